@@ -5,7 +5,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 )
+
+// Line returns the name of the line in which the card at a destination waits: the
+// cards of one agent appear there in the order of its requests.
+func (i Interaction) Line(destination int) string {
+	d := i.Destinations[destination]
+	return strings.Join([]string{i.Agent, d.Platform, d.Channel, d.Thread}, "\x00")
+}
 
 // Sending holds the parts that were sent of a text too long for its card.
 type Sending struct {

@@ -12,8 +12,8 @@ type Diagnoser interface {
 // Needs describes what the configuration requires of a platform.
 type Needs struct {
 	Destinations []Destination
-	Emails       bool // accounts are recognized by their email address
-	Groups       bool // the platform's own groups are used
+	Emails       bool     // accounts are recognized by their email address
+	Groups       []string // the platform's own groups that are used, in its format
 }
 
 // FindingStatus is the result of a check.

@@ -11,8 +11,9 @@
 // An agent sends a [Request], which is an [Ask] with its transport options. An
 // [Interaction] embeds the Ask, and adds its destinations and responders
 // ([Placement]), its timing ([Schedule]), its place among the rounds
-// ([Lineage]) and the effect of the policy ([Governance]). A [Record] is an
-// interaction with everything that has happened to it.
+// ([Lineage]), the effect of the policy ([Governance]) and how it gets attention
+// ([Attention]). A [Record] is an interaction with everything that has happened
+// to it.
 //
 // An [Interaction] is one request to people. It is in exactly one [State]:
 //

@@ -70,7 +70,8 @@ func (q *Quiet) Until(t time.Time, risk string) time.Time {
 // Reminder is a message next to a card that mentions people.
 type Reminder struct {
 	Destination int      `json:"destination"`
-	Users       []string `json:"users,omitempty"` // user IDs on the platform of the destination
+	Users       []string `json:"users,omitempty"`  // user IDs on the platform of the destination
+	Groups      []string `json:"groups,omitempty"` // groups in the platform's own format
 	Text        string   `json:"text"`
 }
 

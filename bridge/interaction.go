@@ -52,6 +52,7 @@ type Interaction struct {
 	Schedule
 	Lineage
 	Governance
+	Attention
 
 	// Webhooks lists the names of the webhooks that receive the outcome.
 	Webhooks []string `json:"webhooks,omitempty"`

@@ -19,6 +19,9 @@ type Directory interface {
 	// Accounts returns the accounts of a person. It returns none for an
 	// unknown person.
 	Accounts(ctx context.Context, person string) ([]Responder, error)
+	// Native returns the group of a platform that a group includes, in the
+	// platform's own format. It returns "" if there is none.
+	Native(group, platform string) string
 }
 
 // Grouper is a Platform with groups of its own.

@@ -185,6 +185,8 @@ type View struct {
 	// Batch lists all records of a message that shows several, starting
 	// with Record. It is empty if the message shows only Record.
 	Batch []Record
+	// Mentions lists whom the card mentions while it is pending.
+	Mentions []Mention
 	// ReadOnly means that the channel is read-only, so that the card has no
 	// controls.
 	ReadOnly bool

@@ -29,12 +29,16 @@ type Route struct {
 	// Steps are taken while no one answers, but not during Quiet hours. The
 	// Route of a step is resolved when a request is opened.
 	Steps []Step
-	Quiet *Quiet
+	// Remind adds a reminder to the steps.
+	Remind RemindAfter
+	Quiet  *Quiet
 	// Snooze is the delay of the reminders on offer, and HandOver lists the
 	// people, and groups with GroupMark, that responders can delegate to. If
 	// one is empty, its control is not offered.
 	Snooze   time.Duration
 	HandOver []string
+	// Attention holds how requests get the attention of people.
+	Attention Attention
 	// AllowSelf lets the owners of the agent and the requester respond.
 	AllowSelf bool
 	// EscalateTo is the route that is also asked after the deadline under

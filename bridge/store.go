@@ -15,6 +15,7 @@ type Store interface {
 	Records
 	Outcomes
 	Outbox
+	Lines
 	Deadlines
 	Drafts
 	Notes
@@ -202,7 +203,7 @@ const (
 	JobEdit   JobKind = "edit"   // update a posted message
 	JobStep   JobKind = "step"   // take a step of the escalation policy; Destination is its index
 	JobRemind JobKind = "remind" // mention people; Destination is the index of the reminder
-	JobHook   JobKind = "hook"   // send the outcome to a webhook; Destination is its index
+	JobHook   JobKind = "hook"   // send the outcome to a webhook, or after those to the requester; Destination is the index
 )
 
 // Job is leased work on one message.
@@ -215,6 +216,20 @@ type Job struct {
 	Fence       int64 // changes with each lease
 	Generation  int64 // changes each time the job is requested
 	Created     time.Time
+	// Line is the line that holds the card of the job. The card leaves it
+	// when the job is finished, retried or buried. It is empty if the job has
+	// no place in a line.
+	Line string
+}
+
+// Lines keeps the order of the cards that were opened but not posted yet, across
+// daemons; see [Interaction.Line].
+type Lines interface {
+	// Ahead returns the cards that are before a card in a line, and whether
+	// the card itself is in it.
+	Ahead(ctx context.Context, line string, id ID) (ahead []ID, in bool, err error)
+	// Overtake takes cards out of a line that was held up for too long.
+	Overtake(ctx context.Context, line string, ids []ID) error
 }
 
 // Outbox hands out jobs.

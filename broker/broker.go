@@ -56,6 +56,7 @@ type Broker struct {
 	records
 	outcomes
 	outbox
+	lines
 	deadlines
 	drafts
 	notes
@@ -88,13 +89,13 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	}
 	h := newHub(c)
 	b := &Broker{
-		outbox: outbox{c}, deadlines: deadlines{c, h}, drafts: drafts{c}, notes: notes{c}, leases: leases{c},
+		outbox: outbox{c}, lines: lines{c}, deadlines: deadlines{c, h}, drafts: drafts{c}, notes: notes{c}, leases: leases{c},
 		grants: grants{c}, memory: memory{c}, mailbox: mailbox{c}, presence: presence{c}, auditLog: auditLog{c},
 		links: links{c}, limits: limits{c}, lists: lists{c}, events: events{c},
 		Keyring: &Keyring{c}, core: c, hub: h,
 	}
 	b.records = records{c, h, &b.lists}
-	b.openings = openings{c, h, &b.records}
+	b.openings = openings{c, h, &b.records, b.lines}
 	v := &verifier{core: c}
 	b.outcomes = outcomes{c, h, v}
 	v.settle = b.outcomes.Settle

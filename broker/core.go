@@ -127,7 +127,15 @@ func (c *core) queueOf(partition int) *queue { return c.queues[partition%len(c.q
 
 // run runs a script on a partition's keys.
 func (c *core) run(ctx context.Context, partition int, script *redis.Script, keys []string, args ...any) *redis.Cmd {
-	one := &call{script: script, keys: keys, args: args, keep: c.scripts.keeps(script)}
+	return c.runWith(ctx, partition, nil, script, keys, args...)
+}
+
+// runWith runs a script on a partition's keys, and commands before it that may
+// be nil.
+func (c *core) runWith(
+	ctx context.Context, partition int, also func(redis.Pipeliner), script *redis.Script, keys []string, args ...any,
+) *redis.Cmd {
+	one := &call{script: script, keys: keys, args: args, keep: c.scripts.keeps(script), also: also}
 	if err := c.queueOf(partition).do(ctx, one); err != nil {
 		return redis.NewCmdResult(nil, err)
 	}

@@ -184,6 +184,10 @@ func (k sharedKeys) note(key string) string { return k.prefix + ":n:" + key }
 // lease is a string, the holder, with a TTL of its own.
 func (k sharedKeys) lease(name string) string { return k.prefix + ":l:" + name }
 
+// line is a list of the IDs of the cards of one agent that a destination will
+// show, in order. It lives for ten minutes after the last opening.
+func (k sharedKeys) line(line string) string { return k.prefix + ":line:" + hashed(line)[:16] }
+
 // rate is a string, the number of requests of an agent in a minute. It lives
 // for two minutes.
 func (k sharedKeys) rate(agent string, minute int64) string {

@@ -19,6 +19,7 @@ type openings struct {
 	*core
 	hub     *hub
 	records *records
+	lines   lines
 }
 
 // NewID implements bridge.Openings.
@@ -49,6 +50,9 @@ func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		op.hub.reserve(i.ID)
 	}
 	rec, created, err := op.open(ctx, o)
+	if !created {
+		op.lines.leave(context.WithoutCancel(ctx), o)
+	}
 	if o.Awaited && (err != nil || !created || rec.Over()) {
 		op.hub.drop(i.ID)
 	}
@@ -62,6 +66,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 	if i.Join {
 		join = "1"
 	}
+	also := op.lines.join(ctx, o)
 	for range openTries {
 		args := op.openArgs(o, join, first)
 		keys := append(op.transitionKeys(i.ID),
@@ -74,7 +79,8 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		if o.IdempotencyKey != "" {
 			keys = append(keys, op.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
 		}
-		reply, err := op.run(ctx, p, op.scripts.open, keys, args...).StringSlice()
+		reply, err := op.runWith(ctx, p, also, op.scripts.open, keys, args...).StringSlice()
+		also = nil
 		if err != nil {
 			return bridge.Record{}, false, unavailable(err)
 		}
@@ -174,8 +180,11 @@ func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []a
 		string(i.ID), o.RequestDigest, data(i.Flat()), i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), data(o.Timeout),
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
-		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
-		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
+		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), afterHold,
+		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), "",
+	}
+	if len(i.Steps) > 0 {
+		args[len(args)-1] = time.Duration(i.Steps[0].After).Milliseconds()
 	}
 	if rare(o) {
 		args = append(args, data(moreOf(o, join, first)))
@@ -199,7 +208,6 @@ type openMore struct {
 	Window       int64          `json:"window,omitempty"`
 	Batch        bridge.ID      `json:"batch,omitempty"`
 	Share        int            `json:"share,omitempty"`
-	Step         *int64         `json:"step,omitempty"`
 	Failures     map[int]string `json:"failures,omitempty"`
 }
 
@@ -219,10 +227,6 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 	if i.Previous != "" {
 		m.Superseded = string(data(o.Superseded))
 	}
-	if len(i.Steps) > 0 {
-		after := time.Duration(i.Steps[0].After).Milliseconds()
-		m.Step = &after
-	}
 	return m
 }
 
@@ -230,7 +234,7 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 func rare(o bridge.Opening) bool {
 	i := o.Interaction
 	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 ||
-		len(i.Steps) > 0 || len(o.Failures) > 0
+		len(o.Failures) > 0
 }
 
 // correlation returns the IDs that an agent attaches to its events, as JSON. It

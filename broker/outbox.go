@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -108,7 +110,11 @@ func (ob *outbox) release(ctx context.Context, j bridge.Job, how string, arg any
 
 func (ob *outbox) runRelease(ctx context.Context, j bridge.Job, how string, arg any) (int, error) {
 	p := j.Interaction.Partition()
-	n, err := ob.run(ctx, p, ob.scripts.release, []string{ob.keys.outbox(p), ob.keys.jobs(p), ob.keys.dead(p)},
+	var also func(redis.Pipeliner)
+	if j.Line != "" && how != "extend" {
+		also = func(pipe redis.Pipeliner) { pipe.LRem(ctx, ob.keys.line(j.Line), 1, string(j.Interaction)) }
+	}
+	n, err := ob.runWith(ctx, p, also, ob.scripts.release, []string{ob.keys.outbox(p), ob.keys.jobs(p), ob.keys.dead(p)},
 		j.ID, j.Fence, j.Generation, how, arg).Int()
 	return n, unavailable(err)
 }

@@ -31,6 +31,9 @@ type call struct {
 	args   []any
 	read   string // key of a hash; may be empty
 	keep   bool   // it succeeds only once the replicas have confirmed it
+	// also queues commands that are sent before the script, once. Their errors
+	// are ignored. It may be nil.
+	also func(redis.Pipeliner)
 
 	reply  *redis.Cmd
 	fields *redis.MapStringStringCmd
@@ -168,6 +171,10 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeline
 	_, _ = q.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		keep := false
 		for _, c := range batch {
+			if c.also != nil {
+				c.also(p)
+				c.also = nil
+			}
 			if c.script != nil {
 				c.reply = run(p, c)
 				keep = keep || c.keep

@@ -74,7 +74,15 @@ type Route struct {
 	Deny string `yaml:"deny"`
 	// Escalation is the list of steps that run while no one responds.
 	Escalation []Step `yaml:"escalation"`
-	// Quiet are the hours in which escalation steps wait.
+	// Remind is the time after which a pending request mentions the responders
+	// who are still needed: a share of its timeout, a duration, or off. Requests
+	// with a timeout under 2 minutes have no share. If escalation has steps, the
+	// default is off.
+	//
+	// Default: 75%
+	// Example: 10m
+	Remind string `yaml:"remind"`
+	// Quiet are the hours in which reminders and escalation steps wait.
 	Quiet *Quiet `yaml:"quiet"`
 	// Snooze is the delay of the reminder that the card offers. If it is not
 	// set, the card offers none.
@@ -88,6 +96,32 @@ type Route struct {
 	//
 	// Example: [bo, "@sre"]
 	HandOver Words `yaml:"hand_over"`
+	// Mention selects the people that a new card in a channel mentions:
+	// responders, group or none. With responders, it mentions up to 5 of them by name, and groups that
+	// are a Slack user group or a mentionable Discord role. With group, it
+	// mentions only these groups. Direct messages and edits mention no one. If a
+	// policy sends a request to several routes, the loudest setting applies.
+	//
+	// Default: responders
+	// Example: group
+	Mention string `yaml:"mention"`
+	// Preview limits what a notification shows, such as on a locked phone: full
+	// is the headline, action is the kind of the action and the agent, and none
+	// is only that a request is pending. The card itself does not change.
+	//
+	// Default: full
+	// Example: action
+	Preview string `yaml:"preview"`
+	// NoticeSound lets notices notify like other messages. By default, Discord
+	// and Telegram deliver them silently. Slack has no silent messages.
+	//
+	// Example: true
+	NoticeSound bool `yaml:"notice_sound"`
+	// TellRequester sends the requester a direct message when a request closes,
+	// unless the requester closed it. The requester must be listed under people.
+	//
+	// Example: true
+	TellRequester bool `yaml:"tell_requester"`
 	// AllowSelf lets the owners of the agent and the requester approve. By
 	// default they can only deny.
 	//

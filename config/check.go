@@ -245,5 +245,6 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 		if !slices.Contains([]string{"", "ends", "counts"}, r.Deny) {
 			bad(path+".deny", "unknown value %q (ends or counts)", r.Deny)
 		}
+		r.checkAttention(func(key, format string, args ...any) { bad(path+key, format, args...) })
 	}
 }

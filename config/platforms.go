@@ -122,6 +122,12 @@ func (p Person) Account(platform string) string {
 	return ""
 }
 
+// Native returns the group of a platform that the group includes, or an empty
+// string.
+func (g Group) Native(platform string) string {
+	return Person{Slack: g.Slack, Discord: g.Discord, Telegram: g.Telegram}.Account(platform)
+}
+
 // Target is a parsed entry of Route.To.
 type Target struct{ Platform, Channel, Thread string }
 

@@ -44,7 +44,7 @@ func batchVerb(i bridge.Interaction) string {
 func NewBatch(v bridge.View) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
 	c.Body, c.Closing, c.Closed, c.Whole = nil, nil, true, false
-	c.Due = Due(v.Batch[0].Interaction)
+	c.Due = Due(v.Batch[0].Interaction, v.Mentions)
 	open, action := 0, batchAction(v)
 	same := likeness{tool: shareTool(v), run: strings.HasPrefix(action, "Run ")}
 	var items []Item
@@ -72,7 +72,7 @@ func NewBatch(v bridge.View) (Card, []Item) {
 		head += " " + strconv.Itoa(open) + " are left."
 	}
 	c.Head = []Span{{Text: head}}
-	c.Notice = Cut(strings.TrimSuffix(head, ".")+" · asked by "+Line(first.Agent), 200, Runes)
+	c.Notice = previewedBatch(v, Cut(strings.TrimSuffix(head, ".")+" · asked by "+Line(first.Agent), 200, Runes))
 	return c, items
 }
 

@@ -53,8 +53,8 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	}
 	fields := i.Fields()
 	question := headlineOf(i, fields)
-	subject := c.fill(r, question)
-	c.Notice = notice(r, c.Head, subject)
+	subject := c.fill(v, question)
+	c.Notice = previewed(r, notice(r, c.Head, subject))
 	if i.LonePlan() && !c.Closed {
 		return c // its buttons show the question
 	}
@@ -72,7 +72,8 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 
 // fill writes the headline, the origin and the body, and returns the subject of
 // a notification. Question is the headline that the only question makes, or nil.
-func (c *Card) fill(r bridge.Record, question []Block) string {
+func (c *Card) fill(v bridge.View, question []Block) string {
+	r := v.Record
 	i := r.Interaction
 	var act Action
 	if i.Approval != nil {
@@ -80,7 +81,7 @@ func (c *Card) fill(r bridge.Record, question []Block) string {
 	}
 	c.From = from(i, act)
 	if !c.Closed {
-		c.Due = Due(i)
+		c.Due = Due(i, v.Mentions)
 	}
 	if i.Approval != nil {
 		c.Head = asked(r, act)

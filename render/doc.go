@@ -9,6 +9,8 @@
 // package of each platform must escape it.
 package render
 
+import "github.com/nodbridge/nod/bridge"
+
 // Block is one part of a document.
 type Block struct {
 	Kind  BlockKind
@@ -40,6 +42,9 @@ type Span struct {
 	URL                        string // of a link; its Text is always the URL itself
 	Time                       int64  // Unix seconds, for platforms that show local time; Text is the fallback
 	Exact                      bool   // of a Time: with seconds
+	// Mention is the person or the group that the text names and the platform
+	// notifies. It is nil for other texts.
+	Mention *bridge.Mention
 }
 
 // Para returns a paragraph of one plain span.

@@ -110,9 +110,10 @@ func location(i bridge.Interaction, act Action) string {
 // maxWaiting is the number of people whom a card names as those it waits for.
 const maxWaiting = 5
 
-// Due returns the line with the deadline and the people who can answer.
-func Due(i bridge.Interaction) []Span {
-	out := []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}
+// Due returns the line with the deadline and the people who can answer, with
+// the mentions of the card.
+func Due(i bridge.Interaction, mentions []bridge.Mention) []Span {
+	n := namer{left: slices.Clone(mentions), out: []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}}
 	needed := max(i.Quorum, 1)
 	var who []string
 	for _, r := range i.Responders {
@@ -120,30 +121,25 @@ func Due(i bridge.Interaction) []Span {
 			who = append(who, r.Person)
 		}
 	}
-	groups := Line(strings.Join(i.Groups, ", "))
 	switch {
 	case len(i.Requirements) > 1: // the note on the votes names what is missing
-	case groups != "" && i.Kind == bridge.KindApproval:
-		out = append(out, Span{Text: " · " + plural(needed, "approval") + " needed from " + groups})
-	case groups != "":
-		out = append(out, Span{Text: " · waiting for " + groups})
+	case len(i.Groups) > 0 && i.Kind == bridge.KindApproval:
+		n.text(" · " + plural(needed, "approval") + " needed from ")
+		n.names(i.Groups, true, ", ")
+	case len(i.Groups) > 0:
+		n.text(" · waiting for ")
+		n.names(i.Groups, true, ", ")
 	case len(who) > maxWaiting:
-		out = append(out, Span{Text: " · waiting for one of " + strconv.Itoa(len(who)) + " people"})
+		n.text(" · waiting for one of " + strconv.Itoa(len(who)) + " people")
 	case len(who) > 0 && needed == 1:
-		out = append(out, Span{Text: " · waiting for " + Line(oneOf(who))})
+		n.text(" · waiting for ")
+		n.names(who, false, " or ")
 	case len(who) > 0:
-		out = append(out, Span{Text: " · " + plural(needed, "approval") + " needed from " + Line(strings.Join(who, ", "))})
+		n.text(" · " + plural(needed, "approval") + " needed from ")
+		n.names(who, false, ", ")
 	}
-	return out
-}
-
-// oneOf joins names as alternatives.
-func oneOf(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	n.rest()
+	return n.out
 }
 
 func plural(n int, word string) string {

@@ -165,6 +165,9 @@ func (d *Directory) Accounts(_ context.Context, person string) ([]bridge.Respond
 	return out, nil
 }
 
+// Native implements bridge.Directory.
+func (d *Directory) Native(group, platform string) string { return d.o.Groups[group].Of[platform] }
+
 // Now implements bridge.Directory.
 func (d *Directory) Now(ctx context.Context, group string) ([]string, error) {
 	g, ok := d.o.Groups[group]

@@ -43,6 +43,7 @@ type cards struct {
 	records  bridge.Records
 	redactor *redactor
 	channels *Channels
+	mentions *mentioner
 	keys     bridge.Keyring
 	log      *slog.Logger
 }
@@ -57,16 +58,22 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 	if r.State.Final() && !pendingOf(batch) {
 		return v, nil
 	}
+	v.Mentions = c.mentions.of(ctx, r, destination)
 	var err error
 	v.ReadOnly, err = c.channels.muted(ctx, r.Interaction.Destinations[destination])
 	return v, err
 }
 
 // drafted returns the view of the clicked card with a draft.
-func (c *cards) drafted(a admitted, d *bridge.Draft) bridge.View {
+func (c *cards) drafted(ctx context.Context, a admitted, d *bridge.Draft) bridge.View {
 	v := bridge.NewView(c.redactor.record(a.record), a.control.Destination, d, c.keys.Sign)
 	if d != nil { // the draft may make the text too long for the card
 		v.Parts = c.parts(v)
+	}
+	if !a.record.State.Final() {
+		ctx, cancel := context.WithTimeout(ctx, clickMentions)
+		defer cancel()
+		v.Mentions = c.mentions.of(ctx, a.record, a.control.Destination)
 	}
 	return v
 }
@@ -74,7 +81,7 @@ func (c *cards) drafted(a admitted, d *bridge.Draft) bridge.View {
 // shown returns the view that the clicked message has to show. It returns nil
 // if the batch cannot be loaded, because an edit job will update the message.
 func (c *cards) shown(ctx context.Context, a admitted, d *bridge.Draft) *bridge.View {
-	v := c.drafted(a, d)
+	v := c.drafted(ctx, a, d)
 	if a.record.Batch == "" && len(a.record.Members) == 0 {
 		return &v
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ const (
 // dispatcher processes the jobs of the outbox.
 type dispatcher struct {
 	outbox    bridge.Outbox
+	lines     bridge.Lines
 	records   bridge.Records
 	outcomes  bridge.Outcomes
 	hooks     *hooks
@@ -92,7 +94,12 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 	case bridge.JobRemind:
 		err = w.escalator.remind(ctx, j)
 	case bridge.JobPost:
-		err = w.post(ctx, j, at)
+		if err = w.post(ctx, j, at); errors.Is(err, errTurn) {
+			return w.outbox.Retry(ctx, j, linePoll, "")
+		}
+		if at != nil {
+			j.Line = at.line
+		}
 	default:
 		err = w.update(ctx, j)
 	}
@@ -117,10 +124,37 @@ func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
 // inTurn returns the record of a card as soon as it may be posted.
 func (w *dispatcher) inTurn(ctx context.Context, j bridge.Job, at *place) (bridge.Record, error) {
 	r, err := w.records.Load(ctx, j.Interaction)
-	if err == nil && w.lineup.await(ctx, at, r, j.Destination) {
+	if err != nil || at == nil || j.Destination >= len(r.Interaction.Destinations) {
+		return r, err
+	}
+	line := r.Interaction.Line(j.Destination)
+	ahead, in, err := w.lines.Ahead(ctx, line, j.Interaction)
+	if err != nil {
+		w.log.Warn("order of cards unknown", "id", j.Interaction, "error", err)
+	}
+	if !in {
+		if w.lineup.await(ctx, at, r, j.Destination) {
+			return w.records.Load(ctx, j.Interaction)
+		}
+		return r, nil
+	}
+	at.line = line
+	others, waited := w.lineup.follow(ctx, at, ahead)
+	if len(others) > 0 {
+		if !w.lineup.tired(at) {
+			at.line = "" // it keeps its place
+			return r, errTurn
+		}
+		w.log.Warn("earlier cards are late, not waiting for them", "id", j.Interaction, "cards", len(others))
+		if err := w.lines.Overtake(ctx, line, others); err != nil {
+			return r, err
+		}
+	}
+	w.lineup.forget(at)
+	if waited {
 		return w.records.Load(ctx, j.Interaction)
 	}
-	return r, err
+	return r, nil
 }
 
 func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {

@@ -20,6 +20,7 @@ type escalator struct {
 	outbox    bridge.Outbox
 	outcomes  bridge.Outcomes
 	platforms platforms
+	cards     *cards
 	journal   *journal
 	people    *People
 	directory bridge.Directory
@@ -87,16 +88,56 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 		i.Add(bridge.Addition{For: s.For, Route: s.Route, Responders: s.Responders, Groups: s.Groups})
 		called = append(called, s.Route)
 	}
-	if s.Remind {
-		mention = i.Responders
-	}
 	i.Called = append(slices.Clone(i.Called), bridge.Missing(i.Called, called)...)
 	a.Wider = len(called) > 0
 	a.Interaction = i
-	if len(mention) > 0 || s.Remind {
+	switch {
+	case s.Remind:
+		a.Reminders, err = e.needed(ctx, r)
+	case len(mention) > 0:
 		a.Reminders = reminders(r, mention, stillWaiting(i))
 	}
+	if err != nil {
+		return err
+	}
 	return amend(ctx, e.records, r, a)
+}
+
+// needed returns reminders that mention the responders who have not decided
+// yet. Of the requests that share a card, only the first pending one reminds.
+func (e *escalator) needed(ctx context.Context, r bridge.Record) ([]bridge.Reminder, error) {
+	batch, err := e.cards.members(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	messages := r.Messages
+	for n, member := range batch {
+		if n == 0 {
+			messages = member.Messages
+		}
+		if member.Interaction.ID == r.Interaction.ID {
+			break
+		}
+		if !member.State.Final() {
+			return nil, nil
+		}
+	}
+	var out []bridge.Reminder
+	for n := range r.Interaction.Destinations {
+		if _, posted := messages[n]; !posted {
+			continue
+		}
+		m := bridge.Reminder{Destination: n, Text: stillWaiting(r.Interaction)}
+		for _, who := range e.cards.mentions.needed(ctx, r, n) {
+			if who.Group != "" {
+				m.Groups = append(m.Groups, who.Group)
+			} else {
+				m.Users = append(m.Users, who.User)
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }
 
 // amend stores an amendment, with its effect on the escalation at the deadline.
@@ -180,7 +221,13 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 	if err != nil {
 		return err
 	}
-	ref, posted := r.Messages[m.Destination]
+	at := r
+	if r.Batch != "" {
+		if at, err = e.records.Load(ctx, r.Batch); err != nil {
+			return err
+		}
+	}
+	ref, posted := at.Messages[m.Destination]
 	if s, ok := p.(bridge.ReminderPoster); ok && posted {
 		began := time.Now()
 		err = s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
@@ -196,7 +243,7 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	if i.Snooze == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + shortened(bridge.OneLine(i.Prompt))}
+	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(i)}
 	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1, Reminders: []bridge.Reminder{m}, Delay: time.Duration(i.Snooze)}
 	})
@@ -254,7 +301,7 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if len(accounts) == 0 {
 		accounts = []bridge.Responder{{Person: to, Platform: bridge.PlatformAPI, User: to}}
 	}
-	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + shortened(bridge.OneLine(i.Prompt))
+	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(i)
 	err = e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		next := r.Interaction
 		for _, route := range routes {

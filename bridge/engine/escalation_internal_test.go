@@ -14,8 +14,11 @@ import (
 type staff struct {
 	people map[string][]bridge.Responder
 	group  []string
+	native map[string]string // groups of the platform, by group
 	err    error
 }
+
+func (s *staff) Native(group, _ string) string { return s.native[group] }
 
 func (s *staff) Identify(_ context.Context, a bridge.Actor) (string, error) {
 	for person, accounts := range s.people {

@@ -25,6 +25,7 @@ type fake struct {
 	jobs    []bridge.Job // handed out by Claim
 	gone    []string     // what became of jobs: their kind and "done", "retry …" or "dead: …"
 	overdue []bridge.ID
+	lines   map[string][]bridge.ID
 	lost    bool  // every lease of a job was lost
 	refuses error // of every call, if set
 	next    int
@@ -33,7 +34,7 @@ type fake struct {
 func newFake() *fake {
 	return &fake{
 		records: map[bridge.ID]bridge.Record{}, notes: map[string]string{}, leases: map[string]string{},
-		counts: map[string]int{},
+		counts: map[string]int{}, lines: map[string][]bridge.ID{},
 	}
 }
 
@@ -98,6 +99,21 @@ func (f *fake) Known(_ context.Context, _, _, key string) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return key != "" && f.notes["key:"+key] != "", f.refuses
+}
+
+// Ahead implements bridge.Lines. A line is kept under its name.
+func (f *fake) Ahead(_ context.Context, line string, id bridge.ID) ([]bridge.ID, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := slices.Index(f.lines[line], id)
+	return slices.Clone(f.lines[line][:max(0, at)]), at >= 0, f.refuses
+}
+
+func (f *fake) Overtake(_ context.Context, line string, ids []bridge.ID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lines[line] = slices.DeleteFunc(f.lines[line], func(id bridge.ID) bool { return slices.Contains(ids, id) })
+	return f.refuses
 }
 
 func (f *fake) Load(_ context.Context, id bridge.ID) (bridge.Record, error) {
@@ -280,6 +296,9 @@ func (f *fake) end(j bridge.Job, how string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.gone = append(f.gone, string(j.Kind)+" "+how)
+	if j.Line != "" {
+		f.lines[j.Line] = slices.DeleteFunc(f.lines[j.Line], func(id bridge.ID) bool { return id == j.Interaction })
+	}
 	return f.refuses
 }
 

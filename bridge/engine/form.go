@@ -50,7 +50,7 @@ func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.
 	if err != nil {
 		return bridge.Form{}, bridge.Verdict{}, err
 	}
-	return bridge.Form{View: cl.cards.drafted(a, mine), Control: c}, bridge.Verdict{}, nil
+	return bridge.Form{View: cl.cards.drafted(ctx, a, mine), Control: c}, bridge.Verdict{}, nil
 }
 
 // formForMore returns the form with the decisions that have no control on the
@@ -63,7 +63,7 @@ func (cl *clicks) formForMore(ctx context.Context, a admitted) (bridge.Form, bri
 	case len(all) == 0:
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	case a.denyOnly == "" || slices.ContainsFunc(all, denies):
-		f := bridge.Form{View: cl.cards.drafted(a, nil), Control: a.control, DenyOnly: a.denyOnly != ""}
+		f := bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.control, DenyOnly: a.denyOnly != ""}
 		return f, bridge.Verdict{}, nil
 	case a.denyOnly == noteUnseen:
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnseen}, nil
@@ -119,7 +119,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 		if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 			return bridge.Verdict{}, err
 		}
-		v := cl.cards.drafted(a, &d)
+		v := cl.cards.drafted(ctx, a, &d)
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNotYours(shown.Actor), View: &v}, nil
 	}
 	if i.LonePlan() && a.control.Question == 1 {
@@ -133,7 +133,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 				return bridge.Verdict{}, err
 			}
 		}
-		v := cl.cards.drafted(a, &d)
+		v := cl.cards.drafted(ctx, a, &d)
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
 	}
 	return cl.settle(ctx, a, resp)
@@ -158,7 +158,7 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 		return bridge.Verdict{}, err
 	}
-	v := cl.cards.drafted(a, &d)
+	v := cl.cards.drafted(ctx, a, &d)
 	if len(problems) > 0 {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
 	}

@@ -44,6 +44,7 @@ type hooks struct {
 	outbox   bridge.Outbox
 	reader   *reader
 	webhooks webhooks
+	teller   *teller
 	slots    map[string]chan struct{}
 	watcher  watcher
 	log      *slog.Logger
@@ -77,6 +78,9 @@ func (h *hooks) deliver(ctx context.Context, j bridge.Job) error {
 		return err
 	}
 	names := r.Interaction.Webhooks
+	if j.Destination == len(names) && j.Destination < r.Interaction.Closings() {
+		return h.teller.tell(ctx, r)
+	}
 	if j.Destination >= len(names) || r.Response == nil {
 		return bridge.Errorf(bridge.CodeInternal, "webhook %d of %d does not exist", j.Destination, len(names))
 	}

@@ -2,8 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,14 +15,23 @@ import (
 // agent. It matters only if a platform is slow to respond.
 const lineupWait = 5 * time.Second
 
+// linePoll is the delay until a card tries again that waits for a card of another
+// daemon.
+const linePoll = 25 * time.Millisecond
+
+// errTurn means that a card waits for a card of another daemon.
+var errTurn = errors.New("earlier cards are not posted yet")
+
 // lineup lets the cards of one agent appear in a channel in the order of their
-// requests, although several jobs run at the same time. A card waits for the
-// earlier cards that this process works on. It does not wait for a card that is
-// to be retried later.
+// requests, although several jobs run at the same time. The order across daemons
+// is that of the lines in the store. A card that is in no line, such as one with
+// a grace period, waits for the earlier cards that this process works on. No
+// card waits for one that is to be retried later.
 type lineup struct {
 	mu      sync.Mutex
 	entries []*place
-	changed chan struct{} // closed and replaced at each change
+	changed chan struct{}        // closed and replaced at each change
+	since   map[waiter]time.Time // when cards began to wait for another daemon
 }
 
 // place is the position of a post job in the lineup.
@@ -30,9 +40,20 @@ type place struct {
 	// key identifies the agent and the channel. It is empty until the record is
 	// loaded, and all later places wait until then.
 	key string
+	// line is the line of the store that the card is in. It is empty until
+	// the line is read, and if the card is in none.
+	line string
 }
 
-func newLineup() *lineup { return &lineup{changed: make(chan struct{})} }
+// waiter is a card in a line.
+type waiter struct {
+	id   bridge.ID
+	line string
+}
+
+func newLineup() *lineup {
+	return &lineup{changed: make(chan struct{}), since: map[waiter]time.Time{}}
+}
 
 // enter adds the post jobs among those that were claimed together. It must be
 // called before any of them runs.
@@ -57,11 +78,7 @@ func (l *lineup) await(ctx context.Context, p *place, r bridge.Record, destinati
 	if p == nil {
 		return false
 	}
-	d := r.Interaction.Destinations[destination]
-	l.mu.Lock()
-	p.key = strings.Join([]string{r.Interaction.Agent, d.Platform, d.Channel, d.Thread}, "\x00")
-	l.signal()
-	l.mu.Unlock()
+	l.name(p, r.Interaction.Line(destination))
 	limit := time.NewTimer(lineupWait)
 	defer limit.Stop()
 	for {
@@ -83,6 +100,76 @@ func (l *lineup) await(ctx context.Context, p *place, r bridge.Record, destinati
 			return true
 		}
 	}
+}
+
+// name sets the agent and the channel of a place.
+func (l *lineup) name(p *place, key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.key = key
+	l.signal()
+}
+
+// follow waits until this process has posted the cards ahead of a place in its
+// line. It returns the cards that this process does not work on without waiting
+// for them, and whether it had to wait.
+func (l *lineup) follow(ctx context.Context, p *place, ahead []bridge.ID) (others []bridge.ID, waited bool) {
+	l.name(p, p.line)
+	limit := time.NewTimer(lineupWait)
+	defer limit.Stop()
+	here := map[bridge.ID]bool{}
+	for {
+		l.mu.Lock()
+		others = nil
+		left := 0
+		for _, id := range ahead {
+			_, waits := l.since[waiter{id, p.key}] // it left its place without being posted
+			has := func(key string) bool {
+				return slices.ContainsFunc(l.entries, func(o *place) bool { return o.id == id && o.key == key })
+			}
+			switch {
+			case has(p.key):
+				here[id] = true
+				left++
+			case has(""):
+				left++
+			case !here[id] || waits:
+				others = append(others, id)
+			}
+		}
+		changed := l.changed
+		l.mu.Unlock()
+		if left == 0 || len(others) > 0 {
+			return others, waited
+		}
+		waited = true
+		select {
+		case <-changed:
+		case <-limit.C:
+			return nil, true
+		case <-ctx.Done():
+			return nil, true
+		}
+	}
+}
+
+// forget ends the wait of a card for another daemon.
+func (l *lineup) forget(p *place) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.since, waiter{p.id, p.key})
+}
+
+// tired reports whether a card has waited long enough for another daemon.
+func (l *lineup) tired(p *place) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.since, func(_ waiter, at time.Time) bool { return time.Since(at) > 2*lineupWait })
+	w := waiter{p.id, p.key}
+	if _, ok := l.since[w]; !ok {
+		l.since[w] = time.Now()
+	}
+	return time.Since(l.since[w]) >= lineupWait
 }
 
 // leave removes a place.

@@ -15,11 +15,23 @@ import (
 // stillWaiting returns the text of a reminder.
 func stillWaiting(i bridge.Interaction) string {
 	left := i.Remaining(time.Now()).Round(time.Minute)
-	s := "⏰ Still waiting for an answer: " + shortened(bridge.OneLine(i.Prompt))
+	s := "⏰ Still waiting for an answer: " + about(i)
 	if left >= time.Minute {
 		s += " · " + bridge.Brief(left) + " left"
 	}
 	return s
+}
+
+// about names a request in a notification, of which the route may show only a
+// part.
+func about(i bridge.Interaction) string {
+	switch i.Preview {
+	case bridge.PreviewAction:
+		return "a request from " + bridge.OneLine(i.Agent)
+	case bridge.PreviewNone:
+		return "a request"
+	}
+	return shortened(bridge.OneLine(i.Prompt))
 }
 
 // maxShort is the maximum length of a shortened text, in characters.

@@ -157,7 +157,7 @@ const requestAgain = "the agent has to request it again"
 func (v review) amended(was bridge.Interaction) bridge.Interaction {
 	next, now := was, v.now
 	next.Route, next.Prompt, next.Approval = now.Route, now.Prompt, now.Approval
-	next.Placement, next.Snooze, next.Governance = now.Placement, now.Snooze, now.Governance
+	next.Placement, next.Snooze, next.Governance, next.Attention = now.Placement, now.Snooze, now.Governance, now.Attention
 	next.Destinations = append(slices.Clone(was.Destinations), bridge.Missing(was.Destinations, now.Destinations)...)
 	next.Requesters = append(slices.Clone(was.Requesters), bridge.Missing(was.Requesters, now.Requesters)...)
 	next.Quorum, next.DenyCounts = max(was.Quorum, now.Quorum), was.DenyCounts && now.DenyCounts

@@ -14,6 +14,7 @@ type Ports struct {
 	Records   bridge.Records
 	Outcomes  bridge.Outcomes
 	Outbox    bridge.Outbox
+	Lines     bridge.Lines
 	Deadlines bridge.Deadlines
 	Drafts    bridge.Drafts
 	Notes     bridge.Notes
@@ -29,7 +30,7 @@ type Ports struct {
 
 func portsOf(s bridge.Store) Ports {
 	return Ports{
-		Openings: s, Records: s, Outcomes: s, Outbox: s, Deadlines: s, Drafts: s, Notes: s, Leases: s, Grants: s,
+		Openings: s, Records: s, Outcomes: s, Outbox: s, Lines: s, Deadlines: s, Drafts: s, Notes: s, Leases: s, Grants: s,
 		Memory: s, Mailbox: s, Presence: s, Audit: s, Links: s, Limits: s,
 	}
 }

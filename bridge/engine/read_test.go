@@ -186,6 +186,7 @@ func TestBatchShowsWhatItDecides(t *testing.T) {
 	if len(card.Batch) != 2 {
 		t.Fatalf("%d in the batch", len(card.Batch))
 	}
+	eventually(t, "the second is recorded as shown", func() bool { return len(w.get(second).Shown) > 0 })
 	late := card
 	late.Batch = card.Batch[:1] // as it was drawn before the second joined
 	next := newSetup()

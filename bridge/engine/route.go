@@ -42,7 +42,7 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 		}
 		q := required(i, name, route)
 		if i.Kind != bridge.KindNotice {
-			steps[name], err = m.steps(route)
+			steps[name], err = m.steps(route, i.Deadline.Sub(i.Created))
 		}
 		if err == nil && onTimeout == bridge.OnTimeoutEscalate && (route.EscalateTo != "" || len(names) == 1) {
 			q.Escalation, err = m.escalation(name, route)
@@ -81,6 +81,10 @@ func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Req
 		q.Quorum, q.Must = route.Quorum, slices.Clone(route.Must)
 	}
 	i.DenyCounts = i.DenyCounts && route.DenyCounts && i.Kind == bridge.KindApproval
+	if len(i.Requirements) == 0 {
+		i.Attention = route.Attention
+	}
+	i.Attention = i.Attention.Attend(route.Attention)
 	if i.Kind != bridge.KindNotice {
 		q.HandOver = slices.Clone(route.HandOver)
 		if i.Quiet == nil {
@@ -91,9 +95,10 @@ func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Req
 	return q
 }
 
-// steps returns the steps of a route with the current settings of the routes
-// that they name. Later changes of the config do not affect them.
-func (m routes) steps(route bridge.Route) ([]bridge.Step, error) {
+// steps returns the steps of a route with its reminder, and with the current
+// settings of the routes that they name. Later changes of the config do not
+// affect them.
+func (m routes) steps(route bridge.Route, timeout time.Duration) ([]bridge.Step, error) {
 	out := slices.Clone(route.Steps)
 	places := len(route.Destinations)
 	for n := range out {
@@ -106,7 +111,7 @@ func (m routes) steps(route bridge.Route) ([]bridge.Step, error) {
 		}
 		out[n].Destinations, out[n].Responders, out[n].Groups = next.Destinations, next.Responders, next.Groups
 	}
-	return out, nil
+	return route.Remind.Steps(out, timeout), nil
 }
 
 // escalation returns the escalation of a route.

@@ -32,7 +32,8 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s.channels = &Channels{
 		notes: s.Notes, records: s.Records, routes: s.routes, people: s.people, journal: s.journal, log: o.Log,
 	}
-	s.cards = &cards{records: s.Records, redactor: s.redactor, channels: s.channels, keys: o.Keys, log: o.Log}
+	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, log: o.Log}
+	s.cards = &cards{records: s.Records, redactor: s.redactor, channels: s.channels, mentions: mentions, keys: o.Keys, log: o.Log}
 	out := s.outgoing()
 	return s.incoming(out)
 }
@@ -72,15 +73,15 @@ func (s shared) outgoing() outgoing {
 		routes: s.routes, redactor: s.redactor,
 	}
 	out.escalator = &escalator{
-		records: s.Records, outbox: s.Outbox, outcomes: s.Outcomes, platforms: s.platforms, journal: s.journal,
-		people: s.people, directory: s.Directory, watcher: s.watcher, log: s.Log,
+		records: s.Records, outbox: s.Outbox, outcomes: s.Outcomes, platforms: s.platforms, cards: s.cards,
+		journal: s.journal, people: s.people, directory: s.Directory, watcher: s.watcher, log: s.Log,
 	}
 	hooks := &hooks{
 		outbox: s.Outbox, reader: out.reader, webhooks: s.Webhooks, slots: slotsOf(s.Webhooks), watcher: s.watcher,
-		log: s.Log,
+		teller: &teller{directory: s.Directory, platforms: s.platforms, cards: s.cards, log: s.Log}, log: s.Log,
 	}
 	out.dispatcher = &dispatcher{
-		outbox: s.Outbox, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
+		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
 		platforms: s.platforms, cards: s.cards, threads: &threads{notes: s.Notes, log: s.Log}, lineup: newLineup(), watcher: s.watcher,
 		log: s.Log,
 	}

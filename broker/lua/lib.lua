@@ -98,7 +98,7 @@ end
 -- The values of a record that scripts need are packed in one field, because
 -- memory and time depend on the number of fields:
 -- version|created|deadline|state after it|retention|hold|front ends
--- (0|1)|webhooks|destinations|
+-- (0|1)|messages when it closes|destinations|
 -- its agent is limited (0|1)|agent
 -- A resolved interaction has its state in a field of its own.
 local function pack(r)
@@ -108,10 +108,10 @@ end
 -- Reads the values of a record that scripts need. Returns nil if there is no
 -- record.
 local function read(key, id)
-  local f = call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'b', 'rt', 'rev', 'n', 'q', 'en', 'to', 'm0', 'm1', 'm2')
+  local f = call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'b', 'rt', 'rev', 'n', 'q', 'en', 'to', 'm0', 'm1', 'm2', 'sp')
   if not f[1] then return nil end
   local r = {key = key, id = id, st = f[2] or 'pending', se = f[3] or '', x = f[4], w = f[5], b = f[6], rt = f[7] or id,
-    rev = tonumber(f[8] or '0'), n = f[9], q = f[10], en = f[11], to = f[12], m = {f[13], f[14], f[15]}}
+    rev = tonumber(f[8] or '0'), n = f[9], q = f[10], en = f[11], to = f[12], m = {f[13], f[14], f[15]}, sp = f[16]}
   r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag =
     string.match(f[1], '^1|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)|(.*)$')
   if not r.created then error('NODVERSION the record of ' .. id .. ' has an unknown version') end
@@ -208,6 +208,11 @@ local function finish(r, state, res, at, nonce)
     all[#all + 1] = r.id
   else
     call('ZREM', KEYS[2], r.id)
+  end
+  if r.sp then -- the next step has nothing to do
+    local step = 'step:' .. r.id .. ':' .. r.sp
+    call('ZREM', KEYS[3], step)
+    call('HDEL', KEYS[4], step)
   end
   if r.lim == '1' and call('HINCRBY', KEYS[10], r.ag, -1) <= 0 then call('HDEL', KEYS[10], r.ag) end
   edit_all(r, 100)

@@ -5,7 +5,7 @@
 --      12 index of all
 --      13 index of the session
 --      14 record of the interaction before; this and the next four are passed
---         only with argument 21
+--         only with argument 22
 --      15 record of the first round
 --      16 pending duplicate
 --      17 open batch
@@ -23,7 +23,7 @@
 --      10 hold in ms
 --      11 grace period in ms: the delay before cards are posted
 --      12 has front ends (0|1)
---      13 number of webhooks
+--      13 number of messages when it closes
 --      14 session
 --      15 correlation IDs as JSON ('' for none)
 --      16 response after the hold ('' if it cannot be held)
@@ -31,7 +31,8 @@
 --      18 channel of this daemon if a caller waits from the start, otherwise ''
 --      19 longest possible hold in ms
 --      20 its agent is limited (0|1)
---      21 openMore of open.go as JSON, absent if all members are; an absent
+--      21 ms until the first step of its escalation ('' for none)
+--      22 openMore of open.go as JSON, absent if all members are; an absent
 --         member means that the feature is not used:
 --           state         state if it is resolved immediately
 --           response      response if it is resolved immediately
@@ -47,13 +48,12 @@
 --           window        batch window in ms
 --           batch         ID of the first interaction in the batch, if known
 --           share         maximum size of a batch
---           step          ms until the first step of its escalation
 --           failures      reasons by index of the destinations that cannot be
 --                         reached
 -- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', ID, now in
 --      ms}, {'twin', ID} for a duplicate to check, {'joined', ID}, or {'batch',
 --      ID} for the first in the batch, to be passed with the next call
-local more = ARGV[21] and cjson.decode(ARGV[21]) or {}
+local more = ARGV[22] and cjson.decode(ARGV[22]) or {}
 local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
 local life = ms(timeout + keep)
@@ -109,6 +109,7 @@ put('x', ARGV[15])
 put('tq', ARGV[16])
 put('rt', more.root or '')
 put('w', ARGV[18])
+if ARGV[21] ~= '' and not more.state then put('sp', '0') end
 if more.escalated then
   put('esc', more.escalated)
   put('en', ms(more.destinations))
@@ -154,7 +155,7 @@ if more.state then
   return {'new', id, r.created}
 end
 call('ZADD', KEYS[2], ms(r.deadline), id)
-if more.step then add_job('step', id, 0, now + more.step) end
+if ARGV[21] ~= '' then add_job('step', id, 0, now + tonumber(ARGV[21])) end
 if join then call('SET', KEYS[16], id, 'PX', ARGV[4]) end
 local due = now + tonumber(ARGV[11])
 if first then

@@ -60,9 +60,10 @@ func inviteURL(application string) string {
 
 // doctor checks the setup of the application.
 type doctor struct {
-	api  *api
-	name string
-	key  ed25519.PublicKey // of HTTP mode; nil in gateway mode
+	api    *api
+	people *people
+	name   string
+	key    ed25519.PublicKey // of HTTP mode; nil in gateway mode
 }
 
 // invite returns the URL that adds the bot to a server.
@@ -95,6 +96,9 @@ func (dr doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Find
 	}
 	for _, d := range needs.Destinations {
 		dr.channel(ctx, r, d, me.ID, app.ID)
+	}
+	for _, group := range needs.Groups {
+		dr.role(ctx, r, group)
 	}
 	r.Findings = append(r.Findings, platforms.Clock(ctx, dr.api.client, discordgo.EndpointGateway, dr.name+".clock"))
 	return r.Findings
@@ -131,6 +135,19 @@ func (dr doctor) gateway(ctx context.Context, r *platforms.Report, app applicati
 		return
 	}
 	r.Add("gateway", bridge.FindingOK, detail, "")
+}
+
+// role checks whether a mention of a role notifies its members.
+func (dr doctor) role(ctx context.Context, r *platforms.Report, group string) {
+	switch ok, err := dr.people.mentionable(ctx, group); {
+	case err != nil:
+		r.Fail("role."+group, err, "set discord of the group to SERVER/ROLE, and invite the bot to that server")
+	case !ok:
+		r.Add("role."+group, bridge.FindingWarning, "no one can mention the role, so nod mentions its known members by name",
+			"turn on Allow anyone to @mention this role at Server Settings > Roles > the role")
+	default:
+		r.Add("role."+group, bridge.FindingOK, "a mention notifies the members of the role", "")
+	}
 }
 
 // channel checks what the bot may do in a channel.

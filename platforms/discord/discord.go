@@ -56,7 +56,7 @@ type Platform struct {
 	health   *platforms.HealthBox
 	places   *places
 	poster   *poster
-	people   people
+	people   *people
 	commands *commands
 	gateway  *gateway  // of gateway mode
 	endpoint *endpoint // of HTTP mode; nil in gateway mode
@@ -66,14 +66,16 @@ type Platform struct {
 }
 
 var (
-	_ bridge.Platform       = (*Platform)(nil)
-	_ bridge.HealthReporter = (*Platform)(nil)
-	_ bridge.Threader       = (*Platform)(nil)
-	_ bridge.Batcher        = (*Platform)(nil)
-	_ bridge.Exclusive      = (*Platform)(nil)
-	_ bridge.Grouper        = (*Platform)(nil)
-	_ bridge.ReminderPoster = (*Platform)(nil)
-	_ bridge.Diagnoser      = (*Platform)(nil)
+	_ bridge.Platform        = (*Platform)(nil)
+	_ bridge.HealthReporter  = (*Platform)(nil)
+	_ bridge.Threader        = (*Platform)(nil)
+	_ bridge.Batcher         = (*Platform)(nil)
+	_ bridge.Exclusive       = (*Platform)(nil)
+	_ bridge.Grouper         = (*Platform)(nil)
+	_ bridge.ReminderPoster  = (*Platform)(nil)
+	_ bridge.Mentioner       = (*Platform)(nil)
+	_ bridge.Diagnoser       = (*Platform)(nil)
+	_ bridge.DirectMessenger = (*Platform)(nil)
 )
 
 // New returns an application. It does not touch the network.
@@ -99,12 +101,13 @@ func New(o Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
+	members := &people{api: a, log: log, roles: map[string]roles{}}
 	p := &Platform{
 		name: o.Name, health: health, api: a, log: log,
 		places:   newPlaces(a),
-		people:   people{api: a},
+		people:   members,
 		commands: &commands{api: a, log: log},
-		doctor:   doctor{api: a, name: o.Name, key: key},
+		doctor:   doctor{api: a, people: members, name: o.Name, key: key},
 	}
 	p.poster = newPoster(a, p.places, o.NoPacing, log)
 	p.gateway = &gateway{
@@ -186,10 +189,22 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 	return p.poster.remind(ctx, card, r)
 }
 
+// Tell implements bridge.DirectMessenger.
+func (p *Platform) Tell(ctx context.Context, user, text string) error {
+	return p.poster.tell(ctx, user, text)
+}
+
 // Belongs implements bridge.Grouper. A group is GUILD/ROLE.
 func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error) {
 	return p.people.belongs(ctx, group, user)
 }
+
+// Direct implements bridge.Mentioner.
+func (p *Platform) Direct(d bridge.Destination) bool { return strings.HasPrefix(d.Channel, "@") }
+
+// Pings implements bridge.Mentioner. Discord notifies the members of a role
+// only if anyone can mention it.
+func (p *Platform) Pings(ctx context.Context, group string) bool { return p.people.pings(ctx, group) }
 
 // Invite returns the URL that adds the bot to a server.
 func (p *Platform) Invite(ctx context.Context) (string, error) { return p.doctor.invite(ctx) }

@@ -11,16 +11,28 @@ import (
 // silent mentions no one. Discord needs it on every create and edit.
 var silent = discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
 
-// mentioning mentions users, and no one else. Discord refuses a list that has an
-// ID twice.
-func mentioning(users []string) discordgo.MessageAllowedMentions {
+// mentioning mentions users and roles, and no one else. Discord refuses a list
+// that has an ID twice.
+func mentioning(users, roles []string) discordgo.MessageAllowedMentions {
 	m := silent
-	for _, u := range users {
-		if !slices.Contains(m.Users, u) {
-			m.Users = append(m.Users, u)
+	m.Users, m.Roles = unique(users), unique(roles)
+	return m
+}
+
+func unique(ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
 		}
 	}
-	return m
+	return out
+}
+
+// mentions returns the mentions of a message. An edit repeats them, because
+// Discord otherwise mentions everyone that the text names.
+func mentions(m discordmsg.Message) discordgo.MessageAllowedMentions {
+	return mentioning(m.Users, m.Roles)
 }
 
 // opening is a message of plain text. A card begins as one, because the
@@ -62,7 +74,7 @@ type attachment struct {
 // attachment that the message has already. If it is empty, the file is uploaded.
 func bodyOf(m discordmsg.Message, kept string) body {
 	b := body{
-		Components: m.Components, AllowedMentions: silent, Flags: discordgo.MessageFlagsIsComponentsV2,
+		Components: m.Components, AllowedMentions: mentions(m), Flags: discordgo.MessageFlagsIsComponentsV2,
 		Attachments: []attachment{},
 	}
 	switch {

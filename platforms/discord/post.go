@@ -97,11 +97,13 @@ func (po *poster) push(
 	}
 	sum := sha256.Sum256([]byte(string(i.ID) + channel))
 	nonce := hex.EncodeToString(sum[:12])
-	var b any = opening{Content: m.Push, AllowedMentions: silent, Nonce: nonce, EnforceNonce: true}
+	var b any = opening{Content: m.Push, AllowedMentions: mentions(m), Nonce: nonce, EnforceNonce: true}
 	var file *discordmsg.File
 	if i.Kind == bridge.KindNotice {
 		n := notice{bodyOf(m, ""), nonce, true}
-		n.Flags |= discordgo.MessageFlagsSuppressNotifications
+		if !i.NoticeSound {
+			n.Flags |= discordgo.MessageFlagsSuppressNotifications
+		}
 		b, file = n, m.File
 	}
 	var raw json.RawMessage

@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -34,16 +35,21 @@ func (po *poster) tell(ctx context.Context, user, text string) error {
 
 // remind posts a reply to a card that mentions only r.Users.
 func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Reminder) error {
-	text, mentions := "", mentioning(r.Users)
-	mentions.Users = mentions.Users[:min(len(mentions.Users), maxReminded)]
-	for _, u := range mentions.Users {
+	text, roles, users := "", []string{}, unique(r.Users)
+	users = users[:min(len(users), maxReminded)]
+	for _, u := range users {
 		text += "<@" + u + "> "
+	}
+	for _, g := range r.Groups {
+		_, role, _ := strings.Cut(g, "/")
+		text, roles = text+"<@&"+role+"> ", append(roles, role)
 	}
 	text += render.Cut(discordmsg.Escape(render.Clean(r.Text)), maxContent-len(text), render.Runes)
 	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
 	if err := po.pacer.Wait(ctx, card.Channel, turn); err != nil {
 		return err
 	}
+	mentions := mentioning(users, roles)
 	body := map[string]any{
 		"content": text, "allowed_mentions": mentions,
 		"message_reference": map[string]any{"message_id": card.Message, "fail_if_not_exists": false},

@@ -50,6 +50,7 @@ func (r *Rig) startEngine(s Setup) bridge.Sink {
 		Destinations: []bridge.Destination{{Platform: r.Harness.Name, Channel: r.Harness.Channel}}, Responders: responders,
 	}
 	two, slow := route, route
+	route.Attention.Mention = bridge.MentionNone // whom a card mentions then is a fault
 	two.Quorum, slow.Snooze = 2, time.Second
 	slow.Steps = []bridge.Step{{After: bridge.Duration(200 * time.Millisecond), Remind: true}}
 	r.Engine = engine.New(engine.Options{

@@ -17,6 +17,8 @@ type Platform interface {
 	bridge.Threader
 	bridge.Grouper
 	bridge.ReminderPoster
+	bridge.Mentioner
+	bridge.DirectMessenger
 	bridge.Diagnoser
 	// Handler serves the callbacks of the service in HTTP mode.
 	Handler(bridge.Sink) http.Handler

@@ -30,6 +30,10 @@ func runPosting(t *testing.T, h Harness) {
 		{"a long text is never shortened with controls", neverShortened},
 		{"what the service shortens gets no controls", noticesLoss},
 		{"a reminder mentions those it is for", reminds},
+		{"a card mentions those it is for", mentions},
+		{"a notification shows what the route allows", previews},
+		{"a notice is silent unless it may sound", sounds},
+		{"a person is told directly", tells},
 		{"a context that has ended stops a post", stops},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
@@ -191,7 +195,7 @@ func stops(r *Rig) {
 func reminds(r *Rig) {
 	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))
 	err := r.Platform.Remind(r.Ctx, r.destination(), ref, bridge.Reminder{
-		Users: []string{r.account("bo")}, Text: "@everyone <!channel> still waiting <@" + r.account("ana") + ">",
+		Users: []string{r.account("bo")}, Groups: []string{r.Harness.Group}, Text: "@everyone <!channel> still waiting <@" + r.account("ana") + ">",
 	})
 	if err != nil {
 		r.T.Fatal(err)
@@ -204,6 +208,114 @@ func reminds(r *Rig) {
 	}
 	if !strings.Contains(sandbox.Texts(last), "still waiting") {
 		r.T.Errorf("its text is %q", sandbox.Texts(last))
+	}
+}
+
+// mentions checks whom a pending card mentions, and that a closed one mentions
+// no one.
+func mentions(r *Rig) {
+	i := r.interaction("ls <@" + r.account("ana") + "> @everyone <!channel>")
+	i.Responders = []bridge.Responder{{Person: "bo", Platform: r.Harness.Name, User: r.account("bo")}}
+	v := r.view(i, bridge.StatePending)
+	v.Mentions = []bridge.Mention{{Name: "bo", User: r.account("bo")}}
+	ref := r.posts(v)
+	for name, step := range map[string]func() error{
+		"posted": func() error { return nil }, "edited": func() error { return r.Platform.Update(r.Ctx, ref, v, nil) },
+	} {
+		if err := step(); err != nil {
+			r.T.Fatal(err)
+		}
+		who := r.Harness.Client.Mentions(r.last())
+		others := strings.Contains(who, r.account("ana")) || strings.Contains(who, "everyone")
+		if !strings.Contains(who, r.account("bo")) || others {
+			r.T.Errorf("%s, it mentions %q: %v", name, who, r.last())
+		}
+	}
+	v.Record = r.view(i, bridge.StateApproved).Record
+	if err := r.Platform.Update(r.Ctx, ref, v, nil); err != nil {
+		r.T.Fatal(err)
+	}
+	if who := r.Harness.Client.Mentions(r.last()); strings.Contains(who, r.account("bo")) {
+		r.T.Errorf("closed, it mentions %q: %v", who, r.last())
+	}
+}
+
+// previews checks that a notification shows no more of a request than its route
+// allows, while the card shows all of it.
+func previews(r *Rig) {
+	for mode, want := range map[bridge.PreviewMode]string{
+		bridge.PreviewFull: "make deploy", bridge.PreviewAction: "Run a command?", bridge.PreviewNone: "A request is pending",
+	} {
+		i := r.interaction("make deploy")
+		i.Preview = mode
+		v := r.view(i, bridge.StatePending)
+		v.Mentions = []bridge.Mention{{Name: "bo", User: r.account("bo")}}
+		ref := r.posts(v)
+		m := r.last()
+		push, _ := m["push"].(string)
+		if push == "" {
+			push, _ = m["text"].(string)
+		}
+		if !strings.Contains(push, want) || mode != bridge.PreviewFull && strings.Contains(push, "make") {
+			r.T.Errorf("%q: the notification is %q", mode, push)
+		}
+		if len(r.Controls(r.place(ref))) == 0 || !strings.Contains(r.Text(r.place(ref)), "make deploy") {
+			r.T.Errorf("%q: the card says %q", mode, r.Text(r.place(ref)))
+		}
+		if who := r.Harness.Client.Mentions(m); !strings.Contains(who, r.account("bo")) {
+			r.T.Errorf("%q: it mentions %q", mode, who)
+		}
+	}
+}
+
+// tells checks that a direct message reaches only its person, as plain text.
+func tells(r *Rig) {
+	before := len(r.Messages())
+	const text = "✅ Approved by bo: @everyone <!channel> make it so"
+	if err := r.Platform.Tell(r.Ctx, r.account("ana"), text); err != nil {
+		r.T.Fatal(err)
+	}
+	if n := len(r.Messages()); n != before {
+		r.T.Errorf("the channel has %d messages more", n-before)
+	}
+	found := 0
+	st := r.Sandbox.State()
+	for _, chats := range [][]sandbox.ChatState{st.Slack.Channels, st.Discord.Channels, st.Telegram.Chats} {
+		for _, chat := range chats {
+			for _, m := range chat.Messages {
+				if !strings.Contains(sandbox.Texts(m), "make it so") {
+					continue
+				}
+				found++
+				if who := r.Harness.Client.Mentions(m); strings.Contains(who, "everyone") || strings.Contains(who, "channel") {
+					r.T.Errorf("it mentions %q", who)
+				}
+			}
+		}
+	}
+	if found != 1 {
+		r.T.Errorf("%d messages were sent", found)
+	}
+	if r.Platform.Direct(r.destination()) {
+		r.T.Error("the channel counts as a direct message")
+	}
+}
+
+// discordSilent is the flag of messages that notify no one.
+const discordSilent = 1 << 12
+
+// sounds checks which notices notify people. Slack has no silent messages.
+func sounds(r *Rig) {
+	for _, loud := range []bool{false, true} {
+		i := r.interaction("")
+		i.Kind, i.Approval, i.NoticeSound = bridge.KindNotice, nil, loud
+		r.posts(r.view(i, bridge.StatePending))
+		m := r.last()
+		flags, _ := m["flags"].(float64)
+		silent := m["silent"] == true || int(flags)&discordSilent != 0
+		if want := !loud && r.Harness.Name != "slack"; silent != want {
+			r.T.Errorf("with notice_sound %t, it is silent: %t", loud, silent)
+		}
 	}
 }
 

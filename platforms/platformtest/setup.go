@@ -52,7 +52,7 @@ func runSetup(t *testing.T, h Harness) {
 func (r *Rig) diagnose() map[string]bridge.Finding {
 	r.T.Helper()
 	out := map[string]bridge.Finding{}
-	needs := bridge.Needs{Destinations: []bridge.Destination{r.destination()}, Emails: true, Groups: true}
+	needs := bridge.Needs{Destinations: []bridge.Destination{r.destination()}, Emails: true, Groups: []string{r.Harness.Group}}
 	for _, f := range r.Platform.Diagnose(r.Ctx, needs) {
 		if out[f.Check].Status != bridge.FindingFailed {
 			out[f.Check] = f

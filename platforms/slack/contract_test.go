@@ -150,12 +150,34 @@ func (client) Follows(r *platformtest.Rig, second, first sandbox.Place) bool {
 	return r.Sandbox.Message(second)["thread_ts"] == first.Message
 }
 
-// A mention in the text of a message.
-var mention = regexp.MustCompile(`<[@!#][^>]*>`)
+// A mention in the text of a message. A date has the same brackets.
+var mention = regexp.MustCompile(`<[@#][^>]*>|<!(subteam|here|channel|everyone)[^>]*>`)
+
+// elements returns the elements of a block.
+func elements(block any) []map[string]any {
+	b, _ := block.(map[string]any)
+	all, _ := b["elements"].([]any)
+	var out []map[string]any
+	for _, e := range all {
+		if e, ok := e.(map[string]any); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
 
 // Mentions implements platformtest.Client.
 func (client) Mentions(m map[string]any) string {
-	found := mention.FindAllString(fmt.Sprint(m["text"]), -1)
+	said := fmt.Sprint(m["text"])
+	blocks, _ := m["blocks"].([]any)
+	for _, b := range blocks {
+		for _, e := range elements(b) {
+			if e["type"] == "mrkdwn" {
+				said += fmt.Sprint(e["text"])
+			}
+		}
+	}
+	found := mention.FindAllString(said, -1)
 	raw := fmt.Sprint(m)
 	for _, sign := range []string{"type:user ", "type:broadcast", "type:usergroup", "type:channel ", "verbatim:false"} {
 		if strings.Contains(raw, sign) {

@@ -67,7 +67,7 @@ func reportScopes(r *platforms.Report, have []string, needs bridge.Needs) {
 		{"im:write", "to send direct messages", true, direct},
 		{"users:read.email", "to recognize accounts by their email address (identity.email)", true, needs.Emails},
 		{"users:read", "to recognize accounts by their email address (identity.email)", true, needs.Emails},
-		{"usergroups:read", "to look up the members of user groups (groups)", true, needs.Groups},
+		{"usergroups:read", "to look up the members of user groups (groups)", true, len(needs.Groups) > 0},
 		{"commands", "for /nod", false, true},
 	} {
 		if !s.asked || slices.Contains(have, s.scope) {
@@ -85,10 +85,11 @@ func reportScopes(r *platforms.Report, have []string, needs bridge.Needs) {
 	}
 }
 
-// isDirect reports whether a destination is a person. The ID of a person begins
-// with U, or with W in an Enterprise Grid.
+// isDirect reports whether a destination is a person or a direct message. The
+// ID of a person begins with U, or with W in an Enterprise Grid, and that of a
+// direct message with D.
 func isDirect(d bridge.Destination) bool {
-	return strings.HasPrefix(d.Channel, "U") || strings.HasPrefix(d.Channel, "W")
+	return d.Channel != "" && strings.Contains("UWD", d.Channel[:1])
 }
 
 // socket checks that Socket Mode works, if the app uses it.

@@ -6,6 +6,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
@@ -22,6 +23,16 @@ func (e ephemeral) Notify(ctx context.Context, ref bridge.MessageRef, user, text
 	}
 	_, err := e.api.PostEphemeralContext(ctx, ref.Channel, user, opts...)
 	return e.classify(ref.Channel, err)
+}
+
+// Tell implements bridge.DirectMessenger.
+func (e ephemeral) Tell(ctx context.Context, user, text string) error {
+	if err := e.pacer.Wait(ctx, user, platforms.Turn{Key: user + text, Rank: platforms.RankEdit}); err != nil {
+		return err
+	}
+	said, blocks := slackmsg.Note(text)
+	_, _, err := e.api.PostMessageContext(ctx, user, append(literal(said), slack.MsgOptionBlocks(blocks...))...)
+	return e.classify(user, err)
 }
 
 // tell sends a note to the person who clicked. The url is the response URL of

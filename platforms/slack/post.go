@@ -82,16 +82,20 @@ func (p poster) Thread(_ context.Context, d bridge.Destination, first bridge.Mes
 // Remind implements bridge.ReminderPoster. It replies to the card, and the channel
 // sees the reply too.
 func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
-	text := ""
-	for _, u := range r.Users {
-		text += "<@" + slackmsg.Escape(u) + "> "
-	}
+	text := slackmsg.Mentions(r)
 	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}
 	_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(text+slackmsg.Escape(r.Text)))
 	return p.classify(card.Channel, err)
 }
+
+// Direct implements bridge.Mentioner.
+func (p poster) Direct(d bridge.Destination) bool { return isDirect(d) }
+
+// Pings implements bridge.Mentioner. Slack notifies the members of any user
+// group.
+func (p poster) Pings(context.Context, string) bool { return true }
 
 // message returns the options that send or edit a message.
 func message(m slackmsg.Message) []slack.MsgOption {

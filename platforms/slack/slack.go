@@ -48,14 +48,16 @@ type Platform struct {
 }
 
 var (
-	_ bridge.Platform       = (*Platform)(nil)
-	_ bridge.HealthReporter = (*Platform)(nil)
-	_ bridge.Threader       = (*Platform)(nil)
-	_ bridge.Notifier       = (*Platform)(nil)
-	_ bridge.Grouper        = (*Platform)(nil)
-	_ bridge.EmailResolver  = (*Platform)(nil)
-	_ bridge.ReminderPoster = (*Platform)(nil)
-	_ bridge.Diagnoser      = (*Platform)(nil)
+	_ bridge.Platform        = (*Platform)(nil)
+	_ bridge.HealthReporter  = (*Platform)(nil)
+	_ bridge.Threader        = (*Platform)(nil)
+	_ bridge.Notifier        = (*Platform)(nil)
+	_ bridge.Grouper         = (*Platform)(nil)
+	_ bridge.EmailResolver   = (*Platform)(nil)
+	_ bridge.ReminderPoster  = (*Platform)(nil)
+	_ bridge.Mentioner       = (*Platform)(nil)
+	_ bridge.DirectMessenger = (*Platform)(nil)
+	_ bridge.Diagnoser       = (*Platform)(nil)
 )
 
 // New returns a workspace. It makes no network calls.

@@ -96,7 +96,7 @@ func (f *files) upload(ctx context.Context, where tgbotapi.Params, i bridge.Inte
 		return doc, err
 	}
 	params := tgbotapi.Params{}
-	for _, k := range []string{"chat_id", "message_thread_id", "reply_parameters"} {
+	for _, k := range []string{"chat_id", "message_thread_id", "reply_parameters", "disable_notification"} {
 		if where[k] != "" {
 			params[k] = where[k]
 		}

@@ -38,6 +38,9 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	}
 	topic, reply, _ := strings.Cut(d.Thread, "#")
 	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, d.Channel)}
+	if v.Record.Interaction.Kind == bridge.KindNotice && !v.Record.Interaction.NoticeSound {
+		params["disable_notification"] = "true"
+	}
 	if topic != "" {
 		params["message_thread_id"] = topic
 	}
@@ -51,14 +54,37 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	if doc != "" {
 		params["reply_parameters"] = replyTo(doc)
 	}
-	if err := p.client.pace(ctx, d.Channel, platforms.NextTurn(v.Record.Interaction, len(parts.Sent()))); err != nil {
+	i := v.Record.Interaction
+	if err := p.client.pace(ctx, d.Channel, platforms.NextTurn(i, len(parts.Sent()))); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	card, err := p.sendCard(ctx, params, m)
+	send := p.sendCard
+	if i.Preview != bridge.PreviewFull {
+		send = func(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (bridge.MessageRef, error) {
+			return p.sendVeiled(ctx, params, v, m)
+		}
+	}
+	card, err := send(ctx, params, m)
 	if err == nil {
 		p.prompts.invite(ctx, card, v)
 	}
 	return card, err
+}
+
+// sendVeiled posts a message with the text of the notification, and then edits
+// it into the card. A message that does not become the card is removed.
+func (p *poster) sendVeiled(
+	ctx context.Context, params tgbotapi.Params, v bridge.View, m telegrammsg.Message,
+) (bridge.MessageRef, error) {
+	ref, err := p.sendCard(ctx, params, telegrammsg.Preview(v))
+	if err != nil {
+		return ref, err
+	}
+	if err := p.edit(ctx, ref, v, m); err != nil {
+		p.client.remove(context.WithoutCancel(ctx), ref)
+		return bridge.MessageRef{}, err
+	}
+	return ref, nil
 }
 
 // sendCard posts a card. It removes a card that does not show all of its text.
@@ -185,6 +211,15 @@ func (p *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Re
 		params = answering(shown)
 	}
 	_, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
+	return err
+}
+
+// tell sends a person a message in their private chat.
+func (p *poster) tell(ctx context.Context, user, text string) error {
+	if err := p.client.pace(ctx, user, platforms.Turn{Key: user + text, Rank: platforms.RankEdit}); err != nil {
+		return err
+	}
+	_, err := p.client.send(ctx, tgbotapi.Params{"chat_id": user}, telegrammsg.Reply(text))
 	return err
 }
 

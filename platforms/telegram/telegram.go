@@ -61,13 +61,15 @@ type Platform struct {
 }
 
 var (
-	_ bridge.Platform       = (*Platform)(nil)
-	_ bridge.HealthReporter = (*Platform)(nil)
-	_ bridge.Threader       = (*Platform)(nil)
-	_ bridge.Exclusive      = (*Platform)(nil)
-	_ bridge.ReminderPoster = (*Platform)(nil)
-	_ bridge.Grouper        = (*Platform)(nil)
-	_ bridge.Diagnoser      = (*Platform)(nil)
+	_ bridge.Platform        = (*Platform)(nil)
+	_ bridge.HealthReporter  = (*Platform)(nil)
+	_ bridge.Threader        = (*Platform)(nil)
+	_ bridge.Exclusive       = (*Platform)(nil)
+	_ bridge.ReminderPoster  = (*Platform)(nil)
+	_ bridge.Mentioner       = (*Platform)(nil)
+	_ bridge.DirectMessenger = (*Platform)(nil)
+	_ bridge.Grouper         = (*Platform)(nil)
+	_ bridge.Diagnoser       = (*Platform)(nil)
 )
 
 // New returns a bot. It does not touch the network.
@@ -169,11 +171,25 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 	return p.poster.remind(ctx, card, r)
 }
 
+// Tell implements bridge.DirectMessenger. Telegram refuses a message to a person
+// who has not started the bot.
+func (p *Platform) Tell(ctx context.Context, user, text string) error {
+	return p.poster.tell(ctx, user, text)
+}
+
 // Belongs implements bridge.Grouper: a group is a chat, and its members are the
 // administrators of the chat.
 func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error) {
 	return p.people.belongs(ctx, group, user)
 }
+
+// Direct implements bridge.Mentioner: the chat with a person has a positive ID.
+func (p *Platform) Direct(d bridge.Destination) bool {
+	return !strings.HasPrefix(d.Channel, "-") && !strings.HasPrefix(d.Channel, "@")
+}
+
+// Pings implements bridge.Mentioner: Telegram has no mention of a group.
+func (p *Platform) Pings(context.Context, string) bool { return false }
 
 // Diagnose implements bridge.Diagnoser. It asks for no updates: that would end
 // the poll of a daemon that runs.

@@ -15,9 +15,12 @@ import (
 type Message struct {
 	// Components are the whole message: its text, its file, its controls.
 	Components []discordgo.MessageComponent
-	// Push is the text of the notification. A message made of components has
-	// none of its own.
+	// Push is the text of the notification, with the mentions. A message made
+	// of components has none of its own.
 	Push string
+	// Users and Roles are the IDs of those whom the message may mention.
+	Users []string `json:",omitempty"`
+	Roles []string `json:",omitempty"`
 	// File is the full text if the card cannot hold it. Components shows it.
 	File *File
 	// Closed reports that the card has no controls because nothing on it is
@@ -71,7 +74,8 @@ func build(v bridge.View, attach bool) (Message, error) {
 	if len(v.Batch) > 0 {
 		c, items = render.NewBatch(v)
 	}
-	m := Message{Push: render.Cut(Escape(c.Notice), maxPush, render.Runes), Closed: c.Closed}
+	m := Message{Closed: c.Closed}
+	m.push(v, c)
 	head := "### " + inline(c.Head)
 	foot := status(v, c)
 	room := maxText - cost(head) - cost(foot) - cost(textAttached) - 2
@@ -115,6 +119,36 @@ func build(v bridge.View, attach bool) (Message, error) {
 	return m, nil
 }
 
+// push sets the text of the notification. A closed card mentions no one.
+func (m *Message) push(v bridge.View, c render.Card) {
+	pings := ""
+	if !c.Closed {
+		for _, who := range v.Mentions {
+			pings += " " + mention(who)
+			if who.Group != "" {
+				m.Roles = append(m.Roles, role(who))
+			} else {
+				m.Users = append(m.Users, who.User)
+			}
+		}
+	}
+	m.Push = render.Cut(Escape(c.Notice), maxPush-render.Runes(pings), render.Runes) + pings
+}
+
+// mention returns the markup that notifies a user or a role.
+func mention(m bridge.Mention) string {
+	if m.Group != "" {
+		return "<@&" + role(m) + ">"
+	}
+	return "<@" + m.User + ">"
+}
+
+// role returns the ID of the role of a group, GUILD/ROLE.
+func role(m bridge.Mention) string {
+	_, id, _ := strings.Cut(m.Group, "/")
+	return id
+}
+
 // status is the text below that of the request: how it stands, until when it
 // can be answered, and who asks.
 func status(v bridge.View, c render.Card) string {
@@ -135,6 +169,10 @@ func status(v bridge.View, c render.Card) string {
 func due(c render.Card) string {
 	var b strings.Builder
 	for _, s := range c.Due {
+		if s.Mention != nil {
+			b.WriteString(mention(*s.Mention))
+			continue
+		}
 		b.WriteString(inline([]render.Span{s}))
 		if s.Time != 0 {
 			fmt.Fprintf(&b, " (<t:%d:R>)", s.Time)

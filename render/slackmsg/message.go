@@ -147,14 +147,37 @@ func notes(v bridge.View, id string) []slack.Block {
 func due(c render.Card, id string) slack.Block {
 	var b strings.Builder
 	for _, s := range c.Due {
-		if s.Time == 0 {
+		switch {
+		case s.Mention != nil:
+			b.WriteString(mention(*s.Mention))
+		case s.Time != 0:
+			b.WriteString("<!date^" + strconv.FormatInt(s.Time, 10) + "^" + dateFormat + "|" + Escape(s.Text) + ">")
+		default:
 			b.WriteString(Escape(s.Text))
-			continue
 		}
-		b.WriteString("<!date^" + strconv.FormatInt(s.Time, 10) + "^" + dateFormat + "|" + Escape(s.Text) + ">")
 	}
 	text := render.Cut(b.String(), maxSection, cost)
 	return slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true})
+}
+
+// mention returns the markup that notifies a user or a user group.
+func mention(m bridge.Mention) string {
+	if m.Group != "" {
+		return "<!subteam^" + Escape(m.Group) + ">"
+	}
+	return "<@" + Escape(m.User) + ">"
+}
+
+// Mentions returns the markup that notifies those whom a reminder mentions.
+func Mentions(r bridge.Reminder) string {
+	text := ""
+	for _, u := range r.Users {
+		text += mention(bridge.Mention{User: u}) + " "
+	}
+	for _, g := range r.Groups {
+		text += mention(bridge.Mention{Group: g}) + " "
+	}
+	return text
 }
 
 // clip keeps the start of a document and reports whether that is all of its

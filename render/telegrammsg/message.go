@@ -80,6 +80,23 @@ func others(v bridge.View) [][]Button {
 	return rows
 }
 
+// Preview returns the text of a notification that shows only a part of the
+// request, with the mentions of the card. Telegram notifies with the text that
+// a message has when it is sent.
+func Preview(v bridge.View) Message {
+	c := render.NewCard(v, listed)
+	if len(v.Batch) > 0 {
+		c, _ = render.NewBatch(v)
+	}
+	w := &writer{}
+	w.add(c.Notice)
+	for _, m := range v.Mentions {
+		w.add(" ")
+		w.mention(m)
+	}
+	return w.message()
+}
+
 func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	w := &writer{}
 	w.spans(c.Head, true)

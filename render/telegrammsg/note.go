@@ -45,7 +45,7 @@ func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 		w.blocks(render.Typed(f).Text, "")
 		w.add("\n")
 	}
-	w.mention(cmp.Or(render.Line(name), "You"), user)
+	w.notify(cmp.Or(render.Line(name), "You"), user)
 	w.add(", " + ask + ".")
 	return Prompt{w.message(), render.Cut(render.Line(placeholder), maxPlaceholder, render.Runes)}
 }
@@ -75,7 +75,7 @@ func Reminder(r bridge.Reminder) Message {
 	w := &writer{}
 	for _, u := range r.Users {
 		if id, err := strconv.ParseInt(u, 10, 64); err == nil {
-			w.mention("👤", id)
+			w.notify("👤", id)
 			w.add(" ")
 		}
 	}

@@ -47,8 +47,18 @@ func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 // isName reports whether a username may contain c.
 func isName(c byte) bool { return c < utf8.RuneSelf && isWord(rune(c)) }
 
-// mention writes a name that notifies a user.
-func (w *writer) mention(name string, user int64) {
+// mention writes a name that notifies a user, if the user's ID is valid.
+func (w *writer) mention(m bridge.Mention) {
+	id, err := strconv.ParseInt(m.User, 10, 64)
+	if err != nil {
+		w.add(m.Name)
+		return
+	}
+	w.notify(render.Line(m.Name), id)
+}
+
+// notify writes a name that notifies a user.
+func (w *writer) notify(name string, user int64) {
 	who := &tgbotapi.User{ID: user, FirstName: name}
 	e := Entity{Type: "text_mention", Offset: w.units, Length: render.UTF16(name), User: who}
 	w.entities = append(w.entities, e)
@@ -204,6 +214,10 @@ func (w *writer) list(b render.Block, indent string) {
 
 func (w *writer) spans(spans []render.Span, bold bool) {
 	for _, s := range spans {
+		if s.Mention != nil {
+			w.mention(*s.Mention)
+			continue
+		}
 		var kinds []string
 		for _, k := range []struct {
 			on   bool

@@ -27,8 +27,8 @@ func buildDirectory(c config.Config, platforms []bridge.Platform, links director
 	}
 	for name, g := range c.Groups {
 		of := map[string]string{}
-		for platform, group := range map[string]string{config.PlatformSlack: g.Slack, config.PlatformDiscord: g.Discord, config.PlatformTelegram: g.Telegram} {
-			if group != "" {
+		for _, platform := range []string{config.PlatformSlack, config.PlatformDiscord, config.PlatformTelegram} {
+			if group := g.Native(platform); group != "" {
 				of[platform] = group
 			}
 		}

@@ -16,6 +16,12 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 	routes := map[string]bridge.Route{}
 	for name, r := range c.Routes {
 		route := bridge.Route{EscalateTo: r.EscalateTo, Quorum: r.Quorum, Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
+		route.Attention = attention(r)
+		percent, after, err := r.RemindAfter()
+		if err != nil {
+			return nil, err
+		}
+		route.Remind = bridge.RemindAfter{Percent: percent, Duration: after}
 		if q := r.Quiet; q != nil {
 			route.Quiet = &bridge.Quiet{From: q.From, To: q.To, Zone: q.Zone, Risks: q.Risks}
 		}
@@ -45,6 +51,18 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 		routes[name] = route
 	}
 	return routes, nil
+}
+
+// attention returns how the requests of a route get attention.
+func attention(r config.Route) bridge.Attention {
+	a := bridge.Attention{NoticeSound: r.NoticeSound, TellRequester: r.TellRequester}
+	if r.Mention != config.MentionResponders {
+		a.Mention = bridge.MentionMode(r.Mention)
+	}
+	if r.Preview != config.PreviewFull {
+		a.Preview = bridge.PreviewMode(r.Preview)
+	}
+	return a
 }
 
 func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {

@@ -124,8 +124,10 @@ func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 	}
 	for _, p := range platforms {
 		needs := bridge.Needs{Emails: c.Identity.Email && p.Name() == config.PlatformSlack}
-		for _, g := range c.Groups {
-			needs.Groups = needs.Groups || g.Slack != "" && p.Name() == config.PlatformSlack
+		for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
+			if native := c.Groups[name].Native(p.Name()); native != "" {
+				needs.Groups = append(needs.Groups, native)
+			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(routes)) {
 			for _, to := range routes[name].Destinations {

@@ -55,6 +55,8 @@ func (api messagesAPI) post(a arguments, write func(m raw.Object) *failure) (any
 	}
 	if a.text("disable_notification") == "true" {
 		m["silent"] = true
+	} else {
+		m["push"] = m["text"]
 	}
 	if to != nil {
 		api.whisper(c, m, *to)

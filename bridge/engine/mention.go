@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// clickMentions is the time limit for looking up whom the card of a click
+// mentions. Mentions that are not found in time return with the next edit.
+const clickMentions = 200 * time.Millisecond
+
+// mentioner determines whom a card mentions.
+type mentioner struct {
+	directory bridge.Directory
+	platforms platforms
+	log       *slog.Logger
+}
+
+// of returns the mentions of the card of a record at a destination. Direct
+// messages and notices have none.
+func (m *mentioner) of(ctx context.Context, r bridge.Record, destination int) []bridge.Mention {
+	i, d := r.Interaction, r.Interaction.Destinations[destination]
+	p, ok := m.platforms[d.Platform].(bridge.Mentioner)
+	if !ok || i.Mention == bridge.MentionNone || i.Kind == bridge.KindNotice || p.Direct(d) {
+		return nil
+	}
+	responders, groups := askedAt(r, d)
+	people, out := m.resolve(ctx, i, d, responders, groups)
+	if i.Mention == bridge.MentionGroup {
+		return out
+	}
+	return append(people[:min(len(people), bridge.MaxMentions)], out...)
+}
+
+// needed returns the mentions of a reminder at a destination: the responders who
+// have not approved or denied.
+func (m *mentioner) needed(ctx context.Context, r bridge.Record, destination int) []bridge.Mention {
+	i := r.Interaction
+	people, out := m.resolve(ctx, i, i.Destinations[destination], slices.Clone(i.Responders), i.Groups)
+	people = slices.DeleteFunc(people, func(who bridge.Mention) bool {
+		return slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Voter() == who.Name })
+	})
+	return append(people[:min(len(people), maxMentions)], out...)
+}
+
+// resolve returns the mentions of people and of groups. The members of a group
+// that cannot be mentioned are among the people.
+func (m *mentioner) resolve(
+	ctx context.Context, i bridge.Interaction, d bridge.Destination, responders []bridge.Responder, groups []string,
+) (people, out []bridge.Mention) {
+	p, can := m.platforms[d.Platform].(bridge.Mentioner)
+	for _, g := range groups {
+		if m.directory == nil {
+			break
+		}
+		if native := m.directory.Native(g, d.Platform); can && native != "" && p.Pings(ctx, native) {
+			out = append(out, bridge.Mention{Name: g, Group: native})
+			continue
+		}
+		responders = append(responders, m.members(ctx, i, g)...)
+	}
+	for _, a := range responders {
+		named := slices.ContainsFunc(people, func(p bridge.Mention) bool { return p.User == a.User })
+		if a.Platform == d.Platform && !named && !slices.Contains(i.Requesters, a.Person) {
+			people = append(people, bridge.Mention{Name: a.Person, User: a.User})
+		}
+	}
+	return people, out
+}
+
+// members returns the accounts of the known members of a group.
+func (m *mentioner) members(ctx context.Context, i bridge.Interaction, group string) []bridge.Responder {
+	names, err := m.directory.Now(ctx, group)
+	var out []bridge.Responder
+	for _, name := range names {
+		var accounts []bridge.Responder
+		if accounts, err = m.directory.Accounts(ctx, name); err != nil {
+			break
+		}
+		out = append(out, accounts...)
+	}
+	if err != nil {
+		m.log.Warn("members of a group not found, not mentioned", "id", i.ID, "group", group, "error", err)
+	}
+	return out
+}
+
+// askedAt returns the people who are asked at a destination: those of the last
+// escalation that added it, or all responders.
+func askedAt(r bridge.Record, d bridge.Destination) ([]bridge.Responder, []string) {
+	i := r.Interaction
+	if !r.Escalated.IsZero() {
+		for _, q := range i.RouteRequirements() {
+			if e := q.Escalation; e != nil && slices.Contains(e.Destinations, d) {
+				return slices.Clone(e.Responders), e.Groups
+			}
+		}
+	}
+	for _, s := range slices.Backward(i.Steps[:min(r.Step, len(i.Steps))]) {
+		if slices.Contains(s.Destinations, d) {
+			return slices.Clone(s.Responders), s.Groups
+		}
+	}
+	return slices.Clone(i.Responders), i.Groups
+}

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// teller tells requesters how their requests ended.
+type teller struct {
+	directory bridge.Directory
+	platforms platforms
+	cards     *cards
+	log       *slog.Logger
+}
+
+// tell sends one direct message to the requester of a closed request. A message
+// that no platform takes is not repeated.
+func (t *teller) tell(ctx context.Context, r bridge.Record) error {
+	i := r.Interaction
+	if t.directory == nil || !news(r) {
+		return nil
+	}
+	accounts, err := t.directory.Accounts(ctx, i.Requester)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(accounts, func(a, b bridge.Responder) int { return askedOn(i, a) - askedOn(i, b) })
+	view, err := t.cards.view(ctx, r, nil, 0)
+	if err != nil {
+		return err
+	}
+	text := render.NewCard(view, func(bridge.Question) bool { return false }).Notice
+	for _, a := range accounts {
+		p, ok := t.platforms[a.Platform].(bridge.DirectMessenger)
+		if !ok {
+			continue
+		}
+		err := p.Tell(ctx, a.User, text)
+		switch bridge.ErrorCode(err) {
+		case bridge.CodeUnavailable:
+			return err
+		case bridge.CodeRateLimited:
+			return bridge.Wrap(bridge.CodeUnavailable, err, "direct message")
+		}
+		if err == nil {
+			return nil
+		}
+		t.log.Warn("requester not told", "id", i.ID, "platform", a.Platform, "error", err)
+	}
+	return nil
+}
+
+// news reports whether the requester does not know yet how a request ended:
+// people were asked, and someone else closed it.
+func news(r bridge.Record) bool {
+	asked := len(r.Messages)+len(r.Failures) > 0 || r.Batch != ""
+	if !asked || r.State == bridge.StateSuperseded || r.Response == nil {
+		return false
+	}
+	for _, a := range []*bridge.Actor{r.Response.Actor, r.Response.WithdrawnBy} {
+		if a != nil && a.Person == r.Interaction.Requester {
+			return false
+		}
+	}
+	return true
+}
+
+// askedOn orders accounts: those on a platform that shows the request first.
+func askedOn(i bridge.Interaction, a bridge.Responder) int {
+	n := slices.IndexFunc(i.Destinations, func(d bridge.Destination) bool { return d.Platform == a.Platform })
+	if n < 0 {
+		return len(i.Destinations)
+	}
+	return n
+}

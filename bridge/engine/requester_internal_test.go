@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// messenger is a chat with direct messages.
+type messenger struct {
+	*chat
+	told []string
+	err  error
+}
+
+func (m *messenger) Tell(_ context.Context, user, text string) error {
+	m.told = append(m.told, user+" "+text)
+	return m.err
+}
+
+// TestRequesterTold checks when a requester is told how a request ended.
+func TestRequesterTold(t *testing.T) {
+	t.Parallel()
+	by := func(who string) *bridge.Actor { return &bridge.Actor{Platform: "chat", User: "U-" + who, Person: who} }
+	for name, x := range map[string]struct {
+		set  func(*bridge.Record)
+		err  error
+		want string
+		end  string
+	}{
+		"approved": {func(*bridge.Record) {}, nil, "U-cy ✅", "hook done"},
+		"in the words of the route": {func(r *bridge.Record) {
+			r.Interaction.Preview = bridge.PreviewNone
+		}, nil, "U-cy A request was closed.", "hook done"},
+		"by the requester": {func(r *bridge.Record) { r.Response.Actor = by("cy") }, nil, "", "hook done"},
+		"by a policy":      {func(r *bridge.Record) { r.Messages = nil }, nil, "", "hook done"},
+		"replaced":         {func(r *bridge.Record) { r.State = bridge.StateSuperseded }, nil, "", "hook done"},
+		"unknown":          {func(r *bridge.Record) { r.Interaction.Requester = "someone" }, nil, "", "hook done"},
+		"refused":          {func(*bridge.Record) {}, bridge.Errorf(bridge.CodeForbidden, "no"), "U-cy ✅", "hook done"},
+		"unreachable":      {func(*bridge.Record) {}, bridge.Errorf(bridge.CodeRateLimited, "later"), "U-cy ✅", "hook retry in 5s"},
+	} {
+		m := &messenger{chat: &chat{name: "chat"}, err: x.err}
+		o := newOffice(t, func(o *Options) { o.Directory, o.Platforms = newStaff(), []bridge.Platform{m} })
+		i := question("Ship it?")
+		i.Requester, i.TellRequester = "cy", true
+		if i.Closings() != 1 {
+			t.Fatalf("%d messages", i.Closings())
+		}
+		r := o.store.put(t, i)
+		r.State, r.Messages = bridge.StateAnswered, map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
+		r.Response = &bridge.Response{State: bridge.StateAnswered, Actor: by("ana")}
+		x.set(&r)
+		o.store.set(r)
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(m.told, "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
+			t.Errorf("%s: told %q, want %q", name, got, x.want)
+		}
+		o.outcomes(x.end)
+	}
+}

@@ -1,0 +1,90 @@
+package bridge
+
+import "context"
+
+// MentionMode selects whom a card in a channel mentions.
+type MentionMode string
+
+// The modes. The zero value mentions the responders: at most MaxMentions people
+// by name, and the groups that the platform can mention.
+const (
+	MentionResponders MentionMode = ""
+	MentionGroup      MentionMode = "group" // only groups that the platform can mention
+	MentionNone       MentionMode = "none"
+)
+
+// MaxMentions is the maximum number of people that a card mentions by name.
+const MaxMentions = 5
+
+// Mention is a person or a group that a card mentions. Either User or Group is
+// set, in the platform's own format.
+type Mention struct {
+	Name  string // as the card names them
+	User  string
+	Group string
+}
+
+// Mentioner is a Platform whose cards mention people. A card mentions them only
+// when it is posted; its edits notify no one.
+type Mentioner interface {
+	// Direct reports whether a destination is a direct message, which
+	// notifies its reader without a mention.
+	Direct(Destination) bool
+	// Pings reports whether a mention of a group notifies its members. The
+	// group has the platform's own format.
+	Pings(ctx context.Context, group string) bool
+}
+
+// Attention holds how an interaction gets the attention of people. The settings
+// are those of its routes.
+type Attention struct {
+	Mention MentionMode `json:"mention,omitempty"`
+	Preview PreviewMode `json:"preview,omitempty"`
+	// NoticeSound means that a notice notifies like other messages.
+	NoticeSound bool `json:"notice_sound,omitempty"`
+	// TellRequester means that the requester gets a direct message when the
+	// interaction closes.
+	TellRequester bool `json:"tell_requester,omitempty"`
+}
+
+// DirectMessenger is a Platform that can send a person a direct message.
+type DirectMessenger interface {
+	// Tell sends a text to a user. A repeated call can send it again.
+	Tell(ctx context.Context, user, text string) error
+}
+
+// Closings returns the number of messages that are sent when the interaction
+// closes: one for each webhook, and then one for the requester.
+func (i Interaction) Closings() int {
+	n := len(i.Webhooks)
+	if i.TellRequester && i.Requester != "" && i.Kind != KindNotice {
+		n++
+	}
+	return n
+}
+
+// PreviewMode limits what a notification shows of a request.
+type PreviewMode string
+
+// The modes. The zero value shows the headline of the request.
+const (
+	PreviewFull   PreviewMode = ""
+	PreviewAction PreviewMode = "action" // the kind of the action, and who asks
+	PreviewNone   PreviewMode = "none"
+)
+
+// Attend combines the settings of several routes: the loudest mention applies,
+// and the preview that shows the least.
+func (a Attention) Attend(b Attention) Attention {
+	loud := map[MentionMode]int{MentionNone: 0, MentionGroup: 1, MentionResponders: 2}
+	if loud[b.Mention] > loud[a.Mention] {
+		a.Mention = b.Mention
+	}
+	hidden := map[PreviewMode]int{PreviewFull: 0, PreviewAction: 1, PreviewNone: 2}
+	if hidden[b.Preview] > hidden[a.Preview] {
+		a.Preview = b.Preview
+	}
+	a.NoticeSound = a.NoticeSound || b.NoticeSound
+	a.TellRequester = a.TellRequester || b.TellRequester
+	return a
+}

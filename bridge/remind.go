@@ -1,0 +1,45 @@
+package bridge
+
+import (
+	"slices"
+	"time"
+)
+
+// minReminded is the shortest timeout of which a share is waited for. People
+// who have less time would read the reminder together with the card.
+const minReminded = 2 * time.Minute
+
+// RemindAfter is the time after which a pending request mentions those who are
+// still needed: a share of its timeout in percent, or else a duration. The zero
+// value means never.
+type RemindAfter struct {
+	Percent  int
+	Duration time.Duration
+}
+
+// Steps returns the steps of a request, with the reminder among them. The
+// reminder is left out if it would come after the request has ended.
+func (a RemindAfter) Steps(steps []Step, timeout time.Duration) []Step {
+	at := a.Duration
+	if a.Percent > 0 && timeout >= minReminded {
+		at = timeout * time.Duration(a.Percent) / 100
+	}
+	if at <= 0 || at >= timeout {
+		return steps
+	}
+	for n, s := range steps {
+		if at < time.Duration(s.After) {
+			steps = slices.Clone(steps)
+			steps[n].After -= Duration(at)
+			return slices.Insert(steps, n, Step{After: Duration(at), Remind: true})
+		}
+		at -= time.Duration(s.After)
+		if s.GiveUp != "" {
+			return steps
+		}
+	}
+	return append(slices.Clip(steps), Step{After: Duration(at), Remind: true})
+}
+
+// Escalates reports whether a step does more than remind.
+func (s Step) Escalates() bool { return len(s.Ask) > 0 || s.Route != "" || s.GiveUp != "" }

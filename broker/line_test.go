@@ -1,0 +1,74 @@
+package broker_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestLines checks that a line has its cards in the order of their openings,
+// whichever daemon opened them, and that they leave it with their jobs.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx := t.Context()
+		a, b := newBroker(t, c, "a"), newBroker(t, c, "b")
+		first, second, third := open(t, a, nil), open(t, b, nil), open(t, a, nil)
+		line := first.Interaction.Line(1)
+		ahead := func(r bridge.Record) []bridge.ID {
+			t.Helper()
+			ids, in, err := b.Ahead(ctx, line, r.Interaction.ID)
+			if err != nil || !in {
+				t.Fatalf("in the line: %v, %v", in, err)
+			}
+			return ids
+		}
+		if got := ahead(third); !slices.Equal(got, []bridge.ID{first.Interaction.ID, second.Interaction.ID}) {
+			t.Errorf("ahead of the third: %v", got)
+		}
+		jobs, err := a.Claim(ctx, 10, time.Minute)
+		if err != nil || len(jobs) != 6 {
+			t.Fatalf("%d jobs, %v", len(jobs), err)
+		}
+		for _, j := range jobs {
+			if j.Interaction == first.Interaction.ID && j.Destination == 1 {
+				j.Line = line
+				if err := a.Finish(ctx, j); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if got := ahead(third); !slices.Equal(got, []bridge.ID{second.Interaction.ID}) {
+			t.Errorf("after the first, ahead of the third: %v", got)
+		}
+		if err := b.Overtake(ctx, line, ahead(third)); err != nil || len(ahead(third)) > 0 {
+			t.Errorf("ahead of the third: %v, %v", ahead(third), err)
+		}
+		for name, o := range map[string]bridge.Opening{
+			"grace":   opening(t, a, "", func(i *bridge.Interaction) { i.Grace = bridge.Duration(time.Second) }),
+			"decided": {Interaction: opening(t, a, "", nil).Interaction, Response: &bridge.Response{State: bridge.StateDenied}},
+		} {
+			if _, _, err := a.Open(ctx, o); err != nil {
+				t.Fatal(err)
+			}
+			if _, in, err := a.Ahead(ctx, line, o.Interaction.ID); in || err != nil {
+				t.Errorf("%s: in the line: %v, %v", name, in, err)
+			}
+		}
+		again := opening(t, a, "key", nil)
+		repeat := again
+		repeat.Interaction.ID, _ = a.NewID("", "key")
+		for _, o := range []bridge.Opening{again, repeat} {
+			if _, _, err := a.Open(ctx, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, in, _ := a.Ahead(ctx, line, repeat.Interaction.ID); in {
+			t.Error("a repeat is in the line")
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package daemon_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// numbered opens a question with a number at a daemon.
+func numbered(t *testing.T, r *rig.Rig, d *rig.Running, n int) {
+	t.Helper()
+	req := bridge.Request{Ask: bridge.Ask{
+		Prompt: fmt.Sprintf("Number %d?", n), Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetConfirm}},
+	}}
+	if _, err := client.New(d.URL, rig.TestAgentToken, nil).Open(r.Ctx, req, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var number = regexp.MustCompile(`Number (\d+)`)
+
+// numbers returns the numbers of the cards on each service, in order.
+func numbers(r *rig.Rig) map[string][]int {
+	st := r.Sandbox.State()
+	out := map[string][]int{}
+	for service, chats := range map[string][]sandbox.ChatState{
+		"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats,
+	} {
+		for _, chat := range chats {
+			for _, m := range chat.Messages {
+				hit := number.FindStringSubmatch(sandbox.Texts(m))
+				if hit == nil {
+					continue
+				}
+				n, _ := strconv.Atoi(hit[1])
+				if !slices.Contains(out[service], n) { // a daemon that died may have posted it before
+					out[service] = append(out[service], n)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// all waits until every service shows n cards, and returns their order.
+func all(r *rig.Rig, n int) map[string][]int {
+	r.T.Helper()
+	var got map[string][]int
+	r.Eventually(fmt.Sprintf("%d cards are posted", n), func() bool {
+		got = numbers(r)
+		return len(got["slack"]) == n && len(got["discord"]) == n && len(got["telegram"]) == n
+	})
+	return got
+}
+
+// TestOrderOfTwoDaemons checks that the cards of an agent appear in the order of
+// its requests, although two daemons post them and each call of a platform may
+// take longer than the next.
+func TestOrderOfTwoDaemons(t *testing.T) {
+	t.Parallel()
+	const rounds, each = 25, 4
+	r := rig.New(t, rig.Options{Daemons: 2})
+	for round := range rounds {
+		for _, service := range rig.Services {
+			r.Sandbox.AddFault(sandbox.Fault{Service: service, Kind: "delay", Delay: 40 * time.Millisecond, Count: 1})
+		}
+		for k := range each {
+			numbered(t, r, r.Daemons[(round+k)%2], round*each+k)
+		}
+		all(r, (round+1)*each)
+	}
+	for service, got := range all(r, rounds*each) {
+		if !slices.IsSorted(got) {
+			t.Errorf("%s: the order is %v", service, got)
+		}
+	}
+}
+
+// TestOrderWithoutADaemon checks that cards do not wait long for those of a
+// daemon that died, and that none of them is lost.
+func TestOrderWithoutADaemon(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{})
+	proxy := redistest.StartProxy(t, r.Redis.Addr)
+	whole := r.Client
+	r.Client = redis.NewClient(&redis.Options{Addr: proxy.Addr, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { r.Client.Close() })
+	dying := r.Start(rig.Listen(t))
+	r.Client = whole
+	for n := range 8 {
+		numbered(t, r, []*rig.Running{r.Daemons[0], dying}[n%2], n)
+	}
+	proxy.Refuse(true)
+	proxy.Cut()
+	began := time.Now()
+	for n := range 4 {
+		numbered(t, r, r.Daemons[0], 8+n)
+	}
+	all(r, 12)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the cards took %s", took)
+	}
+	t.Logf("%s, %v", time.Since(began), numbers(r))
+}

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The defaults of Route.Mention and Route.Preview.
+const (
+	MentionResponders = "responders"
+	PreviewFull       = "full"
+)
+
+// defaultRemind is the default of Route.Remind, in percent.
+const defaultRemind = 75
+
+// RemindAfter returns the time of Route.Remind: a share of the timeout in
+// percent, or a duration. Both are zero if there is no reminder.
+func (r Route) RemindAfter() (percent int, d time.Duration, err error) {
+	switch {
+	case r.Remind == "" && len(r.Escalation) == 0:
+		return defaultRemind, 0, nil
+	case r.Remind == "" || r.Remind == "off":
+		return 0, 0, nil
+	}
+	if share, ok := strings.CutSuffix(r.Remind, "%"); ok {
+		percent, err = strconv.Atoi(share)
+		if err != nil || percent < 1 || percent > 99 {
+			return 0, 0, fmt.Errorf("invalid share %q (1%% to 99%%)", r.Remind)
+		}
+		return percent, 0, nil
+	}
+	if d, err = time.ParseDuration(r.Remind); err != nil || d <= 0 {
+		return 0, 0, fmt.Errorf("invalid value %q (such as 75%%, 10m or off)", r.Remind)
+	}
+	return 0, d, nil
+}
+
+// checkAttention checks how the requests of a route get attention.
+func (r Route) checkAttention(bad func(key, format string, args ...any)) {
+	if !slices.Contains([]string{"", MentionResponders, "group", "none"}, r.Mention) {
+		bad(".mention", "unknown value %q (responders, group or none)", r.Mention)
+	}
+	if _, _, err := r.RemindAfter(); err != nil {
+		bad(".remind", "%v", err)
+	}
+	if !slices.Contains([]string{"", PreviewFull, "action", "none"}, r.Preview) {
+		bad(".preview", "unknown value %q (full, action or none)", r.Preview)
+	}
+}

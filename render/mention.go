@@ -1,0 +1,59 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// namer names people and groups in a line, and mentions those that it can.
+type namer struct {
+	left []bridge.Mention // not yet in the line
+	out  []Span
+}
+
+// text adds a text.
+func (n *namer) text(s string) {
+	if last := len(n.out) - 1; last >= 0 && n.out[last].Mention == nil && n.out[last].Time == 0 {
+		n.out[last].Text += s
+		return
+	}
+	n.out = append(n.out, Span{Text: s})
+}
+
+// names adds the names of people, or of groups, with a text before the last.
+func (n *namer) names(names []string, groups bool, last string) {
+	for k, name := range names {
+		switch {
+		case k == 0:
+		case k == len(names)-1:
+			n.text(last)
+		default:
+			n.text(", ")
+		}
+		at := slices.IndexFunc(n.left, func(m bridge.Mention) bool { return m.Name == name && (m.Group != "") == groups })
+		if at < 0 {
+			n.text(Line(name))
+			continue
+		}
+		n.mention(n.left[at])
+		n.left = slices.Delete(n.left, at, at+1)
+	}
+}
+
+func (n *namer) mention(m bridge.Mention) {
+	n.out = append(n.out, Span{Text: Line(m.Name), Mention: &m})
+}
+
+// rest adds the mentions that the line does not have yet.
+func (n *namer) rest() {
+	for k, m := range n.left {
+		if k == 0 {
+			n.text(" · ")
+		} else {
+			n.text(", ")
+		}
+		n.mention(m)
+	}
+	n.left = nil
+}
