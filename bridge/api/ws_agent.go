@@ -105,7 +105,7 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		x.Request.Awaited = true
 		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.Request, x.Key)
 		if err != nil {
-			return err
+			return dialect.Named(err, x.Names)
 		}
 		c.await(ctx, f, rec, x.Answer)
 	}
@@ -180,7 +180,7 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 	}
 	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, prefixed("frame:", f.ID))
 	if err != nil {
-		return err
+		return dialect.Named(err, toolinteraction.Names)
 	}
 	c.await(ctx, f, next, func(rec bridge.Record) (any, error) {
 		return toolinteraction.EncodeResponse(rec.Interaction, *rec.Response), nil

@@ -191,8 +191,10 @@ func (c *wsConn) showEvent(ctx context.Context, e bridge.Event, f show) {
 	}
 }
 
-// reply answers a request as the person.
-func (c *wsConn) reply(ctx context.Context, id string, f func(bridge.Interaction) (bridge.Reply, error)) error {
+// reply answers a request as the person. The names are those of the frame.
+func (c *wsConn) reply(
+	ctx context.Context, id string, names func(bridge.Interaction) dialect.Names, f func(bridge.Interaction) (bridge.Reply, error),
+) error {
 	parsed, err := bridge.ParseID(id)
 	if err != nil {
 		return err
@@ -209,7 +211,7 @@ func (c *wsConn) reply(ctx context.Context, id string, f func(bridge.Interaction
 	if err == nil {
 		_, err = c.s.engine.Answer(ctx, parsed, c.p.actor(), r)
 	}
-	return err
+	return dialect.Named(err, names(rec.Interaction))
 }
 
 func (c *wsConn) toolResponse(ctx context.Context, b []byte) error {
@@ -217,7 +219,7 @@ func (c *wsConn) toolResponse(ctx context.Context, b []byte) error {
 	if err := dialect.Decode("tool_interaction_response", b, &t); err != nil {
 		return err
 	}
-	return c.reply(ctx, string(t.InteractionID), func(i bridge.Interaction) (bridge.Reply, error) {
+	return c.reply(ctx, string(t.InteractionID), toolinteraction.AnswerNames, func(i bridge.Interaction) (bridge.Reply, error) {
 		if t.SessionID != "" && t.SessionID != i.Session || t.CallID != "" && t.CallID != i.ToolCall {
 			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "interactionId: belongs to another session or call")
 		}
@@ -231,13 +233,13 @@ func (c *wsConn) askResponse(ctx context.Context, f frame) error {
 		if err := dialect.Decode("payload", f.Payload, &d); err != nil {
 			return err
 		}
-		return c.reply(ctx, d.RequestID, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeDecision(i, d) })
+		return c.reply(ctx, d.RequestID, askwidget.AnswerNames, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeDecision(i, d) })
 	}
 	var a askwidget.Answer
 	if err := dialect.Decode("payload", f.Payload, &a); err != nil {
 		return err
 	}
-	return c.reply(ctx, a.RequestID, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeAnswer(i, a) })
+	return c.reply(ctx, a.RequestID, askwidget.AnswerNames, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeAnswer(i, a) })
 }
 
 func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {
@@ -256,7 +258,10 @@ func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {
 	if err != nil {
 		return err
 	}
-	return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) { return widgetblock.DecodeSubmission(i, s) })
+	names := func(bridge.Interaction) dialect.Names { return widgetblock.AnswerNames }
+	return c.reply(ctx, string(rec.Interaction.ID), names, func(i bridge.Interaction) (bridge.Reply, error) {
+		return widgetblock.DecodeSubmission(i, s)
+	})
 }
 
 func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
@@ -275,7 +280,7 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) {
+	return c.reply(ctx, string(rec.Interaction.ID), askuserquestion.AnswerNames, func(i bridge.Interaction) (bridge.Reply, error) {
 		return askuserquestion.DecodeAnswers(i, l.Answers)
 	})
 }

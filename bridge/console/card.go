@@ -135,6 +135,11 @@ func newCard(rec bridge.Record, may bool) card {
 	if rec.State.Final() {
 		out.Body += html(face.Questions)
 	} else {
+		for _, q := range i.Questions {
+			if q.Composite() {
+				out.Body += html(render.PartsTitle(q))
+			}
+		}
 		out.Notes = append(out.Notes, render.Notes(view)...)
 	}
 	for _, who := range i.Responders {
@@ -178,6 +183,9 @@ func newField(f bridge.Field) field {
 	}
 	if text := render.PlainText(render.Markdown(f.Text)); text != out.Label {
 		out.Hint = text
+	}
+	if about := render.Clean(f.Description); about != "" {
+		out.Hint = strings.TrimPrefix(out.Hint+"\n"+about, "\n")
 	}
 	for n, o := range f.Options {
 		out.Options = append(out.Options, bridge.Option{Value: o.Value, Label: render.OptionLabel(f.Question, n, 200, render.Runes), Description: render.Clean(o.Description), Preview: render.Clean(o.Preview)})

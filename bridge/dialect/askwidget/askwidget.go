@@ -154,20 +154,9 @@ func DecodeApproval(raw []byte) (bridge.Request, error) {
 		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "payload.tool: required")
 	}
 	return bridge.Request{Ask: bridge.Ask{
-		Kind: bridge.KindApproval, Prompt: "Allow **" + plain(a.Tool) + "**?",
+		Kind: bridge.KindApproval, Prompt: "Allow " + dialect.Code(a.Tool) + "?",
 		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}, AgentRemembers: true},
 	}}, nil
-}
-
-// plain removes formatting characters from a name, which would end the bold
-// text.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("*_`[]<>\\\n", r) {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // Value returns the answer to an ask as one string: the chosen label, or
