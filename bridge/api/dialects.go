@@ -40,6 +40,9 @@ var dialects = map[string]func([]byte) (dialect.Translation, error){
 	"ai_sdk":          aisdk.Approvals,
 }
 
+// framePrefix starts the idempotency keys that are IDs of frames.
+const framePrefix = "frame:"
+
 func prefixed(prefix, id string) string {
 	if id == "" {
 		return ""
@@ -67,7 +70,8 @@ func translateFrame(b []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: unknown type %q", f.Type).WithHint("use ask_request or approval_request")
 	}
 	r, err := decode(f.Payload)
-	return dialect.One(r, prefixed("frame:", f.ID), func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }).Named(askwidget.Names), err
+	r.ToolCall = f.ID // front ends are shown the request under this ID
+	return dialect.One(r, framePrefix+f.ID, func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }).Named(askwidget.Names), err
 }
 
 func translateCall(b []byte) (dialect.Translation, error) {

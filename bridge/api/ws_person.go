@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -108,25 +107,6 @@ func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
 	return toolinteraction.EncodeResponse(rec.Interaction, resp), nil
 }
 
-func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
-	request, ok, err := askwidget.EncodeRequest(rec)
-	if !ok || err != nil {
-		return nil, err // the event has no form in this dialect
-	}
-	if e.Type == bridge.EventRequest {
-		return json.RawMessage(request), nil
-	}
-	encode := askwidget.EncodeAnswer
-	if rec.Interaction.Approval != nil {
-		encode = askwidget.EncodeDecision
-	}
-	b, err := encode(string(rec.Interaction.ID), rec)
-	if err != nil {
-		return failure{"error", string(rec.Interaction.ID), bridge.PublicError(ended(err))}, nil
-	}
-	return json.RawMessage(b), nil
-}
-
 // showWidget returns the frame for an event of a request that came as a widget.
 func showWidget(rec bridge.Record, e bridge.Event) (any, error) {
 	p, ok := widgetblock.FromRecord(rec)
@@ -225,21 +205,6 @@ func (c *wsConn) toolResponse(ctx context.Context, b []byte) error {
 		}
 		return t.Reply(i)
 	})
-}
-
-func (c *wsConn) askResponse(ctx context.Context, f frame) error {
-	if f.Type == askwidget.ApprovalResponse {
-		var d askwidget.Decision
-		if err := dialect.Decode("payload", f.Payload, &d); err != nil {
-			return err
-		}
-		return c.reply(ctx, d.RequestID, askwidget.AnswerNames, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeDecision(i, d) })
-	}
-	var a askwidget.Answer
-	if err := dialect.Decode("payload", f.Payload, &a); err != nil {
-		return err
-	}
-	return c.reply(ctx, a.RequestID, askwidget.AnswerNames, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeAnswer(i, a) })
 }
 
 func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {

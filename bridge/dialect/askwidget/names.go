@@ -22,6 +22,9 @@ var Names = dialect.Renames(nil,
 // answers to several widgets are the lines of its value.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(f bridge.FieldError) bridge.FieldError {
+		if f.Field == "answers" {
+			f.Field = "value"
+		}
 		id, ok := strings.CutPrefix(f.Field, "answers.")
 		for n, q := range i.Questions {
 			if !ok || q.ID != id {
