@@ -134,5 +134,17 @@ func (cl *clicks) applyReply(ctx context.Context, a admitted, reply bridge.Reply
 		}
 		return cl.settle(ctx, a, r)
 	}
-	return cl.submit(ctx, a)
+	return cl.complete(ctx, a)
+}
+
+// complete answers a question with all of its answer. It ignores what the person
+// has entered on a card.
+func (cl *clicks) complete(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	d := begin(nil, a.actor)
+	a.mergeInto(&d)
+	resp, problems := a.record.Interaction.Respond(&d)
+	if len(problems) > 0 && !a.record.State.Final() {
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
+	}
+	return cl.settle(ctx, a, resp)
 }

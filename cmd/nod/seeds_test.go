@@ -213,23 +213,14 @@ func TestWidgetBlocks(t *testing.T) {
 	agent := dialSocket(t, c.URL, rig.TestAgentToken)
 	front := dialSocket(t, c.URL, rig.AnaToken)
 	front.send(`{"type":"hello","sessionId":"run-7","frames":"widget","interaction":{"supported":true,"enabled":true}}`)
-	var text strings.Builder
-	text.WriteString("Here is what I need.\n\n")
-	for _, w := range []string{
+	agent.send(assistantText(t, "m1", "run-7",
 		`{"widgetId":"w1","type":"form","message":"Fill in the form","submitted":false,"schema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":18}}}}`,
 		`{"widgetId":"w2","type":"selection","message":"Select some","submitted":false,"options":[{"value":"a","label":"Apple"},{"value":"b","label":"Banana","description":"yellow"}],"multi":true}`,
 		`{"widgetId":"w3","type":"confirmation","message":"Really confirm?","submitted":false}`,
 		`{"widgetId":"w4","type":"plan_review","message":"Review the plan","submitted":false,"planContent":"# Plan\n\n1. one\n2. two"}`,
 		`{"widgetId":"w5","type":"feedback","message":"Give feedback","submitted":false,"items":[{"id":"i1","content":"first"},{"id":"i2","content":"second"}]}`,
 		`{"widgetId":"w6","type":"action_selection","message":"What next?","submitted":false,"actions":[{"id":"retry","label":"Try again"},{"id":"stop","label":"Give up","description":"never again"}]}`,
-	} {
-		text.WriteString("```widget\n" + w + "\n```\n\nand\n\n")
-	}
-	raw, err := json.Marshal(map[string]string{"type": "assistant_message", "id": "m1", "sessionId": "run-7", "content": text.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent.send(string(raw))
+	))
 	submitted := func(widget, value string) {
 		t.Helper()
 		f := agent.next(`"user_message"`, `\"widgetId\":\"`+widget+`\"`)
