@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // assistantText returns the frame of an assistant's text that contains widgets.
@@ -25,8 +27,11 @@ func assistantText(t testing.TB, id, session string, widgets ...string) string {
 	return string(raw)
 }
 
+// posting is the method of each platform that posts a card.
+var posting = map[string]string{"slack": "chat.postMessage", "discord": "POST /channels/{channel}/messages", "telegram": "sendMessage"}
+
 // TestWidgetOrder checks that the blocks of one text appear in their order on
-// every platform, each time.
+// every platform, each time, even if the platform is slow with the first.
 func TestWidgetOrder(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, rig.Services...)
@@ -36,6 +41,9 @@ func TestWidgetOrder(t *testing.T) {
 		var widgets []string
 		for n := range 4 {
 			widgets = append(widgets, fmt.Sprintf(`{"widgetId":"%s-%d","type":"confirmation","message":"Block %d of %s?"}`, session, n, n, session))
+		}
+		for service, method := range posting {
+			c.Sandbox.AddFault(sandbox.Fault{Service: service, Method: method, Kind: "delay", Delay: 300 * time.Millisecond, Count: 1})
 		}
 		agent.send(assistantText(t, session, session, widgets...))
 		last := map[string]float64{}
@@ -56,7 +64,7 @@ func TestWidgetOrder(t *testing.T) {
 }
 
 // mistakes is a form with three fields that are easy to get wrong.
-const mistakes = `{"widgetId":"m1","type":"form","message":"Who comes?","schema":{"type":"object","title":"Guest list","description":"For the door","required":["name","age"],` +
+const mistakes = `{"widgetId":"m1","type":"form","message":"Who comes?","schema":{"type":"object","title":"Guest list","description":"For the gate","required":["name","age"],` +
 	`"properties":{"name":{"type":"string","title":"Full name","description":"As in the passport","minLength":3},"age":{"type":"integer","minimum":18},"mail":{"type":"string","format":"email"},` +
 	`"seat":{"type":["integer","null"],"enum":[1,2,null]},"home":{"type":"object","title":"Home","properties":{"city":{"type":"string"}}},"tags":{"type":"array","items":{"type":"string"}}}}}`
 
@@ -82,7 +90,7 @@ func TestEveryMistakeNamed(t *testing.T) {
 		}
 	}
 	for _, service := range rig.Services {
-		named("the card on "+service, a.Text(service), "Guest list", "For the door")
+		named("the card on "+service, a.Text(service), "Guest list", "For the gate")
 	}
 	short, young, wrong := "Enter at least 3 characters", "Enter a whole number, at least 18", "Enter an email address"
 	front.send(`{"type":"widget:submit","payload":{"widgetId":"m1","value":{"name":"A","age":17,"mail":"x"}}}`)
