@@ -101,7 +101,8 @@ func TestBlocks(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"```widget\n{}\n```": "widget block 1: widgetId: required",
-		"```widget\n" + widgets["form"].in + "\n```\n```widget\nnonsense\n```": "widget block 2",
+		"```widget\n" + widgets["form"].in + "\n```\n```widget\nnonsense\n```":                                "widget block 2",
+		"```widget\n{\"widgetId\":\"w\",\"type\":\"confirmation\",\"message\":\"?\",\"submitted\":true}\n```": "has already been submitted",
 		"```widget\n{": "not closed",
 		"```widget\n{\"widgetId\":\"w\",\"type\":\"slider\",\"message\":\"?\"}\n```":                                                                           "Unknown widget type",
 		"```widget\n" + widgets["form"].in + "\n```\n```widget\n" + widgets["form"].in + "\n```":                                                               "duplicate ID",
