@@ -129,7 +129,8 @@ func property(at string, p member, in *group, required bool) ([]Field, error) {
 }
 
 func (f *Field) describe(at string, all memberList) error {
-	return FirstOf(errors.Join(decode(at+".title", all.get("title"), &f.Text), decode(at+".description", all.get("description"), &f.Description)))
+	return FirstOf(errors.Join(decode(at+".title", all.get("title"), &f.Text),
+		decode(at+".description", all.get("description"), &f.Description)))
 }
 
 // innerFields returns the fields of an object in a form.
@@ -139,7 +140,8 @@ func innerFields(at, name string, all memberList, required, nullable bool) ([]Fi
 		return nil, err
 	}
 	in := &group{name: name, title: name, listed: required, nullable: nullable}
-	err = FirstOf(errors.Join(decode(at+".title", all.get("title"), &in.title), decode(at+".description", all.get("description"), &in.description)))
+	err = FirstOf(errors.Join(decode(at+".title", all.get("title"), &in.title),
+		decode(at+".description", all.get("description"), &in.description)))
 	if err != nil {
 		return nil, err
 	}

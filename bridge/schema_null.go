@@ -20,7 +20,8 @@ func withoutNull(at string, raw json.RawMessage) (all memberList, nullable bool,
 	if json.Unmarshal(all.get("type"), &types) == nil && types != nil {
 		rest := slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "null" })
 		if len(rest) != 1 {
-			return nil, false, Errorf(CodeInvalid, "%s.type: %d types are not supported", at, len(rest)).WithHint("use one type, or one type and null")
+			return nil, false, Errorf(CodeInvalid, "%s.type: %d types are not supported", at, len(rest)).
+				WithHint("use one type, or one type and null")
 		}
 		nullable = nullable || len(rest) < len(types)
 		all = all.with("type", jsonText(rest[0]))
@@ -36,30 +37,35 @@ func withoutNull(at string, raw json.RawMessage) (all memberList, nullable bool,
 		if json.Unmarshal(all.get(name), &list) != nil || !slices.ContainsFunc(list, isNull) {
 			continue
 		}
-		nullable = true
-		if list = slices.DeleteFunc(list, isNull); name == "enum" || len(list) != 1 {
-			value, _ := json.Marshal(list) // raw values always marshal
-			all = all.with(name, value)
-			continue
-		}
-		branch, err := members(at+"."+name+"[0]", list[0])
-		if err != nil {
-			return nil, false, err
-		}
-		if branch.has("const") && !branch.has("type") {
-			all = all.with(name, slices.Concat(json.RawMessage("["), list[0], json.RawMessage("]")))
-			continue
-		}
-		if all = all.without(name); all.has("type") {
-			return nil, false, Errorf(CodeInvalid, "%s.%s: not allowed together with type", at, name)
-		}
-		for _, m := range branch {
-			if !all.has(m.name) {
-				all = append(all, m)
-			}
-		}
+		all, err = others(at, all, name, slices.DeleteFunc(list, isNull))
+		return all, true, err
 	}
 	return all, nullable, nil
+}
+
+// others returns the keywords of a property with the choices or alternatives
+// other than null. A single alternative is the property itself.
+func others(at string, all memberList, name string, list []json.RawMessage) (memberList, error) {
+	rest, _ := json.Marshal(list) // raw values always marshal
+	if name == "enum" || len(list) != 1 {
+		return all.with(name, rest), nil
+	}
+	branch, err := members(at+"."+name+"[0]", list[0])
+	switch {
+	case err != nil:
+		return nil, err
+	case branch.has("const") && !branch.has("type"):
+		return all.with(name, rest), nil
+	case all.has("type"):
+		return nil, Errorf(CodeInvalid, "%s.%s: not allowed together with type", at, name)
+	}
+	all = all.without(name)
+	for _, m := range branch {
+		if !all.has(m.name) {
+			all = append(all, m)
+		}
+	}
+	return all, nil
 }
 
 // isNull reports whether a choice or an alternative is null.

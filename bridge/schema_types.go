@@ -183,17 +183,21 @@ func choices(at, kind string, all memberList) ([]Option, bool, error) {
 		encoded = encoded || is != kindString
 	}
 	for n, v := range values {
-		o := &options[n]
-		var text string
-		if o.Value = string(v); json.Unmarshal(v, &text) == nil {
-			if !encoded {
-				o.Value = text
-			} else if o.Label == "" {
-				o.Label = text
-			}
-		}
+		options[n].hold(v, encoded)
 	}
 	return options, encoded, nil
+}
+
+// hold sets the value of an option: a string or, if encoded, JSON.
+func (o *Option) hold(v json.RawMessage, encoded bool) {
+	var text string
+	isText := json.Unmarshal(v, &text) == nil
+	if o.Value = string(v); isText && !encoded {
+		o.Value = text
+	}
+	if isText && encoded && o.Label == "" {
+		o.Label = text
+	}
 }
 
 // listed returns the values of the choices and their options without values.

@@ -82,9 +82,11 @@ func (c *wsConn) shownAs(ctx context.Context, id string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", bridge.Errorf(bridge.CodeNotFound, "request_id: unknown request %q", id).WithHint("use the id or the interactionId of the frame")
+		return "", bridge.Errorf(bridge.CodeNotFound, "request_id: unknown request %q", id).
+			WithHint("use the id or the interactionId of the frame")
 	case 1:
 		return found[0], nil
 	}
-	return "", bridge.Errorf(bridge.CodeConflict, "request_id: several requests have the ID %q", id).WithHint("use the interactionId of the frame")
+	return "", bridge.Errorf(bridge.CodeConflict, "request_id: several requests have the ID %q", id).
+		WithHint("use the interactionId of the frame")
 }

@@ -215,26 +215,41 @@ func (p Payload) Block() (string, error) {
 // without blocks is not an error.
 func Blocks(text string) ([]Payload, error) {
 	var out []Payload
-	seen := map[string]bool{}
-	inside, other, n := false, false, 0
 	var wrong []bridge.FieldError
-	hint := ""
+	seen, hint := map[string]bool{}, ""
+	bodies, closed := fenced(text)
+	for n, body := range bodies {
+		p, err := Decode([]byte(body))
+		switch {
+		case n == len(bodies)-1 && !closed:
+			err = bridge.Errorf(bridge.CodeInvalid, "not closed")
+		case err == nil && seen[p.WidgetID]:
+			err = bridge.Errorf(bridge.CodeInvalid, "widgetId: duplicate ID %q", p.WidgetID)
+		}
+		if err != nil {
+			e := bridge.PublicError(err)
+			wrong = append(wrong, bridge.FieldError{Field: "widget block " + strconv.Itoa(n+1), Message: e.Message})
+			hint = cmp.Or(hint, e.Hint)
+		}
+		seen[p.WidgetID] = true
+		out = append(out, p)
+	}
+	if len(wrong) > 0 {
+		return nil, bridge.Invalid(wrong...).WithHint("%s", hint)
+	}
+	return out, nil
+}
+
+// fenced returns the contents of the widget blocks in a text. It reports whether
+// the last of them is closed.
+func fenced(text string) (bodies []string, closed bool) {
+	inside, other := false, false
 	var body strings.Builder
 	for line := range strings.Lines(text) {
 		mark := strings.TrimSpace(line)
 		switch {
 		case inside && mark == fence:
-			p, err := Decode([]byte(body.String()))
-			if err == nil && seen[p.WidgetID] {
-				err = bridge.Errorf(bridge.CodeInvalid, "widgetId: duplicate ID %q", p.WidgetID)
-			}
-			if n++; err != nil {
-				e := bridge.PublicError(err)
-				wrong, hint = append(wrong, bridge.FieldError{Field: "widget block " + strconv.Itoa(n), Message: e.Message}), cmp.Or(hint, e.Hint)
-			}
-			seen[p.WidgetID] = true
-			out = append(out, p)
-			inside = false
+			inside, bodies = false, append(bodies, body.String())
 			body.Reset()
 		case inside:
 			body.WriteString(line)
@@ -247,12 +262,9 @@ func Blocks(text string) ([]Payload, error) {
 		}
 	}
 	if inside {
-		wrong = append(wrong, bridge.FieldError{Field: "widget block " + strconv.Itoa(n+1), Message: "not closed"})
+		bodies = append(bodies, body.String())
 	}
-	if len(wrong) > 0 {
-		return nil, bridge.Invalid(wrong...).WithHint("%s", hint)
-	}
-	return out, nil
+	return bodies, !inside
 }
 
 // DecodeSubmission decodes a front end's submission for a request that came
