@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// askFor is how long one card waits if the context has no deadline. After
+	// askFor is the time that one card waits if the context has no deadline. After
 	// that, people are asked again.
 	askFor = 24 * time.Hour
 	// retryPause is the pause before the next try while the daemon is
@@ -31,7 +31,7 @@ type chat struct {
 
 	mu     sync.Mutex
 	id     bridge.ID // empty while the request is being opened
-	reason string    // why the request is not needed any more
+	reason string    // why the request is no longer needed
 }
 
 // ended is the outcome of a request in the chats.

@@ -293,7 +293,7 @@ func TestDeadline(t *testing.T) {
 func TestCallbackAlone(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]error{
-		"the daemon is away":  bridge.Errorf(bridge.CodeUnavailable, "away"),
+		"no daemon responds":  bridge.Errorf(bridge.CodeUnavailable, "away"),
 		"the chats refuse":    bridge.Errorf(bridge.CodeForbidden, "no"),
 		"no one is reachable": nil,
 	} {

@@ -15,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	askbroker "github.com/nodbridge/nod/bridge/question"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // socket is the client side of the daemon's WebSocket, in the role of a program
@@ -272,9 +273,10 @@ func TestAskUserQuestion(t *testing.T) {
 		`{"question":"Which sections should I include?","header":"Sections","options":[{"label":"Introduction","description":"Opening context"},{"label":"Body, long","description":"The middle"},{"label":"Conclusion","description":"Final summary"}],"multiSelect":true},` +
 		`{"question":"Which tone?","header":"Tone","options":[{"label":"Formal"},{"label":"Casual"}],"multiSelect":false},` +
 		`{"question":"Ship it?","header":"Ship","options":[{"label":"Yes"},{"label":"No"}],"multiSelect":false}]`
-	agent.send(`{"type":"can_use_tool","id":"c1","conversation_id":"conv-1","one_at_a_time":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":` + questions + `}}`)
+	agent.send(`{"type":"can_use_tool","id":"c1","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":` + questions + `}}`)
 	a := pendingWith(c, "Which tone?")
-	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","one_at_a_time":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
+	// One question of a conversation is pending at a time, without being asked for.
+	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
 	agent.next(`"c9"`, "one_at_a_time")
 	opened := c.Press("ana", a.On("slack"), "Answer")
 	reaction, err := c.Sandbox.Person("ana").Fill(c.Ctx, "slack", opened.Modal,
@@ -286,7 +288,11 @@ func TestAskUserQuestion(t *testing.T) {
 
 	// A front end can also answer by conversation and tool call.
 	front := dialSocket(t, c.URL, rig.BoToken)
-	front.send(`{"type":"hello","sessionId":"conv-1","interaction":{"supported":true,"enabled":true}}`)
+	front.send(`{"type":"hello","sessionId":"conv-1","frames":"question","interaction":{"supported":true,"enabled":true}}`)
+	called := `{"type":"tool_status","conversation_id":"conv-1","tool_call_id":"toolu_1","tool_name":"AskUserQuestion",`
+	front.want(called + `"status":"calling","arguments":{"questions":` + questions + `}}`)
+	front.want(called + `"status":"completed","arguments":{"questions":` + questions + `},"result":{"answers":` +
+		`{"How should I format the output?":"Summary","Ship it?":"Yes","Which sections should I include?":"Introduction, Body, long","Which tone?":"like a pirate"}}}`)
 	agent.send(`{"type":"can_use_tool","id":"c2","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_2","input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}]}}`)
 	pendingWith(c, "Which framework?")
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue","Extra?":"x"}}`)
@@ -296,16 +302,46 @@ func TestAskUserQuestion(t *testing.T) {
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue"}}`)
 	agent.want(`{"type":"can_use_tool_result","id":"c2","result":{"behavior":"allow","updated_input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`)
 
-	// A timeout is reported as expired.
+	// A timeout is reported in the words of the document. It is not a denial.
 	agent.send(`{"type":"can_use_tool","id":"c4","timeout":1,"tool_name":"AskUserQuestion","tool_use_id":"toolu_4","input":{"questions":[{"question":"Anybody?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
-	agent.want(`{"type":"can_use_tool_result","id":"c4","result":{"behavior":"deny","message":"the interaction ended: expired"}}`)
+	agent.want(`{"type":"can_use_tool_result","id":"c4","result":{"behavior":"deny","message":"User response timed out after 1 seconds. No one answered in time; no one denied it."}}`)
 
 	// If the client disconnects, its pending question is cancelled immediately.
 	leaving := dialSocket(t, c.URL, rig.TestAgentToken)
-	leaving.send(`{"type":"can_use_tool","id":"c3","cancel_on_disconnect":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
+	leaving.send(`{"type":"can_use_tool","id":"c3","tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
 	b := pendingWith(c, "Still there?")
 	leaving.conn.CloseNow()
 	b.Closed("agent disconnected")
+}
+
+// TestQuestionWithoutClient checks that an agent is freed when the only front
+// end of its conversation leaves or disables its answers, and no chat takes
+// them.
+func TestQuestionWithoutClient(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack")
+	if err := c.Person.SetReadOnly(c.Ctx, "slack", sandbox.SlackChannel, true); err != nil {
+		t.Fatal(err)
+	}
+	agent, front := dialSocket(t, c.URL, rig.TestAgentToken), dialSocket(t, c.URL, rig.AnaToken)
+	question := `{"type":"can_use_tool","id":"%s","conversation_id":"conv-2","tool_name":"AskUserQuestion","tool_use_id":"%[1]s","input":{"questions":[{"question":"Ready?","options":[{"label":"Yes"}]}]}}`
+	freed := `{"type":"can_use_tool_result","id":"%s","result":{"behavior":"deny","message":"The request was cancelled before anyone answered: ` +
+		`the client disconnected while the request was pending, and no chat takes answers"}}`
+	for n, leave := range []func(){
+		func() { front.send(`{"type":"set_interaction_mode","enabled":false}`) },
+		func() { front.conn.CloseNow() },
+	} {
+		id := fmt.Sprint("toolu_", n)
+		front.send(`{"type":"hello","sessionId":"conv-2","frames":"question","interaction":{"supported":true,"enabled":true}}`)
+		c.Eventually("the front end is counted", func() bool {
+			a, err := c.Agent.Availability(c.Ctx, "", "conv-2")
+			return err == nil && a.Available
+		})
+		agent.send(fmt.Sprintf(question, id))
+		front.next(`"tool_status"`, `"calling"`, id)
+		leave()
+		agent.want(fmt.Sprintf(freed, id))
+	}
 }
 
 // TestQuestionBroker checks two blocked goroutines: one gets its answer from
