@@ -275,6 +275,13 @@ func TestAskUserQuestion(t *testing.T) {
 		`{"question":"Ship it?","header":"Ship","options":[{"label":"Yes"},{"label":"No"}],"multiSelect":false}]`
 	agent.send(`{"type":"can_use_tool","id":"c1","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":` + questions + `}}`)
 	a := pendingWith(c, "Which tone?")
+	for _, service := range []string{"slack", "discord"} { // the dialog is not open
+		for _, option := range []string{"Detailed", "Full explanation", "Body, long", "Casual"} {
+			if !strings.Contains(a.Text(service), option) {
+				t.Errorf("the card on %s does not show %q: %s", service, option, a.Text(service))
+			}
+		}
+	}
 	// One question of a conversation is pending at a time, without being asked for.
 	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
 	agent.next(`"c9"`, "one_at_a_time")
@@ -284,7 +291,7 @@ func TestAskUserQuestion(t *testing.T) {
 	rig.Must(t, reaction, err)
 	agent.want(`{"type":"can_use_tool_result","id":"c1","result":{"behavior":"allow","updated_input":{"questions":` + questions +
 		`,"answers":{"How should I format the output?":"Summary","Which sections should I include?":"Introduction, Body, long","Which tone?":"like a pirate","Ship it?":"Yes"}}}}`)
-	a.Closed("Summary", "like a pirate", "ana")
+	a.Closed("Summary", "like a pirate", "ana", "Detailed", "Casual")
 
 	// A front end can also answer by conversation and tool call.
 	front := dialSocket(t, c.URL, rig.BoToken)
