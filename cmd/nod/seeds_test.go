@@ -284,7 +284,7 @@ func TestAskUserQuestion(t *testing.T) {
 	}
 	// One question of a conversation is pending at a time, without being asked for.
 	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
-	agent.next(`"c9"`, "one_at_a_time")
+	agent.next(`"c9"`, "another call of AskUserQuestion is pending in this conversation")
 	opened := c.Press("ana", a.On("slack"), "Answer")
 	reaction, err := c.Sandbox.Person("ana").Fill(c.Ctx, "slack", opened.Modal,
 		[]string{"Summary"}, nil, []string{"Introduction", "Body, long"}, nil, nil, []string{"like a pirate"}, []string{"Yes"})
