@@ -367,6 +367,45 @@ func TestOpensTooLate(t *testing.T) {
 	})
 }
 
+// documented is Broker as its document declares it.
+type documented interface {
+	Request(ctx context.Context, req question.Request) (question.Response, error)
+	Respond(id string, r question.Response) error
+}
+
+// TestDocumentedTypes checks that the types have the names and fields of the
+// document.
+func TestDocumentedTypes(t *testing.T) {
+	t.Parallel()
+	var b documented = question.NewBroker()
+	type option struct{ Label, Description, Preview string }
+	type annotation struct{ Preview, Notes string }
+	type response struct {
+		Answers     map[string]string
+		Annotations map[string]question.Annotation
+	}
+	type asked struct {
+		Question    string
+		Header      string
+		MultiSelect bool
+		Options     []question.Option
+	}
+	var onRequest question.OnRequest = func(req question.Request) {
+		a := asked(req.Questions[0])
+		given := response{
+			Answers:     map[string]string{a.Question: option(a.Options[0]).Label},
+			Annotations: map[string]question.Annotation{a.Question: question.Annotation(annotation{Preview: a.Options[0].Preview})},
+		}
+		if err := b.Respond(req.ID, question.Response(given)); err != nil {
+			t.Error(err)
+		}
+	}
+	question.SetOnRequest(b, onRequest)
+	if r, err := b.Request(t.Context(), request()); err != nil || r.Answers["Which framework?"] != "React" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestOtherBrokers checks that SetOnRequest has no effect on other
 // implementations of Broker.
 func TestOtherBrokers(t *testing.T) {

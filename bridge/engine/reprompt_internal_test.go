@@ -1,0 +1,22 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestToolKeepsApprovals checks that a follow-up of a tool that remembers its
+// approvals never makes nod remember them.
+func TestToolKeepsApprovals(t *testing.T) {
+	t.Parallel()
+	before := bridge.Record{Interaction: bridge.Interaction{Ask: bridge.Ask{Approval: &bridge.Approval{Tool: "delete_files", AgentRemembers: true}}}}
+	sent := bridge.Request{Ask: bridge.Ask{Approval: &bridge.Approval{Tool: "delete_files", Scopes: []bridge.Scope{bridge.ScopeAlways}}}}
+	if r := inherit(before, sent); !r.Approval.AgentRemembers || sent.Approval.AgentRemembers {
+		t.Errorf("the follow-up is %+v, sent as %+v", r.Approval, sent.Approval)
+	}
+	before.Interaction.Approval.AgentRemembers = false
+	if r := inherit(before, sent); r.Approval.AgentRemembers {
+		t.Errorf("the follow-up of nod's own approval is %+v", r.Approval)
+	}
+}
