@@ -76,13 +76,17 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 }
 
 // toolsOwn returns the approval of a follow-up. If the tool remembers the
-// approvals of the round before, it does so in every round.
+// approvals of the round before, it does so in every round. A follow-up without
+// a tool is about the same call.
 func toolsOwn(before, sent *bridge.Approval) *bridge.Approval {
 	if before == nil || sent == nil || !before.AgentRemembers {
 		return sent
 	}
 	a := *sent
 	a.AgentRemembers = true
+	if a.Tool == "" {
+		a.Tool, a.Input = before.Tool, before.Input
+	}
 	return &a
 }
 

@@ -15,6 +15,10 @@ func TestToolKeepsApprovals(t *testing.T) {
 	if r := inherit(before, sent); !r.Approval.AgentRemembers || sent.Approval.AgentRemembers {
 		t.Errorf("the follow-up is %+v, sent as %+v", r.Approval, sent.Approval)
 	}
+	before.Interaction.Approval.Input = []byte(`{"files":3}`)
+	if r := inherit(before, bridge.Request{Ask: bridge.Ask{Approval: &bridge.Approval{}}}); r.Approval.Tool != "delete_files" || string(r.Approval.Input) != `{"files":3}` {
+		t.Errorf("a follow-up without a tool is %+v", r.Approval)
+	}
 	before.Interaction.Approval.AgentRemembers = false
 	if r := inherit(before, sent); r.Approval.AgentRemembers {
 		t.Errorf("the follow-up of nod's own approval is %+v", r.Approval)
