@@ -100,7 +100,9 @@ func (c *wsConn) setMode(ctx context.Context, b []byte) error {
 // the event.
 type show func(rec bridge.Record, e bridge.Event) (any, error)
 
-var shows = map[string]show{"": showInteraction, "interaction": showInteraction, "ask": showAsk, "widget": showWidget, "question": showQuestion}
+var shows = map[string]show{
+	"": showInteraction, "interaction": showInteraction, "ask": showAsk, "widget": showWidget, "question": showQuestion,
+}
 
 func showQuestion(rec bridge.Record, e bridge.Event) (any, error) {
 	if rec.Interaction.ToolName != askuserquestion.Tool {

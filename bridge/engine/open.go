@@ -139,7 +139,8 @@ func (op *opener) alone(ctx context.Context, o bridge.Opening, sameTool bool) (b
 			continue
 		}
 		if sameTool && (err != nil || !rec.Over()) {
-			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "another call of %s is pending in this conversation", i.ToolName).WithHint("wait for its answer")
+			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "another call of %s is pending in this conversation", i.ToolName).
+				WithHint("wait for its answer")
 		}
 		if err != nil || !rec.Over() {
 			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "one_at_a_time: interaction %s of this session is pending", id).WithHint("wait for its response, or cancel it")

@@ -187,7 +187,9 @@ func (s *story) restarts() {
 // mutes makes the channels of all platforms read-only.
 func (s *story) mutes() {
 	s.T.Helper()
-	channels := map[string]string{"slack": sandbox.SlackChannel, "discord": sandbox.DiscordChannel, "telegram": fmt.Sprint(sandbox.TelegramChat)}
+	channels := map[string]string{
+		"slack": sandbox.SlackChannel, "discord": sandbox.DiscordChannel, "telegram": fmt.Sprint(sandbox.TelegramChat),
+	}
 	for _, service := range rig.Services {
 		s.does("ana", service, "/nod mute", func() {
 			if err := s.Person.SetReadOnly(s.Ctx, service, channels[service], true); err != nil {
