@@ -49,7 +49,8 @@ type Ask struct {
 	// OneAtATime refuses the request while another of its session is pending.
 	OneAtATime bool `json:"one_at_a_time,omitempty"`
 	// CancelOnDisconnect cancels the request when the connection of its
-	// waiting caller ends.
+	// waiting caller ends, or that of the last front end of the session if no
+	// chat takes answers.
 	CancelOnDisconnect bool `json:"cancel_on_disconnect,omitempty"`
 	// Declinable lets people decline a question without an answer.
 	Declinable    bool           `json:"declinable,omitempty"`

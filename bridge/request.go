@@ -41,6 +41,8 @@ type Request struct {
 	// Awaited means that the caller waits for the response next; see
 	// Opening.Awaited.
 	Awaited bool `json:"-"`
+	// SameTool limits OneAtATime to requests with the same ToolName.
+	SameTool bool `json:"-"`
 }
 
 // Normalize checks the ask and fills in its defaults. It returns CodeInvalid

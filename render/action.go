@@ -334,7 +334,7 @@ func fetch(fields map[string]any) (Action, bool) {
 // an approval. They say nothing that the headline does not say.
 func boilerplate(i bridge.Interaction) []string {
 	tool := i.Approval.Tool
-	out := []string{"Run this command?", "Allow " + tool + "?", tool}
+	out := []string{"Run this command?", "Allow " + tool + "?", `Allow "` + tool + `"?`, tool}
 	for _, who := range []string{"Claude Code", "Codex", "The agent", i.Agent} {
 		out = append(out, who+" wants to use "+tool, who+" wants to run a command", who+" wants to change files", who+" wants to do "+tool)
 	}

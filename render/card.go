@@ -65,7 +65,8 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		if question != nil {
 			f.Text, f.Header = "", ""
 		}
-		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, listOptions(f.Question))...)
+		list := v.ReadOnly || listOptions(f.Question) // a read-only card has no controls
+		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, list)...)
 	}
 	return c
 }
@@ -253,7 +254,7 @@ func fieldBlocks(r bridge.Record, f bridge.Field, n int, several, listOptions bo
 		if r.State == bridge.StateAnswered {
 			out = append(out, Block{Kind: Quote, Inner: []Block{Para(given(r, f))}})
 		}
-		return out
+		return append(out, unchosen(r, f)...)
 	}
 	if f.Description != "" {
 		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: Clean(f.Description), Italic: true}}})
@@ -274,6 +275,32 @@ func given(r bridge.Record, f bridge.Field) string {
 		return "(no answer)"
 	}
 	return Clean(f.Labels(a))
+}
+
+// maxUnchosen is the maximum length of the options that a closed card names, in
+// characters.
+const maxUnchosen = 600
+
+// unchosen names the options of a closed question that were not chosen, because
+// its controls no longer show them. Yes and no need no list.
+func unchosen(r bridge.Record, f bridge.Field) []Block {
+	if f.Part != "" || f.Widget == bridge.WidgetConfirm || r.Interaction.Kind == bridge.KindNotice || r.Interaction.CompletedView.Hidden() {
+		return nil
+	}
+	label, chosen := "Options: ", []string(nil)
+	if r.State == bridge.StateAnswered {
+		label, chosen = "Not chosen: ", f.FieldAnswer(r.Interaction, r.Response.Answers).Values()
+	}
+	var left []string
+	for _, o := range f.Options {
+		if !slices.Contains(chosen, o.Value) {
+			left = append(left, Line(o.Text()))
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return []Block{{Kind: Paragraph, Spans: []Span{{Text: Cut(label+strings.Join(left, " · "), maxUnchosen, Runes), Italic: true}}}}
 }
 
 // OptionList lists the options of a question with their descriptions, under the

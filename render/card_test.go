@@ -338,3 +338,30 @@ func TestOptionLabel(t *testing.T) {
 		t.Errorf("the list is %q", list)
 	}
 }
+
+// TestClosedOptions checks that a closed card and a read-only card name the
+// options that their controls no longer show.
+func TestClosedOptions(t *testing.T) {
+	t.Parallel()
+	none := func(bridge.Question) bool { return false }
+	options := []bridge.Option{{Value: "a", Label: "Apple"}, {Value: "b", Label: "Banana"}}
+	v := bridge.View{Record: bridge.Record{State: bridge.StateAnswered, Interaction: bridge.Interaction{Ask: bridge.Ask{
+		Kind: bridge.KindAsk, Prompt: "Which?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetRadio, Options: options}},
+	}}, Response: &bridge.Response{State: bridge.StateAnswered, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("a")}}}}
+	text := func() string { return render.PlainText(render.NewCard(v, none).Questions) }
+	if got := text(); !strings.Contains(got, "Not chosen: Banana") {
+		t.Errorf("the answered card shows %q", got)
+	}
+	v.Record.State, v.Record.Response = bridge.StateExpired, &bridge.Response{State: bridge.StateExpired}
+	if got := text(); !strings.Contains(got, "Options: Apple · Banana") {
+		t.Errorf("the expired card shows %q", got)
+	}
+	v.Record.State, v.Record.Response, v.ReadOnly = bridge.StatePending, nil, true
+	if got := text(); !strings.Contains(got, "Apple") || !strings.Contains(got, "Banana") {
+		t.Errorf("the read-only card shows %q", got)
+	}
+	v.ReadOnly = false
+	if got := text(); strings.Contains(got, "Apple") {
+		t.Errorf("the card repeats the options of its controls: %q", got)
+	}
+}

@@ -141,11 +141,13 @@ func translateToolUse(b []byte) (dialect.Translation, error) {
 		return dialect.Translation{Answer: askuserquestion.Allow(c.Input)}, nil
 	}
 	r, err := askuserquestion.Request(c.Input)
-	r.ToolCall = c.ToolUseID
+	// The protocol has one pending question for each conversation, and rejects
+	// it if the client disconnects.
+	r.ToolCall, r.OneAtATime, r.SameTool, r.CancelOnDisconnect = c.ToolUseID, true, true, true
 	return dialect.One(r, prefixed("tool:", c.ToolUseID), func(rec bridge.Record) (any, error) {
 		result, err := askuserquestion.Permission(c.Input, rec)
 		if ended, ok := errors.AsType[*bridge.EndedError](err); ok {
-			return askuserquestion.Deny(ended), nil
+			return askuserquestion.Deny(ended.Record), nil
 		}
 		return result, err
 	}).Named(askuserquestion.Names), err

@@ -14,12 +14,13 @@ import (
 
 // options holds the options that accompany a message in a dialect.
 type options struct {
-	session, route     string
-	timeout            bridge.Duration
-	grace, batch       bridge.Duration
-	onTimeout          bridge.OnTimeout
-	cancelOnDisconnect bool
-	oneAtATime, join   bool
+	session, route string
+	timeout        bridge.Duration
+	grace, batch   bridge.Duration
+	onTimeout      bridge.OnTimeout
+	join           bool
+	// These replace what the dialect does, unless they are nil.
+	cancelOnDisconnect, oneAtATime *bool
 }
 
 // acknowledges is the query parameter of a caller that reports on its own when
@@ -30,8 +31,10 @@ func (a options) apply(r *bridge.Request) {
 	if r.Session == "" {
 		r.Session = a.session
 	}
-	r.Route, r.CancelOnDisconnect = a.route, r.CancelOnDisconnect || a.cancelOnDisconnect
-	r.OneAtATime, r.Join = r.OneAtATime || a.oneAtATime, r.Join || a.join && r.Session != ""
+	r.Route, r.Join = a.route, r.Join || a.join && r.Session != ""
+	r.CancelOnDisconnect = chosen(a.cancelOnDisconnect, r.CancelOnDisconnect)
+	r.OneAtATime = chosen(a.oneAtATime, r.OneAtATime && r.Session != "")
+	r.SameTool = r.SameTool && a.oneAtATime == nil
 	for _, d := range []struct {
 		to   *bridge.Duration
 		from bridge.Duration
@@ -43,6 +46,14 @@ func (a options) apply(r *bridge.Request) {
 	if a.onTimeout != "" {
 		r.OnTimeout = a.onTimeout
 	}
+}
+
+// chosen returns the choice of the caller, or otherwise the default.
+func chosen(choice *bool, standard bool) bool {
+	if choice != nil {
+		return *choice
+	}
+	return standard
 }
 
 // optionsQuery returns the options in a query.
@@ -59,7 +70,8 @@ func optionsQuery(q url.Values) (options, error) {
 		}
 		*to = bridge.Duration(d)
 	}
-	for name, to := range map[string]*bool{"cancel_on_disconnect": &a.cancelOnDisconnect, "one_at_a_time": &a.oneAtATime, "join": &a.join} {
+	join := &a.join
+	for name, to := range map[string]**bool{"cancel_on_disconnect": &a.cancelOnDisconnect, "one_at_a_time": &a.oneAtATime, "join": &join} {
 		v := q.Get(name)
 		if v == "" {
 			continue
@@ -68,8 +80,9 @@ func optionsQuery(q url.Values) (options, error) {
 		if err != nil {
 			return a, bridge.Errorf(bridge.CodeInvalid, "%s: invalid value %q (true or false)", name, v)
 		}
-		*to = b
+		*to = &b
 	}
+	a.join = *join
 	return a, nil
 }
 
@@ -159,7 +172,7 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 		opts.timeout = hookTimeout
 	}
 	if q.Get("wait") == "" {
-		wait, opts.cancelOnDisconnect = bridge.MaxTimeout, true
+		wait, opts.cancelOnDisconnect = bridge.MaxTimeout, new(true)
 	}
 	if t.UnlessPending != "" {
 		waits, err := s.engine.Sessions.Waits(r.Context(), p.Agent.Name, t.UnlessPending)

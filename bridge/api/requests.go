@@ -109,6 +109,17 @@ func (s shared) abandoned(rec bridge.Record) {
 	}
 }
 
+// releaseUnattended cancels what no one can answer any longer, unless the
+// daemon stops: its front ends connect again.
+func (s shared) releaseUnattended(ctx context.Context, session string) {
+	if s.closing.Err() != nil {
+		return
+	}
+	if err := s.engine.ReleaseUnattended(ctx, session); err != nil && ctx.Err() == nil {
+		s.log.Warn("requests without a front end not cancelled", "session", session, "error", err)
+	}
+}
+
 // load returns a record that the caller may see. Agents see their own requests;
 // mayRead decides for people.
 func (s shared) load(r *http.Request, p Principal) (bridge.Record, error) {

@@ -82,8 +82,8 @@ type frame struct {
 
 	Timeout            bridge.Duration  `json:"timeout"`
 	OnTimeout          bridge.OnTimeout `json:"on_timeout"`
-	CancelOnDisconnect bool             `json:"cancel_on_disconnect"`
-	OneAtATime         bool             `json:"one_at_a_time"`
+	CancelOnDisconnect *bool            `json:"cancel_on_disconnect"`
+	OneAtATime         *bool            `json:"one_at_a_time"`
 
 	Payload json.RawMessage `json:"payload"`
 }
@@ -190,6 +190,7 @@ func (c *wsConn) leave() {
 	if err := c.s.engine.Sessions.Leave(ctx, session, c.id); err != nil {
 		c.s.log.Warn("front end not removed; it counts as connected until its entry expires", "error", err)
 	}
+	c.s.releaseUnattended(ctx, session)
 }
 
 // enter follows a session with f and stops following the previous one.

@@ -118,6 +118,11 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 	c.slots <- struct{}{}
 	c.work.Go(func() {
 		defer func() { <-c.slots }()
+		if rec.Interaction.CancelOnDisconnect {
+			waiting, stop := context.WithCancel(ctx)
+			defer stop()
+			go c.attend(waiting, rec.Interaction.Session)
+		}
 		final, err := c.s.engine.Await(ctx, rec.Interaction.ID)
 		switch {
 		case ctx.Err() != nil:
@@ -137,6 +142,14 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 			c.s.noteDelivered(ctx, final)
 		}
 	})
+}
+
+// attend checks until ctx ends whether someone can still answer, because a front
+// end whose daemon was killed cannot report that it left.
+func (c *wsConn) attend(ctx context.Context, session string) {
+	for bridge.Pause(ctx, bridge.PresenceTTL/2) {
+		c.s.releaseUnattended(ctx, session)
+	}
 }
 
 // queued tells the agent that the answer follows later in a user_message.

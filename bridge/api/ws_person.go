@@ -44,7 +44,7 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 	}
 	show, ok := shows[h.Frames]
 	if !ok {
-		return bridge.Errorf(bridge.CodeInvalid, "frames: unknown format %q", h.Frames).WithHint("use interaction, ask or widget")
+		return bridge.Errorf(bridge.CodeInvalid, "frames: unknown format %q", h.Frames).WithHint("use interaction, ask, widget or question")
 	}
 	after := h.After
 	switch after {
@@ -87,14 +87,31 @@ func (c *wsConn) setMode(ctx context.Context, b []byte) error {
 	if !said {
 		return bridge.Errorf(bridge.CodeInvalid, "type: the first frame must be hello")
 	}
-	return c.join(ctx)
+	if err := c.join(ctx); err != nil {
+		return err
+	}
+	session, _ := c.state()
+	c.s.releaseUnattended(ctx, session)
+	return nil
 }
 
 // show returns the frame for an event, or nil if the front end does not show
 // the event.
 type show func(rec bridge.Record, e bridge.Event) (any, error)
 
-var shows = map[string]show{"": showInteraction, "interaction": showInteraction, "ask": showAsk, "widget": showWidget}
+var shows = map[string]show{
+	"": showInteraction, "interaction": showInteraction, "ask": showAsk, "widget": showWidget, "question": showQuestion,
+}
+
+func showQuestion(rec bridge.Record, e bridge.Event) (any, error) {
+	if rec.Interaction.ToolName != askuserquestion.Tool {
+		return nil, nil
+	}
+	if e.Type == bridge.EventRequest {
+		return askuserquestion.Calling(rec.Interaction), nil
+	}
+	return askuserquestion.Finished(rec), nil
+}
 
 func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
 	if e.Type == bridge.EventRequest {

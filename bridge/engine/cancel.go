@@ -14,6 +14,8 @@ type withdrawals struct {
 	redactor *redactor
 	people   *People
 	journal  *journal
+	presence bridge.Presence
+	reach    *reach
 }
 
 // cancel implements Engine.Cancel.
@@ -65,6 +67,41 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 		At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 	}})
 	return r, err
+}
+
+// reasonUnattended is the reason of a request that no one can answer any longer.
+const reasonUnattended = "the client disconnected while the request was pending, and no chat takes answers"
+
+// releaseUnattended implements Engine.ReleaseUnattended.
+func (w *withdrawals) releaseUnattended(ctx context.Context, session string) error {
+	if session == "" {
+		return nil
+	}
+	_, enabled, err := w.presence.Present(ctx, session)
+	if err != nil || enabled > 0 {
+		return err
+	}
+	ids, err := w.records.Pending(ctx, "", session)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := w.records.Load(ctx, id)
+		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (!r.Interaction.CancelOnDisconnect || !r.Queued.IsZero()) {
+			continue
+		}
+		answerable := false
+		if err == nil {
+			answerable, err = w.reach.inChat(ctx, r.Interaction)
+		}
+		if err == nil && !answerable {
+			_, err = w.cancel(ctx, id, reasonUnattended)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decidedElsewhere implements Engine.DecidedElsewhere.

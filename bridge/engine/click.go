@@ -258,7 +258,7 @@ func (cl *clicks) clicked(ctx context.Context, a admitted) (bridge.Verdict, erro
 func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	if a.control.Action == bridge.ActionDecline && i.Declinable {
-		return cl.settle(ctx, a, declined())
+		return cl.settle(ctx, a, declined(""))
 	}
 	if a.control.Question >= len(a.fields) && a.control.Action != bridge.ActionStep {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
@@ -308,8 +308,8 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 	return cl.settle(ctx, a, r)
 }
 
-func declined() bridge.Response {
-	return bridge.Response{State: bridge.StateCancelled, Reason: "declined"}
+func declined(reason string) bridge.Response {
+	return bridge.Response{State: bridge.StateCancelled, Reason: reason}
 }
 
 // settle records the response of the actor.

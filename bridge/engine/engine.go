@@ -168,6 +168,12 @@ func (e *Engine) Withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, re
 	return e.withdrawals.withdraw(ctx, id, by, reason)
 }
 
+// ReleaseUnattended cancels the pending requests of a session that have
+// CancelOnDisconnect, if no front end is enabled and no chat takes their answer.
+func (e *Engine) ReleaseUnattended(ctx context.Context, session string) error {
+	return e.withdrawals.releaseUnattended(ctx, session)
+}
+
 // DecidedElsewhere cancels the pending requests of a session that covers
 // selects, because their user decided in the agent's own terminal.
 func (e *Engine) DecidedElsewhere(

@@ -231,6 +231,9 @@ func TestOneTap(t *testing.T) {
 		if v := w.use("ana", id, bridge.ActionDecline, 0, 0, nil); v.Kind != bridge.VerdictSettled || w.get(id).State != bridge.StateCancelled {
 			t.Errorf("decline: %+v", v)
 		}
+		if why := w.get(id).Response.Reason; why != "" {
+			t.Errorf("the reason is %q, although no one gave one", why)
+		}
 		if v := w.use("bo", id, bridge.ActionDecline, 0, 0, nil); v.Kind != bridge.VerdictLate || !strings.Contains(v.Note, "declined by ana") {
 			t.Errorf("decline again: %+v", v)
 		}

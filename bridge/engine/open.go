@@ -57,7 +57,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 		}
 	}
 	if r.OneAtATime {
-		return op.alone(ctx, o)
+		return op.alone(ctx, o, r.SameTool)
 	}
 	return op.store(ctx, o)
 }
@@ -102,8 +102,9 @@ const (
 	alonePoll  = 20 * time.Millisecond
 )
 
-// alone stores a request unless another of its session is pending.
-func (op *opener) alone(ctx context.Context, o bridge.Opening) (bridge.Record, error) {
+// alone stores a request unless another of its session is pending, or another
+// of the same tool if sameTool is set.
+func (op *opener) alone(ctx context.Context, o bridge.Opening, sameTool bool) (bridge.Record, error) {
 	i := o.Interaction
 	lease, holder := "one:"+i.Agent+"/"+i.Session, uuid.NewString()
 	for {
@@ -134,6 +135,13 @@ func (op *opener) alone(ctx context.Context, o bridge.Opening) (bridge.Record, e
 	}
 	for _, id := range pending {
 		rec, err := op.records.Load(ctx, id)
+		if err == nil && sameTool && rec.Interaction.ToolName != i.ToolName {
+			continue
+		}
+		if sameTool && (err != nil || !rec.Over()) {
+			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "another call of %s is pending in this conversation", i.ToolName).
+				WithHint("wait for its answer")
+		}
 		if err != nil || !rec.Over() {
 			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "one_at_a_time: interaction %s of this session is pending", id).WithHint("wait for its response, or cancel it")
 		}

@@ -120,7 +120,7 @@ func TestOneAtATimeWaits(t *testing.T) {
 			t.Errorf("while another opens: %v", err)
 		}
 		o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
-		if _, err := o.opener.alone(t.Context(), bridge.Opening{}); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		if _, err := o.opener.alone(t.Context(), bridge.Opening{}, false); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Errorf("without the store: %v", err)
 		}
 	})

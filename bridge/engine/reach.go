@@ -38,6 +38,16 @@ func (w *reach) findPeople(ctx context.Context, o *bridge.Opening) error {
 	return nil
 }
 
+// inChat reports whether a chat can take the answer to an interaction.
+func (w *reach) inChat(ctx context.Context, i bridge.Interaction) (bool, error) {
+	failures, err := w.failures(i)
+	if err != nil {
+		return bridge.ErrorCode(err) != bridge.CodeUnsupported, nil //nolint:nilerr // the interaction fits no chat
+	}
+	closed, err := w.closed(ctx, i, failures)
+	return len(closed) < len(i.Destinations), err
+}
+
 // failures returns the reasons why destinations cannot show the interaction. It
 // returns CodeUnsupported if the interaction does not fit any destination. A
 // platform that is only unreachable does not count toward that.

@@ -128,11 +128,7 @@ func (cl *clicks) applyReply(ctx context.Context, a admitted, reply bridge.Reply
 	case reply.Decline && !i.Declinable:
 		return bridge.Verdict{}, bridge.Errorf(bridge.CodeInvalid, "decline: this request cannot be declined")
 	case reply.Decline:
-		r := declined()
-		if reply.Reason != "" {
-			r.Reason = reply.Reason
-		}
-		return cl.settle(ctx, a, r)
+		return cl.settle(ctx, a, declined(reply.Reason))
 	}
 	return cl.complete(ctx, a)
 }

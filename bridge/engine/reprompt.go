@@ -52,7 +52,7 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	same := sent.Approval == nil && len(sent.Questions) == 0
 	switch {
 	case !same:
-		r.Questions, r.Approval = sent.Questions, sent.Approval
+		r.Questions, r.Approval = sent.Questions, toolsOwn(i.Approval, sent.Approval)
 	case i.Redacted > 0 && i.Approval != nil: // the redacted values are not available for a grant
 		a := *i.Approval
 		a.Limit([]bridge.Scope{bridge.ScopeOnce})
@@ -73,6 +73,21 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	}
 	r.Declinable = i.Declinable && r.Approval == nil
 	return r
+}
+
+// toolsOwn returns the approval of a follow-up. If the tool remembers the
+// approvals of the round before, it does so in every round. A follow-up without
+// a tool is about the same call.
+func toolsOwn(before, sent *bridge.Approval) *bridge.Approval {
+	if before == nil || sent == nil || !before.AgentRemembers {
+		return sent
+	}
+	a := *sent
+	a.AgentRemembers = true
+	if a.Tool == "" {
+		a.Tool, a.Input = before.Tool, before.Input
+	}
+	return &a
 }
 
 // fillIn fills in the earlier values and the completed view if they fit the

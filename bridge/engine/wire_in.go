@@ -35,6 +35,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		reader:   out.reader,
 		withdrawals: &withdrawals{
 			records: s.Records, outcomes: s.Outcomes, redactor: s.redactor, people: s.people, journal: s.journal,
+			presence: s.Presence, reach: out.reach,
 		},
 		clicks: clicks,
 		commands: &commands{

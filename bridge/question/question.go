@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -68,6 +67,12 @@ type OnRequest func(req Request)
 type Broker interface {
 	// Request blocks until there is an answer or ctx ends. If ctx ends, it
 	// returns a response without answers and the error of ctx.
+	//
+	// It calls the callback first, and then asks in the chats, whose answer
+	// and [Broker.Respond] count equally: the first one wins. The callback
+	// works alone while the daemon is unreachable or no chat takes answers.
+	// Without a callback, Request also returns an error if the chats refuse
+	// the request or it is closed there without an answer.
 	Request(ctx context.Context, req Request) (Response, error)
 	// Respond answers a request. A second response to the same request is
 	// ignored without an error. Respond returns CodeNotFound for an unknown ID.
@@ -85,7 +90,8 @@ func NewBroker(asker ...bridge.Asker) Broker {
 }
 
 // SetOnRequest sets the callback of a broker from NewBroker and replaces the
-// previous one. It has no effect on other brokers.
+// previous one. Request calls it in its own goroutine, so it must not block. It
+// has no effect on other brokers.
 func SetOnRequest(b Broker, f OnRequest) {
 	own, ok := b.(*broker)
 	if !ok {
@@ -95,10 +101,6 @@ func SetOnRequest(b Broker, f OnRequest) {
 	defer own.mu.Unlock()
 	own.onRequest = f
 }
-
-// stopTimeout limits the call that cancels a request after its caller has
-// stopped waiting.
-const stopTimeout = 5 * time.Second
 
 // remembered is the number of answered requests that the broker can still
 // distinguish from unknown ones.
@@ -119,65 +121,61 @@ func (b *broker) Request(ctx context.Context, req Request) (Response, error) {
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
+	var r bridge.Request
+	if b.asker != nil {
+		var err error
+		if r, err = toBridge(req); err != nil {
+			return none, err
+		}
+	}
+	req.ID = uuid.NewString()
+	mine, shown := b.enter(req)
+	defer b.leave(req.ID)
 	if b.asker == nil {
-		req.ID = uuid.NewString()
-		ch := b.enter(req)
-		defer b.leave(req.ID)
 		select {
-		case r := <-ch:
+		case r := <-mine:
 			return r, nil
 		case <-ctx.Done():
 			return none, ctx.Err()
 		}
 	}
-	r, err := toBridge(req)
-	if err != nil {
-		return none, err
-	}
-	rec, err := b.asker.Open(ctx, r, "")
-	if err != nil {
-		return none, err
-	}
-	req.ID = string(rec.Interaction.ID)
-	ch := b.enter(req)
-	defer b.leave(req.ID)
-	return b.first(ctx, rec.Interaction.ID, ch, none)
+	return first(ctx, ask(ctx, b.asker, r, req.ID), mine, shown, none)
 }
 
-// first waits for an answer from chat or from this process.
-func (b *broker) first(ctx context.Context, id bridge.ID, ch <-chan Response, none Response) (Response, error) {
-	type ended struct {
-		rec bridge.Record
-		err error
-	}
-	waitCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := make(chan ended, 1)
-	go func() {
-		rec, err := b.asker.Wait(waitCtx, id)
-		done <- ended{rec, err}
-	}()
-	select {
-	case <-ctx.Done():
-		// The request is unknown outside this process, so it ends with its
-		// caller.
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		_, err := b.asker.Cancel(stop, id, "the agent stopped waiting")
-		return none, errors.Join(ctx.Err(), err)
-	case e := <-done:
-		return fromBridge(e.rec, e.err, none)
-	case r := <-ch:
-		// This closes the cards. If chat answered first, that answer counts.
-		rec, err := b.asker.Cancel(ctx, id, "answered in the agent's process")
-		if err == nil && rec.State == bridge.StateAnswered {
-			return fromBridge(rec, nil, none)
+// first returns the first answer, from the chats or from this process. If the
+// callback shows the request, the chats can only add an answer.
+func first(ctx context.Context, c *chat, mine <-chan Response, shown bool, none Response) (Response, error) {
+	var refused error
+	for {
+		select {
+		case <-ctx.Done():
+			// The request is unknown outside this process, so it ends with its
+			// caller.
+			_, err := c.end("the agent stopped waiting")
+			return none, errors.Join(ctx.Err(), refused, err)
+		case e := <-c.ended:
+			r, err := fromBridge(e.rec, e.err, none)
+			if err == nil || !shown {
+				return r, err
+			}
+			refused = err
+		case r := <-mine:
+			if refused != nil {
+				return r, nil
+			}
+			// This closes the cards. If chat answered first, that answer counts.
+			rec, err := c.end("answered in the agent's process")
+			if err == nil && rec.State == bridge.StateAnswered {
+				return fromBridge(rec, nil, none)
+			}
+			return r, nil
 		}
-		return r, nil
 	}
 }
 
-func (b *broker) enter(req Request) <-chan Response {
+// enter makes a request known to Respond and calls the callback. It reports
+// whether there is one.
+func (b *broker) enter(req Request) (<-chan Response, bool) {
 	ch := make(chan Response, 1)
 	b.mu.Lock()
 	b.waiting[req.ID] = ch
@@ -186,7 +184,7 @@ func (b *broker) enter(req Request) <-chan Response {
 	if f != nil {
 		f(req)
 	}
-	return ch
+	return ch, f != nil
 }
 
 func (b *broker) leave(id string) {
@@ -220,35 +218,4 @@ func (b *broker) Respond(id string, r Response) error {
 	default: // it already has a response
 	}
 	return nil
-}
-
-func toBridge(req Request) (bridge.Request, error) {
-	var questions []askuserquestion.Question
-	for _, q := range req.Questions {
-		out := askuserquestion.Question{Question: q.Question, Header: q.Header, MultiSelect: q.MultiSelect}
-		for _, o := range q.Options {
-			out.Options = append(out.Options, askuserquestion.Option(o))
-		}
-		questions = append(questions, out)
-	}
-	r, err := askuserquestion.Ask(questions)
-	r.Session = req.Session
-	return r, err
-}
-
-func fromBridge(rec bridge.Record, err error, none Response) (Response, error) {
-	if err != nil {
-		return none, err
-	}
-	answers, err := askuserquestion.Answers(rec)
-	if err != nil {
-		return none, err
-	}
-	out := Response{Answers: answers, Annotations: none.Annotations}
-	for _, q := range rec.Interaction.Questions {
-		if a := rec.Response.Annotations[q.ID]; a.Preview != "" || a.Note != "" {
-			out.Annotations[askuserquestion.TextOf(rec.Interaction, q)] = Annotation{Preview: a.Preview, Notes: a.Note}
-		}
-	}
-	return out, nil
 }

@@ -18,6 +18,8 @@ type chats struct {
 	bridge.Asker
 	refuse    error
 	opened    chan bridge.Request
+	waiting   chan bool
+	holds     chan bool // if not nil, opening waits for it
 	ends      chan bridge.Record
 	cancelled chan string
 	// first is the response that arrived before a cancellation.
@@ -26,11 +28,18 @@ type chats struct {
 }
 
 func newChats() *chats {
-	return &chats{opened: make(chan bridge.Request, 1), ends: make(chan bridge.Record, 1),
+	return &chats{opened: make(chan bridge.Request, 2), waiting: make(chan bool, 2), ends: make(chan bridge.Record, 1),
 		cancelled: make(chan string, 1)}
 }
 
-func (c *chats) Open(_ context.Context, r bridge.Request, _ string) (bridge.Record, error) {
+func (c *chats) Open(ctx context.Context, r bridge.Request, _ string) (bridge.Record, error) {
+	if c.holds != nil {
+		select {
+		case <-c.holds:
+		case <-ctx.Done():
+			return bridge.Record{}, ctx.Err()
+		}
+	}
 	if c.refuse != nil {
 		return bridge.Record{}, c.refuse
 	}
@@ -45,6 +54,7 @@ func (c *chats) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	if id != "i1" {
 		return bridge.Record{}, fmt.Errorf("wait for %q", id)
 	}
+	c.waiting <- true
 	select {
 	case r := <-c.ends:
 		return r, nil
@@ -139,7 +149,8 @@ func TestProcessAnswers(t *testing.T) {
 	question.SetOnRequest(b, func(r question.Request) { shown <- r })
 	done := start(t.Context(), b, request())
 	r := <-shown
-	if r.ID != "i1" || len(r.Questions) != 2 {
+	<-c.opened
+	if r.ID == "" || len(r.Questions) != 2 {
 		t.Errorf("the callback got %+v", r)
 	}
 	mine := question.Response{Answers: map[string]string{"Which framework?": "React"}}
@@ -171,12 +182,15 @@ func TestChatsWereFirst(t *testing.T) {
 	first := answered("Vue")
 	c.first = &first
 	b := question.NewBroker(c)
-	question.SetOnRequest(b, func(r question.Request) {
-		if err := b.Respond(r.ID, question.Response{Answers: map[string]string{"Which framework?": "React"}}); err != nil {
-			t.Error(err)
-		}
-	})
-	if got := <-start(t.Context(), b, request()); got.err != nil || got.r.Answers["Which framework?"] != "Vue" {
+	shown := make(chan question.Request, 1)
+	question.SetOnRequest(b, func(r question.Request) { shown <- r })
+	done := start(t.Context(), b, request())
+	r := <-shown
+	<-c.waiting
+	if err := b.Respond(r.ID, question.Response{Answers: map[string]string{"Which framework?": "React"}}); err != nil {
+		t.Error(err)
+	}
+	if got := <-done; got.err != nil || got.r.Answers["Which framework?"] != "Vue" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -233,13 +247,52 @@ func TestNoAnswer(t *testing.T) {
 	c = newChats()
 	done := start(t.Context(), question.NewBroker(c), request())
 	<-c.opened
-	c.ends <- c.ended(bridge.Response{State: bridge.StateExpired})
+	c.ends <- c.ended(bridge.Response{State: bridge.StateCancelled})
 	got := <-done
-	if ended, ok := errors.AsType[*bridge.EndedError](got.err); !ok || ended.Record.State != bridge.StateExpired {
-		t.Errorf("an expired request: %v", got.err)
+	if ended, ok := errors.AsType[*bridge.EndedError](got.err); !ok || ended.Record.State != bridge.StateCancelled {
+		t.Errorf("a cancelled request: %v", got.err)
 	}
 	if got.r.Answers == nil || got.r.Annotations == nil {
 		t.Errorf("its response is %+v", got.r)
+	}
+}
+
+// documented is Broker as its document declares it.
+type documented interface {
+	Request(ctx context.Context, req question.Request) (question.Response, error)
+	Respond(id string, r question.Response) error
+}
+
+// TestDocumentedTypes checks that the types have the names and fields of the
+// document.
+func TestDocumentedTypes(t *testing.T) {
+	t.Parallel()
+	var b documented = question.NewBroker()
+	type option struct{ Label, Description, Preview string }
+	type annotation struct{ Preview, Notes string }
+	type response struct {
+		Answers     map[string]string
+		Annotations map[string]question.Annotation
+	}
+	type asked struct {
+		Question    string
+		Header      string
+		MultiSelect bool
+		Options     []question.Option
+	}
+	var onRequest question.OnRequest = func(req question.Request) {
+		a := asked(req.Questions[0])
+		given := response{
+			Answers:     map[string]string{a.Question: option(a.Options[0]).Label},
+			Annotations: map[string]question.Annotation{a.Question: question.Annotation(annotation{Preview: a.Options[0].Preview})},
+		}
+		if err := b.Respond(req.ID, question.Response(given)); err != nil {
+			t.Error(err)
+		}
+	}
+	question.SetOnRequest(b, onRequest)
+	if r, err := b.Request(t.Context(), request()); err != nil || r.Answers["Which framework?"] != "React" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

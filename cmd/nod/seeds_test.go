@@ -283,21 +283,33 @@ func TestAskUserQuestion(t *testing.T) {
 		`{"question":"Which sections should I include?","header":"Sections","options":[{"label":"Introduction","description":"Opening context"},{"label":"Body, long","description":"The middle"},{"label":"Conclusion","description":"Final summary"}],"multiSelect":true},` +
 		`{"question":"Which tone?","header":"Tone","options":[{"label":"Formal"},{"label":"Casual"}],"multiSelect":false},` +
 		`{"question":"Ship it?","header":"Ship","options":[{"label":"Yes"},{"label":"No"}],"multiSelect":false}]`
-	agent.send(`{"type":"can_use_tool","id":"c1","conversation_id":"conv-1","one_at_a_time":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":` + questions + `}}`)
+	agent.send(`{"type":"can_use_tool","id":"c1","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":` + questions + `}}`)
 	a := pendingWith(c, "Which tone?")
-	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","one_at_a_time":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
-	agent.next(`"c9"`, "one_at_a_time")
+	for _, service := range []string{"slack", "discord"} { // the dialog is not open
+		for _, option := range []string{"Detailed", "Full explanation", "Body, long", "Casual"} {
+			if !strings.Contains(a.Text(service), option) {
+				t.Errorf("the card on %s does not show %q: %s", service, option, a.Text(service))
+			}
+		}
+	}
+	// One question of a conversation is pending at a time, without being asked for.
+	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
+	agent.next(`"c9"`, "another call of AskUserQuestion is pending in this conversation")
 	opened := c.Press("ana", a.On("slack"), "Answer")
 	reaction, err := c.Sandbox.Person("ana").Fill(c.Ctx, "slack", opened.Modal,
 		[]string{"Summary"}, nil, []string{"Introduction", "Body, long"}, nil, nil, []string{"like a pirate"}, []string{"Yes"})
 	rig.Must(t, reaction, err)
 	agent.want(`{"type":"can_use_tool_result","id":"c1","result":{"behavior":"allow","updated_input":{"questions":` + questions +
 		`,"answers":{"How should I format the output?":"Summary","Which sections should I include?":"Introduction, Body, long","Which tone?":"like a pirate","Ship it?":"Yes"}}}}`)
-	a.Closed("Summary", "like a pirate", "ana")
+	a.Closed("Summary", "like a pirate", "ana", "Detailed", "Casual")
 
 	// A front end can also answer by conversation and tool call.
 	front := dialSocket(t, c.URL, rig.BoToken)
-	front.send(`{"type":"hello","sessionId":"conv-1","interaction":{"supported":true,"enabled":true}}`)
+	front.send(`{"type":"hello","sessionId":"conv-1","frames":"question","interaction":{"supported":true,"enabled":true}}`)
+	called := `{"type":"tool_status","conversation_id":"conv-1","tool_call_id":"toolu_1","tool_name":"AskUserQuestion",`
+	front.want(called + `"status":"calling","arguments":{"questions":` + questions + `}}`)
+	front.want(called + `"status":"completed","arguments":{"questions":` + questions + `},"result":{"answers":` +
+		`{"How should I format the output?":"Summary","Ship it?":"Yes","Which sections should I include?":"Introduction, Body, long","Which tone?":"like a pirate"}}}`)
 	agent.send(`{"type":"can_use_tool","id":"c2","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_2","input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}]}}`)
 	pendingWith(c, "Which framework?")
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue","Extra?":"x"}}`)
@@ -307,13 +319,13 @@ func TestAskUserQuestion(t *testing.T) {
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue"}}`)
 	agent.want(`{"type":"can_use_tool_result","id":"c2","result":{"behavior":"allow","updated_input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`)
 
-	// A timeout is reported as expired.
+	// A timeout is reported in the words of the document. It is not a denial.
 	agent.send(`{"type":"can_use_tool","id":"c4","timeout":1,"tool_name":"AskUserQuestion","tool_use_id":"toolu_4","input":{"questions":[{"question":"Anybody?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
-	agent.want(`{"type":"can_use_tool_result","id":"c4","result":{"behavior":"deny","message":"the interaction ended: expired"}}`)
+	agent.want(`{"type":"can_use_tool_result","id":"c4","result":{"behavior":"deny","message":"User response timed out after 1 seconds. No one answered in time; no one denied it."}}`)
 
 	// If the client disconnects, its pending question is cancelled immediately.
 	leaving := dialSocket(t, c.URL, rig.TestAgentToken)
-	leaving.send(`{"type":"can_use_tool","id":"c3","cancel_on_disconnect":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
+	leaving.send(`{"type":"can_use_tool","id":"c3","tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
 	b := pendingWith(c, "Still there?")
 	leaving.conn.CloseNow()
 	b.Closed("agent disconnected")

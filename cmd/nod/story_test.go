@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // story tells the story of a protocol's document on the real binary, with all
@@ -171,11 +172,30 @@ func (s *story) restarts() {
 	s.note("the daemon", "is killed and starts again", "")
 	s.Kill()
 	s.StartDaemon()
+	s.Eventually("the daemon listens", func() bool {
+		_, err := s.Agent.Availability(s.Ctx, "", "")
+		return err == nil
+	})
 	for _, service := range rig.Services {
 		s.ConnectedOn(service)
 	}
 	for _, p := range s.parties {
 		p.connects()
+	}
+}
+
+// mutes makes the channels of all platforms read-only.
+func (s *story) mutes() {
+	s.T.Helper()
+	channels := map[string]string{
+		"slack": sandbox.SlackChannel, "discord": sandbox.DiscordChannel, "telegram": fmt.Sprint(sandbox.TelegramChat),
+	}
+	for _, service := range rig.Services {
+		s.does("ana", service, "/nod mute", func() {
+			if err := s.Person.SetReadOnly(s.Ctx, service, channels[service], true); err != nil {
+				s.T.Fatal(err)
+			}
+		})
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/cmd/nod/rig"
-	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // toolStory is the story of an agent's tools and two clients of its session.
@@ -27,8 +26,7 @@ func TestStoryToolInteraction(t *testing.T) {
 	a := x.asks()
 	x.reprompts(a)
 	x.answersLate()
-	x.replays()
-	x.unavailable(a)
+	x.unavailable(x.replays())
 	x.ends()
 }
 
@@ -111,21 +109,20 @@ func (x toolStory) answersLate() {
 }
 
 // replays tells what a client sees that loads the history.
-func (x toolStory) replays() {
+func (x toolStory) replays() *party {
 	x.step("A client loads the history")
 	late := x.joins("client C", rig.BoToken, `{"type":"hello","sessionId":"s1"}`)
 	for range 3 {
 		late.sees(`"interaction_request"`)
 		late.sees(`"interaction_response"`)
 	}
+	return late
 }
 
 // unavailable tells what a tool learns if no one can respond.
-func (x toolStory) unavailable(a rig.Asked) {
+func (x toolStory) unavailable(watches *party) {
 	x.step("No chat takes answers, and the enabled clients leave: the tool cannot ask")
-	for _, service := range rig.Services {
-		x.does("ana", service, "/nod mute", func() { x.readOnly(a.On(service)) })
-	}
+	x.mutes()
 	x.one.leaves()
 	x.two.leaves()
 	x.Eventually("no enabled client is counted", func() bool {
@@ -134,11 +131,6 @@ func (x toolStory) unavailable(a rig.Asked) {
 	})
 	x.agent.says(`{"type":"interaction_request","id":"r4","sessionId":"s1","toolCallId":"call_3","toolName":"ask_user","interactionType":"approval","prompt":"Go on?"}`)
 	x.agent.sees(`"error"`, "interaction_unavailable")
-}
-
-// readOnly makes a channel read-only.
-func (x toolStory) readOnly(at sandbox.Place) {
-	if err := x.Person.SetReadOnly(x.Ctx, at.Service, at.Channel, true); err != nil {
-		x.T.Fatal(err)
-	}
+	watches.sees(`"interaction_request"`)
+	watches.sees(`"interaction_response"`)
 }

@@ -63,8 +63,18 @@ const LateType = "ask_user_response"
 // Allow returns a result that lets a tool run with its input unchanged.
 func Allow(input json.RawMessage) Result { return Result{Behavior: "allow", UpdatedInput: input} }
 
-// Deny returns a result that tells the agent why there is no answer.
-func Deny(err error) Result { return Result{Behavior: "deny", Message: bridge.PublicText(err)} }
+// Deny returns the result of a call that ended without an answer, with the
+// reason.
+func Deny(r bridge.Record) Result { return Result{Behavior: "deny", Message: whyNot(r)} }
+
+// whyNot returns why a call has no answer.
+func whyNot(r bridge.Record) string {
+	if r.State != bridge.StateExpired {
+		return dialect.WhyNot(r)
+	}
+	seconds := strconv.Itoa(int(r.Interaction.Deadline.Sub(r.Interaction.Created).Seconds()))
+	return "User response timed out after " + seconds + " seconds. No one answered in time; no one denied it."
+}
 
 // Questions decodes the questions in the tool's input.
 func Questions(input []byte) ([]Question, error) {

@@ -117,3 +117,42 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// TestDenied checks what the agent learns about a call without an answer: a
+// timeout, after 300 seconds by default, is not a denial.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	r, err := askuserquestion.Request([]byte(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, resp := range map[string]bridge.Response{
+		"User response timed out after 300 seconds. No one answered in time; no one denied it.": {State: bridge.StateExpired},
+		"Declined by ana, without an answer.":                                                   {State: bridge.StateCancelled},
+		"No one could be asked: slack: away":                                                    {State: bridge.StateUndeliverable, Reason: "slack: away"},
+	} {
+		rec := dialecttest.Record(t, r, resp)
+		if got := askuserquestion.Deny(rec); got.Behavior != "deny" || got.Message != want {
+			t.Errorf("%s: %+v", resp.State, got)
+		}
+		if s := askuserquestion.Finished(rec); s.Status != "error" || s.Error != want || s.Result != nil {
+			t.Errorf("%s: a front end gets %+v", resp.State, s)
+		}
+	}
+}
+
+// TestStatus checks that front ends get a question as the tool sent it.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{one, two} {
+		r, err := askuserquestion.Request([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := askuserquestion.Calling(dialecttest.Record(t, r, bridge.Response{}).Interaction)
+		got, err := dialect.Encode(s.Arguments)
+		if err != nil || string(got) != in {
+			t.Errorf("%v\ngot  %s\nwant %s", err, got, in)
+		}
+	}
+}

@@ -163,6 +163,9 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 	r.ToolCall, r.ToolName, r.Turn, r.ResponseID, r.Session = in.ToolCallID, in.ToolName, in.TurnID, in.ResponseID, in.SessionID
 	if r.Approval != nil {
 		r.Approval.Tool, r.Approval.Input = in.ToolName, in.Input
+		if in.Prompt == "" && in.ToolName != "" {
+			r.Prompt = `Allow "` + in.ToolName + `"?` // as the protocol's clients say it
+		}
 	}
 	if r.Approval != nil && len(r.Approval.Scopes) == 0 {
 		r.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce}

@@ -9,12 +9,16 @@ import (
 	"testing"
 )
 
+// buildDir is the directory of the built binary. It is empty until then.
+var buildDir string
+
 // buildNod builds the nod binary once for all tests.
 var buildNod = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "nod-test-")
 	if err != nil {
 		return "", err
 	}
+	buildDir = dir
 	path := filepath.Join(dir, "nod")
 	out, err := exec.Command("go", "build", "-o", path, "github.com/nodbridge/nod/cmd/nod").CombinedOutput()
 	if err != nil {

@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -9,10 +10,16 @@ import (
 )
 
 // Main runs the tests of a package that uses rigs, and fails if one of them
-// leaves a goroutine running.
+// leaves a goroutine running. It removes the binary that the tests have built.
 func Main(m *testing.M) {
 	daemon.QuietRedis()
 	goleak.VerifyTestMain(m,
+		goleak.Cleanup(func(code int) {
+			if buildDir != "" {
+				_ = os.RemoveAll(buildDir) // what remains is in the directory for temporary files
+			}
+			os.Exit(code)
+		}),
 		// A goroutine of the Redis client, which checks once a second whether
 		// its pool is closed.
 		goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"),

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// TestQuestionWithoutClient checks that an agent is freed when the only front
+// end of its conversation leaves or disables its answers, and no chat takes
+// them.
+func TestQuestionWithoutClient(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack")
+	if err := c.Person.SetReadOnly(c.Ctx, "slack", sandbox.SlackChannel, true); err != nil {
+		t.Fatal(err)
+	}
+	agent, front := dialSocket(t, c.URL, rig.TestAgentToken), dialSocket(t, c.URL, rig.AnaToken)
+	question := `{"type":"can_use_tool","id":"%s","conversation_id":"conv-2","tool_name":"AskUserQuestion",` +
+		`"tool_use_id":"%[1]s","input":{"questions":[{"question":"Ready?","options":[{"label":"Yes"}]}]}}`
+	freed := `{"type":"can_use_tool_result","id":"%s","result":{"behavior":"deny","message":` +
+		`"The request was cancelled before anyone answered: the client disconnected while the request was pending, and no chat takes answers"}}`
+	for n, leave := range []func(){
+		func() { front.send(`{"type":"set_interaction_mode","enabled":false}`) },
+		func() { front.conn.CloseNow() },
+	} {
+		id := fmt.Sprint("toolu_", n)
+		front.send(`{"type":"hello","sessionId":"conv-2","frames":"question","interaction":{"supported":true,"enabled":true}}`)
+		c.Eventually("the front end is counted", func() bool {
+			a, err := c.Agent.Availability(c.Ctx, "", "conv-2")
+			return err == nil && a.Available
+		})
+		agent.send(fmt.Sprintf(question, id))
+		front.next(`"tool_status"`, `"calling"`, id)
+		leave()
+		agent.want(fmt.Sprintf(freed, id))
+	}
+}
