@@ -148,6 +148,7 @@ func TestFrontEnd(t *testing.T) {
 	f.clicks("Which parts?", "Submit")
 	f.gets(`"value":"web,cron"`)
 	f.in("widget").widgets()
+	f.in("question").questions()
 	f.in("interaction").interactions()
 	f.asks(`{"type":"approval_request","id":"hub-3","sessionId":"s","payload":{"tool":"bash","input":{"command":"git push"}}}`)
 	f.shows("bash", "git push")
@@ -198,6 +199,21 @@ func (f frontEnd) widgets() {
 	f.ticks("What next?", "Give up")
 	f.clicks("What next?", "Continue")
 	f.gets(`"value":"stop"`)
+}
+
+// questions answers the questions of AskUserQuestion, one of them with a text of
+// the person.
+func (f frontEnd) questions() {
+	f.t.Helper()
+	f.asks(`{"type":"can_use_tool","id":"q1","conversation_id":"s","tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":[` +
+		`{"question":"Which format?","header":"Format","options":[{"label":"Summary","description":"Brief overview"},{"label":"Detailed"}]},` +
+		`{"question":"Which sections?","header":"Sections","multiSelect":true,"options":[{"label":"Introduction"},{"label":"Conclusion"}]}]}}`)
+	f.shows("Which format?", "Brief overview")
+	f.ticks("Which format?", "Summary")
+	f.ticks("Which format?", "Conclusion")
+	f.does("Other", chromedp.SendKeys(f.on("Which format?", `/label[2]/input`), "an index"))
+	f.clicks("Which format?", "Submit")
+	f.gets(`"answers":{"Which format?":"Summary","Which sections?":"Conclusion, an index"}`)
 }
 
 // interactions answers the requests of a tool.
