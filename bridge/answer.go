@@ -8,12 +8,12 @@ import (
 
 // Answer is the value given to one question: a string, a list of strings if the
 // question takes several, or another JSON value. That is a number, true or
-// false, or the object of a question with several fields. The zero value is the
-// empty string. At most one field is set.
+// false, a list with one of these, or the object of a question with several
+// fields. The zero value is the empty string. At most one field is set.
 type Answer struct {
 	Text string
 	List []string        // non-nil for a list, even an empty one
-	JSON json.RawMessage // a number, true, false or an object
+	JSON json.RawMessage // any other value
 }
 
 // TextAnswer returns an answer with a single value.
@@ -82,8 +82,8 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(a.Text)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It reads a string, an array of
-// strings, a number, true, false or an object. Null becomes the zero value.
+// UnmarshalJSON implements json.Unmarshaler. It reads any value. Null becomes
+// the zero value.
 func (a *Answer) UnmarshalJSON(b []byte) error {
 	*a = Answer{}
 	b = bytes.TrimSpace(b)
@@ -92,7 +92,10 @@ func (a *Answer) UnmarshalJSON(b []byte) error {
 		return nil
 	case b[0] == '[':
 		a.List = []string{}
-		return json.Unmarshal(b, &a.List)
+		if json.Unmarshal(b, &a.List) == nil {
+			return nil
+		}
+		a.List = nil
 	case b[0] == '"':
 		return json.Unmarshal(b, &a.Text)
 	}

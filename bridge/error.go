@@ -58,7 +58,8 @@ type Error struct {
 	Code       Code          `json:"code"`
 	Message    string        `json:"message"`
 	Hint       string        `json:"hint,omitempty"`
-	RetryAfter time.Duration `json:"-"` // zero if unknown
+	Fields     []FieldError  `json:"fields,omitempty"` // each problem, if Message names several or an answer's
+	RetryAfter time.Duration `json:"-"`                // zero if unknown
 	Cause      error         `json:"-"`
 }
 
@@ -114,7 +115,7 @@ func ErrorCode(err error) Code {
 // PublicError returns the part of err that a caller may see.
 func PublicError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, RetryAfter: e.RetryAfter}
+		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, Fields: e.Fields, RetryAfter: e.RetryAfter}
 	}
 	return Errorf(CodeInternal, "internal error")
 }

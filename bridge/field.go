@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,10 +27,18 @@ const (
 // part. A question ID cannot contain a slash.
 type Field struct {
 	Question
-	Of      int    // index of the question
-	Part    string // key in the question's object; empty if the field is the question
+	Of int // index of the question
+	// Part is the key in the question's object, or the key of an inner object
+	// and its own, separated by a slash. It is empty if the field is the
+	// question.
+	Part    string
 	Initial *Answer
-	boolean bool // the options are true and false, and the value is JSON
+
+	encoded  bool   // the values of the options are JSON
+	lines    *lines // for a list of texts
+	group    *group // for a property of an inner object
+	nullable bool
+	listed   bool // the schema requires the property
 }
 
 // Fields returns the inputs of a question in display order. It returns none for
@@ -67,8 +76,7 @@ func (q Question) fields(of int) []Field {
 	}
 	defaults, _ := q.Default.Object() // Normalize has checked it
 	for n, f := range out {
-		if a, ok := defaults[f.Part]; ok {
-			a = f.unwrap(a)
+		if a, ok := f.part(defaults); ok {
 			out[n].Default = &a
 		}
 	}
@@ -97,9 +105,8 @@ func (q Question) parts(of int) []Field {
 			return nil // unreachable, because Normalize has checked it
 		}
 		for n := range fields {
-			part := partField(q, of, fields[n].Part, fields[n].Question)
-			part.boolean = fields[n].boolean
-			fields[n] = part
+			f := &fields[n]
+			f.ID, f.Of = q.ID+"/"+f.Part, of
 		}
 		return fields
 	}
@@ -147,15 +154,8 @@ func (f Field) FieldAnswer(i Interaction, answers map[string]Answer) Answer {
 		return a
 	}
 	m, _ := a.Object()
-	return f.unwrap(m[f.Part])
-}
-
-// unwrap converts a JSON value of an object into the value of the field.
-func (f Field) unwrap(a Answer) Answer {
-	if f.boolean && a.JSON != nil {
-		return TextAnswer(string(a.JSON))
-	}
-	return a
+	v, _ := f.part(m)
+	return v
 }
 
 // Split converts answers by question ID into answers by field ID. It returns a
@@ -176,15 +176,38 @@ func (r Ask) Split(answers map[string]Answer) (map[string]Answer, string) {
 			return nil, q.ID + " requires an object"
 		}
 		fields := q.fields(0)
-		for part, v := range m {
-			n := slices.IndexFunc(fields, func(f Field) bool { return f.Part == part })
-			if n < 0 {
+		for _, part := range slices.Sorted(maps.Keys(m)) {
+			if !splitPart(fields, part, m[part], out) {
 				return nil, q.ID + ": unknown part " + strconv.Quote(part)
 			}
-			out[fields[n].ID] = fields[n].unwrap(v)
 		}
 	}
 	return out, ""
+}
+
+// splitPart adds the values of one member of a question's object to out, by
+// field ID. The member is a part, or an inner object with several parts. It
+// returns false if there is no such part.
+func splitPart(fields []Field, part string, v Answer, out map[string]Answer) bool {
+	if n := slices.IndexFunc(fields, func(f Field) bool { return f.Part == part }); n >= 0 {
+		out[fields[n].ID] = fields[n].unwrap(v)
+		return true
+	}
+	known := 0
+	for _, f := range fields {
+		if f.group == nil || f.group.name != part {
+			continue
+		}
+		if v.Empty() {
+			return true // null, or nothing
+		}
+		if a, ok := f.part(map[string]Answer{part: v}); ok {
+			out[f.ID] = a
+			known++
+		}
+	}
+	inner, ok := v.Object()
+	return ok && known > 0 && known == len(inner)
 }
 
 // compose combines the checked answers of the fields into the answer of the
@@ -201,18 +224,7 @@ func (q Question) compose(fields []Field, given map[string]Answer) (Answer, stri
 	case WidgetFeedback:
 		return feedbackAnswer(fields, of, q.IsRequired())
 	}
-	keys, values := []string{}, map[string]Answer{}
-	for _, f := range fields {
-		a := of(f.Part)
-		if a.Empty() && a.List == nil {
-			continue
-		}
-		if f.boolean {
-			a = JSONAnswer(a.Text)
-		}
-		keys, values[f.Part] = append(keys, f.Part), a
-	}
-	return object(keys, values), "", ""
+	return formAnswer(fields, of)
 }
 
 // reviewAnswer composes the answer to a plan review.

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -42,6 +43,16 @@ type Question struct {
 	Schema json.RawMessage `json:"schema,omitempty"` // schema of a form; see ParseSchema
 }
 
+// Heading returns the title and the description of the question. Those of a form
+// are in its schema if the question has none.
+func (q Question) Heading() (title, description string) {
+	if q.Widget != WidgetForm || q.Text != "" && q.Description != "" {
+		return q.Text, q.Description
+	}
+	title, description = schemaTitle(q.Schema)
+	return cmp.Or(q.Text, title), cmp.Or(q.Description, description)
+}
+
 // Item is one item to comment on.
 type Item struct {
 	ID      string `json:"id"`
@@ -77,22 +88,24 @@ func (r *Ask) normalizeAsk() error {
 		return Errorf(CodeInvalid, "questions: %d questions are too many (at most %d)", len(r.Questions), MaxQuestions)
 	}
 	seen := map[string]bool{}
+	var wrong problems
 	for i := range r.Questions {
 		at := "questions[" + strconv.Itoa(i) + "]"
 		q := &r.Questions[i]
 		if q.ID == "" {
 			q.ID = "q" + strconv.Itoa(i+1)
 		}
-		if err := q.normalize(at); err != nil {
-			return err
-		}
+		wrong.add(q.normalize(at))
 		if seen[q.ID] {
-			return Errorf(CodeInvalid, "%s.id: duplicate ID %q", at, q.ID)
+			wrong.add(Errorf(CodeInvalid, "%s.id: duplicate ID %q", at, q.ID))
 		}
 		seen[q.ID] = true
 		if q.Text == "" && len(r.Questions) > 1 && q.Header == "" && !q.Composite() {
-			return Errorf(CodeInvalid, "%s.text: required", at).WithHint("give each question a text or a header")
+			wrong.add(Errorf(CodeInvalid, "%s.text: required", at).WithHint("give each question a text or a header"))
 		}
+	}
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	if n := len(fieldsOf(r.Questions)); n > MaxFields {
 		return Errorf(CodeInvalid, "questions: %d fields are too many (at most %d)", n, MaxFields)
@@ -214,8 +227,7 @@ func (q *Question) checkParts(at string) error {
 			return Errorf(CodeInvalid, "%s.schema: %d bytes are too many (at most %d)", at, len(q.Schema), MaxInput)
 		}
 		if _, err := ParseSchema(q.Schema); err != nil {
-			e := PublicError(err)
-			return Errorf(e.Code, "%s.%s", at, e.Message).WithHint("%s", e.Hint)
+			return within(at, err)
 		}
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, q.Schema); err != nil {

@@ -24,8 +24,16 @@ func TestSchemaRefuses(t *testing.T) {
 		"schema.properties: required":                                  `{"type":"object"}`,
 		"schema.properties: 0 properties are out of range":             object(``),
 		"schema.required[0]: unknown property \"b\"":                   `{"type":"object","properties":{"a":{"type":"string"}},"required":["b"]}`,
-		"schema.properties.a.type: \"object\" is not supported":        object(`"a":{"type":"object"}`),
-		"schema.properties.a.type: must be a string":                   object(`"a":{"type":["string","null"]}`),
+		"schema.properties.a.properties: required":                     object(`"a":{"type":"object"}`),
+		"schema.properties.a.properties.b.type: \"object\" is not":     object(`"a":{"type":"object","properties":{"b":{"type":"object"}}}`),
+		"schema.properties.a.properties.b.$ref: not supported":         object(`"a":{"type":"object","properties":{"b":{"type":"string","$ref":"x"}}}`),
+		"schema.properties.a/b: duplicate name":                        object(`"a":{"type":"object","properties":{"b":{"type":"string"}}},"a/b":{"type":"string"}`),
+		"schema.properties.a.type: 2 types are not supported":          object(`"a":{"type":["string","number","null"]}`),
+		"schema.properties.a.type: \"\" is not supported":              object(`"a":{"title":"A"}`),
+		"schema.properties.a.enum[1]: must be an integer":              object(`"a":{"type":"integer","enum":[1,1.5]}`),
+		"schema.properties.a.enum[0]: must be a string, a number":      object(`"a":{"enum":[{}]}`),
+		"schema.properties.a.const: not allowed together with enum":    object(`"a":{"enum":[1],"const":1}`),
+		"schema.properties.a.minimum: not supported together":          object(`"a":{"type":"integer","enum":[1],"minimum":1}`),
 		"schema.properties.a.$ref: not supported":                      object(`"a":{"type":"string","$ref":"#/x"}`),
 		"schema.properties.a: duplicate name":                          object(`"a":{"type":"string"},"a":{"type":"string"}`),
 		"schema.properties.a.format: \"ipv4\" is not supported":        object(`"a":{"type":"string","format":"ipv4"}`),
@@ -33,7 +41,9 @@ func TestSchemaRefuses(t *testing.T) {
 		"schema.properties.a.multipleOf: not supported":                object(`"a":{"type":"number","multipleOf":2}`),
 		"schema.properties.a.min: greater than max":                    object(`"a":{"type":"number","minimum":3,"maximum":2}`),
 		"schema.properties.a.items: required":                          object(`"a":{"type":"array"}`),
-		"schema.properties.a.items: enum or anyOf is required":         object(`"a":{"type":"array","items":{"type":"string"}}`),
+		"schema.properties.a.items.type: \"integer\" is not supported": object(`"a":{"type":"array","items":{"type":"integer"}}`),
+		"schema.properties.a.minItems: 3 to 2 is not a range":          object(`"a":{"type":"array","items":{"type":"string"},"minItems":3,"maxItems":2}`),
+		"a.multipleOf: not supported; schema.properties.b.not: not":    object(`"a":{"type":"number","multipleOf":2},"b":{"type":"string","not":{}}`),
 		"schema.properties.a.items.items: not supported":               object(`"a":{"type":"array","items":{"type":"array","items":{}}}`),
 		"schema.properties.a.oneOf[0].const: must be a string":         object(`"a":{"type":"string","oneOf":[{"const":1}]}`),
 		"schema.properties.a.enumNames: 1 names do not match 2 values": object(`"a":{"type":"string","enum":["x","y"],"enumNames":["X"]}`),
@@ -62,7 +72,7 @@ func anyProperty(t *rapid.T) map[string]any {
 		}
 		return out
 	}
-	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	switch rapid.IntRange(0, 8).Draw(t, "kind") {
 	case 0:
 		p["type"] = "string"
 		p["minLength"] = rapid.IntRange(0, 4).Draw(t, "min")
@@ -84,9 +94,34 @@ func anyProperty(t *rapid.T) map[string]any {
 		} else {
 			p["enum"] = values
 		}
+	case 5:
+		p["type"], p["enum"] = "integer", []int{1, 2, 3}
+	case 6:
+		p["enum"] = []any{"1", 1, 2.5, true}
+	case 7:
+		p["type"], p["items"] = "array", map[string]any{"type": "string", "maxLength": 5}
+		p["minItems"], p["uniqueItems"] = rapid.IntRange(0, 2).Draw(t, "least"), true
 	default:
 		p["type"], p["items"] = "array", map[string]any{"anyOf": titled()}
+		if rapid.Bool().Draw(t, "numbers") {
+			p["items"] = map[string]any{"enum": []any{1, 2, "x"}}
+		}
 		p["minItems"], p["maxItems"] = 0, rapid.IntRange(1, 5).Draw(t, "most")
+	}
+	if kind, ok := p["type"]; ok && p["enum"] == nil && rapid.Bool().Draw(t, "nullable") {
+		p["type"] = []any{kind, "null"}
+	}
+	return p
+}
+
+// anyInner draws an object inside a form.
+func anyInner(t *rapid.T) map[string]any {
+	p := map[string]any{"type": "object", "properties": map[string]any{"x": anyProperty(t), "y": anyProperty(t)}}
+	if rapid.Bool().Draw(t, "inner required") {
+		p["required"] = []string{"y"}
+	}
+	if rapid.Bool().Draw(t, "inner nullable") {
+		p["type"] = []any{"object", "null"}
 	}
 	return p
 }
@@ -104,7 +139,9 @@ func TestFormAnswersAreValid(t *testing.T) {
 		properties, required := map[string]any{}, []string{}
 		for n := range rapid.IntRange(1, 6).Draw(t, "fields") {
 			name := fmt.Sprintf("f%d", n)
-			properties[name] = anyProperty(t)
+			if properties[name] = anyProperty(t); rapid.IntRange(0, 4).Draw(t, "inner") == 0 {
+				properties[name] = anyInner(t)
+			}
 			if rapid.Bool().Draw(t, "required") {
 				required = append(required, name)
 			}
@@ -127,6 +164,15 @@ func TestFormAnswersAreValid(t *testing.T) {
 		}
 		if err := validate(t, raw, resp.Answers["q"].String()); err != nil {
 			t.Errorf("%s under %s: %v", resp.Answers["q"], raw, err)
+		}
+		// The answer can be sent in one piece, as by another front end.
+		again, problem := i.Split(resp.Answers)
+		if problem != "" {
+			t.Fatalf("%s: %s", resp.Answers["q"], problem)
+		}
+		same, problems := i.Respond(&bridge.Draft{Answers: again})
+		if len(problems) > 0 || same.Answers["q"].String() != resp.Answers["q"].String() {
+			t.Errorf("%s sent under %s is %s, %v", resp.Answers["q"], raw, same.Answers["q"], problems)
 		}
 	})
 }
@@ -192,4 +238,107 @@ func FuzzParseSchema(f *testing.F) {
 		}
 		_, _ = i.Respond(nil) // must not panic
 	})
+}
+
+// TestSchemaSubset checks for each kind of property what people type or choose,
+// what they read, and the JSON value that the agent gets.
+func TestSchemaSubset(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		schema, reads string
+		draft         map[string]bridge.Answer
+		want          string
+	}{
+		"integer enum":  {`{"type":"integer","enum":[1,2]}`, "1 2", text("a", "2"), `{"a":2}`},
+		"mixed enum":    {`{"enum":["1",1,2.5,true]}`, "1 1 2.5 true", text("a", `"1"`), `{"a":"1"}`},
+		"titled const":  {`{"oneOf":[{"const":1,"title":"One"},{"const":2,"title":"Two","description":"more"}]}`, "One Two", text("a", "1"), `{"a":1}`},
+		"enum names":    {`{"type":"number","enum":[0.5],"enumNames":["Half"]}`, "Half", text("a", "0.5"), `{"a":0.5}`},
+		"const":         {`{"const":true}`, "true", text("a", "true"), `{"a":true}`},
+		"boolean":       {`{"type":"boolean"}`, "Yes No", text("a", "false"), `{"a":false}`},
+		"null type":     {`{"type":["string","null"]}`, "", nil, `{"a":null}`},
+		"nullable":      {`{"type":"integer","nullable":true}`, "", text("a", "7"), `{"a":7}`},
+		"null branch":   {`{"anyOf":[{"type":"integer","minimum":3},{"type":"null"}],"default":4}`, "", nil, `{"a":4}`},
+		"null in enum":  {`{"enum":["x",null]}`, "x", nil, `{"a":null}`},
+		"null in oneOf": {`{"oneOf":[{"const":"x","title":"X"},{"const":null}]}`, "X", nil, `{"a":null}`},
+		"list":          {`{"type":"array","items":{"type":"string"}}`, "", text("a", "one\n\n two \n"), `{"a":["one","two"]}`},
+		"list, default": {`{"type":"array","items":{"type":"string"},"default":["x","y"]}`, "", nil, `{"a":["x","y"]}`},
+		"integer list":  {`{"type":"array","items":{"type":"integer","enum":[1,2,3]}}`, "1 2 3", map[string]bridge.Answer{"q/a": bridge.ListAnswer("3", "1")}, `{"a":[1,3]}`},
+		"object": {
+			`{"type":"object","title":"Home","description":"Where?","required":["city"],"properties":{"city":{"type":"string"},"zip":{"type":"integer"}}}`, "",
+			map[string]bridge.Answer{"q/a/city": bridge.TextAnswer("Rome"), "q/a/zip": bridge.TextAnswer("10")}, `{"a":{"city":"Rome","zip":10}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			schema := `{"type":"object","required":["a"],"properties":{"a":` + x.schema + `}}`
+			r := bridge.Request{Ask: bridge.Ask{Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: json.RawMessage(schema)}}}}
+			if err := r.Normalize(); err != nil {
+				t.Fatal(err)
+			}
+			i := bridge.Interaction{Ask: r.Ask}
+			var reads []string
+			for _, o := range i.Fields()[0].Options {
+				reads = append(reads, o.Text())
+			}
+			resp, problems := i.Respond(&bridge.Draft{Answers: x.draft})
+			if got := resp.Answers["q"].String(); len(problems) > 0 || got != x.want || strings.Join(reads, " ") != x.reads {
+				t.Errorf("%s, problems %v, options %q; want %s and %s", got, problems, reads, x.want, x.reads)
+			}
+		})
+	}
+}
+
+func text(part, value string) map[string]bridge.Answer {
+	return map[string]bridge.Answer{"q/" + part: bridge.TextAnswer(value)}
+}
+
+// TestInnerObject checks that an optional object is omitted, or complete, and
+// that people read its title and description.
+func TestInnerObject(t *testing.T) {
+	t.Parallel()
+	schema := `{"type":"object","title":"Trip","description":"All of it","properties":{"to":{"type":"object","title":"Home","description":"Where?","required":["city"],"properties":{"city":{"type":"string","description":"Any"},"zip":{"type":"integer"}}}}}`
+	q := bridge.Question{ID: "q", Widget: bridge.WidgetForm, Schema: json.RawMessage(schema)}
+	i := bridge.Interaction{Ask: bridge.Ask{Questions: []bridge.Question{q}}}
+	if title, about := q.Heading(); title != "Trip" || about != "All of it" {
+		t.Errorf("the form is %q, %q", title, about)
+	}
+	if f := i.Fields()[0]; f.Text != "Home: city" || f.Description != "Where?\nAny" || f.IsRequired() {
+		t.Errorf("the first field is %+v", f)
+	}
+	if resp, problems := i.Respond(nil); len(problems) > 0 || resp.Answers["q"].String() != "{}" {
+		t.Errorf("empty: %s, %v", resp.Answers["q"], problems)
+	}
+	if _, problems := i.Respond(&bridge.Draft{Answers: text("to/zip", "10")}); problems[0] != "Enter an answer, or leave all of Home empty." {
+		t.Errorf("incomplete: %v", problems)
+	}
+}
+
+// TestLines checks the problems with a list of texts.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	schema := `{"type":"object","properties":{"a":{"type":"array","minItems":2,"maxItems":3,"uniqueItems":true,"items":{"type":"string","format":"email"}}}}`
+	i := bridge.Interaction{Ask: bridge.Ask{Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: json.RawMessage(schema)}}}}
+	for in, want := range map[string]string{
+		"": "", "a@b.c\nd@e.f": "", "a@b.c\nno": "Line 2: Enter an email address such as name@example.com.",
+		"a@b.c\na@b.c": "Line 2 repeats an earlier one.", "a@b.c": "Enter at least 2, one per line.",
+		"a@b.c\nb@b.c\nc@b.c\nd@b.c": "Enter at most 3, one per line.",
+	} {
+		if _, problems := i.Respond(&bridge.Draft{Answers: text("a", in)}); problems[0] != want {
+			t.Errorf("%q: %v, want %q", in, problems, want)
+		}
+	}
+}
+
+// TestEveryMistake checks that all mistakes of a draft are found, even in
+// several composite questions.
+func TestEveryMistake(t *testing.T) {
+	t.Parallel()
+	form := json.RawMessage(`{"type":"object","required":["name","age"],"properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":18},"mail":{"type":"string","format":"email"}}}`)
+	i := bridge.Interaction{Ask: bridge.Ask{Questions: []bridge.Question{
+		{ID: "q", Widget: bridge.WidgetForm, Schema: form}, {ID: "p", Widget: bridge.WidgetPlanReview, Plan: "# Plan"},
+	}}}
+	_, problems := i.Respond(&bridge.Draft{Answers: map[string]bridge.Answer{"q/age": bridge.TextAnswer("17"), "q/mail": bridge.TextAnswer("x")}})
+	if len(problems) != 4 {
+		t.Errorf("%v, want 4 problems", problems)
+	}
 }

@@ -29,8 +29,11 @@ func (r Ask) Respond(d *Draft) (Response, map[int]string) {
 	}
 	for n, q := range r.Questions {
 		parts, at := partsOf(fields, n)
+		if anyOf(problems, at, len(parts)) {
+			continue
+		}
 		answer, part, problem := q.compose(parts, checked)
-		if problem != "" && len(problems) == 0 {
+		if problem != "" {
 			k := slices.IndexFunc(parts, func(f Field) bool { return f.Part == part })
 			problems[at+k] = problem
 		}
@@ -39,6 +42,16 @@ func (r Ask) Respond(d *Draft) (Response, map[int]string) {
 		}
 	}
 	return resp, problems
+}
+
+// anyOf reports whether any of n fields has a problem.
+func anyOf(problems map[int]string, from, n int) bool {
+	for k := from; k < from+n; k++ {
+		if problems[k] != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // partsOf returns the fields of a question, and the index of the first.

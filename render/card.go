@@ -60,7 +60,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	}
 	for n, f := range fields {
 		if f.Part != "" && f.Of < len(i.Questions) && (n == 0 || fields[n-1].Of != f.Of) {
-			c.Questions = append(c.Questions, partsTitle(i.Questions[f.Of])...)
+			c.Questions = append(c.Questions, PartsTitle(i.Questions[f.Of])...)
 		}
 		if question != nil {
 			f.Text, f.Header = "", ""
@@ -208,14 +208,19 @@ func quoted(i bridge.Interaction, said []Block) []Block {
 	return append([]Block{{Kind: Paragraph, Spans: []Span{label}}}, said...)
 }
 
-// partsTitle returns the text of a question that has several fields.
-func partsTitle(q bridge.Question) []Block {
-	if q.Text == "" || q.Widget == bridge.WidgetPlanReview {
+// PartsTitle returns the title and the description of a question that has
+// several fields.
+func PartsTitle(q bridge.Question) []Block {
+	title, description := q.Heading()
+	if q.Widget == bridge.WidgetPlanReview {
 		return nil
 	}
-	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: Clean(q.Text), Bold: true}}}}
-	if q.Description != "" {
-		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: Clean(q.Description), Italic: true}}})
+	var out []Block
+	if title != "" {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: Clean(title), Bold: true}}})
+	}
+	if description != "" {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: Clean(description), Italic: true}}})
 	}
 	return out
 }

@@ -40,6 +40,9 @@ var dialects = map[string]func([]byte) (dialect.Translation, error){
 	"ai_sdk":          aisdk.Approvals,
 }
 
+// framePrefix starts the idempotency keys that are IDs of frames.
+const framePrefix = "frame:"
+
 func prefixed(prefix, id string) string {
 	if id == "" {
 		return ""
@@ -67,7 +70,8 @@ func translateFrame(b []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: unknown type %q", f.Type).WithHint("use ask_request or approval_request")
 	}
 	r, err := decode(f.Payload)
-	return dialect.One(r, prefixed("frame:", f.ID), func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }), err
+	r.ToolCall = f.ID // front ends are shown the request under this ID
+	return dialect.One(r, framePrefix+f.ID, func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }).Named(askwidget.Names), err
 }
 
 func translateCall(b []byte) (dialect.Translation, error) {
@@ -75,7 +79,7 @@ func translateCall(b []byte) (dialect.Translation, error) {
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
 		v, err := askwidget.Value(rec)
 		return text(v), err
-	}), err
+	}).Named(askwidget.Names), err
 }
 
 // text is a response that is not JSON.
@@ -87,7 +91,7 @@ func translateWidget(b []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	r, err := p.Request()
-	return dialect.One(r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) { return p.Submit(rec) }), err
+	return dialect.One(r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) { return p.Submit(rec) }).Named(p.Names()), err
 }
 
 // submitted is the response to a widget block: the user's message and the
@@ -116,7 +120,7 @@ func translateText(b []byte) (dialect.Translation, error) {
 		if err != nil {
 			return dialect.Translation{}, err
 		}
-		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: prefixed("widget:", p.WidgetID), Answer: func(rec bridge.Record) (any, error) {
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: prefixed("widget:", p.WidgetID), Names: p.Names(), Answer: func(rec bridge.Record) (any, error) {
 			s, err := p.Submit(rec)
 			if err != nil {
 				return nil, err
@@ -146,7 +150,7 @@ func translateToolUse(b []byte) (dialect.Translation, error) {
 			return askuserquestion.Deny(ended.Record), nil
 		}
 		return result, err
-	}), err
+	}).Named(askuserquestion.Names), err
 }
 
 func translateInteraction(b []byte) (dialect.Translation, error) {
@@ -156,7 +160,7 @@ func translateInteraction(b []byte) (dialect.Translation, error) {
 			return nil, &bridge.EndedError{Record: rec}
 		}
 		return toolinteraction.EncodeResponse(rec.Interaction, *rec.Response), nil
-	}), err
+	}).Named(toolinteraction.Names), err
 }
 
 // ended adds an error code to a request that closed without an answer, because

@@ -205,7 +205,7 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 		}
 		var err error
 		if records[n], err = s.engine.Open(r.Context(), *p.Agent, x.Request, x.Key); err != nil {
-			return err
+			return dialect.Named(err, x.Names)
 		}
 	}
 	requestRead(w)

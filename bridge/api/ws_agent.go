@@ -100,12 +100,12 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 	for _, x := range t.Exchanges {
 		opts.apply(&x.Request)
 		if x.Key == "" {
-			x.Key = prefixed("frame:", f.ID)
+			x.Key = prefixed(framePrefix, f.ID)
 		}
 		x.Request.Awaited = true
 		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.Request, x.Key)
 		if err != nil {
-			return err
+			return dialect.Named(err, x.Names)
 		}
 		c.await(ctx, f, rec, x.Answer)
 	}
@@ -191,9 +191,9 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 	if err != nil {
 		return err
 	}
-	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, prefixed("frame:", f.ID))
+	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, prefixed(framePrefix, f.ID))
 	if err != nil {
-		return err
+		return dialect.Named(err, toolinteraction.Names)
 	}
 	c.await(ctx, f, next, func(rec bridge.Record) (any, error) {
 		return toolinteraction.EncodeResponse(rec.Interaction, *rec.Response), nil

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -125,25 +124,6 @@ func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
 	return toolinteraction.EncodeResponse(rec.Interaction, resp), nil
 }
 
-func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
-	request, ok, err := askwidget.EncodeRequest(rec)
-	if !ok || err != nil {
-		return nil, err // the event has no form in this dialect
-	}
-	if e.Type == bridge.EventRequest {
-		return json.RawMessage(request), nil
-	}
-	encode := askwidget.EncodeAnswer
-	if rec.Interaction.Approval != nil {
-		encode = askwidget.EncodeDecision
-	}
-	b, err := encode(string(rec.Interaction.ID), rec)
-	if err != nil {
-		return failure{"error", string(rec.Interaction.ID), bridge.PublicError(ended(err))}, nil
-	}
-	return json.RawMessage(b), nil
-}
-
 // showWidget returns the frame for an event of a request that came as a widget.
 func showWidget(rec bridge.Record, e bridge.Event) (any, error) {
 	p, ok := widgetblock.FromRecord(rec)
@@ -208,8 +188,10 @@ func (c *wsConn) showEvent(ctx context.Context, e bridge.Event, f show) {
 	}
 }
 
-// reply answers a request as the person.
-func (c *wsConn) reply(ctx context.Context, id string, f func(bridge.Interaction) (bridge.Reply, error)) error {
+// reply answers a request as the person. The names are those of the frame.
+func (c *wsConn) reply(
+	ctx context.Context, id string, names func(bridge.Interaction) dialect.Names, f func(bridge.Interaction) (bridge.Reply, error),
+) error {
 	parsed, err := bridge.ParseID(id)
 	if err != nil {
 		return err
@@ -226,7 +208,7 @@ func (c *wsConn) reply(ctx context.Context, id string, f func(bridge.Interaction
 	if err == nil {
 		_, err = c.s.engine.Answer(ctx, parsed, c.p.actor(), r)
 	}
-	return err
+	return dialect.Named(err, names(rec.Interaction))
 }
 
 func (c *wsConn) toolResponse(ctx context.Context, b []byte) error {
@@ -234,27 +216,12 @@ func (c *wsConn) toolResponse(ctx context.Context, b []byte) error {
 	if err := dialect.Decode("tool_interaction_response", b, &t); err != nil {
 		return err
 	}
-	return c.reply(ctx, string(t.InteractionID), func(i bridge.Interaction) (bridge.Reply, error) {
+	return c.reply(ctx, string(t.InteractionID), toolinteraction.AnswerNames, func(i bridge.Interaction) (bridge.Reply, error) {
 		if t.SessionID != "" && t.SessionID != i.Session || t.CallID != "" && t.CallID != i.ToolCall {
 			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "interactionId: belongs to another session or call")
 		}
 		return t.Reply(i)
 	})
-}
-
-func (c *wsConn) askResponse(ctx context.Context, f frame) error {
-	if f.Type == askwidget.ApprovalResponse {
-		var d askwidget.Decision
-		if err := dialect.Decode("payload", f.Payload, &d); err != nil {
-			return err
-		}
-		return c.reply(ctx, d.RequestID, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeDecision(i, d) })
-	}
-	var a askwidget.Answer
-	if err := dialect.Decode("payload", f.Payload, &a); err != nil {
-		return err
-	}
-	return c.reply(ctx, a.RequestID, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeAnswer(i, a) })
 }
 
 func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {
@@ -273,7 +240,10 @@ func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {
 	if err != nil {
 		return err
 	}
-	return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) { return widgetblock.DecodeSubmission(i, s) })
+	names := func(bridge.Interaction) dialect.Names { return widgetblock.AnswerNames }
+	return c.reply(ctx, string(rec.Interaction.ID), names, func(i bridge.Interaction) (bridge.Reply, error) {
+		return widgetblock.DecodeSubmission(i, s)
+	})
 }
 
 func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
@@ -292,7 +262,7 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) {
+	return c.reply(ctx, string(rec.Interaction.ID), askuserquestion.AnswerNames, func(i bridge.Interaction) (bridge.Reply, error) {
 		return askuserquestion.DecodeAnswers(i, l.Answers)
 	})
 }

@@ -136,6 +136,11 @@ func newCard(rec bridge.Record, may bool) card {
 		out.Body += html(face.Questions)
 	} else {
 		out.Body += html(render.ScopeNotes(i)) // the page has every control below the body
+		for _, q := range i.Questions {
+			if q.Composite() {
+				out.Body += html(render.PartsTitle(q))
+			}
+		}
 		out.Notes = append(out.Notes, render.Notes(view)...)
 	}
 	for _, who := range i.Responders {
@@ -179,6 +184,9 @@ func newField(f bridge.Field) field {
 	}
 	if text := render.PlainText(render.Markdown(f.Text)); text != out.Label {
 		out.Hint = text
+	}
+	if about := render.Clean(f.Description); about != "" {
+		out.Hint = strings.TrimPrefix(out.Hint+"\n"+about, "\n")
 	}
 	for n, o := range f.Options {
 		out.Options = append(out.Options, bridge.Option{Value: o.Value, Label: render.OptionLabel(f.Question, n, 200, render.Runes), Description: render.Clean(o.Description), Preview: render.Clean(o.Preview)})

@@ -43,6 +43,19 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
+// Code returns a name as a Markdown code span, which shows every character of
+// it.
+func Code(name string) string {
+	fence := "`"
+	for strings.Contains(name, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(name, "`") || strings.HasSuffix(name, "`") {
+		name = " " + name + " "
+	}
+	return fence + name + fence
+}
+
 // Refused returns an error for a record without an answer, such as one that
 // expired, was cancelled or could not be delivered. It returns nil for a record
 // with an answer.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/render"
 )
 
 func choice(w bridge.Widget, other bool) bridge.Question {
@@ -46,6 +47,16 @@ func TestEncode(t *testing.T) {
 	}
 	if _, err := dialect.Encode(make(chan int)); bridge.ErrorCode(err) != bridge.CodeInternal {
 		t.Errorf("a value that JSON cannot represent: %v", err)
+	}
+}
+
+// TestCode checks that a card shows a tool's name with every character.
+func TestCode(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"mcp__github__create_issue", "__init__", "a*b_c", "run`x`", "`", "``a", "<b>[x](y)\\z"} {
+		if got := render.PlainText(render.Markdown("Allow " + dialect.Code(name) + "?")); got != "Allow "+name+"?" {
+			t.Errorf("%q is shown as %q", name, got)
+		}
 	}
 }
 

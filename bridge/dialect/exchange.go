@@ -16,6 +16,9 @@ type Exchange struct {
 	// Its error is a *bridge.EndedError if the format has no form for the
 	// outcome.
 	Answer func(bridge.Record) (any, error)
+	// Names gives problems with the request the names of the message. If it is
+	// nil, they keep those of the request.
+	Names Names
 }
 
 // Translation holds the requests of a message.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -100,7 +101,7 @@ func (cl *clicks) tap(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	d := &bridge.Draft{Answers: map[string]bridge.Answer{f.ID: bridge.TextAnswer(f.Options[n].Value)}}
 	resp, problems := i.Respond(d)
 	if len(problems) > 0 {
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems}, nil
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
 	}
 	return cl.settle(ctx, a, resp)
 }
@@ -134,7 +135,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 			}
 		}
 		v := cl.cards.drafted(ctx, a, &d)
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems, View: &v}, nil
 	}
 	return cl.settle(ctx, a, resp)
 }
@@ -152,7 +153,7 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	if len(problems) > 0 && len(a.answers) == 0 && len(a.others) == 0 {
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems}, nil
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
 	}
 	// Typed text is kept even if it has to be corrected.
 	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
@@ -160,7 +161,7 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 	}
 	v := cl.cards.drafted(ctx, a, &d)
 	if len(problems) > 0 {
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems, View: &v}, nil
 	}
 	return bridge.Verdict{Kind: bridge.VerdictDraft, View: &v}, nil
 }
@@ -231,7 +232,7 @@ func (a admitted) checkPicked() map[int]string {
 		if !ok && !typed {
 			continue
 		}
-		if problem := checkPart(f.Question, given, other); problem != "" {
+		if problem := checkPart(f, given, other); problem != "" {
 			problems[n] = problem
 		}
 	}
@@ -240,23 +241,28 @@ func (a admitted) checkPicked() map[int]string {
 
 // checkPart checks a value that may still be completed, so an empty value is
 // valid.
-func checkPart(q bridge.Question, a bridge.Answer, other string) string {
+func checkPart(f bridge.Field, a bridge.Answer, other string) string {
 	no := false
-	q.Required = &no
-	_, problem := q.Check(a, other)
+	f.Required = &no
+	_, problem := f.Check(a, other)
 	return problem
 }
 
-// firstProblem returns the first problem in the order of the fields, with the
-// field if there are several.
-func firstProblem(fields []bridge.Field, problems map[int]string) string {
+// allProblems returns the problems in the order of the fields, each on a line,
+// with the field if there are several.
+func allProblems(fields []bridge.Field, problems map[int]string) string {
+	var out []string
 	for n, f := range fields {
-		if p := problems[n]; p != "" {
-			if len(fields) == 1 {
-				return p
-			}
-			return f.Label() + ": " + p
+		switch p := problems[n]; {
+		case p == "":
+		case len(fields) == 1:
+			return p
+		default:
+			out = append(out, f.Label()+": "+p)
 		}
 	}
-	return problems[bridge.TypedProblem]
+	if len(out) == 0 {
+		return problems[bridge.TypedProblem]
+	}
+	return strings.Join(out, "\n")
 }

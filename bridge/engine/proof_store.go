@@ -41,8 +41,8 @@ func (s provenRecords) Await(ctx context.Context, id bridge.ID) (bridge.Record, 
 	return s.checked(s.Records.Await(ctx, id))
 }
 
-// requestKey returns the hash that binds an interaction to its idempotency key.
-func requestKey(agent, key string) string {
+// RequestKey returns the hash that binds an interaction to its idempotency key.
+func RequestKey(agent, key string) string {
 	if key == "" {
 		return ""
 	}
@@ -52,7 +52,7 @@ func requestKey(agent, key string) string {
 
 // Open implements Openings.
 func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
-	o.Interaction.RequestKey = requestKey(o.Interaction.Agent, o.IdempotencyKey)
+	o.Interaction.RequestKey = RequestKey(o.Interaction.Agent, o.IdempotencyKey)
 	s.p.ProveInteraction(&o.Interaction)
 	if o.Escalated != nil {
 		next := *o.Escalated

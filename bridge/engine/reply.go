@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -18,7 +21,7 @@ func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 	case err != nil:
 		return bridge.Record{}, err
 	case v.Kind == bridge.VerdictInvalid:
-		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "answers: %s", v.Note)
+		return bridge.Record{}, invalid(a, v)
 	case v.Kind == bridge.VerdictForbidden:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "%s", v.Note)
 	case v.Kind == bridge.VerdictLate:
@@ -29,6 +32,21 @@ func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 		return got, bridge.Errorf(bridge.CodeConflict, "%s", v.Note)
 	}
 	return cl.reader.get(ctx, id)
+}
+
+// invalid returns the error for an answer that has to be corrected. It names
+// every problem, at its field.
+func invalid(a admitted, v bridge.Verdict) error {
+	var all []bridge.FieldError
+	for n, f := range a.fields {
+		if p := v.Problems[n]; p != "" {
+			all = append(all, bridge.FieldError{Field: "answers." + strings.ReplaceAll(f.ID, "/", "."), Message: p})
+		}
+	}
+	if len(all) == 0 {
+		return bridge.Errorf(bridge.CodeInvalid, "answers: %s", v.Note)
+	}
+	return bridge.Invalid(all...)
 }
 
 // admitReply checks a reply in the same way as admit checks a click.
@@ -83,10 +101,14 @@ func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	if read != i.Terms && reply.Decision.Approves() && !rec.State.Final() {
 		return bridge.Errorf(bridge.CodeConflict, "%s", noteChanged)
 	}
-	for qid := range reply.Answers {
+	var unknown []bridge.FieldError
+	for _, qid := range slices.Sorted(maps.Keys(reply.Answers)) {
 		if !slices.ContainsFunc(i.Questions, func(q bridge.Question) bool { return q.ID == qid }) {
-			return bridge.Errorf(bridge.CodeInvalid, "answers: unknown question %q", qid)
+			unknown = append(unknown, bridge.FieldError{Field: "answers", Message: fmt.Sprintf("unknown question %q", qid)})
 		}
+	}
+	if len(unknown) > 0 {
+		return bridge.Invalid(unknown...)
 	}
 	return nil
 }
@@ -108,5 +130,17 @@ func (cl *clicks) applyReply(ctx context.Context, a admitted, reply bridge.Reply
 	case reply.Decline:
 		return cl.settle(ctx, a, declined(reply.Reason))
 	}
-	return cl.submit(ctx, a)
+	return cl.complete(ctx, a)
+}
+
+// complete answers a question with all of its answer. It ignores what the person
+// has entered on a card.
+func (cl *clicks) complete(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	d := begin(nil, a.actor)
+	a.mergeInto(&d)
+	resp, problems := a.record.Interaction.Respond(&d)
+	if len(problems) > 0 && !a.record.State.Final() {
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
+	}
+	return cl.settle(ctx, a, resp)
 }

@@ -135,21 +135,25 @@ func TestAskWidgetFrames(t *testing.T) {
 	front.send(`{"type":"hello","sessionId":"chat-1","frames":"ask","interaction":{"supported":true,"enabled":true}}`)
 	agent.send(`{"type":"ask_request","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","sessionId":"chat-1","payload":{"prompt":"Which option do you prefer?","widgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]}}`)
 	a := pendingWith(c, "Which option")
-	shown := front.next(`"ask_request"`)
-	if want := fmt.Sprintf(`{"type":"ask_request","id":"%s","payload":{"prompt":"Which option do you prefer?","widgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]}}`, a.Interaction.ID); shown != want {
-		t.Errorf("the front end got %s\nwant %s", shown, want)
-	}
+	request := `{"type":"ask_request","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","payload":{"prompt":"Which option do you prefer?","widgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]},"interactionId":"` + string(a.Interaction.ID) + `"`
+	block := `"contentBlock":{"type":"ask","askRequestId":"3f6c0a52-3b1c-4a44-9a55-000000000001","askPrompt":"Which option do you prefer?","askWidgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]`
+	front.want(request + "," + block + "}}")
 	c.Press("ana", a.On("slack"), "Option B")
 	agent.want(`{"type":"ask_response","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","payload":{"request_id":"3f6c0a52-3b1c-4a44-9a55-000000000001","value":"Option B"}}`)
-	front.next(`"ask_response"`, `"value":"Option B"`)
+	front.next(`"ask_response"`, `"value":"Option B"`, block+`,"askResponse":"Option B"}`)
 	a.Closed("Option B", "has the answer")
+	reloaded := dialSocket(t, c.URL, rig.AnaToken)
+	reloaded.send(`{"type":"hello","sessionId":"chat-1","frames":"ask"}`)
+	reloaded.next(request + "," + block + `,"askResponse":"Option B"}`)
 
 	agent.send(`{"type":"ask_request","id":"a2","sessionId":"chat-1","payload":{"prompt":"Should I proceed with the deployment?"}}`)
 	b := pendingWith(c, "Should I proceed")
 	front.next(`"ask_request"`, `"type":"confirm","options":["Yes","No"]`)
-	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"Maybe"}}`, b.Interaction.ID))
-	front.next(`"error"`, "not one of the options")
-	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"Yes"}}`, b.Interaction.ID))
+	front.send(`{"type":"ask_response","id":"x","payload":{"request_id":"a2","value":"Maybe"}}`)
+	front.next(`"error"`, `"message":"value: \"Maybe\" is not one of the options"`)
+	front.send(`{"type":"ask_response","id":"x","payload":{"request_id":"a0","value":"Yes"}}`)
+	front.next(`"error"`, `request_id: unknown request \"a0\"`)
+	front.send(`{"type":"ask_response","id":"x","payload":{"request_id":"a2","value":"Yes"}}`)
 	agent.want(`{"type":"ask_response","id":"a2","payload":{"request_id":"a2","value":"Yes"}}`)
 	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"No"}}`, b.Interaction.ID))
 	front.next(`"error"`, "lready decided by you")
@@ -162,7 +166,7 @@ func TestAskWidgetFrames(t *testing.T) {
 
 	agent.send(`{"type":"approval_request","id":"p1","sessionId":"chat-1","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
 	p := pendingWith(c, "bash")
-	front.next(`{"type":"approval_request"`, `"payload":{"tool":"bash","input":{"command":"git push origin main"}}`)
+	front.next(`{"type":"approval_request","id":"p1"`, `"payload":{"tool":"bash","input":{"command":"git push origin main"}}`)
 	if !strings.Contains(p.Text("slack"), "git push origin main") {
 		t.Errorf("the command is not shown: %s", p.Text("slack"))
 	}
@@ -176,6 +180,22 @@ func TestAskWidgetFrames(t *testing.T) {
 	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
 	c.Approve("ana", pendingWith(c, "bash").On("slack"))
 	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true}}`)
+	if all, err := c.Agent.Grants(c.Ctx, ""); err != nil || len(all) > 0 {
+		t.Errorf("nod stores the grants %v, %v of an agent that remembers", all, err)
+	}
+	agent.send(`{"type":"approval_request","id":"p4","sessionId":"chat-1","payload":{"tool":"mcp__github__create_issue","input":{"title":"x"}}}`)
+	named := pendingWith(c, "mcp__github__create_issue")
+	front.next(`"approval_request"`, `"tool":"mcp__github__create_issue"`)
+	if text := named.Text("slack"); !strings.Contains(text, "github › create_issue") || strings.Contains(text, "says") {
+		t.Errorf("the tool is shown in %s", text)
+	}
+	front.send(`{"type":"approval_response","payload":{"request_id":"p4","approved":true,"always":true}}`)
+	agent.want(`{"type":"approval_response","id":"p4","payload":{"request_id":"p4","approved":true,"always":true}}`)
+	if err := c.Person.SetReadOnly(c.Ctx, "slack", named.On("slack").Channel, true); err != nil {
+		t.Fatal(err)
+	}
+	agent.send(`{"type":"ask_request","id":"n1","payload":{"prompt":"Anybody?"}}`)
+	agent.next(`"n1"`, `"code":"unavailable","message":"Interactive prompts require the web UI: `)
 
 	agent.send(`{"type":"ask_request","id":"e1","payload":{"prompt":" "}}`)
 	agent.next(`"e1"`, `'prompt' (or 'text') is required for ask action`)
@@ -193,23 +213,14 @@ func TestWidgetBlocks(t *testing.T) {
 	agent := dialSocket(t, c.URL, rig.TestAgentToken)
 	front := dialSocket(t, c.URL, rig.AnaToken)
 	front.send(`{"type":"hello","sessionId":"run-7","frames":"widget","interaction":{"supported":true,"enabled":true}}`)
-	var text strings.Builder
-	text.WriteString("Here is what I need.\n\n")
-	for _, w := range []string{
+	agent.send(assistantText(t, "m1", "run-7",
 		`{"widgetId":"w1","type":"form","message":"Fill in the form","submitted":false,"schema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":18}}}}`,
 		`{"widgetId":"w2","type":"selection","message":"Select some","submitted":false,"options":[{"value":"a","label":"Apple"},{"value":"b","label":"Banana","description":"yellow"}],"multi":true}`,
 		`{"widgetId":"w3","type":"confirmation","message":"Really confirm?","submitted":false}`,
 		`{"widgetId":"w4","type":"plan_review","message":"Review the plan","submitted":false,"planContent":"# Plan\n\n1. one\n2. two"}`,
 		`{"widgetId":"w5","type":"feedback","message":"Give feedback","submitted":false,"items":[{"id":"i1","content":"first"},{"id":"i2","content":"second"}]}`,
 		`{"widgetId":"w6","type":"action_selection","message":"What next?","submitted":false,"actions":[{"id":"retry","label":"Try again"},{"id":"stop","label":"Give up","description":"never again"}]}`,
-	} {
-		text.WriteString("```widget\n" + w + "\n```\n\nand\n\n")
-	}
-	raw, err := json.Marshal(map[string]string{"type": "assistant_message", "id": "m1", "sessionId": "run-7", "content": text.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent.send(string(raw))
+	))
 	submitted := func(widget, value string) {
 		t.Helper()
 		f := agent.next(`"user_message"`, `\"widgetId\":\"`+widget+`\"`)

@@ -318,7 +318,11 @@ func wizardText(v bridge.View) []render.Block {
 		return render.Review(v)
 	}
 	f := fields[at]
-	doc := []render.Block{progress(f, at, len(fields))}
+	var doc []render.Block
+	if f.Part != "" && (at == 0 || fields[at-1].Of != f.Of) {
+		doc = render.PartsTitle(v.Record.Interaction.Questions[f.Of])
+	}
+	doc = append(doc, progress(f, at, len(fields)))
 	if f.Description != "" {
 		doc = append(doc, render.Block{Kind: render.Paragraph, Spans: []render.Span{{Text: render.Clean(f.Description), Italic: true}}})
 	}

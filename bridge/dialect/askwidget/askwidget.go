@@ -5,7 +5,6 @@ package askwidget
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,11 +20,14 @@ const (
 	ApprovalResponse = "approval_response"
 )
 
-// Frame is one WebSocket message.
+// Frame is one WebSocket message. Frames for front ends have the ID of nod and,
+// for an ask, the content block to keep with the chat message.
 type Frame struct {
-	Type    string          `json:"type"`
-	ID      string          `json:"id"`
-	Payload json.RawMessage `json:"payload"`
+	Type          string          `json:"type"`
+	ID            string          `json:"id"`
+	Payload       json.RawMessage `json:"payload"`
+	InteractionID bridge.ID       `json:"interactionId,omitempty"`
+	ContentBlock  *Block          `json:"contentBlock,omitempty"`
 }
 
 // Widget is one input of an ask.
@@ -107,16 +109,27 @@ func (a Ask) Request() (bridge.Request, error) {
 		if q.Text == "" && len(a.Widgets) > 1 {
 			q.Text = a.Prompt
 		}
-		if slices.Contains(w.Options, w.Default) && w.Default != "" {
-			d := bridge.TextAnswer(w.Default)
-			if q.Multiple() {
-				d = bridge.ListAnswer(w.Default)
-			}
-			q.Default = &d
-		}
+		q.Default = w.defaultOf(q)
 		r.Questions = append(r.Questions, q)
 	}
 	return r, nil
+}
+
+// defaultOf returns the default of a question, or nil if it is not one of the
+// options. The default of a checkbox can be several labels joined by commas.
+func (w Widget) defaultOf(q bridge.Question) *bridge.Answer {
+	if w.Default == "" {
+		return nil
+	}
+	labels := []string{w.Default}
+	if q.Multiple() {
+		labels = dialect.SplitLabels(q, w.Default, ",")
+	}
+	a, _, err := dialect.Choices(q, labels)
+	if err != nil {
+		return nil
+	}
+	return &a
 }
 
 // call holds the arguments of the tool.
@@ -154,26 +167,19 @@ func DecodeApproval(raw []byte) (bridge.Request, error) {
 		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "payload.tool: required")
 	}
 	return bridge.Request{Ask: bridge.Ask{
-		Kind: bridge.KindApproval, Prompt: "Allow **" + plain(a.Tool) + "**?",
+		Kind: bridge.KindApproval, Prompt: "Allow " + dialect.Code(a.Tool) + "?",
 		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}, AgentRemembers: true},
 	}}, nil
 }
 
-// plain removes formatting characters from a name, which would end the bold
-// text.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("*_`[]<>\\\n", r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
 // Value returns the answer to an ask as one string: the chosen label, or
 // several labels joined by commas. The answers to several widgets are on
-// separate lines, in the order of the widgets.
+// separate lines, in the order of the widgets. If no one could be asked, the error
+// has the text of the tool, followed by nod's reason.
 func Value(r bridge.Record) (string, error) {
+	if r.State == bridge.StateUndeliverable && r.Response != nil {
+		return "", bridge.Errorf(bridge.CodeUnavailable, "%s: %s", ErrNobody, r.Response.Reason)
+	}
 	if err := dialect.Refused(r); err != nil {
 		return "", err
 	}
@@ -190,7 +196,7 @@ func EncodeAnswer(id string, r bridge.Record) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(AskResponse, id, Answer{RequestID: id, Value: value})
+	return encode(Frame{Type: AskResponse, ID: id}, Answer{RequestID: id, Value: value})
 }
 
 // EncodeDecision returns the approval_response to a request.
@@ -198,79 +204,19 @@ func EncodeDecision(id string, r bridge.Record) ([]byte, error) {
 	if err := dialect.Refused(r); err != nil {
 		return nil, err
 	}
-	return encode(ApprovalResponse, id, Decision{
-		RequestID: id, Approved: r.State == bridge.StateApproved, Always: r.State == bridge.StateApproved && r.Response.Scope == bridge.ScopeAlways,
-	})
+	return encode(Frame{Type: ApprovalResponse, ID: id}, decision(id, r))
 }
 
-func encode(kind, id string, payload any) ([]byte, error) {
-	raw, err := dialect.Encode(payload)
-	if err != nil {
+func decision(id string, r bridge.Record) Decision {
+	approved := r.State == bridge.StateApproved
+	return Decision{RequestID: id, Approved: approved, Always: approved && r.Response.Scope == bridge.ScopeAlways}
+}
+
+func encode(f Frame, payload any) (raw []byte, err error) {
+	if f.Payload, err = dialect.Encode(payload); err != nil {
 		return nil, err
 	}
-	return dialect.Encode(Frame{Type: kind, ID: id, Payload: raw})
-}
-
-// Block is an ask as it is stored with a chat message.
-type Block struct {
-	Type         string   `json:"type"`
-	AskRequestID string   `json:"askRequestId,omitempty"`
-	AskPrompt    string   `json:"askPrompt,omitempty"`
-	AskWidgets   []Widget `json:"askWidgets,omitempty"`
-	AskResponse  string   `json:"askResponse,omitempty"`
-}
-
-// ContentBlock returns an ask with its answer, if it has one.
-func ContentBlock(id string, r bridge.Record) Block {
-	b := Block{Type: "ask", AskRequestID: id, AskPrompt: r.Interaction.Prompt}
-	b.AskWidgets, _ = Widgets(r.Interaction)
-	if v, err := Value(r); err == nil {
-		b.AskResponse = v
-	}
-	return b
-}
-
-// Widgets returns the questions of a request as widgets. It returns false if
-// one of them has no form in this dialect.
-func Widgets(i bridge.Interaction) ([]Widget, bool) {
-	var out []Widget
-	for _, q := range i.Questions {
-		name := ""
-		for n, w := range widgets {
-			if w == q.Widget {
-				name = n
-			}
-		}
-		if name == "" || q.AllowOther {
-			return nil, false
-		}
-		w := Widget{Type: name, Label: q.Text}
-		for _, o := range q.Options {
-			w.Options = append(w.Options, o.Text())
-		}
-		if q.Default != nil {
-			w.Default = strings.Join(dialect.Labels(q, *q.Default), ",")
-		}
-		out = append(out, w)
-	}
-	return out, len(out) > 0
-}
-
-// EncodeRequest returns the frame that shows a request to a front end. It
-// returns false if the request has no form in this dialect.
-func EncodeRequest(r bridge.Record) ([]byte, bool, error) {
-	i := r.Interaction
-	id := string(i.ID)
-	if i.Approval != nil {
-		raw, err := encode(ApprovalRequest, id, Approval{Tool: i.Approval.Tool, Input: i.Approval.Input})
-		return raw, true, err
-	}
-	w, ok := Widgets(i)
-	if !ok {
-		return nil, false, nil
-	}
-	raw, err := encode(AskRequest, id, Ask{Prompt: i.Prompt, Widgets: w})
-	return raw, true, err
+	return dialect.Encode(f)
 }
 
 // DecodeAnswer decodes a front end's ask_response to a request.

@@ -140,7 +140,7 @@ func FuzzDecode(f *testing.F) {
 			i := bridge.Interaction{Ask: bridge.Ask{
 				Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
 			}}
-			raw, ok, err := askwidget.EncodeRequest(bridge.Record{Interaction: i})
+			raw, ok, err := askwidget.EncodeRequest("req-1", bridge.Record{Interaction: i})
 			if err != nil || ok && !json.Valid(raw) {
 				t.Errorf("shown as %s, %v", raw, err)
 			}

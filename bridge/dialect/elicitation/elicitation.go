@@ -1,5 +1,5 @@
 // Package elicitation translates MCP elicitation into requests: a form with a
-// flat JSON Schema, or a URL to open. ACP, the hooks of Claude Code and the
+// JSON Schema, or a URL to open. ACP, the hooks of Claude Code and the
 // Codex app server use the same format.
 //
 // The messages around an elicitation belong to the dialect of each agent.
@@ -50,8 +50,11 @@ func Translate(raw []byte) (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return Answer(rec), nil }), nil
+	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return Answer(rec), nil }).Named(names), nil
 }
+
+// names gives problems with a request the names of the parameters.
+var names = dialect.Renames(nil, `^questions\[0\]\.schema`, "requestedSchema", `^questions$`, "requestedSchema.properties", `^prompt$`, "message")
 
 // question is the ID of the only question.
 const question = "elicitation"
@@ -69,7 +72,7 @@ func Request(p Params, from string) (bridge.Request, error) {
 	}
 	if from != "" {
 		r.ToolName = from
-		r.Prompt += "\n\n_Asked by the MCP server_ " + code(from)
+		r.Prompt += "\n\n_Asked by the MCP server_ " + dialect.Code(from)
 	}
 	switch p.Mode {
 	case "", "form":
@@ -88,9 +91,6 @@ func Request(p Params, from string) (bridge.Request, error) {
 	}
 	return r, nil
 }
-
-// code quotes a name for Markdown.
-func code(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
 
 func refuseSecrets(schema json.RawMessage) error {
 	var s struct {

@@ -52,7 +52,7 @@ func TestForm(t *testing.T) {
 		t.Errorf("it asks %+v", x.Request)
 	}
 	named := exchange(t, form+",\"serverName\":\"a`b\",\"mode\":\"form\"}")
-	if r := named.Request; r.ToolName != "a`b" || !strings.HasSuffix(r.Prompt, "`a'b`") {
+	if r := named.Request; r.ToolName != "a`b" || !strings.HasSuffix(r.Prompt, "``a`b``") {
 		t.Errorf("the server is shown as %q in %q", r.ToolName, r.Prompt)
 	}
 	if r := exchange(t, strings.Replace(form+"}", "Who are you?", " ", 1)).Request; strings.TrimSpace(r.Prompt) == "" {

@@ -4,7 +4,9 @@
 package widgetblock
 
 import (
+	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -73,7 +75,7 @@ func Decode(raw []byte) (Payload, error) {
 	if err != nil {
 		return p, err
 	}
-	return p, r.Normalize()
+	return p, dialect.Named(r.Normalize(), p.Names())
 }
 
 // question is the ID of the only question of a widget.
@@ -208,29 +210,46 @@ func (p Payload) Block() (string, error) {
 	return fence + "widget\n" + string(raw) + "\n" + fence, err
 }
 
-// Blocks returns the widget blocks in an assistant's text in their order. If a
-// block is not a widget, it returns an error with the number of the block. Text
+// Blocks returns the widget blocks in an assistant's text in their order. If
+// blocks are not widgets, it returns an error with the number of each. Text
 // without blocks is not an error.
 func Blocks(text string) ([]Payload, error) {
 	var out []Payload
-	seen := map[string]bool{}
+	var wrong []bridge.FieldError
+	seen, hint := map[string]bool{}, ""
+	bodies, closed := fenced(text)
+	for n, body := range bodies {
+		p, err := Decode([]byte(body))
+		switch {
+		case n == len(bodies)-1 && !closed:
+			err = bridge.Errorf(bridge.CodeInvalid, "not closed")
+		case err == nil && seen[p.WidgetID]:
+			err = bridge.Errorf(bridge.CodeInvalid, "widgetId: duplicate ID %q", p.WidgetID)
+		}
+		if err != nil {
+			e := bridge.PublicError(err)
+			wrong = append(wrong, bridge.FieldError{Field: "widget block " + strconv.Itoa(n+1), Message: e.Message})
+			hint = cmp.Or(hint, e.Hint)
+		}
+		seen[p.WidgetID] = true
+		out = append(out, p)
+	}
+	if len(wrong) > 0 {
+		return nil, bridge.Invalid(wrong...).WithHint("%s", hint)
+	}
+	return out, nil
+}
+
+// fenced returns the contents of the widget blocks in a text. It reports whether
+// the last of them is closed.
+func fenced(text string) (bodies []string, closed bool) {
 	inside, other := false, false
 	var body strings.Builder
 	for line := range strings.Lines(text) {
 		mark := strings.TrimSpace(line)
 		switch {
 		case inside && mark == fence:
-			p, err := Decode([]byte(body.String()))
-			if err != nil {
-				e := bridge.PublicError(err)
-				return nil, bridge.Errorf(e.Code, "widget block %d: %s", len(out)+1, e.Message).WithHint("%s", e.Hint)
-			}
-			if seen[p.WidgetID] {
-				return nil, bridge.Errorf(bridge.CodeInvalid, "widget block %d: widgetId: duplicate ID %q", len(out)+1, p.WidgetID)
-			}
-			seen[p.WidgetID] = true
-			out = append(out, p)
-			inside = false
+			inside, bodies = false, append(bodies, body.String())
 			body.Reset()
 		case inside:
 			body.WriteString(line)
@@ -243,9 +262,9 @@ func Blocks(text string) ([]Payload, error) {
 		}
 	}
 	if inside {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "widget block %d: not closed", len(out)+1)
+		bodies = append(bodies, body.String())
 	}
-	return out, nil
+	return bodies, !inside
 }
 
 // DecodeSubmission decodes a front end's submission for a request that came

@@ -101,11 +101,12 @@ func TestBlocks(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"```widget\n{}\n```": "widget block 1: widgetId: required",
-		"```widget\n" + widgets["form"].in + "\n```\n```widget\nnonsense\n```": "widget block 2",
+		"```widget\n" + widgets["form"].in + "\n```\n```widget\nnonsense\n```":                                "widget block 2",
+		"```widget\n{\"widgetId\":\"w\",\"type\":\"confirmation\",\"message\":\"?\",\"submitted\":true}\n```": "has already been submitted",
 		"```widget\n{": "not closed",
-		"```widget\n{\"widgetId\":\"w\",\"type\":\"slider\",\"message\":\"?\"}\n```":                                                                             "Unknown widget type",
-		"```widget\n" + widgets["form"].in + "\n```\n```widget\n" + widgets["form"].in + "\n```":                                                                 "duplicate ID",
-		"```widget\n{\"widgetId\":\"w\",\"type\":\"form\",\"message\":\"?\",\"schema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"object\"}}}}\n```": `schema.properties.a.type: "object" is not supported`,
+		"```widget\n{\"widgetId\":\"w\",\"type\":\"slider\",\"message\":\"?\"}\n```":                                                                           "Unknown widget type",
+		"```widget\n" + widgets["form"].in + "\n```\n```widget\n" + widgets["form"].in + "\n```":                                                               "duplicate ID",
+		"```widget\n{\"widgetId\":\"w\",\"type\":\"form\",\"message\":\"?\",\"schema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"file\"}}}}\n```": `widget block 1: schema.properties.a.type: "file" is not supported`,
 	} {
 		if _, err := widgetblock.Blocks(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", in, err, want)

@@ -1,0 +1,32 @@
+package askuserquestion
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// Names gives problems with a request the names of the tool's input.
+var Names = dialect.Renames(strings.NewReplacer("for checkbox", "with multiSelect", "for radio", "without multiSelect"),
+	`^questions(\[\d+\])\.options(\[\d+\])\.value$`, "questions$1.options$2.label",
+	`^questions(\[\d+\])\.text$`, "questions$1.question",
+	`^prompt$`, "questions[0].question",
+	`^tool_call$`, "tool_use_id",
+	`^session$`, "conversation_id",
+)
+
+// AnswerNames gives problems with an answer the names of the answers, which are
+// the texts of the questions.
+func AnswerNames(i bridge.Interaction) dialect.Names {
+	return func(f bridge.FieldError) bridge.FieldError {
+		id, _ := strings.CutPrefix(f.Field, "answers.")
+		for _, q := range i.Questions {
+			if q.ID == id {
+				f.Field = "answers[" + strconv.Quote(TextOf(i, q)) + "]"
+			}
+		}
+		return f
+	}
+}

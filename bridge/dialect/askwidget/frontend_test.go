@@ -1,0 +1,126 @@
+package askwidget_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect/askwidget"
+	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
+)
+
+// TestWidgets checks that a front end gets the widgets as the agent sent them.
+func TestWidgets(t *testing.T) {
+	t.Parallel()
+	sent := []askwidget.Widget{
+		{Type: "buttons", Options: []string{"a", "b"}, Default: "b"},
+		{Type: "confirm", Label: "Sure?", Options: []string{"Yes", "No"}},
+		{Type: "checkbox", Options: []string{"x", "y, z", "w"}, Default: "x,w"},
+		{Type: "select", Label: "Where?", Options: []string{"eu", "us"}},
+		{Type: "radio", Options: []string{"one"}},
+	}
+	r, err := askwidget.Ask{Prompt: "Five things", Widgets: sent}.Request()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := askwidget.Widgets(dialecttest.Record(t, r, bridge.Response{State: bridge.StateExpired}).Interaction)
+	if d := cmp.Diff(sent, got); !ok || d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestNobody checks that an agent reads the text of the tool if no one can be
+// asked, and the reason.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	r, err := askwidget.DecodeCall([]byte(`{"resource":"message","action":"ask","prompt":"Anybody?"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := dialecttest.Record(t, r, bridge.Response{State: bridge.StateUndeliverable, Reason: "slack: the channel is read-only"})
+	_, err = askwidget.Value(rec)
+	if want := askwidget.ErrNobody + ": slack: the channel is read-only"; bridge.ErrorCode(err) != bridge.CodeUnavailable || bridge.PublicError(err).Message != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestAnswerNames checks that a problem with an answer names the value of the
+// ask_response, and the line of the widget.
+func TestAnswerNames(t *testing.T) {
+	t.Parallel()
+	ask := func(n int) bridge.Interaction {
+		r, err := askwidget.Ask{Prompt: "?", Widgets: make([]askwidget.Widget, 0)}.Request()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 1; k < n; k++ {
+			q := r.Questions[0]
+			q.ID = fmt.Sprintf("w%d", k+1)
+			r.Questions = append(r.Questions, q)
+		}
+		return bridge.Interaction{Ask: r.Ask}
+	}
+	in := bridge.FieldError{Field: "answers.w1", Message: "Choose one first."}
+	if got := askwidget.AnswerNames(ask(1))(in); got != (bridge.FieldError{Field: "value", Message: in.Message}) {
+		t.Errorf("one widget: %+v", got)
+	}
+	if got := askwidget.AnswerNames(ask(2))(in); got != (bridge.FieldError{Field: "value", Message: "line 1: " + in.Message}) {
+		t.Errorf("two widgets: %+v", got)
+	}
+}
+
+// people answers every request at once.
+type people struct{ bridge.Asker }
+
+func (people) Ask(_ context.Context, r bridge.Request, _ string) (bridge.Record, error) {
+	err := r.Normalize()
+	rec := bridge.Record{Interaction: bridge.Interaction{Ask: r.Ask}, State: bridge.StateApproved, Response: &bridge.Response{Scope: bridge.ScopeOnce}}
+	if r.Kind == bridge.KindAsk {
+		rec.State = bridge.StateAnswered
+		rec.Response.Answers = map[string]bridge.Answer{"w1": bridge.TextAnswer(r.Questions[0].Options[0].Value)}
+	}
+	return rec, err
+}
+
+// The callbacks of the agent's tools take nod instead of a browser. A client
+// from bridge/client is such an asker.
+func Example() {
+	var nod people
+	askCallback := func(ctx context.Context, requestID, prompt string, widgets []askwidget.Widget) (string, error) {
+		r, err := askwidget.Ask{Prompt: prompt, Widgets: widgets}.Request()
+		if err != nil {
+			return "", err
+		}
+		rec, err := nod.Ask(ctx, r, requestID)
+		if err != nil {
+			return "", err
+		}
+		return askwidget.Value(rec)
+	}
+	approvalCallback := func(ctx context.Context, toolName string, input json.RawMessage) (bool, error) {
+		raw, err := json.Marshal(askwidget.Approval{Tool: toolName, Input: input})
+		if err != nil {
+			return false, err
+		}
+		r, err := askwidget.DecodeApproval(raw)
+		if err != nil {
+			return false, err
+		}
+		rec, err := nod.Ask(ctx, r, "")
+		return err == nil && rec.State == bridge.StateApproved, err
+	}
+	fmt.Println(askCallback(context.Background(), "3f6c0a52", "Which option do you prefer?", []askwidget.Widget{
+		{Type: "buttons", Label: "Choose one:", Options: []string{"Option A", "Option B", "Option C"}},
+	}))
+	fmt.Println(askCallback(context.Background(), "3f6c0a53", " ", nil))
+	fmt.Println(approvalCallback(context.Background(), "bash", json.RawMessage(strings.TrimSpace(` {"command":"git push"} `))))
+	// Output:
+	// Option A <nil>
+	//  invalid: 'prompt' (or 'text') is required for ask action
+	// true <nil>
+}

@@ -1,0 +1,40 @@
+package askwidget
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// Names gives problems with a request the names of a frame's payload.
+var Names = dialect.Renames(nil,
+	`^questions(\[\d+\])\.options(\[\d+\])\.(value|label)$`, "widgets$1.options$2",
+	`^questions(\[\d+\])\.text$`, "widgets$1.label",
+	`^questions`, "widgets",
+	`^approval\.`, "",
+	`^tool_call$`, "id",
+	`^session$`, "sessionId",
+)
+
+// AnswerNames gives problems with an answer the names of an ask_response. The
+// answers to several widgets are the lines of its value.
+func AnswerNames(i bridge.Interaction) dialect.Names {
+	return func(f bridge.FieldError) bridge.FieldError {
+		if f.Field == "answers" {
+			f.Field = "value"
+		}
+		id, ok := strings.CutPrefix(f.Field, "answers.")
+		for n, q := range i.Questions {
+			if !ok || q.ID != id {
+				continue
+			}
+			if f.Field = "value"; len(i.Questions) > 1 {
+				f.Message = "line " + strconv.Itoa(n+1) + ": " + f.Message
+			}
+			return f
+		}
+		return f
+	}
+}

@@ -1,0 +1,52 @@
+package dialect
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Names gives a problem with a request or an answer the names of a message.
+type Names func(bridge.FieldError) bridge.FieldError
+
+// Named returns err with the names of a message. It returns err unchanged if
+// names is nil or the error has no code.
+func Named(err error, names Names) error {
+	e, ok := errors.AsType[*bridge.Error](err)
+	if !ok || names == nil {
+		return err
+	}
+	return e.Renamed(names)
+}
+
+// Renames returns the names that follow from pairs of a regular expression and
+// its replacement. The first expression that matches a field replaces it. Words
+// replaces words in the text of the problem and can be nil.
+func Renames(words *strings.Replacer, pairs ...string) Names {
+	var from []*regexp.Regexp
+	for n := 0; n < len(pairs); n += 2 {
+		from = append(from, regexp.MustCompile(pairs[n]))
+	}
+	return func(f bridge.FieldError) bridge.FieldError {
+		if words != nil {
+			f.Message = words.Replace(f.Message)
+		}
+		for n, re := range from {
+			if re.MatchString(f.Field) {
+				f.Field = re.ReplaceAllString(f.Field, pairs[2*n+1])
+				return f
+			}
+		}
+		return f
+	}
+}
+
+// Named returns the translation with the names of its message in errors.
+func (t Translation) Named(names Names) Translation {
+	for n := range t.Exchanges {
+		t.Exchanges[n].Names = names
+	}
+	return t
+}

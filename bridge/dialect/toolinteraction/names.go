@@ -1,0 +1,41 @@
+package toolinteraction
+
+import (
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// Names gives problems with a request the names of an interaction_request.
+var Names = dialect.Renames(nil,
+	`^questions(\[\d+\])\.text$`, "inputSchema.fields$1.label",
+	`^questions(\[\d+\])\.default$`, "inputSchema.fields$1.defaultValue",
+	`^questions(\[\d+\])\.widget$`, "inputSchema.fields$1.type",
+	`^questions`, "inputSchema.fields",
+	`^initial`, "inputSchema.initialValues",
+	`^approval\.scopes`, "approvalScopes",
+	`^approval\.tool$`, "toolName",
+	`^approval\.`, "",
+	`^timeout$`, "timeoutMs",
+	`^completed_view`, "completedView",
+	`^tool_call$`, "toolCallId",
+	`^tool_name$`, "toolName",
+	`^turn$`, "turnId",
+	`^response_id$`, "responseId",
+	`^session$`, "sessionId",
+)
+
+// AnswerNames gives problems with an answer the names of the fields that the
+// front end was shown.
+func AnswerNames(i bridge.Interaction) dialect.Names {
+	return func(p bridge.FieldError) bridge.FieldError {
+		id, _ := strings.CutPrefix(p.Field, "answers.")
+		for _, f := range i.Fields() {
+			if strings.ReplaceAll(f.ID, "/", ".") == id {
+				p.Field = "input." + f.ID
+			}
+		}
+		return p
+	}
+}

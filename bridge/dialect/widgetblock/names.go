@@ -1,0 +1,43 @@
+package widgetblock
+
+import (
+	"strings"
+
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// words are the names of widgets in problems.
+var words = strings.NewReplacer("for radio", "for selection", "for checkbox", "for selection")
+
+var (
+	formNames   = names(`^questions$`, "schema.properties")
+	listNames   = names(`^questions$`, "items")
+	actionNames = names(`^questions\[0\]\.options(\[\d+\])\.value$`, "actions$1.id", `^questions\[0\]\.options`, "actions")
+	otherNames  = names()
+)
+
+func names(own ...string) dialect.Names {
+	return dialect.Renames(words, append(own,
+		`^questions\[0\]\.plan$`, "planContent",
+		`^questions\[0\]\.`, "",
+		`^prompt$`, "message",
+		`^tool_call$`, "widgetId",
+		`^session$`, "sessionId",
+	)...)
+}
+
+// Names gives problems with the widget's request the names of the widget.
+func (p Payload) Names() dialect.Names {
+	switch p.Type {
+	case "form":
+		return formNames
+	case "feedback":
+		return listNames
+	case "action_selection":
+		return actionNames
+	}
+	return otherNames
+}
+
+// AnswerNames gives problems with an answer the names of a submission.
+var AnswerNames = dialect.Renames(nil, `^answers\.value\b`, "value", `^answers$`, "value")
