@@ -185,7 +185,7 @@ func batchOneByOne(r *rig.Rig, s string) {
 	}
 	r.Eventually("the message says what is decided", func() bool {
 		text := left.Text(s)
-		return strings.Contains(text, "1 left") && strings.Contains(text, "Approved by") && strings.Contains(text, "Denied")
+		return strings.Contains(text, "1 is left") && strings.Contains(text, "Approved by") && strings.Contains(text, "Denied")
 	})
 	if _, err := r.Agent.Cancel(r.Ctx, left.Interaction.ID, "changed my mind"); err != nil {
 		r.T.Fatal(err)

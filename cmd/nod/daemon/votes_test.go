@@ -93,12 +93,20 @@ func TestVotedScope(t *testing.T) {
 		first, second string
 		want          bridge.Scope
 		grants        int
-	}{{"Run command", "Always", bridge.ScopeOnce, 0}, {"Always", "Run command", bridge.ScopeOnce, 0}, {"Always", "session", bridge.ScopeSession, 1}, {"Always", "Always", bridge.ScopeAlways, 2}} {
+	}{{"Run command", "Always allow", bridge.ScopeOnce, 0}, {"Always allow", "Run command", bridge.ScopeOnce, 0},
+		{"Always allow", "Allow for this session", bridge.ScopeSession, 1}, {"Always allow", "Always allow", bridge.ScopeAlways, 2}} {
 		req := command("make "+c.first+c.second, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 		a := r.Ask(req)
-		r.Press("ana", a.On("slack"), c.first)
+		decide := func(who, label string) {
+			if label == "Run command" {
+				r.Press(who, a.On("slack"), label)
+				return
+			}
+			r.Decide(who, a.On("slack"), label)
+		}
+		decide("ana", c.first)
 		r.Eventually("the vote is counted", func() bool { return strings.Contains(a.Text("slack"), "1 of 2") })
-		r.Press("bo", a.On("slack"), c.second)
+		decide("bo", c.second)
 		if rec := a.End(); rec.Response.Scope != c.want {
 			t.Errorf("%s and %s: %s", c.first, c.second, rec.Response.Scope)
 		}

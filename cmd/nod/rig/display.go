@@ -113,7 +113,7 @@ var notShown = map[string]bool{
 	"token": true, "channel": true, "ts": true, "chat_id": true, "message_id": true, "id": true, "private_metadata": true, "callback_id": true,
 	"copy_text": true, "parse": true, "user": true, "file_id": true, "entities": true, "flags": true, "nonce": true, "app_id": true,
 	"bot_id": true, "subtype": true, "thread_ts": true, "file_unique_id": true,
-	"reply_to_message": true, "metadata": true,
+	"reply_to_message": true, "metadata": true, "push": true, // what notified people once
 }
 
 // ShownIn returns every text in decoded JSON of Slack or Telegram that people
