@@ -371,3 +371,17 @@ func header(s string) string {
 	}
 	return s
 }
+
+// Denies reports whether a result refuses the request.
+func Denies(result json.RawMessage) bool {
+	var r struct {
+		Decision json.RawMessage `json:"decision"`
+		Action   string          `json:"action"`
+	}
+	if dialect.Decode("result", result, &r) != nil {
+		return false
+	}
+	var word string
+	_ = dialect.Decode("decision", r.Decision, &word) // an approval may be an object
+	return word == decline || word == cancel || r.Action == decline || r.Action == cancel
+}
