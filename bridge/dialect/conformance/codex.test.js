@@ -48,11 +48,8 @@ async function project() {
     }
   };
   open.push(crash);
-  const restart = () => {
-    crash();
-    execFileSync(program, ["app-server", "daemon", "start"], { env, stdio: "ignore" });
-  };
-  return { dir, home, work, env, restart, socket: join(home, "app-server-control", "app-server-control.sock"), made: () => existsSync(join(work, "made")) };
+  const revive = () => execFileSync(program, ["app-server", "daemon", "start"], { env, stdio: "ignore" });
+  return { dir, home, work, env, crash, revive, socket: join(home, "app-server-control", "app-server-control.sock"), made: () => existsSync(join(work, "made")) };
 }
 
 // companion runs nod codex.
@@ -142,16 +139,40 @@ test("codex: the terminal is restarted while the card is open", options, async (
   await one(r);
 });
 
-test("codex: its app server is restarted, and an answer to the old card runs nothing", options, async () => {
+test("codex: its app server dies, and the card closes", options, async () => {
   const p = await project();
   const c = companion(p);
   await interactive(p, "make it");
   const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
-  p.restart();
+  p.crash();
+  p.revive();
   const end = await closed(r);
   assert.match(end.response.reason, /Codex was restarted/);
   assert.ok(!p.made());
   await until(() => `attached again:\n${c.said()}`, () => c.said().split("attached to Codex").length === 3);
+});
+
+test("codex: an answer that was given while its app server was away approves nothing later", options, async (x) => {
+  const p = await project();
+  const c = companion(p);
+  const t = await interactive(p, "make it");
+  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  p.crash();
+  await c.says("waiting for Codex");
+  await decide(r, "once");
+  await c.says("not delivered");
+  p.revive();
+  await until(() => `attached again:\n${c.said()}`, () => c.said().split("attached to Codex").length === 3);
+  // The same command again, which has the same IDs of its request and item.
+  await until(() => `Codex is back, on:\n${t.text()}`, () => !/Reconnecting/.test(t.text().split("\n").slice(-12).join("\n")));
+  t.type("again");
+  await new Promise((done) => setTimeout(done, 500));
+  t.type("\r");
+  const second = await live.asked(() => `another card, with\n${t.text()}\n${c.said()}`, (n) => n.interaction.id !== r.interaction.id && n.interaction.session === r.interaction.session);
+  assert.equal(second.state, "pending");
+  assert.ok(!p.made());
+  assert.ok(!(await now(r)).delivered);
+  x.diagnostic(c.said());
 });
 
 test("codex: nod's daemon is restarted while the card is open", options, async () => {
@@ -164,6 +185,18 @@ test("codex: nod's daemon is restarted while the card is open", options, async (
   await until(() => `the command runs; nod codex says\n${c.said()}`, p.made);
   await gone(t);
 });
+
+for (const flags of [["--no-daemon"], ["-c", "hide_agent_reasoning=true"]]) {
+  test(`codex: started with ${flags[0]}, nothing appears in chat and the terminal asks`, options, async () => {
+    const p = await project();
+    const c = companion(p);
+    const t = await interactive(p, ...flags, "make it");
+    t.type("y");
+    await until("the command runs", p.made);
+    const { items } = await live.asAgent("GET", "/v1/interactions");
+    assert.ok(!items.some((r) => JSON.stringify(r.interaction.approval?.input ?? "").includes(p.work)), c.said());
+  });
+}
 
 for (const [name, answer, says] of [
   ["another protocol", (s) => s.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "cannot work with this version of Codex"],
