@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { config, model } from "./codex.js";
+import { config, model, patch } from "./codex.js";
 import { start, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
@@ -27,15 +27,15 @@ after(() => {
   live?.stop();
 });
 
-// project makes a home for Codex, and a model that runs one command there.
-async function project() {
+// project makes a home for Codex, and a model that makes one tool call there.
+async function project(call = (file) => `touch ${file}`) {
   const dir = mkdtempSync(join(tmpdir(), "codex-")); // a socket's path is short
   const home = join(dir, "home");
   const work = join(dir, "work");
   mkdirSync(home);
   mkdirSync(work);
   open.push(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
-  const fake = await model(`touch ${join(work, "made")}`);
+  const fake = await model(call(join(work, "made")));
   open.push(fake.close);
   writeFileSync(join(home, "config.toml"), `${config(fake.url)}\n[projects."${work}"]\ntrust_level = "trusted"\n`);
   const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: home };
@@ -63,9 +63,13 @@ function companion(p, env = {}) {
 
 // interactive runs codex in a terminal, and waits for its dialog.
 async function interactive(p, ...args) {
+  return inTerminal(p, "Would you like to run the following command?", ...args);
+}
+
+async function inTerminal(p, shows, ...args) {
   const t = terminal(program, args, { cwd: p.work, env: p.env });
   open.push(() => t.kill("SIGKILL"));
-  await until(() => `the dialog, on:\n${t.text()}`, () => t.text().includes("Would you like to run the following command?"));
+  await until(() => `the dialog, on:\n${t.text()}`, () => t.text().includes(shows));
   return t;
 }
 
@@ -105,6 +109,23 @@ for (const [keys, makes, reason] of [["y", true, "allowed at the terminal"], ["\
     const end = await closed(r);
     assert.deepEqual([end.state, end.response.reason], ["cancelled", reason]);
     assert.equal(p.made(), makes);
+    await one(r);
+  });
+}
+
+for (const [first, late] of [["chat", false], ["chat", true], ["the keyboard", false]]) {
+  test(`codex: a file change has its diff on the card${late ? ", even if nod codex starts later" : ""}, and ${first} is first`, options, async () => {
+    const p = await project((file) => patch(file, "a line of the patch"));
+    let c = late ? undefined : companion(p);
+    const t = await inTerminal(p, "Would you like to make the following edits?", "make it");
+    c ??= companion(p);
+    const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+    assert.ok(JSON.stringify(r.interaction.approval.input).includes("a line of the patch"));
+    if (first === "chat") await decide(r, "once");
+    else t.type("y");
+    await until("the file", p.made);
+    const end = await closed(r);
+    if (first !== "chat") assert.equal(end.response.reason, "allowed at the terminal");
     await one(r);
   });
 }
