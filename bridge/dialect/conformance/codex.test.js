@@ -212,8 +212,14 @@ for (const flags of [["--no-daemon"], ["-c", "hide_agent_reasoning=true"]]) {
     const p = await project();
     const c = companion(p);
     const t = await interactive(p, ...flags, "make it");
-    t.type("y");
-    await until("the command runs", p.made);
+    let typed = 0; // a dialog ignores keys right after it has appeared
+    await until(() => `the command runs, on:\n${t.text()}`, () => {
+      if (Date.now() - typed > 2000) {
+        typed = Date.now();
+        t.type("y");
+      }
+      return p.made();
+    });
     const { items } = await live.asAgent("GET", "/v1/interactions");
     assert.ok(!items.some((r) => JSON.stringify(r.interaction.approval?.input ?? "").includes(p.work)), c.said());
   });
