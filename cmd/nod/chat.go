@@ -15,21 +15,16 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/acp"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
+	"github.com/nodbridge/nod/bridge/relay"
 )
 
 // withdrawTimeout limits how long nod takes to cancel a request after its agent
 // has stopped waiting.
 const withdrawTimeout = 3 * time.Second
 
-// withdrawal is the cancellation cause of a context whose request is no longer
-// needed. Its text is the reason that the card shows.
-type withdrawal string
-
-func (w withdrawal) Error() string { return string(w) }
-
 // reason returns why the agent of an ended context stopped waiting.
 func reason(ctx context.Context) string {
-	if w, ok := errors.AsType[withdrawal](context.Cause(ctx)); ok {
+	if w, ok := errors.AsType[relay.Withdrawal](context.Cause(ctx)); ok {
 		return string(w)
 	}
 	if _, ok := interrupted(ctx); ok {

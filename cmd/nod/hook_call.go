@@ -66,7 +66,12 @@ func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
 }
 
 func (h *hookCall) query() url.Values {
-	q := exchangeQuery(h.route, h.timeout, h.grace, h.batch)
+	grace := h.grace
+	if grace != 0 && h.agent == "codex" { // an older nod init wrote it
+		grace = 0
+		fmt.Fprintln(h.errs, "nod: --grace is ignored: Codex waits for its hooks before it asks at the terminal")
+	}
+	q := exchangeQuery(h.route, h.timeout, grace, h.batch)
 	q.Set("unanswered", h.unanswered)
 	return q
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
 )
@@ -100,19 +101,22 @@ func initCodex() *cobra.Command {
 hooks. Run it again after a change. --undo removes the hook. Codex asks once
 whether to trust new hooks.
 
+The hook blocks Codex's terminal until someone answers in chat. To answer at
+both, use nod codex instead.
+
 Set NOD_TOKEN in the environment of the agent, and NOD_URL if the daemon runs on
 another host.`,
 		Example: "  nod init codex --fail open\n  nod init codex --undo",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.Grace != 0 {
+				return bridge.Errorf(bridge.CodeInvalid, "--grace: not supported, because the hook blocks the terminal and no one could answer there").
+					WithHint("to answer at the terminal as well, use nod codex --grace %s instead of the hook", f.Grace)
+			}
 			if s.Path == "" {
-				home := os.Getenv("CODEX_HOME")
-				if home == "" {
-					user, err := os.UserHomeDir()
-					if err != nil {
-						return err
-					}
-					home = filepath.Join(user, ".codex")
+				home, err := codexHome()
+				if err != nil {
+					return err
 				}
 				s.Path = filepath.Join(home, "hooks.json")
 			}

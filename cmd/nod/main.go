@@ -102,7 +102,7 @@ var commandGroups = []struct {
 	{"Respond and inspect:", []func() *cobra.Command{
 		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, messagesCommand, grantsCommand, channelCommand, linkCommand,
 	}},
-	{"Connect agents:", []func() *cobra.Command{hookCommand, mcpCommand, proxyCommand}},
+	{"Connect agents:", []func() *cobra.Command{hookCommand, codexCommand, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{
 		initCommand, doctorCommand, serveCommand, configCommand, policyCommand, tokenCommand, manifestCommand, backupCommand, restoreCommand,
 	}},

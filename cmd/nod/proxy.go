@@ -76,6 +76,10 @@ func exchangeQuery(route string, timeout, grace, batch time.Duration) url.Values
 }
 
 func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Options) *relay.Agent) error {
+	if f.only && f.grace != 0 {
+		return bridge.Errorf(bridge.CodeInvalid, "--grace: not allowed with --only-chat, because no one could answer in the client").
+			WithHint("omit one of them")
+	}
 	c, err := (&connection{url: f.url}).client()
 	if err != nil {
 		return err

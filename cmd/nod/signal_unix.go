@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nodbridge/nod/bridge/relay"
 )
 
 // passedSignals are the signals that nod run passes on to the command.
@@ -55,7 +57,7 @@ func untilUnread(parent context.Context, out io.Writer) (context.Context, contex
 		for ctx.Err() == nil {
 			fds := []unix.PollFd{{Fd: int32(f.Fd())}} // errors and hang-ups are always reported
 			if n, err := unix.Poll(fds, int(unreadCheck.Milliseconds())); err == nil && n > 0 {
-				cancel(withdrawal("the agent has ended"))
+				cancel(relay.Withdrawal("the agent has ended"))
 			}
 		}
 	}()

@@ -72,4 +72,9 @@ if [ -n "${CLAUDE:-}" ] && [ "$newest" != 2.1.330 ] && fetch newest "@anthropic-
   CLAUDE=$(ls "$bin"/newest/node_modules/@anthropic-ai/claude-code-*/claude) npm test -- claude.test.js ||
     echo "conformance: WARNING: Claude Code $newest behaves differently" >&2
 fi
+newest=$(npm view @openai/codex version)
+if [ -n "${CODEX:-}" ] && [ "$newest" != 0.169.0 ] && fetch newest-codex "@openai/codex@$newest"; then
+  CODEX="$bin/newest-codex/node_modules/.bin/codex" npm test -- codex.test.js ||
+    echo "conformance: WARNING: Codex $newest behaves differently" >&2
+fi
 echo "conformance: passed in $(($(date +%s) - started)) seconds"

@@ -22,6 +22,7 @@ const (
 	permissions = `{"method":"item/permissions/requestApproval","id":64,"params":{"threadId":"thr_123","turnId":"turn_123","itemId":"call_127","startedAtMs":1,"cwd":"/repo","reason":"to build","permissions":{"network":{"enabled":true}}}}`
 	userInput   = `{"method":"item/tool/requestUserInput","id":65,"params":{"threadId":"thr_123","turnId":"turn_123","itemId":"call_128","isBlocking":true,"autoResolutionMs":null,"questions":[{"id":"db","header":"Database choice","question":"Which one?","isOther":true,"isSecret":false,"options":[{"label":"Postgres","description":"the usual"},{"label":"SQLite","description":"a file"}]},{"id":"why","header":"Why","question":"Why?","isOther":false,"isSecret":false,"options":null}]}}`
 	elicit      = `{"method":"mcpServer/elicitation/request","id":66,"params":{"threadId":"thr_123","turnId":"turn_123","serverName":"tickets","mode":"form","message":"Which ticket?","requestedSchema":{"type":"object","properties":{"ticket":{"type":"string"}},"required":["ticket"]}}}`
+	toolCall    = `{"method":"mcpServer/elicitation/request","id":8,"params":{"threadId":"thr_123","turnId":"turn_123","serverName":"el","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call","persist":["session","always"],"tool_name":"register","tool_description":"Registers a service.","tool_params":{"name":"x"},"tool_params_display":[{"name":"name","value":"x","display_name":"name"}]},"message":"Allow the el MCP server to run tool \"register\"?","requestedSchema":{"type":"object","properties":{}}}}`
 	legacyExec  = `{"method":"execCommandApproval","id":67,"params":{"conversationId":"c-1","callId":"call_1","command":["git","push"],"cwd":"/repo","reason":"why","parsedCmd":[]}}`
 	legacyPatch = `{"method":"applyPatchApproval","id":68,"params":{"conversationId":"c-1","callId":"call_2","fileChanges":{"a.go":{"type":"update","unified_diff":"-a\n+b"}},"reason":null,"grantRoot":null}}`
 )
@@ -76,7 +77,11 @@ func TestRequests(t *testing.T) {
 		"input": {userInput, answers}, "input-silence": {userInput, silence},
 		"elicitation":          {elicit, bridge.Response{Answers: map[string]bridge.Answer{"elicitation": {JSON: json.RawMessage(`{"ticket":"T-1"}`)}}}},
 		"elicitation-declined": {elicit, bridge.Response{State: bridge.StateCancelled}},
-		"legacy-once":          {legacyExec, once}, "legacy-session": {legacyExec, session}, "legacy-denied": {legacyExec, denied}, "legacy-stopped": {legacyExec, stopped},
+		"elicitation-silence":  {elicit, silence},
+		"tool-once":            {toolCall, once}, "tool-session": {toolCall, session}, "tool-always": {toolCall, always},
+		"tool-denied": {toolCall, denied}, "tool-stopped": {toolCall, stopped}, "tool-silence": {toolCall, silence},
+		"tool-for-now": {strings.Replace(toolCall, `"persist":["session","always"],`, "", 1), always},
+		"legacy-once":  {legacyExec, once}, "legacy-session": {legacyExec, session}, "legacy-denied": {legacyExec, denied}, "legacy-stopped": {legacyExec, stopped},
 		"legacy-silence": {legacyExec, silence}, "legacy-patch": {legacyPatch, once},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,6 +118,7 @@ func TestRefused(t *testing.T) {
 	secret := strings.Replace(userInput, `"isSecret":false`, `"isSecret":true`, 1)
 	for in, word := range map[string]string{
 		secret: "secret", `{"method":"item/tool/call","id":1,"params":{}}`: "method", `{"method":"item/tool/requestUserInput","params":{"questions":[]}}`: "questions",
+		strings.Replace(command, `"kind":"command"`, `"kind":"writeStdin"`, 1): "kind", strings.Replace(toolCall, "mcp_tool_call", "other", 1): "codex_approval_kind",
 		`{"method":"mcpServer/elicitation/request","params":{"mode":"openai/userVerification","message":"m","title":"t"}}`: "mode",
 	} {
 		if _, err := codex.Request([]byte(in)); err == nil || !strings.Contains(bridge.PublicError(err).Message, word) {
@@ -121,8 +127,36 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestKeys checks that only a repetition of a request has its key. The IDs of
+// requests start again with the app server, and some models repeat those of
+// their calls.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	key := func(in string) string {
+		tr, err := codex.Request([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tr.Exchanges[0].Key
+	}
+	if a, b := key(command), key(strings.Replace(command, `"id":60`, `"id":0`, 1)); a == "" || a != b {
+		t.Errorf("a repetition with another ID has the key %q, want %q", b, a)
+	}
+	for was, becomes := range map[string]string{"turn_123": "turn_124", `"startedAtMs":1760000000000`: `"startedAtMs":1760000000001`, "call_123": "call_124", "thr_123": "thr_124"} {
+		if a, b := key(command), key(strings.Replace(command, was, becomes, 1)); a == b {
+			t.Errorf("%s and %s share the key %q", was, becomes, a)
+		}
+	}
+	if a, b := key(elicit), key(strings.Replace(elicit, "turn_123", "turn_124", 1)); a == b || a == "" {
+		t.Errorf("elicitations of two turns share the key %q", a)
+	}
+	if k := key(strings.Replace(elicit, `"turnId":"turn_123",`, "", 1)); k != "" {
+		t.Errorf("an elicitation without a turn has the key %q", k)
+	}
+}
+
 func FuzzRequest(f *testing.F) {
-	for _, s := range []string{command, commandFew, network, fileChange, permissions, userInput, elicit, legacyExec, legacyPatch} {
+	for _, s := range []string{command, commandFew, network, fileChange, permissions, userInput, elicit, toolCall, legacyExec, legacyPatch} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -3,11 +3,11 @@ package codex
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
-	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
@@ -33,6 +33,8 @@ type params struct {
 	Conversation string          `json:"conversationId"`
 	Turn         string          `json:"turnId"`
 	Item         string          `json:"itemId"`
+	Started      int64           `json:"startedAtMs"`
+	Kind         string          `json:"kind"` // of a command; older servers omit it
 	Approval     *string         `json:"approvalId"`
 	LegacyCall   string          `json:"callId"`
 	Reason       string          `json:"reason"`
@@ -80,7 +82,7 @@ func Request(raw []byte) (dialect.Translation, error) {
 	var err error
 	switch c.Method {
 	case "item/commandExecution/requestApproval":
-		r, answer = p.command()
+		r, answer, err = p.command()
 	case "item/fileChange/requestApproval":
 		r, answer = p.fileChange(c.Changes)
 	case "item/permissions/requestApproval":
@@ -107,14 +109,21 @@ func Request(raw []byte) (dialect.Translation, error) {
 }
 
 // key returns the idempotency key of a request, which is the same for every
-// repetition.
+// repetition. The IDs of requests start at 0 again in each process of the app
+// server, and some models repeat the IDs of their calls. The turn and the start
+// keep an answer from counting for another request.
 func (p params) key(method string, id json.RawMessage) string {
 	item := p.Item + p.LegacyCall
 	if p.Approval != nil {
 		item = *p.Approval
 	}
-	if item == "" {
-		item = "id " + string(id)
+	switch {
+	case item != "" && p.Started != 0:
+		item += ":" + p.Turn + ":" + strconv.FormatInt(p.Started, 10)
+	case item == "" && p.Turn == "":
+		return ""
+	case item == "":
+		item = p.Turn + ":id " + string(id)
 	}
 	return "codex:" + method + ":" + p.Thread + p.Conversation + ":" + item
 }
@@ -168,7 +177,11 @@ func (p params) available() (plain []string, exec json.RawMessage) {
 	return plain, exec
 }
 
-func (p params) command() (bridge.Request, func(bridge.Record) (any, error)) {
+func (p params) command() (bridge.Request, func(bridge.Record) (any, error), error) {
+	if p.Kind != "" && p.Kind != "command" {
+		return bridge.Request{}, nil, bridge.Errorf(bridge.CodeUnsupported, "kind: %q cannot be shown in chat", p.Kind).
+			WithHint("answer it at the terminal")
+	}
 	input := map[string]any{"command": p.Command}
 	prompt := "Codex wants to run a command" + where(p.Cwd)
 	more := []string{p.Reason}
@@ -195,7 +208,7 @@ func (p params) command() (bridge.Request, func(bridge.Record) (any, error)) {
 			return decision{exec}
 		}
 		return decision{word(rec, plain)}
-	})
+	}), nil
 }
 
 // offer sets the decisions that correspond to the simple ones. They contain no
@@ -359,21 +372,16 @@ func header(s string) string {
 	return s
 }
 
-// elicited is the result of an elicitation. All of its fields are required.
-type elicited struct {
-	Action  string          `json:"action"`
-	Content json.RawMessage `json:"content"`
-	Meta    any             `json:"_meta"`
-}
-
-func (p params) elicitation(raw json.RawMessage) (bridge.Request, func(bridge.Record) (any, error), error) {
-	var e elicitation.Params
-	if err := dialect.Decode("params", raw, &e); err != nil {
-		return bridge.Request{}, nil, err
+// Denies reports whether a result refuses the request.
+func Denies(result json.RawMessage) bool {
+	var r struct {
+		Decision json.RawMessage `json:"decision"`
+		Action   string          `json:"action"`
 	}
-	r, err := elicitation.Request(e, p.Server)
-	return r, func(rec bridge.Record) (any, error) {
-		a := elicitation.Answer(rec)
-		return elicited{Action: a.Action, Content: a.Content}, nil
-	}, err
+	if dialect.Decode("result", result, &r) != nil {
+		return false
+	}
+	var word string
+	_ = dialect.Decode("decision", r.Decision, &word) // an approval may be an object
+	return word == decline || word == cancel || r.Action == decline || r.Action == cancel
 }

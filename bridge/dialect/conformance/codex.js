@@ -1,10 +1,22 @@
-// A model for the real Codex that calls one command.
+// A model for the real Codex that makes one tool call.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-// model serves the Responses API. It calls the command on every request, and
-// finishes when the command has an output.
-export async function model(command) {
+// command is a tool call that runs a command outside the sandbox.
+const command = (cmd) => ({
+  type: "function_call", call_id: "c1", name: "exec_command",
+  arguments: JSON.stringify({ cmd, sandbox_permissions: "require_escalated", justification: "to make it" }),
+});
+
+// patch is a tool call that adds a file. Codex recognizes the command.
+export const patch = (path, line) => ({
+  type: "function_call", call_id: "c1", name: "exec_command",
+  arguments: JSON.stringify({ cmd: `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${path}\n+${line}\n*** End Patch\nEOF\n` }),
+});
+
+// model serves the Responses API. It makes a tool call, or runs a command, on
+// every request, and finishes when that has an output.
+export async function model(call) {
   const server = createServer(async (req, res) => {
     let text = "";
     for await (const part of req) text += part;
@@ -14,8 +26,7 @@ export async function model(command) {
     if (last.includes("function_call_output")) {
       events.push({ type: "response.output_item.done", item: { type: "message", role: "assistant", id: "m", content: [{ type: "output_text", text: "done" }] } });
     } else {
-      const args = JSON.stringify({ cmd: command, sandbox_permissions: "require_escalated", justification: "to make it" });
-      events.push({ type: "response.output_item.done", item: { type: "function_call", call_id: "c1", name: "exec_command", arguments: args } });
+      events.push({ type: "response.output_item.done", item: typeof call === "string" ? command(call) : call });
     }
     events.push({ type: "response.completed", response: { id: "r", usage: { input_tokens: 1, input_tokens_details: null, output_tokens: 1, output_tokens_details: null, total_tokens: 2 } } });
     res.setHeader("Content-Type", "text/event-stream");

@@ -47,10 +47,21 @@ routes: {default: {to: ["telegram:-1001000000001"], responders: [ana]}}
 agents: {tester: {token: ${agent}}}
 webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: "${secret}"}}
 `);
-  const daemon = spawn(process.env.NOD_BINARY, ["serve", "--dev", "--config", join(dir, "nod.yaml")], { stdio: ["ignore", "inherit", "inherit"] });
+  let daemon;
+  const serve = async () => {
+    daemon = spawn(process.env.NOD_BINARY, ["serve", "--dev", "--config", join(dir, "nod.yaml")], { stdio: ["ignore", "inherit", "inherit"] });
+    await until("the daemon is ready", async () => (await fetch(url + "/readyz").catch(() => ({}))).ok);
+  };
   stop.push(() => daemon.kill());
-  await until("the daemon is ready", async () => (await fetch(url + "/readyz").catch(() => ({}))).ok);
-  return { url, dir, told, ...calls(url), stop() { for (const f of stop) f(); rmSync(dir, { recursive: true, force: true }); } };
+  await serve();
+  // restart loses all requests, because the daemon keeps them in memory.
+  const restart = async () => {
+    const ended = once(daemon, "exit");
+    daemon.kill("SIGKILL");
+    await ended;
+    await serve();
+  };
+  return { url, dir, told, restart, ...calls(url), stop() { for (const f of stop) f(); rmSync(dir, { recursive: true, force: true }); } };
 }
 
 // until waits for a value, for up to a minute.

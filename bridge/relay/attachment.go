@@ -1,0 +1,340 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+)
+
+// greetTime is the time that Codex has to answer the first messages.
+const greetTime = 10 * time.Second
+
+// codexVersion finds the version in the user agent that Codex reports.
+var codexVersion = regexp.MustCompile(`/(\d+\.\d+\.\d+[0-9A-Za-z.+-]*)`)
+
+// attachment is one connection of a Companion. One goroutine uses it, except
+// for send.
+type attachment struct {
+	*Companion
+	ctx     context.Context
+	conn    Conn
+	version string
+	ready   bool // Codex has answered the first messages
+
+	next    int64
+	calls   map[string]func(Message) error
+	threads map[string]*followed
+	changes map[string]json.RawMessage // of files, by thread and item
+}
+
+// followed is a thread that the connection follows.
+type followed struct {
+	subscribed bool
+	early      []Message // requests that arrived before the thread's history
+}
+
+// Attach serves one connection until it ends. Its error is CodeUnsupported if
+// this version of Codex speaks another protocol.
+func (c *Companion) Attach(ctx context.Context, conn Conn) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a := &attachment{
+		Companion: c, ctx: ctx, conn: conn, version: "of an unknown version",
+		calls: map[string]func(Message) error{}, threads: map[string]*followed{}, changes: map[string]json.RawMessage{},
+	}
+	defer c.detach(a)
+	slow := time.AfterFunc(greetTime, func() { cancel(bridge.Errorf(bridge.CodeUnavailable, "Codex does not answer")) })
+	defer slow.Stop()
+	err := a.greet()
+	for err == nil {
+		var line []byte
+		if line, err = conn.Read(ctx); err == nil {
+			err = a.heard(line)
+		}
+		if a.ready {
+			slow.Stop()
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+func (a *attachment) unsupported(what string) error {
+	return bridge.Errorf(bridge.CodeUnsupported, "cannot work with this version of Codex: %s", what).
+		WithHint("update nod and Codex; until then, use the hook: nod init codex")
+}
+
+func (a *attachment) send(ctx context.Context, v any) error {
+	b, err := encode(v)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), greetTime)
+	defer cancel()
+	return a.conn.Write(ctx, b)
+}
+
+// call sends a request of nod. then gets the response.
+func (a *attachment) call(method string, params any, then func(Message) error) error {
+	a.next++
+	id := strconv.FormatInt(a.next, 10)
+	raw, err := encode(params)
+	if err != nil {
+		return err
+	}
+	a.calls[id] = then
+	return a.send(a.ctx, Message{ID: json.RawMessage(id), Method: method, Params: raw})
+}
+
+// result decodes the result of a call that this version of nod needs.
+func (a *attachment) result(m Message, of string, v any) error {
+	if len(m.Error) > 0 {
+		return a.unsupported(of + ": " + failureText(m))
+	}
+	if err := limits.Decode(m.Result, v); err != nil {
+		return a.unsupported(of + ": " + err.Error())
+	}
+	return nil
+}
+
+// failureText returns the text of an error response.
+func failureText(m Message) string {
+	var e rpcError
+	_ = limits.Decode(m.Error, &e) // an error without a text is still an error
+	text, _, _ := strings.Cut(e.Message, ", expected one of")
+	return text
+}
+
+// greet introduces nod, and finds the threads that wait already.
+func (a *attachment) greet() error {
+	type info struct {
+		Name    string `json:"name"`
+		Title   string `json:"title"`
+		Version string `json:"version"`
+	}
+	hello := map[string]any{
+		"clientInfo":   info{"nod_companion", "nod", "1"},
+		"capabilities": map[string]bool{"experimentalApi": true},
+	}
+	return a.call("initialize", hello, func(m Message) error {
+		var r struct {
+			UserAgent string `json:"userAgent"`
+		}
+		if err := a.result(m, "initialize", &r); err != nil {
+			return err
+		}
+		if v := codexVersion.FindStringSubmatch(r.UserAgent); v != nil {
+			a.version = v[1]
+		}
+		if err := a.send(a.ctx, Message{Method: "initialized"}); err != nil {
+			return err
+		}
+		return a.call("thread/loaded/list", struct{}{}, a.loaded)
+	})
+}
+
+// loaded reads the list of threads. The connection works from then on.
+func (a *attachment) loaded(m Message) error {
+	var r struct {
+		Data []string `json:"data"`
+	}
+	if err := a.result(m, "thread/loaded/list", &r); err != nil {
+		return err
+	}
+	a.ready = true
+	a.Attached(a.version)
+	time.AfterFunc(rebindTime, func() {
+		if a.ctx.Err() == nil {
+			a.dropOrphans()
+		}
+	})
+	for _, thread := range r.Data {
+		if err := a.follow(thread); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named holds the parameters of a call about a thread.
+type named struct {
+	Thread string `json:"threadId"`
+}
+
+// follow subscribes to a thread of a person if it waits for an answer. The
+// server then repeats the requests that are pending.
+func (a *attachment) follow(thread string) error {
+	if a.threads[thread] != nil {
+		return nil
+	}
+	a.threads[thread] = &followed{}
+	return a.call("thread/read", named{thread}, func(m Message) error {
+		var r struct {
+			Thread struct {
+				Ephemeral bool   `json:"ephemeral"`
+				Source    string `json:"threadSource"`
+				Status    status `json:"status"`
+			} `json:"thread"`
+		}
+		switch t := &r.Thread; {
+		case len(m.Error) > 0 && !strings.Contains(failureText(m), "unknown variant"):
+			delete(a.threads, thread) // it may have closed
+			return nil
+		default:
+			if err := a.result(m, "thread/read", &r); err != nil {
+				return err
+			}
+			if t.Ephemeral || t.Source != "user" || !t.Status.waits() { // such as a thread that finds a title
+				delete(a.threads, thread)
+				return nil
+			}
+		}
+		return a.call("thread/resume", named{thread}, func(m Message) error { return a.resumed(thread, m) })
+	})
+}
+
+// status is the state of a thread.
+type status struct {
+	Type  string   `json:"type"`
+	Flags []string `json:"activeFlags"`
+}
+
+func (s status) waits() bool {
+	return slices.Contains(s.Flags, "waitingOnApproval") || slices.Contains(s.Flags, "waitingOnUserInput")
+}
+
+// resumed reads the history of a thread, which holds the changes of files that
+// a request does not repeat.
+func (a *attachment) resumed(thread string, m Message) error {
+	f := a.threads[thread]
+	if f == nil {
+		return nil
+	}
+	if len(m.Error) > 0 {
+		delete(a.threads, thread)
+		switch text := failureText(m); {
+		case strings.Contains(text, "unknown variant"):
+			return a.unsupported("thread/resume: " + text)
+		case !strings.Contains(text, "no rollout found"): // that is a thread without a turn
+			a.Log.Warn("thread not followed; its requests are left to the terminal", "thread", thread, "error", text)
+		}
+		return nil
+	}
+	var r struct {
+		Thread struct {
+			Turns []struct {
+				Items []item `json:"items"`
+			} `json:"turns"`
+		} `json:"thread"`
+	}
+	if err := a.result(m, "thread/resume", &r); err != nil {
+		return err
+	}
+	for _, t := range r.Thread.Turns {
+		for _, i := range t.Items {
+			a.note(thread, i)
+		}
+	}
+	f.subscribed = true
+	early := f.early
+	f.early = nil
+	for _, m := range early {
+		a.asked(m)
+	}
+	return nil
+}
+
+// item is a step of a turn.
+type item struct {
+	ID      string          `json:"id"`
+	Type    string          `json:"type"`
+	Status  string          `json:"status"`
+	Changes json.RawMessage `json:"changes"`
+}
+
+func (a *attachment) note(thread string, i item) {
+	if i.Type == "fileChange" && i.Status == "inProgress" && len(i.Changes) > 0 {
+		a.changes[thread+" "+i.ID] = i.Changes
+	}
+}
+
+// heard handles a message of the server. It ignores what it does not
+// understand.
+func (a *attachment) heard(line []byte) error {
+	m, err := parse(line, false, func(method string) bool { return slices.Contains(codex.Methods, method) })
+	if err != nil {
+		a.Log.Warn("message of Codex not understood; if it is a request, it is left to the terminal", "error", err)
+		return nil
+	}
+	switch {
+	case m.IsResponse():
+		then := a.calls[string(m.ID)]
+		delete(a.calls, string(m.ID))
+		if then == nil {
+			return nil
+		}
+		return then(m)
+	case m.IsRequest():
+		if slices.Contains(codex.Methods, m.Method) {
+			a.asked(m)
+		}
+		return nil
+	}
+	return a.told(m)
+}
+
+// asked asks people about a request of a thread that the connection follows.
+func (a *attachment) asked(m Message) {
+	var p struct {
+		Thread string `json:"threadId"`
+		Turn   string `json:"turnId"`
+		Item   string `json:"itemId"`
+	}
+	if limits.Decode(m.Params, &p) != nil || a.threads[p.Thread] == nil {
+		return
+	}
+	if f := a.threads[p.Thread]; !f.subscribed {
+		f.early = append(f.early, m)
+		return
+	}
+	key, body, err := a.body(m, a.changes[p.Thread+" "+p.Item])
+	if err != nil {
+		a.Log.Warn("request left to the terminal", "method", m.Method, "error", bridge.PublicText(err))
+		return
+	}
+	a.open(a.ctx, a, m, raced{key: key, thread: p.Thread, turn: p.Turn, item: p.Item}, body)
+}
+
+// errUnseen is the error of a request whose changes people cannot see.
+var errUnseen = errors.New("Codex did not report the changes")
+
+// body returns what people are asked, and the key that only a repetition of the
+// request has.
+func (a *attachment) body(m Message, changes json.RawMessage) (key string, body []byte, err error) {
+	if m.Method == "item/fileChange/requestApproval" && len(changes) == 0 {
+		return "", nil, errUnseen
+	}
+	body, err = encode(codex.Call{ID: m.ID, Method: m.Method, Params: m.Params, Changes: changes})
+	if err != nil {
+		return "", nil, err
+	}
+	t, err := codex.Request(body)
+	if err != nil {
+		return "", nil, err
+	}
+	if key = t.Exchanges[0].Key; key == "" {
+		a.next++
+		key = "one connection: " + strconv.FormatInt(a.next, 10)
+	}
+	return key, body, nil
+}

@@ -1,0 +1,220 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+)
+
+const (
+	// outcomeTime is the longest time that a card waits for the outcome of a request that
+	// was resolved. A denial is reported at once; a command that runs may take
+	// an hour.
+	outcomeTime = 2 * time.Second
+	// rebindTime is the time that a card waits for its request on a new connection.
+	rebindTime = 3 * time.Second
+	// awayTime is the time that cards stay open while Codex is unreachable.
+	awayTime = 30 * time.Second
+)
+
+// Withdrawal is the cancellation cause of a context whose request is no longer
+// needed. Its text is the reason that the card shows.
+type Withdrawal string
+
+// Error implements error.
+func (w Withdrawal) Error() string { return string(w) }
+
+// Reasons that a card of a Companion closes without a decision.
+const (
+	withdrawnGone    Withdrawal = "Codex was restarted or stopped, and this request is gone"
+	withdrawnStopped Withdrawal = "nod codex was stopped; the terminal still asks"
+)
+
+// Reply is an answer from chat.
+type Reply struct {
+	Result json.RawMessage
+	// Received notes that the agent has taken the answer.
+	Received func(context.Context)
+}
+
+// CompanionOptions configures a Companion.
+type CompanionOptions struct {
+	// Ask asks people and returns their answer. If ctx ends, it cancels the
+	// request with the Withdrawal that is the cause.
+	Ask func(ctx context.Context, body []byte) (Reply, error)
+	// Attached is called with the version of Codex when a connection works.
+	Attached func(version string)
+	Log      *slog.Logger
+}
+
+// Conn is a connection to codex app-server. Write is safe for concurrent use.
+type Conn interface {
+	Read(ctx context.Context) ([]byte, error)
+	Write(ctx context.Context, message []byte) error
+}
+
+// Companion asks people in chat what codex app-server asks at the terminal. The
+// first answer counts. It never sends an error, and no answer unless a person
+// gave it, because both would close the dialog at the terminal.
+type Companion struct {
+	CompanionOptions
+
+	mu    sync.Mutex
+	cards map[string]*raced // by idempotency key
+	work  sync.WaitGroup
+}
+
+// raced is a request that the terminal and chat may answer.
+type raced struct {
+	key, thread, turn, item string
+	cancel                  context.CancelCauseFunc
+
+	at   *attachment // nil while the connection is lost
+	id   json.RawMessage
+	sent *Reply
+	// outcome is the decision that the request's item shows: ReasonAllowed,
+	// ReasonDismissed, or empty if it is not known.
+	outcome  string
+	resolved bool
+}
+
+// NewCompanion returns a Companion without a connection.
+func NewCompanion(o CompanionOptions) *Companion {
+	return &Companion{CompanionOptions: o, cards: map[string]*raced{}}
+}
+
+// Close withdraws the pending requests and waits until that is done.
+func (c *Companion) Close() {
+	c.mu.Lock()
+	for _, r := range c.cards {
+		r.cancel(withdrawnStopped)
+	}
+	c.cards = map[string]*raced{}
+	c.mu.Unlock()
+	c.work.Wait()
+}
+
+// open asks people, unless an earlier connection has done so. The answer of
+// people goes to the connection and ID that the request has by then.
+func (c *Companion) open(ctx context.Context, a *attachment, m Message, r raced, body []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if was := c.cards[r.key]; was != nil {
+		was.at, was.id = a, m.ID
+		return
+	}
+	ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx)) // it outlives the connection
+	r.at, r.id = a, m.ID
+	c.cards[r.key] = &r
+	c.work.Go(func() {
+		reply, err := c.Ask(ctx, body)
+		c.answered(ctx, &r, reply, err)
+	})
+}
+
+// answered sends the answer of people, if the request is still open on a
+// connection. No answer is kept for another connection: if the request is
+// repeated there, the same question finds the same answer.
+func (c *Companion) answered(ctx context.Context, r *raced, reply Reply, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.cards[r.key] != r || r.resolved: // the terminal was first
+		return
+	case err != nil:
+		c.Log.Warn("request not answered in chat; left to the terminal", "error", bridge.PublicText(err))
+		delete(c.cards, r.key)
+		return
+	case r.at == nil || r.at.send(ctx, response{ID: r.id, Result: reply.Result}) != nil:
+		c.Log.Warn("answer from chat not delivered: the connection to Codex was lost")
+		delete(c.cards, r.key)
+		return
+	}
+	r.sent = &reply
+}
+
+// settle notes that the server has resolved a request, and closes its card as
+// soon as the outcome is known. The caller holds the lock.
+func (c *Companion) settle(r *raced) {
+	r.resolved = true
+	if r.outcome != "" || r.item == "" {
+		c.conclude(r)
+		return
+	}
+	time.AfterFunc(outcomeTime, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.conclude(r)
+	})
+}
+
+// conclude closes the card of a resolved request. The caller holds the lock.
+func (c *Companion) conclude(r *raced) {
+	if c.cards[r.key] != r {
+		return
+	}
+	delete(c.cards, r.key)
+	if r.sent == nil {
+		reason := r.outcome
+		if reason == "" {
+			reason = bridge.ReasonAnswered
+		}
+		r.cancel(Withdrawal(reason))
+		return
+	}
+	denied := codex.Denies(r.sent.Result)
+	if r.outcome == bridge.ReasonAllowed && denied || r.outcome == bridge.ReasonDismissed && !denied {
+		c.Log.Warn("the terminal answered first; the answer from chat was not used")
+		return
+	}
+	received := r.sent.Received
+	c.work.Go(func() { received(context.Background()) })
+}
+
+// detach keeps the cards of a lost connection for a while, and forgets answers
+// that may not have arrived.
+func (c *Companion) detach(a *attachment) {
+	c.mu.Lock()
+	for key, r := range c.cards {
+		switch {
+		case r.at != a:
+		case r.resolved:
+			c.conclude(r)
+		case r.sent != nil:
+			delete(c.cards, key)
+		default:
+			r.at = nil
+		}
+	}
+	c.mu.Unlock()
+	time.AfterFunc(awayTime, c.dropOrphans)
+}
+
+// dropOrphans closes the cards whose requests no connection has.
+func (c *Companion) dropOrphans() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, r := range c.cards {
+		if r.at == nil {
+			delete(c.cards, key)
+			r.cancel(withdrawnGone)
+		}
+	}
+}
+
+// each calls f for the cards on a connection that match. The caller does not
+// hold the lock.
+func (c *Companion) each(a *attachment, matches func(*raced) bool, f func(*raced)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.cards {
+		if r.at == a && matches(r) {
+			f(r)
+		}
+	}
+}

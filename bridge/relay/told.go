@@ -1,0 +1,106 @@
+package relay
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// event holds the parameters that nod reads from notifications of the server.
+type event struct {
+	Thread  string          `json:"threadId"`
+	Turn    string          `json:"turnId"`
+	ItemID  string          `json:"itemId"`
+	Item    item            `json:"item"`
+	Status  status          `json:"status"`
+	Request json.RawMessage `json:"requestId"`
+	Of      struct {
+		ID     string `json:"id"`
+		Status string `json:"status"`
+	} `json:"turn"`
+}
+
+// told handles a notification of the server.
+func (a *attachment) told(m Message) error {
+	var e event
+	switch m.Method {
+	case "thread/status/changed", "thread/closed", "item/started", "item/completed", "item/commandExecution/outputDelta",
+		"turn/completed", "serverRequest/resolved":
+		if limits.Decode(m.Params, &e) != nil {
+			return nil
+		}
+	default:
+		return nil
+	}
+	switch m.Method {
+	case "thread/status/changed":
+		if e.Status.waits() {
+			return a.follow(e.Thread)
+		}
+		if e.Status.Type != "active" {
+			return a.leave(e.Thread)
+		}
+	case "thread/closed":
+		return a.leave(e.Thread)
+	case "item/started":
+		a.note(e.Thread, e.Item)
+	case "item/completed":
+		delete(a.changes, e.Thread+" "+e.Item.ID)
+		if o := outcome(e.Item.Status); o != "" {
+			a.found(o, func(r *raced) bool { return r.thread == e.Thread && r.item != "" && r.item == e.Item.ID })
+		}
+	case "item/commandExecution/outputDelta":
+		a.found(bridge.ReasonAllowed, func(r *raced) bool { return r.resolved && r.thread == e.Thread && r.item == e.ItemID })
+	case "turn/completed":
+		if e.Of.Status == "interrupted" {
+			a.found(bridge.ReasonDismissed, func(r *raced) bool { return r.thread == e.Thread && r.turn == e.Of.ID })
+		}
+	case "serverRequest/resolved":
+		id := string(cleanID(e.Request))
+		a.each(a, func(r *raced) bool { return r.thread == e.Thread && string(r.id) == id && !r.resolved }, a.settle)
+	}
+	return nil
+}
+
+// leave unsubscribes from a thread without a turn, so that Codex can unload it.
+// Nothing of it is pending.
+func (a *attachment) leave(thread string) error {
+	f := a.threads[thread]
+	if f == nil {
+		return nil
+	}
+	delete(a.threads, thread)
+	maps.DeleteFunc(a.changes, func(key string, _ json.RawMessage) bool { return strings.HasPrefix(key, thread+" ") })
+	a.each(a, func(r *raced) bool { return r.thread == thread && !r.resolved }, a.settle)
+	if !f.subscribed {
+		return nil
+	}
+	return a.call("thread/unsubscribe", named{thread}, func(Message) error { return nil })
+}
+
+// outcome returns what the final status of an item says about its approval. An
+// item also fails if another client answered with an error.
+func outcome(status string) string {
+	switch status {
+	case "completed":
+		return bridge.ReasonAllowed
+	case "declined":
+		return bridge.ReasonDismissed
+	}
+	return ""
+}
+
+// found records the outcome of the requests that match, and closes the cards of
+// those that are resolved.
+func (a *attachment) found(outcome string, matches func(*raced) bool) {
+	a.each(a, matches, func(r *raced) {
+		if r.outcome == "" {
+			r.outcome = outcome
+		}
+		if r.resolved {
+			a.conclude(r)
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/render"
+)
+
+const (
+	// testedCodex is the version of Codex that the tests run.
+	testedCodex = "0.169.0"
+	// codexRetry is the longest pause between two attempts to reach Codex.
+	codexRetry = 3 * time.Second
+	// codexPatience is the time for which nod codex retries while the daemon is
+	// unreachable. The terminal asks all that time.
+	codexPatience = 30 * 24 * time.Hour
+)
+
+// codexFlags holds the flags of nod codex.
+type codexFlags struct {
+	connection
+	socket, route         string
+	timeout, grace, batch time.Duration
+}
+
+func codexCommand() *cobra.Command {
+	var f codexFlags
+	cmd := &cobra.Command{
+		Use:   "codex",
+		Short: "Show Codex's prompts at its terminal and in chat",
+		Long: `Attach to the app server that Codex runs, next to its terminal UI. A prompt is
+at the terminal and in chat at the same time, and the first answer counts. A
+card that the terminal settled says what was decided there.
+
+Keep it running, for example as a service. It never starts or stops Codex, and
+it reconnects when Codex or the daemon restarts. Without it, and for prompts
+that nod does not understand, the terminal asks as usual.
+
+It does not cover codex exec, nor Codex started with -c, --search, --no-daemon
+or --dangerously-bypass-hook-trust, which do not use that app server. For these, use the hook: nod init codex. The hook blocks the
+terminal until someone answers in chat, so do not use it next to nod codex.`,
+		Example: "  nod codex\n  nod codex --grace 10s",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the app server (default: the one in $CODEX_HOME or ~/.codex)")
+	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
+	cmd.Flags().DurationVar(&f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal")
+	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
+	return cmd
+}
+
+// codexHome returns the folder of Codex.
+func codexHome() (string, error) {
+	if home := os.Getenv("CODEX_HOME"); home != "" {
+		return home, nil
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(user, ".codex"), nil
+}
+
+func (f codexFlags) run(cmd *cobra.Command) error {
+	home, err := codexHome()
+	if err != nil {
+		return err
+	}
+	if f.socket == "" {
+		f.socket = filepath.Join(home, "app-server-control", "app-server-control.sock")
+	}
+	f.cmd, f.patience = cmd, codexPatience
+	c, err := f.client()
+	if err != nil {
+		return err
+	}
+	q := exchangeQuery(f.route, f.timeout, f.grace, f.batch)
+	q.Set("acknowledges", "true")
+	tell := cmd.ErrOrStderr()
+	if hooks, err := os.ReadFile(filepath.Join(home, "hooks.json")); err == nil && strings.Contains(string(hooks), "hook codex") {
+		fmt.Fprintln(tell, "nod: warning: nod's hook blocks the terminal before nod codex sees a prompt; "+
+			"remove it with nod init codex --undo, then restart Codex's daemon")
+	}
+	companion := relay.NewCompanion(relay.CompanionOptions{
+		Ask: func(ctx context.Context, body []byte) (relay.Reply, error) { return chatClient{c}.race(ctx, q, body) },
+		Attached: func(version string) {
+			fmt.Fprintf(tell, "nod: attached to Codex %s; not to codex exec, nor to Codex started with -c, --search, --no-daemon "+
+				"or --dangerously-bypass-hook-trust\n", render.Line(version))
+			if version != testedCodex {
+				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s; what it does not understand is left to the terminal\n", testedCodex)
+			}
+		},
+		Log: slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	defer companion.Close()
+	return f.attach(cmd.Context(), tell, companion)
+}
+
+// attach keeps a companion connected until ctx ends, or until Codex turns out
+// to speak another protocol. It reports each outage once.
+func (f codexFlags) attach(ctx context.Context, tell io.Writer, companion *relay.Companion) error {
+	pause, told := 100*time.Millisecond, ""
+	for {
+		began := time.Now()
+		conn, err := dialCodex(ctx, f.socket)
+		if err == nil {
+			err = companion.Attach(ctx, conn)
+			conn.close()
+		}
+		if ctx.Err() != nil {
+			return context.Canceled
+		}
+		if bridge.ErrorCode(err) == bridge.CodeUnsupported {
+			return err
+		}
+		if time.Since(began) > codexRetry {
+			pause, told = 100*time.Millisecond, ""
+		}
+		if text := render.Line(bridge.PublicText(err)); text != told {
+			told = text
+			fmt.Fprintf(tell, "nod: waiting for Codex: %s\n", text)
+		}
+		if !bridge.Pause(ctx, pause) {
+			return context.Canceled
+		}
+		pause = min(2*pause, codexRetry)
+	}
+}
+
+// race asks people what the terminal asks as well.
+func (c chatClient) race(ctx context.Context, query url.Values, body []byte) (relay.Reply, error) {
+	var ids []bridge.ID
+	var result json.RawMessage
+	result, err := c.exchange(ctx, client.Exchange{Path: "/v1/dialects/codex", Query: query, Body: body, Check: func(a client.Answered) error {
+		t, err := codex.Request(body)
+		if err != nil {
+			return mistrust(err)
+		}
+		ids = a.Interactions
+		return covered(t, a)
+	}})
+	return relay.Reply{Result: result, Received: func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, withdrawTimeout)
+		defer cancel()
+		for _, id := range ids {
+			_, _ = c.Get(ctx, id) // best effort: otherwise the card says that the agent has not picked it up
+		}
+	}}, err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	codexDialTime = 10 * time.Second
+	// maxCodexMessage limits a message of Codex, in bytes. The longest holds the
+	// history of a thread.
+	maxCodexMessage = 64 << 20
+)
+
+// codexConn is a WebSocket over the socket of codex app-server. It implements
+// relay.Conn.
+type codexConn struct{ ws *websocket.Conn }
+
+// dialCodex connects to the app server. Only its owner can open the socket.
+func dialCodex(ctx context.Context, socket string) (codexConn, error) {
+	path, err := filepath.EvalSymlinks(socket) // Codex replaces the link when it restarts
+	if err != nil {
+		return codexConn{}, codexAway(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, codexDialTime)
+	defer cancel()
+	var d net.Dialer
+	t := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) }}
+	ws, resp, err := websocket.Dial(ctx, "ws://codex/", &websocket.DialOptions{HTTPClient: &http.Client{Transport: t}})
+	switch {
+	case err != nil && resp != nil:
+		return codexConn{}, bridge.
+			Errorf(bridge.CodeUnsupported, "cannot work with this version of Codex: its socket answers %s, not a WebSocket", resp.Status).
+			WithHint("update nod and Codex; until then, use the hook: nod init codex")
+	case err != nil:
+		return codexConn{}, codexAway(err)
+	}
+	ws.SetReadLimit(maxCodexMessage)
+	return codexConn{ws}, nil
+}
+
+// codexAway returns the error of a socket that no one serves.
+func codexAway(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return bridge.Errorf(bridge.CodeUnavailable, "its app server does not run; codex starts it")
+	}
+	return bridge.Wrap(bridge.CodeUnavailable, err, "cannot connect to its app server")
+}
+
+// Read implements relay.Conn.
+func (c codexConn) Read(ctx context.Context) ([]byte, error) {
+	_, b, err := c.ws.Read(ctx)
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeUnavailable, err, "the connection to its app server was lost")
+	}
+	return b, nil
+}
+
+// Write implements relay.Conn.
+func (c codexConn) Write(ctx context.Context, message []byte) error {
+	return c.ws.Write(ctx, websocket.MessageText, message)
+}
+
+func (c codexConn) close() { _ = c.ws.CloseNow() }

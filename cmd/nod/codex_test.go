@@ -1,0 +1,34 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestGraceRefused checks that nod does not wait before it posts a request that
+// no one could answer elsewhere in the meantime.
+func TestGraceRefused(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"init", "codex", "--file", filepath.Join(t.TempDir(), "hooks.json"), "--grace", "10s"},
+		{"proxy", "codex", "--only-chat", "--grace", "10s", "--", "true"},
+		{"proxy", "acp", "--only-chat", "--grace", "10s", "--", "true"},
+	} {
+		var out, errs bytes.Buffer
+		if code := Run(args, strings.NewReader(""), &out, &errs); code != 2 || !strings.Contains(errs.String(), "--grace: not") {
+			t.Errorf("%v: exit code %d, %s", args, code, errs.String())
+		}
+	}
+	var errs bytes.Buffer
+	h := hookCall{hookFlags: hookFlags{grace: time.Second}, agent: "codex", errs: &errs}
+	if h.query().Has("grace") || !strings.Contains(errs.String(), "ignored") {
+		t.Errorf("the query is %v, with %q", h.query(), errs.String())
+	}
+	h.agent = "claude"
+	if !h.query().Has("grace") {
+		t.Error("Claude Code asks at its terminal in the meantime, but the grace period is ignored")
+	}
+}
