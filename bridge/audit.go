@@ -18,6 +18,8 @@ const (
 	AuditLink     AuditType = "link"     // an account was linked to a person; Data is a Link
 	AuditHandOver AuditType = "handover" // a responder delegated to another person; Data is a HandOver
 	AuditMode     AuditType = "mode"     // a channel was made read-only or writable; Data is a ChannelMode
+	AuditStop     AuditType = "stop"     // a session was stopped; Data is a SessionChange
+	AuditResume   AuditType = "resume"   // a session was resumed; Data is a SessionChange
 )
 
 // AuditEntry is one entry of the audit log. The entries of a partition are

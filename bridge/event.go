@@ -27,6 +27,10 @@ const (
 	EventBatched    EventType = "batched"    // shown in the message of another interaction; Data is its ID
 	EventVoted      EventType = "voted"      // one of several required decisions; Data is a Vote
 	EventCompleted  EventType = "completed"  // the agent's tool reported its result; Data is a Completion
+
+	// These belong to a session and have no InteractionID.
+	EventStopped EventType = "session_stopped" // its requests are denied from now on; Data is the Actor
+	EventResumed EventType = "session_resumed" // its requests are no longer denied; Data is the Actor
 )
 
 // Event reports one change. It is stored atomically with that change. The

@@ -25,7 +25,8 @@ type Response struct {
 	Scope Scope `json:"scope,omitempty"`
 	// Reason explains an outcome other than a plain answer or approval.
 	Reason string `json:"reason,omitempty"`
-	// Stop means that a denial also ends the agent's turn.
+	// Stop means that a denial also ends the agent's turn, or that the request
+	// ended because its session is stopped; see [Response.Stops].
 	Stop bool `json:"stop,omitempty"`
 	// Input replaces Approval.Input if a person edited it before approving.
 	Input json.RawMessage `json:"input,omitempty"`

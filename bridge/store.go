@@ -21,6 +21,7 @@ type Store interface {
 	Notes
 	Leases
 	Grants
+	Stops
 	Memory
 	Mailbox
 	Presence
@@ -38,7 +39,8 @@ type Openings interface {
 	// ID, or a repeated idempotency key of the same agent, it returns the
 	// first record and false; for another digest under the same key, it
 	// returns CodeConflict. For a duplicate that joins a pending request,
-	// it returns that request's record and false.
+	// it returns that request's record and false. For a request that a
+	// stop applies to, see [Opening.Stoppable], it returns a StoppedError.
 	Open(context.Context, Opening) (Record, bool, error)
 	// Known reports whether an interaction was opened under an idempotency
 	// key.
@@ -101,6 +103,8 @@ type Opening struct {
 	// FrontEnds means that front ends of the session can answer, so that
 	// the interaction stays open even if no destination can be reached.
 	FrontEnds bool
+	// Stoppable means that nothing is stored if the session is stopped.
+	Stoppable bool
 	// Superseded is the response of Interaction.Previous if it is still
 	// pending.
 	Superseded Response

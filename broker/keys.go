@@ -149,7 +149,8 @@ func (k auditKeys) seals(p int) string { return k.in(p, "aus") }
 // unused is passed for a key that the script does not use in this call.
 func (k auditKeys) unused(p int) string { return k.in(p, "-") }
 
-// grantKeys are the keys of grants, and of approvals that tools remember.
+// grantKeys are the keys of grants, of stopped sessions, and of approvals that
+// tools remember.
 type grantKeys struct{ space }
 
 // grants is a hash of grants, as JSON, by their keys. It lives for
@@ -167,6 +168,10 @@ func (k grantKeys) grantOwners(p int) string { return k.in(p, "go") }
 func (k grantKeys) given(p int, origin bridge.ID, grant string) string {
 	return k.in(p, "gx:"+string(origin)+"/"+grant)
 }
+
+// stopped is a hash of the stopped sessions, as JSON, by agent and session. It
+// has no TTL, because a session stays stopped until a person resumes it.
+func (k grantKeys) stopped(p int) string { return k.in(p, "stop") }
 
 // remembered is a hash of the scopes that a tool remembers, by the hash of a
 // key that the tool chooses. It lives for bridge.SessionGrantTTL or

@@ -70,7 +70,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 	for range openTries {
 		args := op.openArgs(o, join, first)
 		keys := append(op.transitionKeys(i.ID),
-			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.all(p), op.keys.session(p, i.Agent, i.Session))
+			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.all(p), op.keys.session(p, i.Agent, i.Session), op.keys.stopped(p))
 		if rare(o) {
 			keys = append(keys, op.keys.recordIn(p, i.Previous), op.keys.recordIn(p, i.Root),
 				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), op.keys.batch(p, i.Agent, i.Session, i.Route),
@@ -86,6 +86,8 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		}
 		id := bridge.ID(reply[1])
 		switch reply[0] {
+		case "stopped":
+			return stoppedBy(reply[1])
 		case "conflict":
 			return bridge.Record{}, false, reused(id)
 		case "unversioned":
@@ -113,6 +115,15 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "duplicate requests keep changing").
 		WithHint("try again")
+}
+
+// stoppedBy is the result of an opening in a stopped session.
+func stoppedBy(raw string) (bridge.Record, bool, error) {
+	s, err := decodeStop(raw)
+	if err == nil {
+		err = &bridge.StoppedError{Stop: s}
+	}
+	return bridge.Record{}, false, err
 }
 
 // unversioned answers a repeat whose first request was stored by a version that
@@ -176,15 +187,20 @@ func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []a
 	if o.Awaited {
 		channel = op.keys.wake(op.node)
 	}
+	var step any = ""
+	if len(i.Steps) > 0 {
+		step = time.Duration(i.Steps[0].After).Milliseconds()
+	}
+	stoppable := ""
+	if o.Stoppable && i.Session != "" {
+		stoppable = i.Agent + ownerMark + i.Session
+	}
 	args := []any{
 		string(i.ID), o.RequestDigest, data(i.Flat()), i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), data(o.Timeout),
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), afterHold,
-		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), "",
-	}
-	if len(i.Steps) > 0 {
-		args[len(args)-1] = time.Duration(i.Steps[0].After).Milliseconds()
+		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), step, stoppable,
 	}
 	if rare(o) {
 		args = append(args, data(moreOf(o, join, first)))

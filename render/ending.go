@@ -64,6 +64,8 @@ func denied(r bridge.Record) string {
 	switch {
 	case r.Response.Scope == bridge.ScopeAlways:
 		return "❌ Always denied" + who
+	case r.Response.Stops():
+		return "❌ Denied: the session is stopped"
 	case r.Response.Stop:
 		return "❌ Denied" + who + ", " + Line(r.Interaction.Agent) + " stopped"
 	}
@@ -114,7 +116,14 @@ func cancelled(r bridge.Record) string {
 	if a := r.Response.Actor; a != nil {
 		return "🚫 " + Line(a.Display()) + " declined to answer"
 	}
-	if by := r.Response.WithdrawnBy; by != nil {
+	by := r.Response.WithdrawnBy
+	if by != nil && r.Response.Stop {
+		return "🚫 Cancelled: " + Line(by.Display()) + " stopped the session"
+	}
+	if r.Response.Stop {
+		return "🚫 Cancelled: the session is stopped"
+	}
+	if by != nil {
 		return "🚫 Withdrawn by " + Line(by.Display())
 	}
 	if s := terminal[r.Response.Reason]; s != "" {

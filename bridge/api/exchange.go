@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -230,6 +231,9 @@ func (s exchanges) answerDialect(w http.ResponseWriter, r *http.Request, t diale
 			return err
 		}
 		records[n] = rec
+		if err := s.unstopped(r.Context(), rec); err != nil {
+			return err
+		}
 		a, err := t.Exchanges[n].Answer(asSent(rec, t.Exchanges[n].Request))
 		if err != nil {
 			return ended(err)
@@ -241,6 +245,21 @@ func (s exchanges) answerDialect(w http.ResponseWriter, r *http.Request, t diale
 		return err
 	}
 	return s.proveAnswer(w, r, records, out)
+}
+
+// unstopped returns CodeForbidden for an approval or an answer that was given
+// before its session was stopped, and that has not reached the agent.
+func (s exchanges) unstopped(ctx context.Context, rec bridge.Record) error {
+	if i := rec.Interaction; rec.State == bridge.StateApproved || rec.State == bridge.StateAnswered && i.Kind != bridge.KindNotice {
+		stop, stopped, err := s.engine.Sessions.Stopped(ctx, i.Agent, i.Session)
+		if err != nil {
+			return err
+		}
+		if stopped {
+			return bridge.Errorf(bridge.CodeForbidden, "the session is %s", stop.Words())
+		}
+	}
+	return nil
 }
 
 // proveAnswer sends the response to a message with its evidence, and notes that

@@ -60,7 +60,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
+	e := engine.New(engine.Options{Store: b, Keys: key, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), EntryPoints: map[string]api.EntryPoint{"/mcp": echo}, Tokens: map[string]api.Principal{
@@ -169,6 +169,7 @@ func TestDescription(t *testing.T) {
 	lifeCalls(d.call, d.id)
 	hookCalls(d.call)
 	d.grants()
+	d.sessions()
 	d.others()
 	for _, path := range doc.Paths.Map() {
 		for method, op := range path.Operations() {

@@ -102,6 +102,9 @@ func WhyNot(r bridge.Record) string {
 		}
 		return s + ": " + reason
 	}
+	if r.Response.Stops() {
+		return "No person has denied this. The session is " + reason + "."
+	}
 	switch r.State {
 	case bridge.StateDenied:
 		if r.Response.Rule != "" {

@@ -13,7 +13,10 @@ const commandHelp = `pending: list pending requests in this channel
 mine: list all pending requests that you can answer
 show ID: show one request in full
 grants, revoke ID: list grants (standing approvals), or revoke one
-pending 2, mine 2, grants 2: show the second page of a long list
+pending 2, mine 2, grants 2, sessions 2: show the second page of a long list
+sessions: list your sessions
+stop SESSION, stop all: deny everything that a session asks until someone resumes it
+resume SESSION: let a stopped session ask again
 mute, unmute: make this channel read-only, or allow answers again
 who: show your identity in nod and the ID of this channel
 link CODE: link another account to you`
@@ -24,6 +27,7 @@ type commands struct {
 	channels  *Channels
 	links     *Links
 	grants    *Grants
+	sessions  *Sessions
 	reader    *reader
 	people    *People
 	redactor  *redactor
@@ -43,6 +47,8 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 		return cm.who(ctx, c)
 	case "link":
 		return cm.link(ctx, c.Actor, rest)
+	case "sessions", "stop", "resume":
+		return cm.session(ctx, c, word, strings.TrimSpace(rest))
 	case "grants", "revoke":
 		if _, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
 			return "Only responders of this channel can do that.", err

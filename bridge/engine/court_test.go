@@ -51,8 +51,11 @@ type court struct {
 
 func newCourt(t testing.TB) *court {
 	t.Helper()
-	m := miniredis.RunT(t)
-	client := redis.NewClient(&redis.Options{Addr: m.Addr()})
+	return newCourtOn(t, redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()}))
+}
+
+func newCourtOn(t testing.TB, client *redis.Client) *court {
+	t.Helper()
 	store, err := broker.New(t.Context(), broker.Options{Client: client})
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +79,7 @@ func newCourt(t testing.TB) *court {
 	c := &court{t: t, store: store, judge: &judge{}, agent: bridge.Agent{Name: "ci"}}
 	c.engine = engine.New(engine.Options{
 		Store: store, Keys: keys, Platforms: []bridge.Platform{wall{}}, Policy: c.judge, Redactor: masks,
+		History: store, Agents: map[string]bridge.Agent{c.agent.Name: c.agent},
 		Routes: map[string]bridge.Route{
 			"default": {Destinations: to, Responders: people("ana", "bo")},
 			"prod":    {Destinations: to, Responders: people("bo", "cy")},

@@ -55,6 +55,7 @@ func TestMoreDecides(t *testing.T) {
 		for _, old := range []bool{false, true} {
 			req := longer("make " + string(d))
 			req.Approval.Where = map[bool]string{true: "/old", false: "/new"}[old] // which no grant covers
+			req.Session = string(d) + req.Approval.Where                           // which a stop does not reach
 			id := w.open(agentCI, req).Interaction.ID
 			v := w.drawn(id, "C1")
 			f, verdict := w.more("ana", v, "C1")

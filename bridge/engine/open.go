@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -87,7 +88,13 @@ func opening(i bridge.Interaction, key string) bridge.Opening {
 
 func (op *opener) store(ctx context.Context, o bridge.Opening) (bridge.Record, error) {
 	i := o.Interaction
+	o.Stoppable = i.Kind != bridge.KindNotice && (o.Response == nil || o.Response.State == bridge.StateApproved)
 	rec, created, err := op.openings.Open(ctx, o)
+	if stopped, ok := errors.AsType[*bridge.StoppedError](err); ok {
+		refusal := stopped.Stop.Refusal(i)
+		o.Response, o.Stoppable, o.Queued = &refusal, false, false
+		rec, created, err = op.openings.Open(ctx, o)
+	}
 	if err == nil && created {
 		op.log.Info("opened", "id", i.ID, "kind", i.Kind, "agent", i.Agent, "state", rec.State, "destinations", len(i.Destinations), "round", i.Round)
 	}

@@ -20,6 +20,7 @@ type Ports struct {
 	Notes     bridge.Notes
 	Leases    bridge.Leases
 	Grants    bridge.Grants
+	Stops     bridge.Stops
 	Memory    bridge.Memory
 	Mailbox   bridge.Mailbox
 	Presence  bridge.Presence
@@ -30,8 +31,8 @@ type Ports struct {
 
 func portsOf(s bridge.Store) Ports {
 	return Ports{
-		Openings: s, Records: s, Outcomes: s, Outbox: s, Lines: s, Deadlines: s, Drafts: s, Notes: s, Leases: s, Grants: s,
-		Memory: s, Mailbox: s, Presence: s, Audit: s, Links: s, Limits: s,
+		Openings: s, Records: s, Outcomes: s, Outbox: s, Lines: s, Deadlines: s, Drafts: s, Notes: s, Leases: s,
+		Grants: s, Stops: s, Memory: s, Mailbox: s, Presence: s, Audit: s, Links: s, Limits: s,
 	}
 }
 

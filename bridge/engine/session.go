@@ -7,13 +7,21 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Sessions manages the late answers and front ends of sessions, and the
-// approvals that tools remember.
+// Sessions stops and resumes sessions. It manages their late answers and front
+// ends, and the approvals that tools remember.
 type Sessions struct {
 	memory   bridge.Memory
 	mailbox  bridge.Mailbox
 	records  bridge.Records
 	presence bridge.Presence
+	stops    bridge.Stops
+	stopper  *stopper
+	history  bridge.Histories // nil if there is none
+	evidence *Evidence
+	people   *People
+	agents   map[string]bridge.Agent
+	routes   routes
+	journal  *journal
 }
 
 // messageBatch is the maximum number of messages per call.

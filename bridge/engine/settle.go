@@ -20,6 +20,7 @@ type settler struct {
 	journal   *journal
 	evaluator *evaluator
 	people    *People
+	stopper   *stopper
 	log       *slog.Logger
 }
 
@@ -78,6 +79,12 @@ func (s *settler) settleOne(ctx context.Context, actor bridge.Actor, rec bridge.
 	}
 	if err != nil || result != bridge.BallotDecided {
 		return got, result, err
+	}
+	if got.State == bridge.StateDenied && got.Response.Stop && i.Session != "" {
+		// A click that fails here is repeated, and then ends here again.
+		if _, err := s.stopper.stop(ctx, stopOf(i, actor), i.ID); err != nil {
+			return got, result, err
+		}
 	}
 	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", actor.Platform, "user", actor.User)
 	if err := s.granter.give(ctx, got); err != nil {

@@ -3,9 +3,10 @@ package engine
 // incoming creates the parts that process the actions of people, and the
 // engine.
 func (s shared) incoming(out outgoing) *Engine {
+	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, log: s.Log}
 	settler := &settler{
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
-		people: s.people, log: s.Log,
+		people: s.people, stopper: stopper, log: s.Log,
 	}
 	clicks := &clicks{
 		records: s.Records, drafts: s.Drafts, cards: s.cards, people: s.people, settler: settler, journal: s.journal,
@@ -17,6 +18,10 @@ func (s shared) incoming(out outgoing) *Engine {
 		store: s.Grants, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
 	}
 	evidence := &Evidence{records: s.Records, raw: s.Store, prover: s.prover, signer: s.Signer, log: s.Log}
+	sessions := &Sessions{
+		memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence, stops: s.Stops, stopper: stopper,
+		history: s.History, evidence: evidence, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
+	}
 	return &Engine{
 		Audit: &Audit{
 			store: s.Audit, leases: s.Leases, prover: s.prover, signer: s.Signer, retention: s.AuditRetention,
@@ -27,7 +32,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		Grants:   grants,
 		Links:    links,
 		People:   s.people,
-		Sessions: &Sessions{memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence},
+		Sessions: sessions,
 		routes:   s.routes,
 		opener:   out.opener,
 		rounds:   out.rounds,
@@ -39,7 +44,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		},
 		clicks: clicks,
 		commands: &commands{
-			records: s.Records, channels: s.channels, links: links, grants: grants, reader: out.reader,
+			records: s.Records, channels: s.channels, links: links, grants: grants, sessions: sessions, reader: out.reader,
 			people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
 		},
 		desk: &desk{

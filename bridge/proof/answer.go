@@ -14,6 +14,7 @@ type End struct {
 	Digest string       `json:"digest"`
 	State  bridge.State `json:"state"`
 	Reason string       `json:"reason,omitempty"`
+	Stop   bool         `json:"stop,omitempty"` // the session is stopped
 }
 
 // answerClaims binds an answer in another format to the outcomes of its
@@ -30,7 +31,7 @@ func (s *Signer) Answer(records []bridge.Record, body []byte) (string, error) {
 	for n, r := range records {
 		c.Ends[n] = End{ID: r.Interaction.ID, Digest: r.Interaction.Digest, State: r.State}
 		if r.Response != nil {
-			c.Ends[n].Reason = r.Response.Reason
+			c.Ends[n].Reason, c.Ends[n].Stop = r.Response.Reason, r.Response.Stops()
 		}
 	}
 	return s.sign(typeAnswer, c)
@@ -56,9 +57,10 @@ func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 
 // CoversEnd checks that an end belongs to a request, and that a decision has a
 // receipt. It returns the receipt. For an end without a decision, the receipt
-// holds only the request, the state and the reason.
+// holds only the request, the state, the reason, and whether the session is
+// stopped.
 func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt, error) {
-	bare := Receipt{ID: end.ID, Kind: req.Kind, State: end.State, Reason: end.Reason, Digest: end.Digest}
+	bare := Receipt{ID: end.ID, Kind: req.Kind, State: end.State, Reason: end.Reason, Stop: end.Stop, Digest: end.Digest}
 	digest, err := Digest(req.Ask)
 	if err != nil {
 		return bare, err

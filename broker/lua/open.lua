@@ -4,12 +4,13 @@
 --      11 idempotency key
 --      12 index of all
 --      13 index of the session
---      14 record of the interaction before; this and the next four are passed
---         only with argument 22
---      15 record of the first round
---      16 pending duplicate
---      17 open batch
---      18 record of the first interaction in that batch
+--      14 stopped sessions
+--      15 record of the interaction before; this and the next four are passed
+--         only with argument 23
+--      16 record of the first round
+--      17 pending duplicate
+--      18 open batch
+--      19 record of the first interaction in that batch
 --      last, with an idempotency key: where older versions stored it
 -- ARGV 1 ID
 --      2 digest of the request as the agent sent it
@@ -32,7 +33,9 @@
 --      19 longest possible hold in ms
 --      20 its agent is limited (0|1)
 --      21 ms until the first step of its escalation ('' for none)
---      22 openMore of open.go as JSON, absent if all members are; an absent
+--      22 agent and session, if nothing is stored in a stopped session, otherwise
+--         ''
+--      23 openMore of open.go as JSON, absent if all members are; an absent
 --         member means that the feature is not used:
 --           state         state if it is resolved immediately
 --           response      response if it is resolved immediately
@@ -51,9 +54,10 @@
 --           failures      reasons by index of the destinations that cannot be
 --                         reached
 -- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', ID, now in
---      ms}, {'twin', ID} for a duplicate to check, {'joined', ID}, or {'batch',
---      ID} for the first in the batch, to be passed with the next call
-local more = ARGV[22] and cjson.decode(ARGV[22]) or {}
+--      ms}, {'stopped', the stop as JSON}, {'twin', ID} for a duplicate to check,
+--      {'joined', ID}, or {'batch', ID} for the first in the batch, to be passed
+--      with the next call
+local more = ARGV[23] and cjson.decode(ARGV[23]) or {}
 local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
 local life = ms(timeout + keep)
@@ -66,17 +70,21 @@ if ARGV[17] == '1' then
     return {'old', first}
   end
 end
+if ARGV[22] ~= '' then
+  local stop = call('HGET', KEYS[14], ARGV[22])
+  if stop then return {'stopped', stop} end
+end
 local before, join = more.previous, more.join
 local prev = nil
 if before then
-  prev = read(KEYS[14], before)
+  prev = read(KEYS[15], before)
   if not prev then return {'missing', before} end
   at_deadline(prev)
-  local next = call('HGET', KEYS[14], 'nx')
+  local next = call('HGET', KEYS[15], 'nx')
   if next then return {next == id and 'old' or 'taken', next} end
 end
 if join then
-  local twin = call('GET', KEYS[16])
+  local twin = call('GET', KEYS[17])
   if twin == id then return {'old', id} end
   if twin and twin ~= join then
     if join ~= 'join:' .. twin then return {'twin', twin} end
@@ -86,7 +94,7 @@ if join then
 end
 local window, first = more.window or 0, nil
 if window > 0 then
-  local open = call('LRANGE', KEYS[17], 0, -1)
+  local open = call('LRANGE', KEYS[18], 0, -1)
   if open[1] and #open < more.share then
     if open[1] ~= more.batch then return {'batch', open[1]} end
     first = open[1]
@@ -129,11 +137,11 @@ if r.se ~= '' then
 end
 local m = {}
 if prev then
-  call('HSET', KEYS[14], 'nx', id)
+  call('HSET', KEYS[15], 'nx', id)
   if more.root then
-    call('HSET', KEYS[15], 'hd', id)
-    call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
-    m = messages(KEYS[14], nd)
+    call('HSET', KEYS[16], 'hd', id)
+    call('PEXPIRE', KEYS[16], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
+    m = messages(KEYS[15], nd)
     r.m = m
   elseif prev.st ~= 'pending' then
     bump(prev)
@@ -156,23 +164,23 @@ if more.state then
 end
 call('ZADD', KEYS[2], ms(r.deadline), id)
 if ARGV[21] ~= '' then add_job('step', id, 0, now + tonumber(ARGV[21])) end
-if join then call('SET', KEYS[16], id, 'PX', ARGV[4]) end
+if join then call('SET', KEYS[17], id, 'PX', ARGV[4]) end
 local due = now + tonumber(ARGV[11])
 if first then
-  call('RPUSH', KEYS[17], id)
+  call('RPUSH', KEYS[18], id)
   call('HSET', KEYS[1], 'b', first)
-  call('HSET', KEYS[18], 'bm', call('HGET', KEYS[18], 'bm') .. ',' .. id)
+  call('HSET', KEYS[19], 'bm', call('HGET', KEYS[19], 'bm') .. ',' .. id)
   event(r, 'batched', 'pending', '"' .. first .. '"')
-  local shown = read(KEYS[18], first)
+  local shown = read(KEYS[19], first)
   bump(shown)
   edit_all(shown, 0) -- if it is shown already
   return {'new', id, r.created}
 end
 if window > 0 then
   due = due + window + 50 -- by then, the list of the batch has expired
-  call('DEL', KEYS[17])
-  call('RPUSH', KEYS[17], id)
-  call('PEXPIRE', KEYS[17], ms(window))
+  call('DEL', KEYS[18])
+  call('RPUSH', KEYS[18], id)
+  call('PEXPIRE', KEYS[18], ms(window))
   call('HSET', KEYS[1], 'bm', id)
 end
 for d = 0, nd - 1 do

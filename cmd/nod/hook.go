@@ -36,6 +36,7 @@ type hookFlags struct {
 	url, route, unanswered, fail string
 	timeout, grace, batch        time.Duration
 	patience                     time.Duration
+	watch                        bool
 }
 
 func hookCommand() *cobra.Command {
@@ -70,9 +71,12 @@ deny denies it, and states that no person did.
 
 If the agent dies or ends the hook, nod cancels the request.
 
-Write the settings with: nod init ` + agent,
+Write the settings with: nod init ` + agent + watchHelp(agent),
 		Args: cobra.ArbitraryArgs, // run rejects them in the agent's format
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.watch {
+				return f.watchStop(cmd)
+			}
 			if len(args) > 0 {
 				return f.run(cmd, agent, bridge.Errorf(bridge.CodeInvalid, "unknown argument %q", args[0]))
 			}
@@ -91,6 +95,9 @@ Write the settings with: nod init ` + agent,
 	cmd.Flags().StringVar(&f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny")
 	cmd.Flags().DurationVar(&f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
 	cmd.Flags().StringVar(&f.fail, "fail", "closed", "if the daemon is unreachable: closed or open")
+	if agent == "claude" {
+		cmd.Flags().BoolVar(&f.watch, "watch", false, "only deny tool calls of a stopped session")
+	}
 	return cmd
 }
 

@@ -16,7 +16,7 @@ import (
 // listings are the commands that reply with a list. They change nothing, so a
 // click on a page button runs the command again, with the rights that the person
 // has at that time.
-var listings = []string{"pending", "mine", "grants"}
+var listings = []string{"pending", "mine", "grants", "sessions"}
 
 // pageButton starts the custom ID of a page button: "page COMMAND NUMBER". No
 // token of a card contains a space.

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 
@@ -62,6 +63,25 @@ func Failed(event, why string) any {
 		return NoDecision{}
 	}
 	return blocked{"block", bounded(why)}
+}
+
+// Watched returns the session of the input of a PreToolUse hook that watches
+// for a stop. It returns "" if there is none to watch.
+func Watched(raw []byte) string {
+	var in struct {
+		Session string `json:"session_id"`
+		Event   string `json:"hook_event_name"`
+	}
+	if json.Unmarshal(raw, &in) != nil || in.Event != "PreToolUse" {
+		return ""
+	}
+	return in.Session
+}
+
+// Stopped returns the output of a PreToolUse hook in a stopped session. It also
+// denies the call, because Claude Code would otherwise run it before it stops.
+func Stopped(s bridge.Stop) any {
+	return verdict{decided: true, message: "The session is " + s.Words() + ".", stop: true}.preToolUse()
 }
 
 // Unreadable returns the output of a hook that could not read its input: the

@@ -160,9 +160,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 	permission := in.Event == "PermissionRequest"
 	c := call{
 		session: in.Session, cwd: in.Cwd, toolUse: in.ToolUse, tool: in.Tool, input: in.Input, suggestions: in.Suggestions,
-		// A denial with interrupt would end whichever tool runs if the terminal
-		// has allowed the call in the meantime, and the hook cannot tell.
-		stop: !permission, edit: true, remember: permission,
+		stop: true, edit: true, remember: permission,
 	}
 	r, err := c.request()
 	if err != nil {
@@ -206,6 +204,10 @@ func (v verdict) preToolUse() any {
 	return hookOutput{Continue: &no, StopReason: bounded(v.message), Specific: out}
 }
 
+// permissionRequest returns a denial without interrupt even if the session is
+// stopped: interrupt would end whichever tool runs if the terminal has allowed
+// the call in the meantime, and the hook cannot tell. Stopping the session
+// denies what comes next.
 func (v verdict) permissionRequest() any {
 	d := permission{Behavior: "deny", Message: bounded(v.message)}
 	switch {

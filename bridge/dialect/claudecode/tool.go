@@ -226,6 +226,9 @@ func (c call) verdict(r bridge.Record) (verdict, error) {
 	case bridge.StateAnswered:
 		return c.answered(r)
 	case bridge.StateCancelled:
+		if r.Response.Stops() {
+			return verdict{decided: true, message: dialect.WhyNot(r), stop: true}, nil
+		}
 		if r.Response.Actor != nil { // a declined question
 			return verdict{decided: true, message: dialect.WhyNot(r) + " Do not assume an answer."}, nil
 		}

@@ -113,6 +113,30 @@ func TestOffer(t *testing.T) {
 	}
 }
 
+// TestStopped checks that every request of a stopped session is refused, and not
+// left to the dialog of the client.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		command: `{"decision":"cancel"}`, fileChange: `{"decision":"cancel"}`, permissions: `{"permissions":{},"scope":"turn"}`,
+		legacyExec: `{"decision":"abort"}`, legacyPatch: `{"decision":"abort"}`,
+	} {
+		tr, err := codex.Request([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []bridge.State{bridge.StateDenied, bridge.StateCancelled} {
+			rec := dialecttest.Record(t, tr.Exchanges[0].Request, bridge.Response{State: s, Stop: true, Reason: "stopped by ana"})
+			rec.Response.Actor = nil // no one has denied it
+			a, err := tr.Exchanges[0].Answer(rec)
+			out, _ := json.Marshal(a)
+			if err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("%s: %s, %v; want %s", s, out, err, want)
+			}
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	secret := strings.Replace(userInput, `"isSecret":false`, `"isSecret":true`, 1)

@@ -93,7 +93,7 @@ func (in hookInput) answer(rec bridge.Record, denySilence bool) any {
 	switch {
 	case rec.State == bridge.StateApproved:
 		behavior, message = "allow", ""
-	case rec.State != bridge.StateDenied && !denySilence && in.Event == "PermissionRequest":
+	case rec.State != bridge.StateDenied && !rec.Response.Stops() && !denySilence && in.Event == "PermissionRequest":
 		return NoDecision{}
 	}
 	if in.Event == "PreToolUse" {

@@ -129,10 +129,12 @@ func (p params) key(method string, id json.RawMessage) string {
 }
 
 // decided returns the function that encodes the answer to an approval. It uses
-// by for a decision, and otherwise reports that no one decided.
+// by for a decision and in a stopped session, and otherwise reports that no one
+// decided.
 func decided(by func(bridge.Record) any) func(bridge.Record) (any, error) {
 	return func(r bridge.Record) (any, error) {
-		if r.State != bridge.StateApproved && r.State != bridge.StateDenied || r.Response.Actor == nil {
+		decision := (r.State == bridge.StateApproved || r.State == bridge.StateDenied) && r.Response.Actor != nil
+		if !decision && !r.Response.Stops() {
 			return nil, &bridge.EndedError{Record: r}
 		}
 		return by(r), nil
@@ -265,7 +267,7 @@ func (p params) permissions() (bridge.Request, func(bridge.Record) (any, error))
 	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideSession}
 	return r, decided(func(rec bridge.Record) any {
 		switch {
-		case rec.State == bridge.StateDenied:
+		case rec.State != bridge.StateApproved:
 			return granted{json.RawMessage("{}"), "turn"}
 		case rec.Response.Scope == bridge.ScopeSession:
 			return granted{p.Permissions, "session"}
@@ -297,7 +299,7 @@ func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any,
 			return decision{"approved_for_session"}, nil
 		case rec.State == bridge.StateApproved:
 			return decision{"approved"}, nil
-		case rec.State == bridge.StateDenied && rec.Response.Stop:
+		case rec.Response.Stops(), rec.State == bridge.StateDenied && rec.Response.Stop:
 			return decision{"abort"}, nil
 		case rec.State == bridge.StateDenied && rec.Response.Actor != nil:
 			var d denied

@@ -125,7 +125,7 @@ func Answer(r bridge.Record) Result {
 			content = json.RawMessage("{}")
 		}
 		return Result{Action: Accept, Content: content}
-	case r.State == bridge.StateCancelled && r.Response.Actor != nil:
+	case r.State == bridge.StateCancelled && (r.Response.Actor != nil || r.Response.Stops()):
 		return Result{Action: Decline}
 	}
 	return Result{Action: Cancel}

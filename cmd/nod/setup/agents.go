@@ -146,6 +146,10 @@ func (s *Settings) Claude(f HookOptions) error {
 		h := hookHandler{Type: "command", Command: gate, Timeout: hookTime, If: g.If, OnFailure: "block"}
 		entries["PreToolUse"] = append(entries["PreToolUse"], hookEntry{g.Matcher, []hookHandler{h}})
 	}
+	// It only denies the calls of a stopped session. It is not a gate, so there
+	// is no onFailure.
+	watch := hookHandler{Type: "command", Command: render.ShellQuote(s.program()) + watchCommand, Timeout: closingTime}
+	entries["PreToolUse"] = append(entries["PreToolUse"], hookEntry{"*", []hookHandler{watch}})
 	return s.applyHooks("claude", entries, f.Gates == nil)
 }
 
@@ -219,9 +223,12 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 	})
 }
 
+// watchCommand is the end of the command that watches for a stop.
+const watchCommand = " hook claude --watch"
+
 // isOurs reports whether an entry belongs to nod, judging by its command, and
-// whether it is a gate. Earlier versions had an entry for questions and plans,
-// which is none.
+// whether it is a gate. The entry that watches for a stop is none, nor is the
+// one for questions and plans that earlier versions had.
 func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	var e hookEntry
 	if json.Unmarshal(raw, &e) != nil || len(e.Hooks) != 1 {
@@ -229,7 +236,9 @@ func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	}
 	program, _, found := strings.Cut(e.Hooks[0].Command, " hook "+agent)
 	name := strings.TrimSuffix(strings.Trim(filepath.Base(program), "'"), ".exe")
-	return found && strings.HasPrefix(name, "nod"), e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode"
+	watches := strings.HasSuffix(e.Hooks[0].Command, watchCommand)
+	gate = !watches && (e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode")
+	return found && strings.HasPrefix(name, "nod"), gate
 }
 
 // put sets the member at a path of two names and creates the parent if needed.

@@ -168,12 +168,13 @@ func TestGates(t *testing.T) {
 		t.Fatal(err)
 	}
 	const gate = `{"matcher":"Bash","hooks":[{"type":"command","command":"/bin/nod hook claude","timeout":86400,"if":"Bash(git push *)","onFailure":"block"}]}`
+	const watch = `{"matcher":"*","hooks":[{"type":"command","command":"/bin/nod hook claude --watch","timeout":10}]}`
 	for n, got := range []string{step(gates, false), step(nil, false), step(gates, false)} {
-		if strings.Contains(got, `"Deploy"`) || strings.Count(got, gate) != 1 {
+		if strings.Contains(got, `"Deploy"`) || strings.Count(got, gate) != 1 || strings.Count(got, watch) != 1 {
 			t.Errorf("run %d: the file is %s", n, got)
 		}
 	}
-	if got := step([]Gate{}, false); strings.Contains(got, "PreToolUse") || !strings.Contains(got, "PermissionRequest") {
+	if got := step([]Gate{}, false); strings.Contains(got, "onFailure") || !strings.Contains(got, watch) {
 		t.Errorf("without gates, the file is %s", got)
 	}
 	step(gates, false)

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// stoppedSessions is the body of the calls that stop and resume sessions.
+type stoppedSessions struct {
+	Items []bridge.Stop `json:"items"`
+}
+
+// list returns the sessions that a caller may see: agents see their own,
+// auditors all, and people those of requests that they may read. With a
+// session, it reports to an agent only whether that session is stopped.
+func (s sessions) list(w http.ResponseWriter, r *http.Request, p Principal) error {
+	out := struct {
+		Items []bridge.Session `json:"items"`
+	}{[]bridge.Session{}}
+	var err error
+	id := r.URL.Query().Get("session")
+	switch {
+	case p.Agent != nil && id != "":
+		stop, stopped, err := s.engine.Sessions.Stopped(r.Context(), p.Agent.Name, id)
+		if err != nil {
+			return err
+		}
+		if stopped {
+			out.Items = append(out.Items, bridge.Session{Agent: stop.Agent, ID: stop.Session, Stopped: &stop})
+		}
+		return write(w, http.StatusOK, out)
+	case p.Agent != nil:
+		out.Items, err = s.engine.Sessions.List(r.Context(), p.Agent.Name)
+	case p.Auditor:
+		out.Items, err = s.engine.Sessions.List(r.Context(), "")
+	default:
+		out.Items, err = s.engine.Sessions.ListFor(r.Context(), p.actor())
+	}
+	if err != nil {
+		return err
+	}
+	if out.Items == nil {
+		out.Items = []bridge.Session{}
+	}
+	return write(w, http.StatusOK, out)
+}
+
+// ofAgent is the body of the calls that stop and resume a session.
+type ofAgent struct {
+	Agent string `json:"agent,omitempty"` // of the session; empty means every agent
+}
+
+func (s sessions) stop(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var a ofAgent
+	if err := readOptional(r, &a); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if err := bridge.CheckText("session", id, 200); err != nil {
+		return err
+	}
+	var done []bridge.Stop
+	var err error
+	if p.Agent != nil {
+		done, err = s.engine.Sessions.StopOwn(r.Context(), p.Agent.Name, id)
+	} else {
+		done, err = s.engine.Sessions.Stop(r.Context(), p.actor(), a.Agent, id)
+	}
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, stoppedSessions{done})
+}
+
+func (s sessions) resume(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var a ofAgent
+	if err := readOptional(r, &a); err != nil {
+		return err
+	}
+	done, err := s.engine.Sessions.Resume(r.Context(), p.actor(), a.Agent, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, stoppedSessions{done})
+}

@@ -1,0 +1,54 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// sessions makes the calls about sessions.
+func (d described) sessions() {
+	d.t.Helper()
+	const approval = `{"session":"z","prompt":"May I?","approval":{"tool":"bash","input":{"command":"ls"}}}`
+	d.call("agent", "POST", "/v1/interactions", approval, 201)
+	d.call("ana", "GET", "/v1/sessions", "", 200)
+	if got := d.call("agent", "GET", "/v1/sessions?session=z", "", 200); strings.Contains(got, "stopped") {
+		d.t.Errorf("before the stop: %s", got)
+	}
+	d.call("ana", "POST", "/v1/sessions/unknown/stop", "", 404)
+	if got := d.call("ana", "POST", "/v1/sessions/z/stop", `{"agent":"ci"}`, 200); !strings.Contains(got, `"session":"z"`) {
+		d.t.Errorf("the stop is %s", got)
+	}
+	if got := d.call("agent", "GET", "/v1/sessions?session=z", "", 200); !strings.Contains(got, `"stopped":{`) {
+		d.t.Errorf("after the stop: %s", got)
+	}
+	if got := d.call("agent", "POST", "/v1/interactions", approval, 201); !strings.Contains(got, `"state":"denied"`) {
+		d.t.Errorf("a request of the stopped session is %s", got)
+	}
+	d.call("agent", "POST", "/v1/sessions/z/resume", "", 403)
+	d.call("ana", "POST", "/v1/sessions/z/resume", `{"agent":"ci"}`, 200)
+	d.call("ana", "POST", "/v1/sessions/z/resume", "", 404)
+	d.call("other", "POST", "/v1/sessions/own/stop", "", 200)
+	if got := d.call("other", "GET", "/v1/sessions", "", 200); !strings.Contains(got, `"name":"agent cd"`) || strings.Contains(got, `"z"`) {
+		d.t.Errorf("the sessions of another agent are %s", got)
+	}
+}
+
+// TestStopBeforeDelivery checks that an approval that was given before a stop,
+// and that its agent receives after it, lets no tool run.
+func TestStopBeforeDelivery(t *testing.T) {
+	t.Parallel()
+	_, router := description(t)
+	d := described{t, newServer(t).URL, router, map[string]bool{}}
+	const hook = `{"session_id":"z","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}`
+	open := d.call("agent", "POST", "/v1/hooks/claude?wait=1ms", hook, 202)
+	id := open[strings.Index(open, `"id":"`)+6:][:36]
+	d.call("ana", "POST", "/v1/interactions/"+id+"/response", `{"decision":"once"}`, 200)
+	d.call("ana", "POST", "/v1/sessions/z/stop", `{"agent":"ci"}`, 200)
+	if got := d.call("agent", "POST", "/v1/hooks/claude?wait=1s", hook, 403); !strings.Contains(got, "stopped by ana") {
+		t.Errorf("the answer to the hook is %s", got)
+	}
+	d.call("ana", "POST", "/v1/sessions/z/resume", "", 200)
+	if got := d.call("agent", "POST", "/v1/hooks/claude?wait=1s", hook, 200); !strings.Contains(got, `"permissionDecision":"allow"`) {
+		t.Errorf("after the resumption, the answer is %s", got)
+	}
+}

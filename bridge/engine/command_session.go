@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// session lists sessions, or stops or resumes some.
+func (cm *commands) session(ctx context.Context, c bridge.Command, word, session string) (string, error) {
+	list := "To list your sessions, send /" + bridge.CommandName + " sessions."
+	if word == "sessions" {
+		return cm.listSessions(ctx, c)
+	}
+	if session == "" {
+		return "Name a session: /" + bridge.CommandName + " " + word + " SESSION. " + list, nil
+	}
+	var done []bridge.Stop
+	var err error
+	switch {
+	case word == "resume":
+		done, err = cm.sessions.Resume(ctx, c.Actor, "", session)
+	case session == "all":
+		done, err = cm.sessions.StopAll(ctx, c.Actor)
+	default:
+		done, err = cm.sessions.Stop(ctx, c.Actor, "", session)
+	}
+	switch {
+	case bridge.ErrorCode(err) == bridge.CodeForbidden:
+		return "Only people who may answer requests of this session can resume it. Nothing was changed.", nil
+	case bridge.ErrorCode(err) == bridge.CodeNotFound && word == "resume":
+		return "No stopped session with this name, or not visible to you. Nothing was changed. " + list, nil
+	case bridge.ErrorCode(err) == bridge.CodeNotFound:
+		return "Session not found, or not visible to you. Nothing was changed. " + list, nil
+	case err != nil:
+		return "", err
+	case len(done) == 0:
+		return "No session to stop.", nil
+	}
+	names := make([]string, len(done))
+	for n, s := range done {
+		names[n] = bridge.OneLine(s.Agent) + " " + bridge.OneLine(s.Session)
+	}
+	if word == "resume" {
+		return "Resumed: " + shortened(strings.Join(names, ", ")) + ". Its requests are shown again.", nil
+	}
+	return "Stopped: " + shortened(strings.Join(names, ", ")) + ". Its pending requests are cancelled, and nod denies what it asks from " +
+		"now on. A tool that runs already continues. To resume, send /" + bridge.CommandName + " resume SESSION.", nil
+}
+
+// listSessions lists the sessions that a person may see.
+func (cm *commands) listSessions(ctx context.Context, c bridge.Command) (string, error) {
+	all, err := cm.sessions.ListFor(ctx, c.Actor)
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 {
+		return "No sessions.", nil
+	}
+	lines := make([]string, len(all))
+	for n, s := range all {
+		lines[n] = fmt.Sprintf("%s  %s: %s", bridge.OneLine(s.ID), bridge.OneLine(s.Agent), s.Words(time.Now()))
+	}
+	return listed("Sessions, newest first (stop one: /"+bridge.CommandName+" stop SESSION):", lines, c), nil
+}

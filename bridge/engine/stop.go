@@ -1,0 +1,372 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// stopper stops sessions.
+type stopper struct {
+	stops    bridge.Stops
+	records  bridge.Records
+	outcomes bridge.Outcomes
+	journal  *journal
+	log      *slog.Logger
+}
+
+// stopOf returns the stop of the session of a request by an actor.
+func stopOf(i bridge.Interaction, by bridge.Actor) bridge.Stop {
+	return bridge.Stop{
+		Agent: i.Agent, Session: i.Session, By: by, At: time.Now().UTC().Truncate(time.Millisecond), Route: i.Route,
+	}
+}
+
+// stop stops a session and cancels its pending requests. The stop is stored
+// first, so that every request is either denied when it is opened or cancelled
+// here. After an error, a repeat completes the stop.
+func (st *stopper) stop(ctx context.Context, s bridge.Stop, origin bridge.ID) (bridge.Stop, error) {
+	got, err := st.stops.PutStop(ctx, s)
+	if err != nil {
+		return got, err
+	}
+	if got.At.Equal(s.At) && got.By.Same(s.By) {
+		st.record(ctx, bridge.AuditStop, s, bridge.SessionChange{By: s.By, Origin: origin})
+	}
+	return got, st.cancelPending(ctx, got)
+}
+
+// record writes a change of a session to the audit log. The change itself is
+// stored already, so a failure is only logged.
+func (st *stopper) record(ctx context.Context, t bridge.AuditType, s bridge.Stop, c bridge.SessionChange) {
+	i := bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}
+	if err := st.journal.write(ctx, t, i, c); err != nil {
+		st.log.Error("session change not written to the audit log", "change", t, "agent", s.Agent, "session", s.Session, "error", err)
+	}
+	st.log.Info("session changed", "change", t, "agent", s.Agent, "session", s.Session, "by", c.By.Display())
+}
+
+// cancelPending cancels the pending requests of a stopped session.
+func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
+	ids, err := st.records.Pending(ctx, s.Agent, s.Session)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := st.records.Load(ctx, id)
+		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (r.State.Final() || r.Interaction.Kind == bridge.KindNotice) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, _, err = st.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "stopped", Response: bridge.Response{
+			State: bridge.StateCancelled, Stop: true, Reason: s.Words(), WithdrawnBy: &s.By, Annotations: map[string]bridge.Annotation{},
+			At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
+		}})
+		if err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// The numbers of newest requests to examine: of a session, and for the list of
+// sessions.
+const (
+	sessionLooked  = 20
+	sessionsListed = 200
+)
+
+// Stopped returns the stop of a session. It returns false if the session is not
+// stopped.
+func (se *Sessions) Stopped(ctx context.Context, agent, session string) (bridge.Stop, bool, error) {
+	return se.stops.Stopped(ctx, agent, session)
+}
+
+// Stop stops a session on behalf of a person who may read one of its requests:
+// nod denies its requests from now on, and cancels those that are pending. An
+// empty agent means every agent with such a session. Stop returns CodeNotFound
+// if the person may read none.
+func (se *Sessions) Stop(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
+	by, err := se.identify(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	var out []bridge.Stop
+	err = se.each(ctx, agent, session, func(requests []bridge.Interaction) error {
+		sees, err := se.sees(ctx, by, requests)
+		if err != nil || !sees {
+			return err
+		}
+		s, err := se.stopper.stop(ctx, stopOf(requests[0], by), "")
+		out = append(out, s)
+		return err
+	})
+	if err == nil && len(out) == 0 {
+		err = noSession(session)
+	}
+	return out, err
+}
+
+// StopAll stops every session of ListFor that is not stopped, and returns those
+// that it stopped.
+func (se *Sessions) StopAll(ctx context.Context, by bridge.Actor) ([]bridge.Stop, error) {
+	all, err := se.ListFor(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	var out []bridge.Stop
+	for _, s := range all {
+		if s.Stopped != nil {
+			continue
+		}
+		stopped, err := se.Stop(ctx, by, s.Agent, s.ID)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, stopped...)
+	}
+	return out, nil
+}
+
+// StopOwn stops a session on behalf of its agent. Only a person can resume it.
+func (se *Sessions) StopOwn(ctx context.Context, agent, session string) ([]bridge.Stop, error) {
+	by := bridge.Actor{Platform: bridge.PlatformAPI, User: agent, Name: "agent " + agent}
+	requests, err := se.requests(ctx, agent, session)
+	if err != nil {
+		return nil, err
+	}
+	i := bridge.Interaction{Agent: agent, Ask: bridge.Ask{Session: session}}
+	if len(requests) > 0 {
+		i.Route = requests[0].Route
+	}
+	s, err := se.stopper.stop(ctx, stopOf(i, by), "")
+	return []bridge.Stop{s}, err
+}
+
+// Resume lets a stopped session ask again, on behalf of a person who may answer
+// one of its requests. An empty agent means every agent. Resume returns
+// CodeForbidden for people who may only read them, and CodeNotFound if there is
+// no such stopped session.
+func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
+	by, err := se.identify(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	all, err := se.stops.ListStops(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	var out []bridge.Stop
+	refused := false
+	for _, s := range all {
+		if s.Session != session {
+			continue
+		}
+		done, sees, err := se.resume(ctx, by, s)
+		if err != nil {
+			return out, err
+		}
+		if done {
+			out = append(out, s)
+		}
+		refused = refused || sees && !done
+	}
+	switch {
+	case len(out) > 0:
+		return out, nil
+	case refused:
+		return nil, bridge.Errorf(bridge.CodeForbidden, "you may not resume this session: %s", whyNobody).WithHint("ask a responder of its requests")
+	}
+	return nil, bridge.Errorf(bridge.CodeNotFound, "stopped session %q not found", session).WithHint("list the sessions with nod sessions")
+}
+
+// resume ends a stop if the actor may answer a request of the session. It
+// reports whether it did, and whether the actor may read one.
+func (se *Sessions) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) (done, sees bool, err error) {
+	requests, err := se.requests(ctx, s.Agent, s.Session)
+	if err != nil {
+		return false, false, err
+	}
+	may, err := se.answers(ctx, by, s, requests)
+	if err != nil {
+		return false, false, err
+	}
+	if !may {
+		se.journal.refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, by, "resume: "+whyNobody)
+		sees, err = se.sees(ctx, by, requests)
+		return false, sees, err
+	}
+	if done, err = se.stops.DropStop(ctx, s.Agent, s.Session, by); done {
+		se.stopper.record(ctx, bridge.AuditResume, s, bridge.SessionChange{By: by})
+	}
+	return done, false, err
+}
+
+func noSession(session string) error {
+	return bridge.Errorf(bridge.CodeNotFound, "session %q not found", session).WithHint("list the sessions with nod sessions")
+}
+
+// List returns the sessions with recent requests, and the stopped sessions, of
+// an agent, or of all agents if agent is empty. The newest is first.
+func (se *Sessions) List(ctx context.Context, agent string) ([]bridge.Session, error) {
+	return se.list(ctx, agent, func([]bridge.Interaction) (bool, error) { return true, nil })
+}
+
+// ListFor returns the sessions of List of which a person may read a request.
+func (se *Sessions) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Session, error) {
+	who, err := se.identify(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	return se.list(ctx, "", func(requests []bridge.Interaction) (bool, error) { return se.sees(ctx, who, requests) })
+}
+
+func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.Interaction) (bool, error)) ([]bridge.Session, error) {
+	recent, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Limit: sessionsListed})
+	if err != nil {
+		return nil, err
+	}
+	found, err := sessionsOf(recent, may)
+	if err != nil {
+		return nil, err
+	}
+	stops, err := se.stops.ListStops(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range stops {
+		n := slices.IndexFunc(found, func(f bridge.Session) bool { return f.Agent == s.Agent && f.ID == s.Session })
+		if n < 0 {
+			requests, err := se.requests(ctx, s.Agent, s.Session)
+			if err != nil {
+				return nil, err
+			}
+			if ok, err := may(requests); err != nil || !ok {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+			n, found = len(found), append(found, bridge.Session{Agent: s.Agent, ID: s.Session})
+		}
+		found[n].Stopped = &s
+	}
+	slices.SortStableFunc(found, func(a, b bridge.Session) int {
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
+	})
+	return found, nil
+}
+
+// sessionsOf returns the sessions of records that the caller may see.
+func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) (bool, error)) ([]bridge.Session, error) {
+	var out []bridge.Session
+	for _, r := range records {
+		i := r.Interaction
+		if i.Session == "" {
+			continue
+		}
+		ok, err := may([]bridge.Interaction{i})
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		n := slices.IndexFunc(out, func(s bridge.Session) bool { return s.Agent == i.Agent && s.ID == i.Session })
+		if n < 0 {
+			n, out = len(out), append(out, bridge.Session{Agent: i.Agent, ID: i.Session, Last: i.Created})
+		}
+		if !r.State.Final() {
+			out[n].Pending++
+		}
+	}
+	return out, nil
+}
+
+func (se *Sessions) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.Record, error) {
+	if se.history == nil {
+		return nil, nil
+	}
+	page, err := se.history.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return se.evidence.CheckList(page, false).Items, nil
+}
+
+// requests returns the newest requests of a session.
+func (se *Sessions) requests(ctx context.Context, agent, session string) ([]bridge.Interaction, error) {
+	records, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Session: session, Limit: sessionLooked})
+	out := make([]bridge.Interaction, len(records))
+	for n, r := range records {
+		out[n] = r.Interaction
+	}
+	return out, err
+}
+
+// each calls f with the newest requests of the session of an agent, or of each
+// configured agent with such a session if agent is empty.
+func (se *Sessions) each(ctx context.Context, agent, session string, f func([]bridge.Interaction) error) error {
+	if session == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "session: required")
+	}
+	agents := []string{agent}
+	if agent == "" {
+		agents = nil
+		for name := range se.agents {
+			agents = append(agents, name)
+		}
+		slices.Sort(agents)
+	}
+	for _, name := range agents {
+		requests, err := se.requests(ctx, name, session)
+		if err == nil && len(requests) > 0 {
+			err = f(requests)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (se *Sessions) identify(ctx context.Context, who bridge.Actor) (bridge.Actor, error) {
+	if who.Platform == bridge.PlatformAPI { // such callers have authenticated with the person's token
+		return who, nil
+	}
+	return se.people.identify(ctx, bridge.Interaction{}, who)
+}
+
+// sees reports whether an actor may read one of the requests.
+func (se *Sessions) sees(ctx context.Context, who bridge.Actor, requests []bridge.Interaction) (bool, error) {
+	for _, i := range requests {
+		if may, err := se.people.MayRead(ctx, i, who); err != nil || may {
+			return may, err
+		}
+	}
+	return false, nil
+}
+
+// answers reports whether an actor may answer one of the requests of a stopped
+// session. If none is kept, the responders of its route may.
+func (se *Sessions) answers(ctx context.Context, who bridge.Actor, s bridge.Stop, requests []bridge.Interaction) (bool, error) {
+	if len(requests) == 0 {
+		route := se.routes[cmp.Or(s.Route, bridge.DefaultRoute)] // empty if the route no longer exists
+		return se.people.responds(ctx, route.Responders, route.Groups, who)
+	}
+	for _, i := range requests {
+		if i.Kind == bridge.KindNotice {
+			continue
+		}
+		if may, err := se.people.MayAnswer(ctx, i, who); err != nil || may {
+			return may, err
+		}
+	}
+	return false, nil
+}

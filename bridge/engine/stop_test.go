@@ -1,0 +1,291 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker/redistest"
+)
+
+func person(name string) bridge.Actor {
+	return bridge.Actor{Platform: bridge.PlatformAPI, User: name, Name: name, Person: name}
+}
+
+// sessionLog returns the session changes in the audit log, in order.
+func (c *court) sessionLog() []string {
+	c.t.Helper()
+	logs, err := c.store.Audits(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var out []string
+	for p := range logs {
+		entries, err := c.store.AuditEntries(c.t.Context(), p, "", 1000)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Type == bridge.AuditStop || e.Type == bridge.AuditResume {
+				out = append(out, string(e.Type)+" "+e.Agent+" "+e.Session)
+			}
+		}
+	}
+	return out
+}
+
+// stopped fails the test unless a request was refused because of a stop.
+func (c *court) stopped(r bridge.Request, want bridge.State) {
+	c.t.Helper()
+	rec := c.open(r)
+	if rec.State != want || !rec.Response.Stops() || !strings.HasPrefix(rec.Response.Reason, "stopped by ana at ") {
+		c.t.Errorf("in a stopped session, the request is %s with %+v", rec.State, rec.Response)
+	}
+}
+
+// TestStopSession checks that a stop ends pending requests, and denies later
+// ones, also those that a rule allows, until a responder resumes the session.
+func TestStopSession(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	c := newCourtOn(t, server.Client(t))
+	ctx, sessions := t.Context(), c.engine.Sessions
+	c.judge.rule = func(a bridge.Act) bridge.Ruling {
+		if a.Tool == "free" {
+			return bridge.Ruling{Effect: bridge.EffectAllow, Rule: "free"}
+		}
+		return bridge.Ruling{Effect: bridge.EffectAsk}
+	}
+	mine := run("ls")
+	mine.Requester = "dee"
+	first := c.open(mine)
+	other := run("ls")
+	other.Session = "other"
+
+	if _, err := sessions.Stop(ctx, person("eve"), "", "s"); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Errorf("a stranger stops it: %v", err)
+	}
+	if got, err := sessions.Stop(ctx, person("ana"), "", "s"); err != nil || len(got) != 1 {
+		t.Fatal(got, err)
+	}
+	rec, err := c.engine.Get(ctx, first.Interaction.ID)
+	if err != nil || rec.State != bridge.StateCancelled || rec.Response.WithdrawnBy.Person != "ana" || !rec.Response.Stops() {
+		t.Errorf("the pending request is %s with %+v, %v", rec.State, rec.Response, err)
+	}
+	c.stopped(run("ls"), bridge.StateDenied)
+	c.stopped(ask("May I?", "free", `{}`), bridge.StateDenied)
+	c.stopped(bridge.Request{Ask: bridge.Ask{Prompt: "Which?", Session: "s", Questions: []bridge.Question{
+		{ID: "q", Widget: bridge.WidgetText},
+	}}}, bridge.StateCancelled)
+	if rec := c.open(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "Done", Session: "s"}}); rec.State == bridge.StateCancelled {
+		t.Errorf("a notice is %s", rec.State)
+	}
+	if rec := c.open(other); rec.State != bridge.StatePending {
+		t.Errorf("a request of another session is %s", rec.State)
+	}
+
+	again := newCourtOn(t, server.Client(t)) // another daemon
+	again.stopped(run("ls"), bridge.StateDenied)
+	all, err := sessions.ListFor(ctx, person("ana"))
+	if err != nil || len(all) != 2 || (all[0].Stopped == nil) == (all[1].Stopped == nil) {
+		t.Errorf("the sessions are %+v, %v", all, err)
+	}
+
+	for name, want := range map[string]bridge.Code{"eve": bridge.CodeNotFound, "dee": bridge.CodeForbidden} {
+		if _, err := sessions.Resume(ctx, person(name), "", "s"); bridge.ErrorCode(err) != want {
+			t.Errorf("%s resumes it: %v", name, err)
+		}
+	}
+	c.stopped(run("ls"), bridge.StateDenied)
+	if got, err := sessions.Resume(ctx, person("bo"), "", "s"); err != nil || len(got) != 1 {
+		t.Fatal(got, err)
+	}
+	if rec := c.open(run("ls")); rec.State != bridge.StatePending {
+		t.Errorf("after the resumption, a request is %s", rec.State)
+	}
+	if got := strings.Join(c.sessionLog(), ", "); got != "stop ci s, resume ci s" {
+		t.Errorf("the audit log has %s", got)
+	}
+	events, _, err := c.store.Events(ctx, "", bridge.EventFilter{Session: "s"})
+	found := 0
+	for _, e := range events {
+		if e.Type == bridge.EventStopped || e.Type == bridge.EventResumed {
+			found++
+		}
+	}
+	if err != nil || found != 2 {
+		t.Errorf("%d events about the session, %v", found, err)
+	}
+}
+
+// TestStopRetention checks that a session whose requests are no longer kept can
+// be resumed by the responders of its route.
+func TestStopRetention(t *testing.T) {
+	t.Parallel()
+	c := newCourt(t)
+	for _, route := range []string{"", "prod"} {
+		s := bridge.Stop{Agent: "ci", Session: "old" + route, By: person("ana"), At: time.Now(), Route: route}
+		if _, err := c.store.PutStop(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.engine.Sessions.Resume(t.Context(), person("ana"), "", "oldprod"); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Errorf("a responder of another route resumes it: %v", err)
+	}
+	for name, session := range map[string]string{"ana": "old", "cy": "oldprod"} {
+		if got, err := c.engine.Sessions.Resume(t.Context(), person(name), "", session); err != nil || len(got) != 1 {
+			t.Error(got, err)
+		}
+	}
+}
+
+// TestDenyStop checks that the decision to deny and stop also stops the
+// session.
+func TestDenyStop(t *testing.T) {
+	t.Parallel()
+	c := newCourt(t)
+	r := run("ls")
+	r.Approval.Scopes, r.Approval.Decisions = nil, []bridge.Decision{bridge.DecideDenyStop, bridge.DecideOnce}
+	waits := c.open(run("pwd"))
+	if rec := c.decide(r, bridge.DecideDenyStop, "ana"); rec.State != bridge.StateDenied || rec.Response.Stops() {
+		t.Fatalf("the request is %s with %+v", rec.State, rec.Response)
+	}
+	if rec, err := c.engine.Get(t.Context(), waits.Interaction.ID); err != nil || rec.State != bridge.StateCancelled {
+		t.Errorf("another pending request is %s, %v", rec.State, err)
+	}
+	c.stopped(run("ls"), bridge.StateDenied)
+}
+
+// TestSessionCommands checks the chat commands for sessions.
+func TestSessionCommands(t *testing.T) {
+	t.Parallel()
+	c := newCourt(t)
+	c.open(run("ls"))
+	for _, step := range []struct{ who, text, want string }{
+		{"eve", "sessions", "No sessions."},
+		{"ana", "sessions", "s  ci: 1 pending request"},
+		{"eve", "stop s", "Session not found"},
+		{"ana", "stop", "Name a session"},
+		{"eve", "stop all", "No session to stop."},
+		{"ana", "stop all", "Stopped: ci s."},
+		{"ana", "sessions", "s  ci: stopped by ana at "},
+		{"ana", "stop s", "Stopped: ci s."},
+		{"eve", "resume s", "No stopped session"},
+		{"bo", "resume s", "Resumed: ci s."},
+		{"bo", "resume s", "No stopped session"},
+	} {
+		got, err := c.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "wall", User: step.who, Name: step.who}, Text: step.text})
+		if err != nil || !strings.Contains(got, step.want) {
+			t.Errorf("%s sends %q: %q, %v; want %q", step.who, step.text, got, err, step.want)
+		}
+	}
+}
+
+// stopRuns returns the number of random runs of TestNoCallAfterStop.
+func stopRuns(t *testing.T) int {
+	t.Helper()
+	n, err := strconv.Atoi(os.Getenv("NOD_STOP_RUNS"))
+	if err != nil {
+		return 40
+	}
+	return n
+}
+
+// TestNoCallAfterStop checks, in random interleavings of requests, answers,
+// stops and resumptions, that no request that is opened or answered after a
+// stop has returned is approved, until someone resumes the session.
+func TestNoCallAfterStop(t *testing.T) {
+	t.Parallel()
+	c := newCourtOn(t, redistest.Start(t).Client(t))
+	for n := range stopRuns(t) {
+		seed := rand.Uint64()
+		if err := c.interleave(fmt.Sprintf("run-%d", n), rand.New(rand.NewPCG(seed, 1))); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// interleave runs one random interleaving in a session.
+func (c *court) interleave(session string, r *rand.Rand) error {
+	ctx := c.t.Context()
+	pauses := make([]time.Duration, 12)
+	for n := range pauses {
+		pauses[n] = time.Duration(r.IntN(3000)) * time.Microsecond
+	}
+	request := run("ls")
+	request.Session = session
+	c.open(request) // the session exists
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	off := false // a stop has returned, and no resumption has begun
+	errs := make(chan error, 20)
+	// approves opens a request and has it approved. It fails if the approval
+	// was given although the session was off from its start to its end.
+	approves := func(pause time.Duration) error {
+		rec, err := c.engine.Open(ctx, c.agent, request, "")
+		if err != nil {
+			return err
+		}
+		bridge.Pause(ctx, pause)
+		mu.Lock()
+		was := off
+		mu.Unlock()
+		_, err = c.engine.Answer(ctx, rec.Interaction.ID, person("ana"), bridge.Reply{Decision: bridge.DecideOnce})
+		if code := bridge.ErrorCode(err); err != nil && code != bridge.CodeConflict && code != bridge.CodeForbidden {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		got, err := c.engine.Get(context.WithoutCancel(ctx), rec.Interaction.ID)
+		if err == nil && was && off && got.State == bridge.StateApproved {
+			err = fmt.Errorf("%s was approved in a stopped session", rec.Interaction.ID)
+		}
+		return err
+	}
+	for _, p := range pauses[:8] {
+		wg.Go(func() {
+			bridge.Pause(ctx, p)
+			errs <- approves(p / 2)
+		})
+	}
+	stop := func() error {
+		_, err := c.engine.Sessions.Stop(ctx, person("bo"), "", session)
+		mu.Lock()
+		off = err == nil
+		mu.Unlock()
+		return err
+	}
+	wg.Go(func() {
+		bridge.Pause(ctx, pauses[8])
+		errs <- stop()
+		if r.IntN(2) == 0 {
+			bridge.Pause(ctx, pauses[9])
+			mu.Lock()
+			off = false
+			mu.Unlock()
+			_, err := c.engine.Sessions.Resume(ctx, person("bo"), "", session)
+			errs <- err
+			bridge.Pause(ctx, pauses[10])
+			errs <- stop()
+		}
+	})
+	wg.Wait()
+	errs <- approves(0)
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	if rec := c.open(request); rec.State != bridge.StateDenied {
+		return fmt.Errorf("at the end, a request is %s", rec.State)
+	}
+	return nil
+}

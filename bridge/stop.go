@@ -1,0 +1,106 @@
+package bridge
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+// MaxStopped is the maximum number of stopped sessions in a partition.
+const MaxStopped = 10_000
+
+// Stop states that a session is stopped: nod denies its requests until a person
+// resumes it.
+type Stop struct {
+	Agent   string    `json:"agent"`
+	Session string    `json:"session"`
+	By      Actor     `json:"by"`
+	At      time.Time `json:"at"`
+	// Route is the route of the session's newest request. Its responders may
+	// resume the session when its requests have outlived their retention.
+	Route string `json:"route,omitempty"`
+}
+
+// Words returns the reason for agents and people. It says how to resume the
+// session.
+func (s Stop) Words() string {
+	return "stopped by " + OneLine(s.By.Display()) + " at " + stopTime(s.At) + "; " + CommandName + " resume " + OneLine(s.Session)
+}
+
+// Refusal is the response to a request of the stopped session. No client takes
+// it for an approval: an approval is denied, anything else is cancelled.
+func (s Stop) Refusal(i Interaction) Response {
+	r := Response{
+		State: StateCancelled, Stop: true, Reason: s.Words(), Annotations: map[string]Annotation{}, At: i.Created, Digest: i.Digest,
+	}
+	if i.Kind == KindApproval {
+		r.State = StateDenied
+	}
+	return r
+}
+
+// Stops reports whether the response ends a request because its session was
+// stopped, not because someone denied it.
+func (r *Response) Stops() bool { return r != nil && r.Stop && r.Actor == nil }
+
+// StoppedError is the error of an opening in a stopped session.
+type StoppedError struct{ Stop Stop }
+
+// Error implements error.
+func (e *StoppedError) Error() string { return e.Stop.Words() }
+
+// Stops stores which sessions are stopped.
+type Stops interface {
+	// PutStop stops a session, and returns the stop that now applies: that of
+	// the first caller. It returns CodeRateLimited if MaxStopped sessions of
+	// the partition are stopped.
+	PutStop(context.Context, Stop) (Stop, error)
+	// Stopped returns the stop of a session. It returns false if the session
+	// is not stopped.
+	Stopped(ctx context.Context, agent, session string) (Stop, bool, error)
+	// DropStop resumes a session, and reports whether it was stopped.
+	DropStop(ctx context.Context, agent, session string, by Actor) (bool, error)
+	// ListStops returns the stopped sessions of an agent, or of all agents if
+	// agent is empty.
+	ListStops(ctx context.Context, agent string) ([]Stop, error)
+}
+
+// Session is a session with requests, or a stopped one.
+type Session struct {
+	Agent   string `json:"agent"`
+	ID      string `json:"id"`
+	Pending int    `json:"pending"` // number of pending requests
+	// Last is the creation of the newest request. It is zero if none is kept.
+	Last time.Time `json:"last,omitzero"`
+	// Stopped is nil if the session is not stopped.
+	Stopped *Stop `json:"stopped,omitempty"`
+}
+
+// SessionChange is the Data of AuditStop and AuditResume.
+type SessionChange struct {
+	By Actor `json:"by"`
+	// Origin is the request whose card was used, if any.
+	Origin ID `json:"origin,omitempty"`
+}
+
+// Words describes the state of the session.
+func (s Session) Words(now time.Time) string {
+	var out string
+	switch s.Pending {
+	case 0:
+		out = "no pending requests"
+	case 1:
+		out = "1 pending request"
+	default:
+		out = strconv.Itoa(s.Pending) + " pending requests"
+	}
+	if s.Stopped != nil {
+		out = "stopped by " + OneLine(s.Stopped.By.Display()) + " at " + stopTime(s.Stopped.At)
+	}
+	if !s.Last.IsZero() {
+		out += ", last request " + Brief(max(0, now.Sub(s.Last)).Round(time.Second)) + " ago"
+	}
+	return out
+}
+
+func stopTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

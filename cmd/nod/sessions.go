@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/render"
+)
+
+func sessionsCommand() *cobra.Command {
+	var c connection
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List sessions of agents, newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			all, err := cl.Sessions(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), all)
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "nod: no sessions")
+				return nil
+			}
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			for _, s := range all {
+				fmt.Fprintf(t, "%s\t%s\t%s\n", render.Line(s.ID), render.Line(s.Agent), render.Line(s.Words(time.Now())))
+			}
+			return t.Flush()
+		},
+	}
+	c.flags(cmd)
+	return cmd
+}
+
+func stopCommand() *cobra.Command {
+	return changeCommand(cobra.Command{
+		Use:   "stop SESSION|all",
+		Short: "Deny everything that a session asks until it is resumed",
+		Long: `Stop a session: nod cancels its pending requests, and denies what it asks from
+now on until a person resumes it. The word all stops every session that
+nod sessions lists.
+
+A stop takes effect when the agent asks the next time. A tool that runs already
+continues. With the token of an agent, the command stops a session of that agent.`,
+		Example: "  nod stop release-2\n  nod stop all",
+	}, "stopped", stopSessions)
+}
+
+// stopSessions stops a session, or all that are listed.
+func stopSessions(ctx context.Context, cl *client.Client, agent, session string) ([]bridge.Stop, error) {
+	if session != "all" {
+		return cl.StopSession(ctx, agent, session)
+	}
+	all, err := cl.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []bridge.Stop
+	for _, s := range all {
+		if s.Stopped != nil || agent != "" && s.Agent != agent {
+			continue
+		}
+		done, err := cl.StopSession(ctx, s.Agent, s.ID)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, done...)
+	}
+	return out, nil
+}
+
+func resumeCommand() *cobra.Command {
+	return changeCommand(cobra.Command{
+		Use:   "resume SESSION",
+		Short: "Let a stopped session ask again",
+		Long: `Let a stopped session ask again. This requires the token of a person who may
+answer its requests.`,
+		Example: "  nod resume release-2",
+	}, "resumed", func(ctx context.Context, cl *client.Client, agent, session string) ([]bridge.Stop, error) {
+		return cl.ResumeSession(ctx, agent, session)
+	})
+}
+
+// changeCommand returns a command that stops or resumes sessions.
+func changeCommand(
+	cmd cobra.Command, done string, change func(ctx context.Context, cl *client.Client, agent, session string) ([]bridge.Stop, error),
+) *cobra.Command {
+	var c connection
+	var agent string
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cl, err := c.client()
+		if err != nil {
+			return err
+		}
+		sessions, err := change(cmd.Context(), cl, agent, args[0])
+		if c.json && err == nil {
+			return printJSON(cmd.OutOrStdout(), sessions)
+		}
+		for _, s := range sessions {
+			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s: %s %s\n", done, render.Line(s.Agent), render.Line(s.Session))
+		}
+		if err == nil && len(sessions) == 0 {
+			fmt.Fprintln(cmd.ErrOrStderr(), "nod: no sessions")
+		}
+		return err
+	}
+	c.flags(&cmd)
+	cmd.Flags().StringVar(&agent, "agent", "", "name of the agent, if several have such a session")
+	return &cmd
+}
