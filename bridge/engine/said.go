@@ -45,11 +45,15 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 		return bridge.Verdict{}, err
 	}
 	var open []meant
-	early := false
+	early, others := false, false
 	for _, m := range all {
-		switch f, lone := m.record.Interaction.Lone(); {
-		case !lone || !f.FreeText():
-		case m.record.Interaction.Created.After(s.At):
+		i := m.record.Interaction
+		f, lone := i.Lone()
+		text := lone && f.FreeText()
+		switch later := i.Created.After(s.At); {
+		case !text:
+			others = others || !later && i.Kind != bridge.KindNotice
+		case later:
 			early = true
 		default:
 			open = append(open, m)
@@ -58,9 +62,9 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 	switch {
 	case len(open) > 0 && s.Text == "":
 		return l.hint(ctx, s, noteUnread)
-	case len(open) == 1:
+	case len(open) == 1 && !others:
 		return l.submit(ctx, s, open[0])
-	case len(open) > 1:
+	case len(open) > 0:
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: l.which(open)}, nil
 	case early:
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteReplyEarly}, nil
@@ -118,9 +122,14 @@ func (l *listener) hint(ctx context.Context, s bridge.Said, note string) (bridge
 	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, nil
 }
 
-// which asks which of several questions a reply answers.
+// which asks which of several pending requests a reply is about. It names the
+// text questions among them.
 func (l *listener) which(open []meant) string {
-	lines := []string{strconv.Itoa(len(open)) + " questions in this thread wait for text. Nothing was recorded. Click " + render.LabelAnswer + " on the card of the one that you mean:"}
+	head := strconv.Itoa(len(open)) + " questions in this thread wait for text. Nothing was recorded. Click " + render.LabelAnswer + " on the card of the one that you mean:"
+	if len(open) == 1 {
+		head = "Several requests in this thread are pending. Nothing was recorded. Click a button on the card of the one that you mean. One waits for text:"
+	}
+	lines := []string{head}
 	for _, m := range open {
 		lines = append(lines, "• "+shortened(bridge.OneLine(l.clicks.reader.redactor.record(m.record).Interaction.Prompt)))
 	}

@@ -106,3 +106,31 @@ func TestReplyInThread(t *testing.T) {
 	w.said(v, bridge.VerdictSettled, "")
 	w.state(two, bridge.StateAnswered)
 }
+
+// TestReplyNextToApproval checks that a reply in a thread with an approval and a
+// text question does not count for the question.
+func TestReplyNextToApproval(t *testing.T) {
+	t.Parallel()
+	set := newSetup()
+	set.routes["default"].Destinations[0].Thread = "7"
+	w := newWorld(t, set)
+	question := w.asked(func(r *bridge.Request) { r.Prompt = "The question" }, why).Interaction.ID
+	approval := w.open(agentCI, shell("make x")).Interaction.ID
+	s := bridge.Said{
+		Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Card: bridge.MessageRef{Channel: "C1", Thread: "7"},
+		Message: "1", Text: "no do not run that", At: time.Now().Add(time.Second),
+	}
+	v, err := w.engine.Reply(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.said(v, bridge.VerdictInvalid, "The question")
+	w.state(question, bridge.StatePending)
+	w.press("ana", approval, "C1", bridge.DecideDeny, "")
+	s.Message = "2"
+	if v, err = w.engine.Reply(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	w.said(v, bridge.VerdictSettled, "")
+	w.state(question, bridge.StateAnswered)
+}
