@@ -44,3 +44,20 @@ func TestBatchComponents(t *testing.T) {
 		}
 	}
 }
+
+// TestProgressOfApproval checks that the note about an edited input that was
+// refused has no control: an approval has no pages of a form.
+func TestProgressOfApproval(t *testing.T) {
+	t.Parallel()
+	v := rendertest.Batch(bridge.StatePending, bridge.StatePending).Of(0)
+	m := discordmsg.Progress(v, "The policy denies the edited input.", 0)
+	for _, c := range m.Components {
+		if box, ok := c.(discordgo.Container); ok {
+			for _, part := range box.Components {
+				if part.Type() == discordgo.ActionsRowComponent {
+					t.Errorf("it has %+v", part)
+				}
+			}
+		}
+	}
+}

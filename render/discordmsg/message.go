@@ -288,7 +288,7 @@ func Withheld(reason string) Message {
 func Progress(v bridge.View, note string, page int) Message {
 	i := v.Record.Interaction
 	pages, err := Pages(i)
-	if err != nil {
+	if err != nil || i.Kind == bridge.KindApproval { // an approval has no pages
 		return Note(note)
 	}
 	var row []discordgo.MessageComponent
