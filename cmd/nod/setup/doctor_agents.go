@@ -23,7 +23,7 @@ var blocksSince = [3]int{2, 1, 295}
 
 // agentHooks are the settings of an agent that concern hooks.
 type agentHooks struct {
-	Disabled bool                         `json:"disableAllHooks"`
+	Disabled *bool                        `json:"disableAllHooks"`
 	Hooks    map[string][]json.RawMessage `json:"hooks"`
 }
 
@@ -34,32 +34,51 @@ func (d *Doctor) examineAgents(ctx context.Context) {
 	if err != nil {
 		return // no settings to check
 	}
-	version := ""
-	for _, path := range []string{
+	d.examineSettings(ctx, []string{
 		filepath.Join(home, ".claude", "settings.json"), filepath.Join(".claude", "settings.json"), filepath.Join(".claude", "settings.local.json"),
-	} {
-		h, ok := d.readHooks("agent.claude", path)
-		if !ok {
-			continue
-		}
-		if version == "" {
-			version = cmp.Or(versionOf(ctx, "claude"), "unknown")
-		}
-		d.examineClaude(path, h, version)
-	}
+	})
 	codex := cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(home, ".codex"))
-	if h, ok := d.readHooks("agent.codex", filepath.Join(codex, "hooks.json")); ok {
+	if h := d.readHooks("agent.codex", filepath.Join(codex, "hooks.json")); h.ours("codex") {
 		d.examineCodex(filepath.Join(codex, "hooks.json"), h)
 	}
 }
 
-// readHooks reads the hooks of a settings file. It returns false if the file
-// does not exist, cannot be read, or has no hook of nod.
-func (d *Doctor) readHooks(check, path string) (agentHooks, bool) {
+// examineSettings checks the settings files of Claude Code. For a setting that
+// is not a list, a later file overrides an earlier one.
+func (d *Doctor) examineSettings(ctx context.Context, paths []string) {
+	all := map[string]agentHooks{}
+	disabled := ""
+	for _, path := range paths {
+		h := d.readHooks("agent.claude", path)
+		if h.ours("claude") {
+			all[path] = h
+		}
+		if h.Disabled != nil {
+			disabled = map[bool]string{true: path}[*h.Disabled]
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	if disabled != "" {
+		d.add("agent.claude", bridge.FindingFailed, disabled+" disables all hooks, so nothing is gated", "remove disableAllHooks")
+		return
+	}
+	version := cmp.Or(versionOf(ctx, "claude"), "unknown")
+	for _, path := range paths {
+		if h, ok := all[path]; ok {
+			d.examineClaude(path, h, version)
+		}
+	}
+}
+
+// readHooks reads the hooks of a settings file. There are none if the file does
+// not exist or cannot be read.
+func (d *Doctor) readHooks(check, path string) agentHooks {
 	var h agentHooks
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return h, false
+		return h
 	}
 	plain, err := hujson.Standardize(raw)
 	if err == nil {
@@ -67,25 +86,25 @@ func (d *Doctor) readHooks(check, path string) (agentHooks, bool) {
 	}
 	if err != nil {
 		d.add(check, bridge.FindingWarning, path+" is not valid JSON, so the agent may ignore its hooks", "correct the file")
-		return h, false
+		return agentHooks{}
 	}
-	agent := strings.TrimPrefix(check, "agent.")
+	return h
+}
+
+// ours reports whether any hook belongs to nod.
+func (h agentHooks) ours(agent string) bool {
 	for _, entries := range h.Hooks {
 		for _, e := range entries {
 			if ours, _ := isOurs(e, agent); ours {
-				return h, true
+				return true
 			}
 		}
 	}
-	return h, false
+	return false
 }
 
 // examineClaude checks the gates in a settings file of Claude Code.
 func (d *Doctor) examineClaude(path string, h agentHooks, version string) {
-	if h.Disabled {
-		d.add("agent.claude", bridge.FindingFailed, path+" disables all hooks, so nothing is gated", "remove disableAllHooks")
-		return
-	}
 	gates := 0
 	for _, raw := range h.Hooks["PreToolUse"] {
 		if ours, gate := isOurs(raw, "claude"); !ours || !gate {
@@ -107,6 +126,9 @@ func (d *Doctor) examineClaude(path string, h agentHooks, version string) {
 	}
 }
 
+// failsOpen finds the flag with which a hook lets a tool run.
+var failsOpen = regexp.MustCompile(`--fail[ =]+["']?open`)
+
 // examineGate reports whether a gate holds if nod fails.
 func (d *Doctor) examineGate(path string, h hookHandler, name, version string) {
 	const check = "agent.claude.gate"
@@ -116,7 +138,7 @@ func (d *Doctor) examineGate(path string, h hookHandler, name, version string) {
 		d.add(check, bridge.FindingFailed, detail+" fails open: the tool runs if nod is missing, crashes or takes too long", "run: nod init claude --gate '"+name+"'")
 	case olderThan(version, blocksSince):
 		d.add(check, bridge.FindingFailed, detail+" fails open in Claude Code "+version, "update Claude Code to 2.1.295 or later")
-	case strings.Contains(h.Command, "--fail open"):
+	case failsOpen.MatchString(h.Command):
 		d.add(check, bridge.FindingFailed, detail+" fails open if the daemon is unreachable", "remove --fail open, or run nod init claude again")
 	case !runnable(h.Command):
 		d.add(check, bridge.FindingFailed, detail+" blocks every call, because its program does not exist: "+h.Command, "run nod init claude again")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,8 @@ func TestDoctorGates(t *testing.T) {
 		"no onFailure":   {"2.1.330", entry(""), bridge.FindingFailed, "fails open: the tool runs"},
 		"asynchronous":   {"2.1.330", entry(blocking + `,"async":true`), bridge.FindingFailed, "fails open: the tool runs"},
 		"fail open":      {"2.1.330", strings.Replace(entry(blocking), "hook claude", "hook claude --fail open", 1), bridge.FindingFailed, "daemon is unreachable"},
+		"fail=open":      {"2.1.330", strings.Replace(entry(blocking), "hook claude", "hook claude --fail=open", 1), bridge.FindingFailed, "daemon is unreachable"},
+		"fail quoted":    {"2.1.330", strings.Replace(entry(blocking), "hook claude", "hook claude --fail 'open'", 1), bridge.FindingFailed, "daemon is unreachable"},
 		"no program":     {"2.1.330", strings.Replace(entry(blocking), nod, "/nowhere/nod", 1), bridge.FindingFailed, "does not exist"},
 		"no claude":      {"", entry(blocking), bridge.FindingWarning, "version is unknown"},
 		"disabled":       {"2.1.330", strings.Replace(entry(blocking), "{", `{"disableAllHooks":true,`, 1), bridge.FindingFailed, "disables all hooks"},
@@ -66,6 +69,19 @@ func TestDoctorGates(t *testing.T) {
 			}
 		})
 	}
+	write(filepath.Join(bin, "claude"), "#!/bin/sh\necho 2.1.330\n", 0o755)
+	write(filepath.Join(dir, ".claude", "settings.json"), entry(blocking), 0o600)
+	for local, want := range map[string]bridge.FindingStatus{
+		`{"disableAllHooks":true}`: bridge.FindingFailed, `{"disableAllHooks":false}`: bridge.FindingOK, `{`: bridge.FindingWarning,
+	} {
+		write(filepath.Join(dir, ".claude", "settings.local.json"), local, 0o600)
+		d := Doctor{}
+		d.examineAgents(context.Background())
+		if !slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return f.Status == want }) {
+			t.Errorf("next to %s: %+v", local, d.Findings)
+		}
+	}
+	write(filepath.Join(dir, ".claude", "settings.local.json"), "{}", 0o600)
 	write(filepath.Join(dir, ".claude", "settings.json"), "{}", 0o600)
 	for event, want := range map[string]bridge.FindingStatus{"PreToolUse": bridge.FindingFailed, "PermissionRequest": bridge.FindingOK} {
 		write(filepath.Join(dir, "codex", "hooks.json"), `{"hooks":{"`+event+`":[{"matcher":"*","hooks":[{"type":"command","command":"nod hook codex"}]}]}}`, 0o600)
