@@ -302,8 +302,14 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 		accounts = []bridge.Responder{{Person: to, Platform: bridge.PlatformAPI, User: to}}
 	}
 	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(i)
+	if handedOver(i, routes, to) {
+		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: to + " was already asked and can answer. Nothing was changed."}, nil
+	}
 	err = e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		next := r.Interaction
+		if handedOver(next, routes, to) { // by another click at the same time
+			return bridge.Amendment{Expect: r.Amended, Interaction: next, Step: r.Step, Next: -1}
+		}
 		for _, route := range routes {
 			next.Add(bridge.Addition{For: route, Responders: accounts})
 		}
@@ -317,6 +323,16 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
 	}
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + to + " can answer now and was notified. You can still answer."}, nil
+}
+
+// handedOver reports whether a person was asked by name for a request on each of
+// the routes. Further clicks then mention no one again.
+func handedOver(i bridge.Interaction, routes []string, to string) bool {
+	return !slices.ContainsFunc(routes, func(route string) bool {
+		return !slices.ContainsFunc(i.Added, func(a bridge.Addition) bool {
+			return a.For == route && a.Route == "" && slices.ContainsFunc(a.Responders, func(r bridge.Responder) bool { return r.Person == to })
+		})
+	})
 }
 
 // handsOver returns the routes on which an actor may delegate to a person. The

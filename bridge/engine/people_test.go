@@ -46,6 +46,12 @@ func TestSnoozeAndHandOver(t *testing.T) {
 	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); v.Kind != bridge.VerdictNoted {
 		t.Fatalf("hand over: %+v", v)
 	}
+	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); !strings.Contains(v.Note, "already asked") {
+		t.Errorf("hand over again: %+v", v)
+	}
+	if rec := w.get(id); len(rec.Reminders) != 2 || len(rec.Interaction.Added) != 1 {
+		t.Errorf("cy was mentioned again: %+v", rec.Reminders)
+	}
 	if v := w.use("cy", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictSettled {
 		t.Errorf("cy answers: %+v", v)
 	}
