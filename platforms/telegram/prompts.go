@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
+
+const noteWordless = "nod reads only text. Nothing was recorded. Reply to the same message with a text."
 
 // promptTimeout leaves time to tell the person that no prompt was posted.
 const promptTimeout = 3 * platforms.ClickTimeout
@@ -157,10 +160,15 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 	if err != nil || a.Token == "" {
 		return err
 	}
+	foreign := a.User != "" && (m.SenderChat != nil || actor.User != a.User)
+	if !foreign && strings.TrimSpace(m.words()) == "" { // it would leave an optional question empty
+		p.replies.confide(ctx, m, noteWordless, noteWordless)
+		return nil
+	}
 	if a.User == "" {
 		return p.onCard(ctx, sink, actor, m, a)
 	}
-	if m.SenderChat != nil || actor.User != a.User {
+	if foreign {
 		p.replies.say(ctx, m, "This is not your question. Nothing was recorded. Click the button on the card to answer yourself.")
 		return nil
 	}
