@@ -48,6 +48,9 @@ func kindOf(i bridge.Interaction) string {
 // previewedBatch returns the text of the notification of a batch.
 func previewedBatch(v bridge.View, full string) string {
 	if v.Batch[0].Interaction.Preview == bridge.PreviewNone {
+		if len(v.Pending()) == 0 {
+			return strconv.Itoa(len(v.Batch)) + " requests were closed."
+		}
 		return strconv.Itoa(len(v.Batch)) + " requests are pending."
 	}
 	return full
