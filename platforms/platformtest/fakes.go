@@ -41,6 +41,16 @@ func (Refusing) Click(_ context.Context, c bridge.Click) (bridge.Verdict, error)
 // Command implements bridge.Sink.
 func (Refusing) Command(context.Context, bridge.Command) (string, error) { return "no", nil }
 
+// Reply implements bridge.Listener.
+func (Refusing) Reply(context.Context, bridge.Said) (bridge.Verdict, error) {
+	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "no"}, nil
+}
+
+// Suggest implements bridge.Suggester.
+func (Refusing) Suggest(context.Context, bridge.Command, int) ([]bridge.Suggestion, error) {
+	return []bridge.Suggestion{{}}, nil
+}
+
 // Recorder is a sink that records the calls of the adapter and returns the
 // answers that the test sets. It is safe for concurrent use.
 type Recorder struct {
