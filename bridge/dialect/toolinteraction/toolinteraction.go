@@ -375,9 +375,13 @@ func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 		return r, nil
 	case t.Action == "approve" && i.Kind == bridge.KindApproval:
 		r.Decision = bridge.DecideOnce
-		if t.ApprovalScope != "" {
-			r.Decision = bridge.Decision(t.ApprovalScope)
+		if t.ApprovalScope == "" {
+			return r, nil
 		}
+		if offered := i.Approval.Scopes; !slices.Contains(offered, t.ApprovalScope) {
+			return r, bridge.Errorf(bridge.CodeInvalid, "approvalScope: %q is not offered", t.ApprovalScope).WithHint("use one of %s", list(offered))
+		}
+		r.Decision = bridge.Decision(t.ApprovalScope)
 		return r, dialect.CheckScope(i, r.Decision)
 	case (t.Action == "deny" || t.Action == "cancel") && i.Kind == bridge.KindApproval:
 		r.Decision = bridge.DecideDeny
@@ -389,6 +393,15 @@ func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 		return r, bridge.Errorf(bridge.CodeInvalid, "action: %q is not allowed for this request", t.Action).WithHint("use approve or deny for an approval, and submit or cancel for an input")
 	}
 	return r, t.fill(i, &r)
+}
+
+// list returns scopes as a text.
+func list(scopes []bridge.Scope) string {
+	var out []string
+	for _, s := range scopes {
+		out = append(out, string(s))
+	}
+	return strings.Join(out, ", ")
 }
 
 // fill sets the answers of a reply from the input, by field or by question.
