@@ -5,6 +5,7 @@ package toolinteraction
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -200,12 +201,14 @@ func (in Request) Bridge() (bridge.Request, error) {
 	if in.InputSchema == nil || in.InputSchema.Type != "form" {
 		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.type: must be \"form\"")
 	}
-	for _, f := range in.InputSchema.Fields {
-		q, err := f.question()
-		if err != nil {
-			return r, err
+	var wrong bridge.Problems
+	for n, f := range in.InputSchema.Fields {
+		if fieldTypes[f.Type] == "" {
+			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields[%d].type: unknown type %q", n, f.Type).
+				WithHint("use text, textarea, select, checkbox or radio"))
+			f.Type = "text" // the other fields keep their places
 		}
-		r.Questions = append(r.Questions, q)
+		r.Questions = append(r.Questions, f.question())
 	}
 	if len(r.Questions) == 0 {
 		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields: required")
@@ -222,7 +225,7 @@ func (in Request) Bridge() (bridge.Request, error) {
 			r.Initial[id] = unwrap(a)
 		}
 	}
-	return r, nil
+	return r, dialect.Refuse(wrong, r, Names)
 }
 
 var fieldTypes = map[string]bridge.Widget{
@@ -232,12 +235,8 @@ var fieldTypes = map[string]bridge.Widget{
 // Values of a checkbox without options.
 const yes, no = "true", "false"
 
-func (f Field) question() (bridge.Question, error) {
-	widget, ok := fieldTypes[f.Type]
-	if !ok {
-		return bridge.Question{}, bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields: %s: unknown type %q", f.ID, f.Type).WithHint("use text, textarea, select, checkbox or radio")
-	}
-	q := bridge.Question{ID: f.ID, Text: f.Label, Description: f.Description, Widget: widget, Required: &f.Required}
+func (f Field) question() bridge.Question {
+	q := bridge.Question{ID: f.ID, Text: f.Label, Description: f.Description, Widget: fieldTypes[f.Type], Required: &f.Required}
 	for _, o := range f.Options {
 		q.Options = append(q.Options, bridge.Option{Value: o.Value, Label: o.Label})
 	}
@@ -251,7 +250,7 @@ func (f Field) question() (bridge.Question, error) {
 		}
 		q.Default = &d
 	}
-	return q, nil
+	return q
 }
 
 // unwrap converts booleans and numbers to the values of options and text
@@ -408,11 +407,13 @@ func list(scopes []bridge.Scope) string {
 func (t ToolResponse) fill(i bridge.Interaction, r *bridge.Reply) error {
 	objects := map[string]map[string]bridge.Answer{}
 	fields := i.Fields()
-	for id, a := range t.Input {
+	var wrong bridge.Problems
+	for _, id := range slices.Sorted(maps.Keys(t.Input)) {
+		a := t.Input[id]
 		n := slices.IndexFunc(fields, func(f bridge.Field) bool { return f.ID == id })
 		if n < 0 {
 			if !slices.ContainsFunc(i.Questions, func(q bridge.Question) bool { return q.ID == id }) {
-				return bridge.Errorf(bridge.CodeInvalid, "input: unknown field %q", id)
+				wrong.Add(bridge.Errorf(bridge.CodeInvalid, "input: unknown field %q", id))
 			}
 			r.Answers[id] = a
 			continue
@@ -443,5 +444,5 @@ func (t ToolResponse) fill(i bridge.Interaction, r *bridge.Reply) error {
 		}
 		r.Answers[q] = bridge.JSONAnswer(string(raw))
 	}
-	return nil
+	return wrong.Err()
 }
