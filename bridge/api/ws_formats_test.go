@@ -147,6 +147,17 @@ func TestSocketErrorIDs(t *testing.T) {
 	agent.hear(`"error"`, `"id":"c1"`, "inputSchema")
 }
 
+// TestSocketPlan checks that a front end for plain fields is shown the plan that
+// it can approve.
+func TestSocketPlan(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	agent, front := peer{t, dial(t, s.URL, "agent")}, peer{t, dial(t, s.URL, "ana")}
+	front.say(`{"type":"hello","sessionId":"plan","interaction":{"supported":true,"enabled":true}}`)
+	agent.say(`{"type":"widget:request","sessionId":"plan","payload":{"widgetId":"w","type":"plan_review","message":"Plan?","planContent":"1. drop the table"}}`)
+	front.hear(`"interaction_request"`, `"description":"1. drop the table"`)
+}
+
 // TestSocketNames checks that errors of frames name the fields of the frame.
 func TestSocketNames(t *testing.T) {
 	t.Parallel()

@@ -314,6 +314,9 @@ func field(i bridge.Interaction, f bridge.Field) Field {
 	if out.Label == "" {
 		out.Label = i.Prompt
 	}
+	if plan := i.Questions[f.Of].Plan; plan != "" && len(f.Options) > 0 {
+		out.Description = plan // the person approves what it shows
+	}
 	for name, w := range fieldTypes {
 		if w == f.Widget {
 			out.Type = name
