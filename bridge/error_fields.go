@@ -68,18 +68,19 @@ func within(at string, err error) error {
 	})
 }
 
-// problems collects errors, so that a sender reads all of them at once.
-type problems []*Error
+// Problems collects errors, so that a sender reads all of them at once.
+type Problems []*Error
 
-func (p *problems) add(err error) {
+// Add adds an error unless it is nil.
+func (p *Problems) Add(err error) {
 	if err != nil {
 		*p = append(*p, PublicError(err))
 	}
 }
 
-// err returns nil, the only error, or one error that names all fields. The hint
+// Err returns nil, the only error, or one error that names all fields. The hint
 // is that of the first error that has one.
-func (p problems) err() error {
+func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
 	}

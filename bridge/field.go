@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -48,7 +47,7 @@ func (r Ask) Fields() []Field {
 	if len(r.Initial) == 0 {
 		return out
 	}
-	initial, _ := r.Split(r.Initial) // Normalize has checked it
+	initial, _ := r.Split("initial", r.Initial) // Normalize has checked it
 	for n, f := range out {
 		if a, ok := initial[f.ID]; ok {
 			out[n].Initial = &a
@@ -158,10 +157,12 @@ func (f Field) FieldAnswer(i Interaction, answers map[string]Answer) Answer {
 	return v
 }
 
-// Split converts answers by question ID into answers by field ID. It returns a
-// problem if an answer does not have the form of its question.
-func (r Ask) Split(answers map[string]Answer) (map[string]Answer, string) {
+// Split converts answers by question ID into answers by field ID. It returns
+// CodeInvalid, with the paths of the problems below at, if answers do not have
+// the form of their questions.
+func (r Ask) Split(at string, answers map[string]Answer) (map[string]Answer, error) {
 	out := map[string]Answer{}
+	var wrong Problems
 	for _, q := range r.Questions {
 		a, given := answers[q.ID]
 		if !given {
@@ -173,16 +174,17 @@ func (r Ask) Split(answers map[string]Answer) (map[string]Answer, string) {
 		}
 		m, ok := a.Object()
 		if !ok {
-			return nil, q.ID + " requires an object"
+			wrong.Add(Errorf(CodeInvalid, "%s.%s: must be an object", at, q.ID))
+			continue
 		}
 		fields := q.fields(0)
 		for _, part := range slices.Sorted(maps.Keys(m)) {
 			if !splitPart(fields, part, m[part], out) {
-				return nil, q.ID + ": unknown part " + strconv.Quote(part)
+				wrong.Add(Errorf(CodeInvalid, "%s.%s.%s: unknown", at, q.ID, part))
 			}
 		}
 	}
-	return out, ""
+	return out, wrong.Err()
 }
 
 // splitPart adds the values of one member of a question's object to out, by

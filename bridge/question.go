@@ -88,23 +88,23 @@ func (r *Ask) normalizeAsk() error {
 		return Errorf(CodeInvalid, "questions: %d questions are too many (at most %d)", len(r.Questions), MaxQuestions)
 	}
 	seen := map[string]bool{}
-	var wrong problems
+	var wrong Problems
 	for i := range r.Questions {
 		at := "questions[" + strconv.Itoa(i) + "]"
 		q := &r.Questions[i]
 		if q.ID == "" {
 			q.ID = "q" + strconv.Itoa(i+1)
 		}
-		wrong.add(q.normalize(at))
+		wrong.Add(q.normalize(at))
 		if seen[q.ID] {
-			wrong.add(Errorf(CodeInvalid, "%s.id: duplicate ID %q", at, q.ID))
+			wrong.Add(Errorf(CodeInvalid, "%s.id: duplicate ID %q", at, q.ID))
 		}
 		seen[q.ID] = true
 		if q.Text == "" && len(r.Questions) > 1 && q.Header == "" && !q.Composite() {
-			wrong.add(Errorf(CodeInvalid, "%s.text: required", at).WithHint("give each question a text or a header"))
+			wrong.Add(Errorf(CodeInvalid, "%s.text: required", at).WithHint("give each question a text or a header"))
 		}
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return err
 	}
 	if n := len(fieldsOf(r.Questions)); n > MaxFields {
@@ -143,9 +143,7 @@ func (q *Question) normalize(at string) error {
 		return err
 	}
 	if q.Default != nil {
-		if problem := q.checkDefault(); problem != "" {
-			return Errorf(CodeInvalid, "%s.default: %s", at, problem)
-		}
+		return q.checkDefault(at)
 	}
 	return nil
 }
@@ -238,22 +236,23 @@ func (q *Question) checkParts(at string) error {
 	return nil
 }
 
-// checkDefault returns the problem with the default. It returns "" if there is
-// none.
-func (q Question) checkDefault() string {
+// checkDefault returns CodeInvalid if the default, which is at a path, is not a
+// valid answer.
+func (q Question) checkDefault(at string) error {
+	q.ID = "default"
 	i := Interaction{Ask: Ask{Questions: []Question{q}}}
-	given, problem := i.Split(map[string]Answer{q.ID: *q.Default})
-	if problem != "" {
-		return problem
+	given, err := i.Split(at, map[string]Answer{q.ID: *q.Default})
+	if err != nil {
+		return err
 	}
 	for _, f := range i.Fields() {
 		if a, ok := given[f.ID]; ok {
 			if _, problem := f.Check(a, ""); problem != "" {
-				return problem
+				return Errorf(CodeInvalid, "%s.default: %s", at, problem)
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 func (q *Question) checkOptions(at string) error {

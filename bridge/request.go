@@ -212,10 +212,8 @@ func (r *Ask) normalizeView() error {
 			return Errorf(CodeInvalid, "initial: unknown question %q", id)
 		}
 	}
-	if _, problem := (Interaction{Ask: Ask{Questions: r.Questions}}).Split(r.Initial); problem != "" {
-		return Errorf(CodeInvalid, "initial: %s", problem)
-	}
-	return nil
+	_, err := (Interaction{Ask: Ask{Questions: r.Questions}}).Split("initial", r.Initial)
+	return err
 }
 
 func (r *Ask) normalizeNotice() error {

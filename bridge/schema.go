@@ -64,24 +64,24 @@ func objectFields(at string, object memberList, in *group) ([]Field, error) {
 	if len(properties) == 0 {
 		return nil, Errorf(CodeInvalid, "%s.properties: 0 properties are out of range (1 to %d)", at, MaxFields)
 	}
-	var wrong problems
+	var wrong Problems
 	for n, name := range required {
 		if !properties.has(name) {
-			wrong.add(Errorf(CodeInvalid, "%s.required[%d]: unknown property %q", at, n, name))
+			wrong.Add(Errorf(CodeInvalid, "%s.required[%d]: unknown property %q", at, n, name))
 		}
 	}
 	var out []Field
 	for _, p := range properties {
 		fields, err := property(at+".properties."+p.name, p, in, slices.Contains(required, p.name))
-		wrong.add(err)
+		wrong.Add(err)
 		for _, f := range fields {
 			if slices.ContainsFunc(out, func(o Field) bool { return o.Part == f.Part }) {
-				wrong.add(Errorf(CodeInvalid, "%s.properties.%s: duplicate name %q", at, p.name, f.Part))
+				wrong.Add(Errorf(CodeInvalid, "%s.properties.%s: duplicate name %q", at, p.name, f.Part))
 			}
 		}
 		out = append(out, fields...)
 	}
-	return out, wrong.err()
+	return out, wrong.Err()
 }
 
 // property returns the fields of a property: one, or those of an inner object.
@@ -219,13 +219,13 @@ func members(at string, raw json.RawMessage, names ...string) (memberList, error
 // known returns the members unchanged. If names are given, it rejects all
 // others.
 func known(at string, all memberList, names ...string) (memberList, error) {
-	var wrong problems
+	var wrong Problems
 	for _, m := range all {
 		if len(names) > 0 && !slices.Contains(names, m.name) {
-			wrong.add(Errorf(CodeInvalid, "%s.%s: not supported", at, m.name).WithHint("use only %s", strings.Join(names, ", ")))
+			wrong.Add(Errorf(CodeInvalid, "%s.%s: not supported", at, m.name).WithHint("use only %s", strings.Join(names, ", ")))
 		}
 	}
-	return all, wrong.err()
+	return all, wrong.Err()
 }
 
 // decode decodes a value that may be missing.

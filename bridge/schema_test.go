@@ -166,9 +166,9 @@ func TestFormAnswersAreValid(t *testing.T) {
 			t.Errorf("%s under %s: %v", resp.Answers["q"], raw, err)
 		}
 		// The answer can be sent in one piece, as by another front end.
-		again, problem := i.Split(resp.Answers)
-		if problem != "" {
-			t.Fatalf("%s: %s", resp.Answers["q"], problem)
+		again, err := i.Split("answers", resp.Answers)
+		if err != nil {
+			t.Fatalf("%s: %v", resp.Answers["q"], err)
 		}
 		same, problems := i.Respond(&bridge.Draft{Answers: again})
 		if len(problems) > 0 || same.Answers["q"].String() != resp.Answers["q"].String() {

@@ -173,7 +173,7 @@ func ended(err error) error {
 	if errors.Is(err, bridge.ErrInteractionUnavailable) {
 		return bridge.Errorf(bridge.CodeUnavailable, "%s: %s", bridge.ErrInteractionUnavailable, e.Record.Response.Reason)
 	}
-	return bridge.Errorf(bridge.CodeConflict, "%s", e)
+	return bridge.Errorf(bridge.CodeConflict, "%s", dialect.WhyNot(e.Record))
 }
 
 // askUser is a tool for models: it checks a widget and returns the block that

@@ -33,6 +33,12 @@ func TestNames(t *testing.T) {
 		{"ask_user_question", `{"tool_name":"AskUserQuestion","input":{"questions":[{"question":"?","options":[{"label":"a"},{"label":"a"}]}]}}`, `questions[0].options[1].label: duplicate value "a"`},
 		{"tool_interaction", `{"type":"input","inputSchema":{"type":"form","fields":[{"id":"a","type":"radio","label":"A"},{"id":"b","type":"select","label":"B"}]}}`,
 			`inputSchema.fields[0].options: required for radio; inputSchema.fields[1].options: required for select`},
+		{"ask_widget", `{"type":"ask_request","id":"1","payload":{"prompt":"?","widgets":[{"type":"slider"},{"type":"select"},{"type":"dial"}]}}`,
+			`widgets[0].type: unknown type "slider"; widgets[2].type: unknown type "dial"; widgets[1].options: required for select`},
+		{"ask_user_question", `{"tool_name":"AskUserQuestion","input":{"questions":[{"options":[{"label":"a"}]},{"question":"?"},{"question":"?","options":[{"label":"b"},{"label":"b"}]}]}}`,
+			`questions[0].question: required; questions[1].options: required; questions[2].question: duplicate question; answers are listed by question; questions[2].options[1].label: duplicate value "b"`},
+		{"tool_interaction", `{"type":"input","inputSchema":{"type":"form","fields":[{"id":"a","type":"date","label":"A"},{"id":"b","type":"slider","label":"B"},{"id":"c","type":"select","label":"C"}]}}`,
+			`inputSchema.fields[0].type: unknown type "date"; inputSchema.fields[1].type: unknown type "slider"; inputSchema.fields[2].options: required for select`},
 	} {
 		tr, err := dialects[x.dialect]([]byte(x.message))
 		for _, e := range tr.Exchanges {

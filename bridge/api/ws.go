@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -86,6 +87,8 @@ type frame struct {
 	OneAtATime         *bool            `json:"one_at_a_time"`
 
 	Payload json.RawMessage `json:"payload"`
+
+	own string // ID in errors: that of the frame, or the one that its format has instead
 }
 
 func (f frame) sessionOr(fallback string) string {
@@ -109,16 +112,17 @@ func (c *wsConn) run(ctx context.Context, cancel context.CancelFunc) {
 			return
 		}
 		if kind != websocket.MessageText {
-			c.fail(ctx, "", bridge.Errorf(bridge.CodeInvalid, "frame: must be text"))
+			c.fail(ctx, failure{}, bridge.Errorf(bridge.CodeInvalid, "frame: must be text"))
 			continue
 		}
 		var f frame
 		if err := dialect.Decode("frame", b, &f); err != nil {
-			c.fail(ctx, "", err)
+			c.fail(ctx, failure{}, err)
 			continue
 		}
+		f.own = f.ownID(b)
 		if err := c.handle(ctx, f, b); err != nil {
-			c.fail(ctx, f.ID, err)
+			c.fail(ctx, failure{ID: f.own}, err)
 		}
 	}
 }
@@ -161,16 +165,36 @@ func (c *wsConn) send(ctx context.Context, v any) bool {
 
 // failure is the response to a frame that failed.
 type failure struct {
-	Type  string        `json:"type"`
-	ID    string        `json:"id,omitempty"`
-	Error *bridge.Error `json:"error"`
+	Type     string        `json:"type"`
+	ID       string        `json:"id,omitempty"`
+	WidgetID string        `json:"widgetId,omitempty"` // the widget, of several in a text
+	Error    *bridge.Error `json:"error"`
 }
 
-func (c *wsConn) fail(ctx context.Context, id string, err error) {
+// ownID returns the ID of a frame, or the ID that its format has instead.
+func (f frame) ownID(b []byte) string {
+	var own struct {
+		InteractionID string `json:"interactionId"`
+		ToolCallID    string `json:"toolCallId"`
+		CallID        string `json:"tool_call_id"`
+		ToolUseID     string `json:"tool_use_id"`
+		Payload       struct {
+			WidgetID  string `json:"widgetId"`
+			RequestID string `json:"request_id"`
+		} `json:"payload"`
+	}
+	_ = json.Unmarshal(b, &own) // what it cannot decode is not an ID
+	p := own.Payload
+	return cmp.Or(f.ID, p.WidgetID, p.RequestID, own.InteractionID, own.ToolCallID, own.CallID, own.ToolUseID)
+}
+
+// fail sends why a frame failed. The failure names the frame.
+func (c *wsConn) fail(ctx context.Context, f failure, err error) {
 	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
 		c.s.log.Error("frame failed", "error", err)
 	}
-	c.send(ctx, failure{"error", id, bridge.PublicError(err)})
+	f.Type, f.Error = "error", bridge.PublicError(err)
+	c.send(ctx, f)
 }
 
 // leave stops following the session and no longer counts the front end.

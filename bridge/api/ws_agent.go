@@ -105,11 +105,24 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		x.Request.Awaited = true
 		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.Request, x.Key)
 		if err != nil {
-			return dialect.Named(err, x.Names)
+			return dialect.Named(dialect.Named(err, keyName(f.Type)), x.Names)
 		}
 		c.await(ctx, f, rec, x.Answer)
 	}
 	return nil
+}
+
+// keyName gives problems with the idempotency key the name of the field of a
+// frame that is the key.
+func keyName(frameType string) dialect.Names {
+	field := "id"
+	switch frameType {
+	case "widget:request", "assistant_message":
+		field = "widgetId"
+	case "can_use_tool":
+		field = "tool_use_id"
+	}
+	return dialect.Renames(nil, "^Idempotency-Key$", field)
 }
 
 // await responds to a frame when its request is resolved, without delaying the
@@ -123,13 +136,17 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 			defer stop()
 			go c.attend(waiting, rec.Interaction.Session)
 		}
+		named := failure{ID: f.own}
+		if f.Type == "assistant_message" {
+			named.WidgetID = rec.Interaction.ToolCall
+		}
 		final, err := c.s.engine.Await(ctx, rec.Interaction.ID)
 		switch {
 		case ctx.Err() != nil:
 			c.s.abandoned(rec)
 			return
 		case err != nil:
-			c.fail(ctx, f.ID, err)
+			c.fail(ctx, named, err)
 			return
 		case !final.State.Final():
 			c.send(ctx, queued{"interaction_pending", f.ID, final.Interaction.ID, true})
@@ -137,7 +154,7 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 		}
 		v, err := encode(final)
 		if err != nil {
-			c.fail(ctx, f.ID, ended(err))
+			c.fail(ctx, named, ended(err))
 		} else if c.answer(ctx, f, v) {
 			c.s.noteDelivered(ctx, final)
 		}

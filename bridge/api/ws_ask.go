@@ -31,7 +31,7 @@ func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
 	}
 	b, err := askwidget.EncodeResponse(id, rec)
 	if err != nil {
-		return failure{"error", id, bridge.PublicError(ended(err))}, nil
+		return failure{Type: "error", ID: id, Error: bridge.PublicError(ended(err))}, nil
 	}
 	return json.RawMessage(b), nil
 }

@@ -120,3 +120,66 @@ func TestSocketLifecycle(t *testing.T) {
 	front.say(`{"type":"tool_interaction_response","interactionId":"` + next + `","action":"approve"}`)
 	agent.hear(next, `"approve"`)
 }
+
+// TestSocketErrorIDs checks that an error names the frame that it belongs to,
+// even if the format of the frame has no id.
+func TestSocketErrorIDs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	agent, front := peer{t, dial(t, s.URL, "agent")}, peer{t, dial(t, s.URL, "ana")}
+	front.say(`{"type":"hello","sessionId":"ids","frames":"widget","interaction":{"supported":true,"enabled":true}}`)
+	for frame, id := range map[string]string{
+		`{"type":"widget:submit","payload":{"widgetId":"w0","value":1}}`:                                "w0",
+		`{"type":"ask_response","payload":{"request_id":"a0","value":"x"}}`:                             "a0",
+		`{"type":"ask_response","id":"own","payload":{"request_id":"a0","value":"x"}}`:                  "own",
+		`{"type":"ask_user_response","conversation_id":"ids","tool_call_id":"t0","answers":{}}`:         "t0",
+		`{"type":"tool_interaction_response","callId":"c0","interactionId":"i0","action":"approve"}`:    "i0",
+		`{"type":"ask_user_response","conversation_id":"ids","tool_call_id":"t1","answers":{"a":true}}`: "t1",
+	} {
+		front.say(frame)
+		front.hear(`"error"`, `"id":"`+id+`"`)
+	}
+	agent.say(`{"type":"widget:request","payload":{"widgetId":"w1","type":"slider","message":"?"}}`)
+	agent.hear(`"error"`, `"id":"w1"`, "Unknown widget type")
+	agent.say(`{"type":"can_use_tool","tool_use_id":"t2","tool_name":"AskUserQuestion","input":{}}`)
+	agent.hear(`"error"`, `"id":"t2"`, "questions: required")
+	agent.say(`{"type":"interaction_request","toolCallId":"c1","interactionType":"input"}`)
+	agent.hear(`"error"`, `"id":"c1"`, "inputSchema")
+}
+
+// TestSocketPlan checks that a front end for plain fields is shown the plan that
+// it can approve.
+func TestSocketPlan(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	agent, front := peer{t, dial(t, s.URL, "agent")}, peer{t, dial(t, s.URL, "ana")}
+	front.say(`{"type":"hello","sessionId":"plan","interaction":{"supported":true,"enabled":true}}`)
+	agent.say(`{"type":"widget:request","sessionId":"plan","payload":{"widgetId":"w","type":"plan_review","message":"Plan?","planContent":"1. drop the table"}}`)
+	front.hear(`"interaction_request"`, `"description":"1. drop the table"`)
+}
+
+// TestSocketNames checks that errors of frames name the fields of the frame.
+func TestSocketNames(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	agent, front := peer{t, dial(t, s.URL, "agent")}, peer{t, dial(t, s.URL, "ana")}
+	front.say(`{"type":"hello","sessionId":"names","interaction":{"supported":true,"enabled":true}}`)
+	agent.say(`{"type":"interaction_request","id":"1","sessionId":"names","interactionType":"approval","toolName":"deploy"}`)
+	id := field(front.hear(`"deploy"`), "interactionId")
+	front.say(`{"type":"tool_interaction_response","interactionId":"` + id + `","action":"approve","approvalScope":"always"}`)
+	front.hear(`approvalScope: \"always\" is not offered`, "use one of once, session")
+	front.say(`{"type":"ask_user_response","tool_call_id":"t","answers":{}}`)
+	front.hear(`conversation_id: required`)
+	agent.say(`{"type":"ask_request","id":"a1","payload":{"prompt":"One?"}}`)
+	agent.say(`{"type":"ask_request","id":"a1","payload":{"prompt":"Two?"}}`)
+	agent.hear(`"message":"id: already used for a different request"`)
+	front.say(`{"type":"hello","sessionId":"names","frames":"widget","interaction":{"supported":true,"enabled":true}}`)
+	agent.say(`{"type":"widget:request","sessionId":"names","payload":{"widgetId":"f","type":"feedback","message":"?","items":[{"id":"a","content":"A"}]}}`)
+	front.hear(`"widgetId":"f"`)
+	front.say(`{"type":"widget:submit","payload":{"widgetId":"f","value":{"b":"x","c":"y"}}}`)
+	front.hear(`"message":"value.b: unknown; value.c: unknown"`)
+	front.say(`{"type":"widget:submit","payload":{"widgetId":"f","value":{"a":"x"}}}`)
+	agent.hear(`"widget:submit"`)
+	front.say(`{"type":"widget:submit","payload":{"widgetId":"f","value":{"a":"y"}}}`)
+	front.hear(`"conflict"`, "Already decided by you")
+}

@@ -133,7 +133,7 @@ func showWidget(rec bridge.Record, e bridge.Event) (any, error) {
 	if e.Type == bridge.EventResponse {
 		s, err := p.Submit(rec)
 		if err != nil {
-			return failure{"error", p.WidgetID, bridge.PublicError(ended(err))}, nil
+			return failure{Type: "error", ID: p.WidgetID, Error: bridge.PublicError(ended(err))}, nil
 		}
 		p = p.Answered(s)
 	}
@@ -251,6 +251,9 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 	if err := dialect.Decode(askuserquestion.LateType, b, &l); err != nil {
 		return err
 	}
+	if l.ConversationID == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "conversation_id: required")
+	}
 	rec, err := c.s.pendingOne(ctx, c.p, l.ConversationID, func(rec bridge.Record) bool {
 		i := rec.Interaction
 		return i.Kind == bridge.KindAsk && (i.ToolCall == l.ToolCallID || l.ToolCallID == "" && !rec.State.Final())
@@ -268,8 +271,9 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 }
 
 // pendingOne returns the pending request of a session that an answer refers to,
-// of any agent, if the caller may read it. Agents choose the names of widgets
-// and calls. It returns CodeConflict if several requests match, even of
+// of any agent, if the caller may read it. If there is none, it returns the only
+// closed one, so that the person learns who answered. Agents choose the names of
+// widgets and calls. It returns CodeConflict if several requests match, even of
 // different agents, because the person read only one of them.
 func (s shared) pendingOne(ctx context.Context, p Principal, session string, means func(bridge.Record) bool) (bridge.Record, error) {
 	if session == "" {
@@ -279,18 +283,22 @@ func (s shared) pendingOne(ctx context.Context, p Principal, session string, mea
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	var found []bridge.Record
+	var found, closed []bridge.Record
 	agents := map[string]bool{}
 	for _, rec := range page.Items {
 		if !means(rec) {
 			continue
 		}
 		agents[rec.Interaction.Agent] = true
-		if !rec.State.Final() {
+		if rec.State.Final() {
+			closed = append(closed, rec)
+		} else {
 			found = append(found, rec)
 		}
 	}
 	switch {
+	case len(found) == 0 && len(closed) == 1:
+		return closed[0], nil
 	case len(found) == 0:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "no pending request of the session has this ID")
 	case len(found) > 1 || len(agents) > 1:

@@ -111,7 +111,7 @@ func Choices(q bridge.Question, labels []string) (bridge.Answer, string, error) 
 		case known:
 			values = append(values, value)
 		case !q.AllowOther || other != "":
-			return bridge.Answer{}, "", bridge.Errorf(bridge.CodeInvalid, "answers: %q is not one of the options", l)
+			return bridge.Answer{}, "", bridge.Errorf(bridge.CodeInvalid, "answers.%s: %q is not one of the options", q.ID, l)
 		default:
 			other = l
 		}
@@ -120,27 +120,32 @@ func Choices(q bridge.Question, labels []string) (bridge.Answer, string, error) 
 		return bridge.ListAnswer(values...), other, nil
 	}
 	if len(values) > 1 {
-		return bridge.Answer{}, "", bridge.Errorf(bridge.CodeInvalid, "answers: only one of %q is allowed", labels)
+		return bridge.Answer{}, "", bridge.Errorf(bridge.CodeInvalid, "answers.%s: only one of %q is allowed", q.ID, labels)
 	}
 	return bridge.TextAnswer(strings.Join(values, "")), other, nil
 }
 
 // SplitLabels splits a list of labels joined by sep. It recognizes labels that
-// contain sep themselves.
+// contain sep themselves. If the question allows free text, so can that.
 func SplitLabels(q bridge.Question, s, sep string) []string {
 	var out []string
+	free := false // the last text is not a label
 	for s != "" {
-		best := ""
+		best, known := "", false
 		for _, o := range q.Options {
 			if t := o.Text(); len(t) > len(best) && (s == t || strings.HasPrefix(s, t+sep)) {
-				best = t
+				best, known = t, true
 			}
 		}
-		if best == "" {
+		if !known {
 			best, _, _ = strings.Cut(s, sep)
 		}
-		if best != "" {
+		switch {
+		case free && !known && q.AllowOther:
+			out[len(out)-1] += sep + best
+		case best != "":
 			out = append(out, best)
+			free = !known
 		}
 		s = strings.TrimPrefix(strings.TrimPrefix(s, best), sep)
 	}

@@ -43,6 +43,16 @@ func Renames(words *strings.Replacer, pairs ...string) Names {
 	}
 }
 
+// Refuse returns nil if nothing is wrong with a message. Otherwise it returns
+// these problems together with those of the message's request, so that the
+// sender reads all of them at once.
+func Refuse(wrong bridge.Problems, r bridge.Request, names Names) error {
+	if len(wrong) > 0 {
+		wrong.Add(Named(r.Normalize(), names))
+	}
+	return wrong.Err()
+}
+
 // Named returns the translation with the names of its message in errors.
 func (t Translation) Named(names Names) Translation {
 	for n := range t.Exchanges {

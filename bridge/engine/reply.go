@@ -77,9 +77,9 @@ func (cl *clicks) admitReply(
 		return admitted{}, err
 	}
 	rec.Interaction.Initial = nil // a complete answer does not use initial values
-	given, problem := i.Split(reply.Answers)
-	if problem != "" {
-		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "answers: %s", problem)
+	given, err := i.Split("answers", reply.Answers)
+	if err != nil {
+		return admitted{}, err
 	}
 	a := admitted{
 		Click: bridge.Click{Actor: actor}, record: rec, denyOnly: denyOnly, fields: i.Fields(), actor: actor,

@@ -104,9 +104,9 @@ func fillIn(before bridge.Record, r *bridge.Request) {
 		if !ok {
 			continue
 		}
-		if _, problem := (bridge.Interaction{Ask: bridge.Ask{
+		if _, err := (bridge.Interaction{Ask: bridge.Ask{
 			Questions: []bridge.Question{q},
-		}}).Split(map[string]bridge.Answer{q.ID: a}); problem != "" {
+		}}).Split("initial", map[string]bridge.Answer{q.ID: a}); err != nil {
 			continue // the question has changed its form
 		}
 		if r.Initial == nil {

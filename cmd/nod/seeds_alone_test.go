@@ -38,3 +38,22 @@ func TestQuestionWithoutClient(t *testing.T) {
 		agent.want(fmt.Sprintf(freed, id))
 	}
 }
+
+// TestNoOneInTime checks that agents and front ends read that no one answered in
+// time, and which of several widgets that is about.
+func TestNoOneInTime(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack")
+	agent, front := dialSocket(t, c.URL, rig.TestAgentToken), dialSocket(t, c.URL, rig.AnaToken)
+	front.send(`{"type":"hello","sessionId":"slow","frames":"widget","interaction":{"supported":true,"enabled":true}}`)
+	const why = "No one answered in time. No person has denied it"
+	agent.send(`{"type":"widget:request","sessionId":"slow","timeout":1,"payload":{"widgetId":"w1","type":"confirmation","message":"?"}}`)
+	agent.send(`{"type":"assistant_message","id":"m1","sessionId":"slow","timeout":1,"content":"` +
+		"```widget" + `\n{\"widgetId\":\"w2\",\"type\":\"confirmation\",\"message\":\"?\"}\n` + "```" + `"}`)
+	agent.send(`{"type":"ask_request","id":"a1","timeout":1,"payload":{"prompt":"?"}}`)
+	agent.next(`"error"`, `"id":"w1"`, why)
+	agent.next(`"error"`, `"id":"m1","widgetId":"w2"`, why)
+	agent.next(`"error"`, `"id":"a1"`, why)
+	front.next(`"error"`, `"id":"w1"`, why)
+	front.next(`"error"`, `"id":"w2"`, why)
+}

@@ -7,6 +7,8 @@ package askuserquestion
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,15 +108,19 @@ func Ask(questions []Question) (bridge.Request, error) {
 		return r, bridge.Errorf(bridge.CodeInvalid, "questions: required")
 	}
 	seen := map[string]bool{}
+	var wrong bridge.Problems
 	for n, q := range questions {
 		at := "questions[" + strconv.Itoa(n) + "]"
 		switch {
 		case strings.TrimSpace(q.Question) == "":
-			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: required", at)
+			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "%s.question: required", at))
+			q.Question = at // the other questions keep their places
 		case seen[q.Question]:
-			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: duplicate question; answers are listed by question", at)
-		case len(q.Options) == 0:
-			return r, bridge.Errorf(bridge.CodeInvalid, "%s.options: required", at)
+			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "%s.question: duplicate question; answers are listed by question", at))
+		}
+		if len(q.Options) == 0 {
+			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "%s.options: required", at))
+			q.Options = []Option{{Label: at}}
 		}
 		seen[q.Question] = true
 		out := bridge.Question{ID: "q" + strconv.Itoa(n+1), Text: q.Question, Header: q.Header, Widget: bridge.WidgetRadio, AllowOther: true}
@@ -133,7 +139,7 @@ func Ask(questions []Question) (bridge.Request, error) {
 	if len(questions) == 1 { // the prompt contains the only question
 		r.Prompt, r.Questions[0].Text = r.Questions[0].Text, ""
 	}
-	return r, nil
+	return r, dialect.Refuse(wrong, r, Names)
 }
 
 // TextOf returns the text of a question as the tool sent it.
@@ -208,33 +214,28 @@ func Permission(input []byte, r bridge.Record) (Result, error) {
 // sends them. It rejects unknown questions and invalid answers.
 func DecodeAnswers(i bridge.Interaction, answers map[string]string) (bridge.Reply, error) {
 	reply := bridge.Reply{Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
-	left := len(answers)
+	var wrong bridge.Problems
+	for _, text := range slices.Sorted(maps.Keys(answers)) {
+		if !asked(i, text) {
+			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "answers: unknown question %q", text))
+		}
+	}
 	for _, q := range i.Questions {
 		text, ok := answers[TextOf(i, q)]
 		if !ok {
 			continue
 		}
-		left--
 		labels := []string{text}
 		if q.Multiple() {
 			labels = dialect.SplitLabels(q, text, Separator)
 		}
 		a, other, err := dialect.Choices(q, labels)
-		if err != nil {
-			return reply, err
-		}
+		wrong.Add(err)
 		if reply.Answers[q.ID] = a; other != "" {
 			reply.Others[q.ID] = other
 		}
 	}
-	if left > 0 {
-		for text := range answers {
-			if !asked(i, text) {
-				return reply, bridge.Errorf(bridge.CodeInvalid, "answers: unknown question %q", text)
-			}
-		}
-	}
-	return reply, nil
+	return reply, wrong.Err()
 }
 
 func asked(i bridge.Interaction, text string) bool {

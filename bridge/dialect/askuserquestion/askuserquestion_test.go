@@ -156,3 +156,23 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersOfFrontEnd checks that free text can contain the separator, and
+// that every unknown question is named.
+func TestAnswersOfFrontEnd(t *testing.T) {
+	t.Parallel()
+	r, err := askuserquestion.Request([]byte(`{"questions":[{"question":"Which?","multiSelect":true,"options":[{"label":"a, b"},{"label":"c"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := dialecttest.Record(t, r, bridge.Response{State: bridge.StateExpired}).Interaction
+	id := i.Questions[0].ID
+	reply, err := askuserquestion.DecodeAnswers(i, map[string]string{"Which?": "a, b, one thing, and another, of these"})
+	if err != nil || reply.Answers[id].String() != bridge.ListAnswer("a, b").String() || reply.Others[id] != "one thing, and another, of these" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	_, err = askuserquestion.DecodeAnswers(i, map[string]string{"Y?": "1", "X?": "2"})
+	if want := `answers: unknown question "X?"; answers: unknown question "Y?"`; err == nil || bridge.PublicError(err).Message != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

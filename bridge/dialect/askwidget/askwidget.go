@@ -91,10 +91,13 @@ func (a Ask) Request() (bridge.Request, error) {
 	if len(a.Widgets) == 0 {
 		a.Widgets = []Widget{{Type: "confirm", Options: []string{"Yes", "No"}}}
 	}
+	var wrong bridge.Problems
 	for n, w := range a.Widgets {
 		kind, ok := widgets[w.Type]
 		if !ok {
-			return r, bridge.Errorf(bridge.CodeInvalid, "widgets[%d].type: unknown type %q", n, w.Type).WithHint("use buttons, confirm, select, radio or checkbox")
+			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "widgets[%d].type: unknown type %q", n, w.Type).
+				WithHint("use buttons, confirm, select, radio or checkbox"))
+			kind = bridge.WidgetText // the other widgets keep their places
 		}
 		q := bridge.Question{ID: "w" + strconv.Itoa(n+1), Text: w.Label, Widget: kind}
 		if kind == bridge.WidgetConfirm && len(w.Options) == 0 {
@@ -112,7 +115,7 @@ func (a Ask) Request() (bridge.Request, error) {
 		q.Default = w.defaultOf(q)
 		r.Questions = append(r.Questions, q)
 	}
-	return r, nil
+	return r, dialect.Refuse(wrong, r, Names)
 }
 
 // defaultOf returns the default of a question, or nil if it is not one of the
@@ -229,18 +232,17 @@ func DecodeAnswer(i bridge.Interaction, a Answer) (bridge.Reply, error) {
 	if len(lines) != len(i.Questions) {
 		return reply, bridge.Errorf(bridge.CodeInvalid, "value: %d lines for %d widgets", len(lines), len(i.Questions))
 	}
+	var wrong bridge.Problems
 	for n, q := range i.Questions {
 		labels := []string{lines[n]}
 		if q.Multiple() {
 			labels = dialect.SplitLabels(q, lines[n], ",")
 		}
 		answer, _, err := dialect.Choices(q, labels)
-		if err != nil {
-			return reply, err
-		}
+		wrong.Add(err)
 		reply.Answers[q.ID] = answer
 	}
-	return reply, nil
+	return reply, wrong.Err()
 }
 
 // DecodeDecision decodes a front end's approval_response to a request.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/askwidget"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
 )
@@ -31,6 +32,21 @@ func TestWidgets(t *testing.T) {
 	got, ok := askwidget.Widgets(dialecttest.Record(t, r, bridge.Response{State: bridge.StateExpired}).Interaction)
 	if d := cmp.Diff(sent, got); !ok || d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestEveryAnswerNamed checks that a problem with each line of an answer is named.
+func TestEveryAnswerNamed(t *testing.T) {
+	t.Parallel()
+	r, err := askwidget.Ask{Prompt: "?", Widgets: []askwidget.Widget{{Type: "radio", Options: []string{"a"}}, {Type: "confirm"}}}.Request()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := dialecttest.Record(t, r, bridge.Response{State: bridge.StateExpired}).Interaction
+	_, err = askwidget.DecodeAnswer(i, askwidget.Answer{Value: "z\nMaybe"})
+	want := `value: line 1: "z" is not one of the options; value: line 2: "Maybe" is not one of the options`
+	if got := bridge.PublicError(dialect.Named(err, askwidget.AnswerNames(i))).Message; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

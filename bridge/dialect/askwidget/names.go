@@ -22,8 +22,11 @@ var Names = dialect.Renames(nil,
 // answers to several widgets are the lines of its value.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(f bridge.FieldError) bridge.FieldError {
-		if f.Field == "answers" {
+		switch f.Field {
+		case "answers":
 			f.Field = "value"
+		case "decision":
+			f.Field = "always"
 		}
 		id, ok := strings.CutPrefix(f.Field, "answers.")
 		for n, q := range i.Questions {

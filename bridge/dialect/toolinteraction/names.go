@@ -30,6 +30,9 @@ var Names = dialect.Renames(nil,
 // front end was shown.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(p bridge.FieldError) bridge.FieldError {
+		if p.Field == "decision" {
+			p.Field = "approvalScope"
+		}
 		id, _ := strings.CutPrefix(p.Field, "answers.")
 		for _, f := range i.Fields() {
 			if strings.ReplaceAll(f.ID, "/", ".") == id {

@@ -5,6 +5,7 @@ package toolinteraction
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -200,12 +201,14 @@ func (in Request) Bridge() (bridge.Request, error) {
 	if in.InputSchema == nil || in.InputSchema.Type != "form" {
 		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.type: must be \"form\"")
 	}
-	for _, f := range in.InputSchema.Fields {
-		q, err := f.question()
-		if err != nil {
-			return r, err
+	var wrong bridge.Problems
+	for n, f := range in.InputSchema.Fields {
+		if fieldTypes[f.Type] == "" {
+			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields[%d].type: unknown type %q", n, f.Type).
+				WithHint("use text, textarea, select, checkbox or radio"))
+			f.Type = "text" // the other fields keep their places
 		}
-		r.Questions = append(r.Questions, q)
+		r.Questions = append(r.Questions, f.question())
 	}
 	if len(r.Questions) == 0 {
 		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields: required")
@@ -222,7 +225,7 @@ func (in Request) Bridge() (bridge.Request, error) {
 			r.Initial[id] = unwrap(a)
 		}
 	}
-	return r, nil
+	return r, dialect.Refuse(wrong, r, Names)
 }
 
 var fieldTypes = map[string]bridge.Widget{
@@ -232,12 +235,8 @@ var fieldTypes = map[string]bridge.Widget{
 // Values of a checkbox without options.
 const yes, no = "true", "false"
 
-func (f Field) question() (bridge.Question, error) {
-	widget, ok := fieldTypes[f.Type]
-	if !ok {
-		return bridge.Question{}, bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields: %s: unknown type %q", f.ID, f.Type).WithHint("use text, textarea, select, checkbox or radio")
-	}
-	q := bridge.Question{ID: f.ID, Text: f.Label, Description: f.Description, Widget: widget, Required: &f.Required}
+func (f Field) question() bridge.Question {
+	q := bridge.Question{ID: f.ID, Text: f.Label, Description: f.Description, Widget: fieldTypes[f.Type], Required: &f.Required}
 	for _, o := range f.Options {
 		q.Options = append(q.Options, bridge.Option{Value: o.Value, Label: o.Label})
 	}
@@ -251,7 +250,7 @@ func (f Field) question() (bridge.Question, error) {
 		}
 		q.Default = &d
 	}
-	return q, nil
+	return q
 }
 
 // unwrap converts booleans and numbers to the values of options and text
@@ -315,6 +314,9 @@ func field(i bridge.Interaction, f bridge.Field) Field {
 	if out.Label == "" {
 		out.Label = i.Prompt
 	}
+	if plan := i.Questions[f.Of].Plan; plan != "" && len(f.Options) > 0 {
+		out.Description = plan // the person approves what it shows
+	}
 	for name, w := range fieldTypes {
 		if w == f.Widget {
 			out.Type = name
@@ -375,9 +377,13 @@ func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 		return r, nil
 	case t.Action == "approve" && i.Kind == bridge.KindApproval:
 		r.Decision = bridge.DecideOnce
-		if t.ApprovalScope != "" {
-			r.Decision = bridge.Decision(t.ApprovalScope)
+		if t.ApprovalScope == "" {
+			return r, nil
 		}
+		if offered := i.Approval.Scopes; !slices.Contains(offered, t.ApprovalScope) {
+			return r, bridge.Errorf(bridge.CodeInvalid, "approvalScope: %q is not offered", t.ApprovalScope).WithHint("use one of %s", list(offered))
+		}
+		r.Decision = bridge.Decision(t.ApprovalScope)
 		return r, dialect.CheckScope(i, r.Decision)
 	case (t.Action == "deny" || t.Action == "cancel") && i.Kind == bridge.KindApproval:
 		r.Decision = bridge.DecideDeny
@@ -391,15 +397,26 @@ func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 	return r, t.fill(i, &r)
 }
 
+// list returns scopes as a text.
+func list(scopes []bridge.Scope) string {
+	var out []string
+	for _, s := range scopes {
+		out = append(out, string(s))
+	}
+	return strings.Join(out, ", ")
+}
+
 // fill sets the answers of a reply from the input, by field or by question.
 func (t ToolResponse) fill(i bridge.Interaction, r *bridge.Reply) error {
 	objects := map[string]map[string]bridge.Answer{}
 	fields := i.Fields()
-	for id, a := range t.Input {
+	var wrong bridge.Problems
+	for _, id := range slices.Sorted(maps.Keys(t.Input)) {
+		a := t.Input[id]
 		n := slices.IndexFunc(fields, func(f bridge.Field) bool { return f.ID == id })
 		if n < 0 {
 			if !slices.ContainsFunc(i.Questions, func(q bridge.Question) bool { return q.ID == id }) {
-				return bridge.Errorf(bridge.CodeInvalid, "input: unknown field %q", id)
+				wrong.Add(bridge.Errorf(bridge.CodeInvalid, "input: unknown field %q", id))
 			}
 			r.Answers[id] = a
 			continue
@@ -430,5 +447,5 @@ func (t ToolResponse) fill(i bridge.Interaction, r *bridge.Reply) error {
 		}
 		r.Answers[q] = bridge.JSONAnswer(string(raw))
 	}
-	return nil
+	return wrong.Err()
 }

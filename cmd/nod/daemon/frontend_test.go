@@ -147,6 +147,10 @@ func TestFrontEnd(t *testing.T) {
 	f.ticks("Which parts?", "cron")
 	f.clicks("Which parts?", "Submit")
 	f.gets(`"value":"web,cron"`)
+	f.asks(`{"type":"ask_request","id":"hub-4","sessionId":"s","timeout":1,"payload":{"prompt":"In time?"}}`)
+	f.gets(`"id":"hub-4"`, "No one answered in time")
+	f.shows("In time?", "No one answered in time")
+	f.does("the controls are disabled", chromedp.WaitVisible(f.on("In time?", `[not(.//button[not(@disabled)])]`)))
 	f.in("widget").widgets()
 	f.in("question").questions()
 	f.in("interaction").interactions()
@@ -162,7 +166,7 @@ func TestFrontEnd(t *testing.T) {
 	f.shows("Which option?", "Option B")
 	f.shows("Which parts?", "web,cron")
 	f.in("widget").shows("Who comes?", `{"name":"Ana","age":30,"seat":2,"tags":["a","b"]}`)
-	f.in("interaction").shows("submit", `{"lang":"Go","ok":true}`)
+	f.in("interaction").shows("About you", `submit: {"lang":"Go","ok":true}`)
 }
 
 // widgets answers the widgets of an assistant's text.
