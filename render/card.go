@@ -55,8 +55,9 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	question := headlineOf(i, fields)
 	subject := c.fill(v, question)
 	c.Notice = previewed(r, notice(r, c.Head, subject))
-	if i.LonePlan() && !c.Closed {
-		return c // its buttons show the question
+	if i.LonePlan() { // its buttons and its headline show the question
+		c.Questions = planFeedback(r, fields)
+		return c
 	}
 	for n, f := range fields {
 		if f.Part != "" && f.Of < len(i.Questions) && (n == 0 || fields[n-1].Of != f.Of) {
@@ -69,6 +70,20 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, list)...)
 	}
 	return c
+}
+
+// planFeedback returns what a person wrote about a plan.
+func planFeedback(r bridge.Record, fields []bridge.Field) []Block {
+	if r.State != bridge.StateAnswered {
+		return nil
+	}
+	var out []Block
+	for _, f := range fields[1:] {
+		if !f.FieldAnswer(r.Interaction, r.Response.Answers).Empty() {
+			out = append(out, Block{Kind: Quote, Inner: []Block{Para(given(r, f))}})
+		}
+	}
+	return out
 }
 
 // fill writes the headline, the origin and the body, and returns the subject of
@@ -252,7 +267,7 @@ func fieldBlocks(r bridge.Record, f bridge.Field, n int, several, listOptions bo
 		out = append(out, Block{Kind: Paragraph, Spans: title})
 	}
 	if r.State.Final() {
-		if r.State == bridge.StateAnswered {
+		if r.State == bridge.StateAnswered && !headlined(r) {
 			out = append(out, Block{Kind: Quote, Inner: []Block{Para(given(r, f))}})
 		}
 		return append(out, unchosen(r, f)...)

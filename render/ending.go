@@ -79,18 +79,35 @@ func answered(r bridge.Record) string {
 		return "✅ Answered with the default"
 	}
 	name := Line(a.Display())
-	f, lone := r.Interaction.Lone()
 	switch {
 	case r.Interaction.LonePlan() && planApproved(r):
 		return "✅ Plan approved by " + name
 	case r.Interaction.LonePlan():
 		return "✏️ " + name + " asked for changes"
-	case lone && f.OneTap() && !r.Interaction.CompletedView.Hidden():
-		if given := f.FieldAnswer(r.Interaction, r.Response.Answers); isOption(f, given) {
-			return "✅ " + name + " chose " + Cut(Line(f.Labels(given)), maxHeadObject, Runes)
-		}
+	case chosen(r) != "":
+		return "✅ " + name + " chose " + Cut(chosen(r), maxHeadObject, Runes)
 	}
 	return "✅ " + name + " answered"
+}
+
+// chosen returns the option that a person chose if there was only one question
+// and a click answers it.
+func chosen(r bridge.Record) string {
+	f, lone := r.Interaction.Lone()
+	if !lone || !f.OneTap() || r.Interaction.CompletedView.Hidden() || r.Response.Actor == nil {
+		return ""
+	}
+	if given := f.FieldAnswer(r.Interaction, r.Response.Answers); isOption(f, given) {
+		return Line(f.Labels(given))
+	}
+	return ""
+}
+
+// headlined reports whether the headline names the complete answer, so that
+// the card does not repeat it.
+func headlined(r bridge.Record) bool {
+	s := chosen(r)
+	return s != "" && Runes(s) <= maxHeadObject
 }
 
 func isOption(f bridge.Field, a bridge.Answer) bool {

@@ -111,6 +111,39 @@ func TestCardSays(t *testing.T) {
 	}
 }
 
+// TestAnswersAreSaidOnce checks that a closed card does not repeat the answer
+// that its headline gives.
+func TestAnswersAreSaidOnce(t *testing.T) {
+	t.Parallel()
+	answered := func(q bridge.Question, fields bridge.Answer) string {
+		q.ID = "q"
+		ask := bridge.Ask{Prompt: "Where to?", Questions: []bridge.Question{q}}
+		if err := ask.Normalize(); err != nil {
+			t.Fatal(err)
+		}
+		_, text := card(bridge.View{Record: bridge.Record{
+			Interaction: bridge.Interaction{Ask: ask, Agent: "ci"}, State: bridge.StateAnswered,
+			Response: &bridge.Response{State: bridge.StateAnswered, Actor: &bridge.Actor{Person: "ana"},
+				Answers: map[string]bridge.Answer{"q": fields}},
+		}})
+		return text
+	}
+	eu, us := bridge.Option{Value: "eu", Label: "Europe"}, bridge.Option{Value: "us", Label: "Ohio"}
+	text := answered(bridge.Question{Widget: bridge.WidgetButtons, Options: []bridge.Option{eu, us}}, bridge.TextAnswer("eu"))
+	if strings.Count(text, "Europe") != 1 || !strings.Contains(text, "ana chose Europe") {
+		t.Errorf("the card of a choice says\n%s", text)
+	}
+	plan := bridge.Question{Widget: bridge.WidgetPlanReview, Plan: "1. stop it"}
+	text = answered(plan, bridge.Answer{JSON: []byte(`{"decision":"approve"}`)})
+	if !strings.Contains(text, "Plan approved by ana") || strings.Contains(text, "(no answer)") || strings.Contains(text, "2. ") {
+		t.Errorf("the card of an approved plan says\n%s", text)
+	}
+	text = answered(plan, bridge.Answer{JSON: []byte(`{"decision":"request_changes","feedback":"start it again"}`)})
+	if strings.Count(text, "start it again") != 1 || !strings.Contains(text, "ana asked for changes") {
+		t.Errorf("the card of a plan to change says\n%s", text)
+	}
+}
+
 // TestCardOfVotes checks that a card names who has voted and which votes are
 // missing.
 func TestCardOfVotes(t *testing.T) {

@@ -93,7 +93,11 @@ func inline(spans []render.Span) string {
 		case s.URL != "" && !strings.ContainsAny(s.URL, "<> \n`"):
 			b.WriteString("<" + s.URL + ">")
 		case s.Code && !strings.ContainsAny(s.Text, "`\n") && strings.TrimSpace(s.Text) != "":
-			b.WriteString("`" + s.Text + "`")
+			code := "`" + s.Text + "`"
+			if s.Strike {
+				code = "~~" + code + "~~"
+			}
+			b.WriteString(code)
 		default:
 			b.WriteString(styled(s))
 		}

@@ -127,7 +127,10 @@ func whole(p Page, w bridge.Waiting) []slack.Block {
 func short(p Page, w bridge.Waiting) []slack.Block {
 	i, id := w.View.Record.Interaction, blockID(w.View)
 	c := render.NewCard(w.View, listedOnCard(i))
-	text := c.HeadText() + " " + render.Line(render.PlainText(c.Body))
+	text := c.HeadText()
+	if i.Approval == nil { // the headline of an approval names the action
+		text += " " + render.Line(render.PlainText(c.Body))
+	}
 	text = render.Cut(text, maxHomeLine, cost) + "\n" + render.Line(i.Agent)
 	fields := []*slack.TextBlockObject{dated("Expires ", i.Deadline, "")}
 	s := slack.NewSectionBlock(plain(text, maxSection), fields, nil,

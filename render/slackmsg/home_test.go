@@ -45,5 +45,8 @@ func TestPlainHome(t *testing.T) {
 		if raw, err = json.Marshal(slackmsg.Home(page)); err != nil || strings.Contains(string(raw), `"token-`) {
 			t.Errorf("%s: a bare tab has controls, %v", s.Name, err)
 		}
+		if i.Approval != nil && strings.Contains(string(raw), " says:") {
+			t.Errorf("%s: the short form of an approval is more than its headline: %s", s.Name, raw)
+		}
 	}
 }

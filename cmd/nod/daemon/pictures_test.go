@@ -47,7 +47,7 @@ func TestPictures(t *testing.T) {
 	for name, req := range pictured() {
 		r := rig.New(t, rig.Options{})
 		a := r.Ask(req)
-		drive(t, ctx, name, chromedp.EmulateViewport(1280, 620), chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack article"), chromedp.WaitVisible("#discord article"), chromedp.WaitVisible("#telegram article"))
+		drive(t, ctx, name, chromedp.EmulateViewport(1280, 700), chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack article"), chromedp.WaitVisible("#discord article"), chromedp.WaitVisible("#telegram article"))
 		screenshot(t, ctx, "widget-"+name)
 		_, _ = r.Agent.Cancel(r.Ctx, a.Interaction.ID, "") // a notice is over
 	}

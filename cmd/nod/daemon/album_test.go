@@ -1,0 +1,181 @@
+package daemon_test
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// album collects copies of what the page of the sandbox shows, by service and
+// group. In the end it lays each group out on one sheet.
+type album struct {
+	*rig.Rig
+	t   *testing.T
+	ctx context.Context // of the browser
+}
+
+// albumScript copies elements with what is typed, ticked and chosen in them.
+//
+//go:embed testdata/album.js
+var albumScript string
+
+//go:embed testdata/album.css
+var albumStyle string
+
+// newAlbum opens the page of the sandbox as ana.
+func newAlbum(t *testing.T, r *rig.Rig) *album {
+	t.Helper()
+	al := &album{Rig: r, t: t, ctx: browser(t)}
+	drive(t, al.ctx, "open", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack"),
+		be("ana"), script(fmt.Sprintf("(%s)(%q)", albumScript, albumStyle)))
+	return al
+}
+
+// keep copies the element that a JavaScript expression finds, once the page
+// shows the current state of the sandbox.
+func (al *album) keep(service, group, caption, find string) {
+	al.t.Helper()
+	js := fmt.Sprintf(`(() => {
+  if (Number(document.body.dataset.revision) < %d) return false;
+  const found = (() => { %s })();
+  if (!found) return false;
+  window.keepShot(%q, %q, found);
+  return true;
+})()`, al.Sandbox.State().Revision, find, service+"-"+group, caption)
+	began := time.Now()
+	for {
+		kept, err := chromedp.Run(al.ctx, chromedp.Evaluate[bool](js))
+		if err != nil {
+			al.t.Fatalf("%s on %s: %v", caption, service, err)
+		}
+		if kept {
+			return
+		}
+		if time.Since(began) > 10*time.Second {
+			shown, _ := chromedp.Run(al.ctx, chromedp.Evaluate[string](`document.querySelector("#`+service+`").textContent`))
+			al.t.Fatalf("the page does not show %q on %s, but %s", caption, service, shown)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// card copies the cards of a request on all services.
+func (al *album) card(group, caption string, a rig.Asked) {
+	al.t.Helper()
+	for _, s := range rig.Services {
+		al.message(s, group, caption, a)
+	}
+}
+
+// message copies the card of a request on one service.
+func (al *album) message(service, group, caption string, a rig.Asked) {
+	al.t.Helper()
+	al.keep(service, group, caption, fmt.Sprintf("return document.querySelector(`#%s article[data-message=%q]`)", service, a.On(service).Message))
+}
+
+// says copies the last message or dialog of a service that contains a text.
+func (al *album) says(service, group, caption, text string) {
+	al.t.Helper()
+	al.keep(service, group, caption, fmt.Sprintf(`
+		const all = [...document.querySelectorAll("#%s .messages > article, #%[1]s .modal")];
+		return all.findLast((e) => e.textContent.includes(%q))`, service, text))
+}
+
+// sheets writes each group as a picture, at the width of a screen and of a
+// phone. Those of the endings are also in shades of gray.
+func (al *album) sheets(dir string, groups ...string) {
+	al.t.Helper()
+	for _, s := range rig.Services {
+		for _, g := range groups {
+			al.sheet(dir, s, g, "desktop", 600, 2, false)
+			al.sheet(dir, s, g, "phone", 360, 4, false)
+			if g == "endings" {
+				al.sheet(dir, s, g, "gray", 360, 4, true)
+			}
+		}
+	}
+}
+
+func (al *album) sheet(dir, service, group, device string, width, columns int, gray bool) {
+	al.t.Helper()
+	name := service + "-" + group
+	drive(al.t, al.ctx, "lay out "+name, script(fmt.Sprintf("layOut(%q, %q, %d, %d, %t)", name, service, width, columns, gray)))
+	size := func(which string) int64 {
+		n, err := chromedp.Run(al.ctx, chromedp.Evaluate[float64](`document.querySelector("#sheet").getBoundingClientRect().`+which))
+		if err != nil {
+			al.t.Fatal(err)
+		}
+		return int64(n) + 1
+	}
+	drive(al.t, al.ctx, "resize", chromedp.EmulateViewport(size("width"), size("height")))
+	raw, err := chromedp.Run(al.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		al.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+"-"+device+".png"), compact(al.t, raw), 0o644); err != nil {
+		al.t.Fatal(err)
+	}
+}
+
+// compact reduces a picture to its 256 most frequent colors.
+func compact(t *testing.T, raw []byte) []byte {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[color.RGBA]int{} // by color, rounded
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			counts[rounded(img.At(x, y))]++
+		}
+	}
+	var colors []color.RGBA
+	for c := range counts {
+		colors = append(colors, c)
+	}
+	slices.SortFunc(colors, func(a, b color.RGBA) int { return counts[b] - counts[a] })
+	palette := color.Palette{}
+	for _, c := range colors[:min(len(colors), 256)] {
+		palette = append(palette, c)
+	}
+	small := image.NewPaletted(b, palette)
+	nearest := map[color.RGBA]uint8{}
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			c := rounded(img.At(x, y))
+			n, known := nearest[c]
+			if !known {
+				n = uint8(palette.Index(c))
+				nearest[c] = n
+			}
+			small.SetColorIndex(x, y, n)
+		}
+	}
+	var out bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// rounded returns a color with 5 bits per channel. White and black stay.
+func rounded(c color.Color) color.RGBA {
+	r, g, b, _ := c.RGBA()
+	five := func(v uint32) uint8 { return uint8((v >> 11) * 255 / 31) }
+	return color.RGBA{five(r), five(g), five(b), 255}
+}

@@ -1,0 +1,248 @@
+package daemon_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// TestPicturesOfCards takes the pictures of docs/cards.md, for
+// `make screenshot`.
+func TestPicturesOfCards(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("NOD_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("make screenshot takes them")
+	}
+	dir = filepath.Join(dir, "cards")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for group, scenes := range map[string]func(*album){
+		"approvals": approvalCards, "endings": endingCards, "questions": questionCards, "rest": otherCards,
+	} {
+		t.Run(group, func(t *testing.T) {
+			al := newAlbum(t, rig.New(t, rig.Options{Config: cardConfig}))
+			scenes(al)
+			al.sheets(dir, group)
+		})
+	}
+}
+
+// cardConfig adds what the cards need: the agent, a critical command, routes
+// for two approvers and for reminders, and one that leads to another chat.
+func cardConfig(c *config.Config) {
+	delete(c.Agents, "tester")
+	c.Agents["deploy-bot"] = config.Agent{Token: config.NewSecret(rig.TestAgentToken)}
+	c.Risks = []config.Risk{{Name: "high"}, {Name: "critical", Confirm: "payments"}}
+	c.Policy = []config.Rule{
+		{Name: "namespaces", Command: config.Words{"kubectl delete namespace *"}, Then: "ask", Risk: "critical"},
+		{Name: "production", Command: config.Words{"kubectl delete *"}, Then: "ask", Risk: "high"},
+		{Name: "restarts", Command: config.Words{"kubectl rollout *"}, Then: "ask", Route: "elsewhere"},
+	}
+	two := c.Routes[bridge.DefaultRoute]
+	two.Quorum = 2
+	c.Routes["two"] = two
+	soon := c.Routes[bridge.DefaultRoute]
+	soon.Remind = "1s"
+	c.Routes["soon"] = soon
+	c.Routes["elsewhere"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramForum)}, Responders: config.Words{"ana"}}
+}
+
+const reason = "Pod `api-7f9c4` has not responded since 13:52. The deployment starts a new one."
+
+// asks returns a request for an approval of a command.
+func asks(session, command string) bridge.Request {
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		panic(err)
+	}
+	return bridge.Request{Ask: bridge.Ask{
+		Session: session, Prompt: reason, Requester: "cy", Timeout: bridge.Duration(15 * time.Minute),
+		Approval: &bridge.Approval{
+			Tool: "bash", Input: input, Where: "~/shop/api",
+			Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways},
+			Decisions: []bridge.Decision{
+				bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyStop,
+				bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways, bridge.DecideEdit,
+			},
+		},
+	}}
+}
+
+const deletePod = "kubectl delete pod api-7f9c4"
+
+func approvalCards(al *album) {
+	const g = "approvals"
+	short := al.Ask(asks("release-42", deletePod))
+	al.card(g, "Approval of a short command", short)
+	for _, s := range rig.Services {
+		at := short.On(s)
+		if s == "slack" {
+			al.keep(s, g, "More… opened", fmt.Sprintf(`const e = document.querySelector('#slack article[data-message=%q]').cloneNode(true);
+				e.querySelector("details.menu").open = true; return e`, at.Message))
+		} else {
+			al.Press("ana", at, render.LabelMore)
+			al.says(s, g, "More… opened", strings.TrimSuffix(render.LabelDenyReason, "…"))
+		}
+	}
+	opened, _ := al.Open("ana", short.On("slack"), render.LabelSession) // the others say it next to the button
+	al.says("slack", g, "What “Allow for this session” covers", "session")
+	al.close("slack", opened.Modal)
+	change, err := json.Marshal(map[string]string{
+		"file_path":  "/srv/shop/api/limits.go",
+		"old_string": "const (\n\tmaxConns = 100\n\tidle = 30 * time.Second\n)",
+		"new_string": "const (\n\tmaxConns = 400\n\tidle = 30 * time.Second\n)",
+	})
+	if err != nil {
+		al.t.Fatal(err)
+	}
+	edit := asks("release-42", "")
+	edit.Prompt, edit.Approval.Tool, edit.Approval.Input = "The pool is too small for the new region.", "Edit", change
+	al.card(g, "Approval of an edit, as a diff", al.Ask(edit))
+	script := asks("release-43", migration())
+	script.Prompt = "Moves the orders to the new table, month by month."
+	long := al.Ask(script)
+	for _, s := range rig.Services {
+		al.ApprovingLabel(long.On(s))
+	}
+	al.card(g, "Approval of a long script (the picture cuts the code)", long)
+	critical := al.Ask(asks("cleanup-7", "kubectl delete namespace payments"))
+	al.card(g, "Critical approval", critical)
+	for _, s := range rig.Services {
+		opened := al.Press("ana", critical.On(s), al.ApprovingLabel(critical.On(s)))
+		al.says(s, g, "Typed confirmation", "payments")
+		al.close(s, opened.Modal)
+	}
+	both := asks("release-44", "kubectl delete deployment api")
+	both.Route = "two"
+	vote := al.Ask(both)
+	al.Approve("ana", vote.On("discord"))
+	al.Eventually("the vote is shown", func() bool { return strings.Contains(vote.Text("slack"), "1 of 2") })
+	al.card(g, "One of two approvals", vote)
+}
+
+// close closes a dialog without an answer.
+func (al *album) close(service, view string) {
+	al.t.Helper()
+	if view == "" {
+		return
+	}
+	_, err := al.Sandbox.Act(al.Ctx, sandbox.Action{Service: service, As: "ana", Do: "close", View: view, Text: "all"})
+	if err != nil {
+		al.t.Fatal(err)
+	}
+}
+
+// migration is a script that is too long for a card.
+func migration() string {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\nset -eu\n")
+	for m := range 90 {
+		fmt.Fprintf(&b, "psql \"$PROD\" -c \"INSERT INTO orders_v2 SELECT * FROM orders_v1 WHERE month = '%d-%02d'\"\n", 2019+m/12, m%12+1)
+	}
+	return b.String() + "echo done"
+}
+
+func endingCards(al *album) {
+	e := &endings{album: al}
+	e.approved()
+	e.closed()
+}
+
+// endings takes the pictures of closed approvals.
+type endings struct {
+	*album
+	n int // requests so far
+}
+
+// ask opens a request in a session of its own, so that no grant covers it.
+func (e *endings) ask(command string) rig.Asked {
+	e.t.Helper()
+	e.n++
+	return e.Ask(asks(fmt.Sprintf("release-%d", 50+e.n), command))
+}
+
+// done copies the cards of a request once they are closed.
+func (e *endings) done(caption string, a rig.Asked, words ...string) {
+	e.t.Helper()
+	a.End()
+	a.Closed(words...)
+	e.card("endings", caption, a)
+}
+
+func (e *endings) approved() {
+	once := e.ask(deletePod)
+	e.Approve("bo", once.On("slack"))
+	once.End()
+	if _, err := e.Agent.Complete(e.Ctx, once.Interaction.ID, bridge.Completion{Result: "pod \"api-7f9c4\" deleted"}); err != nil {
+		e.t.Fatal(err)
+	}
+	e.done("Approved once, with the result", once, "deleted")
+
+	session := e.ask(deletePod)
+	e.Decide("ana", session.On("slack"), render.LabelSession)
+	e.done("Approved for the session", session, "ana")
+
+	changed := e.ask(deletePod)
+	const edited = `{"command":"kubectl delete pod api-7f9c4 --grace-period=60"}`
+	e.Typed("bo", changed.On("slack"), strings.TrimSuffix(render.LabelEdit, "…"), edited)
+	e.done("Approved with changes", changed, "with changes")
+
+	always := e.ask("make test")
+	e.Decide("ana", always.On("slack"), render.LabelAlways)
+	e.done("Always approved", always, "Always approved")
+}
+
+func (e *endings) closed() {
+	refused := e.ask(deletePod)
+	e.Typed("bo", refused.On("telegram"), strings.TrimSuffix(render.LabelDenyReason, "…"), "The freeze ends at 15:00. Ask again then.")
+	e.done("Denied, with a reason", refused, "freeze")
+
+	stopped := e.ask(deletePod)
+	e.Decide("bo", stopped.On("slack"), render.LabelDenyStop)
+	e.done("Denied and stopped", stopped, "stopped")
+
+	late := asks("release-90", deletePod)
+	late.Timeout = bridge.Duration(bridge.MinTimeout)
+	e.done("Expired", e.Ask(late), "Expired")
+
+	gone := e.ask(deletePod)
+	if _, err := e.Person.Cancel(e.Ctx, gone.Interaction.ID, "Bo repaired the pod by hand."); err != nil {
+		e.t.Fatal(err)
+	}
+	e.done("Withdrawn by a person", gone, "Withdrawn")
+	back := e.ask(deletePod)
+	if _, err := e.Agent.Cancel(e.Ctx, back.Interaction.ID, "The pod has recovered."); err != nil {
+		e.t.Fatal(err)
+	}
+	e.done("Withdrawn by the agent", back, "recovered")
+
+	moved := e.ask(deletePod)
+	if _, err := e.Agent.Reprompt(e.Ctx, moved.Interaction.ID, asks("", "kubectl rollout restart deployment/api"), ""); err != nil {
+		e.t.Fatal(err)
+	}
+	moved.Closed("Replaced")
+	e.card("endings", "Superseded, with the new card in another chat", moved)
+
+	for _, end := range []struct{ caption, reason, words string }{
+		{"Approved in the terminal", bridge.ReasonAllowed, "Approved in the terminal"},
+		{"Dismissed in the terminal", bridge.ReasonDismissed, "Dismissed in the terminal"},
+	} {
+		local := e.ask(deletePod)
+		if _, err := e.Agent.Cancel(e.Ctx, local.Interaction.ID, end.reason); err != nil {
+			e.t.Fatal(err)
+		}
+		e.done(end.caption, local, end.words)
+	}
+}
