@@ -9,7 +9,7 @@ import (
 )
 
 // TestPreviewOfBatch checks that the notification of a batch without a preview
-// says whether people still have to decide.
+// shows whether people still have to decide.
 func TestPreviewOfBatch(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[bridge.State]string{

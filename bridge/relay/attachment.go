@@ -316,7 +316,7 @@ func (a *attachment) asked(m Message) {
 }
 
 // errUnseen is the error of a request whose changes people cannot see.
-var errUnseen = errors.New("Codex did not report the changes")
+var errUnseen = errors.New("no changes were reported")
 
 // body returns what people are asked, and the key that only a repetition of the
 // request has.

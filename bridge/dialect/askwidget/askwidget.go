@@ -48,6 +48,9 @@ type Ask struct {
 type Approval struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
+	// Prompt is the text of an agent that uses another protocol, for front
+	// ends. nod ignores it in a request.
+	Prompt string `json:"prompt,omitempty"`
 }
 
 // Answer is the payload of an ask_response.
@@ -170,10 +173,13 @@ func DecodeApproval(raw []byte) (bridge.Request, error) {
 		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "payload.tool: required")
 	}
 	return bridge.Request{Ask: bridge.Ask{
-		Kind: bridge.KindApproval, Prompt: "Allow " + dialect.Code(a.Tool) + "?",
+		Kind: bridge.KindApproval, Prompt: allow(a.Tool),
 		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}, AgentRemembers: true},
 	}}, nil
 }
+
+// allow is the prompt of an approval, which has none of its own.
+func allow(tool string) string { return "Allow " + dialect.Code(tool) + "?" }
 
 // Value returns the answer to an ask as one string: the chosen label, or
 // several labels joined by commas. The answers to several widgets are on

@@ -61,7 +61,11 @@ func EncodeRequest(id string, r bridge.Record) ([]byte, bool, error) {
 	i := r.Interaction
 	if i.Approval != nil {
 		f := Frame{Type: ApprovalRequest, ID: id, InteractionID: i.ID}
-		raw, err := encode(f, Approval{Tool: i.Approval.Tool, Input: i.Approval.Input})
+		shown := Approval{Tool: i.Approval.Tool, Input: i.Approval.Input}
+		if i.Prompt != allow(shown.Tool) {
+			shown.Prompt = i.Prompt
+		}
+		raw, err := encode(f, shown)
 		return raw, true, err
 	}
 	w, ok := Widgets(i)

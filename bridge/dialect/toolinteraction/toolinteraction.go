@@ -84,10 +84,13 @@ type Event struct {
 	Prompt          string         `json:"prompt,omitempty"`
 	Error           string         `json:"error,omitempty"`
 	ApprovalScopes  []bridge.Scope `json:"approvalScopes,omitempty"`
-	InputSchema     *Schema        `json:"inputSchema,omitempty"`
-	TimeoutMs       int64          `json:"timeoutMs,omitempty"`
-	CompletedView   *CompletedView `json:"completedView,omitempty"`
-	Presentation    string         `json:"presentation,omitempty"`
+	// ToolInput is the input that an approval covers. The protocol's own tools
+	// have none.
+	ToolInput     json.RawMessage `json:"toolInput,omitempty"`
+	InputSchema   *Schema         `json:"inputSchema,omitempty"`
+	TimeoutMs     int64           `json:"timeoutMs,omitempty"`
+	CompletedView *CompletedView  `json:"completedView,omitempty"`
+	Presentation  string          `json:"presentation,omitempty"`
 
 	// Fields of a response.
 	Action        string                   `json:"action,omitempty"`
@@ -278,7 +281,7 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 		e.CompletedView = &CompletedView{ShowInputs: c.ShowInputs, SummaryTemplate: c.SummaryTemplate}
 	}
 	if i.Approval != nil {
-		e.InteractionType, e.ApprovalScopes = interactionApproval, i.Approval.Scopes
+		e.InteractionType, e.ApprovalScopes, e.ToolInput = interactionApproval, i.Approval.Scopes, i.Approval.Input
 		if !i.Approval.AgentRemembers {
 			e.ApprovalScopes = []bridge.Scope{bridge.ScopeOnce} // the event does not show what a grant covers
 		}
