@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	noteNoReply    = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
-	noteUnread     = "nod cannot read a text in your reply. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply again. On Discord, a reply needs its mention."
+	noteNoReply = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
+	noteUnread  = "nod cannot read a text in your reply. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply again. " +
+		"In a channel, the reply may have to mention the bot."
 	noteReplyEarly = "This question was asked after your reply. Nothing was recorded. Reply again, or click " + render.LabelAnswer + " on the card."
 )
 
