@@ -262,7 +262,7 @@ func TestLongHome(t *testing.T) {
 		}
 	})
 	said := s.home("ana")
-	for _, want := range []string{"make 0", "More requests wait", "more are not shown", "Recent decisions", "As of"} {
+	for _, want := range []string{"Run this command?", "More requests wait", "more are not shown", "Recent decisions", "As of"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("ana does not read %q in %d characters", want, len(said))
 		}

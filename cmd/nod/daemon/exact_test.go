@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -101,23 +102,28 @@ func (p payload) inexact(r *rig.Rig, at sandbox.Place, text string) string {
 // TestShownIsDecided checks that texts of every kind and size are shown character
 // for character on each service, in parts of which each one comes once, in order
 // and above the card, and that this is what is decided. A text that a service
-// cannot show is refused before anything is posted.
+// cannot show is refused before anything is posted. With NOD_TEXTS, every kind
+// comes in every size.
 func TestShownIsDecided(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			refused := 0
-			for _, size := range []int{10, 1_000, 8_000, 60_000, 160_000} {
-				for _, p := range payloads {
+			refused, asked := 0, 0
+			for size, every := range map[int]int{10: 1, 1_000: 1, 8_000: 1, 60_000: 3, 160_000: 8} {
+				for n, p := range payloads {
+					if n%every != 0 && os.Getenv("NOD_TEXTS") == "" {
+						continue
+					}
+					asked++
 					if !shownIsDecided(r, s, p, size) {
 						refused++
 					}
 				}
 			}
 			r.NoComplaints()
-			t.Logf("%d of %d texts are too long for %s", refused, 5*len(payloads), s)
+			t.Logf("%d of %d texts are too long for %s", refused, asked, s)
 		})
 	}
 }
