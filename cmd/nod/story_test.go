@@ -54,8 +54,14 @@ var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z` +
 	`|<!date\^[^>]*>|<t:\d+(:\w)?>|[A-Z][a-z]{2} \d+, \d\d:\d\d(:\d\d)? UTC|\d\d:\d\d(:\d\d)? UTC` +
 	`|"(messageId|through)":"[^"]*"`)
 
+// timestamp matches the time of a frame.
+var timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
+
 // stable replaces IDs and times by names: equal ones get the same name.
 func (s *story) stable(text string) string {
+	if strings.Contains(text, `"state":"undeliverable"`) { // closed as it is opened, perhaps a millisecond later
+		text = timestamp.ReplaceAllString(text, `"timestamp":"SOON"`)
+	}
 	return changing.ReplaceAllStringFunc(text, func(v string) string {
 		kind := "ID"
 		switch {

@@ -101,8 +101,9 @@ func (x toolStory) answersLate() {
 	x.both(`"interaction_response"`)
 	f := x.agent.sees(`"user_message"`)
 	message := strings.Split(strings.Split(f, `"messageId":"`)[1], `"`)[0]
-	x.agent.says(`{"type":"message_ack","sessionId":"s1","through":"` + message + `"}`)
 	x.shows(d, true, "session gets the answer")
+	x.agent.says(`{"type":"message_ack","sessionId":"s1","through":"` + message + `"}`)
+	x.shows(d, true, "tester has the answer")
 	if grants, err := x.Agent.Grants(x.Ctx, ""); err != nil || len(grants) > 0 {
 		x.T.Errorf("nod keeps %v, %v; want no grant", grants, err)
 	}

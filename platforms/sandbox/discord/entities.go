@@ -71,6 +71,7 @@ func (g *guild) resolve(resolved raw.Object, kind int, values []any) {
 			if m, known := g.ByID(e.id); known {
 				member := memberJSON(nil, g.GroupsOf(m))
 				delete(member, "user")
+				member["permissions"] = "0" // in the channel
 				add("members", e.id, member)
 			}
 		}

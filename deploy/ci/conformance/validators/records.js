@@ -52,7 +52,8 @@ export function golden() {
     const dir = new URL(`${service}msg/testdata/`, rendered);
     for (const name of readdirSync(dir).filter((n) => n.endsWith(".json"))) {
       const content = JSON.parse(readFileSync(new URL(name, dir), "utf8"));
-      for (const call of calls(service, name.startsWith("modal-"), content))
+      const modal = name.startsWith("modal-") || content.type === "modal" || "custom_id" in content;
+      for (const call of calls(service, modal, content))
         out.push({ kind: "call", service, ...call, shape: name });
     }
   }
