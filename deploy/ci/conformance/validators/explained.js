@@ -46,7 +46,7 @@ const entries = [
     validator: types,
     side: "bot",
     method: /\/commands$/,
-    rule: /'null' is not assignable|'channel_types' does not exist/,
+    rule: /'null' is not assignable|"channel_types"' does not exist/,
     reason: "discordgo writes null for an empty list of a command; Discord reads null as absent",
   },
   {
