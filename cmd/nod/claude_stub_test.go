@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -159,13 +160,7 @@ func TestGateNeverOpens(t *testing.T) { //nolint:paralleltest // it sets the env
 			t.Fatalf("seed %d, failure %d, %s, %+v: the terminal would have to ask after %+v", seed, n, name, c, h)
 		}
 	}
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for s := range seen {
-			if !yield(s) {
-				return
-			}
-		}
-	}) {
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		t.Logf("%5d  %s", seen[name], name)
 	}
 }

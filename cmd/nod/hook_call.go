@@ -51,14 +51,14 @@ func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	reports := len(t.Exchanges) == 0 || claudecode.Reports(hookEvent(h.body))
-	if reports && t.Elsewhere == nil && len(t.Exchanges) == 0 {
+	asks := len(t.Exchanges) > 0
+	if !asks && t.Elsewhere == nil {
 		return dialect.Encode(t.Answer)
 	}
 	if h.client, err = (&connection{url: h.url}).client(); err != nil {
 		return nil, err
 	}
-	if reports {
+	if !asks || claudecode.Reports(hookEvent(h.body)) {
 		h.report(ctx)
 		return dialect.Encode(t.Answer)
 	}

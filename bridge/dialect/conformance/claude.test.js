@@ -47,7 +47,7 @@ async function project({ gate, allow = [], calls, hook = "" }) {
   open.push(fake.close);
   const env = {
     ...live.env, HOME: home, IS_SANDBOX: "1", ANTHROPIC_BASE_URL: fake.url, ANTHROPIC_API_KEY: "sk-ant-test-key-of-nod",
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1", CLAUDE_CONFIG_DIR: "",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1",
   };
   delete env.CLAUDE_CONFIG_DIR;
   return { dir, env, fake, made: (name) => existsSync(join(dir, name)), settings };
