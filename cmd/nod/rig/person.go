@@ -161,15 +161,18 @@ func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Re
 		return reaction
 	}
 	opened, at := r.Open(who, at, label)
+	closed := false
 	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
-		reaction, err := p.Fill(ctx, at.Service, opened.Modal, []string{text})
-		if err != nil || !tooBusy(reaction) || reaction.Warning == "" {
-			return reaction, err
-		}
-		if again, err := p.Press(ctx, at, label); err == nil { // the modal has closed
+		if closed { // open the form again, as a person would
+			again, err := p.Press(ctx, at, label)
+			if err != nil || tooBusy(again) {
+				return again, err
+			}
 			opened = again
 		}
-		return reaction, nil
+		reaction, err := p.Fill(ctx, at.Service, opened.Modal, []string{text})
+		closed = len(reaction.Errors) == 0 // a form with errors stays open
+		return reaction, err
 	})
 }
 
