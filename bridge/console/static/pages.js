@@ -1,0 +1,12 @@
+// The pages of the console, in the order of the navigation. A page is a module
+// whose default export returns the elements of the page. It receives the rest of
+// the path as id, the query as URLSearchParams, the session, and redraw, which
+// draws the page again. A page without a label has no link.
+export const pages = [
+  { name: "inbox", label: "Inbox", module: "./inbox.js" },
+  { name: "history", label: "History", module: "./history.js" },
+  { name: "grants", label: "Grants", module: "./grants.js" },
+  { name: "routes", label: "Routes", module: "./routes.js" },
+  { name: "health", label: "Health", module: "./health.js" },
+  { name: "i", module: "./request.js" },
+];
