@@ -69,9 +69,12 @@ type ListFilter struct {
 	Session string
 	Agent   string
 	// Text occurs in the prompt, the tool, a name or the ID. Case is ignored.
-	Text   string
-	Cursor string // end of the previous page
-	Limit  int    // at most 200; zero means 50
+	Text string
+	// Since and Until limit the time at which a request was opened. Since is
+	// included, Until is not.
+	Since, Until time.Time
+	Cursor       string // end of the previous page
+	Limit        int    // at most 200; zero means 50
 	// May reports whether the caller may read a record. If it is nil, the
 	// caller may read all.
 	May func(Record) bool `json:"-"`

@@ -57,7 +57,8 @@ type Records interface {
 	// ends first, it returns ctx's error.
 	Await(context.Context, ID) (Record, error)
 	// Pending returns the pending interactions of a session, newest first.
-	// If both arguments are empty, it returns all pending interactions.
+	// If both arguments are empty, it returns all pending interactions, the
+	// next deadline first.
 	Pending(ctx context.Context, agent, session string) ([]ID, error)
 }
 

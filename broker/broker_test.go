@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -222,6 +223,46 @@ func TestListPages(t *testing.T) {
 			}
 			if len(seen) != want {
 				t.Errorf("state %q: %d listed, want %d", state, len(seen), want)
+			}
+		}
+	})
+}
+
+// TestListOrder checks that pending requests are listed by deadline, and that a
+// list can be limited to a period.
+func TestListOrder(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b := newBroker(t, c, "n")
+		var ids []bridge.ID
+		for n := range 5 {
+			r := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(time.Duration(60-n) * time.Minute) })
+			ids = append(ids, r.Interaction.ID)
+			time.Sleep(5 * time.Millisecond)
+		}
+		got, err := b.Pending(t.Context(), "", "")
+		slices.Reverse(got)
+		if err != nil || !slices.Equal(got, ids) {
+			t.Errorf("the pending requests by deadline are %v, want the reverse of %v: %v", got, ids, err)
+		}
+		for _, f := range []bridge.ListFilter{
+			{Since: ids[1].Time(), Until: ids[4].Time(), Limit: 2}, {State: bridge.StatePending, Since: ids[1].Time(), Until: ids[4].Time()},
+		} {
+			var listed []bridge.ID
+			for {
+				page, err := b.List(t.Context(), f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range page.Items {
+					listed = append(listed, r.Interaction.ID)
+				}
+				if f.Cursor = page.Next; f.Cursor == "" {
+					break
+				}
+			}
+			if want := []bridge.ID{ids[3], ids[2], ids[1]}; !slices.Equal(listed, want) {
+				t.Errorf("%+v: %v, want %v", f, listed, want)
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -28,6 +29,14 @@ type place struct {
 
 func (p place) before(q place) bool { return p.ms > q.ms || p.ms == q.ms && p.id > q.id }
 
+// later returns the place that is later in a list.
+func later(p, q place) place {
+	if p.before(q) {
+		return q
+	}
+	return p
+}
+
 func (p place) String() string { return strconv.FormatInt(p.ms, 36) + "." + p.id }
 
 func parsePlace(s string) (place, error) {
@@ -54,6 +63,9 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	if err != nil {
 		return bridge.List{}, err
 	}
+	if !f.Until.IsZero() {
+		at = later(at, place{ms: f.Until.UnixMilli()})
+	}
 	out, last := bridge.List{Items: []bridge.Record{}}, place{}
 	most := min(listBatch, limit+1) // usually enough; if the filter drops some, more are read at a time
 	for {
@@ -71,7 +83,10 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 			return bridge.List{}, err
 		}
 		for k, r := range records {
-			if at = places[k]; r == nil {
+			if at = places[k]; !f.Since.IsZero() && at.ms < f.Since.UnixMilli() {
+				return out, nil
+			}
+			if r == nil {
 				continue // its retention has passed
 			}
 			if len(out.Items) == limit {
@@ -93,9 +108,13 @@ func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, at place, most
 	case f.Session != "" && f.Agent != "":
 		names = []string{ls.keys.session(ls.partition(f.Session, ""), f.Agent, f.Session)}
 	case f.State == bridge.StatePending:
-		all, err := ls.pending(ctx)
+		due, err := ls.pending(ctx)
 		if err != nil {
 			return nil, err
+		}
+		all := make([]place, len(due))
+		for k, q := range due {
+			all[k] = place{bridge.ID(q.id).Time().UnixMilli(), q.id}
 		}
 		return first(slices.DeleteFunc(all, func(q place) bool { return !at.before(q) }), most), nil
 	default:
@@ -135,14 +154,14 @@ func first(all []place, most int) []place {
 	return all[:min(most, len(all))]
 }
 
-// pending returns the places of all pending interactions, unordered. They are
-// the ones that have a deadline. A separate index would cost every opening and
-// every resolution more than a listing pays for reading 36 bytes of each.
+// pending returns all pending interactions, the next deadline first. The places
+// hold the deadlines. A separate index would cost every opening and every
+// resolution more than a listing pays for reading 36 bytes of each.
 func (ls *lists) pending(ctx context.Context) ([]place, error) {
-	cmds := make([]*redis.StringSliceCmd, ls.partitions)
+	cmds := make([]*redis.ZSliceCmd, ls.partitions)
 	_, err := ls.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range cmds {
-			cmds[n] = p.ZRange(ctx, ls.keys.deadlines(n), 0, -1)
+			cmds[n] = p.ZRangeWithScores(ctx, ls.keys.deadlines(n), 0, -1)
 		}
 		return nil
 	})
@@ -151,9 +170,10 @@ func (ls *lists) pending(ctx context.Context) ([]place, error) {
 	}
 	var all []place
 	for _, c := range cmds {
-		for _, id := range c.Val() {
-			all = append(all, place{bridge.ID(id).Time().UnixMilli(), id})
+		for _, z := range c.Val() {
+			all = append(all, place{int64(z.Score), z.Member.(string)})
 		}
 	}
+	slices.SortFunc(all, func(x, y place) int { return cmp.Or(cmp.Compare(x.ms, y.ms), cmp.Compare(x.id, y.id)) })
 	return all, nil
 }

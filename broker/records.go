@@ -24,7 +24,7 @@ func (rs *records) Pending(ctx context.Context, agent, session string) ([]bridge
 	var ids []bridge.ID
 	if agent == "" && session == "" {
 		all, err := rs.lists.pending(ctx)
-		for _, p := range first(all, len(all)) {
+		for _, p := range all {
 			ids = append(ids, bridge.ID(p.id))
 		}
 		return ids, err

@@ -29,7 +29,8 @@ type Action struct {
 	Origin []string
 	// Program is the path of the program that runs, if the input names it.
 	Program string
-	leads   bool // Head holds the first line of the prompt
+	leads   bool   // Head holds the first line of the prompt
+	listed  string // Head in a list, if it differs: with the start of the command
 	rest    func() []Block
 }
 
@@ -60,6 +61,7 @@ func plainName(tool string) string {
 const (
 	maxHeadCommand = 60
 	maxHeadObject  = 80
+	maxListed      = 160
 )
 
 // fitsHead reports whether a text can be part of a headline: it is short and
@@ -188,9 +190,11 @@ func command(fields map[string]any) (Action, bool) {
 	case lines > 1:
 		act.Head, act.Verb = []Span{{Text: fmt.Sprintf("Run a %d-line script", lines)}}, LabelScript
 		act.Short = act.Head
+		act.listed = headText(act.Head) + ": " + Cut(Line(cmd), maxListed, Runes)
 	default:
 		act.Head, act.Verb = []Span{{Text: "Run this command"}}, LabelRun
 		act.Short = []Span{{Text: "Run a command"}}
+		act.listed = "Run " + Cut(Line(cmd), maxListed, Runes)
 	}
 	act.rest = func() []Block {
 		if fitsHead(cmd, maxHeadCommand) {

@@ -9,9 +9,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// risk returns the risk level of an approval if it is high, critical or one of
-// the operator's own levels.
-func risk(i bridge.Interaction) string {
+// Risk returns the risk level of an approval if it is high, critical or one of
+// the administrator's own levels.
+func Risk(i bridge.Interaction) string {
 	switch level := strings.ToLower(Line(i.Risk)); level {
 	case "", "low", "medium", "moderate", "normal":
 		return ""
@@ -32,7 +32,7 @@ func facts(i bridge.Interaction, act Action) []Block {
 		}
 		spans = append(spans, Span{Text: label + "  ", Bold: true}, Span{Text: value, Code: code})
 	}
-	if s := risk(i); s != "" {
+	if s := Risk(i); s != "" {
 		if i.Rule != "" {
 			s += ": rule " + Line(i.Rule)
 		}

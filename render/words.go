@@ -206,7 +206,7 @@ func notice(r bridge.Record, head []Span, subject string) string {
 	case i.Kind != bridge.KindApproval:
 		return Cut(agent+" asks: "+subject, 200, Runes)
 	}
-	if s := risk(i); s != "" {
+	if s := Risk(i); s != "" {
 		text += " " + strings.TrimLeft(s, "⚠️‼ ") + " risk."
 	}
 	text += " Asked by " + agent

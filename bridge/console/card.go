@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,7 +23,9 @@ type card struct {
 	Body       string       `json:"body"`    // HTML
 	Closing    string       `json:"closing"` // HTML
 	Digest     string       `json:"digest,omitempty"`
+	Created    time.Time    `json:"created"`
 	Deadline   time.Time    `json:"deadline"`
+	Risk       string       `json:"risk,omitempty"`
 	MayAnswer  bool         `json:"may_answer"`
 	Decisions  []decision   `json:"decisions"`
 	Fields     []field      `json:"fields"`
@@ -32,6 +33,8 @@ type card struct {
 	Input      string       `json:"input,omitempty"`   // input of an approval, for editing
 	Confirm    string       `json:"confirm,omitempty"` // text that an approver must type
 	Terms      int          `json:"terms"`             // sent back with the decision
+	Seen       string       `json:"seen,omitempty"`    // sent back with an approval; see seenOf
+	Together   bool         `json:"together"`          // may be decided with others
 	Notes      []string     `json:"notes"`
 	Asked      []string     `json:"asked"`
 	Timeline   []moment     `json:"timeline"`
@@ -69,17 +72,16 @@ func (c *Console) shown(r *http.Request, actor bridge.Actor) (bridge.Record, err
 	if err != nil {
 		return bridge.Record{}, err
 	}
+	return c.shownID(r, id, actor)
+}
+
+// shownID returns a record if the actor may read it.
+func (c *Console) shownID(r *http.Request, id bridge.ID, actor bridge.Actor) (bridge.Record, error) {
 	rec, err := c.engine.Shown(r.Context(), id)
 	if err != nil {
 		return rec, err
 	}
-	may := false
-	if p, ok := c.sessions.of(r); ok {
-		may = p.Auditor
-	}
-	if !may {
-		may, err = c.engine.People.MayRead(r.Context(), rec.Interaction, actor)
-	}
+	may, err := c.readable(r, actor)(rec)
 	if err == nil && !may {
 		err = bridge.NotFound(id)
 	}
@@ -129,7 +131,8 @@ func newCard(rec bridge.Record, may bool) card {
 	face := render.NewCard(view, func(bridge.Question) bool { return rec.State.Final() })
 	out := card{
 		ID: i.ID, Terms: i.Terms, State: rec.State, Headline: face.HeadText(), From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
-		Body: html(face.Body), Closing: html(face.Closing), Digest: shortDigest(i), Deadline: i.Deadline, MayAnswer: may,
+		Body: html(face.Body), Closing: html(face.Closing), Digest: shortDigest(i), Created: i.Created, Deadline: i.Deadline, Risk: render.Risk(i), MayAnswer: may,
+		Together:  together(i) && slices.Contains(i.Decisions(), bridge.DecideOnce),
 		Decisions: []decision{}, Fields: []field{}, Declinable: i.Declinable, Notes: []string{}, Asked: []string{}, Timeline: timeline(rec),
 	}
 	if rec.State.Final() {
@@ -160,6 +163,9 @@ func newCard(rec bridge.Record, may bool) card {
 	}
 	for _, f := range i.Fields() {
 		out.Fields = append(out.Fields, newField(f))
+	}
+	if !rec.State.Final() {
+		out.Seen = seenOf(out)
 	}
 	return out
 }
@@ -223,78 +229,4 @@ func timeline(rec bridge.Record) []moment {
 	add(rec.Delivered, "delivered to the agent")
 	slices.SortStableFunc(out, func(a, b moment) int { return a.At.Compare(b.At) })
 	return out
-}
-
-// reply is the body that the page sends: a decision, or values by field.
-type reply struct {
-	Decision bridge.Decision     `json:"decision"`
-	Reason   string              `json:"reason"`
-	Input    string              `json:"input"`
-	Confirm  string              `json:"confirm"`
-	Terms    *int                `json:"terms"`
-	Values   map[string][]string `json:"values"`
-	Others   map[string]string   `json:"others"`
-	Decline  bool                `json:"decline"`
-}
-
-func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
-	var in reply
-	if err := read(r, &in); err != nil {
-		return nil, err
-	}
-	rec, err := c.shown(r, actor)
-	if err != nil {
-		return nil, err
-	}
-	full := bridge.Reply{Decision: in.Decision, Reason: in.Reason, Confirm: in.Confirm, Terms: in.Terms, Decline: in.Decline}
-	if strings.TrimSpace(in.Input) != "" {
-		full.Input = json.RawMessage(in.Input)
-	}
-	if rec.Interaction.Kind == bridge.KindAsk && !in.Decline {
-		problems := fill(&full, rec.Interaction, in)
-		if len(problems) > 0 && !rec.State.Final() {
-			return map[string]any{"problems": problems}, nil
-		}
-	}
-	rec, err = c.engine.Answer(r.Context(), rec.Interaction.ID, actor, full)
-	if err != nil {
-		return nil, err
-	}
-	return c.cardFor(r, rec, actor)
-}
-
-// fill sets the answers of full from the values of fields. It returns the
-// problems by field.
-func fill(full *bridge.Reply, i bridge.Interaction, in reply) map[string]string {
-	d := bridge.Draft{Answers: map[string]bridge.Answer{}, Others: in.Others}
-	fields := i.Fields()
-	for _, f := range fields {
-		values := in.Values[f.ID]
-		switch {
-		case f.Multiple():
-			d.Answers[f.ID] = bridge.ListAnswer(values...)
-		case len(values) > 0:
-			d.Answers[f.ID] = bridge.TextAnswer(values[0])
-		default:
-			d.Answers[f.ID] = bridge.Answer{}
-		}
-	}
-	resp, wrong := i.Respond(&d)
-	problems := map[string]string{}
-	for n, text := range wrong {
-		if n >= 0 && n < len(fields) {
-			problems[fields[n].ID] = text
-		}
-	}
-	full.Answers, full.Others = map[string]bridge.Answer{}, map[string]string{}
-	for _, q := range i.Questions {
-		switch a, given := resp.Answers[q.ID]; {
-		case in.Others[q.ID] != "":
-			full.Others[q.ID] = in.Others[q.ID]
-			full.Answers[q.ID] = d.Answers[q.ID]
-		case given:
-			full.Answers[q.ID] = a
-		}
-	}
-	return problems
 }

@@ -25,6 +25,8 @@ type shownCard struct {
 		Options                 []bridge.Option
 	}
 	Input, Confirm string
+	Seen           string
+	Together       bool
 	Terms          int
 	Asked, Notes   []string
 	Timeline       []struct{ Text string }
@@ -51,6 +53,13 @@ func (b *browser) card(method string, id bridge.ID, body any) shownCard {
 		b.t.Fatal(err)
 	}
 	return c
+}
+
+// approve sends a decision with what the page shows.
+func (b *browser) approve(id bridge.ID, fields map[string]any) (int, string) {
+	b.t.Helper()
+	fields["seen"] = b.card(http.MethodGet, id, nil).Seen
+	return b.call(http.MethodPost, "/console/cards/"+string(id), fields)
 }
 
 // TestApproval checks that an approval is shown with its exact input and
@@ -80,15 +89,20 @@ func TestApproval(t *testing.T) {
 	if err := json.Unmarshal([]byte(c.Input), &input); err != nil || input.Command != "make <deploy>" || c.Confirm != "prod" || !slices.Equal(c.Asked, []string{"ana", "bo"}) {
 		t.Errorf("the card is %+v", c)
 	}
-	for _, bad := range []string{`{"decision":"once"}`, `{"decision":"once","confirm":"dev"}`, `{"decision":"always"}`, `{"decision":"once","confirm":"prod","terms":1}`, `{`} {
-		if status, text := b.call(http.MethodPost, "/console/cards/"+string(id), bad); status < 400 || status >= 500 {
+	for _, bad := range []map[string]any{{"decision": "once"}, {"decision": "once", "confirm": "dev"}, {"decision": "always"}, {"decision": "once", "confirm": "prod", "terms": 1}} {
+		if status, text := b.approve(id, bad); status < 400 || status >= 500 {
 			t.Errorf("%s: %d %s", bad, status, text)
+		}
+	}
+	for _, unseen := range []string{`{"decision":"once","confirm":"prod"}`, `{"decision":"once","confirm":"prod","seen":"` + strings.Repeat("0", 32) + `"}`, `{`} {
+		if status, text := b.call(http.MethodPost, "/console/cards/"+string(id), unseen); status < 400 || status >= 500 {
+			t.Errorf("%s: %d %s", unseen, status, text)
 		}
 	}
 	if rec := o.get(id); rec.State.Final() {
 		t.Fatalf("it is %s", rec.State)
 	}
-	c = b.card(http.MethodPost, id, `{"decision":"once","confirm":"prod","terms":0}`)
+	c = b.card(http.MethodPost, id, map[string]any{"decision": "once", "confirm": "prod", "terms": 0, "seen": c.Seen})
 	if c.State != bridge.StateApproved || c.MayAnswer || len(c.Timeline) != 2 || !strings.Contains(c.Timeline[1].Text, "approved by ana on api") {
 		t.Errorf("afterwards the card is %+v", c)
 	}
@@ -108,8 +122,9 @@ func TestDecisions(t *testing.T) {
 		approval(r)
 		r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideEdit}
 	})
-	if c := b.card(http.MethodGet, edit, nil); c.Decisions[0].Wants != "input" {
-		t.Errorf("the decisions are %+v", c.Decisions)
+	shown := b.card(http.MethodGet, edit, nil)
+	if shown.Decisions[0].Wants != "input" {
+		t.Errorf("the decisions are %+v", shown.Decisions)
 	}
 	longer := o.ask(func(r *bridge.Request) {
 		approval(r)
@@ -118,7 +133,7 @@ func TestDecisions(t *testing.T) {
 	if c := b.card(http.MethodGet, longer, nil); !strings.Contains(c.Body, "may repeat exactly this request") {
 		t.Errorf("the page offers %+v and does not state what they cover: %s", c.Decisions, c.Body)
 	}
-	b.card(http.MethodPost, edit, `{"decision":"edit","input":"{\"command\":\"make\"}"}`)
+	b.card(http.MethodPost, edit, map[string]any{"decision": "edit", "input": `{"command":"make"}`, "seen": shown.Seen})
 	if rec := o.get(edit); rec.State != bridge.StateApproved || string(rec.Response.Input) != `{"command":"make"}` {
 		t.Errorf("%s with %s", rec.State, rec.Response.Input)
 	}
@@ -149,7 +164,7 @@ func TestWhoSees(t *testing.T) {
 	if c := bo.card(http.MethodGet, id, nil); !c.MayAnswer || !slices.Equal(c.decisions(), []string{"deny", "deny_reason"}) {
 		t.Errorf("the requester may %q", c.decisions())
 	}
-	if status, _ := bo.call(http.MethodPost, path, `{"decision":"once"}`); status != http.StatusForbidden {
+	if status, _ := bo.approve(id, map[string]any{"decision": "once"}); status != http.StatusForbidden {
 		t.Errorf("the requester approves: %d", status)
 	}
 	cy, aud := o.signedIn("cy"), o.signedIn("aud")
@@ -160,7 +175,8 @@ func TestWhoSees(t *testing.T) {
 		t.Errorf("an auditor sees %+v", c)
 	}
 	for name, b := range map[string]*browser{"cy": cy, "aud": aud} {
-		if status, _ := b.call(http.MethodPost, path, `{"decision":"once"}`); status != http.StatusNotFound && status != http.StatusForbidden {
+		send := map[string]string{"decision": "once", "seen": aud.card(http.MethodGet, id, nil).Seen}
+		if status, _ := b.call(http.MethodPost, path, send); status != http.StatusNotFound && status != http.StatusForbidden {
 			t.Errorf("%s decides: %d", name, status)
 		}
 	}
@@ -289,7 +305,7 @@ func TestLists(t *testing.T) {
 	o := newOffice(t)
 	id := o.ask(approval)
 	for who, n := range map[string]int{"ana": 1, "cy": 0, "aud": 0} {
-		_, body := o.signedIn(who).call(http.MethodGet, "/console/waiting", nil)
+		_, body := o.signedIn(who).call(http.MethodGet, "/console/inbox", nil)
 		if got := strings.Count(body, string(id)); min(got, 1) != n || !strings.Contains(body, `"items":[`) {
 			t.Errorf("%s finds %s", who, body)
 		}

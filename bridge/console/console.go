@@ -22,6 +22,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
@@ -40,6 +41,11 @@ type Options struct {
 	Key []byte
 	// Secure means that browsers reach the console by HTTPS.
 	Secure bool
+	// Policy is the policy to show and to try. If it is nil, it has no rules.
+	Policy *policy.Policy
+	// Members and Groups are the people and the groups of the config, by name.
+	Members []Member
+	Groups  []Group
 	// If OIDC is nil, people can sign in with their tokens only.
 	OIDC *OIDC
 	// Store records the open sessions, so that signing out ends a session for
@@ -63,6 +69,9 @@ type Store interface {
 // concurrent use.
 type Console struct {
 	engine   *engine.Engine
+	policy   *policy.Policy
+	members  []Member
+	groups   []Group
 	sessions sessions
 	oidc     *OIDC
 	log      *slog.Logger
@@ -74,7 +83,15 @@ type Console struct {
 
 // New returns a console.
 func New(o Options) *Console {
-	c := &Console{engine: o.Engine, sessions: sessions{key: o.Key, tokens: o.Tokens, secure: o.Secure, oidc: o.OIDC, store: o.Store, log: o.Log}, oidc: o.OIDC, log: o.Log, mux: http.NewServeMux(), blocked: o.Blocked, failed: o.Failed, foreign: http.NewCrossOriginProtection()}
+	c := &Console{
+		engine: o.Engine, policy: o.Policy, members: o.Members, groups: o.Groups,
+		sessions: sessions{key: o.Key, tokens: o.Tokens, secure: o.Secure, oidc: o.OIDC, store: o.Store, log: o.Log},
+		oidc:     o.OIDC, log: o.Log, mux: http.NewServeMux(), blocked: o.Blocked, failed: o.Failed,
+		foreign: http.NewCrossOriginProtection(),
+	}
+	if c.policy == nil {
+		c.policy, _ = policy.New(nil, nil) // without rules, people decide everything
+	}
 	none := func(*http.Request) time.Duration { return 0 }
 	if c.blocked == nil {
 		c.blocked = none
@@ -94,7 +111,12 @@ func New(o Options) *Console {
 	c.mux.HandleFunc("GET /console/oidc/callback", c.oidcDone)
 	c.mux.HandleFunc("GET /console/cards/{id}", c.person(c.card))
 	c.mux.HandleFunc("POST /console/cards/{id}", c.person(c.answer))
-	c.mux.HandleFunc("GET /console/waiting", c.person(c.waiting))
+	c.mux.HandleFunc("POST /console/answers", c.person(c.answers))
+	c.mux.HandleFunc("GET /console/inbox", c.person(c.inbox))
+	c.mux.HandleFunc("GET /console/history", c.person(c.history))
+	c.mux.HandleFunc("GET /console/people", c.person(c.people))
+	c.mux.HandleFunc("GET /console/policy", c.person(c.showPolicy))
+	c.mux.HandleFunc("POST /console/policy", c.person(c.tryPolicy))
 	c.mux.HandleFunc("GET /console/routes", c.person(c.routes))
 	return c
 }
@@ -143,17 +165,6 @@ func (c *Console) person(h handler) http.HandlerFunc {
 		}
 		write(w, http.StatusOK, out)
 	}
-}
-
-// waitingShown limits the pending requests that the page lists for a person.
-const waitingShown = 100
-
-func (c *Console) waiting(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
-	records, more, err := c.engine.Waiting(r.Context(), actor, waitingShown)
-	if records == nil {
-		records = []bridge.Record{}
-	}
-	return map[string]any{"items": records, "more": more}, err
 }
 
 // route is a route in the form that the page shows.

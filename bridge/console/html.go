@@ -25,7 +25,9 @@ func writeBlock(b *strings.Builder, x render.Block) {
 		writeSpans(b, x.Spans)
 		b.WriteString("</p>")
 	case render.Code:
-		b.WriteString(`<pre tabindex="0"><code>` + template.HTMLEscapeString(x.Text) + "</code></pre>")
+		b.WriteString(`<pre tabindex="0"><code>`)
+		writeCode(b, x)
+		b.WriteString("</code></pre>")
 	case render.List:
 		tag := "ul"
 		if x.Start > 0 {
@@ -46,6 +48,24 @@ func writeBlock(b *strings.Builder, x render.Block) {
 		b.WriteString("<p>")
 		writeSpans(b, x.Spans)
 		b.WriteString("</p>")
+	}
+}
+
+// writeCode writes the text of a code block. It marks the lines of a diff.
+func writeCode(b *strings.Builder, x render.Block) {
+	if x.Lang != "diff" {
+		b.WriteString(template.HTMLEscapeString(x.Text))
+		return
+	}
+	for line := range strings.Lines(x.Text) {
+		text := template.HTMLEscapeString(line)
+		switch {
+		case strings.HasPrefix(line, "+"):
+			text = `<span class="add">` + text + "</span>"
+		case strings.HasPrefix(line, "-"):
+			text = `<span class="del">` + text + "</span>"
+		}
+		b.WriteString(text)
 	}
 }
 

@@ -105,7 +105,7 @@ func newOffice(t testing.TB) *office {
 	strict := route("cy")
 	strict.Quorum, strict.Must, strict.Groups = 2, []string{"cy"}, []string{"ops"}
 	e := engine.New(engine.Options{Store: b, Keys: keys, Platforms: []bridge.Platform{chat{}},
-		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict}})
+		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict}, History: b})
 	tokens := map[string]api.Principal{hashOf("ci"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "cy"} {
 		tokens[hashOf(who)] = api.Principal{Person: who}

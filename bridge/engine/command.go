@@ -80,13 +80,15 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 	var more bool
 	var err error
 	if mine {
-		found, more, err = cm.reader.waiting(ctx, c.Actor, maxLooked)
+		found, more, err = cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
+			return cm.people.MayAnswer(ctx, r.Interaction, c.Actor)
+		})
 	} else {
 		_, ok, merr := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
 		if merr != nil || !ok {
 			return "Only responders of this channel can list its pending requests. To list yours, send /" + bridge.CommandName + " mine.", merr
 		}
-		found, more, err = cm.reader.pendingFor(ctx, maxLooked, func(r bridge.Record) (bool, error) {
+		found, more, err = cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
 			if !r.Interaction.ShownIn(c.Actor.Platform, c.Channels) {
 				return false, nil
 			}
@@ -108,9 +110,9 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 		lines = append(lines, fmt.Sprintf("%s  %s: %s (%s left)", i.ID, bridge.OneLine(i.Agent), shortened(bridge.OneLine(i.Prompt)), i.Left(time.Now())))
 	}
 	if more {
-		lines = append(lines, "… and older requests.")
+		lines = append(lines, "… and requests with later deadlines.")
 	}
-	return listed("Pending requests, newest first (details: /"+bridge.CommandName+" show ID):", lines, c), nil
+	return listed("Pending requests, next deadline first (details: /"+bridge.CommandName+" show ID):", lines, c), nil
 }
 
 // show describes one request to a person who may read it.

@@ -19,14 +19,12 @@ const (
 
 // desk shows people what concerns them.
 type desk struct {
-	records  bridge.Records
-	history  bridge.Histories // nil if there is none
-	audit    bridge.AuditLog  // every decision, vote, grant and revocation lengthens it
-	evidence *Evidence
-	reader   *reader
-	cards    *cards
-	people   *People
-	grants   *Grants
+	records bridge.Records
+	audit   bridge.AuditLog // every decision, vote, grant and revocation lengthens it
+	reader  *reader
+	cards   *cards
+	people  *People
+	grants  *Grants
 }
 
 // overview implements Engine.Overview.
@@ -52,7 +50,7 @@ func (de *desk) overview(ctx context.Context, actor bridge.Actor, n int) (bridge
 // waiting returns up to n pending requests that wait for an actor, and whether
 // there are more.
 func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Waiting, bool, error) {
-	found, more, err := de.reader.pendingFor(ctx, n, func(r bridge.Record) (bool, error) {
+	found, more, err := de.reader.pending(ctx, n, func(r bridge.Record) (bool, error) {
 		if r.Interaction.Kind == bridge.KindNotice {
 			return false, nil
 		}
@@ -63,7 +61,6 @@ func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridg
 	if err != nil {
 		return nil, false, err
 	}
-	slices.SortStableFunc(found, func(a, b bridge.Record) int { return a.Interaction.Deadline.Compare(b.Interaction.Deadline) })
 	out := make([]bridge.Waiting, len(found))
 	for k, r := range found {
 		if out[k], err = de.shown(ctx, r, actor.Platform); err != nil {
@@ -100,15 +97,12 @@ func (de *desk) shown(ctx context.Context, r bridge.Record, platform string) (br
 
 // decided returns closed requests that an actor may read, newest first.
 func (de *desk) decided(ctx context.Context, actor bridge.Actor) ([]bridge.Record, error) {
-	if de.history == nil {
-		return nil, nil
-	}
-	page, err := de.history.List(ctx, bridge.ListFilter{Limit: decidedLooked})
+	page, err := de.reader.list(ctx, bridge.ListFilter{Limit: decidedLooked})
 	if err != nil {
 		return nil, err
 	}
 	var out []bridge.Record
-	for _, r := range de.evidence.CheckList(page, false).Items {
+	for _, r := range page.Items {
 		if !r.State.Final() || r.Interaction.Kind == bridge.KindNotice || len(out) == maxDecided {
 			continue
 		}
@@ -117,7 +111,7 @@ func (de *desk) decided(ctx context.Context, actor bridge.Actor) ([]bridge.Recor
 			return nil, err
 		}
 		if may {
-			out = append(out, de.reader.redactor.record(r))
+			out = append(out, r)
 		}
 	}
 	return out, nil

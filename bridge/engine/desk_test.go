@@ -59,6 +59,25 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// TestNextDeadline checks that the requests that a person sees are those with
+// the next deadlines, however many newer ones there are.
+func TestNextDeadline(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	urgent := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Minute) }, confirm).Interaction.ID
+	for range 250 {
+		w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Hour) }, confirm)
+	}
+	if o := w.overview("ana", 5); len(o.Waiting) != 5 || !o.More || o.Waiting[0].View.Record.Interaction.ID != urgent {
+		t.Errorf("the first of %d is not the one that expires next", len(o.Waiting))
+	}
+	all := func(bridge.Record) (bool, error) { return true, nil }
+	found, more, err := w.engine.Pending(t.Context(), 0, all)
+	if err != nil || more || len(found) != 251 || found[0].Interaction.ID != urgent {
+		t.Errorf("%d are pending, more: %v, %v", len(found), more, err)
+	}
+}
+
 // TestRevokeAs checks that a person revokes a grant only if they may see it.
 func TestRevokeAs(t *testing.T) {
 	t.Parallel()

@@ -149,10 +149,22 @@ func (e *Engine) Shown(ctx context.Context, id bridge.ID) (bridge.Record, error)
 	return e.reader.shown(ctx, id)
 }
 
-// Waiting returns up to n of the newest pending requests that the actor may
-// answer, and whether there are more.
-func (e *Engine) Waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Record, bool, error) {
-	return e.reader.waiting(ctx, actor, n)
+// Pending returns up to n pending requests that wanted selects, the next
+// deadline first, and whether there may be more. A zero n means 1000, which is
+// the number of requests that it examines.
+func (e *Engine) Pending(
+	ctx context.Context, n int, wanted func(bridge.Record) (bool, error),
+) ([]bridge.Record, bool, error) {
+	if n == 0 {
+		n = maxLooked
+	}
+	return e.reader.pending(ctx, n, wanted)
+}
+
+// List returns a page of requests as people see them, newest first. Without a
+// history, it returns none.
+func (e *Engine) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
+	return e.reader.list(ctx, f)
 }
 
 // Cancel cancels a pending interaction. It returns a closed interaction

@@ -195,6 +195,11 @@ func (f *fake) Pending(_ context.Context, agent, session string) ([]bridge.ID, e
 		}
 		out = append(out, id)
 	}
+	if agent == "" && session == "" {
+		slices.SortStableFunc(out, func(a, b bridge.ID) int {
+			return f.records[a].Interaction.Deadline.Compare(f.records[b].Interaction.Deadline)
+		})
+	}
 	return out, f.refuses
 }
 

@@ -127,7 +127,9 @@ func TestCommands(t *testing.T) {
 	if said := w.say("ana", "show "+string(id)); !strings.Contains(said, "by ana on chat") {
 		t.Errorf("show, after the answer: %s", said)
 	}
-	all, more, err := w.engine.Waiting(t.Context(), onAPI("ana"), 5)
+	all, more, err := w.engine.Pending(t.Context(), 5, func(r bridge.Record) (bool, error) {
+		return w.engine.People.MayAnswer(t.Context(), r.Interaction, onAPI("ana"))
+	})
 	if err != nil || len(all) != 0 || more {
 		t.Errorf("%d wait for ana: %v", len(all), err)
 	}

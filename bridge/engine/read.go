@@ -2,18 +2,25 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// maxLooked is the maximum number of pending requests to examine.
-const maxLooked = 200
+// maxLooked is the maximum number of pending requests to examine, and
+// loadedAtOnce the number of records that are loaded concurrently.
+const (
+	maxLooked    = 1000
+	loadedAtOnce = 50
+)
 
 // reader returns records that verify.
 type reader struct {
 	records  bridge.Records
+	history  bridge.Histories // nil if there is none
+	evidence *Evidence
 	granter  *granter
-	people   *People
 	redactor *redactor
 }
 
@@ -56,37 +63,67 @@ func (re *reader) shown(ctx context.Context, id bridge.ID) (bridge.Record, error
 	return re.redactor.record(r), nil
 }
 
-// waiting implements Engine.Waiting.
-func (re *reader) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Record, bool, error) {
-	return re.pendingFor(ctx, n, func(r bridge.Record) (bool, error) { return re.people.MayAnswer(ctx, r.Interaction, actor) })
-}
-
-func (re *reader) pendingFor(ctx context.Context, n int, wanted func(bridge.Record) (bool, error)) ([]bridge.Record, bool, error) {
+// pending implements Engine.Pending.
+func (re *reader) pending(ctx context.Context, n int, wanted func(bridge.Record) (bool, error)) ([]bridge.Record, bool, error) {
 	ids, err := re.records.Pending(ctx, "", "")
 	if err != nil {
 		return nil, false, err
 	}
+	more := len(ids) > maxLooked
 	var out []bridge.Record
-	for k, id := range ids {
-		if k == maxLooked {
-			return out, true, nil
-		}
-		r, err := re.records.Load(ctx, id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && r.State.Final() {
-			continue
-		}
-		ok := false
-		if err == nil {
-			ok, err = wanted(r)
-		}
-		switch {
-		case err != nil:
+	for some := range slices.Chunk(ids[:min(len(ids), maxLooked)], loadedAtOnce) {
+		records, err := re.loadAll(ctx, some)
+		if err != nil {
 			return nil, false, err
-		case ok && len(out) == n:
-			return out, true, nil
-		case ok:
-			out = append(out, re.redactor.record(r))
+		}
+		for _, r := range records {
+			ok, err := wanted(r)
+			switch {
+			case err != nil:
+				return nil, false, err
+			case ok && len(out) == n:
+				return out, true, nil
+			case ok:
+				out = append(out, re.redactor.record(r))
+			}
 		}
 	}
-	return out, false, nil
+	return out, more, nil
+}
+
+// loadAll returns the pending requests among the given ones, in their order.
+func (re *reader) loadAll(ctx context.Context, ids []bridge.ID) ([]bridge.Record, error) {
+	records, errs := make([]bridge.Record, len(ids)), make([]error, len(ids))
+	var wg sync.WaitGroup
+	for k, id := range ids {
+		wg.Go(func() { records[k], errs[k] = re.records.Load(ctx, id) })
+	}
+	wg.Wait()
+	out := records[:0]
+	for k, r := range records {
+		if bridge.ErrorCode(errs[k]) == bridge.CodeNotFound || errs[k] == nil && r.State.Final() {
+			continue
+		}
+		if errs[k] != nil {
+			return nil, errs[k]
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// list implements Engine.List.
+func (re *reader) list(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
+	if re.history == nil {
+		return bridge.List{}, nil
+	}
+	page, err := re.history.List(ctx, f)
+	if err != nil {
+		return bridge.List{}, err
+	}
+	page = re.evidence.CheckList(page, f.AsStored)
+	for k, r := range page.Items {
+		page.Items[k] = re.redactor.record(r)
+	}
+	return page, nil
 }

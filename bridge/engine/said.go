@@ -77,7 +77,7 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 // the person may answer.
 func (l *listener) candidates(ctx context.Context, s bridge.Said) ([]meant, error) {
 	var out []meant
-	_, _, err := l.clicks.reader.pendingFor(ctx, 1, func(r bridge.Record) (bool, error) {
+	_, _, err := l.clicks.reader.pending(ctx, 1, func(r bridge.Record) (bool, error) {
 		n, ok := s.Destination(r)
 		if !ok {
 			return false, nil

@@ -21,14 +21,14 @@ func (cm *commands) suggest(ctx context.Context, c bridge.Command, n int) ([]bri
 	return nil, nil
 }
 
-// suggestRequests suggests the pending requests that a person may read, newest
-// first.
+// suggestRequests suggests the pending requests that a person may read, the next
+// deadline first.
 func (cm *commands) suggestRequests(ctx context.Context, who bridge.Actor, typed string, n int) ([]bridge.Suggestion, error) {
 	of := func(r bridge.Record) bridge.Suggestion {
 		i := r.Interaction
 		return bridge.Suggestion{Value: string(i.ID), Label: render.Title(r), Note: render.Line(i.Agent) + ", " + i.Left(time.Now()) + " left"}
 	}
-	found, _, err := cm.reader.pendingFor(ctx, n, func(r bridge.Record) (bool, error) {
+	found, _, err := cm.reader.pending(ctx, n, func(r bridge.Record) (bool, error) {
 		if !of(cm.redactor.record(r)).Matches(typed) {
 			return false, nil
 		}

@@ -19,6 +19,7 @@ type shared struct {
 	people    *People
 	channels  *Channels
 	cards     *cards
+	evidence  *Evidence
 }
 
 // wire creates the parts of an engine. Each part depends only on parts created
@@ -34,6 +35,7 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	}
 	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, log: o.Log}
 	s.cards = &cards{records: s.Records, redactor: s.redactor, channels: s.channels, mentions: mentions, keys: o.Keys, log: o.Log}
+	s.evidence = &Evidence{records: s.Records, raw: s.Store, prover: prover, signer: s.Signer, log: s.Log}
 	out := s.outgoing()
 	return s.incoming(out)
 }
@@ -67,7 +69,7 @@ func (s shared) outgoing() outgoing {
 		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, composer: composer, reach: out.reach,
 		granter: out.granter, log: s.Log,
 	}
-	out.reader = &reader{records: s.Records, granter: out.granter, people: s.people, redactor: s.redactor}
+	out.reader = &reader{records: s.Records, history: s.History, evidence: s.evidence, granter: out.granter, redactor: s.redactor}
 	out.rounds = &rounds{
 		records: s.Records, reader: out.reader, opener: out.opener, composer: composer, reach: out.reach,
 		routes: s.routes, redactor: s.redactor,

@@ -17,10 +17,9 @@ func (s shared) incoming(out outgoing) *Engine {
 	grants := &Grants{
 		store: s.Grants, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
 	}
-	evidence := &Evidence{records: s.Records, raw: s.Store, prover: s.prover, signer: s.Signer, log: s.Log}
 	sessions := &Sessions{
 		memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence, stops: s.Stops, stopper: stopper,
-		history: s.History, evidence: evidence, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
+		history: s.History, evidence: s.evidence, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
 	}
 	return &Engine{
 		Audit: &Audit{
@@ -28,7 +27,7 @@ func (s shared) incoming(out outgoing) *Engine {
 			log: s.Log, node: s.Node,
 		},
 		Channels: s.channels,
-		Evidence: evidence,
+		Evidence: s.evidence,
 		Grants:   grants,
 		Links:    links,
 		People:   s.people,
@@ -48,8 +47,7 @@ func (s shared) incoming(out outgoing) *Engine {
 			people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
 		},
 		desk: &desk{
-			records: s.Records, history: s.History, audit: s.Audit, evidence: evidence, reader: out.reader, cards: s.cards,
-			people: s.people, grants: grants,
+			records: s.Records, audit: s.Audit, reader: out.reader, cards: s.cards, people: s.people, grants: grants,
 		},
 		listener:   &listener{clicks: clicks, notes: s.Notes},
 		dispatcher: out.dispatcher,

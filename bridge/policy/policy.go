@@ -49,9 +49,9 @@ type Rule struct {
 // Risk is a named risk level. Lists of risk levels are ordered from lowest to
 // highest.
 type Risk struct {
-	Name    string
-	Quorum  int
-	Confirm string
+	Name    string `json:"name"`
+	Quorum  int    `json:"quorum,omitempty"`
+	Confirm string `json:"confirm,omitempty"`
 }
 
 // Step is the result of one rule for one part of an action.
@@ -238,6 +238,27 @@ func (p *Policy) unreachable() []error {
 		}
 	}
 	return nil
+}
+
+// Rules returns the rules in order. A nil Policy has none. The caller must not
+// change them.
+func (p *Policy) Rules() []Rule {
+	if p == nil {
+		return nil
+	}
+	out := make([]Rule, len(p.rules))
+	for n, c := range p.rules {
+		out[n] = c.Rule
+	}
+	return out
+}
+
+// Risks returns the risk levels, lowest first. A nil Policy has none.
+func (p *Policy) Risks() []Risk {
+	if p == nil {
+		return nil
+	}
+	return p.risks
 }
 
 // rank returns the index of a risk level, or -1 if it is unknown.

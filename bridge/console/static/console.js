@@ -1,6 +1,7 @@
 // The console in plain JavaScript, without a build step: navigation, sign-in
 // and live updates. Each page is a module; see pages.js.
 import { call, el, hush, onSignedOut, post } from "./dom.js";
+import { keys, overlay } from "./keys.js";
 import { loginPage } from "./login.js";
 import { pages } from "./pages.js";
 
@@ -14,6 +15,8 @@ let stream = null;
 let drawn = 0; // number of the last page that was opened, so that a slow page does not replace a newer one
 let drawing = false; // a page that was opened is being fetched
 let dirty = false; // a form has changed since the page was drawn
+let waiting = 0; // number of pending requests for the person
+let title = "nod";
 let version = ""; // the version of the content that the page shows
 
 const links = new Map(pages.filter((p) => p.label).map((p) => [p.name, el("a", { href: "#/" + p.name }, p.label)]));
@@ -22,10 +25,28 @@ nav.append(...links.values());
 const redraw = () => draw();
 
 // content returns the elements of the page that the URL names.
-async function content(page, id, query) {
+async function content(page, id, query, isLive) {
   if (!session.person) return loginPage(await call("/console/session"), begin);
   const module = await import(page.module);
-  return module.default({ id, query, session, redraw });
+  const place = { id, query, session, redraw, badge };
+  if (isLive && module.update && (await module.update(place, main))) return null;
+  return module.default(place);
+}
+
+// badge shows the number of requests for the person on every page.
+function badge(counts) {
+  waiting = counts.mine;
+  const a = links.get("inbox");
+  a.replaceChildren("Inbox", ...(waiting ? [" ", el("span", { class: "count" }, String(waiting))] : []));
+  entitle();
+}
+
+function entitle() {
+  document.title = (waiting ? "(" + waiting + ") " : "") + title;
+}
+
+async function count() {
+  if (session.person) badge((await call("/console/inbox?who=none")).counts);
 }
 
 // draw shows the page that the URL names. A live update never discards a form
@@ -40,17 +61,18 @@ async function draw(isLive = false) {
   nav.hidden = logout.hidden = menu.hidden = !session.person;
   let shown;
   try {
-    shown = await content(page, id, new URLSearchParams(query || ""));
+    shown = await content(page, id, new URLSearchParams(query || ""), isLive);
   } catch (e) {
     shown = [el("h1", {}, "Something went wrong"), el("p", {}, e.message)];
   }
-  if (turn !== drawn) return;
+  if (turn !== drawn || !shown) return;
   if (!isLive) drawing = false;
   const closed = shown[0] && shown[0].dataset && shown[0].dataset.state && shown[0].dataset.state !== "pending";
   if (isLive && ((dirty && !closed) || (shown.version && shown.version === version))) return;
   dirty = false;
   version = shown.version || "";
-  document.title = shown.title || (page.label ? page.label + " · nod" : "nod");
+  title = shown.title || (page.label ? page.label + " · nod" : "nod");
+  entitle();
   for (const [n, a] of links) {
     if (n === page.name) a.setAttribute("aria-current", "page");
     else a.removeAttribute("aria-current");
@@ -69,8 +91,12 @@ function listen() {
   stream.onerror = () => (live.textContent = "reconnecting…");
   let due = null;
   const soon = () => {
-    clearTimeout(due);
-    due = setTimeout(() => draw(true), 200);
+    if (due) return;
+    due = setTimeout(() => {
+      due = null;
+      draw(true);
+      if (!main.querySelector(".inbox")) count().catch(() => {}); // the next event counts again
+    }, 200);
   };
   for (const type of ["interaction_request", "interaction_response", "posted", "failed", "delivered", "escalated", "widened", "queued", "voted", "completed", "reprompted"]) stream.addEventListener(type, soon);
 }
@@ -80,6 +106,7 @@ async function begin() {
   if (session.person) {
     logout.textContent = "Sign out " + session.person;
     listen();
+    count().catch(() => {}); // the next event counts again
   }
   await draw();
 }
@@ -97,6 +124,8 @@ logout.addEventListener("click", async () => {
   leave();
 });
 
+document.getElementById("help").addEventListener("click", overlay);
+
 function openMenu(open) {
   nav.classList.toggle("open", open);
   menu.setAttribute("aria-expanded", String(open));
@@ -105,17 +134,7 @@ menu.addEventListener("click", () => openMenu(!nav.classList.contains("open")));
 
 main.addEventListener("input", (e) => (dirty = dirty || !e.target.closest("[data-view]")));
 
-// j, k and the arrow keys move through a list. Tab and Enter do the rest.
-addEventListener("keydown", (e) => {
-  if (e.altKey || e.ctrlKey || e.metaKey || ["INPUT", "TEXTAREA", "SELECT"].includes(e.target.tagName)) return;
-  const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key];
-  const rows = [...main.querySelectorAll("a.row")];
-  if (!step || !rows.length) return;
-  e.preventDefault();
-  const at = rows.indexOf(document.activeElement);
-  rows[Math.min(Math.max(at + step, 0), rows.length - 1)].focus();
-});
-
+keys(main, () => session.person);
 addEventListener("hashchange", () => {
   hush();
   openMenu(false);

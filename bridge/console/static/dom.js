@@ -53,13 +53,37 @@ export const hush = () => (said.hidden = true);
 
 export const clock = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" }).replace(/\s/g, " ");
 
-export function left(deadline) {
-  const s = Math.round((new Date(deadline) - Date.now()) / 1000);
-  if (s <= 0) return "deadline passed";
-  if (s < 90) return s + " s left";
-  if (s < 5400) return Math.round(s / 60) + " min left";
-  return Math.round(s / 3600) + " h left";
+// span returns a duration as text, in its largest unit.
+function span(ms) {
+  const s = Math.round(ms / 1000);
+  if (s < 90) return s + " s";
+  if (s < 5400) return Math.round(s / 60) + " min";
+  if (s < 172800) return Math.round(s / 3600) + " h";
+  return Math.round(s / 86400) + " days";
 }
+
+const words = {
+  left: (ms) => (ms <= 0 ? "deadline passed" : span(ms) + " left"),
+  ago: (ms) => (ms >= -5000 ? "now" : span(-ms) + " ago"),
+};
+const urgent = 5 * 60 * 1000;
+
+function tick(e) {
+  const ms = new Date(e.dateTime) - Date.now();
+  e.textContent = words[e.dataset.as](ms);
+  e.classList.toggle("urgent", e.dataset.as === "left" && ms < urgent);
+}
+
+// left and ago return a time relative to now, which stays current. Its title is
+// the exact time.
+function relative(as, at) {
+  const e = el("time", { datetime: at, title: clock(at), "data-as": as });
+  tick(e);
+  return e;
+}
+export const left = (at) => relative("left", at);
+export const ago = (at) => relative("ago", at);
+setInterval(() => document.querySelectorAll("time[data-as]").forEach(tick), 5000);
 
 export const state = (s) => el("span", { class: "state " + s }, s);
 
@@ -69,3 +93,36 @@ export function html(text) {
   t.innerHTML = text;
   return t.content;
 }
+
+// link returns the URL of a page with a query.
+export function link(name, query) {
+  const q = new URLSearchParams(Object.entries(query).filter(([, v]) => v));
+  return "#/" + name + (String(q) ? "?" + q : "");
+}
+
+// joined returns the parts that are not empty, with a dot between them.
+export function joined(...parts) {
+  return parts.filter(Boolean).flatMap((p, n) => (n ? [" · ", p] : [p]));
+}
+
+// choose returns a labeled select, with an option for no filter.
+export function choose(name, label, options, value) {
+  const all = value && !options.includes(value) ? [value, ...options] : options;
+  return el("label", { class: "filter" }, label, el("select", { name },
+    el("option", { value: "" }, "any"), all.map((o) => el("option", { value: o, selected: o === value }, o))));
+}
+
+// filters returns a form whose fields are the query of a page.
+export function filters(page, query, ...fields) {
+  const used = [...query].some(([k, v]) => v && k !== "who" && k !== "page");
+  const form = el("form", { class: "filters", role: "search", "data-view": true, onsubmit: (e) => {
+    e.preventDefault();
+    apply();
+  } }, fields, el("button", { type: "submit" }, "Search"),
+  used && el("a", { href: link(page, { who: query.get("who") }) }, "Clear filters"));
+  const apply = () => (location.hash = link(page, { ...Object.fromEntries(new FormData(form)), who: query.get("who"), session: query.get("session") }));
+  form.addEventListener("change", (e) => e.target.tagName === "SELECT" && apply());
+  return el("details", { class: "folded", open: used || matchMedia("(min-width: 36rem)").matches }, el("summary", {}, "Filters"), form);
+}
+
+export const find = (value, label) => el("label", { class: "filter text" }, "Search", el("input", { type: "search", name: "text", value, title: label }));

@@ -1,27 +1,34 @@
-// All requests that the person may read, with search.
-import { call, el, say } from "./dom.js";
+// All requests that the person may read, newest first, with search.
+import { call, choose, el, filters, find, link, say } from "./dom.js";
 import { row } from "./row.js";
 
-export default async function draw({ query }) {
-  const text = query.get("text") || "";
-  const path = "/v1/interactions?limit=50&text=" + encodeURIComponent(text) + "&state=" + encodeURIComponent(query.get("state") || "");
+const states = ["pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
+
+export default async function draw({ query, session }) {
+  const { routes } = await call("/console/routes");
+  const people = [...new Set(routes.flatMap((r) => r.responders).filter((p) => !p.startsWith("@")))].sort();
   const list = el("ul", { class: "list" });
   const more = el("button", { type: "button" }, "Show older");
+  const q = new URLSearchParams(query);
   const add = async (cursor) => {
-    const page = await call(path + "&cursor=" + encodeURIComponent(cursor));
+    if (cursor) q.set("cursor", cursor);
+    const page = await call("/console/history?" + q);
     list.append(...page.items.map(row));
     more.hidden = !page.next;
     more.onclick = () => add(page.next).catch((e) => say(e.message));
     if (!list.children.length) list.append(el("li", { class: "soft" }, "No requests found."));
   };
   await add("");
-  const states = ["", "pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
-  const form = el("form", { class: "search", role: "search", onsubmit: (e) => {
-    e.preventDefault();
-    location.hash = "#/history?" + new URLSearchParams(new FormData(form));
-  } },
-    el("input", { type: "search", name: "text", value: text, "aria-label": "Search prompts, tools, names and IDs" }),
-    el("select", { name: "state", "aria-label": "State" }, states.map((s) => el("option", { value: s, selected: s === (query.get("state") || "") }, s || "any state"))),
-    el("button", { type: "submit" }, "Search"));
-  return [el("h1", {}, "History"), form, list, el("div", { class: "buttons" }, more)];
+  const date = (name, label) => el("label", { class: "filter" }, label, el("input", { type: "date", name, value: query.get(name) || "" }));
+  const form = filters("history", query,
+    find(query.get("text") || "", "Search prompts, tools, names and IDs"),
+    choose("state", "State", states, query.get("state")),
+    choose("route", "Route", routes.map((r) => r.name).sort(), query.get("route")),
+    choose("person", "Person", people.includes(session.person) ? people : [session.person, ...people], query.get("person")),
+    el("label", { class: "filter" }, "Agent", el("input", { name: "agent", value: query.get("agent") || "" })),
+    date("since", "From"), date("until", "To"));
+  return [
+    el("h1", {}, query.get("session") ? "Session " + query.get("session") : "History"),
+    query.get("session") && el("p", {}, el("a", { href: link("history", {}) }, "All requests")),
+    form, list, el("div", { class: "buttons" }, more)];
 }

@@ -1,18 +1,154 @@
-// The requests that the person may answer.
-import { call, el } from "./dom.js";
-import { row } from "./row.js";
+// The pending requests, the next deadline first. A request can be answered in
+// the list once the list shows all of it.
+import { call, choose, el, filters, find, left, link, post, say } from "./dom.js";
+import { answers } from "./answers.js";
+import { facts } from "./row.js";
 
-export default async function draw() {
-  const [mine, all] = await Promise.all([call("/console/waiting"), call("/v1/interactions?state=pending&limit=100")]);
-  const own = new Set(mine.items.map((r) => r.interaction.id));
-  const others = all.items.filter((r) => !own.has(r.interaction.id));
+let chosen = new Map(); // the cards that are selected, by ID
+
+const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
+const path = (query) => "/console/inbox?" + query;
+
+export default async function draw({ query, redraw, badge }) {
+  const data = await call(path(query));
+  badge(data.counts);
+  const shown = new Set(data.items.filter((r) => r.card).map((r) => r.id));
+  chosen = new Map([...chosen].filter(([id]) => shown.has(id)));
+  const list = el("ul", { class: "list inbox" });
+  const bar = barOf(list, redraw);
+  list.append(...data.items.map((r) => item(r, bar.update, redraw)));
+  bar.update();
   const content = [
-    el("h1", {}, "Requests for you"),
-    mine.items.length ? el("ul", { class: "list" }, mine.items.map(row)) : el("p", { class: "soft" }, "No pending requests."),
-    mine.more && el("p", { class: "soft" }, "Older requests are pending too. Find them under History."),
-    others.length > 0 && el("h2", {}, "Requests for others"),
-    others.length > 0 && el("ul", { class: "list" }, others.map(row)),
+    el("h1", {}, "Inbox"), summary(data.counts, query),
+    filters("inbox", query, find(query.get("text") || "", "Search prompts, tools, names and IDs"),
+      choose("agent", "Agent", data.agents, query.get("agent")), choose("route", "Route", data.routes, query.get("route")),
+      choose("person", "Person", data.people, query.get("person"))),
+    el("div", { class: "news", role: "status" }), bar.element,
+    data.items.length ? list : el("p", { class: "soft" }, query.size > (query.has("who") ? 1 : 0) ? "No pending requests match the filters." : "No pending requests."),
+    pager(data, query),
+    data.more && el("p", { class: "soft" }, "Requests with later deadlines are pending too. Find them under History."),
   ];
-  content.title = (own.size ? "(" + own.size + ") " : "") + "Inbox · nod";
+  content.shown = data;
   return content;
 }
+
+// update applies a live update. While someone works in the list, nothing moves
+// under the pointer: closed requests are marked, and new ones are announced.
+export async function update({ query, redraw, badge }, main) {
+  const list = main.querySelector(".inbox");
+  const busy = list && (list.matches(":hover") || list.contains(document.activeElement) || chosen.size);
+  if (!busy) return false;
+  const data = await call(path(query));
+  badge(data.counts);
+  const now = new Map(data.items.map((r) => [r.id, r]));
+  for (const li of list.querySelectorAll("li[data-id]")) {
+    if (now.has(li.dataset.id)) continue;
+    chosen.delete(li.dataset.id);
+    close(li, "No longer pending for you.");
+  }
+  const known = new Set([...list.querySelectorAll("li[data-id]")].map((li) => li.dataset.id));
+  const fresh = data.items.filter((r) => !known.has(r.id)).length;
+  const gone = list.querySelectorAll("li.closed").length;
+  list.dispatchEvent(new Event("chosen"));
+  main.querySelector(".news").replaceChildren(...(fresh + gone ? [el("button", { type: "button", onclick: redraw },
+    fresh ? "Show " + plural(fresh, "new request") : "Remove " + plural(gone, "closed request"))] : []));
+  return true;
+}
+
+function close(li, text) {
+  if (li.classList.contains("closed")) return;
+  li.classList.add("closed");
+  li.querySelectorAll("button, input, select, textarea").forEach((e) => (e.disabled = true));
+  li.querySelectorAll("input.pick").forEach((e) => (e.checked = false));
+  li.append(el("p", { class: "soft" }, text));
+}
+
+function summary(counts, query) {
+  const tab = (who, n, label) => el("a", { href: link("inbox", { ...Object.fromEntries(query), who, page: "" }),
+    "aria-current": (query.get("who") || "") === who ? "true" : false }, label + " ", el("span", { class: "count" }, String(n)));
+  return el("div", { class: "tabs" }, el("nav", { "aria-label": "Whose requests" }, tab("", counts.mine, "For you"), tab("others", counts.others, "For others")),
+    counts.soon > 0 && el("span", { class: "urgent" }, plural(counts.soon, "request") + (counts.soon === 1 ? " expires" : " expire") + " within 5 minutes"));
+}
+
+function item(r, changed, redraw) {
+  const li = el("li", { "data-id": r.id });
+  const body = el("div", { class: "answer" });
+  const pick = el("input", { type: "checkbox", class: "pick", "aria-label": "Select: " + r.title, checked: chosen.has(r.id), disabled: true, "data-view": true });
+  const fill = (card) => {
+    body.replaceChildren(...answers(card, { brief: true, done: (text) => close(li, text), failed: redraw }));
+    pick.disabled = !(card.may_answer && card.together);
+    pick.onchange = () => {
+      if (pick.checked) chosen.set(r.id, { ...card, title: r.title });
+      else chosen.delete(r.id);
+      changed();
+    };
+  };
+  if (r.card) fill(r.card);
+  else {
+    const all = el("button", { type: "button", class: "expand", onclick: async () => {
+      try {
+        fill(await call("/console/cards/" + r.id));
+        body.querySelector("button")?.focus();
+      } catch (e) {
+        say(e.message);
+      }
+    } }, "Show all " + plural(r.lines, "line"));
+    body.append(el("pre", { class: "preview", tabindex: 0 }, el("code", {}, r.preview)), all);
+  }
+  li.append(el("div", { class: "head" }, pick, el("a", { class: "row", href: "#/i/" + r.id }, el("span", { class: "what" }, r.title), facts(r))),
+    body);
+  return li;
+}
+
+// barOf returns the bar that decides the selected requests together.
+function barOf(list, redraw) {
+  const element = el("div", { class: "together", role: "region", "aria-label": "Selected requests", hidden: true });
+  const update = () => {
+    element.hidden = !chosen.size;
+    const n = chosen.size;
+    element.replaceChildren(el("span", {}, n + " selected"),
+      el("button", { type: "button", class: "good", onclick: () => confirmAll("once", redraw) }, "Approve " + n + "…"),
+      el("button", { type: "button", class: "bad", onclick: () => confirmAll("deny", redraw) }, "Deny " + n + "…"),
+      el("button", { type: "button", onclick: () => { chosen.clear(); redraw(); } }, "Clear"));
+  };
+  list.addEventListener("chosen", update);
+  return { element, update };
+}
+
+// confirmAll asks once more, with the list of the selected requests, and sends
+// for each what the list shows of it.
+function confirmAll(decision, redraw) {
+  const cards = [...chosen.values()];
+  const approve = decision === "once";
+  const title = (approve ? "Approve " : "Deny ") + plural(cards.length, "request") + "?";
+  const send = async () => {
+    box.close();
+    try {
+      const { items } = await post("/console/answers", { decision, items: cards.map((c) => ({ id: c.id, seen: c.seen, terms: c.terms })) });
+      const failed = items.filter((i) => i.error);
+      chosen.clear();
+      say(plural(items.length - failed.length, "response") + " recorded." + (failed.length ? " " + failed.length + " not recorded: " + failed[0].error + "." : ""));
+    } catch (e) {
+      say(e.message);
+    }
+    redraw();
+  };
+  const box = el("dialog", { "aria-labelledby": "together-title", onclose: () => box.remove() },
+    el("h2", { id: "together-title" }, title),
+    el("ul", {}, cards.map((c) => el("li", {}, c.title, " ", el("span", { class: "soft" }, c.from, " · ", left(c.deadline))))),
+    el("div", { class: "buttons" },
+      el("button", { type: "button", class: approve ? "good" : "bad", onclick: send }, (approve ? "Approve " : "Deny ") + cards.length),
+      el("button", { type: "button", onclick: () => box.close() }, "Cancel")));
+  document.body.append(box);
+  box.showModal();
+}
+
+function pager(data, query) {
+  if (data.pages < 2) return null;
+  const to = (n) => link("inbox", { ...Object.fromEntries(query), page: n > 1 ? String(n) : "" });
+  return el("nav", { class: "pager", "aria-label": "Pages of the list" },
+    data.page > 1 && el("a", { href: to(data.page - 1), rel: "prev" }, "Earlier deadlines"),
+    el("span", { class: "soft" }, "Page " + data.page + " of " + data.pages + ", " + plural(data.total, "request")),
+    data.page < data.pages && el("a", { href: to(data.page + 1), rel: "next" }, "Later deadlines"));
+}
+

@@ -6,6 +6,8 @@ export const pages = [
   { name: "inbox", label: "Inbox", module: "./inbox.js" },
   { name: "history", label: "History", module: "./history.js" },
   { name: "grants", label: "Grants", module: "./grants.js" },
+  { name: "policy", label: "Policy", module: "./policy.js" },
+  { name: "people", label: "People", module: "./people.js" },
   { name: "routes", label: "Routes", module: "./routes.js" },
   { name: "health", label: "Health", module: "./health.js" },
   { name: "i", module: "./request.js" },

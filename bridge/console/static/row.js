@@ -1,12 +1,22 @@
-import { clock, el, left, state } from "./dom.js";
+import { ago, el, joined, left, link, state } from "./dom.js";
+
+// facts returns the second line of a request in a list.
+export function facts(r) {
+  return el("span", { class: "more" }, joined(
+    r.state === "pending" ? left(r.deadline) : state(r.state),
+    r.risk && el("strong", { class: "risk" }, r.risk),
+    r.from || r.agent,
+    r.route && "route " + r.route,
+    r.votes,
+    r.by ? "by " + r.by : "",
+    r.state === "pending" ? el("span", {}, "asked ", ago(r.created)) : ago(r.closed || r.created)));
+}
+
+// sessionLink returns a link to the requests of a session.
+export const sessionLink = (r) =>
+  r.session && el("a", { href: link("history", { session: r.session, agent: r.agent }) }, "Session " + r.session);
 
 // row returns the line of a request in a list.
-export function row(record) {
-  const i = record.interaction;
-  const more = [i.agent, clock(i.created)];
-  if (record.state === "pending") more.push(left(i.deadline));
-  else if (record.response && record.response.actor) more.push("by " + (record.response.actor.person || record.response.actor.name || record.response.actor.user) + " on " + record.response.actor.platform);
-  return el("li", {}, el("a", { class: "row", href: "#/i/" + i.id },
-    el("span", { class: "what" }, i.prompt.replace(/\*\*|`/g, "").replace(/\s+/g, " ").slice(0, 200)),
-    el("span", { class: "more" }, state(record.state), " " + more.join(" · "))));
+export function row(r) {
+  return el("li", {}, el("a", { class: "row", href: "#/i/" + r.id }, el("span", { class: "what" }, r.title), facts(r)));
 }

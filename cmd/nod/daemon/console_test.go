@@ -88,7 +88,7 @@ func TestConsole(t *testing.T) {
 	drive(t, ctx, "the keyboard opens it", script(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}))`), script(`document.activeElement.click()`), shows("Timeline"))
 	axe(t, ctx, "a card")
 	screenshot(t, ctx, "console-card")
-	drive(t, ctx, "deny with a reason", press("Deny with a reason"), chromedp.SendKeys("#wanted", "not <b>today</b>"), chromedp.Click(`//main//div[label]//button`), shows("by bo on api"))
+	drive(t, ctx, "deny with a reason", press("Deny with a reason"), chromedp.SendKeys("textarea[name=wanted]", "not <b>today</b>"), chromedp.Click(`//main//div[label]//button`), shows("by bo on api"))
 	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not <b>today</b>" || got.Response.Actor.Person != "bo" {
 		t.Errorf("the response is %s %+v, want a denial by bo with its reason", got.State, got.Response)
 	}
@@ -176,7 +176,7 @@ func TestConsoleIsClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const waiting = "/console/waiting"
+	const waiting = "/console/inbox"
 	if status, body := browserOf(r, t, jar, http.MethodGet, "/v1/interactions", "", nil); status != http.StatusUnauthorized {
 		t.Errorf("the API without a session: %d %s", status, body)
 	}

@@ -23,7 +23,7 @@ import (
 var everyPath = []string{
 	"POST /v1/interactions", "GET /v1/interactions", "POST /v1/interactions/x/response", "POST /v1/hooks/claude", "POST /v1/dialects/acp", "POST /v1/tools/ui.ask_user", "GET /v1/events", "GET /v1/ws", "GET /v1/keys", "GET /v1/audit", "PUT /v1/approvals",
 	"POST /mcp", "GET /mcp", "GET /metrics", "POST /metrics", "GET /healthz", "POST /healthz", "GET /readyz", "GET /openapi.yaml",
-	"GET /console/", "POST /console/login", "POST /console/logout", "GET /console/session", "GET /console/oidc", "GET /console/oidc/callback?state=x&code=y", "POST /console/cards/x", "GET /console/waiting",
+	"GET /console/", "POST /console/login", "POST /console/logout", "GET /console/session", "GET /console/oidc", "GET /console/oidc/callback?state=x&code=y", "POST /console/cards/x", "GET /console/inbox",
 	"POST /slack/interactions", "POST /discord/interactions", "POST /telegram/webhook", "GET /", "POST /nothing",
 }
 
@@ -188,7 +188,7 @@ func TestConsoleSessions(t *testing.T) {
 	}
 	mine, other := signIn(), signIn()
 	copied := *mine
-	for _, path := range []string{"/console/waiting", "/v1/interactions"} {
+	for _, path := range []string{"/console/inbox", "/v1/interactions"} {
 		if s := call("GET", path, "", &copied, "").StatusCode; s != http.StatusOK {
 			t.Errorf("%s: %d", path, s)
 		}
@@ -196,12 +196,12 @@ func TestConsoleSessions(t *testing.T) {
 	if s := call("POST", "/console/logout", "", mine, "").StatusCode; s != http.StatusOK {
 		t.Errorf("logout: %d", s)
 	}
-	for _, path := range []string{"/console/waiting", "/v1/interactions", "/v1/events"} {
+	for _, path := range []string{"/console/inbox", "/v1/interactions", "/v1/events"} {
 		if s := call("GET", path, "", &copied, "").StatusCode; s != http.StatusUnauthorized {
 			t.Errorf("%s with a copied cookie after the logout: %d", path, s)
 		}
 	}
-	if s := call("GET", "/console/waiting", "", other, "").StatusCode; s != http.StatusOK {
+	if s := call("GET", "/console/inbox", "", other, "").StatusCode; s != http.StatusOK {
 		t.Errorf("another session of the same person: %d", s)
 	}
 
@@ -227,7 +227,7 @@ func TestConsoleSessions(t *testing.T) {
 	if _, err := r.Agent.Open(r.Ctx, bridge.Request{Ask: bridge.Ask{Prompt: "Still there?"}}, ""); err != nil {
 		t.Errorf("a valid token from the same address: %v", err)
 	}
-	if s := call("GET", "/console/waiting", "", other, "").StatusCode; s != http.StatusOK {
+	if s := call("GET", "/console/inbox", "", other, "").StatusCode; s != http.StatusOK {
 		t.Errorf("an open session: %d", s)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/console"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/oncall"
 	"github.com/nodbridge/nod/config"
@@ -42,6 +43,39 @@ func buildDirectory(c config.Config, platforms []bridge.Platform, links director
 	}
 	o.Schedules = buildSchedules(c)
 	return directory.New(o)
+}
+
+// members returns the people as the console shows them.
+func members(c config.Config) []console.Member {
+	var out []console.Member
+	for _, name := range slices.Sorted(maps.Keys(c.People)) {
+		p := c.People[name]
+		m := console.Member{Name: name, Platforms: []string{}, Auditor: p.Auditor}
+		m.SignsIn = p.Token.Set() || len(p.TokenHashes) > 0 || c.Console.OIDC.Issuer != "" && p.Email != ""
+		for _, platform := range c.Platforms() {
+			if p.Account(platform) != "" {
+				m.Platforms = append(m.Platforms, platform)
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// groups returns the groups as the console shows them.
+func groups(c config.Config) []console.Group {
+	var out []console.Group
+	for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
+		g := c.Groups[name]
+		shown := console.Group{Name: name, People: append([]string{}, g.People...), Native: []string{}, OnCall: g.OnCall}
+		for _, platform := range []string{config.PlatformSlack, config.PlatformDiscord, config.PlatformTelegram} {
+			if g.Native(platform) != "" {
+				shown.Native = append(shown.Native, platform)
+			}
+		}
+		out = append(out, shown)
+	}
+	return out
 }
 
 // buildSchedules returns the on-call schedules.
