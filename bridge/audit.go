@@ -59,6 +59,10 @@ type AuditLog interface {
 	// AuditEntries returns up to limit entries after a cursor. An empty
 	// cursor starts at the oldest entry that is kept.
 	AuditEntries(ctx context.Context, partition int, after string, limit int) ([]AuditEntry, error)
+	// AuditNewest returns up to limit entries of all partitions before a
+	// cursor, newest first, and the cursor of the next page. The cursor is
+	// empty after the last page. An empty cursor starts at the newest entry.
+	AuditNewest(ctx context.Context, before string, limit int) (entries []AuditEntry, next string, err error)
 	// Seals returns the seals of a partition, oldest first. The first may
 	// be the seal that the log was trimmed to.
 	Seals(ctx context.Context, partition int) ([]string, error)

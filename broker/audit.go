@@ -1,10 +1,15 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -65,19 +70,85 @@ func (al *auditLog) AuditEntries(ctx context.Context, partition int, after strin
 	}
 	out := make([]bridge.AuditEntry, 0, len(stream))
 	for _, m := range stream {
-		text := func(name string) string {
-			s, _ := m.Values[name].(string) // every field is a string
-			return s
-		}
-		a := bridge.AuditEntry{
-			Partition: partition, Type: bridge.AuditType(text("t")), ID: bridge.ID(text("i")), Agent: text("a"), Session: text("s"),
-			State: bridge.State(text("st")), Data: json.RawMessage(text("d")), Link: text("l"), Cursor: m.ID,
-		}
-		a.N, _ = strconv.ParseInt(text("n"), 10, 64) // verification reports a 0
-		a.Timestamp, _ = strconv.ParseInt(text("ts"), 10, 64)
-		out = append(out, a)
+		out = append(out, auditEntry(partition, m))
 	}
 	return out, nil
+}
+
+func auditEntry(partition int, m redis.XMessage) bridge.AuditEntry {
+	text := func(name string) string {
+		s, _ := m.Values[name].(string) // every field is a string
+		return s
+	}
+	a := bridge.AuditEntry{
+		Partition: partition, Type: bridge.AuditType(text("t")), ID: bridge.ID(text("i")), Agent: text("a"), Session: text("s"),
+		State: bridge.State(text("st")), Data: json.RawMessage(text("d")), Link: text("l"), Cursor: m.ID,
+	}
+	a.N, _ = strconv.ParseInt(text("n"), 10, 64) // verification reports a 0
+	a.Timestamp, _ = strconv.ParseInt(text("ts"), 10, 64)
+	return a
+}
+
+// placed is an entry at its position in the order of AuditNewest: newest first,
+// then by partition.
+type placed struct {
+	ms        int64
+	partition int
+	n         int64
+	entry     bridge.AuditEntry
+}
+
+func (p placed) compare(q placed) int {
+	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), cmp.Compare(q.n, p.n))
+}
+
+// placeOf parses the ID of an entry in a stream, which starts with the time.
+func placeOf(partition int, m redis.XMessage) placed {
+	a := auditEntry(partition, m)
+	ms, _, _ := strings.Cut(m.ID, "-")
+	at, _ := strconv.ParseInt(ms, 10, 64) // Redis writes it
+	return placed{at, partition, a.N, a}
+}
+
+// AuditNewest implements bridge.AuditLog.
+func (al *auditLog) AuditNewest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
+	end, last := "+", placed{ms: math.MaxInt64}
+	if before != "" {
+		if _, err := fmt.Sscanf(before, "%d.%d.%d", &last.ms, &last.partition, &last.n); err != nil {
+			return nil, "", bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", before).WithHint("use next of the previous page")
+		}
+		end = strconv.FormatInt(last.ms, 10)
+	}
+	streams := make([]*redis.XMessageSliceCmd, al.partitions)
+	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range streams { // one page more, because entries of the same millisecond may have been on the page before
+			streams[n] = p.XRevRangeN(ctx, al.keys.audit(n), end, "-", int64(2*limit+1))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", unavailable(err)
+	}
+	var all []placed
+	for n, s := range streams {
+		for _, m := range s.Val() {
+			if p := placeOf(n, m); last.compare(p) < 0 {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortFunc(all, placed.compare)
+	next := ""
+	if len(all) > limit {
+		all = all[:limit]
+		end := all[limit-1]
+		next = fmt.Sprintf("%d.%d.%d", end.ms, end.partition, end.n)
+	}
+	out := make([]bridge.AuditEntry, len(all))
+	for k, p := range all {
+		out[k] = p.entry
+	}
+	return out, next, nil
 }
 
 // Seals implements bridge.AuditLog.

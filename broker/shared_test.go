@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,35 @@ func TestAuditLog(t *testing.T) {
 		rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), 0, entries[1].Cursor, 10))
 		if len(rest) != 1 || rest[0].N != 3 {
 			t.Errorf("after the second are %+v", rest)
+		}
+		for _, key := range []string{"a", "b", "c", "d"} {
+			r := open(t, b, func(i *bridge.Interaction) { i.Session = key })
+			if _, _, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen, last, cursor := map[string]bool{}, int64(math.MaxInt64), ""
+		for {
+			page, next, err := b.AuditNewest(t.Context(), cursor, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range page {
+				if key := fmt.Sprint(e.Partition, " ", e.N); seen[key] || e.Timestamp > last {
+					t.Errorf("entry %s is listed twice or out of order", key)
+				} else {
+					seen[key], last = true, e.Timestamp
+				}
+			}
+			if cursor = next; cursor == "" {
+				break
+			}
+		}
+		if len(seen) != 7 {
+			t.Errorf("%d of 7 entries are listed", len(seen))
+		}
+		if _, _, err := b.AuditNewest(t.Context(), "x", 2); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("an invalid cursor: %v", err)
 		}
 	})
 }

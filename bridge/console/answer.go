@@ -51,8 +51,8 @@ func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Ac
 	return c.cardFor(r, rec, actor)
 }
 
-// checkSeen returns CodeConflict for an approval of something else than the
-// page shows. A denial is always accepted, and the engine refuses a late one.
+// checkSeen returns CodeConflict for an approval if the page does not show the
+// current content. A denial is always accepted, and the engine refuses a late one.
 func checkSeen(rec bridge.Record, d bridge.Decision, seen string) error {
 	if rec.State.Final() || !d.Approves() || seen == newCard(rec, true).Seen {
 		return nil

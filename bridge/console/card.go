@@ -23,6 +23,7 @@ type card struct {
 	Body       string       `json:"body"`    // HTML
 	Closing    string       `json:"closing"` // HTML
 	Digest     string       `json:"digest,omitempty"`
+	Receipt    string       `json:"receipt,omitempty"`
 	Created    time.Time    `json:"created"`
 	Deadline   time.Time    `json:"deadline"`
 	Risk       string       `json:"risk,omitempty"`
@@ -131,7 +132,7 @@ func newCard(rec bridge.Record, may bool) card {
 	face := render.NewCard(view, func(bridge.Question) bool { return rec.State.Final() })
 	out := card{
 		ID: i.ID, Terms: i.Terms, State: rec.State, Headline: face.HeadText(), From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
-		Body: html(face.Body), Closing: html(face.Closing), Digest: shortDigest(i), Created: i.Created, Deadline: i.Deadline, Risk: render.Risk(i), MayAnswer: may,
+		Body: html(face.Body), Closing: html(face.Closing), Digest: shortDigest(i), Receipt: rec.Receipt, Created: i.Created, Deadline: i.Deadline, Risk: render.Risk(i), MayAnswer: may,
 		Together:  together(i) && slices.Contains(i.Decisions(), bridge.DecideOnce),
 		Decisions: []decision{}, Fields: []field{}, Declinable: i.Declinable, Notes: []string{}, Asked: []string{}, Timeline: timeline(rec),
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/console"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -82,6 +83,13 @@ func hashOf(token string) string {
 
 func newOffice(t testing.TB) *office {
 	t.Helper()
+	return newOfficeWith(t, nil)
+}
+
+// newOfficeWith returns an office whose engine signs receipts, unless the signer
+// is nil.
+func newOfficeWith(t testing.TB, signer *proof.Signer) *office {
+	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	t.Cleanup(func() { c.Close() })
 	b, err := broker.New(t.Context(), broker.Options{Client: c})
@@ -105,7 +113,7 @@ func newOffice(t testing.TB) *office {
 	strict := route("cy")
 	strict.Quorum, strict.Must, strict.Groups = 2, []string{"cy"}, []string{"ops"}
 	e := engine.New(engine.Options{Store: b, Keys: keys, Platforms: []bridge.Platform{chat{}},
-		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict}, History: b})
+		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict}, History: b, Signer: signer})
 	tokens := map[string]api.Principal{hashOf("ci"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "cy"} {
 		tokens[hashOf(who)] = api.Principal{Person: who}

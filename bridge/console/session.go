@@ -142,7 +142,7 @@ func (c *Console) who(w http.ResponseWriter, r *http.Request) {
 	p, ok := c.sessions.of(r)
 	out := map[string]any{"oidc": c.oidc != nil}
 	if ok {
-		out["person"] = p.Person
+		out["person"], out["auditor"] = p.Person, p.Auditor
 	}
 	if cookie, err := r.Cookie(refusedCookie); err == nil {
 		var why string

@@ -12,6 +12,21 @@ import (
 // auditPage is the number of entries per read.
 const auditPage = 500
 
+// Newest returns up to limit entries before a cursor, newest first, and the
+// cursor of the next page. The cursor is empty after the last page.
+func (au *Audit) Newest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
+	return au.store.AuditNewest(ctx, before, limit)
+}
+
+// Verify checks the log with the keys of the signer, which also signs it. To
+// detect that the keys were replaced, verify an export with a copy of the keys.
+func (au *Audit) Verify(ctx context.Context) (proof.AuditReport, error) {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(au.Export(ctx, w)) }()
+	defer r.Close() // ends Export if the log cannot be parsed
+	return proof.VerifyAudit(r, au.PublicKeys())
+}
+
 // Export writes the audit log as JSON lines, one partition after another, with
 // the seals of a partition after its entries. Entries added during the export
 // may be left out.

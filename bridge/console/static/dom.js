@@ -94,6 +94,8 @@ export function html(text) {
   return t.content;
 }
 
+export const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
+
 // link returns the URL of a page with a query.
 export function link(name, query) {
   const q = new URLSearchParams(Object.entries(query).filter(([, v]) => v));

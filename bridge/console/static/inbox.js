@@ -1,12 +1,11 @@
 // The pending requests, the next deadline first. A request can be answered in
 // the list once the list shows all of it.
-import { call, choose, el, filters, find, left, link, post, say } from "./dom.js";
+import { call, choose, el, filters, find, left, link, plural, post, say } from "./dom.js";
 import { answers } from "./answers.js";
 import { facts } from "./row.js";
 
 let chosen = new Map(); // the cards that are selected, by ID
 
-const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
 const path = (query) => "/console/inbox?" + query;
 
 export default async function draw({ query, redraw, badge }) {
@@ -33,10 +32,11 @@ export default async function draw({ query, redraw, badge }) {
 }
 
 // update applies a live update. While someone works in the list, nothing moves
-// under the pointer: closed requests are marked, and new ones are announced.
+// under the pointer: closed requests are marked, and new ones are announced. On
+// a touchscreen, a finger may be on its way at any time.
 export async function update({ query, redraw, badge }, main) {
   const list = main.querySelector(".inbox");
-  const busy = list && (list.matches(":hover") || list.contains(document.activeElement) || chosen.size);
+  const busy = list && (matchMedia("(pointer: coarse)").matches || list.matches(":hover") || list.contains(document.activeElement) || chosen.size);
   if (!busy) return false;
   const data = await call(path(query));
   badge(data.counts);
@@ -138,7 +138,7 @@ function confirmAll(decision, redraw) {
     el("ul", {}, cards.map((c) => el("li", {}, c.title, " ", el("span", { class: "soft" }, c.from, " · ", left(c.deadline))))),
     el("div", { class: "buttons" },
       el("button", { type: "button", class: approve ? "good" : "bad", onclick: send }, (approve ? "Approve " : "Deny ") + cards.length),
-      el("button", { type: "button", onclick: () => box.close() }, "Cancel")));
+      el("button", { type: "button", autofocus: true, onclick: () => box.close() }, "Cancel")));
   document.body.append(box);
   box.showModal();
 }

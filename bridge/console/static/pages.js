@@ -9,6 +9,8 @@ export const pages = [
   { name: "policy", label: "Policy", module: "./policy.js" },
   { name: "people", label: "People", module: "./people.js" },
   { name: "routes", label: "Routes", module: "./routes.js" },
+  { name: "audit", label: "Audit log", module: "./audit.js" },
+  { name: "receipts", label: "Receipts", module: "./receipts.js" },
   { name: "health", label: "Health", module: "./health.js" },
   { name: "i", module: "./request.js" },
 ];

@@ -1,6 +1,7 @@
 // One request, with its controls and its timeline.
 import { answers } from "./answers.js";
 import { ago, call, clock, el, joined, left } from "./dom.js";
+import { receiptOf } from "./receipts.js";
 import { sessionLink } from "./row.js";
 
 export default async function draw({ id, redraw }) {
@@ -20,5 +21,6 @@ function cardOf(c, redraw) {
     pending && !c.may_answer && el("p", { class: "soft" }, "You cannot respond to this request. Responders: " + c.asked.join(", ") + "."),
     el("h2", {}, "Timeline"),
     el("ol", { class: "timeline" }, c.timeline.map((m) => el("li", {}, el("time", { datetime: m.at }, clock(m.at)), m.text))),
-    el("p", { class: "soft facts" }, joined(c.id, c.route && "route " + c.route, sessionLink(c), c.digest)));
+    el("p", { class: "soft facts" }, joined(c.id, c.route && "route " + c.route, sessionLink(c), c.digest)),
+    c.receipt && receiptOf(c));
 }

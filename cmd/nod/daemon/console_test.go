@@ -84,7 +84,6 @@ func TestConsole(t *testing.T) {
 	a := r.Ask(demo.Scenes()[3].Request)
 	drive(t, ctx, "it appears automatically", chromedp.WaitVisible(`//a[@class="row"]`))
 	axe(t, ctx, "waiting")
-	screenshot(t, ctx, "console")
 	drive(t, ctx, "the keyboard opens it", script(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}))`), script(`document.activeElement.click()`), shows("Timeline"))
 	axe(t, ctx, "a card")
 	screenshot(t, ctx, "console-card")
@@ -126,7 +125,9 @@ func TestConsole(t *testing.T) {
 
 	drive(t, ctx, "search", chromedp.Navigate(r.Daemons[0].URL+"/console/#/history"), chromedp.WaitVisible("input[type=search]"), chromedp.SendKeys("input[type=search]", "SERVICE\n"), chromedp.WaitNotPresent(`//a[@class="row"][contains(., "Deploy")]`), chromedp.WaitVisible(`//a[@class="row"][contains(., "service")]`))
 	axe(t, ctx, "history")
-	for page, text := range map[string]string{"grants": "No grants", "routes": "default", "health": "Health: ok"} {
+	for page, text := range map[string]string{
+		"grants": "No grants", "routes": "default", "health": "Health: ok", "policy": "Try the rules", "people": "can sign in", "audit": "Only auditors", "receipts": "Receipt or record",
+	} {
 		drive(t, ctx, page, chromedp.Navigate(r.Daemons[0].URL+"/console/#/"+page), shows(text))
 		axe(t, ctx, page)
 	}
@@ -136,7 +137,84 @@ func TestConsole(t *testing.T) {
 		t.Errorf("the page is wider than the screen of a phone: %v", err)
 	}
 	screenshot(t, ctx, "console-phone")
-	drive(t, ctx, "log out", chromedp.Click("#logout"), chromedp.WaitVisible("#token"))
+	drive(t, ctx, "log out", chromedp.Click("#menu"), chromedp.Click("#logout"), chromedp.WaitVisible("#token"))
+}
+
+// dark applies the rules for dark screens.
+const dark = `[...document.styleSheets].flatMap((s) => [...s.cssRules]).filter((r) => r.media?.mediaText.includes("dark")).forEach((r) => (r.media.mediaText = "all"))`
+
+// TestConsoleInbox checks that people work through the inbox: with filters in
+// the URL, with the keyboard, and several requests at a time, of which nothing
+// is approved that the list does not show.
+func TestConsoleInbox(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	r := rig.New(t, rig.Options{Quiet: true, Config: withConsole})
+	base := r.Daemons[0].URL + "/console/"
+	ask := func(command string) rig.Asked {
+		a := rig.Approval()
+		raw, _ := json.Marshal(map[string]string{"command": command})
+		a.Prompt, a.Session, a.Approval.Tool, a.Approval.Input = "Builds the release.", "release-42", "Bash", raw
+		a.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
+		return r.Ask(a)
+	}
+	one, two, three := ask("make one"), ask("make two"), ask("make three")
+	long := ask(strings.Repeat("echo line\n", 40))
+	visible := func(xpath string) chromedp.Action[chromedp.Void] { return chromedp.WaitVisible(xpath) }
+	row := func(text string) string { return `//li[@data-id][.//*[contains(text(), "` + text + `")]]` }
+	drive(t, ctx, "log in", chromedp.Navigate(base+"#/inbox?text=make"), visible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), visible(row("make one")))
+	drive(t, ctx, "the filter of the URL applies", chromedp.WaitNotPresent(row("40-line script")))
+	drive(t, ctx, "clear it", chromedp.Click(`//main//a[contains(., "Clear filters")]`), visible(row("40-line script")))
+	drive(t, ctx, "the script is not shown whole", visible(row("40-line script")+`//button[contains(., "Show all")]`), chromedp.WaitNotPresent(row("40-line script")+`//button[contains(., "Run")]`))
+	axe(t, ctx, "inbox")
+	screenshot(t, ctx, "console")
+	key := func(keys ...string) chromedp.Action[chromedp.Void] {
+		js := ""
+		for _, k := range keys {
+			js += `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "` + k + `", bubbles: true}));`
+		}
+		return script("(() => {" + js + "})()")
+	}
+	drive(t, ctx, "help", key("?"), visible(`//dialog[contains(., "Keyboard shortcuts")]`))
+	axe(t, ctx, "help")
+	drive(t, ctx, "close it", chromedp.Click(`//dialog//button`), chromedp.WaitNotPresent(`//dialog`))
+	drive(t, ctx, "select two", key("j", "x", "j", "x"), visible(`//div[@class="together"][contains(., "2 selected")]`))
+	axe(t, ctx, "selection")
+	screenshot(t, ctx, "console-several")
+	drive(t, ctx, "approve both", chromedp.Click(`//div[@class="together"]//button[contains(., "Approve 2")]`), visible(`//dialog[contains(., "Approve 2 requests?")]`),
+		chromedp.Click(`//dialog//button[contains(., "Approve 2")]`), chromedp.WaitNotPresent(row("make one")))
+	for _, a := range []rig.Asked{one, two} {
+		if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Person != "bo" {
+			t.Errorf("one of two is %s by %+v", got.State, got.Response.Actor)
+		}
+	}
+	drive(t, ctx, "an edit shows its difference", chromedp.Click(row("make three")+`//summary`), chromedp.Click(row("make three")+`//button[contains(., "Edit")]`),
+		script(`(() => { const f = document.querySelector("textarea[name=wanted]"); f.value = f.value.replace("three", "four"); f.dispatchEvent(new Event("input", {bubbles: true})); })()`),
+		visible(`//span[@class="del"][contains(., "make three")]`), visible(`//span[@class="add"][contains(., "make four")]`))
+	axe(t, ctx, "an edit")
+	screenshot(t, ctx, "console-edit")
+	drive(t, ctx, "approve it", chromedp.Click(row("make three")+`//div[label]//button[contains(., "Edit")]`), chromedp.WaitNotPresent(row("make three")+`//textarea[not(@disabled)]`))
+	if got := three.End(); string(got.Response.Input) == "" || !strings.Contains(string(got.Response.Input), "make four") {
+		t.Errorf("the edited input is %s", got.Response.Input)
+	}
+	drive(t, ctx, "the script is shown", visible(row("40-line script")), script(`document.querySelector("button.expand").click()`),
+		visible(row("40-line script")+`//button[@data-decision="once"]`), script(`document.querySelector("button[data-decision=once]:enabled").click()`))
+	if got := long.End(); got.State != bridge.StateApproved {
+		t.Errorf("the script is %s", got.State)
+	}
+	drive(t, ctx, "the session", chromedp.Navigate(base+"#/i/"+string(long.Interaction.ID)), chromedp.Click(`//main//a[contains(., "Session release-42")]`), visible(`//h1[contains(., "Session release-42")]`),
+		visible(`//a[@class="row"][contains(., "make two")]`))
+	drive(t, ctx, "the policy", chromedp.Navigate(base+"#/policy"), chromedp.SendKeys("#try-command", "git push origin main"), chromedp.SendKeys("#try-tool", "Bash\n"), visible(`//p[contains(., "people are asked")]`))
+	screenshot(t, ctx, "console-policy")
+	drive(t, ctx, "dark, on a small phone", chromedp.EmulateViewport(360, 780), script(dark))
+	for _, page := range []string{"inbox", "history", "i/" + string(long.Interaction.ID), "grants", "policy", "people", "routes", "receipts", "audit", "health"} {
+		drive(t, ctx, page, chromedp.Navigate(base+"#/"+page), visible("h1"))
+		axe(t, ctx, page+" in the dark")
+		wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))
+		if err != nil || wide {
+			t.Errorf("%s is wider than 360 pixels: %v", page, err)
+		}
+	}
 }
 
 // browserOf sends a request like a browser, with cookies and an origin.
