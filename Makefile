@@ -62,7 +62,7 @@ bench: build redis ## benchmark nod and the libraries that it is compared with (
 	bin/nod bench --peers bin/peers $(ARGS)
 
 screenshot: browser ## retake the screenshots for the documentation
-	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestPictures' ./cmd/nod/daemon
+	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestConsoleInbox|TestPictures' ./cmd/nod/daemon
 
 reference: ## generate docs/cli.md, docs/api.md and docs/configuration.md from the source
 	$(GO) test -count=1 -run TestReference ./cmd/nod ./config ./bridge/api -update

@@ -132,7 +132,8 @@ func newCard(rec bridge.Record, may bool) card {
 	face := render.NewCard(view, func(bridge.Question) bool { return rec.State.Final() })
 	out := card{
 		ID: i.ID, Terms: i.Terms, State: rec.State, Headline: face.HeadText(), From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
-		Body: html(face.Body), Closing: html(face.Closing), Digest: shortDigest(i), Receipt: rec.Receipt, Created: i.Created, Deadline: i.Deadline, Risk: render.Risk(i), MayAnswer: may,
+		Body: html(face.Body), Closing: html(face.Closing), Digest: shortDigest(i), Receipt: rec.Receipt,
+		Created: i.Created, Deadline: i.Deadline, Risk: render.Risk(i), MayAnswer: may,
 		Together:  together(i) && slices.Contains(i.Decisions(), bridge.DecideOnce),
 		Decisions: []decision{}, Fields: []field{}, Declinable: i.Declinable, Notes: []string{}, Asked: []string{}, Timeline: timeline(rec),
 	}

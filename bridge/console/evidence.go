@@ -27,7 +27,8 @@ type entry struct {
 // auditor returns CodeForbidden unless the person of r may read the audit log.
 func (c *Console) auditor(r *http.Request) error {
 	if p, ok := c.sessions.of(r); !ok || !p.Auditor {
-		return bridge.Errorf(bridge.CodeForbidden, "only auditors can read the audit log").WithHint("ask your nod administrator to set auditor: true for you in the config")
+		return bridge.Errorf(bridge.CodeForbidden, "only auditors can read the audit log").
+			WithHint("ask your nod administrator to set auditor: true for you in the config")
 	}
 	return nil
 }
@@ -50,7 +51,8 @@ func (c *Console) audit(_ http.ResponseWriter, r *http.Request, _ bridge.Actor) 
 
 func newEntry(a bridge.AuditEntry) entry {
 	out := entry{
-		At: time.UnixMilli(a.Timestamp).UTC(), Type: a.Type, ID: a.ID, Agent: render.Line(a.Agent), Session: render.Line(a.Session), State: a.State,
+		At: time.UnixMilli(a.Timestamp).UTC(), Type: a.Type, ID: a.ID, Agent: render.Line(a.Agent),
+		Session: render.Line(a.Session), State: a.State,
 	}
 	var data struct {
 		Actor  *bridge.Actor   `json:"actor"`

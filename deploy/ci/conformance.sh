@@ -35,7 +35,7 @@ unset NOD_SANDBOX_RECORD
 
 # axe-core, which is among these packages, checks the console.
 if command -v chromium >/dev/null 2>&1; then
-  (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$' ./cmd/nod/daemon)
+  (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$|TestConsoleInbox' ./cmd/nod/daemon)
 fi
 # The agents' own programs are large, so they are not among the dependencies. If
 # one cannot be installed, its tests are skipped with a message. In CI, that is a

@@ -47,7 +47,9 @@ function decisionsOf(c, send, brief) {
   function ask(d) {
     const id = "wanted-" + c.id;
     const label = { reason: "Reason for the denial", input: "Edited input", confirm: "To approve, type: " + c.confirm }[d.wants];
-    const field = d.wants === "confirm" ? el("input", { id, name: "wanted", autocomplete: "off" }) : el("textarea", { id, name: "wanted", class: d.wants });
+    const field = d.wants === "confirm"
+      ? el("input", { id, name: "wanted", autocomplete: "off" })
+      : el("textarea", { id, name: "wanted", class: d.wants });
     const changes = el("div");
     if (d.wants === "input") {
       field.value = pretty(c.input);
@@ -55,9 +57,11 @@ function decisionsOf(c, send, brief) {
       field.addEventListener("input", compare);
       compare();
     }
-    wants.replaceChildren(el("label", { for: id }, label), field, changes,
-      el("div", { class: "buttons" }, el("button", { type: "button", class: d.tone, onclick: () => send({ decision: d.id, [d.wants]: field.value }) }, d.label.replace("…", "")),
-        el("button", { type: "button", onclick: () => wants.replaceChildren() }, "Cancel")));
+    const submit = d.wants === "input" ? "Approve the edited input" : d.label.replace("…", "");
+    const answer = () => send({ decision: d.id, [d.wants]: field.value });
+    wants.replaceChildren(el("label", { for: id }, label), field, changes, el("div", { class: "buttons" },
+      el("button", { type: "button", class: d.tone, onclick: answer }, submit),
+      el("button", { type: "button", onclick: () => wants.replaceChildren() }, "Cancel")));
     field.focus();
   }
   return [buttons, wants];
@@ -85,7 +89,10 @@ function inputOf(f, key) {
         el("span", {}, o.label || o.value, o.description && el("span", { class: "soft" }, " " + o.description)))), other);
   }
   const long = f.widget === "textarea";
-  const input = el(long ? "textarea" : "input", { id, name: f.id, type: long ? false : kinds[f.widget] || "text", step: f.widget === "number" ? "any" : false, placeholder: f.placeholder, "aria-describedby": described });
+  const input = el(long ? "textarea" : "input", {
+    id, name: f.id, type: long ? false : kinds[f.widget] || "text", step: f.widget === "number" ? "any" : false,
+    placeholder: f.placeholder, "aria-describedby": described,
+  });
   input.value = f.value[0] || "";
   return el("div", {}, el("label", { for: id }, f.label + (f.required ? "" : " (optional)")), hint, input, other);
 }

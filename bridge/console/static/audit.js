@@ -8,7 +8,8 @@ const words = {
 
 function row(e) {
   const text = [el("span", { class: "what" }, words[e.type] || e.type, " ", e.state && state(e.state)),
-    el("span", { class: "more" }, joined(ago(e.at), e.by && "by " + e.by, e.agent && "agent " + e.agent, e.session && "session " + e.session, e.why))];
+    el("span", { class: "more" }, joined(ago(e.at), e.by && "by " + e.by, e.agent && "agent " + e.agent,
+      e.session && "session " + e.session, e.why))];
   return el("li", {}, e.id ? el("a", { class: "row", href: "#/i/" + e.id }, text) : el("div", { class: "row" }, text));
 }
 
@@ -19,20 +20,24 @@ function verifyBox() {
       result.replaceChildren(el("p", {}, "Verifying…"));
       try {
         const r = await post("/console/audit/verify", {});
-        result.replaceChildren(r.problems.length
-          ? el("div", {}, el("p", { class: "problem" }, "✗ The log was tampered with:"), el("ul", {}, r.problems.map((p) => el("li", {}, p))))
-          : el("p", { class: "heading" }, "✓ Verified. Entries: " + r.entries + ". Seals: " + r.seals + ". Not sealed yet: " + r.unsealed + "."));
+        const good = "✓ Verified. Entries: " + r.entries + ". Seals: " + r.seals + ". Not sealed yet: " + r.unsealed + ".";
+        const bad = [el("p", { class: "problem" }, "✗ The log was tampered with:"), el("ul", {}, r.problems.map((p) => el("li", {}, p)))];
+        result.replaceChildren(...(r.problems.length ? bad : [el("p", { class: "heading" }, good)]));
       } catch (e) {
         result.replaceChildren(el("p", { class: "problem" }, e.message));
       }
     } }, "Verify the log"),
     el("a", { class: "button", href: "/v1/audit", download: "audit.jsonl" }, "Download")), result,
-    el("p", { class: "soft" }, "The daemon verifies its own log here. To verify it independently, run nod audit verify with a copy of the public keys."));
+    el("p", { class: "soft" }, "The daemon verifies its own log here. ",
+      "To verify it independently, run nod audit verify with a copy of the public keys."));
 }
 
 export default async function draw({ session }) {
   const head = [el("h1", {}, "Audit log")];
-  if (!session.auditor) return [...head, el("p", { class: "soft" }, "Only auditors can read the audit log. Ask your nod administrator to set auditor: true for you in the config.")];
+  if (!session.auditor) {
+    return [...head, el("p", { class: "soft" }, "Only auditors can read the audit log. ",
+      "Ask your nod administrator to set auditor: true for you in the config.")];
+  }
   const list = el("ul", { class: "list" });
   const more = el("button", { type: "button" }, "Show older");
   const add = async (cursor) => {

@@ -14,7 +14,7 @@ let session = {};
 let stream = null;
 let drawn = 0; // number of the last page that was opened, so that a slow page does not replace a newer one
 let drawing = false; // a page that was opened is being fetched
-let dirty = false; // a form has changed since the page was drawn
+const changed = new Set(); // the fields that have changed since the page was drawn
 let waiting = 0; // number of pending requests for the person
 let title = "nod";
 let version = ""; // the version of the content that the page shows
@@ -22,6 +22,10 @@ let version = ""; // the version of the content that the page shows
 const links = new Map(pages.filter((p) => p.label).map((p) => [p.name, el("a", { href: "#/" + p.name }, p.label)]));
 nav.append(...links.values());
 
+const events = [
+  "interaction_request", "interaction_response", "posted", "failed", "delivered", "escalated", "widened", "queued", "voted", "completed",
+  "reprompted",
+];
 const redraw = () => draw();
 
 // content returns the elements of the page that the URL names.
@@ -68,8 +72,8 @@ async function draw(isLive = false) {
   if (turn !== drawn || !shown) return;
   if (!isLive) drawing = false;
   const closed = shown[0] && shown[0].dataset && shown[0].dataset.state && shown[0].dataset.state !== "pending";
-  if (isLive && ((dirty && !closed) || (shown.version && shown.version === version))) return;
-  dirty = false;
+  if (isLive && ((edited() && !closed) || (shown.version && shown.version === version))) return;
+  changed.clear();
   version = shown.version || "";
   title = shown.title || (page.label ? page.label + " · nod" : "nod");
   entitle();
@@ -83,6 +87,9 @@ async function draw(isLive = false) {
   if (row) row.focus();
 }
 
+// edited reports whether a form has text that can still be sent.
+const edited = () => [...changed].some((e) => e.isConnected && !e.disabled);
+
 // listen redraws the page when an event arrives.
 function listen() {
   if (stream) stream.close();
@@ -90,15 +97,17 @@ function listen() {
   stream.onopen = () => (live.textContent = "live");
   stream.onerror = () => (live.textContent = "reconnecting…");
   let due = null;
+  let last = 0;
   const soon = () => {
     if (due) return;
     due = setTimeout(() => {
       due = null;
+      last = Date.now();
       draw(true);
       if (!main.querySelector(".inbox")) count().catch(() => {}); // the next event counts again
-    }, 200);
+    }, Math.max(200, last + 1500 - Date.now())); // many events need not mean many lists
   };
-  for (const type of ["interaction_request", "interaction_response", "posted", "failed", "delivered", "escalated", "widened", "queued", "voted", "completed", "reprompted"]) stream.addEventListener(type, soon);
+  for (const type of events) stream.addEventListener(type, soon);
 }
 
 async function begin() {
@@ -132,7 +141,7 @@ function openMenu(open) {
 }
 menu.addEventListener("click", () => openMenu(!nav.classList.contains("open")));
 
-main.addEventListener("input", (e) => (dirty = dirty || !e.target.closest("[data-view]")));
+main.addEventListener("input", (e) => !e.target.closest("[data-view]") && changed.add(e.target));
 
 keys(main, () => session.person);
 addEventListener("hashchange", () => {

@@ -114,17 +114,22 @@ export function choose(name, label, options, value) {
     el("option", { value: "" }, "any"), all.map((o) => el("option", { value: o, selected: o === value }, o))));
 }
 
+// filtered reports whether a query has filters.
+export const filtered = (query) => [...query].some(([k, v]) => v && k !== "who" && k !== "page");
+
 // filters returns a form whose fields are the query of a page.
 export function filters(page, query, ...fields) {
-  const used = [...query].some(([k, v]) => v && k !== "who" && k !== "page");
+  const used = filtered(query);
   const form = el("form", { class: "filters", role: "search", "data-view": true, onsubmit: (e) => {
     e.preventDefault();
     apply();
   } }, fields, el("button", { type: "submit" }, "Search"),
   used && el("a", { href: link(page, { who: query.get("who") }) }, "Clear filters"));
-  const apply = () => (location.hash = link(page, { ...Object.fromEntries(new FormData(form)), who: query.get("who"), session: query.get("session") }));
+  const kept = { who: query.get("who"), session: query.get("session") };
+  const apply = () => (location.hash = link(page, { ...Object.fromEntries(new FormData(form)), ...kept }));
   form.addEventListener("change", (e) => e.target.tagName === "SELECT" && apply());
   return el("details", { class: "folded", open: used || matchMedia("(min-width: 36rem)").matches }, el("summary", {}, "Filters"), form);
 }
 
-export const find = (value, label) => el("label", { class: "filter text" }, "Search", el("input", { type: "search", name: "text", value, title: label }));
+export const find = (value, label) =>
+  el("label", { class: "filter text" }, "Search", el("input", { type: "search", name: "text", value, title: label }));

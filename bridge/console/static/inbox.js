@@ -1,6 +1,6 @@
 // The pending requests, the next deadline first. A request can be answered in
 // the list once the list shows all of it.
-import { call, choose, el, filters, find, left, link, plural, post, say } from "./dom.js";
+import { call, choose, el, filtered, filters, find, left, link, plural, post, say } from "./dom.js";
 import { answers } from "./answers.js";
 import { facts } from "./row.js";
 
@@ -23,7 +23,7 @@ export default async function draw({ query, redraw, badge }) {
       choose("agent", "Agent", data.agents, query.get("agent")), choose("route", "Route", data.routes, query.get("route")),
       choose("person", "Person", data.people, query.get("person"))),
     el("div", { class: "news", role: "status" }), bar.element,
-    data.items.length ? list : el("p", { class: "soft" }, query.size > (query.has("who") ? 1 : 0) ? "No pending requests match the filters." : "No pending requests."),
+    data.items.length ? list : el("p", { class: "soft" }, filtered(query) ? "No pending requests match the filters." : "No pending requests."),
     pager(data, query),
     data.more && el("p", { class: "soft" }, "Requests with later deadlines are pending too. Find them under History."),
   ];
@@ -36,16 +36,14 @@ export default async function draw({ query, redraw, badge }) {
 // a touchscreen, a finger may be on its way at any time.
 export async function update({ query, redraw, badge }, main) {
   const list = main.querySelector(".inbox");
-  const busy = list && (matchMedia("(pointer: coarse)").matches || list.matches(":hover") || list.contains(document.activeElement) || chosen.size);
-  if (!busy) return false;
+  if (!list) return false;
+  const near = matchMedia("(pointer: coarse)").matches || list.matches(":hover") || list.contains(document.activeElement);
+  if (!near && !chosen.size) return false;
   const data = await call(path(query));
   badge(data.counts);
-  const now = new Map(data.items.map((r) => [r.id, r]));
-  for (const li of list.querySelectorAll("li[data-id]")) {
-    if (now.has(li.dataset.id)) continue;
-    chosen.delete(li.dataset.id);
-    close(li, "No longer pending for you.");
-  }
+  const now = new Set(data.items.map((r) => r.id));
+  const rows = [...list.querySelectorAll("li[data-id]:not(.closed)")];
+  await Promise.all(rows.filter((li) => !now.has(li.dataset.id)).map(check)); // it may also be on the next page now
   const known = new Set([...list.querySelectorAll("li[data-id]")].map((li) => li.dataset.id));
   const fresh = data.items.filter((r) => !known.has(r.id)).length;
   const gone = list.querySelectorAll("li.closed").length;
@@ -53,6 +51,14 @@ export async function update({ query, redraw, badge }, main) {
   main.querySelector(".news").replaceChildren(...(fresh + gone ? [el("button", { type: "button", onclick: redraw },
     fresh ? "Show " + plural(fresh, "new request") : "Remove " + plural(gone, "closed request"))] : []));
   return true;
+}
+
+// check marks a request that was closed by someone else.
+async function check(li) {
+  const card = await call("/console/cards/" + li.dataset.id).catch(() => null);
+  if (card && card.state === "pending") return;
+  chosen.delete(li.dataset.id);
+  close(li, card ? card.headline : "No longer available.");
 }
 
 function close(li, text) {
@@ -66,14 +72,18 @@ function close(li, text) {
 function summary(counts, query) {
   const tab = (who, n, label) => el("a", { href: link("inbox", { ...Object.fromEntries(query), who, page: "" }),
     "aria-current": (query.get("who") || "") === who ? "true" : false }, label + " ", el("span", { class: "count" }, String(n)));
-  return el("div", { class: "tabs" }, el("nav", { "aria-label": "Whose requests" }, tab("", counts.mine, "For you"), tab("others", counts.others, "For others")),
-    counts.soon > 0 && el("span", { class: "urgent" }, plural(counts.soon, "request") + (counts.soon === 1 ? " expires" : " expire") + " within 5 minutes"));
+  const soon = plural(counts.soon, "request") + (counts.soon === 1 ? " expires" : " expire") + " within 5 minutes";
+  return el("div", { class: "tabs" },
+    el("nav", { "aria-label": "Whose requests" }, tab("", counts.mine, "For you"), tab("others", counts.others, "For others")),
+    counts.soon > 0 && el("span", { class: "urgent" }, soon));
 }
 
 function item(r, changed, redraw) {
   const li = el("li", { "data-id": r.id });
   const body = el("div", { class: "answer" });
-  const pick = el("input", { type: "checkbox", class: "pick", "aria-label": "Select: " + r.title, checked: chosen.has(r.id), disabled: true, "data-view": true });
+  const pick = el("input", {
+    type: "checkbox", class: "pick", "aria-label": "Select: " + r.title, checked: chosen.has(r.id), disabled: true, "data-view": true,
+  });
   const fill = (card) => {
     body.replaceChildren(...answers(card, { brief: true, done: (text) => close(li, text), failed: redraw }));
     pick.disabled = !(card.may_answer && card.together);
@@ -95,8 +105,8 @@ function item(r, changed, redraw) {
     } }, "Show all " + plural(r.lines, "line"));
     body.append(el("pre", { class: "preview", tabindex: 0 }, el("code", {}, r.preview)), all);
   }
-  li.append(el("div", { class: "head" }, pick, el("a", { class: "row", href: "#/i/" + r.id }, el("span", { class: "what" }, r.title), facts(r))),
-    body);
+  const title = el("a", { class: "row", href: "#/i/" + r.id }, el("span", { class: "what" }, r.title), facts(r));
+  li.append(el("div", { class: "head" }, pick, title), body);
   return li;
 }
 
@@ -127,7 +137,8 @@ function confirmAll(decision, redraw) {
       const { items } = await post("/console/answers", { decision, items: cards.map((c) => ({ id: c.id, seen: c.seen, terms: c.terms })) });
       const failed = items.filter((i) => i.error);
       chosen.clear();
-      say(plural(items.length - failed.length, "response") + " recorded." + (failed.length ? " " + failed.length + " not recorded: " + failed[0].error + "." : ""));
+      const lost = failed.length ? " " + failed.length + " not recorded: " + failed[0].error + "." : "";
+      say(plural(items.length - failed.length, "response") + " recorded." + lost);
     } catch (e) {
       say(e.message);
     }

@@ -8,12 +8,13 @@ export default async function draw() {
   const { rules, risks } = await call("/console/policy");
   return [
     el("h1", {}, "Policy"),
-    el("p", { class: "soft" }, "nod evaluates each part of an operation. The first rule that matches a part applies to it. If no rule matches, people are asked."),
+    el("p", { class: "soft" }, "nod evaluates each part of an operation. The first rule that matches a part applies to it. ",
+      "If no rule matches, people are asked."),
     tryBox(),
     el("h2", {}, "Rules"),
     rules.length ? el("ol", { class: "list rules" }, rules.map(rule)) : el("p", { class: "soft" }, "No rules. People decide everything."),
     risks.length > 0 && el("h2", {}, "Risk levels, lowest first"),
-    risks.length > 0 && el("ul", {}, risks.map((r) => el("li", {}, joined(el("strong", {}, r.name), r.quorum > 1 && r.quorum + " approvals", r.confirm && "typed confirmation: " + r.confirm)))),
+    risks.length > 0 && el("ul", {}, risks.map((r) => el("li", {}, joined(el("strong", {}, r.name), settings(r))))),
   ];
 }
 
@@ -39,7 +40,8 @@ function rule(r) {
 
 function tryBox() {
   const result = el("div", { role: "status" });
-  const field = (name, label, hint) => el("div", {}, el("label", { for: "try-" + name }, label), el("input", { id: "try-" + name, name, placeholder: hint, autocomplete: "off" }));
+  const field = (name, label, hint) => el("div", {}, el("label", { for: "try-" + name }, label),
+    el("input", { id: "try-" + name, name, placeholder: hint, autocomplete: "off" }));
   const form = el("form", { class: "panel", "data-view": true, onsubmit: async (e) => {
     e.preventDefault();
     try {
@@ -49,15 +51,18 @@ function tryBox() {
     }
   } },
     el("h2", {}, "Try the rules"),
-    el("div", { class: "columns" }, field("command", "Command", "git push origin main"), field("tool", "Tool", "Bash"), field("agent", "Agent", "ci"), field("where", "Location", "/srv/app")),
-    el("details", {}, el("summary", {}, "Input as JSON instead of a command"), el("label", { for: "try-input" }, "Input"), el("textarea", { id: "try-input", name: "input", class: "input" })),
+    el("div", { class: "columns" }, field("command", "Command", "git push origin main"), field("tool", "Tool", "Bash"),
+      field("agent", "Agent", "ci"), field("where", "Location", "/srv/app")),
+    el("details", {}, el("summary", {}, "Input as JSON instead of a command"),
+      el("label", { for: "try-input" }, "Input"), el("textarea", { id: "try-input", name: "input", class: "input" })),
     el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Try")), result);
   return form;
 }
 
 function explained({ ruling, steps }) {
   return [
-    el("p", { class: "heading" }, state(ruling.effect), " " + effects[ruling.effect] + (ruling.rule ? ", by " + ruling.rule : ", because no rule matches")),
+    el("p", { class: "heading" }, state(ruling.effect), " " + effects[ruling.effect] + ", ",
+      ruling.rule ? "by " + ruling.rule : "because no rule matches"),
     el("p", { class: "soft" }, settings(ruling)),
     steps.length > 0 && el("ul", { class: "steps" }, steps.map((s) => el("li", { class: s.matched ? "matched" : "" },
       joined(el("strong", {}, (s.matched ? "✓ " : "") + (s.rule || "no rule")), s.command && el("code", {}, s.command), s.why)))),

@@ -136,7 +136,6 @@ func TestConsole(t *testing.T) {
 	if err != nil || wide {
 		t.Errorf("the page is wider than the screen of a phone: %v", err)
 	}
-	screenshot(t, ctx, "console-phone")
 	drive(t, ctx, "log out", chromedp.Click("#menu"), chromedp.Click("#logout"), chromedp.WaitVisible("#token"))
 }
 
@@ -151,23 +150,27 @@ func TestConsoleInbox(t *testing.T) {
 	ctx := browser(t)
 	r := rig.New(t, rig.Options{Quiet: true, Config: withConsole})
 	base := r.Daemons[0].URL + "/console/"
-	ask := func(command string) rig.Asked {
+	ask := func(command string, left time.Duration) rig.Asked {
 		a := rig.Approval()
 		raw, _ := json.Marshal(map[string]string{"command": command})
 		a.Prompt, a.Session, a.Approval.Tool, a.Approval.Input = "Builds the release.", "release-42", "Bash", raw
+		a.Timeout = bridge.Duration(left)
 		a.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 		return r.Ask(a)
 	}
-	one, two, three := ask("make one"), ask("make two"), ask("make three")
-	long := ask(strings.Repeat("echo line\n", 40))
+	long := ask(strings.Repeat("echo line\n", 40), 2*time.Hour)
+	three, two, one := ask("make three", time.Hour), ask("make two", 20*time.Minute), ask("make one", 4*time.Minute)
 	visible := func(xpath string) chromedp.Action[chromedp.Void] { return chromedp.WaitVisible(xpath) }
 	row := func(text string) string { return `//li[@data-id][.//*[contains(text(), "` + text + `")]]` }
 	drive(t, ctx, "log in", chromedp.Navigate(base+"#/inbox?text=make"), visible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), visible(row("make one")))
 	drive(t, ctx, "the filter of the URL applies", chromedp.WaitNotPresent(row("40-line script")))
 	drive(t, ctx, "clear it", chromedp.Click(`//main//a[contains(., "Clear filters")]`), visible(row("40-line script")))
-	drive(t, ctx, "the script is not shown whole", visible(row("40-line script")+`//button[contains(., "Show all")]`), chromedp.WaitNotPresent(row("40-line script")+`//button[contains(., "Run")]`))
+	drive(t, ctx, "the script is not shown completely", visible(row("40-line script")+`//button[contains(., "Show all")]`), chromedp.WaitNotPresent(row("40-line script")+`//button[contains(., "Run")]`))
 	axe(t, ctx, "inbox")
 	screenshot(t, ctx, "console")
+	drive(t, ctx, "on a phone", chromedp.EmulateViewport(360, 780))
+	screenshot(t, ctx, "console-phone")
+	drive(t, ctx, "on a screen", chromedp.EmulateViewport(1500, 950))
 	key := func(keys ...string) chromedp.Action[chromedp.Void] {
 		js := ""
 		for _, k := range keys {
@@ -193,7 +196,7 @@ func TestConsoleInbox(t *testing.T) {
 		visible(`//span[@class="del"][contains(., "make three")]`), visible(`//span[@class="add"][contains(., "make four")]`))
 	axe(t, ctx, "an edit")
 	screenshot(t, ctx, "console-edit")
-	drive(t, ctx, "approve it", chromedp.Click(row("make three")+`//div[label]//button[contains(., "Edit")]`), chromedp.WaitNotPresent(row("make three")+`//textarea[not(@disabled)]`))
+	drive(t, ctx, "approve it", chromedp.Click(row("make three")+`//button[contains(., "Approve the edited input")]`), chromedp.WaitNotPresent(row("make three")+`//textarea[not(@disabled)]`))
 	if got := three.End(); string(got.Response.Input) == "" || !strings.Contains(string(got.Response.Input), "make four") {
 		t.Errorf("the edited input is %s", got.Response.Input)
 	}
@@ -210,6 +213,9 @@ func TestConsoleInbox(t *testing.T) {
 	for _, page := range []string{"inbox", "history", "i/" + string(long.Interaction.ID), "grants", "policy", "people", "routes", "receipts", "audit", "health"} {
 		drive(t, ctx, page, chromedp.Navigate(base+"#/"+page), visible("h1"))
 		axe(t, ctx, page+" in the dark")
+		if page == "policy" {
+			screenshot(t, ctx, "console-dark")
+		}
 		wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))
 		if err != nil || wide {
 			t.Errorf("%s is wider than 360 pixels: %v", page, err)
