@@ -82,10 +82,11 @@ type outcome struct {
 }
 
 // together reports whether a request may be decided with others. A risk level
-// that people have to see, and a typed confirmation, call for a decision of
-// its own.
+// that people have to see, a typed confirmation, and an agent that does not want
+// approval to stand out call for a decision of its own.
 func together(i bridge.Interaction) bool {
-	return i.Kind == bridge.KindApproval && i.Approval != nil && i.Approval.Confirm == "" && render.Risk(i) == ""
+	a := i.Approval
+	return i.Kind == bridge.KindApproval && a != nil && a.Confirm == "" && !a.DefaultNo && render.Risk(i) == ""
 }
 
 // answers decides several requests in the same way. Each keeps its own outcome,

@@ -32,7 +32,6 @@ func TestPagesOfLists(t *testing.T) {
 	for _, g := range all {
 		grants = append(grants, g.ID())
 	}
-	slices.Reverse(ids)
 	for word, want := range map[string][]string{"pending": ids, "mine": ids, "grants": grants} {
 		var got []string
 		text := word

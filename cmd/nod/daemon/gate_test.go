@@ -23,7 +23,7 @@ import (
 var everyPath = []string{
 	"POST /v1/interactions", "GET /v1/interactions", "POST /v1/interactions/x/response", "POST /v1/hooks/claude", "POST /v1/dialects/acp", "POST /v1/tools/ui.ask_user", "GET /v1/events", "GET /v1/ws", "GET /v1/keys", "GET /v1/audit", "PUT /v1/approvals",
 	"POST /mcp", "GET /mcp", "GET /metrics", "POST /metrics", "GET /healthz", "POST /healthz", "GET /readyz", "GET /openapi.yaml",
-	"GET /console/", "POST /console/login", "POST /console/logout", "GET /console/session", "GET /console/oidc", "GET /console/oidc/callback?state=x&code=y", "POST /console/cards/x", "GET /console/inbox",
+	"GET /console/", "POST /console/login", "POST /console/logout", "GET /console/session", "GET /console/oidc", "GET /console/oidc/callback?state=x&code=y", "POST /console/cards/x", "GET /console/inbox", "GET /console/history", "POST /console/answers", "POST /console/policy", "POST /console/audit/verify", "POST /console/receipts",
 	"POST /slack/interactions", "POST /discord/interactions", "POST /telegram/webhook", "GET /", "POST /nothing",
 }
 
