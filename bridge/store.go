@@ -53,6 +53,9 @@ type Records interface {
 	Load(context.Context, ID) (Record, error)
 	// Mark stores an event of an interaction that does not close it.
 	Mark(context.Context, ID, Mark) (Record, error)
+	// Delivered stores that the agent has received the response of a closed
+	// record.
+	Delivered(context.Context, Record) error
 	// Await returns once the interaction is over; see Record.Over. If ctx
 	// ends first, it returns ctx's error.
 	Await(context.Context, ID) (Record, error)
@@ -133,7 +136,6 @@ type Settlement struct {
 type Mark struct {
 	Posted    *Posted
 	Failed    *Failed
-	Delivered bool
 	Queued    time.Duration // deferred: how long the interaction stays open, more than zero
 	Held      string        // with Queued, the proof of that time
 	Completed *Completion

@@ -17,6 +17,7 @@ import (
 type shared struct {
 	engine  *engine.Engine
 	reader  Reader
+	owners  *owners
 	closing context.Context
 	log     *slog.Logger
 }
@@ -49,12 +50,14 @@ func (s requests) create(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
+	s.owners.add(rec.Interaction)
 	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
 	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
 }
 
 // deliver responds with a record when it is final or the wait is over, and
-// notes that the record has reached its agent.
+// notes that the record has reached its agent. The record may be unread if the
+// caller waits.
 func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
 	if !rec.Over() && wait > 0 {
 		requestRead(w)
@@ -69,6 +72,10 @@ func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec 
 			return nil // the caller has disconnected
 		case ctx.Err() == nil:
 			return err
+		case rec.State == "": // it has not been read
+			if rec, err = s.engine.Get(r.Context(), rec.Interaction.ID); err != nil {
+				return err
+			}
 		}
 	}
 	if err := write(w, status, rec); err != nil {
@@ -142,6 +149,9 @@ func (s shared) load(r *http.Request, p Principal) (bridge.Record, error) {
 	if err != nil {
 		return bridge.Record{}, err
 	}
+	if p.Agent != nil {
+		s.owners.add(rec.Interaction)
+	}
 	return rec, nil
 }
 
@@ -149,6 +159,12 @@ func (s requests) get(w http.ResponseWriter, r *http.Request, p Principal) error
 	wait, err := waiting(r)
 	if err != nil {
 		return err
+	}
+	if wait > 0 && p.Agent != nil {
+		id := bridge.ID(r.PathValue("id"))
+		if o, known := s.owners.of(id); known && o.agent == p.Agent.Name {
+			return s.deliver(w, r, http.StatusOK, o.unread(id), p, wait)
+		}
 	}
 	rec, err := s.load(r, p)
 	if err != nil {
@@ -191,11 +207,11 @@ func (s requests) respond(w http.ResponseWriter, r *http.Request, p Principal) e
 	if err != nil {
 		return err
 	}
-	if _, err := s.load(r, p); err != nil {
-		return err
-	}
 	rec, err := s.engine.Answer(r.Context(), id, p.actor(), a)
 	if err != nil {
+		if _, hidden := s.load(r, p); hidden != nil {
+			return hidden // who may not read a request does not learn what is wrong with the answer
+		}
 		return err
 	}
 	return write(w, http.StatusOK, rec)

@@ -43,8 +43,7 @@ func (re *reader) delivered(ctx context.Context, r bridge.Record) error {
 	if !r.State.Final() || !r.Delivered.IsZero() {
 		return nil
 	}
-	_, err := re.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Delivered: true})
-	return err
+	return re.records.Delivered(ctx, r)
 }
 
 // shown implements Engine.Shown.

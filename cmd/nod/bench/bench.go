@@ -90,6 +90,7 @@ func measures(peers bool) []measure {
 		{rows: []row{{"cycles, 64 callers", "1/s", pipe, 0.7, false}}, run: cyclesAgainstPipe(64)},
 		{rows: []row{{"cycles, 1024 callers", "1/s", pipe, 0.7, false}}, run: cyclesAgainstPipe(1024)},
 		queues,
+		{rows: []row{{"cycles over HTTP, 64 callers", "1/s", "cycles of the broker package", 0.4, false}}, run: cyclesOverHTTP},
 		{rows: []row{{"settle to caller unblocked, p50", "µs", "PING of the same client, p50", 2.5, true}}, run: latencyAgainstPing},
 		{rows: manyRows, once: true, run: many},
 		{rows: timeoutRows, once: true, run: timeouts},
