@@ -57,8 +57,10 @@ type Records interface {
 	// record.
 	Delivered(context.Context, Record) error
 	// Await returns once the interaction is over; see Record.Over. If ctx
-	// ends first, it returns ctx's error.
-	Await(context.Context, ID) (Record, error)
+	// ends first, it returns ctx's error. It returns a pointer so that the
+	// stacks of the many callers that wait do not hold a record. Callers
+	// share the record and must not change it.
+	Await(context.Context, ID) (*Record, error)
 	// Pending returns the pending interactions of a session, newest first.
 	// If both arguments are empty, it returns all pending interactions.
 	Pending(ctx context.Context, agent, session string) ([]ID, error)

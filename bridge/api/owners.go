@@ -38,7 +38,7 @@ func (os *owners) of(id bridge.ID) (owner, bool) {
 }
 
 // add remembers the owner of a request that has been verified.
-func (os *owners) add(i bridge.Interaction) {
+func (os *owners) add(i *bridge.Interaction) {
 	os.mu.Lock()
 	defer os.mu.Unlock()
 	if len(os.now) >= ownersKept {
@@ -49,8 +49,8 @@ func (os *owners) add(i bridge.Interaction) {
 
 // unread returns a record of a request that has not been read. Only its ID, its
 // agent and CancelOnDisconnect are set.
-func (o owner) unread(id bridge.ID) bridge.Record {
+func (o owner) unread(id bridge.ID) *bridge.Record {
 	i := bridge.Interaction{ID: id, Agent: o.agent}
 	i.CancelOnDisconnect = o.cancel
-	return bridge.Record{Interaction: i}
+	return &bridge.Record{Interaction: i}
 }

@@ -186,13 +186,13 @@ func with[V any](m map[int]V, k int, v V) map[int]V {
 	return out
 }
 
-func (f *fake) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+func (f *fake) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for bridge.Pause(ctx, time.Millisecond) {
 		if r := f.get(id); r.Over() {
-			return r, nil
+			return &r, nil
 		}
 	}
-	return bridge.Record{}, ctx.Err()
+	return nil, ctx.Err()
 }
 
 func (f *fake) Pending(_ context.Context, agent, session string) ([]bridge.ID, error) {
