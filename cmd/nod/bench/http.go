@@ -3,6 +3,10 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -56,4 +60,75 @@ func (s *installation) cycle(ctx context.Context) error {
 		err = bridge.Errorf(bridge.CodeInternal, "a cycle ended %s", rec.State)
 	}
 	return err
+}
+
+var httpRows = []row{{"memory of the daemon per caller that waits over HTTP", "KiB", limited, 1, true}}
+
+const (
+	mostHTTP    = 16   // KiB
+	waitingHTTP = 2000 // or the value of --pending, if that is less: each takes two files
+)
+
+// callersOverHTTP measures the memory of a daemon for each caller that waits in
+// the call with which it opened its request. It includes the callers' sockets,
+// which are in the same process, but not their clients.
+func callersOverHTTP(ctx context.Context, b *harness) ([]figures, error) {
+	s, err := b.install(ctx, "waiting", nil)
+	if s != nil {
+		defer s.stop()
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := min(b.pending, waitingHTTP)
+	before := inUse()
+	conns := make([]net.Conn, 0, n)
+	defer func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}()
+	for range n {
+		c, err := s.waiting(ctx)
+		if err != nil {
+			return nil, err
+		}
+		conns = append(conns, c)
+	}
+	for {
+		ids, err := s.Store().Pending(ctx, "", "")
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) >= n {
+			break
+		}
+		if !bridge.Pause(ctx, b.span/10) {
+			return nil, ctx.Err()
+		}
+	}
+	bridge.Pause(ctx, b.span)
+	return []figures{{(inUse() - before) / float64(n) / 1024, mostHTTP}}, ctx.Err()
+}
+
+// waiting sends a request without a client library, and returns its connection.
+func (s *installation) waiting(ctx context.Context) (net.Conn, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		return nil, err
+	}
+	const body = `{"prompt":"Deploy version 2 to production?","grace":"1m","approval":{"tool":"deploy","input":{"command":"kubectl apply -f v2.yaml"}}}`
+	_, err = fmt.Fprintf(c, "POST /v1/interactions?wait=5m HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", s.token, len(body), body)
+	return c, err
+}
+
+// inUse returns the memory of this process that is in use, in bytes.
+func inUse() float64 {
+	for range 3 { // a stack shrinks by half in each collection
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc + m.StackInuse)
 }
