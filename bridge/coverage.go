@@ -142,10 +142,9 @@ func spelled(d time.Duration) string {
 
 // quoted returns text in quotation marks on one line. The result cannot be
 // mistaken for text of nod, and different texts never look the same.
-func quoted(s string) string {
-	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
-	return `"` + readable(s) + `"`
-}
+func quoted(s string) string { return `"` + readable(quoting.Replace(s)) + `"` }
+
+var quoting = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 
 // readable replaces each invisible character, and each character that affects
 // how others appear, with its code point. A space after a space counts as

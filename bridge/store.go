@@ -53,9 +53,14 @@ type Records interface {
 	Load(context.Context, ID) (Record, error)
 	// Mark stores an event of an interaction that does not close it.
 	Mark(context.Context, ID, Mark) (Record, error)
+	// Delivered stores that the agent has received the response of a closed
+	// record.
+	Delivered(context.Context, Record) error
 	// Await returns once the interaction is over; see Record.Over. If ctx
-	// ends first, it returns ctx's error.
-	Await(context.Context, ID) (Record, error)
+	// ends first, it returns ctx's error. It returns a pointer so that the
+	// stacks of the many callers that wait do not hold a record. Callers
+	// share the record and must not change it.
+	Await(context.Context, ID) (*Record, error)
 	// Pending returns the pending interactions of a session, newest first.
 	// If both arguments are empty, it returns all pending interactions, the
 	// next deadline first.
@@ -134,7 +139,6 @@ type Settlement struct {
 type Mark struct {
 	Posted    *Posted
 	Failed    *Failed
-	Delivered bool
 	Queued    time.Duration // deferred: how long the interaction stays open, more than zero
 	Held      string        // with Queued, the proof of that time
 	Completed *Completion

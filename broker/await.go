@@ -8,18 +8,8 @@ import (
 )
 
 // Await implements bridge.Records: it registers, then reads, then sleeps until
-// woken. It is not promoted from records, because the wrapper would add the
-// size of a record to the stack of every caller that sleeps.
-func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	rec, err := b.records.await(ctx, id)
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	return *rec, nil
-}
-
-// await has no record on its stack, because many callers sleep here.
-func (rs *records) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+// woken. It has no record on its stack, because many callers sleep here.
+func (rs *records) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	ch, leave, registered := rs.hub.enter(id)
 	defer func() {
 		if last := leave(); last && ctx.Err() != nil {

@@ -22,7 +22,7 @@ func TestOpenAwaitSettle(t *testing.T) {
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b1, b2 := newBroker(t, c, "n1"), newBroker(t, c, "n2")
 		r := open(t, b1, nil)
-		results := make(chan bridge.Record, 6)
+		results := make(chan *bridge.Record, 6)
 		for n := range 6 {
 			b := []*broker.Broker{b1, b2}[n%2]
 			go func() {
@@ -112,7 +112,7 @@ func TestWaiterSurvivesRedisRestart(t *testing.T) {
 	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 	b := newBroker(t, s.Client(t), "n")
 	r := open(t, b, nil)
-	done := make(chan bridge.Record)
+	done := make(chan *bridge.Record)
 	go func() {
 		got, err := b.Await(t.Context(), r.Interaction.ID)
 		if err != nil {

@@ -224,7 +224,7 @@ func (s *storm) await(ctx context.Context, caller int, id bridge.ID) {
 		for ctx.Err() == nil {
 			rec, err := s.at(rand.IntN(stormNodes)).Await(ctx, id)
 			if err == nil {
-				told = callOutput{known: true, outcome: outcome(rec)}
+				told = callOutput{known: true, outcome: outcome(*rec)}
 				return told
 			}
 			bridge.Pause(ctx, 10*time.Millisecond)

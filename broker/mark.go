@@ -32,6 +32,20 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 	return r, err
 }
 
+// Delivered implements bridge.Records. It does not read the record again.
+func (rs *records) Delivered(ctx context.Context, r bridge.Record) error {
+	id := r.Interaction.ID
+	reply, err := rs.run(ctx, id.Partition(), rs.scripts.mark, rs.transitionKeys(id), string(id), "delivered").Text()
+	if err != nil {
+		return unavailable(err)
+	}
+	if reply == "missing" {
+		return bridge.NotFound(id)
+	}
+	rs.poke()
+	return nil
+}
+
 // markArgs returns the arguments of mark.lua after the ID, or nil for an empty
 // mark.
 func markArgs(m bridge.Mark) []any {
@@ -49,8 +63,6 @@ func markArgs(m bridge.Mark) []any {
 			"failed", m.Failed.Destination, m.Failed.Reason,
 			data(bridge.Delivery{Destination: m.Failed.Destination, Reason: m.Failed.Reason}), data(left),
 		}
-	case m.Delivered:
-		return []any{"delivered"}
 	case m.Queued > 0:
 		return []any{"queued", m.Queued.Milliseconds(), m.Held}
 	case m.Completed != nil:

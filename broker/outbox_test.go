@@ -45,7 +45,7 @@ func TestOutboxLeaseAndCoalescing(t *testing.T) {
 		if got := mark(1); got.State != bridge.StateApproved {
 			t.Errorf("the poster got %s", got.State)
 		}
-		if _, err := b.Mark(ctx, id, bridge.Mark{Delivered: true}); err != nil {
+		if err := b.Delivered(ctx, r); err != nil {
 			t.Fatal(err)
 		}
 		for _, j := range jobs {

@@ -24,7 +24,7 @@ func TestCallersShareConnections(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
-	ended := make(chan bridge.Record, callers)
+	ended := make(chan *bridge.Record, callers)
 	ids := make(chan bridge.ID, callers)
 	for range callers {
 		wg.Go(func() {

@@ -6,8 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// records implements bridge.Records, except for Broker.Await, which calls it.
-// Mark is in mark.go.
+// records implements bridge.Records. Await is in await.go, and Mark in mark.go.
 type records struct {
 	*core
 	hub   *hub

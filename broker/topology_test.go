@@ -23,7 +23,7 @@ func survives(t *testing.T, client func() redis.UniversalClient, synced func(tes
 	defer cancel()
 	const n = 60
 	ids := make(chan bridge.ID, n)
-	done := make(chan bridge.Record, n)
+	done := make(chan *bridge.Record, n)
 	for range n {
 		o := opening(t, b1, "", nil)
 		if _, _, err := b1.Open(ctx, o); err != nil {

@@ -114,7 +114,9 @@ func recordAll(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	keep("approved", approved.Interaction.ID)
-	must(b.Mark(t.Context(), approved.Interaction.ID, bridge.Mark{Delivered: true}))
+	if err := b.Delivered(t.Context(), approved); err != nil {
+		t.Fatal(err)
+	}
 	must(b.Mark(t.Context(), approved.Interaction.ID, bridge.Mark{Completed: &bridge.Completion{Result: "done"}}))
 	keep("delivered and completed", approved.Interaction.ID)
 	failed := open(t, b, nil)

@@ -54,8 +54,10 @@ func set(s string) map[string]bool {
 
 // plainName returns a tool's name in lower case and without separators.
 func plainName(tool string) string {
-	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(tool))
+	return separators.Replace(strings.ToLower(tool))
 }
+
+var separators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
 // Limits of texts in a headline, in characters. Longer texts get a block.
 const (

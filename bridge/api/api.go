@@ -106,7 +106,7 @@ type Server struct {
 // New returns a server.
 func New(o Options) *Server {
 	s := &Server{
-		shared: shared{o.Engine, verifiedReader{o.Reader, o.Engine}, o.Closing, o.Log},
+		shared: shared{o.Engine, verifiedReader{o.Reader, o.Engine}, newOwners(), o.Closing, o.Log},
 		tokens: maps.Clone(o.Tokens), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused,
 		mux: http.NewServeMux(),
 	}

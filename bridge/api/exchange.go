@@ -222,7 +222,7 @@ func (s exchanges) answerDialect(w http.ResponseWriter, r *http.Request, t diale
 		switch {
 		case r.Context().Err() != nil:
 			for _, rec := range records {
-				s.abandoned(rec)
+				s.abandoned(rec.Interaction.ID, rec.Interaction.CancelOnDisconnect)
 			}
 			return nil // the caller has disconnected
 		case ctx.Err() != nil || err == nil && !rec.State.Final():
@@ -230,11 +230,11 @@ func (s exchanges) answerDialect(w http.ResponseWriter, r *http.Request, t diale
 		case err != nil:
 			return err
 		}
-		records[n] = rec
-		if err := s.unstopped(r.Context(), rec); err != nil {
+		records[n] = *rec
+		if err := s.unstopped(r.Context(), *rec); err != nil {
 			return err
 		}
-		a, err := t.Exchanges[n].Answer(asSent(rec, t.Exchanges[n].Request))
+		a, err := t.Exchanges[n].Answer(asSent(*rec, t.Exchanges[n].Request))
 		if err != nil {
 			return ended(err)
 		}

@@ -82,19 +82,26 @@ func (s requests) reprompt(w http.ResponseWriter, r *http.Request, p Principal) 
 	if err != nil {
 		return err
 	}
-	var req bridge.Request
-	if err := read(r, &req); err != nil {
-		return err
-	}
-	rec, err := s.load(r, p)
-	if err == nil {
-		rec, err = s.engine.Reprompt(r.Context(), *p.Agent, rec.Interaction.ID, req, r.Header.Get("Idempotency-Key"))
-	}
+	var rec *bridge.Record
+	aside(func() { rec, err = s.followUp(r, p) })
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
 	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
+}
+
+// followUp opens the follow-up in a body.
+func (s requests) followUp(r *http.Request, p Principal) (*bridge.Record, error) {
+	var req bridge.Request
+	if err := read(r, &req); err != nil {
+		return nil, err
+	}
+	rec, err := s.load(r, p)
+	if err == nil {
+		rec, err = s.engine.Reprompt(r.Context(), *p.Agent, rec.Interaction.ID, req, r.Header.Get("Idempotency-Key"))
+	}
+	return &rec, err
 }
 
 // holding is the body of a call that defers a request.

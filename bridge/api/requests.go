@@ -17,6 +17,7 @@ import (
 type shared struct {
 	engine  *engine.Engine
 	reader  Reader
+	owners  *owners
 	closing context.Context
 	log     *slog.Logger
 }
@@ -40,44 +41,104 @@ func (s requests) create(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	var req bridge.Request
-	if err := read(r, &req); err != nil {
-		return err
-	}
-	req.Awaited = wait > 0
-	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
+	var rec *bridge.Record
+	aside(func() { rec, err = s.open(r, p, wait) })
 	if err != nil {
 		return err
 	}
+	s.owners.add(&rec.Interaction)
 	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
 	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
 }
 
+// open opens the request in a body.
+func (s requests) open(r *http.Request, p Principal, wait time.Duration) (*bridge.Record, error) {
+	var req bridge.Request
+	if err := read(r, &req); err != nil {
+		return nil, err
+	}
+	req.Awaited = wait > 0
+	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
+	return &rec, err
+}
+
+// aside runs work on another goroutine, and returns when it has ended. Calls
+// that wait for hours do their other work there, so that their stacks do not
+// grow for it and stay large: a stack of 64 KiB for each waiting call became one
+// of 8 KiB.
+func aside(work func()) {
+	done := make(chan any)
+	go func() {
+		defer func() { done <- recover() }()
+		work()
+	}()
+	if p := <-done; p != nil {
+		panic(p) // net/http recovers the panics of its own goroutines only
+	}
+}
+
 // deliver responds with a record when it is final or the wait is over, and
-// notes that the record has reached its agent.
-func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
-	if !rec.Over() && wait > 0 {
-		requestRead(w)
-		ctx, cancel := s.waitContext(r.Context(), wait)
-		defer cancel()
-		final, err := s.engine.Await(ctx, rec.Interaction.ID)
-		switch {
-		case err == nil:
-			rec = final
-		case r.Context().Err() != nil:
-			s.abandoned(rec)
-			return nil // the caller has disconnected
-		case ctx.Err() == nil:
+// notes that the record has reached its agent. The record may be unread if the
+// caller waits.
+func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec *bridge.Record, p Principal, wait time.Duration) error {
+	if wait > 0 && !isOver(rec) {
+		end, err := s.await(w, r, rec, wait)
+		if end == nil {
 			return err
 		}
+		rec = end
 	}
+	return s.handOver(w, r, status, rec, p)
+}
+
+// await returns the record when it is over or the wait is over. It returns nil
+// if the caller has disconnected. It holds no record on its stack.
+func (s shared) await(w http.ResponseWriter, r *http.Request, rec *bridge.Record, wait time.Duration) (*bridge.Record, error) {
+	requestRead(w)
+	ctx, cancel := s.waitContext(r.Context(), wait)
+	defer cancel()
+	end, err := s.engine.Await(ctx, rec.Interaction.ID)
+	switch {
+	case err == nil:
+		return end, nil
+	case r.Context().Err() != nil:
+		s.abandoned(rec.Interaction.ID, rec.Interaction.CancelOnDisconnect)
+		return nil, nil //nolint:nilnil // the comment above defines this result
+	case ctx.Err() == nil:
+		return nil, err
+	case rec.State != "":
+		return rec, nil
+	}
+	return s.readNow(r, rec.Interaction.ID)
+}
+
+// readNow reads a record that the caller has waited for in vain. It is not
+// inlined, like isOver and handOver, so that the stacks of callers that wait do
+// not hold their copies of records.
+//
+//go:noinline
+func (s shared) readNow(r *http.Request, id bridge.ID) (*bridge.Record, error) {
+	rec, err := s.engine.Get(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return &rec, nil
+}
+
+//go:noinline
+func isOver(rec *bridge.Record) bool { return rec.Over() }
+
+// handOver writes a record, and notes that it has reached its agent.
+//
+//go:noinline
+func (s shared) handOver(w http.ResponseWriter, r *http.Request, status int, rec *bridge.Record, p Principal) error {
 	if err := write(w, status, rec); err != nil {
 		return nil // not delivered
 	}
 	if err := http.NewResponseController(w).Flush(); err != nil || p.Agent == nil || p.Agent.Name != rec.Interaction.Agent {
 		return nil
 	}
-	s.noteDelivered(r.Context(), rec)
+	s.noteDelivered(r.Context(), *rec)
 	return nil
 }
 
@@ -96,16 +157,15 @@ func (s shared) noteDelivered(ctx context.Context, rec bridge.Record) {
 }
 
 // abandoned is called when a caller that waits for a request disconnects. The
-// request stays pending unless it was sent with the option to cancel it on
-// disconnect.
-func (s shared) abandoned(rec bridge.Record) {
-	if !rec.Interaction.CancelOnDisconnect || s.closing.Err() != nil {
+// request stays pending unless cancels, its CancelOnDisconnect, is set.
+func (s shared) abandoned(id bridge.ID, cancels bool) {
+	if !cancels || s.closing.Err() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 	defer cancel()
-	if _, err := s.engine.Cancel(ctx, rec.Interaction.ID, "the agent disconnected"); err != nil {
-		s.log.Warn("abandoned interaction not cancelled", "id", rec.Interaction.ID, "error", err)
+	if _, err := s.engine.Cancel(ctx, id, "the agent disconnected"); err != nil {
+		s.log.Warn("abandoned interaction not cancelled", "id", id, "error", err)
 	}
 }
 
@@ -142,6 +202,9 @@ func (s shared) load(r *http.Request, p Principal) (bridge.Record, error) {
 	if err != nil {
 		return bridge.Record{}, err
 	}
+	if p.Agent != nil {
+		s.owners.add(&rec.Interaction)
+	}
 	return rec, nil
 }
 
@@ -150,7 +213,18 @@ func (s requests) get(w http.ResponseWriter, r *http.Request, p Principal) error
 	if err != nil {
 		return err
 	}
-	rec, err := s.load(r, p)
+	if wait > 0 && p.Agent != nil {
+		id := bridge.ID(r.PathValue("id"))
+		if o, known := s.owners.of(id); known && o.agent == p.Agent.Name {
+			return s.deliver(w, r, http.StatusOK, o.unread(id), p, wait)
+		}
+	}
+	var rec *bridge.Record
+	aside(func() {
+		var got bridge.Record
+		got, err = s.load(r, p)
+		rec = &got
+	})
 	if err != nil {
 		return err
 	}
@@ -191,11 +265,11 @@ func (s requests) respond(w http.ResponseWriter, r *http.Request, p Principal) e
 	if err != nil {
 		return err
 	}
-	if _, err := s.load(r, p); err != nil {
-		return err
-	}
 	rec, err := s.engine.Answer(r.Context(), id, p.actor(), a)
 	if err != nil {
+		if _, hidden := s.load(r, p); hidden != nil {
+			return hidden // who may not read a request does not learn what is wrong with the answer
+		}
 		return err
 	}
 	return write(w, http.StatusOK, rec)

@@ -143,7 +143,7 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 		final, err := c.s.engine.Await(ctx, rec.Interaction.ID)
 		switch {
 		case ctx.Err() != nil:
-			c.s.abandoned(rec)
+			c.s.abandoned(rec.Interaction.ID, rec.Interaction.CancelOnDisconnect)
 			return
 		case err != nil:
 			c.fail(ctx, named, err)
@@ -152,11 +152,11 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 			c.send(ctx, queued{"interaction_pending", f.ID, final.Interaction.ID, true})
 			return
 		}
-		v, err := encode(final)
+		v, err := encode(*final)
 		if err != nil {
 			c.fail(ctx, named, ended(err))
 		} else if c.answer(ctx, f, v) {
-			c.s.noteDelivered(ctx, final)
+			c.s.noteDelivered(ctx, *final)
 		}
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -72,12 +73,31 @@ type Client struct {
 	reached atomic.Bool // a daemon has answered
 }
 
+// maxIdleConns is the maximum number of unused connections to the daemon that
+// clients keep. Each waiting call has a connection of its own, so a program with
+// many concurrent calls would otherwise connect for nearly each of them.
+const maxIdleConns = 128
+
+// transport returns the transport of clients without an HTTP client of their
+// own.
+var transport = sync.OnceValue(func() http.RoundTripper {
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok { // a program has replaced it
+		return http.DefaultTransport
+	}
+	t := base.Clone()
+	t.MaxIdleConnsPerHost = maxIdleConns
+	return t
+})
+
 // New returns a client for the daemon at base, such as http://127.0.0.1:8787. A
-// nil httpClient means http.DefaultClient.
+// nil httpClient means a client that keeps its connections.
 func New(base, token string, httpClient *http.Client) *Client {
 	own := http.Client{}
 	if httpClient != nil {
 		own = *httpClient
+	} else {
+		own.Transport = transport()
 	}
 	// A daemon never redirects, so a redirect comes from another service.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -319,28 +319,38 @@ func declined(reason string) bridge.Response {
 	return bridge.Response{State: bridge.StateCancelled, Reason: reason}
 }
 
-// settle records the response of the actor.
+// settle records the response of the actor, and returns the reply to the click
+// with the card that it changes.
 func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (bridge.Verdict, error) {
+	v, refused, err := cl.record(ctx, &a, r)
+	if err == nil && (refused || v.Kind == bridge.VerdictSettled) {
+		v.View = cl.cards.shown(ctx, a, nil)
+	}
+	return v, err
+}
+
+// record records the response of the actor in a.record. It returns the reply
+// without a card, and whether the rules refused the response.
+func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v bridge.Verdict, refused bool, err error) {
 	r.Message = a.clickedMessage()
 	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, false, nil
 	}
 	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r)
 	if err != nil {
-		return bridge.Verdict{}, err
+		return bridge.Verdict{}, false, err
 	}
 	a.record = rec
-	if refusal != nil {
-		refusal.View = cl.cards.shown(ctx, a, nil)
-		return *refusal, nil
+	switch {
+	case refusal != nil:
+		return *refusal, true, nil
+	case result == bridge.BallotLate:
+		v, err = cl.late(ctx, *a)
+		return v, false, err
+	case result == bridge.BallotRepeat:
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteVotedBefore}, false, nil
 	}
-	switch result {
-	case bridge.BallotLate:
-		return cl.late(ctx, a)
-	case bridge.BallotRepeat:
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteVotedBefore}, nil
-	}
-	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec), View: cl.cards.shown(ctx, a, nil)}, nil
+	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec)}, false, nil
 }
 
 // clickedMessage returns the card that was clicked, or the card whose private

@@ -131,9 +131,9 @@ func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 
 // Await returns once the interaction is over; see [bridge.Record.Over]. Any
 // number of callers in any process may wait for the same interaction. If ctx
-// ends first, Await returns ctx's error and the interaction stays unchanged.
-// For a record that does not verify, it also returns CodeForbidden.
-func (e *Engine) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+// ends first, Await returns nil with ctx's error, and the interaction stays
+// unchanged. For a record that does not verify, it also returns CodeForbidden.
+func (e *Engine) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	return e.reader.await(ctx, id)
 }
 

@@ -156,8 +156,6 @@ func (f *fake) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Reco
 		r.Reminders = append(slices.Clone(r.Reminders), m.Amended.Reminders...)
 	case m.Redraw != nil:
 		f.gone = append(f.gone, "redraw "+strconv.Itoa(*m.Redraw))
-	case m.Delivered:
-		r.Delivered = time.Now()
 	case m.Queued > 0:
 		r.Queued = time.Now()
 	case m.Completed != nil:
@@ -168,6 +166,19 @@ func (f *fake) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Reco
 	return r, nil
 }
 
+// Delivered implements bridge.Records.
+func (f *fake) Delivered(_ context.Context, r bridge.Record) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.records[r.Interaction.ID]
+	if f.refuses == nil {
+		now.Delivered = time.Now()
+		now.Revision++
+		f.records[r.Interaction.ID] = now
+	}
+	return f.refuses
+}
+
 func with[V any](m map[int]V, k int, v V) map[int]V {
 	out := map[int]V{}
 	maps.Copy(out, m)
@@ -175,13 +186,13 @@ func with[V any](m map[int]V, k int, v V) map[int]V {
 	return out
 }
 
-func (f *fake) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+func (f *fake) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for bridge.Pause(ctx, time.Millisecond) {
 		if r := f.get(id); r.Over() {
-			return r, nil
+			return &r, nil
 		}
 	}
-	return bridge.Record{}, ctx.Err()
+	return nil, ctx.Err()
 }
 
 func (f *fake) Pending(_ context.Context, agent, session string) ([]bridge.ID, error) {

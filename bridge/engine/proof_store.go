@@ -37,8 +37,21 @@ func (s provenRecords) Load(ctx context.Context, id bridge.ID) (bridge.Record, e
 }
 
 // Await implements Records.
-func (s provenRecords) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	return s.checked(s.Records.Await(ctx, id))
+func (s provenRecords) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+	r, err := s.Records.Await(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.checkedAt(r), nil
+}
+
+// checkedAt is checked for a record that is held by a pointer. It is not inlined,
+// so that the stacks of callers that wait do not hold its copies.
+//
+//go:noinline
+func (s provenRecords) checkedAt(r *bridge.Record) *bridge.Record {
+	got, _ := s.checked(*r, nil) // returns no error of its own
+	return &got
 }
 
 // RequestKey returns the hash that binds an interaction to its idempotency key.

@@ -34,15 +34,25 @@ func (re *reader) get(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 }
 
 // await implements Engine.Await.
-func (re *reader) await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+func (re *reader) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	r, err := re.records.Await(ctx, id)
-	if err == nil && r.Delivered.IsZero() {
-		err = re.granter.give(ctx, r)
-	}
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	return r, r.Trusted()
+	return r, re.received(ctx, r)
+}
+
+// received stores the grants of a record that a caller has waited for. It is not
+// inlined, so that the stacks of callers that wait do not hold its copies.
+//
+//go:noinline
+func (re *reader) received(ctx context.Context, r *bridge.Record) error {
+	if r.Delivered.IsZero() {
+		if err := re.granter.give(ctx, *r); err != nil {
+			return err
+		}
+	}
+	return r.Trusted()
 }
 
 // delivered implements Engine.Delivered.
@@ -50,8 +60,7 @@ func (re *reader) delivered(ctx context.Context, r bridge.Record) error {
 	if !r.State.Final() || !r.Delivered.IsZero() {
 		return nil
 	}
-	_, err := re.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Delivered: true})
-	return err
+	return re.records.Delivered(ctx, r)
 }
 
 // shown implements Engine.Shown.

@@ -16,7 +16,7 @@ func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	v, err := cl.applyReply(ctx, a, reply)
+	v, err := cl.applyReply(ctx, &a, reply)
 	switch {
 	case err != nil:
 		return bridge.Record{}, err
@@ -31,7 +31,7 @@ func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 		}
 		return got, bridge.Errorf(bridge.CodeConflict, "%s", v.Note)
 	}
-	return cl.reader.get(ctx, id)
+	return a.record, a.record.Trusted()
 }
 
 // invalid returns the error for an answer that has to be corrected. It names
@@ -113,7 +113,7 @@ func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	return nil
 }
 
-func (cl *clicks) applyReply(ctx context.Context, a admitted, reply bridge.Reply) (bridge.Verdict, error) {
+func (cl *clicks) applyReply(ctx context.Context, a *admitted, reply bridge.Reply) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	switch {
 	case i.Kind == bridge.KindApproval:
@@ -124,23 +124,29 @@ func (cl *clicks) applyReply(ctx context.Context, a admitted, reply bridge.Reply
 		if problem != "" {
 			return typedProblem(problem), nil
 		}
-		return cl.settle(ctx, a, r)
+		return cl.recorded(ctx, a, r)
 	case reply.Decline && !i.Declinable:
 		return bridge.Verdict{}, bridge.Errorf(bridge.CodeInvalid, "decline: this request cannot be declined")
 	case reply.Decline:
-		return cl.settle(ctx, a, declined(reply.Reason))
+		return cl.recorded(ctx, a, declined(reply.Reason))
 	}
 	return cl.complete(ctx, a)
 }
 
+// recorded records the response of a reply, which has no card.
+func (cl *clicks) recorded(ctx context.Context, a *admitted, r bridge.Response) (bridge.Verdict, error) {
+	v, _, err := cl.record(ctx, a, r)
+	return v, err
+}
+
 // complete answers a question with all of its answer. It ignores what the person
 // has entered on a card.
-func (cl *clicks) complete(ctx context.Context, a admitted) (bridge.Verdict, error) {
+func (cl *clicks) complete(ctx context.Context, a *admitted) (bridge.Verdict, error) {
 	d := begin(nil, a.actor)
 	a.mergeInto(&d)
 	resp, problems := a.record.Interaction.Respond(&d)
 	if len(problems) > 0 && !a.record.State.Final() {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
 	}
-	return cl.settle(ctx, a, resp)
+	return cl.recorded(ctx, a, resp)
 }

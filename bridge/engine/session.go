@@ -41,7 +41,11 @@ func (se *Sessions) Acknowledge(ctx context.Context, agent, session, through str
 		return err
 	}
 	for _, id := range ids {
-		if _, err := se.records.Mark(ctx, id, bridge.Mark{Delivered: true}); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+		r, err := se.records.Load(ctx, id)
+		if err == nil {
+			err = se.records.Delivered(ctx, r)
+		}
+		if err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
 			return err
 		}
 	}

@@ -33,9 +33,12 @@ func (a asker) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	}
 	rec, err := a.e.Await(ctx, id)
 	if err == nil {
-		err = a.e.Delivered(context.WithoutCancel(ctx), rec)
+		err = a.e.Delivered(context.WithoutCancel(ctx), *rec)
 	}
-	return rec, err
+	if rec == nil {
+		return bridge.Record{}, err
+	}
+	return *rec, err
 }
 
 func (a asker) Reprompt(ctx context.Context, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {

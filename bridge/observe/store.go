@@ -57,11 +57,19 @@ func (s store) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Re
 		return r, err
 	}
 	s.ended(r, m.Failed != nil && r.State == bridge.StateUndeliverable)
-	if m.Delivered && r.Response != nil {
+	return r, nil
+}
+
+// Delivered implements bridge.Records.
+func (s store) Delivered(ctx context.Context, r bridge.Record) error {
+	if err := s.Store.Delivered(ctx, r); err != nil {
+		return err
+	}
+	if r.Response != nil {
 		s.o.handover.WithLabelValues(string(r.Interaction.Kind)).Observe(time.Since(r.Response.At).Seconds())
 		s.span("deliver", r.Interaction, r.Response.At, nil)
 	}
-	return r, nil
+	return nil
 }
 
 // Expire implements bridge.Deadlines.

@@ -35,6 +35,8 @@ func (s *fakeStore) Mark(context.Context, bridge.ID, bridge.Mark) (bridge.Record
 	return s.rec, s.err
 }
 
+func (s *fakeStore) Delivered(context.Context, bridge.Record) error { return s.err }
+
 func (s *fakeStore) Expire(context.Context, int) ([]bridge.ID, bool, error) {
 	return s.ids, true, s.err
 }
@@ -130,15 +132,20 @@ func TestMarks(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	deliver := func(state bridge.State) {
+		if err := s.Delivered(t.Context(), approval(state, 0)); err != nil {
+			t.Error(err)
+		}
+	}
 	mark(bridge.StatePending, bridge.Mark{Failed: &bridge.Failed{}})
-	mark(bridge.StatePending, bridge.Mark{Delivered: true})
+	deliver(bridge.StatePending)
 	check(t, o, map[string]float64{undeliverable: 0, handover: -1})
 	mark(bridge.StateUndeliverable, bridge.Mark{Failed: &bridge.Failed{}})
 	mark(bridge.StateUndeliverable, bridge.Mark{Joined: true})
-	mark(bridge.StateApproved, bridge.Mark{Delivered: true})
+	deliver(bridge.StateApproved)
 	check(t, o, map[string]float64{undeliverable: 1, handover: 1})
 	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
-	if _, err := s.Mark(t.Context(), "", bridge.Mark{Delivered: true}); err == nil {
+	if err := s.Delivered(t.Context(), fake.rec); err == nil {
 		t.Error("no error")
 	}
 	check(t, o, map[string]float64{handover: 1})

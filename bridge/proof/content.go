@@ -18,8 +18,13 @@ func Stable(v any) []byte {
 	if err != nil {
 		return nil // unreachable, because v is a plain struct
 	}
-	return bytes.ReplaceAll(out, []byte(`\ufffd`), []byte("\ufffd"))
+	if !bytes.Contains(out, escapedInvalid) {
+		return out
+	}
+	return bytes.ReplaceAll(out, escapedInvalid, []byte("\ufffd"))
 }
+
+var escapedInvalid = []byte(`\ufffd`)
 
 // Content returns the part of an interaction that cannot change while it is
 // open, as JSON: everything except the people who are asked and the times. A
@@ -44,16 +49,15 @@ func contentHash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// interactionParts returns the content, and the text that the proof of an
-// interaction covers, which is the complete interaction.
-func interactionParts(i bridge.Interaction) (content, rest []byte) {
+// interactionParts returns the hash of the content, and the text that the proof
+// of an interaction covers, which is the complete interaction.
+func interactionParts(i bridge.Interaction) (content string, rest []byte) {
 	times := i.Stated
 	if times == (bridge.Times{}) {
 		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	}
-	content = Content(i)
-	sum := sha256.Sum256(content)
-	return content, append(sum[:], Stable(amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
+	sum := sha256.Sum256(Content(i))
+	return hex.EncodeToString(sum[:]), append(sum[:], Stable(amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
 }
 
 // ShownHash returns a hash of what people see of an interaction and of its

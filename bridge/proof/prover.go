@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -29,6 +30,9 @@ type Prover struct {
 	// Redis, so that records of an earlier version are accepted.
 	strict bool
 	known  *receiptCache
+	// stored remembers the content of stored interactions that verify, by the
+	// hash of their stored text.
+	stored *receiptCache
 }
 
 // NewProver returns a prover with the keys of s. With keysInRedis it accepts
@@ -37,7 +41,7 @@ func NewProver(s *Signer, keysInRedis bool) *Prover {
 	if s == nil {
 		return nil
 	}
-	return &Prover{signer: s, strict: !keysInRedis, known: newReceiptCache()}
+	return &Prover{signer: s, strict: !keysInRedis, known: newReceiptCache(), stored: newReceiptCache()}
 }
 
 // ProveInteraction adds the proof to an interaction before it is stored.
@@ -58,8 +62,9 @@ func (p *Prover) InteractionProblem(i bridge.Interaction) string {
 	return why
 }
 
-// interactionProblem is like InteractionProblem, and also returns the content.
-func (p *Prover) interactionProblem(i bridge.Interaction) (content []byte, why string) {
+// interactionProblem is like InteractionProblem, and also returns the hash of
+// the content.
+func (p *Prover) interactionProblem(i bridge.Interaction) (content, why string) {
 	content, rest := interactionParts(i)
 	switch {
 	case i.Proof == "" && !p.strict:
@@ -70,4 +75,21 @@ func (p *Prover) interactionProblem(i bridge.Interaction) (content []byte, why s
 		return content, bridge.WhyAltered
 	}
 	return content, ""
+}
+
+// storedProblem is interactionProblem for a record as it was read. A text that
+// has verified is not checked again.
+func (p *Prover) storedProblem(r bridge.Record) (content, why string) {
+	if r.Stored == "" {
+		return p.interactionProblem(r.Interaction)
+	}
+	sum := sha256.Sum256([]byte(r.Stored))
+	key := string(sum[:])
+	if content, ok := p.stored.get(key); ok {
+		return content, ""
+	}
+	if content, why = p.interactionProblem(r.Interaction); why == "" {
+		p.stored.add(key, content)
+	}
+	return content, why
 }

@@ -12,7 +12,7 @@ func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, vote
 	if !resp.Decided() {
 		return nil
 	}
-	r, err := receiptOf(i, Content(i), *resp, votes)
+	r, err := receiptOf(i, contentHash(Content(i)), *resp, votes)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, vote
 // problem returns the reason why a record does not verify. It returns "" if the
 // record is as daemons stored it.
 func (p *Prover) problem(r bridge.Record) string {
-	content, why := p.interactionProblem(r.Interaction)
+	content, why := p.storedProblem(r)
 	if why != "" {
 		return why
 	}
@@ -48,7 +48,7 @@ func (p *Prover) problem(r bridge.Record) string {
 	return p.responseProblem(r, content)
 }
 
-func (p *Prover) responseProblem(r bridge.Record, content []byte) string {
+func (p *Prover) responseProblem(r bridge.Record, content string) string {
 	i, resp := r.Interaction, *r.Response
 	if !resp.Decided() {
 		return ""

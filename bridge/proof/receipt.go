@@ -57,13 +57,13 @@ type Receipt struct {
 	Stop    bool      `json:"stop,omitempty"` // the denial also ends the agent's turn
 }
 
-// receiptOf returns the claims about a response to an interaction with the
-// given content.
-func receiptOf(i bridge.Interaction, content []byte, resp bridge.Response, votes []bridge.Vote) (Receipt, error) {
+// receiptOf returns the claims about a response to an interaction whose content
+// has the given hash.
+func receiptOf(i bridge.Interaction, content string, resp bridge.Response, votes []bridge.Vote) (Receipt, error) {
 	out := Receipt{
 		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
 		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
-		Message: resp.Message, Content: contentHash(content), Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Quorum: i.Quorum, Policy: resp.Rule,
+		Message: resp.Message, Content: content, Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Quorum: i.Quorum, Policy: resp.Rule,
 	}
 	if i.ByVotes(resp) {
 		out.Votes = votes

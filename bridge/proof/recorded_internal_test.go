@@ -82,7 +82,7 @@ func TestRecordedInteraction(t *testing.T) {
 	}
 	content, rest := interactionParts(i)
 	for _, c := range []struct{ what, got, want string }{
-		{"content", sum(content), "d861253a074affb981e376ec9bc31856fc75c9664e96e7f9497b5300eac8d348"},
+		{"content", content, "d861253a074affb981e376ec9bc31856fc75c9664e96e7f9497b5300eac8d348"},
 		{"proof", sum(rest), "79541cca9b0fa15f70b8596e59bd8134b3ee893bca308bd11ae6e797179dde86"},
 		{"vote", ShownHash(i), "aa2bbd17ee25cb72104bc8c65bc792a32545ae6326235cf230f11381d791c413"},
 	} {

@@ -36,7 +36,7 @@ func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 		return got, got.matchesEarlier(r)
 	}
 	i := r.Interaction
-	want, err := receiptOf(i, Content(i), *r.Response, r.Votes)
+	want, err := receiptOf(i, contentHash(Content(i)), *r.Response, r.Votes)
 	if err != nil {
 		return got, err
 	}
@@ -99,7 +99,7 @@ func (r Receipt) differs(want Receipt) string {
 // has fewer claims. It compares the prompt and the input only by their digest.
 func (r Receipt) matchesEarlier(rec bridge.Record) error {
 	i, resp := rec.Interaction, *rec.Response
-	want, err := receiptOf(i, nil, resp, rec.Votes)
+	want, err := receiptOf(i, "", resp, rec.Votes)
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (c Card) end() bridge.Record {
 	if err != nil {
 		c.r.T.Fatal(err)
 	}
-	return rec
+	return *rec
 }
 
 // closed waits until the card has no controls and contains the words.

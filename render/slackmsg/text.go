@@ -160,6 +160,6 @@ func plain(s string, limit int) *slack.TextBlockObject {
 
 // Escape makes text literal in places where Slack parses mrkdwn tokens, such as
 // the top-level text of a message.
-func Escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
-}
+func Escape(s string) string { return escaping.Replace(s) }
+
+var escaping = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

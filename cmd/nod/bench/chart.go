@@ -27,8 +27,11 @@ func Chart(results []Result) []byte {
 		return chartLabel + room*(min(max(math.Log10(share), -1), 1)+1)/2
 	}
 	for n, r := range results {
-		share := r.Ratio / r.Goal
-		if r.Most {
+		share := 1.0 // without a goal
+		if r.Goal > 0 {
+			share = r.Ratio / r.Goal
+		}
+		if r.Most && r.Goal > 0 {
 			share = r.Goal / max(r.Ratio, 1e-9)
 		}
 		color := "#2e7d32"

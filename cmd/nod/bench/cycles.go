@@ -55,6 +55,12 @@ const settleAfter = 2 * time.Millisecond
 
 // cycles returns the number of cycles that the callers complete per second.
 func (b *harness) cycles(ctx context.Context, callers int) (float64, error) {
+	return b.repeat(ctx, callers, b.cycle)
+}
+
+// repeat returns the number of times per second that the callers together
+// complete the work.
+func (b *harness) repeat(ctx context.Context, callers int, work func(context.Context) error) (float64, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var done atomic.Int64
@@ -64,7 +70,7 @@ func (b *harness) cycles(ctx context.Context, callers int) (float64, error) {
 	for range callers {
 		wg.Go(func() {
 			for !over.Load() {
-				if err := b.cycle(ctx); err != nil {
+				if err := work(ctx); err != nil {
 					failed <- err
 					return
 				}
@@ -111,13 +117,13 @@ func (b *harness) cycle(ctx context.Context) error {
 	return err
 }
 
-func cyclesAgainstPipe(callers int) func(context.Context, *harness) ([]figures, error) {
+func cyclesByHand(callers int) func(context.Context, *harness) ([]figures, error) {
 	return func(ctx context.Context, b *harness) ([]figures, error) {
 		value, err := b.cycles(ctx, callers)
 		if err != nil {
 			return nil, err
 		}
-		other, err := b.pipe(ctx)
+		other, err := b.handCycles(ctx, callers)
 		return []figures{{value, other}}, err
 	}
 }
@@ -221,6 +227,9 @@ func latencyAgainstPing(ctx context.Context, b *harness) ([]figures, error) {
 		}()
 		if !bridge.Pause(ctx, settleAfter) {
 			return nil, ctx.Err()
+		}
+		if err := b.client.Ping(ctx).Err(); err != nil { // warms the connection
+			return nil, err
 		}
 		began := time.Now()
 		if err := b.client.Ping(ctx).Err(); err != nil {

@@ -32,7 +32,7 @@ var manyRows = []row{
 // Limits of these rows.
 const (
 	mostConnections = 10
-	mostProcess     = 5    // KiB
+	mostProcess     = 4    // KiB
 	mostRedis       = 1    // KiB
 	mostRedisCores  = 0.05 // while requests are pending
 	mostCores       = 0.1

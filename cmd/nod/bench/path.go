@@ -28,6 +28,7 @@ type installation struct {
 	*daemon.Daemon
 	chats *sandbox.Sandbox
 	url   string
+	token string // of the agent
 	agent *client.Client
 	ana   *client.Client
 	stop  func()
@@ -70,6 +71,7 @@ func (b *harness) install(ctx context.Context, prefix string, change func(*confi
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = s.Serve(run, l) }) // a failure shows in the figures
 	s.url = "http://" + l.Addr().String()
+	s.token = token
 	s.agent, s.ana = client.New(s.url, token, nil), client.New(s.url, anas, nil)
 	s.stop = func() { cancel(); wg.Wait(); end() }
 	return s, awaitReady(ctx, s.url)

@@ -16,7 +16,7 @@ var timeoutRows = []row{
 
 const (
 	mostLate   = 50 // ms
-	mostAtOnce = 3  // s
+	mostAtOnce = 5  // s
 	// openRate is a rate, per second, at which requests can certainly be opened
 	// before a deadline that they share.
 	openRate = 1500

@@ -313,9 +313,12 @@ func TestAwaited(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	a := r.Ask(rig.Approval())
-	waiting := make(chan bridge.Record, 1)
+	waiting := make(chan *bridge.Record, 1)
 	go func() {
-		rec, _ := r.Daemons[0].Engine().Await(r.Ctx, a.Interaction.ID) // does not note delivery
+		rec, err := r.Daemons[0].Engine().Await(r.Ctx, a.Interaction.ID) // does not note delivery
+		if err != nil {
+			t.Error(err)
+		}
 		waiting <- rec
 	}()
 	r.Eventually("the waiter is registered", func() bool {
@@ -323,7 +326,7 @@ func TestAwaited(t *testing.T) {
 		return err == nil && len(keys) == 1 && r.Client.HGet(r.Ctx, keys[0], "w").Val() != ""
 	})
 	r.Press("ana", a.On("slack"), "Run command")
-	if rec := <-waiting; rec.Unawaited {
+	if rec := <-waiting; rec == nil || rec.Unawaited {
 		t.Error("the waiter was not seen")
 	}
 	a.Closed("has not picked up the answer yet")

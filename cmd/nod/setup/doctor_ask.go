@@ -103,15 +103,15 @@ func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
 		return
 	}
 	fmt.Fprintf(d.Talk, "nod: posted a test question; click its button within %s\n", d.Timeout)
-	rec, err = e.Await(ctx, id)
+	end, err := e.Await(ctx, id)
 	switch {
 	case err != nil:
 		d.fail("test.press", err)
-	case rec.Response != nil && rec.Response.Actor != nil:
-		a := rec.Response.Actor
-		d.add("test.press", bridge.FindingOK, fmt.Sprintf("%s clicked on %s, and the caller got the answer after %s", a.Display(), a.Platform, time.Since(rec.Response.At).Round(time.Millisecond)), "")
+	case end.Response != nil && end.Response.Actor != nil:
+		a := end.Response.Actor
+		d.add("test.press", bridge.FindingOK, fmt.Sprintf("%s clicked on %s, and the caller got the answer after %s", a.Display(), a.Platform, time.Since(end.Response.At).Round(time.Millisecond)), "")
 	default:
-		d.noClick(ctx, own, rec, began)
+		d.noClick(ctx, own, *end, began)
 	}
 }
 
