@@ -30,6 +30,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		Channels: s.channels,
 		Evidence: evidence,
 		Grants:   grants,
+		Hosts:    &Hosts{store: s.Hosts},
 		Links:    links,
 		People:   s.people,
 		Sessions: sessions,

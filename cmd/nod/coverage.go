@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/user"
 	"slices"
 	"strings"
 
@@ -16,7 +19,8 @@ import (
 func coverageCommand() *cobra.Command {
 	var agents []string
 	var require string
-	var asJSON bool
+	var report bool
+	var c connection
 	cmd := &cobra.Command{
 		Use:   "coverage",
 		Short: "Report which agents need a person for their tools",
@@ -32,8 +36,11 @@ The report names the version of the program with which the behavior was tested,
 or states that it is known only from the documentation. A report is not a proof:
 an agent that may write its settings can change them.
 
-The exit code is 1 if an agent is below the level of --require.`,
-		Example: "  nod coverage\n  nod coverage --require partly\n  nod coverage --agents claude --json",
+The exit code is 1 if an agent is below the level of --require.
+
+With --report, nod also sends the report to the daemon, which shows it in the
+console for 30 days. This requires NOD_TOKEN of an agent.`,
+		Example: "  nod coverage\n  nod coverage --require partly\n  nod coverage --agents claude --json\n  nod coverage --report",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			least := bridge.CoverageLevel(require)
@@ -45,7 +52,12 @@ The exit code is 1 if an agent is below the level of --require.`,
 				return err
 			}
 			enough := !slices.ContainsFunc(found, func(a bridge.AgentCoverage) bool { return !a.Level.AtLeast(least) })
-			if asJSON {
+			if report {
+				if err := reportCoverage(cmd.Context(), c, found); err != nil {
+					return err
+				}
+			}
+			if c.json {
 				err = printJSON(cmd.OutOrStdout(), map[string]any{"ok": enough, "require": least, "agents": found})
 			} else {
 				err = printCoverage(cmd.OutOrStdout(), cmd.ErrOrStderr(), found)
@@ -58,8 +70,25 @@ The exit code is 1 if an agent is below the level of --require.`,
 	}
 	cmd.Flags().StringSliceVar(&agents, "agents", nil, agentsUsage)
 	cmd.Flags().StringVar(&require, "require", string(bridge.CoverageGated), "lowest level for exit code 0: gated, partly, none or open")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&report, "report", false, "also send the report to the daemon, for the console")
+	c.flags(cmd)
 	return cmd
+}
+
+// reportCoverage sends the coverage of this host to the daemon.
+func reportCoverage(ctx context.Context, c connection, found []bridge.AgentCoverage) error {
+	cl, err := c.client()
+	if err != nil {
+		return err
+	}
+	h := bridge.HostCoverage{Program: version, Agents: found}
+	if h.Host, err = os.Hostname(); err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "name of the host")
+	}
+	if u, err := user.Current(); err == nil {
+		h.User = u.Username
+	}
+	return cl.ReportCoverage(ctx, h)
 }
 
 // printCoverage prints each agent with its level, and below it the reasons, the
