@@ -7,6 +7,7 @@ export const pages = [
   { name: "history", label: "History", module: "./history.js" },
   { name: "grants", label: "Grants", module: "./grants.js" },
   { name: "routes", label: "Routes", module: "./routes.js" },
+  { name: "coverage", label: "Coverage", module: "./coverage.js" },
   { name: "health", label: "Health", module: "./health.js" },
   { name: "i", module: "./request.js" },
 ];
