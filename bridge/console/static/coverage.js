@@ -9,8 +9,8 @@ const levels = {
 };
 
 function evidence(a) {
-  if (!a.tested) return "from its documentation";
-  return "tested with " + a.tested + (a.version && a.version !== a.tested ? ", not with " + a.version : "");
+  if (!a.tested) return "Known only from its documentation";
+  return "Tested with " + a.tested + (a.version && a.version !== a.tested ? ", not with " + a.version : "");
 }
 
 function agent(a) {
@@ -19,7 +19,7 @@ function agent(a) {
     el("p", {}, el("strong", {}, a.title || a.agent), a.version ? " " + a.version : "", " ", el("span", { class: "state " + look }, words)),
     a.reasons.map((r) => el("p", { class: "reason" }, r)),
     a.fix && el("p", { class: "reason" }, "→ " + a.fix),
-    el("p", { class: "soft" }, "Known " + (a.tested ? "because it was " : "") + evidence(a)));
+    el("p", { class: "soft" }, evidence(a)));
 }
 
 function host(h) {

@@ -31,7 +31,7 @@ func TestConsoleCoverage(t *testing.T) {
 	}
 	drive(t, ctx, "with a report", chromedp.Navigate("about:blank"), chromedp.Navigate(page),
 		chromedp.WaitVisible(`//main//h2[.="ana on laptop"]`), chromedp.WaitVisible(`//main//strong[.="<b>Cursor</b>"]`),
-		chromedp.WaitVisible(`//main//span[.="fails open"]`), chromedp.WaitVisible(`//main//p[contains(., "tested with 0.169.0, not with 0.170.0")]`))
+		chromedp.WaitVisible(`//main//span[.="fails open"]`), chromedp.WaitVisible(`//main//p[contains(., "Tested with 0.169.0, not with 0.170.0")]`))
 	axe(t, ctx, "coverage")
 	screenshot(t, ctx, "console-coverage")
 	drive(t, ctx, "a phone", chromedp.EmulateViewport(360, 800))
