@@ -16,7 +16,10 @@ type Draft struct {
 	Others  map[string]string `json:"others,omitempty"`
 	Step    int               `json:"step,omitempty"` // index of the shown question; len(Questions) means the review
 	Page    int               `json:"page,omitempty"` // page of its options
-	Proof   string            `json:"proof,omitempty"`
+	// Input is the edited input of an approval that the person has not yet
+	// confirmed. It is a string, so that the store keeps its bytes.
+	Input string `json:"input,omitempty"`
+	Proof string `json:"proof,omitempty"`
 }
 
 // Choose sets the answer of a field to an option. For a field that takes several

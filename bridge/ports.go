@@ -152,6 +152,7 @@ type VerdictKind string
 const (
 	VerdictSettled   VerdictKind = "settled"   // this click decided
 	VerdictDraft     VerdictKind = "draft"     // saved in the draft; the card may look different now
+	VerdictReview    VerdictKind = "review"    // nothing counts yet; Review shows what the person has to confirm
 	VerdictLate      VerdictKind = "late"      // the request was already closed
 	VerdictForbidden VerdictKind = "forbidden" // this person may not respond
 	VerdictInvalid   VerdictKind = "invalid"   // Problems lists what to correct
@@ -167,6 +168,8 @@ type Verdict struct {
 	// View is the new content of the clicked message. If it is nil, the
 	// message stays unchanged.
 	View *View
+	// Review is the menu to show to the person after VerdictReview.
+	Review *Form
 	// Problems holds the problems of VerdictInvalid, by index of the
 	// question or TypedProblem.
 	Problems map[int]string

@@ -22,6 +22,7 @@ type Store interface {
 	Leases
 	Grants
 	Stops
+	Hosts
 	Memory
 	Mailbox
 	Presence

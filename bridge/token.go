@@ -52,7 +52,19 @@ const (
 	OptionAll = 7
 	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
+	// OptionEdited and higher values approve with the edited input in the
+	// person's draft, after that person has seen the change; see EditedOption.
+	// Question is the decision.
+	OptionEdited = 1 << 15
 )
+
+// EditedOption returns the option that approves with an edited input. It depends
+// on the input, so that a control never approves a change that is not next to
+// it.
+func EditedOption(input string) int {
+	sum := sha256.Sum256([]byte(input))
+	return OptionEdited | int(binary.BigEndian.Uint16(sum[:2])>>1)
+}
 
 // OptionAnyone is the option of an ActionHandOver that delegates to the account
 // in Click.Picked.
@@ -155,7 +167,7 @@ func PeekOption(token string) int {
 // what the decision covers, in a message or form of its own.
 func PeekStated(token string) bool {
 	c := peek(token)
-	return c.Action == ActionSubmit && c.Option >= OptionDecide && c.Option < OptionPage
+	return c.Action == ActionSubmit && (c.Option >= OptionDecide && c.Option < OptionPage || c.Option >= OptionEdited)
 }
 
 // PeekQuestion returns the unverified question of a token.

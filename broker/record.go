@@ -1,13 +1,13 @@
 package broker
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // recordField is a field of the hash that stores a record.
@@ -134,6 +134,6 @@ func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, 
 // data returns v as JSON. It must be one of the plain structs of nod, which
 // always marshal.
 func data(v any) []byte {
-	out, _ := json.Marshal(v)
+	out, _ := strictjson.Encode(v)
 	return out
 }

@@ -39,7 +39,7 @@ var (
 	shellTools = set("bash shell sh zsh exec execute run command terminal localshell shellcommand runcommand " +
 		"executecommand execcommand runshellcommand runterminalcmd runterminalcommand runinterminal bashtool shelltool")
 	writeTools  = set("write writefile createfile newfile savefile")
-	editTools   = set("edit multiedit editfile applypatch applydiff strreplace strreplaceeditor strreplacebasededittool patch")
+	editTools   = set("edit multiedit notebookedit editfile applypatch applydiff strreplace strreplaceeditor strreplacebasededittool patch")
 	deleteTools = set("delete deletefile removefile rm")
 	fetchTools  = set("webfetch fetch httprequest http request fetchurl")
 )
@@ -269,42 +269,13 @@ func fileAction(tool string, fields map[string]any) (Action, bool) {
 	return act, true
 }
 
-// edit returns the change of a file as a diff with every line of the old and
-// the new text, and the fields that it does not show.
-func edit(fields map[string]any) ([]Block, map[string]any) {
-	if diff, rest := take(fields, "diff", "patch"); diff != "" {
-		return []Block{{Kind: Code, Text: Clean(diff), Lang: "diff"}}, rest
-	}
-	was, ok1 := fields["old_string"].(string)
-	now, ok2 := fields["new_string"].(string)
-	if !ok1 || !ok2 {
-		return nil, fields
-	}
-	rest := maps.Clone(fields)
-	delete(rest, "old_string")
-	delete(rest, "new_string")
-	if now == "" || was == now {
-		return []Block{{Kind: Code, Text: Clean(marked("- ", was) + "\n" + marked("+ ", now)), Lang: "diff"}}, rest
-	}
-	return []Block{{Kind: Code, Text: Clean(fullDiff(was, now)), Lang: "diff"}}, rest
-}
-
-// marked puts a mark before each line.
-func marked(mark, s string) string {
-	lines := strings.Split(s, "\n")
-	for n := range lines {
-		lines[n] = mark + lines[n]
-	}
-	return strings.Join(lines, "\n")
-}
-
 // fullDiff returns a line diff without headers that keeps every unchanged line.
 func fullDiff(was, now string) string {
 	whole := strings.Count(was, "\n") + 2
 	edits := udiff.Lines(was+"\n", now+"\n")
 	diff, err := udiff.ToUnified("a", "b", was+"\n", edits, whole)
 	if err != nil {
-		return marked("- ", was) + "\n" + marked("+ ", now)
+		return marked("-", was) + "\n" + marked("+", now)
 	}
 	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
 	lines = slices.DeleteFunc(lines[min(2, len(lines)):], func(l string) bool { return strings.HasPrefix(l, "@@ ") })

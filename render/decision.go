@@ -77,9 +77,13 @@ func Typed(f bridge.Form) TypedInput {
 	i := f.View.Record.Interaction
 	switch f.Control.Option {
 	case bridge.OptionEdit:
+		before := *i.Approval
+		if d := f.View.Draft; d != nil && d.Input != "" {
+			before.Input = []byte(d.Input)
+		}
 		return TypedInput{
-			Title: "Edit, then approve", Submit: "Approve", Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
-			Initial: i.Approval.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the complete edited input as JSON; that approves it",
+			Title: "Edit, then approve", Submit: "Check change", Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
+			Initial: before.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the complete edited input as JSON; you see your change before it counts",
 		}
 	case bridge.OptionConfirm, bridge.OptionDecide:
 		d := i.Decisions()[f.Control.Question]

@@ -37,7 +37,7 @@ func Opens(f bridge.Form) bool {
 		return false
 	}
 	_, all := f.Control.All()
-	return all || f.Control.Option == bridge.OptionDecide && i.Decisions()[f.Control.Question].OnePress(i.Approval)
+	return all || f.Control.Option >= bridge.OptionEdited || f.Control.Option == bridge.OptionDecide && i.Decisions()[f.Control.Question].OnePress(i.Approval)
 }
 
 // NewMenu returns the menu of a form.
@@ -45,6 +45,9 @@ func NewMenu(f bridge.Form) Menu {
 	i, c := f.View.Record.Interaction, f.Control
 	if d, all := c.All(); all {
 		return menuForAll(f.View, d)
+	}
+	if c.Action == bridge.ActionInput && c.Option >= bridge.OptionEdited {
+		return menuForEdit(f)
 	}
 	m := Menu{Title: TitleMore, Lead: []Block{{Kind: Paragraph, Spans: ActionOf(i).Short}}}
 	offered, undo := i.More(), false
@@ -66,6 +69,27 @@ func NewMenu(f bridge.Form) Menu {
 		m.Title, m.Choices[0].Name = m.Choices[0].Name, ""
 	}
 	return m
+}
+
+// menuForEdit returns the menu with the change that a person made, in which that
+// person confirms it.
+func menuForEdit(f bridge.Form) Menu {
+	i, c := f.View.Record.Interaction, f.Control
+	var now bridge.Approval
+	if f.View.Draft != nil {
+		now.Input = []byte(f.View.Draft.Input)
+	}
+	diff := Block{Kind: Code, Text: Clean(fullDiff(i.Approval.EditText(), now.EditText())), Lang: "diff"}
+	return Menu{
+		Title: TitleCheck, Lead: []Block{{Kind: Paragraph, Spans: ActionOf(i).Short}},
+		Choices: []Choice{
+			{Label: LabelApproveNow, Text: []Block{diff}, Token: f.View.Token(bridge.ActionSubmit, c.Question, c.Option)},
+			{
+				Label: LabelEditAgain, Text: []Block{Para("Nothing is approved yet. Your change is kept.")},
+				Token: f.View.Token(bridge.ActionInput, c.Question, bridge.OptionEdit),
+			},
+		},
+	}
 }
 
 // howToUndo is the text about approvals for which nod stores a grant.

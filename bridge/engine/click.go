@@ -265,6 +265,16 @@ func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, err
 
 func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
+	if a.control.Action == bridge.ActionSubmit && a.control.Option >= bridge.OptionEdited {
+		input, err := cl.reviewed(ctx, a)
+		if err != nil {
+			return bridge.Verdict{}, err
+		}
+		if input == "" && !a.record.State.Final() {
+			return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNoChange}, nil
+		}
+		a.Typed = input
+	}
 	d, given, problem := a.decision()
 	if problem != "" {
 		return typedProblem(problem), nil
@@ -275,6 +285,8 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	case problem != "" && !a.record.State.Final():
 		return typedProblem(problem), nil
+	case a.control.Option == bridge.OptionEdit && len(r.Input) > 0 && !a.record.State.Final():
+		return cl.review(ctx, a, r.Input)
 	}
 	return cl.settle(ctx, a, r)
 }
@@ -295,6 +307,10 @@ func (a admitted) decision() (d bridge.Decision, given bridge.Given, problem str
 		d = bridge.DecideDenyReason
 	} else if c.Question < len(all) {
 		d = all[c.Question]
+	}
+	if c.Option >= bridge.OptionEdited {
+		given.Input = json.RawMessage(a.Typed)
+		return d, given, ""
 	}
 	switch c.Option {
 	case bridge.OptionEdit:

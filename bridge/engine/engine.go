@@ -66,6 +66,7 @@ type Engine struct {
 	Channels *Channels
 	Evidence *Evidence
 	Grants   *Grants
+	Hosts    *Hosts
 	Links    *Links
 	People   *People
 	Sessions *Sessions

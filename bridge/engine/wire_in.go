@@ -29,6 +29,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		Channels: s.channels,
 		Evidence: s.evidence,
 		Grants:   grants,
+		Hosts:    &Hosts{store: s.Hosts},
 		Links:    links,
 		People:   s.people,
 		Sessions: sessions,

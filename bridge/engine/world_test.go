@@ -202,7 +202,18 @@ func (w *world) pressOn(who string, v bridge.View, channel string, d bridge.Deci
 	if action == bridge.ActionInput {
 		action = bridge.ActionSubmit
 	}
-	return w.click(who, channel, v.Token(action, question, option), typed, i.ID)
+	said := w.click(who, channel, v.Token(action, question, option), typed, i.ID)
+	if said.Kind != bridge.VerdictReview {
+		return said
+	}
+	w.state(i.ID, bridge.StatePending)
+	return w.click(who, channel, confirmation(said), "", i.ID)
+}
+
+// confirmation returns the token of the control that confirms a change.
+func confirmation(v bridge.Verdict) string {
+	c := v.Review.Control
+	return v.Review.View.Token(bridge.ActionSubmit, c.Question, c.Option)
 }
 
 func (w *world) click(who, channel, token, typed string, id bridge.ID) bridge.Verdict {

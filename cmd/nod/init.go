@@ -36,7 +36,7 @@ prompt, for use in scripts.`,
 		s.Stdin, s.Talk = cmd.InOrStdin(), cmd.ErrOrStderr()
 		return s.Run(cmd.Context())
 	}
-	cmd.AddCommand(initClaude(), initCodex(), initMCP())
+	cmd.AddCommand(initAll(), initClaude(), initCodex(), initMCP())
 	return cmd
 }
 

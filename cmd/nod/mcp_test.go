@@ -117,7 +117,7 @@ func TestMCP(t *testing.T) {
 				if !strings.Contains(a.Text("slack"), "git push") {
 					t.Errorf("the card does not show the command: %s", a.Text("slack"))
 				}
-				sub.Typed("ana", a.On("slack"), "Edit", `{"command":"git push --dry-run"}`)
+				sub.Edit("ana", a.On("slack"), `{"command":"git push --dry-run"}`)
 			})
 			if got.Status != "approved" || string(got.Input) != `{"command":"git push --dry-run"}` {
 				t.Errorf("request_approval: %+v", got)

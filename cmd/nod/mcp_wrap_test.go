@@ -105,7 +105,7 @@ func TestMCPWrap(t *testing.T) {
 			}); got.bad || got.text != "set_text x" {
 				t.Errorf("an approved tool: %+v", got)
 			}
-			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Edit", `{"text":"y"}`) }); got.bad || got.text != "set_text y" {
+			if got := meanwhile("set_text", func(a rig.Asked) { sub.Edit("ana", a.On("slack"), `{"text":"y"}`) }); got.bad || got.text != "set_text y" {
 				t.Errorf("an edited call: %+v", got)
 			}
 			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Deny with a reason", "not this one") }); !got.bad || !strings.Contains(got.text, "not this one") {

@@ -82,7 +82,7 @@ func TestReceiptOfAnEdit(t *testing.T) {
 	req := rig.Approval()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 	a := r.Ask(req)
-	r.Typed("ana", a.On("discord"), "Edit", `{"command":"make check"}`)
+	r.Edit("ana", a.On("discord"), `{"command":"make check"}`)
 	rec := a.End()
 	_, receipt := r.Receipt(rec)
 	if err := receipt.Covers(req, rec.Response.Input); err != nil {

@@ -112,6 +112,12 @@ func afterForm(in interaction, v bridge.Verdict) reply {
 	switch {
 	case v.Kind == bridge.VerdictSettled && in.Message != nil && !in.private():
 		return deferred
+	case v.Kind == bridge.VerdictReview:
+		menu, err := discordmsg.Menu(*v.Review)
+		if err != nil {
+			menu = discordmsg.Note(bridge.PublicError(err).Message)
+		}
+		m = menu
 	case v.Kind == bridge.VerdictDraft:
 		m = discordmsg.Progress(*v.View, "Saved. Nothing is sent before you submit it all.", page+1)
 	case v.Kind == bridge.VerdictInvalid && v.View != nil:

@@ -43,8 +43,16 @@ var decisions = []flow{
 		c := r.ask(req)
 		refused := r.Harness.Client.Type(r, "ana", c.read().at(), "Edit", "make test")
 		c.pending()
-		r.Harness.Client.Retype(r, "ana", c.at(), "Edit", `{"command": "make test"}`, refused)
-		if got := c.end(); got.State != bridge.StateApproved || string(got.Response.Input) != `{"command":"make test"}` {
+		r.Harness.Client.Retype(r, "ana", c.at(), "Edit", `{"command": "make test && x"}`, refused)
+		text, confirm := r.changed("ana", c.at())
+		for _, line := range []string{"make deploy", "make test && x", "Nothing is approved"} {
+			if !strings.Contains(text, line) && (line != "Nothing is approved" || r.Harness.Name != "slack") {
+				r.T.Errorf("the change does not show %q: %s", line, text)
+			}
+		}
+		c.pending()
+		confirm()
+		if got := c.end(); got.State != bridge.StateApproved || string(got.Response.Input) != `{"command":"make test && x"}` {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
 		c.closed("make deploy", "make test")

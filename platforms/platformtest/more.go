@@ -1,6 +1,7 @@
 package platformtest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -63,6 +64,19 @@ func (r *Rig) stated(who string, at sandbox.Place, label string) (text string, d
 	label = strings.TrimSuffix(label, "…")
 	menu := r.menu(who, at, label)
 	return r.Text(menu), func() { r.Press(who, menu, label) }
+}
+
+// changed returns what a person reads about a change that is not confirmed, and
+// a function that confirms it.
+func (r *Rig) changed(who string, card sandbox.Place) (text string, confirm func()) {
+	r.T.Helper()
+	for _, v := range r.Sandbox.State().Slack.Views {
+		if strings.Contains(fmt.Sprint(v.View), render.LabelApproveNow) {
+			return sandbox.Texts(v.View), func() { r.Must(r.Sandbox.Person(who).Fill(r.Ctx, r.Harness.Name, v.ID)) }
+		}
+	}
+	menu := r.menu(who, card, render.LabelApproveNow)
+	return r.Text(menu), func() { r.Press(who, menu, render.LabelApproveNow) }
 }
 
 // Decide decides with a decision that is not on the card, after it was stated

@@ -53,6 +53,25 @@ func (f forms) open(ctx context.Context, c bridge.Click, trigger string) string 
 	return ""
 }
 
+// noteTooLong is for a change that a platform cannot show.
+const noteTooLong = "Your change is too long to show here. Nothing was approved. Use the console, or deny with a reason."
+
+// review replaces a form by the menu in which the person confirms what was
+// entered.
+func (f forms) review(form bridge.Form, card bridge.MessageRef) *answer {
+	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
+	meta, err := json.Marshal(metadata{Token: submit, Ref: card})
+	if err != nil {
+		return closed(bridge.NoteNotRecorded)
+	}
+	view, err := slackmsg.Modal(form, string(meta))
+	if err != nil {
+		f.log.Warn("change not shown", "platform", f.name, "error", err)
+		return closed(noteTooLong)
+	}
+	return &answer{Action: "update", View: &view}
+}
+
 // answer is the response to the submission of a modal. A nil answer closes the
 // modal.
 type answer struct {

@@ -127,6 +127,8 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	r := reaction{then: func(ctx context.Context) { i.closeStale(ctx, c.Ref, v) }}
 	switch v.Kind {
 	case bridge.VerdictSettled: // no reply closes the form
+	case bridge.VerdictReview:
+		r.reply = i.forms.review(*v.Review, c.Ref)
 	case bridge.VerdictInvalid:
 		r.reply = fieldErrors(in.View.State, v.Problems, v.Note)
 	default:

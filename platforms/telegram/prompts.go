@@ -112,6 +112,25 @@ func (p *prompts) offer(ctx context.Context, f bridge.Form, cb callback, card br
 	return posted.ref(), err
 }
 
+// review posts the menu in which a person confirms what a reply changed. It takes
+// the place of the prompt.
+func (p *prompts) review(ctx context.Context, m message, a awaited, f bridge.Form) {
+	menu, err := telegrammsg.Menu(f)
+	if err != nil {
+		p.replies.say(ctx, m, "Your change is too long to show here. Nothing was approved. Use the console, or deny with a reason.")
+		return
+	}
+	posted, err := p.client.send(ctx, answering(m.ref()), menu)
+	if err == nil {
+		a.Token, a.Option = "", f.Control.Option
+		err = p.store.remember(ctx, posted.ref(), a, f.View.Record.Interaction.Deadline)
+	}
+	if err != nil {
+		p.log.Warn("change not shown", "error", err)
+		p.replies.say(ctx, m, bridge.NoteNotRecorded)
+	}
+}
+
 // menuOf returns the menu that a click was on, and what it belongs to. It
 // returns the zero value for a click on a card.
 func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
@@ -180,6 +199,9 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		return err // Telegram keeps a typed text for a day and repeats it
 	}
 	switch v.Kind {
+	case bridge.VerdictReview:
+		p.review(ctx, m, a, *v.Review)
+		return nil
 	case bridge.VerdictInvalid:
 		p.replies.say(ctx, m, v.Note+" Reply to the same message again.")
 		return nil

@@ -104,6 +104,10 @@ func Forms() []Form {
 		{"session-confirm", opens("approval-confirm", bridge.DecideSession, bridge.OptionDecide)}, {"stop", opens("approval-able", bridge.DecideDenyStop, bridge.OptionDecide)},
 		{"reason", reason},
 	}
+	check := opens("approval-able", bridge.DecideEdit, 0)
+	check.View.Draft = &bridge.Draft{Input: `{"command":"make deploy && make check","env":"test"}`}
+	check.Control.Option = bridge.EditedOption(check.View.Draft.Input)
+	out = append(out, Form{"edit-check", check})
 	for n, d := range bridge.BatchDecisions {
 		if d.Approves() {
 			c := bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionAll + n}

@@ -11,6 +11,7 @@ export const pages = [
   { name: "routes", label: "Routes", module: "./routes.js" },
   { name: "audit", label: "Audit log", module: "./audit.js" },
   { name: "receipts", label: "Receipts", module: "./receipts.js" },
+  { name: "coverage", label: "Coverage", module: "./coverage.js" },
   { name: "health", label: "Health", module: "./health.js" },
   { name: "i", module: "./request.js" },
 ];

@@ -42,6 +42,29 @@ func (r *Rig) Decide(who string, at sandbox.Place, label string) sandbox.Reactio
 	return opened
 }
 
+// Edit edits the input of an approval, and confirms the change after it is shown.
+// It returns what the person reads before the confirmation.
+func (r *Rig) Edit(who string, at sandbox.Place, input string) string {
+	r.T.Helper()
+	typed := r.Typed(who, at, "Edit", input)
+	if at.Service != "slack" {
+		menu := r.menu(who, at, render.LabelApproveNow)
+		text := sandbox.Texts(r.Sandbox.Message(menu))
+		r.Press(who, menu, render.LabelApproveNow)
+		return text
+	}
+	for _, v := range r.Sandbox.State().Slack.Views {
+		if shown := ShownIn(v.View); strings.Contains(shown, render.LabelApproveNow) {
+			r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
+				return r.Sandbox.Person(who).Fill(ctx, at.Service, v.ID)
+			})
+			return shown
+		}
+	}
+	r.T.Fatalf("%s does not see the change: %+v", who, typed)
+	return ""
+}
+
 // menu waits until a person sees a menu of a card with a control.
 func (r *Rig) menu(who string, card sandbox.Place, label string) sandbox.Place {
 	r.T.Helper()

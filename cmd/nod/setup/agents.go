@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +30,8 @@ type Settings struct {
 	Print     bool      // print the result to Out instead of writing it
 	Program   string    // program that agents run; if empty, the path of this program
 	Out, Talk io.Writer // output of Print, and messages to the user
+
+	planned *fileChange // if set, receives the change instead of the file
 }
 
 // HookOptions are the flags of nod hook in the settings of an agent.
@@ -165,18 +169,9 @@ func (s *Settings) Codex(f HookOptions) error {
 	}, false)
 }
 
-// MCP adds nod to the servers of an MCP client, or removes it.
-func (s *Settings) MCP() error {
-	return s.change(func(doc *hujson.Value) error {
-		if s.Undo {
-			return prune(doc, "/mcpServers/nod", "/mcpServers")
-		}
-		return put(doc, []string{"mcpServers", "nod"}, map[string]any{"command": s.program(), "args": []string{"mcp"}})
-	})
-}
-
 // applyHooks replaces nod's entries among an agent's hooks, or removes them.
 // With keepGates, nod's gates remain, so that nothing opens one by accident.
+// Entries of others keep their place, their format and their comments.
 func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keepGates bool) error {
 	return s.change(func(doc *hujson.Value) error {
 		var was struct {
@@ -195,32 +190,67 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 		}
 		slices.Sort(events)
 		for _, event := range events {
-			kept := slices.DeleteFunc(slices.Clone(was.Hooks[event]), func(raw json.RawMessage) bool {
+			kept := func(raw json.RawMessage) bool {
 				ours, gate := isOurs(raw, agent)
-				return ours && (s.Undo || event != "PreToolUse" || !gate || !keepGates)
-			})
-			if !s.Undo {
-				for _, e := range entries[event] {
-					raw, err := json.Marshal(e)
-					if err != nil {
-						return err
-					}
-					kept = append(kept, raw)
-				}
+				return !ours || !s.Undo && event == "PreToolUse" && gate && keepGates
 			}
-			var err error
-			switch {
-			case len(kept) > 0:
-				err = put(doc, []string{"hooks", event}, kept)
-			case len(was.Hooks[event]) > 0:
-				err = prune(doc, "/hooks/"+event, "/hooks")
+			want := entries[event]
+			if s.Undo {
+				want = nil
 			}
-			if err != nil {
+			if err := replaceHooks(doc, event, was.Hooks[event], kept, want); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// replaceHooks removes the entries of an event that are not kept, and appends
+// the new ones. It changes nothing if only the new ones are there already.
+func replaceHooks(doc *hujson.Value, event string, was []json.RawMessage, kept func(json.RawMessage) bool, want []hookEntry) error {
+	var gone []int
+	var old, wanted []any
+	for n, raw := range was {
+		if !kept(raw) {
+			gone, old = append(gone, n), append(old, plainJSON(raw))
+		}
+	}
+	for _, e := range want {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		wanted = append(wanted, plainJSON(raw))
+	}
+	if reflect.DeepEqual(old, wanted) {
+		return nil
+	}
+	path := "/hooks/" + escaped.Replace(event)
+	switch {
+	case len(gone) == len(was) && len(want) > 0:
+		return put(doc, []string{"hooks", event}, want)
+	case len(gone) == len(was):
+		return prune(doc, path, "/hooks")
+	}
+	var ops []map[string]any
+	for _, n := range slices.Backward(gone) {
+		ops = append(ops, map[string]any{"op": "remove", "path": path + "/" + strconv.Itoa(n)})
+	}
+	for _, e := range want {
+		ops = append(ops, map[string]any{"op": "add", "path": path + "/-", "value": e})
+	}
+	patch, err := json.Marshal(ops)
+	if err != nil {
+		return err
+	}
+	return doc.Patch(patch)
+}
+
+// plainJSON decodes JSON for a comparison.
+func plainJSON(raw []byte) (v any) {
+	_ = json.Unmarshal(raw, &v) // was encoded, or decoded before
+	return v
 }
 
 // watchCommand is the end of the command that watches for a stop.
@@ -242,14 +272,26 @@ func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 }
 
 // put sets the member at a path of two names and creates the parent if needed.
+// It changes nothing if the member has that value already.
 func put(doc *hujson.Value, path []string, value any) error {
 	parent := "/" + path[0]
+	if now := doc.Find(parent + "/" + escaped.Replace(path[1])); now != nil {
+		plain := now.Clone()
+		plain.Standardize()
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		if reflect.DeepEqual(plainJSON(plain.Pack()), plainJSON(raw)) {
+			return nil
+		}
+	}
 	if doc.Find(parent) == nil {
 		if err := doc.Patch([]byte(`[{"op":"add","path":"` + parent + `","value":{}}]`)); err != nil {
 			return err
 		}
 	}
-	op, err := json.Marshal([]map[string]any{{"op": "add", "path": parent + "/" + path[1], "value": value}})
+	op, err := json.Marshal([]map[string]any{{"op": "add", "path": parent + "/" + escaped.Replace(path[1]), "value": value}})
 	if err != nil {
 		return err
 	}
@@ -287,37 +329,35 @@ func (s *Settings) parse(raw []byte) (hujson.Value, error) {
 	return doc, nil
 }
 
+// fileChange is the content of a settings file before and after an edit.
+type fileChange struct {
+	raw      []byte // of the file, which may be missing or empty
+	was, now []byte // as JSON
+	missing  bool   // the file did not exist
+}
+
+// changes reports whether the edit has an effect.
+func (c fileChange) changes() bool { return !bytes.Equal(c.was, c.now) }
+
 // change applies an edit to the file, which may not exist yet. The rest of the
 // file keeps its bytes.
 func (s *Settings) change(edit func(*hujson.Value) error) error {
-	was, err := os.ReadFile(s.Path)
-	missing := errors.Is(err, fs.ErrNotExist)
-	if missing {
-		was, err = []byte("{}\n"), nil
-	}
+	c, err := s.edited(edit)
 	if err != nil {
 		return err
-	}
-	doc, err := s.parse(was)
-	if err != nil {
-		return err
-	}
-	if err := edit(&doc); err != nil {
-		return err
-	}
-	now := doc.Pack()
-	if pretty, ok := indented(now); ok && (missing || isIndented(was)) {
-		now = pretty
 	}
 	switch {
+	case s.planned != nil:
+		*s.planned = c
+		return nil
 	case s.Print:
-		_, err := s.Out.Write(now)
+		_, err := s.Out.Write(c.now)
 		return err
-	case string(now) == string(was) || missing && s.Undo:
+	case !c.changes() || c.missing && s.Undo:
 		fmt.Fprintf(s.Talk, "nod: %s is up to date\n", s.Path)
 		return nil
 	}
-	if err := writeWhole(s.Path, now); err != nil {
+	if err := writeWhole(s.Path, c.now); err != nil {
 		return err
 	}
 	done := "added nod's entries to %s; to remove them, use --undo"
@@ -326,6 +366,30 @@ func (s *Settings) change(edit func(*hujson.Value) error) error {
 	}
 	fmt.Fprintf(s.Talk, "nod: "+done+"\n", s.Path)
 	return nil
+}
+
+// edited returns what an edit makes of the file.
+func (s *Settings) edited(edit func(*hujson.Value) error) (fileChange, error) {
+	was, err := os.ReadFile(s.Path)
+	c := fileChange{raw: was, was: was, missing: errors.Is(err, fs.ErrNotExist)}
+	if c.missing || err == nil && len(bytes.TrimSpace(was)) == 0 {
+		c.was, err = []byte("{}\n"), nil
+	}
+	if err != nil {
+		return c, err
+	}
+	doc, err := s.parse(c.was)
+	if err != nil {
+		return c, err
+	}
+	if err := edit(&doc); err != nil {
+		return c, err
+	}
+	c.now = doc.Pack()
+	if pretty, ok := indented(c.now); ok && (c.missing || isIndented(c.was)) {
+		c.now = pretty
+	}
+	return c, nil
 }
 
 // indented formats JSON with two spaces, as the agents do. It returns false for
@@ -346,6 +410,9 @@ func isIndented(raw []byte) bool {
 
 // writeWhole replaces a file atomically, so that no one reads half of it.
 func writeWhole(path string, content []byte) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // the link stays
+	}
 	dir, mode := filepath.Dir(path), fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

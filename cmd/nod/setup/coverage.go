@@ -1,0 +1,101 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// surveyed holds the result of reading the settings of one agent. The doctor shows the
+// findings, and nod coverage the level and its reasons.
+type surveyed struct {
+	bridge.AgentCoverage
+	findings []bridge.Finding
+	ours     bool // nod is in the settings
+}
+
+// Survey reads the settings of the installed agents among those with the given
+// names, or of all. It returns CodeInvalid for an unknown name.
+func Survey(ctx context.Context, names []string) ([]bridge.AgentCoverage, error) {
+	found, err := survey(ctx, names)
+	out := []bridge.AgentCoverage{}
+	for _, s := range found {
+		out = append(out, s.AgentCoverage)
+	}
+	return out, err
+}
+
+func survey(ctx context.Context, names []string) ([]surveyed, error) {
+	agents, err := chosen(names)
+	if err != nil {
+		return nil, err
+	}
+	m, err := thisMachine()
+	if err != nil {
+		return nil, err
+	}
+	var out []surveyed
+	for _, a := range agents {
+		s := a.survey(ctx, m)
+		if s.ours || a.installed(m) {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// examineAgents checks the settings of the coding agents on this machine that
+// nod is part of: which gates hold if nod fails.
+func (d *Doctor) examineAgents(ctx context.Context) {
+	found, err := survey(ctx, nil)
+	if err != nil {
+		return // no home directory, so no settings
+	}
+	for _, s := range found {
+		d.Findings = append(d.Findings, s.findings...)
+	}
+}
+
+// add records a finding, which is also a reason for the level. Its fix becomes
+// the fix of the agent if nothing worse has one.
+func (s *surveyed) add(check string, status bridge.FindingStatus, detail, fix string) {
+	s.findings = append(s.findings, bridge.Finding{Check: check, Status: status, Detail: detail, Fix: fix})
+	s.reason(detail)
+	if fix != "" && (s.Fix == "" || status == bridge.FindingFailed) {
+		s.Fix = fix
+	}
+}
+
+// reason records a reason that the doctor does not show, because it is not a
+// problem of the installation.
+func (s *surveyed) reason(text string) {
+	if !slices.Contains(s.Reasons, text) {
+		s.Reasons = append(s.Reasons, text)
+	}
+}
+
+// readSettings decodes a settings file. It reports false if there is none, or
+// if it cannot be read, which it then records.
+func (s *surveyed) readSettings(check, path string, v any) bool {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err == nil {
+		raw, err = hujson.Standardize(raw)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, v)
+	}
+	if err != nil {
+		s.add(check, bridge.FindingWarning, path+" is not valid JSON, so the agent may ignore it", "correct the file")
+	}
+	return err == nil
+}

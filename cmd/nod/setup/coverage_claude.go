@@ -1,0 +1,243 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Versions with which the behavior of the programs was tested; see
+// docs/agents/failures.md.
+const (
+	claudeTested = "2.1.330"
+	codexTested  = "0.169.0"
+)
+
+// blocksSince is the first version of Claude Code that knows onFailure. Earlier
+// versions run the tool if the hook of a gate fails.
+var blocksSince = [3]int{2, 1, 295}
+
+// agentHooks are the settings of an agent that concern hooks.
+type agentHooks struct {
+	Disabled    *bool                        `json:"disableAllHooks"`
+	OnlyManaged bool                         `json:"allowManagedHooksOnly"`
+	Hooks       map[string][]json.RawMessage `json:"hooks"`
+	Permissions struct {
+		Mode string `json:"defaultMode"`
+	} `json:"permissions"`
+}
+
+// ours returns the entries of an event that belong to nod.
+func (h agentHooks) ours(agent, event string) []hookEntry {
+	var out []hookEntry
+	for _, raw := range h.Hooks[event] {
+		var e hookEntry
+		if ours, _ := isOurs(raw, agent); ours && json.Unmarshal(raw, &e) == nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// any reports whether any hook belongs to nod.
+func (h agentHooks) any(agent string) bool {
+	for event := range h.Hooks {
+		if len(h.ours(agent, event)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// claudeSurvey collects what the settings files of Claude Code say together.
+type claudeSurvey struct {
+	surveyed
+	closed []hookEntry // gates that fail closed
+	open   bool        // a gate fails open
+	asks   bool        // permission prompts appear in chat
+	mode   string      // default permission mode
+}
+
+// surveyClaude reads the settings files of Claude Code. For a setting that is
+// not a list, a later file overrides an earlier one.
+func surveyClaude(ctx context.Context, m machine) surveyed {
+	s := claudeSurvey{surveyed: surveyed{AgentCoverage: bridge.AgentCoverage{
+		Agent: "claude", Title: "Claude Code", Version: versionOf(ctx, "claude"), Level: bridge.CoverageNone, Tested: claudeTested,
+	}}}
+	paths := m.claudeFiles()
+	all := map[string]agentHooks{}
+	disabled := ""
+	for _, path := range paths {
+		var h agentHooks
+		if !s.readSettings("agent.claude", path, &h) {
+			continue
+		}
+		if h.any("claude") {
+			all[path] = h
+		}
+		if h.Disabled != nil {
+			disabled = map[bool]string{true: path}[*h.Disabled]
+		}
+		s.mode = cmp.Or(h.Permissions.Mode, s.mode)
+		if h.OnlyManaged && path == m.claudeManaged() {
+			for other := range all {
+				if other != path {
+					delete(all, other)
+					s.reason(path + " allows only its own hooks, so those in " + other + " do not run")
+				}
+			}
+		}
+	}
+	s.ours = len(all) > 0
+	switch {
+	case !s.ours:
+		s.reason("no hook of nod is in its settings")
+		s.Fix = "run: nod init claude --user"
+		return s.surveyed
+	case disabled != "":
+		s.add("agent.claude", bridge.FindingFailed, disabled+" disables all hooks, so nothing is gated", "remove disableAllHooks")
+		return s.surveyed
+	}
+	for _, path := range paths {
+		if h, ok := all[path]; ok {
+			s.file(path, h)
+		}
+	}
+	s.conclude()
+	return s.surveyed
+}
+
+// claudeFiles returns the settings files of Claude Code for this directory. A
+// later one has precedence.
+func (m machine) claudeFiles() []string {
+	paths := []string{m.claudeSettings()}
+	if dir, err := os.Getwd(); err != nil || dir != m.home {
+		paths = append(paths, filepath.Join(".claude", "settings.json"))
+	}
+	return append(paths, filepath.Join(".claude", "settings.local.json"), m.claudeManaged())
+}
+
+// file checks the hooks in a settings file.
+func (s *claudeSurvey) file(path string, h agentHooks) {
+	gates := 0
+	for _, raw := range h.Hooks["PreToolUse"] {
+		if ours, gate := isOurs(raw, "claude"); !ours || !gate {
+			continue
+		}
+		var e hookEntry
+		_ = json.Unmarshal(raw, &e) // isOurs has read it
+		gates++
+		s.gate(path, e)
+	}
+	if gates == 0 {
+		s.add("agent.claude", bridge.FindingOK, path+" has no gates: Claude Code decides which calls need a person", "")
+	}
+	for _, e := range h.ours("claude", "PermissionRequest") {
+		s.asks = s.asks || runnable(e.Hooks[0].Command)
+		if e.Hooks[0].OnFailure != "" {
+			s.add("agent.claude", bridge.FindingWarning, path+" sets onFailure on PermissionRequest, which denies before the person at the keyboard can answer", "run nod init claude again")
+		}
+	}
+}
+
+// failsOpen finds the flag with which a hook lets a tool run.
+var failsOpen = regexp.MustCompile(`--fail[ =]+["']?open`)
+
+// gate reports whether a gate holds if nod fails.
+func (s *claudeSurvey) gate(path string, e hookEntry) {
+	const check = "agent.claude.gate"
+	h := e.Hooks[0]
+	name := cmp.Or(h.If, e.Matcher, "*")
+	detail := name + " in " + path
+	opens := func(why, fix string) {
+		s.open = true
+		s.add(check, bridge.FindingFailed, detail+" fails open"+why, fix)
+	}
+	switch {
+	case h.OnFailure != "block" || h.Async:
+		opens(": the tool runs if nod is missing, crashes or takes too long", "run: nod init claude --gate '"+name+"'")
+	case olderThan(s.Version, blocksSince):
+		opens(" in Claude Code "+s.Version, "update Claude Code to 2.1.295 or later")
+	case failsOpen.MatchString(h.Command):
+		opens(" if the daemon is unreachable", "remove --fail open, or run nod init claude again")
+	case !runnable(h.Command):
+		s.closed = append(s.closed, e)
+		s.add(check, bridge.FindingFailed, detail+" blocks every call, because its program does not exist: "+h.Command, "run nod init claude again")
+	case s.Version == "":
+		s.add(check, bridge.FindingWarning, detail+" fails closed if Claude Code is 2.1.295 or later; its version is unknown", "put claude on the PATH of nod doctor")
+	default:
+		s.closed = append(s.closed, e)
+		s.add(check, bridge.FindingOK, detail+" fails closed in Claude Code "+s.Version, "")
+	}
+}
+
+// actingTools are the tools of Claude Code that change something or send data
+// away, and a tool of an MCP server.
+var actingTools = []string{"Bash", "Edit", "MultiEdit", "Write", "NotebookEdit", "WebFetch", "mcp__server__tool"}
+
+// conclude sets the level.
+func (s *claudeSurvey) conclude() {
+	ungated := slices.DeleteFunc(slices.Clone(actingTools), func(tool string) bool {
+		return slices.ContainsFunc(s.closed, func(e hookEntry) bool { return e.Hooks[0].If == "" && matches(e.Matcher, tool) })
+	})
+	switch {
+	case s.open:
+		s.Level = bridge.CoverageOpen
+	case len(ungated) == 0:
+		s.Level = bridge.CoverageGated
+	case len(s.closed) > 0 || s.asks:
+		s.Level = bridge.CoveragePartly
+		if len(ungated) == len(actingTools) {
+			ungated = []string{"any tool that changes something"}
+		}
+		s.reason("no gate covers every call of " + strings.Join(ungated, ", "))
+		s.Fix = cmp.Or(s.Fix, "run: nod init claude --gate '*', or name more tools")
+	default:
+		s.reason("the hook for permission prompts is missing, or its program does not exist")
+		s.Fix = "run nod init claude again"
+	}
+	if s.Level != bridge.CoverageGated && slices.Contains([]string{"auto", "dontAsk", "bypassPermissions"}, s.mode) {
+		s.reason("sessions start in the mode " + s.mode + ", in which Claude Code asks no one about most calls")
+	}
+}
+
+// matches reports whether a matcher of Claude Code selects a tool: all, an
+// exact name, a list, or a regular expression.
+func matches(matcher, tool string) bool {
+	if matcher == "" || matcher == "*" {
+		return true
+	}
+	re, err := regexp.Compile("^(?:" + matcher + ")$")
+	return err == nil && re.MatchString(tool)
+}
+
+// olderThan reports whether a version is older. An unknown version is not.
+func olderThan(version string, than [3]int) bool {
+	parts := strings.Split(version, ".")
+	if len(parts) != len(than) {
+		return false
+	}
+	for n, p := range parts {
+		v, err := strconv.Atoi(p)
+		if err != nil || v != than[n] {
+			return err == nil && v < than[n]
+		}
+	}
+	return false
+}
+
+// runnable reports whether the program of a hook's command exists.
+func runnable(command string) bool {
+	program, _, _ := strings.Cut(command, " hook ")
+	_, err := exec.LookPath(strings.Trim(program, "'"))
+	return err == nil
+}

@@ -1,0 +1,193 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// newSurvey returns the survey of an agent whose behavior is known only from
+// its documentation.
+func (a installable) newSurvey(ctx context.Context) surveyed {
+	return surveyed{AgentCoverage: bridge.AgentCoverage{Agent: a.name, Title: a.title, Version: a.version(ctx), Level: bridge.CoverageNone}}
+}
+
+// surveyServers reads the MCP servers of an agent. nod guards those that run
+// under nod mcp --wrap.
+func (s *surveyed) surveyServers(path string, server mcpServer) {
+	check := "agent." + s.Agent
+	var members map[string]json.RawMessage
+	s.readSettings(check, path, &members)
+	var servers map[string]process
+	if raw := members[server.parent]; raw != nil && json.Unmarshal(raw, &servers) != nil {
+		s.add(check, bridge.FindingWarning, path+": "+server.parent+" has an unknown format", "correct the file")
+	}
+	guarded, others, asks := 0, 0, false
+	for _, p := range servers {
+		words := p.words()
+		switch {
+		case runs(words, "mcp") && slices.Contains(words, "--wrap"):
+			guarded++
+		case runs(words, "mcp"):
+			asks = true
+		default:
+			others++
+		}
+	}
+	s.ours = asks || guarded > 0
+	if guarded > 0 {
+		s.Level = bridge.CoveragePartly
+		s.reason(fmt.Sprintf("nod mcp --wrap guards %d of %d MCP servers", guarded, guarded+others))
+	}
+	if asks {
+		s.reason("nod is an MCP server in " + path + ": the model can ask people, but nothing makes it ask")
+	}
+	if !s.ours {
+		s.reason("nod is not in " + path)
+		s.Fix = "run: nod init all"
+	}
+}
+
+// ownPrompts adds the reason that the agent's own prompts are not in chat.
+func (s *surveyed) ownPrompts(instead string) {
+	s.reason("its own prompts stay in its window: nod does not see its tool calls")
+	if s.Fix == "" {
+		s.Fix = instead
+	}
+}
+
+func surveyClients(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+	s := a.newSurvey(ctx)
+	s.surveyServers(a.file(m), server)
+	s.ownPrompts("guard its MCP servers with nod mcp --wrap; see docs/agents/mcp-guard.md")
+	return s
+}
+
+// hookCommand is a hook in the settings of Cursor or Copilot.
+type hookCommand struct {
+	Command    string `json:"command"`
+	Bash       string `json:"bash"`
+	FailClosed bool   `json:"failClosed"`
+}
+
+// ours reports whether the hook runs nod.
+func (h hookCommand) ours() bool {
+	for _, command := range []string{h.Command, h.Bash} {
+		program, _, _ := strings.Cut(command, " ")
+		if isProgram(strings.Trim(program, `'"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// surveyHooks reads the hooks of files in the format of Cursor and Copilot. It
+// returns how many run nod, and how many of those fail closed.
+func (s *surveyed) surveyHooks(paths ...string) (ours, closed int) {
+	for _, path := range paths {
+		var file struct {
+			Hooks map[string][]hookCommand `json:"hooks"`
+		}
+		s.readSettings("agent."+s.Agent, path, &file)
+		for _, hooks := range file.Hooks {
+			for _, h := range hooks {
+				if !h.ours() {
+					continue
+				}
+				ours++
+				if h.FailClosed {
+					closed++
+				}
+			}
+		}
+	}
+	return ours, closed
+}
+
+func surveyCopilot(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+	s := a.newSurvey(ctx)
+	s.surveyServers(a.file(m), server)
+	files, _ := filepath.Glob(filepath.Join(".github", "hooks", "*.json"))
+	if ours, _ := s.surveyHooks(files...); ours > 0 {
+		s.ours, s.Level = true, bridge.CoverageOpen
+		s.add("agent.copilot.gate", bridge.FindingFailed, "a hook in .github/hooks fails open: Copilot CLI runs the tool if a hook fails or takes too long",
+			"do not rely on it; run the tool with: nod run")
+	}
+	s.ownPrompts("run what must not fail open with: nod run")
+	return s
+}
+
+func surveyCursor(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+	s := a.newSurvey(ctx)
+	s.surveyServers(a.file(m), server)
+	ours, closed := s.surveyHooks(filepath.Join(m.home, ".cursor", "hooks.json"), filepath.Join(".cursor", "hooks.json"))
+	switch {
+	case ours > closed:
+		s.ours, s.Level = true, bridge.CoverageOpen
+		s.add("agent.cursor.gate", bridge.FindingFailed, "a hook of Cursor fails open: it does not set failClosed", `set "failClosed": true on it`)
+	case ours > 0:
+		s.ours, s.Level = true, bridge.CoveragePartly
+		s.add("agent.cursor.gate", bridge.FindingOK, "a hook of Cursor runs nod and sets failClosed", "")
+	}
+	s.ownPrompts("run what must not fail open with: nod run")
+	return s
+}
+
+func surveyGemini(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+	s := a.newSurvey(ctx)
+	path := a.file(m)
+	s.surveyServers(path, server)
+	var file agentHooks
+	if s.readSettings("agent.gemini", path, &file) {
+		for _, raw := range file.Hooks["BeforeTool"] {
+			var e hookEntry
+			if json.Unmarshal(raw, &e) == nil && slices.ContainsFunc(e.Hooks, func(h hookHandler) bool { return hookCommand{Command: h.Command}.ours() }) {
+				s.ours, s.Level = true, bridge.CoverageOpen
+				s.add("agent.gemini.gate", bridge.FindingFailed, "BeforeTool in "+path+" fails open: only exit code 2 blocks",
+					"remove it, and start Gemini CLI from an ACP editor through nod proxy acp")
+			}
+		}
+	}
+	s.ownPrompts("start it from an ACP editor with: nod proxy acp -- gemini --experimental-acp")
+	return s
+}
+
+func surveyOpencode(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+	s := a.newSurvey(ctx)
+	s.surveyServers(a.file(m), server)
+	s.ownPrompts("start it from an ACP editor with: nod proxy acp -- opencode acp")
+	return s
+}
+
+func surveyZed(ctx context.Context, m machine) surveyed {
+	s := surveyed{AgentCoverage: bridge.AgentCoverage{Agent: "zed", Title: "Zed", Version: versionOf(ctx, "zed"), Level: bridge.CoverageNone}}
+	path := m.zedSettings()
+	var file zedSettings
+	s.readSettings("agent.zed", path, &file)
+	var through, direct []string
+	for name, p := range file.Agents {
+		if runs(p.words(), zedProxy...) {
+			through = append(through, name)
+		} else {
+			direct = append(direct, name)
+		}
+	}
+	slices.Sort(through)
+	slices.Sort(direct)
+	s.ours = len(through) > 0
+	if s.ours {
+		s.Level = bridge.CoveragePartly
+		s.reason("permission requests of " + strings.Join(through, ", ") + " appear in Zed and in chat; the agent decides what it asks")
+	}
+	if len(direct) > 0 {
+		s.reason(strings.Join(direct, ", ") + " in agent_servers does not run through nod proxy acp")
+		s.Fix = "run: nod init all, for agents with a command of their own"
+	}
+	s.reason("nod does not see the tool calls of Zed's own agent")
+	return s
+}

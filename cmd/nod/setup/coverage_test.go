@@ -1,0 +1,96 @@
+package setup
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestSurvey checks the level of each agent for settings of each kind.
+func TestSurvey(t *testing.T) {
+	const blocking = `,"timeout":86400,"onFailure":"block"`
+	claude := func(event, matcher, rest string) string {
+		return `"` + event + `":[{"matcher":"` + matcher + `","hooks":[{"type":"command","command":"NOD hook claude"` + rest + `}]}]`
+	}
+	prompts := claude("PermissionRequest", "*", "")
+	for name, c := range map[string]struct {
+		agent, path, settings string
+		want                  bridge.CoverageLevel
+		word                  string
+	}{
+		"claude nothing":  {"claude", ".claude/settings.json", `{}`, bridge.CoverageNone, "no hook of nod"},
+		"claude prompts":  {"claude", ".claude/settings.json", `{"hooks":{` + prompts + `}}`, bridge.CoveragePartly, "no gate covers"},
+		"claude auto":     {"claude", ".claude/settings.json", `{"permissions":{"defaultMode":"auto"},"hooks":{` + prompts + `}}`, bridge.CoveragePartly, "mode auto"},
+		"claude all":      {"claude", ".claude/settings.json", `{"hooks":{` + prompts + `,` + claude("PreToolUse", "*", blocking) + `}}`, bridge.CoverageGated, "fails closed"},
+		"claude list":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Bash|(Multi)?Edit|Write|Web.*|Note.*|mcp__.*", blocking) + `}}`, bridge.CoverageGated, "fails closed"},
+		"claude one tool": {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Write", blocking) + `}}`, bridge.CoveragePartly, "of Bash, Edit, MultiEdit, NotebookEdit"},
+		"codex never":     {"codex", ".codex/config.toml", "model = 'x'\napproval_policy = \"never\"\n[a]\n", bridge.CoverageNone, "asks no one"},
+		"codex profile":   {"codex", ".codex/config.toml", "[profiles.x]\napproval_policy = \"never\"\n", bridge.CoverageNone, "no hook of nod"},
+		"claude rule":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", blocking+`,"if":"Bash(git push *)"`) + `}}`, bridge.CoveragePartly, "any tool that changes"},
+		"claude open":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", "") + `}}`, bridge.CoverageOpen, "fails open"},
+		"claude no nod":   {"claude", ".claude/settings.json", strings.ReplaceAll(`{"hooks":{`+prompts+`}}`, "NOD", "/nowhere/nod"), bridge.CoverageNone, "does not exist"},
+		"claude disabled": {"claude", ".claude/settings.json", `{"disableAllHooks":true,"hooks":{` + claude("PreToolUse", "*", blocking) + `}}`, bridge.CoverageNone, "disables all hooks"},
+		"codex nothing":   {"codex", ".codex/hooks.json", `{}`, bridge.CoverageNone, "only while it runs"},
+		"codex prompts":   {"codex", ".codex/hooks.json", `{"hooks":{"PermissionRequest":[{"matcher":"*","hooks":[{"command":"NOD hook codex"}]}]}}`, bridge.CoveragePartly, "at its terminal"},
+		"codex gate":      {"codex", ".codex/hooks.json", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":"NOD hook codex"}]}]}}`, bridge.CoverageOpen, "fails open"},
+		"copilot nothing": {"copilot", ".copilot/mcp-config.json", `{}`, bridge.CoverageNone, "nod is not in"},
+		"copilot server":  {"copilot", ".copilot/mcp-config.json", `{"mcpServers":{"nod":{"command":"NOD","args":["mcp"]}}}`, bridge.CoverageNone, "nothing makes it ask"},
+		"copilot hook":    {"copilot", ".github/hooks/a.json", `{"hooks":{"preToolUse":[{"bash":"NOD approve x"}]}}`, bridge.CoverageOpen, "fails open"},
+		"cursor guarded":  {"cursor", ".cursor/mcp.json", `{"mcpServers":{"db":{"command":"NOD","args":["mcp","--wrap","--","db"]},"b":{"url":"x"}}}`, bridge.CoveragePartly, "1 of 2"},
+		"cursor closed":   {"cursor", ".cursor/hooks.json", `{"hooks":{"beforeShellExecution":[{"command":"NOD approve x","failClosed":true}]}}`, bridge.CoveragePartly, "sets failClosed"},
+		"cursor open":     {"cursor", ".cursor/hooks.json", `{"hooks":{"beforeShellExecution":[{"command":"NOD approve x"}]}}`, bridge.CoverageOpen, "fails open"},
+		"gemini hook":     {"gemini", ".gemini/settings.json", `{"hooks":{"BeforeTool":[{"hooks":[{"command":"NOD approve x"}]}]}}`, bridge.CoverageOpen, "fails open"},
+		"gemini broken":   {"gemini", ".gemini/settings.json", `{`, bridge.CoverageNone, "not valid JSON"},
+		"opencode server": {"opencode", ".config/opencode/opencode.json", `{"mcp":{"nod":{"type":"local","command":["NOD","mcp"]}}}`, bridge.CoverageNone, "nothing makes it ask"},
+		"zed direct":      {"zed", ".config/zed/settings.json", "{\"agent_servers\":{\"a\":{\"command\":\"x\"}}, // c\n}", bridge.CoverageNone, "a in agent_servers"},
+		"zed through":     {"zed", ".config/zed/settings.json", `{"agent_servers":{"a":{"command":"NOD","args":["proxy","acp","--","x"]}}}`, bridge.CoveragePartly, "requests of a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, write := scratch(t)
+			nod := filepath.Join(dir, "bin", "nod")
+			write("bin/nod", "#!/bin/sh\n")
+			for _, program := range []string{"claude", "codex", "copilot", "cursor", "gemini", "opencode", "zed"} {
+				write("bin/"+program, "#!/bin/sh\necho 2.1.330\n")
+			}
+			write(c.path, strings.ReplaceAll(c.settings, "NOD", nod))
+			got, err := Survey(context.Background(), []string{c.agent})
+			if err != nil || len(got) != 1 {
+				t.Fatalf("%v, %v", got, err)
+			}
+			if a := got[0]; a.Level != c.want || !strings.Contains(strings.Join(a.Reasons, "\n"), c.word) || a.Agent != c.agent || a.Version != "2.1.330" {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+// TestSurveyAfterInit checks that nod init all improves the level of the agents
+// that it can gate, and that only a complete gate counts as gated.
+func TestSurveyAfterInit(t *testing.T) {
+	dir, _ := everyAgent(t)
+	levels := func() string {
+		found, err := Survey(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, a := range found {
+			out = append(out, a.Agent+" "+string(a.Level))
+		}
+		return strings.Join(out, ", ")
+	}
+	if got, want := levels(), "claude none, codex none, copilot none, cursor none, gemini none, opencode none, zed none, vscode none, windsurf none"; got != want {
+		t.Errorf("before: %s", got)
+	}
+	gates, err := ParseGates("*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runAll(t, dir, InitAll{Yes: true, Hooks: HookOptions{Gates: gates}})
+	if got, want := levels(), "claude gated, codex partly, copilot none, cursor none, gemini none, opencode none, zed partly, vscode none, windsurf none"; got != want {
+		t.Errorf("after: %s", got)
+	}
+}

@@ -1,0 +1,217 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// scratch gives a test a home directory and an empty PATH.
+func scratch(t *testing.T) (dir string, write func(path, text string)) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("CODEX_HOME", "")
+	t.Setenv("PATH", filepath.Join(dir, "bin"))
+	return dir, func(path, text string) {
+		t.Helper()
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o640)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tree returns the content of all files below a directory, and the
+// directories.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.Type()&os.ModeSymlink != 0 {
+			to, err := os.Readlink(path)
+			out[path] = "-> " + to
+			return err
+		}
+		if d.IsDir() {
+			out[path] = "directory"
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		info, _ := d.Info()
+		out[path] = info.Mode().String() + string(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func sameTree(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for path, text := range want {
+		if got[path] != text {
+			t.Errorf("%s: %s is %q, want %q", what, path, got[path], text)
+		}
+	}
+	for path := range got {
+		if _, ok := want[path]; !ok {
+			t.Errorf("%s: %s is new", what, path)
+		}
+	}
+}
+
+// everyAgent installs all agents, with settings in their odd forms.
+func everyAgent(t *testing.T) (dir string, write func(path, text string)) {
+	dir, write = scratch(t)
+	for _, program := range []string{"codex", "gemini", "opencode", "copilot"} {
+		write("bin/"+program, "#!/bin/sh\necho 1.2.3\n")
+	}
+	write("bin/claude", "#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
+	write("bin/nod", "#!/bin/sh\n")
+	write("dotfiles/claude.json", "{ // mine\n  \"hooks\": {\n    \"Stop\": [ /* keep */ {\"hooks\": [{\"type\": \"command\", \"command\": \"./bell.sh\"}]} ],\n  },\n}\n")
+	if err := os.MkdirAll(".claude", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../dotfiles/claude.json", ".claude/settings.json"); err != nil {
+		t.Fatal(err)
+	}
+	write(".cursor/mcp.json", "{\"mcpServers\":{\"db\":{\"command\":\"db\"}}}")
+	write(".gemini/settings.json", "{\n\t\"theme\": \"GitHub\",\n\t\"a\": [1,   2]\n}\n")
+	write(".config/opencode/opencode.jsonc", "{\n  // a model\n  \"model\": \"x/y\",\n}\n")
+	write(".config/zed/settings.json", `// Zed settings
+{
+  "theme": "One", // dark
+  "agent_servers": {
+    "My/Agent": {"type": "custom", "command": "my-agent", "args": ["--acp"], "env": {}},
+    "plain": {"command": "plain"},
+    "claude": {"type": "registry"},
+  },
+}
+`)
+	write(".codeium/windsurf/mcp_config.json", "")
+	if err := os.MkdirAll(".config/Code/User", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir, write
+}
+
+func runAll(t *testing.T, dir string, s InitAll) (out, talk string) {
+	t.Helper()
+	var o, w bytes.Buffer
+	s.Out, s.Talk, s.Program = &o, &w, filepath.Join(dir, "bin", "nod")
+	if s.Stdin == nil {
+		s.Stdin = strings.NewReader("")
+	}
+	if err := s.Run(context.Background()); err != nil {
+		t.Fatalf("%v\n%s%s", err, o.String(), w.String())
+	}
+	return o.String(), w.String()
+}
+
+// TestInitAll checks that nod init all shows its changes, writes them only after
+// a confirmation, keeps comments and links, changes nothing the second time,
+// and restores every byte.
+func TestInitAll(t *testing.T) {
+	dir, write := everyAgent(t)
+	before := tree(t, dir)
+	shown, _ := runAll(t, dir, InitAll{Print: true})
+	for _, want := range []string{"Claude Code: ", "Codex: ", "Copilot CLI: ", "Cursor: ", "Gemini CLI: ", "opencode: ", "Zed: ", "VS Code: ", "Windsurf: ", "+++ ", "\n+"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not shown", want)
+		}
+	}
+	if strings.Contains(shown, "Claude Desktop") {
+		t.Error("an agent that is not installed is shown")
+	}
+	sameTree(t, "--print", tree(t, dir), before)
+	_, talk := runAll(t, dir, InitAll{Stdin: strings.NewReader("n\n")})
+	if !strings.Contains(talk, "Change 9 files? [y/N]: ") || !strings.Contains(talk, "nothing was changed") {
+		t.Errorf("after no: %s", talk)
+	}
+	sameTree(t, "after no", tree(t, dir), before)
+	unsaid := InitAll{Stdin: strings.NewReader(""), Out: io.Discard, Talk: io.Discard}
+	if err := unsaid.Run(context.Background()); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("without an answer: %v", err)
+	}
+	sameTree(t, "without an answer", tree(t, dir), before)
+
+	runAll(t, dir, InitAll{Stdin: strings.NewReader("y\n")})
+	after := tree(t, dir)
+	for path, marks := range map[string][]string{
+		"dotfiles/claude.json":              {"// mine", "/* keep */", "./bell.sh", "PermissionRequest", "hook claude"},
+		".codex/hooks.json":                 {"hook codex"},
+		".copilot/mcp-config.json":          {`"tools"`},
+		".cursor/mcp.json":                  {`"db"`, `"nod"`},
+		".gemini/settings.json":             {"\t\"theme\"", `"nod"`},
+		".config/opencode/opencode.jsonc":   {"// a model", `"local"`},
+		".config/zed/settings.json":         {"// dark", `"acp","--","my-agent","--acp"`, `"acp","--","plain"`, `{"type": "registry"}`},
+		".config/Code/User/mcp.json":        {`"servers"`},
+		".codeium/windsurf/mcp_config.json": {`"mcpServers"`},
+	} {
+		for _, mark := range marks {
+			if !strings.Contains(after[filepath.Join(dir, path)], mark) {
+				t.Errorf("%s has no %s:\n%s", path, mark, after[filepath.Join(dir, path)])
+			}
+		}
+	}
+	if got := after[filepath.Join(dir, ".claude/settings.json")]; got != "-> ../dotfiles/claude.json" {
+		t.Errorf("the link became %q", got)
+	}
+	out, talk := runAll(t, dir, InitAll{Yes: true})
+	if out != "" || strings.Count(talk, "is up to date") != 9 {
+		t.Errorf("the second run: %s%s", out, talk)
+	}
+	sameTree(t, "the second run", tree(t, dir), after)
+	runAll(t, dir, InitAll{Yes: true, Hooks: HookOptions{Route: "prod"}})
+	runAll(t, dir, InitAll{Yes: true, Undo: true})
+	sameTree(t, "after the undo", tree(t, dir), before)
+	out, _ = runAll(t, dir, InitAll{Yes: true, Undo: true})
+	if out != "" {
+		t.Errorf("the second undo: %s", out)
+	}
+
+	runAll(t, dir, InitAll{Yes: true, Agents: []string{"gemini", "cursor"}})
+	write(".gemini/settings.json", strings.Replace(tree(t, dir)[filepath.Join(dir, ".gemini/settings.json")][10:], "GitHub", "Dracula", 1))
+	runAll(t, dir, InitAll{Yes: true, Undo: true})
+	got := tree(t, dir)[filepath.Join(dir, ".gemini/settings.json")]
+	if !strings.Contains(got, "Dracula") || strings.Contains(got, "nod") {
+		t.Errorf("after a change of the user, the undo leaves %s", got)
+	}
+}
+
+// TestInitAllRefuses checks that nothing is written if one file is broken, or
+// an agent is unknown.
+func TestInitAllRefuses(t *testing.T) {
+	dir, write := everyAgent(t)
+	write(".gemini/settings.json", "{")
+	before := tree(t, dir)
+	s := InitAll{Yes: true, Out: io.Discard, Talk: io.Discard}
+	if err := s.Run(context.Background()); bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "gemini") {
+		t.Errorf("with a broken file: %v", err)
+	}
+	sameTree(t, "with a broken file", tree(t, dir), before)
+	s = InitAll{Yes: true, Agents: []string{"clod"}, Out: io.Discard, Talk: io.Discard}
+	if err := s.Run(context.Background()); bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), `"clod"`) {
+		t.Errorf("with an unknown agent: %v", err)
+	}
+}

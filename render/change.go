@@ -1,0 +1,133 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// edit returns the change of a file as a diff with every line of the old and
+// the new text, and the fields that it does not show.
+func edit(fields map[string]any) ([]Block, map[string]any) {
+	if diff, rest := take(fields, "diff", "patch"); diff != "" {
+		return []Block{{Kind: Code, Text: Clean(diff), Lang: "diff"}}, rest
+	}
+	if blocks, rest, ok := replacement(fields); ok {
+		return blocks, rest
+	}
+	if blocks, rest, ok := replacements(fields); ok {
+		return blocks, rest
+	}
+	if blocks, rest, ok := cell(fields); ok {
+		return blocks, rest
+	}
+	return nil, fields
+}
+
+// replacement returns one replacement of a text as a diff. It reports false if
+// the fields hold none.
+func replacement(fields map[string]any) ([]Block, map[string]any, bool) {
+	was, ok1 := fields["old_string"].(string)
+	now, ok2 := fields["new_string"].(string)
+	if !ok1 || !ok2 {
+		return nil, fields, false
+	}
+	rest := maps.Clone(fields)
+	delete(rest, "old_string")
+	delete(rest, "new_string")
+	var blocks []Block
+	if all, ok := rest["replace_all"].(bool); ok {
+		delete(rest, "replace_all") // false is the default
+		if all {
+			blocks = append(blocks, sentence("Every occurrence is replaced:"))
+		}
+	}
+	diff := ""
+	switch {
+	case was == now:
+		diff = marked("-", was) + "\n" + marked("+", now)
+	case now == "":
+		diff = marked("-", was)
+	case was == "":
+		diff = marked("+", now)
+	default:
+		diff = fullDiff(was, now)
+	}
+	return append(blocks, Block{Kind: Code, Text: Clean(diff), Lang: "diff"}), rest, true
+}
+
+// replacements returns the edits of MultiEdit, in order, each as a diff. It
+// reports false if any of them is not a replacement.
+func replacements(fields map[string]any) ([]Block, map[string]any, bool) {
+	edits, ok := fields["edits"].([]any)
+	if !ok || len(edits) == 0 {
+		return nil, fields, false
+	}
+	var out []Block
+	for n, e := range edits {
+		one, ok := e.(map[string]any)
+		if !ok {
+			return nil, fields, false
+		}
+		blocks, others, ok := replacement(one)
+		if !ok {
+			return nil, fields, false
+		}
+		if len(edits) > 1 {
+			out = append(out, sentence(fmt.Sprintf("Edit %d of %d:", n+1, len(edits))))
+		}
+		out = append(out, blocks...)
+		out = append(out, jsonBlock(others)...)
+	}
+	rest := maps.Clone(fields)
+	delete(rest, "edits")
+	return out, rest, true
+}
+
+// cell returns the change of a notebook's cell. The input has only the new
+// text, so only that is shown. It reports false if the fields hold none.
+func cell(fields map[string]any) ([]Block, map[string]any, bool) {
+	if _, ok := fields["new_source"].(string); !ok {
+		return nil, fields, false
+	}
+	now, rest := pop(fields, "new_source")
+	id, others := popShort(rest, "cell_id")
+	kind, others := popShort(others, "cell_type")
+	mode, others := popShort(others, "edit_mode")
+	if kind != "" {
+		kind += " "
+	}
+	named := []Span{{Text: "a " + kind + "cell"}}
+	if id != "" {
+		named = []Span{{Text: "the " + kind + "cell "}, {Text: id, Code: true}}
+	}
+	switch mode {
+	case "insert":
+		where := []Span{{Text: "Insert a " + kind + "cell at the beginning:"}}
+		if id != "" {
+			where = []Span{{Text: "Insert a " + kind + "cell after "}, {Text: id, Code: true}, {Text: ":"}}
+		}
+		return []Block{{Kind: Paragraph, Spans: where}, {Kind: Code, Text: Clean(marked("+", now)), Lang: "diff"}}, others, true
+	case "delete":
+		out := []Block{{Kind: Paragraph, Spans: append([]Span{{Text: "Delete "}}, named...)}}
+		if now != "" {
+			out = append(out, Block{Kind: Code, Text: Clean(now)})
+		}
+		return out, others, true
+	case "", "replace":
+		where := append(append([]Span{{Text: "Replace "}}, named...), Span{Text: " with:"})
+		return []Block{{Kind: Paragraph, Spans: where}, {Kind: Code, Text: Clean(marked("+", now)), Lang: "diff"}}, others, true
+	}
+	return nil, fields, false
+}
+
+func sentence(text string) Block { return Block{Kind: Paragraph, Spans: []Span{{Text: text}}} }
+
+// marked puts a mark before each line.
+func marked(mark, s string) string {
+	lines := strings.Split(s, "\n")
+	for n := range lines {
+		lines[n] = mark + lines[n]
+	}
+	return strings.Join(lines, "\n")
+}
