@@ -2,8 +2,8 @@
 // environment, and checks all of it, so that every mistake is reported in one
 // run.
 //
-// This package holds plain data and its checks, and imports no other package of
-// nod. The daemon builds routes, policies and platforms from the data.
+// This package holds plain data and its checks, and imports only
+// leaf packages of nod. The daemon builds routes, policies and platforms from the data.
 package config
 
 import (
