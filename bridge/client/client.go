@@ -104,12 +104,6 @@ func New(base, token string, httpClient *http.Client) *Client {
 	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &own}
 }
 
-// states holds all states of a record.
-var states = []bridge.State{
-	bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired,
-	bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable,
-}
-
 // maxPage limits a JSON response, in bytes. It allows a page of the largest
 // records.
 const maxPage = 256 << 20
@@ -118,7 +112,7 @@ const maxPage = 256 << 20
 // with an ID, or of a new request if id is empty.
 func known(rec bridge.Record, id bridge.ID) error {
 	got := rec.Interaction.ID
-	if _, err := bridge.ParseID(string(got)); err != nil || id != "" && got != id || !slices.Contains(states, rec.State) {
+	if _, err := bridge.ParseID(string(got)); err != nil || id != "" && got != id || !slices.Contains(bridge.States, rec.State) {
 		return foreign()
 	}
 	return nil

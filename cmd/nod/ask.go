@@ -34,7 +34,7 @@ const refusedPatience = 3 * time.Second
 
 func (c *connection) flags(cmd *cobra.Command) {
 	c.cmd = cmd
-	cmd.Flags().DurationVar(&c.patience, "patience", 0, "how long to retry while the daemon is unreachable (default 2m, or 3s if it was never reached)")
+	durationVar(cmd.Flags(), &c.patience, "patience", 0, "how long to retry while the daemon is unreachable (default 2m, or 3s if it was never reached)")
 	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON instead of text")
 }
@@ -80,12 +80,13 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.session, "session", "", "session that the request belongs to")
 	cmd.Flags().StringVar(&a.requester, "requester", "", "person you ask for; they can deny but not approve")
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key; repeating it returns the first request")
-	cmd.Flags().DurationVar(&a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
-	cmd.Flags().DurationVar(&a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	cmd.Flags().DurationVar(&a.batch, "batch", 0, "wait this long for more approvals of the session, to show them in one message")
+	durationVar(cmd.Flags(), &a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
+	durationVar(cmd.Flags(), &a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	durationVar(cmd.Flags(), &a.batch, "batch", 0, "wait this long for more approvals of the session, to show them in one message")
 	cmd.Flags().BoolVar(&a.join, "join", false, "share the answer of an identical pending request of the session")
-	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "",
-		"on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending")
+	choiceVar(cmd.Flags(), &a.onTimeout, "on-timeout", "",
+		"on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending",
+		texts(bridge.OnTimeouts...)...)
 }
 
 // waitFlags adds the common flags, and those of commands that wait for a

@@ -47,7 +47,7 @@ The exit code is 1 if a check failed. Warnings do not count.`,
 	cmd.Flags().BoolVar(&d.Offline, "offline", false, "check only the config; contact nothing")
 	cmd.Flags().BoolVar(&d.NoAsk, "no-ask", false, "do not post a test question")
 	cmd.Flags().StringVar(&d.Route, "route", bridge.DefaultRoute, "route of the test question")
-	cmd.Flags().DurationVar(&d.Timeout, "timeout", 2*time.Minute, "how long to wait for your click")
+	durationVar(cmd.Flags(), &d.Timeout, "timeout", 2*time.Minute, "how long to wait for your click")
 	cmd.Flags().StringVar(&d.URL, "url", os.Getenv("NOD_URL"), "URL of the running daemon (NOD_URL; default: the listen address of the config)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd

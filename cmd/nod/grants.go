@@ -30,6 +30,9 @@ func grantsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if session, err = sessionID(cmd.Context(), cl, session); err != nil {
+				return err
+			}
 			all, err := cl.Grants(cmd.Context(), session)
 			if err != nil {
 				return err
@@ -60,7 +63,11 @@ func grantsRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, id := range args {
+			for _, arg := range args {
+				id, err := grantID(cmd.Context(), cl, arg)
+				if err != nil {
+					return err
+				}
 				g, err := cl.Revoke(cmd.Context(), id)
 				if err != nil {
 					return err

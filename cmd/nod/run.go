@@ -12,6 +12,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// runPrompt is the text of a request of nod run, unless --prompt sets it.
+const runPrompt = "Run this command?"
+
 func runCommand() *cobra.Command {
 	var a asking
 	var prompt string
@@ -53,7 +56,7 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 	}
 	a.waitFlags(cmd)
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVar(&prompt, "prompt", "", "text to show instead of \"Run this command?\"")
+	cmd.Flags().StringVar(&prompt, "prompt", "", "text to show instead of \""+runPrompt+"\"")
 	return cmd
 }
 
@@ -83,7 +86,7 @@ func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, 
 		return bridge.Request{}, err
 	}
 	if prompt == "" {
-		prompt = "Run this command?"
+		prompt = runPrompt
 	}
 	r := a.request(prompt)
 	dir, _ := where["directory"].(string) // empty if unknown

@@ -107,7 +107,11 @@ func changeCommand(
 		if err != nil {
 			return err
 		}
-		sessions, err := change(cmd.Context(), cl, agent, args[0])
+		session, err := sessionID(cmd.Context(), cl, args[0])
+		if err != nil {
+			return err
+		}
+		sessions, err := change(cmd.Context(), cl, agent, session)
 		if c.json && err == nil {
 			return printJSON(cmd.OutOrStdout(), sessions)
 		}
