@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -159,8 +159,7 @@ func showWaiting(ctx context.Context, w io.Writer, rec bridge.Record) func() {
 		return func() {}
 	}
 	line := "waiting for " + strings.Join(people(rec.Interaction), ", ") + " on " + strings.Join(places(rec.Interaction), ", ")
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !terminal.Is(w) {
 		fmt.Fprintf(w, "nod: %s %s, until %s\n", rec.Interaction.ID, line, rec.Interaction.Deadline.UTC().Format("2006-01-02 15:04:05 UTC"))
 		return func() {}
 	}
@@ -241,7 +240,7 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	default:
 		code = bridge.CodeUnavailable.ExitCode()
 	}
-	fmt.Fprintf(w, "nod: %s%s%s\n", rec.Outcome(), by, reason)
+	fmt.Fprintf(w, "nod: %s%s%s\n", terminal.Colors(w).Paint(stateColor(rec), rec.Outcome()), by, reason)
 	if code == 0 {
 		return nil
 	}

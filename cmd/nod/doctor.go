@@ -27,15 +27,14 @@ The exit code is 1 if a check failed. Warnings do not count.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.Talk = cmd.ErrOrStderr()
-			d.Examine(cmd.Context())
-			var err error
-			if asJSON {
-				err = printJSON(cmd.OutOrStdout(), map[string]any{"ok": !d.Failed(), "findings": d.Findings})
-			} else {
-				err = d.Print(cmd.OutOrStdout())
+			if !asJSON {
+				d.Out = cmd.OutOrStdout()
 			}
-			if err != nil {
-				return err
+			d.Examine(cmd.Context())
+			if asJSON {
+				if err := printJSON(cmd.OutOrStdout(), map[string]any{"ok": !d.Failed(), "findings": d.Findings}); err != nil {
+					return err
+				}
 			}
 			if d.Failed() {
 				return exitError(1)

@@ -132,7 +132,7 @@ func printList(w, talk io.Writer, page bridge.List, unlisted int, quiet bool) er
 		}
 		return nil
 	}
-	var t terminal.Table
+	t := terminal.Table{Cut: true}
 	if len(page.Items) > 0 {
 		t.Head("ID", "STATE", "AGE", "LEFT", "AGENT", "REQUEST")
 	}

@@ -60,7 +60,8 @@ or last for the newest request.`,
 func printRecord(w io.Writer, rec bridge.Record) {
 	i := rec.Interaction
 	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
-	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, card.HeadText(), card.From, render.PlainText(card.Body))
+	head := terminal.Colors(w).Paint(stateColor(rec), card.HeadText())
+	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, head, card.From, render.PlainText(card.Body))
 	if len(card.Questions) > 0 {
 		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Questions))
 	}

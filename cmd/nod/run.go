@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"os/user"
@@ -64,6 +65,12 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 // absolute path. nod shows it, checks it against the policy, and runs it.
 func programPath(name string) (string, error) {
 	path, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", errors.New("no such program in PATH")
+	}
+	if e, ok := errors.AsType[*exec.Error](err); ok {
+		return "", e.Err
+	}
 	if err != nil {
 		return "", err
 	}

@@ -61,7 +61,7 @@ func argumentNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, word := range strings.Fields(cmd.Use)[1:] {
 		if word != "--" && word != "|" {
-			names = append(names, strings.Trim(word, "[].…"))
+			names = append(names, strings.ReplaceAll(strings.Trim(word, "[].…"), "|", " or "))
 		}
 	}
 	return names

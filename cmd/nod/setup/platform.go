@@ -142,7 +142,7 @@ func (s *Init) checks(ctx context.Context, platform, channel string) bool {
 		if channel != "" && !strings.Contains(f.Check, channel) {
 			continue
 		}
-		s.say("  %-8s %s  %s", findingMarks[f.Status], f.Check, render.Line(f.Detail))
+		s.say("  %-8s %s  %s", marks[f.Status].Text, f.Check, render.Line(f.Detail))
 		if f.Status == bridge.FindingFailed {
 			s.say("           → %s", f.Fix)
 			good = false

@@ -14,7 +14,10 @@ type Cell struct {
 }
 
 // Table writes rows with aligned columns, two spaces apart.
-type Table struct{ rows [][]Cell }
+type Table struct {
+	Cut  bool // on a terminal, cut the last column at the right edge
+	rows [][]Cell
+}
 
 // Head adds a row of column titles.
 func (t *Table) Head(titles ...string) {
@@ -28,8 +31,7 @@ func (t *Table) Head(titles ...string) {
 // Row adds a row.
 func (t *Table) Row(cells ...Cell) { t.rows = append(t.rows, cells) }
 
-// Write writes the table. On a terminal, it cuts the last column at the right
-// edge.
+// Write writes the table.
 func (t *Table) Write(w io.Writer) error {
 	var widths []int
 	for _, row := range t.rows {
@@ -47,7 +49,7 @@ func (t *Table) Write(w io.Writer) error {
 		for n, c := range row {
 			text := c.Text
 			if n == len(row)-1 {
-				if edge > 0 {
+				if t.Cut && edge > 0 {
 					text = Cut(text, edge-at)
 				}
 				b.WriteString(colors.Paint(c.Color, text))
