@@ -112,6 +112,11 @@ func (d *Doctor) examineConfig() (config.Config, bool) {
 		return c, false
 	}
 	d.add("config", bridge.FindingOK, Summary(c), "")
+	if err := c.UnknownVariables(d.Path, os.Environ()); err != nil {
+		for problem := range strings.SplitSeq(err.Error(), "\n") {
+			d.add("config.variables", bridge.FindingWarning, problem, "correct its name, or unset it")
+		}
+	}
 	if len(c.Platforms()) == 0 {
 		d.add("config.platforms", bridge.FindingFailed, "no platform has a token, so nod cannot ask anyone", "run nod init")
 	}
