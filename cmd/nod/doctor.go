@@ -16,8 +16,8 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the setup and report how to fix it",
-		Long: `Check the config, Redis and each platform: tokens, scopes, channels, how clicks
-arrive, clocks, persistence and eviction. Then post a test question to the
+		Long: `Check the config, Redis and each platform: tokens, scopes, channels, accounts of
+people, how clicks arrive, clocks, persistence and eviction. Then post a test question to the
 default route, wait for your click, and report the step that failed.
 
 The test does not need a running daemon and does not affect one: it starts a

@@ -17,13 +17,14 @@ func initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Connect chats, coding agents or MCP clients",
 		Long: `Connect your chats. nod guides you to each page, button and token, checks every
-token immediately, and writes the config. Run it again to add more: nod keeps
-existing settings and comments.
+token, channel and account immediately, and saves each platform as soon as it
+works. Enter skip to leave a platform for later. Run it again to add more: nod
+keeps existing settings and comments.
 
 nod reads tokens from SLACK_BOT_TOKEN, SLACK_APP_TOKEN, DISCORD_BOT_TOKEN and
 TELEGRAM_BOT_TOKEN, or prompts for them. It stores them next to the config in
 files that only you can read, and never prints them. With --yes, nod does not
-prompt, for use in scripts.`,
+prompt, for use in scripts, and saves either everything or nothing.`,
 		Example: "  nod init\n  nod init --yes --platforms slack --slack-channel C0123456789 --person ana --slack-user U0123456789\n  nod init claude --grace 10s",
 		Args:    cobra.NoArgs,
 	}

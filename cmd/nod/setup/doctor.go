@@ -84,6 +84,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		d.found(broker.Diagnose(ctx, client, c.Redis.WaitReplicas)...)
 		d.examineKeys(ctx, c, client)
 	}
+	d.examineResponders(c)
 	d.examinePlatforms(ctx, c)
 	d.examineDaemon(ctx, c)
 	switch {
@@ -153,6 +154,7 @@ func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 				}
 			}
 		}
+		needs.Accounts = accounts(c, p.Name())
 		if x, ok := p.(bridge.Diagnoser); ok {
 			d.found(x.Diagnose(ctx, needs)...)
 		}
