@@ -2,7 +2,7 @@
 // blocked, and what it does next.
 import { h } from "./dom.js";
 
-const marks = { asks: "?", blocked: "⏸", unblocked: "✓", says: "›", try: "☞" };
+const marks = { asks: "?", blocked: "…", unblocked: "✓", says: "›", try: "☞" };
 let drawn = "";
 
 export function drawAgent(story) {
