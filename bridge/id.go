@@ -95,7 +95,8 @@ func Expand[T ~string](s string, ids []T) (T, error) {
 		switch {
 		case strings.EqualFold(string(id), s):
 			return id, nil
-		case len(s) >= MinPrefix && s != Newest && strings.HasPrefix(strings.ToLower(string(id)), strings.ToLower(s)) && !slices.Contains(found, id):
+		case s == Newest, len(s) < MinPrefix, slices.Contains(found, id):
+		case strings.HasPrefix(strings.ToLower(string(id)), strings.ToLower(s)):
 			found = append(found, id)
 		}
 	}
@@ -105,7 +106,8 @@ func Expand[T ~string](s string, ids []T) (T, error) {
 	case len(found) == 0:
 		return "", Errorf(CodeNotFound, "%q not found", s)
 	case len(found) > 1:
-		return "", Errorf(CodeInvalid, "several IDs begin with %q, such as %s and %s", s, found[0], found[1]).WithHint("enter more characters of the ID")
+		return "", Errorf(CodeInvalid, "several IDs begin with %q, such as %s and %s", s, found[0], found[1]).
+			WithHint("enter more characters of the ID")
 	}
 	return found[0], nil
 }

@@ -58,6 +58,10 @@ func (c Config) Usable() error {
 	return errors.Join(errs...)
 }
 
+// clientTokens is the prefix of variables in which scripts keep several tokens,
+// such as NOD_TOKEN_CI.
+const clientTokens = "NOD_TOKEN_"
+
 // ownVariables are the variables that other commands of nod read.
 var ownVariables = []string{"NOD_URL", "NOD_TOKEN", "NOD_CONFIG", "NOD_RECEIPT_KEYS"}
 
@@ -83,7 +87,7 @@ func (c Config) UnknownVariables(path string, environ []string) error {
 	var errs []error
 	for _, kv := range slices.Sorted(slices.Values(environ)) {
 		name, value, _ := strings.Cut(kv, "=")
-		if value == "" || !strings.HasPrefix(name, "NOD_") || known[name] || injected.MatchString(name) || mentions(text, name) {
+		if value == "" || !strings.HasPrefix(name, "NOD_") || known[name] || strings.HasPrefix(name, clientTokens) || injected.MatchString(name) || mentions(text, name) {
 			continue
 		}
 		hint := "docs/configuration.md lists the variables"

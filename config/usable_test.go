@@ -67,15 +67,18 @@ func TestUnknownVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, hint := range map[string]string{
-		"NOD_LISTN": "did you mean NOD_LISTEN?", "NOD_AGENTS_CD_TOKEN": "did you mean NOD_AGENTS_CI_TOKEN?", "NOD_REDIS_URI": "did you mean NOD_REDIS_URL?",
-		"NOD_WHATEVER": "lists the variables",
+		"NOD_LISTN": "did you mean NOD_LISTEN?", "NOD_AGENTS_CD_TOKEN": "did you mean NOD_AGENTS_CI_TOKEN?",
+		"NOD_REDIS_URI": "did you mean NOD_REDIS_URL?",
+		"NOD_WHATEVER":  "lists the variables",
 	} {
-		if err := c.UnknownVariables(path, []string{"HOME=/", name + "=1"}); err == nil || !strings.Contains(err.Error(), name+": ") || !strings.Contains(err.Error(), hint) {
+		if err := c.UnknownVariables(path, []string{"HOME=/", name + "=1"}); err == nil || !strings.Contains(err.Error(),
+			name+": ") || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if err := c.UnknownVariables(path, []string{
-		"NOD_URL=x", "NOD_TOKEN=x", "NOD_CONFIG=x", "NOD_LISTEN=x", "NOD_AGENTS_CI_TOKEN=x", "NOD_MY_CI=x", "NOD_SLACK_BOT_TOKEN=x", "NODE_ENV=x",
+		"NOD_URL=x", "NOD_TOKEN=x", "NOD_TOKEN_CI=x", "NOD_CONFIG=x", "NOD_LISTEN=x", "NOD_AGENTS_CI_TOKEN=x", "NOD_MY_CI=x", "NOD_SLACK_BOT_TOKEN=x",
+		"NODE_ENV=x",
 		"NOD_SERVICE_HOST=x", "NOD_PORT=x", "NOD_PORT_8787_TCP_ADDR=x", "NOD_SERVICE_PORT_HTTP=x", "NOD_REDIS_SERVICE_HOST=x",
 	}); err != nil {
 		t.Error(err)

@@ -60,9 +60,9 @@ type Client struct {
 	// wrong. Zero means Patience. Set it before the first call.
 	FirstPatience time.Duration
 	// Retrying, if not nil, is called about a second after a daemon became
-	// unreachable, once for each outage of a call, with the address. Set it
-	// before the first call.
-	Retrying func(base string, err error)
+	// unreachable, once for each outage of a call. Set it before the first
+	// call.
+	Retrying func(err error)
 	// Trace is sent with every call, so that requests belong to the caller's
 	// trace. It is a traceparent in the format of W3C Trace Context. If it is
 	// empty, calls have no trace. Set it before the first call.
@@ -234,7 +234,7 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 		}
 		if past+out.pause > tellAfter && !out.told && c.Retrying != nil {
 			out.told = true
-			c.Retrying(c.address(), err)
+			c.Retrying(err)
 		}
 		if !bridge.Pause(ctx, out.pause) {
 			return ctx.Err()
@@ -410,7 +410,8 @@ func (c *Client) failure(resp *http.Response) error {
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); err != nil || body.Error == nil {
 		if resp.StatusCode >= 500 { // such as a proxy whose daemon restarts
-			return bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d", c.address(), resp.StatusCode).
+			return bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d",
+				c.address(), resp.StatusCode).
 				WithHint("check that nod serve is running, and the proxies in between")
 		}
 		return foreign()

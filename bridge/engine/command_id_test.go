@@ -21,11 +21,13 @@ func TestCommandsExpandIDs(t *testing.T) {
 	r.Route = "prod"
 	other := w.open(bridge.Agent{Name: "ci"}, r).Interaction.ID
 	for text, want := range map[string]string{
-		"show last": "make second", "show " + string(first)[:34]: "make first", "show " + strings.ToUpper(string(second)[:34]): "make second",
-		"show " + string(first)[:4]: "Several IDs begin with", "show " + string(first)[:3]: "not found", "show": "not found",
+		"show last": "make second", "show " + string(first)[:34]: "make first",
+		"show " + strings.ToUpper(string(second)[:34]): "make second",
+		"show " + string(first)[:4]:                    "Several IDs begin with", "show " + string(first)[:3]: "not found", "show": "not found",
 		"show " + string(other)[:34]: "not found", "revoke zzzz": "Grant not found",
 	} {
-		if got := w.say("ana", text); !strings.Contains(got, want) || strings.Contains(got, "secret") || strings.Contains(got, string(other)) {
+		if got := w.say("ana", text); !strings.Contains(got, want) || strings.Contains(got, "secret") || strings.Contains(got,
+			string(other)) {
 			t.Errorf("%q: %s, want %q", text, got, want)
 		}
 	}

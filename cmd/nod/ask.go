@@ -58,8 +58,9 @@ func (c *connection) client() (*client.Client, error) {
 		cl.FirstPatience = c.patience
 	}
 	if c.cmd != nil {
-		cl.Retrying = func(base string, err error) {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying %s: %s. Start the daemon with: nod serve, or set NOD_URL\n", render.Line(base), render.Line(bridge.PublicText(err)))
+		cl.Retrying = func(err error) {
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying: %s; start it with: nod serve, or set NOD_URL\n",
+				render.Line(bridge.PublicText(err)))
 		}
 	}
 	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way

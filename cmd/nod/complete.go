@@ -79,7 +79,8 @@ func complete(root *cobra.Command) {
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if s := flagSuggester(f, flags); s != nil {
-				_ = c.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+				_ = c.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, args []string, _ string) ([]string,
+					cobra.ShellCompDirective) {
 					return suggest(s, cmd, args)
 				}) // fails only for an unknown flag
 			}
@@ -155,7 +156,7 @@ func answerWords(ctx context.Context, s suggesting) []string {
 	if cl == nil {
 		return nil
 	}
-	id, err := requestID(ctx, cl, s.args[0])
+	id, err := requestID(ctx, cl, s.args[0], bridge.StatePending)
 	if err != nil {
 		return nil
 	}

@@ -22,15 +22,15 @@ const (
 )
 
 // requestID returns the ID that arg means: an ID, the beginning of one, or the
-// word for the newest request.
-func requestID(ctx context.Context, cl *client.Client, arg string) (bridge.ID, error) {
+// word for the newest request in a state. The empty state means any.
+func requestID(ctx context.Context, cl *client.Client, arg string, state bridge.State) (bridge.ID, error) {
 	if id, err := bridge.ParseID(arg); err == nil {
 		return id, nil
 	}
 	f := bridge.ListFilter{Limit: listMost}
 	earliest := time.Time{}
 	if arg == bridge.Newest {
-		f.Limit = 1
+		f.Limit, f.State = 1, state
 	} else {
 		prefix := strings.ToLower(arg)
 		if len(prefix) < bridge.MinPrefix || len(prefix) >= len(someID) || uuid.Validate(prefix+someID[len(prefix):]) != nil {
@@ -53,12 +53,22 @@ func requestID(ctx context.Context, cl *client.Client, arg string) (bridge.ID, e
 		more := f.Cursor != "" && arg != bridge.Newest && !page.Items[len(page.Items)-1].Interaction.Created.Before(earliest)
 		switch code := bridge.ErrorCode(err); {
 		case more && (err == nil || code == bridge.CodeNotFound): // another page may have one
+		case code == bridge.CodeNotFound && arg == bridge.Newest:
+			return "", bridge.Errorf(bridge.CodeNotFound, "no %srequests", given(state)).WithHint("list the requests with: nod list")
 		case code == bridge.CodeNotFound:
 			return "", bridge.Errorf(bridge.CodeNotFound, "request %q not found", arg).WithHint("list the requests with: nod list")
 		default:
 			return id, err
 		}
 	}
+}
+
+// given returns a state in front of a noun.
+func given(s bridge.State) string {
+	if s == "" {
+		return ""
+	}
+	return string(s) + " "
 }
 
 // grantID returns the ID of the grant that arg means: an ID, the beginning of

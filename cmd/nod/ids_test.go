@@ -62,7 +62,8 @@ func request(id bridge.ID, state bridge.State, left time.Duration) bridge.Record
 // other request on any page begins in the same way.
 func TestRequestID(t *testing.T) {
 	t.Parallel()
-	a, b, c, d := aged(time.Minute, "aaaaaaaaaaaa"), aged(time.Hour, "bbbbbbbbbbbb"), aged(24*time.Hour, "cccccccccccc"), aged(1000*time.Hour, "dddddddddddd")
+	a, b, c, d := aged(time.Minute, "aaaaaaaaaaaa"), aged(time.Hour, "bbbbbbbbbbbb"), aged(24*time.Hour, "cccccccccccc"),
+		aged(1000*time.Hour, "dddddddddddd")
 	twin := c[:35] + "f"
 	var records []bridge.Record
 	for _, id := range []bridge.ID{a, b, twin, c, d} {
@@ -70,26 +71,29 @@ func TestRequestID(t *testing.T) {
 	}
 	cl, pages := listing(t, records)
 	for arg, want := range map[string]bridge.ID{
-		string(a): a, strings.ToUpper(string(a)): a, "last": a, string(a[:20]): a, string(b[:30]): b, string(twin): twin, string(d[:8]): d, strings.ToUpper(string(b[:13])): b,
+		string(a): a, strings.ToUpper(string(a)): a, "last": a, string(a[:20]): a, string(b[:30]): b, string(twin): twin,
+		string(d[:8]): d, strings.ToUpper(string(b[:13])): b,
 	} {
-		if got, err := requestID(t.Context(), cl, arg); err != nil || got != want {
+		if got, err := requestID(t.Context(), cl, arg, ""); err != nil || got != want {
 			t.Errorf("%q: %s, %v; want %s", arg, got, err, want)
 		}
 	}
 	for arg, code := range map[string]bridge.Code{
-		string(c[:35]): bridge.CodeInvalid, string(a[:4]): bridge.CodeInvalid, "": bridge.CodeInvalid, "abc": bridge.CodeInvalid, "nonsense": bridge.CodeInvalid, "LAST": bridge.CodeInvalid,
-		"0000ffff": bridge.CodeNotFound, "ffffffff": bridge.CodeNotFound, string(a[:24]) + "f": bridge.CodeNotFound, string(a) + "0": bridge.CodeInvalid, "0193--": bridge.CodeInvalid,
+		string(c[:35]): bridge.CodeInvalid, string(a[:4]): bridge.CodeInvalid, "": bridge.CodeInvalid, "abc": bridge.CodeInvalid,
+		"nonsense": bridge.CodeInvalid, "LAST": bridge.CodeInvalid,
+		"0000ffff": bridge.CodeNotFound, "ffffffff": bridge.CodeNotFound, string(a[:24]) + "f": bridge.CodeNotFound,
+		string(a) + "0": bridge.CodeInvalid, "0193--": bridge.CodeInvalid,
 	} {
-		if got, err := requestID(t.Context(), cl, arg); bridge.ErrorCode(err) != code {
+		if got, err := requestID(t.Context(), cl, arg, ""); bridge.ErrorCode(err) != code {
 			t.Errorf("%q: %s, %v; want %s", arg, got, err, code)
 		}
 	}
 	*pages = 0
-	if _, err := requestID(t.Context(), cl, string(a[:20])); err != nil || *pages != 2 {
+	if _, err := requestID(t.Context(), cl, string(a[:20]), ""); err != nil || *pages != 2 {
 		t.Errorf("it reads %d pages, %v; want those of the newest hour", *pages, err)
 	}
 	empty, _ := listing(t, nil)
-	if got, err := requestID(t.Context(), empty, "last"); bridge.ErrorCode(err) != bridge.CodeNotFound {
+	if got, err := requestID(t.Context(), empty, "last", bridge.StatePending); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("no requests: %s, %v", got, err)
 	}
 }
@@ -101,7 +105,8 @@ func TestSessionID(t *testing.T) {
 	const generated = "7d44b0f2-3c1a-4e51-9d1c-0a2f6f9be111"
 	cl, _ := listing(t, nil, bridge.Session{ID: "release-10"}, bridge.Session{ID: "deadbeef-10"}, bridge.Session{ID: generated})
 	for arg, want := range map[string]string{
-		"": "", "release-1": "release-1", "last": "release-10", "7d44": generated, "7D44B0F2": generated, "deadbeef": "deadbeef", generated: generated, "9d1c": "9d1c",
+		"": "", "release-1": "release-1", "last": "release-10", "7d44": generated, "7D44B0F2": generated, "deadbeef": "deadbeef",
+		generated: generated, "9d1c": "9d1c",
 	} {
 		if got, err := sessionID(t.Context(), cl, arg); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", arg, got, err, want)
@@ -113,13 +118,16 @@ func TestSessionID(t *testing.T) {
 // next at the top, including those of later pages.
 func TestByDeadline(t *testing.T) {
 	t.Parallel()
-	late, closed, soon, old := aged(time.Minute, "aaaaaaaaaaaa"), aged(2*time.Minute, "bbbbbbbbbbbb"), aged(3*time.Minute, "cccccccccccc"), aged(4*time.Minute, "dddddddddddd")
+	late, closed, soon, old := aged(time.Minute, "aaaaaaaaaaaa"), aged(2*time.Minute, "bbbbbbbbbbbb"), aged(3*time.Minute,
+		"cccccccccccc"), aged(4*time.Minute, "dddddddddddd")
 	middle := aged(5*time.Minute, "eeeeeeeeeeee")
 	cl, _ := listing(t, []bridge.Record{
-		request(late, bridge.StatePending, 3*time.Hour), request(closed, bridge.StateDenied, 0), request(soon, bridge.StatePending, time.Minute),
+		request(late, bridge.StatePending, 3*time.Hour), request(closed, bridge.StateDenied, 0), request(soon, bridge.StatePending,
+			time.Minute),
 		request(old, bridge.StateApproved, 0), request(middle, bridge.StatePending, time.Hour),
 	})
-	for limit, want := range map[int][]bridge.ID{0: {soon, middle, late, closed, old}, 2: {soon, middle}, 3: {soon, middle, late}, 4: {soon, middle, late, closed}} {
+	for limit, want := range map[int][]bridge.ID{0: {soon, middle, late, closed, old}, 2: {soon, middle}, 3: {soon, middle, late},
+		4: {soon, middle, late, closed}} {
 		page, left, err := byDeadline(t.Context(), cl, bridge.ListFilter{Limit: limit})
 		var got []bridge.ID
 		for _, r := range page.Items {
@@ -135,14 +143,16 @@ func TestByDeadline(t *testing.T) {
 func TestPrintList(t *testing.T) {
 	t.Parallel()
 	run := request(aged(5*time.Minute, "aaaaaaaaaaaa"), bridge.StatePending, 90*time.Minute+time.Second)
-	run.Interaction.Prompt, run.Interaction.Approval = runPrompt, &bridge.Approval{Tool: "run", Input: json.RawMessage(`{"argv":["kubectl","delete","pod","my x"],"program":"/bin/kubectl"}`)}
+	run.Interaction.Prompt, run.Interaction.Approval = runPrompt, &bridge.Approval{Tool: "run",
+		Input: json.RawMessage(`{"argv":["kubectl","delete","pod","my x"],"program":"/bin/kubectl"}`)}
 	done := request(aged(50*time.Hour, "bbbbbbbbbbbb"), bridge.StateApproved, 0)
 	var out, talk strings.Builder
 	if err := printList(&out, &talk, bridge.List{Items: []bridge.Record{run, done}, Next: "c"}, 3, false); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	for n, want := range []string{"ID ", "  pending   5m   90m   ci     kubectl delete pod 'my x'", "  approved  2d         ci     May I?"} {
+	for n, want := range []string{"ID ", "  pending   5m   90m   ci     kubectl delete pod 'my x'",
+		"  approved  2d         ci     May I?"} {
 		if !strings.HasPrefix(lines[n], want) && !strings.HasSuffix(lines[n], want) {
 			t.Errorf("line %d is %q, want %q", n, lines[n], want)
 		}

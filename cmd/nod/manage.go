@@ -18,13 +18,14 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// record reads the request with the ID in arg.
-func (c *connection) record(cmd *cobra.Command, arg string) (*client.Client, bridge.Record, error) {
+// record reads the request that arg means. The word for the newest one means the
+// newest in a state, or in any state if it is empty.
+func (c *connection) record(cmd *cobra.Command, arg string, state bridge.State) (*client.Client, bridge.Record, error) {
 	cl, err := c.client()
 	if err != nil {
 		return nil, bridge.Record{}, err
 	}
-	id, err := requestID(cmd.Context(), cl, arg)
+	id, err := requestID(cmd.Context(), cl, arg, state)
 	if err != nil {
 		return nil, bridge.Record{}, err
 	}
@@ -42,7 +43,7 @@ or last for the newest request.`,
 		Example: "  nod show last\n  nod show 0193b3c4-7d5e",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, rec, err := c.record(cmd, args[0])
+			_, rec, err := c.record(cmd, args[0], "")
 			if err != nil {
 				return err
 			}
@@ -107,12 +108,12 @@ decision that nod show lists, such as deny, once, session or always. For one
 question, enter its value; for several, enter QUESTION=VALUE for each. A list is
 VALUE,VALUE. A form, a plan review or feedback is a JSON object.
 
-With last instead of an ID, nod shows the newest request and asks before it
-answers.`,
+With last instead of an ID, nod shows the newest pending request and asks before
+it answers.`,
 		Example: "  nod answer 0193b3c4-… once\n  nod answer 0193b3c4-… deny --reason \"not on a Friday\"\n  nod answer 0193b3c4-… region=eu size=l",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, rec, err := c.record(cmd, args[0])
+			cl, rec, err := c.record(cmd, args[0], bridge.StatePending)
 			if err != nil {
 				return err
 			}
@@ -163,7 +164,8 @@ func confirmNewest(cmd *cobra.Command, i bridge.Interaction, a bridge.Reply) err
 	}
 	stdin, ok := cmd.InOrStdin().(*os.File)
 	if !ok || !terminal.Is(stdin) {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: not allowed here, because a newer request than you know could be answered", bridge.Newest).
+		return bridge.Errorf(bridge.CodeInvalid, "%s: not allowed here, because a newer request than you know could be answered",
+			bridge.Newest).
 			WithHint("enter the ID or its first characters; the newest request is %s", i.ID)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s from %s: %s\nAnswer this request? [y/N] ", i.ID, render.Line(i.Agent), asks(i))
@@ -223,8 +225,10 @@ func cancelCommand() *cobra.Command {
 	var c connection
 	var reason, session string
 	cmd := &cobra.Command{
-		Use:     "cancel [ID]",
-		Short:   "Cancel a request, or all pending requests of a session",
+		Use:   "cancel [ID]",
+		Short: "Cancel a request, or all pending requests of a session",
+		Long: `Cancel a request, or all pending requests of a session. Enter the ID of the
+request, the first characters of the ID, or last for the newest pending request.`,
 		Example: "  nod cancel 0193b3c4-…\n  nod cancel --session release-2",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -249,7 +253,7 @@ func cancelCommand() *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: requests cancelled: %d\n", len(page.Items))
 				return nil
 			}
-			id, err := requestID(cmd.Context(), cl, args[0])
+			id, err := requestID(cmd.Context(), cl, args[0], bridge.StatePending)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,8 @@ import (
 // calling are complete command lines of the commands that call the daemon.
 var calling = map[string][]string{
 	"ask": {"Ship it?"}, "approve": {"Delete prod-db?"}, "run": {"--", "true"}, "notify": {"Backup done"},
-	"list": {}, "show": {unknownID}, "answer": {unknownID, "once"}, "cancel": {unknownID}, "events": {}, "messages": {"--session", "release-2"},
+	"list": {}, "show": {unknownID}, "answer": {unknownID, "once"}, "cancel": {unknownID}, "events": {}, "messages": {"--session",
+		"release-2"},
 	"sessions": {}, "stop": {"release-2"}, "resume": {"release-2"}, "grants list": {}, "grants revoke": {"3f2a9c01b4d7"},
 	"channel": {"mute", "slack:C0123ABCD"}, "link": {"3xk7q2mwpz4ta"}, "receipt keys": {}, "audit export": {}, "audit verify": {},
 }
@@ -33,11 +34,13 @@ const unknownID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
 // naming are command lines that name something unknown.
 var naming = [][]string{
 	{"show", unknownID}, {"show", "0193b3c4"}, {"show", "nonsense"}, {"answer", unknownID, "once"}, {"cancel", unknownID},
-	{"cancel", "--session", "release-2"}, {"resume", "release-2"}, {"messages", "--session", "release-2"}, {"grants", "revoke", "3f2a9c01b4d7"},
+	{"cancel", "--session", "release-2"}, {"resume", "release-2"}, {"messages", "--session", "release-2"}, {"grants", "revoke",
+		"3f2a9c01b4d7"},
 	{"ask", "Ship it?", "--route", "nowhere"}, {"channel", "mute", "slack:C0123ABCD"}, {"link", "3xk7q2mwpz4ta"},
 	{"list", "--session", "release-2"}, {"list", "--cursor", "x"}, {"events", "--session", "release-2", "--render"},
 	{"doctor", "--config", "missing.yaml"}, {"serve", "--config", "missing.yaml"}, {"config", "check", "--config", "missing.yaml"},
-	{"receipt", "verify", "missing", "--keys", "missing.json"}, {"audit", "verify", "missing", "--keys", "missing.json"}, {"restore", "missing.backup"},
+	{"receipt", "verify", "missing", "--keys", "missing.json"}, {"audit", "verify", "missing", "--keys", "missing.json"}, {"restore",
+		"missing.backup"},
 	{"ask", "x", "--form", "missing.json"}, {"ask", "x", "--request", "missing.json"}, {"run", "--", "no-such-command"},
 	{"manifest", "teams"}, {"help", "aprove"}, {"aprove"},
 }
@@ -45,7 +48,8 @@ var naming = [][]string{
 // internal are words of the language, the libraries and the protocol, which no
 // message may have.
 var internal = []string{
-	"strconv", "json: ", "yaml: ", "unmarshal", "context ", "pflag", "arg(s)", "dial tcp", "goroutine", "net/http", "Get \"", "Post \"", "invalid character", "0x", "%!", "EOF",
+	"strconv", "json: ", "yaml: ", "unmarshal", "context ", "pflag", "arg(s)", "dial tcp", "goroutine", "net/http", "Get \"",
+	"Post \"", "invalid character", "0x", "%!", "EOF",
 	"map[", "nil", "struct", "invalid argument \"", "HTTP/1", "flag needs", "type config", "parse \"", "lookup ", "Internal Server Error",
 }
 
@@ -68,18 +72,24 @@ var broken = []struct {
 	url  string
 	args []string
 }{
-	{"", []string{"ask", "x", "--form", "broken.json"}}, {"", []string{"ask", "x", "--request", "broken.json"}}, {"", []string{"ask", "x", "--request", "unknown.json"}},
+	{"", []string{"ask", "x", "--form", "broken.json"}}, {"", []string{"ask", "x", "--request", "broken.json"}}, {"", []string{"ask",
+		"x", "--request", "unknown.json"}},
 	{"", []string{"approve", "x", "--input", "{"}}, {"", []string{"receipt", "verify", "broken.json", "--keys", "broken.json"}},
-	{"", []string{"audit", "verify", "broken.json", "--keys", "keys.json"}}, {"", []string{"restore", "broken.json", "--config", "redis.yaml"}},
-	{"", []string{"config", "check", "--config", "broken.yaml"}}, {"", []string{"config", "check", "--config", "unknown.yaml"}}, {"", []string{"config", "check", "--config", "types.yaml"}},
+	{"", []string{"audit", "verify", "broken.json", "--keys", "keys.json"}}, {"", []string{"restore", "broken.json", "--config",
+		"redis.yaml"}},
+	{"", []string{"config", "check", "--config", "broken.yaml"}}, {"", []string{"config", "check", "--config", "unknown.yaml"}}, {"",
+		[]string{"config", "check", "--config", "types.yaml"}},
 	{"", []string{"serve", "--config", "broken.yaml"}}, {"", []string{"backup", "/missing/x", "--config", "redis.yaml"}},
-	{"localhost:8787", []string{"list"}}, {"ftp://localhost", []string{"list"}}, {"http://", []string{"list"}}, {"http://[", []string{"list"}}, {"http://nod.invalid", []string{"list"}},
+	{"localhost:8787", []string{"list"}}, {"ftp://localhost", []string{"list"}}, {"http://", []string{"list"}}, {"http://[",
+		[]string{"list"}}, {"http://nod.invalid", []string{"list"}},
 	{"PAGE", []string{"list"}}, {"PAGE/gone", []string{"list"}}, {"PAGE/broken", []string{"list"}}, {"TLS", []string{"list"}},
 }
 
 var brokenFiles = map[string]string{
-	"broken.json": "{", "unknown.json": `{"promt": "x"}`, "keys.json": `{"keys":[{"kty":"OKP"}]}`, "redis.yaml": "redis: {url: redis://127.0.0.1:1}\nredis_x: 1\n",
-	"broken.yaml": "slack: [\n", "unknown.yaml": "listen: 127.0.0.1:1\nchanel: x\n", "types.yaml": "routes: 7\nmax_connections: many\naudit: []\n",
+	"broken.json": "{", "unknown.json": `{"promt": "x"}`, "keys.json": `{"keys":[{"kty":"OKP"}]}`,
+	"redis.yaml":  "redis: {url: redis://127.0.0.1:1}\nredis_x: 1\n",
+	"broken.yaml": "slack: [\n", "unknown.yaml": "listen: 127.0.0.1:1\nchanel: x\n",
+	"types.yaml": "routes: 7\nmax_connections: many\naudit: []\n",
 }
 
 // foreign serves pages that do not come from a nod daemon.
@@ -121,7 +131,8 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 		if c.Hidden || path == "" || slices.Contains([]string{"help", "completion", "hook", "codex"}, at[0]) {
 			continue // a hook answers in the format of its agent
 		}
-		if c.Args != nil && c.Args(c, nil) != nil || c.HasSubCommands() && !c.Runnable() || slices.Contains([]string{"cancel", "link", "messages", "ask"}, path) {
+		if c.Args != nil && c.Args(c, nil) != nil || c.HasSubCommands() && !c.Runnable() || slices.Contains([]string{"cancel", "link",
+			"messages", "ask"}, path) {
 			none.try(at)
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -170,7 +181,8 @@ func TestMistakes(t *testing.T) {
 	for _, args := range naming {
 		unknown.try(args)
 	}
-	invalid := &mistakeTable{title: "Invalid files and addresses", text: "The addresses are values of `NOD_URL`. At PAGE is a web server that is not nod."}
+	invalid := &mistakeTable{title: "Invalid files and addresses",
+		text: "The addresses are values of `NOD_URL`. At PAGE is a web server that is not nod."}
 	page := foreign(t)
 	for _, b := range broken {
 		url := strings.Replace(strings.Replace(b.url, "PAGE", page, 1), "TLS", strings.Replace(page, "http", "https", 1), 1)

@@ -19,7 +19,10 @@ func (dr doctor) accounts(ctx context.Context, r *platforms.Report, needs bridge
 	guild := ""
 	for _, d := range needs.Destinations {
 		var c discordgo.Channel
-		if guild == "" && !strings.HasPrefix(d.Channel, "@") && dr.api.do(ctx, http.MethodGet, discordgo.EndpointChannel(d.Channel), nil, &c) == nil {
+		if guild != "" || strings.HasPrefix(d.Channel, "@") {
+			continue
+		}
+		if dr.api.do(ctx, http.MethodGet, discordgo.EndpointChannel(d.Channel), nil, &c) == nil {
 			guild = c.GuildID
 		}
 	}

@@ -111,7 +111,8 @@ func (s *Init) connectAll(ctx context.Context) error {
 		if strings.HasPrefix(strings.ToLower(again), "y") {
 			todo = skipped
 		} else {
-			s.say("nod: skipped %[1]s; connect it later with: nod init --platforms %[2]s", strings.Join(skipped, ", "), strings.Join(skipped, ","))
+			s.say("nod: skipped %s; connect it later with: nod init --platforms %s", strings.Join(skipped, ", "),
+				strings.Join(skipped, ","))
 		}
 	}
 	if !connected {

@@ -16,11 +16,13 @@ func TestInitKeeps(t *testing.T) {
 	p, r := newPatient(t)
 	path := proxied(t, r.Base)
 	known := Init{
-		Path: path, Platforms: []string{"slack", "telegram"}, Person: "ana", Channels: map[string]string{"telegram": fmt.Sprint(sandbox.TelegramChat)},
-		Users: map[string]string{"telegram": "7001"},
+		Path: path, Platforms: []string{"slack", "telegram"}, Person: "ana",
+		Channels: map[string]string{"telegram": fmt.Sprint(sandbox.TelegramChat)},
+		Users:    map[string]string{"telegram": "7001"},
 	}
 	said, failed := initialize(t, "skip\n"+sandbox.TelegramToken+"\n\n\ny\nxoxb-mistyped\n", known)
-	if failed == nil || !strings.Contains(said, "end of input") || !strings.Contains(said, "saved telegram in ") || strings.Count(said, "Install to Workspace") != 2 {
+	if failed == nil || !strings.Contains(said, "end of input") || !strings.Contains(said, "saved telegram in ") || strings.Count(said,
+		"Install to Workspace") != 2 {
 		t.Fatalf("%v: %s", failed, said)
 	}
 	c, err := config.Read(path, nil)
@@ -57,7 +59,8 @@ func TestInitChecksAccounts(t *testing.T) {
 			Path: path, Platforms: []string{platform}, Person: "ana", Redis: p.redis, Channels: map[string]string{platform: x.channel},
 			Users: map[string]string{platform: x.wrong},
 		})
-		if failed != nil || !strings.Contains(said, "FAILED   "+platform+".account."+x.wrong) || !strings.Contains(said, "ok       "+platform+".account."+x.user) {
+		if failed != nil || !strings.Contains(said, "FAILED   "+platform+".account."+x.wrong) || !strings.Contains(said,
+			"ok       "+platform+".account."+x.user) {
 			t.Errorf("%s: %v: %s", platform, failed, said)
 		}
 		if c, err := config.Load(path, nil); err != nil || c.People["ana"].Account(platform) != x.user {
@@ -75,7 +78,8 @@ func TestDoctorNamesPeople(t *testing.T) {
 	ana.Discord, bo.Slack = "", "U0NONE0001"
 	p.config.People["ana"], p.config.People["bo"] = ana, bo
 	found, well := p.examine(noAsk)
-	if f := found["people.ana"]; f.Status != "warning" || !strings.Contains(f.Detail, "no account on discord, where the route default posts") || !strings.Contains(f.Fix, "people.ana.discord") {
+	if f := found["people.ana"]; f.Status != "warning" || !strings.Contains(f.Detail,
+		"no account on discord, where the route default posts") || !strings.Contains(f.Fix, "people.ana.discord") {
 		t.Errorf("%+v", f)
 	}
 	if f := found["slack.account.U0NONE0001"]; well || f.Status != "failed" {

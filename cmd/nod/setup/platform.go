@@ -248,14 +248,16 @@ func (s *Init) user(ctx context.Context, platform, channel, user string) (string
 			return "", err
 		}
 		if user == "" {
-			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the ID of your account is required, because no one could answer otherwise", platform).
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the ID of your account is required, because no one could answer otherwise",
+				platform).
 				WithHint("set --%s-user", platform)
 		}
 		if s.checks(ctx, platform, channel, user) {
 			return user, nil
 		}
 		if s.Yes {
-			return "", bridge.Errorf(bridge.CodeInvalid, "%s: account %q cannot answer", platform, user).WithHint("follow the findings above")
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: account %q cannot answer", platform, user).
+				WithHint("follow the findings above")
 		}
 		s.say("     Enter another ID, or press Enter to check again.")
 	}
