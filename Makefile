@@ -64,8 +64,8 @@ bench: build redis ## benchmark nod and the libraries that it is compared with (
 screenshot: browser ## retake the screenshots for the documentation
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestConsoleInbox|TestPictures' ./cmd/nod/daemon
 
-reference: ## generate docs/cli.md, docs/api.md and docs/configuration.md from the source
-	$(GO) test -count=1 -run TestReference ./cmd/nod ./config ./bridge/api -update
+reference: redis ## generate docs/cli.md, mistakes.md, api.md and configuration.md from the source
+	$(GO) test -count=1 -run 'TestReference|TestMistakes' ./cmd/nod ./config ./bridge/api -update
 
 golden: ## update the golden files; review the diff before you commit it
 	$(GO) test ./render ./render/slackmsg ./render/discordmsg ./render/telegrammsg \

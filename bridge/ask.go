@@ -145,6 +145,9 @@ const (
 	OnTimeoutPending OnTimeout = "pending"
 )
 
+// OnTimeouts lists the rules.
+var OnTimeouts = []OnTimeout{OnTimeoutExpire, OnTimeoutDeny, OnTimeoutDefault, OnTimeoutEscalate, OnTimeoutPending}
+
 // Presentation is the position of the card among the messages of the session.
 type Presentation string
 

@@ -14,6 +14,7 @@ type Needs struct {
 	Destinations []Destination
 	Emails       bool     // accounts are recognized by their email address
 	Groups       []string // the platform's own groups that are used, in its format
+	Accounts     []string // accounts of people that are used
 }
 
 // FindingStatus is the result of a check.

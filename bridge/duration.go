@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/timespan"
 )
 
 // Duration is a time.Duration that is written as a string such as "5m" in JSON.
@@ -23,9 +25,9 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return Errorf(CodeInvalid, "duration: must be a string such as \"5m\" or a number of seconds")
 	}
-	v, err := time.ParseDuration(s)
+	v, err := timespan.Parse(s)
 	if err != nil {
-		return Errorf(CodeInvalid, "duration: invalid %q (use \"90s\", \"5m\" or \"1h30m\")", s)
+		return Errorf(CodeInvalid, "duration: invalid %q (such as %s)", s, timespan.Examples)
 	}
 	*d = Duration(v)
 	return nil

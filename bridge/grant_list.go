@@ -3,6 +3,7 @@ package bridge
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 )
 
@@ -24,4 +25,15 @@ func (g Grant) Words() string {
 			readable(OneLine(g.Actor.Display())) + " for the tool " + quoted(g.Tool) + "."
 	}
 	return g.Covers + " Given by " + strings.Join(givers, ", ") + " until " + g.Expires.UTC().Format("2006-01-02 15:04 UTC") + "."
+}
+
+// GrantIDs returns the IDs of grants, the newest grant first.
+func GrantIDs(all []Grant) []string {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Grant) int { return b.At.Compare(a.At) })
+	ids := make([]string, len(all))
+	for n, g := range all {
+		ids[n] = g.ID()
+	}
+	return ids
 }

@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,4 +77,37 @@ func (id ID) Short() string {
 func (id ID) bytes() ([16]byte, bool) {
 	u, err := uuid.Parse(string(id))
 	return u, err == nil
+}
+
+// Newest stands for the newest of a list of IDs.
+const Newest = "last"
+
+// MinPrefix is the minimum length of the beginning of an ID that stands for it.
+const MinPrefix = 4
+
+// Expand returns the ID that people mean by s, among ids, the newest first: the
+// ID s, the only one that begins with s, or the first for the word last. It
+// returns CodeNotFound if there is none, and CodeInvalid if several begin with s.
+func Expand[T ~string](s string, ids []T) (T, error) {
+	var found []T
+	s = strings.TrimSpace(s)
+	for _, id := range ids {
+		switch {
+		case strings.EqualFold(string(id), s):
+			return id, nil
+		case s == Newest, len(s) < MinPrefix, slices.Contains(found, id):
+		case strings.HasPrefix(strings.ToLower(string(id)), strings.ToLower(s)):
+			found = append(found, id)
+		}
+	}
+	switch {
+	case s == Newest && len(ids) > 0:
+		return ids[0], nil
+	case len(found) == 0:
+		return "", Errorf(CodeNotFound, "%q not found", s)
+	case len(found) > 1:
+		return "", Errorf(CodeInvalid, "several IDs begin with %q, such as %s and %s", s, found[0], found[1]).
+			WithHint("enter more characters of the ID")
+	}
+	return found[0], nil
 }

@@ -29,6 +29,11 @@ const (
 	StateUndeliverable State = "undeliverable"
 )
 
+// States lists all states.
+var States = []State{
+	StatePending, StateAnswered, StateApproved, StateDenied, StateExpired, StateCancelled, StateSuperseded, StateUndeliverable,
+}
+
 // Final reports whether the state can no longer change.
 func (s State) Final() bool { return s != StatePending && s != "" }
 

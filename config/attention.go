@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/timespan"
 )
 
 // The defaults of Route.Mention and Route.Preview.
@@ -33,7 +35,7 @@ func (r Route) RemindAfter() (percent int, d time.Duration, err error) {
 		}
 		return percent, 0, nil
 	}
-	if d, err = time.ParseDuration(r.Remind); err != nil || d <= 0 {
+	if d, err = timespan.Parse(r.Remind); err != nil || d <= 0 {
 		return 0, 0, fmt.Errorf("invalid value %q (such as 75%%, 10m or off)", r.Remind)
 	}
 	return 0, d, nil

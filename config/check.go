@@ -18,6 +18,7 @@ func (c Config) Check() error {
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		bad("log_level", "unknown level %q (debug, info, warn or error)", c.LogLevel)
 	}
+	c.checkAddresses(bad)
 	c.checkModes(bad)
 	if c.Traces.Endpoint != "" && !isWeb(c.Traces.Endpoint) {
 		bad("traces.endpoint", "invalid URL %q; set an http or https URL, such as http://127.0.0.1:4318/v1/traces", c.Traces.Endpoint)

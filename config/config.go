@@ -2,13 +2,15 @@
 // environment, and checks all of it, so that every mistake is reported in one
 // run.
 //
-// This package holds plain data and its checks, and imports no other package of
-// nod. The daemon builds routes, policies and platforms from the data.
+// This package holds plain data and its checks, and imports only
+// leaf packages of nod. The daemon builds routes, policies and platforms from the data.
 package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -154,8 +156,8 @@ func Parse(raw []byte, dir string) (Config, error) {
 	var c Config
 	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
 	dec.KnownFields(true)
-	if err := dec.Decode(&c); err != nil && err.Error() != "EOF" {
-		return c, err
+	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return c, worded(err)
 	}
 	return c, readFiles(reflect.ValueOf(&c).Elem(), dir)
 }

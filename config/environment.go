@@ -5,7 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/nodbridge/nod/bridge/timespan"
 )
 
 // platformVariables are the conventional names for the tokens of platforms.
@@ -120,9 +121,9 @@ func assign(f reflect.Value, s string) error {
 		}
 		*x = b
 	case *Duration:
-		d, err := time.ParseDuration(s)
+		d, err := timespan.Parse(s)
 		if err != nil {
-			return fmt.Errorf("invalid duration %q (such as 90s, 5m or 720h)", s)
+			return fmt.Errorf("invalid duration %q (such as %s)", s, timespan.Examples)
 		}
 		*x = Duration(d)
 	case **bool:

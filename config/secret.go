@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nodbridge/nod/bridge/timespan"
 )
 
 // Secret is a value that is never printed. In YAML it is {env: NAME}, {file:
@@ -122,9 +124,9 @@ type Duration time.Duration
 
 // UnmarshalYAML reads a duration.
 func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
-	v, err := time.ParseDuration(n.Value)
+	v, err := timespan.Parse(n.Value)
 	if err != nil {
-		return fmt.Errorf("line %d: invalid duration %q (such as 90s, 5m or 720h)", n.Line, n.Value)
+		return fmt.Errorf("line %d: invalid duration %q (such as %s)", n.Line, n.Value, timespan.Examples)
 	}
 	*d = Duration(v)
 	return nil

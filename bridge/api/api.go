@@ -21,6 +21,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/timespan"
 )
 
 //go:embed openapi.yaml
@@ -283,7 +284,7 @@ func waiting(r *http.Request) (time.Duration, error) {
 	if v == "" {
 		return 0, nil
 	}
-	d, err := time.ParseDuration(v)
+	d, err := timespan.Parse(v)
 	if n, nerr := strconv.ParseFloat(v, 64); nerr == nil {
 		d, err = time.Duration(n*float64(time.Second)), nil
 	}

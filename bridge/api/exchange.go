@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/timespan"
 )
 
 // options holds the options that accompany a message in a dialect.
@@ -65,7 +66,7 @@ func optionsQuery(q url.Values) (options, error) {
 		if v == "" {
 			continue
 		}
-		d, err := time.ParseDuration(v)
+		d, err := timespan.Parse(v)
 		if err != nil {
 			return a, bridge.Errorf(bridge.CodeInvalid, "%s: invalid duration %q (such as 90s or 5m)", name, v)
 		}

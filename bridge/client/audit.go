@@ -68,11 +68,11 @@ func (c *Client) read(ctx context.Context, path string) (*http.Response, error) 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, away(err)
+		return nil, c.away(err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
-		return nil, failure(resp)
+		return nil, c.failure(resp)
 	}
 	return resp, nil
 }

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -59,9 +60,9 @@ type Client struct {
 	// wrong. Zero means Patience. Set it before the first call.
 	FirstPatience time.Duration
 	// Retrying, if not nil, is called about a second after a daemon became
-	// unreachable, once for each outage of a call, with the address. Set it
-	// before the first call.
-	Retrying func(base string, err error)
+	// unreachable, once for each outage of a call. Set it before the first
+	// call.
+	Retrying func(err error)
 	// Trace is sent with every call, so that requests belong to the caller's
 	// trace. It is a traceparent in the format of W3C Trace Context. If it is
 	// empty, calls have no trace. Set it before the first call.
@@ -104,12 +105,6 @@ func New(base, token string, httpClient *http.Client) *Client {
 	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &own}
 }
 
-// states holds all states of a record.
-var states = []bridge.State{
-	bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired,
-	bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable,
-}
-
 // maxPage limits a JSON response, in bytes. It allows a page of the largest
 // records.
 const maxPage = 256 << 20
@@ -118,7 +113,7 @@ const maxPage = 256 << 20
 // with an ID, or of a new request if id is empty.
 func known(rec bridge.Record, id bridge.ID) error {
 	got := rec.Interaction.ID
-	if _, err := bridge.ParseID(string(got)); err != nil || id != "" && got != id || !slices.Contains(states, rec.State) {
+	if _, err := bridge.ParseID(string(got)); err != nil || id != "" && got != id || !slices.Contains(bridge.States, rec.State) {
 		return foreign()
 	}
 	return nil
@@ -239,7 +234,7 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 		}
 		if past+out.pause > tellAfter && !out.told && c.Retrying != nil {
 			out.told = true
-			c.Retrying(c.base, err)
+			c.Retrying(err)
 		}
 		if !bridge.Pause(ctx, out.pause) {
 			return ctx.Err()
@@ -278,8 +273,8 @@ func (o *outage) failed(start time.Time, late bool) {
 
 func (c *Client) request(ctx context.Context, method, path string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "invalid daemon URL").WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787")
+	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return nil, c.invalidURL()
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	if c.Trace != "" {
@@ -289,6 +284,10 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte) 
 		req.Header.Set("Content-Type", "application/json")
 	}
 	return req, nil
+}
+
+func (c *Client) invalidURL() error {
+	return bridge.Errorf(bridge.CodeInvalid, "invalid daemon URL %q", c.base).WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787")
 }
 
 func (c *Client) do(ctx context.Context, method, path string, header http.Header, in, out any) error {
@@ -310,12 +309,12 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return away(err)
+		return c.away(err)
 	}
 	c.reached.Store(true)
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return failure(resp)
+		return c.failure(resp)
 	}
 	if out == nil {
 		return nil
@@ -325,7 +324,7 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
 	if err != nil {
-		return away(err) // retry an incomplete response
+		return c.away(err) // retry an incomplete response
 	}
 	if len(raw) > maxPage {
 		return foreign()
@@ -346,12 +345,22 @@ func readAnswer(raw []byte, out any) error {
 	return nil
 }
 
-func away(err error) error {
+// address returns the address of the daemon for messages, without a password.
+func (c *Client) address() string {
+	u, err := url.Parse(c.base)
+	if err != nil {
+		return "an invalid address"
+	}
+	return u.Redacted()
+}
+
+func (c *Client) away(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
 	err = inWords(err)
-	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon is unreachable").WithHint("check that nod serve is running and that NOD_URL is correct")
+	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon at %s is unreachable", c.address()).
+		WithHint("start it with: nod serve, or set NOD_URL")
 }
 
 // worded is an error of the network in plain words.
@@ -367,15 +376,27 @@ func (w worded) Unwrap() error { return w.error }
 func inWords(err error) error {
 	words := ""
 	dns, isDNS := errors.AsType[*net.DNSError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	number, isNumber := errors.AsType[syscall.Errno](err)
+	certificate, isTLS := errors.AsType[*tls.CertificateVerificationError](err)
+	_, isPlain := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		words = "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		words = "the connection was closed"
-	case errors.Is(err, context.DeadlineExceeded):
-		words = "no response in time"
-	case isDNS:
+	case isDNS && dns.IsNotFound:
 		words = "unknown host " + dns.Name
+	case isDNS:
+		words = "the name " + dns.Name + " cannot be looked up"
+	case errors.Is(err, context.DeadlineExceeded), isNet && timeout.Timeout():
+		words = "no response in time"
+	case isNumber:
+		words = number.Error()
+	case isTLS:
+		words = "its certificate is not valid: " + strings.TrimPrefix(certificate.Err.Error(), "x509: ")
+	case isPlain, strings.HasSuffix(err.Error(), "server gave HTTP response to HTTPS client"):
+		words = "it does not speak TLS; use http:// in NOD_URL"
 	default:
 		return err
 	}
@@ -383,16 +404,17 @@ func inWords(err error) error {
 }
 
 // failure returns the error in a daemon's response.
-func failure(resp *http.Response) error {
+func (c *Client) failure(resp *http.Response) error {
 	var body struct {
 		Error *bridge.Error `json:"error"`
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); err != nil || body.Error == nil {
-		code := bridge.CodeInternal
-		if resp.StatusCode >= 500 {
-			code = bridge.CodeUnavailable
+		if resp.StatusCode >= 500 { // such as a proxy whose daemon restarts
+			return bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d",
+				c.address(), resp.StatusCode).
+				WithHint("check that nod serve is running, and the proxies in between")
 		}
-		return bridge.Errorf(code, "the daemon responded %s", resp.Status)
+		return foreign()
 	}
 	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		body.Error.RetryAfter = time.Duration(n) * time.Second

@@ -70,5 +70,5 @@ func (s *stream) read(ctx context.Context) error {
 	if !s.follow && lines.Err() == nil {
 		return nil
 	}
-	return away(errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+	return s.client.away(errors.Join(lines.Err(), io.ErrUnexpectedEOF))
 }

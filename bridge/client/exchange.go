@@ -94,19 +94,19 @@ func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json
 	req.Header.Set("Idempotency-Key", x.Key)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, nil, away(err)
+		return nil, nil, c.away(err)
 	}
 	c.reached.Store(true)
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return nil, nil, failure(resp)
+		return nil, nil, c.failure(resp)
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err == nil && len(raw) > maxAnswer {
 		err = errors.New("the response is too long")
 	}
 	if err != nil {
-		return nil, nil, away(err)
+		return nil, nil, c.away(err)
 	}
 	if resp.StatusCode != http.StatusAccepted {
 		if x.Check != nil {

@@ -181,7 +181,7 @@ func TestNoDaemon(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told := 0
 				cl, d := newClient(append(c.answers, refused)...)
-				cl.FirstPatience, cl.Retrying = 3*time.Second, func(string, error) { told++ }
+				cl.FirstPatience, cl.Retrying = 3*time.Second, func(error) { told++ }
 				if len(c.answers) > 0 {
 					if _, err := cl.Get(t.Context(), id); err != nil {
 						t.Fatal(err)

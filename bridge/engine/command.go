@@ -13,6 +13,7 @@ const commandHelp = `pending: list pending requests in this channel
 mine: list all pending requests that you can answer
 show ID: show one request in full
 grants, revoke ID: list grants (standing approvals), or revoke one
+the first characters of an ID are enough; last means the newest
 pending 2, mine 2, grants 2, sessions 2: show the second page of a long list
 sessions: list your sessions
 stop SESSION, stop all: deny everything that a session asks until someone resumes it
@@ -118,9 +119,9 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 // show describes one request to a person who may read it.
 func (cm *commands) show(ctx context.Context, c bridge.Command, text string) (string, error) {
 	none := "Request not found, or not visible to you. To list your pending requests, send /" + bridge.CommandName + " mine."
-	id, err := bridge.ParseID(text)
+	id, err := cm.request(ctx, c.Actor, text)
 	if err != nil {
-		return none, nil //nolint:nilerr // the reply contains the problem
+		return notExpanded(err, none)
 	}
 	r, err := cm.records.Load(ctx, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -215,9 +216,14 @@ func (cm *commands) list(ctx context.Context, c bridge.Command) (string, error) 
 }
 
 func (cm *commands) revoke(ctx context.Context, by bridge.Actor, id string) (string, error) {
+	none := "Grant not found. To list grants, send /" + bridge.CommandName + " grants."
+	id, err := cm.grant(ctx, by, id)
+	if err != nil {
+		return notExpanded(err, none)
+	}
 	g, err := cm.grants.RevokeAs(ctx, by, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return "Grant not found. To list grants, send /" + bridge.CommandName + " grants.", nil
+		return none, nil
 	}
 	if err != nil {
 		return "", err

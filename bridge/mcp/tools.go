@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/timespan"
 )
 
 type askInput struct {
@@ -107,7 +107,7 @@ func patience(timeout string) (bridge.Duration, error) {
 	if timeout == "" {
 		return bridge.Duration(defaultTimeout), nil
 	}
-	d, err := time.ParseDuration(timeout)
+	d, err := timespan.Parse(timeout)
 	if err != nil {
 		return 0, bridge.Errorf(bridge.CodeInvalid, "timeout: invalid duration %q (such as 10m or 8h)", timeout)
 	}

@@ -191,9 +191,17 @@ func refused(err error) error {
 			at, name := cut(path)
 			return &Error{Path: at, Reason: fmt.Sprintf("duplicate field %q", name)}
 		}
-		return &Error{Path: path, Reason: "is not valid JSON: " + strings.TrimPrefix(fmt.Sprint(s.Err), "jsontext: ")}
+		return &Error{Path: path, Reason: "is not valid JSON: " + invalidJSON(s.Err)}
 	}
-	return &Error{Reason: "is not valid JSON: " + strings.TrimPrefix(err.Error(), "jsontext: ")}
+	return &Error{Reason: "is not valid JSON: " + invalidJSON(err)}
+}
+
+// invalidJSON says why a text is not JSON.
+func invalidJSON(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it ends too early"
+	}
+	return strings.TrimPrefix(fmt.Sprint(err), "jsontext: ")
 }
 
 // maxPath limits the excerpt of the value or path in an error.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -34,7 +34,7 @@ const refusedPatience = 3 * time.Second
 
 func (c *connection) flags(cmd *cobra.Command) {
 	c.cmd = cmd
-	cmd.Flags().DurationVar(&c.patience, "patience", 0, "how long to retry while the daemon is unreachable (default 2m, or 3s if it was never reached)")
+	durationVar(cmd.Flags(), &c.patience, "patience", 0, "how long to retry while the daemon is unreachable (default 2m, or 3s if it was never reached)")
 	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON instead of text")
 }
@@ -58,8 +58,9 @@ func (c *connection) client() (*client.Client, error) {
 		cl.FirstPatience = c.patience
 	}
 	if c.cmd != nil {
-		cl.Retrying = func(base string, err error) {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying %s: %s. Start the daemon with: nod serve, or set NOD_URL\n", render.Line(base), render.Line(bridge.PublicText(err)))
+		cl.Retrying = func(err error) {
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying: %s; start it with: nod serve, or set NOD_URL\n",
+				render.Line(bridge.PublicText(err)))
 		}
 	}
 	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way
@@ -80,12 +81,13 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.session, "session", "", "session that the request belongs to")
 	cmd.Flags().StringVar(&a.requester, "requester", "", "person you ask for; they can deny but not approve")
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key; repeating it returns the first request")
-	cmd.Flags().DurationVar(&a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
-	cmd.Flags().DurationVar(&a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	cmd.Flags().DurationVar(&a.batch, "batch", 0, "wait this long for more approvals of the session, to show them in one message")
+	durationVar(cmd.Flags(), &a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
+	durationVar(cmd.Flags(), &a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	durationVar(cmd.Flags(), &a.batch, "batch", 0, "wait this long for more approvals of the session, to show them in one message")
 	cmd.Flags().BoolVar(&a.join, "join", false, "share the answer of an identical pending request of the session")
-	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "",
-		"on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending")
+	choiceVar(cmd.Flags(), &a.onTimeout, "on-timeout", "",
+		"on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending",
+		texts(bridge.OnTimeouts...)...)
 }
 
 // waitFlags adds the common flags, and those of commands that wait for a
@@ -158,8 +160,7 @@ func showWaiting(ctx context.Context, w io.Writer, rec bridge.Record) func() {
 		return func() {}
 	}
 	line := "waiting for " + strings.Join(people(rec.Interaction), ", ") + " on " + strings.Join(places(rec.Interaction), ", ")
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !terminal.Is(w) {
 		fmt.Fprintf(w, "nod: %s %s, until %s\n", rec.Interaction.ID, line, rec.Interaction.Deadline.UTC().Format("2006-01-02 15:04:05 UTC"))
 		return func() {}
 	}
@@ -240,7 +241,7 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	default:
 		code = bridge.CodeUnavailable.ExitCode()
 	}
-	fmt.Fprintf(w, "nod: %s%s%s\n", rec.Outcome(), by, reason)
+	fmt.Fprintf(w, "nod: %s%s%s\n", terminal.Colors(w).Paint(stateColor(rec), rec.Outcome()), by, reason)
 	if code == 0 {
 		return nil
 	}

@@ -40,9 +40,6 @@ later.`,
 		Example: "  nod audit export > audit.jsonl\n  nod audit export --format csv > audit.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "jsonl" && format != "csv" {
-				return bridge.Errorf(bridge.CodeInvalid, "--format: unknown format %q", format).WithHint("use jsonl or csv")
-			}
 			cl, err := c.client()
 			if err != nil {
 				return err
@@ -58,7 +55,7 @@ later.`,
 		},
 	}
 	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().StringVar(&format, "format", "jsonl", "format: jsonl or csv")
+	choiceVar(cmd.Flags(), &format, "format", "jsonl", "format: jsonl or csv", "jsonl", "csv")
 	return cmd
 }
 

@@ -55,7 +55,7 @@ idle machine. docs/performance.md explains each row.`,
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
 	f.StringVar(&chart, "svg", "", "write a chart of the ratios and their goals to this file")
-	f.DurationVar(&o.Span, "span", 2*time.Second, "how long to measure each figure")
+	durationVar(f, &o.Span, "span", 2*time.Second, "how long to measure each figure")
 	f.IntVar(&o.Repeats, "repeats", 3, "number of repeats; the result is the median")
 	f.IntVar(&o.Pending, "pending", 100_000, "number of requests in the rows with many pending requests")
 	f.StringVar(&o.Only, "only", "", "only rows whose name contains this, and rows measured with them")

@@ -61,9 +61,9 @@ terminal until someone answers in chat, so do not use it next to nod codex.`,
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the app server (default: the one in $CODEX_HOME or ~/.codex)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
-	cmd.Flags().DurationVar(&f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal")
-	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
+	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
+	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal")
+	durationVar(cmd.Flags(), &f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,6 +44,9 @@ func configCommand() *cobra.Command {
 		Use: "check", Short: "Check the configuration and report every problem", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load()
+			if err == nil {
+				err = errors.Join(c.Usable(), c.UnknownVariables(path, os.Environ()))
+			}
 			if err == nil {
 				_, err = daemon.Policy(c)
 			}

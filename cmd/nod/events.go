@@ -28,6 +28,9 @@ func eventsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if session, err = sessionID(cmd.Context(), cl, session); err != nil {
+				return err
+			}
 			if rendered {
 				return renderSession(cmd, cl, after, session, c.json)
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -30,6 +31,9 @@ func grantsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if session, err = sessionID(cmd.Context(), cl, session); err != nil {
+				return err
+			}
 			all, err := cl.Grants(cmd.Context(), session)
 			if err != nil {
 				return err
@@ -37,10 +41,16 @@ func grantsList() *cobra.Command {
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), all)
 			}
-			for _, g := range all {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", g.ID, render.Line(g.Words))
+			if len(all) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "nod: no grants")
+				return nil
 			}
-			return nil
+			var t terminal.Table
+			t.Head("ID", "GRANT")
+			for _, g := range all {
+				t.Row(terminal.Cell{Text: g.ID}, terminal.Cell{Text: render.Line(g.Words)})
+			}
+			return t.Write(cmd.OutOrStdout())
 		},
 	}
 	c.flags(cmd)
@@ -60,7 +70,11 @@ func grantsRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, id := range args {
+			for _, arg := range args {
+				id, err := grantID(cmd.Context(), cl, arg)
+				if err != nil {
+					return err
+				}
 				g, err := cl.Revoke(cmd.Context(), id)
 				if err != nil {
 					return err

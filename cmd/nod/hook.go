@@ -85,16 +85,16 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		f.fail = "closed"
-		return f.run(cmd, agent, bridge.Wrap(bridge.CodeInvalid, err, "usage"))
+		return f.run(cmd, agent, flagProblem(cmd, err))
 	})
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Hour, "how long people have to answer")
-	cmd.Flags().DurationVar(&f.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
-	cmd.Flags().StringVar(&f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny")
-	cmd.Flags().DurationVar(&f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
-	cmd.Flags().StringVar(&f.fail, "fail", "closed", "if the daemon is unreachable: closed or open")
+	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer")
+	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	durationVar(cmd.Flags(), &f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
+	choiceVar(cmd.Flags(), &f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny", "ask", "deny")
+	durationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
+	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "if the daemon is unreachable: closed or open", "closed", "open")
 	if agent == "claude" {
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "only deny tool calls of a stopped session")
 	}
@@ -122,8 +122,6 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 		err = bridge.Wrap(bridge.CodeInvalid, err, "stdin")
 	case len(body) > maxHookInput:
 		err = unreadable{bridge.Errorf(bridge.CodeInvalid, "stdin: input too long (at most %d bytes)", maxHookInput)}
-	case f.fail != "open" && f.fail != "closed":
-		err = bridge.Errorf(bridge.CodeInvalid, "--fail: unknown value %q", f.fail).WithHint("use open or closed")
 	}
 	h := hookCall{hookFlags: f, agent: agent, body: body, errs: cmd.ErrOrStderr()}
 	var answer json.RawMessage

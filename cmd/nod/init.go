@@ -17,13 +17,14 @@ func initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Connect chats, coding agents or MCP clients",
 		Long: `Connect your chats. nod guides you to each page, button and token, checks every
-token immediately, and writes the config. Run it again to add more: nod keeps
-existing settings and comments.
+token, channel and account immediately, and saves each platform as soon as it
+works. Enter skip to leave a platform for later. Run it again to add more: nod
+keeps existing settings and comments.
 
 nod reads tokens from SLACK_BOT_TOKEN, SLACK_APP_TOKEN, DISCORD_BOT_TOKEN and
 TELEGRAM_BOT_TOKEN, or prompts for them. It stores them next to the config in
 files that only you can read, and never prints them. With --yes, nod does not
-prompt, for use in scripts.`,
+prompt, for use in scripts, and saves either everything or nothing.`,
 		Example: "  nod init\n  nod init --yes --platforms slack --slack-channel C0123456789 --person ana --slack-user U0123456789\n  nod init claude --grace 10s",
 		Args:    cobra.NoArgs,
 	}
@@ -154,11 +155,11 @@ daemon as its server, with the header Authorization: Bearer and the token.`,
 
 func hookOptionFlags(cmd *cobra.Command, f *setup.HookOptions) {
 	cmd.Flags().StringVar(&f.Route, "route", "", "route to use")
-	cmd.Flags().DurationVar(&f.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
-	cmd.Flags().DurationVar(&f.Grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	cmd.Flags().DurationVar(&f.Batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
-	cmd.Flags().StringVar(&f.Unanswered, "unanswered", "", "on timeout: ask at the agent's terminal (default), or deny")
-	cmd.Flags().StringVar(&f.Fail, "fail", "", "if the daemon is unreachable: closed (default) or open")
+	durationVar(cmd.Flags(), &f.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
+	durationVar(cmd.Flags(), &f.Grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	durationVar(cmd.Flags(), &f.Batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
+	choiceVar(cmd.Flags(), &f.Unanswered, "unanswered", "", "on timeout: ask at the agent's terminal (default), or deny", "ask", "deny")
+	choiceVar(cmd.Flags(), &f.Fail, "fail", "", "if the daemon is unreachable: closed (default) or open", "closed", "open")
 }
 
 // platformIDs holds the flags for the IDs on a platform.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -76,7 +77,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 func complain(w io.Writer, err error) int {
 	e, ok := errors.AsType[*bridge.Error](err)
 	if !ok {
-		fmt.Fprintf(w, "nod: %s\n", render.Clean(err.Error()))
+		fmt.Fprintf(w, "%s %s\n", terminal.Colors(w).Paint(terminal.Red, "nod:"), render.Clean(err.Error()))
 		if errors.Is(err, context.Canceled) {
 			return bridge.CodeUnavailable.ExitCode()
 		}
@@ -86,7 +87,7 @@ func complain(w io.Writer, err error) int {
 	if e.Cause != nil {
 		msg += ": " + e.Cause.Error()
 	}
-	fmt.Fprintf(w, "nod: %s\n", render.Clean(msg))
+	fmt.Fprintf(w, "%s %s\n", terminal.Colors(w).Paint(terminal.Red, "nod:"), render.Clean(msg))
 	if e.Hint != "" {
 		fmt.Fprintf(w, "nod: hint: %s\n", render.Clean(e.Hint))
 	}
@@ -121,9 +122,18 @@ func rootCommand() *cobra.Command {
 		Long: `nod asks people in Slack, Discord and Telegram on behalf of AI agents, scripts
 and CI, and returns the first valid answer.
 
-Try it without tokens or Redis:
+Try it without tokens or Redis, then connect your own chats:
 
   nod demo
+  nod init
+  nod doctor
+  nod serve
+
+Ask people from a script:
+
+  nod approve "Delete prod-db?" && ./delete.sh
+  nod run -- kubectl delete pod x
+  region=$(nod ask "Which region?" --select eu,us)
 
 Environment:
   NOD_URL      URL of the daemon (default http://127.0.0.1:8787)

@@ -1,76 +1,31 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
 
-func listCommand() *cobra.Command {
-	var c connection
-	var f bridge.ListFilter
-	var state string
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List requests, newest first",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			f.State = bridge.State(state)
-			page, err := cl.List(cmd.Context(), f)
-			if err != nil {
-				return err
-			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), page)
-			}
-			return printList(cmd.OutOrStdout(), cmd.ErrOrStderr(), page)
-		},
-	}
-	c.flags(cmd)
-	cmd.Flags().StringVar(&state, "state", "", "list only requests in this state, such as pending")
-	cmd.Flags().StringVar(&f.Session, "session", "", "list only this session")
-	cmd.Flags().StringVar(&f.Cursor, "cursor", "", "cursor of the previous page")
-	cmd.Flags().IntVar(&f.Limit, "limit", 0, "maximum number of requests (default 50)")
-	return cmd
-}
-
-func printList(w, talk io.Writer, page bridge.List) error {
-	if len(page.Items) == 0 {
-		fmt.Fprintln(talk, "nod: no requests")
-		return nil
-	}
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	for _, r := range page.Items {
-		i := r.Interaction
-		prompt := render.Cut(render.Line(i.Prompt), 60, render.Runes)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.ID, i.Created.Local().Format(time.DateTime), stateWords(r), render.Line(i.Agent), prompt)
-	}
-	if page.Next != "" {
-		fmt.Fprintf(talk, "nod: for the next page, add --cursor %s\n", page.Next)
-	}
-	return t.Flush()
-}
-
-// record reads the request with the ID in arg.
-func (c *connection) record(cmd *cobra.Command, arg string) (*client.Client, bridge.Record, error) {
+// record reads the request that arg means. The word for the newest one means the
+// newest in a state, or in any state if it is empty.
+func (c *connection) record(cmd *cobra.Command, arg string, state bridge.State) (*client.Client, bridge.Record, error) {
 	cl, err := c.client()
 	if err != nil {
 		return nil, bridge.Record{}, err
 	}
-	id, err := bridge.ParseID(arg)
+	id, err := requestID(cmd.Context(), cl, arg, state)
 	if err != nil {
 		return nil, bridge.Record{}, err
 	}
@@ -83,9 +38,12 @@ func showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show one request with its history",
-		Args:  cobra.ExactArgs(1),
+		Long: `Show one request with its history. Enter its ID, the first characters of the ID,
+or last for the newest request.`,
+		Example: "  nod show last\n  nod show 0193b3c4-7d5e",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, rec, err := c.record(cmd, args[0])
+			_, rec, err := c.record(cmd, args[0], "")
 			if err != nil {
 				return err
 			}
@@ -103,7 +61,8 @@ func showCommand() *cobra.Command {
 func printRecord(w io.Writer, rec bridge.Record) {
 	i := rec.Interaction
 	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
-	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, card.HeadText(), card.From, render.PlainText(card.Body))
+	head := terminal.Colors(w).Paint(stateColor(rec), card.HeadText())
+	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, head, card.From, render.PlainText(card.Body))
 	if len(card.Questions) > 0 {
 		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Questions))
 	}
@@ -147,17 +106,25 @@ func answerCommand() *cobra.Command {
 		Long: `Answer a request under the same rules as in chat. For an approval, enter a
 decision that nod show lists, such as deny, once, session or always. For one
 question, enter its value; for several, enter QUESTION=VALUE for each. A list is
-VALUE,VALUE. A form, a plan review or feedback is a JSON object.`,
+VALUE,VALUE. A form, a plan review or feedback is a JSON object.
+
+With last instead of an ID, nod shows the newest pending request and asks before
+it answers.`,
 		Example: "  nod answer 0193b3c4-… once\n  nod answer 0193b3c4-… deny --reason \"not on a Friday\"\n  nod answer 0193b3c4-… region=eu size=l",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, rec, err := c.record(cmd, args[0])
+			cl, rec, err := c.record(cmd, args[0], bridge.StatePending)
 			if err != nil {
 				return err
 			}
 			a := bridge.Reply{Decline: true}
 			if !decline {
 				if a, err = parseAnswer(rec.Interaction, args[1:]); err != nil {
+					return err
+				}
+			}
+			if args[0] == bridge.Newest {
+				if err := confirmNewest(cmd, rec.Interaction, a); err != nil {
 					return err
 				}
 			}
@@ -185,6 +152,28 @@ VALUE,VALUE. A form, a plan review or feedback is a JSON object.`,
 	cmd.Flags().StringVar(&confirm, "confirm", "", "typed confirmation that the request requires")
 	cmd.Flags().BoolVar(&decline, "decline", false, "decline to answer, if the question allows it")
 	return cmd
+}
+
+// confirmNewest makes sure that the user means this request by the word last: a
+// newer one than the user has seen may have arrived. A denial needs no
+// confirmation.
+func confirmNewest(cmd *cobra.Command, i bridge.Interaction, a bridge.Reply) error {
+	if a.Decline || a.Decision == bridge.DecideDeny || a.Decision == bridge.DecideDenyReason {
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s from %s: %s\n", i.ID, render.Line(i.Agent), asks(i))
+		return nil
+	}
+	stdin, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !terminal.Is(stdin) {
+		return bridge.Errorf(bridge.CodeInvalid, "%s: not allowed here, because a newer request than you know could be answered",
+			bridge.Newest).
+			WithHint("enter the ID or its first characters; the newest request is %s", i.ID)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s from %s: %s\nAnswer this request? [y/N] ", i.ID, render.Line(i.Agent), asks(i))
+	line, err := bufio.NewReader(stdin).ReadString('\n')
+	if err != nil || !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))) {
+		return bridge.Errorf(bridge.CodeInvalid, "not answered")
+	}
+	return nil
 }
 
 func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
@@ -236,8 +225,10 @@ func cancelCommand() *cobra.Command {
 	var c connection
 	var reason, session string
 	cmd := &cobra.Command{
-		Use:     "cancel [ID]",
-		Short:   "Cancel a request, or all pending requests of a session",
+		Use:   "cancel [ID]",
+		Short: "Cancel a request, or all pending requests of a session",
+		Long: `Cancel a request, or all pending requests of a session. Enter the ID of the
+request, the first characters of the ID, or last for the newest pending request.`,
 		Example: "  nod cancel 0193b3c4-…\n  nod cancel --session release-2",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -249,6 +240,9 @@ func cancelCommand() *cobra.Command {
 				return bridge.Errorf(bridge.CodeInvalid, "either an ID or --session is required")
 			}
 			if session != "" {
+				if session, err = sessionID(cmd.Context(), cl, session); err != nil {
+					return err
+				}
 				page, err := cl.CancelSession(cmd.Context(), session, reason)
 				if err != nil {
 					return err
@@ -259,7 +253,7 @@ func cancelCommand() *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: requests cancelled: %d\n", len(page.Items))
 				return nil
 			}
-			id, err := bridge.ParseID(args[0])
+			id, err := requestID(cmd.Context(), cl, args[0], bridge.StatePending)
 			if err != nil {
 				return err
 			}
@@ -281,13 +275,4 @@ func cancelCommand() *cobra.Command {
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to show to people")
 	cmd.Flags().StringVar(&session, "session", "", "cancel all pending requests of this session")
 	return cmd
-}
-
-// stateWords returns the state of a record, marked if the record could not be
-// verified.
-func stateWords(r bridge.Record) string {
-	if r.Unverified != "" {
-		return string(r.State) + " (not verified)"
-	}
-	return string(r.State)
 }

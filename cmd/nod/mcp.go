@@ -69,7 +69,7 @@ Add nod to the settings of a client with: nod init mcp`,
 	cmd.Flags().StringVar(&o.Session, "session", "", "session of the requests (default: derived from the directory, so that it survives restarts)")
 	cmd.Flags().StringVar(&o.Route, "route", "", "route to use (default \"default\")")
 	cmd.Flags().BoolVar(&o.Claude, "claude", false, "add the features for Claude Code: the permission-prompt tool, and relaying its dialogs as a channel")
-	cmd.Flags().DurationVar(&o.Hold, "hold", mcp.DefaultHold, "how long to block a call of a client without progress support, before it is told to check later")
+	durationVar(cmd.Flags(), &o.Hold, "hold", mcp.DefaultHold, "how long to block a call of a client without progress support, before it is told to check later")
 	w.flags(cmd)
 	return cmd
 }

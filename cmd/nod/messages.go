@@ -30,6 +30,9 @@ acknowledged.`,
 			if session == "" {
 				return bridge.Errorf(bridge.CodeInvalid, "--session: required")
 			}
+			if session, err = sessionID(cmd.Context(), cl, session); err != nil {
+				return err
+			}
 			read := cl.Messages
 			if wait {
 				read = cl.WaitMessages

@@ -90,7 +90,7 @@ code is 1 if the rules have a different effect, so that you can test your rules.
 	cmd.Flags().StringVar(&act.Where, "where", "", "directory or environment")
 	cmd.Flags().StringVar(&command, "command", "", "shell command line")
 	cmd.Flags().StringVar(&input, "input", "", "tool input as JSON")
-	cmd.Flags().StringVar(&expect, "expect", "", "expected effect: allow, ask or deny; exit with 1 on any other")
+	choiceVar(cmd.Flags(), &expect, "expect", "", "expected effect: allow, ask or deny; exit with 1 on any other", "allow", "ask", "deny")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the effect and every step as JSON")
 	return cmd
 }

@@ -53,9 +53,9 @@ client and in chat. The first answer counts and closes the prompt in both.`,
 	}
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
-	cmd.Flags().DurationVar(&f.grace, "grace", 0, "wait this long before posting, so that you can answer in the client")
-	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
+	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
+	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer in the client")
+	durationVar(cmd.Flags(), &f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
 	cmd.Flags().BoolVar(&f.only, "only-chat", false, "do not show requests in the client unless chat is unreachable")
 	return cmd
 }
@@ -144,8 +144,8 @@ func (w *wrapping) flags(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&w.rules.Allow, "allow", nil, "with --wrap: tools that run without approval, such as 'get_*'")
 	cmd.Flags().StringSliceVar(&w.rules.Deny, "deny", nil, "with --wrap: tools that never run")
 	cmd.Flags().StringVar(&w.name, "name", "", "with --wrap: name of the server on cards (default: its program)")
-	cmd.Flags().DurationVar(&w.timeout, "timeout", wrapTimeout, "with --wrap: how long people have to answer")
-	cmd.Flags().DurationVar(&w.batch, "batch", 0, "with --wrap: wait this long for more calls, to show them in one message")
+	durationVar(cmd.Flags(), &w.timeout, "timeout", wrapTimeout, "with --wrap: how long people have to answer")
+	durationVar(cmd.Flags(), &w.batch, "batch", 0, "with --wrap: wait this long for more calls, to show them in one message")
 }
 
 func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) error {

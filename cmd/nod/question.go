@@ -100,7 +100,7 @@ func readInput(stdin io.Reader, file string) ([]byte, error) {
 		raw, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "file")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "cannot read the file")
 	}
 	return raw, nil
 }

@@ -109,7 +109,7 @@ func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
 	}
 	raw, err := os.ReadFile(args[0])
 	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "%s", args[0])
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "cannot read the file")
 	}
 	return raw, nil
 }

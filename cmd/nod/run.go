@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"os/user"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 )
+
+// runPrompt is the text of a request of nod run, unless --prompt sets it.
+const runPrompt = "Run this command?"
 
 func runCommand() *cobra.Command {
 	var a asking
@@ -53,7 +57,7 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 	}
 	a.waitFlags(cmd)
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVar(&prompt, "prompt", "", "text to show instead of \"Run this command?\"")
+	cmd.Flags().StringVar(&prompt, "prompt", "", "text to show instead of \""+runPrompt+"\"")
 	return cmd
 }
 
@@ -61,6 +65,12 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 // absolute path. nod shows it, checks it against the policy, and runs it.
 func programPath(name string) (string, error) {
 	path, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", errors.New("no such program in PATH")
+	}
+	if e, ok := errors.AsType[*exec.Error](err); ok {
+		return "", e.Err
+	}
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +93,7 @@ func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, 
 		return bridge.Request{}, err
 	}
 	if prompt == "" {
-		prompt = "Run this command?"
+		prompt = runPrompt
 	}
 	r := a.request(prompt)
 	dir, _ := where["directory"].(string) // empty if unknown

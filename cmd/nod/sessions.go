@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -35,11 +35,17 @@ func sessionsCommand() *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), "nod: no sessions")
 				return nil
 			}
-			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			var t terminal.Table
+			t.Head("SESSION", "AGENT", "STATE")
 			for _, s := range all {
-				fmt.Fprintf(t, "%s\t%s\t%s\n", render.Line(s.ID), render.Line(s.Agent), render.Line(s.Words(time.Now())))
+				color := terminal.Plain
+				if s.Stopped != nil {
+					color = terminal.Red
+				}
+				t.Row(terminal.Cell{Text: render.Line(s.ID)}, terminal.Cell{Text: render.Line(s.Agent)},
+					terminal.Cell{Text: render.Line(s.Words(time.Now())), Color: color})
 			}
-			return t.Flush()
+			return t.Write(cmd.OutOrStdout())
 		},
 	}
 	c.flags(cmd)
@@ -107,7 +113,11 @@ func changeCommand(
 		if err != nil {
 			return err
 		}
-		sessions, err := change(cmd.Context(), cl, agent, args[0])
+		session, err := sessionID(cmd.Context(), cl, args[0])
+		if err != nil {
+			return err
+		}
+		sessions, err := change(cmd.Context(), cl, agent, session)
 		if c.json && err == nil {
 			return printJSON(cmd.OutOrStdout(), sessions)
 		}

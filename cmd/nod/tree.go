@@ -17,6 +17,8 @@ func fullTree() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	wordUsage(root)
+	complete(root)
 	return root
 }
 
@@ -44,6 +46,9 @@ func helpCommand() *cobra.Command {
 // commands, or if no known command follows it. In both cases cobra itself would
 // print the help of the group and succeed.
 func findGroup(root *cobra.Command, args []string) (group *cobra.Command, rest []string) {
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		return nil, nil // cobra adds these commands when it runs
+	}
 	c, rest, err := root.Find(args)
 	if err != nil || !c.HasSubCommands() {
 		return nil, nil

@@ -97,6 +97,7 @@ func (dr doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Find
 	for _, d := range needs.Destinations {
 		dr.channel(ctx, r, d, me.ID, app.ID)
 	}
+	dr.accounts(ctx, r, needs)
 	for _, group := range needs.Groups {
 		dr.role(ctx, r, group)
 	}

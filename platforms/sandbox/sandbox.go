@@ -116,6 +116,7 @@ type Sandbox struct {
 	slack    *slack.Emulator
 	discord  *discord.Emulator
 	telegram *telegram.Emulator
+	story    Story // guarded by the lock of hub
 }
 
 // New returns a sandbox with one channel, chat or guild on each service.
@@ -209,6 +210,7 @@ type State struct {
 	Slack    slack.State    `json:"slack"`
 	Discord  discord.State  `json:"discord"`
 	Telegram telegram.State `json:"telegram"`
+	Story    Story          `json:"story"`
 }
 
 // State returns a copy of everything that members see.
@@ -218,6 +220,7 @@ func (s *Sandbox) State() State {
 	return State{
 		Revision: s.hub.Revision(), Members: slices.Clone(s.members),
 		Slack: s.slack.State(), Discord: s.discord.State(), Telegram: s.telegram.State(),
+		Story: s.story,
 	}
 }
 

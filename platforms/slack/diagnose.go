@@ -44,6 +44,9 @@ func (d doctor) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Findi
 	for _, to := range needs.Destinations {
 		d.channel(ctx, r, to)
 	}
+	for _, id := range needs.Accounts {
+		d.account(ctx, r, id)
+	}
 	r.Findings = append(r.Findings, platforms.Clock(ctx, d.http, d.clock, d.name+".clock"))
 	return r.Findings
 }

@@ -40,6 +40,7 @@ func (d *doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Find
 	for _, dest := range needs.Destinations {
 		d.diagnoseChat(ctx, r, dest, me)
 	}
+	d.accounts(ctx, r, needs)
 	server := strings.TrimSuffix(fmt.Sprintf(d.client.endpoint, "", ""), "bot/")
 	r.Findings = append(r.Findings, platforms.Clock(ctx, d.client.http, server, d.name+".clock"))
 	return r.Findings

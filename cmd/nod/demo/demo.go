@@ -125,6 +125,7 @@ func (st *stage) connected(ctx context.Context) error {
 // Scene is one request of the story.
 type Scene struct {
 	intro   string
+	next    string // what the agent does with the answer
 	Request bridge.Request
 }
 
@@ -133,31 +134,31 @@ type Scene struct {
 func Scenes() []Scene {
 	session := "release-42"
 	return []Scene{
-		{"The agent has a question.", bridge.Request{Ask: bridge.Ask{
+		{"The agent has a question.", "The agent releases there first.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "Release **42** is built and tested. Which region goes first?",
 			Questions: []bridge.Question{{ID: "region", Header: "Region", Widget: bridge.WidgetButtons, Options: []bridge.Option{
 				{Value: "eu", Label: "Europe"}, {Value: "us", Label: "United States"}, {Value: "ap", Label: "Asia Pacific"}}}},
 		}}},
-		{"It asks for several choices at once.", bridge.Request{Ask: bridge.Ask{
+		{"It asks for several choices at once.", "The agent restarts these services.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "Which services should I restart after the migration?",
 			Questions: []bridge.Question{{ID: "services", Header: "Services", Widget: bridge.WidgetCheckbox, Options: []bridge.Option{
 				{Value: "api", Label: "API", Description: "public, 40 req/s now"}, {Value: "worker", Label: "Worker", Description: "queue is empty"},
 				{Value: "cron", Label: "Cron", Description: "next run in 12 min"}, {Value: "search", Label: "Search", Description: "warm-up takes 3 min"}}}},
 		}}},
-		{"It needs some text.", bridge.Request{Ask: bridge.Ask{
+		{"It needs some text.", "The agent publishes this text on the status page.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "What should the status page say while I work?",
 			Questions: []bridge.Question{{ID: "status", Header: "Status", Widget: bridge.WidgetTextarea, Placeholder: "We are upgrading…"}},
 		}}},
-		{"It requests approval for something dangerous.", bridge.Request{Ask: bridge.Ask{
+		{"It requests approval for something dangerous.", "The agent runs exactly this command.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "The old table has **2.1 million rows** and no service reads it anymore. May I drop it?",
 			Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1 CASCADE'"}`),
 				Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}},
 		}}},
-		{"It has a plan and asks for a review.", bridge.Request{Ask: bridge.Ask{
+		{"It has a plan and asks for a review.", "The agent follows your decision on the plan.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "Before I touch the search index, please review:",
 			Questions: []bridge.Question{{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "### Reindex\n\n1. stop the writers\n2. build `orders_v2`, about 20 min\n3. switch the alias"}},
 		}}},
-		{"Finally, it asks you to fill in a form.", bridge.Request{Ask: bridge.Ask{
+		{"Finally, it asks you to fill in a form.", "The agent writes the announcement.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "I will write the announcement. What do I need to know?",
 			Questions: []bridge.Question{{ID: "news", Widget: bridge.WidgetForm, Schema: []byte(`{"type":"object","required":["title","on","contact"],"properties":{` +
 				`"title":{"type":"string","title":"Title","minLength":5,"maxLength":60},"on":{"type":"string","format":"date","title":"Publish on"},` +
@@ -175,21 +176,26 @@ func (st *stage) story(ctx context.Context, w io.Writer) error {
   The page shows Slack, Discord and Telegram. Choose who you are, and answer %s.
 
 `, st.page, demoAgent)
+	told := pane{sandbox: st.sandbox}
 	for n, s := range Scenes() {
 		s.Request.Timeout = bridge.Duration(time.Hour)
 		fmt.Fprintf(w, "  %d. %s\n     asks: %s\n", n+1, s.intro, render.Line(render.PlainText(render.Markdown(s.Request.Prompt))))
 		rec, err := st.agent.Open(ctx, s.Request, "")
 		if err == nil {
+			told.blocked(s, n == 0 || s.Request.Approval != nil)
 			rec, err = st.agent.Wait(ctx, rec.Interaction.ID)
 		}
+		now := time.Now()
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		told.unblocked(s, rec, now)
 		fmt.Fprintf(w, "     → %s\n\n", sentence(rec))
 	}
+	told.tell("says", "That is the end of the story. The terminal shows how to ask your own questions.")
 	fmt.Fprintf(w, `  That is the end of the story. To ask your own questions, run in another terminal:
 
     export NOD_URL=%s NOD_TOKEN=%s

@@ -13,13 +13,13 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/render"
 )
@@ -33,12 +33,23 @@ type Doctor struct {
 	NoAsk   bool          // do not post a test question
 	Timeout time.Duration // time to click on the test question
 	Talk    io.Writer     // instructions to the user
+	Out     io.Writer     // each finding as soon as it is known; nil prints none
 
 	Findings []bridge.Finding // results of the checks
 }
 
 func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
-	d.Findings = append(d.Findings, bridge.Finding{Check: check, Status: s, Detail: detail, Fix: fix})
+	d.found(bridge.Finding{Check: check, Status: s, Detail: detail, Fix: fix})
+}
+
+// found adds findings and prints them.
+func (d *Doctor) found(all ...bridge.Finding) {
+	d.Findings = append(d.Findings, all...)
+	for _, f := range all {
+		if d.Out != nil {
+			write(d.Out, f)
+		}
+	}
 }
 
 func (d *Doctor) fail(check string, err error) {
@@ -70,9 +81,10 @@ func (d *Doctor) Examine(ctx context.Context) {
 		d.fail("redis.reach", err)
 	} else {
 		defer client.Close()
-		d.Findings = append(d.Findings, broker.Diagnose(ctx, client, c.Redis.WaitReplicas)...)
+		d.found(broker.Diagnose(ctx, client, c.Redis.WaitReplicas)...)
 		d.examineKeys(ctx, c, client)
 	}
+	d.examineResponders(c)
 	d.examinePlatforms(ctx, c)
 	d.examineDaemon(ctx, c)
 	switch {
@@ -101,6 +113,11 @@ func (d *Doctor) examineConfig() (config.Config, bool) {
 		return c, false
 	}
 	d.add("config", bridge.FindingOK, Summary(c), "")
+	if err := c.UnknownVariables(d.Path, os.Environ()); err != nil {
+		for problem := range strings.SplitSeq(err.Error(), "\n") {
+			d.add("config.variables", bridge.FindingWarning, problem, "correct its name, or unset it")
+		}
+	}
 	if len(c.Platforms()) == 0 {
 		d.add("config.platforms", bridge.FindingFailed, "no platform has a token, so nod cannot ask anyone", "run nod init")
 	}
@@ -137,8 +154,9 @@ func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 				}
 			}
 		}
+		needs.Accounts = accounts(c, p.Name())
 		if x, ok := p.(bridge.Diagnoser); ok {
-			d.Findings = append(d.Findings, x.Diagnose(ctx, needs)...)
+			d.found(x.Diagnose(ctx, needs)...)
 		}
 	}
 }
@@ -187,16 +205,23 @@ func (d *Doctor) examineDaemon(ctx context.Context, c config.Config) {
 	}
 }
 
-var findingMarks = map[bridge.FindingStatus]string{bridge.FindingOK: "ok", bridge.FindingWarning: "warning", bridge.FindingFailed: "FAILED", bridge.FindingSkipped: "skipped"}
+// marks holds the first word of a finding, and its color.
+var marks = map[bridge.FindingStatus]terminal.Cell{
+	bridge.FindingOK:      {Text: "ok", Color: terminal.Green},
+	bridge.FindingWarning: {Text: "warning", Color: terminal.Yellow},
+	bridge.FindingFailed:  {Text: "FAILED", Color: terminal.Red},
+	bridge.FindingSkipped: {Text: "skipped", Color: terminal.Dim},
+}
 
-// Print writes a line for each finding, and a line with its fix.
-func (d *Doctor) Print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	for _, f := range d.Findings {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", findingMarks[f.Status], f.Check, render.Line(f.Detail))
-		if f.Fix != "" {
-			fmt.Fprintf(t, "\t\t→ %s\n", render.Line(f.Fix))
-		}
+// checkWidth is the width of the names of checks, which are printed one by one.
+const checkWidth = 24
+
+// write writes a finding, and a line with its fix.
+func write(w io.Writer, f bridge.Finding) {
+	m := marks[f.Status]
+	word := terminal.Colors(w).Paint(m.Color, m.Text) + strings.Repeat(" ", max(0, len("skipped")-len(m.Text)))
+	fmt.Fprintf(w, "%s  %-*s  %s\n", word, checkWidth, f.Check, render.Line(f.Detail))
+	if f.Fix != "" {
+		fmt.Fprintf(w, "%*s→ %s\n", len("skipped")+2+checkWidth+2, "", render.Line(f.Fix))
 	}
-	return t.Flush()
 }

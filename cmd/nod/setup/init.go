@@ -37,6 +37,7 @@ type Init struct {
 	Talk      io.Writer
 
 	in    *bufio.Reader
+	skips bool          // the current prompts can be skipped
 	now   config.Config // the config so far
 	draft *draft
 }
@@ -61,15 +62,83 @@ func (s *Init) Run(ctx context.Context) error {
 	if err := s.choose(); err != nil {
 		return err
 	}
-	for _, p := range s.Platforms {
-		if err := s.connect(ctx, p); err != nil {
-			return err
-		}
+	if err := s.connectAll(ctx); err != nil {
+		return err
 	}
 	if err := s.rest(); err != nil {
 		return err
 	}
 	return s.finish()
+}
+
+// skipWord leaves a platform for later.
+const skipWord = "skip"
+
+var errSkipped = errors.New("skipped")
+
+// connectAll connects the platforms one after the other, and writes the config
+// after each, so that nothing is lost if the user stops. In the end, it offers
+// the skipped ones again.
+func (s *Init) connectAll(ctx context.Context) error {
+	todo, connected := s.Platforms, len(s.now.Platforms()) > 0
+	for len(todo) > 0 {
+		if !s.Yes {
+			s.say("nod: to leave a platform for later, enter %s at any of its prompts", skipWord)
+		}
+		var skipped []string
+		for _, p := range todo {
+			s.skips = true
+			err := s.connect(ctx, p)
+			s.skips = false
+			if errors.Is(err, errSkipped) {
+				skipped = append(skipped, p)
+				continue
+			}
+			if err == nil {
+				connected, err = true, s.keep(p)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if todo = nil; len(skipped) == 0 {
+			break
+		}
+		again, err := s.ask("Connect "+strings.Join(skipped, ", ")+" now? y or n", "n")
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(strings.ToLower(again), "y") {
+			todo = skipped
+		} else {
+			s.say("nod: skipped %s; connect it later with: nod init --platforms %s", strings.Join(skipped, ", "),
+				strings.Join(skipped, ","))
+		}
+	}
+	if !connected {
+		return bridge.Errorf(bridge.CodeInvalid, "no platform is connected").WithHint("run nod init again when you have a token")
+	}
+	return nil
+}
+
+// keep writes the config so far.
+func (s *Init) keep(platform string) error {
+	s.responder()
+	if s.Yes {
+		return nil // scripts get all or nothing
+	}
+	changed, err := s.draft.write()
+	if err == nil && changed {
+		s.say("     nod: saved %s in %s", platform, s.Path)
+	}
+	return err
+}
+
+// responder makes the user a responder of the default route.
+func (s *Init) responder() {
+	if !slices.Contains(s.now.Routes[bridge.DefaultRoute].Responders, s.Person) {
+		s.draft.appendTo([]string{"routes", bridge.DefaultRoute, "responders"}, s.Person)
+	}
 }
 
 // say prints a line of instructions.
@@ -89,7 +158,17 @@ func (s *Init) ask(label, standard string) (string, error) {
 	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
 		return "", bridge.Errorf(bridge.CodeInvalid, "unexpected end of input").WithHint("in scripts, use --yes and flags; see nod init --help")
 	}
-	return cmp.Or(strings.TrimSpace(line), standard), nil
+	line, err = s.skippable(line)
+	return cmp.Or(line, standard), err
+}
+
+// skippable returns what the user entered, or errSkipped for the word skip.
+func (s *Init) skippable(line string) (string, error) {
+	line = strings.TrimSpace(line)
+	if s.skips && line == skipWord {
+		return "", errSkipped
+	}
+	return line, nil
 }
 
 // askSecret prompts for a line and does not echo it on a terminal.
@@ -101,14 +180,17 @@ func (s *Init) askSecret(label, variable string) (string, error) {
 	if f, ok := s.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		raw, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(s.Talk)
-		return strings.TrimSpace(string(raw)), err
+		if err != nil {
+			return "", err
+		}
+		return s.skippable(string(raw))
 	}
 	line, err := s.in.ReadString('\n')
 	fmt.Fprintln(s.Talk)
 	if err != nil && line == "" {
 		return "", bridge.Errorf(bridge.CodeInvalid, "unexpected end of input").WithHint("set %s, or enter the token", variable)
 	}
-	return strings.TrimSpace(line), nil
+	return s.skippable(line)
 }
 
 func (s *Init) choose() error {
@@ -159,9 +241,6 @@ func (s *Init) chooseRedis() error {
 // rest adds what every installation needs: a responder, an agent, keys and
 // Redis.
 func (s *Init) rest() error {
-	if !slices.Contains(s.now.Routes[bridge.DefaultRoute].Responders, s.Person) {
-		s.draft.appendTo([]string{"routes", bridge.DefaultRoute, "responders"}, s.Person)
-	}
 	if err := s.chooseRedis(); err != nil {
 		return err
 	}

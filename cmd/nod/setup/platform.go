@@ -71,7 +71,7 @@ func (s *Init) connect(ctx context.Context, platform string) error {
 	if err := s.tokens(platform); err != nil {
 		return err
 	}
-	for !s.checks(ctx, platform, "") {
+	for !s.checks(ctx, platform, "", "") {
 		if s.Yes {
 			return bridge.Errorf(bridge.CodeInvalid, "%s rejected the tokens", platform).WithHint("follow the findings above; the config was not changed")
 		}
@@ -123,8 +123,9 @@ func (s *Init) tokens(platform string) error {
 }
 
 // checks runs the checks of a platform, prints the findings, and reports
-// whether none failed.
-func (s *Init) checks(ctx context.Context, platform, channel string) bool {
+// whether none failed. With a channel or a user, it prints only the findings
+// about that.
+func (s *Init) checks(ctx context.Context, platform, channel, user string) bool {
 	if s.Unchecked {
 		return true
 	}
@@ -137,12 +138,16 @@ func (s *Init) checks(ctx context.Context, platform, channel string) bool {
 	if channel != "" {
 		needs.Destinations = []bridge.Destination{{Platform: platform, Channel: channel}}
 	}
+	about := channel
+	if user != "" {
+		about, needs.Accounts = user, []string{user}
+	}
 	good := true
 	for _, f := range p.(bridge.Diagnoser).Diagnose(ctx, needs) { // all platforms implement it
-		if channel != "" && !strings.Contains(f.Check, channel) {
+		if !strings.Contains(f.Check, about) {
 			continue
 		}
-		s.say("  %-8s %s  %s", findingMarks[f.Status], f.Check, render.Line(f.Detail))
+		s.say("  %-8s %s  %s", marks[f.Status].Text, f.Check, render.Line(f.Detail))
 		if f.Status == bridge.FindingFailed {
 			s.say("           → %s", f.Fix)
 			good = false
@@ -192,11 +197,8 @@ func (s *Init) place(ctx context.Context, platform string) error {
 	if channel, err = s.channel(ctx, platform, channel); err != nil {
 		return err
 	}
-	if user, err = s.ask("     ID of your account", user); err != nil {
+	if user, err = s.user(ctx, platform, channel, user); err != nil {
 		return err
-	}
-	if user == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: the ID of your account is required, because no one could answer otherwise", platform).WithHint("set --%s-user", platform)
 	}
 	s.draft.destination(platform + ":" + channel)
 	s.draft.set([]string{"people", s.Person, platform}, user)
@@ -228,13 +230,36 @@ func (s *Init) channel(ctx context.Context, platform, channel string) (string, e
 		if channel == "" {
 			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the ID of a channel is required", platform).WithHint("set --%s", map[bool]string{true: "telegram-chat", false: platform + "-channel"}[platform == config.PlatformTelegram])
 		}
-		if s.checks(ctx, platform, channel) {
+		if s.checks(ctx, platform, channel, "") {
 			return channel, nil
 		}
 		if s.Yes {
 			return "", bridge.Errorf(bridge.CodeInvalid, "%s: nod cannot post to %s", platform, channel).WithHint("follow the findings above; the config was not changed")
 		}
 		s.say("     Fix the problem and press Enter, or enter another ID.")
+	}
+}
+
+// user prompts for the ID of the user's account until the platform knows it.
+func (s *Init) user(ctx context.Context, platform, channel, user string) (string, error) {
+	for {
+		var err error
+		if user, err = s.ask("     ID of your account", user); err != nil {
+			return "", err
+		}
+		if user == "" {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the ID of your account is required, because no one could answer otherwise",
+				platform).
+				WithHint("set --%s-user", platform)
+		}
+		if s.checks(ctx, platform, channel, user) {
+			return user, nil
+		}
+		if s.Yes {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: account %q cannot answer", platform, user).
+				WithHint("follow the findings above")
+		}
+		s.say("     Enter another ID, or press Enter to check again.")
 	}
 }
 

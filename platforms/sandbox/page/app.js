@@ -4,6 +4,8 @@ import { h } from "./dom.js";
 import * as slack from "./slack.js";
 import * as discord from "./discord.js";
 import * as telegram from "./telegram.js";
+import { drawAgent } from "./agent.js";
+import { focusModal } from "./modal.js";
 
 const services = { slack, discord, telegram };
 const names = { slack: "Slack", discord: "Discord", telegram: "Telegram" };
@@ -32,7 +34,12 @@ function setUp() {
 // show chooses the service on a narrow screen.
 function show(id) {
   localStorage.setItem("service", id);
-  for (const s of document.querySelectorAll(".service")) s.classList.toggle("shown", s.id === id);
+  for (const s of document.querySelectorAll(".service")) {
+    const opens = s.id === id && !s.classList.contains("shown");
+    s.classList.toggle("shown", s.id === id);
+    const messages = s.querySelector(".messages");
+    if (opens) messages.scrollTop = messages.scrollHeight; // a hidden panel cannot scroll
+  }
   for (const b of document.querySelectorAll("#tabs button")) {
     b.classList.toggle("on", b.dataset.service === id);
     if (b.dataset.service === id) b.classList.remove("news");
@@ -111,7 +118,9 @@ function drawMessages(key, content, at, timeline) {
 function drawAll() {
   if (!state) return;
   drawMembers();
+  drawAgent(state.story);
   for (const id of Object.keys(services)) draw(id);
+  focusModal();
   document.body.dataset.revision = state.revision;
 }
 

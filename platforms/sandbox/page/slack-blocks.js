@@ -1,4 +1,5 @@
 // Shows the blocks of Slack and their interactive elements.
+import { focusModal } from "./modal.js";
 import { h, keep, keptValue, link } from "./dom.js";
 import { channel, date, emoji, group, markdown, mention, stamp, text, user } from "./mrkdwn.js";
 
@@ -159,12 +160,13 @@ function confirmed(e, go) {
   if (!e.confirm) return go();
   const c = e.confirm;
   const box = h("div", { class: "overlay confirm" });
-  const end = (yes) => () => { box.remove(); if (yes) go(); };
+  const end = (yes) => () => { box.remove(); focusModal(); if (yes) go(); };
   box.append(h("div", { class: "modal", role: "alertdialog", "aria-label": c.title.text },
     h("div", { class: "title" }, text(c.title)), h("div", { class: "content section" }, text(c.text)),
     h("div", { class: "foot" }, h("button", { onclick: end(false) }, text(c.deny)),
       h("button", { class: c.style === "danger" ? "danger filled" : "primary", onclick: end(true) }, text(c.confirm)))));
   document.getElementById("slack").append(box);
+  focusModal();
   return undefined;
 }
 

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// request returns the ID that a person means by text: a whole ID, or the
+// beginning of the ID of a pending request that the person may read, or the word
+// for the newest of these. It returns CodeNotFound or CodeInvalid if there is no
+// such request.
+func (cm *commands) request(ctx context.Context, who bridge.Actor, text string) (bridge.ID, error) {
+	if id, err := bridge.ParseID(text); err == nil {
+		return id, nil
+	}
+	found, _, err := cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
+		return cm.people.MayRead(ctx, r.Interaction, who)
+	})
+	if err != nil {
+		return "", err
+	}
+	ids := make([]bridge.ID, len(found))
+	for n, r := range found {
+		ids[n] = r.Interaction.ID
+	}
+	slices.SortFunc(ids, func(a, b bridge.ID) int { return strings.Compare(string(b), string(a)) }) // the newest first
+	return bridge.Expand(text, ids)
+}
+
+// grant returns the ID of the grant that a person means by text, among those
+// that the person may revoke.
+func (cm *commands) grant(ctx context.Context, who bridge.Actor, text string) (string, error) {
+	all, err := cm.grants.ListFor(ctx, who)
+	if err != nil {
+		return "", err
+	}
+	return bridge.Expand(text, bridge.GrantIDs(all))
+}
+
+// notExpanded returns the reply if text is not the beginning of exactly one ID,
+// or an error that people cannot fix.
+func notExpanded(err error, none string) (string, error) {
+	switch bridge.ErrorCode(err) {
+	case bridge.CodeNotFound:
+		return none, nil
+	case bridge.CodeInvalid:
+		e := bridge.PublicError(err)
+		return upper(e.Message) + ". " + upper(e.Hint) + ".", nil
+	}
+	return "", err
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

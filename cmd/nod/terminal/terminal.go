@@ -1,0 +1,58 @@
+// Package terminal formats output for a terminal: colors and tables. Elsewhere
+// the text is the same, without colors. What a command says does not belong
+// here.
+package terminal
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Is reports whether w is a terminal.
+func Is(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Width returns the number of columns of a terminal, or zero if w is not a
+// terminal.
+func Width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
+}
+
+// Palette colors text. The zero Palette leaves it unchanged.
+type Palette struct{ on bool }
+
+// Colors returns the palette for w. It colors only on a terminal that can show
+// it, unless NO_COLOR is set; see no-color.org.
+func Colors(w io.Writer) Palette {
+	return Palette{Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// Color is a color or a weight of text.
+type Color string
+
+// The colors, as parameters of the ANSI sequence Select Graphic Rendition.
+const (
+	Plain  Color = ""
+	Bold   Color = "1"
+	Dim    Color = "2"
+	Red    Color = "31"
+	Green  Color = "32"
+	Yellow Color = "33"
+)
+
+// Paint returns s in a color.
+func (p Palette) Paint(c Color, s string) string {
+	if !p.on || c == Plain || s == "" {
+		return s
+	}
+	return "\x1b[" + string(c) + "m" + s + "\x1b[0m"
+}

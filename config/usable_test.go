@@ -1,0 +1,86 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAddresses checks that a config that could not listen or reach Redis is
+// refused, and that the message does not print the password of Redis.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"listen: 99999999":                        "a host and a port are required",
+		"listen: 127.0.0.1:99999":                 `port "99999" is out of range`,
+		"listen: 127.0.0.1:http":                  "out of range",
+		"listen: 127.0.0.1:-1":                    "out of range",
+		"redis: {url: \"redsi://:pw@127.0.0.1\"}": `redis.url: unknown scheme "redsi"`,
+		"redis: {url: \"127.0.0.1:6379\"}":        "redis.url: ",
+		"redis: {url: \"redis://:pw@\"}":          "redis.url: a host is required",
+	} {
+		c, err := Parse([]byte(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.defaults()
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pw") {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	for _, text := range []string{
+		"listen: :8787", "listen: \"[::1]:0\"", "listen: localhost:8787", "redis: {url: \"redis://127.0.0.1\"}",
+		"redis: {url: \"rediss://u:p@h:1/2\"}", "redis: {url: \"unix:///run/redis.sock\"}",
+	} {
+		c, err := Parse([]byte(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.defaults()
+		if err := c.Check(); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestUsable checks that a config that cannot ask anyone is not usable.
+func TestUsable(t *testing.T) {
+	t.Parallel()
+	if err := (Config{}).Usable(); err == nil || !strings.Contains(err.Error(), "nod init") {
+		t.Errorf("an empty config: %v", err)
+	}
+	c := Config{Slack: Slack{BotToken: NewSecret("x")}, Routes: map[string]Route{"default": {To: []string{"slack:C1"}}}}
+	if err := c.Usable(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnknownVariables checks that a mistyped variable is found, and that
+// variables of nod, of the config file and of Kubernetes are not.
+func TestUnknownVariables(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "nod.yaml")
+	text := "agents: {ci: {token: {env: NOD_MY_CI}}}\n"
+	c := Config{Agents: map[string]Agent{"ci": {}}}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, hint := range map[string]string{
+		"NOD_LISTN": "did you mean NOD_LISTEN?", "NOD_AGENTS_CD_TOKEN": "did you mean NOD_AGENTS_CI_TOKEN?",
+		"NOD_REDIS_URI": "did you mean NOD_REDIS_URL?",
+		"NOD_WHATEVER":  "lists the variables",
+	} {
+		if err := c.UnknownVariables(path, []string{"HOME=/", name + "=1"}); err == nil || !strings.Contains(err.Error(),
+			name+": ") || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := c.UnknownVariables(path, []string{
+		"NOD_URL=x", "NOD_TOKEN=x", "NOD_TOKEN_CI=x", "NOD_CONFIG=x", "NOD_LISTEN=x", "NOD_AGENTS_CI_TOKEN=x", "NOD_MY_CI=x", "NOD_SLACK_BOT_TOKEN=x",
+		"NODE_ENV=x",
+		"NOD_SERVICE_HOST=x", "NOD_PORT=x", "NOD_PORT_8787_TCP_ADDR=x", "NOD_SERVICE_PORT_HTTP=x", "NOD_REDIS_SERVICE_HOST=x",
+	}); err != nil {
+		t.Error(err)
+	}
+}
