@@ -50,6 +50,9 @@ const (
 	// batch covers before it counts: OptionAll plus an index into
 	// BatchDecisions. Question is the number of requests on the list.
 	OptionAll = 7
+	// OptionRead shows the whole text of a closed request or a notice, and
+	// decides nothing.
+	OptionRead = 12
 	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
 )

@@ -13,6 +13,9 @@ import (
 // form implements Engine.Form.
 func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	began := time.Now()
+	if bridge.PeekAction(c.Token) == bridge.ActionInput && bridge.PeekOption(c.Token) == bridge.OptionRead {
+		return cl.reading(ctx, c)
+	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
 		v = cl.outdated(ctx, a)
@@ -28,6 +31,19 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 	}
 	cl.watcher.observe(a.activity("form", began, v, err))
 	return f, orZero(v), err
+}
+
+// reading returns the form with the whole text of a closed request or a notice,
+// which everyone who sees its card may read.
+func (cl *clicks) reading(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
+	a, v, err := cl.locate(ctx, c)
+	if v == nil && err == nil && !a.record.State.Final() && a.record.Interaction.Kind != bridge.KindNotice {
+		v = &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}
+	}
+	if v != nil || err != nil {
+		return bridge.Form{}, orZero(v), err
+	}
+	return bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.control}, bridge.Verdict{}, nil
 }
 
 func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {

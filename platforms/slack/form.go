@@ -43,14 +43,30 @@ func (f forms) open(ctx context.Context, c bridge.Click, trigger string) string 
 		return bridge.NoteNotRecorded
 	}
 	modal, err := slackmsg.Modal(form, string(meta))
+	var got *slack.ViewResponse
 	if err == nil {
-		_, err = f.api.OpenViewContext(ctx, trigger, modal)
+		got, err = f.api.OpenViewContext(ctx, trigger, modal)
 	}
 	if err != nil {
 		f.log.Warn("modal not opened", "platform", f.name, "error", err)
 		return "The form did not open in time. Click again."
 	}
+	f.guard(ctx, modal, got.View)
 	return ""
+}
+
+// guard replaces a modal that does not show everything, so that no one submits
+// it.
+func (f forms) guard(ctx context.Context, sent slack.ModalViewRequest, got slack.View) {
+	hidden := slackmsg.Hidden(sent.Blocks.BlockSet, got.Blocks.BlockSet)
+	if hidden == "" {
+		return
+	}
+	f.log.Error("modal is incomplete", "platform", f.name, "reason", hidden)
+	closed := slackmsg.Closed("Slack does not show all of this request, so it cannot be answered here. Open the console.")
+	if _, err := f.api.UpdateViewContext(ctx, closed, "", "", got.ID); err != nil {
+		f.log.Error("incomplete modal not replaced", "platform", f.name, "error", err)
+	}
 }
 
 // answer is the response to the submission of a modal. A nil answer closes the
