@@ -47,6 +47,7 @@ const (
 	LabelHandOver   = "➡️ Hand over to "
 	LabelRead       = "Show full text…"
 	TitleRead       = "Full text"
+	LabelCode       = "Code after the last line"
 )
 
 // ReadLabel returns the label of the control that approves or answers a request

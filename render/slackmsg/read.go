@@ -19,14 +19,17 @@ func excerpt(doc []render.Block, limit int) []render.Block {
 	left := limit
 	for _, b := range doc {
 		n := cost(render.PlainText([]render.Block{b}))
+		cut := false
 		if b.Kind == render.Code {
-			b.Text = render.Cut(firstLines(b.Text, excerptLines), max(left, 1), cost)
-			n = cost(b.Text)
+			text := render.Cut(firstLines(b.Text, excerptLines), max(left, 1), cost)
+			b.Text, cut, n = text, text != b.Text, cost(text)
 		}
 		if n > left {
 			break
 		}
-		out, left = append(out, b), left-n
+		if out, left = append(out, b), left-n; cut {
+			break // what follows belongs to the end of the text
+		}
 	}
 	if len(out) == 0 || measure([]slack.Block{richText("", out)}) > 3*limit { // one long text, or many tiny spans
 		return start

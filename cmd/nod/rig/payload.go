@@ -68,6 +68,9 @@ func (r *Rig) slackPayload(at sandbox.Place, m map[string]any) string {
 	return strings.Join(preformatted(r.view(r.Press("ana", at, reads).Modal)["blocks"]), "")
 }
 
+// Modal returns the text of a Slack modal.
+func (r *Rig) Modal(id string) string { return ShownIn(r.view(id)) }
+
 // view returns a Slack modal.
 func (r *Rig) view(id string) map[string]any {
 	for _, v := range r.Sandbox.State().Slack.Views {
