@@ -53,6 +53,9 @@ const (
 	// OptionRead shows the whole text of a closed request or a notice, and
 	// decides nothing.
 	OptionRead = 12
+	// OptionReview shows a private request to a person who may respond, with
+	// the controls that its card does not have.
+	OptionReview = 13
 	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
 )

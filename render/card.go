@@ -44,6 +44,9 @@ func (c Card) HeadText() string { return headText(c.Head) }
 // a question do not fit the controls of the platform and must be listed in the
 // text.
 func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
+	if v.Hides() {
+		return privateCard(v)
+	}
 	r := v.Record
 	i := r.Interaction
 	c := Card{Closed: r.State.Final(), Closing: closing(r)}

@@ -47,6 +47,9 @@ const (
 	LabelHandOver   = "➡️ Hand over to "
 	LabelRead       = "Show full text…"
 	TitleRead       = "Full text"
+	LabelReview     = "Review…"
+	TitleReview     = "Review"
+	NotePrivate     = "🔒 Private: only people who may answer can open the request."
 	LabelCode       = "Code after the last line"
 )
 

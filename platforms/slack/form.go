@@ -23,11 +23,13 @@ type metadata struct {
 	Ref   bridge.MessageRef `json:"r"`
 	// Always replaces Token if the person checks the box to deny always.
 	Always string `json:"a,omitempty"`
+	// Pushed means that the modal is on top of another one.
+	Pushed bool `json:"p,omitempty"`
 }
 
 // open opens the form of a control. It returns a note for the person if the
-// form did not open.
-func (f forms) open(ctx context.Context, c bridge.Click, trigger string) string {
+// form did not open. A pushed form opens on top of the modal that was clicked.
+func (f forms) open(ctx context.Context, c bridge.Click, trigger string, pushed bool) string {
 	form, v, err := f.sink.Form(ctx, c)
 	if err != nil {
 		f.log.Error("form not opened", "platform", f.name, "error", err)
@@ -37,15 +39,19 @@ func (f forms) open(ctx context.Context, c bridge.Click, trigger string) string 
 		return v.Note
 	}
 	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
-	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref, Always: slackmsg.AlwaysToken(form)})
+	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref, Always: slackmsg.AlwaysToken(form), Pushed: pushed})
 	if err != nil {
 		f.log.Error("form not opened", "platform", f.name, "error", err)
 		return bridge.NoteNotRecorded
 	}
 	modal, err := slackmsg.Modal(form, string(meta))
+	show := f.api.OpenViewContext
+	if pushed {
+		show = f.api.PushViewContext
+	}
 	var got *slack.ViewResponse
 	if err == nil {
-		got, err = f.api.OpenViewContext(ctx, trigger, modal)
+		got, err = show(ctx, trigger, modal)
 	}
 	if err != nil {
 		f.log.Warn("modal not opened", "platform", f.name, "error", err)

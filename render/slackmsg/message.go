@@ -87,8 +87,18 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
 		}
 		m.Blocks = append(m.Blocks, origin(c, id))
-		if !whole {
+		switch {
+		case v.Hides() && v.Record.Interaction.Kind == bridge.KindNotice:
+			m.Blocks = append(m.Blocks, review(v, id))
+		case !whole:
 			m.Blocks = append(m.Blocks, fullText(v, id)...)
+		}
+		return m, whole
+	}
+	if v.Hides() {
+		m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
+		if !v.ReadOnly {
+			m.Blocks = append(m.Blocks, controls(v, id, true, true)...)
 		}
 		return m, whole
 	}
@@ -194,6 +204,8 @@ func measure(blocks []slack.Block) int {
 func controls(v bridge.View, id string, whole, fits bool) []slack.Block {
 	i := v.Record.Interaction
 	switch {
+	case v.Hides():
+		return []slack.Block{review(v, id)}
 	case i.Kind == bridge.KindApproval:
 		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v, whole, fits)...)}
 	case i.LonePlan():

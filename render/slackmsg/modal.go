@@ -61,6 +61,8 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	switch {
 	case f.Control.Option == bridge.OptionRead:
 		title, submit, blocks = render.TitleRead, "", wholeText(f.View)
+	case f.Control.Option == bridge.OptionReview && (i.Kind == bridge.KindApproval || i.LonePlan()):
+		title, submit, blocks = render.TitleReview, "", append(wholeText(f.View), reviewControls(f.View)...)
 	case f.Control.Option == bridge.OptionDecide && i.LonePlan():
 		title, submit, blocks = render.ReadTitle(i), render.LabelApprove, wholeText(f.View)
 	case render.Opens(f):
@@ -82,6 +84,9 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		all := i.Fields()
 		for _, n := range i.FormFields() {
 			blocks = append(blocks, fields(n, all[n], f.View.Draft)...)
+		}
+		if f.Control.Option == bridge.OptionReview {
+			blocks = append(blocks, reviewControls(f.View)...)
 		}
 	}
 	m := slack.ModalViewRequest{
@@ -204,6 +209,7 @@ func checkForms(v bridge.View) error {
 	if v.Record.State.Final() || v.Record.Interaction.Kind == bridge.KindApproval {
 		return nil
 	}
+	v.Revealed = true
 	_, err := Modal(bridge.Form{View: v, Control: bridge.Control{Option: bridge.OptionForm}}, strings.Repeat("x", maxMetadata))
 	return err
 }

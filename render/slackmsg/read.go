@@ -96,6 +96,32 @@ func control(v bridge.View, n int, whole bool) bridge.Control {
 	return bridge.Control{Action: action, Question: question, Option: option}
 }
 
+// review returns the control of a private request, or a note if no dialog can
+// hold the request.
+func review(v bridge.View, id string) slack.Block {
+	c := render.ReviewControl(v.Record.Interaction)
+	revealed := v
+	if revealed.Revealed = true; !opens(revealed, c) {
+		return slack.NewContextBlock("full-"+id, plain("✂️ This is too long for Slack. To read and answer it, open the console.", maxSection))
+	}
+	return slack.NewActionBlock("act-"+id, button("review", v.Token(c.Action, c.Question, c.Option), render.LabelReview, slack.StylePrimary))
+}
+
+// reviewControls returns the controls that answer a private request in its
+// dialog. Those of a question are its inputs.
+func reviewControls(v bridge.View) []slack.Block {
+	i := v.Record.Interaction
+	var out []slack.Block
+	if i.Kind == bridge.KindApproval || i.LonePlan() {
+		out = controls(v, blockID(v), true, true)
+	}
+	if i.Declinable {
+		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)
+		out = append(out, slack.NewActionBlock("decline-"+blockID(v), b))
+	}
+	return out
+}
+
 // answering returns the control that approves or answers on a card that does not
 // show everything. It opens a dialog that does.
 func answering(v bridge.View) bridge.Control {
