@@ -141,8 +141,8 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	if !slices.Contains(r.Decisions(), d) {
 		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not offered", d).WithHint("use one of %v", r.Decisions())
 	}
-	if c := r.Approval.Confirm; c != "" && d.Approves() && strings.TrimSpace(g.Confirm) != c {
-		return Response{}, "Type exactly: " + c, nil
+	if a := r.Approval; a.Confirm != "" && d.Approves() && !a.confirmed(g.Confirm) {
+		return Response{}, a.unconfirmed(), nil
 	}
 	switch d {
 	case DecideDeny, DecideDenyReason:

@@ -40,6 +40,9 @@ type Mentioner interface {
 type Attention struct {
 	Mention MentionMode `json:"mention,omitempty"`
 	Preview PreviewMode `json:"preview,omitempty"`
+	// Private means that cards and notifications do not show the request. A
+	// control opens it for people who may respond.
+	Private bool `json:"private,omitempty"`
 	// NoticeSound means that a notice notifies like other messages.
 	NoticeSound bool `json:"notice_sound,omitempty"`
 	// TellRequester means that the requester gets a direct message when the
@@ -84,6 +87,7 @@ func (a Attention) Attend(b Attention) Attention {
 	if hidden[b.Preview] > hidden[a.Preview] {
 		a.Preview = b.Preview
 	}
+	a.Private = a.Private || b.Private
 	a.NoticeSound = a.NoticeSound || b.NoticeSound
 	a.TellRequester = a.TellRequester || b.TellRequester
 	return a

@@ -196,8 +196,11 @@ type View struct {
 	// Waiting means that the card has no controls because the full text is
 	// not delivered yet. It implies ReadOnly.
 	Waiting bool
-	sign    func(Control) string
-	Parts   *Parts // set if the view answers a click; see Delivered
+	// Revealed means that only a person who may respond sees the view, so that
+	// it shows a private request.
+	Revealed bool
+	sign     func(Control) string
+	Parts    *Parts // set if the view answers a click; see Delivered
 }
 
 // NewView returns a view that creates its tokens with sign.
@@ -210,6 +213,9 @@ func (v View) Of(n int) View {
 	v.Record, v.Batch = v.Batch[n], nil
 	return v
 }
+
+// Hides reports whether the view must not show its request.
+func (v View) Hides() bool { return v.Record.Interaction.Private && !v.Revealed }
 
 // Unfinished returns the view without controls, for use until its full text is
 // delivered.

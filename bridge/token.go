@@ -50,6 +50,12 @@ const (
 	// batch covers before it counts: OptionAll plus an index into
 	// BatchDecisions. Question is the number of requests on the list.
 	OptionAll = 7
+	// OptionRead shows the whole text of a closed request or a notice, and
+	// decides nothing.
+	OptionRead = 12
+	// OptionReview shows a private request to a person who may respond, with
+	// the controls that its card does not have.
+	OptionReview = 13
 	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
 	// OptionEdited and higher values approve with the edited input in the

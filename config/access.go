@@ -112,6 +112,14 @@ type Route struct {
 	// Default: full
 	// Example: action
 	Preview string `yaml:"preview"`
+	// Payload selects the readers of a request: card or private. The card of
+	// a private request shows only its kind, its risk and a button, which opens
+	// the request for people who may answer it. If any route of a request is
+	// private, including those that it escalates to, the request is private.
+	//
+	// Default: card
+	// Example: private
+	Payload string `yaml:"payload"`
 	// NoticeSound lets notices notify like other messages. By default, Discord
 	// and Telegram deliver them silently. Slack has no silent messages.
 	//

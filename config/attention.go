@@ -10,10 +10,11 @@ import (
 	"github.com/nodbridge/nod/bridge/timespan"
 )
 
-// The defaults of Route.Mention and Route.Preview.
+// The defaults of Route.Mention and Route.Preview, and a value of Route.Payload.
 const (
 	MentionResponders = "responders"
 	PreviewFull       = "full"
+	PayloadPrivate    = "private"
 )
 
 // defaultRemind is the default of Route.Remind, in percent.
@@ -51,5 +52,8 @@ func (r Route) checkAttention(bad func(key, format string, args ...any)) {
 	}
 	if !slices.Contains([]string{"", PreviewFull, "action", "none"}, r.Preview) {
 		bad(".preview", "unknown value %q (full, action or none)", r.Preview)
+	}
+	if !slices.Contains([]string{"", "card", PayloadPrivate}, r.Payload) {
+		bad(".payload", "unknown value %q (card or private)", r.Payload)
 	}
 }

@@ -33,6 +33,12 @@ func (i Item) Label(n int) string {
 	return number + " · " + CardLabel(r, r.Decisions()[n])
 }
 
+// ReadLabel returns the label of the control that approves the item in a dialog,
+// where people read the whole text first.
+func (i Item) ReadLabel() string {
+	return ReadTitle(i.View.Record.Interaction) + " " + strconv.Itoa(i.Number) + "…"
+}
+
 // batchVerb is the first word of the approving control of an item.
 func batchVerb(i bridge.Interaction) string {
 	word, _, _ := strings.Cut(verb(i), " ")

@@ -44,6 +44,9 @@ func (c Card) HeadText() string { return headText(c.Head) }
 // a question do not fit the controls of the platform and must be listed in the
 // text.
 func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
+	if v.Hides() {
+		return privateCard(v)
+	}
 	r := v.Record
 	i := r.Interaction
 	c := Card{Closed: r.State.Final(), Closing: closing(r)}
@@ -206,6 +209,9 @@ func approvalBody(r bridge.Record, act Action) []Block {
 		out = append(out, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
 	out = append(out, act.Rest...)
+	if code := i.Approval.Code; code != "" && !closed {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "End of the text · code "}, {Text: code, Code: true}}})
+	}
 	if !closed { // longer approvals state what they cover before they can be given
 		out = append(out, scopeNote(i, bridge.ScopeOnce)...)
 	}

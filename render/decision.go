@@ -87,7 +87,6 @@ func Typed(f bridge.Form) TypedInput {
 		}
 	case bridge.OptionConfirm, bridge.OptionDecide:
 		d := i.Decisions()[f.Control.Question]
-		want := Line(i.Approval.Confirm)
 		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
 		var text []Block
 		if f.Control.Option == bridge.OptionDecide {
@@ -95,15 +94,44 @@ func Typed(f bridge.Form) TypedInput {
 				text = append(text, Para(howToUndo))
 			}
 		}
-		return TypedInput{
-			Title: label, Submit: "Approve", Label: "Type to confirm: " + want, Placeholder: want, MaxLength: 200, Text: text,
-			Ask: "to " + strings.ToLower(label) + ", reply to this message with exactly: " + want,
-		}
+		in := confirmation(*i.Approval)
+		in.Title, in.Text, in.Ask = label, text, "to "+strings.ToLower(label)+", "+in.Ask
+		return in
 	}
 	return TypedInput{
 		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and all responders will see it.", Lines: true,
 		MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the reason",
 	}
+}
+
+// confirmation returns the input for the typed confirmation of an approval. It
+// does not show the verification code, which approvers have to find.
+func confirmation(a bridge.Approval) TypedInput {
+	want := Line(a.ConfirmWords())
+	in := TypedInput{Submit: "Approve", Label: ConfirmLabel(a), Placeholder: want, MaxLength: 200, Ask: "reply to this message with exactly: " + want}
+	if a.Code == "" {
+		return in
+	}
+	in.Hint = "The code shows that you reached the end of the text."
+	in.Placeholder = strings.TrimSpace(want + " ABC 234")
+	in.Ask = "reply to this message with the code after the last line of the text"
+	if want != "" {
+		in.Ask = "reply to this message with " + want + " and then the code after the last line of the text"
+	}
+	return in
+}
+
+// ConfirmLabel returns the label of the input for the typed confirmation of an
+// approval.
+func ConfirmLabel(a bridge.Approval) string {
+	want := Line(a.ConfirmWords())
+	switch {
+	case a.Code == "":
+		return "Type to confirm: " + want
+	case want == "":
+		return LabelCode
+	}
+	return "Type to confirm: " + want + ", then the code after the last line"
 }
 
 // ScopeNotes describes what each longer approval covers beyond the request, for a

@@ -94,7 +94,7 @@ func answered(r bridge.Record) string {
 // and a click answers it.
 func chosen(r bridge.Record) string {
 	f, lone := r.Interaction.Lone()
-	if !lone || !f.OneTap() || r.Interaction.CompletedView.Hidden() || r.Response.Actor == nil {
+	if !lone || !f.OneTap() || r.Interaction.Private || r.Interaction.CompletedView.Hidden() || r.Response.Actor == nil {
 		return ""
 	}
 	if given := f.FieldAnswer(r.Interaction, r.Response.Answers); isOption(f, given) {

@@ -48,7 +48,29 @@ const (
 	LabelOtherField = "Something else"
 	TitleAnswer     = "Your answer"
 	LabelHandOver   = "➡️ Hand over to "
+	LabelRead       = "Show full text…"
+	TitleRead       = "Full text"
+	LabelReview     = "Review…"
+	TitleReview     = "Review"
+	NotePrivate     = "🔒 Private: only people who may answer can open the request."
+	LabelCode       = "Code after the last line"
 )
+
+// ReadLabel returns the label of the control that approves or answers a request
+// in a dialog, where people read the whole text first.
+func ReadLabel(i bridge.Interaction) string { return ReadTitle(i) + "…" }
+
+// ReadTitle returns the title of that dialog.
+func ReadTitle(i bridge.Interaction) string {
+	word := "answer"
+	switch {
+	case i.Approval != nil:
+		word, _, _ = strings.Cut(strings.ToLower(verb(i)), " ")
+	case i.LonePlan():
+		word = "approve"
+	}
+	return "Read and " + word
+}
 
 // SubmitLabel returns the label of the button that sends a choice.
 func SubmitLabel(q bridge.Question) string {

@@ -32,7 +32,7 @@ type card struct {
 	Fields     []field      `json:"fields"`
 	Declinable bool         `json:"declinable"`
 	Input      string       `json:"input,omitempty"`   // input of an approval, for editing
-	Confirm    string       `json:"confirm,omitempty"` // text that an approver must type
+	Confirm    string       `json:"confirm,omitempty"` // label of the text that an approver must type
 	Terms      int          `json:"terms"`             // sent back with the decision
 	Seen       string       `json:"seen,omitempty"`    // sent back with an approval; see seenOf
 	Together   bool         `json:"together"`          // may be decided with others
@@ -158,6 +158,9 @@ func newCard(rec bridge.Record, may bool) card {
 	}
 	if i.Approval != nil {
 		out.Input, out.Confirm = string(i.Approval.Input), i.Approval.Confirm
+		if out.Confirm != "" {
+			out.Confirm = render.ConfirmLabel(*i.Approval)
+		}
 		all := i.Decisions()
 		for _, n := range render.Ordered(i) {
 			out.Decisions = append(out.Decisions, newDecision(i, all[n]))

@@ -86,7 +86,7 @@ func TestApproval(t *testing.T) {
 		t.Errorf("the body is %s", c.Body)
 	}
 	var input struct{ Command string }
-	if err := json.Unmarshal([]byte(c.Input), &input); err != nil || input.Command != "make <deploy>" || c.Confirm != "prod" || !slices.Equal(c.Asked, []string{"ana", "bo"}) {
+	if err := json.Unmarshal([]byte(c.Input), &input); err != nil || input.Command != "make <deploy>" || c.Confirm != "Type to confirm: prod" || !slices.Equal(c.Asked, []string{"ana", "bo"}) {
 		t.Errorf("the card is %+v", c)
 	}
 	for _, bad := range []map[string]any{{"decision": "once"}, {"decision": "once", "confirm": "dev"}, {"decision": "always"}, {"decision": "once", "confirm": "prod", "terms": 1}} {

@@ -251,6 +251,10 @@ func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, err
 	if a.control.Question >= len(a.fields) && a.control.Action != bridge.ActionStep {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
+	if a.control.Action == bridge.ActionSubmit && a.control.Option == bridge.OptionDecide && i.LonePlan() {
+		a.control.Option = 0 // the dialog with the whole plan approves it
+		return cl.tap(ctx, a)
+	}
 	if a.control.Action == bridge.ActionSubmit {
 		return cl.submit(ctx, a)
 	}

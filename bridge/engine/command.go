@@ -108,7 +108,7 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 	var lines []string
 	for _, r := range found {
 		i := r.Interaction
-		lines = append(lines, fmt.Sprintf("%s  %s: %s (%s left)", i.ID, bridge.OneLine(i.Agent), shortened(bridge.OneLine(i.Prompt)), i.Left(time.Now())))
+		lines = append(lines, fmt.Sprintf("%s  %s: %s (%s left)", i.ID, bridge.OneLine(i.Agent), listedAs(i), i.Left(time.Now())))
 	}
 	if more {
 		lines = append(lines, "… and requests with later deadlines.")

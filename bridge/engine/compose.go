@@ -67,7 +67,7 @@ func (c *composer) interaction(agent bridge.Agent, r bridge.Request, named []str
 	if len(names) > 1 || names[0] != own {
 		i.OwnRoute = own
 	}
-	if r.Batches() && !slices.ContainsFunc(i.Steps, bridge.Step.Escalates) {
+	if r.Batches() && !i.Private && !slices.ContainsFunc(i.Steps, bridge.Step.Escalates) {
 		i.MaxRounds = 1 // a follow-up could not take over its message
 	} else {
 		i.Batch = 0

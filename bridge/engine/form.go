@@ -13,6 +13,9 @@ import (
 // form implements Engine.Form.
 func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	began := time.Now()
+	if bridge.PeekAction(c.Token) == bridge.ActionInput && bridge.PeekOption(c.Token) == bridge.OptionRead {
+		return cl.reading(ctx, c)
+	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
 		v = cl.outdated(ctx, a)
@@ -26,8 +29,27 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 		f, said, err = cl.formFor(ctx, a)
 		v = &said
 	}
+	f.View.Revealed = true // admit has checked the person
 	cl.watcher.observe(a.activity("form", began, v, err))
 	return f, orZero(v), err
+}
+
+// reading returns the form with the whole text of a closed request or a notice,
+// which everyone who sees its card may read, unless it is private.
+func (cl *clicks) reading(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
+	a, v, err := cl.locate(ctx, c)
+	if v == nil && err == nil && a.record.Interaction.Private {
+		v, err = cl.admitPerson(ctx, &a)
+	}
+	if v == nil && err == nil && !a.record.State.Final() && a.record.Interaction.Kind != bridge.KindNotice {
+		v = &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}
+	}
+	if v != nil || err != nil {
+		return bridge.Form{}, orZero(v), err
+	}
+	f := bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.control}
+	f.View.Revealed = true
+	return f, bridge.Verdict{}, nil
 }
 
 func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
@@ -37,7 +59,7 @@ func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.
 		return cl.formForAll(ctx, a)
 	}
 	more := approval && c.Action == bridge.ActionMore
-	if c.Action != bridge.ActionInput && !more || c.Question >= max(1, len(a.fields), len(i.Decisions())) {
+	if c.Action != bridge.ActionInput && !more || c.Option == bridge.OptionReview && !i.Private || c.Question >= max(1, len(a.fields), len(i.Decisions())) {
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	if a.record.State.Final() {

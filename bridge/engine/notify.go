@@ -25,11 +25,19 @@ func stillWaiting(i bridge.Interaction) string {
 // about names a request in a notification, of which the route may show only a
 // part.
 func about(i bridge.Interaction) string {
-	switch i.Preview {
-	case bridge.PreviewAction:
-		return "a request from " + bridge.OneLine(i.Agent)
-	case bridge.PreviewNone:
+	switch {
+	case i.Preview == bridge.PreviewNone:
 		return "a request"
+	case i.Preview == bridge.PreviewAction || i.Private:
+		return "a request from " + bridge.OneLine(i.Agent)
+	}
+	return shortened(bridge.OneLine(i.Prompt))
+}
+
+// listedAs names a request in a list of several.
+func listedAs(i bridge.Interaction) string {
+	if i.Private {
+		return about(i)
 	}
 	return shortened(bridge.OneLine(i.Prompt))
 }

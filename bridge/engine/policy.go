@@ -37,8 +37,9 @@ func (j *judge) rule(agent bridge.Agent, r *bridge.Request) bridge.Ruling {
 		a.Limit(ruling.Scopes)
 	}
 	if ruling.Confirm != "" {
-		a.Confirm = ruling.Confirm
+		a.Confirm, a.Code = ruling.Confirm, ""
 	}
+	a = a.WithCode(ruling.Risk)
 	if a.Confirm != "" || len(ruling.Redact) > 0 {
 		a.WithoutEdit()
 	}

@@ -51,6 +51,7 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 			return err
 		}
 		self = self && route.AllowSelf
+		i.Private = i.Private || m.leadsToPrivate(route)
 		i.Require(q, route)
 	}
 	if n := len(i.Destinations); n > bridge.MaxDestinations {
@@ -69,6 +70,15 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 		}
 	}
 	return m.escalates(i, onTimeout)
+}
+
+// leadsToPrivate reports whether a route escalates to a private route.
+func (m routes) leadsToPrivate(route bridge.Route) bool {
+	private := m[route.EscalateTo].Attention.Private
+	for _, s := range route.Steps {
+		private = private || m[s.Route].Attention.Private
+	}
+	return private
 }
 
 // required returns the requirement of a route, and applies the settings of the

@@ -132,7 +132,7 @@ func (l *listener) which(open []meant) string {
 	}
 	lines := []string{head}
 	for _, m := range open {
-		lines = append(lines, "• "+shortened(bridge.OneLine(l.clicks.reader.redactor.record(m.record).Interaction.Prompt)))
+		lines = append(lines, "• "+listedAs(l.clicks.reader.redactor.record(m.record).Interaction))
 	}
 	return strings.Join(lines, "\n")
 }

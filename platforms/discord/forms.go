@@ -29,6 +29,9 @@ func (fs forms) open(ctx context.Context, c bridge.Click) reply {
 	if v.Kind != "" {
 		return note(v.Note)
 	}
+	if o := f.Control.Option; f.Control.Action == bridge.ActionInput && (o == bridge.OptionReview || o == bridge.OptionRead) {
+		return fs.reveal(f.View)
+	}
 	if render.Opens(f) {
 		m, err := discordmsg.Menu(f)
 		if err != nil {
@@ -43,6 +46,17 @@ func (fs forms) open(ctx context.Context, c bridge.Click) reply {
 		return note(bridge.PublicError(err).Message)
 	}
 	return reply{Type: discordgo.InteractionResponseModal, Data: m}
+}
+
+// reveal returns the private message with a private request and its controls.
+func (fs forms) reveal(v bridge.View) reply {
+	v.Mentions = nil
+	m, err := discordmsg.Build(v)
+	if err != nil {
+		fs.log.Error("private request not shown", "error", err)
+		return note(bridge.PublicError(err).Message)
+	}
+	return private(m)
 }
 
 // submitToken returns the token of a modal, which submits the whole answer or

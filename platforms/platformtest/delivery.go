@@ -41,7 +41,7 @@ func runDelivery(t *testing.T, h Harness) {
 			if n := strings.Count(r.Harness.Client.Shown(r, c.at()), longLine(600)); n != 1 {
 				r.T.Errorf("line 600 appears %d times", n)
 			}
-			r.Press("ana", c.at(), render.LabelScript)
+			r.approve("ana", c.at(), render.LabelScript)
 			if got := c.end(); got.State != bridge.StateApproved {
 				r.T.Errorf("state %s", got.State)
 			}

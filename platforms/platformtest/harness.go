@@ -67,6 +67,8 @@ type Harness struct {
 	// one, and deliver text that is too long for it, in the form of
 	// sandbox.Fault.
 	Post, Edit, Part string
+	// Dialogs means that a dialog shows a text that is too long for a card.
+	Dialogs bool
 	// TooLong is the length of a command that the service cannot show. Zero
 	// means that it shows every command that nod accepts.
 	TooLong int

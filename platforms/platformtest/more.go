@@ -88,6 +88,21 @@ func (r *Rig) Decide(who string, at sandbox.Place, label string) string {
 	return text
 }
 
+// approve approves a request whose text is too long for its card: with the
+// label, or in the dialog that shows all of it.
+func (r *Rig) approve(who string, at sandbox.Place, label string) {
+	r.T.Helper()
+	if !r.offers(at, reads) {
+		r.Press(who, at, label)
+		return
+	}
+	opened := r.Press(who, at, reads)
+	r.Must(r.Sandbox.Person(who).Fill(r.Ctx, r.Harness.Name, opened.Modal))
+}
+
+// reads begins the label of a control that opens a dialog with the whole text.
+const reads = "Read and "
+
 // moreWays contains the decisions that are not on a card.
 var moreWays = []flow{
 	{"every scope of an approval states what it covers first", func(r *Rig) {

@@ -19,7 +19,7 @@ var texts = []flow{
 					r.T.Fatalf("%q is not shown", line)
 				}
 			}
-			r.Press("ana", c.read().at(), render.LabelScript)
+			r.approve("ana", c.read().at(), render.LabelScript)
 			if got := c.end(); got.State != bridge.StateApproved {
 				r.T.Errorf("state %s", got.State)
 			}
@@ -38,11 +38,11 @@ var texts = []flow{
 			r.T.Fatal(err)
 		}
 		c.Record.Interaction = rec.Interaction
-		r.Has(c.at(), render.LabelApprove)
+		r.Eventually("the card shows the plan", func() bool { return r.offers(c.at(), render.LabelApprove) || r.offers(c.at(), reads) })
 		if shown := r.Harness.Client.Shown(r, c.at()); !strings.Contains(shown, "the last step") {
 			r.T.Errorf("the end is not shown: %.300s", shown)
 		}
-		r.Press("ana", c.read().at(), render.LabelApprove)
+		r.approve("ana", c.read().at(), render.LabelApprove)
 		c.wantAnswer(bridge.JSONAnswer(`{"decision":"approve"}`))
 	}},
 	{"untrusted text is harmless", func(r *Rig) {

@@ -28,7 +28,7 @@ var harness = platformtest.Harness{
 	Account:   func(m sandbox.Member) string { return m.Slack },
 	New:       newPlatform,
 	Callbacks: func(o *sandbox.Options, url string) { o.SlackURL = url },
-	Post:      "chat.postMessage", Edit: "chat.update", Part: "chat.postMessage", Socket: true, TooLong: 200_000,
+	Post:      "chat.postMessage", Edit: "chat.update", Part: "chat.postMessage", Dialogs: true, Socket: true,
 	Refusals: []sandbox.Fault{{Kind: "absent"}},
 	Group:    sandbox.SlackUserGroup, SandboxGroup: sandbox.SlackUserGroup,
 	Findings: []platformtest.Finding{
@@ -127,22 +127,19 @@ func (client) Told(r *platformtest.Rig, who string, _ sandbox.Place, reaction sa
 	}
 }
 
-// fullText is the name of the messages that carry the rest of a card's text.
-var fullText = regexp.MustCompile(`Full text ([0-9a-f]+-[0-9a-f]+)`)
-
-// Shown implements platformtest.Client: the parts are messages of their own.
+// Shown implements platformtest.Client: a dialog has the rest of the text.
 func (client) Shown(r *platformtest.Rig, at sandbox.Place) string {
-	own := r.Text(at)
-	name := fullText.FindStringSubmatch(own)
-	if name == nil {
-		return own
+	reads := func(c sandbox.Control) bool { return strings.HasPrefix(c.Label, "Read and ") }
+	if !slices.ContainsFunc(r.Controls(at), reads) {
+		return r.Text(at)
 	}
-	for _, m := range r.Messages() {
-		if text := sandbox.Texts(map[string]any{"blocks": m["blocks"]}); strings.Contains(text, name[1]+", part ") {
-			own += "\n" + text
+	opened := r.Press("ana", at, "Read and ")
+	for _, v := range r.Sandbox.State().Slack.Views {
+		if v.ID == opened.Modal {
+			return sandbox.Texts(v.View)
 		}
 	}
-	return own
+	return ""
 }
 
 // Follows implements platformtest.Client.

@@ -23,11 +23,13 @@ type metadata struct {
 	Ref   bridge.MessageRef `json:"r"`
 	// Always replaces Token if the person checks the box to deny always.
 	Always string `json:"a,omitempty"`
+	// Pushed means that the modal is on top of another one.
+	Pushed bool `json:"p,omitempty"`
 }
 
 // open opens the form of a control. It returns a note for the person if the
-// form did not open.
-func (f forms) open(ctx context.Context, c bridge.Click, trigger string) string {
+// form did not open. A pushed form opens on top of the modal that was clicked.
+func (f forms) open(ctx context.Context, c bridge.Click, trigger string, pushed bool) string {
 	form, v, err := f.sink.Form(ctx, c)
 	if err != nil {
 		f.log.Error("form not opened", "platform", f.name, "error", err)
@@ -37,19 +39,25 @@ func (f forms) open(ctx context.Context, c bridge.Click, trigger string) string 
 		return v.Note
 	}
 	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
-	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref, Always: slackmsg.AlwaysToken(form)})
+	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref, Always: slackmsg.AlwaysToken(form), Pushed: pushed})
 	if err != nil {
 		f.log.Error("form not opened", "platform", f.name, "error", err)
 		return bridge.NoteNotRecorded
 	}
 	modal, err := slackmsg.Modal(form, string(meta))
+	show := f.api.OpenViewContext
+	if pushed {
+		show = f.api.PushViewContext
+	}
+	var got *slack.ViewResponse
 	if err == nil {
-		_, err = f.api.OpenViewContext(ctx, trigger, modal)
+		got, err = show(ctx, trigger, modal)
 	}
 	if err != nil {
 		f.log.Warn("modal not opened", "platform", f.name, "error", err)
 		return "The form did not open in time. Click again."
 	}
+	f.guard(ctx, modal, got.View)
 	return ""
 }
 
@@ -58,9 +66,9 @@ const noteTooLong = "Your change is too long to show here. Nothing was approved.
 
 // review replaces a form by the menu in which the person confirms what was
 // entered.
-func (f forms) review(form bridge.Form, card bridge.MessageRef) *answer {
+func (f forms) review(form bridge.Form, of metadata) *answer {
 	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
-	meta, err := json.Marshal(metadata{Token: submit, Ref: card})
+	meta, err := json.Marshal(metadata{Token: submit, Ref: of.Ref, Pushed: of.Pushed})
 	if err != nil {
 		return closed(bridge.NoteNotRecorded)
 	}
@@ -70,6 +78,20 @@ func (f forms) review(form bridge.Form, card bridge.MessageRef) *answer {
 		return closed(noteTooLong)
 	}
 	return &answer{Action: "update", View: &view}
+}
+
+// guard replaces a modal that does not show everything, so that no one submits
+// it.
+func (f forms) guard(ctx context.Context, sent slack.ModalViewRequest, got slack.View) {
+	hidden := slackmsg.Hidden(sent.Blocks.BlockSet, got.Blocks.BlockSet)
+	if hidden == "" {
+		return
+	}
+	f.log.Error("modal is incomplete", "platform", f.name, "reason", hidden)
+	closed := slackmsg.Closed("Slack does not show all of this request, so it cannot be answered here. Open the console.")
+	if _, err := f.api.UpdateViewContext(ctx, closed, "", "", got.ID); err != nil {
+		f.log.Error("incomplete modal not replaced", "platform", f.name, "error", err)
+	}
 }
 
 // answer is the response to the submission of a modal. A nil answer closes the

@@ -231,7 +231,7 @@ func (i inbound) clickedHome(ctx context.Context, in payload) func(context.Conte
 	}
 	c := bridge.Click{Token: token, Picked: picked, Actor: i.actor(in), Inputs: inputs(in.View.State.of(in.action().Block))}
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {
-		if text := i.forms.open(ctx, c, in.TriggerID); text != "" {
+		if text := i.forms.open(ctx, c, in.TriggerID, false); text != "" {
 			return note(text)
 		}
 		i.home.pages.use(user, "")

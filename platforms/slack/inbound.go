@@ -67,6 +67,8 @@ func (i inbound) handle(ctx context.Context, raw []byte) reaction {
 		return reaction{then: i.replied(ctx, in.Event)}
 	case in.Type == "block_actions" && in.View.Type == "home":
 		return reaction{then: i.clickedHome(ctx, in)}
+	case in.Type == "block_actions" && in.View.Type == "modal":
+		return reaction{then: i.clickedModal(ctx, in)}
 	case in.Type == "block_actions":
 		return reaction{then: i.clicked(ctx, in)}
 	case in.Type == "view_submission" && in.View.CallbackID == slackmsg.CallbackID:
@@ -92,7 +94,7 @@ func (i inbound) clicked(ctx context.Context, in payload) func(context.Context) 
 		return func(ctx context.Context) { i.replies.tell(ctx, c, in.ResponseURL, text) }
 	}
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {
-		return note(i.forms.open(ctx, c, in.TriggerID))
+		return note(i.forms.open(ctx, c, in.TriggerID, false))
 	}
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
@@ -102,6 +104,34 @@ func (i inbound) clicked(ctx context.Context, in payload) func(context.Context) 
 	return func(ctx context.Context) {
 		if v.Kind != bridge.VerdictSettled { // otherwise the card itself shows it in a moment
 			i.replies.tell(ctx, c, in.ResponseURL, v.Note)
+		}
+		i.closeStale(ctx, c.Ref, v)
+	}
+}
+
+// clickedModal applies a click on a control of a modal, which shows a private
+// request. The modal then shows what came of it. It returns a function to run
+// after the acknowledgment, or nil.
+func (i inbound) clickedModal(ctx context.Context, in payload) func(context.Context) {
+	token, picked := in.control()
+	var meta metadata
+	if err := json.Unmarshal([]byte(in.View.Metadata), &meta); err != nil || token == "" {
+		return nil
+	}
+	c := bridge.Click{Token: token, Actor: i.actor(in), Ref: meta.Ref, Picked: picked}
+	var v bridge.Verdict
+	var err error
+	if bridge.PeekAction(token) == bridge.ActionInput {
+		if v.Note = i.forms.open(ctx, c, in.TriggerID, true); v.Note == "" {
+			return nil
+		}
+	} else if v, err = i.sink.Click(ctx, c); err != nil {
+		i.log.Error("click not recorded", "platform", i.name, "error", err)
+		v.Note = bridge.NoteNotRecorded
+	}
+	return func(ctx context.Context) {
+		if _, err := i.api.UpdateViewContext(ctx, slackmsg.Closed(v.Note), "", "", in.View.ID); err != nil {
+			i.log.Warn("modal not updated", "platform", i.name, "error", err)
 		}
 		i.closeStale(ctx, c.Ref, v)
 	}
@@ -127,8 +157,11 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	r := reaction{then: func(ctx context.Context) { i.closeStale(ctx, c.Ref, v) }}
 	switch v.Kind {
 	case bridge.VerdictSettled: // no reply closes the form
+		if meta.Pushed {
+			r.reply = &answer{Action: "clear"}
+		}
 	case bridge.VerdictReview:
-		r.reply = i.forms.review(*v.Review, c.Ref)
+		r.reply = i.forms.review(*v.Review, meta)
 	case bridge.VerdictInvalid:
 		r.reply = fieldErrors(in.View.State, v.Problems, v.Note)
 	default:

@@ -3,8 +3,6 @@ package slack_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -172,46 +170,6 @@ func TestThreadIsGone(t *testing.T) {
 	}
 	if ref := s.posts(approval("six"), "1.000001"); ref.Thread != "" {
 		t.Errorf("with a thread that never was, the card is in %q", ref.Thread)
-	}
-}
-
-// TestLongTextInPace checks that a text of 60 kB reaches a channel with Slack's
-// limits: each part once, in order, and then the card, although a job has less
-// time than that takes and an answer is lost on the way.
-func TestLongTextInPace(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, true)
-	s.fault(sandbox.Fault{Method: "chat.postMessage", Kind: "error", Status: 502, Count: 1})
-	s.fault(sandbox.Fault{Method: "chat.postMessage", Kind: "rate_limit", RetryAfter: 1, Count: 1})
-	r := approval(strings.Repeat("echo 'one more line of sixty characters, for the test'\n", 60_000/55))
-	var sent []bridge.MessageRef
-	save := func(_ context.Context, all []bridge.MessageRef) error { sent = slices.Clone(all); return nil }
-	jobs := 0
-	var card bridge.MessageRef
-	for err := error(nil); card.Message == ""; jobs++ {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		card, err = s.slack.Post(ctx, r.Interaction.Destinations[0], s.view(r), bridge.NewParts(slices.Clone(sent), save))
-		cancel()
-		if err == nil {
-			continue
-		}
-		if code := bridge.ErrorCode(err); code != bridge.CodeRateLimited && code != bridge.CodeUnavailable {
-			t.Fatal(err)
-		}
-		e, _ := errors.AsType[*bridge.Error](err)
-		bridge.Pause(t.Context(), max(e.RetryAfter, 250*time.Millisecond))
-	}
-	all := s.messages()
-	if len(all) != len(sent)+1 || len(sent) < 8 {
-		t.Errorf("%d messages for %d parts and a card, after %d jobs", len(all), len(sent), jobs)
-	}
-	for n, m := range all[:len(all)-1] {
-		if want := fmt.Sprintf("part %d of %d", n+1, len(sent)); !strings.Contains(sandbox.Texts(m), want) {
-			t.Errorf("message %d is not %s", n, want)
-		}
-	}
-	if len(sandbox.Controls("slack", s.sandbox.Message(s.at(card)))) == 0 {
-		t.Error("the card has no controls")
 	}
 }
 

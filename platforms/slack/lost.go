@@ -20,10 +20,10 @@ const marked = "nod_message"
 // would make it recognize a repeated post.
 type mark string
 
-// markOf returns the mark of a card, or that of a part of its text. The parts
-// have numbers from 1.
-func markOf(v bridge.View, part int) mark {
-	return mark(fmt.Sprintf("%s %d %d", v.Record.Interaction.ID, v.Destination, part))
+// markOf returns the mark of a card. Messages of earlier versions with a part of
+// the text have another last number.
+func markOf(v bridge.View) mark {
+	return mark(fmt.Sprintf("%s %d 0", v.Record.Interaction.ID, v.Destination))
 }
 
 func (m mark) option() slack.MsgOption {

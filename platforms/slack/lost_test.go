@@ -1,11 +1,9 @@
 package slack_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
@@ -51,26 +49,6 @@ func TestLostCardIsFound(t *testing.T) {
 				t.Errorf("after an identical request, the channel has %d messages, want 3", n)
 			}
 		})
-	}
-}
-
-// TestLostPartIsFound checks that a part of a long text whose answer was lost
-// is not posted again.
-func TestLostPartIsFound(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, false)
-	r := approval(strings.Repeat("echo one more line of this script\n", 1000))
-	var sent []bridge.MessageRef
-	save := func(_ context.Context, all []bridge.MessageRef) error { sent = slices.Clone(all); return nil }
-	s.fault(sandbox.Fault{Method: "chat.postMessage", Kind: "half", Count: 1})
-	for range 2 {
-		_, err := s.slack.Post(t.Context(), r.Interaction.Destinations[0], s.view(r), bridge.NewParts(slices.Clone(sent), save))
-		if err != nil && bridge.ErrorCode(err) != bridge.CodeUnavailable {
-			t.Fatal(err)
-		}
-	}
-	if n := len(s.messages()); n != len(sent)+1 || len(sent) < 2 {
-		t.Errorf("the channel has %d messages, want %d parts and a card", n, len(sent))
 	}
 }
 

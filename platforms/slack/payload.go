@@ -39,6 +39,7 @@ type payload struct {
 	ChannelID string `json:"channel_id"`
 
 	View struct {
+		ID         string `json:"id"`
 		Type       string `json:"type"`
 		CallbackID string `json:"callback_id"`
 		Metadata   string `json:"private_metadata"`

@@ -34,39 +34,22 @@ func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
 // Post implements bridge.Platform. If the response to a post was lost, a
 // repeated post updates the message. If nod cannot find the message, it is
 // posted twice.
-func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
+//
+// A card has no parts: its dialogs show a text that is too long for it.
+func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
 	defer p.homes.changed()
 	m, err := slackmsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	if err := p.sendParts(ctx, d, v, m, parts); err != nil {
-		return bridge.MessageRef{}, err
-	}
-	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, len(m.Parts)), markOf(v, 0))
+	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, 0), markOf(v))
 }
 
-// Update implements bridge.Platform. While parts are missing, the card has no
-// controls, not even those that it had before.
-func (p poster) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+// Update implements bridge.Platform.
+func (p poster) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
 	defer p.homes.changed()
 	m, err := slackmsg.Build(v)
 	if err != nil {
-		return err
-	}
-	if len(parts.Sent()) >= len(m.Parts) {
-		return p.edit(ctx, ref, v, m)
-	}
-	if len(parts.Sent()) == 0 || parts.Closed() {
-		first, err := slackmsg.Build(v.Unfinished())
-		if err != nil {
-			return err
-		}
-		if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
-			return err
-		}
-	}
-	if err := p.sendParts(ctx, bridge.Destination{Channel: ref.Channel, Thread: ref.Thread}, v, m, parts); err != nil {
 		return err
 	}
 	return p.edit(ctx, ref, v, m)
@@ -114,20 +97,6 @@ func literal(text string) []slack.MsgOption {
 // sendTime is the time limit for one message. A job with less time left stops
 // and is retried, because the response to a message must not be lost.
 const sendTime = 4 * time.Second
-
-// sendParts sends the parts that are not recorded yet, as the pacer permits.
-func (p poster) sendParts(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message, parts *bridge.Parts) error {
-	for n := len(parts.Sent()); n < len(m.Parts); n++ {
-		ref, err := p.send(ctx, d, m.Parts[n], platforms.NextTurn(v.Record.Interaction, n), markOf(v, n+1))
-		if err != nil {
-			return err
-		}
-		if err := parts.Add(ctx, ref); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // send posts one message when the pacer permits it. It removes a message that
 // does not show everything.

@@ -117,6 +117,12 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 	if v.View == nil || v.Kind == bridge.VerdictSettled {
 		return // an edit job will show the outcome on the card
 	}
+	if menu.User != "" && v.View.Hides() && v.Kind != bridge.VerdictLate {
+		if err := in.poster.redrawRevealed(ctx, cb.Message.ref(), *v.View); err != nil {
+			in.log.Warn("private request not updated", "error", err)
+		}
+		return
+	}
 	// The card shows a draft. After a late click, the clicked copy may be one
 	// that the record does not know.
 	if err := in.poster.update(ctx, card, *v.View, v.View.Delivered()); err != nil {

@@ -51,11 +51,24 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 	sendCtx, cancel := context.WithTimeout(ctx, promptTimeout)
 	var asked bridge.MessageRef
 	note := ""
-	if render.Opens(form) {
-		asked, err = p.offer(sendCtx, form, cb, card)
-	} else {
+	where := card
+	if i.Private { // its prompts are next to the message that shows it
+		where = cb.Message.ref()
+	}
+	switch {
+	case reveals(form):
+		asked, err = p.reveal(sendCtx, form.View, cb.From.id())
+		if code := bridge.ErrorCode(err); code == bridge.CodeForbidden || code == bridge.CodeNotFound || code == bridge.CodeInvalid {
+			err = bridge.Errorf(bridge.CodeUnsupported, noteStart)
+		}
+		if cb.Message.Chat.ID < 0 {
+			note = "The request is in your chat with this bot."
+		}
+	case render.Opens(form):
+		asked, err = p.offer(sendCtx, form, cb, where)
+	default:
 		a.Token, note = replyToken(form), "Reply to the message below."
-		asked, err = p.send(sendCtx, form, cb, card)
+		asked, err = p.send(sendCtx, form, cb, where)
 	}
 	cancel()
 	if err != nil {
@@ -134,7 +147,8 @@ func (p *prompts) review(ctx context.Context, m message, a awaited, f bridge.For
 // menuOf returns the menu that a click was on, and what it belongs to. It
 // returns the zero value for a click on a card.
 func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
-	if a := bridge.PeekAction(cb.Data); a != bridge.ActionInput && !bridge.PeekStated(cb.Data) {
+	private := cb.Message.Chat.ID > 0 // it may show a private request, with all controls
+	if a := bridge.PeekAction(cb.Data); a != bridge.ActionInput && !bridge.PeekStated(cb.Data) && !private {
 		return awaited{}, nil
 	}
 	a, err := p.store.awaits(ctx, cb.Message.ref())
@@ -211,6 +225,9 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		}
 		if err := p.poster.update(ctx, a.Card, *v.View, v.View.Delivered()); err != nil {
 			p.log.Warn("card not updated", "error", err)
+		}
+		if v.View.Hides() {
+			p.revealAgain(ctx, *v.View, a)
 		}
 	case bridge.VerdictSettled: // an edit job will show the outcome on the card
 	default:

@@ -97,11 +97,12 @@ func (s *promptStore) put(ctx context.Context, m bridge.MessageRef, a awaited, t
 func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, a awaited, ttl time.Duration) error {
 	key := s.openKey(a.Card, a.User)
 	for {
-		before, err := s.notes.PutNote(ctx, key, prompt.Message, ttl)
-		if err != nil || before == prompt.Message {
+		at := place(a.Card, prompt)
+		before, err := s.notes.PutNote(ctx, key, at, ttl)
+		if err != nil || before == at {
 			return err
 		}
-		s.remove(ctx, bridge.MessageRef{Channel: prompt.Channel, Message: before}, a.User)
+		s.remove(ctx, promptAt(a.Card, before), a.User)
 		if err := s.notes.DropNote(ctx, key); err != nil {
 			return err
 		}
@@ -156,7 +157,7 @@ func (s *promptStore) retire(ctx context.Context, card bridge.MessageRef, pendin
 		if err != nil {
 			return err
 		}
-		prompt := bridge.MessageRef{Channel: card.Channel, Message: id}
+		prompt := promptAt(card, id)
 		a, err := s.awaits(ctx, prompt)
 		if err != nil {
 			return err

@@ -32,7 +32,11 @@ func listsAll(v bridge.View) func(bridge.Question) bool {
 // controls are the rows of buttons and menus of a card. Those of a batch's
 // items are next to the items.
 func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.MessageComponent, error) {
+	i := v.Record.Interaction
 	switch {
+	case v.Hides() && !v.ReadOnly && (!c.Closed || i.Kind == bridge.KindNotice):
+		r := render.ReviewControl(i)
+		return rows([]discordgo.MessageComponent{button(v.Token(r.Action, r.Question, r.Option), render.LabelReview, discordgo.PrimaryButton)}), nil
 	case c.Closed || v.ReadOnly:
 		return nil, nil
 	case len(items) > 0:
@@ -42,7 +46,7 @@ func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.Me
 	if err != nil {
 		return nil, err
 	}
-	if v.Record.Interaction.Declinable {
+	if i.Declinable {
 		out = append(out, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
 	}
 	return append(out, extras(v)...), nil

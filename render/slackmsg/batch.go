@@ -15,15 +15,12 @@ import (
 func buildBatch(v bridge.View) (Message, error) {
 	c, items := render.NewBatch(v)
 	for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
-		m, whole := batchMessage(v, c, items, limit)
+		m := batchMessage(v, c, items, limit)
 		size := measure(m.Blocks)
 		if size > maxMessage {
 			continue
 		}
 		describe(m.Blocks, maxMessage-size, itemSubjects(v, c, items))
-		if !whole && c.Whole {
-			m.Parts = parts(v, c)
-		}
 		return m, nil
 	}
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests are too long for one message (%d characters)", len(v.Batch), maxMessage)
@@ -33,39 +30,51 @@ func buildBatch(v bridge.View) (Message, error) {
 // small spans may need more space than their text.
 const plainest = 150
 
-// batchMessage writes at most limit characters of each item, and reports
-// whether every item is complete.
-func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) (Message, bool) {
+// batchMessage writes at most limit characters of each item. The controls that
+// approve an item that is not complete, or all of them, open dialogs that show
+// everything.
+func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) Message {
 	id := blockID(v)
 	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}
 	m.Blocks = append(m.Blocks, richText("head-"+id, []render.Block{{Kind: render.Heading, Spans: c.Head}}))
-	whole := true
 	for _, it := range items {
 		n := strconv.Itoa(it.Number) + "-" + id
-		text, all := clip(it.Blocks, limit)
-		if limit == plainest {
-			text, all = []render.Block{{Kind: render.Code, Text: render.Cut(render.PlainText(it.Blocks), limit, cost)}}, false
-		}
-		whole = whole && all
+		text, row := batchItem(it, limit)
 		m.Blocks = append(m.Blocks, divider("div"+n), richText("body"+n, text))
-		if len(it.Decisions) == 0 || v.ReadOnly {
-			continue
+		if len(row) > 0 && !v.ReadOnly {
+			m.Blocks = append(m.Blocks, slack.NewActionBlock(itemBlock(it, id), row...))
 		}
-		m.Blocks = append(m.Blocks, slack.NewActionBlock(itemBlock(it, id), itemDecisions(it)...))
 	}
 	m.Blocks = append(m.Blocks, divider("div-"+id))
 	if c.Closed {
 		m.Blocks = append(m.Blocks, origin(c, id))
-		return m, whole
-	}
-	if !whole && !v.Waiting {
-		m.Blocks = append(m.Blocks, shortened(v, id))
+		return m
 	}
 	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
 	if row := forAll(v); len(row) > 0 && !v.ReadOnly {
 		m.Blocks = append(m.Blocks, slack.NewActionBlock("all-"+id, row...))
 	}
-	return m, whole
+	return m
+}
+
+// batchItem returns the text and the controls of an item.
+func batchItem(it render.Item, limit int) ([]render.Block, []slack.BlockElement) {
+	text, whole := clip(it.Blocks, limit)
+	if limit == plainest {
+		text, whole = []render.Block{{Kind: render.Code, Text: render.Cut(render.PlainText(it.Blocks), limit, cost)}}, false
+	}
+	if len(it.Decisions) == 0 {
+		return text, nil
+	}
+	fits := whole || opens(it.View, answering(it.View))
+	switch {
+	case whole:
+	case fits:
+		text = append(text, render.Para("✂️ Shortened here. “"+it.ReadLabel()+"” shows all of it."))
+	default:
+		text = append(text, render.Para("✂️ Shortened here, and too long for Slack. It can be denied here, and read and approved in the console."))
+	}
+	return text, itemDecisions(it, whole, fits)
 }
 
 // itemSubjects returns a function that returns what the controls of a block are
@@ -86,12 +95,19 @@ func divider(id string) slack.Block {
 	return slack.DividerBlock{Type: slack.MBTDivider, BlockID: id}
 }
 
-func itemDecisions(it render.Item) []slack.BlockElement {
+func itemDecisions(it render.Item, whole, fits bool) []slack.BlockElement {
 	i, prefix := it.View.Record.Interaction, "i"+strconv.Itoa(it.Number)+"d"
 	row := make([]slack.BlockElement, 0, len(it.Decisions))
 	for _, n := range it.Decisions {
-		style := styleOf(render.DecisionTone(i, i.Decisions()[n]))
-		row = append(row, button(prefix+strconv.Itoa(n), it.View.Token(i.DecisionControl(n)), it.Label(n), style))
+		d := i.Decisions()[n]
+		if d.Approves() && !fits {
+			continue
+		}
+		c, label := control(it.View, n, whole), it.Label(n)
+		if !whole && d == bridge.DecideOnce {
+			label = it.ReadLabel()
+		}
+		row = append(row, button(prefix+strconv.Itoa(n), it.View.Token(c.Action, c.Question, c.Option), label, styleOf(render.DecisionTone(i, d))))
 	}
 	return row
 }
@@ -99,7 +115,11 @@ func itemDecisions(it render.Item) []slack.BlockElement {
 func forAll(v bridge.View) []slack.BlockElement {
 	var row []slack.BlockElement
 	for _, a := range render.ForAll(v) {
-		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(a.Control()), a.Label, slack.StyleDefault))
+		action, question, option := a.Control()
+		if action == bridge.ActionInput && !opens(v, bridge.Control{Action: action, Option: option}) {
+			continue
+		}
+		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(action, question, option), a.Label, slack.StyleDefault))
 	}
 	return row
 }

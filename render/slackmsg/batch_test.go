@@ -35,8 +35,8 @@ func TestFullBatchFits(t *testing.T) {
 		v := bridge.NewView(batch[0], 0, nil, func(bridge.Control) string { return strings.Repeat("t", bridge.TokenLength) })
 		v.Batch = batch
 		m, err := slackmsg.Build(v)
-		if err != nil || len(m.Parts) == 0 {
-			t.Errorf("%s: %d parts, %v", name, len(m.Parts), err)
+		if err != nil || len(m.Blocks) == 0 {
+			t.Errorf("%s: %d blocks, %v", name, len(m.Blocks), err)
 		}
 	}
 }

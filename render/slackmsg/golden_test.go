@@ -47,7 +47,7 @@ func TestForms(t *testing.T) {
 func TestModals(t *testing.T) {
 	t.Parallel()
 	for _, s := range rendertest.Samples() {
-		if s.View.Record.State.Final() || s.View.Record.Interaction.Kind == bridge.KindApproval {
+		if s.View.Record.State.Final() || s.View.Record.Interaction.Kind != bridge.KindAsk {
 			continue
 		}
 		m, err := slackmsg.Modal(bridge.Form{View: s.View, Control: bridge.Control{Option: bridge.OptionForm}}, "metadata")

@@ -113,7 +113,7 @@ func whole(p Page, w bridge.Waiting) []slack.Block {
 		out = append(out, richText("questions-"+id, questions))
 	}
 	out = append(append(out, notes(w.View, id)...), origin(c, id), due(c, id))
-	row := controls(w.View, id)
+	row := controls(w.View, id, true, true)
 	describe(row, maxView, func(string) string { return subject(i, c) })
 	if last, ok := row[len(row)-1].(*slack.ActionBlock); ok && len(last.Elements.ElementSet) < maxActions {
 		if e := open(p, w, c); e != nil {

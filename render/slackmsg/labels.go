@@ -14,7 +14,7 @@ const accessibleKey = `,"accessibility_label":""`
 
 // subject returns what the controls of a card are about, in one line.
 func subject(i bridge.Interaction, c render.Card) string {
-	if i.Kind == bridge.KindApproval || i.Prompt == "" {
+	if i.Kind == bridge.KindApproval || i.Prompt == "" || i.Private {
 		return c.HeadText()
 	}
 	return render.Line(i.Prompt)

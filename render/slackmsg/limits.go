@@ -25,9 +25,11 @@ const (
 	maxNotice       = 3000    // top-level text; chat.update refuses more than 4,000
 	maxInline       = 25      // options shown in the message itself; more go to a modal
 	maxMessage      = 12_000  // all blocks together; unpublished, other projects measured about 13,200
-	maxPart         = 8_000   // one message of the full text, as wireCost counts
-	maxParts        = 20      // messages of the full text; Build refuses more
-	maxModalContext = 2_500   // prompt in a modal
+	maxBlock        = 8_000   // one block of a long text; Slack publishes no limit
+	maxMetadata     = 300     // of nod's own modals; Slack takes 3,000
+	maxModalContext = 2_500   // request in a modal that only denies
+	maxExcerpt      = 1_500   // of a request that does not fit the card
+	excerptLines    = 8       // of a code block in an excerpt
 	maxNesting      = 6
 )
 

@@ -3,7 +3,6 @@ package slackmsg
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +18,6 @@ type Message struct {
 	// Text is the escaped text of notifications and screen readers.
 	Text   string
 	Blocks []slack.Block
-	// Parts carry the full text if it is too long for the card. They must be
-	// posted before the card.
-	Parts []Message
 }
 
 // Build writes a view as a message. Its error is CodeUnsupported.
@@ -37,14 +33,8 @@ func Build(v bridge.View) (Message, error) {
 			continue
 		}
 		describe(m.Blocks, maxMessage-size, func(string) string { return subject(v.Record.Interaction, c) })
-		if !whole && c.Whole {
-			m.Parts = parts(v, c)
-			if len(m.Parts) > maxParts {
-				return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the text is too long: %d messages (limit %d)", len(m.Parts), maxParts)
-			}
-		}
-		if err := checkForms(v); err != nil {
-			return m, err
+		if whole {
+			return m, checkForms(v)
 		}
 		return m, nil
 	}
@@ -72,10 +62,15 @@ func listed(q bridge.Question) bool {
 }
 
 // build writes the card with at most limit characters of the body, and as many
-// of the questions. It reports whether both are complete.
+// of the questions. It reports whether both are complete. The controls of a
+// card that is not complete open dialogs that show everything.
 func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	id := blockID(v)
 	body, whole := clip(c.Body, limit)
+	questions, all := clip(c.Questions, limit)
+	if whole = whole && all; !whole && c.Whole {
+		body, questions = excerpt(c.Body, limit), excerpt(c.Questions, limit)
+	}
 	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}
 	m.Blocks = append(m.Blocks,
 		richText("head-"+id, []render.Block{{Kind: render.Heading, Spans: c.Head}}),
@@ -83,28 +78,37 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	if len(body) > 0 {
 		m.Blocks = append(m.Blocks, richText("body-"+id, body))
 	}
-	questions, all := clip(c.Questions, limit)
 	if len(questions) > 0 {
 		m.Blocks = append(m.Blocks, richText("questions-"+id, questions))
 	}
-	whole = whole && all
 	if c.Closed {
 		closing, _ := clip(c.Closing, limit)
 		if len(closing) > 0 {
 			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
 		}
 		m.Blocks = append(m.Blocks, origin(c, id))
-		if !whole && c.Whole && !v.Waiting { // a notice
-			m.Blocks = append(m.Blocks, shortened(v, id))
+		switch {
+		case v.Hides() && v.Record.Interaction.Kind == bridge.KindNotice:
+			m.Blocks = append(m.Blocks, review(v, id))
+		case !whole:
+			m.Blocks = append(m.Blocks, fullText(v, id)...)
 		}
 		return m, whole
 	}
-	if !whole && !v.Waiting {
-		m.Blocks = append(m.Blocks, shortened(v, id))
+	if v.Hides() {
+		m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
+		if !v.ReadOnly {
+			m.Blocks = append(m.Blocks, controls(v, id, true, true)...)
+		}
+		return m, whole
+	}
+	fits := whole || opens(v, answering(v))
+	if !whole {
+		m.Blocks = append(m.Blocks, shortened(v, c, id, fits))
 	}
 	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
 	if !v.ReadOnly {
-		m.Blocks = append(m.Blocks, controls(v, id)...)
+		m.Blocks = append(m.Blocks, controls(v, id, whole, fits)...)
 		if v.Record.Interaction.Declinable {
 			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
 		}
@@ -117,17 +121,6 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 // values that a person entered while the ID of their block stays the same, so
 // the IDs change only with the content, and not with a vote or a reminder.
 func blockID(v bridge.View) string { return v.Record.Interaction.ID.Short() + "-" + v.Content()[:4] }
-
-// fullText returns the title of the messages that carry the full text of a
-// view.
-func fullText(v bridge.View) string {
-	return "Full text " + blockID(v)
-}
-
-// shortened returns a note that names the messages with the full text.
-func shortened(v bridge.View, id string) slack.Block {
-	return slack.NewContextBlock("full-"+id, plain("✂️ Shortened here: the full text is in the messages titled “"+fullText(v)+"”.", maxSection))
-}
 
 // origin returns the line that says who asks.
 func origin(c render.Card, id string) slack.Block {
@@ -192,24 +185,6 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
 }
 
-// parts returns the messages that carry the full text. They do not change
-// unless the view's content does, so that a delivery can be resumed.
-func parts(v bridge.View, c render.Card) []Message {
-	pieces := render.Split(c.FullText(), maxPart, wireCost)
-	out := make([]Message, len(pieces))
-	for n, p := range pieces {
-		title := fmt.Sprintf("%s, part %d of %d", fullText(v), n+1, len(pieces))
-		out[n] = Message{
-			Text: Escape(title),
-			Blocks: []slack.Block{
-				slack.NewContextBlock("", plain(title, maxSection)),
-				richText("", []render.Block{{Kind: render.Code, Text: p}}),
-			},
-		}
-	}
-	return out
-}
-
 // measure returns the size of blocks in characters of their JSON, with
 // entities. Slack's limit is unpublished, and this is the strictest known way
 // to count.
@@ -223,15 +198,23 @@ func measure(blocks []slack.Block) int {
 	return cost(b.String())
 }
 
-func controls(v bridge.View, id string) []slack.Block {
+// controls returns the controls that answer a request. On a card that does not
+// show everything, those that approve or answer open dialogs that show everything. If not even a
+// dialog fits, they are left out.
+func controls(v bridge.View, id string, whole, fits bool) []slack.Block {
 	i := v.Record.Interaction
-	if i.Kind == bridge.KindApproval {
-		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v)...)}
-	}
-	if i.LonePlan() {
-		return []slack.Block{slack.NewActionBlock("act-"+id,
-			button("approve", v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, slack.StylePrimary),
-			button("changes", v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, slack.StyleDefault))}
+	switch {
+	case v.Hides():
+		return []slack.Block{review(v, id)}
+	case i.Kind == bridge.KindApproval:
+		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v, whole, fits)...)}
+	case i.LonePlan():
+		return []slack.Block{slack.NewActionBlock("act-"+id, planButtons(v, whole, fits)...)}
+	case !fits:
+		return nil
+	case !whole:
+		b := button("form", v.Token(bridge.ActionInput, 0, bridge.OptionForm), render.ReadLabel(i), slack.StylePrimary)
+		return []slack.Block{slack.NewActionBlock("act-"+id, b)}
 	}
 	f, lone := i.Lone()
 	if !lone || needsForm(f.Question) {
@@ -280,19 +263,41 @@ func tapButtons(v bridge.View, q bridge.Field, id string) []slack.Block {
 	return out
 }
 
+// planButtons returns the controls of a plan.
+func planButtons(v bridge.View, whole, fits bool) []slack.BlockElement {
+	changes := button("changes", v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, slack.StyleDefault)
+	approve := button("approve", v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, slack.StylePrimary)
+	switch {
+	case !fits:
+		return []slack.BlockElement{changes}
+	case !whole:
+		c := answering(v)
+		approve = button("approve", v.Token(c.Action, c.Question, c.Option), render.ReadLabel(v.Record.Interaction), slack.StylePrimary)
+	}
+	return []slack.BlockElement{approve, changes}
+}
+
 // decisions returns the controls of an approval: the buttons of the card, and
 // the menu with the other decisions.
-func decisions(v bridge.View) []slack.BlockElement {
+func decisions(v bridge.View, whole, fits bool) []slack.BlockElement {
 	var row []slack.BlockElement
 	i := v.Record.Interaction
 	all := i.Decisions()
 	for _, n := range i.OnCard() {
 		d := all[n]
-		row = append(row, button("d"+strconv.Itoa(n), v.Token(i.DecisionControl(n)), render.CardLabel(i, d), styleOf(render.DecisionTone(i, d))))
+		if d.Approves() && !fits {
+			continue
+		}
+		c, label := control(v, n, whole), render.CardLabel(i, d)
+		if !whole && d == bridge.DecideOnce {
+			label = render.ReadLabel(i)
+		}
+		row = append(row, button("d"+strconv.Itoa(n), v.Token(c.Action, c.Question, c.Option), label, styleOf(render.DecisionTone(i, d))))
 	}
 	var more []*slack.OptionBlockObject
 	for _, n := range i.More() {
-		if d := all[n]; d != bridge.DecideDenyAlways || !alwaysWithReason(i) {
+		d := all[n]
+		if (d != bridge.DecideDenyAlways || !alwaysWithReason(i)) && (fits || !d.Approves()) {
 			more = append(more, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.MoreLabel(i, d), maxOption), nil))
 		}
 	}

@@ -59,6 +59,12 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	title, submit := render.TitleAnswer, render.LabelSubmit
 	var blocks []slack.Block
 	switch {
+	case f.Control.Option == bridge.OptionRead:
+		title, submit, blocks = render.TitleRead, "", wholeText(f.View)
+	case f.Control.Option == bridge.OptionReview && (i.Kind == bridge.KindApproval || i.LonePlan()):
+		title, submit, blocks = render.TitleReview, "", append(wholeText(f.View), reviewControls(f.View)...)
+	case f.Control.Option == bridge.OptionDecide && i.LonePlan():
+		title, submit, blocks = render.ReadTitle(i), render.LabelApprove, wholeText(f.View)
 	case render.Opens(f):
 		title, submit, blocks = stated(f)
 	case f.Control.Option == bridge.OptionReason, f.Control.Option == bridge.OptionEdit, f.Control.Option == bridge.OptionConfirm,
@@ -69,21 +75,27 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
 		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
 		q := i.Fields()[f.Control.Question]
-		blocks = append(blocks, context(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q.Question), maxLabel), nil, in))
+		blocks = append(wholeText(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q.Question), maxLabel), nil, in))
 	default:
+		blocks = wholeText(f.View)
 		if i.LonePlan() {
 			title = render.TitleChanges
 		}
-		blocks = append(blocks, context(f.View))
 		all := i.Fields()
 		for _, n := range i.FormFields() {
 			blocks = append(blocks, fields(n, all[n], f.View.Draft)...)
+		}
+		if f.Control.Option == bridge.OptionReview {
+			blocks = append(blocks, reviewControls(f.View)...)
 		}
 	}
 	m := slack.ModalViewRequest{
 		Type: slack.VTModal, CallbackID: CallbackID, PrivateMetadata: metadata,
 		Title: plain(title, maxModalTitle), Submit: plain(submit, maxModalTitle), Close: plain("Cancel", maxModalTitle),
 		Blocks: slack.Blocks{BlockSet: blocks},
+	}
+	if submit == "" {
+		m.Submit, m.Close = nil, plain("Close", maxModalTitle)
 	}
 	raw, err := json.Marshal(m)
 	if err != nil || len(raw) > maxView || len(blocks) > maxViewBlocks {
@@ -96,6 +108,7 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 // stated returns the title, the label of the submission and the blocks of a form
 // that states what a decision covers.
 func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
+	i := f.View.Record.Interaction
 	m := render.NewMenu(f)
 	c := m.Choices[0]
 	if title, submit = m.Title, c.Label; max(cost(title), cost(submit)) > maxModalTitle {
@@ -103,11 +116,34 @@ func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
 		title = render.TitleConfirm
 		submit, _, _ = strings.Cut(submit, " ")
 	}
-	if _, all := f.Control.All(); !all {
-		m.Lead = m.Lead[1:] // the context says it
-		blocks = append(blocks, context(f.View))
+	d, all := f.Control.All()
+	switch {
+	case all && d.Approves():
+		blocks = append(blocks, wholeBatch(f.View)...)
+		if d == bridge.DecideOnce {
+			c.Text = nil // the list of the requests
+		}
+	case !all:
+		m.Lead = m.Lead[1:] // the text of the request says it
+		d = i.Decisions()[f.Control.Question]
+		blocks = append(blocks, about(f.View, d)...)
 	}
-	return title, submit, append(blocks, richText("", append(m.Lead, c.Text...)))
+	if d == bridge.DecideOnce && !all {
+		title = render.ReadTitle(i)
+	}
+	if text := append(m.Lead, c.Text...); len(text) > 0 {
+		blocks = append(blocks, richText("", text))
+	}
+	return title, submit, blocks
+}
+
+// about returns what a form says about its request: all of it if the form
+// approves.
+func about(v bridge.View, d bridge.Decision) []slack.Block {
+	if d.Approves() {
+		return wholeText(v)
+	}
+	return []slack.Block{context(v)}
 }
 
 // typedBlocks returns the blocks of a form for the text of a decision.
@@ -122,7 +158,11 @@ func typedBlocks(f bridge.Form, t render.TypedInput) []slack.Block {
 	if t.Hint != "" {
 		hint = plain(t.Hint, maxLabel)
 	}
-	blocks := []slack.Block{context(f.View)}
+	d := bridge.DecideDenyReason
+	if f.Control.Option != bridge.OptionReason {
+		d = i.Decisions()[f.Control.Question]
+	}
+	blocks := about(f.View, d)
 	if len(t.Text) > 0 {
 		blocks = append(blocks, richText("", t.Text))
 	}
@@ -169,7 +209,8 @@ func checkForms(v bridge.View) error {
 	if v.Record.State.Final() || v.Record.Interaction.Kind == bridge.KindApproval {
 		return nil
 	}
-	_, err := Modal(bridge.Form{View: v, Control: bridge.Control{Option: bridge.OptionForm}}, strings.Repeat("x", 300))
+	v.Revealed = true
+	_, err := Modal(bridge.Form{View: v, Control: bridge.Control{Option: bridge.OptionForm}}, strings.Repeat("x", maxMetadata))
 	return err
 }
 
@@ -182,6 +223,11 @@ func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
 	label := fieldLabel(f.Question)
 	if f.Header != "" && f.Text != "" {
 		label = render.Line(f.Header) + ": " + label
+	}
+	for _, text := range []string{label, render.Line(f.Description)} {
+		if cost(text) > maxLabel { // the input shows only the start of it
+			out = append(out, richText("", []render.Block{render.Para(text)}))
+		}
 	}
 	in := slack.NewInputBlock(valuePrefix+strconv.Itoa(n), plain(label, maxLabel), nil, nil)
 	hint := f.Description

@@ -31,11 +31,14 @@ func Build(v bridge.View) (Message, error) {
 	if len(v.Batch) > 0 {
 		c, items = render.NewBatch(v)
 	}
-	if !c.Closed && wizard(v) {
+	if !c.Closed && wizard(v) && !v.Hides() {
 		c.Questions = wizardText(v)
 	}
 	m := Message{}
-	if !c.Closed && !v.ReadOnly {
+	switch {
+	case v.Hides():
+		m.Keyboard = review(v, c)
+	case !c.Closed && !v.ReadOnly:
 		m.Keyboard = keyboard(v)
 		if len(items) > 0 {
 			m.Keyboard = batch(v, items)
@@ -62,6 +65,16 @@ func Build(v bridge.View) (Message, error) {
 		return m, nil
 	}
 	return m, bridge.Errorf(bridge.CodeUnsupported, "telegram: the card does not fit %d characters", maxText)
+}
+
+// review is the keyboard of a private request.
+func review(v bridge.View, c render.Card) [][]Button {
+	i := v.Record.Interaction
+	if v.ReadOnly || c.Closed && i.Kind != bridge.KindNotice {
+		return nil
+	}
+	r := render.ReviewControl(i)
+	return [][]Button{{{Text: render.LabelReview, Data: v.Token(r.Action, r.Question, r.Option), Style: "primary"}}}
 }
 
 // others are the controls below those that answer the request.
@@ -126,10 +139,10 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	for _, note := range render.Notes(v) {
 		w.add("\n" + note + "\n")
 	}
-	if d := v.Draft; d != nil {
+	if d := v.Draft; d != nil && !v.Hides() {
 		w.add("\n" + render.Line(d.Actor.Display()) + " is filling this in.\n")
 	}
-	if line := invitation(v); line != nil {
+	if line := invitation(v); line != nil && !v.Record.Interaction.Private {
 		w.add("\n")
 		w.spans(line, false)
 		w.add("\n")

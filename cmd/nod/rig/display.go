@@ -264,6 +264,12 @@ func (d *Display) Missing(key string, s Decided) string {
 	service := s.Actor.Platform
 	at := sandbox.Place{Service: service, Channel: s.Message.Channel, Message: s.Message.Message}
 	text := d.r.Displayed(at)
+	if service == "slack" || i.Private { // its dialogs show what is too long for a card
+		text += d.r.Stated(service, s.Actor.User, s.Message.Channel)
+	}
+	if i.Private { // on Telegram, the person reads it in their own chat
+		text += d.r.Stated(service, s.Actor.User, s.Actor.User)
+	}
 	if i.Kind == bridge.KindAsk && !i.LonePlan() { // its parts may have been shown one after another
 		if d.http {
 			return ""

@@ -5,35 +5,22 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Names that cards use for the messages and files with the rest of their text.
-var (
-	SlackParts   = regexp.MustCompile(`Full text ([0-9a-f]+-[0-9a-f]+)`)
-	SlackPart    = regexp.MustCompile(`Full text ([0-9a-f]+-[0-9a-f]+), part (\d+) of (\d+)`)
-	TelegramFile = regexp.MustCompile(`request-[0-9a-f]+-[0-9a-f]+\.txt`)
-)
+// TelegramFile matches the name that a card uses for the file with its text.
+var TelegramFile = regexp.MustCompile(`request-[0-9a-f]+-[0-9a-f]+\.txt`)
 
 // Displayed returns everything that a message shows to members of its channel:
-// its own text, and the text of the messages and files that it refers to.
+// its own text, and the text of the files that it refers to.
 func (r *Rig) Displayed(at sandbox.Place) string {
 	m := r.Sandbox.Message(at)
 	if at.Service == "discord" {
 		return Normal(at.Service, discordShown(m, r.download))
 	}
-	own := ShownIn(m)
-	text := Normal(at.Service, own)
-	switch at.Service {
-	case "slack":
-		if name := SlackParts.FindStringSubmatch(own); name != nil {
-			for _, p := range r.Parts(at.Channel, name[1]) {
-				text += Normal(at.Service, SlackPart.ReplaceAllString(p, ""))
-			}
-		}
-	case "telegram":
+	text := Normal(at.Service, ShownIn(m))
+	if at.Service == "telegram" {
 		if name := TelegramFile.FindString(fmt.Sprint(m["text"])); name != "" {
 			for _, file := range r.Files(at.Channel, name) {
 				text += Normal(at.Service, file)
@@ -41,23 +28,6 @@ func (r *Rig) Displayed(at sandbox.Place) string {
 		}
 	}
 	return text
-}
-
-// Parts returns the texts of all messages of a full text in a Slack channel, in
-// order, including duplicates.
-func (r *Rig) Parts(channel, name string) []string {
-	var out []string
-	for _, c := range r.Sandbox.State().Slack.Channels {
-		if c.ID != channel {
-			continue
-		}
-		for _, m := range c.Messages {
-			if text := ShownIn(m); strings.Contains(text, name+", part ") && SlackPart.MatchString(text) {
-				out = append(out, text)
-			}
-		}
-	}
-	return out
 }
 
 // Files returns the files with a name in a Telegram chat.

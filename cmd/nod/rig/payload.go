@@ -16,7 +16,7 @@ var placeholder = regexp.MustCompile(`⟨U\+([0-9A-F]{4,6})⟩`)
 
 // Payload returns the text in which a message shows what is decided, character
 // for character: that of its code block or, if it is too long for the message,
-// that of the messages or the file that carry the full text. There, code is
+// that of the dialog or the file that has the full text. In a file, code is
 // indented. Invisible characters, which a card shows by their code points, are
 // themselves again. It returns an error if a part of the text is missing, out of
 // order or not above the card.
@@ -24,7 +24,7 @@ func (r *Rig) Payload(at sandbox.Place) (text string, full bool, err error) {
 	m := r.Sandbox.Message(at)
 	switch at.Service {
 	case "slack":
-		text, full, err = r.slackPayload(at, m)
+		text = r.slackPayload(at, m)
 	case "discord":
 		text, full = r.discordPayload(m)
 	case "telegram":
@@ -60,34 +60,25 @@ func number(v any) string {
 	return fmt.Sprint(v)
 }
 
-func (r *Rig) slackPayload(at sandbox.Place, m map[string]any) (string, bool, error) {
-	name := SlackParts.FindStringSubmatch(ShownIn(m))
-	if name == nil {
-		return strings.Join(preformatted(m), "\n"), false, nil
+// slackPayload opens the dialog with the whole text if a card has one.
+func (r *Rig) slackPayload(at sandbox.Place, m map[string]any) string {
+	if !r.offers(at, reads) {
+		return strings.Join(preformatted(m), "\n")
 	}
-	var text strings.Builder
-	last, count := 0, -1
-	before := ""
-	for _, p := range r.above(at) {
-		hit := SlackPart.FindStringSubmatch(ShownIn(p))
-		if hit == nil || hit[1] != name[1] {
-			continue
-		}
-		n, _ := strconv.Atoi(hit[2]) // the pattern has only digits
-		count, _ = strconv.Atoi(hit[3])
-		switch part := strings.Join(preformatted(p), ""); {
-		case n == last && part == before: // nod may send a part again that it has not recorded
-		case n != last+1:
-			return "", true, fmt.Errorf("part %d follows part %d", n, last)
-		default:
-			text.WriteString(part)
-			last, before = n, part
+	return strings.Join(preformatted(r.view(r.Press("ana", at, reads).Modal)["blocks"]), "")
+}
+
+// Modal returns the text of a Slack modal.
+func (r *Rig) Modal(id string) string { return ShownIn(r.view(id)) }
+
+// view returns a Slack modal.
+func (r *Rig) view(id string) map[string]any {
+	for _, v := range r.Sandbox.State().Slack.Views {
+		if v.ID == id {
+			return v.View
 		}
 	}
-	if last != count {
-		return "", true, fmt.Errorf("%d of %d parts are above the card", last, count)
-	}
-	return text.String(), true, nil
+	return nil
 }
 
 // preformatted returns the texts of the code blocks of a Slack message.

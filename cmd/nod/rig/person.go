@@ -73,10 +73,22 @@ var approving = []string{
 	render.LabelRun, render.LabelScript, render.LabelCall, render.LabelAllow, "Apply edit", "Write file", "Delete file", "Fetch page", "Send request",
 }
 
-// Approve clicks the control that approves once, whatever its label.
+// reads begins the label of a control that opens a dialog with the whole text,
+// where people approve or answer.
+const reads = "Read and "
+
+// Approve clicks the control that approves once, whatever its label, and
+// submits the dialog that it opens.
 func (r *Rig) Approve(who string, at sandbox.Place) sandbox.Reaction {
 	r.T.Helper()
-	return r.Press(who, at, r.ApprovingLabel(at))
+	label := r.ApprovingLabel(at)
+	opened := r.Press(who, at, label)
+	if !strings.HasPrefix(label, reads) {
+		return opened
+	}
+	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
+		return r.Sandbox.Person(who).Fill(ctx, at.Service, opened.Modal)
+	})
 }
 
 // ApprovingLabel waits until a card has the control that approves once, and
@@ -86,7 +98,7 @@ func (r *Rig) ApprovingLabel(at sandbox.Place) string {
 	label := ""
 	r.Eventually("the card on "+at.Service+" can be approved", func() bool {
 		for _, c := range sandbox.Controls(at.Service, r.Sandbox.Message(at)) {
-			if slices.Contains(approving, strings.TrimSuffix(c.Label, "…")) {
+			if slices.Contains(approving, strings.TrimSuffix(c.Label, "…")) || strings.HasPrefix(c.Label, reads) {
 				label = c.Label
 			}
 		}

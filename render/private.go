@@ -1,0 +1,59 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// privateCard builds the card of a private request for its channel. It shows
+// what kind of request it is, its risk, who asks and how it ended, and nothing
+// that the agent wrote.
+func privateCard(v bridge.View) Card {
+	r := v.Record
+	i := r.Interaction
+	c := Card{Closed: r.State.Final() || i.Kind == bridge.KindNotice, Head: privateHead(i), From: from(i, Action{})}
+	if i.Preview == bridge.PreviewFull {
+		r.Interaction.Preview = bridge.PreviewAction
+	}
+	if c.Closed && i.Kind != bridge.KindNotice {
+		action := Span{Text: strings.TrimSuffix(headText(c.Head), "?"), Strike: i.Kind == bridge.KindApproval && refused(r)}
+		c.Body = []Block{{Kind: Paragraph, Spans: []Span{action}}}
+		c.Head = []Span{{Text: ending(r)}}
+		c.Closing = []Block{{Kind: Paragraph, Spans: last(r)}}
+		if len(r.Votes) > 1 {
+			c.Closing = append([]Block{Para(votes(r))}, c.Closing...)
+		}
+	} else {
+		c.Whole = true
+		if !c.Closed {
+			c.Due = Due(i, v.Mentions)
+		}
+		c.Body = append(facts(i, Action{}), Para(NotePrivate))
+	}
+	c.Notice = previewed(r, "")
+	return c
+}
+
+// privateHead is the first line of a private request.
+func privateHead(i bridge.Interaction) []Span {
+	switch {
+	case i.Kind == bridge.KindNotice:
+		return noticeHead(i)
+	case i.Kind == bridge.KindApproval:
+		return []Span{{Text: kindOf(i) + "?"}}
+	case i.LonePlan():
+		return []Span{{Text: "Approve the plan?"}}
+	}
+	return []Span{{Text: Line(i.Agent) + " asks a question"}}
+}
+
+// ReviewControl returns the control that shows a private request to a person
+// who may respond.
+func ReviewControl(i bridge.Interaction) bridge.Control {
+	option := bridge.OptionReview
+	if i.Kind == bridge.KindNotice {
+		option = bridge.OptionRead
+	}
+	return bridge.Control{Action: bridge.ActionInput, Option: option}
+}
