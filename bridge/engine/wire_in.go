@@ -21,30 +21,31 @@ func (s shared) incoming(out outgoing) *Engine {
 		memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence, stops: s.Stops, stopper: stopper,
 		history: s.History, evidence: s.evidence, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
 	}
+	withdrawals := &withdrawals{
+		records: s.Records, outcomes: s.Outcomes, redactor: s.redactor, people: s.people, journal: s.journal,
+		presence: s.Presence, reach: out.reach,
+	}
 	return &Engine{
 		Audit: &Audit{
 			store: s.Audit, leases: s.Leases, prover: s.prover, signer: s.Signer, retention: s.AuditRetention,
 			log: s.Log, node: s.Node,
 		},
-		Channels: s.channels,
-		Evidence: s.evidence,
-		Grants:   grants,
-		Links:    links,
-		People:   s.people,
-		Sessions: sessions,
-		routes:   s.routes,
-		opener:   out.opener,
-		rounds:   out.rounds,
-		reach:    out.reach,
-		reader:   out.reader,
-		withdrawals: &withdrawals{
-			records: s.Records, outcomes: s.Outcomes, redactor: s.redactor, people: s.people, journal: s.journal,
-			presence: s.Presence, reach: out.reach,
-		},
-		clicks: clicks,
+		Channels:    s.channels,
+		Evidence:    s.evidence,
+		Grants:      grants,
+		Links:       links,
+		People:      s.people,
+		Sessions:    sessions,
+		routes:      s.routes,
+		opener:      out.opener,
+		rounds:      out.rounds,
+		reach:       out.reach,
+		reader:      out.reader,
+		withdrawals: withdrawals,
+		clicks:      clicks,
 		commands: &commands{
 			records: s.Records, channels: s.channels, links: links, grants: grants, sessions: sessions, reader: out.reader,
-			people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
+			withdraw: withdrawals, people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
 		},
 		desk: &desk{
 			records: s.Records, audit: s.Audit, reader: out.reader, cards: s.cards, people: s.people, grants: grants,
