@@ -49,6 +49,12 @@ type Batcher interface {
 	BatchSize() int
 }
 
+// Linker is a Platform whose messages have addresses.
+type Linker interface {
+	// Link returns the URL of a posted message. It is empty if there is none.
+	Link(context.Context, MessageRef) string
+}
+
 // Exclusive is a Platform that only one daemon at a time may Run.
 type Exclusive interface {
 	// ExclusiveKey identifies the account whose clicks only one daemon may

@@ -40,12 +40,13 @@ func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error)
 
 // cards creates the views of messages, and records what messages show.
 type cards struct {
-	records  bridge.Records
-	redactor *redactor
-	channels *Channels
-	mentions *mentioner
-	keys     bridge.Keyring
-	log      *slog.Logger
+	records   bridge.Records
+	redactor  *redactor
+	channels  *Channels
+	mentions  *mentioner
+	platforms platforms
+	keys      bridge.Keyring
+	log       *slog.Logger
 }
 
 // view returns the view of a destination for a record and the records that

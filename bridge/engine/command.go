@@ -31,6 +31,7 @@ type commands struct {
 	grants    *Grants
 	sessions  *Sessions
 	reader    *reader
+	cards     *cards
 	withdraw  *withdrawals
 	people    *People
 	redactor  *redactor
@@ -109,15 +110,32 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 		}
 		return "No pending requests in this channel.", nil
 	}
-	var lines []string
-	for _, r := range found {
-		i := r.Interaction
-		lines = append(lines, fmt.Sprintf("%s  %s: %s (%s left)", i.ID, bridge.OneLine(i.Agent), shortened(bridge.OneLine(i.Prompt)), i.Left(time.Now())))
+	lines, err := cm.lines(ctx, c, found)
+	if err != nil {
+		return "", err
 	}
 	if more {
 		lines = append(lines, "… and requests with later deadlines.")
 	}
 	return listed("Pending requests, next deadline first (details: /"+bridge.CommandName+" show ID):", lines, c), nil
+}
+
+// lines returns a line for each pending request, with a link to its card.
+func (cm *commands) lines(ctx context.Context, c bridge.Command, found []bridge.Record) ([]string, error) {
+	var lines []string
+	for _, r := range found {
+		i := r.Interaction
+		line := fmt.Sprintf("%s  %s (%s, %s left)", i.ID, shortened(render.Title(r)), bridge.OneLine(i.Agent), i.Left(time.Now()))
+		at, err := cm.cards.link(ctx, r, c.Actor.Platform, c.Channels)
+		if err != nil {
+			return nil, err
+		}
+		if at != "" {
+			line += " " + at
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
 }
 
 // show describes one request to a person who may read it.
@@ -173,7 +191,7 @@ func (cm *commands) cancel(ctx context.Context, c bridge.Command, text string) (
 	if by == nil || by.Platform != c.Actor.Platform || by.User != c.Actor.User {
 		return noteLate(r, c.Actor), nil
 	}
-	return "Cancelled: " + shortened(render.Title(cm.redactor.record(r))) + " nod tells " + bridge.OneLine(i.Agent) + " that it was cancelled.", nil
+	return "Cancelled: " + shortened(render.Title(r)) + " nod tells " + bridge.OneLine(i.Agent) + " that it was cancelled.", nil
 }
 
 // who replies with the person's identity, and with the name of the channel for

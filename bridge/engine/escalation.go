@@ -95,7 +95,7 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 	case s.Remind:
 		a.Reminders, err = e.needed(ctx, r)
 	case len(mention) > 0:
-		a.Reminders = reminders(r, mention, stillWaiting(i))
+		a.Reminders = reminders(r, mention, stillWaiting(r))
 	}
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (e *escalator) needed(ctx context.Context, r bridge.Record) ([]bridge.Remin
 		if _, posted := messages[n]; !posted {
 			continue
 		}
-		m := bridge.Reminder{Destination: n, Text: stillWaiting(r.Interaction)}
+		m := bridge.Reminder{Destination: n, Text: stillWaiting(r)}
 		for _, who := range e.cards.mentions.needed(ctx, r, n) {
 			if who.Group != "" {
 				m.Groups = append(m.Groups, who.Group)
@@ -243,7 +243,7 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	if i.Snooze == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(i)}
+	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(a.record)}
 	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1, Reminders: []bridge.Reminder{m}, Delay: time.Duration(i.Snooze)}
 	})
@@ -301,7 +301,7 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if len(accounts) == 0 {
 		accounts = []bridge.Responder{{Person: to, Platform: bridge.PlatformAPI, User: to}}
 	}
-	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(i)
+	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(a.record)
 	if handedOver(i, routes, to) {
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: to + " was already asked and can answer. Nothing was changed."}, nil
 	}

@@ -13,25 +13,25 @@ import (
 )
 
 // stillWaiting returns the text of a reminder.
-func stillWaiting(i bridge.Interaction) string {
-	left := i.Remaining(time.Now()).Round(time.Minute)
-	s := "⏰ Still waiting for an answer: " + about(i)
+func stillWaiting(r bridge.Record) string {
+	left := r.Interaction.Remaining(time.Now()).Round(time.Minute)
+	s := "⏰ Still waiting for an answer: " + about(r)
 	if left >= time.Minute {
 		s += " · " + bridge.Brief(left) + " left"
 	}
 	return s
 }
 
-// about names a request in a notification, of which the route may show only a
-// part.
-func about(i bridge.Interaction) string {
-	switch i.Preview {
+// about names a request in a notification by its headline, of which the route
+// may show only a part.
+func about(r bridge.Record) string {
+	switch r.Interaction.Preview {
 	case bridge.PreviewAction:
-		return "a request from " + bridge.OneLine(i.Agent)
+		return "a request from " + bridge.OneLine(r.Interaction.Agent)
 	case bridge.PreviewNone:
 		return "a request"
 	}
-	return shortened(bridge.OneLine(i.Prompt))
+	return shortened(render.Title(r))
 }
 
 // maxShort is the maximum length of a shortened text, in characters.

@@ -55,7 +55,7 @@ func TestReaders(t *testing.T) {
 }
 
 // TestCancelCommand checks that the people who may withdraw a request cancel it
-// in chat, that others change nothing, and that each is told so.
+// in chat, that others change nothing, and that each is notified.
 func TestCancelCommand(t *testing.T) {
 	t.Parallel()
 	s := newSetup()

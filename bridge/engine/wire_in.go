@@ -45,7 +45,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		clicks:      clicks,
 		commands: &commands{
 			records: s.Records, channels: s.channels, links: links, grants: grants, sessions: sessions, reader: out.reader,
-			withdraw: withdrawals, people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
+			cards: s.cards, withdraw: withdrawals, people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
 		},
 		desk: &desk{
 			records: s.Records, audit: s.Audit, reader: out.reader, cards: s.cards, people: s.people, grants: grants,

@@ -143,13 +143,27 @@ func short(p Page, w bridge.Waiting) []slack.Block {
 
 // open returns a link to the card of a request, or nil if there is none.
 func open(p Page, w bridge.Waiting, c render.Card) *slack.ButtonBlockElement {
-	if w.Card.Message == "" || p.Team == "" {
+	link := Link(p.Team, w.Card)
+	if link == "" {
 		return nil
 	}
 	e := button("open", "", "Open the card", slack.StyleDefault)
-	e.URL = p.Team + "archives/" + w.Card.Channel + "/p" + strings.ReplaceAll(w.Card.Message, ".", "")
+	e.URL = link
 	e.AccessibilityLabel = accessible("Open the card", subject(w.View.Record.Interaction, c))
 	return e
+}
+
+// Link returns the URL of a message in a workspace, whose URL ends with a slash.
+// It is empty if either is unknown.
+func Link(team string, ref bridge.MessageRef) string {
+	if ref.Message == "" || team == "" {
+		return ""
+	}
+	link := team + "archives/" + ref.Channel + "/p" + strings.ReplaceAll(ref.Message, ".", "")
+	if ref.Thread != "" {
+		link += "?thread_ts=" + ref.Thread + "&cid=" + ref.Channel
+	}
+	return link
 }
 
 // grants lists grants, each with a button that revokes it. A grant whose

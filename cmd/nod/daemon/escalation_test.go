@@ -60,7 +60,7 @@ func TestEscalation(t *testing.T) {
 	r.Told("cy", "telegram", r.Press("cy", a.On("telegram"), "Run command"), "may not answer")
 	for _, service := range rig.Services {
 		// Two reminders for the first responders, one for the added ones.
-		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "Still waiting for an answer: Restart the pump?") >= 3 })
+		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "Still waiting for an answer: Run make deploy?") >= 3 })
 	}
 	r.Eventually("others are asked", func() bool { return strings.Contains(a.Text("discord"), "More people were asked: cy, bo") })
 	r.Eventually("the wide channel is asked", func() bool {
@@ -130,14 +130,14 @@ func TestSnoozeAndHandOver(t *testing.T) {
 	})})
 	for _, service := range rig.Services {
 		req := rig.Approval(bridge.ScopeOnce)
-		req.Prompt = "Ship it from " + service + "?"
+		req.Approval.Input = []byte(`{"command":"make ` + service + `"}`)
 		a := r.Ask(req)
 		r.Told("bo", service, r.Press("bo", a.On(service), "Remind me"), "may not answer")
 		r.Told("ana", service, r.Press("ana", a.On(service), "Remind me in 1s"), "nod will remind you at")
 		r.Told("bo", service, r.Press("bo", a.On(service), "Run command"), "may not answer")
 		r.Told("ana", service, r.Press("ana", a.On(service), "Hand over to bo"), "Handed over: bo")
-		r.Eventually("bo is told on "+service, func() bool { return messages(r, service, "ana hands over to bo: "+req.Prompt) == 1 })
-		r.Eventually("ana is reminded on "+service, func() bool { return messages(r, service, "You asked to be reminded: "+req.Prompt) == 1 })
+		r.Eventually("bo is told on "+service, func() bool { return messages(r, service, "ana hands over to bo: Run make "+service+"?") == 1 })
+		r.Eventually("ana is reminded on "+service, func() bool { return messages(r, service, "You asked to be reminded: Run make "+service+"?") == 1 })
 		r.Press("bo", a.On(service), "Run command")
 		if rec := a.End(); rec.Response.Actor.Person != "bo" {
 			t.Errorf("%s: %+v", service, rec.Response.Actor)
