@@ -238,6 +238,18 @@ func TestExtras(t *testing.T) {
 	if len(e) != 5 || !strings.Contains(e[1].Label, "ana") || e[0].Token == e[1].Token || e[1].Token == e[2].Token {
 		t.Errorf("extras %+v", e)
 	}
+	f := bridge.Form{View: v, Control: bridge.Control{Action: bridge.ActionMore}}
+	if m := render.NewMenu(f); len(m.Later) == 0 {
+		t.Errorf("the menu has no place for them: %+v", m)
+	}
+	f.DenyOnly = true
+	if m := render.NewMenu(f); len(m.Later) > 0 {
+		t.Errorf("a person who may only deny reads %+v", m.Later)
+	}
+	v.Record.Interaction.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}
+	if !render.ExtrasInMore(v) || !render.HasMore(v.Record.Interaction) || render.ExtrasInMore(find(t, "form")) {
+		t.Error("an approval has them behind More, and a question on its card")
+	}
 }
 
 // TestForAll checks that a batch offers a decision for everything only if at

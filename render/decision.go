@@ -64,6 +64,7 @@ type TypedInput struct {
 	Placeholder   string
 	Initial       string
 	Lines         bool // multiple lines
+	Optional      bool
 	// Text states what the decision covers. It is shown above the input.
 	Text      []Block
 	MaxLength int // in characters
@@ -85,6 +86,12 @@ func Typed(f bridge.Form) TypedInput {
 		d := i.Decisions()[f.Control.Question]
 		want := Line(i.Approval.Confirm)
 		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
+		if d == bridge.DecideDenyStop {
+			return TypedInput{
+				Title: "Deny and stop", Submit: "Deny and stop", Label: "Reason", Hint: "The agent and all responders will see it.",
+				Lines: true, Optional: true, MaxLength: bridge.DefaultMaxLength, Text: statement(i, d),
+			}
+		}
 		var text []Block
 		if f.Control.Option == bridge.OptionDecide {
 			if text = statement(i, d); grants(i, d) {

@@ -29,7 +29,7 @@ func (fs forms) open(ctx context.Context, c bridge.Click) reply {
 	if v.Kind != "" {
 		return note(v.Note)
 	}
-	if render.Opens(f) {
+	if render.Opens(f) && !render.AsksReason(f) {
 		m, err := discordmsg.Menu(f)
 		if err != nil {
 			fs.log.Error("menu not built", "error", err)

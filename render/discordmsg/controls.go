@@ -45,7 +45,10 @@ func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.Me
 	if v.Record.Interaction.Declinable {
 		out = append(out, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
 	}
-	return append(out, extras(v)...), nil
+	if !render.ExtrasInMore(v) {
+		out = append(out, extras(v)...)
+	}
+	return out, nil
 }
 
 // answers are the controls that answer a request.
@@ -109,7 +112,7 @@ func decisions(v bridge.View) []discordgo.MessageComponent {
 		d := all[n]
 		out = append(out, button(v.Token(i.DecisionControl(n)), render.CardLabel(i, d), styleOf(render.DecisionTone(i, d))))
 	}
-	if len(i.More()) > 0 {
+	if render.HasMore(i) {
 		out = append(out, button(v.Token(bridge.ActionMore, 0, 0), render.LabelMore, discordgo.SecondaryButton))
 	}
 	return out

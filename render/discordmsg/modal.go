@@ -125,6 +125,10 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
 		t := render.Typed(f)
 		in := Component{Type: typeTextInput, CustomID: TypedField, Style: 1, MaxLength: t.MaxLength, Value: t.Initial, Placeholder: render.Cut(t.Placeholder, maxPlaceholder, render.Runes)}
+		if t.Optional {
+			in.Required = new(bool)
+			t.Label += " (optional)"
+		}
 		if t.Lines {
 			in.Style = 2
 		}

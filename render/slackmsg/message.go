@@ -108,7 +108,9 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		if v.Record.Interaction.Declinable {
 			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
 		}
-		m.Blocks = append(m.Blocks, extras(v, id)...)
+		if _, inMenu := overflow(v); !inMenu {
+			m.Blocks = append(m.Blocks, extras(v, id)...)
+		}
 	}
 	return m, whole
 }
@@ -290,16 +292,30 @@ func decisions(v bridge.View) []slack.BlockElement {
 		d := all[n]
 		row = append(row, button("d"+strconv.Itoa(n), v.Token(i.DecisionControl(n)), render.CardLabel(i, d), styleOf(render.DecisionTone(i, d))))
 	}
-	var more []*slack.OptionBlockObject
-	for _, n := range i.More() {
-		if d := all[n]; d != bridge.DecideDenyAlways || !alwaysWithReason(i) {
-			more = append(more, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.MoreLabel(i, d), maxOption), nil))
-		}
-	}
-	if len(more) > 0 {
+	if more, _ := overflow(v); len(more) > 0 {
 		row = append(row, slack.NewOverflowBlockElement("more", more...))
 	}
 	return row
+}
+
+// overflow returns the entries of the menu of an approval, and whether the
+// controls that do not answer the request are among them. They are not if the
+// menu is too small for them, or if people are chosen in a select.
+func overflow(v bridge.View) (out []*slack.OptionBlockObject, extras bool) {
+	i := v.Record.Interaction
+	for _, n := range i.More() {
+		if d := i.Decisions()[n]; d != bridge.DecideDenyAlways || !alwaysWithReason(i) {
+			out = append(out, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.MoreLabel(i, d), maxOption), nil))
+		}
+	}
+	others := append(render.Snooze(v), render.Delegates(v)...)
+	if !render.ExtrasInMore(v) || len(render.Delegates(v)) < len(i.HandOver) || len(out)+len(others) > maxOverflow {
+		return out, false
+	}
+	for _, x := range others {
+		out = append(out, slack.NewOptionBlockObject(x.Token, plain(x.Label, maxOption), nil))
+	}
+	return out, true
 }
 
 // alwaysWithReason reports whether the dialog that asks for a reason also offers

@@ -59,7 +59,7 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	title, submit := render.TitleAnswer, render.LabelSubmit
 	var blocks []slack.Block
 	switch {
-	case render.Opens(f):
+	case render.Opens(f) && !render.AsksReason(f):
 		title, submit, blocks = stated(f)
 	case f.Control.Option == bridge.OptionReason, f.Control.Option == bridge.OptionEdit, f.Control.Option == bridge.OptionConfirm,
 		f.Control.Option == bridge.OptionDecide:
@@ -126,7 +126,9 @@ func typedBlocks(f bridge.Form, t render.TypedInput) []slack.Block {
 	if len(t.Text) > 0 {
 		blocks = append(blocks, richText("", t.Text))
 	}
-	blocks = append(blocks, slack.NewInputBlock(TypedBlock, plain(t.Label, maxLabel), hint, in))
+	input := slack.NewInputBlock(TypedBlock, plain(t.Label, maxLabel), hint, in)
+	input.Optional = t.Optional
+	blocks = append(blocks, input)
 	if f.Control.Option != bridge.OptionReason || !alwaysWithReason(i) {
 		return blocks
 	}

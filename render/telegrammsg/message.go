@@ -74,6 +74,9 @@ func others(v bridge.View) [][]Button {
 	if command, whole := render.Command(i); whole && len(v.Batch) == 0 && render.Runes(command) <= maxCopied {
 		rows = append(rows, []Button{copying(render.LabelCopy, command)})
 	}
+	if render.ExtrasInMore(v) {
+		return rows
+	}
 	for _, x := range render.Extras(v) {
 		rows = append(rows, []Button{{Text: x.Label, Data: x.Token}})
 	}
@@ -217,7 +220,7 @@ func decisions(v bridge.View) [][]Button {
 		d := all[n]
 		row = append(row, Button{Text: render.CardLabel(i, d), Data: v.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, d))})
 	}
-	if len(i.More()) == 0 {
+	if !render.HasMore(i) {
 		return [][]Button{row}
 	}
 	return [][]Button{row, {{Text: render.LabelMore, Data: v.Token(bridge.ActionMore, 0, 0)}}}
