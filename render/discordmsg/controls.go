@@ -22,11 +22,12 @@ func listed(q bridge.Question) bool {
 }
 
 // listsAll is listed for a card with room for more: the options that a modal
-// holds are listed too, so that people can read them before they open it.
+// holds and those that a menu describes are listed too, so that people can read
+// them before they open it.
 func listsAll(v bridge.View) func(bridge.Question) bool {
 	f, lone := v.Record.Interaction.Lone()
 	onCard := lone && (f.OneTap() || f.Widget == bridge.WidgetSelect && len(f.Options) <= maxSelect)
-	return func(q bridge.Question) bool { return !onCard || listed(q) }
+	return func(q bridge.Question) bool { return !onCard || listed(q) || render.HasDescriptions(q) }
 }
 
 // controls are the rows of buttons and menus of a card. Those of a batch's
@@ -210,7 +211,7 @@ func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 	for n, o := range q.Options {
 		menu.Options = append(menu.Options, discordgo.SelectMenuOption{
 			Label: render.OptionLabel(q.Question, n, maxOption, render.Runes), Value: fmt.Sprint(n), Default: slices.Contains(value.Values(), o.Value),
-			Description: optionHint(q.Question, o),
+			Description: optionHint(o),
 		})
 	}
 	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelSubmit, discordgo.PrimaryButton)}
@@ -220,13 +221,9 @@ func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{menu}}, discordgo.ActionsRow{Components: row}}
 }
 
-// optionHint is the description shown on the control; empty where the text
-// lists the options.
-func optionHint(q bridge.Question, o bridge.Option) string {
-	if listed(q) {
-		return ""
-	}
-	return render.Line(o.Description)
+// optionHint is the description in an open menu.
+func optionHint(o bridge.Option) string {
+	return render.Cut(render.Line(o.Description), maxOption, render.Runes)
 }
 
 // ranges opens the parts of a list that is longer than one modal.

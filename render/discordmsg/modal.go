@@ -227,7 +227,7 @@ func choice(q bridge.Question, f Field, id string, value bridge.Answer, split bo
 	required := q.IsRequired() && !split && !q.AllowOther
 	c := Component{Type: typeSelect, CustomID: id, Required: &required}
 	for n := f.From; n < f.To; n++ {
-		o := Option{Label: render.OptionLabel(q, n, maxOption, render.Runes), Value: strconv.Itoa(n), Description: optionHint(q, q.Options[n])}
+		o := Option{Label: render.OptionLabel(q, n, maxOption, render.Runes), Value: strconv.Itoa(n), Description: optionHint(q.Options[n])}
 		for _, v := range value.Values() {
 			o.Default = o.Default || v == q.Options[n].Value
 		}

@@ -29,6 +29,11 @@ func Build(v bridge.View) (Message, error) {
 	if len(v.Batch) > 0 {
 		return buildBatch(v)
 	}
+	if c := render.NewCard(v, describedOnCard(v.Record.Interaction)); c.Whole {
+		if m, ok := atOnce(v, c); ok {
+			return m, checkForms(v)
+		}
+	}
 	c := render.NewCard(v, listedOnCard(v.Record.Interaction))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
 		m, whole := build(v, c, limit)
@@ -49,6 +54,22 @@ func Build(v bridge.View) (Message, error) {
 		return m, nil
 	}
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card is too long (limit %d characters)", maxMessage)
+}
+
+// atOnce writes a card, and reports whether the message has all of its text.
+func atOnce(v bridge.View, c render.Card) (Message, bool) {
+	m, whole := build(v, c, maxMessage)
+	size := measure(m.Blocks)
+	describe(m.Blocks, maxMessage-size, func(string) string { return subject(v.Record.Interaction, c) })
+	return m, whole && size <= maxMessage
+}
+
+// describedOnCard returns a function that reports whether the text of a card with
+// enough room lists the options of a question. It lists also those whose
+// descriptions only an open menu shows.
+func describedOnCard(i bridge.Interaction) func(bridge.Question) bool {
+	needed := listedOnCard(i)
+	return func(q bridge.Question) bool { return needed(q) || inMenu(q) && render.HasDescriptions(q) }
 }
 
 // listedOnCard returns a function that reports whether the text of a card has

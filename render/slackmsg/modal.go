@@ -294,7 +294,7 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	var initial []*slack.OptionBlockObject
 	for n, o := range q.Options {
 		var description *slack.TextBlockObject
-		if o.Description != "" && !listed(q) {
+		if o.Description != "" && (inMenu(q) || !listed(q)) {
 			description = plain(render.Line(o.Description), maxOption)
 		}
 		options[n] = slack.NewOptionBlockObject(strconv.Itoa(n), plain(render.OptionLabel(q, n, maxOption, cost), maxOption), description)
@@ -306,7 +306,7 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	}
 	placeholder := plain("Choose…", maxPlaceholder)
 	switch {
-	case q.Multiple() && len(options) <= maxRadio:
+	case q.Multiple() && !inMenu(q):
 		e := slack.NewCheckboxGroupsBlockElement(actionID, options...)
 		e.InitialOptions = initial
 		return e
@@ -317,7 +317,7 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 		}
 		e.Options, e.OptionGroups = groups(options)
 		return e
-	case len(options) <= maxRadio && q.Widget != bridge.WidgetSelect:
+	case !inMenu(q):
 		e := slack.NewRadioButtonsBlockElement(actionID, options...)
 		if len(initial) > 0 {
 			e.InitialOption = initial[0]
@@ -330,6 +330,12 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 		e.InitialOption = initial[0]
 	}
 	return e
+}
+
+// inMenu reports whether the options of a question are visible only in an open
+// menu.
+func inMenu(q bridge.Question) bool {
+	return len(q.Options) > maxRadio || !q.Multiple() && q.Widget == bridge.WidgetSelect
 }
 
 // groups splits options that are too many for one list.
