@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 // maxMentions is the maximum number of people that one reminder mentions.
@@ -250,7 +251,7 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", time.Now().Add(time.Duration(i.Snooze)).UTC().Format("15:04 UTC"), i.Deadline.UTC().Format("15:04 UTC"))}, nil
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", render.When(time.Now().Add(time.Duration(i.Snooze))), render.When(i.Deadline))}, nil
 }
 
 // delegate returns the person that a control delegates to. A non-nil verdict is

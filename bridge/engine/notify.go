@@ -84,7 +84,7 @@ func noteLate(r bridge.Record, actor bridge.Actor) string {
 			who = "you, on " + a.Platform
 		}
 	}
-	at := r.Response.At.UTC().Format("15:04:05 UTC")
+	at := render.WhenExact(r.Response.At)
 	switch r.State {
 	case bridge.StateExpired:
 		return "Too late: this expired at " + at + ". Nothing was recorded."
@@ -171,7 +171,7 @@ func describe(r bridge.Record) string {
 		lines = append(lines, r.Voted())
 	}
 	if !r.State.Final() {
-		lines = append(lines, i.Left(time.Now())+" left, until "+i.Deadline.UTC().Format("15:04 UTC")+". Responders: "+responderNames(i)+".")
+		lines = append(lines, i.Left(time.Now())+" left, until "+render.When(i.Deadline)+". Responders: "+responderNames(i)+".")
 	}
 	for n, d := range i.Destinations {
 		where := d.Platform + ":" + d.Channel

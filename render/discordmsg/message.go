@@ -255,7 +255,7 @@ func join(parts ...string) string {
 // for a message is attached.
 func Note(s string) Message {
 	s = render.Clean(s)
-	shown := inline(render.Linked(s))
+	shown := inline(render.Noted(s))
 	if cost(shown) <= maxText {
 		return Message{Components: []discordgo.MessageComponent{text(shown)}}
 	}
@@ -269,7 +269,7 @@ func Note(s string) Message {
 // NoteShort is Note without a file, for a place that takes none. A text that is
 // too long is cut.
 func NoteShort(s string) Message {
-	shown := inline(render.Linked(render.Clean(s)))
+	shown := inline(render.Noted(render.Clean(s)))
 	if cost(shown) > maxText {
 		shown = render.Cut(shown, maxText-cost(textShortened)-1, cost) + "\n" + textShortened
 	}

@@ -325,6 +325,9 @@ func wizardText(v bridge.View) []render.Block {
 	if f.Part != "" && (at == 0 || fields[at-1].Of != f.Of) {
 		doc = render.PartsTitle(v.Record.Interaction.Questions[f.Of])
 	}
+	if v.Draft == nil {
+		doc = append(doc, contents(fields))
+	}
 	doc = append(doc, progress(f, at, len(fields)))
 	if f.Description != "" {
 		doc = append(doc, render.Block{Kind: render.Paragraph, Spans: []render.Span{{Text: render.Clean(f.Description), Italic: true}}})
