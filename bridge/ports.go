@@ -199,8 +199,11 @@ type View struct {
 	// Waiting means that the card has no controls because the full text is
 	// not delivered yet. It implies ReadOnly.
 	Waiting bool
-	sign    func(Control) string
-	Parts   *Parts // set if the view answers a click; see Delivered
+	// Newer is the URL of the card of the request that superseded this one.
+	// It is empty if that card is not posted, or has no URL.
+	Newer string
+	sign  func(Control) string
+	Parts *Parts // set if the view answers a click; see Delivered
 }
 
 // NewView returns a view that creates its tokens with sign.

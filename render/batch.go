@@ -170,7 +170,7 @@ func newItem(v bridge.View, number int, same likeness) Item {
 	it.Blocks = append(it.Blocks, act.Rest...)
 	it.full = append(append(it.full, it.Blocks...), scopeNote(i, bridge.ScopeOnce)...)
 	if r.State.Final() {
-		it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: []Span{{Text: ending(r)}}}), closing(r)...)
+		it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: []Span{{Text: ending(r)}}}), closing(v)...)
 		return it
 	}
 	it.Blocks = append(it.Blocks, scopeNote(i, bridge.ScopeOnce)...)

@@ -46,7 +46,7 @@ func (c Card) HeadText() string { return headText(c.Head) }
 func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	r := v.Record
 	i := r.Interaction
-	c := Card{Closed: r.State.Final(), Closing: closing(r)}
+	c := Card{Closed: r.State.Final(), Closing: closing(v)}
 	c.Whole = !c.Closed
 	if i.Kind == bridge.KindNotice {
 		c.Closed, c.Closing, c.Whole = true, nil, true // people see a notice in one state only

@@ -224,6 +224,17 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// TestNewer checks that a superseded card links to the card that replaced it.
+func TestNewer(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval-superseded")
+	v.Newer = "https://chat.example/C2/7"
+	c := render.NewCard(v, never)
+	if s := render.PlainText(c.Closing); !strings.Contains(s, "Newer request: "+v.Newer) {
+		t.Errorf("the card ends with %q", s)
+	}
+}
+
 // TestExtras checks the controls for reminders and delegates, and that there is
 // at most one row of them.
 func TestExtras(t *testing.T) {

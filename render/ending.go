@@ -179,7 +179,8 @@ func place(platform string) string {
 
 // closing returns the text below a closed card: why it ended so, what it
 // covers, when and where, and whether the agent has the response.
-func closing(r bridge.Record) []Block {
+func closing(v bridge.View) []Block {
+	r := v.Record
 	resp := r.Response
 	if resp == nil {
 		return nil
@@ -192,6 +193,10 @@ func closing(r bridge.Record) []Block {
 		out = append(out, Block{Kind: Quote, Inner: []Block{{Kind: Paragraph, Spans: []Span{
 			{Text: reasonLabel(r.State) + ": ", Bold: true}, {Text: Clean(resp.Reason)},
 		}}}})
+	}
+	if v.Newer != "" {
+		link := []Span{{Text: "Newer request: ", Bold: true}, {Text: v.Newer, URL: v.Newer}}
+		out = append(out, Block{Kind: Paragraph, Spans: link})
 	}
 	if len(r.Votes) > 1 {
 		out = append(out, Para(votes(r)))

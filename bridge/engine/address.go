@@ -46,3 +46,46 @@ func (c *cards) link(ctx context.Context, r bridge.Record, platform string, chan
 	}
 	return "", nil
 }
+
+// newer returns the URL of the card of the request that superseded a record. The
+// card itself may be in a channel with other people, so that only its URL is
+// shown.
+func (c *cards) newer(ctx context.Context, r bridge.Record, destination int) (string, error) {
+	if r.State != bridge.StateSuperseded || r.Next == "" {
+		return "", nil
+	}
+	next, err := c.records.Load(ctx, r.Next)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return "", nil // the record has expired
+	}
+	if err != nil {
+		return "", err
+	}
+	d := r.Interaction.Destinations[destination]
+	return c.link(ctx, next, d.Platform, []string{d.Channel})
+}
+
+// linkBack requests an update of the cards of the request that a new card
+// supersedes, so that they link to it. Cards that the new request took over show
+// it already.
+func (c *cards) linkBack(ctx context.Context, r bridge.Record) error {
+	if r.Interaction.Previous == "" || r.Interaction.Root != "" {
+		return nil
+	}
+	was, err := c.records.Load(ctx, r.Interaction.Previous)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && was.State != bridge.StateSuperseded {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for n := range was.Interaction.Destinations {
+		if _, posted := was.Messages[n]; !posted {
+			continue
+		}
+		if err := c.drawAgain(ctx, was, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -56,11 +56,12 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 	for _, member := range batch {
 		v.Batch = append(v.Batch, c.redactor.record(member))
 	}
+	var err error
 	if r.State.Final() && !pendingOf(batch) {
-		return v, nil
+		v.Newer, err = c.newer(ctx, r, destination)
+		return v, err
 	}
 	v.Mentions = c.mentions.of(ctx, r, destination)
-	var err error
 	v.ReadOnly, err = c.channels.muted(ctx, r.Interaction.Destinations[destination])
 	return v, err
 }
@@ -71,11 +72,16 @@ func (c *cards) drafted(ctx context.Context, a admitted, d *bridge.Draft) bridge
 	if d != nil { // the draft may make the text too long for the card
 		v.Parts = c.parts(v)
 	}
-	if !a.record.State.Final() {
-		ctx, cancel := context.WithTimeout(ctx, clickMentions)
-		defer cancel()
-		v.Mentions = c.mentions.of(ctx, a.record, a.control.Destination)
+	if a.record.State.Final() {
+		var err error
+		if v.Newer, err = c.newer(ctx, a.record, a.control.Destination); err != nil {
+			c.log.Warn("newer request not loaded, its card is not linked", "id", a.record.Interaction.ID, "error", err)
+		}
+		return v
 	}
+	ctx, cancel := context.WithTimeout(ctx, clickMentions)
+	defer cancel()
+	v.Mentions = c.mentions.of(ctx, a.record, a.control.Destination)
 	return v
 }
 
