@@ -97,7 +97,7 @@ func (c *Card) fill(v bridge.View, question []Block) string {
 	}
 	c.From = from(i, act)
 	if !c.Closed {
-		c.Due = Due(i, v.Mentions)
+		c.Due = Due(r, v.Mentions)
 	}
 	if i.Approval != nil {
 		c.Head = asked(r, act)

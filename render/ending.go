@@ -178,13 +178,35 @@ func place(platform string) string {
 }
 
 // closing returns the text below a closed card: why it ended so, what it
-// covers, when and where, and whether the agent has the response.
+// covers, when and where, whether the agent has the response, and its result.
 func closing(v bridge.View) []Block {
 	r := v.Record
-	resp := r.Response
-	if resp == nil {
+	if r.Response == nil {
 		return nil
 	}
+	line := moment(r)
+	if s := received(r); s != "" {
+		line = append(line, Span{Text: " · " + s})
+	}
+	return append(append(why(v), Block{Kind: Paragraph, Spans: line}), result(r)...)
+}
+
+// closingItem is closing for an item of a batch, with its ending. The card of the
+// batch says whether the agent has the responses.
+func closingItem(v bridge.View) []Block {
+	r := v.Record
+	line := []Span{{Text: ending(r)}}
+	if r.Response == nil {
+		return []Block{{Kind: Paragraph, Spans: line}}
+	}
+	line = append(append(line, Span{Text: " · "}), moment(r)...)
+	return append(append([]Block{{Kind: Paragraph, Spans: line}}, why(v)...), result(r)...)
+}
+
+// why returns why a request ended so, and what the response covers.
+func why(v bridge.View) []Block {
+	r := v.Record
+	resp := r.Response
 	var out []Block
 	if s := r.Summary(); s != "" {
 		out = append(out, Para(Clean(s)))
@@ -201,8 +223,12 @@ func closing(v bridge.View) []Block {
 	if len(r.Votes) > 1 {
 		out = append(out, Para(votes(r)))
 	}
-	out = append(append(out, covered(r)...), change(r)...)
-	out = append(out, Block{Kind: Paragraph, Spans: last(r)})
+	return append(append(out, covered(r)...), change(r)...)
+}
+
+// result returns what the agent reported about a response.
+func result(r bridge.Record) []Block {
+	var out []Block
 	if c := r.Completion; c != nil {
 		if c.Error != "" {
 			failed := []Span{{Text: "⚠️ " + Line(r.Interaction.Agent) + " could not use this: ", Bold: true}, {Text: Clean(c.Error)}}
@@ -223,9 +249,8 @@ func reasonLabel(s bridge.State) string {
 	return "Reason"
 }
 
-// last is the last line of a closed card: when, where, and whether the agent
-// has the response.
-func last(r bridge.Record) []Span {
+// moment says when and where a request ended.
+func moment(r bridge.Record) []Span {
 	resp := r.Response
 	rest := ""
 	if a := resp.Actor; a != nil {
@@ -234,13 +259,8 @@ func last(r bridge.Record) []Span {
 	if r.State == bridge.StateApproved && resp.Scope == bridge.ScopeOnce {
 		rest += " · once"
 	}
-	switch r.State {
-	case bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied:
-		rest += " · " + receipt(r)
-	case bridge.StateExpired:
-		if r.Interaction.Kind == bridge.KindApproval {
-			rest += " · no one denied it"
-		}
+	if r.State == bridge.StateExpired && r.Interaction.Kind == bridge.KindApproval {
+		rest += " · no one denied it"
 	}
 	return []Span{{Text: resp.At.UTC().Format("Jan 2, 15:04:05 UTC"), Time: resp.At.Unix(), Exact: true}, {Text: rest}}
 }
@@ -257,8 +277,17 @@ func votes(r bridge.Record) string {
 	return strings.Join(s, "; ") + "."
 }
 
-// receipt reports whether the agent has received the response.
-func receipt(r bridge.Record) string {
+// responded reports whether a closed request has a response for the agent.
+func responded(r bridge.Record) bool {
+	return r.State == bridge.StateAnswered || r.State == bridge.StateApproved || r.State == bridge.StateDenied
+}
+
+// received reports whether the agent has received the response. It is empty if
+// there is none.
+func received(r bridge.Record) string {
+	if !responded(r) {
+		return ""
+	}
 	agent := Line(r.Interaction.Agent)
 	switch {
 	case !r.Delivered.IsZero():

@@ -24,7 +24,7 @@ func Noted(s string) []Span {
 			found.Text = strings.TrimRight(found.Text, ".,;:!?)'")
 			found.URL = found.Text
 		} else {
-			found.Time, found.Exact = moment(found.Text)
+			found.Time, found.Exact = parseWhen(found.Text)
 		}
 		if at[0] > 0 {
 			out = append(out, Span{Text: s[:at[0]]})
@@ -38,9 +38,9 @@ func Noted(s string) []Span {
 	return out
 }
 
-// moment returns the Unix time of a text, or zero if there is no such time, and
+// parseWhen returns the Unix time of a text, or zero if there is no such time, and
 // whether the text has seconds.
-func moment(s string) (unix int64, exact bool) {
+func parseWhen(s string) (unix int64, exact bool) {
 	for _, layout := range []string{whenFormat, exactFormat} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.Unix(), layout == exactFormat
