@@ -191,8 +191,8 @@ func closing(v bridge.View) []Block {
 	return append(append(why(v), Block{Kind: Paragraph, Spans: line}), result(r)...)
 }
 
-// closingItem is closing for an item of a batch, with its ending. The card of the
-// batch says whether the agent has the responses.
+// closingItem is closing for an item of a batch, with its ending. Whether the
+// agent has the responses is in the last line of the card.
 func closingItem(v bridge.View) []Block {
 	r := v.Record
 	line := []Span{{Text: ending(r)}}

@@ -237,10 +237,15 @@ func description(c render.Card, limit int) (string, bool) {
 	return join(body, questions, closing), false
 }
 
-// clip writes a document within limit, as a code block if it has to be cut.
+// clip writes a document within limit. The block in which it has to be cut
+// becomes a code block.
 func clip(doc []render.Block, limit int) string {
 	s := Markdown(doc)
 	if cost(s) <= limit {
+		return s
+	}
+	size := func(doc []render.Block) int { return cost(Markdown(doc)) }
+	if s = Markdown(render.Excerpt(doc, limit, size, cost)); s != "" && cost(s) <= limit {
 		return s
 	}
 	text := strings.ReplaceAll(render.PlainText(doc), "```", "'''")

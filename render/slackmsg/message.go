@@ -212,6 +212,10 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	if whole && measure([]slack.Block{richText("", doc)}) <= 3*limit {
 		return doc, true
 	}
+	size := func(doc []render.Block) int { return cost(render.PlainText(doc)) }
+	if out := render.Excerpt(doc, limit, size, cost); !whole && measure([]slack.Block{richText("", out)}) <= 3*limit {
+		return out, false
+	}
 	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
 }
 

@@ -160,7 +160,8 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	if render.Runes(text) <= limit {
 		return doc, true
 	}
-	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, render.Runes)}}, false
+	size := func(doc []render.Block) int { return render.Runes(render.PlainText(doc)) }
+	return render.Excerpt(doc, limit, size, render.Runes), false
 }
 
 // listed reports whether the options have to be listed in the text.
