@@ -161,9 +161,14 @@ func TestClosing(t *testing.T) {
 		t.Errorf("hidden answers are shown: %s", render.PlainText(c.Questions))
 	}
 	edited := closing(find(t, "approval-edited"))
-	for _, want := range []string{`-  "command": "rm -rf /tmp/<x>`, `+  "command": "rm -rf /tmp/<y>"`} {
+	for _, want := range []string{"-rm -rf /tmp/<x> && echo", "+rm -rf /tmp/<y>"} {
 		if !strings.Contains(edited, want) {
 			t.Errorf("the change lacks %q:\n%s", want, edited)
+		}
+	}
+	for _, header := range []string{"---", "+++", "@@", `"cwd"`} {
+		if strings.Contains(edited, header) {
+			t.Errorf("the change has %q:\n%s", header, edited)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -27,7 +26,7 @@ func fail(w http.ResponseWriter, e *bridge.Error) {
 }
 
 func write(w http.ResponseWriter, status int, v any) error {
-	raw, err := json.Marshal(v)
+	raw, err := bridge.EncodeJSON(v)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "answer")
 	}

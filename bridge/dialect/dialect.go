@@ -8,8 +8,6 @@
 package dialect
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -34,13 +32,11 @@ func Decode(what string, raw []byte, v any) error {
 // Encode returns a value as these systems encode it: compact, and without
 // escapes for HTML.
 func Encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := bridge.EncodeJSON(v)
+	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "answer")
 	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	return raw, nil
 }
 
 // Code returns a name as a Markdown code span, which shows every character of

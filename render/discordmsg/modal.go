@@ -133,8 +133,12 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 			in.Style = 2
 		}
 		m.Title = t.Title
-		if len(t.Text) > 0 {
-			m.Components = append(m.Components, Text{typeText, Markdown(t.Text)})
+		about := Markdown(t.Text)
+		if f.Control.Option == bridge.OptionConfirm || f.Control.Option == bridge.OptionDecide {
+			about = join(context(f.View), about)
+		}
+		if about != "" {
+			m.Components = append(m.Components, Text{typeText, about})
 		}
 		m.Components = append(m.Components, label(t.Label, t.Hint, in))
 		return m, nil
@@ -159,6 +163,13 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		m.Components = append(m.Components, fieldLabel(all[field.Question], field, f.View.Draft))
 	}
 	return m, nil
+}
+
+// context returns the headline and the start of the request, because a modal
+// covers the card.
+func context(v bridge.View) string {
+	c := render.NewCard(v, func(bridge.Question) bool { return false })
+	return join("### "+inline(c.Head), clip(c.Body, maxModalContext))
 }
 
 func subject(i bridge.Interaction) string {
