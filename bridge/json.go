@@ -45,7 +45,7 @@ func EncodeJSON(v any) ([]byte, error) {
 var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&', `\u003C`: '<', `\u003E`: '>'}
 
 // ReadableJSON returns valid JSON without escapes of <, > and &. The rest of it
-// stays as it is.
+// stays unchanged.
 func ReadableJSON(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	for n := 0; n < len(raw); n++ {

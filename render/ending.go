@@ -153,14 +153,14 @@ func cancelled(r bridge.Record) string {
 // terminal settled, by reason.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal",
+	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
 // refused reports whether a closed approval did not permit its action. What a
 // person answered at the terminal is not known here.
 func refused(r bridge.Record) bool {
 	if r.State == bridge.StateCancelled && r.Response.Actor == nil && r.Response.WithdrawnBy == nil {
-		return r.Response.Reason != bridge.ReasonAllowed && r.Response.Reason != bridge.ReasonAnswered
+		return terminal[r.Response.Reason] == "" || r.Response.Reason == bridge.ReasonDismissed
 	}
 	return r.State != bridge.StateApproved
 }

@@ -1,6 +1,6 @@
 package render
 
-// Excerpt returns the start of a document that is too long: blocks as they are,
+// Excerpt returns the start of a document that is too long: unchanged blocks,
 // and the first part of the block that does not fit. What an agent says stays in
 // its quote, of which a long one leaves room for what is decided. Size measures
 // blocks, and unit their text.
