@@ -186,7 +186,7 @@ func closing(v bridge.View) []Block {
 	}
 	line := moment(r)
 	if s := received(r); s != "" {
-		line = append(line, Span{Text: " · " + s})
+		line[len(line)-1].Text += " · " + s
 	}
 	return append(append(why(v), Block{Kind: Paragraph, Spans: line}), result(r)...)
 }
