@@ -3,7 +3,6 @@ package console
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
