@@ -173,7 +173,7 @@ func (a Approval) edited(input json.RawMessage) (Response, string, error) {
 		return Response{}, "That cannot be approved: " + PublicError(err).Message + ". Nothing was approved.", nil
 	}
 	r := Response{State: StateApproved, Scope: ScopeOnce}
-	if !bytes.Equal(text.Bytes(), a.Input) {
+	if !bytes.Equal(ReadableJSON(text.Bytes()), ReadableJSON(a.Input)) {
 		r.Input = text.Bytes()
 	}
 	return r, "", nil
@@ -182,8 +182,9 @@ func (a Approval) edited(input json.RawMessage) (Response, string, error) {
 // EditText returns the input of an approval, indented for editing.
 func (a Approval) EditText() string {
 	var b bytes.Buffer
-	if err := json.Indent(&b, a.Input, "", "  "); err != nil {
-		return string(a.Input)
+	input := ReadableJSON(a.Input)
+	if err := json.Indent(&b, input, "", "  "); err != nil {
+		return string(input)
 	}
 	return b.String()
 }

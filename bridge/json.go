@@ -1,6 +1,8 @@
 package bridge
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 
 	"github.com/nodbridge/nod/bridge/strictjson"
@@ -25,4 +27,40 @@ func CheckJSON(raw []byte) error {
 		refused.Hint = "send it as a string"
 	}
 	return refused
+}
+
+// EncodeJSON returns compact JSON. Unlike [json.Marshal], it does not escape <, >
+// and &, because people and models read the result.
+func EncodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+}
+
+// htmlEscapes holds the escapes of [json.Marshal] for characters that need none.
+var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&', `\u003C`: '<', `\u003E`: '>'}
+
+// ReadableJSON returns valid JSON without escapes of <, > and &. The rest of it
+// stays unchanged.
+func ReadableJSON(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for n := 0; n < len(raw); n++ {
+		if raw[n] != '\\' || n+1 == len(raw) {
+			out = append(out, raw[n])
+			continue
+		}
+		if n+6 <= len(raw) {
+			if c, ok := htmlEscapes[string(raw[n:n+6])]; ok {
+				out, n = append(out, c), n+5
+				continue
+			}
+		}
+		out = append(out, raw[n], raw[n+1])
+		n++
+	}
+	return out
 }

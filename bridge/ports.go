@@ -49,6 +49,12 @@ type Batcher interface {
 	BatchSize() int
 }
 
+// Linker is a Platform whose messages have addresses.
+type Linker interface {
+	// Link returns the URL of a posted message. It is empty if there is none.
+	Link(context.Context, MessageRef) string
+}
+
 // Exclusive is a Platform that only one daemon at a time may Run.
 type Exclusive interface {
 	// ExclusiveKey identifies the account whose clicks only one daemon may
@@ -199,8 +205,11 @@ type View struct {
 	// Revealed means that only a person who may respond sees the view, so that
 	// it shows a private request.
 	Revealed bool
-	sign     func(Control) string
-	Parts    *Parts // set if the view answers a click; see Delivered
+	// Newer is the URL of the card of the request that superseded this one.
+	// It is empty if that card is not posted, or has no URL.
+	Newer string
+	sign  func(Control) string
+	Parts *Parts // set if the view answers a click; see Delivered
 }
 
 // NewView returns a view that creates its tokens with sign.

@@ -11,6 +11,7 @@ const (
 	ReasonAllowed   = "allowed at the terminal"
 	ReasonAnswered  = "answered at the terminal"
 	ReasonDismissed = "dismissed at the terminal" // denied, or closed without a decision
+	ReasonInProcess = "answered in the agent's process"
 )
 
 // Response is the outcome of an interaction.

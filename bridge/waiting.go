@@ -60,3 +60,7 @@ func (s Schedule) Left(now time.Time) string {
 	}
 	return d.Round(time.Second).String()
 }
+
+// CanWait reports whether people can be reminded of a request later, or delegate
+// it.
+func (i Interaction) CanWait() bool { return i.Snooze > 0 || len(i.HandOver) > 0 }

@@ -7,7 +7,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // recordField is a field of the hash that stores a record.
@@ -134,6 +133,6 @@ func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, 
 // data returns v as JSON. It must be one of the plain structs of nod, which
 // always marshal.
 func data(v any) []byte {
-	out, _ := strictjson.Encode(v)
+	out, _ := bridge.EncodeJSON(v)
 	return out
 }

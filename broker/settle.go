@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // outcomes implements bridge.Outcomes: settlements here, votes in vote.go.
@@ -16,7 +15,7 @@ type outcomes struct {
 
 // Settle implements bridge.Outcomes.
 func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
-	response, err := strictjson.Encode(s.Response)
+	response, err := bridge.EncodeJSON(s.Response)
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}

@@ -270,16 +270,28 @@ func fileAction(tool string, fields map[string]any) (Action, bool) {
 }
 
 // fullDiff returns a line diff without headers that keeps every unchanged line.
-func fullDiff(was, now string) string {
-	whole := strings.Count(was, "\n") + 2
+func fullDiff(was, now string) string { return lineDiff(was, now, strings.Count(was, "\n")+2) }
+
+// lineDiff returns a line diff without headers that keeps some unchanged lines
+// around each change. A line with an ellipsis stands for those that are left out
+// between changes.
+func lineDiff(was, now string, around int) string {
 	edits := udiff.Lines(was+"\n", now+"\n")
-	diff, err := udiff.ToUnified("a", "b", was+"\n", edits, whole)
+	diff, err := udiff.ToUnified("a", "b", was+"\n", edits, around)
 	if err != nil {
 		return marked("-", was) + "\n" + marked("+", now)
 	}
-	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
-	lines = slices.DeleteFunc(lines[min(2, len(lines)):], func(l string) bool { return strings.HasPrefix(l, "@@ ") })
-	return strings.Join(lines, "\n")
+	var out []string
+	for n, line := range strings.Split(strings.TrimRight(diff, "\n"), "\n") {
+		switch {
+		case n < 2: // the names
+		case !strings.HasPrefix(line, "@@ "):
+			out = append(out, line)
+		case len(out) > 0:
+			out = append(out, "…")
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 func fetch(fields map[string]any) (Action, bool) {

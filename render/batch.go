@@ -50,7 +50,7 @@ func batchVerb(i bridge.Interaction) string {
 func NewBatch(v bridge.View) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
 	c.Body, c.Closing, c.Closed, c.Whole = nil, nil, true, false
-	c.Due = Due(v.Batch[0].Interaction, v.Mentions)
+	c.Due = Due(v.Batch[0], v.Mentions)
 	open, action := 0, batchAction(v)
 	same := likeness{tool: shareTool(v), run: strings.HasPrefix(action, "Run ")}
 	var items []Item
@@ -72,6 +72,9 @@ func NewBatch(v bridge.View) (Card, []Item) {
 	switch {
 	case c.Closed:
 		head, c.Due = batchEnding(v), nil
+		if s := batchReceived(v); s != "" {
+			c.From += " · " + s
+		}
 	case open == 1 && len(items) > 1:
 		head += " 1 is left."
 	case open < len(items):
@@ -97,6 +100,38 @@ func batchEnding(v bridge.View) string {
 	}
 	count := strconv.Itoa(len(v.Batch))
 	return "☑️ " + count + " of " + count + " decided: " + strings.Join(parts, ", ")
+}
+
+// batchReceived reports whether the agent has received the responses of a batch.
+// It is empty if there are none.
+func batchReceived(v bridge.View) string {
+	all, has := 0, 0
+	var left bridge.Record
+	for _, r := range v.Batch {
+		switch {
+		case !responded(r):
+			continue
+		case r.Delivered.IsZero():
+			left = r
+		default:
+			has++
+		}
+		all++
+	}
+	agent := Line(v.Record.Interaction.Agent)
+	switch {
+	case all == 0:
+		return ""
+	case has == all && all == 1:
+		return agent + " has the answer"
+	case has == all:
+		return agent + " has the answers"
+	case has == 0 && all == 1:
+		return received(left)
+	case has == 0:
+		return strings.Replace(received(left), "the answer", "the answers", 1)
+	}
+	return agent + " has " + strconv.Itoa(has) + " of " + strconv.Itoa(all) + " answers"
 }
 
 // endingWord says in one or two words how a closed approval ended.
@@ -176,7 +211,7 @@ func newItem(v bridge.View, number int, same likeness) Item {
 	it.Blocks = append(it.Blocks, act.Rest...)
 	it.full = append(append(it.full, it.Blocks...), scopeNote(i, bridge.ScopeOnce)...)
 	if r.State.Final() {
-		it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: []Span{{Text: ending(r)}}}), closing(r)...)
+		it.Blocks = append(it.Blocks, closingItem(v)...)
 		return it
 	}
 	it.Blocks = append(it.Blocks, scopeNote(i, bridge.ScopeOnce)...)

@@ -49,7 +49,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	}
 	r := v.Record
 	i := r.Interaction
-	c := Card{Closed: r.State.Final(), Closing: closing(r)}
+	c := Card{Closed: r.State.Final(), Closing: closing(v)}
 	c.Whole = !c.Closed
 	if i.Kind == bridge.KindNotice {
 		c.Closed, c.Closing, c.Whole = true, nil, true // people see a notice in one state only
@@ -100,7 +100,7 @@ func (c *Card) fill(v bridge.View, question []Block) string {
 	}
 	c.From = from(i, act)
 	if !c.Closed {
-		c.Due = Due(i, v.Mentions)
+		c.Due = Due(r, v.Mentions)
 	}
 	if i.Approval != nil {
 		c.Head = asked(r, act)

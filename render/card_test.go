@@ -161,9 +161,14 @@ func TestClosing(t *testing.T) {
 		t.Errorf("hidden answers are shown: %s", render.PlainText(c.Questions))
 	}
 	edited := closing(find(t, "approval-edited"))
-	for _, want := range []string{`-  "command": "rm -rf /tmp/<x>`, `+  "command": "rm -rf /tmp/<y>"`} {
+	for _, want := range []string{"-rm -rf /tmp/<x> && echo", "+rm -rf /tmp/<y>"} {
 		if !strings.Contains(edited, want) {
 			t.Errorf("the change lacks %q:\n%s", want, edited)
+		}
+	}
+	for _, header := range []string{"---", "+++", "@@", `"cwd"`} {
+		if strings.Contains(edited, header) {
+			t.Errorf("the change has %q:\n%s", header, edited)
 		}
 	}
 }
@@ -237,6 +242,18 @@ func TestExtras(t *testing.T) {
 	e := render.Extras(v)
 	if len(e) != 5 || !strings.Contains(e[1].Label, "ana") || e[0].Token == e[1].Token || e[1].Token == e[2].Token {
 		t.Errorf("extras %+v", e)
+	}
+	f := bridge.Form{View: v, Control: bridge.Control{Action: bridge.ActionMore}}
+	if m := render.NewMenu(f); len(m.Later) == 0 {
+		t.Errorf("the menu has no place for them: %+v", m)
+	}
+	f.DenyOnly = true
+	if m := render.NewMenu(f); len(m.Later) > 0 {
+		t.Errorf("a person who may only deny reads %+v", m.Later)
+	}
+	v.Record.Interaction.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}
+	if !render.ExtrasInMore(v) || !render.HasMore(v.Record.Interaction) || render.ExtrasInMore(find(t, "form")) {
+		t.Error("an approval has them behind More, and a question on its card")
 	}
 }
 

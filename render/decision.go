@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	udiff "github.com/aymanbagabas/go-udiff"
-
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -64,6 +62,7 @@ type TypedInput struct {
 	Placeholder   string
 	Initial       string
 	Lines         bool // multiple lines
+	Optional      bool
 	// Text states what the decision covers. It is shown above the input.
 	Text      []Block
 	MaxLength int // in characters
@@ -88,6 +87,12 @@ func Typed(f bridge.Form) TypedInput {
 	case bridge.OptionConfirm, bridge.OptionDecide:
 		d := i.Decisions()[f.Control.Question]
 		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
+		if d == bridge.DecideDenyStop {
+			return TypedInput{
+				Title: "Deny and stop", Submit: "Deny and stop", Label: "Reason", Hint: "The agent and all responders will see it.",
+				Lines: true, Optional: true, MaxLength: bridge.DefaultMaxLength, Text: statement(i, d),
+			}
+		}
 		var text []Block
 		if f.Control.Option == bridge.OptionDecide {
 			if text = statement(i, d); grants(i, d) {
@@ -174,15 +179,37 @@ func change(r bridge.Record) []Block {
 	if r.Response == nil || len(r.Response.Input) == 0 || r.Interaction.CompletedView.Hidden() {
 		return nil
 	}
-	now := bridge.Approval{Input: r.Response.Input}
-	was := r.Interaction.Approval.EditText() + "\n"
-	edits := udiff.Lines(was, now.EditText()+"\n")
-	diff, err := udiff.ToUnified("asked for", "approved", was, edits, 2)
-	if err != nil {
-		diff = now.EditText() // edits of the same text always apply
+	asked, approved := *r.Interaction.Approval, *r.Interaction.Approval
+	approved.Input = r.Response.Input
+	was, now := changedText(Input(asked), Input(approved))
+	if was == now { // they differ in a way that only JSON shows
+		was, now = asked.EditText(), approved.EditText()
 	}
 	return []Block{
 		{Kind: Paragraph, Spans: []Span{{Text: "Changed before it was approved:", Bold: true}}},
-		{Kind: Code, Text: Clean(strings.TrimRight(diff, "\n")), Lang: "diff"},
+		{Kind: Code, Text: Clean(lineDiff(was, now, changeContext)), Lang: "diff"},
 	}
+}
+
+// changeContext is the number of unchanged lines around a change.
+const changeContext = 2
+
+// changedText returns the texts of the blocks in which two inputs differ, as their
+// cards show them.
+func changedText(was, now []Block) (string, string) {
+	text := func(b Block) string { return b.Text + headText(b.Spans) }
+	var before, after []string
+	for n := range max(len(was), len(now)) {
+		a, b := "", ""
+		if n < len(was) {
+			a = text(was[n])
+		}
+		if n < len(now) {
+			b = text(now[n])
+		}
+		if a != b {
+			before, after = append(before, a), append(after, b)
+		}
+	}
+	return strings.Join(before, "\n"), strings.Join(after, "\n")
 }

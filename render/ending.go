@@ -153,14 +153,14 @@ func cancelled(r bridge.Record) string {
 // terminal settled, by reason.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal",
+	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
 // refused reports whether a closed approval did not permit its action. What a
 // person answered at the terminal is not known here.
 func refused(r bridge.Record) bool {
 	if r.State == bridge.StateCancelled && r.Response.Actor == nil && r.Response.WithdrawnBy == nil {
-		return r.Response.Reason != bridge.ReasonAllowed && r.Response.Reason != bridge.ReasonAnswered
+		return terminal[r.Response.Reason] == "" || r.Response.Reason == bridge.ReasonDismissed
 	}
 	return r.State != bridge.StateApproved
 }
@@ -178,12 +178,41 @@ func place(platform string) string {
 }
 
 // closing returns the text below a closed card: why it ended so, what it
-// covers, when and where, and whether the agent has the response.
-func closing(r bridge.Record) []Block {
-	resp := r.Response
-	if resp == nil {
+// covers, when and where, whether the agent has the response, and its result.
+func closing(v bridge.View) []Block {
+	r := v.Record
+	if r.Response == nil {
 		return nil
 	}
+	return append(append(why(v), Block{Kind: Paragraph, Spans: last(r)}), result(r)...)
+}
+
+// last says when and where a request ended, and whether the agent has the
+// response.
+func last(r bridge.Record) []Span {
+	line := moment(r)
+	if s := received(r); s != "" {
+		line[len(line)-1].Text += " · " + s
+	}
+	return line
+}
+
+// closingItem is closing for an item of a batch, with its ending. Whether the
+// agent has the responses is in the last line of the card.
+func closingItem(v bridge.View) []Block {
+	r := v.Record
+	line := []Span{{Text: ending(r)}}
+	if r.Response == nil {
+		return []Block{{Kind: Paragraph, Spans: line}}
+	}
+	line = append(append(line, Span{Text: " · "}), moment(r)...)
+	return append(append([]Block{{Kind: Paragraph, Spans: line}}, why(v)...), result(r)...)
+}
+
+// why returns why a request ended so, and what the response covers.
+func why(v bridge.View) []Block {
+	r := v.Record
+	resp := r.Response
 	var out []Block
 	if s := r.Summary(); s != "" {
 		out = append(out, Para(Clean(s)))
@@ -193,11 +222,19 @@ func closing(r bridge.Record) []Block {
 			{Text: reasonLabel(r.State) + ": ", Bold: true}, {Text: Clean(resp.Reason)},
 		}}}})
 	}
+	if v.Newer != "" {
+		link := []Span{{Text: "Newer request: ", Bold: true}, {Text: v.Newer, URL: v.Newer}}
+		out = append(out, Block{Kind: Paragraph, Spans: link})
+	}
 	if len(r.Votes) > 1 {
 		out = append(out, Para(votes(r)))
 	}
-	out = append(append(out, covered(r)...), change(r)...)
-	out = append(out, Block{Kind: Paragraph, Spans: last(r)})
+	return append(append(out, covered(r)...), change(r)...)
+}
+
+// result returns what the agent reported about a response.
+func result(r bridge.Record) []Block {
+	var out []Block
 	if c := r.Completion; c != nil {
 		if c.Error != "" {
 			failed := []Span{{Text: "⚠️ " + Line(r.Interaction.Agent) + " could not use this: ", Bold: true}, {Text: Clean(c.Error)}}
@@ -218,9 +255,8 @@ func reasonLabel(s bridge.State) string {
 	return "Reason"
 }
 
-// last is the last line of a closed card: when, where, and whether the agent
-// has the response.
-func last(r bridge.Record) []Span {
+// moment says when and where a request ended.
+func moment(r bridge.Record) []Span {
 	resp := r.Response
 	rest := ""
 	if a := resp.Actor; a != nil {
@@ -229,13 +265,8 @@ func last(r bridge.Record) []Span {
 	if r.State == bridge.StateApproved && resp.Scope == bridge.ScopeOnce {
 		rest += " · once"
 	}
-	switch r.State {
-	case bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied:
-		rest += " · " + receipt(r)
-	case bridge.StateExpired:
-		if r.Interaction.Kind == bridge.KindApproval {
-			rest += " · no one denied it"
-		}
+	if r.State == bridge.StateExpired && r.Interaction.Kind == bridge.KindApproval {
+		rest += " · no one denied it"
 	}
 	return []Span{{Text: resp.At.UTC().Format("Jan 2, 15:04:05 UTC"), Time: resp.At.Unix(), Exact: true}, {Text: rest}}
 }
@@ -252,8 +283,17 @@ func votes(r bridge.Record) string {
 	return strings.Join(s, "; ") + "."
 }
 
-// receipt reports whether the agent has received the response.
-func receipt(r bridge.Record) string {
+// responded reports whether a closed request has a response for the agent.
+func responded(r bridge.Record) bool {
+	return r.State == bridge.StateAnswered || r.State == bridge.StateApproved || r.State == bridge.StateDenied
+}
+
+// received reports whether the agent has received the response. It is empty if
+// there is none.
+func received(r bridge.Record) string {
+	if !responded(r) {
+		return ""
+	}
 	agent := Line(r.Interaction.Agent)
 	switch {
 	case !r.Delivered.IsZero():

@@ -29,7 +29,7 @@ func Input(a bridge.Approval) []Block {
 		}
 	}
 	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, a.Input, "", "  "); err != nil {
+	if err := json.Indent(&pretty, bridge.ReadableJSON(a.Input), "", "  "); err != nil {
 		return []Block{{Kind: Code, Text: Clean(string(a.Input))}}
 	}
 	return []Block{{Kind: Code, Text: Clean(pretty.String()), Lang: "json"}}

@@ -15,6 +15,9 @@ type Menu struct {
 	// Lead says what is decided, and how to undo a longer approval.
 	Lead    []Block
 	Choices []Choice
+	// Later says what the controls of [Extras] do. It is empty if the menu
+	// has none.
+	Later []Block
 }
 
 // Choice is a decision on a menu.
@@ -22,9 +25,20 @@ type Choice struct {
 	// Name is the heading of the text. It is empty on a menu with one
 	// choice, whose title is enough.
 	Name  string
-	Label string  // of the control
+	Label string  // of the control that decides
 	Text  []Block // what the decision does
 	Token string
+	// Bare is the token that decides without the optional text that Token
+	// asks for. It is empty if Token asks for none.
+	Bare string
+}
+
+// AsksReason reports whether a form takes an optional reason. Where a form needs
+// all of its inputs, the menu of the form is enough.
+func AsksReason(f bridge.Form) bool {
+	i, c := f.View.Record.Interaction, f.Control
+	return i.Kind == bridge.KindApproval && c.Action == bridge.ActionInput && c.Option == bridge.OptionDecide &&
+		i.Decisions()[c.Question] == bridge.DecideDenyStop
 }
 
 // Opens reports whether a form is a menu rather than a text input.
@@ -58,9 +72,12 @@ func NewMenu(f bridge.Form) Menu {
 		d := i.Decisions()[n]
 		if !f.DenyOnly || !d.Approves() {
 			name := strings.TrimSuffix(DecisionLabel(i, d), "…")
-			m.Choices = append(m.Choices, Choice{name, DecisionLabel(i, d), statement(i, d), f.View.Token(i.StatedControl(n))})
+			m.Choices = append(m.Choices, choice(f.View, n, name))
 			undo = undo || grants(i, d)
 		}
+	}
+	if c.Action == bridge.ActionMore && !f.DenyOnly && i.CanWait() {
+		m.Later = []Block{Para("The request stays open, and you can still answer it.")}
 	}
 	if undo {
 		m.Lead = append(m.Lead, Para(howToUndo))
@@ -90,6 +107,18 @@ func menuForEdit(f bridge.Form) Menu {
 			},
 		},
 	}
+}
+
+// choice returns decision n as a choice on a menu.
+func choice(v bridge.View, n int, name string) Choice {
+	i := v.Record.Interaction
+	d := i.Decisions()[n]
+	c := Choice{Name: name, Label: DecisionLabel(i, d), Text: statement(i, d), Token: v.Token(i.StatedControl(n))}
+	if d == bridge.DecideDenyStop {
+		c.Bare = c.Token
+		c.Token = v.Token(i.DecisionControl(n))
+	}
+	return c
 }
 
 // howToUndo is the text about approvals for which nod stores a grant.

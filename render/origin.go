@@ -110,21 +110,31 @@ func location(i bridge.Interaction, act Action) string {
 // maxWaiting is the number of people whom a card names as those it waits for.
 const maxWaiting = 5
 
-// Due returns the line with the deadline and the people who can answer, with
-// the mentions of the card.
-func Due(i bridge.Interaction, mentions []bridge.Mention) []Span {
-	n := namer{left: slices.Clone(mentions), out: []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}}
-	needed := max(i.Quorum, 1)
+// Due returns the line with the deadline and the people who can still answer,
+// with the mentions of the card.
+func Due(r bridge.Record, mentions []bridge.Mention) []Span {
+	i := r.Interaction
+	voted := func(person string) bool {
+		return slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Person == person && person != "" })
+	}
+	left := slices.DeleteFunc(slices.Clone(mentions), func(m bridge.Mention) bool { return voted(m.Name) })
+	n := namer{left: left, out: []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}}
+	have := r.Approvals()
+	needed := max(max(i.Quorum, 1)-have, 1)
+	approvals := plural(needed, "approval")
+	if have > 0 {
+		approvals = plural(needed, "more approval")
+	}
 	var who []string
-	for _, r := range i.Responders {
-		if r.Person != "" && !slices.Contains(who, r.Person) {
-			who = append(who, r.Person)
+	for _, a := range i.Responders {
+		if a.Person != "" && !slices.Contains(who, a.Person) && !voted(a.Person) {
+			who = append(who, a.Person)
 		}
 	}
 	switch {
 	case len(i.Requirements) > 1: // the note on the votes names what is missing
 	case len(i.Groups) > 0 && i.Kind == bridge.KindApproval:
-		n.text(" · " + plural(needed, "approval") + " needed from ")
+		n.text(" · " + approvals + " needed from ")
 		n.names(i.Groups, true, ", ")
 	case len(i.Groups) > 0:
 		n.text(" · waiting for ")
@@ -135,7 +145,7 @@ func Due(i bridge.Interaction, mentions []bridge.Mention) []Span {
 		n.text(" · waiting for ")
 		n.names(who, false, " or ")
 	case len(who) > 0:
-		n.text(" · " + plural(needed, "approval") + " needed from ")
+		n.text(" · " + approvals + " needed from ")
 		n.names(who, false, ", ")
 	}
 	n.rest()

@@ -27,7 +27,7 @@ func privateCard(v bridge.View) Card {
 	} else {
 		c.Whole = true
 		if !c.Closed {
-			c.Due = Due(i, v.Mentions)
+			c.Due = Due(r, v.Mentions)
 		}
 		c.Body = append(facts(i, Action{}), Para(NotePrivate))
 	}

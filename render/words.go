@@ -135,11 +135,20 @@ type Extra struct {
 // platform.
 const maxExtras = 5
 
-// Extras returns the controls of a card that do not answer the request.
+// Extras returns the controls that do not answer the request.
 func Extras(v bridge.View) []Extra {
 	out := append(Snooze(v), Delegates(v)...)
 	return out[:min(len(out), maxExtras)]
 }
+
+// ExtrasInMore reports whether the controls that do not answer the request are
+// behind [LabelMore]. Questions and batches have them on the card.
+func ExtrasInMore(v bridge.View) bool {
+	return v.Record.Interaction.Kind == bridge.KindApproval && len(v.Batch) == 0
+}
+
+// HasMore reports whether an approval has anything behind [LabelMore].
+func HasMore(i bridge.Interaction) bool { return len(i.More()) > 0 || i.CanWait() }
 
 // Snooze returns the control that reminds later, if the card offers one.
 func Snooze(v bridge.View) []Extra {

@@ -26,7 +26,7 @@ func fail(w http.ResponseWriter, e *bridge.Error) {
 }
 
 func write(w http.ResponseWriter, status int, v any) error {
-	raw, err := strictjson.Encode(v)
+	raw, err := bridge.EncodeJSON(v)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "answer")
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -150,7 +149,7 @@ func emit(w io.Writer, batch []bridge.Event) bool {
 		return comment(w)
 	}
 	for _, e := range batch {
-		raw, err := json.Marshal(e)
+		raw, err := bridge.EncodeJSON(e)
 		if err != nil {
 			return false
 		}

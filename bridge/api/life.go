@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -181,7 +180,7 @@ func (s sessions) streamMessages(w http.ResponseWriter, r *http.Request, p Princ
 				continue
 			}
 			sent[m.ID] = true
-			raw, err := json.Marshal(m)
+			raw, err := bridge.EncodeJSON(m)
 			if err != nil {
 				return nil
 			}

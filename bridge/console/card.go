@@ -3,7 +3,6 @@ package console
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -193,12 +192,11 @@ func newField(f bridge.Field) field {
 		ID: f.ID, Label: render.FieldName(f), Widget: f.Widget, Many: f.Multiple(), Required: f.Required == nil || *f.Required, Other: f.AllowOther, Placeholder: render.Line(f.Placeholder),
 		Options: []bridge.Option{}, Value: []string{},
 	}
-	if text := render.PlainText(render.Markdown(f.Text)); text != out.Label {
-		out.Hint = text
+	if text := render.PlainText(render.Markdown(f.Text)); text != "" {
+		f.Text = text
+		out.Label = render.FieldName(f)
 	}
-	if about := render.Clean(f.Description); about != "" {
-		out.Hint = strings.TrimPrefix(out.Hint+"\n"+about, "\n")
-	}
+	out.Hint = render.Clean(f.Description)
 	for n, o := range f.Options {
 		out.Options = append(out.Options, bridge.Option{Value: o.Value, Label: render.OptionLabel(f.Question, n, 200, render.Runes), Description: render.Clean(o.Description), Preview: render.Clean(o.Preview)})
 	}

@@ -290,7 +290,7 @@ func TestFields(t *testing.T) {
 	if f.ID != "q" || f.Widget != "checkbox" || !f.Many || f.Required || !f.Other || !slices.Equal(f.Value, []string{"eu"}) {
 		t.Errorf("the field is %+v", f)
 	}
-	if f.Label == "" || !strings.Contains(f.Label+f.Hint, "Hurry") || strings.Contains(f.Hint, "**") {
+	if f.Label == "" || !strings.Contains(f.Label, "Hurry") || strings.Contains(f.Label+f.Hint, "**") {
 		t.Errorf("its label is %q, its hint %q", f.Label, f.Hint)
 	}
 	if len(f.Options) != 3 || f.Options[0].Value != "eu" || f.Options[0].Description != "near" || strings.Contains(f.Options[0].Label, "\u202e") {

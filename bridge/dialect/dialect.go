@@ -32,7 +32,7 @@ func Decode(what string, raw []byte, v any) error {
 // Encode returns a value as these systems encode it: compact, and without
 // escapes for HTML.
 func Encode(v any) ([]byte, error) {
-	raw, err := strictjson.Encode(v)
+	raw, err := bridge.EncodeJSON(v)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "answer")
 	}

@@ -40,12 +40,13 @@ func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error)
 
 // cards creates the views of messages, and records what messages show.
 type cards struct {
-	records  bridge.Records
-	redactor *redactor
-	channels *Channels
-	mentions *mentioner
-	keys     bridge.Keyring
-	log      *slog.Logger
+	records   bridge.Records
+	redactor  *redactor
+	channels  *Channels
+	mentions  *mentioner
+	platforms platforms
+	keys      bridge.Keyring
+	log       *slog.Logger
 }
 
 // view returns the view of a destination for a record and the records that
@@ -55,11 +56,12 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 	for _, member := range batch {
 		v.Batch = append(v.Batch, c.redactor.record(member))
 	}
+	var err error
 	if r.State.Final() && !pendingOf(batch) {
-		return v, nil
+		v.Newer, err = c.newer(ctx, r, destination)
+		return v, err
 	}
 	v.Mentions = c.mentions.of(ctx, r, destination)
-	var err error
 	v.ReadOnly, err = c.channels.muted(ctx, r.Interaction.Destinations[destination])
 	return v, err
 }
@@ -70,11 +72,16 @@ func (c *cards) drafted(ctx context.Context, a admitted, d *bridge.Draft) bridge
 	if d != nil { // the draft may make the text too long for the card
 		v.Parts = c.parts(v)
 	}
-	if !a.record.State.Final() {
-		ctx, cancel := context.WithTimeout(ctx, clickMentions)
-		defer cancel()
-		v.Mentions = c.mentions.of(ctx, a.record, a.control.Destination)
+	if a.record.State.Final() {
+		var err error
+		if v.Newer, err = c.newer(ctx, a.record, a.control.Destination); err != nil {
+			c.log.Warn("newer request not loaded, its card is not linked", "id", a.record.Interaction.ID, "error", err)
+		}
+		return v
 	}
+	ctx, cancel := context.WithTimeout(ctx, clickMentions)
+	defer cancel()
+	v.Mentions = c.mentions.of(ctx, a.record, a.control.Destination)
 	return v
 }
 

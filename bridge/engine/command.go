@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 const commandHelp = `pending: list pending requests in this channel
 mine: list all pending requests that you can answer
 show ID: show one request in full
+cancel ID: cancel one request, as one of its responders or an owner of its agent
 grants, revoke ID: list grants (standing approvals), or revoke one
 the first characters of an ID are enough; last means the newest
 pending 2, mine 2, grants 2, sessions 2: show the second page of a long list
@@ -30,6 +32,8 @@ type commands struct {
 	grants    *Grants
 	sessions  *Sessions
 	reader    *reader
+	cards     *cards
+	withdraw  *withdrawals
 	people    *People
 	redactor  *redactor
 	directory bridge.Directory
@@ -44,6 +48,8 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 		return cm.pending(ctx, c, word)
 	case "show":
 		return cm.show(ctx, c, strings.TrimSpace(rest))
+	case "cancel":
+		return cm.cancel(ctx, c, strings.TrimSpace(rest))
 	case "who":
 		return cm.who(ctx, c)
 	case "link":
@@ -105,10 +111,9 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 		}
 		return "No pending requests in this channel.", nil
 	}
-	var lines []string
-	for _, r := range found {
-		i := r.Interaction
-		lines = append(lines, fmt.Sprintf("%s  %s: %s (%s left)", i.ID, bridge.OneLine(i.Agent), listedAs(i), i.Left(time.Now())))
+	lines, err := cm.lines(ctx, c, found)
+	if err != nil {
+		return "", err
 	}
 	if more {
 		lines = append(lines, "… and requests with later deadlines.")
@@ -116,28 +121,79 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 	return listed("Pending requests, next deadline first (details: /"+bridge.CommandName+" show ID):", lines, c), nil
 }
 
+// lines returns a line for each pending request, with a link to its card.
+func (cm *commands) lines(ctx context.Context, c bridge.Command, found []bridge.Record) ([]string, error) {
+	var lines []string
+	for _, r := range found {
+		i := r.Interaction
+		line := fmt.Sprintf("%s  %s (%s, %s left)", i.ID, shortened(render.Title(r)), bridge.OneLine(i.Agent), i.Left(time.Now()))
+		at, err := cm.cards.link(ctx, r, c.Actor.Platform, c.Channels)
+		if err != nil {
+			return nil, err
+		}
+		if at != "" {
+			line += " " + at
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
 // show describes one request to a person who may read it.
 func (cm *commands) show(ctx context.Context, c bridge.Command, text string) (string, error) {
+	r, note, err := cm.find(ctx, c, text)
+	if err != nil || note != "" {
+		return note, err
+	}
+	return describe(cm.redactor.record(r)), nil
+}
+
+// find returns the request that a command names. If there is none that the
+// person may read, it returns a note for the person.
+func (cm *commands) find(ctx context.Context, c bridge.Command, text string) (bridge.Record, string, error) {
 	none := "Request not found, or not visible to you. To list your pending requests, send /" + bridge.CommandName + " mine."
 	id, err := cm.request(ctx, c.Actor, text)
 	if err != nil {
-		return notExpanded(err, none)
+		note, err := notExpanded(err, none)
+		return bridge.Record{}, note, err
 	}
 	r, err := cm.records.Load(ctx, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return none, nil
+		return r, none, nil
 	}
 	if err != nil {
-		return "", err
+		return r, "", err
 	}
 	may, err := cm.people.MayRead(ctx, r.Interaction, c.Actor)
+	if err == nil && !may {
+		return r, none, nil
+	}
+	return r, "", err
+}
+
+// cancel cancels a pending request for a person.
+func (cm *commands) cancel(ctx context.Context, c bridge.Command, text string) (string, error) {
+	r, note, err := cm.find(ctx, c, text)
+	if err != nil || note != "" {
+		return note, err
+	}
+	if r.State.Final() {
+		return noteLate(r, c.Actor), nil
+	}
+	i := r.Interaction
+	r, err = cm.withdraw.withdraw(ctx, i.ID, c.Actor, "")
+	if bridge.ErrorCode(err) == bridge.CodeForbidden {
+		return "You may not cancel this request. Nothing was changed. Its responders and the owners of its agent can. Responders: " +
+			responderNames(i) + ".", nil
+	}
 	if err != nil {
 		return "", err
 	}
-	if !may {
-		return none, nil
+	by := r.Response.WithdrawnBy
+	if by == nil || by.Platform != c.Actor.Platform || by.User != c.Actor.User {
+		return noteLate(r, c.Actor), nil
 	}
-	return describe(cm.redactor.record(r)), nil
+	return "Cancelled: " + shortened(render.Title(r)) + " nod tells " + bridge.OneLine(i.Agent) + " that it was cancelled.", nil
 }
 
 // who replies with the person's identity, and with the name of the channel for

@@ -195,6 +195,9 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 	if err := w.note(ctx, r, view, ref); err != nil {
 		return err
 	}
+	if err := w.cards.linkBack(ctx, r); err != nil {
+		return err
+	}
 	switch {
 	case r.Interaction.Kind == bridge.KindNotice:
 		return w.noticed(ctx, r.Interaction.ID)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 // maxMentions is the maximum number of people that one reminder mentions.
@@ -95,7 +96,7 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 	case s.Remind:
 		a.Reminders, err = e.needed(ctx, r)
 	case len(mention) > 0:
-		a.Reminders = reminders(r, mention, stillWaiting(i))
+		a.Reminders = reminders(r, mention, stillWaiting(r))
 	}
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (e *escalator) needed(ctx context.Context, r bridge.Record) ([]bridge.Remin
 		if _, posted := messages[n]; !posted {
 			continue
 		}
-		m := bridge.Reminder{Destination: n, Text: stillWaiting(r.Interaction)}
+		m := bridge.Reminder{Destination: n, Text: stillWaiting(r)}
 		for _, who := range e.cards.mentions.needed(ctx, r, n) {
 			if who.Group != "" {
 				m.Groups = append(m.Groups, who.Group)
@@ -243,14 +244,14 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	if i.Snooze == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(i)}
+	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(a.record)}
 	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1, Reminders: []bridge.Reminder{m}, Delay: time.Duration(i.Snooze)}
 	})
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", time.Now().Add(time.Duration(i.Snooze)).UTC().Format("15:04 UTC"), i.Deadline.UTC().Format("15:04 UTC"))}, nil
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", render.When(time.Now().Add(time.Duration(i.Snooze))), render.When(i.Deadline))}, nil
 }
 
 // delegate returns the person that a control delegates to. A non-nil verdict is
@@ -301,7 +302,7 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if len(accounts) == 0 {
 		accounts = []bridge.Responder{{Person: to, Platform: bridge.PlatformAPI, User: to}}
 	}
-	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(i)
+	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(a.record)
 	if handedOver(i, routes, to) {
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: to + " was already asked and can answer. Nothing was changed."}, nil
 	}

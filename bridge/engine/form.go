@@ -83,7 +83,7 @@ func (cl *clicks) formForMore(ctx context.Context, a admitted) (bridge.Form, bri
 	i := a.record.Interaction
 	denies := func(n int) bool { return !i.Decisions()[n].Approves() }
 	switch all := i.More(); {
-	case len(all) == 0:
+	case len(all) == 0 && !i.CanWait():
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	case a.denyOnly == "" || slices.ContainsFunc(all, denies):
 		f := bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.control, DenyOnly: a.denyOnly != ""}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -95,7 +94,7 @@ func (h *hooks) deliver(ctx context.Context, j bridge.Job) error {
 		default:
 			return errBusy
 		}
-		body, err := json.Marshal(outcomeEvent{"interaction." + string(r.State), r.Response.At, r})
+		body, err := bridge.EncodeJSON(outcomeEvent{"interaction." + string(r.State), r.Response.At, r})
 		if err != nil {
 			return bridge.Wrap(bridge.CodeInternal, err, "webhook")
 		}

@@ -109,6 +109,9 @@ func TestSuggest(t *testing.T) {
 	if got := suggest("ana", "show", 1); !strings.HasPrefix(got, string(id)) || strings.Contains(got, "\n") {
 		t.Errorf("at most one: %s", got)
 	}
+	if got := suggest("ana", "cancel", 25); got != all {
+		t.Errorf("to cancel, nod suggests\n%s", got)
+	}
 	for text, want := range map[string]string{
 		"show DEPLOY": string(id), "show " + string(id)[:30]: string(id), "show nothing": "", "show topsecret": "", "pending": "", "": "",
 	} {

@@ -13,33 +13,33 @@ import (
 )
 
 // stillWaiting returns the text of a reminder.
-func stillWaiting(i bridge.Interaction) string {
-	left := i.Remaining(time.Now()).Round(time.Minute)
-	s := "⏰ Still waiting for an answer: " + about(i)
+func stillWaiting(r bridge.Record) string {
+	left := r.Interaction.Remaining(time.Now()).Round(time.Minute)
+	s := "⏰ Still waiting for an answer: " + about(r)
 	if left >= time.Minute {
 		s += " · " + bridge.Brief(left) + " left"
 	}
 	return s
 }
 
-// about names a request in a notification, of which the route may show only a
-// part.
-func about(i bridge.Interaction) string {
-	switch {
+// about names a request in a notification by its headline, of which the route
+// may show only a part.
+func about(r bridge.Record) string {
+	switch i := r.Interaction; {
 	case i.Preview == bridge.PreviewNone:
 		return "a request"
 	case i.Preview == bridge.PreviewAction || i.Private:
 		return "a request from " + bridge.OneLine(i.Agent)
 	}
-	return shortened(bridge.OneLine(i.Prompt))
+	return shortened(render.Title(r))
 }
 
 // listedAs names a request in a list of several.
-func listedAs(i bridge.Interaction) string {
-	if i.Private {
-		return about(i)
+func listedAs(r bridge.Record) string {
+	if r.Interaction.Private {
+		return about(r)
 	}
-	return shortened(bridge.OneLine(i.Prompt))
+	return shortened(render.Title(r))
 }
 
 // maxShort is the maximum length of a shortened text, in characters.
@@ -92,7 +92,7 @@ func noteLate(r bridge.Record, actor bridge.Actor) string {
 			who = "you, on " + a.Platform
 		}
 	}
-	at := r.Response.At.UTC().Format("15:04:05 UTC")
+	at := render.WhenExact(r.Response.At)
 	switch r.State {
 	case bridge.StateExpired:
 		return "Too late: this expired at " + at + ". Nothing was recorded."
@@ -179,7 +179,7 @@ func describe(r bridge.Record) string {
 		lines = append(lines, r.Voted())
 	}
 	if !r.State.Final() {
-		lines = append(lines, i.Left(time.Now())+" left, until "+i.Deadline.UTC().Format("15:04 UTC")+". Responders: "+responderNames(i)+".")
+		lines = append(lines, i.Left(time.Now())+" left, until "+render.When(i.Deadline)+". Responders: "+responderNames(i)+".")
 	}
 	for n, d := range i.Destinations {
 		where := d.Platform + ":" + d.Channel

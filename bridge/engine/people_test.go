@@ -127,6 +127,12 @@ func TestCommands(t *testing.T) {
 	if said := w.say("ana", "show "+string(id)); !strings.Contains(said, "by ana on chat") {
 		t.Errorf("show, after the answer: %s", said)
 	}
+	made := w.open(bridge.Agent{Name: "ci"}, shell("make deploy")).Interaction.ID
+	w.drawn(made, "C1")
+	if said := w.say("ana", "pending"); !strings.Contains(said, string(made)+"  Run make deploy? (ci, 10m left) https://chat.example/C1/") {
+		t.Errorf("pending, with a card: %s", said)
+	}
+	w.say("ana", "cancel "+string(made))
 	all, more, err := w.engine.Pending(t.Context(), 5, func(r bridge.Record) (bool, error) {
 		return w.engine.People.MayAnswer(t.Context(), r.Interaction, onAPI("ana"))
 	})

@@ -91,6 +91,13 @@ func TestFollowUpIsNew(t *testing.T) {
 	if v := w.drawn(moved, "C1"); v.Record.State != bridge.StateSuperseded {
 		t.Error("the earlier card is not closed")
 	}
+	eventually(t, "the earlier card links to the newer one", func() bool {
+		v := w.drawn(moved, "C1")
+		return strings.HasPrefix(v.Newer, "https://chat.example/C2/")
+	})
+	if v := w.use("ana", moved, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictLate || v.View == nil || v.View.Newer == "" {
+		t.Errorf("a late click draws the card without its link: %+v", v)
+	}
 
 	again := w.open(agentCI, shell("make x")).Interaction.ID
 	if _, err := w.engine.Reprompt(t.Context(), agentCI, again, shell("rm -rf /srv"),

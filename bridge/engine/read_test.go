@@ -54,6 +54,40 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// TestCancelCommand checks that the people who may withdraw a request cancel it
+// in chat, that others change nothing, and that each is notified.
+func TestCancelCommand(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.agents["ci"] = bridge.Agent{Name: "ci", Owners: []string{"di"}}
+	w := newWorld(t, s)
+	for who, want := range map[string]string{
+		"ana": "Cancelled: Run make x?", "di": "Cancelled: Run make x?", "cy": "Request not found", "eve": "You may not cancel this request. Nothing was changed. Its responders and the owners of its agent can. Responders: ana",
+	} {
+		req := shell("make x")
+		req.Requester = "eve"
+		id := w.open(s.agents["ci"], req).Interaction.ID
+		if said := w.say(who, "cancel "+string(id)); !strings.HasPrefix(said, want) {
+			t.Errorf("%s is told %q", who, said)
+		}
+		if !strings.HasPrefix(want, "Cancelled") {
+			w.state(id, bridge.StatePending)
+			continue
+		}
+		if r := w.state(id, bridge.StateCancelled); r.Response.WithdrawnBy == nil || r.Response.WithdrawnBy.Person != who {
+			t.Errorf("withdrawn by %+v", r.Response)
+		}
+		if said := w.say("ana", "cancel "+string(id)); !strings.Contains(said, "cancelled this at") || !strings.HasSuffix(said, "Nothing was recorded.") {
+			t.Errorf("a second time: %q", said)
+		}
+	}
+	for _, text := range []string{"cancel", "cancel x"} {
+		if said := w.say("ana", text); !strings.HasPrefix(said, "Request not found") {
+			t.Errorf("%q: %q", text, said)
+		}
+	}
+}
+
 // TestRepeat checks that a repeat with the same idempotency key finds the first
 // request, whatever the config made of it since, and that the key does not
 // reach Redis.

@@ -132,7 +132,7 @@ func (l *listener) which(open []meant) string {
 	}
 	lines := []string{head}
 	for _, m := range open {
-		lines = append(lines, "• "+listedAs(l.clicks.reader.redactor.record(m.record).Interaction))
+		lines = append(lines, "• "+listedAs(l.clicks.reader.redactor.record(m.record)))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -13,7 +13,7 @@ import (
 func (cm *commands) suggest(ctx context.Context, c bridge.Command, n int) ([]bridge.Suggestion, error) {
 	word, typed, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch strings.ToLower(word) {
-	case "show":
+	case "show", "cancel":
 		return cm.suggestRequests(ctx, c.Actor, typed, n)
 	case "revoke":
 		return cm.suggestGrants(ctx, c, typed, n)

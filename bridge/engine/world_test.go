@@ -282,6 +282,11 @@ func (p *board) Name() string                                       { return "ch
 func (p *board) Check(bridge.Interaction, bridge.Destination) error { return nil }
 func (p *board) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
 
+// Link implements bridge.Linker.
+func (p *board) Link(_ context.Context, ref bridge.MessageRef) string {
+	return "https://chat.example/" + ref.Channel + "/" + ref.Message
+}
+
 func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef,
 	error) {
 	p.mu.Lock()

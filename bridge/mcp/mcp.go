@@ -168,7 +168,7 @@ func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest, token a
 
 // text returns a result with one text.
 func text(v any) (*mcp.CallToolResult, error) {
-	b, err := json.Marshal(v)
+	b, err := bridge.EncodeJSON(v)
 	if err != nil {
 		return nil, err
 	}

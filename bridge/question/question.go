@@ -164,7 +164,7 @@ func first(ctx context.Context, c *chat, mine <-chan Response, shown bool, none 
 				return r, nil
 			}
 			// This closes the cards. If chat answered first, that answer counts.
-			rec, err := c.end("answered in the agent's process")
+			rec, err := c.end(bridge.ReasonInProcess)
 			if err == nil && rec.State == bridge.StateAnswered {
 				return fromBridge(rec, nil, none)
 			}

@@ -383,7 +383,7 @@ func TestQuestionBroker(t *testing.T) {
 	if err := b.Respond("nonsense", askbroker.Response{}); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("an unknown id: %v", err)
 	}
-	shape.Closed("answered in the agent's process")
+	shape.Closed("Answered in the agent's process")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if r, err := b.Request(ctx, askbroker.Request{Questions: []askbroker.Question{{Question: "?", Options: []askbroker.Option{{Label: "a"}}}}}); err == nil || r.Annotations == nil {

@@ -198,7 +198,7 @@ func (x brokerStory) tells() {
 	x.returns()
 	x.one.sees(`"error"`)
 	x.two.sees(`"error"`)
-	x.shows(b, true, "answered in the agent's process")
+	x.shows(b, true, "Answered in the agent's process")
 
 	x.step("No chat takes answers and no page is open: the callback works alone")
 	x.mutes()

@@ -51,7 +51,7 @@ func (s *story) note(who, verb, what string) {
 // frames and cards write them, IDs, and cursors of messages.
 var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z` +
 	`|[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}` +
-	`|<!date\^[^>]*>|<t:\d+(:\w)?>|[A-Z][a-z]{2} \d+, \d\d:\d\d(:\d\d)? UTC|\d\d:\d\d(:\d\d)? UTC` +
+	`|<!date\^[^>]*>|<t:\d+(:\w)?>|[A-Z][a-z]{2} \d+, \d\d:\d\d(:\d\d)? UTC|(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)? UTC` +
 	`|"(messageId|through)":"[^"]*"`)
 
 // timestamp matches the time of a frame.

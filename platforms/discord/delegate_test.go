@@ -38,6 +38,10 @@ func TestDelegateSelect(t *testing.T) {
 	} {
 		d.sink.Reset()
 		r := round(0, "make deploy", bridge.StatePending).Record
+		r.Interaction.Ask = bridge.Ask{
+			Kind: bridge.KindAsk, Prompt: "Ship it?", Questions: []bridge.Question{{ID: "ok", Text: "Ship it?", Widget: bridge.WidgetConfirm,
+				Options: []bridge.Option{{Value: "yes"}, {Value: "no"}}}},
+		}
 		r.Interaction.HandOver = c.to
 		v := bridge.NewView(r, 0, nil, keys.Sign)
 		ref, err := d.post(v, nil)

@@ -73,6 +73,7 @@ var (
 	_ bridge.Exclusive       = (*Platform)(nil)
 	_ bridge.Grouper         = (*Platform)(nil)
 	_ bridge.ReminderPoster  = (*Platform)(nil)
+	_ bridge.Linker          = (*Platform)(nil)
 	_ bridge.Mentioner       = (*Platform)(nil)
 	_ bridge.Diagnoser       = (*Platform)(nil)
 	_ bridge.DirectMessenger = (*Platform)(nil)
@@ -187,6 +188,11 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 // posts a separate message.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	return p.poster.remind(ctx, card, r)
+}
+
+// Link implements bridge.Linker.
+func (p *Platform) Link(ctx context.Context, ref bridge.MessageRef) string {
+	return p.places.link(ctx, ref)
 }
 
 // Tell implements bridge.DirectMessenger.

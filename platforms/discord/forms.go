@@ -32,7 +32,7 @@ func (fs forms) open(ctx context.Context, c bridge.Click) reply {
 	if o := f.Control.Option; f.Control.Action == bridge.ActionInput && (o == bridge.OptionReview || o == bridge.OptionRead) {
 		return fs.reveal(f.View)
 	}
-	if render.Opens(f) {
+	if render.Opens(f) && !render.AsksReason(f) {
 		m, err := discordmsg.Menu(f)
 		if err != nil {
 			fs.log.Error("menu not built", "error", err)

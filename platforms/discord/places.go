@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -15,6 +16,7 @@ import (
 const (
 	archiveAfter = 1440 // minutes without a message
 	maxThreads   = 1000 // threads of sessions that are remembered
+	maxGuilds    = 1000 // channels whose guild is remembered
 )
 
 // places finds the channels of destinations: direct messages, and the threads
@@ -25,10 +27,11 @@ type places struct {
 	mu      sync.Mutex
 	directs map[string]string // channel of a direct message by user
 	threads map[string]bool   // threads of sessions
+	guilds  map[string]string // by channel; "@me" for direct messages
 }
 
 func newPlaces(a *api) *places {
-	return &places{api: a, directs: map[string]string{}, threads: map[string]bool{}}
+	return &places{api: a, directs: map[string]string{}, threads: map[string]bool{}, guilds: map[string]string{}}
 }
 
 // channel returns the ID of the channel or thread of a destination. If the
@@ -103,4 +106,26 @@ func (pl *places) ofSession(thread string) bool {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	return pl.threads[thread]
+}
+
+// link returns the URL of a message. It is empty if Discord does not say which
+// guild the channel belongs to.
+func (pl *places) link(ctx context.Context, ref bridge.MessageRef) string {
+	pl.mu.Lock()
+	guild := pl.guilds[ref.Channel]
+	pl.mu.Unlock()
+	if guild == "" {
+		var c discordgo.Channel
+		if err := pl.api.do(ctx, http.MethodGet, discordgo.EndpointChannel(ref.Channel), nil, &c); err != nil {
+			return ""
+		}
+		guild = cmp.Or(c.GuildID, "@me")
+		pl.mu.Lock()
+		if len(pl.guilds) >= maxGuilds {
+			clear(pl.guilds)
+		}
+		pl.guilds[ref.Channel] = guild
+		pl.mu.Unlock()
+	}
+	return "https://discord.com/channels/" + guild + "/" + ref.Channel + "/" + ref.Message
 }

@@ -26,6 +26,10 @@ func TestDelegateSelect(t *testing.T) {
 	} {
 		s.sink.Reset()
 		r := approval("make deploy")
+		r.Interaction.Ask = bridge.Ask{
+			Kind: bridge.KindAsk, Prompt: "Ship it?", Questions: []bridge.Question{{ID: "ok", Text: "Ship it?", Widget: bridge.WidgetConfirm,
+				Options: []bridge.Option{{Value: "yes"}, {Value: "no"}}}},
+		}
 		r.Interaction.HandOver = c.to
 		ref := s.posts(r, "")
 		all := sandbox.Controls("slack", s.sandbox.Message(s.at(ref)))

@@ -21,6 +21,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/slackmsg"
 )
 
 // Options configures a workspace.
@@ -55,6 +56,7 @@ var (
 	_ bridge.Grouper         = (*Platform)(nil)
 	_ bridge.EmailResolver   = (*Platform)(nil)
 	_ bridge.ReminderPoster  = (*Platform)(nil)
+	_ bridge.Linker          = (*Platform)(nil)
 	_ bridge.Mentioner       = (*Platform)(nil)
 	_ bridge.DirectMessenger = (*Platform)(nil)
 	_ bridge.Diagnoser       = (*Platform)(nil)
@@ -108,6 +110,11 @@ func (p *Platform) Name() string { return p.ws.name }
 
 // Health implements bridge.HealthReporter.
 func (p *Platform) Health() bridge.Health { return p.ws.health.Get() }
+
+// Link implements bridge.Linker.
+func (p *Platform) Link(ctx context.Context, ref bridge.MessageRef) string {
+	return slackmsg.Link(p.ws.url(ctx), ref)
+}
 
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {

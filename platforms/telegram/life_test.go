@@ -301,3 +301,16 @@ func TestPromptNotSent(t *testing.T) {
 		}
 	}
 }
+
+// TestLink checks that nod links to the messages of supergroups only.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	p := &telegram.Platform{}
+	for channel, want := range map[string]string{
+		"-1002000000001": "https://t.me/c/2000000001/7", "-4001": "", "7001": "",
+	} {
+		if got := p.Link(t.Context(), bridge.MessageRef{Channel: channel, Message: "7"}); got != want {
+			t.Errorf("%s: nod links to %q", channel, got)
+		}
+	}
+}

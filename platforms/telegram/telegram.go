@@ -66,6 +66,7 @@ var (
 	_ bridge.Threader        = (*Platform)(nil)
 	_ bridge.Exclusive       = (*Platform)(nil)
 	_ bridge.ReminderPoster  = (*Platform)(nil)
+	_ bridge.Linker          = (*Platform)(nil)
 	_ bridge.Mentioner       = (*Platform)(nil)
 	_ bridge.DirectMessenger = (*Platform)(nil)
 	_ bridge.Grouper         = (*Platform)(nil)
@@ -169,6 +170,16 @@ func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridg
 // the users of the reminder, whatever its text contains.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	return p.poster.remind(ctx, card, r)
+}
+
+// Link implements bridge.Linker. Only the messages of supergroups and channels
+// have a URL.
+func (p *Platform) Link(_ context.Context, ref bridge.MessageRef) string {
+	id, ok := strings.CutPrefix(ref.Channel, supergroups)
+	if !ok {
+		return ""
+	}
+	return "https://t.me/c/" + id + "/" + ref.Message
 }
 
 // Tell implements bridge.DirectMessenger. Telegram refuses a message to a person

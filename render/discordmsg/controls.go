@@ -22,11 +22,12 @@ func listed(q bridge.Question) bool {
 }
 
 // listsAll is listed for a card with room for more: the options that a modal
-// holds are listed too, so that people can read them before they open it.
+// holds and those that a menu describes are listed too, so that people can read
+// them before they open it.
 func listsAll(v bridge.View) func(bridge.Question) bool {
 	f, lone := v.Record.Interaction.Lone()
 	onCard := lone && (f.OneTap() || f.Widget == bridge.WidgetSelect && len(f.Options) <= maxSelect)
-	return func(q bridge.Question) bool { return !onCard || listed(q) }
+	return func(q bridge.Question) bool { return !onCard || listed(q) || render.HasDescriptions(q) }
 }
 
 // controls are the rows of buttons and menus of a card. Those of a batch's
@@ -49,7 +50,10 @@ func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.Me
 	if i.Declinable {
 		out = append(out, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
 	}
-	return append(out, extras(v)...), nil
+	if !render.ExtrasInMore(v) {
+		out = append(out, extras(v)...)
+	}
+	return out, nil
 }
 
 // answers are the controls that answer a request.
@@ -113,7 +117,7 @@ func decisions(v bridge.View) []discordgo.MessageComponent {
 		d := all[n]
 		out = append(out, button(v.Token(i.DecisionControl(n)), render.CardLabel(i, d), styleOf(render.DecisionTone(i, d))))
 	}
-	if len(i.More()) > 0 {
+	if render.HasMore(i) {
 		out = append(out, button(v.Token(bridge.ActionMore, 0, 0), render.LabelMore, discordgo.SecondaryButton))
 	}
 	return out
@@ -211,7 +215,7 @@ func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 	for n, o := range q.Options {
 		menu.Options = append(menu.Options, discordgo.SelectMenuOption{
 			Label: render.OptionLabel(q.Question, n, maxOption, render.Runes), Value: fmt.Sprint(n), Default: slices.Contains(value.Values(), o.Value),
-			Description: optionHint(q.Question, o),
+			Description: optionHint(o),
 		})
 	}
 	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelSubmit, discordgo.PrimaryButton)}
@@ -221,13 +225,9 @@ func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{menu}}, discordgo.ActionsRow{Components: row}}
 }
 
-// optionHint is the description shown on the control; empty where the text
-// lists the options.
-func optionHint(q bridge.Question, o bridge.Option) string {
-	if listed(q) {
-		return ""
-	}
-	return render.Line(o.Description)
+// optionHint is the description in an open menu.
+func optionHint(o bridge.Option) string {
+	return render.Cut(render.Line(o.Description), maxOption, render.Runes)
 }
 
 // ranges opens the parts of a list that is longer than one modal.

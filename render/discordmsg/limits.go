@@ -12,24 +12,25 @@ package discordmsg
 // Discord's limits, in Unicode code points. Sources: the developer docs'
 // message resource and component reference.
 const (
-	maxPush        = 2000 // the text of a message without components
-	maxText        = 4000 // of all text displays of a message together
-	maxTextBytes   = 9800 // of the same; from about 10,170 on Discord answers 500
-	maxComponents  = 40   // of a message, nested ones included
-	maxTitle       = 256
-	maxButton      = 80
-	maxRow         = 5 // buttons in a row
-	maxButtons     = 25
-	maxSelect      = 25
-	maxOption      = 100 // label, value and description of an option
-	maxPlaceholder = 100 // of a text input; a select takes 150
-	maxModalTitle  = 45
-	maxModalFields = 5
-	maxLabel       = 45
-	maxLabelHint   = 100
-	minRadio       = 2
-	maxGroup       = 10        // options of a radio or checkbox group
-	maxFile        = 8_000_000 // bytes; a message may have 25 MiB in all
+	maxPush         = 2000 // the text of a message without components
+	maxText         = 4000 // of all text displays of a message together
+	maxTextBytes    = 9800 // of the same; from about 10,170 on Discord answers 500
+	maxComponents   = 40   // of a message, nested ones included
+	maxTitle        = 256
+	maxButton       = 80
+	maxRow          = 5 // buttons in a row
+	maxButtons      = 25
+	maxSelect       = 25
+	maxOption       = 100 // label, value and description of an option
+	maxPlaceholder  = 100 // of a text input; a select takes 150
+	maxModalTitle   = 45
+	maxModalFields  = 5
+	maxModalContext = 1500 // of the request in a modal; not a limit of Discord
+	maxLabel        = 45
+	maxLabelHint    = 100
+	minRadio        = 2
+	maxGroup        = 10        // options of a radio or checkbox group
+	maxFile         = 8_000_000 // bytes; a message may have 25 MiB in all
 )
 
 // MaxItems is the maximum number of approvals on one card, so that each has its

@@ -39,9 +39,16 @@ func Menu(f bridge.Form) (Message, error) {
 		if total > room {
 			said = "**" + Escape(c.Label) + "**"
 		}
+		label := c.Label
+		if c.Bare != "" {
+			label += "…" // it opens a form
+		}
 		parts = append(parts, discordgo.Section{
-			Components: []discordgo.MessageComponent{text(said)}, Accessory: button(c.Token, c.Label, discordgo.SecondaryButton),
+			Components: []discordgo.MessageComponent{text(said)}, Accessory: button(c.Token, label, discordgo.SecondaryButton),
 		})
+	}
+	if len(menu.Later) > 0 {
+		parts = append(append(parts, text(Markdown(menu.Later))), extras(f.View)...)
 	}
 	m.Components = container(colourPending, parts)
 	return m, nil

@@ -237,10 +237,15 @@ func description(c render.Card, limit int) (string, bool) {
 	return join(body, questions, closing), false
 }
 
-// clip writes a document within limit, as a code block if it has to be cut.
+// clip writes a document within limit. The block in which it has to be cut
+// becomes a code block.
 func clip(doc []render.Block, limit int) string {
 	s := Markdown(doc)
 	if cost(s) <= limit {
+		return s
+	}
+	size := func(doc []render.Block) int { return cost(Markdown(doc)) }
+	if s = Markdown(render.Excerpt(doc, limit, size, cost)); s != "" && cost(s) <= limit {
 		return s
 	}
 	text := strings.ReplaceAll(render.PlainText(doc), "```", "'''")
@@ -255,7 +260,7 @@ func join(parts ...string) string {
 // for a message is attached.
 func Note(s string) Message {
 	s = render.Clean(s)
-	shown := Escape(s)
+	shown := inline(render.Noted(s))
 	if cost(shown) <= maxText {
 		return Message{Components: []discordgo.MessageComponent{text(shown)}}
 	}
@@ -269,7 +274,7 @@ func Note(s string) Message {
 // NoteShort is Note without a file, for a place that takes none. A text that is
 // too long is cut.
 func NoteShort(s string) Message {
-	shown := Escape(render.Clean(s))
+	shown := inline(render.Noted(render.Clean(s)))
 	if cost(shown) > maxText {
 		shown = render.Cut(shown, maxText-cost(textShortened)-1, cost) + "\n" + textShortened
 	}

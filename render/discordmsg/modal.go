@@ -125,12 +125,20 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
 		t := render.Typed(f)
 		in := Component{Type: typeTextInput, CustomID: TypedField, Style: 1, MaxLength: t.MaxLength, Value: t.Initial, Placeholder: render.Cut(t.Placeholder, maxPlaceholder, render.Runes)}
+		if t.Optional {
+			in.Required = new(bool)
+			t.Label += " (optional)"
+		}
 		if t.Lines {
 			in.Style = 2
 		}
 		m.Title = t.Title
-		if len(t.Text) > 0 {
-			m.Components = append(m.Components, Text{typeText, Markdown(t.Text)})
+		about := Markdown(t.Text)
+		if f.Control.Option == bridge.OptionConfirm || f.Control.Option == bridge.OptionDecide {
+			about = join(context(f.View), about)
+		}
+		if about != "" {
+			m.Components = append(m.Components, Text{typeText, about})
 		}
 		m.Components = append(m.Components, label(t.Label, t.Hint, in))
 		return m, nil
@@ -155,6 +163,13 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		m.Components = append(m.Components, fieldLabel(all[field.Question], field, f.View.Draft))
 	}
 	return m, nil
+}
+
+// context returns the headline and the start of the request, because a modal
+// covers the card.
+func context(v bridge.View) string {
+	c := render.NewCard(v, func(bridge.Question) bool { return false })
+	return join("### "+inline(c.Head), clip(c.Body, maxModalContext))
 }
 
 func subject(i bridge.Interaction) string {
@@ -223,7 +238,7 @@ func choice(q bridge.Question, f Field, id string, value bridge.Answer, split bo
 	required := q.IsRequired() && !split && !q.AllowOther
 	c := Component{Type: typeSelect, CustomID: id, Required: &required}
 	for n := f.From; n < f.To; n++ {
-		o := Option{Label: render.OptionLabel(q, n, maxOption, render.Runes), Value: strconv.Itoa(n), Description: optionHint(q, q.Options[n])}
+		o := Option{Label: render.OptionLabel(q, n, maxOption, render.Runes), Value: strconv.Itoa(n), Description: optionHint(q.Options[n])}
 		for _, v := range value.Values() {
 			o.Default = o.Default || v == q.Options[n].Value
 		}

@@ -47,6 +47,14 @@ func (t *tab) add(limit int, blocks ...slack.Block) bool {
 	return true
 }
 
+// divided returns a block with a divider before it, unless there is one already.
+func (t *tab) divided(b slack.Block) []slack.Block {
+	if t.blocks[len(t.blocks)-1].BlockType() == slack.MBTDivider {
+		return []slack.Block{b}
+	}
+	return []slack.Block{slack.NewDividerBlock(), b}
+}
+
 // Home returns the Home tab of a person: pending requests, each with its
 // controls if all of it is shown, and otherwise with a link to its card; then
 // grants and recent decisions.
@@ -143,13 +151,27 @@ func short(p Page, w bridge.Waiting) []slack.Block {
 
 // open returns a link to the card of a request, or nil if there is none.
 func open(p Page, w bridge.Waiting, c render.Card) *slack.ButtonBlockElement {
-	if w.Card.Message == "" || p.Team == "" {
+	link := Link(p.Team, w.Card)
+	if link == "" {
 		return nil
 	}
 	e := button("open", "", "Open the card", slack.StyleDefault)
-	e.URL = p.Team + "archives/" + w.Card.Channel + "/p" + strings.ReplaceAll(w.Card.Message, ".", "")
+	e.URL = link
 	e.AccessibilityLabel = accessible("Open the card", subject(w.View.Record.Interaction, c))
 	return e
+}
+
+// Link returns the URL of a message in a workspace, whose URL ends with a slash.
+// It is empty if either is unknown.
+func Link(team string, ref bridge.MessageRef) string {
+	if ref.Message == "" || team == "" {
+		return ""
+	}
+	link := team + "archives/" + ref.Channel + "/p" + strings.ReplaceAll(ref.Message, ".", "")
+	if ref.Thread != "" {
+		link += "?thread_ts=" + ref.Thread + "&cid=" + ref.Channel
+	}
+	return link
 }
 
 // grants lists grants, each with a button that revokes it. A grant whose
@@ -158,7 +180,7 @@ func (t *tab) grants(all []bridge.Grant) {
 	if len(all) == 0 {
 		return
 	}
-	t.add(homeForGrants, slack.NewDividerBlock(), slack.NewHeaderBlock(plain("Standing approvals", maxHeader)))
+	t.add(homeForGrants, t.divided(slack.NewHeaderBlock(plain("Standing approvals", maxHeader)))...)
 	left := 0
 	for n, g := range all {
 		words := render.Clean(g.Words())
@@ -182,7 +204,7 @@ func (t *tab) decided(all []bridge.Record) {
 	if len(all) == 0 {
 		return
 	}
-	t.add(homeForAll, slack.NewDividerBlock(), slack.NewHeaderBlock(plain("Recent decisions", maxHeader)))
+	t.add(homeForAll, t.divided(slack.NewHeaderBlock(plain("Recent decisions", maxHeader)))...)
 	for _, r := range all {
 		c := render.NewCard(bridge.NewView(r, 0, nil, func(bridge.Control) string { return "" }), func(bridge.Question) bool { return false })
 		line := c.HeadText()

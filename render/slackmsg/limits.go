@@ -18,6 +18,7 @@ const (
 	maxInitial      = 3000    // of a text input; Slack publishes only the limit of max_length
 	maxRadio        = 10      // options of radio_buttons and checkboxes
 	maxSelect       = 100     // options of a select, and of one of its groups
+	maxOverflow     = 5       // options of an overflow menu
 	maxActions      = 25      // elements of an actions block
 	maxViewBlocks   = 100     // blocks of a modal or a Home tab
 	maxModalTitle   = 24      // also submit and close

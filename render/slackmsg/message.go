@@ -25,6 +25,11 @@ func Build(v bridge.View) (Message, error) {
 	if len(v.Batch) > 0 {
 		return buildBatch(v)
 	}
+	if c := render.NewCard(v, describedOnCard(v.Record.Interaction)); c.Whole {
+		if m, ok := atOnce(v, c); ok {
+			return m, checkForms(v)
+		}
+	}
 	c := render.NewCard(v, listedOnCard(v.Record.Interaction))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
 		m, whole := build(v, c, limit)
@@ -39,6 +44,22 @@ func Build(v bridge.View) (Message, error) {
 		return m, nil
 	}
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card is too long (limit %d characters)", maxMessage)
+}
+
+// atOnce writes a card, and reports whether the message has all of its text.
+func atOnce(v bridge.View, c render.Card) (Message, bool) {
+	m, whole := build(v, c, maxMessage)
+	size := measure(m.Blocks)
+	describe(m.Blocks, maxMessage-size, func(string) string { return subject(v.Record.Interaction, c) })
+	return m, whole && size <= maxMessage
+}
+
+// describedOnCard returns a function that reports whether the text of a card with
+// enough room lists the options of a question. It lists also those whose
+// descriptions only an open menu shows.
+func describedOnCard(i bridge.Interaction) func(bridge.Question) bool {
+	needed := listedOnCard(i)
+	return func(q bridge.Question) bool { return needed(q) || inMenu(q) && render.HasDescriptions(q) }
 }
 
 // listedOnCard returns a function that reports whether the text of a card has
@@ -112,7 +133,9 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		if v.Record.Interaction.Declinable {
 			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
 		}
-		m.Blocks = append(m.Blocks, extras(v, id)...)
+		if _, inMenu := overflow(v, fits); !inMenu {
+			m.Blocks = append(m.Blocks, extras(v, id)...)
+		}
 	}
 	return m, whole
 }
@@ -181,6 +204,10 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	whole := cost(text) <= limit
 	if whole && measure([]slack.Block{richText("", doc)}) <= 3*limit {
 		return doc, true
+	}
+	size := func(doc []render.Block) int { return cost(render.PlainText(doc)) }
+	if out := render.Excerpt(doc, limit, size, cost); !whole && measure([]slack.Block{richText("", out)}) <= 3*limit {
+		return out, false
 	}
 	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
 }
@@ -294,17 +321,31 @@ func decisions(v bridge.View, whole, fits bool) []slack.BlockElement {
 		}
 		row = append(row, button("d"+strconv.Itoa(n), v.Token(c.Action, c.Question, c.Option), label, styleOf(render.DecisionTone(i, d))))
 	}
-	var more []*slack.OptionBlockObject
-	for _, n := range i.More() {
-		d := all[n]
-		if (d != bridge.DecideDenyAlways || !alwaysWithReason(i)) && (fits || !d.Approves()) {
-			more = append(more, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.MoreLabel(i, d), maxOption), nil))
-		}
-	}
-	if len(more) > 0 {
+	if more, _ := overflow(v, fits); len(more) > 0 {
 		row = append(row, slack.NewOverflowBlockElement("more", more...))
 	}
 	return row
+}
+
+// overflow returns the entries of the menu of an approval, without approvals if
+// nothing fits the request, and whether the
+// controls that do not answer the request are among them. They are not if the
+// menu is too small for them, or if people are chosen in a select.
+func overflow(v bridge.View, fits bool) (out []*slack.OptionBlockObject, extras bool) {
+	i := v.Record.Interaction
+	for _, n := range i.More() {
+		if d := i.Decisions()[n]; (d != bridge.DecideDenyAlways || !alwaysWithReason(i)) && (fits || !d.Approves()) {
+			out = append(out, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.MoreLabel(i, d), maxOption), nil))
+		}
+	}
+	others := append(render.Snooze(v), render.Delegates(v)...)
+	if !render.ExtrasInMore(v) || len(render.Delegates(v)) < len(i.HandOver) || len(out)+len(others) > maxOverflow {
+		return out, false
+	}
+	for _, x := range others {
+		out = append(out, slack.NewOptionBlockObject(x.Token, plain(x.Label, maxOption), nil))
+	}
+	return out, true
 }
 
 // alwaysWithReason reports whether the dialog that asks for a reason also offers

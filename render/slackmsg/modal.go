@@ -65,7 +65,7 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		title, submit, blocks = render.TitleReview, "", append(wholeText(f.View), reviewControls(f.View)...)
 	case f.Control.Option == bridge.OptionDecide && i.LonePlan():
 		title, submit, blocks = render.ReadTitle(i), render.LabelApprove, wholeText(f.View)
-	case render.Opens(f):
+	case render.Opens(f) && !render.AsksReason(f):
 		title, submit, blocks = stated(f)
 	case f.Control.Option == bridge.OptionReason, f.Control.Option == bridge.OptionEdit, f.Control.Option == bridge.OptionConfirm,
 		f.Control.Option == bridge.OptionDecide:
@@ -166,7 +166,9 @@ func typedBlocks(f bridge.Form, t render.TypedInput) []slack.Block {
 	if len(t.Text) > 0 {
 		blocks = append(blocks, richText("", t.Text))
 	}
-	blocks = append(blocks, slack.NewInputBlock(TypedBlock, plain(t.Label, maxLabel), hint, in))
+	input := slack.NewInputBlock(TypedBlock, plain(t.Label, maxLabel), hint, in)
+	input.Optional = t.Optional
+	blocks = append(blocks, input)
 	if f.Control.Option != bridge.OptionReason || !alwaysWithReason(i) {
 		return blocks
 	}
@@ -338,7 +340,7 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	var initial []*slack.OptionBlockObject
 	for n, o := range q.Options {
 		var description *slack.TextBlockObject
-		if o.Description != "" && !listed(q) {
+		if o.Description != "" && (inMenu(q) || !listed(q)) {
 			description = plain(render.Line(o.Description), maxOption)
 		}
 		options[n] = slack.NewOptionBlockObject(strconv.Itoa(n), plain(render.OptionLabel(q, n, maxOption, cost), maxOption), description)
@@ -350,7 +352,7 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	}
 	placeholder := plain("Choose…", maxPlaceholder)
 	switch {
-	case q.Multiple() && len(options) <= maxRadio:
+	case q.Multiple() && !inMenu(q):
 		e := slack.NewCheckboxGroupsBlockElement(actionID, options...)
 		e.InitialOptions = initial
 		return e
@@ -361,7 +363,7 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 		}
 		e.Options, e.OptionGroups = groups(options)
 		return e
-	case len(options) <= maxRadio && q.Widget != bridge.WidgetSelect:
+	case !inMenu(q):
 		e := slack.NewRadioButtonsBlockElement(actionID, options...)
 		if len(initial) > 0 {
 			e.InitialOption = initial[0]
@@ -374,6 +376,12 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 		e.InitialOption = initial[0]
 	}
 	return e
+}
+
+// inMenu reports whether the options of a question are visible only in an open
+// menu.
+func inMenu(q bridge.Question) bool {
+	return len(q.Options) > maxRadio || !q.Multiple() && q.Widget == bridge.WidgetSelect
 }
 
 // groups splits options that are too many for one list.

@@ -144,7 +144,7 @@ func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 // literal text.
 func Note(s string) (string, []slack.Block) {
 	s = render.Cut(render.Clean(s), maxMessage/2, wireCost)
-	return Escape(render.Cut(s, maxNotice, cost)), []slack.Block{richText("", []render.Block{render.Para(s)})}
+	return Escape(render.Cut(s, maxNotice, cost)), []slack.Block{richText("", []render.Block{{Kind: render.Paragraph, Spans: render.Noted(s)}})}
 }
 
 // plain returns a plain_text object, in which Slack finds no mentions, links or

@@ -1,6 +1,8 @@
 package telegrammsg
 
 import (
+	"cmp"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
 )
@@ -21,7 +23,14 @@ func Menu(f bridge.Form) (Message, error) {
 			w.add("\n")
 		}
 		w.blocks(c.Text, "")
-		keys = append(keys, []Button{{Text: c.Label, Data: c.Token}})
+		keys = append(keys, []Button{{Text: c.Label, Data: cmp.Or(c.Bare, c.Token)}})
+	}
+	if len(menu.Later) > 0 {
+		w.add("\n")
+		w.blocks(menu.Later, "")
+		for _, x := range render.Extras(f.View) {
+			keys = append(keys, []Button{{Text: x.Label, Data: x.Token}})
+		}
 	}
 	m := w.message()
 	m.Keyboard = keys

@@ -87,6 +87,9 @@ func others(v bridge.View) [][]Button {
 	if command, whole := render.Command(i); whole && len(v.Batch) == 0 && render.Runes(command) <= maxCopied {
 		rows = append(rows, []Button{copying(render.LabelCopy, command)})
 	}
+	if render.ExtrasInMore(v) {
+		return rows
+	}
 	for _, x := range render.Extras(v) {
 		rows = append(rows, []Button{{Text: x.Label, Data: x.Token}})
 	}
@@ -170,7 +173,8 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	if render.Runes(text) <= limit {
 		return doc, true
 	}
-	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, render.Runes)}}, false
+	size := func(doc []render.Block) int { return render.Runes(render.PlainText(doc)) }
+	return render.Excerpt(doc, limit, size, render.Runes), false
 }
 
 // listed reports whether the options have to be listed in the text.
@@ -230,7 +234,7 @@ func decisions(v bridge.View) [][]Button {
 		d := all[n]
 		row = append(row, Button{Text: render.CardLabel(i, d), Data: v.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, d))})
 	}
-	if len(i.More()) == 0 {
+	if !render.HasMore(i) {
 		return [][]Button{row}
 	}
 	return [][]Button{row, {{Text: render.LabelMore, Data: v.Token(bridge.ActionMore, 0, 0)}}}
@@ -334,6 +338,9 @@ func wizardText(v bridge.View) []render.Block {
 	var doc []render.Block
 	if f.Part != "" && (at == 0 || fields[at-1].Of != f.Of) {
 		doc = render.PartsTitle(v.Record.Interaction.Questions[f.Of])
+	}
+	if v.Draft == nil {
+		doc = append(doc, contents(fields))
 	}
 	doc = append(doc, progress(f, at, len(fields)))
 	if f.Description != "" {

@@ -26,7 +26,7 @@ func Whisper(s string) Message {
 // Reply returns a short message without formatting.
 func Reply(s string) Message {
 	w := &writer{}
-	w.add(render.Cut(unlinked(render.Clean(s)), maxText, render.Runes))
+	w.spans(render.Noted(render.Cut(unlinked(render.Clean(s)), maxText, render.Runes)), false)
 	return w.message()
 }
 

@@ -245,4 +245,16 @@ func (e *endings) closed() {
 		}
 		e.done(end.caption, local, end.words)
 	}
+	e.withheld()
+}
+
+// withheld opens a request that Discord cannot show in full, because nod may not
+// attach its file.
+func (e *endings) withheld() {
+	e.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	r := asks("release-91", strings.Repeat("kubectl get pods --all-namespaces\n", 200))
+	if _, err := e.Agent.Open(e.Ctx, r, ""); err != nil {
+		e.t.Fatal(err)
+	}
+	e.says("discord", "endings", "Not delivered, without the permission to attach files", "Not delivered")
 }

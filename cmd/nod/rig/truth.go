@@ -100,7 +100,7 @@ func own(service string, m map[string]any) string {
 // the agent.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal",
+	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
 // mayHaveRun reports whether an action was approved, or may have been approved

@@ -1,0 +1,62 @@
+package render_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// TestDueAfterVote checks that the last line of a card counts only the approvals
+// that are missing, and names only people who have not voted.
+func TestDueAfterVote(t *testing.T) {
+	t.Parallel()
+	r := find(t, "approval").Record
+	r.Interaction.Groups, r.Interaction.Quorum, r.Interaction.Responders = nil, 3, nil
+	var mentions []bridge.Mention
+	for _, who := range []string{"ana", "bo", "cy"} {
+		r.Interaction.Responders = append(r.Interaction.Responders, bridge.Responder{Person: who, Platform: "slack", User: "U-" + who})
+		mentions = append(mentions, bridge.Mention{Name: who, User: "U-" + who})
+	}
+	for n, want := range []string{"3 approvals needed from ana, bo, cy", "2 more approvals needed from bo, cy", "waiting for cy"} {
+		for _, m := range [][]bridge.Mention{nil, mentions} {
+			var s strings.Builder
+			for _, span := range render.Due(r, m) {
+				if span.Mention != nil {
+					span.Text = span.Mention.Name
+				}
+				s.WriteString(span.Text)
+			}
+			if !strings.HasSuffix(s.String(), " · "+want) {
+				t.Errorf("after %d votes: %q", n, s.String())
+			}
+		}
+		who := bridge.Actor{Person: r.Interaction.Responders[n].Person, Platform: "slack"}
+		r.Votes = append(r.Votes, bridge.Vote{Actor: who, State: bridge.StateApproved})
+	}
+}
+
+// TestNewer checks that a superseded card links to the card that replaced it.
+func TestNewer(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval-superseded")
+	v.Newer = "https://chat.example/C2/7"
+	c := render.NewCard(v, never)
+	if s := render.PlainText(c.Closing); !strings.Contains(s, "Newer request: "+v.Newer) {
+		t.Errorf("the card ends with %q", s)
+	}
+}
+
+// TestInProcess checks the card of a question that the agent's own process has
+// answered: no one withdrew it.
+func TestInProcess(t *testing.T) {
+	t.Parallel()
+	v := find(t, "form")
+	v.Record.State = bridge.StateCancelled
+	v.Record.Response = &bridge.Response{State: bridge.StateCancelled, Reason: bridge.ReasonInProcess}
+	c := render.NewCard(v, never)
+	if c.HeadText() != "⌨️ Answered in the agent's process" || strings.Contains(render.PlainText(c.Closing), "Reason") {
+		t.Errorf("the card says %q and %q", c.HeadText(), render.PlainText(c.Closing))
+	}
+}
