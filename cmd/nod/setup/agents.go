@@ -176,7 +176,8 @@ func (s *Settings) MCP() error {
 }
 
 // applyHooks replaces nod's entries among an agent's hooks, or removes them.
-// With keepGates, nod's gates remain, so that nothing opens one by accident.
+// With keepGates, nod's gates remain, so that nothing opens one by accident. New
+// entries keep the environment that a user gave the earlier ones.
 func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keepGates bool) error {
 	return s.change(func(doc *hujson.Value) error {
 		var was struct {
@@ -194,6 +195,7 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 			}
 		}
 		slices.Sort(events)
+		before := beforeProgram(was.Hooks, agent)
 		for _, event := range events {
 			kept := slices.DeleteFunc(slices.Clone(was.Hooks[event]), func(raw json.RawMessage) bool {
 				ours, gate := isOurs(raw, agent)
@@ -201,6 +203,7 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 			})
 			if !s.Undo {
 				for _, e := range entries[event] {
+					e.Hooks[0].Command = before + e.Hooks[0].Command
 					raw, err := json.Marshal(e)
 					if err != nil {
 						return err
@@ -227,18 +230,17 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 const watchCommand = " hook claude --watch"
 
 // isOurs reports whether an entry belongs to nod, judging by its command, and
-// whether it is a gate. The entry that watches for a stop is none, nor is the
+// whether it is a gate. The entry that watches for a stop is not one, nor is the
 // one for questions and plans that earlier versions had.
 func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	var e hookEntry
 	if json.Unmarshal(raw, &e) != nil || len(e.Hooks) != 1 {
 		return false, false
 	}
-	program, _, found := strings.Cut(e.Hooks[0].Command, " hook "+agent)
-	name := strings.TrimSuffix(strings.Trim(filepath.Base(program), "'"), ".exe")
+	_, ours = parseHookLine(e.Hooks[0].Command, agent)
 	watches := strings.HasSuffix(e.Hooks[0].Command, watchCommand)
 	gate = !watches && (e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode")
-	return found && strings.HasPrefix(name, "nod"), gate
+	return ours, gate
 }
 
 // put sets the member at a path of two names and creates the parent if needed.

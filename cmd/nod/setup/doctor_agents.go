@@ -140,7 +140,7 @@ func (d *Doctor) examineGate(path string, h hookHandler, name, version string) {
 		d.add(check, bridge.FindingFailed, detail+" fails open in Claude Code "+version, "update Claude Code to 2.1.295 or later")
 	case failsOpen.MatchString(h.Command):
 		d.add(check, bridge.FindingFailed, detail+" fails open if the daemon is unreachable", "remove --fail open, or run nod init claude again")
-	case !runnable(h.Command):
+	case !runnable(h.Command, "claude"):
 		d.add(check, bridge.FindingFailed, detail+" blocks every call, because its program does not exist: "+h.Command, "run nod init claude again")
 	case version == "unknown":
 		d.add(check, bridge.FindingWarning, detail+" fails closed if Claude Code is 2.1.295 or later; its version is unknown", "put claude on the PATH of nod doctor")
@@ -191,8 +191,8 @@ func olderThan(version string, than [3]int) bool {
 }
 
 // runnable reports whether the program of a hook's command exists.
-func runnable(command string) bool {
-	program, _, _ := strings.Cut(command, " hook ")
-	_, err := exec.LookPath(strings.Trim(program, "'"))
+func runnable(command, agent string) bool {
+	line, _ := parseHookLine(command, agent)
+	_, err := exec.LookPath(line.program)
 	return err == nil
 }
