@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/rig"
@@ -15,24 +13,12 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Delays of the steps in these tests. A step after later is due once hasten is
-// called, so that the cards are posted before it on every machine.
+// Delays of the steps in these tests. A step after later waits for Rig.Due, so
+// that the cards are posted before it on every machine.
 const (
 	soon  = config.Duration(400 * time.Millisecond)
 	later = config.Duration(time.Hour)
 )
-
-// hasten waits until a step of a request is the next one, and makes it due.
-func hasten(a rig.Asked, step int) {
-	a.R.T.Helper()
-	id := a.Interaction.ID
-	a.R.Eventually(fmt.Sprintf("step %d is the next", step), func() bool {
-		n, err := a.R.Bare.ZAddArgs(a.R.Ctx, fmt.Sprintf("nod:{%d}:out", id.Partition()), redis.ZAddArgs{
-			XX: true, Ch: true, Members: []redis.Z{{Score: 1, Member: fmt.Sprintf("step:%s:%d", id, step)}},
-		}).Result()
-		return err == nil && n == 1
-	})
-}
 
 // texts returns the messages on a platform, including markup.
 func texts(r *rig.Rig, service string) []string {
@@ -76,8 +62,8 @@ func TestEscalation(t *testing.T) {
 	req.Prompt, req.Timeout = "Restart the pump?", bridge.Duration(3*time.Hour)
 	a := r.Ask(req)
 	r.Told("cy", "telegram", r.Press("cy", a.On("telegram"), "Run command"), "may not answer")
-	hasten(a, 0)
-	hasten(a, 1)
+	r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	r.Due(bridge.JobStep, a.Interaction.ID, 1)
 	for _, service := range rig.Services {
 		// Two reminders for the first responders, one for the added ones.
 		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "Still waiting for an answer: Restart the pump?") >= 3 })
@@ -121,7 +107,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Daemons[0].Stop()
 	route(func(r *config.Route) { r.Escalation = nil })(&r.Config) // the steps have changed
-	hasten(a, 0)
+	r.Due(bridge.JobStep, a.Interaction.ID, 0)
 	if rec, err := r.Daemons[0].Store().Load(r.Ctx, a.Interaction.ID); err == nil && rec.Step != 0 {
 		t.Fatalf("step %d without a daemon", rec.Step)
 	}
