@@ -50,8 +50,8 @@ func (cm *commands) suggestRequests(ctx context.Context, who bridge.Actor, typed
 	return out, nil
 }
 
-// latelyKept is how long suggestions use the same pending requests. A person who
-// types asks for suggestions at each key.
+// latelyKept is the time for which suggestions use the same pending requests. A
+// person who types asks for suggestions at each key.
 const latelyKept = 3 * time.Second
 
 // lately holds the pending requests of a moment ago.
