@@ -6,14 +6,23 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Line returns the name of the line in which the card at a destination waits: the
-// cards of one agent appear there in the order of its requests.
+// cards of one agent appear there in the order of its requests. Cards that are
+// held back have a line for each delay, so that no other card waits for them.
 func (i Interaction) Line(destination int) string {
 	d := i.Destinations[destination]
-	return strings.Join([]string{i.Agent, d.Platform, d.Channel, d.Thread}, "\x00")
+	parts := []string{i.Agent, d.Platform, d.Channel, d.Thread}
+	if held := i.HeldBack(); held > 0 {
+		parts = append(parts, held.String())
+	}
+	return strings.Join(parts, "\x00")
 }
+
+// HeldBack returns how long after the request its card is posted.
+func (i Interaction) HeldBack() time.Duration { return time.Duration(i.Grace) + time.Duration(i.Batch) }
 
 // Sending holds the parts that were sent of a text too long for its card.
 type Sending struct {

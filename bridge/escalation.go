@@ -73,6 +73,11 @@ type Reminder struct {
 	Users       []string `json:"users,omitempty"`  // user IDs on the platform of the destination
 	Groups      []string `json:"groups,omitempty"` // groups in the platform's own format
 	Text        string   `json:"text"`
+	// Snoozer is the person who asked to be reminded, in the form of
+	// Actor.Voter, and Due the time of the reminder. They are empty in other
+	// reminders.
+	Snoozer string    `json:"snoozer,omitempty"`
+	Due     time.Time `json:"due,omitzero"`
 }
 
 // Amendment changes a pending interaction, such as its responders.

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"time"
 )
 
 // Said is a message that a person wrote in reply to a card.
@@ -14,8 +13,9 @@ type Said struct {
 	// Message is the ID of the reply, which counts at most once.
 	Message string
 	Text    string // empty if the platform does not let nod read it
-	// At is the time of the reply. It does not answer a later request.
-	At time.Time
+	// After reports whether the reply is later than a card, by the clock of the
+	// platform. It does not answer the request of a later card.
+	After func(card MessageRef) bool
 }
 
 // Listener is a Sink that takes replies to cards.

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -204,8 +205,8 @@ func (c *core) poke() {
 	}
 }
 
-// due returns the partitions whose sorted set has a member that is due, and the
-// time of Redis.
+// due returns the partitions whose sorted set has a member that is due, beginning
+// with the one that is due for the longest time, and the time of Redis.
 func (c *core) due(ctx context.Context, key func(partition int) string) ([]int, time.Time, error) {
 	next, now, err := c.earliest(ctx, key)
 	var due []int
@@ -214,6 +215,7 @@ func (c *core) due(ctx context.Context, key func(partition int) string) ([]int, 
 			due = append(due, p)
 		}
 	}
+	slices.SortFunc(due, func(p, q int) int { return cmp.Compare(next[p], next[q]) })
 	return due, now, err
 }
 

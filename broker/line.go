@@ -12,10 +12,9 @@ import (
 
 const (
 	// lineLength is the maximum number of cards in a line. Further cards are
-	// posted without an order: a platform takes about one card per second, so
-	// they wait for its rate limit anyway.
-	lineLength = 32
-	lineKept   = 10 * time.Minute
+	// posted without an order.
+	lineLength = 4096
+	lineKept   = 10 * time.Minute // in addition to the time that cards are held back
 )
 
 // lines implements bridge.Lines. A card joins its line in the pipeline of its
@@ -25,7 +24,7 @@ const (
 type lines struct{ *core }
 
 // join returns the commands that put the cards of an opening into their lines.
-// It returns nil for an opening whose cards are not posted immediately.
+// It returns nil for an opening without cards of its own.
 func (l lines) join(ctx context.Context, o bridge.Opening) func(redis.Pipeliner) {
 	if !queues(o) {
 		return nil
@@ -34,13 +33,13 @@ func (l lines) join(ctx context.Context, o bridge.Opening) func(redis.Pipeliner)
 		l.each(o, func(key string) {
 			p.RPush(ctx, key, string(o.Interaction.ID))
 			p.LTrim(ctx, key, 0, lineLength-1)
-			p.PExpire(ctx, key, lineKept)
+			p.PExpire(ctx, key, lineKept+o.Interaction.HeldBack())
 		})
 	}
 }
 
-// leave takes the cards of an opening that stored nothing out of their lines. If
-// it fails, other cards overtake them.
+// leave takes the cards of an opening that has none after all out of their lines:
+// it stored nothing, or it joined a batch. If it fails, other cards overtake them.
 func (l lines) leave(ctx context.Context, o bridge.Opening) {
 	if !queues(o) {
 		return
@@ -62,11 +61,8 @@ func (l lines) each(o bridge.Opening, do func(key string)) {
 	}
 }
 
-// queues reports whether the cards of an opening are posted immediately.
-func queues(o bridge.Opening) bool {
-	i := o.Interaction
-	return o.Response == nil && i.Batch == 0 && i.Grace == 0 && i.Root == ""
-}
+// queues reports whether an opening can have cards of its own.
+func queues(o bridge.Opening) bool { return o.Response == nil && o.Interaction.Root == "" }
 
 // Ahead implements bridge.Lines.
 func (l lines) Ahead(ctx context.Context, line string, id bridge.ID) ([]bridge.ID, bool, error) {

@@ -49,7 +49,6 @@ func TestLines(t *testing.T) {
 			t.Errorf("ahead of the third: %v, %v", ahead(third), err)
 		}
 		for name, o := range map[string]bridge.Opening{
-			"grace":   opening(t, a, "", func(i *bridge.Interaction) { i.Grace = bridge.Duration(time.Second) }),
 			"decided": {Interaction: opening(t, a, "", nil).Interaction, Response: &bridge.Response{State: bridge.StateDenied}},
 		} {
 			if _, _, err := a.Open(ctx, o); err != nil {
@@ -58,6 +57,10 @@ func TestLines(t *testing.T) {
 			if _, in, err := a.Ahead(ctx, line, o.Interaction.ID); in || err != nil {
 				t.Errorf("%s: in the line: %v, %v", name, in, err)
 			}
+		}
+		held := open(t, a, func(i *bridge.Interaction) { i.Grace = bridge.Duration(time.Second) })
+		if ids, in, err := a.Ahead(ctx, held.Interaction.Line(1), held.Interaction.ID); !in || len(ids) > 0 || err != nil {
+			t.Errorf("a card with a grace period: %v, in its line: %v, %v", ids, in, err)
 		}
 		again := opening(t, a, "key", nil)
 		repeat := again

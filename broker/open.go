@@ -50,7 +50,7 @@ func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		op.hub.reserve(i.ID)
 	}
 	rec, created, err := op.open(ctx, o)
-	if !created {
+	if !created || rec.Batch != "" {
 		op.lines.leave(context.WithoutCancel(ctx), o)
 	}
 	if o.Awaited && (err != nil || !created || rec.Over()) {

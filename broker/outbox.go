@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"encoding/json"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -47,20 +46,24 @@ func (ob *outbox) nextDue(ctx context.Context) (time.Duration, bool) {
 	return time.UnixMilli(int64(earliest)).Sub(now), earliest > 0
 }
 
-// Claim implements bridge.Outbox. It visits partitions in random order, so that
-// a busy one does not starve the others.
+// Claim implements bridge.Outbox. It begins with the partition whose job has been
+// due for the longest time, so that none starves and cards are claimed roughly in
+// their order. No partition gets more than half of what is left to claim.
 func (ob *outbox) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
 	due, _, err := ob.due(ctx, ob.keys.outbox)
 	if err != nil {
 		return nil, err
 	}
 	var jobs []bridge.Job
-	for _, k := range rand.Perm(len(due)) {
+	for k, p := range due {
 		if len(jobs) >= n {
 			break
 		}
-		p := due[k]
-		packed, err := ob.run(ctx, p, ob.scripts.claim, []string{ob.keys.outbox(p), ob.keys.jobs(p)}, n-len(jobs), lease.Milliseconds()).StringSlice()
+		share := n - len(jobs)
+		if k+1 < len(due) {
+			share = (share + 1) / 2
+		}
+		packed, err := ob.run(ctx, p, ob.scripts.claim, []string{ob.keys.outbox(p), ob.keys.jobs(p)}, share, lease.Milliseconds()).StringSlice()
 		if err != nil {
 			if len(jobs) > 0 {
 				return jobs, nil // the leased jobs must be worked on

@@ -38,6 +38,7 @@ type commands struct {
 	redactor  *redactor
 	directory bridge.Directory
 	linking   bool
+	lately    lately
 }
 
 // run implements Engine.Command.

@@ -95,7 +95,7 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 		err = w.escalator.remind(ctx, j)
 	case bridge.JobPost:
 		if err = w.post(ctx, j, at); errors.Is(err, errTurn) {
-			return w.outbox.Retry(ctx, j, linePoll, "")
+			return w.outbox.Retry(ctx, j, at.again(), "")
 		}
 		if at != nil {
 			j.Line = at.line
@@ -127,34 +127,41 @@ func (w *dispatcher) inTurn(ctx context.Context, j bridge.Job, at *place) (bridg
 	if err != nil || at == nil || j.Destination >= len(r.Interaction.Destinations) {
 		return r, err
 	}
-	line := r.Interaction.Line(j.Destination)
-	ahead, in, err := w.lines.Ahead(ctx, line, j.Interaction)
-	if err != nil {
-		w.log.Warn("order of cards unknown", "id", j.Interaction, "error", err)
-	}
-	if !in {
-		if w.lineup.await(ctx, at, r, j.Destination) {
-			return w.records.Load(ctx, j.Interaction)
-		}
-		return r, nil
-	}
-	at.line = line
-	others, waited := w.lineup.follow(ctx, at, ahead)
-	if len(others) > 0 {
-		if !w.lineup.tired(at) {
-			at.line = "" // it keeps its place
-			return r, errTurn
-		}
-		w.log.Warn("earlier cards are late, not waiting for them", "id", j.Interaction, "cards", len(others))
-		if err := w.lines.Overtake(ctx, line, others); err != nil {
-			return r, err
-		}
-	}
-	w.lineup.forget(at)
-	if waited {
+	waited, err := w.inLine(ctx, r, j, at)
+	if err == nil && waited {
 		return w.records.Load(ctx, j.Interaction)
 	}
-	return r, nil
+	return r, err
+}
+
+// inLine waits until a card is the first of its line, and reports whether it had
+// to wait.
+func (w *dispatcher) inLine(ctx context.Context, r bridge.Record, j bridge.Job, at *place) (waited bool, err error) {
+	line := r.Interaction.Line(j.Destination)
+	for {
+		ahead, in, err := w.lines.Ahead(ctx, line, j.Interaction)
+		if err != nil {
+			w.log.Warn("order of cards unknown", "id", j.Interaction, "error", err)
+		}
+		if !in {
+			return w.lineup.await(ctx, at, r, j.Destination), nil
+		}
+		at.line = line
+		others, stood := w.lineup.follow(ctx, at, ahead)
+		waited = waited || stood
+		if len(others) == 0 {
+			w.lineup.forget(at)
+			return waited, nil
+		}
+		if at.behind = len(others); !w.lineup.tired(at, ahead[0]) {
+			at.line = "" // it keeps its place
+			return waited, errTurn
+		}
+		w.log.Warn("an earlier card is late, not waiting for it", "id", j.Interaction, "earlier", ahead[0])
+		if err := w.lines.Overtake(ctx, line, ahead[:1]); err != nil {
+			return waited, err
+		}
+	}
 }
 
 func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {

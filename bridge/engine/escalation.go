@@ -238,20 +238,41 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 	return nil
 }
 
-// snooze schedules a reminder for one person.
+// snooze schedules a reminder for one person, who has at most one for a request.
 func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	if i.Snooze == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(a.record)}
-	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
-		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1, Reminders: []bridge.Reminder{m}, Delay: time.Duration(i.Snooze)}
-	})
-	if err != nil {
-		return bridge.Verdict{}, err
+	m := bridge.Reminder{
+		Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(a.record),
+		Snoozer: a.actor.Voter(), Due: time.Now().Add(time.Duration(i.Snooze)).UTC().Truncate(time.Millisecond),
 	}
-	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", render.When(time.Now().Add(time.Duration(i.Snooze))), render.When(i.Deadline))}, nil
+	due, waits := snoozed(a.record, m.Snoozer)
+	if !waits {
+		err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
+			next := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1}
+			if due, waits = snoozed(r, m.Snoozer); !waits { // not by another click at the same time
+				due, next.Reminders, next.Delay = m.Due, []bridge.Reminder{m}, time.Duration(i.Snooze)
+			}
+			return next
+		})
+		if err != nil {
+			return bridge.Verdict{}, err
+		}
+	}
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", render.When(due), render.When(i.Deadline))}, nil
+}
+
+// snoozed returns when a person will be reminded of a request, and false if no
+// reminder for them is pending.
+func snoozed(r bridge.Record, who string) (time.Time, bool) {
+	for _, m := range r.Reminders {
+		if m.Snoozer == who && m.Due.After(time.Now()) {
+			return m.Due, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // delegate returns the person that a control delegates to. A non-nil verdict is

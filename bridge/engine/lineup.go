@@ -15,23 +15,27 @@ import (
 // agent. It matters only if a platform is slow to respond.
 const lineupWait = 5 * time.Second
 
-// linePoll is the delay until a card tries again that waits for a card of another
-// daemon.
-const linePoll = 25 * time.Millisecond
+// A card that waits for a card of another daemon tries again after lineStep for
+// each card ahead of it, but not sooner than linePoll or later than linePause.
+const (
+	linePoll  = 25 * time.Millisecond
+	linePause = 2 * time.Second
+	lineStep  = 20 * time.Millisecond
+)
 
 // errTurn means that a card waits for a card of another daemon.
 var errTurn = errors.New("earlier cards are not posted yet")
 
 // lineup lets the cards of one agent appear in a channel in the order of their
 // requests, although several jobs run at the same time. The order across daemons
-// is that of the lines in the store. A card that is in no line, such as one with
-// a grace period, waits for the earlier cards that this process works on. No
-// card waits for one that is to be retried later.
+// is that of the lines in the store. A card that is in no line waits for the
+// earlier cards that this process works on. No card waits for one that is to be
+// retried later.
 type lineup struct {
 	mu      sync.Mutex
 	entries []*place
-	changed chan struct{}        // closed and replaced at each change
-	since   map[waiter]time.Time // when cards began to wait for another daemon
+	changed chan struct{}    // closed and replaced at each change
+	since   map[waiter]stuck // the cards that wait for another daemon
 }
 
 // place is the position of a post job in the lineup.
@@ -43,6 +47,8 @@ type place struct {
 	// line is the line of the store that the card is in. It is empty until
 	// the line is read, and if the card is in none.
 	line string
+	// behind is the number of cards of other daemons ahead of it.
+	behind int
 }
 
 // waiter is a card in a line.
@@ -51,8 +57,14 @@ type waiter struct {
 	line string
 }
 
+// stuck is the first card of a line, and when another card saw it first.
+type stuck struct {
+	head bridge.ID
+	at   time.Time
+}
+
 func newLineup() *lineup {
-	return &lineup{changed: make(chan struct{}), since: map[waiter]time.Time{}}
+	return &lineup{changed: make(chan struct{}), since: map[waiter]stuck{}}
 }
 
 // enter adds the post jobs among those that were claimed together. It must be
@@ -118,7 +130,7 @@ func (l *lineup) follow(ctx context.Context, p *place, ahead []bridge.ID) (other
 	limit := time.NewTimer(lineupWait)
 	defer limit.Stop()
 	here := map[bridge.ID]bool{}
-	for {
+	for before := len(ahead); ; {
 		l.mu.Lock()
 		others = nil
 		left := 0
@@ -142,7 +154,10 @@ func (l *lineup) follow(ctx context.Context, p *place, ahead []bridge.ID) (other
 		if left == 0 || len(others) > 0 {
 			return others, waited
 		}
-		waited = true
+		if waited = true; left < before { // the line moves on
+			before = left
+			limit.Reset(lineupWait)
+		}
 		select {
 		case <-changed:
 		case <-limit.C:
@@ -160,16 +175,22 @@ func (l *lineup) forget(p *place) {
 	delete(l.since, waiter{p.id, p.key})
 }
 
-// tired reports whether a card has waited long enough for another daemon.
-func (l *lineup) tired(p *place) bool {
+// tired reports whether the first card of a line has held up another one for too
+// long.
+func (l *lineup) tired(p *place, head bridge.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.since, func(_ waiter, at time.Time) bool { return time.Since(at) > 2*lineupWait })
+	maps.DeleteFunc(l.since, func(_ waiter, s stuck) bool { return time.Since(s.at) > 2*lineupWait })
 	w := waiter{p.id, p.key}
-	if _, ok := l.since[w]; !ok {
-		l.since[w] = time.Now()
+	if s, ok := l.since[w]; !ok || s.head != head {
+		l.since[w] = stuck{head, time.Now()}
 	}
-	return time.Since(l.since[w]) >= lineupWait
+	return time.Since(l.since[w].at) >= lineupWait
+}
+
+// again returns the delay until a card tries again.
+func (p *place) again() time.Duration {
+	return min(max(time.Duration(p.behind)*lineStep, linePoll), linePause)
 }
 
 // leave removes a place.

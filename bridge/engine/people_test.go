@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +35,17 @@ func TestSnoozeAndHandOver(t *testing.T) {
 	if v := w.use("ana", id, bridge.ActionSnooze, 0, 0, nil); v.Kind != bridge.VerdictNoted || len(w.get(id).Reminders) != 1 {
 		t.Errorf("snooze: %+v", v)
 	}
+	var clicks sync.WaitGroup
+	for range 5 { // repeated clicks
+		clicks.Go(func() { w.use("ana", id, bridge.ActionSnooze, 0, 0, nil) })
+	}
+	clicks.Wait()
+	if v := w.use("ana", id, bridge.ActionSnooze, 0, 0, nil); v.Kind != bridge.VerdictNoted || len(w.get(id).Reminders) != 1 {
+		t.Errorf("%d reminders after repeated clicks: %+v", len(w.get(id).Reminders), v)
+	}
+	if w.use("bo", id, bridge.ActionSnooze, 0, 0, nil); len(w.get(id).Reminders) != 2 {
+		t.Errorf("%d reminders of two people", len(w.get(id).Reminders))
+	}
 	if v := w.use("cy", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictForbidden {
 		t.Fatalf("cy answers before: %+v", v)
 	}
@@ -49,7 +61,7 @@ func TestSnoozeAndHandOver(t *testing.T) {
 	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); !strings.Contains(v.Note, "already asked") {
 		t.Errorf("hand over again: %+v", v)
 	}
-	if rec := w.get(id); len(rec.Reminders) != 2 || len(rec.Interaction.Added) != 1 {
+	if rec := w.get(id); len(rec.Reminders) != 3 || len(rec.Interaction.Added) != 1 {
 		t.Errorf("cy was mentioned again: %+v", rec.Reminders)
 	}
 	if v := w.use("cy", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictSettled {

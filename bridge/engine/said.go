@@ -17,6 +17,8 @@ const (
 	noteUnread  = "nod cannot read a text in your reply. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply again. " +
 		"In a channel, the reply may have to mention the bot."
 	noteReplyEarly = "This question was asked after your reply. Nothing was recorded. Reply again, or click " + render.LabelAnswer + " on the card."
+	noteReplyAgain = "A reply does not answer a follow-up question, because you may have written it before. Nothing was recorded. Click " +
+		render.LabelAnswer + " on the card."
 )
 
 // Lifetimes of the notes about replies: longer than a platform repeats one, and
@@ -46,16 +48,21 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 		return bridge.Verdict{}, err
 	}
 	var open []meant
-	early, others := false, false
+	early, again, others := false, false, false
 	for _, m := range all {
 		i := m.record.Interaction
 		f, lone := i.Lone()
 		text := lone && f.FreeText()
-		switch later := i.Created.After(s.At); {
+		// Only the platform's own order of messages is exact: its clock and that
+		// of Redis differ. The platform has no such order for a card that a
+		// follow-up took over.
+		switch later := !s.After(m.record.Messages[m.destination]); {
 		case !text:
 			others = others || !later && i.Kind != bridge.KindNotice
 		case later:
 			early = true
+		case i.Root != "":
+			again = true
 		default:
 			open = append(open, m)
 		}
@@ -67,6 +74,8 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 		return l.submit(ctx, s, open[0])
 	case len(open) > 0:
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: l.which(open)}, nil
+	case again:
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteReplyAgain}, nil
 	case early:
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteReplyEarly}, nil
 	}

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -10,11 +9,11 @@ import (
 var why = bridge.Question{ID: "q", Text: "Why?", Widget: bridge.WidgetText, Pattern: "[a-z ]+", PatternHint: "letters"}
 
 // replies sends a reply of a person to the card of a request.
-func (w *world) replies(who, message, text string, id bridge.ID, at time.Time) bridge.Verdict {
+func (w *world) replies(who, message, text string, id bridge.ID, after bool) bridge.Verdict {
 	w.t.Helper()
 	v, err := w.engine.Reply(w.t.Context(), bridge.Said{
 		Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who}, Card: w.get(id).Messages[0],
-		Message: message, Text: text, At: at,
+		Message: message, Text: text, After: func(bridge.MessageRef) bool { return after },
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -29,22 +28,21 @@ func TestReplyAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
 	id := w.asked(nil, why).Interaction.ID
-	now := time.Now().Add(time.Second)
-	if v := w.replies("eve", "1", "because", id, now); v.Kind != "" || v.Note != "" {
+	if v := w.replies("eve", "1", "because", id, true); v.Kind != "" || v.Note != "" {
 		t.Errorf("a bystander is told %+v", v)
 	}
-	w.said(w.replies("ana", "2", "because", id, now.Add(-time.Hour)), bridge.VerdictInvalid, "after your reply")
-	w.said(w.replies("ana", "3", "BECAUSE", id, now), bridge.VerdictInvalid, "letters")
-	w.said(w.replies("ana", "unread", "", id, now), bridge.VerdictInvalid, "cannot read a text")
-	if v := w.replies("eve", "unread", "", id, now); v.Note != "" {
+	w.said(w.replies("ana", "2", "because", id, false), bridge.VerdictInvalid, "after your reply")
+	w.said(w.replies("ana", "3", "BECAUSE", id, true), bridge.VerdictInvalid, "letters")
+	w.said(w.replies("ana", "unread", "", id, true), bridge.VerdictInvalid, "cannot read a text")
+	if v := w.replies("eve", "unread", "", id, true); v.Note != "" {
 		t.Errorf("a bystander whose reply cannot be read is told %q", v.Note)
 	}
 	w.state(id, bridge.StatePending)
-	w.said(w.replies("ana", "4", "because", id, now), bridge.VerdictSettled, "")
+	w.said(w.replies("ana", "4", "because", id, true), bridge.VerdictSettled, "")
 	if got := w.get(id).Response; got.Answers["q"].Text != "because" || got.Actor.Person != "ana" {
 		t.Errorf("the answer is %+v", got)
 	}
-	if v := w.replies("ana", "5", "because", id, now); v.Kind != "" {
+	if v := w.replies("ana", "5", "because", id, true); v.Kind != "" {
 		t.Errorf("a reply to a closed card: %+v", v)
 	}
 	for name, open := range map[string]bridge.ID{
@@ -52,15 +50,15 @@ func TestReplyAnswers(t *testing.T) {
 		"choice":   w.asked(nil, confirm).Interaction.ID,
 		"form":     w.asked(nil, why, bridge.Question{ID: "r", Text: "Who?", Widget: bridge.WidgetText}).Interaction.ID,
 	} {
-		w.said(w.replies("ana", name, "yes", open, time.Now().Add(time.Second)), bridge.VerdictInvalid, "does not answer this request")
-		if v := w.replies("ana", name+" again", "yes", open, time.Now().Add(time.Second)); v.Note != "" {
+		w.said(w.replies("ana", name, "yes", open, true), bridge.VerdictInvalid, "does not answer this request")
+		if v := w.replies("ana", name+" again", "yes", open, true); v.Note != "" {
 			t.Errorf("%s: told twice: %s", name, v.Note)
 		}
 		w.state(open, bridge.StatePending)
 	}
 	id = w.asked(nil, why).Interaction.ID
 	w.say("ana", "mute")
-	w.said(w.replies("ana", "6", "because", id, time.Now().Add(time.Second)), bridge.VerdictForbidden, "read-only")
+	w.said(w.replies("ana", "6", "because", id, true), bridge.VerdictForbidden, "read-only")
 }
 
 // TestReplyCountsOnce checks that a reply which is delivered again does not
@@ -69,13 +67,12 @@ func TestReplyCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
 	id := w.asked(nil, why).Interaction.ID
-	now := time.Now().Add(time.Second)
-	w.said(w.replies("ana", "1", "NO", id, now), bridge.VerdictInvalid, "letters")
-	if v := w.replies("ana", "1", "again", id, now); v.Kind != "" {
+	w.said(w.replies("ana", "1", "NO", id, true), bridge.VerdictInvalid, "letters")
+	if v := w.replies("ana", "1", "again", id, true); v.Kind != "" {
 		t.Errorf("the same message: %+v", v)
 	}
 	w.state(id, bridge.StatePending)
-	w.said(w.replies("bo", "2", "again", id, now), bridge.VerdictSettled, "")
+	w.said(w.replies("bo", "2", "again", id, true), bridge.VerdictSettled, "")
 }
 
 // TestReplyInThread checks that a reply in a thread with several text questions
@@ -89,7 +86,7 @@ func TestReplyInThread(t *testing.T) {
 	two := w.asked(func(r *bridge.Request) { r.Prompt = "The second" }, why).Interaction.ID
 	s := bridge.Said{
 		Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Card: bridge.MessageRef{Channel: "C1", Thread: "7"},
-		Message: "1", Text: "because", At: time.Now().Add(time.Second),
+		Message: "1", Text: "because", After: func(bridge.MessageRef) bool { return true },
 	}
 	v, err := w.engine.Reply(t.Context(), s)
 	if err != nil {
@@ -118,7 +115,7 @@ func TestReplyNextToApproval(t *testing.T) {
 	approval := w.open(agentCI, shell("make x")).Interaction.ID
 	s := bridge.Said{
 		Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Card: bridge.MessageRef{Channel: "C1", Thread: "7"},
-		Message: "1", Text: "no do not run that", At: time.Now().Add(time.Second),
+		Message: "1", Text: "no do not run that", After: func(bridge.MessageRef) bool { return true },
 	}
 	v, err := w.engine.Reply(t.Context(), s)
 	if err != nil {
@@ -133,4 +130,20 @@ func TestReplyNextToApproval(t *testing.T) {
 	}
 	w.said(v, bridge.VerdictSettled, "")
 	w.state(question, bridge.StateAnswered)
+}
+
+// TestReplyToFollowUp checks that a reply to a card never answers its follow-up,
+// whatever the clocks say: it may have been written for the question before.
+func TestReplyToFollowUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	first := w.asked(nil, why).Interaction.ID
+	second, err := w.engine.Reprompt(t.Context(), agentCI, first, bridge.Request{Ask: bridge.Ask{Error: "v0 does not exist"}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := second.Interaction.ID
+	w.said(w.replies("ana", "1", "because", id, true), bridge.VerdictInvalid, "follow-up")
+	w.state(id, bridge.StatePending)
+	w.said(w.use("ana", id, bridge.ActionSubmit, 0, 0, map[int]bridge.Input{0: {Text: "here"}}), bridge.VerdictSettled, "")
 }

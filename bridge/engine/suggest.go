@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -28,20 +29,50 @@ func (cm *commands) suggestRequests(ctx context.Context, who bridge.Actor, typed
 		i := r.Interaction
 		return bridge.Suggestion{Value: string(i.ID), Label: render.Title(r), Note: render.Line(i.Agent) + ", " + i.Left(time.Now()) + " left"}
 	}
-	found, _, err := cm.reader.pending(ctx, n, func(r bridge.Record) (bool, error) {
-		if !of(cm.redactor.record(r)).Matches(typed) {
-			return false, nil
-		}
-		return cm.people.MayRead(ctx, r.Interaction, who)
-	})
+	all, err := cm.lately.pending(ctx, cm.reader)
 	if err != nil {
 		return nil, err
 	}
 	var out []bridge.Suggestion
-	for _, r := range found {
-		out = append(out, of(r))
+	for _, r := range all {
+		s := of(r)
+		if len(out) == n || !s.Matches(typed) {
+			continue
+		}
+		may, err := cm.people.MayRead(ctx, r.Interaction, who)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			out = append(out, s)
+		}
 	}
 	return out, nil
+}
+
+// latelyKept is the time for which suggestions use the same pending requests. A
+// person who types asks for suggestions at each key.
+const latelyKept = 3 * time.Second
+
+// lately holds the pending requests of a moment ago.
+type lately struct {
+	mu   sync.Mutex
+	read time.Time
+	all  []bridge.Record
+}
+
+// pending returns the newest pending requests, redacted.
+func (l *lately) pending(ctx context.Context, re *reader) ([]bridge.Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.read) < latelyKept {
+		return l.all, nil
+	}
+	all, _, err := re.pending(ctx, maxLooked, func(bridge.Record) (bool, error) { return true, nil })
+	if err == nil {
+		l.all, l.read = all, time.Now()
+	}
+	return all, err
 }
 
 // suggestGrants suggests the grants that a person may revoke.

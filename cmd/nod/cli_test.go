@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	human "github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -49,12 +50,15 @@ func person(ts *testscript.TestScript, r *rig.Rig, args []string) {
 	defer cancel()
 	c := client.New(r.Daemons[0].URL, rig.TestAgentToken, nil)
 	at := cardOf(ctx, ts, c, service, prompt)
-	reaction, err := r.Sandbox.Person(who).Press(ctx, at, label)
-	ts.Check(err)
+	p := r.Sandbox.Person(who)
+	do := func() (sandbox.Reaction, error) { return p.Press(ctx, at, label) }
 	if len(args) > 4 {
-		_, err = r.Sandbox.Person(who).Fill(ctx, service, reaction.Modal, []string{args[4]})
-		ts.Check(err)
+		do = human.Form(rig.Patience, do, func(modal string) (sandbox.Reaction, error) {
+			return p.Fill(ctx, service, modal, []string{args[4]})
+		})
 	}
+	reaction, err := human.Insist(rig.Patience, do)
+	ts.Check(err)
 	ts.Logf("%s clicked %q on %s: %+v", who, label, service, reaction)
 }
 

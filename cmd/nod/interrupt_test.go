@@ -58,7 +58,7 @@ func (p *process) ends(code int) {
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
 		p.t.Errorf("exit %d, want %d\n%s%s", got, code, p.out.String(), p.errs.String())
 	}
-	if d := time.Since(began); d > withdrawTime+2*time.Second {
+	if d := time.Since(began); d > withdrawTime+rig.Patience/2 {
 		p.t.Errorf("it took %s", d)
 	}
 }
@@ -136,28 +136,38 @@ func TestInterrupted(t *testing.T) {
 // the daemon does not answer, and that a second signal ends it immediately.
 func TestInterruptedOffline(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	asked, release := make(chan struct{}, 99), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-release
+	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(sync.OnceFunc(func() { close(release) }))
 	r := &rig.Rig{T: t}
 	p := program(r, t, server.URL, "approve", "Anyone?")
-	time.Sleep(500 * time.Millisecond)
+	<-asked
 	p.signal(syscall.SIGINT)
 	p.ends(130)
-	p = program(r, t, server.URL, "approve", "Anyone?")
-	time.Sleep(500 * time.Millisecond)
-	p.signal(syscall.SIGINT)
-	time.Sleep(200 * time.Millisecond)
-	began := time.Now()
-	p.signal(syscall.SIGINT)
-	_ = p.cmd.Wait()
-	if d := time.Since(began); d > time.Second {
-		t.Errorf("the second signal took %s", d)
+	var fastest time.Duration
+	for range 3 { // a busy machine may be slow
+		for len(asked) > 0 {
+			<-asked
+		}
+		p = program(r, t, server.URL, "approve", "Anyone?")
+		<-asked
+		p.signal(syscall.SIGINT)
+		time.Sleep(200 * time.Millisecond)
+		began := time.Now()
+		p.signal(syscall.SIGINT)
+		_ = p.cmd.Wait()
+		if p.cmd.ProcessState.ExitCode() == 0 {
+			t.Error("it succeeded")
+		}
+		if fastest = time.Since(began); fastest < time.Second {
+			return
+		}
 	}
-	if p.cmd.ProcessState.ExitCode() == 0 {
-		t.Error("it succeeded")
-	}
+	t.Errorf("the second signal took %s", fastest)
 }
 
 // TestRunExitCodes checks that the exit codes of nod run differ from those of

@@ -17,9 +17,10 @@ var layers = []string{
 	"bridge/proof bridge/dialect render",
 	"bridge/engine broker platforms",
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
-	"bridge/console",                     // applies the rules of the API to people
-	"broker/redistest render/rendertest", // test helpers
-	"cmd bridge/dialect/dialecttest platforms/platformtest",
+	"bridge/console",                                    // applies the rules of the API to people
+	"broker/redistest render/rendertest",                // test helpers
+	"bridge/dialect/dialecttest platforms/platformtest", // test helpers
+	"cmd",
 }
 
 // outside lists the third-party packages that low packages may import.

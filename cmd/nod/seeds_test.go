@@ -238,15 +238,12 @@ func TestWidgetBlocks(t *testing.T) {
 			t.Errorf("%s: %q, %s; want %q", widget, m.Content, f, want)
 		}
 	}
-	p := c.Sandbox.Person
 	form := pendingWith(c, "Fill in")
-	opened := c.Press("ana", form.On("slack"), "Answer")
-	reaction, err := p("ana").Fill(c.Ctx, "slack", opened.Modal, []string{"Ana"}, []string{"17"})
-	if rig.Must(t, reaction, err); len(reaction.Errors) == 0 {
-		t.Error("a number below the minimum passed")
+	refused := c.Fill("ana", form.On("slack"), "Answer", []string{"Ana"}, []string{"17"})
+	if len(refused.Errors) == 0 {
+		t.Fatal("a number below the minimum passed")
 	}
-	reaction, err = p("ana").Fill(c.Ctx, "slack", opened.Modal, []string{"Ana"}, []string{"30"})
-	rig.Must(t, reaction, err)
+	c.Refill("ana", "slack", refused.Modal, []string{"Ana"}, []string{"30"})
 	submitted("w1", `{"name":"Ana","age":30}`)
 	c.Choose("bo", pendingWith(c, "Select some").On("telegram"), bridge.WidgetCheckbox, "Banana")
 	submitted("w2", `["b"]`)
@@ -254,9 +251,7 @@ func TestWidgetBlocks(t *testing.T) {
 	submitted("w3", `{"confirmed":true}`)
 	c.Typed("ana", pendingWith(c, "Review the plan").On("telegram"), "Request changes", "also do three")
 	submitted("w4", `{"decision":"request_changes","feedback":"also do three"}`)
-	opened = c.Press("bo", pendingWith(c, "Give feedback").On("discord"), "Answer")
-	reaction, err = p("bo").Fill(c.Ctx, "discord", opened.Modal, []string{"good"}, []string{"bad"})
-	rig.Must(t, reaction, err)
+	c.Fill("bo", pendingWith(c, "Give feedback").On("discord"), "Answer", []string{"good"}, []string{"bad"})
 	submitted("w5", `{"i1":"good","i2":"bad"}`)
 	front.next(`"widget:request"`, `"widgetId":"w6"`, `"submitted":false`)
 	front.send(`{"type":"widget:submit","payload":{"widgetId":"w6","value":"stop"}}`)
@@ -295,10 +290,8 @@ func TestAskUserQuestion(t *testing.T) {
 	// One question of a conversation is pending at a time, without being asked for.
 	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
 	agent.next(`"c9"`, "another call of AskUserQuestion is pending in this conversation")
-	opened := c.Press("ana", a.On("slack"), "Answer")
-	reaction, err := c.Sandbox.Person("ana").Fill(c.Ctx, "slack", opened.Modal,
+	c.Fill("ana", a.On("slack"), "Answer",
 		[]string{"Summary"}, nil, []string{"Introduction", "Body, long"}, nil, nil, []string{"like a pirate"}, []string{"Yes"})
-	rig.Must(t, reaction, err)
 	agent.want(`{"type":"can_use_tool_result","id":"c1","result":{"behavior":"allow","updated_input":{"questions":` + questions +
 		`,"answers":{"How should I format the output?":"Summary","Which sections should I include?":"Introduction, Body, long","Which tone?":"like a pirate","Ship it?":"Yes"}}}}`)
 	a.Closed("Summary", "like a pirate", "ana", "Detailed", "Casual")

@@ -98,10 +98,8 @@ func TestEveryMistakeNamed(t *testing.T) {
 		`{"field":"value.age","message":"`+young)
 	_, err := c.Person.Respond(c.Ctx, a.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{"value": bridge.JSONAnswer(`{"name":"A","age":17,"mail":"x"}`)}})
 	named("the API and the command line", fmt.Sprint(err), "answers.value.name: "+short, "answers.value.age: "+young, "answers.value.mail: "+wrong)
-	person := c.Sandbox.Person("ana")
-	opened := c.Press("ana", a.On("slack"), "Answer")
-	reaction, err := person.Fill(c.Ctx, "slack", opened.Modal, []string{"A"}, []string{"17"}, []string{"x"})
-	if rig.Must(t, reaction, err); len(reaction.Errors) != 3 {
+	reaction := c.Fill("ana", a.On("slack"), "Answer", []string{"A"}, []string{"17"}, []string{"x"})
+	if len(reaction.Errors) != 3 {
 		t.Errorf("slack names %v, want 3 mistakes", reaction.Errors)
 	}
 	front.send(`{"type":"widget:submit","payload":{"widgetId":"m1","value":{"name":"Ana","age":30,"seat":2,"home":{"city":"Rome"},"tags":["a","b"]}}}`)

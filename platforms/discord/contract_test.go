@@ -65,13 +65,7 @@ type client struct{}
 // Type implements platformtest.Client: texts are typed into a modal.
 func (client) Type(r *platformtest.Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	r.T.Helper()
-	return fill(r, who, r.Open(who, at, label), []string{text})
-}
-
-// fill submits an open modal.
-func fill(r *platformtest.Rig, who string, opened sandbox.Reaction, values ...[]string) sandbox.Reaction {
-	r.T.Helper()
-	return r.Must(r.Sandbox.Person(who).Fill(r.Ctx, "discord", opened.Modal, values...))
+	return r.Fill(who, r.Open(who, at, label), label, []string{text})
 }
 
 // Retype implements platformtest.Client: an ephemeral reply opens the modal
@@ -103,9 +97,9 @@ func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
 	w bridge.Widget, labels ...string) sandbox.Reaction {
 	r.T.Helper()
 	if w == bridge.WidgetSelect {
-		return r.Must(r.Sandbox.Person(who).Pick(r.Ctx, at, labels, "Submit"))
+		return r.Pick(who, at, labels, "Submit")
 	}
-	return fill(r, who, r.Press(who, at, "Choose"), labels)
+	return r.Fill(who, at, "Choose", labels)
 }
 
 // ChooseFrom implements platformtest.Client: a modal has five selects of 25
@@ -118,7 +112,7 @@ func (client) ChooseFrom(r *platformtest.Rig, who string, at sandbox.Place,
 		opener, options = "Choose 126", options-125
 	}
 	fields := make([][]string, (options+24)/25-1)
-	return fill(r, who, r.Press(who, at, opener), append(fields, []string{label})...)
+	return r.Fill(who, at, opener, append(fields, []string{label})...)
 }
 
 // Fill implements platformtest.Client: a modal has five fields, and the way from
@@ -141,7 +135,7 @@ func (client) Fill(r *platformtest.Rig, who string, at sandbox.Place, fields []p
 		for _, f := range p {
 			values = append(values, f.Values)
 		}
-		fill(r, who, r.Press(who, at, label), values...)
+		r.Fill(who, at, label, values...)
 	}
 	if len(pages) > 1 {
 		r.Press(who, at, "Submit")

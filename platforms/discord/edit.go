@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -53,4 +54,13 @@ func (po *poster) change(ctx context.Context, ref bridge.MessageRef, e edit, f *
 		return err
 	}
 	return po.api.send(ctx, http.MethodPatch, endpoint, e, f, out)
+}
+
+// sentAt returns the time in the ID of a message.
+func sentAt(message string) time.Time {
+	id, err := strconv.ParseInt(message, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(id>>22 + snowflakeEpoch)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -56,17 +54,9 @@ func (m heard) said(platform, bot string) bridge.Said {
 	return bridge.Said{
 		Actor:   bridge.Actor{Platform: platform, User: m.Author.ID, Name: platforms.DisplayName(m.Author.GlobalName, m.Author.Username)},
 		Card:    bridge.MessageRef{Channel: m.ChannelID, Message: m.To.ID},
-		Message: m.ID, Text: strings.TrimSpace(text), At: sentAt(m.ID),
+		Message: m.ID, Text: strings.TrimSpace(text),
+		After: func(bridge.MessageRef) bool { return true }, // it names the card
 	}
-}
-
-// sentAt returns the time in the ID of a message.
-func sentAt(message string) time.Time {
-	id, err := strconv.ParseInt(message, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(id>>22 + snowflakeEpoch)
 }
 
 // replied passes a reply to a card to the sink, and tells the person what it

@@ -142,8 +142,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 func tellsUnrecorded(r *Rig, sink *Recorder) {
 	_, at := r.card()
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{}, errStop })
-	reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun)
-	r.told("ana", at, r.Must(reaction, err), bridge.NoteNotRecorded)
+	r.told("ana", at, r.Press("ana", at, render.LabelRun), bridge.NoteNotRecorded)
 	if len(r.Controls(at)) == 0 {
 		r.T.Error("the card cannot be clicked again")
 	}
@@ -206,11 +205,11 @@ func typedReaches(r *Rig, sink *Recorder) {
 			return bridge.PeekAction(c.Token) == bridge.ActionInput
 		})
 	}
-	r.Eventually("the text arrives", func() bool { return len(texts()) == 1 })
-	if !r.Harness.Redelivers {
+	r.Eventually("the text arrives", func() bool { return len(texts()) > 0 })
+	if !r.Harness.Redelivers && len(texts()) == 1 { // the person has not submitted it again
 		r.Harness.Client.Retype(r, "bo", at, render.LabelAnswer, "because\nof it", refused)
 	}
-	r.Eventually("the text arrives again", func() bool { return len(texts()) == 2 })
+	r.Eventually("the text arrives again", func() bool { return len(texts()) > 1 })
 	for _, c := range texts() {
 		if c.Inputs[0].Text != "because\nof it" || c.Ref.Message != at.Message || c.Actor.User != r.account("bo") {
 			r.T.Errorf("the sink gets %+v", c)
@@ -227,8 +226,8 @@ func formFails(r *Rig, sink *Recorder) {
 	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
 	at := r.place(r.posts(r.view(i, bridge.StatePending)))
 	sink.Shows(bridge.Form{}, errStop)
-	reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelAnswer)
-	r.told("ana", at, r.Must(reaction, err), bridge.NoteNotRecorded)
+	reaction := r.Press("ana", at, render.LabelAnswer)
+	r.told("ana", at, reaction, bridge.NoteNotRecorded)
 	if reaction.Modal != "" {
 		r.T.Error("a form opened")
 	}

@@ -26,14 +26,14 @@ func (r *Rig) reach(at sandbox.Place, label string) string {
 	return render.LabelMore
 }
 
-// Open clicks a control of a card or of its menu.
-func (r *Rig) Open(who string, at sandbox.Place, label string) sandbox.Reaction {
+// Open returns the place of a control: a card, or its menu, which it opens.
+func (r *Rig) Open(who string, at sandbox.Place, label string) sandbox.Place {
 	r.T.Helper()
 	if first := r.reach(at, label); first != label {
 		r.Press(who, at, first)
-		at = r.menu(who, at, label)
+		return r.menu(who, at, label)
 	}
-	return r.Press(who, at, label)
+	return at
 }
 
 // menu waits until a person sees a menu of a card with a control.
@@ -59,7 +59,7 @@ func (r *Rig) stated(who string, at sandbox.Place, label string) (text string, d
 				text = sandbox.Texts(v.View)
 			}
 		}
-		return text, func() { r.Must(r.Sandbox.Person(who).Fill(r.Ctx, r.Harness.Name, reaction.Modal)) }
+		return text, func() { r.Refill(who, reaction.Modal) }
 	}
 	label = strings.TrimSuffix(label, "…")
 	menu := r.menu(who, at, label)

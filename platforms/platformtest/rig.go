@@ -181,21 +181,6 @@ func (r *Rig) Has(at sandbox.Place, label string) {
 	})
 }
 
-// Press clicks a control. Like a person, it clicks again if nod says that the
-// click was not recorded, which happens when the machine is too busy.
-func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction {
-	r.T.Helper()
-	r.Has(at, label)
-	reaction, err := r.Sandbox.Person(who).Press(r.Ctx, at, label)
-	for range 3 {
-		if err != nil || reaction.Toast != bridge.NoteNotRecorded {
-			break
-		}
-		reaction, err = r.Sandbox.Person(who).Press(r.Ctx, at, label)
-	}
-	return r.Must(reaction, err)
-}
-
 // Must fails the test if an action was impossible, or if the client warned that
 // the app did not respond.
 func (r *Rig) Must(reaction sandbox.Reaction, err error) sandbox.Reaction {

@@ -66,12 +66,10 @@ type client struct{}
 // Type implements platformtest.Client: texts are typed into a modal.
 func (client) Type(r *platformtest.Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	r.T.Helper()
-	opened := r.Press(who, at, label)
-	reaction, err := r.Sandbox.Person(who).Fill(r.Ctx, "slack", opened.Modal, []string{text})
+	reaction, err := r.TryFill(who, at, label, []string{text})
 	if err != nil { // the input itself does not take it
 		reaction.Errors = map[string]string{"": err.Error()}
 	}
-	reaction.Modal = opened.Modal
 	return r.Must(reaction, nil)
 }
 
@@ -79,7 +77,7 @@ func (client) Type(r *platformtest.Rig, who string, at sandbox.Place, label, tex
 func (client) Retype(r *platformtest.Rig, who string, _ sandbox.Place,
 	_, text string, refused sandbox.Reaction) sandbox.Reaction {
 	r.T.Helper()
-	return r.Must(r.Sandbox.Person(who).Fill(r.Ctx, "slack", refused.Modal, []string{text}))
+	return r.Refill(who, refused.Modal, []string{text})
 }
 
 // Choose implements platformtest.Client: the input is on the card.
@@ -90,27 +88,24 @@ func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
 	if submit == "" {
 		submit = "Submit"
 	}
-	return r.Must(r.Sandbox.Person(who).Pick(r.Ctx, at, labels, submit))
+	return r.Pick(who, at, labels, submit)
 }
 
 // ChooseFrom implements platformtest.Client: a modal has the long list.
 func (client) ChooseFrom(r *platformtest.Rig, who string, at sandbox.Place,
 	_ int, label string) sandbox.Reaction {
 	r.T.Helper()
-	opened := r.Press(who, at, "Choose")
-	return r.Must(r.Sandbox.Person(who).Fill(r.Ctx, "slack", opened.Modal, []string{label}))
+	return r.Fill(who, at, "Choose", []string{label})
 }
 
 // Fill implements platformtest.Client: one modal has all fields.
 func (client) Fill(r *platformtest.Rig, who string, at sandbox.Place, fields []platformtest.Field) {
 	r.T.Helper()
-	opened := r.Press(who, at, "Answer")
 	var values [][]string
 	for _, f := range fields {
 		values = append(values, f.Values)
 	}
-	reaction, err := r.Sandbox.Person(who).Fill(r.Ctx, "slack", opened.Modal, values...)
-	if r.Must(reaction, err); len(reaction.Errors) > 0 {
+	if reaction := r.Fill(who, at, "Answer", values...); len(reaction.Errors) > 0 {
 		r.T.Errorf("the form is refused: %v", reaction.Errors)
 	}
 }

@@ -28,7 +28,8 @@ func (i inbound) replied(ctx context.Context, e event) func(context.Context) {
 	}
 	s := bridge.Said{
 		Actor: bridge.Actor{Platform: i.name, User: e.User},
-		Card:  bridge.MessageRef{Channel: e.Channel, Thread: e.Thread}, Message: e.TS, Text: written(e.Text), At: moment(e.TS),
+		Card:  bridge.MessageRef{Channel: e.Channel, Thread: e.Thread}, Message: e.TS, Text: written(e.Text),
+		After: func(card bridge.MessageRef) bool { return moment(e.TS).After(moment(card.Message)) },
 	}
 	v, err := listener.Reply(ctx, s)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -34,7 +33,7 @@ func TestReplyToCard(t *testing.T) {
 	got := s.sink.Replies()
 	want := bridge.MessageRef{Channel: ref.Channel, Thread: ref.Message}
 	if len(got) != 1 || got[0].Text != text || got[0].Card != want || got[0].Actor.User != "U0ANA00001" || got[0].Message == "" ||
-		time.Since(got[0].At).Abs() > time.Minute {
+		!got[0].After(ref) || got[0].After(bridge.MessageRef{Message: got[0].Message}) {
 		t.Errorf("the engine gets %+v", got)
 	}
 	s.until("ana is told", func() bool { return strings.Contains(s.notes("ana"), "not that") })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/telegram"
 )
@@ -149,7 +150,7 @@ func TestForeignReply(t *testing.T) {
 	}
 	sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: i.ID, Option: bridge.OptionForm}}, nil)
 	at := sandbox.Place{Service: "telegram", Channel: ref.Channel, Message: ref.Message}
-	if reaction, err := s.Person("ana").Press(ctx, at, "Answer"); err != nil || !reaction.OK {
+	if reaction, err := person.Press(ctx, s, "ana", at, "Answer"); err != nil || !reaction.OK {
 		t.Fatal(reaction, err)
 	}
 	prompt := messageThatSays(ctx, s, "reply to this message")

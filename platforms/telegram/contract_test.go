@@ -71,7 +71,7 @@ type client struct{}
 // Type implements platformtest.Client: texts are replies to a prompt.
 func (c client) Type(r *platformtest.Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	r.T.Helper()
-	r.Open(who, at, label)
+	r.Press(who, r.Open(who, at, label), label)
 	return c.Retype(r, who, at, label, text, sandbox.Reaction{})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render/rendertest"
 )
@@ -115,7 +116,7 @@ func TestPrivateNotes(t *testing.T) {
 				ID: "q", Text: "Which?", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "a", Label: "This"}},
 			}}
 			_, at := w.post(bridge.Destination{Channel: group}, v)
-			r, err := w.s.Person("bo").Press(t.Context(), at, "This")
+			r, err := person.Press(t.Context(), w.s, "bo", at, "This")
 			if err != nil || !r.OK {
 				t.Fatal(r, err)
 			}
@@ -149,7 +150,7 @@ func TestDecidedItem(t *testing.T) {
 			continue
 		}
 		_, at := w.post(bridge.Destination{Channel: group}, s.View)
-		r, err := w.s.Person("ana").Press(t.Context(), at, "1 ✅")
+		r, err := person.Press(t.Context(), w.s, "ana", at, "1 ✅")
 		if err != nil || r.Toast != "1 is already decided." || len(w.sink.Clicks()) != 0 {
 			t.Errorf("%+v, %v, and the sink got %v", r, err, w.sink.Clicks())
 		}

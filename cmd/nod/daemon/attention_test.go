@@ -42,7 +42,7 @@ func TestAttention(t *testing.T) {
 
 func grace(r *rig.Rig, s string) {
 	req := rig.Approval(bridge.ScopeOnce)
-	req.Prompt, req.Grace = "Answered at the keyboard", bridge.Duration(1500*time.Millisecond)
+	req.Prompt, req.Grace = "Answered at the keyboard", bridge.Duration(time.Minute)
 	quick, err := r.Agent.Open(r.Ctx, req, "")
 	if err != nil {
 		r.T.Fatal(err)
@@ -50,7 +50,7 @@ func grace(r *rig.Rig, s string) {
 	if _, err := r.Agent.Cancel(r.Ctx, quick.Interaction.ID, "answered at the terminal"); err != nil {
 		r.T.Fatal(err)
 	}
-	req.Prompt, req.Session = "No one at the keyboard", "s-"+rand.Text()[:8]
+	req.Prompt, req.Session, req.Grace = "No one at the keyboard", "s-"+rand.Text()[:8], bridge.Duration(1500*time.Millisecond)
 	began := time.Now()
 	a := r.Ask(req) // returns once the card is posted
 	if waited := time.Since(began); waited < time.Duration(req.Grace) {
@@ -113,7 +113,7 @@ func batch(r *rig.Rig, s string, n int) []rig.Asked {
 	for k := range n {
 		wg.Go(func() {
 			req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
-			req.Session, req.Batch = session, bridge.Duration(1500*time.Millisecond)
+			req.Session, req.Batch = session, bridge.Duration(bridge.MaxBatchWindow)
 			req.Prompt, req.Approval.Input = fmt.Sprintf("Step %d", k+1), fmt.Appendf(nil, `{"command":"make step%d"}`, k+1)
 			rec, err := r.Agent.Open(r.Ctx, req, "")
 			if err != nil {
@@ -127,6 +127,7 @@ func batch(r *rig.Rig, s string, n int) []rig.Asked {
 	if b := out[0].Batch; b != "" {
 		first = b
 	}
+	r.Due(bridge.JobPost, first, 0)
 	var rec bridge.Record
 	r.Eventually("the batch is posted", func() bool {
 		var err error
@@ -222,7 +223,7 @@ func batchFull(r *rig.Rig, s string) {
 	}
 	for k := range size + 1 {
 		req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
-		req.Session, req.Batch, req.Prompt = session, bridge.Duration(6*time.Second), fmt.Sprintf("Step %d", k+1)
+		req.Session, req.Batch, req.Prompt = session, bridge.Duration(bridge.MaxBatchWindow), fmt.Sprintf("Step %d", k+1)
 		req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("[*_ `line`\n", 100)+fmt.Sprintf("end%d", k+1))
 		rec, err := r.Agent.Open(r.Ctx, req, "")
 		if err != nil {
@@ -237,6 +238,7 @@ func batchFull(r *rig.Rig, s string) {
 			r.T.Fatal("the batch is longer than it may be")
 		}
 	}
+	r.Due(bridge.JobPost, first, 0)
 	a := rig.Asked{R: r}
 	r.Eventually("the batch is posted", func() bool {
 		var err error

@@ -15,8 +15,12 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// soon is the delay of the steps in these tests.
-const soon = config.Duration(400 * time.Millisecond)
+// Delays of the steps in these tests. A step after later waits for Rig.Due, so
+// that the cards are posted before it on every machine.
+const (
+	soon  = config.Duration(400 * time.Millisecond)
+	later = config.Duration(time.Hour)
+)
 
 // texts returns the messages on a platform, including markup.
 func texts(r *rig.Rig, service string) []string {
@@ -53,13 +57,15 @@ func TestEscalation(t *testing.T) {
 		c.Routes["wide"] = config.Route{To: []string{"slack:C0ONCALL02"}, Responders: []string{"mal"}}
 		route(func(r *config.Route) {
 			r.Responders = []string{"ana"}
-			r.Escalation = []config.Step{{After: soon, Remind: true, Times: 2}, {After: soon, Ask: config.Words{"@oncall", "bo"}}, {After: soon, Route: "wide"}}
+			r.Escalation = []config.Step{{After: later, Remind: true, Times: 2}, {After: soon, Ask: config.Words{"@oncall", "bo"}}, {After: soon, Route: "wide"}}
 		})(c)
 	}})
 	req := rig.Approval(bridge.ScopeOnce)
-	req.Prompt, req.Timeout = "Restart the pump?", bridge.Duration(2*time.Minute)
+	req.Prompt, req.Timeout = "Restart the pump?", bridge.Duration(3*time.Hour)
 	a := r.Ask(req)
 	r.Told("cy", "telegram", r.Press("cy", a.On("telegram"), "Run command"), "may not answer")
+	r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	r.Due(bridge.JobStep, a.Interaction.ID, 1)
 	for _, service := range rig.Services {
 		// Two reminders for the first responders, one for the added ones.
 		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "Still waiting for an answer: Run make deploy?") >= 3 })
@@ -97,14 +103,13 @@ func TestEscalationDuringRestart(t *testing.T) {
 		rig.Only("discord")(c)
 		route(func(r *config.Route) {
 			r.Responders = []string{"ana"}
-			r.Escalation = []config.Step{{After: config.Duration(time.Second), Remind: true}, {After: soon, Ask: config.Words{"bo"}}, {After: soon, GiveUp: "deny"}}
+			r.Escalation = []config.Step{{After: later, Remind: true}, {After: soon, Ask: config.Words{"bo"}}, {After: soon, GiveUp: "deny"}}
 		})(c)
 	}})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Daemons[0].Stop()
 	route(func(r *config.Route) { r.Escalation = nil })(&r.Config) // the steps have changed
-	due := time.After(1200 * time.Millisecond)
-	<-due
+	r.Due(bridge.JobStep, a.Interaction.ID, 0)
 	if rec, err := r.Daemons[0].Store().Load(r.Ctx, a.Interaction.ID); err == nil && rec.Step != 0 {
 		t.Fatalf("step %d without a daemon", rec.Step)
 	}

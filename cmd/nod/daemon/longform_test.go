@@ -24,8 +24,8 @@ func kept(r *rig.Rig, modal, text string) {
 	}
 }
 
-// pressPrivate clicks a button of the newest ephemeral message.
-func pressPrivate(r *rig.Rig, who, s, label string) sandbox.Reaction {
+// privateWith waits until the newest ephemeral message has a button.
+func privateWith(r *rig.Rig, who, s, label string) sandbox.Place {
 	r.T.Helper()
 	var at sandbox.Place
 	r.Eventually("a private message says "+label, func() bool {
@@ -36,8 +36,7 @@ func pressPrivate(r *rig.Rig, who, s, label string) sandbox.Reaction {
 		at = places[len(places)-1]
 		return slices.ContainsFunc(sandbox.Controls(s, r.Sandbox.Message(at)), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
 	})
-	reaction, err := r.Sandbox.Person(who).Press(r.Ctx, at, label)
-	return rig.Must(r.T, reaction, err)
+	return at
 }
 
 // everyField is a form with every type of field, some from a schema
@@ -103,43 +102,31 @@ func restart(r *rig.Rig) {
 }
 
 func slackForm(r *rig.Rig, a rig.Asked) {
-	opened := r.Press("ana", a.On("slack"), "Answer")
-	p := r.Sandbox.Person("ana")
-	reaction, err := p.Fill(r.Ctx, "slack", opened.Modal, everyValue...)
-	if rig.Must(r.T, reaction, err); !strings.Contains(fmt.Sprint(reaction.Errors), "required format: ^[a-z]+$") {
-		r.T.Fatalf("the mistake is told as %v", reaction.Errors)
+	refused := r.Fill("ana", a.On("slack"), "Answer", everyValue...)
+	if !strings.Contains(fmt.Sprint(refused.Errors), "required format: ^[a-z]+$") {
+		r.T.Fatalf("the mistake is told as %v", refused.Errors)
 	}
 	a.Pending("slack")
 	restart(r)
 	// The modal is still open with everything in it; only the mistake changes.
-	reaction, err = p.Fill(r.Ctx, "slack", opened.Modal, withName("billing")...)
-	rig.Must(r.T, reaction, err)
+	r.Refill("ana", "slack", refused.Modal, withName("billing")...)
 }
 
 func withName(name string) [][]string { return append([][]string{{name}}, everyValue[1:]...) }
 
 func discordForm(r *rig.Rig, a rig.Asked) {
-	p := r.Sandbox.Person("ana")
-	opened := r.Press("ana", a.On("discord"), "Answer")
-	fill := func(modal string, values ...[]string) sandbox.Reaction {
-		r.T.Helper()
-		reaction, err := p.Fill(r.Ctx, "discord", modal, values...)
-		return rig.Must(r.T, reaction, err)
-	}
-	fill(opened.Modal, everyValue[:5]...)
+	r.Fill("ana", a.On("discord"), "Answer", everyValue[:5]...)
 	r.Told("ana", "discord", sandbox.Reaction{}, "required format")
-	opened = pressPrivate(r, "ana", "discord", "Continue (1 of 3)")
-	kept(r, opened.Modal, "Billing")
-	fill(opened.Modal, []string{"billing"})
+	again := privateWith(r, "ana", "discord", "Continue (1 of 3)")
+	kept(r, r.Press("ana", again, "Continue (1 of 3)").Modal, "Billing")
+	r.Fill("ana", again, "Continue (1 of 3)", []string{"billing"})
 	restart(r)
-	opened = pressPrivate(r, "ana", "discord", "Continue (2 of 3)")
-	fill(opened.Modal, everyValue[5:10]...)
-	opened = pressPrivate(r, "ana", "discord", "Back") // and forth: nothing is lost
-	kept(r, opened.Modal, "08:00")
-	fill(opened.Modal)
-	opened = pressPrivate(r, "ana", "discord", "Continue (3 of 3)")
-	fill(opened.Modal, everyValue[10:]...)
-	places := p.PrivatePlaces("discord")
+	r.Fill("ana", privateWith(r, "ana", "discord", "Continue (2 of 3)"), "Continue (2 of 3)", everyValue[5:10]...)
+	back := privateWith(r, "ana", "discord", "Back") // and forth: nothing is lost
+	kept(r, r.Press("ana", back, "Back").Modal, "08:00")
+	r.Fill("ana", back, "Back")
+	r.Fill("ana", privateWith(r, "ana", "discord", "Continue (3 of 3)"), "Continue (3 of 3)", everyValue[10:]...)
+	places := r.Sandbox.Person("ana").PrivatePlaces("discord")
 	review := fmt.Sprint(r.Sandbox.Message(places[len(places)-1]))
 	for _, want := range []string{"Check and submit", "billing", "Gold", "fast, odd", "because"} {
 		if !strings.Contains(review, want) {
@@ -147,7 +134,7 @@ func discordForm(r *rig.Rig, a rig.Asked) {
 		}
 	}
 	a.Pending("discord")
-	pressPrivate(r, "ana", "discord", "Submit")
+	r.Press("ana", privateWith(r, "ana", "discord", "Submit"), "Submit")
 }
 
 func telegramForm(r *rig.Rig, a rig.Asked) {

@@ -113,3 +113,70 @@ func TestOrderWithoutADaemon(t *testing.T) {
 	}
 	t.Logf("%s, %v", time.Since(began), numbers(r))
 }
+
+// TestOrderOfBacklog checks that the cards of a long backlog appear in the order
+// of the requests: those that are posted immediately, those with a grace period,
+// and batches, although one of two daemons dies in the meantime.
+func TestOrderOfBacklog(t *testing.T) {
+	t.Parallel()
+	const requests = 80
+	r := rig.New(t, rig.Options{})
+	proxy := redistest.StartProxy(t, r.Redis.Addr)
+	whole := r.Client
+	r.Client = redis.NewClient(&redis.Options{Addr: proxy.Addr, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { r.Client.Close() })
+	r.Start(rig.Listen(t))
+	r.Client = whole
+	for _, service := range rig.Services {
+		r.Sandbox.AddFault(sandbox.Fault{Service: service, Kind: "delay", Delay: time.Second, Count: 1})
+	}
+	for n := range requests {
+		for kind, delay := range map[string]func(*bridge.Request){
+			"plain": func(*bridge.Request) {},
+			"grace": func(req *bridge.Request) { req.Grace = bridge.Duration(2 * time.Second) },
+			"batch": func(req *bridge.Request) {
+				req.Batch, req.Session = bridge.Duration(2*time.Second), fmt.Sprintf("s-%d", n/2)
+			},
+		} {
+			req := rig.Approval()
+			req.Prompt, req.Approval.Input = "Go?", fmt.Appendf(nil, `{"command":"%s %d."}`, kind, n)
+			delay(&req)
+			if _, err := r.Agent.Open(r.Ctx, req, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n == requests/2 {
+			proxy.Refuse(true)
+			proxy.Cut()
+		}
+	}
+	began := time.Now()
+	for _, kind := range []string{"plain", "grace", "batch"} {
+		numbered := regexp.MustCompile(kind + ` (\d+)\.`)
+		for _, service := range rig.Services {
+			var got []int
+			for len(got) < requests && time.Since(began) < 2*rig.Patience && bridge.Pause(r.Ctx, 500*time.Millisecond) {
+				got = inOrder(r, service, numbered)
+			}
+			if len(got) != requests || !slices.IsSorted(got) {
+				t.Errorf("%s: %d cards of %s: %v", service, len(got), kind, got)
+			}
+		}
+	}
+	t.Logf("the cards took %s", time.Since(began))
+}
+
+// inOrder returns the numbers of the cards on a service, in order. A daemon that
+// died may have posted some of them twice.
+func inOrder(r *rig.Rig, service string, numbered *regexp.Regexp) []int {
+	var out []int
+	seen := map[int]bool{}
+	for _, m := range texts(r, service) {
+		for _, hit := range numbered.FindAllStringSubmatch(m, -1) {
+			if n, _ := strconv.Atoi(hit[1]); !seen[n] {
+				seen[n], out = true, append(out, n)
+			}
+		}
+	}
+	return out
+}

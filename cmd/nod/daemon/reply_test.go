@@ -39,10 +39,7 @@ func TestReplyInThread(t *testing.T) {
 	})
 	first.Pending("slack")
 	second.Pending("slack")
-	opened := r.Press("ana", second.On("slack"), "Answer")
-	if _, err := r.Sandbox.Person("ana").Fill(r.Ctx, "slack", opened.Modal, []string{"eu"}); err != nil {
-		t.Fatal(err)
-	}
+	r.Fill("ana", second.On("slack"), "Answer", []string{"eu"})
 	second.End()
 	reply("ana", first, "v1.2 <&> more")
 	rec := first.End()

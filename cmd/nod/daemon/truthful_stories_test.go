@@ -247,9 +247,7 @@ func form(u *clicker) {
 	at := a.On(u.service)
 	u.clicks += 2
 	if u.service != "telegram" {
-		opened := u.Press("cy", at, render.LabelAnswer)
-		reaction, err := u.Sandbox.Person("cy").Fill(u.Ctx, u.service, opened.Modal, []string{"Us"}, []string{"billing"}, []string{"two\nlines"})
-		rig.Must(u.T, reaction, err)
+		u.Fill("cy", at, render.LabelAnswer, []string{"Us"}, []string{"billing"}, []string{"two\nlines"})
 		u.truthful(a)
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -59,6 +61,19 @@ func (r *Rig) Ask(req bridge.Request) Asked {
 		return err == nil && len(a.Messages)+len(a.Failures) == len(a.Interaction.Destinations)
 	})
 	return a
+}
+
+// Due makes a job of a request due now, once it exists. Tests use it instead of
+// short delays, which a busy machine exceeds.
+func (r *Rig) Due(kind bridge.JobKind, id bridge.ID, n int) {
+	r.T.Helper()
+	job := fmt.Sprintf("%s:%s:%d", kind, id, n)
+	r.Eventually("there is the job "+job, func() bool {
+		changed, err := r.Bare.ZAddArgs(r.Ctx, fmt.Sprintf("%s:{%d}:out", r.Config.Redis.Prefix, id.Partition()), redis.ZAddArgs{
+			XX: true, Ch: true, Members: []redis.Z{{Score: 1, Member: job}},
+		}).Result()
+		return err == nil && changed == 1
+	})
 }
 
 // On returns the place of the card on a platform.

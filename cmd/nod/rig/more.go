@@ -1,7 +1,6 @@
 package rig
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,15 +13,22 @@ import (
 // returns the place of the control.
 func (r *Rig) Open(who string, at sandbox.Place, label string) (sandbox.Reaction, sandbox.Place) {
 	r.T.Helper()
+	at = r.reach(who, at, label)
+	return r.Press(who, at, label), at
+}
+
+// reach returns the place of a control: a card, or the menu of the card, which it
+// opens.
+func (r *Rig) reach(who string, at sandbox.Place, label string) sandbox.Place {
+	r.T.Helper()
 	r.Eventually(fmt.Sprintf("the card on %s leads to %q", at.Service, label), func() bool {
 		return r.offers(at, label) || r.offers(at, render.LabelMore)
 	})
 	if r.offers(at, label) {
-		return r.Press(who, at, label), at
+		return at
 	}
 	r.Press(who, at, render.LabelMore)
-	menu := r.menu(who, at, label)
-	return r.Press(who, menu, label), menu
+	return r.menu(who, at, label)
 }
 
 // Decide decides with a control that states first what the decision does: in a
@@ -32,9 +38,7 @@ func (r *Rig) Decide(who string, at sandbox.Place, label string) sandbox.Reactio
 	opened, where := r.Open(who, at, label)
 	switch {
 	case opened.Modal != "":
-		return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
-			return r.Sandbox.Person(who).Fill(ctx, at.Service, opened.Modal)
-		})
+		return r.Refill(who, at.Service, opened.Modal)
 	case where == at:
 		label = strings.TrimSuffix(label, "…")
 		return r.Press(who, r.menu(who, at, label), label)
@@ -55,9 +59,7 @@ func (r *Rig) Edit(who string, at sandbox.Place, input string) string {
 	}
 	for _, v := range r.Sandbox.State().Slack.Views {
 		if shown := ShownIn(v.View); strings.Contains(shown, render.LabelApproveNow) {
-			r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
-				return r.Sandbox.Person(who).Fill(ctx, at.Service, v.ID)
-			})
+			r.Refill(who, at.Service, v.ID)
 			return shown
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -63,9 +64,7 @@ func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction
 	r.Eventually(fmt.Sprintf("the card on %s shows %q", at.Service, label), func() bool {
 		return slices.ContainsFunc(sandbox.Controls(at.Service, r.Sandbox.Message(at)), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
 	})
-	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
-		return r.Sandbox.Person(who).Press(ctx, at, label)
-	})
+	return r.insist(who, at.Service, func() (sandbox.Reaction, error) { return r.Sandbox.Person(who).Press(r.Ctx, at, label) })
 }
 
 // approving are the labels of the control that approves once.
@@ -82,13 +81,10 @@ const reads = "Read and "
 func (r *Rig) Approve(who string, at sandbox.Place) sandbox.Reaction {
 	r.T.Helper()
 	label := r.ApprovingLabel(at)
-	opened := r.Press(who, at, label)
 	if !strings.HasPrefix(label, reads) {
-		return opened
+		return r.Press(who, at, label)
 	}
-	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
-		return r.Sandbox.Person(who).Fill(ctx, at.Service, opened.Modal)
-	})
+	return r.Fill(who, at, label)
 }
 
 // ApprovingLabel waits until a card has the control that approves once, and
@@ -110,20 +106,10 @@ func (r *Rig) ApprovingLabel(at sandbox.Place) string {
 // insist performs an action that nod must record, and repeats it while nod is
 // too busy to record it. Ephemeral replies arrive later, so they are checked in
 // the background.
-func (r *Rig) insist(who, service string, do func(context.Context) (sandbox.Reaction, error)) sandbox.Reaction {
+func (r *Rig) insist(who, service string, do func() (sandbox.Reaction, error)) sandbox.Reaction {
 	r.T.Helper()
-	seen := r.unrecorded(who, service)
-	reaction, err := do(r.Ctx)
-	for range 5 {
-		if err != nil || !tooBusy(reaction) {
-			break
-		}
-		before := reaction
-		if reaction, err = do(r.Ctx); err != nil { // a late answer has closed the card
-			before.Warning = ""
-			return before
-		}
-	}
+	seen := person.Unrecorded(r.Sandbox, who, service)
+	reaction, err := person.Insist(Patience, do)
 	Must(r.T, reaction, err)
 	if service == "telegram" { // the toast comes with the click
 		return reaction
@@ -131,67 +117,56 @@ func (r *Rig) insist(who, service string, do func(context.Context) (sandbox.Reac
 	ctx, cancel := context.WithTimeout(r.Ctx, Patience)
 	var wg sync.WaitGroup
 	r.T.Cleanup(func() { cancel(); wg.Wait() })
-	wg.Go(func() {
-		for r.Sandbox.Wait(ctx, func() bool { return r.unrecorded(who, service) > seen }) == nil {
-			seen++
-			_, _ = do(ctx)
-		}
-	})
+	wg.Go(func() { person.Again(ctx, r.Sandbox, who, service, seen, func() { _, _ = do() }) })
 	return reaction
-}
-
-// tooBusy reports whether nod did not answer in time, or could not record the
-// action.
-func tooBusy(reaction sandbox.Reaction) bool {
-	return strings.Contains(reaction.Warning, "no answer within") ||
-		strings.Contains(reaction.Toast+fmt.Sprint(reaction.Errors), bridge.NoteNotRecorded)
-}
-
-// unrecorded returns the number of times that a person was told to click again.
-func (r *Rig) unrecorded(who, service string) int {
-	n := 0
-	for _, note := range r.Sandbox.Person(who).Notes(service) {
-		if strings.Contains(note, bridge.NoteNotRecorded) {
-			n++
-		}
-	}
-	return n
 }
 
 // Typed answers with free text as the platform requires: in a modal, or in a
 // reply.
 func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	r.T.Helper()
-	p := r.Sandbox.Person(who)
 	if at.Service == "telegram" {
 		reaction, _ := r.Open(who, at, label)
 		r.Eventually("the prompt is there", func() bool {
 			var err error
-			reaction, err = p.Reply(r.Ctx, at.Channel, text)
+			reaction, err = r.Sandbox.Person(who).Reply(r.Ctx, at.Channel, text)
 			return err == nil
 		})
 		return reaction
 	}
-	opened, at := r.Open(who, at, label)
-	closed := false
-	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
-		if closed { // open the form again, as a person would
-			again, err := p.Press(ctx, at, label)
-			if err != nil || tooBusy(again) {
-				return again, err
-			}
-			opened = again
-		}
-		reaction, err := p.Fill(ctx, at.Service, opened.Modal, []string{text})
-		closed = len(reaction.Errors) == 0 // a form with errors stays open
-		return reaction, err
+	return r.Fill(who, at, label, []string{text})
+}
+
+// Fill clicks a control of a card or of its menu, and submits the form that it
+// opens.
+func (r *Rig) Fill(who string, at sandbox.Place, label string, fields ...[]string) sandbox.Reaction {
+	r.T.Helper()
+	at = r.reach(who, at, label)
+	p := r.Sandbox.Person(who)
+	return r.insist(who, at.Service, person.Form(Patience,
+		func() (sandbox.Reaction, error) { return p.Press(r.Ctx, at, label) },
+		func(modal string) (sandbox.Reaction, error) { return p.Fill(r.Ctx, at.Service, modal, fields...) }))
+}
+
+// Refill submits a form that is already open.
+func (r *Rig) Refill(who, service, modal string, fields ...[]string) sandbox.Reaction {
+	r.T.Helper()
+	return r.insist(who, service, func() (sandbox.Reaction, error) {
+		return r.Sandbox.Person(who).Fill(r.Ctx, service, modal, fields...)
+	})
+}
+
+// Command sends nod a command in a channel.
+func (r *Rig) Command(who, service, channel, words string) sandbox.Reaction {
+	r.T.Helper()
+	return r.insist(who, service, func() (sandbox.Reaction, error) {
+		return r.Sandbox.Person(who).Command(r.Ctx, service, channel, words)
 	})
 }
 
 // Choose answers one question with options as the platform requires.
 func (r *Rig) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction {
 	r.T.Helper()
-	p := r.Sandbox.Person(who)
 	submit := map[bridge.Widget]string{bridge.WidgetSelect: "Submit", bridge.WidgetRadio: "Submit", bridge.WidgetCheckbox: "Submit"}[w]
 	if at.Service == "telegram" && w == bridge.WidgetCheckbox {
 		submit = "Done"
@@ -200,9 +175,7 @@ func (r *Rig) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...st
 	case w == bridge.WidgetButtons || w == bridge.WidgetConfirm:
 		return r.Press(who, at, labels[0])
 	case at.Service == "discord" && w != bridge.WidgetSelect:
-		opened := r.Press(who, at, "Choose")
-		reaction, err := p.Fill(r.Ctx, at.Service, opened.Modal, labels)
-		return Must(r.T, reaction, err)
+		return r.Fill(who, at, "Choose", labels)
 	}
 	if at.Service == "telegram" {
 		for _, l := range labels {
@@ -210,6 +183,7 @@ func (r *Rig) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...st
 		}
 		return r.Press(who, at, submit)
 	}
-	reaction, err := p.Pick(r.Ctx, at, labels, submit)
-	return Must(r.T, reaction, err)
+	return r.insist(who, at.Service, func() (sandbox.Reaction, error) {
+		return r.Sandbox.Person(who).Pick(r.Ctx, at, labels, submit)
+	})
 }

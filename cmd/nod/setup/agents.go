@@ -171,7 +171,8 @@ func (s *Settings) Codex(f HookOptions) error {
 
 // applyHooks replaces nod's entries among an agent's hooks, or removes them.
 // With keepGates, nod's gates remain, so that nothing opens one by accident.
-// Entries of others keep their place, their format and their comments.
+// Entries of others keep their place, their format and their comments. New
+// entries keep the environment that a user gave the earlier ones.
 func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keepGates bool) error {
 	return s.change(func(doc *hujson.Value) error {
 		var was struct {
@@ -189,14 +190,15 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 			}
 		}
 		slices.Sort(events)
+		before := beforeProgram(was.Hooks, agent)
 		for _, event := range events {
 			kept := func(raw json.RawMessage) bool {
 				ours, gate := isOurs(raw, agent)
 				return !ours || !s.Undo && event == "PreToolUse" && gate && keepGates
 			}
-			want := entries[event]
-			if s.Undo {
-				want = nil
+			var want []hookEntry
+			if !s.Undo {
+				want = after(before, entries[event])
 			}
 			if err := replaceHooks(doc, event, was.Hooks[event], kept, want); err != nil {
 				return err
@@ -204,6 +206,16 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 		}
 		return nil
 	})
+}
+
+// after returns entries whose commands follow a text.
+func after(before string, entries []hookEntry) []hookEntry {
+	entries = slices.Clone(entries)
+	for n := range entries {
+		entries[n].Hooks = slices.Clone(entries[n].Hooks)
+		entries[n].Hooks[0].Command = before + entries[n].Hooks[0].Command
+	}
+	return entries
 }
 
 // replaceHooks removes the entries of an event that are not kept, and appends
@@ -257,18 +269,17 @@ func plainJSON(raw []byte) (v any) {
 const watchCommand = " hook claude --watch"
 
 // isOurs reports whether an entry belongs to nod, judging by its command, and
-// whether it is a gate. The entry that watches for a stop is none, nor is the
+// whether it is a gate. The entry that watches for a stop is not one, nor is the
 // one for questions and plans that earlier versions had.
 func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	var e hookEntry
 	if json.Unmarshal(raw, &e) != nil || len(e.Hooks) != 1 {
 		return false, false
 	}
-	program, _, found := strings.Cut(e.Hooks[0].Command, " hook "+agent)
-	name := strings.TrimSuffix(strings.Trim(filepath.Base(program), "'"), ".exe")
+	_, ours = parseHookLine(e.Hooks[0].Command, agent)
 	watches := strings.HasSuffix(e.Hooks[0].Command, watchCommand)
 	gate = !watches && (e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode")
-	return found && strings.HasPrefix(name, "nod"), gate
+	return ours, gate
 }
 
 // put sets the member at a path of two names and creates the parent if needed.

@@ -183,6 +183,50 @@ func TestGates(t *testing.T) {
 	}
 }
 
+// TestEnvironmentOfHooks checks that nod init replaces the hooks that a user gave
+// an environment, keeps the environment, and removes them on request.
+func TestEnvironmentOfHooks(t *testing.T) {
+	t.Parallel()
+	for command, before := range map[string]string{
+		"nod hook claude": "", "'/opt/my tools/nod' hook claude --route prod": "",
+		"NOD_URL=http://127.0.0.1:8090 nod hook claude":                      "NOD_URL=http://127.0.0.1:8090 ",
+		"NOD_URL=http://127.0.0.1:8090 /usr/bin/nod hook claude --grace 10s": "NOD_URL=http://127.0.0.1:8090 ",
+		"A='b c' NOD_TOKEN=\"$(cat ~/token)\" nod hook claude --route prod":  "A='b c' NOD_TOKEN=\"$(cat ~/token)\" ",
+		"env NOD_ROUTE=prod \"$HOME/bin/nod\" hook claude --fail open":       "env NOD_ROUTE=prod ",
+	} {
+		path := filepath.Join(t.TempDir(), "settings.json")
+		hooks := map[string]any{"Stop": []hookEntry{{"", []hookHandler{{Type: "command", Command: command}}}}}
+		raw, err := json.Marshal(map[string]any{"hooks": hooks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		first := initFile(t, "claude", Settings{Path: path})
+		var file struct{ Hooks map[string][]hookEntry }
+		if err := json.Unmarshal([]byte(first), &file); err != nil {
+			t.Fatal(err)
+		}
+		for event, entries := range file.Hooks {
+			if len(entries) != 1 || !strings.HasPrefix(entries[0].Hooks[0].Command, before+"nod hook claude") {
+				t.Errorf("%s: %s has %+v", command, event, entries)
+			}
+		}
+		if again := initFile(t, "claude", Settings{Path: path}); again != first {
+			t.Errorf("%s: after the second run: %s", command, again)
+		}
+		if undone := initFile(t, "claude", Settings{Path: path, Undo: true}); strings.Contains(undone, "nod") {
+			t.Errorf("%s: after the undo: %s", command, undone)
+		}
+	}
+	for _, command := range []string{"./check.sh hook claude", "NOD=nod other hook claude", "echo 'nod hook claude'", "nod hook codex", "nod ' hook claude"} {
+		if _, ours := parseHookLine(command, "claude"); ours {
+			t.Errorf("%s: counts as nod's", command)
+		}
+	}
+}
+
 // initFile changes the settings of an agent and returns them.
 func initFile(t *testing.T, agent string, s Settings) string {
 	t.Helper()

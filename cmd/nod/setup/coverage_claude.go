@@ -142,7 +142,7 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 		s.add("agent.claude", bridge.FindingOK, path+" has no gates: Claude Code decides which calls need a person", "")
 	}
 	for _, e := range h.ours("claude", "PermissionRequest") {
-		s.asks = s.asks || runnable(e.Hooks[0].Command)
+		s.asks = s.asks || runnable(e.Hooks[0].Command, "claude")
 		if e.Hooks[0].OnFailure != "" {
 			s.add("agent.claude", bridge.FindingWarning, path+" sets onFailure on PermissionRequest, which denies before the person at the keyboard can answer", "run nod init claude again")
 		}
@@ -169,7 +169,7 @@ func (s *claudeSurvey) gate(path string, e hookEntry) {
 		opens(" in Claude Code "+s.Version, "update Claude Code to 2.1.295 or later")
 	case failsOpen.MatchString(h.Command):
 		opens(" if the daemon is unreachable", "remove --fail open, or run nod init claude again")
-	case !runnable(h.Command):
+	case !runnable(h.Command, "claude"):
 		s.closed = append(s.closed, e)
 		s.add(check, bridge.FindingFailed, detail+" blocks every call, because its program does not exist: "+h.Command, "run nod init claude again")
 	case s.Version == "":
@@ -236,8 +236,8 @@ func olderThan(version string, than [3]int) bool {
 }
 
 // runnable reports whether the program of a hook's command exists.
-func runnable(command string) bool {
-	program, _, _ := strings.Cut(command, " hook ")
-	_, err := exec.LookPath(strings.Trim(program, "'"))
+func runnable(command, agent string) bool {
+	line, _ := parseHookLine(command, agent)
+	_, err := exec.LookPath(line.program)
 	return err == nil
 }

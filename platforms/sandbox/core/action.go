@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
@@ -34,6 +35,16 @@ type Reaction struct {
 	Modal   string            `json:"modal,omitempty"`   // a modal that opened
 	Errors  map[string]string `json:"errors,omitempty"`  // at the fields of a modal
 	Choices []string          `json:"choices,omitempty"` // suggestions for the option of a command
+}
+
+// Loading is the warning of a client whose button shows that the app has not
+// answered yet.
+const Loading = "the button keeps loading"
+
+// Unanswered reports whether the app did not answer in time. It may still act
+// later.
+func (r Reaction) Unanswered() bool {
+	return strings.Contains(r.Warning, ErrNoAnswer.Error()) || r.Warning == Loading
 }
 
 // Place is a message in a channel of a service.

@@ -22,7 +22,6 @@ type client struct {
 }
 
 func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
-	const loading = "the button keeps loading"
 	cl.Lock()
 	c := cl.chats[chatID(a)]
 	var clicked raw.Object
@@ -43,7 +42,7 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 	cl.Unlock()
 	times, err := cl.Event(ctx, "event_drop")
 	if errors.Is(err, core.ErrNoAnswer) {
-		return core.Reaction{Warning: loading}, nil
+		return core.Reaction{Warning: core.Loading}, nil
 	}
 	if err != nil {
 		return core.Reaction{}, err
@@ -59,7 +58,7 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 	case <-time.After(patience):
 	case <-ctx.Done():
 	}
-	return core.Reaction{Warning: loading}, nil
+	return core.Reaction{Warning: core.Loading}, nil
 }
 
 // chatID returns the ID of the chat of an action in canonical form.

@@ -1,0 +1,74 @@
+package setup
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// hookLine is the command line of a hook that runs nod.
+type hookLine struct {
+	// before is the text in front of the program in its command, such as
+	// "NOD_URL=http://127.0.0.1:8787 ".
+	before  string
+	program string
+}
+
+// parseHookLine finds the call of nod hook in the command line of an agent's
+// hook. It returns false if there is none.
+func parseHookLine(command, agent string) (hookLine, bool) {
+	var out hookLine
+	found := false
+	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
+	if err != nil {
+		return out, false
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok || found {
+			return !found
+		}
+		words := literals(call)
+		for k := 1; k+1 < len(words); k++ {
+			name := strings.TrimSuffix(filepath.Base(words[k-1]), ".exe")
+			if words[k] == "hook" && words[k+1] == agent && strings.HasPrefix(name, "nod") {
+				found = true
+				out = hookLine{command[call.Pos().Offset():call.Args[k-1].Pos().Offset()], words[k-1]}
+			}
+		}
+		return !found
+	})
+	return out, found
+}
+
+// literals returns the words of a command without their quotes. A word whose
+// value depends on another command is empty.
+func literals(call *syntax.CallExpr) []string {
+	words := make([]string, len(call.Args))
+	for n, arg := range call.Args {
+		words[n], _ = expand.Literal(nil, arg) // empty after an error
+	}
+	return words
+}
+
+// beforeProgram returns the text in front of the program in nod's hooks, such as
+// an environment that a user added. It is empty if none has any.
+func beforeProgram(hooks map[string][]json.RawMessage, agent string) string {
+	for _, event := range slices.Sorted(maps.Keys(hooks)) {
+		for _, raw := range hooks[event] {
+			var e hookEntry
+			if ours, _ := isOurs(raw, agent); !ours || json.Unmarshal(raw, &e) != nil {
+				continue
+			}
+			if line, _ := parseHookLine(e.Hooks[0].Command, agent); line.before != "" {
+				return line.before
+			}
+		}
+	}
+	return ""
+}
