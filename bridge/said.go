@@ -18,11 +18,17 @@ type Said struct {
 	At time.Time
 }
 
+// Written returns the reply itself.
+func (s Said) Written() MessageRef {
+	return MessageRef{Channel: s.Card.Channel, Message: s.Message, Thread: s.Card.Thread}
+}
+
 // Listener is a Sink that takes replies to cards.
 type Listener interface {
-	// Reply answers the text question of a card with the text of a reply. A
-	// zero verdict means that there is nothing to say to the person. After an
-	// error nothing was recorded, and the reply may be repeated.
+	// Reply answers the text question of a card with the text of a reply, or
+	// passes the reply to the agent. A verdict without a note means that there
+	// is nothing to say to the person. After an error nothing was recorded, and
+	// the reply may be repeated.
 	Reply(context.Context, Said) (Verdict, error)
 }
 

@@ -20,7 +20,7 @@ const (
 	SteeringTTL = 24 * time.Hour
 )
 
-// Fate is what became of a message of a person for a session.
+// Fate is the outcome of a message of a person for a session.
 type Fate string
 
 // The fates.
@@ -48,8 +48,8 @@ type Steering struct {
 	// Route is the route whose responders may send the message if the session
 	// has no requests.
 	Route string `json:"route,omitempty"`
-	// Fate is what became of the message, and Done the time of that. Done is
-	// zero while the message waits.
+	// Fate is the outcome, and Done its time. Done is zero while the message
+	// waits.
 	Fate Fate      `json:"fate,omitempty"`
 	Done time.Time `json:"done,omitzero"`
 	// Proof proves the message to daemons.
@@ -76,7 +76,7 @@ func (s Steering) Words() string {
 	return OneLine(s.By.Display()) + " wrote" + where + " at " + s.At.UTC().Format("15:04:05 UTC") + ": '" + s.Text + "'"
 }
 
-// Status returns the fate in words, for the author.
+// Status describes the fate, for the author.
 func (s Steering) Status() string {
 	agent := OneLine(s.Agent)
 	switch s.Fate {

@@ -24,6 +24,7 @@ type Store interface {
 	Stops
 	Memory
 	Mailbox
+	Steerings
 	Presence
 	AuditLog
 	Links
