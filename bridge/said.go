@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -13,14 +14,16 @@ type Said struct {
 	Card MessageRef
 	// Message is the ID of the reply, which counts at most once.
 	Message string
-	Text    string // empty if the platform does not let nod read it
+	// In is the thread that the reply is in, if it differs from that of Card.
+	In   string
+	Text string // empty if the platform does not let nod read it
 	// At is the time of the reply. It does not answer a later request.
 	At time.Time
 }
 
 // Written returns the reply itself.
 func (s Said) Written() MessageRef {
-	return MessageRef{Channel: s.Card.Channel, Message: s.Message, Thread: s.Card.Thread}
+	return MessageRef{Channel: s.Card.Channel, Message: s.Message, Thread: cmp.Or(s.In, s.Card.Thread)}
 }
 
 // Listener is a Sink that takes replies to cards.

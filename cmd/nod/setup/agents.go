@@ -146,10 +146,16 @@ func (s *Settings) Claude(f HookOptions) error {
 		h := hookHandler{Type: "command", Command: gate, Timeout: hookTime, If: g.If, OnFailure: "block"}
 		entries["PreToolUse"] = append(entries["PreToolUse"], hookEntry{g.Matcher, []hookHandler{h}})
 	}
-	// It only denies the calls of a stopped session. It is not a gate, so there
-	// is no onFailure.
+	// It denies the calls of a stopped session, and passes on what people write
+	// to the session. It is not a gate, so there is no onFailure.
 	watch := hookHandler{Type: "command", Command: render.ShellQuote(s.program()) + watchCommand, Timeout: closingTime}
-	entries["PreToolUse"] = append(entries["PreToolUse"], hookEntry{"*", []hookHandler{watch}})
+	for _, event := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"} {
+		matcher := ""
+		if strings.Contains(event, "Tool") {
+			matcher = "*"
+		}
+		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{watch}})
+	}
 	return s.applyHooks("claude", entries, f.Gates == nil)
 }
 
@@ -223,7 +229,7 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 	})
 }
 
-// watchCommand is the end of the command that watches for a stop.
+// watchCommand is the end of the command that watches a session.
 const watchCommand = " hook claude --watch"
 
 // isOurs reports whether an entry belongs to nod, judging by its command, and
