@@ -52,6 +52,9 @@ type Steering struct {
 	// waits.
 	Fate Fate      `json:"fate,omitempty"`
 	Done time.Time `json:"done,omitzero"`
+	// Again means that a reader took the message before and has not acknowledged
+	// it, so that the agent may have it.
+	Again bool `json:"again,omitempty"`
 	// Proof proves the message to daemons.
 	Proof string `json:"proof,omitempty"`
 

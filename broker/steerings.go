@@ -161,13 +161,13 @@ func decodeSteerings(cmd *redis.Cmd) ([]bridge.Steering, error) {
 // decodeSteering reads a message as the script returns it.
 func decodeSteering(v any) (bridge.Steering, error) {
 	list, _ := v.([]any)
-	f := make([]string, max(6, len(list)))
+	f := make([]string, max(8, len(list)))
 	for n, v := range list {
 		f[n], _ = v.(string)
 	}
 	var s bridge.Steering
 	err := json.Unmarshal([]byte(f[1]), &s)
-	s.ID, s.Fate, s.Told = f[0], bridge.Fate(f[2]), bridge.Fate(f[4])
+	s.ID, s.Fate, s.Told, s.Again = f[0], bridge.Fate(f[2]), bridge.Fate(f[4]), f[7] != ""
 	if ms, perr := strconv.ParseInt(f[3], 10, 64); perr == nil {
 		s.Done = time.UnixMilli(ms).UTC()
 	}

@@ -4,8 +4,15 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
+)
+
+// The time for which messages are reserved for a reader.
+const (
+	defaultLease = 15 * time.Second
+	maxLease     = 5 * time.Minute
 )
 
 // instruction is the body of a call that sends a message to a session.
@@ -49,16 +56,23 @@ func (s sessions) inboxOf(r *http.Request, p Principal) (func(context.Context) (
 	if err := bridge.CheckText("reader", reader, 100); err != nil {
 		return nil, err
 	}
-	var continued *bool
+	t := bridge.Taking{Agent: p.Agent.Name, Session: session, Reader: reader, Lease: defaultLease}
+	if v := q.Get("lease"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil || d <= 0 || d > maxLease {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "lease: invalid duration %q (at most %s)", v, maxLease)
+		}
+		t.Lease = d
+	}
 	if v := q.Get("continued"); v != "" {
 		b, err := strconv.ParseBool(v)
 		if err != nil {
 			return nil, bridge.Errorf(bridge.CodeInvalid, "continued: invalid value %q (true or false)", v)
 		}
-		continued = &b
+		t.Continued = &b
 	}
 	return func(ctx context.Context) ([]bridge.Message, error) {
-		all, err := s.engine.Sessions.Take(ctx, p.Agent.Name, session, reader, continued)
+		all, err := s.engine.Sessions.Take(ctx, t)
 		items := make([]bridge.Message, len(all))
 		for n, m := range all {
 			items[n] = bridge.SaidMessage(m)

@@ -34,9 +34,12 @@ func (c *Client) Steering(ctx context.Context, session, id string) (bridge.Steer
 
 // Taking describes how an agent takes the messages of people.
 type Taking struct {
-	// Reader identifies the caller. For a few seconds, no other reader gets the
-	// messages. The caller then has to acknowledge those that it has passed on.
+	// Reader identifies the caller. No other reader gets the messages before
+	// the lease ends. The caller has to acknowledge those that it has passed on.
 	Reader string
+	// Lease is the time for which the messages are reserved. Zero means 15
+	// seconds.
+	Lease time.Duration
 	// Wait is the time to wait for the first message. Zero means not to wait.
 	Wait time.Duration
 	// Continued is nil unless the agent ends its turn. It then reports whether
@@ -50,6 +53,9 @@ func (c *Client) TakeMessages(ctx context.Context, session string, t Taking) ([]
 	q := url.Values{"reader": {t.Reader}}
 	if t.Wait > 0 {
 		q.Set("wait", t.Wait.String())
+	}
+	if t.Lease > 0 {
+		q.Set("lease", t.Lease.String())
 	}
 	if t.Continued != nil {
 		q.Set("continued", strconv.FormatBool(*t.Continued))

@@ -36,7 +36,7 @@ func (se *Sessions) Messages(ctx context.Context, agent, session string) ([]brid
 	if err != nil {
 		return nil, err
 	}
-	said, err := se.Take(ctx, agent, session, "", nil)
+	said, err := se.Take(ctx, bridge.Taking{Agent: agent, Session: session})
 	for _, s := range said {
 		out = append(out, bridge.SaidMessage(s))
 	}

@@ -11,14 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-const (
-	// steeringBatch is the maximum number of messages that an agent takes at a
-	// time.
-	steeringBatch = 20
-	// steeringLease is the time for which messages are reserved for a reader
-	// that has not acknowledged them.
-	steeringLease = 5 * time.Second
-)
+// steeringBatch is the maximum number of messages that an agent takes at a time.
+const steeringBatch = 20
 
 // steerer passes messages of people to sessions.
 type steerer struct {
@@ -142,18 +136,15 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 	return s, err
 }
 
-// Take returns the messages of people that wait for a session, oldest first,
-// and reserves them for a reader for a short time. There are none for a stopped
-// session. Continued is nil unless the agent ends its turn; see
-// [bridge.Taking].
-func (se *Sessions) Take(ctx context.Context, agent, session, reader string, continued *bool) ([]bridge.Steering, error) {
-	_, stopped, err := se.stops.Stopped(ctx, agent, session)
+// Take returns the messages of people that wait for a session, oldest first, and
+// reserves them for a reader. There are none for a stopped session.
+func (se *Sessions) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
+	_, stopped, err := se.stops.Stopped(ctx, t.Agent, t.Session)
 	if err != nil || stopped {
 		return nil, err
 	}
-	return se.steerer.store.TakeSteerings(ctx, bridge.Taking{
-		Agent: agent, Session: session, Reader: reader, Lease: steeringLease, Continued: continued, Limit: steeringBatch,
-	})
+	t.Limit = steeringBatch
+	return se.steerer.store.TakeSteerings(ctx, t)
 }
 
 // Took records that the agent has taken the messages of people through the given

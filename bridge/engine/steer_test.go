@@ -41,7 +41,9 @@ func (c *court) posted(rec bridge.Record) {
 // taken returns the texts that a reader takes.
 func (c *court) taken(reader string, continued *bool) []bridge.Steering {
 	c.t.Helper()
-	all, err := c.engine.Sessions.Take(c.t.Context(), "ci", "s", reader, continued)
+	all, err := c.engine.Sessions.Take(c.t.Context(), bridge.Taking{
+		Agent: "ci", Session: "s", Reader: reader, Lease: time.Minute, Continued: continued,
+	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -71,6 +73,9 @@ func TestSteerReply(t *testing.T) {
 	}
 	if got := all[0].Words(); !strings.Contains(got, "ana wrote in wall at ") || !strings.HasSuffix(got, ": 'use ⟨U+202E⟩port 8080⟨U+0007⟩'") {
 		t.Errorf("the agent reads %q", got)
+	}
+	if same := c.taken("r", nil); len(same) != 1 || !same[0].Again || all[0].Again {
+		t.Errorf("the same reader takes %+v", same)
 	}
 	if more := c.taken("other", nil); len(more) != 0 {
 		t.Errorf("another reader takes %+v", more)
@@ -216,7 +221,9 @@ func TestSteerExactlyOnce(t *testing.T) {
 		wg.Go(func() {
 			c, random := courts[n%2], rand.New(rand.NewPCG(1, uint64(n)))
 			for end := time.Now().Add(40 * time.Second); time.Now().Before(end); {
-				all, err := c.engine.Sessions.Take(t.Context(), "ci", "s", fmt.Sprintf("%d-%d", n, random.Uint64()), nil)
+				all, err := c.engine.Sessions.Take(t.Context(), bridge.Taking{
+					Agent: "ci", Session: "s", Reader: fmt.Sprintf("%d-%d", n, random.Uint64()), Lease: time.Second,
+				})
 				if err != nil {
 					t.Error(err)
 					return

@@ -56,7 +56,7 @@ end
 --      5 '' unless the agent ends its turn; then '1' if a message continued
 --        the turn, otherwise '0'
 --      6 largest number of times in a row that a turn is continued
--- returns the messages
+-- returns the messages, each with the reader before
 function does.take()
   local h = call('HMGET', KEYS[5], 'r', 'u', 'c')
   local function keep(...)
@@ -72,10 +72,15 @@ function does.take()
   local out = {}
   for _, id in ipairs(call('LRANGE', KEYS[4], 0, tonumber(ARGV[4]) - 1)) do
     local m = message(id)
-    if m then
-      out[#out + 1] = m
-    else
+    if not m then
       call('LREM', KEYS[4], 1, id)
+    else
+      if ARGV[2] ~= '' then
+        local key = KEYS[1] .. id
+        m[8] = call('HGET', key, 'r') or ''
+        call('HSET', key, 'r', ARGV[2])
+      end
+      out[#out + 1] = m
     end
   end
   if #out > 0 and ARGV[2] ~= '' then keep('r', ARGV[2], 'u', ms(now + tonumber(ARGV[3]))) end

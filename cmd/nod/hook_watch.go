@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -22,9 +24,8 @@ const (
 	// maxWatched limits the input of a hook that watches, in bytes. It is larger
 	// than maxHookInput, because the daemon does not receive it.
 	maxWatched = 64 << 20
-	// tookTime is the time for which a hook tries to record that the agent has
-	// a message. It is shorter than the daemon's lease on the message, and than
-	// the timeout of the hook.
+	// tookTime is the longest time for which a hook tries to record that the
+	// agent has a message. It is shorter than the timeout of the hook.
 	tookTime = 8 * time.Second
 )
 
@@ -48,6 +49,9 @@ type watcher struct {
 	claudecode.Watch
 	client *client.Client
 	errs   io.Writer
+	// patience is the time for which the hook tries to record that the agent has
+	// a message. The messages are reserved for twice that time.
+	patience time.Duration
 
 	through string // ID of the last message that the agent gets
 }
@@ -57,7 +61,7 @@ type watcher struct {
 func (f hookFlags) watchSession(cmd *cobra.Command) error {
 	ctx, unwatch := untilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
-	w := watcher{errs: cmd.ErrOrStderr()}
+	w := watcher{errs: cmd.ErrOrStderr(), patience: min(f.patience, tookTime)}
 	answer, event := json.RawMessage("{}"), "watch"
 	body, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxWatched))
 	watched := false
@@ -98,27 +102,43 @@ func (w *watcher) look(ctx context.Context) (json.RawMessage, string, error) {
 
 // messages returns the output with the messages of people that wait.
 func (w *watcher) messages(ctx context.Context) (json.RawMessage, error) {
-	all, err := w.client.TakeMessages(ctx, w.Session, client.Taking{Reader: "hook " + uuid.NewString(), Continued: w.Continued})
+	all, err := w.client.TakeMessages(ctx, w.Session, client.Taking{
+		Reader: "hook " + uuid.NewString(), Lease: 2 * w.patience, Continued: w.Continued,
+	})
 	if err != nil || len(all) == 0 {
 		return json.RawMessage("{}"), err
 	}
-	texts := make([]string, len(all))
-	for n, m := range all {
-		texts[n] = strings.TrimSpace(m.Text)
+	var texts []string
+	for _, m := range all {
+		mark := "(message " + m.ID + ")"
+		if m.Steering.Again && w.known(mark) {
+			w.through = m.ID
+			continue
+		}
+		if next := append(texts, strings.TrimSpace(m.Text)+" "+mark); claudecode.Fits(next) || len(texts) == 0 {
+			texts, w.through = next, m.ID
+			continue
+		}
+		break
 	}
-	fit := claudecode.Fitting(texts)
-	answer, err := dialect.Encode(claudecode.Told(w.Event, strings.Join(texts[:fit], "\n")))
-	if err == nil {
-		w.through = all[fit-1].ID
+	if len(texts) == 0 {
+		return json.RawMessage("{}"), nil
 	}
-	return answer, err
+	return dialect.Encode(claudecode.Told(w.Event, strings.Join(texts, "\n")))
+}
+
+// known reports whether the conversation has a text. An earlier hook may have
+// died after Claude Code had read its output.
+func (w *watcher) known(text string) bool {
+	raw, err := os.ReadFile(w.Transcript)
+	return err == nil && bytes.Contains(raw, []byte(text))
 }
 
 // took records that the agent has the messages.
 func (w *watcher) took(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tookTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.patience)
 	defer cancel()
-	w.client.Patience, w.client.FirstPatience = tookTime, 0
+	w.client.Patience, w.client.FirstPatience = w.patience, 0
 	if err := w.client.Acknowledge(ctx, w.Session, w.through); err != nil {
 		fmt.Fprintf(w.errs, "nod was not told that the agent has the message: %s\n", render.Line(bridge.PublicText(err)))
 	}

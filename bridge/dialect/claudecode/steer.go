@@ -61,14 +61,11 @@ func Told(event, text string) any {
 	return hookOutput{Specific: told{event, text}}
 }
 
-// Fitting returns the number of texts, from the first on, that fit into one
-// output with a line each. A single text always fits.
-func Fitting(texts []string) int {
+// Fits reports whether texts, with a line each, fit into one output.
+func Fits(texts []string) bool {
 	size := 0
-	for n, text := range texts {
-		if size += len(utf16.Encode([]rune(text))) + 1; size > maxOutput {
-			return max(n, 1)
-		}
+	for _, text := range texts {
+		size += len(utf16.Encode([]rune(text))) + 1
 	}
-	return len(texts)
+	return size <= maxOutput
 }
