@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -104,23 +106,35 @@ func TestHookSteerExactlyOnce(t *testing.T) {
 	var seen []string
 	random, kills := rand.New(rand.NewPCG(1, 2)), 0
 	for end := time.Now().Add(2 * time.Minute); len(seen) < count && time.Now().Before(end); {
-		h := startHook(t, url, "claude", in, "--watch", "--patience", "400ms")
-		if random.IntN(2) == 0 {
-			time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
-			if h.cmd.Process.Kill() == nil {
-				kills++
-			}
+		h := &exec.Cmd{
+			Path: rig.Binary(t), Args: []string{"nod", "hook", "claude", "--watch", "--patience", "400ms"}, Stdin: strings.NewReader(in),
+			Env: append(os.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken),
 		}
-		<-h.done
-		for _, m := range number.FindAllStringSubmatch(h.out.String(), -1) {
+		pipe, err := h.StdoutPipe()
+		if err != nil || h.Start() != nil {
+			t.Fatal("the hook does not start", err)
+		}
+		how := random.IntN(3)
+		if how == 0 {
+			time.AfterFunc(time.Duration(random.IntN(50))*time.Millisecond, func() { _ = h.Process.Kill() })
+		}
+		out := bufio.NewReader(pipe)
+		line, _ := out.ReadString('\n') // empty if the hook was killed
+		if how == 1 {
+			_ = h.Process.Kill() // between the output and the acknowledgment
+		}
+		if h.Wait() != nil {
+			kills++
+		}
+		for _, m := range number.FindAllStringSubmatch(line, -1) {
 			seen = append(seen, m[1])
 		}
 		f, err := os.OpenFile(transcript, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, _ := json.Marshal(map[string]string{"stdout": h.out.String()})
-		_, err = f.Write(append(line, '\n'))
+		entry, _ := json.Marshal(map[string]string{"stdout": line})
+		_, err = f.Write(append(entry, '\n'))
 		if f.Close(); err != nil {
 			t.Fatal(err)
 		}
