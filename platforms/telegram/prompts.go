@@ -158,7 +158,7 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 	prompt := m.ReplyTo.ref()
 	a, err := p.store.awaits(ctx, prompt)
 	if err == nil && a.Token == "" {
-		_, err = p.passOn(ctx, sink, actor, m)
+		err = p.passOn(ctx, sink, actor, m)
 	}
 	if err != nil || a.Token == "" {
 		return err

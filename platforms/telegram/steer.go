@@ -31,12 +31,12 @@ func (po *poster) noteSteering(
 }
 
 // passOn passes a reply to a card that is not an answer to the sink, which knows
-// whether it is for an agent. It reports whether the sink took the reply or said
-// why not. An error means that the reply must be delivered again.
-func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) (bool, error) {
+// whether it is for an agent. An error means that the reply must be delivered
+// again.
+func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) error {
 	listener, ok := sink.(bridge.Listener)
 	if !ok || m.SenderChat != nil {
-		return false, nil
+		return nil
 	}
 	to, own := p.chats.recorded(ctx, m.ReplyTo.ref()), m.ref()
 	v, err := listener.Reply(ctx, bridge.Said{
@@ -44,10 +44,10 @@ func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Act
 		Text: m.words(), At: time.Unix(m.Date, 0),
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
 	if v.Note != "" && v.Kind != bridge.VerdictSettled {
 		p.replies.say(ctx, m, v.Note)
 	}
-	return v.Kind != "", nil
+	return nil
 }

@@ -242,9 +242,14 @@ func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	}
 	program, _, found := strings.Cut(e.Hooks[0].Command, " hook "+agent)
 	name := strings.TrimSuffix(strings.Trim(filepath.Base(program), "'"), ".exe")
-	watches := strings.HasSuffix(e.Hooks[0].Command, watchCommand)
-	gate = !watches && (e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode")
+	gate = !watches(raw) && (e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode")
 	return found && strings.HasPrefix(name, "nod"), gate
+}
+
+// watches reports whether an entry runs nod's hook that watches a session.
+func watches(raw json.RawMessage) bool {
+	var e hookEntry
+	return json.Unmarshal(raw, &e) == nil && len(e.Hooks) == 1 && strings.HasSuffix(e.Hooks[0].Command, watchCommand)
 }
 
 // put sets the member at a path of two names and creates the parent if needed.

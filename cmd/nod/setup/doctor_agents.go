@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,6 +118,10 @@ func (d *Doctor) examineClaude(path string, h agentHooks, version string) {
 	}
 	if gates == 0 {
 		d.add("agent.claude", bridge.FindingOK, path+" has no gates: Claude Code decides which calls need a person", "")
+	}
+	if !slices.ContainsFunc(h.Hooks["PostToolUse"], watches) {
+		d.add("agent.claude", bridge.FindingWarning, path+" has no hook for messages: what people write to a session does not reach Claude Code",
+			"run nod init claude again")
 	}
 	for _, raw := range h.Hooks["PermissionRequest"] {
 		var e hookEntry
