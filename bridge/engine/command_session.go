@@ -63,7 +63,8 @@ func (cm *commands) tell(ctx context.Context, c bridge.Command, rest string) (st
 	case err == nil:
 		return s.Status(), nil
 	case code == bridge.CodeNotFound:
-		return "Session not found, or not visible to you. Nothing was sent. To list your sessions, send /" + bridge.CommandName + " sessions.", nil
+		return "Session not found, or not visible to you. Nothing was sent. To list your sessions, send /" + bridge.CommandName +
+			" sessions.", nil
 	case code == bridge.CodeForbidden:
 		return noteNotSteered, nil
 	case code == bridge.CodeInvalid || code == bridge.CodeConflict || code == bridge.CodeRateLimited:

@@ -13,8 +13,7 @@ import (
 )
 
 // TestSteer checks on each platform that a reply to a card reaches the agent
-// once if its author may answer, and that the author reads what became of it,
-// also if the daemon is replaced in between.
+// once if its author may answer, and that the author reads what became of it.
 func TestSteer(t *testing.T) {
 	t.Parallel()
 	for _, service := range []string{"slack", "discord", "telegram"} {
@@ -91,5 +90,33 @@ func TestSteer(t *testing.T) {
 				return shows("Not delivered: the session has ended")
 			})
 		})
+	}
+}
+
+// TestSteerTampered checks that an agent does not get a message that someone has
+// changed in Redis.
+func TestSteerTampered(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	r.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "May I?", Session: "s", Approval: &bridge.Approval{Tool: "Bash"}}})
+	ana := client.New(r.Daemons[0].URL, rig.AnaToken, nil)
+	for _, text := range []string{"first", "second"} {
+		if _, err := ana.Steer(r.Ctx, "", "s", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := r.Client.Keys(r.Ctx, "*:m:*").Result()
+	if err != nil || len(keys) != 2 {
+		t.Fatal(keys, err)
+	}
+	for _, key := range keys {
+		stored := r.Client.HGet(r.Ctx, key, "d").Val()
+		if err := r.Client.HSet(r.Ctx, key, "d", strings.Replace(stored, `"first"`, `"rm -rf /"`, 1)).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := r.Agent.TakeMessages(r.Ctx, "s", client.Taking{Reader: "r"})
+	if err != nil || len(all) != 1 || all[0].Steering.Text != "second" {
+		t.Errorf("the agent gets %+v, %v", all, err)
 	}
 }
