@@ -20,6 +20,7 @@ const (
 	AuditMode     AuditType = "mode"     // a channel was made read-only or writable; Data is a ChannelMode
 	AuditStop     AuditType = "stop"     // a session was stopped; Data is a SessionChange
 	AuditResume   AuditType = "resume"   // a session was resumed; Data is a SessionChange
+	AuditSteer    AuditType = "steer"    // a person sent a message to a session; Data is the Steering
 )
 
 // AuditEntry is one entry of the audit log. The entries of a partition are

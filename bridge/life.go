@@ -1,21 +1,25 @@
 package bridge
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// Message is a late answer for a session.
+// Message is a message for a session: a late answer, or what a person wrote.
 type Message struct {
 	ID      string    `json:"id"` // acknowledges this message and all earlier ones
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
-	// Text is the answer as plain text, to be passed to the agent as a
+	// Text is the message as plain text, to be passed to the agent as a
 	// message of the user.
-	Text   string `json:"text"`
-	Record Record `json:"record"`
+	Text string `json:"text"`
+	// Record is the answered request of a late answer.
+	Record Record `json:"record,omitzero"`
+	// Steering is the message of a person. It is nil for a late answer.
+	Steering *Steering `json:"steering,omitempty"`
 }
 
 // NewMessage returns the message for a record that was answered late.
@@ -48,6 +52,19 @@ func NewMessage(id string, r Record) Message {
 	}
 	m.Text = b.String()
 	return m
+}
+
+// SaidMessage returns the message for what a person wrote.
+func SaidMessage(s Steering) Message {
+	return Message{ID: s.ID, Session: s.Session, At: s.At, Text: s.Words() + "\n", Steering: &s}
+}
+
+// CompareMessages compares the IDs of messages by age. Each consists of a time
+// and a number.
+func CompareMessages(a, b string) int {
+	at, an, _ := strings.Cut(a, "-")
+	bt, bn, _ := strings.Cut(b, "-")
+	return cmp.Or(cmp.Compare(len(at), len(bt)), strings.Compare(at, bt), cmp.Compare(len(an), len(bn)), strings.Compare(an, bn))
 }
 
 // OneLine returns text on one line, as people see it; see [visible.Line].

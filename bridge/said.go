@@ -1,7 +1,9 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
+	"time"
 )
 
 // Said is a message that a person wrote in reply to a card.
@@ -12,17 +14,26 @@ type Said struct {
 	Card MessageRef
 	// Message is the ID of the reply, which counts at most once.
 	Message string
-	Text    string // empty if the platform does not let nod read it
+	// In is the thread that the reply is in, if it differs from that of Card.
+	In   string
+	Text string // empty if the platform does not let nod read it
+	At   time.Time // when it was written, by the clock of the platform
 	// After reports whether the reply is later than a card, by the clock of the
 	// platform. It does not answer the request of a later card.
 	After func(card MessageRef) bool
 }
 
+// Written returns the reply itself.
+func (s Said) Written() MessageRef {
+	return MessageRef{Channel: s.Card.Channel, Message: s.Message, Thread: cmp.Or(s.In, s.Card.Thread)}
+}
+
 // Listener is a Sink that takes replies to cards.
 type Listener interface {
-	// Reply answers the text question of a card with the text of a reply. A
-	// zero verdict means that there is nothing to say to the person. After an
-	// error nothing was recorded, and the reply may be repeated.
+	// Reply answers the text question of a card with the text of a reply, or
+	// passes the reply to the agent. A verdict without a note means that there
+	// is nothing to say to the person. After an error nothing was recorded, and
+	// the reply may be repeated.
 	Reply(context.Context, Said) (Verdict, error)
 }
 

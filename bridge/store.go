@@ -25,6 +25,7 @@ type Store interface {
 	Hosts
 	Memory
 	Mailbox
+	Steerings
 	Presence
 	AuditLog
 	Links

@@ -117,6 +117,33 @@ func (k deliveryKeys) nodes(p int) string { return k.in(p, "nodes") }
 // it.
 func (k deliveryKeys) late(p int) string { return k.in(p, "late") }
 
+// steering is a hash with a message of a person for a session; see
+// lua/inbox.lua. It lives for twice bridge.SteeringTTL, or for steeringKept after
+// its author knows what became of it. With an empty ID, it names no message.
+func (k deliveryKeys) steering(p int, id string) string { return k.in(p, "m:"+id) }
+
+// waiting is a list of the IDs of a session's messages that no agent has taken.
+func (k deliveryKeys) waiting(p int, agent, session string) string {
+	return k.in(p, "mq:"+agent+"/"+session)
+}
+
+// steeringReader is a hash with the reader of a session's messages.
+func (k deliveryKeys) steeringReader(p int, agent, session string) string {
+	return k.in(p, "mr:"+agent+"/"+session)
+}
+
+// steeringKey is a string, the ID of the first message of a key.
+func (k deliveryKeys) steeringKey(p int, agent, session, key string) string {
+	return k.in(p, "mk:"+hashed(agent+"/"+session+"/"+key))
+}
+
+// untold is a sorted set of the IDs of messages by the time when their authors
+// must be told something, in ms.
+func (k deliveryKeys) untold(p int) string { return k.in(p, "mt") }
+
+// lastSteering is a hash with the time and number of the last message.
+func (k deliveryKeys) lastSteering(p int) string { return k.in(p, "mn") }
+
 // clients is a sorted set of the front ends of a session by the time when each
 // counts as disconnected, in ms. It lives for twice bridge.PresenceTTL.
 func (k deliveryKeys) clients(p int, session string) string { return k.in(p, "c:"+session+":all") }

@@ -189,6 +189,11 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Covers); err != nil {
 			return err
 		}
+		if t.Elsewhere.AllTurns {
+			if err := s.engine.Sessions.Ended(r.Context(), p.Agent.Name, t.Elsewhere.Session); err != nil {
+				return err
+			}
+		}
 	}
 	return s.exchange(w, r, p, t, opts, wait)
 }

@@ -132,8 +132,10 @@ type inbox struct {
 	Items []bridge.Message `json:"items"`
 }
 
-// messages returns the late answers of a session as soon as there are any or
-// the wait is over. Messages are repeated until they are acknowledged.
+// messages returns the messages of a session as soon as there are any or the
+// wait is over. Messages are repeated until they are acknowledged. A named
+// reader gets only what people wrote, and no other reader gets that for a short
+// time.
 func (s sessions) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	wait, err := waiting(r)
 	if err != nil {
@@ -143,9 +145,13 @@ func (s sessions) messages(w http.ResponseWriter, r *http.Request, p Principal) 
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return s.streamMessages(w, r, p)
 	}
+	read, err := s.inboxOf(r, p)
+	if err != nil {
+		return err
+	}
 	until := time.Now().Add(wait)
 	for {
-		items, err := s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
+		items, err := read(r.Context())
 		if err != nil {
 			return err
 		}
@@ -158,7 +164,7 @@ func (s sessions) messages(w http.ResponseWriter, r *http.Request, p Principal) 
 	}
 }
 
-// streamMessages sends the late answers of a session as server-sent events,
+// streamMessages sends the messages of a session as server-sent events,
 // each once in this stream. The next stream repeats messages that are not
 // acknowledged.
 func (s sessions) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {

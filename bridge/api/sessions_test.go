@@ -14,6 +14,7 @@ func (d described) sessions() {
 	if got := d.call("agent", "GET", "/v1/sessions?session=z", "", 200); strings.Contains(got, "stopped") {
 		d.t.Errorf("before the stop: %s", got)
 	}
+	d.messages()
 	d.call("ana", "POST", "/v1/sessions/unknown/stop", "", 404)
 	if got := d.call("ana", "POST", "/v1/sessions/z/stop", `{"agent":"ci"}`, 200); !strings.Contains(got, `"session":"z"`) {
 		d.t.Errorf("the stop is %s", got)
@@ -24,6 +25,7 @@ func (d described) sessions() {
 	if got := d.call("agent", "POST", "/v1/interactions", approval, 201); !strings.Contains(got, `"state":"denied"`) {
 		d.t.Errorf("a request of the stopped session is %s", got)
 	}
+	d.call("ana", "POST", "/v1/sessions/z/messages", `{"text":"hi"}`, 409)
 	d.call("agent", "POST", "/v1/sessions/z/resume", "", 403)
 	d.call("ana", "POST", "/v1/sessions/z/resume", `{"agent":"ci"}`, 200)
 	d.call("ana", "POST", "/v1/sessions/z/resume", "", 404)
@@ -31,6 +33,34 @@ func (d described) sessions() {
 	if got := d.call("other", "GET", "/v1/sessions", "", 200); !strings.Contains(got, `"name":"agent cd"`) || strings.Contains(got, `"z"`) {
 		d.t.Errorf("the sessions of another agent are %s", got)
 	}
+}
+
+// messages makes the calls about messages of people.
+func (d described) messages() {
+	d.t.Helper()
+	const inbox = "/v1/sessions/z/messages"
+	d.call("agent", "POST", inbox, `{"text":"hi"}`, 403)
+	d.call("ana", "POST", "/v1/sessions/unknown/messages", `{"text":"hi"}`, 404)
+	d.call("ana", "POST", inbox, `{"text":" "}`, 400)
+	sent := d.call("ana", "POST", inbox, `{"text":"hi","agent":"ci"}`, 201)
+	id := strings.Split(sent[strings.Index(sent, `"id":"`)+6:], `"`)[0]
+	if got := d.call("agent", "GET", inbox+"?reader=a&lease=1m&continued=false", "", 200); !strings.Contains(got, "UTC: 'hi'") || strings.Contains(got, `"record"`) {
+		d.t.Errorf("the agent reads %s", got)
+	}
+	for _, path := range []string{inbox, inbox + "?reader=b", "/v1/sessions/other/messages?reader=a"} {
+		if got := d.call("agent", "GET", path, "", 200); strings.Contains(got, "hi") {
+			d.t.Errorf("another reader gets %s", got)
+		}
+	}
+	d.call("agent", "GET", inbox+"?reader=a&lease=1h", "", 400)
+	if got := d.call("ana", "GET", inbox+"/"+id, "", 200); !strings.Contains(got, `"fate":"waiting"`) {
+		d.t.Errorf("before the acknowledgment: %s", got)
+	}
+	d.call("agent", "POST", inbox+"/ack", `{"through":"`+id+`"}`, 204)
+	if got := d.call("ana", "GET", inbox+"/"+id, "", 200); !strings.Contains(got, `"fate":"delivered"`) {
+		d.t.Errorf("after the acknowledgment: %s", got)
+	}
+	d.call("ana", "GET", inbox+"/1-1", "", 404)
 }
 
 // TestStopBeforeDelivery checks that an approval that was given before a stop,

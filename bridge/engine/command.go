@@ -20,6 +20,7 @@ pending 2, mine 2, grants 2, sessions 2: show the second page of a long list
 sessions: list your sessions
 stop SESSION, stop all: deny everything that a session asks until someone resumes it
 resume SESSION: let a stopped session ask again
+tell SESSION TEXT: send a message to the agent of a session
 mute, unmute: make this channel read-only, or allow answers again
 who: show your identity in nod and the ID of this channel
 link CODE: link another account to you`
@@ -57,6 +58,8 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 		return cm.link(ctx, c.Actor, rest)
 	case "sessions", "stop", "resume":
 		return cm.session(ctx, c, word, strings.TrimSpace(rest))
+	case "tell":
+		return cm.tell(ctx, c, strings.TrimSpace(rest))
 	case "grants", "revoke":
 		if _, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
 			return "Only responders of this channel can do that.", err

@@ -51,6 +51,28 @@ func (cm *commands) session(ctx context.Context, c bridge.Command, word, session
 		"now on. A tool that runs already continues. To resume, send /" + bridge.CommandName + " resume SESSION.", nil
 }
 
+// tell sends a message to a session.
+func (cm *commands) tell(ctx context.Context, c bridge.Command, rest string) (string, error) {
+	session, text, _ := strings.Cut(rest, " ")
+	if strings.TrimSpace(text) == "" {
+		return "Name a session and write a text: /" + bridge.CommandName + " tell SESSION TEXT. To list your sessions, send /" +
+			bridge.CommandName + " sessions.", nil
+	}
+	s, err := cm.sessions.Steer(ctx, bridge.Steering{Session: session, By: c.Actor, Text: text})
+	switch code := bridge.ErrorCode(err); {
+	case err == nil:
+		return s.Status(), nil
+	case code == bridge.CodeNotFound:
+		return "Session not found, or not visible to you. Nothing was sent. To list your sessions, send /" + bridge.CommandName +
+			" sessions.", nil
+	case code == bridge.CodeForbidden:
+		return noteNotSteered, nil
+	case code == bridge.CodeInvalid || code == bridge.CodeConflict || code == bridge.CodeRateLimited:
+		return "Nothing was sent: " + bridge.PublicError(err).Message + ".", nil
+	}
+	return "", err
+}
+
 // listSessions lists the sessions that a person may see.
 func (cm *commands) listSessions(ctx context.Context, c bridge.Command) (string, error) {
 	all, err := cm.sessions.ListFor(ctx, c.Actor)

@@ -82,6 +82,7 @@ type Engine struct {
 	desk        *desk
 	listener    *listener
 	dispatcher  *dispatcher
+	noter       *noter
 	sweeper     *sweeper
 	receiver    *receiver
 }
@@ -109,6 +110,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { e.dispatcher.run(ctx) })
 	wg.Go(func() { e.sweeper.run(ctx) })
+	wg.Go(func() { e.noter.run(ctx) })
 	wg.Go(func() { e.Audit.seal(ctx) })
 	for _, p := range e.receiver.platforms {
 		wg.Go(func() { e.receiver.receive(ctx, p, e) })

@@ -24,6 +24,7 @@ type Ports struct {
 	Hosts     bridge.Hosts
 	Memory    bridge.Memory
 	Mailbox   bridge.Mailbox
+	Steerings bridge.Steerings
 	Presence  bridge.Presence
 	Audit     bridge.AuditLog
 	Links     bridge.Links
@@ -33,7 +34,7 @@ type Ports struct {
 func portsOf(s bridge.Store) Ports {
 	return Ports{
 		Openings: s, Records: s, Outcomes: s, Outbox: s, Lines: s, Deadlines: s, Drafts: s, Notes: s, Leases: s,
-		Grants: s, Stops: s, Hosts: s, Memory: s, Mailbox: s, Presence: s, Audit: s, Links: s, Limits: s,
+		Grants: s, Stops: s, Hosts: s, Memory: s, Mailbox: s, Steerings: s, Presence: s, Audit: s, Links: s, Limits: s,
 	}
 }
 
@@ -64,6 +65,7 @@ func (p Ports) proven(prover *proof.Prover, log *slog.Logger) Ports {
 	p.Notes = provenNotes{p.Notes, v}
 	p.Memory = provenMemory{p.Memory, v}
 	p.Mailbox = provenMailbox{p.Mailbox, v}
+	p.Steerings = provenSteerings{p.Steerings, v}
 	p.Audit = provenAudit{p.Audit, v}
 	p.Links = provenLinks{p.Links, v}
 	return p
@@ -102,6 +104,11 @@ type provenMemory struct {
 
 type provenMailbox struct {
 	bridge.Mailbox
+	verifier
+}
+
+type provenSteerings struct {
+	bridge.Steerings
 	verifier
 }
 

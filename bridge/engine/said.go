@@ -16,6 +16,9 @@ const (
 	noteNoReply = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
 	noteUnread  = "nod cannot read a text in your reply. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply again. " +
 		"In a channel, the reply may have to mention the bot."
+	noteUnsaid = "nod cannot read a text in your reply. Nothing was sent to the agent. In a channel, the reply may have to " +
+		"mention the bot."
+	noteNotSteered = "Only people who may answer the requests of this session can send messages to its agent. Nothing was sent."
 	noteReplyEarly = "This question was asked after your reply. Nothing was recorded. Reply again, or click " + render.LabelAnswer + " on the card."
 	noteReplyAgain = "A reply does not answer a follow-up question, because you may have written it before. Nothing was recorded. Click " +
 		render.LabelAnswer + " on the card."
@@ -28,10 +31,13 @@ const (
 	hintEvery = time.Hour
 )
 
-// listener answers text questions with replies to their cards.
+// listener answers text questions with replies to their cards, and passes other
+// replies to the session of the card.
 type listener struct {
-	clicks *clicks
-	notes  bridge.Notes
+	clicks   *clicks
+	notes    bridge.Notes
+	sessions *Sessions
+	shown    *shownSessions
 }
 
 // meant is a pending request that a reply can be about.
@@ -44,7 +50,7 @@ type meant struct {
 // with all its checks.
 func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
 	all, err := l.candidates(ctx, s)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return bridge.Verdict{}, err
 	}
 	var open []meant
@@ -79,7 +85,49 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 	case early:
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteReplyEarly}, nil
 	}
-	return l.hint(ctx, s, noteNoReply)
+	in, ok, err := l.shown.of(ctx, s.Actor.Platform, s.Card)
+	switch {
+	case err != nil:
+		return bridge.Verdict{}, err
+	case ok:
+		return l.steer(ctx, s, in)
+	case len(all) > 0:
+		return l.hint(ctx, s, noteNoReply)
+	}
+	return bridge.Verdict{}, nil
+}
+
+// steer passes a reply to the session of a card. The noter tells the author what
+// becomes of it.
+func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (bridge.Verdict, error) {
+	if s.Text == "" {
+		return l.hint(ctx, s, noteUnsaid)
+	}
+	counted, err := l.notes.Note(ctx, saidKey(s))
+	if err != nil || counted != "" { // the platform repeats the reply
+		return bridge.Verdict{}, err
+	}
+	muted, err := l.clicks.channels.muted(ctx, bridge.Destination{Platform: s.Actor.Platform, Channel: in.Channel})
+	switch {
+	case err != nil:
+		return bridge.Verdict{}, err
+	case muted:
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
+	}
+	_, err = l.sessions.Steer(ctx, bridge.Steering{
+		Agent: in.Agent, Session: in.Session, Route: in.Route, By: s.Actor, Text: s.Text, At: s.At,
+		Where: &bridge.Written{Platform: s.Actor.Platform, Ref: s.Written()},
+	})
+	switch code := bridge.ErrorCode(err); {
+	case err == nil:
+		_, err = l.notes.PutNote(ctx, saidKey(s), "sent", replyKept)
+		return bridge.Verdict{Kind: bridge.VerdictNoted}, err
+	case code == bridge.CodeForbidden || code == bridge.CodeNotFound:
+		return l.hint(ctx, s, noteNotSteered)
+	case code == bridge.CodeInvalid || code == bridge.CodeConflict || code == bridge.CodeRateLimited:
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "Not delivered: " + bridge.PublicError(err).Message + "."}, nil
+	}
+	return bridge.Verdict{}, err
 }
 
 // candidates returns the pending requests whose card was replied to and that
@@ -100,10 +148,15 @@ func (l *listener) candidates(ctx context.Context, s bridge.Said) ([]meant, erro
 	return out, err
 }
 
+// saidKey returns the key of the note that a reply has counted.
+func saidKey(s bridge.Said) string {
+	return "said:" + s.Actor.Platform + "/" + s.Card.Channel + "/" + s.Message
+}
+
 // submit answers a question with a reply, unless the same message has already
 // answered one.
 func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Verdict, error) {
-	key, mark := "said:"+s.Actor.Platform+"/"+s.Card.Channel+"/"+s.Message, uuid.NewString()
+	key, mark := saidKey(s), uuid.NewString()
 	kept, err := l.notes.PutNote(ctx, key, mark, replyKept)
 	if err != nil || kept != mark {
 		return bridge.Verdict{}, err

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -16,6 +17,7 @@ type Sessions struct {
 	presence bridge.Presence
 	stops    bridge.Stops
 	stopper  *stopper
+	steerer  *steerer
 	history  bridge.Histories // nil if there is none
 	evidence *Evidence
 	people   *People
@@ -27,16 +29,28 @@ type Sessions struct {
 // messageBatch is the maximum number of messages per call.
 const messageBatch = 100
 
-// Messages returns the late answers of a session that its agent has not
-// acknowledged, oldest first.
+// Messages returns the late answers and the messages of people that the agent of
+// a session has not acknowledged, oldest first.
 func (se *Sessions) Messages(ctx context.Context, agent, session string) ([]bridge.Message, error) {
-	return se.mailbox.Messages(ctx, agent, session, messageBatch)
+	out, err := se.mailbox.Messages(ctx, agent, session, messageBatch)
+	if err != nil {
+		return nil, err
+	}
+	said, err := se.Take(ctx, bridge.Taking{Agent: agent, Session: session})
+	for _, s := range said {
+		out = append(out, bridge.SaidMessage(s))
+	}
+	slices.SortStableFunc(out, func(a, b bridge.Message) int { return bridge.CompareMessages(a.ID, b.ID) })
+	return out[:min(len(out), messageBatch)], err
 }
 
 // Acknowledge deletes the messages of a session through the given one. Their
-// cards then show that the agent has the answer.
+// cards and authors are then told that the agent has them.
 func (se *Sessions) Acknowledge(ctx context.Context, agent, session, through string) error {
 	ids, err := se.mailbox.Acknowledge(ctx, agent, session, through)
+	if err == nil {
+		err = se.Took(ctx, agent, session, through)
+	}
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 // threads groups the messages of a session.
 type threads struct {
 	notes bridge.Notes
+	shown *shownSessions
 	log   *slog.Logger
 }
 
@@ -38,7 +39,16 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	return in, nil
 }
 
+// start records a posted card: as the first message of its session's thread if
+// there is none, and as one that takes replies.
 func (s *threads) start(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
+	if i := r.Interaction; i.Session != "" {
+		d := i.Destinations[destination]
+		err := s.shown.put(ctx, d.Platform, ref, shownSession{i.Agent, i.Session, i.Route, d.Channel})
+		if err != nil {
+			return err
+		}
+	}
 	if group(r.Interaction) == "" || r.Interaction.Destinations[destination].Thread != "" {
 		return nil
 	}

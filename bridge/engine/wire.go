@@ -87,8 +87,8 @@ func (s shared) outgoing() outgoing {
 	}
 	out.dispatcher = &dispatcher{
 		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
-		platforms: s.platforms, cards: s.cards, threads: &threads{notes: s.Notes, log: s.Log}, lineup: newLineup(), watcher: s.watcher,
-		log: s.Log,
+		platforms: s.platforms, cards: s.cards, threads: &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, log: s.Log},
+		lineup: newLineup(), watcher: s.watcher, log: s.Log,
 	}
 	return out
 }

@@ -17,8 +17,10 @@ func (s shared) incoming(out outgoing) *Engine {
 	grants := &Grants{
 		store: s.Grants, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
 	}
+	noter := &noter{store: s.Steerings, platforms: s.platforms, nudge: make(chan struct{}, 1), log: s.Log}
 	sessions := &Sessions{
 		memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence, stops: s.Stops, stopper: stopper,
+		steerer: &steerer{store: s.Steerings, redactor: s.redactor, journal: s.journal, noter: noter, log: s.Log},
 		history: s.History, evidence: s.evidence, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
 	}
 	withdrawals := &withdrawals{
@@ -51,8 +53,9 @@ func (s shared) incoming(out outgoing) *Engine {
 		desk: &desk{
 			records: s.Records, audit: s.Audit, reader: out.reader, cards: s.cards, people: s.people, grants: grants,
 		},
-		listener:   &listener{clicks: clicks, notes: s.Notes},
+		listener:   &listener{clicks: clicks, notes: s.Notes, sessions: sessions, shown: &shownSessions{s.Notes}},
 		dispatcher: out.dispatcher,
+		noter:      noter,
 		sweeper:    &sweeper{deadlines: s.Deadlines, log: s.Log},
 		receiver:   &receiver{leases: s.Leases, platforms: s.platforms, standby: newStandbys(), log: s.Log, node: s.Node},
 	}

@@ -33,6 +33,9 @@ type attachment struct {
 	calls   map[string]func(Message) error
 	threads map[string]*followed
 	changes map[string]json.RawMessage // of files, by thread and item
+
+	listens  map[string]context.CancelFunc // of threads that take messages of people
+	delivers *deliveries
 }
 
 // followed is a thread that the connection follows.
@@ -49,6 +52,7 @@ func (c *Companion) Attach(ctx context.Context, conn Conn) error {
 	a := &attachment{
 		Companion: c, ctx: ctx, conn: conn, version: "of an unknown version",
 		calls: map[string]func(Message) error{}, threads: map[string]*followed{}, changes: map[string]json.RawMessage{},
+		listens: map[string]context.CancelFunc{}, delivers: &deliveries{},
 	}
 	defer c.detach(a)
 	slow := time.AfterFunc(greetTime, func() { cancel(bridge.Errorf(bridge.CodeUnavailable, "Codex does not answer")) })
@@ -194,7 +198,11 @@ func (a *attachment) follow(thread string) error {
 			if err := a.result(m, "thread/read", &r); err != nil {
 				return err
 			}
-			if t.Ephemeral || t.Source != "user" || !t.Status.waits() { // such as a thread that finds a title
+			person := !t.Ephemeral && t.Source == "user" // unlike a thread that finds a title
+			if person {
+				a.listen(thread)
+			}
+			if !person || !t.Status.waits() {
 				delete(a.threads, thread)
 				return nil
 			}
@@ -277,6 +285,9 @@ func (a *attachment) heard(line []byte) error {
 		return nil
 	}
 	switch {
+	case m.IsResponse() && strings.HasPrefix(string(m.ID), deliveryMark):
+		a.delivers.answered(m)
+		return nil
 	case m.IsResponse():
 		then := a.calls[string(m.ID)]
 		delete(a.calls, string(m.ID))

@@ -49,7 +49,9 @@ type CompanionOptions struct {
 	Ask func(ctx context.Context, body []byte) (Reply, error)
 	// Attached is called with the version of Codex when a connection works.
 	Attached func(version string)
-	Log      *slog.Logger
+	// Inbox has the messages of people. A nil Inbox has none.
+	Inbox Inbox
+	Log   *slog.Logger
 }
 
 // Conn is a connection to codex app-server. Write is safe for concurrent use.

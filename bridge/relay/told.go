@@ -43,6 +43,7 @@ func (a *attachment) told(m Message) error {
 			return a.leave(e.Thread)
 		}
 	case "thread/closed":
+		a.deafen(e.Thread)
 		return a.leave(e.Thread)
 	case "item/started":
 		a.note(e.Thread, e.Item)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -29,6 +30,9 @@ const (
 	// codexPatience is the time for which nod codex retries while the daemon is
 	// unreachable. The terminal asks all that time.
 	codexPatience = 30 * 24 * time.Hour
+	// codexPoll is the time for which nod codex waits for messages at once, and
+	// codexLease the time for which it reserves them.
+	codexPoll, codexLease = 30 * time.Second, time.Minute
 )
 
 // codexFlags holds the flags of nod codex.
@@ -50,6 +54,10 @@ card that the terminal settled says what was decided there.
 Keep it running, for example as a service. It never starts or stops Codex, and
 it reconnects when Codex or the daemon restarts. Without it, and for prompts
 that nod does not understand, the terminal asks as usual.
+
+What people write to a session, such as a reply to its card, reaches Codex as a
+message of the user: in the turn that runs, after the running command, or as a
+new turn.
 
 It does not cover codex exec, nor Codex started with -c, --search, --no-daemon
 or --dangerously-bypass-hook-trust, which do not use that app server. For these, use the hook: nod init codex. The hook blocks the
@@ -108,10 +116,27 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s; what it does not understand is left to the terminal\n", testedCodex)
 			}
 		},
-		Log: slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Inbox: codexInbox{c, "codex " + uuid.NewString()},
+		Log:   slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	defer companion.Close()
 	return f.attach(cmd.Context(), tell, companion)
+}
+
+// codexInbox has the messages that people write to the threads of Codex.
+type codexInbox struct {
+	client *client.Client
+	reader string
+}
+
+// Take implements relay.Inbox.
+func (in codexInbox) Take(ctx context.Context, thread string) ([]bridge.Message, error) {
+	return in.client.TakeMessages(ctx, thread, client.Taking{Reader: in.reader, Lease: codexLease, Wait: codexPoll})
+}
+
+// Took implements relay.Inbox.
+func (in codexInbox) Took(ctx context.Context, thread, through string) error {
+	return in.client.Acknowledge(ctx, thread, through)
 }
 
 // attach keeps a companion connected until ctx ends, or until Codex turns out

@@ -75,7 +75,7 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 		Args: cobra.ArbitraryArgs, // run rejects them in the agent's format
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.watch {
-				return f.watchStop(cmd)
+				return f.watchSession(cmd)
 			}
 			if len(args) > 0 {
 				return f.run(cmd, agent, bridge.Errorf(bridge.CodeInvalid, "unknown argument %q", args[0]))
@@ -96,7 +96,7 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 	durationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
 	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "if the daemon is unreachable: closed or open", "closed", "open")
 	if agent == "claude" {
-		cmd.Flags().BoolVar(&f.watch, "watch", false, "only deny tool calls of a stopped session")
+		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")
 	}
 	return cmd
 }

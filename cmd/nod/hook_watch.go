@@ -1,22 +1,33 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"strings"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/render"
 )
 
-// maxWatched limits the input of a hook that watches, in bytes. It is larger
-// than maxHookInput, because the daemon does not receive it.
-const maxWatched = 64 << 20
+const (
+	// maxWatched limits the input of a hook that watches, in bytes. It is larger
+	// than maxHookInput, because the daemon does not receive it.
+	maxWatched = 64 << 20
+	// tookTime is the longest time for which a hook tries to record that the
+	// agent has a message. It is shorter than the timeout of the hook.
+	tookTime = 8 * time.Second
+)
 
 // watchHelp describes --watch for the agents that have it.
 func watchHelp(agent string) string {
@@ -26,36 +37,109 @@ func watchHelp(agent string) string {
 	return `
 
 With --watch, the hook asks no one. It denies a tool call of a session that a
-person has stopped, and ends the turn. For any other call, and if the daemon does
-not answer within 300 milliseconds, it prints {}. It is not a gate.`
+person has stopped, and ends the turn. After a tool call, at a prompt and at the
+end of a turn, it passes on what people wrote to the session. At the end of a
+turn, the agent then continues, at most 8 times in a row. For any other call, and
+if the daemon does not answer within 300 milliseconds, it prints {}. It is not a
+gate.`
 }
 
-// watchStop denies a tool call of a stopped session. It is not a gate: whatever
-// fails, it decides nothing.
-func (f hookFlags) watchStop(cmd *cobra.Command) error {
+// watcher is one run of a hook that watches a session.
+type watcher struct {
+	claudecode.Watch
+	client *client.Client
+	errs   io.Writer
+	// patience is the time for which the hook tries to record that the agent has
+	// a message. The messages are reserved for twice that time.
+	patience time.Duration
+
+	through string // ID of the last message that the agent gets
+}
+
+// watchSession denies a tool call of a stopped session, or passes messages of
+// people to the agent. It is not a gate: whatever fails, it decides nothing.
+func (f hookFlags) watchSession(cmd *cobra.Command) error {
+	ctx, unwatch := untilUnread(cmd.Context(), cmd.OutOrStdout())
+	defer unwatch()
+	w := watcher{errs: cmd.ErrOrStderr(), patience: min(f.patience, tookTime)}
 	answer, event := json.RawMessage("{}"), "watch"
 	body, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxWatched))
-	if session := claudecode.Watched(body); err == nil && session != "" {
-		var stop *bridge.Stop
-		if stop, err = f.stopped(cmd.Context(), session); err == nil && stop != nil {
-			event = "PreToolUse" // if no one reads the denial, the exit code denies
-			answer, err = dialect.Encode(claudecode.Stopped(*stop))
+	watched := false
+	if w.Watch, watched = claudecode.Watched(body); err == nil && watched {
+		if w.client, err = (&connection{url: f.url}).client(); err == nil {
+			answer, event, err = w.look(ctx)
 		}
 	}
 	if err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod could not check whether the session is stopped: %s\n", render.Line(bridge.PublicText(err)))
+		fmt.Fprintf(w.errs, "nod could not watch the session: %s\n", render.Line(bridge.PublicText(err)))
 		answer = json.RawMessage("{}")
 	}
-	return say(cmd.OutOrStdout(), event, answer, 0)
+	err = say(cmd.OutOrStdout(), event, answer, 0)
+	if err == nil && w.through != "" {
+		w.took(ctx)
+	}
+	return err
 }
 
-// stopped asks the daemon whether a session is stopped.
-func (f hookFlags) stopped(ctx context.Context, session string) (*bridge.Stop, error) {
-	cl, err := (&connection{url: f.url}).client()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, reportTime)
+// look returns the output of the hook, and the event that it decides about.
+func (w *watcher) look(ctx context.Context) (json.RawMessage, string, error) {
+	limited, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
-	return cl.Stopped(ctx, session)
+	if w.Takes {
+		answer, err := w.messages(limited)
+		if err == nil && ctx.Err() != nil {
+			w.through, err = "", context.Cause(ctx) // no one reads the output
+		}
+		return answer, "watch", err
+	}
+	stop, err := w.client.Stopped(limited, w.Session)
+	if err != nil || stop == nil {
+		return json.RawMessage("{}"), "watch", err
+	}
+	answer, err := dialect.Encode(claudecode.Stopped(*stop))
+	return answer, "PreToolUse", err // if no one reads the denial, the exit code denies
+}
+
+// messages returns the output with the messages of people that wait.
+func (w *watcher) messages(ctx context.Context) (json.RawMessage, error) {
+	all, err := w.client.TakeMessages(ctx, w.Session, client.Taking{
+		Reader: "hook " + uuid.NewString(), Lease: 2 * w.patience, Continued: w.Continued,
+	})
+	if err != nil || len(all) == 0 {
+		return json.RawMessage("{}"), err
+	}
+	var texts []string
+	for _, m := range all {
+		mark := "(message " + m.ID + ")"
+		if m.Steering.Again && w.known(mark) {
+			w.through = m.ID
+			continue
+		}
+		if next := append(texts, strings.TrimSpace(m.Text)+" "+mark); claudecode.Fits(next) || len(texts) == 0 {
+			texts, w.through = next, m.ID
+			continue
+		}
+		break
+	}
+	if len(texts) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	return dialect.Encode(claudecode.Told(w.Event, strings.Join(texts, "\n")))
+}
+
+// known reports whether the conversation has a text. An earlier hook may have
+// died after Claude Code had read its output.
+func (w *watcher) known(text string) bool {
+	raw, err := os.ReadFile(w.Transcript)
+	return err == nil && bytes.Contains(raw, []byte(text))
+}
+
+// took records that the agent has the messages.
+func (w *watcher) took(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.patience)
+	defer cancel()
+	w.client.Patience, w.client.FirstPatience = w.patience, 0
+	if err := w.client.Acknowledge(ctx, w.Session, w.through); err != nil {
+		fmt.Fprintf(w.errs, "nod was not told that the agent has the message: %s\n", render.Line(bridge.PublicText(err)))
+	}
 }

@@ -16,10 +16,11 @@ func messagesCommand() *cobra.Command {
 	var ack, wait bool
 	cmd := &cobra.Command{
 		Use:   "messages --session S",
-		Short: "Print the late answers of a session",
-		Long: `Print the late answers of a session, oldest first: the answers to requests whose
-agent no longer waits for them. nod prints them every time until they are
-acknowledged.`,
+		Short: "Print late answers and messages for a session",
+		Long: `Print the late answers and the messages of people for a session, oldest first. A
+late answer belongs to a request whose agent no longer waits for it. nod prints
+them every time until they are acknowledged. The author of a message then reads
+that the agent has it.`,
 		Example: "  nod messages --session release-2 --wait --ack",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,8 +60,8 @@ acknowledged.`,
 	}
 	c.flags(cmd)
 	cmd.Flags().StringVar(&session, "session", "", "session to read")
-	cmd.Flags().BoolVar(&ack, "ack", false, "acknowledge the printed answers")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until there is a late answer")
+	cmd.Flags().BoolVar(&ack, "ack", false, "acknowledge the printed messages")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until there is a message")
 	return cmd
 }
 

@@ -69,6 +69,7 @@ var (
 	_ bridge.Platform        = (*Platform)(nil)
 	_ bridge.HealthReporter  = (*Platform)(nil)
 	_ bridge.Threader        = (*Platform)(nil)
+	_ bridge.SteeringNoter   = (*Platform)(nil)
 	_ bridge.Batcher         = (*Platform)(nil)
 	_ bridge.Exclusive       = (*Platform)(nil)
 	_ bridge.Grouper         = (*Platform)(nil)

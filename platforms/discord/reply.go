@@ -54,7 +54,7 @@ func (m heard) said(platform, bot string) bridge.Said {
 	return bridge.Said{
 		Actor:   bridge.Actor{Platform: platform, User: m.Author.ID, Name: platforms.DisplayName(m.Author.GlobalName, m.Author.Username)},
 		Card:    bridge.MessageRef{Channel: m.ChannelID, Message: m.To.ID},
-		Message: m.ID, Text: strings.TrimSpace(text),
+		Message: m.ID, Text: strings.TrimSpace(text), At: sentAt(m.ID),
 		After: func(bridge.MessageRef) bool { return true }, // it names the card
 	}
 }

@@ -28,7 +28,7 @@ func (i inbound) replied(ctx context.Context, e event) func(context.Context) {
 	}
 	s := bridge.Said{
 		Actor: bridge.Actor{Platform: i.name, User: e.User},
-		Card:  bridge.MessageRef{Channel: e.Channel, Thread: e.Thread}, Message: e.TS, Text: written(e.Text),
+		Card:  bridge.MessageRef{Channel: e.Channel, Thread: e.Thread}, Message: e.TS, Text: written(e.Text), At: moment(e.TS),
 		After: func(card bridge.MessageRef) bool { return moment(e.TS).After(moment(card.Message)) },
 	}
 	v, err := listener.Reply(ctx, s)

@@ -52,6 +52,7 @@ var (
 	_ bridge.Platform        = (*Platform)(nil)
 	_ bridge.HealthReporter  = (*Platform)(nil)
 	_ bridge.Threader        = (*Platform)(nil)
+	_ bridge.SteeringNoter   = (*Platform)(nil)
 	_ bridge.Notifier        = (*Platform)(nil)
 	_ bridge.Grouper         = (*Platform)(nil)
 	_ bridge.EmailResolver   = (*Platform)(nil)

@@ -44,6 +44,7 @@ type message struct {
 		ID int64 `json:"id"`
 	} `json:"sender_chat"`
 	Caption string `json:"caption"`
+	Date    int64  `json:"date"`
 	ReplyTo *sent  `json:"reply_to_message"`
 	MovedTo int64  `json:"migrate_to_chat_id"`
 }

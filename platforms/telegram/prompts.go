@@ -183,13 +183,16 @@ func replyToken(f bridge.Form) string {
 	return f.View.Token(bridge.ActionSubmit, q, o)
 }
 
-// replied takes a text that answers a prompt or a card. It ignores a reply to
+// replied takes a text that answers a prompt or a card. It passes on a reply to
 // any other message, and refuses one to the prompt of another person. An error
 // means that the reply must be delivered again.
 func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) error {
 	m.ReplyTo.Chat = m.Chat
 	prompt := m.ReplyTo.ref()
 	a, err := p.store.awaits(ctx, prompt)
+	if err == nil && a.Token == "" {
+		err = p.passOn(ctx, sink, actor, m)
+	}
 	if err != nil || a.Token == "" {
 		return err
 	}

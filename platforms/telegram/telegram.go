@@ -64,6 +64,7 @@ var (
 	_ bridge.Platform        = (*Platform)(nil)
 	_ bridge.HealthReporter  = (*Platform)(nil)
 	_ bridge.Threader        = (*Platform)(nil)
+	_ bridge.SteeringNoter   = (*Platform)(nil)
 	_ bridge.Exclusive       = (*Platform)(nil)
 	_ bridge.ReminderPoster  = (*Platform)(nil)
 	_ bridge.Linker          = (*Platform)(nil)

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 
@@ -63,19 +62,6 @@ func Failed(event, why string) any {
 		return NoDecision{}
 	}
 	return blocked{"block", bounded(why)}
-}
-
-// Watched returns the session of the input of a PreToolUse hook that watches
-// for a stop. It returns "" if there is none to watch.
-func Watched(raw []byte) string {
-	var in struct {
-		Session string `json:"session_id"`
-		Event   string `json:"hook_event_name"`
-	}
-	if json.Unmarshal(raw, &in) != nil || in.Event != "PreToolUse" {
-		return ""
-	}
-	return in.Session
 }
 
 // Stopped returns the output of a PreToolUse hook in a stopped session. It also

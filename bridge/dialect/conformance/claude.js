@@ -1,10 +1,12 @@
 // A model for the real Claude Code that makes the given tool calls, one in each
-// turn, and then says that it is done. A call may be a function of the request.
+// turn, and then says that it is done. A call may be a function of the request,
+// which may return a promise. asked has the text of each request.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
 export async function model(calls) {
   const heard = [];
+  const asked = [];
   const server = createServer(async (req, res) => {
     let text = "";
     for await (const part of req) text += part;
@@ -15,9 +17,9 @@ export async function model(calls) {
     }
     const results = (body.messages ?? []).flatMap((m) => (Array.isArray(m.content) ? m.content : [])).filter((c) => c.type === "tool_result");
     const main = (body.tools ?? []).some((t) => t.name === "Bash"); // other requests are for titles and the like
-    if (main) heard.push(results);
+    if (main) { heard.push(results); asked.push(text); }
     let call = main ? calls[results.length] : undefined;
-    if (typeof call === "function") call = call(text);
+    if (typeof call === "function") call = await call(text);
     const content = call
       ? [{ type: "tool_use", id: `toolu_${results.length}_${Date.now()}`, name: call.name, input: {} }, JSON.stringify(call.input)]
       : [{ type: "text", text: "" }, "done"];
@@ -33,5 +35,5 @@ export async function model(calls) {
     res.end(events.map((e) => `event: ${e.type}\ndata: ${JSON.stringify(e)}\n\n`).join(""));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  return { url: `http://127.0.0.1:${server.address().port}`, heard, close() { server.closeAllConnections(); server.close(); } };
+  return { url: `http://127.0.0.1:${server.address().port}`, heard, asked, close() { server.closeAllConnections(); server.close(); } };
 }

@@ -210,3 +210,46 @@ test("at the terminal: a gate that no one answers asks there", options, async ()
   assert.ok(!p.made("made"));
   t.kill();
 });
+
+// steers sends a message to the session of a request, as a person.
+const steers = (r, text) => live.asPerson("POST", `/v1/sessions/${r.interaction.session}/messages`, { text });
+const fate = async (r, m) => (await live.asPerson("GET", `/v1/sessions/${r.interaction.session}/messages/${m.id}`)).fate;
+const times = (text, word) => text.split(word).length - 1;
+
+for (const mode of ["default", "bypassPermissions"]) {
+  test(`claude -p, mode ${mode}: messages reach it after a tool call and at the end of its turn`, options, async () => {
+    let r;
+    const late = [];
+    const p = await project({
+      gate: "Bash(touch *)", allow: ["Bash(touch:*)"],
+      calls: (dir) => [touch("made")(dir)[0], async () => {
+        if (late.length < 2) late.push(await steers(r, `and-then-${late.length}`)); // the turn ends next
+      }],
+    });
+    const { ended } = headless(p, mode);
+    r = await live.asked(p.dir, inProject(p));
+    const early = [await steers(r, "first-word"), await steers(r, "second-word")];
+    await decide(r, "once");
+    await ended;
+    assert.deepEqual(await Promise.all([...early, ...late].map((m) => fate(r, m))), Array(4).fill("delivered"));
+    const [, afterTool, first] = p.fake.asked;
+    const last = p.fake.asked.at(-1);
+    assert.match(afterTool, /ana wrote at [0-9:]+ UTC: 'first-word'.*'second-word'/s);
+    assert.match(first, /Stop hook feedback.*'and-then-0'/s);
+    assert.equal(p.fake.asked.length, 4);
+    for (const word of ["first-word", "second-word"]) assert.equal(times(last, `'${word}'`), 1, word);
+    assert.ok(last.includes("'and-then-1'"));
+  });
+}
+
+test("claude -p: a message waits if the daemon stops its session, and is not delivered once it has ended", options, async () => {
+  const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made") });
+  const { ended } = headless(p, "default");
+  const r = await live.asked(p.dir, inProject(p));
+  const m = await steers(r, "never-read");
+  await live.asPerson("POST", `/v1/sessions/${r.interaction.session}/stop`, {});
+  await ended;
+  assert.ok(!p.made("made"));
+  assert.ok(!p.fake.asked.some((text) => text.includes("never-read")));
+  assert.equal(await fate(r, m), "ended");
+});

@@ -15,15 +15,18 @@ export const patch = (path, line) => ({
 });
 
 // model serves the Responses API. It makes a tool call, or runs a command, on
-// every request, and finishes when that has an output.
+// every request, and finishes when that has an output or nod passes on a message.
+// asked has the text of each request.
 export async function model(call) {
+  const asked = [];
   const server = createServer(async (req, res) => {
     let text = "";
     for await (const part of req) text += part;
+    asked.push(text);
     const body = text ? JSON.parse(text) : {};
     const last = JSON.stringify((body.input ?? []).slice(-1));
     const events = [{ type: "response.created", response: { id: "r" } }];
-    if (last.includes("function_call_output")) {
+    if (last.includes("function_call_output") || last.includes("ana wrote at")) {
       events.push({ type: "response.output_item.done", item: { type: "message", role: "assistant", id: "m", content: [{ type: "output_text", text: "done" }] } });
     } else {
       events.push({ type: "response.output_item.done", item: typeof call === "string" ? command(call) : call });
@@ -33,7 +36,7 @@ export async function model(call) {
     res.end(events.map((e) => `event: ${e.type}\ndata: ${JSON.stringify(e)}\n\n`).join(""));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  return { url: `http://127.0.0.1:${server.address().port}/v1`, close: () => server.close() };
+  return { url: `http://127.0.0.1:${server.address().port}/v1`, asked, close: () => server.close() };
 }
 
 export const config = (url) => `

@@ -49,7 +49,7 @@ async function project(call = (file) => `touch ${file}`) {
   };
   open.push(crash);
   const revive = () => execFileSync(program, ["app-server", "daemon", "start"], { env, stdio: "ignore" });
-  return { dir, home, work, env, crash, revive, socket: join(home, "app-server-control", "app-server-control.sock"), made: () => existsSync(join(work, "made")) };
+  return { dir, home, work, env, fake, crash, revive, socket: join(home, "app-server-control", "app-server-control.sock"), made: () => existsSync(join(work, "made")) };
 }
 
 // companion runs nod codex.
@@ -238,3 +238,24 @@ for (const [name, answer, says] of [
     await companion(p).says(says);
   });
 }
+
+test("codex: messages reach the turn that runs, and then the idle thread, once each", options, async () => {
+  const p = await project();
+  const c = companion(p);
+  const t = await interactive(p, "make it");
+  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  const path = `/v1/sessions/${r.interaction.session}/messages`;
+  const steers = (text) => live.asPerson("POST", path, { text });
+  const delivered = (m) => until(() => `the delivery; nod codex says\n${c.said()}`, async () => (await live.asPerson("GET", `${path}/${m.id}`)).fate === "delivered");
+  const heard = (word) => until(() => `"${word}" in the request, on:\n${t.text()}`, () => p.fake.asked.some((text) => text.includes(`'${word}'`)));
+  const m = await steers("while-it-works");
+  await delivered(m);
+  await decide(r, "once");
+  await until("the command ran", p.made);
+  await heard("while-it-works");
+  await until(() => `the end of the turn, on:\n${t.text()}`, () => t.text().includes("done"));
+  await delivered(await steers("while-it-is-idle"));
+  await heard("while-it-is-idle");
+  const last = p.fake.asked.findLast((text) => text.includes("while-it-is-idle"));
+  for (const word of ["while-it-works", "while-it-is-idle"]) assert.equal(last.split(`'${word}'`).length, 2, last);
+});

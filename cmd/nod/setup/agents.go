@@ -150,10 +150,16 @@ func (s *Settings) Claude(f HookOptions) error {
 		h := hookHandler{Type: "command", Command: gate, Timeout: hookTime, If: g.If, OnFailure: "block"}
 		entries["PreToolUse"] = append(entries["PreToolUse"], hookEntry{g.Matcher, []hookHandler{h}})
 	}
-	// It only denies the calls of a stopped session. It is not a gate, so there
-	// is no onFailure.
+	// It denies the calls of a stopped session, and passes on what people write
+	// to the session. It is not a gate, so there is no onFailure.
 	watch := hookHandler{Type: "command", Command: render.ShellQuote(s.program()) + watchCommand, Timeout: closingTime}
-	entries["PreToolUse"] = append(entries["PreToolUse"], hookEntry{"*", []hookHandler{watch}})
+	for _, event := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"} {
+		matcher := ""
+		if strings.Contains(event, "Tool") {
+			matcher = "*"
+		}
+		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{watch}})
+	}
 	return s.applyHooks("claude", entries, f.Gates == nil)
 }
 
@@ -265,7 +271,7 @@ func plainJSON(raw []byte) (v any) {
 	return v
 }
 
-// watchCommand is the end of the command that watches for a stop.
+// watchCommand is the end of the command that watches a session.
 const watchCommand = " hook claude --watch"
 
 // isOurs reports whether an entry belongs to nod, judging by its command, and
@@ -277,9 +283,14 @@ func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 		return false, false
 	}
 	_, ours = parseHookLine(e.Hooks[0].Command, agent)
-	watches := strings.HasSuffix(e.Hooks[0].Command, watchCommand)
-	gate = !watches && (e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode")
+	gate = !watches(raw) && (e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode")
 	return ours, gate
+}
+
+// watches reports whether an entry runs nod's hook that watches a session.
+func watches(raw json.RawMessage) bool {
+	var e hookEntry
+	return json.Unmarshal(raw, &e) == nil && len(e.Hooks) == 1 && strings.HasSuffix(e.Hooks[0].Command, watchCommand)
 }
 
 // put sets the member at a path of two names and creates the parent if needed.

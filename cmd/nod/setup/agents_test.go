@@ -170,7 +170,7 @@ func TestGates(t *testing.T) {
 	const gate = `{"matcher":"Bash","hooks":[{"type":"command","command":"/bin/nod hook claude","timeout":86400,"if":"Bash(git push *)","onFailure":"block"}]}`
 	const watch = `{"matcher":"*","hooks":[{"type":"command","command":"/bin/nod hook claude --watch","timeout":10}]}`
 	for n, got := range []string{step(gates, false), step(nil, false), step(gates, false)} {
-		if strings.Contains(got, `"Deploy"`) || strings.Count(got, gate) != 1 || strings.Count(got, watch) != 1 {
+		if strings.Contains(got, `"Deploy"`) || strings.Count(got, gate) != 1 || strings.Count(got, watch) != 3 {
 			t.Errorf("run %d: the file is %s", n, got)
 		}
 	}

@@ -141,6 +141,9 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 	if gates == 0 {
 		s.add("agent.claude", bridge.FindingOK, path+" has no gates: Claude Code decides which calls need a person", "")
 	}
+	if !slices.ContainsFunc(h.Hooks["PostToolUse"], watches) {
+		s.add("agent.claude", bridge.FindingWarning, path+" has no hook for messages: what people write to a session does not reach Claude Code", "run nod init claude again")
+	}
 	for _, e := range h.ours("claude", "PermissionRequest") {
 		s.asks = s.asks || runnable(e.Hooks[0].Command, "claude")
 		if e.Hooks[0].OnFailure != "" {

@@ -1,0 +1,71 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"slices"
+	"unicode/utf16"
+)
+
+// takingEvents are the events at which Claude Code takes messages of people: a
+// tool has run, a prompt begins, or the turn ends. PreToolUse is not among them,
+// because Claude Code drops what a hook adds to a call that is then denied.
+var takingEvents = []string{"PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"}
+
+// Watch describes the input of a hook that watches a session.
+type Watch struct {
+	Event   string
+	Session string
+	// Transcript is the file with the conversation.
+	Transcript string
+	// Takes reports whether Claude Code takes messages of people now.
+	Takes bool
+	// Continued is nil unless the agent ends its turn. It then reports whether
+	// a hook has continued the turn already.
+	Continued *bool
+}
+
+// Watched reads the input of a hook that watches a session. It returns false if
+// there is nothing to do. A subagent takes no messages: they are for the main
+// agent.
+func Watched(raw []byte) (Watch, bool) {
+	var in struct {
+		Session    string `json:"session_id"`
+		Event      string `json:"hook_event_name"`
+		Agent      string `json:"agent_id"`
+		Transcript string `json:"transcript_path"`
+		Active     bool   `json:"stop_hook_active"`
+	}
+	if json.Unmarshal(raw, &in) != nil || in.Session == "" {
+		return Watch{}, false
+	}
+	w := Watch{Event: in.Event, Session: in.Session, Transcript: in.Transcript}
+	w.Takes = in.Agent == "" && slices.Contains(takingEvents, in.Event)
+	if in.Event == "Stop" {
+		w.Continued = &in.Active
+	}
+	return w, w.Takes || in.Event == "PreToolUse"
+}
+
+// told is the output of a hook that adds text to the conversation.
+type told struct {
+	Event string `json:"hookEventName"`
+	Text  string `json:"additionalContext"`
+}
+
+// Told returns the output that passes a text to Claude Code. At the end of a
+// turn, the turn goes on with the text.
+func Told(event, text string) any {
+	if event == "Stop" {
+		return blocked{"block", text}
+	}
+	return hookOutput{Specific: told{event, text}}
+}
+
+// Fits reports whether texts, with a line each, fit into one output.
+func Fits(texts []string) bool {
+	size := 0
+	for _, text := range texts {
+		size += len(utf16.Encode([]rune(text))) + 1
+	}
+	return size <= maxOutput
+}

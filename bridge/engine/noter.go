@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	// notePoll is the time between checks for authors to tell something.
+	notePoll = time.Second
+	// noteLease is the time after which another daemon tells an author.
+	noteLease = 30 * time.Second
+	// noteTime is the time limit for one note.
+	noteTime = 10 * time.Second
+)
+
+// noter tells the authors of messages for sessions what became of them. One
+// daemon at a time tells an author, so that notes never go back in time.
+type noter struct {
+	store     bridge.Steerings
+	platforms platforms
+	nudge     chan struct{}
+	log       *slog.Logger
+}
+
+// wake makes run look for authors at once.
+func (n *noter) wake() {
+	select {
+	case n.nudge <- struct{}{}:
+	default:
+	}
+}
+
+func (n *noter) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		all, err := n.store.UntoldSteerings(ctx, steeringBatch, noteLease)
+		if err != nil && ctx.Err() == nil {
+			n.log.Warn("authors of messages not told", "error", err)
+		}
+		for _, s := range all {
+			n.tell(ctx, s)
+		}
+		if len(all) > 0 && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-n.nudge:
+		case <-time.After(notePoll):
+		}
+	}
+}
+
+// tell writes the status of a message next to it. If the platform cannot be
+// reached now, the note is tried again once the lease ends.
+func (n *noter) tell(ctx context.Context, s bridge.Steering) {
+	if s.Told != s.Fate && s.Where != nil {
+		p, ok := n.platforms[s.Where.Platform].(bridge.SteeringNoter)
+		if ok {
+			work, cancel := context.WithTimeout(ctx, noteTime)
+			ref, err := p.NoteSteering(work, s.Where.Ref, s.Note, s.Status())
+			cancel()
+			switch code := bridge.ErrorCode(err); {
+			case err == nil:
+				s.Note = &ref
+			case ctx.Err() != nil, code == bridge.CodeUnavailable, code == bridge.CodeRateLimited, code == bridge.CodeInternal:
+				n.log.Warn("author of a message not told; retrying", "platform", s.Where.Platform, "message", s.ID, "error", err)
+				return
+			default:
+				n.log.Warn("author of a message not told", "platform", s.Where.Platform, "message", s.ID, "error", err)
+			}
+		}
+	}
+	s.Told = s.Fate
+	if err := n.store.ToldSteering(ctx, s); err != nil {
+		n.log.Warn("note about a message not recorded", "message", s.ID, "error", err)
+	}
+}

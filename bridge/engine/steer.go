@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// steeringBatch is the maximum number of messages that an agent takes at a time.
+const steeringBatch = 20
+
+// steerer passes messages of people to sessions.
+type steerer struct {
+	store    bridge.Steerings
+	redactor *redactor
+	journal  *journal
+	noter    *noter
+	log      *slog.Logger
+}
+
+// Steer sends a message of a person to a session. Only people who may answer a
+// request of the session may send one: others get CodeForbidden if they may read
+// one, and otherwise CodeNotFound. An empty agent means the only agent with such
+// a session. For a message of a stopped session, Steer returns CodeConflict. A
+// chat message is sent at most once.
+func (se *Sessions) Steer(ctx context.Context, s bridge.Steering) (bridge.Steering, error) {
+	var err error
+	if s.Text, err = bridge.SteeringText(s.Text); err != nil {
+		return s, err
+	}
+	if s.By, err = se.identify(ctx, s.By); err != nil {
+		return s, err
+	}
+	requests, err := se.steerable(ctx, &s)
+	if err != nil {
+		return s, err
+	}
+	if err := se.maySteer(ctx, s, requests); err != nil {
+		return s, err
+	}
+	stop, stopped, err := se.stops.Stopped(ctx, s.Agent, s.Session)
+	if err != nil {
+		return s, err
+	}
+	if stopped {
+		return s, bridge.Errorf(bridge.CodeConflict, "the session is %s", stop.Words())
+	}
+	if s.At.IsZero() {
+		s.At = time.Now()
+	}
+	s.At = s.At.UTC().Truncate(time.Millisecond)
+	return se.steerer.put(ctx, s)
+}
+
+// steerable returns the newest requests of the session of a message. It sets the
+// agent if the message names none.
+func (se *Sessions) steerable(ctx context.Context, s *bridge.Steering) ([]bridge.Interaction, error) {
+	if s.Agent != "" {
+		requests, err := se.requests(ctx, s.Agent, s.Session)
+		if err == nil && len(requests) == 0 && s.Route == "" {
+			err = noSession(s.Session)
+		}
+		return requests, err
+	}
+	var found []bridge.Interaction
+	err := se.each(ctx, "", s.Session, func(requests []bridge.Interaction) error {
+		sees, err := se.sees(ctx, s.By, requests)
+		switch {
+		case err != nil || !sees:
+			return err
+		case found != nil:
+			return bridge.Errorf(bridge.CodeConflict, "several agents have a session %q", s.Session).WithHint("name the agent")
+		}
+		found, s.Agent = requests, requests[0].Agent
+		return nil
+	})
+	if err == nil && found == nil {
+		err = noSession(s.Session)
+	}
+	return found, err
+}
+
+// maySteer returns an error unless the author of a message may answer one of the
+// requests of its session. Notices count only if there is nothing else.
+func (se *Sessions) maySteer(ctx context.Context, s bridge.Steering, requests []bridge.Interaction) error {
+	asked := slices.DeleteFunc(slices.Clone(requests), func(i bridge.Interaction) bool { return i.Kind == bridge.KindNotice })
+	if len(asked) == 0 {
+		asked = requests
+	}
+	for _, i := range asked {
+		if may, err := se.people.MayAnswer(ctx, i, s.By); err != nil || may {
+			return err
+		}
+	}
+	if len(asked) == 0 {
+		route := se.routes[s.Route] // empty if the route no longer exists
+		if may, err := se.people.responds(ctx, route.Responders, route.Groups, s.By); err != nil || may {
+			return err
+		}
+	}
+	se.journal.refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, s.By, "message: "+whyNobody)
+	sees, err := se.sees(ctx, s.By, requests)
+	switch {
+	case err != nil:
+		return err
+	case !sees:
+		return noSession(s.Session)
+	}
+	return bridge.Errorf(bridge.CodeForbidden, "you may not send messages to this session: %s", whyNobody).
+		WithHint("ask a responder of its requests")
+}
+
+// put stores a message. The audit log has it before the agent can.
+func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering, error) {
+	key := ""
+	if s.Where != nil {
+		key = s.Where.Platform + "/" + s.Where.Ref.Channel + "/" + s.Where.Ref.Message
+	}
+	logged := s
+	if st.redactor.hide != nil {
+		logged.Text = st.redactor.hide.Redact(s.Text)
+	}
+	i := bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}
+	if err := st.journal.write(ctx, bridge.AuditSteer, i, logged); err != nil {
+		return s, err
+	}
+	s, err := st.store.PutSteering(ctx, s, key)
+	if err == nil {
+		st.log.Info("message for a session", "agent", s.Agent, "session", s.Session, "by", s.By.Display(), "message", s.ID)
+	}
+	return s, err
+}
+
+// Take returns the messages of people that wait for a session, oldest first, and
+// reserves them for a reader. There are none for a stopped session.
+func (se *Sessions) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
+	_, stopped, err := se.stops.Stopped(ctx, t.Agent, t.Session)
+	if err != nil || stopped {
+		return nil, err
+	}
+	t.Limit = steeringBatch
+	return se.steerer.store.TakeSteerings(ctx, t)
+}
+
+// Took records that the agent has taken the messages of people through the given
+// one, and tells their authors.
+func (se *Sessions) Took(ctx context.Context, agent, session, through string) error {
+	return se.endSteerings(ctx, agent, session, through, bridge.FateDelivered)
+}
+
+// Ended tells the authors of messages that wait for a session that it has ended.
+func (se *Sessions) Ended(ctx context.Context, agent, session string) error {
+	return se.endSteerings(ctx, agent, session, "", bridge.FateEnded)
+}
+
+func (se *Sessions) endSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) error {
+	n, err := se.steerer.store.EndSteerings(ctx, agent, session, through, f)
+	if n > 0 {
+		se.steerer.noter.wake()
+	}
+	return err
+}
+
+// Sent returns a message that a person sent to a session, for people who may
+// read a request of that session.
+func (se *Sessions) Sent(ctx context.Context, by bridge.Actor, session, id string) (bridge.Steering, error) {
+	s, err := se.steerer.store.Steering(ctx, session, id)
+	if err != nil {
+		return s, err
+	}
+	requests, err := se.requests(ctx, s.Agent, s.Session)
+	if err != nil {
+		return s, err
+	}
+	sees, err := se.sees(ctx, by, requests)
+	if err == nil && !sees && !s.By.Same(by) {
+		err = bridge.Errorf(bridge.CodeNotFound, "message %q not found", id)
+	}
+	return s, err
+}
+
+// PutSteering implements Steerings.
+func (s provenSteerings) PutSteering(ctx context.Context, m bridge.Steering, key string) (bridge.Steering, error) {
+	m.Proof = ""
+	k, content := steeringContent(m)
+	m.Proof, _, _ = strings.Cut(s.p.ProveNote(k, content), " ")
+	m, err := s.Steerings.PutSteering(ctx, m, key)
+	m.Proof = ""
+	return m, err
+}
+
+// TakeSteerings implements Steerings. It leaves out messages that no daemon has
+// stored, because they would instruct the agent.
+func (s provenSteerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
+	all, err := s.Steerings.TakeSteerings(ctx, t)
+	all = slices.DeleteFunc(all, func(m bridge.Steering) bool { return m.Agent != t.Agent || m.Session != t.Session || !s.accepts(m) })
+	for n := range all {
+		all[n].Proof = ""
+	}
+	return all, err
+}
+
+// UntoldSteerings implements Steerings. A message that no daemon has stored has
+// no author to be told.
+func (s provenSteerings) UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]bridge.Steering, error) {
+	all, err := s.Steerings.UntoldSteerings(ctx, limit, lease)
+	for n, m := range all {
+		if !s.accepts(m) {
+			all[n].Where = nil
+		}
+	}
+	return all, err
+}
+
+func (s provenSteerings) accepts(m bridge.Steering) bool {
+	k, content := steeringContent(m)
+	ok := s.p.Note(k, m.Proof+" "+content) == content
+	if !ok {
+		s.log.Warn("message does not verify", "agent", m.Agent, "session", m.Session, "message", m.ID)
+	}
+	return ok
+}
+
+// steeringContent returns what the proof of a message covers, and its key.
+func steeringContent(m bridge.Steering) (key, content string) {
+	raw, _ := json.Marshal(bridge.Steering{ // strings and times always encode
+		Agent: m.Agent, Session: m.Session, By: m.By, Text: m.Text, At: m.At, Where: m.Where, Route: m.Route,
+	})
+	return "steering", string(raw)
+}

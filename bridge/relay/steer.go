@@ -1,0 +1,118 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// inboxPause is the time before the messages of a thread are read again after an
+// error.
+const inboxPause = 3 * time.Second
+
+// Inbox has the messages that people write to threads.
+type Inbox interface {
+	// Take waits for messages for a thread, and reserves them. It returns none
+	// after a while.
+	Take(ctx context.Context, thread string) ([]bridge.Message, error)
+	// Took records that Codex has the messages through the given one.
+	Took(ctx context.Context, thread, through string) error
+}
+
+// deliveries are the messages of people that were sent to Codex and that it has
+// not confirmed. It is safe for concurrent use.
+type deliveries struct {
+	mu      sync.Mutex
+	next    int
+	waiting map[string]chan Message // by the ID of the call
+}
+
+// deliveryMark is the start of the IDs of calls that deliver messages. The IDs of
+// other calls are numbers.
+const deliveryMark = `"nod-message-`
+
+// put adds a call, and returns its ID and the channel of the response.
+func (d *deliveries) put() (json.RawMessage, chan Message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.next++
+	id, c := deliveryMark+strconv.Itoa(d.next)+`"`, make(chan Message, 1)
+	if d.waiting == nil {
+		d.waiting = map[string]chan Message{}
+	}
+	d.waiting[id] = c
+	return json.RawMessage(id), c
+}
+
+// answered passes on the response to a call.
+func (d *deliveries) answered(m Message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.waiting[string(m.ID)]; c != nil {
+		c <- m
+		delete(d.waiting, string(m.ID))
+	}
+}
+
+// listen passes messages of people to a thread until the thread or the
+// connection ends.
+func (a *attachment) listen(thread string) {
+	if a.Inbox == nil || a.listens[thread] != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(a.ctx)
+	a.listens[thread] = cancel
+	a.work.Go(func() {
+		for ctx.Err() == nil {
+			all, err := a.Inbox.Take(ctx, thread)
+			for n := 0; n < len(all) && err == nil; n++ {
+				err = a.deliver(ctx, thread, all[n])
+			}
+			if err != nil && ctx.Err() == nil {
+				a.Log.Warn("message not delivered to Codex; retrying", "thread", thread, "error", bridge.PublicText(err))
+				bridge.Pause(ctx, inboxPause)
+			}
+		}
+	})
+}
+
+// deafen ends listen.
+func (a *attachment) deafen(thread string) {
+	if cancel := a.listens[thread]; cancel != nil {
+		cancel()
+		delete(a.listens, thread)
+	}
+}
+
+// deliver passes one message to a thread. turn/start begins a turn, or adds to
+// the one that runs.
+func (a *attachment) deliver(ctx context.Context, thread string, m bridge.Message) error {
+	type text struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	params, err := encode(map[string]any{"threadId": thread, "input": []text{{"text", strings.TrimSpace(m.Text)}}})
+	if err != nil {
+		return err
+	}
+	id, answer := a.delivers.put()
+	if err := a.send(ctx, Message{ID: id, Method: "turn/start", Params: params}); err != nil {
+		return err
+	}
+	select {
+	case got := <-answer:
+		if len(got.Error) > 0 {
+			return bridge.Errorf(bridge.CodeUnavailable, "Codex: %s", failureText(got))
+		}
+	case <-time.After(greetTime):
+		return bridge.Errorf(bridge.CodeUnavailable, "Codex does not answer")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return a.Inbox.Took(context.WithoutCancel(ctx), thread, m.ID)
+}
