@@ -33,6 +33,9 @@ const (
 	// ActionMore shows the person who clicked the decisions without a
 	// control on the card.
 	ActionMore Action = 12
+	// ActionSession changes the session whose message was clicked; see the
+	// Session options.
+	ActionSession Action = 13
 )
 
 // Values of Control.Option for ActionInput and the ActionSubmit that follows it.
@@ -52,6 +55,12 @@ const (
 	OptionAll = 7
 	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
+)
+
+// Values of Control.Option for ActionSession.
+const (
+	SessionStop   = 0
+	SessionResume = 1
 )
 
 // OptionAnyone is the option of an ActionHandOver that delegates to the account

@@ -63,6 +63,7 @@ type Broker struct {
 	leases
 	grants
 	stops
+	reports
 	memory
 	mailbox
 	presence
@@ -91,7 +92,7 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	h := newHub(c)
 	b := &Broker{
 		outbox: outbox{c}, lines: lines{c}, deadlines: deadlines{c, h}, drafts: drafts{c}, notes: notes{c}, leases: leases{c},
-		grants: grants{c}, stops: stops{c}, memory: memory{c}, mailbox: mailbox{c}, presence: presence{c}, auditLog: auditLog{c},
+		grants: grants{c}, stops: stops{c}, reports: reports{c}, memory: memory{c}, mailbox: mailbox{c}, presence: presence{c}, auditLog: auditLog{c},
 		links: links{c}, limits: limits{c}, lists: lists{c}, events: events{c},
 		Keyring: &Keyring{c}, core: c, hub: h,
 	}

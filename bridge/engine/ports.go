@@ -21,6 +21,7 @@ type Ports struct {
 	Leases    bridge.Leases
 	Grants    bridge.Grants
 	Stops     bridge.Stops
+	Reports   bridge.Reports
 	Memory    bridge.Memory
 	Mailbox   bridge.Mailbox
 	Presence  bridge.Presence
@@ -32,7 +33,7 @@ type Ports struct {
 func portsOf(s bridge.Store) Ports {
 	return Ports{
 		Openings: s, Records: s, Outcomes: s, Outbox: s, Lines: s, Deadlines: s, Drafts: s, Notes: s, Leases: s,
-		Grants: s, Stops: s, Memory: s, Mailbox: s, Presence: s, Audit: s, Links: s, Limits: s,
+		Grants: s, Stops: s, Reports: s, Memory: s, Mailbox: s, Presence: s, Audit: s, Links: s, Limits: s,
 	}
 }
 
