@@ -144,3 +144,28 @@ type SessionView struct {
 	Stopped *Stop
 	Pending []Record
 }
+
+// words describes the state of a session.
+func (s SessionStatus) words() string {
+	switch {
+	case s.State == SessionWaiting && s.Waits != "":
+		return "waiting for " + OneLine(s.Waits)
+	case s.State == "":
+		return "working"
+	}
+	return string(s.State)
+}
+
+// Place describes where a session runs. It is empty if that is unknown.
+func (s SessionStatus) Place() string {
+	var out []string
+	for _, part := range []string{s.Host, s.Folder} {
+		if part != "" {
+			out = append(out, OneLine(part))
+		}
+	}
+	if s.Branch != "" {
+		out = append(out, "branch "+OneLine(s.Branch))
+	}
+	return strings.Join(out, " · ")
+}

@@ -44,6 +44,9 @@ func (c Card) HeadText() string { return headText(c.Head) }
 // a question do not fit the controls of the platform and must be listed in the
 // text.
 func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
+	if IsSession(v) {
+		return sessionCard(v)
+	}
 	r := v.Record
 	i := r.Interaction
 	c := Card{Closed: r.State.Final(), Closing: closing(r)}
@@ -95,7 +98,7 @@ func (c *Card) fill(v bridge.View, question []Block) string {
 	if i.Approval != nil {
 		act = ActionOf(i)
 	}
-	c.From = from(i, act)
+	c.From = from(i, act, v.Session)
 	if !c.Closed {
 		c.Due = Due(i, v.Mentions)
 	}

@@ -21,6 +21,7 @@ local set = {'updated', ms(now)}
 local function put(name, value) set[#set + 1] = name set[#set + 1] = value end
 if not was[1] then
   put('started', ms(now))
+  put('since', ms(now))
   urgent = 1
 end
 if ARGV[5] ~= '' and at >= tonumber(was[3] or '0') then

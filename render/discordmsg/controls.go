@@ -33,6 +33,12 @@ func listsAll(v bridge.View) func(bridge.Question) bool {
 // items are next to the items.
 func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.MessageComponent, error) {
 	switch {
+	case render.IsSession(v):
+		var row []discordgo.MessageComponent
+		for _, s := range render.SessionControls(v) {
+			row = append(row, button(s.Token, s.Label, discordgo.SecondaryButton))
+		}
+		return rows(row), nil
 	case c.Closed || v.ReadOnly:
 		return nil, nil
 	case len(items) > 0:

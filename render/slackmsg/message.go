@@ -94,6 +94,9 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
 		}
 		m.Blocks = append(m.Blocks, origin(c, id))
+		if row := session(v); len(row) > 0 {
+			m.Blocks = append(m.Blocks, slack.NewActionBlock("act-"+id, row...))
+		}
 		if !whole && c.Whole && !v.Waiting { // a notice
 			m.Blocks = append(m.Blocks, shortened(v, id))
 		}
@@ -307,6 +310,15 @@ func decisions(v bridge.View) []slack.BlockElement {
 func alwaysWithReason(i bridge.Interaction) bool {
 	all := i.Decisions()
 	return slices.Contains(all, bridge.DecideDenyReason) && slices.Contains(all, bridge.DecideDenyAlways)
+}
+
+// session returns the controls of a session's message.
+func session(v bridge.View) []slack.BlockElement {
+	var row []slack.BlockElement
+	for _, c := range render.SessionControls(v) {
+		row = append(row, button(c.ID, c.Token, c.Label, slack.StyleDefault))
+	}
+	return row
 }
 
 func styleOf(t render.Tone) slack.Style {
