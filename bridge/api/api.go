@@ -150,6 +150,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /v1/sessions/{id}/messages":      s.agent(sessions.messages),
 		"POST /v1/sessions/{id}/messages/ack": s.agent(sessions.acknowledge),
 		"GET /v1/sessions":                    s.anyone(sessions.list),
+		"POST /v1/sessions/{id}":              s.agent(sessions.report),
 		"POST /v1/sessions/{id}/stop":         s.anyone(sessions.stop),
 		"POST /v1/sessions/{id}/resume":       s.person(sessions.resume),
 		"GET /v1/availability":                s.agent(sessions.availability),
