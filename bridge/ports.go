@@ -193,7 +193,7 @@ type View struct {
 	// Waiting means that the card has no controls because the full text is
 	// not delivered yet. It implies ReadOnly.
 	Waiting bool
-	// Session is what is known about the session. It is nil if the agent has
+	// Session holds the status of the session. It is nil if the agent has
 	// not reported it.
 	Session *SessionView
 	sign    func(Control) string

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// SessionState is what a session does, as its agent reports it.
+// SessionState is the state of a session, as its agent reports it.
 type SessionState string
 
 // The states of a session.
@@ -32,7 +32,7 @@ const (
 	MaxLastMessage = 1500
 )
 
-// SessionReport is what an agent reports about a session. An empty field keeps
+// SessionReport holds the report of an agent about a session. An empty field keeps
 // its earlier value.
 type SessionReport struct {
 	State SessionState `json:"state,omitempty"`
@@ -46,7 +46,7 @@ type SessionReport struct {
 	// Step is the last step of the agent, such as a tool call. Each report
 	// with a step counts as one.
 	Step string `json:"step,omitempty"`
-	// Waits is what a waiting session waits for.
+	// Waits names the input that a waiting session needs.
 	Waits string `json:"waits_for,omitempty"`
 	// Last is the last message of the agent.
 	Last  string `json:"last_message,omitempty"`
@@ -94,7 +94,7 @@ func reported(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// SessionStatus is what nod knows about a session from its reports.
+// SessionStatus is the merged result of the reports about a session.
 type SessionStatus struct {
 	Agent  string       `json:"agent"`
 	ID     string       `json:"id"`
@@ -136,7 +136,7 @@ type Reports interface {
 	ListReported(ctx context.Context, agent string) ([]SessionStatus, error)
 }
 
-// SessionView is what a message shows of the session of its interaction.
+// SessionView holds what a message shows of the session of its interaction.
 type SessionView struct {
 	Status SessionStatus
 	// Stopped and Pending are set only for the message of the session. Pending

@@ -25,7 +25,7 @@ func IsSession(v bridge.View) bool {
 	return v.Record.Interaction.Presentation == bridge.PresentSession
 }
 
-// SessionPhase is how a session stands.
+// SessionPhase is the phase of a reported session.
 type SessionPhase int
 
 // The phases of a session.

@@ -35,8 +35,8 @@ func (c *Client) Stopped(ctx context.Context, session string) (*bridge.Stop, err
 }
 
 // Report reports the state of a session of the agent that owns the client's
-// token. The result says whether the session is stopped. It does not retry,
-// because the next report is newer.
+// token. Stopped is set in the result if the session is stopped. Report does not
+// retry, because the next report is newer.
 func (c *Client) Report(ctx context.Context, session string, r bridge.SessionReport) (bridge.Session, error) {
 	var out bridge.Session
 	err := c.do(ctx, http.MethodPost, "/v1/sessions/"+url.PathEscape(session), nil, r, &out)

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Report is what a message says about the session that it belongs to.
+// Report holds the report in a message about the session of that message.
 type Report struct {
 	Session string
 	bridge.SessionReport

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// waitsForPrompt is what a session waits for when its turn is over.
+// waitsForPrompt names the input that a session needs when its turn is over.
 const waitsForPrompt = "your next message"
 
 // report returns what an event says about its session, or nil for an event that

@@ -135,7 +135,7 @@ func TestSessionMessage(t *testing.T) {
 }
 
 // TestSessionMessageSilent checks that a route without sessions gets no message,
-// and that the session is listed and can be stopped all the same.
+// and that the session is listed and can be stopped anyway.
 func TestSessionMessageSilent(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
