@@ -86,6 +86,9 @@ func TestSessionMessage(t *testing.T) {
 			if got := m.labels(); got != "Stop" {
 				t.Errorf("the controls are %q", got)
 			}
+			if page, err := m.Agent.List(m.Ctx, bridge.ListFilter{Session: m.session}); err != nil || len(page.Items) > 0 {
+				t.Errorf("the requests of the session: %v, %v", page.Items, err)
+			}
 			req := rig.Approval()
 			req.Session = m.session
 			a := m.Ask(req)
