@@ -155,17 +155,3 @@ func (s SessionStatus) words() string {
 	}
 	return string(s.State)
 }
-
-// Place describes where a session runs. It is empty if that is unknown.
-func (s SessionStatus) Place() string {
-	var out []string
-	for _, part := range []string{s.Host, s.Folder} {
-		if part != "" {
-			out = append(out, OneLine(part))
-		}
-	}
-	if s.Branch != "" {
-		out = append(out, "branch "+OneLine(s.Branch))
-	}
-	return strings.Join(out, " · ")
-}

@@ -75,13 +75,11 @@ func SessionControls(v bridge.View) []SessionControl {
 // sessionCard returns the card of a session.
 func sessionCard(v bridge.View) Card {
 	i := v.Record.Interaction
-	c := Card{Closed: true, Head: []Span{{Text: "▶️ Session of " + Line(i.Agent)}}, From: "session " + Line(i.Session)}
+	c := Card{Closed: true, Head: []Span{{Text: "▶️ Session of " + Line(i.Agent)}}, From: sessionFrom(i, bridge.SessionStatus{})}
 	if s := v.Session; s != nil {
 		c.Head = []Span{{Text: sessionHead(i, *s)}}
 		c.Body = sessionBody(*s)
 		c.From = sessionFrom(i, s.Status)
-	} else {
-		c.Body = []Block{Para(Line(i.Session))}
 	}
 	c.Notice = c.HeadText()
 	switch i.Preview {
@@ -179,10 +177,17 @@ func waitsFor(pending []bridge.Record) []Span {
 	return []Span{{Text: plural(len(pending), "request") + ": " + strings.Join(names, " · ") + more}}
 }
 
-// sessionFrom says where a session runs.
+// sessionFrom says whose session it is, and where it runs.
 func sessionFrom(i bridge.Interaction, st bridge.SessionStatus) string {
-	if place := st.Place(); place != "" {
-		return Line(place) + " · session " + Line(i.Session)
+	s := []string{Line(i.Agent)}
+	if st.Host != "" {
+		s[0] += " on " + reported(st.Host)
 	}
-	return "session " + Line(i.Session)
+	if st.Folder != "" {
+		s = append(s, reported(st.Folder))
+	}
+	if st.Branch != "" {
+		s = append(s, "branch "+reported(st.Branch))
+	}
+	return strings.Join(append(s, "session "+Line(i.Session)), " · ")
 }
