@@ -158,4 +158,7 @@ type Presentation string
 const (
 	PresentTool          Presentation = "tool"          // in the thread of its session or, without one, of its tool call
 	PresentQuestionnaire Presentation = "questionnaire" // a separate card
+	// PresentSession is the message of a session, which shows its status. nod
+	// sets it; agents cannot.
+	PresentSession Presentation = "session"
 )

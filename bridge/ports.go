@@ -208,8 +208,11 @@ type View struct {
 	// Newer is the URL of the card of the request that superseded this one.
 	// It is empty if that card is not posted, or has no URL.
 	Newer string
-	sign  func(Control) string
-	Parts *Parts // set if the view answers a click; see Delivered
+	// Session holds the status of the session. It is nil if the agent has
+	// not reported it.
+	Session *SessionView
+	sign    func(Control) string
+	Parts   *Parts // set if the view answers a click; see Delivered
 }
 
 // NewView returns a view that creates its tokens with sign.
@@ -223,8 +226,12 @@ func (v View) Of(n int) View {
 	return v
 }
 
-// Hides reports whether the view must not show its request.
-func (v View) Hides() bool { return v.Record.Interaction.Private && !v.Revealed }
+// Hides reports whether the view must not show its request. The message of a
+// session shows no request.
+func (v View) Hides() bool {
+	i := v.Record.Interaction
+	return i.Private && !v.Revealed && i.Presentation != PresentSession
+}
 
 // Unfinished returns the view without controls, for use until its full text is
 // delivered.

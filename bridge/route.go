@@ -39,6 +39,9 @@ type Route struct {
 	HandOver []string
 	// Attention holds how requests get the attention of people.
 	Attention Attention
+	// Sessions means that nod posts a message for each session that an agent
+	// reports.
+	Sessions bool
 	// AllowSelf lets the owners of the agent and the requester respond.
 	AllowSelf bool
 	// EscalateTo is the route that is also asked after the deadline under

@@ -74,6 +74,16 @@ type Session struct {
 	Last time.Time `json:"last,omitzero"`
 	// Stopped is nil if the session is not stopped.
 	Stopped *Stop `json:"stopped,omitempty"`
+	// Status is nil if the agent has not reported the session.
+	Status *SessionStatus `json:"status,omitempty"`
+}
+
+// Newest returns the time of the newest request or report.
+func (s Session) Newest() time.Time {
+	if s.Status != nil && s.Status.Updated.After(s.Last) {
+		return s.Status.Updated
+	}
+	return s.Last
 }
 
 // SessionChange is the Data of AuditStop and AuditResume.
@@ -94,8 +104,14 @@ func (s Session) Words(now time.Time) string {
 	default:
 		out = strconv.Itoa(s.Pending) + " pending requests"
 	}
+	if st := s.Status; st != nil {
+		out = st.words() + ", " + out
+	}
 	if s.Stopped != nil {
 		out = "stopped by " + OneLine(s.Stopped.By.Display()) + " at " + stopTime(s.Stopped.At)
+	}
+	if st := s.Status; st != nil && st.Title != "" {
+		out += ", " + strconv.Quote(OneLine(st.Title))
 	}
 	if !s.Last.IsZero() {
 		out += ", last request " + Brief(max(0, now.Sub(s.Last)).Round(time.Second)) + " ago"

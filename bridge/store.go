@@ -23,6 +23,7 @@ type Store interface {
 	Grants
 	Stops
 	Hosts
+	Reports
 	Memory
 	Mailbox
 	Steerings
@@ -148,8 +149,11 @@ type Mark struct {
 	Amended   *Amendment
 	Late      *Late
 	Redraw    *int // destination whose message must be updated
-	Part      *Part
-	Shown     *Shown
+	// Refresh is the delay after which all messages must be updated. It
+	// does not postpone an update that is due earlier.
+	Refresh *time.Duration
+	Part    *Part
+	Shown   *Shown
 }
 
 // Posted records a posted message. If the message is already out of date, an

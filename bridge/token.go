@@ -33,6 +33,9 @@ const (
 	// ActionMore shows the person who clicked the decisions without a
 	// control on the card.
 	ActionMore Action = 12
+	// ActionSession changes the session whose message was clicked; see the
+	// Session options.
+	ActionSession Action = 13
 )
 
 // Values of Control.Option for ActionInput and the ActionSubmit that follows it.
@@ -62,6 +65,12 @@ const (
 	// person's draft, after that person has seen the change; see EditedOption.
 	// Question is the decision.
 	OptionEdited = 1 << 15
+)
+
+// Values of Control.Option for ActionSession.
+const (
+	SessionStop   = 0
+	SessionResume = 1
 )
 
 // EditedOption returns the option that approves with an edited input. It depends

@@ -64,6 +64,7 @@ type Broker struct {
 	grants
 	stops
 	hosts
+	reports
 	memory
 	mailbox
 	steerings
@@ -93,7 +94,7 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	h := newHub(c)
 	b := &Broker{
 		outbox: outbox{c}, lines: lines{c}, deadlines: deadlines{c, h}, drafts: drafts{c}, notes: notes{c}, leases: leases{c},
-		grants: grants{c}, stops: stops{c}, hosts: hosts{c}, memory: memory{c}, mailbox: mailbox{c}, steerings: steerings{c}, presence: presence{c}, auditLog: auditLog{c},
+		grants: grants{c}, stops: stops{c}, hosts: hosts{c}, reports: reports{c}, memory: memory{c}, mailbox: mailbox{c}, steerings: steerings{c}, presence: presence{c}, auditLog: auditLog{c},
 		links: links{c}, limits: limits{c}, lists: lists{c}, events: events{c},
 		Keyring: &Keyring{c}, core: c, hub: h,
 	}

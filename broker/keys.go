@@ -176,8 +176,8 @@ func (k auditKeys) seals(p int) string { return k.in(p, "aus") }
 // unused is passed for a key that the script does not use in this call.
 func (k auditKeys) unused(p int) string { return k.in(p, "-") }
 
-// grantKeys are the keys of grants, of stopped sessions, and of approvals that
-// tools remember.
+// grantKeys are the keys of grants, of stopped and of reported sessions, and of
+// approvals that tools remember.
 type grantKeys struct{ space }
 
 // grants is a hash of grants, as JSON, by their keys. It lives for
@@ -199,6 +199,16 @@ func (k grantKeys) given(p int, origin bridge.ID, grant string) string {
 // stopped is a hash of the stopped sessions, as JSON, by agent and session. It
 // has no TTL, because a session stays stopped until a person resumes it.
 func (k grantKeys) stopped(p int) string { return k.in(p, "stop") }
+
+// report is a hash with the status of a session that its agent reported; see
+// report.lua. It lives for bridge.ReportedTTL after the last report.
+func (k grantKeys) report(p int, agent, session string) string {
+	return k.in(p, "rep:"+agent+"/"+session)
+}
+
+// reported is a sorted set of the reported sessions, by agent and session, by
+// the time of the last report in ms. It has at most bridge.MaxReported members.
+func (k grantKeys) reported(p int) string { return k.in(p, "reps") }
 
 // remembered is a hash of the scopes that a tool remembers, by the hash of a
 // key that the tool chooses. It lives for bridge.SessionGrantTTL or

@@ -75,6 +75,8 @@ func markArgs(m bridge.Mark) []any {
 		return []any{"late", m.Late.Destination, m.Late.Delay.Milliseconds()}
 	case m.Redraw != nil:
 		return []any{"redraw", *m.Redraw}
+	case m.Refresh != nil:
+		return []any{"refresh", m.Refresh.Milliseconds()}
 	case m.Part != nil:
 		return []any{"part", m.Part.Destination, m.Part.Content, m.Part.N, data(sentPart{m.Part.Ref, m.Part.Proof})}
 	case m.Shown != nil:

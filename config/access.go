@@ -130,6 +130,13 @@ type Route struct {
 	//
 	// Example: true
 	TellRequester bool `yaml:"tell_requester"`
+	// Sessions posts one message for each session that an agent reports, and
+	// keeps it up to date: what the session does or waits for, where it runs,
+	// and Stop. The message is silent on Discord and Telegram, and the cards of
+	// the session are in its thread. nod init sets it for a new route.
+	//
+	// Example: true
+	Sessions bool `yaml:"sessions"`
 	// AllowSelf lets the owners of the agent and the requester approve. By
 	// default they can only deny.
 	//

@@ -97,6 +97,7 @@ func describe(i bridge.Interaction) Action {
 	switch {
 	case fields == nil:
 	case shellTools[name] || name == "":
+		said(i, fields)
 		if act, ok := command(fields); ok {
 			return act
 		}
@@ -112,6 +113,20 @@ func describe(i bridge.Interaction) Action {
 	act := called(a.Tool)
 	act.rest = func() []Block { return Input(*a) }
 	return act
+}
+
+// said removes the description of a command that the card quotes word for word.
+func said(i bridge.Interaction, fields map[string]any) {
+	text, ok := fields["description"].(string)
+	if !ok {
+		return
+	}
+	for _, b := range Markdown(i.Prompt) {
+		if b.Kind == Paragraph && PlainText([]Block{b}) == text {
+			delete(fields, "description")
+			return
+		}
+	}
 }
 
 // called is the action of a tool whose input nod does not interpret.

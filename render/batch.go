@@ -67,7 +67,7 @@ func NewBatch(v bridge.View) (Card, []Item) {
 		c.Body, c.Full = append(c.Body, it.Blocks...), append(c.Full, it.full...)
 	}
 	first := v.Batch[0].Interaction
-	c.From = from(batchOrigin(v), Action{Origin: describe(first).Origin})
+	c.From = from(batchOrigin(v), Action{Origin: describe(first).Origin}, v.Session)
 	head := action + "?"
 	switch {
 	case c.Closed:

@@ -44,6 +44,9 @@ func (c Card) HeadText() string { return headText(c.Head) }
 // a question do not fit the controls of the platform and must be listed in the
 // text.
 func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
+	if IsSession(v) {
+		return sessionCard(v)
+	}
 	if v.Hides() {
 		return privateCard(v)
 	}
@@ -98,7 +101,7 @@ func (c *Card) fill(v bridge.View, question []Block) string {
 	if i.Approval != nil {
 		act = ActionOf(i)
 	}
-	c.From = from(i, act)
+	c.From = from(i, act, v.Session)
 	if !c.Closed {
 		c.Due = Due(r, v.Mentions)
 	}

@@ -50,20 +50,41 @@ func facts(i bridge.Interaction, act Action) []Block {
 	return []Block{{Kind: Paragraph, Spans: spans}}
 }
 
-// from says who asks: the agent, where it runs, its session, and for whom.
-func from(i bridge.Interaction, act Action) string {
+// from says who asks: the agent, where it runs, its session, and for whom. What
+// the request does not say comes from the reports of the session, if any.
+func from(i bridge.Interaction, act Action, session *bridge.SessionView) string {
+	var st bridge.SessionStatus
+	if session != nil {
+		st = session.Status
+	}
 	s := []string{Line(i.Agent)}
+	host := false
 	for n, o := range act.Origin {
 		if n == 0 && strings.HasPrefix(o, "on ") {
 			s[0] += " " + o
+			host = true
 			continue
 		}
 		s = append(s, o)
 	}
+	if !host && st.Host != "" {
+		s[0] += " on " + reported(st.Host)
+	}
+	if name := st.Subagents[i.Turn]; name != "" && i.Turn != "" {
+		s = append(s, "subagent "+reported(name))
+	}
 	if where := location(i, act); where != "" && fitsHead(where, maxHeadObject) {
 		s = append(s, where)
+	} else if where == "" && len(act.Origin) == 0 && st.Folder != "" {
+		s = append(s, reported(st.Folder))
 	}
-	if i.Session != "" {
+	if st.Branch != "" {
+		s = append(s, "branch "+reported(st.Branch))
+	}
+	switch {
+	case st.Title != "":
+		s = append(s, "session “"+reported(st.Title)+"”")
+	case i.Session != "":
 		s = append(s, "session "+Line(i.Session))
 	}
 	if tool := toolOf(i); tool != "" && !names(act.Head, tool) {
@@ -80,6 +101,12 @@ func from(i bridge.Interaction, act Action) string {
 	}
 	return strings.Join(s, " · ")
 }
+
+// maxOrigin is the length of a part of the line that says who asks and that
+// comes from a report, in characters.
+const maxOrigin = 60
+
+func reported(s string) string { return Cut(Line(s), maxOrigin, Runes) }
 
 // toolOf returns the tool of a request: that of the approval, or the one that
 // asks.

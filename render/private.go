@@ -12,7 +12,7 @@ import (
 func privateCard(v bridge.View) Card {
 	r := v.Record
 	i := r.Interaction
-	c := Card{Closed: r.State.Final() || i.Kind == bridge.KindNotice, Head: privateHead(i), From: from(i, Action{})}
+	c := Card{Closed: r.State.Final() || i.Kind == bridge.KindNotice, Head: privateHead(i), From: from(i, Action{}, nil)}
 	if i.Preview == bridge.PreviewFull {
 		r.Interaction.Preview = bridge.PreviewAction
 	}

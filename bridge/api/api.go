@@ -153,6 +153,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"POST /v1/sessions/{id}/messages":          s.person(sessions.steer),
 		"GET /v1/sessions/{id}/messages/{message}": s.person(sessions.steering),
 		"GET /v1/sessions":                         s.anyone(sessions.list),
+		"POST /v1/sessions/{id}":                   s.agent(sessions.report),
 		"POST /v1/sessions/{id}/stop":              s.anyone(sessions.stop),
 		"POST /v1/sessions/{id}/resume":            s.person(sessions.resume),
 		"GET /v1/availability":                     s.agent(sessions.availability),

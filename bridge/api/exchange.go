@@ -166,6 +166,7 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 	if err != nil {
 		return err
 	}
+	s.reportHook(r.Context(), p, t.Report, q)
 	if q.Get("join") == "" {
 		// Agents send one hook for a call and another for its permission.
 		opts.join = true

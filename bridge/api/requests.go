@@ -47,6 +47,9 @@ func (s requests) create(w http.ResponseWriter, r *http.Request, p Principal) er
 		return err
 	}
 	s.owners.add(&rec.Interaction)
+	if rec.Interaction.Kind == bridge.KindNotice {
+		s.engine.Sessions.Noticed(r.Context(), rec.Interaction)
+	}
 	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
 	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
 }

@@ -1,9 +1,14 @@
 package api
 
 import (
+	"context"
 	"net/http"
+	"net/url"
+	"strconv"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
 )
 
 // stoppedSessions is the body of the calls that stop and resume sessions.
@@ -44,6 +49,47 @@ func (s sessions) list(w http.ResponseWriter, r *http.Request, p Principal) erro
 		out.Items = []bridge.Session{}
 	}
 	return write(w, http.StatusOK, out)
+}
+
+// report records what an agent reports about a session.
+func (s sessions) report(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var report bridge.SessionReport
+	if err := read(r, &report); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	status, err := s.engine.Sessions.Report(r.Context(), *p.Agent, id, report)
+	if err != nil {
+		return err
+	}
+	stop, stopped, err := s.engine.Sessions.Stopped(r.Context(), p.Agent.Name, id)
+	if err != nil {
+		return err
+	}
+	out := bridge.Session{Agent: p.Agent.Name, ID: id, Status: &status}
+	if stopped {
+		out.Stopped = &stop
+	}
+	return write(w, http.StatusOK, out)
+}
+
+// reportHook records what a hook says about its session, and what its process
+// knows about the machine. The hook asks and decides without it.
+func (s exchanges) reportHook(ctx context.Context, p Principal, r *dialect.Report, q url.Values) {
+	if r == nil {
+		return
+	}
+	report := r.SessionReport
+	report.Host, report.Branch, report.Route = q.Get("host"), q.Get("branch"), q.Get("route")
+	if folder := q.Get("folder"); folder != "" {
+		report.Folder = folder
+	}
+	if at, err := strconv.ParseInt(q.Get("at"), 10, 64); err == nil {
+		report.At = time.UnixMilli(at)
+	}
+	if _, err := s.engine.Sessions.Report(ctx, *p.Agent, r.Session, report); err != nil {
+		s.log.Warn("session of a hook not reported", "agent", p.Agent.Name, "session", r.Session, "error", err)
+	}
 }
 
 // ofAgent is the body of the calls that stop and resume a session.

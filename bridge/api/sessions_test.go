@@ -15,6 +15,13 @@ func (d described) sessions() {
 		d.t.Errorf("before the stop: %s", got)
 	}
 	d.messages()
+	report := `{"state":"working","title":"Fix","prompt":"p","host":"h","folder":"~/f","branch":"b","step":"s","waits_for":"w",` +
+		`"last_message":"m","route":"default","subagent":"a","subagent_id":"1","at":"2026-11-22T14:00:00Z"}`
+	if got := d.call("agent", "POST", "/v1/sessions/r", report, 200); !strings.Contains(got, `"title":"Fix"`) {
+		d.t.Errorf("the report is %s", got)
+	}
+	d.call("agent", "POST", "/v1/sessions/r", `{"state":"resting"}`, 400)
+	d.call("agent", "POST", "/v1/sessions/never", `{"update":true}`, 404)
 	d.call("ana", "POST", "/v1/sessions/unknown/stop", "", 404)
 	if got := d.call("ana", "POST", "/v1/sessions/z/stop", `{"agent":"ci"}`, 200); !strings.Contains(got, `"session":"z"`) {
 		d.t.Errorf("the stop is %s", got)

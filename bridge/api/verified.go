@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
@@ -17,7 +18,13 @@ type verifiedReader struct {
 // List implements Reader.
 func (v verifiedReader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
 	l, err := v.Reader.List(ctx, f)
-	return v.engine.Evidence.CheckList(l, f.AsStored), err
+	l = v.engine.Evidence.CheckList(l, f.AsStored)
+	if !f.AsStored { // the message of a session is no request
+		l.Items = slices.DeleteFunc(l.Items, func(r bridge.Record) bool {
+			return r.Interaction.Presentation == bridge.PresentSession
+		})
+	}
+	return l, err
 }
 
 // Events implements Reader.

@@ -34,6 +34,15 @@ func (c *Client) Stopped(ctx context.Context, session string) (*bridge.Stop, err
 	return nil, err
 }
 
+// Report reports the state of a session of the agent that owns the client's
+// token. Stopped is set in the result if the session is stopped. Report does not
+// retry, because the next report is newer.
+func (c *Client) Report(ctx context.Context, session string, r bridge.SessionReport) (bridge.Session, error) {
+	var out bridge.Session
+	err := c.do(ctx, http.MethodPost, "/v1/sessions/"+url.PathEscape(session), nil, r, &out)
+	return out, err
+}
+
 // StopSession stops a session, and returns what was stopped. An empty agent
 // means every agent with such a session.
 func (c *Client) StopSession(ctx context.Context, agent, session string) ([]bridge.Stop, error) {

@@ -34,6 +34,8 @@ type Translation struct {
 	UnlessPending string
 	// Elsewhere, if not nil, reports a decision that was made without nod.
 	Elsewhere *Elsewhere
+	// Report, if not nil, is what the message says about its session.
+	Report *Report
 }
 
 // Elsewhere reports that pending requests of a session were decided at the

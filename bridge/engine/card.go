@@ -41,6 +41,7 @@ func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error)
 // cards creates the views of messages, and records what messages show.
 type cards struct {
 	records   bridge.Records
+	statuses  *statuses
 	redactor  *redactor
 	channels  *Channels
 	mentions  *mentioner
@@ -57,6 +58,13 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 		v.Batch = append(v.Batch, c.redactor.record(member))
 	}
 	var err error
+	if v.Session, err = c.session(ctx, r); err != nil {
+		return v, err
+	}
+	if isSession(r.Interaction) {
+		v.ReadOnly, err = c.channels.muted(ctx, r.Interaction.Destinations[destination])
+		return v, err
+	}
 	if r.State.Final() && !pendingOf(batch) {
 		v.Newer, err = c.newer(ctx, r, destination)
 		return v, err
@@ -66,9 +74,28 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 	return v, err
 }
 
+// session returns what the messages of a record show of its session.
+func (c *cards) session(ctx context.Context, r bridge.Record) (*bridge.SessionView, error) {
+	if r.Interaction.Session == "" {
+		return nil, nil
+	}
+	v, err := c.statuses.view(ctx, r)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	for n := range v.Pending {
+		v.Pending[n] = c.redactor.record(v.Pending[n])
+	}
+	return v, nil
+}
+
 // drafted returns the view of the clicked card with a draft.
 func (c *cards) drafted(ctx context.Context, a admitted, d *bridge.Draft) bridge.View {
 	v := bridge.NewView(c.redactor.record(a.record), a.control.Destination, d, c.keys.Sign)
+	var err error
+	if v.Session, err = c.session(ctx, a.record); err != nil { // the next update shows it
+		c.log.Warn("status of the session not loaded", "id", a.record.Interaction.ID, "error", err)
+	}
 	if d != nil { // the draft may make the text too long for the card
 		v.Parts = c.parts(v)
 	}

@@ -21,6 +21,7 @@ type clicks struct {
 	channels  *Channels
 	escalator *escalator
 	reader    *reader
+	sessions  *Sessions
 	keys      bridge.Keyring
 	linking   bool
 	watcher   watcher
@@ -45,6 +46,11 @@ type admitted struct {
 // click implements Engine.Click.
 func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
 	began := time.Now()
+	if bridge.PeekAction(c.Token) == bridge.ActionSession {
+		a, v, err := cl.sessionClick(ctx, c)
+		cl.watcher.observe(a.activity("click", began, v, err))
+		return orZero(v), err
+	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
 		v = cl.outdated(ctx, a)

@@ -45,10 +45,10 @@ func (cm *commands) session(ctx context.Context, c bridge.Command, word, session
 		names[n] = bridge.OneLine(s.Agent) + " " + bridge.OneLine(s.Session)
 	}
 	if word == "resume" {
-		return "Resumed: " + shortened(strings.Join(names, ", ")) + ". Its requests are shown again.", nil
+		return "Resumed: " + shortened(strings.Join(names, ", ")) + ". " + whatResumes, nil
 	}
-	return "Stopped: " + shortened(strings.Join(names, ", ")) + ". Its pending requests are cancelled, and nod denies what it asks from " +
-		"now on. A tool that runs already continues. To resume, send /" + bridge.CommandName + " resume SESSION.", nil
+	return "Stopped: " + shortened(strings.Join(names, ", ")) + ". " + whatStops + " To resume, send /" + bridge.CommandName +
+		" resume SESSION.", nil
 }
 
 // tell sends a message to a session.

@@ -32,6 +32,7 @@ type dispatcher struct {
 	platforms platforms
 	cards     *cards
 	threads   *threads
+	statuses  *statuses
 	lineup    *lineup
 	watcher   watcher
 	log       *slog.Logger
@@ -205,6 +206,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 	if err := w.cards.linkBack(ctx, r); err != nil {
 		return err
 	}
+	w.statuses.changed(ctx, r.Interaction)
 	switch {
 	case r.Interaction.Kind == bridge.KindNotice:
 		return w.noticed(ctx, r.Interaction.ID)
@@ -290,7 +292,7 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 		return err
 	}
 	ref, posted := r.Messages[j.Destination]
-	if !posted || r.Interaction.Kind == bridge.KindNotice {
+	if !posted || r.Interaction.Kind == bridge.KindNotice && !isSession(r.Interaction) {
 		return nil // the post shows the newest state, and a notice has only one
 	}
 	batch, err := w.cards.members(ctx, r)
@@ -308,6 +310,9 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	w.watcher.did(j, p.Name(), r, began, err)
 	if err != nil {
 		return progressed(err, before, parts)
+	}
+	if r.State.Final() {
+		w.statuses.changed(ctx, r.Interaction)
 	}
 	return w.cards.markShown(ctx, view)
 }

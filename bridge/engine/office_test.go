@@ -146,6 +146,11 @@ type union struct {
 
 type rest struct{ bridge.Store }
 
+// No session is reported.
+func (union) Reported(context.Context, string, string) (s bridge.SessionStatus, known bool, err error) {
+	return s, false, nil
+}
+
 func (union) Draft(context.Context, bridge.ID, int, bridge.Actor) (mine, shown *bridge.Draft, err error) {
 	return nil, nil, nil
 }

@@ -22,6 +22,7 @@ type Ports struct {
 	Grants    bridge.Grants
 	Stops     bridge.Stops
 	Hosts     bridge.Hosts
+	Reports   bridge.Reports
 	Memory    bridge.Memory
 	Mailbox   bridge.Mailbox
 	Steerings bridge.Steerings
@@ -34,7 +35,7 @@ type Ports struct {
 func portsOf(s bridge.Store) Ports {
 	return Ports{
 		Openings: s, Records: s, Outcomes: s, Outbox: s, Lines: s, Deadlines: s, Drafts: s, Notes: s, Leases: s,
-		Grants: s, Stops: s, Hosts: s, Memory: s, Mailbox: s, Steerings: s, Presence: s, Audit: s, Links: s, Limits: s,
+		Grants: s, Stops: s, Hosts: s, Reports: s, Memory: s, Mailbox: s, Steerings: s, Presence: s, Audit: s, Links: s, Limits: s,
 	}
 }
 

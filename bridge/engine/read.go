@@ -131,6 +131,7 @@ func (re *reader) list(ctx context.Context, f bridge.ListFilter) (bridge.List, e
 		return bridge.List{}, err
 	}
 	page = re.evidence.CheckList(page, f.AsStored)
+	page.Items = slices.DeleteFunc(page.Items, func(r bridge.Record) bool { return isSession(r.Interaction) })
 	for k, r := range page.Items {
 		page.Items[k] = re.redactor.record(r)
 	}

@@ -24,6 +24,7 @@ type Sessions struct {
 	agents   map[string]bridge.Agent
 	routes   routes
 	journal  *journal
+	reporter *reporter
 }
 
 // messageBatch is the maximum number of messages per call.

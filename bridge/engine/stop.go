@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -16,6 +15,7 @@ type stopper struct {
 	records  bridge.Records
 	outcomes bridge.Outcomes
 	journal  *journal
+	statuses *statuses
 	log      *slog.Logger
 }
 
@@ -37,7 +37,9 @@ func (st *stopper) stop(ctx context.Context, s bridge.Stop, origin bridge.ID) (b
 	if got.At.Equal(s.At) && got.By.Same(s.By) {
 		st.record(ctx, bridge.AuditStop, s, bridge.SessionChange{By: s.By, Origin: origin})
 	}
-	return got, st.cancelPending(ctx, got)
+	err = st.cancelPending(ctx, got)
+	st.statuses.refresh(ctx, s.Agent, s.Session, 0)
+	return got, err
 }
 
 // record writes a change of a session to the audit log. The change itself is
@@ -74,13 +76,6 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 	}
 	return nil
 }
-
-// The numbers of newest requests to examine: of a session, and for the list of
-// sessions.
-const (
-	sessionLooked  = 20
-	sessionsListed = 200
-)
 
 // Stopped returns the stop of a session. It returns false if the session is not
 // stopped.
@@ -204,136 +199,13 @@ func (se *Sessions) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) 
 	}
 	if done, err = se.stops.DropStop(ctx, s.Agent, s.Session, by); done {
 		se.stopper.record(ctx, bridge.AuditResume, s, bridge.SessionChange{By: by})
+		se.reporter.statuses.refresh(ctx, s.Agent, s.Session, 0)
 	}
 	return done, false, err
 }
 
 func noSession(session string) error {
 	return bridge.Errorf(bridge.CodeNotFound, "session %q not found", session).WithHint("list the sessions with nod sessions")
-}
-
-// List returns the sessions with recent requests, and the stopped sessions, of
-// an agent, or of all agents if agent is empty. The newest is first.
-func (se *Sessions) List(ctx context.Context, agent string) ([]bridge.Session, error) {
-	return se.list(ctx, agent, func([]bridge.Interaction) (bool, error) { return true, nil })
-}
-
-// ListFor returns the sessions of List of which a person may read a request.
-func (se *Sessions) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Session, error) {
-	who, err := se.identify(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	return se.list(ctx, "", func(requests []bridge.Interaction) (bool, error) { return se.sees(ctx, who, requests) })
-}
-
-func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.Interaction) (bool, error)) ([]bridge.Session, error) {
-	recent, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Limit: sessionsListed})
-	if err != nil {
-		return nil, err
-	}
-	found, err := sessionsOf(recent, may)
-	if err != nil {
-		return nil, err
-	}
-	stops, err := se.stops.ListStops(ctx, agent)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range stops {
-		n := slices.IndexFunc(found, func(f bridge.Session) bool { return f.Agent == s.Agent && f.ID == s.Session })
-		if n < 0 {
-			requests, err := se.requests(ctx, s.Agent, s.Session)
-			if err != nil {
-				return nil, err
-			}
-			if ok, err := may(requests); err != nil || !ok {
-				if err != nil {
-					return nil, err
-				}
-				continue
-			}
-			n, found = len(found), append(found, bridge.Session{Agent: s.Agent, ID: s.Session})
-		}
-		found[n].Stopped = &s
-	}
-	slices.SortStableFunc(found, func(a, b bridge.Session) int {
-		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
-	})
-	return found, nil
-}
-
-// sessionsOf returns the sessions of records that the caller may see.
-func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) (bool, error)) ([]bridge.Session, error) {
-	var out []bridge.Session
-	for _, r := range records {
-		i := r.Interaction
-		if i.Session == "" {
-			continue
-		}
-		ok, err := may([]bridge.Interaction{i})
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		n := slices.IndexFunc(out, func(s bridge.Session) bool { return s.Agent == i.Agent && s.ID == i.Session })
-		if n < 0 {
-			n, out = len(out), append(out, bridge.Session{Agent: i.Agent, ID: i.Session, Last: i.Created})
-		}
-		if !r.State.Final() {
-			out[n].Pending++
-		}
-	}
-	return out, nil
-}
-
-func (se *Sessions) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.Record, error) {
-	if se.history == nil {
-		return nil, nil
-	}
-	page, err := se.history.List(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return se.evidence.CheckList(page, false).Items, nil
-}
-
-// requests returns the newest requests of a session.
-func (se *Sessions) requests(ctx context.Context, agent, session string) ([]bridge.Interaction, error) {
-	records, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Session: session, Limit: sessionLooked})
-	out := make([]bridge.Interaction, len(records))
-	for n, r := range records {
-		out[n] = r.Interaction
-	}
-	return out, err
-}
-
-// each calls f with the newest requests of the session of an agent, or of each
-// configured agent with such a session if agent is empty.
-func (se *Sessions) each(ctx context.Context, agent, session string, f func([]bridge.Interaction) error) error {
-	if session == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "session: required")
-	}
-	agents := []string{agent}
-	if agent == "" {
-		agents = nil
-		for name := range se.agents {
-			agents = append(agents, name)
-		}
-		slices.Sort(agents)
-	}
-	for _, name := range agents {
-		requests, err := se.requests(ctx, name, session)
-		if err == nil && len(requests) > 0 {
-			err = f(requests)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (se *Sessions) identify(ctx context.Context, who bridge.Actor) (bridge.Actor, error) {
@@ -361,7 +233,7 @@ func (se *Sessions) answers(ctx context.Context, who bridge.Actor, s bridge.Stop
 		return se.people.responds(ctx, route.Responders, route.Groups, who)
 	}
 	for _, i := range requests {
-		if i.Kind == bridge.KindNotice {
+		if i.Kind == bridge.KindNotice && !isSession(i) {
 			continue
 		}
 		if may, err := se.people.MayAnswer(ctx, i, who); err != nil || may {

@@ -19,6 +19,7 @@ type shared struct {
 	people    *People
 	channels  *Channels
 	cards     *cards
+	statuses  *statuses
 	evidence  *Evidence
 }
 
@@ -34,8 +35,9 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 		notes: s.Notes, records: s.Records, routes: s.routes, people: s.people, journal: s.journal, log: o.Log,
 	}
 	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, log: o.Log}
+	s.statuses = &statuses{reports: s.Reports, stops: s.Stops, records: s.Records, log: o.Log}
 	s.cards = &cards{
-		records: s.Records, redactor: s.redactor, channels: s.channels, mentions: mentions, platforms: s.platforms,
+		records: s.Records, statuses: s.statuses, redactor: s.redactor, channels: s.channels, mentions: mentions, platforms: s.platforms,
 		keys: o.Keys, log: o.Log,
 	}
 	s.evidence = &Evidence{records: s.Records, raw: s.Store, prover: prover, signer: s.Signer, log: s.Log}
@@ -47,6 +49,7 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 type outgoing struct {
 	evaluator  *evaluator
 	granter    *granter
+	composer   *composer
 	reach      *reach
 	opener     *opener
 	reader     *reader
@@ -58,7 +61,7 @@ type outgoing struct {
 func (s shared) outgoing() outgoing {
 	judge := &judge{policy: s.Policy, version: s.PolicyVersion}
 	composer := &composer{judge: judge, redactor: s.redactor, webhooks: s.Webhooks, routes: s.routes}
-	var out outgoing
+	out := outgoing{composer: composer}
 	out.evaluator = &evaluator{
 		records: s.Records, outcomes: s.Outcomes, people: s.people, judge: judge, composer: composer, routes: s.routes,
 		log: s.Log,
@@ -88,7 +91,7 @@ func (s shared) outgoing() outgoing {
 	out.dispatcher = &dispatcher{
 		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
 		platforms: s.platforms, cards: s.cards, threads: &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, log: s.Log},
-		lineup: newLineup(), watcher: s.watcher, log: s.Log,
+		statuses: s.statuses, lineup: newLineup(), watcher: s.watcher, log: s.Log,
 	}
 	return out
 }

@@ -3,7 +3,7 @@ package engine
 // incoming creates the parts that process the actions of people, and the
 // engine.
 func (s shared) incoming(out outgoing) *Engine {
-	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, log: s.Log}
+	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, statuses: s.statuses, log: s.Log}
 	settler := &settler{
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
 		people: s.people, stopper: stopper, log: s.Log,
@@ -23,6 +23,10 @@ func (s shared) incoming(out outgoing) *Engine {
 		steerer: &steerer{store: s.Steerings, redactor: s.redactor, journal: s.journal, noter: noter, log: s.Log},
 		history: s.History, evidence: s.evidence, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
 	}
+	sessions.reporter = &reporter{
+		statuses: s.statuses, opener: out.opener, composer: out.composer, redactor: s.redactor, routes: s.routes, log: s.Log,
+	}
+	clicks.sessions = sessions
 	withdrawals := &withdrawals{
 		records: s.Records, outcomes: s.Outcomes, redactor: s.redactor, people: s.people, journal: s.journal,
 		presence: s.Presence, reach: out.reach,

@@ -3,7 +3,7 @@
 -- KEYS 1-10 as in lib.lua
 -- ARGV 1 ID
 --      2 posted|failed|delivered|queued|completed|joined|late|redraw|part|shown|
---        amended
+--        amended|refresh
 --      posted:    3 destination
 --                 4 message reference
 --                 5 revision shown
@@ -19,6 +19,7 @@
 --      late:      3 destination
 --                 4 delay in ms
 --      redraw:    3 destination
+--      refresh:   3 delay in ms
 --      part:      3 destination
 --                 4 content
 --                 5 number of parts before this one
@@ -136,6 +137,18 @@ if what == 'shown' then
 end
 if what == 'redraw' then
   edit(r, ARGV[3], now)
+  return 'ok'
+end
+if what == 'refresh' then
+  bump(r)
+  local nd = tonumber(r.nd)
+  local m = messages(KEYS[1], nd)
+  for d = 0, nd - 1 do
+    if m[d + 1] then
+      local due, at = now + tonumber(ARGV[3]), call('ZSCORE', KEYS[3], 'edit:' .. r.rt .. ':' .. d)
+      edit(r, d, math.min(due, tonumber(at or due)))
+    end
+  end
   return 'ok'
 end
 if what == 'completed' then

@@ -104,6 +104,7 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 // run asks and prints the answer. It handles every error, including a usage
 // error, with failed.
 func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error) {
+	began := time.Now()
 	ctx, stop := hookContext(cmd.Context(), f.longest())
 	defer stop()
 	ctx, unwatch := untilUnread(ctx, cmd.OutOrStdout())
@@ -123,7 +124,7 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	case len(body) > maxHookInput:
 		err = unreadable{bridge.Errorf(bridge.CodeInvalid, "stdin: input too long (at most %d bytes)", maxHookInput)}
 	}
-	h := hookCall{hookFlags: f, agent: agent, body: body, errs: cmd.ErrOrStderr()}
+	h := hookCall{hookFlags: f, agent: agent, body: body, errs: cmd.ErrOrStderr(), began: began}
 	var answer json.RawMessage
 	if err == nil {
 		answer, err = h.answer(ctx)

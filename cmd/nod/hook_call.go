@@ -40,6 +40,7 @@ type hookCall struct {
 	agent string
 	body  []byte
 	errs  io.Writer // for the agent's user
+	began time.Time
 
 	client *client.Client
 	asked  []bridge.ID // requests with an answer
@@ -52,7 +53,7 @@ func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
 		return nil, err
 	}
 	asks := len(t.Exchanges) > 0
-	if !asks && t.Elsewhere == nil {
+	if !asks && t.Elsewhere == nil && t.Report == nil {
 		return dialect.Encode(t.Answer)
 	}
 	if h.client, err = (&connection{url: h.url}).client(); err != nil {
@@ -73,6 +74,7 @@ func (h *hookCall) query() url.Values {
 	}
 	q := exchangeQuery(h.route, h.timeout, grace, h.batch)
 	q.Set("unanswered", h.unanswered)
+	h.describe(q)
 	return q
 }
 

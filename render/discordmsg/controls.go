@@ -35,6 +35,12 @@ func listsAll(v bridge.View) func(bridge.Question) bool {
 func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.MessageComponent, error) {
 	i := v.Record.Interaction
 	switch {
+	case render.IsSession(v):
+		var row []discordgo.MessageComponent
+		for _, s := range render.SessionControls(v) {
+			row = append(row, button(s.Token, s.Label, discordgo.SecondaryButton))
+		}
+		return rows(row), nil
 	case v.Hides() && !v.ReadOnly && (!c.Closed || i.Kind == bridge.KindNotice):
 		r := render.ReviewControl(i)
 		return rows([]discordgo.MessageComponent{button(v.Token(r.Action, r.Question, r.Option), render.LabelReview, discordgo.PrimaryButton)}), nil

@@ -39,6 +39,7 @@ const (
 	colourPending = 0xF0B232
 	colourYes     = 0x248046
 	colourOther   = 0x80848E
+	colourWorking = 0x5865F2
 )
 
 // Texts that say that a card is not the whole of it.
@@ -112,7 +113,7 @@ func build(v bridge.View, attach bool) (Message, error) {
 	if err != nil {
 		return m, err
 	}
-	m.Components = container(colour(v.Record.State, c.Closed), append(parts, buttons...))
+	m.Components = container(colour(v, c.Closed), append(parts, buttons...))
 	if n := count(m.Components); n > maxComponents {
 		return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the card has %d components, more than %d", n, maxComponents)
 	}
@@ -211,12 +212,30 @@ func count(all []discordgo.MessageComponent) int {
 	return n
 }
 
-func colour(s bridge.State, closed bool) int {
-	if !closed {
+func colour(v bridge.View, closed bool) int {
+	switch {
+	case render.IsSession(v):
+		return sessionColour(v)
+	case !closed:
 		return colourPending
 	}
-	switch s {
+	switch v.Record.State {
 	case bridge.StateApproved, bridge.StateAnswered:
+		return colourYes
+	}
+	return colourOther
+}
+
+func sessionColour(v bridge.View) int {
+	if v.Session == nil {
+		return colourOther
+	}
+	switch render.PhaseOf(*v.Session) {
+	case render.PhaseWorking:
+		return colourWorking
+	case render.PhaseWaiting:
+		return colourPending
+	case render.PhaseFinished:
 		return colourYes
 	}
 	return colourOther

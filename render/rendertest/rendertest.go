@@ -71,7 +71,7 @@ func Samples() []Sample {
 		out = append(out, Sample{"approval-" + string(s), view(ended(approval(), s))})
 	}
 	out = append(out, Sample{"several-answered", view(ended(several, bridge.StateAnswered))})
-	return out
+	return append(out, sessions()...)
 }
 
 // Form is a named form of a decision.

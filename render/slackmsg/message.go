@@ -108,6 +108,9 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
 		}
 		m.Blocks = append(m.Blocks, origin(c, id))
+		if row := session(v); len(row) > 0 {
+			m.Blocks = append(m.Blocks, slack.NewActionBlock("act-"+id, row...))
+		}
 		switch {
 		case v.Hides() && v.Record.Interaction.Kind == bridge.KindNotice:
 			m.Blocks = append(m.Blocks, review(v, id))
@@ -353,6 +356,15 @@ func overflow(v bridge.View, fits bool) (out []*slack.OptionBlockObject, extras 
 func alwaysWithReason(i bridge.Interaction) bool {
 	all := i.Decisions()
 	return slices.Contains(all, bridge.DecideDenyReason) && slices.Contains(all, bridge.DecideDenyAlways)
+}
+
+// session returns the controls of a session's message.
+func session(v bridge.View) []slack.BlockElement {
+	var row []slack.BlockElement
+	for _, c := range render.SessionControls(v) {
+		row = append(row, button(c.ID, c.Token, c.Label, slack.StyleDefault))
+	}
+	return row
 }
 
 func styleOf(t render.Tone) slack.Style {

@@ -45,6 +45,9 @@ func Build(v bridge.View) (Message, error) {
 		}
 		m.Keyboard = append(m.Keyboard, others(v)...)
 	}
+	for _, s := range render.SessionControls(v) {
+		m.Keyboard = append(m.Keyboard, []Button{{Text: s.Label, Data: s.Token}})
+	}
 	for _, limit := range []int{1 << 30, 2500, 1200, 500} {
 		var whole bool
 		m.Text, m.Entities, whole = write(v, c, limit)

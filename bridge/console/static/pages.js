@@ -4,6 +4,7 @@
 // draws the page again. A page without a label has no link.
 export const pages = [
   { name: "inbox", label: "Inbox", module: "./inbox.js" },
+  { name: "sessions", label: "Sessions", module: "./sessions.js" },
   { name: "history", label: "History", module: "./history.js" },
   { name: "grants", label: "Grants", module: "./grants.js" },
   { name: "policy", label: "Policy", module: "./policy.js" },

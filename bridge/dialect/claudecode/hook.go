@@ -58,6 +58,8 @@ type hookInput struct {
 
 	Notification string `json:"notification_type"`
 	Reason       string `json:"reason"` // of PermissionDenied
+
+	sessionInput
 }
 
 // permissionMode is the mode in which Claude Code decides which tool calls need
@@ -121,6 +123,12 @@ func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 	if err := dialect.Decode("hook", raw, &in); err != nil {
 		return dialect.Translation{}, err
 	}
+	t, err := in.translate(u)
+	t.Report = in.report()
+	return t, err
+}
+
+func (in hookInput) translate(u Unanswered) (dialect.Translation, error) {
 	switch in.Event {
 	case "PreToolUse", "PermissionRequest":
 		return in.toolUse(u)
@@ -137,7 +145,12 @@ func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 		}
 		return in.elsewhere(dialect.Elsewhere{Tool: in.Tool, Input: in.Input, Reason: reason})
 	// These events belong to one agent. Others of the session may still wait.
-	case "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit":
+	case "UserPromptSubmit":
+		if in.ownPrompt() {
+			return dialect.Translation{Answer: NoDecision{}}, nil
+		}
+		fallthrough
+	case "Stop", "StopFailure", "SubagentStop":
 		return in.elsewhere(dialect.Elsewhere{Turn: in.Agent, Reason: "the agent continued without an answer"})
 	case "SessionEnd":
 		return in.elsewhere(dialect.Elsewhere{AllTurns: true, Reason: "the session has ended"})

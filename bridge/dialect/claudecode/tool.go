@@ -153,7 +153,11 @@ func (s Suggestion) words() string {
 			what = append(what, "work in "+dir)
 		}
 	}
-	if s.Mode != "" {
+	switch s.Mode {
+	case "":
+	case "acceptEdits":
+		what = append(what, "file edits, and file commands such as mkdir and mv, in its directories (mode acceptEdits)")
+	default:
 		what = append(what, "mode "+s.Mode)
 	}
 	if s.Type == "replaceRules" && len(what) > 0 {

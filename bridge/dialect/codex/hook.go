@@ -19,6 +19,7 @@ type hookInput struct {
 	Tool    string          `json:"tool_name"`
 	Input   json.RawMessage `json:"tool_input"`
 	ToolUse string          `json:"tool_use_id"`
+	Last    string          `json:"last_assistant_message"`
 }
 
 type hookOutput struct {
@@ -55,6 +56,12 @@ func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	if err := dialect.Decode("hook", raw, &in); err != nil {
 		return dialect.Translation{}, err
 	}
+	t, err := in.translate(denySilence)
+	t.Report = in.report()
+	return t, err
+}
+
+func (in hookInput) translate(denySilence bool) (dialect.Translation, error) {
 	switch in.Event {
 	case "PermissionRequest", "PreToolUse":
 	case "PostToolUse":

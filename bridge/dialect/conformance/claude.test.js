@@ -193,6 +193,32 @@ test("at the terminal: no in the dialog closes the card", options, async () => {
   t.kill();
 });
 
+test("at the terminal: the session works, waits for a person, waits for its user, and finishes", options, async (c) => {
+  const p = await project({ calls: touch("made") });
+  const t = interactive(p, "--permission-mode", "default");
+  const seen = [];
+  const session = (what, found) => until(() => `${what}, with\n${seen.at(-1)}\n${t.text()}`, async () => {
+    const { items } = await live.asPerson("GET", "/v1/sessions");
+    const s = items.find((s) => s.status?.folder?.endsWith(p.dir.split("/").at(-1)));
+    seen.push(JSON.stringify(s));
+    return s && found(s) && s;
+  });
+  const works = await session("works", (s) => s.status.state === "working");
+  assert.equal(works.status.title, "go");
+  assert.ok(works.status.message && works.status.host);
+  const r = await live.asked("the card", inProject(p));
+  await session("waits for a person", (s) => s.pending === 1);
+  await decide(r, "once");
+  await session("waits for its user", (s) => s.pending === 0 && s.status.state === "waiting" && s.status.waits_for === "your next message");
+  const waits = await session("the step is known", (s) => s.status.steps === 1);
+  assert.match(waits.status.step, /^Bash: touch /);
+  c.diagnostic(`last message ${JSON.stringify(waits.status.last_message)}`);
+  t.type("/exit");
+  await new Promise((ok) => setTimeout(ok, 500));
+  t.type("\r");
+  await session("finishes", (s) => s.status.state === "finished");
+});
+
 test("at the terminal: the death of claude withdraws its card", options, async (c) => {
   const p = await project({ calls: touch("made") });
   const t = interactive(p, "--permission-mode", "default");

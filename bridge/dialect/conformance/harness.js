@@ -43,7 +43,7 @@ listen: 127.0.0.1:${port}
 log_level: error
 telegram: {bot_token: "7000:sandbox-telegram-token", api_url: "${base}/telegram", pacing: false}
 people: {ana: {telegram: "7001", token: ${person}}}
-routes: {default: {to: ["telegram:-1001000000001"], responders: [ana]}}
+routes: {default: {to: ["telegram:-1001000000001"], responders: [ana], sessions: true}}
 agents: {tester: {token: ${agent}}}
 webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: "${secret}"}}
 `);

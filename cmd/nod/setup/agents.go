@@ -98,7 +98,11 @@ func (s *Settings) program() string {
 // that only reports.
 func (s *Settings) hookCommands(agent string, f HookOptions) (ask, report string) {
 	words := []string{render.ShellQuote(s.program()), "hook", agent}
-	report = strings.Join(append(slices.Clone(words), "--fail", "open"), " ")
+	reports := append(slices.Clone(words), "--fail", "open")
+	if f.Route != "" {
+		reports = append(reports, "--route", render.ShellQuote(f.Route))
+	}
+	report = strings.Join(reports, " ")
 	for _, v := range []struct{ name, value string }{
 		{"--route", f.Route}, {"--timeout", given(f.Timeout)}, {"--grace", given(f.Grace)}, {"--batch", given(f.Batch)},
 		{"--unanswered", f.Unanswered}, {"--fail", f.Fail},
@@ -142,6 +146,7 @@ func (s *Settings) Claude(f HookOptions) error {
 		"Notification":       {{"", []hookHandler{later}}},
 		"PostToolUse":        {{"*", []hookHandler{later}}},
 		"PostToolUseFailure": {{"*", []hookHandler{later}}},
+		"UserPromptSubmit":   {{"", []hookHandler{later}}},
 		"Stop":               {{"", []hookHandler{atEnd}}},
 		"SubagentStop":       {{"", []hookHandler{later}}},
 		"SessionEnd":         {{"", []hookHandler{atEnd}}},

@@ -107,6 +107,9 @@ func (d *draft) appendTo(path []string, value string) {
 }
 
 func (d *draft) destination(to string) {
+	if route := d.node([]string{"routes", bridge.DefaultRoute}); route.Kind == 0 {
+		*d.node([]string{"routes", bridge.DefaultRoute, "sessions"}) = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"}
+	}
 	d.appendTo([]string{"routes", bridge.DefaultRoute, "to"}, to)
 }
 

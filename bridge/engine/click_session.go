@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// whatStops says what a stop does, and what it cannot do.
+const whatStops = "Its pending requests are cancelled, and nod denies what it asks from now on. A tool that runs already continues."
+
+// whatResumes says what a resumption does.
+const whatResumes = "Its requests are shown again."
+
+const (
+	noteStopped      = "Stopped. " + whatStops
+	noteMayNotStop   = "You may not stop this session. Nothing was changed. People who may read its requests can."
+	noteMayNotResume = "Only people who may answer requests of this session can resume it. Nothing was changed."
+	noteResumed      = "Resumed. " + whatResumes
+	noteNotStopped   = "This session is not stopped. Nothing was changed."
+)
+
+// sessionClick applies a click on the message of a session.
+func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
+	a, v, err := cl.locate(ctx, c)
+	if v != nil || err != nil {
+		return a, v, err
+	}
+	i := a.record.Interaction
+	if !isSession(i) {
+		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	muted, err := cl.channels.muted(ctx, i.Destinations[a.control.Destination])
+	if err != nil {
+		return a, nil, err
+	}
+	verdict := bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}
+	if !muted {
+		if verdict, err = cl.changeSession(ctx, a); err != nil {
+			return a, nil, err
+		}
+	}
+	view, err := cl.cards.view(ctx, a.record, nil, a.control.Destination)
+	if err != nil {
+		return a, nil, err
+	}
+	verdict.View = &view
+	return a, &verdict, nil
+}
+
+// changeSession stops or resumes the session of a clicked message.
+func (cl *clicks) changeSession(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i := a.record.Interaction
+	var err error
+	var note, missing string
+	switch a.control.Option {
+	case bridge.SessionStop:
+		note, missing = noteStopped, noteMayNotStop
+		_, err = cl.sessions.Stop(ctx, a.actor, i.Agent, i.Session)
+	case bridge.SessionResume:
+		note, missing = noteResumed, noteNotStopped
+		if _, err = cl.sessions.Resume(ctx, a.actor, i.Agent, i.Session); bridge.ErrorCode(err) == bridge.CodeNotFound {
+			_, stopped, err := cl.sessions.Stopped(ctx, i.Agent, i.Session)
+			if err != nil {
+				return bridge.Verdict{}, err
+			}
+			if stopped { // the person may not even read its requests
+				missing = noteMayNotResume
+			}
+		}
+	default:
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	switch bridge.ErrorCode(err) {
+	case bridge.CodeNotFound:
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: missing}, nil
+	case bridge.CodeForbidden:
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMayNotResume}, nil
+	}
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: note}, err
+}

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+)
+
+// sessionPosting is the time in which a platform has to show the message of a
+// session.
+const sessionPosting = 24 * time.Hour
+
+// reporter takes the reports of agents, and posts the messages that show them.
+type reporter struct {
+	statuses *statuses
+	opener   *opener
+	composer *composer
+	redactor *redactor
+	routes   routes
+	log      *slog.Logger
+}
+
+// Report records what an agent reports about a session, and shows it on the
+// session's message if its route has Sessions. It returns CodeNotFound for an
+// update of an unknown session.
+func (se *Sessions) Report(
+	ctx context.Context, agent bridge.Agent, session string, r bridge.SessionReport,
+) (bridge.SessionStatus, error) {
+	return se.reporter.report(ctx, agent, session, r)
+}
+
+// Noticed shows a notice as the last message of its session, if the session is
+// reported. The notice has its own message, so a failure is only logged.
+func (se *Sessions) Noticed(ctx context.Context, i bridge.Interaction) {
+	r := bridge.SessionReport{Last: i.Prompt, Update: true}
+	err := r.Normalize()
+	if err == nil && i.Session != "" {
+		_, _, err = se.reporter.statuses.reports.PutReport(ctx, i.Agent, i.Session, r)
+	}
+	switch {
+	case err == nil:
+		se.reporter.statuses.refresh(ctx, i.Agent, i.Session, statusDelay)
+	case bridge.ErrorCode(err) != bridge.CodeNotFound:
+		se.reporter.log.Warn("notice not shown as the last message of its session", "id", i.ID, "error", err)
+	}
+}
+
+func (re *reporter) report(
+	ctx context.Context, agent bridge.Agent, session string, r bridge.SessionReport,
+) (bridge.SessionStatus, error) {
+	var none bridge.SessionStatus
+	if session == "" {
+		return none, bridge.Errorf(bridge.CodeInvalid, "session: required")
+	}
+	if err := bridge.CheckText("session", session, 200); err != nil {
+		return none, err
+	}
+	re.redactor.report(&r)
+	if err := r.Normalize(); err != nil {
+		return none, err
+	}
+	if r.Route != "" {
+		if _, err := re.routes.find(r.Route); err != nil {
+			return none, err
+		}
+	}
+	s, urgent, err := re.statuses.reports.PutReport(ctx, agent.Name, session, r)
+	if err != nil || !re.routes[cmp.Or(s.Route, bridge.DefaultRoute)].Sessions {
+		return s, err
+	}
+	if s.Message != "" {
+		delay := stepDelay
+		if urgent {
+			delay = statusDelay
+		}
+		_, err = re.statuses.records.Mark(ctx, s.Message, bridge.Mark{Refresh: &delay})
+		if bridge.ErrorCode(err) != bridge.CodeNotFound { // otherwise, it has outlived its retention
+			return s, err
+		}
+	}
+	s.Message, err = re.post(ctx, agent, s)
+	return s, err
+}
+
+// post opens the interaction whose messages show a session. Several daemons
+// that report a session at the same time open one.
+func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.SessionStatus) (bridge.ID, error) {
+	r := bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindNotice, Prompt: "Session " + s.ID, Session: s.ID, Route: s.Route, Timeout: bridge.Duration(sessionPosting),
+	}}
+	if err := r.Normalize(); err != nil {
+		return "", err
+	}
+	r.Presentation = bridge.PresentSession
+	if err := re.opener.permit(ctx, agent, &r); err != nil {
+		return "", err
+	}
+	i, err := re.composer.interaction(agent, r, nil)
+	if err != nil {
+		return "", err
+	}
+	i.Webhooks = nil
+	if err := re.redactor.interaction(&i, nil); err != nil {
+		return "", err
+	}
+	key := "session message/" + s.ID + "/" + strconv.FormatInt(s.Started.UnixMilli(), 10)
+	if i.ID, err = re.opener.openings.NewID(s.ID, key); err != nil {
+		return "", err
+	}
+	o := opening(i, key)
+	if o.RequestDigest, err = proof.Sent(r.Ask, ""); err != nil {
+		return "", err
+	}
+	if err := re.opener.reach.findPeople(ctx, &o); err != nil {
+		return "", err
+	}
+	rec, err := re.opener.store(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	_, err = re.statuses.reports.PutSessionMessage(ctx, s.Agent, s.ID, rec.Interaction.ID)
+	return rec.Interaction.ID, err
+}
+
+// report redacts the texts of a report.
+func (d *redactor) report(r *bridge.SessionReport) {
+	if d.hide == nil {
+		return
+	}
+	for _, s := range []*string{&r.Title, &r.Prompt, &r.Folder, &r.Branch, &r.Step, &r.Waits, &r.Last} {
+		*s = d.hide.Redact(*s)
+	}
+}

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// The numbers of newest requests to examine: of a session, and for the list of
+// sessions.
+const (
+	sessionLooked  = 20
+	sessionsListed = 200
+)
+
+// List returns the sessions with recent requests, and the stopped sessions, of
+// an agent, or of all agents if agent is empty. The newest is first.
+func (se *Sessions) List(ctx context.Context, agent string) ([]bridge.Session, error) {
+	return se.list(ctx, agent, func([]bridge.Interaction) (bool, error) { return true, nil })
+}
+
+// ListFor returns the sessions of List of which a person may read a request.
+func (se *Sessions) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Session, error) {
+	who, err := se.identify(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	return se.list(ctx, "", func(requests []bridge.Interaction) (bool, error) { return se.sees(ctx, who, requests) })
+}
+
+func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.Interaction) (bool, error)) ([]bridge.Session, error) {
+	recent, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Limit: sessionsListed})
+	if err != nil {
+		return nil, err
+	}
+	found, err := sessionsOf(recent, may)
+	if err != nil {
+		return nil, err
+	}
+	stops, err := se.stops.ListStops(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range stops {
+		n, err := se.listed(ctx, &found, s.Agent, s.Session, may)
+		if err != nil {
+			return nil, err
+		}
+		if n >= 0 {
+			found[n].Stopped = &s
+		}
+	}
+	reported, err := se.reporter.statuses.reports.ListReported(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range reported[:min(len(reported), sessionsListed)] {
+		n, err := se.listed(ctx, &found, s.Agent, s.ID, may)
+		if err != nil {
+			return nil, err
+		}
+		if n >= 0 {
+			found[n].Status = &s
+		}
+	}
+	slices.SortStableFunc(found, func(a, b bridge.Session) int {
+		return cmp.Or(b.Newest().Compare(a.Newest()), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
+	})
+	return found, nil
+}
+
+// listed returns the index of a session in the list, to which it adds the
+// session. It returns -1 for a session that the caller may not see.
+func (se *Sessions) listed(
+	ctx context.Context, found *[]bridge.Session, agent, session string, may func([]bridge.Interaction) (bool, error),
+) (int, error) {
+	n := slices.IndexFunc(*found, func(f bridge.Session) bool { return f.Agent == agent && f.ID == session })
+	if n >= 0 {
+		return n, nil
+	}
+	requests, err := se.requests(ctx, agent, session)
+	if err != nil {
+		return -1, err
+	}
+	if ok, err := may(requests); err != nil || !ok {
+		return -1, err
+	}
+	*found = append(*found, bridge.Session{Agent: agent, ID: session})
+	return len(*found) - 1, nil
+}
+
+// sessionsOf returns the sessions of records that the caller may see.
+func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) (bool, error)) ([]bridge.Session, error) {
+	var out []bridge.Session
+	for _, r := range records {
+		i := r.Interaction
+		if i.Session == "" {
+			continue
+		}
+		ok, err := may([]bridge.Interaction{i})
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		n := slices.IndexFunc(out, func(s bridge.Session) bool { return s.Agent == i.Agent && s.ID == i.Session })
+		if n < 0 {
+			n, out = len(out), append(out, bridge.Session{Agent: i.Agent, ID: i.Session})
+		}
+		if isSession(i) {
+			continue
+		}
+		if out[n].Last.IsZero() { // the newest comes first
+			out[n].Last = i.Created
+		}
+		if !r.State.Final() {
+			out[n].Pending++
+		}
+	}
+	return out, nil
+}
+
+func (se *Sessions) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.Record, error) {
+	if se.history == nil {
+		return nil, nil
+	}
+	page, err := se.history.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return se.evidence.CheckList(page, false).Items, nil
+}
+
+// requests returns the newest requests of a session. For a reported session
+// without requests, it returns one that its route would have.
+func (se *Sessions) requests(ctx context.Context, agent, session string) ([]bridge.Interaction, error) {
+	records, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Session: session, Limit: sessionLooked})
+	out := make([]bridge.Interaction, len(records))
+	for n, r := range records {
+		out[n] = r.Interaction
+	}
+	if err != nil || len(out) > 0 {
+		return out, err
+	}
+	s, known, err := se.reporter.statuses.reports.Reported(ctx, agent, session)
+	if err != nil || !known {
+		return nil, err
+	}
+	// The people of its route may see a session that has not asked anything.
+	route := se.routes[cmp.Or(s.Route, bridge.DefaultRoute)]
+	return []bridge.Interaction{{
+		Agent: agent, Ask: bridge.Ask{Session: session, Route: s.Route},
+		Placement: bridge.Placement{Responders: route.Responders, Groups: route.Groups},
+	}}, nil
+}
+
+// each calls f with the newest requests of the session of an agent, or of each
+// configured agent with such a session if agent is empty.
+func (se *Sessions) each(ctx context.Context, agent, session string, f func([]bridge.Interaction) error) error {
+	if session == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "session: required")
+	}
+	agents := []string{agent}
+	if agent == "" {
+		agents = nil
+		for name := range se.agents {
+			agents = append(agents, name)
+		}
+		slices.Sort(agents)
+	}
+	for _, name := range agents {
+		requests, err := se.requests(ctx, name, session)
+		if err == nil && len(requests) > 0 {
+			err = f(requests)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

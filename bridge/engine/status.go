@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Delays of the updates of a session's message. Reports that follow each other
+// closely become one update.
+const (
+	statusDelay = 300 * time.Millisecond // of a change that people wait for
+	stepDelay   = 5 * time.Second        // of a further step
+)
+
+// maxListed is the number of pending requests that a session's message can
+// count. It names only a few.
+const maxListed = 20
+
+// statuses reads what agents report about their sessions, and updates the
+// messages that show it.
+type statuses struct {
+	reports bridge.Reports
+	stops   bridge.Stops
+	records bridge.Records
+	log     *slog.Logger
+}
+
+// isSession reports whether an interaction is the message of a session.
+func isSession(i bridge.Interaction) bool { return i.Presentation == bridge.PresentSession }
+
+// view returns what the messages of a record show of its session. It returns
+// nil if the agent has not reported the session.
+func (st *statuses) view(ctx context.Context, r bridge.Record) (*bridge.SessionView, error) {
+	i := r.Interaction
+	s, known, err := st.reports.Reported(ctx, i.Agent, i.Session)
+	if err != nil || !known {
+		return nil, err
+	}
+	v := &bridge.SessionView{Status: s}
+	if !isSession(i) {
+		return v, nil
+	}
+	stop, stopped, err := st.stops.Stopped(ctx, i.Agent, i.Session)
+	if err != nil {
+		return nil, err
+	}
+	if stopped {
+		v.Stopped = &stop
+	}
+	v.Pending, err = st.pending(ctx, i.Agent, i.Session)
+	return v, err
+}
+
+// pending returns the pending requests of a session, oldest first.
+func (st *statuses) pending(ctx context.Context, agent, session string) ([]bridge.Record, error) {
+	ids, err := st.records.Pending(ctx, agent, session)
+	if err != nil {
+		return nil, err
+	}
+	var out []bridge.Record
+	for _, id := range ids[:min(len(ids), maxListed)] {
+		r, err := st.records.Load(ctx, id)
+		switch {
+		case bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (r.State.Final() || r.Interaction.Kind == bridge.KindNotice):
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b bridge.Record) int {
+		return cmp.Or(a.Interaction.Created.Compare(b.Interaction.Created), cmp.Compare(a.Interaction.ID, b.Interaction.ID))
+	})
+	return out, nil
+}
+
+// refresh requests an update of the message of a session, if it has one. The
+// message is only a report, so a failure is logged and changes nothing.
+func (st *statuses) refresh(ctx context.Context, agent, session string, delay time.Duration) {
+	s, known, err := st.reports.Reported(ctx, agent, session)
+	if err == nil && known && s.Message != "" {
+		_, err = st.records.Mark(ctx, s.Message, bridge.Mark{Refresh: &delay})
+	}
+	if err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+		st.log.Warn("message of the session not updated", "agent", agent, "session", session, "error", err)
+	}
+}
+
+// changed requests an update of the message of the session of a request.
+func (st *statuses) changed(ctx context.Context, i bridge.Interaction) {
+	if i.Session != "" && i.Kind != bridge.KindNotice {
+		st.refresh(ctx, i.Agent, i.Session, statusDelay)
+	}
+}

@@ -1,0 +1,157 @@
+package bridge
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SessionState is the state of a session, as its agent reports it.
+type SessionState string
+
+// The states of a session.
+const (
+	SessionWorking  SessionState = "working"
+	SessionWaiting  SessionState = "waiting" // for its user, at its own terminal
+	SessionFinished SessionState = "finished"
+)
+
+// Limits of reported sessions.
+const (
+	// ReportedTTL is the time for which nod keeps the status of a session
+	// after its last report.
+	ReportedTTL = 7 * 24 * time.Hour
+	// MaxReported is the maximum number of reported sessions in a partition.
+	// A further one replaces the one whose last report is the oldest.
+	MaxReported = 1000
+	// MaxReportText limits each text of a report, in characters, and
+	// MaxLastMessage its last message.
+	MaxReportText  = 200
+	MaxLastMessage = 1500
+)
+
+// SessionReport holds the report of an agent about a session. An empty field keeps
+// its earlier value.
+type SessionReport struct {
+	State SessionState `json:"state,omitempty"`
+	Title string       `json:"title,omitempty"`
+	// Prompt is the text that started the session. It is the title unless
+	// there is one.
+	Prompt string `json:"prompt,omitempty"`
+	Host   string `json:"host,omitempty"`
+	Folder string `json:"folder,omitempty"`
+	Branch string `json:"branch,omitempty"`
+	// Step is the last step of the agent, such as a tool call. Each report
+	// with a step counts as one.
+	Step string `json:"step,omitempty"`
+	// Waits names the input that a waiting session needs.
+	Waits string `json:"waits_for,omitempty"`
+	// Last is the last message of the agent.
+	Last  string `json:"last_message,omitempty"`
+	Route string `json:"route,omitempty"` // empty means the route named default
+	// Subagent is the name of a subagent, and SubagentID the value of
+	// Interaction.Turn that its requests have.
+	Subagent   string `json:"subagent,omitempty"`
+	SubagentID string `json:"subagent_id,omitempty"`
+	// At is the time of the event. A report that is older than the state of
+	// the session does not change the state. Zero means now.
+	At time.Time `json:"at,omitzero"`
+	// Update means that the report adds to a session that was reported
+	// before. It does not start one.
+	Update bool `json:"update,omitempty"`
+}
+
+// Normalize checks the report, and removes what chat platforms cannot show. It
+// returns CodeInvalid for an unknown state.
+func (r *SessionReport) Normalize() error {
+	switch r.State {
+	case "", SessionWorking, SessionWaiting, SessionFinished:
+	default:
+		return Errorf(CodeInvalid, "state: unknown state %q", r.State).WithHint("use working, waiting or finished")
+	}
+	for _, s := range []*string{&r.Title, &r.Prompt, &r.Host, &r.Folder, &r.Branch, &r.Step, &r.Waits, &r.Subagent, &r.SubagentID} {
+		*s = reported(OneLine(*s), MaxReportText)
+	}
+	r.Last = reported(r.Last, MaxLastMessage)
+	return CheckText("route", r.Route, 100)
+}
+
+// reported returns a text of a report without control characters, cut to a
+// number of characters.
+func reported(s string, limit int) string {
+	s = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' || c == utf8.RuneError {
+			return -1
+		}
+		return c
+	}, s)
+	s = strings.TrimSpace(s)
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit-1]) + "…"
+}
+
+// SessionStatus is the merged result of the reports about a session.
+type SessionStatus struct {
+	Agent  string       `json:"agent"`
+	ID     string       `json:"id"`
+	State  SessionState `json:"state,omitempty"`
+	Title  string       `json:"title,omitempty"`
+	Host   string       `json:"host,omitempty"`
+	Folder string       `json:"folder,omitempty"`
+	Branch string       `json:"branch,omitempty"`
+	Step   string       `json:"step,omitempty"`
+	Steps  int          `json:"steps,omitempty"` // number of steps
+	Waits  string       `json:"waits_for,omitempty"`
+	Last   string       `json:"last_message,omitempty"`
+	Route  string       `json:"route,omitempty"`
+	// Subagents holds the names of subagents by Interaction.Turn.
+	Subagents map[string]string `json:"-"`
+	Started   time.Time         `json:"started"`
+	Since     time.Time         `json:"since"`            // of State
+	Stepped   time.Time         `json:"stepped,omitzero"` // time of Step
+	Updated   time.Time         `json:"updated"`
+	// Message is the interaction whose messages show the session. It is
+	// empty if there is none.
+	Message ID `json:"message,omitempty"`
+}
+
+// Reports stores what agents report about their sessions.
+type Reports interface {
+	// PutReport merges a report into the status of a session, and returns
+	// the status and whether people have to see the change at once. It
+	// returns CodeNotFound for an Update of an unknown session.
+	PutReport(ctx context.Context, agent, session string, r SessionReport) (s SessionStatus, urgent bool, err error)
+	// PutSessionMessage records the interaction whose messages show a
+	// session, and reports whether the session is known.
+	PutSessionMessage(ctx context.Context, agent, session string, id ID) (bool, error)
+	// Reported returns the status of a session. It returns false if there is
+	// none.
+	Reported(ctx context.Context, agent, session string) (SessionStatus, bool, error)
+	// ListReported returns up to MaxReported sessions of an agent, or of all
+	// agents if agent is empty. The newest report is first.
+	ListReported(ctx context.Context, agent string) ([]SessionStatus, error)
+}
+
+// SessionView holds what a message shows of the session of its interaction.
+type SessionView struct {
+	Status SessionStatus
+	// Stopped and Pending are set only for the message of the session. Pending
+	// lists its pending requests, oldest first.
+	Stopped *Stop
+	Pending []Record
+}
+
+// words describes the state of a session.
+func (s SessionStatus) words() string {
+	switch {
+	case s.State == SessionWaiting && s.Waits != "":
+		return "waiting for " + OneLine(s.Waits)
+	case s.State == "":
+		return "working"
+	}
+	return string(s.State)
+}

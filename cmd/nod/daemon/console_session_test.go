@@ -1,0 +1,45 @@
+package daemon_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+)
+
+// TestConsoleAgentSessions checks the pages of sessions: people see what a session
+// does and asks, and stop and resume it.
+func TestConsoleAgentSessions(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("slack")(c); withConsole(c) }})
+	if _, err := r.Agent.Report(r.Ctx, "s1", bridge.SessionReport{
+		State: bridge.SessionWorking, Title: "Fix the login", Host: "laptop", Folder: "~/shop", Branch: "main", Step: "Bash: make",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	req := rig.Approval()
+	req.Session = "s1"
+	a := r.Ask(req)
+	shows := func(text string) chromedp.Action[chromedp.Void] {
+		return chromedp.WaitVisible(`//main//*[contains(., "` + text + `")]`)
+	}
+	press := func(label string) chromedp.Action[chromedp.Void] {
+		return chromedp.Click(`//main//button[contains(., "` + label + `")]`)
+	}
+	drive(t, ctx, "log in", chromedp.Navigate(r.Daemons[0].URL+"/console/#/sessions"), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"))
+	drive(t, ctx, "the list", shows("⏸️ Waiting: Fix the login"), shows("laptop · ~/shop · branch main"))
+	axe(t, ctx, "sessions")
+	screenshot(t, ctx, "console-sessions")
+	drive(t, ctx, "the session", chromedp.Click(`//main//a[contains(., "Fix the login")]`), shows("Bash: make"), shows("Requests"))
+	axe(t, ctx, "a session")
+	screenshot(t, ctx, "console-session")
+	drive(t, ctx, "stop", press("Stop"), shows("⏹️ Stopped"))
+	if got := a.End(); got.State != bridge.StateCancelled {
+		t.Errorf("the request is %s", got.State)
+	}
+	drive(t, ctx, "resume", press("Resume"), shows("▶️ Working"))
+}

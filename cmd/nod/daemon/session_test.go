@@ -1,0 +1,170 @@
+package daemon_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// withSessions posts a message for each session of the default route.
+func withSessions(service string) func(*config.Config) {
+	return func(c *config.Config) {
+		rig.Only(service)(c)
+		route := c.Routes[bridge.DefaultRoute]
+		route.Sessions = true
+		c.Routes[bridge.DefaultRoute] = route
+	}
+}
+
+// reported is the message of a session that the agent of a rig reports.
+type reported struct {
+	*rig.Rig
+	service, session string
+	asked            rig.Asked
+}
+
+// report reports the session, and waits until its message has all of the words.
+func (m *reported) report(r bridge.SessionReport, words ...string) {
+	m.T.Helper()
+	got, err := m.Agent.Report(m.Ctx, m.session, r)
+	if err != nil {
+		m.T.Fatal(err)
+	}
+	if m.asked.Interaction.ID == "" {
+		m.Eventually("the message of the session is posted", func() bool {
+			rec, err := m.Daemons[0].Engine().Get(m.Ctx, got.Status.Message)
+			m.asked = rig.Asked{Record: rec, R: m.Rig}
+			return err == nil && len(rec.Messages) > 0
+		})
+	}
+	if id := m.asked.Interaction.ID; got.Status.Message != id {
+		m.T.Fatalf("the message is %s; it was %s", got.Status.Message, id)
+	}
+	m.shows(words...)
+}
+
+func (m *reported) shows(words ...string) {
+	m.T.Helper()
+	defer func() {
+		if m.T.Failed() {
+			m.T.Logf("the message shows %q", m.asked.Text(m.service))
+		}
+	}()
+	m.Within(20*time.Second, "the message shows "+strings.Join(words, ", "), func() bool {
+		text := m.asked.Text(m.service)
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	})
+}
+
+func (m *reported) labels() string {
+	var out []string
+	for _, c := range m.asked.Controls(m.service) {
+		out = append(out, c.Label)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestSessionMessage checks the message of a session: it follows the reports and
+// the requests of its agent, stops and resumes the session, and survives a
+// restart of the daemon.
+func TestSessionMessage(t *testing.T) {
+	t.Parallel()
+	for _, s := range rig.Services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			m := &reported{Rig: rig.New(t, rig.Options{Daemons: 2, Config: withSessions(s)}), service: s, session: "s1"}
+			m.report(bridge.SessionReport{
+				State: bridge.SessionWorking, Prompt: "Fix the login", Host: "laptop", Folder: "/shop", Branch: "main",
+			}, "▶️ tester is working: Fix the login", "laptop · /shop · branch main")
+			if got := m.labels(); got != "Stop" {
+				t.Errorf("the controls are %q", got)
+			}
+			if page, err := m.Agent.List(m.Ctx, bridge.ListFilter{Session: m.session}); err != nil || len(page.Items) > 0 {
+				t.Errorf("the requests of the session: %v, %v", page.Items, err)
+			}
+			req := rig.Approval()
+			req.Session = m.session
+			a := m.Ask(req)
+			m.shows("⏸️ tester is waiting", "1 request: ")
+			m.Approve("ana", a.On(s))
+			a.End()
+			m.shows("▶️ tester is working")
+			m.report(bridge.SessionReport{State: bridge.SessionWaiting, Waits: "your next message", Last: "All tests pass."},
+				"⏸️ tester is waiting", "your next message", "All tests pass.")
+
+			at := m.asked.On(s)
+			b := m.Ask(req)
+			if text := b.Text(s); !strings.Contains(text, "tester on laptop") || !strings.Contains(text, "session “Fix the login”") {
+				t.Errorf("the card shows %q", text)
+			}
+			reaction := m.Press("mal", at, "Stop")
+			m.Told("mal", s, reaction, "may not stop")
+			m.Press("ana", at, "Stop")
+			m.shows("⏹️ tester was stopped by ana")
+			if got := b.End(); got.State != bridge.StateCancelled || !got.Response.Stop {
+				t.Errorf("the pending request is %s", got.State)
+			}
+			if rec, err := m.Agent.Open(m.Ctx, req, ""); err != nil || rec.State != bridge.StateDenied {
+				t.Errorf("a request of the stopped session is %s, %v", rec.State, err)
+			}
+
+			m.Daemons[0].Stop()
+			next := m.Start(rig.Listen(t))
+			m.Agent = client.New(next.URL, rig.TestAgentToken, nil)
+			m.Connected()
+			m.Eventually("the next daemon receives clicks", func() bool {
+				reaction, err := m.Sandbox.Person("mal").Press(m.Ctx, at, "Resume")
+				return err == nil && reaction.Warning == ""
+			})
+			reaction = m.Press("mal", at, "Resume")
+			m.Told("mal", s, reaction, "can resume it")
+			m.Press("ana", at, "Resume")
+			m.shows("⏸️ tester is waiting")
+			m.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Session: m.session, Prompt: "Release 2 is live."}})
+			m.report(bridge.SessionReport{State: bridge.SessionFinished, Step: "Bash: make test"},
+				"🏁 tester has finished: Fix the login", "Bash: make test", "Release 2 is live.")
+			if got := m.labels(); got != "" {
+				t.Errorf("the controls of a finished session are %q", got)
+			}
+		})
+	}
+}
+
+// TestSessionMessageSilent checks that a route without sessions gets no message,
+// and that the session is listed and can be stopped anyway.
+func TestSessionMessageSilent(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	got, err := r.Agent.Report(r.Ctx, "quiet", bridge.SessionReport{State: bridge.SessionWorking, Title: "Quiet work"})
+	if err != nil || got.Status.Message != "" {
+		t.Fatalf("%+v, %v", got.Status, err)
+	}
+	all, err := r.Person.Sessions(r.Ctx)
+	if err != nil || len(all) != 1 || all[0].Status == nil || all[0].Status.Title != "Quiet work" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if stops, err := r.Person.StopSession(r.Ctx, "", "quiet"); err != nil || len(stops) != 1 {
+		t.Errorf("%+v, %v", stops, err)
+	}
+	got, err = r.Agent.Report(r.Ctx, "quiet", bridge.SessionReport{Step: "Bash"})
+	if err != nil || got.Stopped == nil {
+		t.Errorf("after the stop: %+v, %v", got, err)
+	}
+	if _, err := r.Agent.Report(r.Ctx, "new", bridge.SessionReport{State: "resting"}); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("an unknown state: %v", err)
+	}
+	for _, c := range r.Channels("slack") {
+		for _, msg := range c.Messages {
+			if strings.Contains(sandbox.Texts(msg), "Quiet work") {
+				t.Error("a message was posted")
+			}
+		}
+	}
+}

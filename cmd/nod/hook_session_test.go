@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+)
+
+// TestHookSession checks the message of a session of Claude Code, from the input
+// of its hooks: working, waiting for a permission, waiting for its user, and
+// finished.
+func TestHookSession(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("telegram")(c)
+		route := c.Routes[bridge.DefaultRoute]
+		route.Sessions = true
+		c.Routes[bridge.DefaultRoute] = route
+	}})
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("ref: refs/heads/fix/login\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hook := func(event string, more map[string]any) *hooked {
+		t.Helper()
+		in := map[string]any{"session_id": "s1", "cwd": dir, "hook_event_name": event}
+		for k, v := range more {
+			in[k] = v
+		}
+		raw, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return startHook(t, r.Daemons[0].URL, "claude", string(raw))
+	}
+	report := func(event string, more map[string]any) {
+		t.Helper()
+		if got := strings.TrimSpace(hook(event, more).exit(t, 0)); got != "{}" {
+			t.Errorf("%s prints %s", event, got)
+		}
+	}
+	var message rig.Asked
+	shows := func(words ...string) {
+		t.Helper()
+		r.Within(20*time.Second, "the message shows "+strings.Join(words, ", "), func() bool {
+			all, err := r.Agent.Sessions(r.Ctx)
+			if err != nil || len(all) != 1 || all[0].Status == nil || all[0].Status.Message == "" {
+				return false
+			}
+			rec, err := r.Daemons[0].Engine().Get(r.Ctx, all[0].Status.Message)
+			if err != nil || len(rec.Messages) == 0 {
+				return false
+			}
+			message = rig.Asked{Record: rec, R: r}
+			text := message.Text("telegram")
+			for _, w := range words {
+				if !strings.Contains(text, w) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	report("UserPromptSubmit", map[string]any{"prompt": "Fix the login\nand nothing else"})
+	shows("▶️ tester is working: Fix the login and nothing else", "branch fix/login", filepath.Base(dir))
+	asks := hook("PermissionRequest", map[string]any{
+		"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}, "agent_id": "a1", "agent_type": "Explore",
+	})
+	card := r.Card("s1")
+	shows("⏸️ tester is waiting", "1 request: Run make?")
+	if text := card.Text("telegram"); !strings.Contains(text, "subagent Explore") || !strings.Contains(text, "session “Fix the login") {
+		t.Errorf("the card shows %s", text)
+	}
+	r.Approve("ana", card.On("telegram"))
+	asks.exit(t, 0)
+	report("PostToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}})
+	shows("▶️ tester is working", "Bash: make")
+	report("Stop", map[string]any{"last_assistant_message": "All tests pass."})
+	shows("⏸️ tester is waiting", "your next message", "All tests pass.")
+	report("UserPromptSubmit", map[string]any{"prompt": "<task-notification>done</task-notification>"})
+	shows("▶️ tester is working: Fix the login")
+	report("SessionEnd", map[string]any{"reason": "other"})
+	shows("🏁 tester has finished: Fix the login")
+}
+
+// TestBranch checks which branch a directory has.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a/.git/HEAD", "ref: refs/heads/main\n")
+	write("a/sub/file", "")
+	write("a/.git/worktrees/b/HEAD", "ref: refs/heads/topic\n")
+	write("b/.git", "gitdir: ../a/.git/worktrees/b\n")
+	write("c/.git/HEAD", strings.Repeat("0", 40)+"\n")
+	write("d/.git/HEAD", "ref: refs/remotes/x\n")
+	for name, want := range map[string]string{"a": "main", "a/sub": "main", "b": "topic", "c": "", "d": "", "e": ""} {
+		if got := branchOf(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

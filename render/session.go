@@ -1,0 +1,201 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Labels of the controls of a session's message.
+const (
+	LabelStop   = "Stop"
+	LabelResume = "Resume"
+)
+
+// maxNamed is the number of pending requests that a session's message names.
+const maxNamed = 3
+
+// whatStopDoes says what a stop cannot do, on the message of a stopped session.
+const whatStopDoes = "Pending requests were cancelled. A tool that was running may still finish; nothing new starts."
+
+// IsSession reports whether a view is the message of a session.
+func IsSession(v bridge.View) bool {
+	return v.Record.Interaction.Presentation == bridge.PresentSession
+}
+
+// SessionPhase is the phase of a reported session.
+type SessionPhase int
+
+// The phases of a session.
+const (
+	PhaseWorking SessionPhase = iota
+	PhaseWaiting              // for a person
+	PhaseStopped
+	PhaseFinished
+)
+
+// PhaseOf returns the phase of a reported session. A stop counts more than a
+// pending request, and that more than what the agent reports.
+func PhaseOf(s bridge.SessionView) SessionPhase {
+	switch {
+	case s.Stopped != nil:
+		return PhaseStopped
+	case len(s.Pending) > 0:
+		return PhaseWaiting
+	case s.Status.State == bridge.SessionWaiting:
+		return PhaseWaiting
+	case s.Status.State == bridge.SessionFinished:
+		return PhaseFinished
+	}
+	return PhaseWorking
+}
+
+// SessionControl is a control of a session's message.
+type SessionControl struct {
+	ID, Label, Token string
+}
+
+// SessionControls returns the controls of a session's message. It returns none
+// for other messages.
+func SessionControls(v bridge.View) []SessionControl {
+	if !IsSession(v) || v.Session == nil || v.ReadOnly {
+		return nil
+	}
+	if v.Session.Stopped != nil {
+		return []SessionControl{{"resume", LabelResume, v.Token(bridge.ActionSession, 0, bridge.SessionResume)}}
+	}
+	if PhaseOf(*v.Session) == PhaseFinished {
+		return nil
+	}
+	return []SessionControl{{"stop", LabelStop, v.Token(bridge.ActionSession, 0, bridge.SessionStop)}}
+}
+
+// sessionCard returns the card of a session.
+func sessionCard(v bridge.View) Card {
+	i := v.Record.Interaction
+	c := Card{Closed: true, Head: []Span{{Text: "▶️ Session of " + Line(i.Agent)}}, From: sessionFrom(i, bridge.SessionStatus{})}
+	if v.Session != nil {
+		s := *v.Session
+		if i.Private { // the channel must not read what the agent wrote
+			s.Status.Title, s.Status.Step, s.Status.Waits, s.Status.Last = "", "", "", ""
+		}
+		c.Head = []Span{{Text: sessionHead(i, s)}}
+		c.Body = sessionBody(s)
+		c.From = sessionFrom(i, s.Status)
+	}
+	c.Notice = c.HeadText()
+	switch i.Preview {
+	case bridge.PreviewAction:
+		c.Notice = "Session of " + Line(i.Agent) + "."
+	case bridge.PreviewNone:
+		c.Notice = "A session."
+	}
+	c.Notice = Cut(c.Notice, 200, Runes)
+	return c
+}
+
+// sessionHead returns the headline: the state of the session and its title.
+func sessionHead(i bridge.Interaction, s bridge.SessionView) string {
+	agent, on := Line(i.Agent), ""
+	if s.Status.Title != "" {
+		on = Line(s.Status.Title)
+	}
+	with := func(head, before string) string {
+		if on == "" {
+			return head
+		}
+		return Cut(head+before+on, maxLead, Runes)
+	}
+	switch PhaseOf(s) {
+	case PhaseStopped:
+		return with("⏹️ "+agent+" was stopped by "+Line(s.Stopped.By.Display()), ": ")
+	case PhaseWaiting:
+		return with("⏸️ "+agent+" is waiting", ": ")
+	case PhaseFinished:
+		return with("🏁 "+agent+" has finished", ": ")
+	}
+	return with("▶️ "+agent+" is working", ": ")
+}
+
+// sessionBody returns what the session does or waits for, and the agent's last
+// message.
+func sessionBody(s bridge.SessionView) []Block {
+	var spans []Span
+	add := func(label string, value ...Span) {
+		if len(spans) > 0 {
+			spans = append(spans, Span{Text: "\n"})
+		}
+		spans = append(append(spans, Span{Text: label + "  ", Bold: true}), value...)
+	}
+	st, phase := s.Status, PhaseOf(s)
+	switch phase {
+	case PhaseStopped:
+		add("Stopped", append(clock(s.Stopped.At), Span{Text: ", " + place(s.Stopped.By.Platform)})...)
+	case PhaseWaiting:
+		if len(s.Pending) > 0 {
+			add("Waits for", waitsFor(s.Pending)...)
+		} else if st.Waits != "" {
+			add("Waits for", Span{Text: Line(st.Waits)})
+		}
+		since := st.Since
+		if len(s.Pending) > 0 {
+			since = s.Pending[0].Interaction.Created
+		}
+		add("Since", clock(since)...)
+	case PhaseFinished:
+		add("Finished", clock(st.Since)...)
+	}
+	if st.Step != "" {
+		step := []Span{{Text: Line(st.Step), Code: true}, {Text: ", "}}
+		step = append(step, clock(st.Stepped)...)
+		add("Last step", append(step, Span{Text: " · " + plural(st.Steps, "step")})...)
+	}
+	var out []Block
+	if len(spans) > 0 {
+		out = append(out, Block{Kind: Paragraph, Spans: spans})
+	}
+	if phase == PhaseStopped {
+		out = append(out, Para(whatStopDoes))
+	}
+	if st.Last != "" && len(s.Pending) == 0 && phase != PhaseWorking {
+		out = append(out, Block{Kind: Quote, Inner: quoted(bridge.Interaction{Agent: st.Agent}, Markdown(st.Last))})
+	}
+	return out
+}
+
+// clock returns a time as platforms show it in the reader's zone.
+func clock(t time.Time) []Span { return []Span{{Text: Moment(t), Time: t.Unix()}} }
+
+// waitsFor names the pending requests of a session.
+func waitsFor(pending []bridge.Record) []Span {
+	var names []string
+	for _, r := range pending[:min(len(pending), maxNamed)] {
+		name := Title(r)
+		if r.Interaction.Private {
+			name = headText(privateHead(r.Interaction))
+		}
+		names = append(names, Cut(name, maxLead, Runes))
+	}
+	more := ""
+	if n := len(pending) - len(names); n > 0 {
+		more = " and " + strconv.Itoa(n) + " more"
+	}
+	return []Span{{Text: plural(len(pending), "request") + ": " + strings.Join(names, " · ") + more}}
+}
+
+// sessionFrom says whose session it is, and where it runs.
+func sessionFrom(i bridge.Interaction, st bridge.SessionStatus) string {
+	s := []string{Line(i.Agent)}
+	if st.Host != "" {
+		s[0] += " on " + reported(st.Host)
+	}
+	if st.Folder != "" {
+		s = append(s, reported(st.Folder))
+	}
+	if st.Branch != "" {
+		s = append(s, "branch "+reported(st.Branch))
+	}
+	return strings.Join(append(s, "session "+Line(i.Session)), " · ")
+}
