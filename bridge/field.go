@@ -195,11 +195,12 @@ func splitPart(fields []Field, part string, v Answer, out map[string]Answer) boo
 		out[fields[n].ID] = fields[n].unwrap(v)
 		return true
 	}
-	known := 0
+	grouped, known := false, 0
 	for _, f := range fields {
 		if f.group == nil || f.group.name != part {
 			continue
 		}
+		grouped = true
 		if v.Empty() {
 			return true // null, or nothing
 		}
@@ -209,7 +210,7 @@ func splitPart(fields []Field, part string, v Answer, out map[string]Answer) boo
 		}
 	}
 	inner, ok := v.Object()
-	return ok && known > 0 && known == len(inner)
+	return ok && grouped && known == len(inner)
 }
 
 // compose combines the checked answers of the fields into the answer of the

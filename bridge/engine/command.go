@@ -130,7 +130,7 @@ func (cm *commands) lines(ctx context.Context, c bridge.Command, found []bridge.
 	var lines []string
 	for _, r := range found {
 		i := r.Interaction
-		line := fmt.Sprintf("%s  %s (%s, %s left)", i.ID, shortened(render.Title(r)), bridge.OneLine(i.Agent), i.Left(time.Now()))
+		line := fmt.Sprintf("%s  %s (%s, %s left)", i.ID, listedAs(r), bridge.OneLine(i.Agent), i.Left(time.Now()))
 		at, err := cm.cards.link(ctx, r, c.Actor.Platform, c.Channels)
 		if err != nil {
 			return nil, err

@@ -219,7 +219,10 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 // note records the message of a card and its content, and the thread of its
 // session.
 func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View, ref bridge.MessageRef) error {
-	err := w.cards.mark(ctx, r, view.Destination, ref)
+	err := w.threads.takesReplies(ctx, r, view.Destination, ref) // first: a card that is recorded takes replies
+	if err == nil {
+		err = w.cards.mark(ctx, r, view.Destination, ref)
+	}
 	if err == nil && len(view.Batch) > 0 { // mark has recorded the first
 		err = w.cards.markShown(ctx, view)
 	}

@@ -194,7 +194,12 @@ func (l *listener) which(open []meant) string {
 	}
 	lines := []string{head}
 	for _, m := range open {
-		lines = append(lines, "• "+listedAs(l.clicks.reader.redactor.record(m.record)))
+		r := l.clicks.reader.redactor.record(m.record)
+		name := about(r)
+		if !r.Interaction.Private {
+			name = shortened(bridge.OneLine(r.Interaction.Prompt)) // the headlines of two questions can be equal
+		}
+		lines = append(lines, "• "+name)
 	}
 	return strings.Join(lines, "\n")
 }

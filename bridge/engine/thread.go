@@ -39,16 +39,19 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	return in, nil
 }
 
-// start records a posted card: as the first message of its session's thread if
-// there is none, and as one that takes replies.
-func (s *threads) start(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
-	if i := r.Interaction; i.Session != "" {
-		d := i.Destinations[destination]
-		err := s.shown.put(ctx, d.Platform, ref, shownSession{i.Agent, i.Session, i.Route, d.Channel})
-		if err != nil {
-			return err
-		}
+// takesReplies records a posted card as one whose replies reach its session.
+func (s *threads) takesReplies(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
+	i := r.Interaction
+	if i.Session == "" {
+		return nil
 	}
+	d := i.Destinations[destination]
+	return s.shown.put(ctx, d.Platform, ref, shownSession{i.Agent, i.Session, i.Route, d.Channel})
+}
+
+// start records a posted card as the first message of its session's thread if
+// there is none.
+func (s *threads) start(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
 	if group(r.Interaction) == "" || r.Interaction.Destinations[destination].Thread != "" {
 		return nil
 	}

@@ -89,11 +89,11 @@ var ends = []flow{
 	}},
 	{"people are reminded next to the card", func(r *Rig) {
 		req := approval()
-		req.Route, req.Prompt = routeSlow, "Restart the pump "+req.Session+"?"
+		req.Route, req.Approval.Input = routeSlow, []byte(`{"command":"restart `+req.Session+`"}`)
 		c := r.ask(req)
 		const words = "Still waiting for an answer"
 		r.Eventually("people are reminded", func() bool { return r.count(c.at(), words, req.Session) == 1 })
-		r.told("ana", c.at(), r.Press("ana", c.at(), "Remind me"), "nod will remind you at")
+		r.told("ana", c.at(), r.Press("ana", r.Open("ana", c.at(), "Remind me"), "Remind me"), "nod will remind you at")
 		r.Press("ana", c.at(), render.LabelDeny)
 		c.end()
 	}},

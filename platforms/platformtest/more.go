@@ -63,7 +63,11 @@ func (r *Rig) stated(who string, at sandbox.Place, label string) (text string, d
 	}
 	label = strings.TrimSuffix(label, "…")
 	menu := r.menu(who, at, label)
-	return r.Text(menu), func() { r.Press(who, menu, label) }
+	return r.Text(menu), func() {
+		if asked := r.Press(who, menu, label); asked.Modal != "" { // for a reason
+			r.Refill(who, asked.Modal)
+		}
+	}
 }
 
 // changed returns what a person reads about a change that is not confirmed, and
