@@ -9,8 +9,8 @@ import (
 // ownersKept is the size of one generation of the owners.
 const ownersKept = 8192
 
-// owner is what cannot change about an open request, and is needed to wait for
-// it.
+// owner holds the fields of an open request that waiting for it needs. They
+// cannot change.
 type owner struct {
 	agent  string
 	cancel bool // CancelOnDisconnect

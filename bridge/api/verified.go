@@ -19,7 +19,7 @@ type verifiedReader struct {
 func (v verifiedReader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
 	l, err := v.Reader.List(ctx, f)
 	l = v.engine.Evidence.CheckList(l, f.AsStored)
-	if !f.AsStored { // the message of a session is no request
+	if !f.AsStored { // the message of a session is not a request
 		l.Items = slices.DeleteFunc(l.Items, func(r bridge.Record) bool {
 			return r.Interaction.Presentation == bridge.PresentSession
 		})

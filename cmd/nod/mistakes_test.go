@@ -25,7 +25,7 @@ var calling = map[string][]string{
 	"ask": {"Ship it?"}, "approve": {"Delete prod-db?"}, "run": {"--", "true"}, "notify": {"Backup done"},
 	"list": {}, "show": {unknownID}, "answer": {unknownID, "once"}, "cancel": {unknownID}, "events": {}, "messages": {"--session",
 		"release-2"},
-	"sessions": {}, "stop": {"release-2"}, "resume": {"release-2"}, "grants list": {}, "grants revoke": {"3f2a9c01b4d7"},
+	"sessions": {}, "stop": {"release-2"}, "resume": {"release-2"}, "steer": {"release-2", "Stop here"}, "grants list": {}, "grants revoke": {"3f2a9c01b4d7"},
 	"channel": {"mute", "slack:C0123ABCD"}, "link": {"3xk7q2mwpz4ta"}, "receipt keys": {}, "audit export": {}, "audit verify": {},
 }
 
@@ -34,7 +34,7 @@ const unknownID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
 // naming are command lines that name something unknown.
 var naming = [][]string{
 	{"show", unknownID}, {"show", "0193b3c4"}, {"show", "nonsense"}, {"answer", unknownID, "once"}, {"cancel", unknownID},
-	{"cancel", "--session", "release-2"}, {"resume", "release-2"}, {"messages", "--session", "release-2"}, {"grants", "revoke",
+	{"cancel", "--session", "release-2"}, {"resume", "release-2"}, {"steer", "release-2", "Stop here"}, {"messages", "--session", "release-2"}, {"grants", "revoke",
 		"3f2a9c01b4d7"},
 	{"ask", "Ship it?", "--route", "nowhere"}, {"channel", "mute", "slack:C0123ABCD"}, {"link", "3xk7q2mwpz4ta"},
 	{"list", "--session", "release-2"}, {"list", "--cursor", "x"}, {"events", "--session", "release-2", "--render"},
@@ -142,7 +142,7 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 		})
 		args, ok := calling[path]
 		if !ok {
-			if c.Flags().Lookup("url") != nil && !slices.Contains([]string{"doctor", "mcp", "proxy"}, at[0]) {
+			if c.Flags().Lookup("url") != nil && !slices.Contains([]string{"coverage", "doctor", "mcp", "proxy"}, at[0]) {
 				t.Errorf("%s calls the daemon and is not in the test", path)
 			}
 			continue
