@@ -48,8 +48,8 @@ people, but nothing makes it ask. See what that covers with: nod coverage`,
 	f.BoolVar(&s.Undo, "undo", false, "restore the files")
 	f.StringVar(&gates, "gate", "", "tool calls of Claude Code that always need a person, or '*'")
 	f.StringVar(&s.Hooks.Route, "route", "", "route to use")
-	f.DurationVar(&s.Hooks.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
-	f.DurationVar(&s.Hooks.Grace, "grace", 0, "wait this long before posting, where you can answer locally")
+	durationVar(f, &s.Hooks.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
+	durationVar(f, &s.Hooks.Grace, "grace", 0, "wait this long before posting, where you can answer locally")
 	return cmd
 }
 

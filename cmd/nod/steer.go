@@ -54,6 +54,6 @@ whether the agent has it by the end of --wait. A message waits up to 24 hours.`,
 	}
 	c.flags(cmd)
 	cmd.Flags().StringVar(&agent, "agent", "", "name of the agent, if several have such a session")
-	cmd.Flags().DurationVar(&wait, "wait", 2*time.Second, "how long to wait until the agent has the message")
+	durationVar(cmd.Flags(), &wait, "wait", 2*time.Second, "how long to wait until the agent has the message")
 	return cmd
 }
