@@ -117,14 +117,14 @@ it answers.`,
 			if err != nil {
 				return err
 			}
-			a := bridge.Reply{Decline: true}
-			if !decline {
-				if a, err = parseAnswer(rec.Interaction, args[1:]); err != nil {
+			if args[0] == bridge.Newest {
+				if err := confirmNewest(cmd, rec.Interaction, decline || denies(rec.Interaction, args[1:])); err != nil {
 					return err
 				}
 			}
-			if args[0] == bridge.Newest {
-				if err := confirmNewest(cmd, rec.Interaction, a); err != nil {
+			a := bridge.Reply{Decline: true}
+			if !decline {
+				if a, err = parseAnswer(rec.Interaction, args[1:]); err != nil {
 					return err
 				}
 			}
@@ -157,8 +157,8 @@ it answers.`,
 // confirmNewest makes sure that the user means this request by the word last: a
 // newer one than the user has seen may have arrived. A denial needs no
 // confirmation.
-func confirmNewest(cmd *cobra.Command, i bridge.Interaction, a bridge.Reply) error {
-	if a.Decline || a.Decision == bridge.DecideDeny || a.Decision == bridge.DecideDenyReason {
+func confirmNewest(cmd *cobra.Command, i bridge.Interaction, denial bool) error {
+	if denial {
 		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s from %s: %s\n", i.ID, render.Line(i.Agent), asks(i))
 		return nil
 	}
@@ -174,6 +174,12 @@ func confirmNewest(cmd *cobra.Command, i bridge.Interaction, a bridge.Reply) err
 		return bridge.Errorf(bridge.CodeInvalid, "not answered")
 	}
 	return nil
+}
+
+// denies reports whether an answer only denies an approval.
+func denies(i bridge.Interaction, args []string) bool {
+	return i.Kind == bridge.KindApproval && len(args) == 1 &&
+		slices.Contains([]bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason}, bridge.Decision(args[0]))
 }
 
 func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
