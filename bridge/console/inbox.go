@@ -225,14 +225,21 @@ func (c *Console) pendingRow(r *http.Request, x pendingFor, actor bridge.Actor) 
 	}
 	out.From = full.From
 	text := bridge.NewView(x.record, 0, nil, nil)
-	lines := strings.Split(strings.TrimSpace(render.PlainText(render.NewCard(text, listNone).Body)), "\n")
+	body := render.NewCard(text, listNone).Body
+	lines := linesOf(body)
 	if len(lines) <= wholeLines && len(full.Body) <= wholeRunes {
 		out.Card = &full
 		return out, nil
 	}
 	out.Lines = len(lines)
+	// The preview is code, so it leaves out what the agent says.
+	lines = linesOf(slices.DeleteFunc(slices.Clone(body), func(b render.Block) bool { return b.Kind == render.Quote }))
 	out.Preview = render.Cut(strings.Join(lines[:min(previewLines, len(lines))], "\n"), 400, render.Runes)
 	return out, nil
+}
+
+func linesOf(body []render.Block) []string {
+	return strings.Split(strings.TrimSpace(render.PlainText(body)), "\n")
 }
 
 // listNone keeps the options of a question out of the text of a card, because
