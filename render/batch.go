@@ -68,13 +68,13 @@ func NewBatch(v bridge.View) (Card, []Item) {
 	}
 	first := v.Batch[0].Interaction
 	c.From = from(batchOrigin(v), Action{Origin: describe(first).Origin}, v.Session)
+	if s := batchReceived(v); s != "" {
+		c.From += " · " + s
+	}
 	head := action + "?"
 	switch {
 	case c.Closed:
 		head, c.Due = batchEnding(v), nil
-		if s := batchReceived(v); s != "" {
-			c.From += " · " + s
-		}
 	case open == 1 && len(items) > 1:
 		head += " 1 is left."
 	case open < len(items):

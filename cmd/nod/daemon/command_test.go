@@ -59,7 +59,7 @@ func TestCommands(t *testing.T) {
 					return true
 				})
 			}
-			says("ana", "/nod pending", id, "tester: Deploy *v2* to <production>?", "left")
+			says("ana", "/nod pending", id, "Run make deploy? (tester", "left)")
 			says("bo", "/nod mine", id)
 			says("mal", "/nod mine", "no pending requests")
 			says("mal", "/nod pending", "Only responders of this channel")

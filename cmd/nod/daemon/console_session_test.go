@@ -27,8 +27,13 @@ func TestConsoleAgentSessions(t *testing.T) {
 	shows := func(text string) chromedp.Action[chromedp.Void] {
 		return chromedp.WaitVisible(`//main//*[contains(., "` + text + `")]`)
 	}
-	press := func(label string) chromedp.Action[chromedp.Void] {
-		return chromedp.Click(`//main//button[contains(., "` + label + `")]`)
+	// The page draws its buttons again while it is live, so they are found and
+	// clicked in one step.
+	press := func(label string) {
+		find := `[...document.querySelectorAll("main button")].find((b) => b.textContent.includes("` + label + `"))`
+		if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`(() => { const b = `+find+`; b?.click(); return !!b })()`)); err != nil {
+			t.Fatalf("%s: %v", label, err)
+		}
 	}
 	drive(t, ctx, "log in", chromedp.Navigate(r.Daemons[0].URL+"/console/#/sessions"), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"))
 	drive(t, ctx, "the list", shows("⏸️ Waiting: Fix the login"), shows("laptop · ~/shop · branch main"))
@@ -37,9 +42,11 @@ func TestConsoleAgentSessions(t *testing.T) {
 	drive(t, ctx, "the session", chromedp.Click(`//main//a[contains(., "Fix the login")]`), shows("Bash: make"), shows("Requests"))
 	axe(t, ctx, "a session")
 	screenshot(t, ctx, "console-session")
-	drive(t, ctx, "stop", press("Stop"), shows("⏹️ Stopped"))
+	press("Stop")
+	drive(t, ctx, "stop", shows("⏹️ Stopped"))
 	if got := a.End(); got.State != bridge.StateCancelled {
 		t.Errorf("the request is %s", got.State)
 	}
-	drive(t, ctx, "resume", press("Resume"), shows("▶️ Working"))
+	press("Resume")
+	drive(t, ctx, "resume", shows("▶️ Working"))
 }

@@ -164,7 +164,8 @@ func edited(u *clicker) {
 	req := rig.Approval()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 	a := u.Ask(req)
-	u.typed("cy", a, strings.TrimSuffix(render.LabelEdit, "…"), `{"command":"make deploy --dry-run"}`)
+	u.clicks += 3
+	u.Edit("cy", a.On(u.service), `{"command":"make deploy --dry-run"}`)
 	a.End()
 	u.truthful(a)
 }

@@ -239,7 +239,8 @@ func TestDisplayIsChecked(t *testing.T) {
 				for _, at := range []rig.Asked{a, right} {
 					ref := at.Messages[0]
 					missing := r.Shown.Missing(keys[0], rig.Decided{Actor: &bridge.Actor{Platform: s}, State: bridge.StateApproved, Message: &ref})
-					if (missing == "") != (at.Interaction.ID == a.Interaction.ID) {
+					unread := s == "slack" && name == "long" // no one has opened its dialog
+					if (missing == "") != (at.Interaction.ID == a.Interaction.ID && !unread) {
 						t.Errorf("%s on the card of %s: %q", name, at.Interaction.Prompt, missing)
 					}
 				}
