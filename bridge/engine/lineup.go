@@ -12,8 +12,13 @@ import (
 )
 
 // lineupWait is the longest time that a card waits for earlier cards of its
-// agent. It matters only if a platform is slow to respond.
-const lineupWait = 5 * time.Second
+// agent. It matters only if a platform is slow to respond. It leaves a daemon
+// enough time to take over the jobs of a dead one.
+const lineupWait = jobLease + outboxPoll + 2*time.Second
+
+// lineupKept is how long after its last try a card of this process counts as one
+// that will be tried again. A busy process may take longer than lineupWait.
+const lineupKept = jobTimeout + jobLease
 
 // A card that waits for a card of another daemon tries again after lineStep for
 // each card ahead of it, but not sooner than linePoll or later than linePause.
@@ -57,10 +62,10 @@ type waiter struct {
 	line string
 }
 
-// stuck is the first card of a line, and when another card saw it first.
+// stuck is the first card of a line, and when another card saw it first and last.
 type stuck struct {
-	head bridge.ID
-	at   time.Time
+	head     bridge.ID
+	at, last time.Time
 }
 
 func newLineup() *lineup {
@@ -176,16 +181,21 @@ func (l *lineup) forget(p *place) {
 }
 
 // tired reports whether the first card of a line has held up another one for too
-// long.
+// long. A first card that this process put off itself is not lost, it only has to
+// be tried again.
 func (l *lineup) tired(p *place, head bridge.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.since, func(_ waiter, s stuck) bool { return time.Since(s.at) > 2*lineupWait })
+	maps.DeleteFunc(l.since, func(_ waiter, s stuck) bool { return time.Since(s.last) > lineupKept })
 	w := waiter{p.id, p.key}
-	if s, ok := l.since[w]; !ok || s.head != head {
-		l.since[w] = stuck{head, time.Now()}
+	s, ok := l.since[w]
+	if !ok || s.head != head {
+		s = stuck{head: head, at: time.Now()}
 	}
-	return time.Since(l.since[w].at) >= lineupWait
+	s.last = time.Now()
+	l.since[w] = s
+	_, alive := l.since[waiter{head, p.key}]
+	return !alive && time.Since(s.at) >= lineupWait
 }
 
 // again returns the delay until a card tries again.

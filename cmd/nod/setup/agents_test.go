@@ -209,7 +209,23 @@ func TestEnvironmentOfHooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for event, entries := range file.Hooks {
-			if len(entries) != 1 || !strings.HasPrefix(entries[0].Hooks[0].Command, before+"nod hook claude") {
+			var others, watch int
+			for _, e := range entries {
+				switch line := e.Hooks[0].Command; {
+				case line == before+"nod hook claude --watch":
+					watch++
+				case strings.HasPrefix(line, before+"nod hook claude"):
+					others++
+				}
+			}
+			wantOthers, wantWatch := 1, 0
+			switch event {
+			case "PreToolUse":
+				wantOthers, wantWatch = 0, 1
+			case "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop":
+				wantWatch = 1
+			}
+			if len(entries) != others+watch || others != wantOthers || watch != wantWatch {
 				t.Errorf("%s: %s has %+v", command, event, entries)
 			}
 		}

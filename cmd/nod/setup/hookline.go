@@ -50,8 +50,9 @@ func parseHookLine(command, agent string) (hookLine, bool) {
 // value depends on another command is empty.
 func literals(call *syntax.CallExpr) []string {
 	words := make([]string, len(call.Args))
+	config := &expand.Config{} // expand.Literal writes to it; nil means one that all callers share
 	for n, arg := range call.Args {
-		words[n], _ = expand.Literal(nil, arg) // empty after an error
+		words[n], _ = expand.Literal(config, arg) // empty after an error
 	}
 	return words
 }

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestLineOfABusyDaemon checks that a card does not overtake one that this
+// process put off, even if it is long until that one is tried again.
+func TestLineOfABusyDaemon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		var all []bridge.ID
+		for range 3 {
+			all = append(all, o.store.put(t, question("Ship it?")).Interaction.ID)
+		}
+		line := o.store.records[all[0]].Interaction.Line(0)
+		o.store.lines[line] = slices.Clone(all)
+		post := func(id bridge.ID) {
+			t.Helper()
+			j := o.store.work(bridge.JobPost, id, 0)
+			places := o.dispatcher.lineup.enter([]bridge.Job{j})
+			defer o.dispatcher.lineup.leave(places[j.ID])
+			if err := o.dispatcher.do(t.Context(), j, places[j.ID]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		post(all[1])
+		post(all[0])
+		post(all[2]) // waits for the second
+		time.Sleep(lineupWait + time.Second)
+		post(all[2])
+		post(all[1])
+		post(all[2])
+		if got := o.shown(); !slices.Equal(got, all) {
+			t.Errorf("posted were %v; want %v", got, all)
+		}
+	})
+}
