@@ -297,15 +297,15 @@ func TestDraftMakesTextLong(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{
-		Prompt: strings.Repeat("word ", 790) + tail, Questions: []bridge.Question{
-			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: rig.Choices("europe with all of its islands", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: rig.Choices("yes", "no")},
+		Prompt: strings.Repeat("word ", 785) + tail, Questions: []bridge.Question{
+			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: rig.Choices("yes "+strings.Repeat("and more ", 12), "no")},
 		},
 	}})
 	at := a.On("telegram")
 	if strings.Contains(a.Text("telegram"), "Shortened") {
 		t.Fatal("it does not even fit without a draft")
 	}
-	for n, label := range []string{"Europe", "Yes"} {
+	for n, label := range []string{"Eu", "Yes"} {
 		r.Press("ana", at, label)
 		r.Press("ana", at, "Next")
 		next := []string{"2/2", "Check and submit"}[n]
