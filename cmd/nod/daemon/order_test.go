@@ -119,7 +119,7 @@ func TestOrderWithoutADaemon(t *testing.T) {
 // and batches, although one of two daemons dies in the meantime.
 func TestOrderOfBacklog(t *testing.T) {
 	t.Parallel()
-	const requests = 24
+	const requests = 20
 	r := rig.New(t, rig.Options{})
 	proxy := redistest.StartProxy(t, r.Redis.Addr)
 	whole := r.Client
