@@ -40,7 +40,7 @@ func TestPicturesOfCards(t *testing.T) {
 }
 
 // cardConfig adds what the cards need: the agent, a critical command, routes
-// for two approvers and for reminders, and one that leads to another chat.
+// for two approvers, for private requests and for reminders, and one that leads to another chat.
 func cardConfig(c *config.Config) {
 	delete(c.Agents, "tester")
 	c.Agents["deploy-bot"] = config.Agent{Token: config.NewSecret(rig.TestAgentToken)}
@@ -53,6 +53,9 @@ func cardConfig(c *config.Config) {
 	two := c.Routes[bridge.DefaultRoute]
 	two.Quorum = 2
 	c.Routes["two"] = two
+	private := c.Routes[bridge.DefaultRoute]
+	private.Payload = "private"
+	c.Routes["private"] = private
 	soon := c.Routes[bridge.DefaultRoute]
 	soon.Remind = "1s"
 	c.Routes["soon"] = soon
@@ -117,6 +120,18 @@ func approvalCards(al *album) {
 		al.ApprovingLabel(long.On(s))
 	}
 	al.card(g, "Approval of a long script (the picture cuts the code)", long)
+	opened = al.Press("ana", long.On("slack"), al.ApprovingLabel(long.On("slack")))
+	al.says("slack", g, "The dialog that shows all of it (cut)", "set -eu")
+	al.close("slack", opened.Modal)
+	hidden := asks("release-45", deletePod)
+	hidden.Route = "private"
+	private := al.Ask(hidden)
+	al.card(g, "Private request", private)
+	for _, s := range rig.Services {
+		opened := al.Press("ana", private.On(s), render.LabelReview)
+		al.says(s, g, "What “Review…” opens for a responder", "api-7f9c4")
+		al.close(s, opened.Modal)
+	}
 	critical := al.Ask(asks("cleanup-7", "kubectl delete namespace payments"))
 	al.card(g, "Critical approval", critical)
 	for _, s := range rig.Services {
