@@ -34,7 +34,7 @@ browser: # find Chromium, or install it in CI
 
 test: redis browser ## run every test
 	@[ -n "$(RACE)" ] || echo "test: no C compiler found; running without the race detector"
-	$(GO) test $(RACE) -parallel 4 -timeout 20m ./...
+	$(GO) test $(RACE) -parallel 3 -timeout 20m ./...
 
 chaos: redis ## inject faults for CHAOS (default 60s each) and check every outcome
 	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestUpgrade' ./broker ./cmd/nod/daemon

@@ -23,7 +23,7 @@ func (r *Rig) insist(who string, do func() (sandbox.Reaction, error)) (sandbox.R
 		ctx, cancel := context.WithTimeout(r.Ctx, patience)
 		var wg sync.WaitGroup
 		r.T.Cleanup(func() { cancel(); wg.Wait() })
-		wg.Go(func() { person.Again(ctx, r.Sandbox, who, r.Harness.Name, seen, func() { _, _ = do() }) })
+		wg.Go(func() { person.Again(ctx, r.Sandbox, who, r.Harness.Name, seen, do) })
 	}
 	return reaction, err
 }

@@ -117,7 +117,7 @@ func (r *Rig) insist(who, service string, do func() (sandbox.Reaction, error)) s
 	ctx, cancel := context.WithTimeout(r.Ctx, Patience)
 	var wg sync.WaitGroup
 	r.T.Cleanup(func() { cancel(); wg.Wait() })
-	wg.Go(func() { person.Again(ctx, r.Sandbox, who, service, seen, func() { _, _ = do() }) })
+	wg.Go(func() { person.Again(ctx, r.Sandbox, who, service, seen, do) })
 	return reaction
 }
 

@@ -75,11 +75,12 @@ func Form(limit time.Duration, open func() (sandbox.Reaction, error),
 
 // Again repeats an action, until ctx ends, whenever a private message tells
 // the person that it was not recorded. Seen is the result of Unrecorded before
-// the action.
-func Again(ctx context.Context, s *sandbox.Sandbox, who, service string, seen int, do func()) {
+// the action. A repetition that fails means that nod has carried out the action
+// in the meantime.
+func Again(ctx context.Context, s *sandbox.Sandbox, who, service string, seen int, do func() (sandbox.Reaction, error)) {
 	for s.Wait(ctx, func() bool { return Unrecorded(s, who, service) > seen }) == nil {
 		seen++
-		do()
+		_, _ = Insist(Patience, do)
 	}
 }
 
