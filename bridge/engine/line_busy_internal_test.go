@@ -10,7 +10,7 @@ import (
 )
 
 // TestLineOfABusyDaemon checks that a card does not overtake one that this
-// process put off, even if it is long until that one is tried again.
+// process postponed, even if it is long until that one is tried again.
 func TestLineOfABusyDaemon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,9 @@ import (
 // enough time to take over the jobs of a dead one.
 const lineupWait = jobLease + outboxPoll + 2*time.Second
 
-// lineupKept is how long after its last try a card of this process counts as one
-// that will be tried again. A busy process may take longer than lineupWait.
+// lineupKept is the time after its last try for which a card of this process
+// counts as one that will be tried again. A busy process may take longer than
+// lineupWait.
 const lineupKept = jobTimeout + jobLease
 
 // A card that waits for a card of another daemon tries again after lineStep for
@@ -181,7 +182,7 @@ func (l *lineup) forget(p *place) {
 }
 
 // tired reports whether the first card of a line has held up another one for too
-// long. A first card that this process put off itself is not lost, it only has to
+// long. A first card that this process postponed itself is not lost, it only has to
 // be tried again.
 func (l *lineup) tired(p *place, head bridge.ID) bool {
 	l.mu.Lock()
