@@ -120,18 +120,13 @@ func approvalCards(al *album) {
 		al.ApprovingLabel(long.On(s))
 	}
 	al.card(g, "Approval of a long script (the picture cuts the code)", long)
-	opened = al.Press("ana", long.On("slack"), al.ApprovingLabel(long.On("slack")))
-	al.says("slack", g, "The dialog that shows all of it (cut)", "set -eu")
-	al.close("slack", opened.Modal)
 	hidden := asks("release-45", deletePod)
 	hidden.Route = "private"
 	private := al.Ask(hidden)
 	al.card(g, "Private request", private)
-	for _, s := range rig.Services {
-		opened := al.Press("ana", private.On(s), render.LabelReview)
-		al.says(s, g, "What “Review…” opens for a responder", "api-7f9c4")
-		al.close(s, opened.Modal)
-	}
+	opened = al.Press("ana", private.On("slack"), render.LabelReview) // on Telegram, it is in another chat
+	al.says("slack", g, "What “Review…” opens for a responder", "api-7f9c4")
+	al.close("slack", opened.Modal)
 	critical := al.Ask(asks("cleanup-7", "kubectl delete namespace payments"))
 	al.card(g, "Critical approval", critical)
 	for _, s := range rig.Services {
