@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/config"
 )
 
 // httpCallers is the number of concurrent callers in the row over HTTP.
@@ -24,11 +23,7 @@ func cyclesOverHTTP(ctx context.Context, b *harness) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.install(ctx, "http", func(c *config.Config) {
-		route := c.Routes[bridge.DefaultRoute]
-		route.To = route.To[:1]
-		c.Routes[bridge.DefaultRoute] = route
-	})
+	s, err := b.install(ctx, "http", toOnePlatform)
 	if s != nil {
 		defer s.stop()
 	}

@@ -121,14 +121,19 @@ func (b *harness) restart(ctx context.Context, id bridge.ID) (start, first figur
 	return figures{max(0, full-none), mostStart}, figures{time.Since(began).Seconds() * 1000, mostFirst}, nil
 }
 
+// toOnePlatform leaves one destination in the default route.
+func toOnePlatform(c *config.Config) {
+	route := c.Routes[bridge.DefaultRoute]
+	route.To = route.To[:1]
+	c.Routes[bridge.DefaultRoute] = route
+}
+
 // inbound compares a click over HTTP, from the request to the acknowledgment,
 // with the settlement only.
 func inbound(ctx context.Context, b *harness) ([]figures, error) {
 	s, err := b.install(ctx, "inbound", func(c *config.Config) {
 		c.Slack.AppToken, c.Slack.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
-		route := c.Routes[bridge.DefaultRoute]
-		route.To = route.To[:1]
-		c.Routes[bridge.DefaultRoute] = route
+		toOnePlatform(c)
 	})
 	if s != nil {
 		defer s.stop()
