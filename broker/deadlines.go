@@ -73,7 +73,7 @@ func (dl *deadlines) expire(ctx context.Context, partition int, ids []string) ([
 		over[k] = bridge.ID(id)
 	}
 	if len(ended) > 0 {
-		dl.poke()
+		dl.poke(partition)
 		select {
 		case dl.hub.over <- slices.Clone(over): // the next deadlines do not wait for it
 		case <-ctx.Done():

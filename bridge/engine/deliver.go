@@ -44,7 +44,10 @@ func (w *dispatcher) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for ctx.Err() == nil {
-		jobs, err := w.outbox.Claim(ctx, jobsAtOnce-len(slots), jobLease)
+		slots <- struct{}{} // waits until at least one is free
+		<-slots
+		free := jobsAtOnce - len(slots)
+		jobs, err := w.outbox.Claim(ctx, free, jobLease)
 		if err != nil {
 			if ctx.Err() == nil {
 				w.log.Warn("outbox unreachable", "error", err)
@@ -61,7 +64,7 @@ func (w *dispatcher) run(ctx context.Context) {
 				w.work(ctx, j, places[j.ID])
 			})
 		}
-		if len(jobs) == 0 || len(slots) == jobsAtOnce {
+		if len(jobs) < free {
 			w.outbox.Wait(ctx, outboxPoll)
 		}
 	}
