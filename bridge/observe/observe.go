@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -52,10 +53,10 @@ var (
 	people = []float64{1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600}
 )
 
-// New returns an Observer that exports traces to endpoint, a URL for OTLP over
-// HTTP. If endpoint is empty, it exports none. Of the requests without a trace
-// of their own, the share sample (0 to 1) gets one.
-func New(ctx context.Context, endpoint string, sample float64) (*Observer, error) {
+// New returns an Observer for a version of the program. It exports traces to
+// endpoint, a URL for OTLP over HTTP. If endpoint is empty, it exports none. Of
+// the requests without a trace of their own, the share sample (0 to 1) gets one.
+func New(ctx context.Context, version, endpoint string, sample float64) (*Observer, error) {
 	t, err := newTracer(ctx, endpoint, sample)
 	if err != nil {
 		return nil, err
@@ -94,8 +95,17 @@ func New(ctx context.Context, endpoint string, sample float64) (*Observer, error
 	o.redis = histogram("nod_redis_seconds", "Duration of round trips to Redis.", calls).WithLabelValues().(prometheus.Histogram)
 	o.redisFail = counter("nod_redis_failures_total", "Failed round trips to Redis.").WithLabelValues()
 	o.registry.MustRegister(o.inFlight)
+	o.registry.MustRegister(buildInfo(version))
 	o.begin()
 	return o, nil
+}
+
+// buildInfo returns a metric that names the version of the program.
+func buildInfo(version string) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "nod_build_info", Help: "Version of the daemon, always 1.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	}, func() float64 { return 1 })
 }
 
 // begin initializes the counters with zero, because Prometheus sees no increase

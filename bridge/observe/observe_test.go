@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ import (
 
 func newObserver(t *testing.T) *observe.Observer {
 	t.Helper()
-	o, err := observe.New(t.Context(), "", 0)
+	o, err := observe.New(t.Context(), "1.2.3", "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +79,7 @@ func TestNames(t *testing.T) {
 		`nod_outcomes_total{kind="notice",state="undeliverable"}`: 0, `nod_retries_total{job="hook"}`: 0,
 		`nod_dead_letters_total{job="remind"}`: 0, "nod_redis_failures_total": 0, "nod_api_in_flight": 0,
 		"nod_audit_refused": 2, "nod_keys_unprotected": 1,
+		`nod_build_info{goversion="` + runtime.Version() + `",version="1.2.3"}`: 1,
 	})
 	problems, err := promlint.New(strings.NewReader(scrape(t, o))).Lint()
 	if err != nil || len(problems) > 0 {
@@ -214,7 +216,7 @@ func TestRedis(t *testing.T) {
 // collector.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	o, err := observe.New(t.Context(), "http://127.0.0.1:1/v1/traces", 1)
+	o, err := observe.New(t.Context(), "", "http://127.0.0.1:1/v1/traces", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
