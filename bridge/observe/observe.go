@@ -31,7 +31,7 @@ type Observer struct {
 
 	opened    *prometheus.CounterVec
 	outcomes  *prometheus.CounterVec
-	timeouts  prometheus.Counter
+	timeouts  *prometheus.CounterVec
 	response  *prometheus.HistogramVec
 	handover  *prometheus.HistogramVec
 	delivery  *prometheus.HistogramVec
@@ -75,17 +75,17 @@ func New(ctx context.Context, version, endpoint string, sample float64) (*Observ
 	}
 	o.opened = counter("nod_opened_total", "Requests opened.", "kind")
 	o.outcomes = counter("nod_outcomes_total", "Requests resolved, excluding timeouts.", "kind", "state")
-	o.timeouts = counter("nod_timeouts_total", "Requests closed by their deadline.").WithLabelValues()
+	o.timeouts = counter("nod_timeouts_total", "Requests that no one answered in time, by what their timeout did.", "state")
 	o.response = histogram("nod_response_seconds", "Time from opening a request to a person's response.", people, "kind", "platform")
 	o.handover = histogram("nod_handover_seconds", "Time from a response to its delivery to the agent.", calls, "kind")
 	o.visible = histogram("nod_visible_seconds", "Time from opening a request to posting its card.", calls, "platform")
 	o.delivery = histogram("nod_delivery_seconds",
-		"Duration of successful calls that post or edit a card, send a reminder, or call a webhook.", calls, "job", "place")
+		"Duration of successful calls that post or edit a card, send a reminder, or call a webhook.", calls, "operation", "place")
 	o.failures = counter("nod_delivery_failures_total",
-		"Failed calls that post or edit a card, send a reminder, or call a webhook.", "job", "place", "code")
-	o.paced = counter("nod_delivery_paced_total", "Calls delayed by a platform's rate limit.", "job", "place")
-	o.retries = counter("nod_retries_total", "Failed jobs scheduled for a retry.", "job")
-	o.buried = counter("nod_dead_letters_total", "Jobs given up after failures.", "job")
+		"Failed calls that post or edit a card, send a reminder, or call a webhook.", "operation", "place", "code")
+	o.paced = counter("nod_delivery_paced_total", "Calls delayed by a platform's rate limit.", "operation", "place")
+	o.retries = counter("nod_retries_total", "Failed jobs scheduled for a retry.", "operation")
+	o.buried = counter("nod_dead_letters_total", "Jobs given up after failures.", "operation")
 	o.clicks = histogram("nod_click_seconds",
 		"Time from receiving a click to acknowledging it to the platform.", calls, "platform", "result")
 	o.requests = counter("nod_api_requests_total", "Requests to the API.", "route", "code")
@@ -116,6 +116,9 @@ func (o *Observer) begin() {
 		for _, s := range []bridge.State{bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable} {
 			o.outcomes.WithLabelValues(string(k), string(s))
 		}
+	}
+	for _, s := range []string{string(bridge.StateExpired), string(bridge.StateDenied), string(bridge.StateAnswered), deferred} {
+		o.timeouts.WithLabelValues(s)
 	}
 	for _, j := range []bridge.JobKind{bridge.JobPost, bridge.JobEdit, bridge.JobStep, bridge.JobRemind, bridge.JobHook} {
 		o.retries.WithLabelValues(string(j))
