@@ -270,7 +270,14 @@ type Deadlines interface {
 	// Expire applies the timeout rule to interactions whose deadline has
 	// passed, up to n per partition in one step. It returns those that are
 	// over as a result, and whether there may be more.
-	Expire(ctx context.Context, n int) (over []ID, more bool, err error)
+	Expire(ctx context.Context, n int) (over []Expiry, more bool, err error)
+}
+
+// Expiry is an interaction that no one answered in time, and its state since:
+// the one of its timeout rule, or StatePending if it waits for a late answer.
+type Expiry struct {
+	ID    ID
+	State State
 }
 
 // Mailbox stores the late answers of sessions until their agents acknowledge

@@ -216,10 +216,13 @@ func TestExpiryOnceOverNodes(t *testing.T) {
 	for _, b := range nodes {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				ids, _, _ := b.Expire(ctx, 10)
+				over, _, _ := b.Expire(ctx, 10)
 				mu.Lock()
-				for _, id := range ids {
-					done[id]++
+				for _, e := range over {
+					if e.State != bridge.StateExpired {
+						t.Errorf("%s is %s", e.ID, e.State)
+					}
+					done[e.ID]++
 				}
 				if len(done) == n {
 					cancel()

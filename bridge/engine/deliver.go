@@ -332,12 +332,12 @@ type sweeper struct {
 // run closes interactions whose deadline has passed, until ctx ends.
 func (s *sweeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		ids, more, err := s.deadlines.Expire(ctx, sweepBatch)
+		over, more, err := s.deadlines.Expire(ctx, sweepBatch)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("deadlines unreachable", "error", err)
 		}
-		for _, id := range ids {
-			s.log.Info("deadline passed", "id", id)
+		for _, e := range over {
+			s.log.Info("deadline passed", "id", e.ID, "state", e.State)
 		}
 		if !more || err != nil {
 			bridge.Pause(ctx, sweepPoll)

@@ -24,7 +24,7 @@ type fake struct {
 	counts  map[string]int
 	jobs    []bridge.Job // handed out by Claim
 	gone    []string     // what became of jobs: their kind and "done", "retry …" or "dead: …"
-	overdue []bridge.ID
+	overdue []bridge.Expiry
 	lines   map[string][]bridge.ID
 	lost    bool  // every lease of a job was lost
 	refuses error // of every call, if set
@@ -341,7 +341,7 @@ func (f *fake) Extend(context.Context, bridge.Job, time.Duration) (bool, error) 
 }
 
 // Expire ends one of those that are overdue.
-func (f *fake) Expire(context.Context, int) ([]bridge.ID, bool, error) {
+func (f *fake) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refuses != nil || len(f.overdue) == 0 {

@@ -106,7 +106,7 @@ var commandGroups = []struct {
 	}},
 	{"Connect agents:", []func() *cobra.Command{hookCommand, codexCommand, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{
-		initCommand, coverageCommand, doctorCommand, serveCommand, configCommand, policyCommand, tokenCommand, manifestCommand, backupCommand, restoreCommand,
+		initCommand, coverageCommand, doctorCommand, serveCommand, healthCommand, configCommand, policyCommand, tokenCommand, manifestCommand, backupCommand, restoreCommand,
 	}},
 	{"Verify decisions:", []func() *cobra.Command{receiptCommand, auditCommand}},
 	{"Develop:", []func() *cobra.Command{demoCommand, sandboxCommand, benchCommand}},

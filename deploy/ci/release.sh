@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 out=dist
 rm -rf "$out" && mkdir -p "$out/tmp"
 when=$(git log -1 --format=%cI)
-flags="-s -w -X main.version=$version"
+flags="-s -w -X main.stamped=$version"
 
 CGO_ENABLED=0 go build -trimpath -ldflags "$flags" -o "$out/tmp/nod" ./cmd/nod
 "$out/tmp/nod" man "$out/tmp/man" 2>/dev/null
