@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -30,9 +29,9 @@ const (
 	// codexPatience is the time for which nod codex retries while the daemon is
 	// unreachable. The terminal asks all that time.
 	codexPatience = 30 * 24 * time.Hour
-	// codexPoll is the time for which nod codex waits for messages at once, and
-	// codexLease the time for which it reserves them.
-	codexPoll, codexLease = 30 * time.Second, time.Minute
+	// inboxPoll is the time for which nod waits for messages at once, and
+	// inboxLease the time for which it reserves them.
+	inboxPoll, inboxLease = 30 * time.Second, time.Minute
 )
 
 // codexFlags holds the flags of nod codex.
@@ -116,27 +115,11 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s; what it does not understand is left to the terminal\n", testedCodex)
 			}
 		},
-		Inbox: codexInbox{c, "codex " + uuid.NewString()},
+		Inbox: newRelayed(c, "codex", f.route),
 		Log:   slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	defer companion.Close()
 	return f.attach(cmd.Context(), tell, companion)
-}
-
-// codexInbox has the messages that people write to the threads of Codex.
-type codexInbox struct {
-	client *client.Client
-	reader string
-}
-
-// Take implements relay.Inbox.
-func (in codexInbox) Take(ctx context.Context, thread string) ([]bridge.Message, error) {
-	return in.client.TakeMessages(ctx, thread, client.Taking{Reader: in.reader, Lease: codexLease, Wait: codexPoll})
-}
-
-// Took implements relay.Inbox.
-func (in codexInbox) Took(ctx context.Context, thread, through string) error {
-	return in.client.Acknowledge(ctx, thread, through)
 }
 
 // attach keeps a companion connected until ctx ends, or until Codex turns out

@@ -62,6 +62,12 @@ if fetch terminal @lydell/node-pty@1.1.0 @xterm/headless@6.0.0 && fetch claude @
 else
   missing "Claude Code"
 fi
+# The ACP adapter runs the Claude Code above, so it needs no other.
+if [ -n "${CLAUDE:-}" ] && fetch acp --omit=optional @agentclientprotocol/claude-agent-acp@0.101.0; then
+  export ACP_AGENT="$bin/acp/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"
+else
+  missing "the ACP adapter of Claude Code"
+fi
 cd "$root/bridge/dialect/conformance"
 npm ci --omit=optional --no-fund --no-audit --loglevel=error
 npm test
