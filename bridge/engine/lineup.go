@@ -21,12 +21,14 @@ const lineupWait = jobLease + outboxPoll + 2*time.Second
 // lineupWait.
 const lineupKept = jobTimeout + jobLease
 
-// A card that waits for a card of another daemon tries again after lineStep for
-// each card ahead of it, but not sooner than linePoll or later than linePause.
+// A card that waits for a card of another daemon is woken when it is its turn. In
+// case that daemon dies before, the card tries again after lineStep for each card
+// ahead of it, but not sooner than linePoll or later than linePause, which is less
+// than lineupKept.
 const (
-	linePoll  = 25 * time.Millisecond
-	linePause = 2 * time.Second
-	lineStep  = 20 * time.Millisecond
+	linePoll  = time.Second
+	linePause = 20 * time.Second
+	lineStep  = 100 * time.Millisecond
 )
 
 // errTurn means that a card waits for a card of another daemon.
@@ -199,7 +201,7 @@ func (l *lineup) tired(p *place, head bridge.ID) bool {
 	return !alive && time.Since(s.at) >= lineupWait
 }
 
-// again returns the delay until a card tries again.
+// again returns the delay until a card tries again if it is not woken.
 func (p *place) again() time.Duration {
 	return min(max(time.Duration(p.behind)*lineStep, linePoll), linePause)
 }
