@@ -98,7 +98,7 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 		if err = w.post(ctx, j, at); errors.Is(err, errTurn) {
 			return w.lines.Yield(ctx, at.line, j, at.again())
 		}
-		if at != nil {
+		if at != nil && !(refused(err) && w.lineup.keep(at)) {
 			j.Line = at.line
 		}
 	default:

@@ -38,7 +38,8 @@ var errTurn = errors.New("earlier cards are not posted yet")
 // requests, although several jobs run at the same time. The order across daemons
 // is that of the lines in the store. A card that is in no line waits for the
 // earlier cards that this process works on. No card waits for one that is to be
-// retried later.
+// retried later, unless the platform refused it because of a rate limit, which
+// holds up the other cards as well.
 type lineup struct {
 	mu      sync.Mutex
 	entries []*place
@@ -181,6 +182,18 @@ func (l *lineup) forget(p *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.since, waiter{p.id, p.key})
+}
+
+// keep lets a card keep its place in its line until it is tried again. It returns
+// false if the card has none.
+func (l *lineup) keep(p *place) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.line == "" {
+		return false
+	}
+	l.since[waiter{p.id, p.key}] = stuck{head: p.id, at: time.Now(), last: time.Now()}
+	return true
 }
 
 // tired reports whether the first card of a line has held up another one for too

@@ -34,16 +34,28 @@ const (
 )
 
 // TestBacklogOfOneLine lets an agent ask while a service hangs. Once it responds
-// again, the cards appear one right after the other, in order.
+// again, the cards appear one right after the other, in order, although the
+// service is at its rate limit in between.
 // NOD_BACKLOG sets the number of requests.
 func TestBacklogOfOneLine(t *testing.T) {
 	t.Parallel()
 	n := backlog(t, 60)
 	for _, s := range rig.Services {
 		t.Run(s, func(t *testing.T) {
+			t.Parallel()
 			r := rig.New(t, rig.Options{Daemons: 2, Config: rig.Only(s)})
-			r.Sandbox.AddFault(sandbox.Fault{Service: s, Kind: "delay", Delay: 6 * time.Second, Count: 1})
-			r.Sandbox.AddFault(sandbox.Fault{Service: s, Kind: "delay", Delay: serviceTime})
+			for _, f := range []sandbox.Fault{ // one after the other
+				{Kind: "delay", Delay: 3 * time.Second, Count: 1},
+				{Kind: "delay", Delay: serviceTime, Count: n / 2},
+				{Kind: "rate_limit", RetryAfter: 2, Count: 2},
+				{Kind: "delay", Delay: serviceTime},
+			} {
+				f.Service, f.Method = s, deliveries[s][len(deliveries[s])-1]
+				if s == "discord" {
+					f.Method = deliveries[s][0]
+				}
+				r.Sandbox.AddFault(f)
+			}
 			opening := time.Now()
 			for k := range n {
 				numbered(t, r, r.Daemons[k%2], k)
@@ -54,7 +66,7 @@ func TestBacklogOfOneLine(t *testing.T) {
 				got = numbers(r)[s]
 			}
 			took := time.Since(began)
-			if limit := 6*time.Second + time.Duration(n)*perCard; took > limit {
+			if limit := 10*time.Second + time.Duration(n)*perCard; took > limit {
 				t.Errorf("%d cards took %s, want at most %s", n, took, limit)
 			}
 			if len(got) != n || !slices.IsSorted(got) {
