@@ -103,11 +103,20 @@ func (ob *outbox) release(ctx context.Context, j bridge.Job, how string, arg any
 func (ob *outbox) runRelease(ctx context.Context, j bridge.Job, how string, arg any) (int, error) {
 	p := j.Interaction.Partition()
 	var also func(redis.Pipeliner)
+	var next *redis.StringCmd // the card that is first in its line then
 	if j.Line != "" && how != "extend" {
-		also = func(pipe redis.Pipeliner) { pipe.LRem(ctx, ob.keys.line(j.Line), 1, string(j.Interaction)) }
+		also = func(pipe redis.Pipeliner) {
+			pipe.LRem(ctx, ob.keys.line(j.Line), 1, string(j.Interaction))
+			next = pipe.LIndex(ctx, ob.keys.line(j.Line), 0)
+		}
 	}
 	n, err := ob.runWith(ctx, p, also, ob.scripts.release, []string{ob.keys.outbox(p), ob.keys.jobs(p), ob.keys.dead(p)},
 		j.ID, j.Fence, j.Generation, how, arg).Int()
+	if err == nil && next != nil && next.Err() == nil {
+		if err := (lines{ob.core}).wake(ctx, j.Line, bridge.ID(next.Val())); err != nil {
+			ob.log.Debug("the next card of a line was not woken", "error", err)
+		}
+	}
 	return n, unavailable(err)
 }
 

@@ -99,9 +99,9 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 		err = w.escalator.remind(ctx, j)
 	case bridge.JobPost:
 		if err = w.post(ctx, j, at); errors.Is(err, errTurn) {
-			return w.outbox.Retry(ctx, j, at.again(), "")
+			return w.lines.Yield(ctx, at.line, j, at.again())
 		}
-		if at != nil {
+		if at != nil && !(refused(err) && w.lineup.keep(at)) {
 			j.Line = at.line
 		}
 	default:
@@ -158,7 +158,6 @@ func (w *dispatcher) inLine(ctx context.Context, r bridge.Record, j bridge.Job, 
 			return waited, nil
 		}
 		if at.behind = len(others); !w.lineup.tired(at, ahead[0]) {
-			at.line = "" // it keeps its place
 			return waited, errTurn
 		}
 		w.log.Warn("an earlier card is late, not waiting for it", "id", j.Interaction, "earlier", ahead[0])
