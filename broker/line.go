@@ -149,7 +149,7 @@ func (l lines) wake(ctx context.Context, line string, id bridge.ID) error {
 			return err
 		}
 		if woken == 1 {
-			l.poke()
+			l.poke(p)
 		}
 	}
 	return nil
