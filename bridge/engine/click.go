@@ -41,6 +41,7 @@ type admitted struct {
 	denyOnly string
 	answers  map[string]bridge.Answer
 	others   map[string]string
+	parts    map[string]bridge.Input // inputs that asked for a part of an answer
 }
 
 // click implements Engine.Click.
@@ -180,7 +181,7 @@ func (a admitted) inPlace() bool {
 // resolve converts inputs, which refer to fields and options by index, into
 // answers. It returns false for an invalid index.
 func (a *admitted) resolve() bool {
-	a.answers, a.others = map[string]bridge.Answer{}, map[string]string{}
+	a.answers, a.others, a.parts = map[string]bridge.Answer{}, map[string]string{}, map[string]bridge.Input{}
 	for n, in := range a.Inputs {
 		if n < 0 || n >= len(a.fields) {
 			return false
@@ -206,6 +207,9 @@ func (a *admitted) resolve() bool {
 			a.answers[f.ID] = bridge.TextAnswer(values[0])
 		default:
 			a.answers[f.ID] = bridge.Answer{}
+		}
+		if in.Part {
+			a.parts[f.ID] = in
 		}
 		if in.Other != "" {
 			a.others[f.ID] = in.Other
