@@ -140,6 +140,11 @@ type Input struct {
 	// KeepOptions means that the input asked only for Other. Options chosen
 	// earlier remain chosen.
 	KeepOptions bool
+	// Part means that the input offered only the options From to To-1. The
+	// others are kept. KeepOther means that it did not ask for
+	// Other, so that text typed earlier remains.
+	Part, KeepOther bool
+	From, To        int
 }
 
 // Form describes the native input to show.
@@ -211,8 +216,12 @@ type View struct {
 	// Session holds the status of the session. It is nil if the agent has
 	// not reported it.
 	Session *SessionView
-	sign    func(Control) string
-	Parts   *Parts // set if the view answers a click; see Delivered
+	// Console means that people can also answer in the console. ConsoleURL
+	// is the URL of the console. It is empty if it is not known.
+	Console    bool
+	ConsoleURL string
+	sign       func(Control) string
+	Parts      *Parts // set if the view answers a click; see Delivered
 }
 
 // NewView returns a view that creates its tokens with sign.

@@ -6,7 +6,7 @@ func (s shared) incoming(out outgoing) *Engine {
 	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, statuses: s.statuses, log: s.Log}
 	settler := &settler{
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
-		people: s.people, stopper: stopper, log: s.Log,
+		people: s.people, stopper: stopper, channels: s.channels, log: s.Log,
 	}
 	clicks := &clicks{
 		records: s.Records, drafts: s.Drafts, cards: s.cards, people: s.people, settler: settler, journal: s.journal,

@@ -64,10 +64,8 @@ func (fs forms) reveal(v bridge.View) reply {
 func submitToken(f bridge.Form) string {
 	i := f.View.Record.Interaction
 	action := bridge.ActionSubmit
-	if _, lone := i.Lone(); f.Control.Option >= bridge.OptionPage && !lone {
-		if pages, err := discordmsg.Pages(i); err == nil && len(pages) > 1 {
-			action = bridge.ActionPick // what is submitted is the review behind the last page
-		}
+	if f.Control.Option >= bridge.OptionPage && discordmsg.Collects(i) {
+		action = bridge.ActionPick // what is submitted is the review behind the last page
 	}
 	return f.View.Token(action, f.Control.Question, f.Control.Option)
 }
@@ -87,6 +85,7 @@ func (fs forms) submitted(ctx context.Context, in interaction, c bridge.Click) r
 // the typed confirmation.
 func inputs(in interaction) (map[int]bridge.Input, string) {
 	all, typed := map[int]bridge.Input{}, ""
+	others := map[int]bool{} // whether the text in addition to the options is among them
 	for _, label := range in.Data.Components {
 		f := label.Component
 		if f.CustomID == discordmsg.TypedField && f.Value != nil {
@@ -98,6 +97,14 @@ func inputs(in interaction) (map[int]bridge.Input, string) {
 			continue
 		}
 		got := all[at.Question]
+		if at.Part && !at.Other {
+			if got.To == 0 {
+				got.From = at.From
+			}
+			got.From, got.To = min(got.From, at.From), max(got.To, at.To)
+		}
+		got.Part = got.Part || at.Part
+		others[at.Question] = others[at.Question] || at.Other
 		switch {
 		case at.Other && f.Value != nil:
 			got.Other = *f.Value
@@ -113,6 +120,10 @@ func inputs(in interaction) (map[int]bridge.Input, string) {
 			}
 		}
 		all[at.Question] = got
+	}
+	for n, got := range all {
+		got.KeepOther = got.Part && !others[n]
+		all[n] = got
 	}
 	return all, typed
 }
@@ -155,11 +166,7 @@ func firstPage(v bridge.Verdict) int {
 }
 
 func pageOf(i bridge.Interaction, question int) int {
-	pages, err := discordmsg.Pages(i)
-	if err != nil {
-		return 0
-	}
-	for n, page := range pages {
+	for n, page := range discordmsg.Pages(i) {
 		for _, f := range page.Fields {
 			if f.Question == question {
 				return n

@@ -81,6 +81,9 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		if i.LonePlan() {
 			title = render.TitleChanges
 		}
+		if raw, err := json.Marshal(blocks); i.LonePlan() && (err != nil || len(raw) > maxView/2) {
+			blocks = []slack.Block{context(f.View)} // it approves nothing
+		}
 		all := i.Fields()
 		for _, n := range i.FormFields() {
 			blocks = append(blocks, fields(n, all[n], f.View.Draft)...)
@@ -99,8 +102,8 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	}
 	raw, err := json.Marshal(m)
 	if err != nil || len(raw) > maxView || len(blocks) > maxViewBlocks {
-		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the form of %d fields is too large for a modal (%d of %d bytes, %d of %d blocks)",
-			len(i.Fields()), len(raw), maxView, len(blocks), maxViewBlocks)
+		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the request with %d fields is too large for a dialog (%d of %d bytes, %d of %d blocks)",
+			len(i.Fields()), len(raw), maxView, len(blocks), maxViewBlocks).WithHint("turn on the console, or send a shorter request")
 	}
 	return m, nil
 }
@@ -203,17 +206,6 @@ func context(v bridge.View) slack.Block {
 	c := render.NewCard(v, func(bridge.Question) bool { return false })
 	doc, _ := clip(c.Body, maxModalContext)
 	return richText("", append([]render.Block{{Kind: render.Heading, Spans: c.Head}}, doc...))
-}
-
-// checkForms returns an error if a form that the view's controls open cannot be
-// shown.
-func checkForms(v bridge.View) error {
-	if v.Record.State.Final() || v.Record.Interaction.Kind == bridge.KindApproval {
-		return nil
-	}
-	v.Revealed = true
-	_, err := Modal(bridge.Form{View: v, Control: bridge.Control{Option: bridge.OptionForm}}, strings.Repeat("x", maxMetadata))
-	return err
 }
 
 func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
