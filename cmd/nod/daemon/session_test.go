@@ -63,6 +63,15 @@ func (m *reported) shows(words ...string) {
 	})
 }
 
+// linked returns the part of a card's URL that names its message.
+func (m *reported) linked(a rig.Asked) string {
+	at := "/" + a.On(m.service).Message
+	if m.service == "slack" {
+		at = "/p" + strings.ReplaceAll(at[1:], ".", "")
+	}
+	return at
+}
+
 func (m *reported) labels() string {
 	var out []string
 	for _, c := range m.asked.Controls(m.service) {
@@ -92,10 +101,12 @@ func TestSessionMessage(t *testing.T) {
 			req := rig.Approval()
 			req.Session = m.session
 			a := m.Ask(req)
-			m.shows("⏸️ tester is waiting", "1 request: ")
+			m.shows("⏸️ tester is waiting", "1 request: ", m.linked(a))
 			m.Approve("ana", a.On(s))
 			a.End()
-			m.shows("▶️ tester is working")
+			m.shows("▶️ tester is working", "1 approved")
+			m.Press("ana", m.Ask(req).On(s), "Deny")
+			m.shows("1 approved, 1 denied")
 			m.report(bridge.SessionReport{State: bridge.SessionWaiting, Waits: "your next message", Last: "All tests pass."},
 				"⏸️ tester is waiting", "your next message", "All tests pass.")
 
