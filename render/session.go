@@ -10,8 +10,9 @@ import (
 
 // Labels of the controls of a session's message.
 const (
-	LabelStop   = "Stop"
-	LabelResume = "Resume"
+	LabelMessage = "Message…"
+	LabelStop    = "Stop"
+	LabelResume  = "Resume"
 )
 
 // MaxNamed is the number of pending requests that a session's message names.
@@ -69,7 +70,23 @@ func SessionControls(v bridge.View) []SessionControl {
 	if PhaseOf(*v.Session) == PhaseFinished {
 		return nil
 	}
-	return []SessionControl{{"stop", LabelStop, v.Token(bridge.ActionSession, 0, bridge.SessionStop)}}
+	return []SessionControl{
+		{"message", LabelMessage, v.Token(bridge.ActionInput, 0, bridge.OptionMessage)},
+		{"stop", LabelStop, v.Token(bridge.ActionSession, 0, bridge.SessionStop)},
+	}
+}
+
+// TakesMessages reports whether a view is the message of a session that people
+// can send messages to.
+func TakesMessages(v bridge.View) bool { return len(SessionControls(v)) > 1 }
+
+// messageInput is the text input for a message to the agent of a session.
+func messageInput() TypedInput {
+	return TypedInput{
+		Title: "Message the agent", Submit: "Send", Label: "Message", Lines: true, MaxLength: bridge.DefaultMaxLength,
+		Hint: "The agent gets it at its next step. It does not answer a request.",
+		Ask:  "reply to this message with your message for the agent",
+	}
 }
 
 // sessionCard returns the card of a session.
@@ -175,7 +192,11 @@ func clock(t time.Time) []Span { return []Span{{Text: Moment(t), Time: t.Unix()}
 // card.
 func waitsFor(s bridge.SessionView) []Span {
 	named := s.Pending[:min(len(s.Pending), MaxNamed)]
-	out := []Span{{Text: plural(len(s.Pending), "request") + ": "}}
+	head := plural(len(s.Pending), "request") + ":"
+	if len(named) == 1 {
+		head += " "
+	}
+	out := []Span{{Text: head}}
 	for n, r := range named {
 		name := Title(r)
 		if r.Interaction.Private {

@@ -118,16 +118,15 @@ func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (b
 		Agent: in.Agent, Session: in.Session, Route: in.Route, By: s.Actor, Text: s.Text, At: s.At,
 		Where: &bridge.Written{Platform: s.Actor.Platform, Ref: s.Written()},
 	})
-	switch code := bridge.ErrorCode(err); {
-	case err == nil:
+	if err == nil {
 		_, err = l.notes.PutNote(ctx, saidKey(s), "sent", replyKept)
 		return bridge.Verdict{Kind: bridge.VerdictNoted}, err
-	case code == bridge.CodeForbidden || code == bridge.CodeNotFound:
-		return l.hint(ctx, s, noteNotSteered)
-	case code == bridge.CodeInvalid || code == bridge.CodeConflict || code == bridge.CodeRateLimited:
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "Not delivered: " + bridge.PublicError(err).Message + "."}, nil
 	}
-	return bridge.Verdict{}, err
+	refusal, err := notSteered(err)
+	if refusal.Kind == bridge.VerdictForbidden {
+		return l.hint(ctx, s, refusal.Note)
+	}
+	return refusal, err
 }
 
 // candidates returns the pending requests whose card was replied to and that

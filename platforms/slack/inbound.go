@@ -148,6 +148,7 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	}
 	c := bridge.Click{
 		Token: meta.Token, Actor: i.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Typed: typed(in.View.State),
+		Nonce: in.View.ID,
 	}
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
@@ -156,6 +157,10 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	}
 	r := reaction{then: func(ctx context.Context) { i.closeStale(ctx, c.Ref, v) }}
 	switch v.Kind {
+	case bridge.VerdictNoted:
+		if v.Note != "" {
+			r.reply = closed(v.Note)
+		}
 	case bridge.VerdictSettled: // no reply closes the form
 		if meta.Pushed {
 			r.reply = &answer{Action: "clear"}
