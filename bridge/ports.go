@@ -38,7 +38,7 @@ type HealthReporter interface {
 
 // Threader is a Platform that can group the interactions of a session. Thread
 // returns the destination of the next message of the session, given its first
-// message. It may create the thread.
+// message. It may create the thread, which then has the title.
 type Threader interface {
 	Thread(ctx context.Context, d Destination, first MessageRef, title string) (Destination, error)
 }

@@ -49,6 +49,10 @@ type meant struct {
 // reply implements Engine.Reply. The reply takes the path of a submitted form,
 // with all its checks.
 func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
+	in, ok, err := l.shown.of(ctx, s)
+	if err != nil || !ok && s.InThread() { // a thread that nod has not started
+		return bridge.Verdict{}, err
+	}
 	all, err := l.candidates(ctx, s)
 	if err != nil {
 		return bridge.Verdict{}, err
@@ -85,10 +89,7 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 	case early:
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteReplyEarly}, nil
 	}
-	in, ok, err := l.shown.of(ctx, s.Actor.Platform, s.Card)
 	switch {
-	case err != nil:
-		return bridge.Verdict{}, err
 	case ok:
 		return l.steer(ctx, s, in)
 	case len(all) > 0:
