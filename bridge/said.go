@@ -38,6 +38,14 @@ type Listener interface {
 	Reply(context.Context, Said) (Verdict, error)
 }
 
+// SessionStopper is a Sink that takes the stops that people click in a control of
+// the platform itself.
+type SessionStopper interface {
+	// StopThread stops the session whose message or card began a thread. A
+	// verdict without a note means that the thread is not that of a session.
+	StopThread(ctx context.Context, who Actor, thread MessageRef) (Verdict, error)
+}
+
 // InThread reports whether the message is in a channel that is a thread, and not
 // a reply to one card.
 func (s Said) InThread() bool {

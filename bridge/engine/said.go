@@ -130,6 +130,28 @@ func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (b
 	return refusal, err
 }
 
+// stop stops the session of a thread. The message of the session is updated even
+// if the person may not stop it, because the platform shows it as stopped.
+func (l *listener) stop(ctx context.Context, who bridge.Actor, thread bridge.MessageRef) (bridge.Verdict, error) {
+	in, ok, err := l.shown.of(ctx, bridge.Said{Actor: who, Card: thread})
+	if err != nil || !ok {
+		return bridge.Verdict{}, err
+	}
+	defer l.sessions.reporter.statuses.refresh(ctx, in.Agent, in.Session, 0)
+	muted, err := l.clicks.channels.muted(ctx, bridge.Destination{Platform: who.Platform, Channel: in.Channel})
+	switch {
+	case err != nil:
+		return bridge.Verdict{}, err
+	case muted:
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
+	}
+	_, err = l.sessions.Stop(ctx, who, in.Agent, in.Session)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMayNotStop}, nil
+	}
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: noteStopped}, err
+}
+
 // candidates returns the pending requests whose card was replied to and that
 // the person may answer.
 func (l *listener) candidates(ctx context.Context, s bridge.Said) ([]meant, error) {

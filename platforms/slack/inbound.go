@@ -63,6 +63,8 @@ func (i inbound) handle(ctx context.Context, raw []byte) reaction {
 		return reaction{reply: challenge{in.Challenge}}
 	case in.Event.Type == "app_home_opened" && in.Event.Tab == "home":
 		i.home.show(ctx, in.Event.User, "")
+	case in.Event.isStop():
+		return reaction{then: i.stopped(ctx, in.Event)}
 	case in.Event.isReply():
 		return reaction{then: i.replied(ctx, in.Event)}
 	case in.Type == "block_actions" && in.View.Type == "home":
