@@ -38,7 +38,7 @@ type HealthReporter interface {
 
 // Threader is a Platform that can group the interactions of a session. Thread
 // returns the destination of the next message of the session, given its first
-// message. It may create the thread.
+// message. It may create the thread, which then has the title.
 type Threader interface {
 	Thread(ctx context.Context, d Destination, first MessageRef, title string) (Destination, error)
 }
@@ -125,8 +125,14 @@ type Click struct {
 	// question. It has an entry for each input that was shown, even if it
 	// was left empty.
 	Inputs map[int]Input
-	// Typed is the text of the native input of a decision.
+	// Typed is the text of the native input of a decision, or the message to an
+	// agent.
 	Typed string
+	// Nonce identifies a submitted dialog. A message to an agent counts once for
+	// each Nonce.
+	Nonce string
+	// Written is the chat message with Typed. It is nil for a dialog.
+	Written *MessageRef
 	// Picked is the user ID, on the platform of the actor, that a native
 	// select of people holds.
 	Picked string

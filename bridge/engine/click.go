@@ -52,6 +52,11 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 		cl.watcher.observe(a.activity("click", began, v, err))
 		return orZero(v), err
 	}
+	if asksForMessage(c.Token) {
+		a, v, err := cl.message(ctx, c)
+		cl.watcher.observe(a.activity("message", began, v, err))
+		return orZero(v), err
+	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
 		v = cl.outdated(ctx, a)

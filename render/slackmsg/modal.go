@@ -68,7 +68,7 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	case render.Opens(f) && !render.AsksReason(f):
 		title, submit, blocks = stated(f)
 	case f.Control.Option == bridge.OptionReason, f.Control.Option == bridge.OptionEdit, f.Control.Option == bridge.OptionConfirm,
-		f.Control.Option == bridge.OptionDecide:
+		f.Control.Option == bridge.OptionDecide, f.Control.Option == bridge.OptionMessage:
 		t := render.Typed(f)
 		title, submit, blocks = t.Title, t.Submit, typedBlocks(f, t)
 	case f.Control.Option == bridge.OptionOther:
@@ -162,7 +162,7 @@ func typedBlocks(f bridge.Form, t render.TypedInput) []slack.Block {
 		hint = plain(t.Hint, maxLabel)
 	}
 	d := bridge.DecideDenyReason
-	if f.Control.Option != bridge.OptionReason {
+	if o := f.Control.Option; o != bridge.OptionReason && o != bridge.OptionMessage {
 		d = i.Decisions()[f.Control.Question]
 	}
 	blocks := about(f.View, d)

@@ -34,7 +34,7 @@ func steps(platform string) string {
 		return `
 Slack
   1. Open this page, choose your workspace, and click Create:
-     ` + ManifestLink(must2(SlackManifest("", false))) + `
+     ` + ManifestLink(must2(SlackManifest("", false, false))) + `
   2. On the page "Install App", click "Install to Workspace" and copy the Bot User OAuth Token.
   3. On the page "Basic Information", under "App-Level Tokens", click "Generate Token and Scopes",
      add the scope connections:write, click Generate, and copy the token.`
