@@ -33,6 +33,9 @@ fi
 unset NOD_SANDBOX_RECORD
 (cd "$own" && npm run --silent validate -- "$record" "$bin/clients.jsonl")
 
+# The client packages.
+TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"
+
 # axe-core, which is among these packages, checks the console.
 if command -v chromium >/dev/null 2>&1; then
   (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$|TestConsoleInbox' ./cmd/nod/daemon)
