@@ -2,9 +2,12 @@ package main
 
 import (
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // layers lists the packages from the lowest to the highest layer. A package
@@ -96,6 +99,34 @@ func TestNotLinked(t *testing.T) {
 		if slices.Contains(strings.Fields(string(out)), path) {
 			t.Errorf("nod links %s; find out why with: go mod why %s", path, path)
 		}
+	}
+}
+
+// TestDependencies checks that docs/contribute/dependencies.md gives the reason
+// for every module that go.mod requires directly, and for no other.
+func TestDependencies(t *testing.T) {
+	t.Parallel()
+	var direct, listed []string
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(rig.ReadFile(t, "../../go.mod"), -1) {
+		direct = append(direct, m[1]) // others end with a comment
+	}
+	_, page, _ := strings.Cut(rig.ReadFile(t, "../../docs/contribute/dependencies.md"), "\n## Direct dependencies\n")
+	page, _, _ = strings.Cut(page, "\n## ")
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (.{10,}) \\|$").FindAllStringSubmatch(page, -1) {
+		listed = append(listed, m[1])
+	}
+	for _, m := range direct {
+		if !slices.Contains(listed, m) {
+			t.Errorf("docs/contribute/dependencies.md gives no reason for %s", m)
+		}
+	}
+	for _, m := range listed {
+		if !slices.Contains(direct, m) {
+			t.Errorf("docs/contribute/dependencies.md lists %s, which go.mod does not require directly", m)
+		}
+	}
+	if len(direct) < 30 {
+		t.Errorf("only %d modules", len(direct))
 	}
 }
 
