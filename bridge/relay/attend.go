@@ -27,10 +27,7 @@ const (
 // It is safe for concurrent use.
 type Sessions interface {
 	Inbox
-	// Report reports the state of a session.
-	Report(ctx context.Context, session string, r bridge.SessionReport) error
-	// Stopped reports whether a person has stopped a session.
-	Stopped(ctx context.Context, session string) (bool, error)
+	Reporter
 }
 
 // attendant follows the sessions between an ACP agent and its client. It

@@ -54,6 +54,9 @@ Keep it running, for example as a service. It never starts or stops Codex, and
 it reconnects when Codex or the daemon restarts. Without it, and for prompts
 that nod does not understand, the terminal asks as usual.
 
+nod codex reports the threads of Codex as sessions. When a person stops one, nod
+interrupts its turn at once and ends its commands.
+
 What people write to a session, such as a reply to its card, reaches Codex as a
 message of the user: in the turn that runs, after the running command, or as a
 new turn.
@@ -106,6 +109,7 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 		fmt.Fprintln(tell, "nod: warning: nod's hook blocks the terminal before nod codex sees a prompt; "+
 			"remove it with nod init codex --undo, then restart Codex's daemon")
 	}
+	sessions := newRelayed(c, "codex", f.route)
 	companion := relay.NewCompanion(relay.CompanionOptions{
 		Ask: func(ctx context.Context, body []byte) (relay.Reply, error) { return chatClient{c}.race(ctx, q, body) },
 		Attached: func(version string) {
@@ -115,8 +119,8 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s; what it does not understand is left to the terminal\n", testedCodex)
 			}
 		},
-		Inbox: newRelayed(c, "codex", f.route),
-		Log:   slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Inbox: sessions, Reporter: sessions,
+		Log: slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	defer companion.Close()
 	return f.attach(cmd.Context(), tell, companion)
