@@ -204,6 +204,16 @@ func wholeText(v bridge.View) []slack.Block {
 	return inBlocks(doc)
 }
 
+// wholePrivate is wholeText and, for a private request, who asks, because its
+// card does not name the session and the tool.
+func wholePrivate(v bridge.View) []slack.Block {
+	out := wholeText(v)
+	if v.Record.Interaction.Private {
+		out = append(out, origin(render.NewCard(v, func(bridge.Question) bool { return false }), blockID(v)))
+	}
+	return out
+}
+
 // wholeBatch returns everything that people decide about in the pending requests
 // of a batch.
 func wholeBatch(v bridge.View) []slack.Block {
