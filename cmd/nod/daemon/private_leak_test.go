@@ -62,9 +62,9 @@ func (w *wire) with(text string) (found []string, all int) {
 	return found, len(w.sent)
 }
 
-// TestPrivateWire checks on each platform that nod sends nothing of what an
-// agent wrote for a private route unless a person who may answer opens it: not
-// on cards, in notifications, reminders, lists, notes and messages of sessions.
+// TestPrivateWire checks on each platform that nod sends no text of an agent for
+// a private route unless a person who may answer opens it: not on cards, in
+// notifications, reminders, lists, notes and messages of sessions.
 func TestPrivateWire(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
