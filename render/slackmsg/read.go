@@ -24,7 +24,7 @@ func excerpt(doc []render.Block, limit int) []render.Block {
 			text := render.Cut(firstLines(b.Text, excerptLines), max(left, 1), cost)
 			b.Text, cut, n = text, text != b.Text, cost(text)
 		}
-		if n > left {
+		if n > left || b.End {
 			break
 		}
 		if out, left = append(out, b), left-n; cut {
