@@ -92,11 +92,14 @@ func messageInput() TypedInput {
 // sessionCard returns the card of a session.
 func sessionCard(v bridge.View) Card {
 	i := v.Record.Interaction
+	if i.Private {
+		i = unwritten(i)
+	}
 	c := Card{Closed: true, Head: []Span{{Text: "▶️ Session of " + Line(i.Agent)}}, From: sessionFrom(i, bridge.SessionStatus{})}
 	if v.Session != nil {
 		s := *v.Session
-		if i.Private { // the channel must not read what the agent wrote
-			s.Status.Title, s.Status.Step, s.Status.Waits, s.Status.Last = "", "", "", ""
+		if i.Private {
+			s.Status = unwrittenStatus(s.Status)
 		}
 		c.Head = []Span{{Text: sessionHead(i, s)}}
 		c.Body = sessionBody(s)
@@ -111,6 +114,13 @@ func sessionCard(v bridge.View) Card {
 	}
 	c.Notice = Cut(c.Notice, 200, Runes)
 	return c
+}
+
+// unwrittenStatus returns the status of a session for a channel that must not
+// read what the agent wrote.
+func unwrittenStatus(s bridge.SessionStatus) bridge.SessionStatus {
+	s.Title, s.Step, s.Waits, s.Last, s.Host, s.Folder, s.Branch = "", "", "", "", "", "", ""
+	return s
 }
 
 // sessionHead returns the headline: the state of the session and its title.
@@ -246,5 +256,8 @@ func sessionFrom(i bridge.Interaction, st bridge.SessionStatus) string {
 	if st.Branch != "" {
 		s = append(s, "branch "+reported(st.Branch))
 	}
-	return strings.Join(append(s, "session "+Line(i.Session)), " · ")
+	if i.Session != "" { // a private route does not show it
+		s = append(s, "session "+Line(i.Session))
+	}
+	return strings.Join(s, " · ")
 }

@@ -33,7 +33,11 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	if err != nil {
 		return d, nil // the note is of another version; the channel works as well
 	}
-	in, err := t.Thread(ctx, d, ref, s.title(ctx, r.Interaction))
+	title := s.title(ctx, r.Interaction)
+	if r.Interaction.Private { // everyone in the channel reads it
+		title = "of " + r.Interaction.Agent
+	}
+	in, err := t.Thread(ctx, d, ref, title)
 	if err != nil {
 		s.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
 		return d, nil

@@ -60,9 +60,9 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	var blocks []slack.Block
 	switch {
 	case f.Control.Option == bridge.OptionRead:
-		title, submit, blocks = render.TitleRead, "", wholeText(f.View)
+		title, submit, blocks = render.TitleRead, "", wholePrivate(f.View)
 	case f.Control.Option == bridge.OptionReview && (i.Kind == bridge.KindApproval || i.LonePlan()):
-		title, submit, blocks = render.TitleReview, "", append(wholeText(f.View), reviewControls(f.View)...)
+		title, submit, blocks = render.TitleReview, "", append(wholePrivate(f.View), reviewControls(f.View)...)
 	case f.Control.Option == bridge.OptionDecide && i.LonePlan():
 		title, submit, blocks = render.ReadTitle(i), render.LabelApprove, wholeText(f.View)
 	case render.Opens(f) && !render.AsksReason(f):
@@ -77,7 +77,7 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		q := i.Fields()[f.Control.Question]
 		blocks = append(wholeText(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q.Question), maxLabel), nil, in))
 	default:
-		blocks = wholeText(f.View)
+		blocks = wholePrivate(f.View)
 		if i.LonePlan() {
 			title = render.TitleChanges
 		}

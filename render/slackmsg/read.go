@@ -27,7 +27,7 @@ func excerpt(doc []render.Block, limit int) []render.Block {
 			text := render.Cut(firstLines(b.Text, excerptLines), max(left, 1), cost)
 			b.Text, cut, n = text, text != b.Text, cost(text)
 		}
-		if n > left {
+		if n > left || b.End {
 			break
 		}
 		if out, left = append(out, b), left-n; cut {
@@ -205,6 +205,16 @@ func wholeText(v bridge.View) []slack.Block {
 		doc = append(append(doc, c.Questions...), c.Closing...)
 	}
 	return inBlocks(doc)
+}
+
+// wholePrivate is wholeText and, for a private request, who asks, because its
+// card does not name the session and the tool.
+func wholePrivate(v bridge.View) []slack.Block {
+	out := wholeText(v)
+	if v.Record.Interaction.Private {
+		out = append(out, origin(render.NewCard(v, func(bridge.Question) bool { return false }), blockID(v)))
+	}
+	return out
 }
 
 // wholeBatch returns everything that people decide about in the pending requests
