@@ -96,7 +96,8 @@ func notSteered(err error) (bridge.Verdict, error) {
 	case bridge.CodeForbidden, bridge.CodeNotFound:
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteNotSteered}, nil
 	case bridge.CodeInvalid, bridge.CodeConflict, bridge.CodeRateLimited:
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "Not delivered: " + bridge.PublicError(err).Message + "."}, nil
+		note := "Not delivered: " + bridge.PublicError(err).Message + "."
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, nil
 	}
 	return bridge.Verdict{}, err
 }

@@ -43,7 +43,8 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 		return d, nil
 	}
 	if i := r.Interaction; i.Session != "" && in.Thread == ref.Message { // the thread may be a channel of its own
-		err = s.shown.put(ctx, d.Platform, bridge.MessageRef{Channel: in.Thread, Message: in.Thread}, shownSession{i.Agent, i.Session, i.Route, d.Channel})
+		began := bridge.MessageRef{Channel: in.Thread, Message: in.Thread}
+		err = s.shown.put(ctx, d.Platform, began, shownSession{i.Agent, i.Session, i.Route, d.Channel})
 	}
 	return in, err
 }

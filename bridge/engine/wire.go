@@ -92,7 +92,8 @@ func (s shared) outgoing() outgoing {
 	}
 	out.dispatcher = &dispatcher{
 		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
-		platforms: s.platforms, cards: s.cards, threads: &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, reports: s.Reports, log: s.Log},
+		platforms: s.platforms, cards: s.cards,
+		threads:  &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, reports: s.Reports, log: s.Log},
 		statuses: s.statuses, lineup: newLineup(), watcher: s.watcher, log: s.Log,
 	}
 	return out

@@ -17,7 +17,9 @@ func (s shared) incoming(out outgoing) *Engine {
 	grants := &Grants{
 		store: s.Grants, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
 	}
-	noter := &noter{store: s.Steerings, platforms: s.platforms, redactor: s.redactor, nudge: make(chan struct{}, 1), log: s.Log}
+	noter := &noter{
+		store: s.Steerings, platforms: s.platforms, redactor: s.redactor, nudge: make(chan struct{}, 1), log: s.Log,
+	}
 	sessions := &Sessions{
 		memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence, stops: s.Stops, stopper: stopper,
 		steerer: &steerer{store: s.Steerings, redactor: s.redactor, journal: s.journal, noter: noter, log: s.Log},

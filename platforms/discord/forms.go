@@ -136,7 +136,9 @@ func afterForm(in interaction, v bridge.Verdict) reply {
 	page := discordmsg.PageOf(bridge.PeekOption(in.Data.CustomID))
 	var m discordmsg.Message
 	switch {
-	case (v.Kind == bridge.VerdictSettled || v.Kind == bridge.VerdictNoted && v.Note == "") && in.Message != nil && !in.private():
+	case v.Kind == bridge.VerdictNoted && v.Note == "" && in.Message != nil:
+		return deferred
+	case v.Kind == bridge.VerdictSettled && in.Message != nil && !in.private():
 		return deferred
 	case v.Kind == bridge.VerdictReview:
 		menu, err := discordmsg.Menu(*v.Review)

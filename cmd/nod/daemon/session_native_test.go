@@ -90,7 +90,9 @@ func (m *reported) pending() []bridge.Record {
 // has the message of the session, and nothing else.
 func TestSlackWithoutSessions(t *testing.T) {
 	t.Parallel()
-	for _, f := range []sandbox.Fault{{Kind: "no_agent"}, {Kind: "error", Method: "agents.sessions.setStatus", Status: 500}} {
+	for _, f := range []sandbox.Fault{
+		{Kind: "no_agent"}, {Kind: "error", Method: "agents.sessions.setStatus", Status: 500},
+	} {
 		t.Run(f.Kind, func(t *testing.T) {
 			t.Parallel()
 			m := &reported{Rig: rig.New(t, rig.Options{Config: withSessions("slack")}), service: "slack", session: "s1"}

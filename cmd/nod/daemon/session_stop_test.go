@@ -132,8 +132,8 @@ func (m *reported) stopsWhileCalling(r *rand.Rand) (time.Duration, error) {
 			return 0, fmt.Errorf("%s: %w", how, err)
 		}
 	}
-	if calls.late > 0 || calls.made == 0 {
-		return 0, fmt.Errorf("%s: %d calls ran, %d of them after the stop", how, calls.made, calls.late)
+	if calls.late > 0 {
+		return 0, fmt.Errorf("%s: %d of %d calls ran after the stop", how, calls.late, calls.made)
 	}
 	return max(0, calls.last.Sub(clicked), ended.Sub(clicked)), nil
 }
@@ -145,6 +145,12 @@ func (m *reported) clickStop(way int) string {
 	switch {
 	case way == 0:
 		m.Command("ana", m.service, at.Channel, "/nod stop "+m.session)
+		if m.service == "telegram" { // a command is a message, and nod replies later
+			m.Eventually("nod has read the command", func() bool {
+				stop, err := m.Agent.Stopped(m.Ctx, m.session)
+				return err == nil && stop != nil
+			})
+		}
 		return "the command"
 	case way == 1 && m.service == "slack":
 		act := sandbox.Action{Service: "slack", As: "ana", Do: "stop", Channel: at.Channel, Message: at.Message}

@@ -244,7 +244,9 @@ func TestSessionMessageSteers(t *testing.T) {
 			if err := m.Agent.Acknowledge(m.Ctx, m.session, all[1].ID); err != nil {
 				t.Fatal(err)
 			}
-			m.Eventually("the chat reads that both were delivered", func() bool { return m.said("Delivered to") && !m.said("Waiting, not") })
+			m.Eventually("the chat reads that both were delivered", func() bool {
+				return m.said("Delivered to") && !m.said("Waiting, not")
+			})
 			if more := m.take(); len(more) != 0 {
 				t.Errorf("the agent gets %+v again", more)
 			}

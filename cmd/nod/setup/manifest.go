@@ -70,7 +70,9 @@ func add(o map[string]any, key string, more ...any) {
 // showSessions makes the app an agent, which takes the clicks on Slack's own stop
 // button.
 func showSessions(m map[string]any) {
-	part(m, "features")["agent_view"] = map[string]any{"agent_description": "Shows what your agents do, and asks you before they act"}
+	part(m, "features")["agent_view"] = map[string]any{
+		"agent_description": "Shows what your agents do, and asks you before they act",
+	}
 	add(part(m, "oauth_config", "scopes"), "bot", "assistant:write")
 	add(part(m, "settings", "event_subscriptions"), "bot_events", "agent_session_stopped")
 }
