@@ -33,11 +33,7 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	if err != nil {
 		return d, nil // the note is of another version; the channel works as well
 	}
-	title := s.title(ctx, r.Interaction)
-	if r.Interaction.Private { // everyone in the channel reads it
-		title = "of " + r.Interaction.Agent
-	}
-	in, err := t.Thread(ctx, d, ref, title)
+	in, err := t.Thread(ctx, d, ref, s.title(ctx, r.Interaction))
 	if err != nil {
 		s.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
 		return d, nil
@@ -52,8 +48,11 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 // title returns the name of a session's thread: the title that the agent has
 // reported or, without one or for a private request, the ID of the session.
 func (s *threads) title(ctx context.Context, i bridge.Interaction) string {
+	if i.Private { // everyone in the channel reads it
+		return "session of " + bridge.OneLine(i.Agent)
+	}
 	name := "session " + group(i)
-	if i.Session == "" || i.Private {
+	if i.Session == "" {
 		return name
 	}
 	status, _, err := s.reports.Reported(ctx, i.Agent, i.Session)
