@@ -229,6 +229,6 @@ func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.
 	if err != nil || why != "" || actor.Person != v.Actor.Person {
 		return false, err
 	}
-	covers, err := s.people.covers(ctx, i, actor)
+	covers, err := s.people.covers(ctx, i, actor, v.Assurance)
 	return len(bridge.Missing(covers, v.Covers)) == 0, err
 }
