@@ -52,10 +52,10 @@ type Response struct {
 	// Assurance is how Actor proved the approval. Assertion is the signature
 	// of the passkey, as JSON. If the approval is the result of votes, each
 	// vote has its own assertion.
-	Assurance Assurance       `json:"assurance,omitempty"`
-	Assertion json.RawMessage `json:"assertion,omitempty"`
-	At        time.Time       `json:"at"`
-	Digest    string          `json:"digest"` // request digest of the interaction that was shown
+	Assurance Assurance  `json:"assurance,omitempty"`
+	Assertion *Assertion `json:"assertion,omitempty"`
+	At        time.Time  `json:"at"`
+	Digest    string     `json:"digest"` // request digest of the interaction that was shown
 	// Proof is the signed receipt of the daemon that verified the click. It
 	// is empty if there was no decision.
 	Proof string `json:"proof,omitempty"`
@@ -76,8 +76,8 @@ type Vote struct {
 	// counts only for that content.
 	Shown string `json:"shown,omitempty"`
 	// Assurance and Assertion are those of the voter; see [Response].
-	Assurance Assurance       `json:"assurance,omitempty"`
-	Assertion json.RawMessage `json:"assertion,omitempty"`
+	Assurance Assurance  `json:"assurance,omitempty"`
+	Assertion *Assertion `json:"assertion,omitempty"`
 	// Proof is the signature of the daemon that verified the click.
 	Proof string `json:"proof,omitempty"`
 }

@@ -1,25 +1,15 @@
 package bridge
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
 )
 
 // Assurance is how a person proved an approval, in addition to the account that
-// the platform authenticated. It is empty if there was no additional proof.
+// the platform authenticated: AssurancePasskey or the weaker AssuranceTOTP. It
+// is empty if there was no additional proof.
 type Assurance string
-
-// The assurances.
-const (
-	// AssurancePasskey means that the person signed the approval with a
-	// passkey that verified the person.
-	AssurancePasskey Assurance = "passkey"
-	// AssuranceTOTP means that the person entered a one-time code. It is
-	// weaker, because a code can be phished and is not bound to a request.
-	AssuranceTOTP Assurance = "totp"
-)
 
 // With returns the words that follow the name of a person who approved with an
 // assurance, with a leading space. It is empty for no assurance.
@@ -142,6 +132,13 @@ func (r Record) NeedsAssurance(actor Actor) bool {
 	return have < s.Approvals && plain >= r.Interaction.Needs()-s.Approvals
 }
 
+// Unproven reports whether a response approves a pending record without the
+// assurance that its actor has to give.
+func (r Record) Unproven(actor Actor, resp Response) bool {
+	open := !r.State.Final() && resp.State == StateApproved
+	return open && !r.Interaction.StepUp.Accepts(resp.Assurance) && r.NeedsAssurance(actor)
+}
+
 // lacksAssurance returns the number of approvals with the assurance that are
 // still required.
 func (r Record) lacksAssurance() int {
@@ -168,8 +165,10 @@ func (r Record) lacksAssurance() int {
 // Unassured reports whether a response approves an interaction without the
 // assurance that it requires. The response of a grant is not a person's
 // approval of this interaction: the grant itself carries the assurance.
+// A rule that allows the request asks no one.
 func (i Interaction) Unassured(r Response) bool {
-	if r.State != StateApproved || i.StepUp == nil || r.Grant != "" {
+	ruled := r.Rule != "" && r.Actor == nil
+	if r.State != StateApproved || i.StepUp == nil || r.Grant != "" || ruled {
 		return false
 	}
 	one := i.StepUp.Approvals == 0 || !i.Counted() // else the slots count
@@ -188,26 +187,9 @@ type Ticket struct {
 	Response Response `json:"response"`
 	// Shown identifies the content and the terms that the person saw.
 	Shown string `json:"shown"`
-	// Nonce makes the challenge unpredictable: 32 random bytes in base64url.
-	Nonce   string    `json:"nonce"`
-	Expires time.Time `json:"expires"`
-}
-
-// Payload returns the request digest that the person approves: the digest of
-// the edited input if there is one.
-func (t Ticket) Payload(i Interaction) string {
-	if t.Response.ApprovedDigest != "" {
-		return t.Response.ApprovedDigest
-	}
-	return i.Digest
-}
-
-// Proved is the proof that a person gave for a ticket.
-type Proved struct {
-	Assurance Assurance
-	// Assertion is the signature of a passkey as JSON. It is empty for other
-	// assurances.
-	Assertion json.RawMessage
+	// Statement is what a passkey signs.
+	Statement Statement `json:"statement"`
+	Expires   time.Time `json:"expires"`
 }
 
 // AssuredVoters returns the names of the people who approved, each with the

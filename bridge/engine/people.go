@@ -49,7 +49,7 @@ func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridg
 		return actor, "", err
 	case !in:
 		return actor, whyNobody, nil
-	case actor.Person == "" && (i.Counted() || len(i.Requesters) > 0):
+	case actor.Person == "" && (i.Counted() || i.StepUp != nil || len(i.Requesters) > 0):
 		return actor, whyUnlinked, nil // a vote requires a known person
 	case slices.Contains(i.Requesters, actor.Person):
 		return actor, whyRequester, nil

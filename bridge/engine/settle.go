@@ -21,6 +21,7 @@ type settler struct {
 	evaluator *evaluator
 	people    *People
 	stopper   *stopper
+	signer    *signer
 	log       *slog.Logger
 }
 
@@ -46,6 +47,10 @@ func (s *settler) conclude(
 				return now, "", refusal, err
 			}
 			rec = now
+		}
+		if err == nil && rec.Unproven(actor, r) {
+			ask, err := s.signer.ask(ctx, actor, rec, r)
+			return rec, "", ask, err
 		}
 		if err == nil {
 			got, result, failed := s.settleOne(ctx, actor, rec, r)

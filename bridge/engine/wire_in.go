@@ -4,7 +4,11 @@ package engine
 // engine.
 func (s shared) incoming(out outgoing) *Engine {
 	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, statuses: s.statuses, log: s.Log}
+	signer := &signer{
+		proofs: s.Proofs, notes: s.Notes, records: s.Records, people: s.people, reader: out.reader, journal: s.journal, log: s.Log,
+	}
 	settler := &settler{
+		signer:   signer,
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
 		people: s.people, stopper: stopper, log: s.Log,
 	}
@@ -48,6 +52,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		rounds:      out.rounds,
 		reach:       out.reach,
 		reader:      out.reader,
+		signer:      signer,
 		withdrawals: withdrawals,
 		clicks:      clicks,
 		commands: &commands{

@@ -59,8 +59,8 @@ type Receipt struct {
 	// totp. It is empty if a click was enough. Assertion is the signature of
 	// the passkey. If the approval is the result of votes, each vote has its
 	// own assertion.
-	Assurance bridge.Assurance `json:"assurance,omitempty"`
-	Assertion json.RawMessage  `json:"assertion,omitempty"`
+	Assurance bridge.Assurance  `json:"assurance,omitempty"`
+	Assertion *bridge.Assertion `json:"assertion,omitempty"`
 }
 
 // receiptOf returns the claims about a response to an interaction whose content
