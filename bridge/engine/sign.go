@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
@@ -218,6 +219,9 @@ func (s *signer) prove(ctx context.Context, t bridge.Ticket, i bridge.Interactio
 		if !may {
 			return r, bridge.Errorf(bridge.CodeForbidden, "this approval needs a passkey; nothing was recorded")
 		}
+		if err := s.try(ctx, t); err != nil {
+			return r, err
+		}
 		if err := s.proofs.Codes.UseCode(ctx, t.Actor.Person, p.Code); err != nil {
 			return r, err
 		}
@@ -241,6 +245,22 @@ func (s *signer) prove(ctx context.Context, t bridge.Ticket, i bridge.Interactio
 	}
 	r.Assurance, r.Assertion = bridge.AssurancePasskey, &a
 	return r, nil
+}
+
+// maxCodes is the number of one-time codes that a ticket takes.
+const maxCodes = 5
+
+// try counts an attempt to enter a code, so that no one can guess it.
+func (s *signer) try(ctx context.Context, t bridge.Ticket) error {
+	mine := newSecret()
+	for n := range maxCodes {
+		first, err := s.notes.PutNote(ctx, usedKey(t.Statement.Nonce+" "+strconv.Itoa(n)), mine, 2*bridge.TicketTTL)
+		if err != nil || first == mine {
+			return err
+		}
+	}
+	return bridge.Errorf(bridge.CodeForbidden, "too many codes were tried with this link; nothing was recorded").
+		WithHint("approve the request again to get a new link")
 }
 
 // once returns CodeForbidden if a signature was used before. Synchronized
