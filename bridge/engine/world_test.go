@@ -48,6 +48,7 @@ type setup struct {
 	signer  *proof.Signer // nil if nothing is proven
 	linking bool
 	kept    time.Duration // of the audit log; 0 means forever
+	proofs  *engine.Proofs
 }
 
 // ruleFunc is a policy that is a function.
@@ -120,7 +121,7 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 func (w *world) reload(s setup) {
 	o := engine.Options{
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
-		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
+		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept, Proofs: s.proofs,
 		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
 	}
 	if w.between != nil {
