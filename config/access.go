@@ -41,6 +41,11 @@ type Person struct {
 	//
 	// Example: true
 	Auditor bool `yaml:"auditor"`
+	// Administrator lets the person invite people to add a passkey, and revoke
+	// the passkeys of others.
+	//
+	// Example: true
+	Administrator bool `yaml:"administrator"`
 }
 
 // Route is a set of destinations, responders and escalation steps.

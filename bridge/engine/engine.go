@@ -54,6 +54,8 @@ type Options struct {
 	// History lists the closed requests of a person. If it is nil, people
 	// see none.
 	History bridge.Histories
+	// Signing configures the keys of people.
+	Signing Signing
 	// Node identifies this process in leases. If it is empty, New chooses a
 	// random name.
 	Node string
@@ -71,6 +73,7 @@ type Engine struct {
 	Grants   *Grants
 	Hosts    *Hosts
 	Links    *Links
+	Passkeys *Passkeys
 	People   *People
 	Sessions *Sessions
 

@@ -45,6 +45,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		Grants:      grants,
 		Hosts:       &Hosts{store: s.Hosts},
 		Links:       links,
+		Passkeys:    newPasskeys(s),
 		People:      s.people,
 		Sessions:    sessions,
 		routes:      s.routes,

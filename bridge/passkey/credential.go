@@ -22,6 +22,8 @@ type Credential struct {
 	Created        time.Time `json:"created"`
 	Used           time.Time `json:"used,omitzero"`    // zero if never used
 	Revoked        time.Time `json:"revoked,omitzero"` // zero if valid
+	// Proof shows that a daemon stored the key in this form.
+	Proof string `json:"proof,omitempty"`
 }
 
 // Valid reports whether the key is not revoked.
@@ -48,11 +50,24 @@ type Store interface {
 	// and changes nothing if the key is unknown or revoked, or if the
 	// stored counter does not grow.
 	UsePasskey(ctx context.Context, c Credential) error
-	// RevokePasskey revokes a key. It returns CodeNotFound for an unknown
-	// key, and nil if the key is revoked already.
-	RevokePasskey(ctx context.Context, person string, id []byte, at time.Time) error
+	// RevokePasskey stores a key of which Revoked is set. It returns
+	// CodeNotFound for an unknown key, and nil if the key is revoked
+	// already.
+	RevokePasskey(ctx context.Context, c Credential) error
 	// PasskeyPeople returns the names of people with keys, sorted.
 	PasskeyPeople(ctx context.Context) ([]string, error)
+
+	// TOTP returns the one-time codes of a person. Its Sealed is empty if
+	// the person has none.
+	TOTP(ctx context.Context, person string) (TOTP, error)
+	// PutTOTP replaces the one-time codes of a person.
+	PutTOTP(ctx context.Context, t TOTP) error
+	// UseTOTP stores Step and Used of codes, in one atomic step. It returns
+	// CodeForbidden and changes nothing if the person has no codes, if they
+	// were replaced, or if the stored step is not before the new one.
+	UseTOTP(ctx context.Context, t TOTP) error
+	// DropTOTP removes the one-time codes of a person.
+	DropTOTP(ctx context.Context, person string) error
 }
 
 // MaxKeys is the number of valid keys that a person may have.

@@ -56,7 +56,7 @@ func NewSite(publicURL string, origins ...string) (Site, error) {
 // originOf returns the origin of a URL as browsers write it, and its host.
 func originOf(raw string) (origin, host string, err error) {
 	bad := func(why string) (string, string, error) {
-		return "", "", bridge.Errorf(bridge.CodeInvalid, "public_url: %q cannot be used for passkeys: %s", raw, why).
+		return "", "", bridge.Errorf(bridge.CodeInvalid, "console.url: %q cannot be used for passkeys: %s", raw, why).
 			WithHint("use https and a host name, or http://localhost with a port")
 	}
 	u, err := url.Parse(raw)

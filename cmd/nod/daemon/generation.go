@@ -62,6 +62,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 		options.Policy = rules
 	}
 	options.Agents = buildAgents(c)
+	options.Signing = signing(c, d.store)
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
 		return nil, err
 	}
