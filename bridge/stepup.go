@@ -122,7 +122,11 @@ func (r Record) NeedsAssurance(actor Actor) bool {
 	have, plain := 0, 0
 	for _, v := range r.Votes {
 		switch {
-		case v.State != StateApproved || v.SameVoter(Vote{Actor: actor}):
+		case v.State != StateApproved:
+		case v.SameVoter(Vote{Actor: actor}):
+			if !s.Accepts(v.Assurance) {
+				plain = r.Interaction.Needs() // the person approves again to add the proof
+			}
 		case s.Accepts(v.Assurance):
 			have++
 		default:

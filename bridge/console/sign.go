@@ -44,7 +44,7 @@ type signView struct {
 // signing shows the request of a ticket. It changes nothing, so that a link
 // preview is harmless.
 func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
-	s, err := c.engine.Signing(r.Context(), r.PathValue("secret"))
+	s, err := c.engine.SignPage(r.Context(), r.PathValue("secret"))
 	view, status := signView{}, http.StatusOK
 	if err != nil {
 		e := bridge.PublicError(err)
@@ -60,7 +60,7 @@ func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
 	_ = signPage.Execute(w, view) // the browser may have disconnected
 }
 
-func newSignView(s engine.Signing) signView {
+func newSignView(s engine.SignPage) signView {
 	t, i := s.Ticket, s.Record.Interaction
 	shown := newCard(s.Record, true)
 	out := signView{

@@ -36,9 +36,6 @@ type Options struct {
 	// Agents holds the configured agents by name. A pending request is
 	// evaluated again with the current permissions of its agent.
 	Agents map[string]bridge.Agent
-	// Proofs lets people prove approvals. If it is nil, approvals that
-	// require a proof cannot be given.
-	Proofs *Proofs
 	// Signer proves stored values, signs receipts and seals the audit log.
 	// If it is nil, nod does none of this.
 	Signer *proof.Signer
@@ -249,16 +246,16 @@ func (e *Engine) Answer(
 	return e.clicks.answer(ctx, id, actor, reply)
 }
 
-// Signing returns what the page of a ticket shows. It changes nothing, so that
+// SignPage returns what the page of a ticket shows. It changes nothing, so that
 // link previews are harmless. It returns CodeNotFound for a link that is not
 // valid or no longer valid, and CodeConflict if the request has ended or
 // changed since the link was made.
-func (e *Engine) Signing(ctx context.Context, secret string) (Signing, error) {
-	return e.signer.signing(ctx, secret)
+func (e *Engine) SignPage(ctx context.Context, secret string) (SignPage, error) {
+	return e.signer.page(ctx, secret)
 }
 
 // Sign records the approval of a ticket with a proof, in the same way as a
-// click, and returns the note for the person. It returns the errors of Signing,
+// click, and returns the note for the person. It returns the errors of SignPage,
 // and CodeForbidden for a proof that does not count. Nothing is recorded then.
 func (e *Engine) Sign(ctx context.Context, secret string, p Proof) (string, error) {
 	return e.clicks.sign(ctx, secret, p)

@@ -8,34 +8,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/proof"
 )
-
-// Proofs configures how people prove approvals.
-type Proofs struct {
-	// URL is the URL at which browsers reach nod, and Site its web origin.
-	URL  string
-	Site passkey.Site
-	// Passkeys keeps the passkeys of people.
-	Passkeys passkey.Store
-	// Codes checks one-time codes. If it is nil, nod accepts none.
-	Codes Codes
-}
-
-// Codes checks the one-time codes of people. It is safe for concurrent use.
-type Codes interface {
-	// HasCode reports whether a person has enrolled a generator of codes.
-	HasCode(ctx context.Context, person string) (bool, error)
-	// UseCode returns CodeForbidden unless the code is valid now and was not
-	// used before.
-	UseCode(ctx context.Context, person, code string) error
-}
 
 // Proof is what a person sends from the page of a ticket: the response of a
 // passkey, or a one-time code.
@@ -44,8 +23,8 @@ type Proof struct {
 	Code    string
 }
 
-// Signing is what the page of a ticket shows.
-type Signing struct {
+// SignPage is what the page of a ticket shows.
+type SignPage struct {
 	Ticket bridge.Ticket
 	// Record is the request in the form that people see.
 	Record bridge.Record
@@ -62,7 +41,7 @@ const SignPath = "/sign/"
 // signer makes tickets for approvals that require a proof, and checks the
 // proofs.
 type signer struct {
-	proofs  *Proofs
+	keys    *Passkeys
 	notes   bridge.Notes
 	records bridge.Records
 	people  *People
@@ -97,7 +76,7 @@ func (s *signer) ask(
 		s.journal.refuse(ctx, i, actor, "no proof")
 		return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
 	}
-	if s.proofs == nil {
+	if s.keys.Ready() != nil {
 		return refuse(noteNoProofs)
 	}
 	able, err := s.able(ctx, i, actor.Person)
@@ -105,7 +84,7 @@ func (s *signer) ask(
 		return nil, err
 	}
 	if !able {
-		return refuse(noteNoPasskey(i, s.proofs.URL))
+		return refuse(noteNoPasskey(i, s.keys.Site.Origins()[0]))
 	}
 	payload := i.Digest
 	if r.ApprovedDigest != "" {
@@ -125,43 +104,31 @@ func (s *signer) ask(
 		return nil, err
 	}
 	return &bridge.Verdict{
-		Kind: bridge.VerdictSign, Note: noteSign(i), Link: strings.TrimRight(s.proofs.URL, "/") + SignPath + secret,
+		Kind: bridge.VerdictSign, Note: noteSign(i), Link: s.keys.Site.Origins()[0] + SignPath + secret,
 	}, nil
 }
 
 // able reports whether a person has a means to prove an approval.
 func (s *signer) able(ctx context.Context, i bridge.Interaction, person string) (bool, error) {
-	keys, err := s.valid(ctx, person)
-	if err != nil || len(keys) > 0 {
-		return err == nil, err
+	has, err := s.keys.Has(ctx, person)
+	if err != nil || has {
+		return has, err
 	}
 	return s.mayCode(ctx, i, person)
 }
 
-// valid returns the passkeys of a person that are not revoked.
-func (s *signer) valid(ctx context.Context, person string) ([]passkey.Credential, error) {
-	all, err := s.proofs.Passkeys.Passkeys(ctx, person)
-	var out []passkey.Credential
-	for _, c := range all {
-		if c.Valid() {
-			out = append(out, c)
-		}
-	}
-	return out, err
-}
-
 // mayCode reports whether a person may enter a one-time code.
 func (s *signer) mayCode(ctx context.Context, i bridge.Interaction, person string) (bool, error) {
-	if s.proofs.Codes == nil || !i.StepUp.Accepts(bridge.AssuranceTOTP) {
+	if !i.StepUp.Accepts(bridge.AssuranceTOTP) {
 		return false, nil
 	}
-	return s.proofs.Codes.HasCode(ctx, person)
+	return s.keys.HasCodes(ctx, person)
 }
 
 // open returns the ticket of a secret, with its pending request.
 func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge.Record, error) {
 	var t bridge.Ticket
-	if s.proofs == nil {
+	if s.keys.Ready() != nil {
 		return t, bridge.Record{}, errTicket()
 	}
 	raw, err := s.notes.Note(ctx, ticketKey(secret))
@@ -185,22 +152,22 @@ func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge
 	return t, rec, nil
 }
 
-// signing implements Engine.Signing.
-func (s *signer) signing(ctx context.Context, secret string) (Signing, error) {
+// page implements Engine.SignPage.
+func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
 	t, rec, err := s.open(ctx, secret)
 	if err != nil {
-		return Signing{}, err
+		return SignPage{}, err
 	}
-	out := Signing{Ticket: t}
+	out := SignPage{Ticket: t}
 	if out.Record, err = s.reader.shown(ctx, t.ID); err != nil {
 		return out, err
 	}
-	keys, err := s.valid(ctx, t.Actor.Person)
+	keys, err := s.keys.Of(ctx, t.Actor.Person)
 	if err != nil {
 		return out, err
 	}
-	if len(keys) > 0 {
-		if out.Options, err = s.proofs.Site.Request(passkey.Statement(t.Statement), keys); err != nil {
+	if slices.ContainsFunc(keys, passkey.Credential.Valid) {
+		if out.Options, err = s.keys.Site.Request(passkey.Statement(t.Statement), keys); err != nil {
 			return out, err
 		}
 	}
@@ -219,48 +186,28 @@ func (s *signer) prove(ctx context.Context, t bridge.Ticket, i bridge.Interactio
 		if !may {
 			return r, bridge.Errorf(bridge.CodeForbidden, "this approval needs a passkey; nothing was recorded")
 		}
-		if err := s.try(ctx, t); err != nil {
-			return r, err
-		}
-		if err := s.proofs.Codes.UseCode(ctx, t.Actor.Person, p.Code); err != nil {
+		if err := s.keys.UseCode(ctx, t.Actor.Person, p.Code); err != nil {
 			return r, err
 		}
 		r.Assurance = bridge.AssuranceTOTP
 		return r, nil
 	}
-	keys, err := s.proofs.Passkeys.Passkeys(ctx, t.Actor.Person)
+	keys, err := s.keys.Of(ctx, t.Actor.Person)
 	if err != nil {
 		return r, err
 	}
-	a, used, err := s.proofs.Site.Check(passkey.Statement(t.Statement), keys, p.Passkey)
+	a, used, err := s.keys.Site.Check(passkey.Statement(t.Statement), keys, p.Passkey)
 	if err != nil {
 		return r, err
 	}
 	if err := s.once(ctx, a.Signature); err != nil {
 		return r, err
 	}
-	used.Used = time.Now().UTC()
-	if err := s.proofs.Passkeys.UsePasskey(ctx, used); err != nil {
+	if err := s.keys.Use(ctx, used); err != nil {
 		return r, err
 	}
 	r.Assurance, r.Assertion = bridge.AssurancePasskey, &a
 	return r, nil
-}
-
-// maxCodes is the number of one-time codes that a ticket takes.
-const maxCodes = 5
-
-// try counts an attempt to enter a code, so that no one can guess it.
-func (s *signer) try(ctx context.Context, t bridge.Ticket) error {
-	mine := newSecret()
-	for n := range maxCodes {
-		first, err := s.notes.PutNote(ctx, usedKey(t.Statement.Nonce+" "+strconv.Itoa(n)), mine, 2*bridge.TicketTTL)
-		if err != nil || first == mine {
-			return err
-		}
-	}
-	return bridge.Errorf(bridge.CodeForbidden, "too many codes were tried with this link; nothing was recorded").
-		WithHint("approve the request again to get a new link")
 }
 
 // once returns CodeForbidden if a signature was used before. Synchronized

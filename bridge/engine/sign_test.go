@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,74 +18,10 @@ import (
 
 const publicURL = "https://nod.example.com"
 
-// keyring keeps the passkeys and one-time codes of people in memory.
-type keyring struct {
-	mu    sync.Mutex
-	keys  []passkey.Credential
-	codes map[string]string // by person
-}
-
-func (k *keyring) Passkeys(_ context.Context, person string) ([]passkey.Credential, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var out []passkey.Credential
-	for _, c := range k.keys {
-		if c.Person == person {
-			out = append(out, c)
-		}
-	}
-	return out, nil
-}
-
-func (k *keyring) AddPasskey(_ context.Context, c passkey.Credential) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.keys = append(k.keys, c)
-	return nil
-}
-
-func (k *keyring) UsePasskey(_ context.Context, c passkey.Credential) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for n, had := range k.keys {
-		if string(had.ID) == string(c.ID) && had.Valid() && passkey.Grows(had.Counter, c.Counter) {
-			k.keys[n].Counter = c.Counter
-			return nil
-		}
-	}
-	return bridge.Errorf(bridge.CodeForbidden, "the counter of this passkey went back")
-}
-
-func (k *keyring) RevokePasskey(_ context.Context, person string, id []byte, at time.Time) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for n, c := range k.keys {
-		if c.Person == person && string(c.ID) == string(id) {
-			k.keys[n].Revoked = at
-		}
-	}
-	return nil
-}
-
-func (k *keyring) PasskeyPeople(context.Context) ([]string, error) { return nil, nil }
-
-func (k *keyring) HasCode(_ context.Context, person string) (bool, error) {
-	return k.codes[person] != "", nil
-}
-
-func (k *keyring) UseCode(_ context.Context, person, code string) error {
-	if k.codes[person] == "" || k.codes[person] != code {
-		return bridge.Errorf(bridge.CodeForbidden, "this code is not valid")
-	}
-	k.codes[person] = "used"
-	return nil
-}
-
 // bureau is a world in which approvals require a proof.
 type bureau struct {
 	*world
 	site   passkey.Site
-	keys   *keyring
 	signer *proof.Signer
 	auth   map[string]*passkeytest.Authenticator
 }
@@ -98,36 +33,63 @@ func newBureau(t *testing.T, need *bridge.StepUp, change ...func(*setup)) *burea
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bureau{site: site, keys: &keyring{codes: map[string]string{}}, auth: map[string]*passkeytest.Authenticator{}}
+	b := &bureau{site: site, auth: map[string]*passkeytest.Authenticator{}}
 	if b.signer, err = proof.NewSigner(bytes.Repeat([]byte{5}, 32)); err != nil {
 		t.Fatal(err)
-	}
-	for _, who := range []string{"ana", "bo", "cy"} {
-		a := passkeytest.New(t, publicURL)
-		challenge := passkey.NewChallenge()
-		options, err := site.Create(who, nil, challenge)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := site.Enroll(who, challenge, a.Create(t, options))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.auth[who] = a
-		if err := b.keys.AddPasskey(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
 	}
 	s := newSetup()
 	r := routeTo("C1", "ana", "bo", "cy", "di")
 	r.StepUp = need
-	s.routes["default"], s.signer = r, b.signer
-	s.proofs = &engine.Proofs{URL: publicURL, Site: site, Passkeys: b.keys, Codes: b.keys}
+	s.routes["default"], s.signer, s.site = r, b.signer, &site
 	for _, f := range change {
 		f(&s)
 	}
 	b.world = newWorld(t, s)
+	for _, who := range []string{"ana", "bo", "cy"} {
+		b.enroll(who)
+	}
 	return b
+}
+
+// enroll gives a person a passkey.
+func (b *bureau) enroll(who string) {
+	b.t.Helper()
+	a := passkeytest.New(b.t, publicURL)
+	options, err := b.engine.Passkeys.Begin(b.t.Context(), who)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var o struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(options, &o); err != nil {
+		b.t.Fatal(err)
+	}
+	_, err = b.engine.Passkeys.Enroll(b.t.Context(), engine.Enrollment{
+		Person: who, Challenge: o.Challenge, Response: a.Create(b.t, options),
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.auth[who] = a
+}
+
+// codes gives a person one-time codes, and returns the next one.
+func (b *bureau) codes(who string) string {
+	b.t.Helper()
+	text, _, err := b.engine.Passkeys.NewCodes(who)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	secret, err := passkey.TOTPSecret(text)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	step := time.Now().Unix() / 30
+	if err := b.engine.Passkeys.AddCodes(b.t.Context(), who, text, passkey.TOTPCode(secret, step)); err != nil {
+		b.t.Fatal(err)
+	}
+	return passkey.TOTPCode(secret, step+1)
 }
 
 // asked clicks an approval, and returns the secret of the link that the person
@@ -146,7 +108,7 @@ func (b *bureau) asked(who string, id bridge.ID, d bridge.Decision) string {
 // signature lets a person sign what the page of a ticket asks for.
 func (b *bureau) signature(who, secret string) engine.Proof {
 	b.t.Helper()
-	s, err := b.engine.Signing(b.t.Context(), secret)
+	s, err := b.engine.SignPage(b.t.Context(), secret)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -178,7 +140,7 @@ func TestSigned(t *testing.T) {
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	secret := b.asked("ana", id, bridge.DecideOnce)
 	for range 3 { // link previews
-		if _, err := b.engine.Signing(t.Context(), secret); err != nil {
+		if _, err := b.engine.SignPage(t.Context(), secret); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,14 +160,14 @@ func TestSigned(t *testing.T) {
 	if s := got.Assertion.Statement; s.Request != string(id) || s.Payload != rec.Interaction.Digest || s.Person != "ana" || s.Decision != "approved" {
 		t.Errorf("%+v", s)
 	}
-	ana, _ := b.keys.Passkeys(t.Context(), "ana")
+	ana, _ := b.engine.Passkeys.Of(t.Context(), "ana")
 	if err := passkey.Verify(*got.Assertion, ana[0].PublicKey, b.site.RPID(), b.site.Origins()); err != nil {
 		t.Error(err)
 	}
 	if !strings.Contains(got.Words(), "ana (chat U-ana) with a passkey") {
 		t.Error(got.Words())
 	}
-	if _, err := b.engine.Signing(t.Context(), secret); bridge.ErrorCode(err) != bridge.CodeNotFound {
+	if _, err := b.engine.SignPage(t.Context(), secret); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Error("the link works twice:", err)
 	}
 	eventually(t, "the card says so", func() bool {
@@ -242,7 +204,7 @@ func TestUnproven(t *testing.T) {
 	if e := bridge.PublicError(err); e.Code != bridge.CodeForbidden || !strings.HasPrefix(e.Link, publicURL+engine.SignPath) {
 		t.Errorf("the API: %v", err)
 	}
-	b.reload(func() setup { s := b.setup; s.proofs = nil; return s }())
+	b.reload(func() setup { s := b.setup; s.site = nil; return s }())
 	if v := b.press("ana", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden {
 		t.Errorf("without proofs: %+v", v)
 	}
@@ -281,17 +243,24 @@ func TestProofRefused(t *testing.T) {
 	if _, err := b.engine.Sign(t.Context(), b.asked("ana", other, bridge.DecideOnce), b.signature("ana", b.asked("ana", other, bridge.DecideOnce))); err == nil {
 		t.Error("a signature for another link of the same request was accepted")
 	}
-	b.keys.mu.Lock()
-	for n := range b.keys.keys {
-		if b.keys.keys[n].Person == "ana" {
-			b.keys.keys[n].Counter = was + 1000
-		}
+	ana.Counter = was
+	used := b.signature("ana", secret)
+	if _, err := b.engine.Sign(t.Context(), b.asked("ana", other, bridge.DecideOnce), used); err == nil {
+		t.Error("a signature for another request was accepted")
 	}
-	b.keys.mu.Unlock()
+	third := b.open(bot, shell("make third")).Interaction.ID
+	ana.Counter = was + 1000
+	ahead := b.asked("ana", third, bridge.DecideOnce)
+	if _, err := b.engine.Sign(t.Context(), ahead, b.signature("ana", ahead)); err != nil {
+		t.Fatal(err)
+	}
+	ana.Counter = was
 	b.refused(id, secret, b.signature("ana", secret), bridge.CodeForbidden, "counter")
-	creds, _ := b.keys.Passkeys(t.Context(), "ana")
+	ana.Counter = was + 2000
+	creds, _ := b.engine.Passkeys.Of(t.Context(), "ana")
 	good := b.signature("ana", secret)
-	if err := b.keys.RevokePasskey(t.Context(), "ana", creds[0].ID, time.Now()); err != nil {
+	creds[0].Revoked = time.Now()
+	if err := b.store.RevokePasskey(t.Context(), creds[0]); err != nil {
 		t.Fatal(err)
 	}
 	b.refused(id, secret, good, bridge.CodeForbidden, "")
@@ -316,7 +285,10 @@ func TestTicketEnds(t *testing.T) {
 	s := b.setup
 	s.routes = map[string]bridge.Route{"default": routeTo("C1", "ana", "bo")}
 	b.reload(s)
-	b.refused(second, gone, signed, bridge.CodeForbidden, "You may not answer")
+	if _, err := b.engine.Sign(t.Context(), gone, signed); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("a person who was removed: %v", err)
+	}
+	b.state(second, bridge.StatePending)
 	if v := b.press("ana", second, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSign {
 		t.Errorf("a weaker config removed the requirement: %+v", v)
 	}
@@ -416,11 +388,17 @@ func TestQuorumUpgrade(t *testing.T) {
 	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden {
 		t.Fatalf("di has no passkey: %+v", v)
 	}
-	b.keys.codes["ana"] = "1"
-	v := b.press("ana", id, "C1", bridge.DecideOnce, "")
-	if v.Kind == bridge.VerdictSign {
-		t.Fatalf("one click has room in the quorum: %+v", v)
+	secret := b.asked("ana", id, bridge.DecideOnce)
+	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
+		t.Fatal(err)
 	}
+	if got := b.get(id); len(got.Votes) != 1 || got.Votes[0].Assurance != bridge.AssurancePasskey {
+		t.Fatalf("%+v", got.Votes)
+	}
+	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSettled {
+		t.Fatalf("%+v", v)
+	}
+	b.state(id, bridge.StateApproved)
 }
 
 // TestCode checks that a one-time code approves only where it is allowed, and
@@ -428,15 +406,15 @@ func TestQuorumUpgrade(t *testing.T) {
 func TestCode(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t, &bridge.StepUp{Method: bridge.AssurancePasskey, Fallback: bridge.AssuranceTOTP})
-	b.keys.codes["di"] = "123456"
+	code := b.codes("di")
 	bot := bridge.Agent{Name: "bot"}
 	id := b.open(bot, shell("make deploy")).Interaction.ID
 	secret := b.asked("di", id, bridge.DecideOnce)
-	if s, err := b.engine.Signing(t.Context(), secret); err != nil || !s.Code || s.Options != nil {
+	if s, err := b.engine.SignPage(t.Context(), secret); err != nil || !s.Code || s.Options != nil {
 		t.Fatalf("%+v %v", s, err)
 	}
-	b.refused(id, secret, engine.Proof{Code: "000000"}, bridge.CodeForbidden, "not valid")
-	if _, err := b.engine.Sign(t.Context(), secret, engine.Proof{Code: "123456"}); err != nil {
+	b.refused(id, secret, engine.Proof{Code: "x"}, bridge.CodeForbidden, "")
+	if _, err := b.engine.Sign(t.Context(), secret, engine.Proof{Code: code}); err != nil {
 		t.Fatal(err)
 	}
 	rec, _ := b.engine.Get(t.Context(), id)
@@ -445,10 +423,7 @@ func TestCode(t *testing.T) {
 	}
 	second := b.open(bot, shell("make second")).Interaction.ID
 	again := b.asked("di", second, bridge.DecideOnce)
-	for range 5 {
-		b.refused(second, again, engine.Proof{Code: "1"}, bridge.CodeForbidden, "not valid")
-	}
-	b.refused(second, again, engine.Proof{Code: "used"}, bridge.CodeForbidden, "too many codes")
+	b.refused(second, again, engine.Proof{Code: code}, bridge.CodeForbidden, "")
 }
 
 // TestProvenGrant checks that a standing approval exists only where a rule

@@ -4,8 +4,9 @@ package engine
 // engine.
 func (s shared) incoming(out outgoing) *Engine {
 	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, statuses: s.statuses, log: s.Log}
+	passkeys := newPasskeys(s)
 	signer := &signer{
-		proofs: s.Proofs, notes: s.Notes, records: s.Records, people: s.people, reader: out.reader, journal: s.journal, log: s.Log,
+		keys: passkeys, notes: s.Notes, records: s.Records, people: s.people, reader: out.reader, journal: s.journal, log: s.Log,
 	}
 	settler := &settler{
 		signer:   signer,
@@ -45,7 +46,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		Grants:      grants,
 		Hosts:       &Hosts{store: s.Hosts},
 		Links:       links,
-		Passkeys:    newPasskeys(s),
+		Passkeys:    passkeys,
 		People:      s.people,
 		Sessions:    sessions,
 		routes:      s.routes,
