@@ -29,7 +29,14 @@ func (a Approval) WithCode(risk string) Approval {
 	if level != "high" && level != "critical" || utf8.RuneCount(a.Input) <= LongPayload && lines <= LongPayloadLines {
 		return a
 	}
-	sum := sha256.Sum256(a.Input)
+	a.Code = codeOf(a.Input)
+	a.Confirm = strings.TrimSpace(a.Confirm + " " + a.Code)
+	return a
+}
+
+// codeOf returns six characters that people can compare.
+func codeOf(data []byte) string {
+	sum := sha256.Sum256(data)
 	var b strings.Builder
 	for n, c := range sum[:6] {
 		if n == 3 {
@@ -37,10 +44,13 @@ func (a Approval) WithCode(risk string) Approval {
 		}
 		b.WriteByte(codeLetters[int(c)%len(codeLetters)])
 	}
-	a.Code = b.String()
-	a.Confirm = strings.TrimSpace(a.Confirm + " " + a.Code)
-	return a
+	return b.String()
 }
+
+// SignCode returns the code that a card shows together with the page where
+// people prove their approval, so that they can compare both. It is an aid to
+// reading: the proof itself covers the complete digest.
+func (i Interaction) SignCode() string { return codeOf([]byte("sign " + i.Digest)) }
 
 // withoutCode returns the approval without its verification code.
 func (a Approval) withoutCode() Approval {

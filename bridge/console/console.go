@@ -65,7 +65,7 @@ type Store interface {
 	DropNote(ctx context.Context, key string) error
 }
 
-// Console is an http.Handler for all paths under /console/. It is safe for
+// Console is an http.Handler for all paths under /console/ and /sign/. It is safe for
 // concurrent use.
 type Console struct {
 	engine   *engine.Engine
@@ -121,14 +121,9 @@ func New(o Options) *Console {
 	c.mux.HandleFunc("GET /console/policy", c.person(c.showPolicy))
 	c.mux.HandleFunc("POST /console/policy", c.person(c.tryPolicy))
 	c.mux.HandleFunc("GET /console/routes", c.person(c.routes))
-	c.mux.HandleFunc("GET /console/passkeys", c.person(c.passkeys))
-	c.mux.HandleFunc("POST /console/passkeys", c.enrolls(c.addPasskey))
-	c.mux.HandleFunc("POST /console/passkeys/options", c.enrolls(c.passkeyOptions))
-	c.mux.HandleFunc("POST /console/passkeys/invited", c.enrolls(c.invited))
-	c.mux.HandleFunc("POST /console/passkeys/revoke", c.person(c.revokePasskey))
-	c.mux.HandleFunc("POST /console/passkeys/codes", c.person(c.newCodes))
-	c.mux.HandleFunc("PUT /console/passkeys/codes", c.person(c.addCodes))
-	c.mux.HandleFunc("DELETE /console/passkeys/codes", c.person(c.removeCodes))
+	c.passkeyRoutes()
+	c.mux.HandleFunc("GET "+engine.SignPath+"{secret}", c.signing)
+	c.mux.HandleFunc("POST "+engine.SignPath+"{secret}", c.sign)
 	return c
 }
 

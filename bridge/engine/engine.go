@@ -79,6 +79,7 @@ type Engine struct {
 	rounds      *rounds
 	reach       *reach
 	reader      *reader
+	signer      *signer
 	withdrawals *withdrawals
 	clicks      *clicks
 	commands    *commands
@@ -243,6 +244,21 @@ func (e *Engine) Answer(
 	ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply,
 ) (bridge.Record, error) {
 	return e.clicks.answer(ctx, id, actor, reply)
+}
+
+// SignPage returns what the page of a ticket shows. It changes nothing, so that
+// link previews are harmless. It returns CodeNotFound for a link that is not
+// valid or no longer valid, and CodeConflict if the request has ended or
+// changed since the link was made.
+func (e *Engine) SignPage(ctx context.Context, secret string) (SignPage, error) {
+	return e.signer.page(ctx, secret)
+}
+
+// Sign records the approval of a ticket with a proof, in the same way as a
+// click, and returns the note for the person. It returns the errors of SignPage,
+// and CodeForbidden for a proof that does not count. Nothing is recorded then.
+func (e *Engine) Sign(ctx context.Context, secret string, p Proof) (string, error) {
+	return e.clicks.sign(ctx, secret, p)
 }
 
 // Click implements Sink.

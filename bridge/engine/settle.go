@@ -21,6 +21,7 @@ type settler struct {
 	evaluator *evaluator
 	people    *People
 	stopper   *stopper
+	signer    *signer
 	log       *slog.Logger
 }
 
@@ -46,6 +47,10 @@ func (s *settler) conclude(
 				return now, "", refusal, err
 			}
 			rec = now
+		}
+		if err == nil && rec.Unproven(actor, r) {
+			ask, err := s.signer.ask(ctx, actor, rec, r)
+			return rec, "", ask, err
 		}
 		if err == nil {
 			got, result, failed := s.settleOne(ctx, actor, rec, r)
@@ -229,6 +234,6 @@ func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.
 	if err != nil || why != "" || actor.Person != v.Actor.Person {
 		return false, err
 	}
-	covers, err := s.people.covers(ctx, i, actor)
+	covers, err := s.people.covers(ctx, i, actor, v.Assurance)
 	return len(bridge.Missing(covers, v.Covers)) == 0, err
 }

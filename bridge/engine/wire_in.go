@@ -4,7 +4,12 @@ package engine
 // engine.
 func (s shared) incoming(out outgoing) *Engine {
 	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, statuses: s.statuses, log: s.Log}
+	passkeys := newPasskeys(s)
+	signer := &signer{
+		keys: passkeys, notes: s.Notes, records: s.Records, people: s.people, reader: out.reader, journal: s.journal, log: s.Log,
+	}
 	settler := &settler{
+		signer:   signer,
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
 		people: s.people, stopper: stopper, log: s.Log,
 	}
@@ -41,7 +46,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		Grants:      grants,
 		Hosts:       &Hosts{store: s.Hosts},
 		Links:       links,
-		Passkeys:    newPasskeys(s),
+		Passkeys:    passkeys,
 		People:      s.people,
 		Sessions:    sessions,
 		routes:      s.routes,
@@ -49,6 +54,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		rounds:      out.rounds,
 		reach:       out.reach,
 		reader:      out.reader,
+		signer:      signer,
 		withdrawals: withdrawals,
 		clicks:      clicks,
 		commands: &commands{

@@ -89,6 +89,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
 		mux.Handle("/console/", queued(d.bodies, page))
+		mux.Handle(engine.SignPath, queued(d.bodies, page))
 		front.Session = page.Principal
 		mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
 	}
