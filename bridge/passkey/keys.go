@@ -2,6 +2,7 @@ package passkey
 
 import (
 	"slices"
+	"time"
 
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 
@@ -46,22 +47,51 @@ func (s Site) Export(creds []Credential) (Keys, error) {
 		}
 		key := Key{Person: c.Person, Credential: c.Name(), COSE: text(c.PublicKey), JWK: k}
 		if !c.Valid() {
-			key.Revoked = c.Revoked.UTC().Format("2006-01-02T15:04:05Z")
+			key.Revoked = c.Revoked.UTC().Format(time.RFC3339)
 		}
 		out.Keys = append(out.Keys, key)
 	}
 	return out, nil
 }
 
-// Verify checks offline that the person of an assertion signed its statement;
-// see [Verify]. It returns CodeForbidden if the set has no such key of that
-// person.
-func (k Keys) Verify(a Assertion) error {
+// RevokedBy reports whether a key was revoked at a time.
+func (k Key) RevokedBy(at time.Time) bool {
+	revoked, err := time.Parse(time.RFC3339, k.Revoked)
+	return k.Revoked != "" && (err != nil || !at.Before(revoked))
+}
+
+// find returns the index of the key of an assertion. It returns CodeForbidden
+// if the set has no such key of that person.
+func (k Keys) find(a Assertion) (int, error) {
 	n := slices.IndexFunc(k.Keys, func(key Key) bool {
 		return key.Credential == a.Credential && key.Person == a.Statement.Person
 	})
 	if n < 0 {
-		return refuse("the set has no key %q of %s", a.Credential, a.Statement.Person)
+		return n, refuse("the set has no key %q of %s", a.Credential, a.Statement.Person)
+	}
+	return n, nil
+}
+
+// VerifyAt is like [Keys.Verify]. It also returns CodeForbidden if the key was
+// revoked at the time of the decision.
+func (k Keys) VerifyAt(a Assertion, at time.Time) error {
+	n, err := k.find(a)
+	if err != nil {
+		return err
+	}
+	if k.Keys[n].RevokedBy(at) {
+		return refuse("%s signed with a passkey that was revoked before", a.Statement.Person)
+	}
+	return k.Verify(a)
+}
+
+// Verify checks offline that the person of an assertion signed its statement;
+// see [Verify]. It returns CodeForbidden if the set has no such key of that
+// person.
+func (k Keys) Verify(a Assertion) error {
+	n, err := k.find(a)
+	if err != nil {
+		return err
 	}
 	cose, err := bridge.DecodeBase64(k.Keys[n].COSE)
 	if err != nil {
