@@ -114,7 +114,7 @@ func (ps *passkeys) AddPasskey(ctx context.Context, c passkey.Credential) error 
 	mine = slices.DeleteFunc(mine, func(c passkey.Credential) bool { return !c.Valid() })
 	if len(mine) >= passkey.MaxKeys {
 		return bridge.Errorf(bridge.CodeConflict, "%s has %d passkeys already", c.Person, len(mine)).
-			WithHint("revoke one that is not used any more")
+			WithHint("revoke one that is no longer used")
 	}
 	return ps.swap(ctx, ps.keys.passkeys(), c.Name(), func(stored string) (string, error) {
 		if stored != "" {

@@ -136,8 +136,10 @@ func receiptKeys() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
 		Use:   "keys",
-		Short: "Print the public keys of the daemon",
-		Args:  cobra.NoArgs,
+		Short: "Print the public keys of the daemon and of people",
+		Long: `Print the public keys with which receipts and seals can be verified offline.
+With a token in NOD_TOKEN, the output also has the passkeys of people.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.client()
 			if err != nil {
@@ -145,6 +147,9 @@ func receiptKeys() *cobra.Command {
 			}
 			keys, err := cl.Keys(cmd.Context())
 			if err != nil {
+				return err
+			}
+			if keys.Passkeys, err = cl.PasskeyKeys(cmd.Context()); err != nil {
 				return err
 			}
 			return printJSON(cmd.OutOrStdout(), keys)
