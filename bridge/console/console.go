@@ -121,16 +121,9 @@ func New(o Options) *Console {
 	c.mux.HandleFunc("GET /console/policy", c.person(c.showPolicy))
 	c.mux.HandleFunc("POST /console/policy", c.person(c.tryPolicy))
 	c.mux.HandleFunc("GET /console/routes", c.person(c.routes))
+	c.passkeyRoutes()
 	c.mux.HandleFunc("GET "+engine.SignPath+"{secret}", c.signing)
 	c.mux.HandleFunc("POST "+engine.SignPath+"{secret}", c.sign)
-	c.mux.HandleFunc("GET /console/passkeys", c.person(c.passkeys))
-	c.mux.HandleFunc("POST /console/passkeys", c.enrolls(c.addPasskey))
-	c.mux.HandleFunc("POST /console/passkeys/options", c.enrolls(c.passkeyOptions))
-	c.mux.HandleFunc("POST /console/passkeys/invited", c.enrolls(c.invited))
-	c.mux.HandleFunc("POST /console/passkeys/revoke", c.person(c.revokePasskey))
-	c.mux.HandleFunc("POST /console/passkeys/codes", c.person(c.newCodes))
-	c.mux.HandleFunc("PUT /console/passkeys/codes", c.person(c.addCodes))
-	c.mux.HandleFunc("DELETE /console/passkeys/codes", c.person(c.removeCodes))
 	return c
 }
 

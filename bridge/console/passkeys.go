@@ -14,6 +14,18 @@ import (
 // browser that was left open is not enough.
 const freshFor = 5 * time.Minute
 
+// passkeyRoutes registers the calls about keys.
+func (c *Console) passkeyRoutes() {
+	c.mux.HandleFunc("GET /console/passkeys", c.person(c.passkeys))
+	c.mux.HandleFunc("POST /console/passkeys", c.enrolls(c.addPasskey))
+	c.mux.HandleFunc("POST /console/passkeys/options", c.enrolls(c.passkeyOptions))
+	c.mux.HandleFunc("POST /console/passkeys/invited", c.enrolls(c.invited))
+	c.mux.HandleFunc("POST /console/passkeys/revoke", c.person(c.revokePasskey))
+	c.mux.HandleFunc("POST /console/passkeys/codes", c.person(c.newCodes))
+	c.mux.HandleFunc("PUT /console/passkeys/codes", c.person(c.addCodes))
+	c.mux.HandleFunc("DELETE /console/passkeys/codes", c.person(c.removeCodes))
+}
+
 // fresh returns CodeForbidden unless the person of a request has just signed
 // in.
 func (c *Console) fresh(r *http.Request) error {

@@ -20,7 +20,7 @@ function json(credential, fields) {
 // worded returns a text for an error of the browser.
 function worded(e) {
   if (e.name === "InvalidStateError") return new Error("This device has a passkey for you already. Use another device or a security key.");
-  if (e.name === "NotAllowedError") return new Error("The browser did not use a passkey: it was canceled, took too long, or the device cannot verify you. Try again.");
+  if (e.name === "NotAllowedError") return new Error("The browser did not create a passkey: it was canceled, took too long, or the device cannot verify you. Try again.");
   if (e.name === "SecurityError") return new Error("The browser refuses passkeys on this page, because its address is not the one in console.url.");
   return e;
 }
@@ -33,18 +33,6 @@ export async function create(options) {
       excludeCredentials: ids(options.excludeCredentials),
     } });
     return json(made, ["clientDataJSON", "attestationObject"]);
-  } catch (e) {
-    throw worded(e);
-  }
-}
-
-// sign signs with a key, with the options of the daemon.
-export async function sign(options) {
-  try {
-    const signed = await navigator.credentials.get({ publicKey: {
-      ...options, challenge: decode(options.challenge), allowCredentials: ids(options.allowCredentials),
-    } });
-    return json(signed, ["clientDataJSON", "authenticatorData", "signature", "userHandle"]);
   } catch (e) {
     throw worded(e);
   }
