@@ -49,9 +49,9 @@ type Response struct {
 	// Message is the message that was clicked. It is nil if there was no
 	// click.
 	Message *MessageRef `json:"message,omitempty"`
-	// Assurance is how Actor proved the approval. Assertion is the signature
-	// of the passkey, as JSON. If the approval is the result of votes, each
-	// vote has its own assertion.
+	// Assurance is the proof that Actor gave for the approval, if any.
+	// Assertion is the signature of the passkey. If the approval is the
+	// result of votes, each vote has its own assertion.
 	Assurance Assurance  `json:"assurance,omitempty"`
 	Assertion *Assertion `json:"assertion,omitempty"`
 	At        time.Time  `json:"at"`

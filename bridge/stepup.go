@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Assurance is how a person proved an approval, in addition to the account that
-// the platform authenticated: AssurancePasskey or the weaker AssuranceTOTP. It
-// is empty if there was no additional proof.
+// Assurance is the kind of proof that a person gave for an approval, in addition
+// to the account that the platform authenticated: AssurancePasskey or the weaker
+// AssuranceTOTP. It is empty if there was no additional proof.
 type Assurance string
 
 // With returns the words that follow the name of a person who approved with an
@@ -179,7 +179,7 @@ func (i Interaction) Unassured(r Response) bool {
 	return one && !i.StepUp.Accepts(r.Assurance)
 }
 
-// TicketTTL is how long a ticket is valid.
+// TicketTTL is the time for which a ticket is valid.
 const TicketTTL = 5 * time.Minute
 
 // Ticket is an approval of a person that waits for a proof. Its secret is in the
@@ -191,7 +191,7 @@ type Ticket struct {
 	Response Response `json:"response"`
 	// Shown identifies the content and the terms that the person saw.
 	Shown string `json:"shown"`
-	// Statement is what a passkey signs.
+	// Statement is the text that a passkey signs.
 	Statement Statement `json:"statement"`
 	Expires   time.Time `json:"expires"`
 }

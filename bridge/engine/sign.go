@@ -16,14 +16,14 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// Proof is what a person sends from the page of a ticket: the response of a
-// passkey, or a one-time code.
+// Proof holds the response of a passkey, or a one-time code. A person sends it
+// from the page of a ticket.
 type Proof struct {
 	Passkey json.RawMessage
 	Code    string
 }
 
-// SignPage is what the page of a ticket shows.
+// SignPage holds the content of the page of a ticket.
 type SignPage struct {
 	Ticket bridge.Ticket
 	// Record is the request in the form that people see.
