@@ -17,11 +17,12 @@ var update = flag.Bool("update", false, "write the types of the clients from ope
 
 // leftOut holds the operations that the clients do not have, with the reason.
 var leftOut = map[string]string{
-	"hook": "nod hook calls it", "mcp": "MCP clients call it", "websocket": "not HTTP", "events": "a stream", "openapi": "not JSON",
-	"exportAudit": "nod audit export calls it", "reportCoverage": "nod coverage calls it", "coverage": "nod coverage calls it",
-	"listLinks": "for people", "linkAccount": "for people", "unlinkAccount": "for people", "setChannelMode": "for people",
-	"recallApproval": "for tools with approvals of their own", "rememberApproval": "for tools with approvals of their own",
-	"forgetApprovals": "for tools with approvals of their own", "askUserTool": "for assistants that write widgets",
+	"hook": "nod hook calls it", "mcp": "MCP clients call it", "websocket": "not HTTP", "events": "a stream",
+	"openapi": "not JSON", "exportAudit": "nod audit export calls it", "reportCoverage": "nod coverage calls it",
+	"coverage": "nod coverage calls it", "listLinks": "for people", "linkAccount": "for people",
+	"unlinkAccount": "for people", "setChannelMode": "for people", "askUserTool": "for assistants that write widgets",
+	"recallApproval": "for tools that keep approvals", "rememberApproval": "for tools that keep approvals",
+	"forgetApprovals": "for tools that keep approvals",
 }
 
 // withoutType holds the schemas that are any JSON, or that only operations use
@@ -59,7 +60,9 @@ var python = language{
 	open:           func(name string) string { return "\nclass " + name + "(TypedDict, total=False):\n" },
 	field:          func(name, typ string, _ bool) string { return name + ": " + typ },
 	pad:            "    ",
-	operationsHead: "\n\nOPERATIONS: Dict[str, Tuple[str, str]] = {\n", oneCall: "    %q: (%q, %q),\n", operationsEnd: "}\n",
+	operationsHead: "\n\nOPERATIONS: Dict[str, Tuple[str, str]] = {\n",
+	oneCall:        "    %q: (%q, %q),\n",
+	operationsEnd:  "}\n",
 }
 
 var typescript = language{

@@ -15,13 +15,19 @@ const recipes = fileURLToPath(new URL("../../../deploy/recipes/", import.meta.ur
 const source = fileURLToPath(new URL("../../../deploy/clients/typescript/", import.meta.url));
 let live;
 
-before(async () => { live = await start(); });
+before(async () => {
+  live = await start();
+});
 after(() => live.stop());
 
 // client compiles the package @nodbridge/nod, and returns its class.
 async function client() {
   const { config } = ts.readConfigFile(join(source, "tsconfig.json"), ts.sys.readFile);
-  const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, compilerOptions: { ...config.compilerOptions, skipLibCheck: true } }, ts.sys, source);
+  const { options, fileNames } = ts.parseJsonConfigFileContent(
+    { ...config, compilerOptions: { ...config.compilerOptions, skipLibCheck: true } },
+    ts.sys,
+    source,
+  );
   const dist = join(live.dir, "dist");
   const emitted = ts.createProgram(fileNames, { ...options, outDir: dist }).emit();
   assert.equal(emitted.emitSkipped, false);
@@ -35,7 +41,10 @@ test("the LangGraph recipe deploys only after a yes, also after a restart", asyn
   cpSync(join(recipes, "langgraph/graph.mjs"), name);
   const { graph, run } = await import(pathToFileURL(name));
   const deployed = [];
-  const deploy = async (version) => { deployed.push(version); return true; };
+  const deploy = async (version) => {
+    deployed.push(version);
+    return true;
+  };
   const app = graph(deploy, new MemorySaver());
   const denied = run(app, nod, "thread-1", "v1");
   await live.answers("Deploy v1?", { decision: "deny" });
@@ -43,7 +52,12 @@ test("the LangGraph recipe deploys only after a yes, also after a restart", asyn
   assert.deepEqual(deployed, []);
   // The process ends while it waits: its call fails, and the graph stays interrupted.
   const checkpointer = new MemorySaver();
-  const dying = { approve: (prompt, approval, fields, how) => nod.open({ prompt, approval, ...fields }, how).then(() => { throw new Error("the process ended"); }) };
+  const dying = {
+    approve: (prompt, approval, fields, how) =>
+      nod.open({ prompt, approval, ...fields }, how).then(() => {
+        throw new Error("the process ended");
+      }),
+  };
   await assert.rejects(run(graph(deploy, checkpointer), dying, "thread-2", "v2"), /ended/);
   const resumed = run(graph(deploy, checkpointer), nod, "thread-2", "v2");
   await live.answers("Deploy v2?", { decision: "once" });
@@ -65,13 +79,27 @@ async function n8n(flow, input, execution, hosts) {
   let item = { body: input };
   const value = (text) => {
     if (typeof text !== "string" || !text.startsWith("=")) return text;
-    const run = (code) => new Function("$json", "$execution", "$", `return (${code})`)(item, { id: execution }, (name) => ({ item: { json: results[name] } }));
+    const run = (code) =>
+      new Function("$json", "$execution", "$", `return (${code})`)(item, { id: execution }, (name) => ({
+        item: { json: results[name] },
+      }));
     const whole = /^=\{\{((?:(?!\}\} *\{\{)[^])*)\}\}$/.exec(text);
     return whole ? run(whole[1]) : text.slice(1).replace(/\{\{(.*?)\}\}/g, (_, code) => String(run(code)));
   };
   const http = async (node) => {
     const p = node.parameters;
-    fields(p, ["method", "url", "authentication", "genericAuthType", "sendHeaders", "headerParameters", "sendBody", "specifyBody", "jsonBody", "options"]);
+    fields(p, [
+      "method",
+      "url",
+      "authentication",
+      "genericAuthType",
+      "sendHeaders",
+      "headerParameters",
+      "sendBody",
+      "specifyBody",
+      "jsonBody",
+      "options",
+    ]);
     const url = new URL(value(p.url));
     const headers = Object.fromEntries((p.headerParameters?.parameters ?? []).map((h) => [h.name, value(h.value)]));
     if (p.genericAuthType) {
@@ -81,7 +109,12 @@ async function n8n(flow, input, execution, hosts) {
     assert.ok(hosts[url.host], `unknown host ${url.host}`);
     const body = p.sendBody ? value(p.jsonBody) : undefined;
     if (body) JSON.parse(body);
-    const resp = await fetch(hosts[url.host] + url.pathname + url.search, { method: p.method, headers: { ...headers, ...(body && { "Content-Type": "application/json" }) }, body, redirect: "manual" });
+    const resp = await fetch(hosts[url.host] + url.pathname + url.search, {
+      method: p.method,
+      headers: { ...headers, ...(body && { "Content-Type": "application/json" }) },
+      body,
+      redirect: "manual",
+    });
     if (!resp.ok) throw new Error(`status ${resp.status}: ${await resp.text()}`);
     return resp.json();
   };
@@ -126,12 +159,19 @@ test("the n8n recipe deploys only after a yes", async () => {
     const { items } = await live.asAgent("GET", "/v1/interactions?session=n8n-72");
     const proxy = createServer((req, res) => {
       const other = structuredClone(items[0]);
-      if (req.method === "POST") Object.assign(other, { state: "pending", interaction: { ...other.interaction, id: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03" } });
+      if (req.method === "POST")
+        Object.assign(other, {
+          state: "pending",
+          interaction: { ...other.interaction, id: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03" },
+        });
       res.setHeader("Content-Type", "application/json");
       res.end(JSON.stringify(other));
     }).listen(0, "127.0.0.1");
     await once(proxy, "listening");
-    await n8n(flow, { version: "n3" }, "73", { ...hosts, "nod.example.com": `http://127.0.0.1:${proxy.address().port}` });
+    await n8n(flow, { version: "n3" }, "73", {
+      ...hosts,
+      "nod.example.com": `http://127.0.0.1:${proxy.address().port}`,
+    });
     proxy.close();
     assert.equal(deployed.length, 1);
   } finally {

@@ -96,6 +96,7 @@ class WithDaemon(unittest.TestCase):
             lambda r: r["interaction"].update(digest="0" * 64), lambda r: r.update(state="denied"),
             lambda r: r.pop("receipt"),
             lambda r: r.update(receipt=r["receipt"][:-8] + "AAAAAAAA"), lambda r: r.update(receipt="x." + r["receipt"]),
+            lambda r: r.update(receipt=r["receipt"][:-1] + {"A": "B", "Q": "R", "g": "h", "w": "x"}[r["receipt"][-1]]),
             lambda r: r.update(receipt=form["receipt"]), lambda r: r["response"].update(input={"a": 2}),
         ):
             forged = copy.deepcopy(record)
