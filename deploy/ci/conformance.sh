@@ -36,6 +36,9 @@ unset NOD_SANDBOX_RECORD
 # The client packages.
 TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"
 
+# The recipe for Temporal is a module of its own, with Temporal's test environment.
+(cd "$root/deploy/recipes/temporal" && go mod tidy -diff && go vet ./... && go test -count=1 ./...)
+
 # axe-core, which is among these packages, checks the console.
 if command -v chromium >/dev/null 2>&1; then
   (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$|TestConsoleInbox' ./cmd/nod/daemon)
