@@ -21,7 +21,7 @@ check: ## check format, vet, staticcheck, tidy, wording, layers and documents
 	$(GO) mod tidy -diff
 	cd cmd/nod/bench/peers && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run ./deploy/ci/prose -max 0 .
-	$(GO) test -run 'TestLayers|TestNotLinked|TestDependencies|TestRenderingIsPure|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config ./bridge/api
+	$(GO) test -run 'TestLayers|TestNotLinked|TestDependencies|TestRenderingIsPure|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference|TestClients' ./cmd/nod ./config ./bridge/api ./deploy
 
 lint: ## run the linters of .golangci.yml
 	$(GO) run $(GOLANGCI) run ./...
@@ -64,8 +64,8 @@ bench: build redis ## benchmark nod and the libraries that it is compared with (
 screenshot: browser ## retake the screenshots for the documentation
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestConsoleInbox|TestPictures' ./cmd/nod/daemon
 
-reference: redis ## generate docs/cli.md, mistakes.md, api.md and configuration.md from the source
-	$(GO) test -count=1 -run 'TestReference|TestMistakes' ./cmd/nod ./config ./bridge/api -update
+reference: redis ## generate docs/cli.md, mistakes.md, api.md, configuration.md and types of clients
+	$(GO) test -count=1 -run 'TestReference|TestMistakes' ./cmd/nod ./config ./bridge/api ./deploy -update
 
 golden: ## update the golden files; review the diff before you commit it
 	$(GO) test ./render ./render/slackmsg ./render/discordmsg ./render/telegrammsg \

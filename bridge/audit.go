@@ -50,6 +50,19 @@ type SealedAudit struct {
 	Cursor string // of the last sealed entry
 }
 
+// NewSeal is a seal to append to those of an audit log.
+type NewSeal struct {
+	// After is the last seal that the caller has read. It is empty if there
+	// was none.
+	After  string
+	Token  string // the signed seal
+	N      int64  // number of the last entry that it covers
+	Cursor string // of that entry
+	// Instead is the number of the entry whose seal the new one replaces. It
+	// is 0 if all seals are kept.
+	Instead int64
+}
+
 // AuditLog keeps the audit log. Entries are never changed.
 type AuditLog interface {
 	// Audit appends an entry of which Type, ID, Agent, Session, State and Data
@@ -67,9 +80,9 @@ type AuditLog interface {
 	// Seals returns the seals of a partition, oldest first. The first may
 	// be the seal that the log was trimmed to.
 	Seals(ctx context.Context, partition int) ([]string, error)
-	// PutSeal appends a seal of entry n, unless it has one. The new seal
-	// replaces the seal of entry instead, unless instead is 0.
-	PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error
+	// PutSeal appends a seal to those of a partition. It returns CodeConflict,
+	// and changes nothing, if the last seal is not the expected one.
+	PutSeal(ctx context.Context, partition int, s NewSeal) error
 	// TrimAudit removes the entries and seals up to entry n, and keeps the
 	// given seal of entry n as the start of the log.
 	TrimAudit(ctx context.Context, partition int, n int64, seal string) error

@@ -1,13 +1,14 @@
 package bridge
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// LongPayload is the length of an input, in characters, and LongPayloadLines its
+// LongPayload is the length of an input or a prompt, in characters, and LongPayloadLines its
 // number of lines, above which a risky approval needs a verification code. Two of
 // the platforms do not show a longer input on the card itself.
 const (
@@ -19,17 +20,22 @@ const (
 const codeLetters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 // WithCode returns the approval with a verification code if its input is long
-// and the risk level is high or critical. Approvers find the code after the last
-// line of the input, and enter it to show that they got there. It is an aid to
-// reading, not a secret: it derives from the input alone.
-func (a Approval) WithCode(risk string) Approval {
+// and the risk level is high or critical. Without an input, people approve the
+// prompt, so that its length counts. Approvers find the code after the last line
+// of the text, and enter it to show that they got there. It is an aid to
+// reading, not a secret: it derives from the text alone.
+func (a Approval) WithCode(risk, prompt string) Approval {
 	a = a.withoutCode()
 	level := strings.ToLower(strings.TrimSpace(risk))
-	lines := strings.Count(string(a.Input), `\n`)
-	if level != "high" && level != "critical" || utf8.RuneCount(a.Input) <= LongPayload && lines <= LongPayloadLines {
+	text := string(a.Input)
+	lines := strings.Count(text, `\n`)
+	if a.promptOnly() {
+		text, lines = prompt, strings.Count(prompt, "\n")
+	}
+	if level != "high" && level != "critical" || utf8.RuneCountInString(text) <= LongPayload && lines <= LongPayloadLines {
 		return a
 	}
-	sum := sha256.Sum256(a.Input)
+	sum := sha256.Sum256([]byte(text))
 	var b strings.Builder
 	for n, c := range sum[:6] {
 		if n == 3 {
@@ -40,6 +46,13 @@ func (a Approval) WithCode(risk string) Approval {
 	a.Code = b.String()
 	a.Confirm = strings.TrimSpace(a.Confirm + " " + a.Code)
 	return a
+}
+
+// promptOnly reports whether the approval has no input, so that people approve
+// the prompt.
+func (a Approval) promptOnly() bool {
+	input := string(bytes.TrimSpace(a.Input))
+	return input == "" || input == "null" || input == "{}"
 }
 
 // withoutCode returns the approval without its verification code.

@@ -40,6 +40,29 @@ func (d *Draft) Choose(f Field, value string) {
 	d.Answers[f.ID] = ListAnswer(values...)
 }
 
+// Joined returns the answer after an input that asked for a part of it. The
+// choice of a field that takes one option is kept unless the part has another.
+func (f Field) Joined(before, chosen Answer, part Input) Answer {
+	values := chosen.Values()
+	if !f.Multiple() && len(values) > 0 {
+		return chosen
+	}
+	for _, v := range before.Values() {
+		n := f.optionIndex(v)
+		if n < 0 || n >= part.From && n < part.To {
+			continue
+		}
+		if !f.Multiple() {
+			return before
+		}
+		values = append(values, v)
+	}
+	if f.Multiple() {
+		return ListAnswer(values...)
+	}
+	return chosen
+}
+
 // Turn moves to a field. It moves forward only past fields with valid answers,
 // and returns the first problem by field otherwise.
 func (d *Draft) Turn(fields []Field, to int) map[int]string {

@@ -38,7 +38,7 @@ type HealthReporter interface {
 
 // Threader is a Platform that can group the interactions of a session. Thread
 // returns the destination of the next message of the session, given its first
-// message. It may create the thread.
+// message. It may create the thread, which then has the title.
 type Threader interface {
 	Thread(ctx context.Context, d Destination, first MessageRef, title string) (Destination, error)
 }
@@ -125,8 +125,14 @@ type Click struct {
 	// question. It has an entry for each input that was shown, even if it
 	// was left empty.
 	Inputs map[int]Input
-	// Typed is the text of the native input of a decision.
+	// Typed is the text of the native input of a decision, or the message to an
+	// agent.
 	Typed string
+	// Nonce identifies a submitted dialog. A message to an agent counts once for
+	// each Nonce.
+	Nonce string
+	// Written is the chat message with Typed. It is nil for a dialog.
+	Written *MessageRef
 	// Picked is the user ID, on the platform of the actor, that a native
 	// select of people holds.
 	Picked string
@@ -140,6 +146,11 @@ type Input struct {
 	// KeepOptions means that the input asked only for Other. Options chosen
 	// earlier remain chosen.
 	KeepOptions bool
+	// Part means that the input offered only the options From to To-1. The
+	// others are kept. KeepOther means that it did not ask for
+	// Other, so that text typed earlier remains.
+	Part, KeepOther bool
+	From, To        int
 }
 
 // Form describes the native input to show.
@@ -211,8 +222,12 @@ type View struct {
 	// Session holds the status of the session. It is nil if the agent has
 	// not reported it.
 	Session *SessionView
-	sign    func(Control) string
-	Parts   *Parts // set if the view answers a click; see Delivered
+	// Console means that people can also answer in the console. ConsoleURL
+	// is the URL of the console. It is empty if it is not known.
+	Console    bool
+	ConsoleURL string
+	sign       func(Control) string
+	Parts      *Parts // set if the view answers a click; see Delivered
 }
 
 // NewView returns a view that creates its tokens with sign.

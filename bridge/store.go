@@ -243,6 +243,10 @@ type Lines interface {
 	// Ahead returns the cards that are before a card in a line, and whether
 	// the card itself is in it.
 	Ahead(ctx context.Context, line string, id ID) (ahead []ID, in bool, err error)
+	// Yield gives back the job of a card that waits for those ahead of it. The
+	// attempt does not count. The job is due as soon as the card is the first
+	// of the line, or after d at the latest.
+	Yield(ctx context.Context, line string, j Job, d time.Duration) error
 	// Overtake takes cards out of a line that was held up for too long.
 	Overtake(ctx context.Context, line string, ids []ID) error
 }

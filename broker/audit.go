@@ -173,17 +173,18 @@ func (al *auditLog) Seals(ctx context.Context, partition int) ([]string, error) 
 }
 
 // PutSeal implements bridge.AuditLog. The ID of a seal is the number of its
-// entry, so that a second seal for the same entry is refused.
-func (al *auditLog) PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error {
-	_, err := al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		p.XAdd(ctx, &redis.XAddArgs{Stream: al.keys.seals(partition), ID: strconv.FormatInt(n, 10) + "-1", Values: []string{"s", seal, "c", cursor}})
-		p.HSet(ctx, al.keys.auditHead(partition), "seal", seal, "cur", cursor)
-		if instead > 0 {
-			p.XDel(ctx, al.keys.seals(partition), strconv.FormatInt(instead, 10)+"-1")
-		}
-		return nil
-	})
-	return unavailable(err)
+// entry. The comparison and the write are one script, because two daemons may
+// seal at once: a lease can end while its holder still works.
+func (al *auditLog) PutSeal(ctx context.Context, partition int, s bridge.NewSeal) error {
+	keys := []string{al.keys.auditHead(partition), al.keys.seals(partition)}
+	put, err := al.run(ctx, partition, al.scripts.seal, keys, s.After, s.Token, s.N, s.Cursor, s.Instead).Int()
+	if err != nil {
+		return unavailable(err)
+	}
+	if put == 0 {
+		return bridge.Errorf(bridge.CodeConflict, "the audit log has another seal by now")
+	}
+	return nil
 }
 
 // TrimAudit implements bridge.AuditLog.

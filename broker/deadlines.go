@@ -77,7 +77,7 @@ func (dl *deadlines) expire(ctx context.Context, partition int, ids []string) ([
 		}
 	}
 	if len(over) > 0 {
-		dl.poke()
+		dl.poke(partition)
 		select {
 		case dl.hub.over <- waking: // the next deadlines do not wait for it
 		case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -92,6 +93,38 @@ func TestAuditLog(t *testing.T) {
 	})
 }
 
+// TestSealRace checks that of two daemons that seal the same log at once, each
+// time exactly one succeeds, and that the seals are in order.
+func TestSealRace(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx, daemons := t.Context(), []*broker.Broker{newBroker(t, c, "n1"), newBroker(t, c, "n2")}
+		auditEntries(t, daemons[0])
+		after := ""
+		for n := int64(1); n <= 30; n++ {
+			errs := make([]error, len(daemons))
+			var both sync.WaitGroup
+			for k, b := range daemons {
+				both.Go(func() {
+					token := fmt.Sprintf("%d by %d", n, k)
+					errs[k] = b.PutSeal(ctx, 0, bridge.NewSeal{After: after, Token: token, N: n + int64(k), Cursor: fmt.Sprintf("%d-1", n), Instead: n - 1})
+				})
+			}
+			both.Wait()
+			won := slices.Index(errs, nil)
+			if won < 0 || bridge.ErrorCode(errs[1-won]) != bridge.CodeConflict {
+				t.Fatalf("both daemons sealed: %v", errs)
+			}
+			after = fmt.Sprintf("%d by %d", n, won)
+			n += int64(won)
+			head := must[[]bridge.SealedAudit](t)(daemons[0].Audits(ctx))[0]
+			if all := must[[]string](t)(daemons[1].Seals(ctx, 0)); head.Sealed != after || all[len(all)-1] != after {
+				t.Fatalf("the head is %q and the seals are %q, not %q", head.Sealed, all, after)
+			}
+		}
+	})
+}
+
 // TestSeals checks that an entry has one seal, and that the log can be trimmed
 // up to a seal.
 func TestSeals(t *testing.T) {
@@ -99,16 +132,24 @@ func TestSeals(t *testing.T) {
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		ctx, b := t.Context(), newBroker(t, c, "n")
 		entries := auditEntries(t, b)
+		last := ""
 		for _, n := range []int64{2, 3} {
-			if err := b.PutSeal(ctx, 0, n, entries[n-1].Cursor, fmt.Sprintf("seal-%d", n), 0); err != nil {
+			s := bridge.NewSeal{After: last, Token: fmt.Sprintf("seal-%d", n), N: n, Cursor: entries[n-1].Cursor}
+			if err := b.PutSeal(ctx, 0, s); err != nil {
 				t.Fatal(err)
 			}
+			last = s.Token
 		}
 		if heads := must[[]bridge.SealedAudit](t)(b.Audits(ctx)); heads[0].N != 3 || heads[0].Sealed != "seal-3" {
 			t.Errorf("the head is %+v", heads[0])
 		}
-		if err := b.PutSeal(ctx, 0, 3, entries[2].Cursor, "other", 0); err == nil {
-			t.Error("the third entry has two seals")
+		late := bridge.NewSeal{After: "seal-2", Token: "other", N: 3, Cursor: entries[2].Cursor, Instead: 2}
+		if err := b.PutSeal(ctx, 0, late); bridge.ErrorCode(err) != bridge.CodeConflict {
+			t.Errorf("a second seal of the third entry: %v", err)
+		}
+		head := must[[]bridge.SealedAudit](t)(b.Audits(ctx))[0]
+		if seals := must[[]string](t)(b.Seals(ctx, 0)); head.Sealed != "seal-3" || !slices.Equal(seals, []string{"seal-2", "seal-3"}) {
+			t.Errorf("after a late seal, the head is %+v and the seals are %v", head, seals)
 		}
 		if err := b.TrimAudit(ctx, 0, 2, "trim-2"); err != nil {
 			t.Fatal(err)

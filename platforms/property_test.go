@@ -218,11 +218,7 @@ func forms(t *rapid.T, platform string, v bridge.View) {
 		}
 	}
 	if platform == "discord" && i.Kind == bridge.KindAsk {
-		pages, err := discordmsg.Pages(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n := range pages {
+		for n := range discordmsg.Pages(i) {
 			controls = append(controls, bridge.Control{Option: bridge.OptionPage + n})
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func privateCard(v bridge.View) Card {
 	r := v.Record
 	i := r.Interaction
-	c := Card{Closed: r.State.Final() || i.Kind == bridge.KindNotice, Head: privateHead(i), From: from(i, Action{}, nil)}
+	c := Card{Closed: r.State.Final() || i.Kind == bridge.KindNotice, Head: privateHead(i), From: from(unwritten(i), Action{}, nil)}
 	if i.Preview == bridge.PreviewFull {
 		r.Interaction.Preview = bridge.PreviewAction
 	}
@@ -29,10 +29,17 @@ func privateCard(v bridge.View) Card {
 		if !c.Closed {
 			c.Due = Due(r, v.Mentions)
 		}
-		c.Body = append(facts(i, Action{}), Para(NotePrivate))
+		c.Body = append(facts(unwritten(i), Action{}), Para(NotePrivate))
 	}
 	c.Notice = previewed(r, "")
 	return c
+}
+
+// unwritten returns a private request without what the agent wrote next to it:
+// the names of the session, the tool, the location and the requester.
+func unwritten(i bridge.Interaction) bridge.Interaction {
+	i.Session, i.ToolName, i.Requester, i.Approval = "", "", "", nil
+	return i
 }
 
 // privateHead is the first line of a private request.

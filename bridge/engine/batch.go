@@ -91,7 +91,7 @@ func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, 
 		return nil //nolint:nilerr // the request does not offer the decision
 	}
 	r.Message = a.clickedMessage()
-	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r)
+	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r, a.place())
 	switch {
 	case err != nil:
 		return err

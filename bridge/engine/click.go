@@ -41,13 +41,14 @@ type admitted struct {
 	denyOnly string
 	answers  map[string]bridge.Answer
 	others   map[string]string
+	parts    map[string]bridge.Input // inputs that asked for a part of an answer
 }
 
 // click implements Engine.Click.
 func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
 	began := time.Now()
-	if bridge.PeekAction(c.Token) == bridge.ActionSession {
-		a, v, err := cl.sessionClick(ctx, c)
+	if apply := cl.onSession(c.Token); apply != nil {
+		a, v, err := apply(ctx, c)
 		cl.watcher.observe(a.activity("click", began, v, err))
 		return orZero(v), err
 	}
@@ -180,7 +181,7 @@ func (a admitted) inPlace() bool {
 // resolve converts inputs, which refer to fields and options by index, into
 // answers. It returns false for an invalid index.
 func (a *admitted) resolve() bool {
-	a.answers, a.others = map[string]bridge.Answer{}, map[string]string{}
+	a.answers, a.others, a.parts = map[string]bridge.Answer{}, map[string]string{}, map[string]bridge.Input{}
 	for n, in := range a.Inputs {
 		if n < 0 || n >= len(a.fields) {
 			return false
@@ -206,6 +207,9 @@ func (a *admitted) resolve() bool {
 			a.answers[f.ID] = bridge.TextAnswer(values[0])
 		default:
 			a.answers[f.ID] = bridge.Answer{}
+		}
+		if in.Part {
+			a.parts[f.ID] = in
 		}
 		if in.Other != "" {
 			a.others[f.ID] = in.Other
@@ -350,7 +354,9 @@ func declined(reason string) bridge.Response {
 func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (bridge.Verdict, error) {
 	v, refused, err := cl.record(ctx, &a, r)
 	if err == nil && (refused || v.Kind == bridge.VerdictSettled) {
-		v.View = cl.cards.shown(ctx, a, nil)
+		if v.View = cl.cards.shown(ctx, a, nil); v.View != nil && v.Note == noteMuted {
+			v.View.ReadOnly = true
+		}
 	}
 	return v, err
 }
@@ -362,7 +368,7 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, false, nil
 	}
-	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r)
+	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r, a.place())
 	if err != nil {
 		return bridge.Verdict{}, false, err
 	}
@@ -377,6 +383,15 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteVotedBefore}, false, nil
 	}
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec)}, false, nil
+}
+
+// place returns the destination of the click, or nil if the answer came without
+// one.
+func (a admitted) place() *bridge.Destination {
+	if a.Token == "" {
+		return nil
+	}
+	return &a.record.Interaction.Destinations[a.control.Destination]
 }
 
 // clickedMessage returns the card that was clicked, or the card whose private

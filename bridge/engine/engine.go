@@ -270,6 +270,11 @@ func (e *Engine) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, erro
 	return e.listener.reply(ctx, s)
 }
 
+// StopThread implements bridge.SessionStopper.
+func (e *Engine) StopThread(ctx context.Context, who bridge.Actor, thread bridge.MessageRef) (bridge.Verdict, error) {
+	return e.listener.stop(ctx, who, thread)
+}
+
 // Command implements Sink.
 func (e *Engine) Command(ctx context.Context, c bridge.Command) (string, error) {
 	return e.commands.run(ctx, c)

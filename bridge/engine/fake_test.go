@@ -109,6 +109,11 @@ func (f *fake) Ahead(_ context.Context, line string, id bridge.ID) ([]bridge.ID,
 	return slices.Clone(f.lines[line][:max(0, at)]), at >= 0, f.refuses
 }
 
+// Yield implements bridge.Lines. The fake wakes no card.
+func (f *fake) Yield(ctx context.Context, _ string, j bridge.Job, d time.Duration) error {
+	return f.Retry(ctx, j, d, "")
+}
+
 func (f *fake) Overtake(_ context.Context, line string, ids []bridge.ID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

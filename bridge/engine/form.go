@@ -16,6 +16,9 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 	if bridge.PeekAction(c.Token) == bridge.ActionInput && bridge.PeekOption(c.Token) == bridge.OptionRead {
 		return cl.reading(ctx, c)
 	}
+	if asksForMessage(c.Token) {
+		return cl.messageForm(ctx, c)
+	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
 		v = cl.outdated(ctx, a)
@@ -209,8 +212,8 @@ func (a admitted) apply(d *bridge.Draft) (map[int]string, bool) {
 			d.Step, d.Page = at+1, 0
 		}
 	case bridge.ActionPick:
-		problems := a.checkPicked()
 		a.mergeInto(d)
+		problems := a.checkPicked(d)
 		if len(problems) == 0 && len(a.fields) > 1 && d.Step == at {
 			d.Step, d.Page = at+1, 0
 		}
@@ -222,9 +225,21 @@ func (a admitted) apply(d *bridge.Draft) (map[int]string, bool) {
 }
 
 func (a admitted) mergeInto(d *bridge.Draft) {
-	for id, v := range a.answers {
-		d.Answers[id] = v
-		delete(d.Others, id)
+	for _, f := range a.fields {
+		v, ok := a.answers[f.ID]
+		if !ok {
+			continue
+		}
+		part, partly := a.parts[f.ID]
+		given, other := d.Value(f)
+		if partly {
+			v = f.Joined(given, v, part)
+		}
+		d.Answers[f.ID] = v
+		delete(d.Others, f.ID)
+		if partly && part.KeepOther && other != "" {
+			d.Others[f.ID] = other
+		}
 	}
 	maps.Copy(d.Others, a.others)
 }
@@ -245,15 +260,20 @@ func begin(mine *bridge.Draft, actor bridge.Actor) bridge.Draft {
 	return d
 }
 
-// checkPicked returns the problems with the values of native inputs, by field.
-func (a admitted) checkPicked() map[int]string {
+// checkPicked returns the problems with the values of native inputs in a draft,
+// by field.
+func (a admitted) checkPicked(d *bridge.Draft) map[int]string {
 	problems := map[int]string{}
 	for n, f := range a.fields {
-		given, ok := a.answers[f.ID]
-		other, typed := a.others[f.ID]
+		_, ok := a.answers[f.ID]
+		_, typed := a.others[f.ID]
 		if !ok && !typed {
 			continue
 		}
+		if _, partly := a.parts[f.ID]; partly {
+			f.MinChoices = 0 // another page may have the rest
+		}
+		given, other := d.Value(f)
 		if problem := checkPart(f, given, other); problem != "" {
 			problems[n] = problem
 		}

@@ -257,6 +257,7 @@ func TestAnswer(t *testing.T) {
 		"unknown option":   {"ana", bridge.Reply{Answers: text("9.9")}, bridge.CodeInvalid},
 		"not a responder":  {"eve", bridge.Reply{Answers: text("1.0")}, bridge.CodeForbidden},
 		"decline":          {"ana", bridge.Reply{Decline: true}, bridge.CodeInvalid},
+		"reason":           {"ana", bridge.Reply{Answers: text("1.0"), Reason: "it is stable"}, bridge.CodeInvalid},
 	} {
 		if err := w.answer(c.who, id, c.reply); bridge.ErrorCode(err) != c.want {
 			t.Errorf("%s: %v; want %s", name, err, c.want)
@@ -280,5 +281,48 @@ func TestAnswer(t *testing.T) {
 	}
 	if err := w.answer("ana", rec.Interaction.ID, bridge.Reply{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Errorf("an answer to a notice: %v", err)
+	}
+}
+
+// TestParts checks that a question whose options are on several pages keeps
+// what was chosen on the others, even when a page is filled in again.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	few := bridge.Question{ID: "zones", Text: "Where?", Widget: bridge.WidgetCheckbox, Options: options("a", "b", "c", "d"), AllowOther: true, MinChoices: 2}
+	one := bridge.Question{ID: "one", Text: "Which?", Widget: bridge.WidgetSelect, Options: options("a", "b", "c", "d")}
+	id := w.asked(nil, few, one).Interaction.ID
+	first := func(chosen ...int) bridge.Input {
+		return bridge.Input{Part: true, To: 2, KeepOther: true, Options: chosen}
+	}
+	last := func(other string, chosen ...int) bridge.Input {
+		return bridge.Input{Part: true, From: 2, To: 50, Other: other, Options: chosen}
+	}
+	for _, step := range []struct {
+		in         map[int]bridge.Input
+		zones, one string
+		other      string
+	}{
+		{map[int]bridge.Input{0: first(1), 1: first()}, "b", "", ""},
+		{map[int]bridge.Input{0: last("moon", 2)}, "c b", "", "moon"},
+		{map[int]bridge.Input{0: first(0)}, "a c", "", "moon"},
+		{map[int]bridge.Input{1: last("", 3)}, "a c", "d", "moon"},
+		{map[int]bridge.Input{1: first()}, "a c", "d", "moon"},
+		{map[int]bridge.Input{1: first(1)}, "a c", "b", "moon"},
+		{map[int]bridge.Input{1: first()}, "a c", "", "moon"},
+		{map[int]bridge.Input{0: last("", 3), 1: first(0)}, "d a", "a", ""},
+	} {
+		v := w.use("ana", id, bridge.ActionPick, 0, bridge.OptionPage, step.in)
+		if v.Kind != bridge.VerdictDraft {
+			t.Fatalf("%+v: %+v", step.in, v)
+		}
+		d := v.View.Draft
+		if got := strings.Join(d.Answers["zones"].Values(), " "); got != step.zones || d.Answers["one"].Text != step.one || d.Others["zones"] != step.other {
+			t.Errorf("%+v: the draft is %+v", step.in, d)
+		}
+	}
+	v := w.use("ana", id, bridge.ActionSubmit, 0, bridge.OptionForm, nil)
+	if got := w.get(id); v.Kind != bridge.VerdictSettled || strings.Join(got.Response.Answers["zones"].Values(), " ") != "a d" {
+		t.Errorf("the answer is %+v", got.Response)
 	}
 }

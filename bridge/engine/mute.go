@@ -50,7 +50,8 @@ func (ch *Channels) mayMute(ctx context.Context, a bridge.Actor, platform string
 }
 
 // SetMuted makes a channel read-only or writable, and updates the controls of
-// its cards. It returns CodeForbidden for people who may not answer in the
+// its cards. Once it returns, no click in a read-only channel decides anything,
+// even one that nod received before. It returns CodeForbidden for people who may not answer in the
 // channel.
 func (ch *Channels) SetMuted(ctx context.Context, by bridge.Actor, platform string, channels []string, on bool) error {
 	name, ok, err := ch.mayMute(ctx, by, platform, channels)
@@ -73,17 +74,22 @@ func (ch *Channels) SetMuted(ctx context.Context, by bridge.Actor, platform stri
 		ch.log.Error("channel mode not written to the audit log", "platform", platform, "channel", name, "error", err)
 	}
 	ch.log.Info("channel mode", "platform", platform, "channel", name, "read_only", on, "by", by.Display())
-	return ch.redraw(ctx, platform, name)
+	return ch.redraw(ctx, platform, name, on)
 }
 
-// redraw requests an update of the pending cards of a channel.
-func (ch *Channels) redraw(ctx context.Context, platform, channel string) error {
+// redraw requests an update of the pending cards of a channel. If the channel
+// has become read-only, it also amends their requests, so that a click that
+// found the channel writable conflicts and is checked again.
+func (ch *Channels) redraw(ctx context.Context, platform, channel string, on bool) error {
 	ids, err := ch.records.Pending(ctx, "", "")
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
 		r, err := ch.records.Load(ctx, id)
+		if err == nil && on {
+			err = ch.touch(ctx, r, platform, channel)
+		}
 		if err == nil && r.Batch != "" { // it is shown in the message of another request
 			id = r.Batch
 			r, err = ch.records.Load(ctx, id)
@@ -104,4 +110,19 @@ func (ch *Channels) redraw(ctx context.Context, platform, channel string) error 
 		}
 	}
 	return nil
+}
+
+// touch amends a pending request with a destination in the channel, without a
+// change. A conflict means that another amendment came after the channel became
+// read-only, which has the same effect.
+func (ch *Channels) touch(ctx context.Context, r bridge.Record, platform, channel string) error {
+	in := func(d bridge.Destination) bool { return d.Platform == platform && d.Channel == channel }
+	if r.Over() || !slices.ContainsFunc(r.Interaction.Destinations, in) {
+		return nil
+	}
+	err := amend(ctx, ch.records, r, bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1})
+	if bridge.ErrorCode(err) == bridge.CodeConflict {
+		return nil
+	}
+	return err
 }

@@ -110,6 +110,42 @@ func TestMute(t *testing.T) {
 	}
 }
 
+// TestMuteInFlight checks that a click that nod received before the channel
+// became read-only, and has not stored yet, decides nothing.
+func TestMuteInFlight(t *testing.T) {
+	t.Parallel()
+	for name, quorum := range map[string]int{"a decision": 1, "a vote": 2} {
+		for _, d := range []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny} {
+			t.Run(name+", "+string(d), func(t *testing.T) {
+				t.Parallel()
+				s := newSetup()
+				route := s.routes["default"]
+				route.Quorum = quorum
+				s.routes["default"] = route
+				w := newWorld(t, s)
+				id := w.open(bridge.Agent{Name: "ci"}, shell("make x")).Interaction.ID
+				card := w.drawn(id, "C1")
+				w.between = &meddler{Store: w.store, first: func() { w.say("ana", "mute") }}
+				w.reload(s)
+				v := w.pressOn("ana", card, "C1", d, "")
+				if v.Kind != bridge.VerdictForbidden || !strings.Contains(v.Note, "read-only") || v.View == nil || !v.View.ReadOnly {
+					t.Errorf("the click: %+v", v)
+				}
+				if got := w.get(id); got.State.Final() || len(got.Votes) > 0 {
+					t.Errorf("it is %s with the votes %v", got.State, got.Votes)
+				}
+				eventually(t, "the card has no controls", func() bool {
+					shown, ok := w.chat.card("C1", id)
+					return ok && shown.ReadOnly
+				})
+				if err := w.answer("bo", id, bridge.Reply{Decision: bridge.DecideDeny}); err != nil {
+					t.Errorf("an answer outside of the channel: %v", err)
+				}
+			})
+		}
+	}
+}
+
 // TestCommands checks what the words of a channel tell.
 func TestCommands(t *testing.T) {
 	t.Parallel()

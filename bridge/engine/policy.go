@@ -39,7 +39,7 @@ func (j *judge) rule(agent bridge.Agent, r *bridge.Request) bridge.Ruling {
 	if ruling.Confirm != "" {
 		a.Confirm, a.Code = ruling.Confirm, ""
 	}
-	a = a.WithCode(ruling.Risk)
+	a = a.WithCode(ruling.Risk, r.Prompt)
 	if a.Confirm != "" || len(ruling.Redact) > 0 {
 		a.WithoutEdit()
 	}

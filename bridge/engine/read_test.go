@@ -264,11 +264,20 @@ type meddler struct {
 }
 
 func (m *meddler) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+	m.meddle()
+	return m.Store.Settle(ctx, s)
+}
+
+func (m *meddler) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+	m.meddle()
+	return m.Store.Vote(ctx, b)
+}
+
+func (m *meddler) meddle() {
 	if f := m.first; f != nil {
 		m.first = nil
 		f()
 	}
-	return m.Store.Settle(ctx, s)
 }
 
 // TestAmendedDuringDecision checks that an approval does not count if another

@@ -89,15 +89,18 @@ func (au *Audit) sealAll(ctx context.Context, known sealer) error {
 		if known.last[p] = last; l.N == last.N {
 			continue
 		}
-		if err := au.sealOne(ctx, p, last, l.Cursor, known); err != nil {
+		if err := au.sealOne(ctx, p, last, l, known); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sealOne seals the entries after the last seal of a partition.
-func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, cursor string, known sealer) error {
+// sealOne seals the entries after the last seal of a partition. It leaves them
+// to another daemon that has sealed in the meantime, which happens if the lease
+// of this one ended.
+func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, l bridge.SealedAudit, known sealer) error {
+	cursor, after := l.Cursor, l.Sealed
 	for {
 		instead := last.N
 		if last.At.Sub(known.kept[partition]) >= sealKeep {
@@ -122,7 +125,11 @@ func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, cu
 		last.Partition, last.At = partition, time.Now().UTC().Truncate(time.Millisecond)
 		signed, err := au.signer.Seal(last)
 		if err == nil {
-			err = au.store.PutSeal(ctx, partition, last.N, cursor, signed, instead)
+			err = au.store.PutSeal(ctx, partition, bridge.NewSeal{After: after, Token: signed, N: last.N, Cursor: cursor, Instead: instead})
+			after = signed
+		}
+		if bridge.ErrorCode(err) == bridge.CodeConflict {
+			return nil
 		}
 		if err != nil || good < sealBatch {
 			return err

@@ -21,6 +21,7 @@ type settler struct {
 	evaluator *evaluator
 	people    *People
 	stopper   *stopper
+	channels  *Channels
 	log       *slog.Logger
 }
 
@@ -30,9 +31,10 @@ const concludeTries = 5
 
 // conclude makes a decision of a person final, or records it as a vote, if the
 // current config allows it. Otherwise nothing is approved, and it returns the
-// reply to the person.
+// reply to the person. At is the place of the click, which must not be
+// read-only. It is nil for a decision without a card.
 func (s *settler) conclude(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, at *bridge.Destination,
 ) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
 	var err error
 	seen := rec.Interaction.Terms
@@ -47,6 +49,11 @@ func (s *settler) conclude(
 			}
 			rec = now
 		}
+		// The record was read before this check, so that a channel that becomes
+		// read-only later amends it and the decision conflicts.
+		if refusal, failed := s.readOnly(ctx, rec, at); refusal != nil || failed != nil {
+			return rec, "", refusal, failed
+		}
 		if err == nil {
 			got, result, failed := s.settleOne(ctx, actor, rec, r)
 			if err = failed; bridge.ErrorCode(err) != bridge.CodeConflict {
@@ -58,6 +65,19 @@ func (s *settler) conclude(
 		}
 	}
 	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
+}
+
+// readOnly returns the refusal of a decision on a pending request in a channel
+// that is read-only.
+func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *bridge.Destination) (*bridge.Verdict, error) {
+	if at == nil || rec.State.Final() {
+		return nil, nil
+	}
+	muted, err := s.channels.muted(ctx, *at)
+	if err != nil || !muted {
+		return nil, err
+	}
+	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
 }
 
 // settleOne records the response of an actor, as the decision, together with

@@ -6,7 +6,7 @@ func (s shared) incoming(out outgoing) *Engine {
 	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, statuses: s.statuses, log: s.Log}
 	settler := &settler{
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
-		people: s.people, stopper: stopper, log: s.Log,
+		people: s.people, stopper: stopper, channels: s.channels, log: s.Log,
 	}
 	clicks := &clicks{
 		records: s.Records, drafts: s.Drafts, cards: s.cards, people: s.people, settler: settler, journal: s.journal,
@@ -17,7 +17,9 @@ func (s shared) incoming(out outgoing) *Engine {
 	grants := &Grants{
 		store: s.Grants, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
 	}
-	noter := &noter{store: s.Steerings, platforms: s.platforms, nudge: make(chan struct{}, 1), log: s.Log}
+	noter := &noter{
+		store: s.Steerings, platforms: s.platforms, redactor: s.redactor, nudge: make(chan struct{}, 1), log: s.Log,
+	}
 	sessions := &Sessions{
 		memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence, stops: s.Stops, stopper: stopper,
 		steerer: &steerer{store: s.Steerings, redactor: s.redactor, journal: s.journal, noter: noter, log: s.Log},

@@ -33,6 +33,9 @@ fi
 unset NOD_SANDBOX_RECORD
 (cd "$own" && npm run --silent validate -- "$record" "$bin/clients.jsonl")
 
+# The client packages.
+TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"
+
 # axe-core, which is among these packages, checks the console.
 if command -v chromium >/dev/null 2>&1; then
   (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$|TestConsoleInbox' ./cmd/nod/daemon)
@@ -61,6 +64,12 @@ if fetch terminal @lydell/node-pty@1.1.0 @xterm/headless@6.0.0 && fetch claude @
   export CLAUDE
 else
   missing "Claude Code"
+fi
+# The ACP adapter runs the Claude Code above, so it needs no other.
+if [ -n "${CLAUDE:-}" ] && fetch acp --omit=optional @agentclientprotocol/claude-agent-acp@0.101.0; then
+  export ACP_AGENT="$bin/acp/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"
+else
+  missing "the ACP adapter of Claude Code"
 fi
 cd "$root/bridge/dialect/conformance"
 npm ci --omit=optional --no-fund --no-audit --loglevel=error

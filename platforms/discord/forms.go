@@ -64,10 +64,8 @@ func (fs forms) reveal(v bridge.View) reply {
 func submitToken(f bridge.Form) string {
 	i := f.View.Record.Interaction
 	action := bridge.ActionSubmit
-	if _, lone := i.Lone(); f.Control.Option >= bridge.OptionPage && !lone {
-		if pages, err := discordmsg.Pages(i); err == nil && len(pages) > 1 {
-			action = bridge.ActionPick // what is submitted is the review behind the last page
-		}
+	if f.Control.Option >= bridge.OptionPage && discordmsg.Collects(i) {
+		action = bridge.ActionPick // what is submitted is the review behind the last page
 	}
 	return f.View.Token(action, f.Control.Question, f.Control.Option)
 }
@@ -75,6 +73,7 @@ func submitToken(f bridge.Form) string {
 // submitted passes the values of a modal to the sink, and returns the reply.
 func (fs forms) submitted(ctx context.Context, in interaction, c bridge.Click) reply {
 	c.Inputs, c.Typed = inputs(in)
+	c.Nonce = in.ID
 	v, err := fs.sink.Click(ctx, c)
 	if err != nil {
 		fs.log.Error("form not recorded", "error", err)
@@ -87,6 +86,7 @@ func (fs forms) submitted(ctx context.Context, in interaction, c bridge.Click) r
 // the typed confirmation.
 func inputs(in interaction) (map[int]bridge.Input, string) {
 	all, typed := map[int]bridge.Input{}, ""
+	others := map[int]bool{} // whether the text in addition to the options is among them
 	for _, label := range in.Data.Components {
 		f := label.Component
 		if f.CustomID == discordmsg.TypedField && f.Value != nil {
@@ -98,6 +98,14 @@ func inputs(in interaction) (map[int]bridge.Input, string) {
 			continue
 		}
 		got := all[at.Question]
+		if at.Part && !at.Other {
+			if got.To == 0 {
+				got.From = at.From
+			}
+			got.From, got.To = min(got.From, at.From), max(got.To, at.To)
+		}
+		got.Part = got.Part || at.Part
+		others[at.Question] = others[at.Question] || at.Other
 		switch {
 		case at.Other && f.Value != nil:
 			got.Other = *f.Value
@@ -114,6 +122,10 @@ func inputs(in interaction) (map[int]bridge.Input, string) {
 		}
 		all[at.Question] = got
 	}
+	for n, got := range all {
+		got.KeepOther = got.Part && !others[n]
+		all[n] = got
+	}
 	return all, typed
 }
 
@@ -124,6 +136,8 @@ func afterForm(in interaction, v bridge.Verdict) reply {
 	page := discordmsg.PageOf(bridge.PeekOption(in.Data.CustomID))
 	var m discordmsg.Message
 	switch {
+	case v.Kind == bridge.VerdictNoted && v.Note == "" && in.Message != nil:
+		return deferred
 	case v.Kind == bridge.VerdictSettled && in.Message != nil && !in.private():
 		return deferred
 	case v.Kind == bridge.VerdictReview:
@@ -155,11 +169,7 @@ func firstPage(v bridge.Verdict) int {
 }
 
 func pageOf(i bridge.Interaction, question int) int {
-	pages, err := discordmsg.Pages(i)
-	if err != nil {
-		return 0
-	}
-	for n, page := range pages {
+	for n, page := range discordmsg.Pages(i) {
 		for _, f := range page.Fields {
 			if f.Question == question {
 				return n

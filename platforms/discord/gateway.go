@@ -297,7 +297,7 @@ func (c *connection) event(ctx context.Context, f frame) error {
 		raw := slices.Clone(f.D)
 		c.in.take(ctx, func(ctx context.Context) { c.in.to.handle(ctx, raw) })
 	case "MESSAGE_CREATE":
-		if m, ok := parseReply(f.D, c.s.bot); ok {
+		if m, ok := parseSaid(f.D, c.s.bot); ok {
 			bot := c.s.bot
 			c.in.take(ctx, func(ctx context.Context) { c.in.to.replied(ctx, m, bot) })
 		}

@@ -63,6 +63,8 @@ func (i inbound) handle(ctx context.Context, raw []byte) reaction {
 		return reaction{reply: challenge{in.Challenge}}
 	case in.Event.Type == "app_home_opened" && in.Event.Tab == "home":
 		i.home.show(ctx, in.Event.User, "")
+	case in.Event.isStop():
+		return reaction{then: i.stopped(ctx, in.Event)}
 	case in.Event.isReply():
 		return reaction{then: i.replied(ctx, in.Event)}
 	case in.Type == "block_actions" && in.View.Type == "home":
@@ -148,6 +150,7 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	}
 	c := bridge.Click{
 		Token: meta.Token, Actor: i.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Typed: typed(in.View.State),
+		Nonce: in.View.ID,
 	}
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
@@ -156,6 +159,10 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	}
 	r := reaction{then: func(ctx context.Context) { i.closeStale(ctx, c.Ref, v) }}
 	switch v.Kind {
+	case bridge.VerdictNoted:
+		if v.Note != "" {
+			r.reply = closed(v.Note)
+		}
 	case bridge.VerdictSettled: // no reply closes the form
 		if meta.Pushed {
 			r.reply = &answer{Action: "clear"}

@@ -18,8 +18,9 @@ import (
 // poster sends and edits cards and reminders.
 type poster struct {
 	*workspace
-	lost  *lost
-	homes *pages // changes with the cards
+	lost    *lost
+	homes   *pages // changes with the cards
+	natives *natives
 }
 
 // Check implements bridge.Platform.
@@ -27,8 +28,17 @@ func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return fmt.Sprintf("%0*d", bridge.TokenLength, 0)
 	})
-	_, err := slackmsg.Build(v)
+	m, err := p.build(v)
+	if err == nil && !p.console {
+		return m.Refused
+	}
 	return err
+}
+
+// build writes a view, with the console as the other place to answer.
+func (p poster) build(v bridge.View) (slackmsg.Message, error) {
+	v.Console, v.ConsoleURL = p.console, p.consoleURL
+	return slackmsg.Build(v)
 }
 
 // Post implements bridge.Platform. If the response to a post was lost, a
@@ -38,21 +48,29 @@ func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
 // A card has no parts: its dialogs show a text that is too long for it.
 func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
 	defer p.homes.changed()
-	m, err := slackmsg.Build(v)
+	m, err := p.build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, 0), markOf(v))
+	ref, err := p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, 0), markOf(v))
+	if err == nil {
+		p.natives.show(ctx, ref, v)
+	}
+	return ref, err
 }
 
 // Update implements bridge.Platform.
 func (p poster) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
 	defer p.homes.changed()
-	m, err := slackmsg.Build(v)
+	m, err := p.build(v)
 	if err != nil {
 		return err
 	}
-	return p.edit(ctx, ref, v, m)
+	if err := p.edit(ctx, ref, v, m); err != nil {
+		return err
+	}
+	p.natives.show(ctx, ref, v)
+	return nil
 }
 
 // Thread implements bridge.Threader. The first message of a session is the root
@@ -177,7 +195,7 @@ func (p poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, 
 	if hidden == "" {
 		return nil
 	}
-	bare, err := slackmsg.Build(v.Unfinished())
+	bare, err := p.build(v.Unfinished())
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,11 @@ type Options struct {
 	APIURL        string // with a trailing slash; if empty, Slack's own
 	HTTPClient    *http.Client
 	NoPacing      bool // send without delay until Slack limits the rate
-	Log           *slog.Logger
+	// Console means that the console is on, where people can answer what no
+	// dialog can show. Without it, nod refuses such a request on opening.
+	Console    bool
+	ConsoleURL string // of nod; empty if it is not known
+	Log        *slog.Logger
 }
 
 // Platform is one Slack workspace. It implements bridge.Platform. Its parts
@@ -76,7 +80,8 @@ func New(o Options) (*Platform, error) {
 	ws := newWorkspace(o)
 	homes := newPages()
 	return &Platform{
-		poster: poster{ws, &lost{workspace: ws, posts: map[mark]period{}}, homes}, ephemeral: ephemeral{ws}, people: people{ws},
+		poster:    poster{ws, &lost{workspace: ws, posts: map[mark]period{}}, homes, newNatives(ws)},
+		ephemeral: ephemeral{ws}, people: people{ws},
 		doctor: doctor{workspace: ws, clock: cmp.Or(o.APIURL, slack.APIURL) + "api.test", socketMode: o.AppToken != ""},
 		ws:     ws, secret: o.SigningSecret,
 	}, nil
@@ -84,7 +89,7 @@ func New(o Options) (*Platform, error) {
 
 func newWorkspace(o Options) *workspace {
 	ws := &workspace{
-		name: o.Name, http: o.HTTPClient, log: o.Log,
+		name: o.Name, http: o.HTTPClient, log: o.Log, console: o.Console, consoleURL: o.ConsoleURL,
 		// chat.postMessage takes about one call per second and channel, with
 		// short bursts.
 		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),

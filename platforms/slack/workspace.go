@@ -25,6 +25,9 @@ type workspace struct {
 	health platforms.HealthBox
 	pacer  *platforms.Pacer
 
+	console    bool   // whether the console is on
+	consoleURL string // of nod, for links to the console; may be empty
+
 	mu sync.Mutex
 	me slack.AuthTestResponse // empty until Slack has returned it
 }

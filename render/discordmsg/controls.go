@@ -32,7 +32,7 @@ func listsAll(v bridge.View) func(bridge.Question) bool {
 
 // controls are the rows of buttons and menus of a card. Those of a batch's
 // items are next to the items.
-func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.MessageComponent, error) {
+func controls(v bridge.View, c render.Card, items []render.Item) []discordgo.MessageComponent {
 	i := v.Record.Interaction
 	switch {
 	case render.IsSession(v):
@@ -40,43 +40,36 @@ func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.Me
 		for _, s := range render.SessionControls(v) {
 			row = append(row, button(s.Token, s.Label, discordgo.SecondaryButton))
 		}
-		return rows(row), nil
+		return rows(row)
 	case v.Hides() && !v.ReadOnly && (!c.Closed || i.Kind == bridge.KindNotice):
 		r := render.ReviewControl(i)
-		return rows([]discordgo.MessageComponent{button(v.Token(r.Action, r.Question, r.Option), render.LabelReview, discordgo.PrimaryButton)}), nil
+		return rows([]discordgo.MessageComponent{button(v.Token(r.Action, r.Question, r.Option), render.LabelReview, discordgo.PrimaryButton)})
 	case c.Closed || v.ReadOnly:
-		return nil, nil
+		return nil
 	case len(items) > 0:
-		return rows(forAll(v)), nil
+		return rows(forAll(v))
 	}
-	out, err := answers(v)
-	if err != nil {
-		return nil, err
-	}
+	out := answers(v)
 	if i.Declinable {
 		out = append(out, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
 	}
 	if !render.ExtrasInMore(v) {
 		out = append(out, extras(v)...)
 	}
-	return out, nil
+	return out
 }
 
 // answers are the controls that answer a request.
-func answers(v bridge.View) ([]discordgo.MessageComponent, error) {
+func answers(v bridge.View) []discordgo.MessageComponent {
 	i := v.Record.Interaction
 	if i.Kind == bridge.KindApproval {
-		return rows(decisions(v)), nil
-	}
-	pages, err := Pages(i)
-	if err != nil {
-		return nil, err
+		return rows(decisions(v))
 	}
 	if i.LonePlan() {
 		return rows([]discordgo.MessageComponent{
 			button(v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, discordgo.SuccessButton),
 			button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.SecondaryButton),
-		}), nil
+		})
 	}
 	f, lone := i.Lone()
 	if lone {
@@ -89,18 +82,18 @@ func answers(v bridge.View) ([]discordgo.MessageComponent, error) {
 		}
 		switch {
 		case f.OneTap() && len(f.Options)+extra <= maxButtons:
-			return rows(taps(v, f)), nil
+			return rows(taps(v, f))
 		case f.Widget == bridge.WidgetSelect && len(f.Options) <= maxSelect:
-			return selectRow(v, f), nil
-		case !f.FreeText() && len(pages) > 1:
-			return rows(ranges(v, pages)), nil
+			return selectRow(v, f)
+		case oneOfMany(i) && len(Pages(i)) > 1:
+			return rows(ranges(v, Pages(i)))
 		}
 	}
 	label := render.LabelAnswer
 	if lone && !f.FreeText() {
 		label = render.LabelChoose
 	}
-	return rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionInput, 0, bridge.OptionPage), label, discordgo.PrimaryButton)}), nil
+	return rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionInput, 0, bridge.OptionPage), label, discordgo.PrimaryButton)})
 }
 
 func rows(buttons []discordgo.MessageComponent) []discordgo.MessageComponent {
@@ -241,6 +234,9 @@ func ranges(v bridge.View, pages []Page) []discordgo.MessageComponent {
 	var out []discordgo.MessageComponent
 	for n, p := range pages {
 		first, last := p.Fields[0], p.Fields[len(p.Fields)-1]
+		if first.Said && len(p.Fields) > 1 {
+			first = p.Fields[1]
+		}
 		if last.Other && len(p.Fields) > 1 {
 			last = p.Fields[len(p.Fields)-2]
 		}

@@ -46,6 +46,7 @@ const (
 const (
 	textAttached  = "✂️ Shortened here: the full text is attached."
 	textShortened = "✂️ Shortened here."
+	textOnCard    = "✂️ Shortened here. The card has all of it."
 )
 
 // maxExcerpt is the length of the excerpt on the card if the text is attached.
@@ -109,11 +110,7 @@ func build(v bridge.View, attach bool) (Message, error) {
 		foot = textShortened + "\n" + foot
 	}
 	parts = append(parts, text(foot))
-	buttons, err := controls(v, c, items)
-	if err != nil {
-		return m, err
-	}
-	m.Components = container(colour(v, c.Closed), append(parts, buttons...))
+	m.Components = container(colour(v, c.Closed), append(parts, controls(v, c, items)...))
 	if n := count(m.Components); n > maxComponents {
 		return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the card has %d components, more than %d", n, maxComponents)
 	}
@@ -311,10 +308,10 @@ func Withheld(reason string) Message {
 // has to be corrected, or, behind the last, the review.
 func Progress(v bridge.View, note string, page int) Message {
 	i := v.Record.Interaction
-	pages, err := Pages(i)
-	if err != nil || i.Kind == bridge.KindApproval { // an approval has no pages
+	if i.Kind == bridge.KindApproval { // it has no pages
 		return Note(note)
 	}
+	pages := Pages(i)
 	var row []discordgo.MessageComponent
 	if page > 0 && page <= len(pages) {
 		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionPage+page-1), render.LabelBack, discordgo.SecondaryButton))

@@ -2,7 +2,6 @@ package discordmsg
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
@@ -65,64 +64,12 @@ type Option struct {
 // TypedField is the custom id of the text that belongs to a decision.
 const TypedField = "reason"
 
-// Field is one input of a form.
-type Field struct {
-	Question int
-	Other    bool // free text in addition to the options
-	From, To int  // options From to To-1, of a choice
-}
-
-// Page is the part of a form that one modal shows.
-type Page struct{ Fields []Field }
-
-// Pages lays out the form of an ask. Its error is CodeUnsupported.
-func Pages(i bridge.Interaction) ([]Page, error) {
-	pages := []Page{{}}
-	all := i.Fields()
-	for _, n := range i.FormFields() {
-		q := all[n].Question
-		fields := fieldsOf(n, q)
-		if len(fields) > maxModalFields {
-			if len(all) > 1 || q.Multiple() {
-				return nil, bridge.Errorf(bridge.CodeUnsupported, "discord: question %s has %d options, more than the %d that one form can show", q.ID, len(q.Options), maxModalFields*maxSelect)
-			}
-		}
-		for len(fields) > 0 {
-			last := &pages[len(pages)-1]
-			if room := maxModalFields - len(last.Fields); len(fields) > room && len(last.Fields) > 0 {
-				pages = append(pages, Page{})
-				continue
-			}
-			k := min(len(fields), maxModalFields)
-			last.Fields, fields = append(last.Fields, fields[:k]...), fields[k:]
-		}
-	}
-	return pages, nil
-}
-
-func fieldsOf(n int, q bridge.Question) []Field {
-	if q.FreeText() {
-		return []Field{{Question: n}}
-	}
-	var out []Field
-	for at := 0; at < len(q.Options); at += maxSelect {
-		out = append(out, Field{Question: n, From: at, To: min(at+maxSelect, len(q.Options))})
-	}
-	if q.AllowOther {
-		out = append(out, Field{Question: n, Other: true})
-	}
-	return out
-}
-
-// PageOf is the page that a control opens or submits.
-func PageOf(option int) int { return max(0, option-bridge.OptionPage) }
-
 // BuildModal writes the form of a control as a modal; id comes back with it.
 func BuildModal(f bridge.Form, id string) (Modal, error) {
 	i := f.View.Record.Interaction
 	m := Modal{CustomID: id, Title: render.Cut(render.TitleAnswer+": "+subject(i), maxModalTitle, render.Runes)}
 	switch f.Control.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:
 		t := render.Typed(f)
 		in := Component{Type: typeTextInput, CustomID: TypedField, Style: 1, MaxLength: t.MaxLength, Value: t.Initial, Placeholder: render.Cut(t.Placeholder, maxPlaceholder, render.Runes)}
 		if t.Optional {
@@ -147,10 +94,7 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		m.Components = []any{label(name(i.Fields()[n].Question), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
 		return m, nil
 	}
-	pages, err := Pages(i)
-	if err != nil {
-		return m, err
-	}
+	pages := Pages(i)
 	page := PageOf(f.Control.Option)
 	if page >= len(pages) {
 		return m, bridge.Errorf(bridge.CodeInvalid, "discord: there is no page %d", page)
@@ -160,6 +104,10 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	}
 	all := i.Fields()
 	for _, field := range pages[page].Fields {
+		if field.Said {
+			m.Components = append(m.Components, Text{typeText, saidAbove(all[field.Question].Question)})
+			continue
+		}
 		m.Components = append(m.Components, fieldLabel(all[field.Question], field, f.View.Draft))
 	}
 	return m, nil
@@ -194,20 +142,26 @@ func label(text, hint string, c Component) Label {
 	return Label{Type: typeLabel, Label: render.Cut(text, maxLabel, render.Runes), Description: render.Cut(hint, maxLabelHint, render.Runes), Component: c}
 }
 
-func fieldLabel(q bridge.Field, f Field, d *bridge.Draft) Label {
-	value, other := d.Value(q)
-	text, hint := name(q.Question), render.Line(q.Description)
+// captions returns the label of an input and the text below it.
+func captions(q bridge.Question) (text, hint string) {
+	text, hint = name(q), render.Line(q.Description)
 	if t := render.Line(q.Text); hint == "" && (t != text && t != "" || render.Runes(text) > maxLabel) {
 		hint = t
 	}
+	return text, hint
+}
+
+func fieldLabel(q bridge.Field, f Field, d *bridge.Draft) Label {
+	value, other := d.Value(q)
+	text, hint := captions(q.Question)
 	if hint == "" && q.Placeholder != "" {
 		hint = q.Example() // the input itself shows the placeholder
 	}
 	if f.Other {
 		no := false
-		return label(render.LabelOtherField+": "+text, "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(f.Question), Style: 2, Required: &no, MaxLength: bridge.DefaultMaxLength, Value: other})
+		return label(render.LabelOtherField+": "+text, "", Component{Type: typeTextInput, CustomID: f.id(), Style: 2, Required: &no, MaxLength: bridge.DefaultMaxLength, Value: other})
 	}
-	id := "q" + strconv.Itoa(f.Question) + "." + strconv.Itoa(f.From)
+	id := f.id()
 	if q.FreeText() {
 		return label(text, hint, textInput(q.Question, id, value))
 	}
@@ -276,18 +230,4 @@ func bounds(q bridge.Question, n int, required, split bool) (least *int, most in
 		most = min(n, q.MaxChoices)
 	}
 	return least, most
-}
-
-// ParseField reads the custom id of an input; false for one that is not
-// nod's.
-func ParseField(id string) (Field, bool) {
-	if len(id) < 2 || id[0] != 'q' && id[0] != 'x' {
-		return Field{}, false
-	}
-	digits, _, _ := strings.Cut(id[1:], ".")
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 0 || n >= bridge.MaxFields {
-		return Field{}, false
-	}
-	return Field{Question: n, Other: id[0] == 'x'}, true
 }

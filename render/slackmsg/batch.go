@@ -72,7 +72,10 @@ func batchItem(it render.Item, limit int) ([]render.Block, []slack.BlockElement)
 	case fits:
 		text = append(text, render.Para("✂️ Shortened here. “"+it.ReadLabel()+"” shows all of it."))
 	default:
-		text = append(text, render.Para("✂️ Shortened here, and too long for Slack. It can be denied here, and read and approved in the console."))
+		text = append(text, render.Para("✂️ Shortened here, and too long for Slack, so it can only be denied here."))
+		if it.View.Console {
+			text = append(text, render.Para("To read and approve it, open the console."))
+		}
 	}
 	return text, itemDecisions(it, whole, fits)
 }

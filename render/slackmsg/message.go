@@ -18,6 +18,10 @@ type Message struct {
 	// Text is the escaped text of notifications and screen readers.
 	Text   string
 	Blocks []slack.Block
+	// Refused is the reason, with code CodeUnsupported, why people cannot
+	// answer the request in Slack, or can only deny or decline it. It is nil
+	// if they can.
+	Refused error `json:",omitempty"`
 }
 
 // Build writes a view as a message. Its error is CodeUnsupported.
@@ -27,20 +31,17 @@ func Build(v bridge.View) (Message, error) {
 	}
 	if c := render.NewCard(v, describedOnCard(v.Record.Interaction)); c.Whole {
 		if m, ok := atOnce(v, c); ok {
-			return m, checkForms(v)
+			return m, nil
 		}
 	}
 	c := render.NewCard(v, listedOnCard(v.Record.Interaction))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
-		m, whole := build(v, c, limit)
+		m, _ := build(v, c, limit)
 		size := measure(m.Blocks)
 		if size > maxMessage {
 			continue
 		}
 		describe(m.Blocks, maxMessage-size, func(string) string { return subject(v.Record.Interaction, c) })
-		if whole {
-			return m, checkForms(v)
-		}
 		return m, nil
 	}
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card is too long (limit %d characters)", maxMessage)
@@ -113,22 +114,26 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		}
 		switch {
 		case v.Hides() && v.Record.Interaction.Kind == bridge.KindNotice:
-			m.Blocks = append(m.Blocks, review(v, id))
+			m.Blocks = append(m.Blocks, review(v, id)...)
 		case !whole:
 			m.Blocks = append(m.Blocks, fullText(v, id)...)
 		}
 		return m, whole
 	}
 	if v.Hides() {
+		m.Refused = reviewable(v)
 		m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
 		if !v.ReadOnly {
 			m.Blocks = append(m.Blocks, controls(v, id, true, true)...)
 		}
 		return m, whole
 	}
-	fits := whole || opens(v, answering(v))
-	if !whole {
-		m.Blocks = append(m.Blocks, shortened(v, c, id, fits))
+	if !whole || needsDialog(v.Record.Interaction) {
+		m.Refused = dialog(v, answering(v))
+	}
+	fits := m.Refused == nil
+	if !whole || !fits {
+		m.Blocks = append(m.Blocks, shortened(v, c, id, whole, fits)...)
 	}
 	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
 	if !v.ReadOnly {
@@ -235,7 +240,7 @@ func controls(v bridge.View, id string, whole, fits bool) []slack.Block {
 	i := v.Record.Interaction
 	switch {
 	case v.Hides():
-		return []slack.Block{review(v, id)}
+		return review(v, id)
 	case i.Kind == bridge.KindApproval:
 		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v, whole, fits)...)}
 	case i.LonePlan():
@@ -265,12 +270,6 @@ func controls(v bridge.View, id string, whole, fits bool) []slack.Block {
 		row = append(row, button("other", v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, slack.StyleDefault))
 	}
 	return append(out, slack.NewActionBlock("act-"+id, row...))
-}
-
-// needsForm reports whether a single question is answered in a modal rather
-// than in the message.
-func needsForm(q bridge.Question) bool {
-	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)
 }
 
 func tapButtons(v bridge.View, q bridge.Field, id string) []slack.Block {

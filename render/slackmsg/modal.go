@@ -60,15 +60,15 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	var blocks []slack.Block
 	switch {
 	case f.Control.Option == bridge.OptionRead:
-		title, submit, blocks = render.TitleRead, "", wholeText(f.View)
+		title, submit, blocks = render.TitleRead, "", wholePrivate(f.View)
 	case f.Control.Option == bridge.OptionReview && (i.Kind == bridge.KindApproval || i.LonePlan()):
-		title, submit, blocks = render.TitleReview, "", append(wholeText(f.View), reviewControls(f.View)...)
+		title, submit, blocks = render.TitleReview, "", append(wholePrivate(f.View), reviewControls(f.View)...)
 	case f.Control.Option == bridge.OptionDecide && i.LonePlan():
 		title, submit, blocks = render.ReadTitle(i), render.LabelApprove, wholeText(f.View)
 	case render.Opens(f) && !render.AsksReason(f):
 		title, submit, blocks = stated(f)
 	case f.Control.Option == bridge.OptionReason, f.Control.Option == bridge.OptionEdit, f.Control.Option == bridge.OptionConfirm,
-		f.Control.Option == bridge.OptionDecide:
+		f.Control.Option == bridge.OptionDecide, f.Control.Option == bridge.OptionMessage:
 		t := render.Typed(f)
 		title, submit, blocks = t.Title, t.Submit, typedBlocks(f, t)
 	case f.Control.Option == bridge.OptionOther:
@@ -77,9 +77,12 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		q := i.Fields()[f.Control.Question]
 		blocks = append(wholeText(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q.Question), maxLabel), nil, in))
 	default:
-		blocks = wholeText(f.View)
+		blocks = wholePrivate(f.View)
 		if i.LonePlan() {
 			title = render.TitleChanges
+		}
+		if raw, err := json.Marshal(blocks); i.LonePlan() && (err != nil || len(raw) > maxView/2) {
+			blocks = []slack.Block{context(f.View)} // it approves nothing
 		}
 		all := i.Fields()
 		for _, n := range i.FormFields() {
@@ -99,8 +102,8 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	}
 	raw, err := json.Marshal(m)
 	if err != nil || len(raw) > maxView || len(blocks) > maxViewBlocks {
-		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the form of %d fields is too large for a modal (%d of %d bytes, %d of %d blocks)",
-			len(i.Fields()), len(raw), maxView, len(blocks), maxViewBlocks)
+		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the request with %d fields is too large for a dialog (%d of %d bytes, %d of %d blocks)",
+			len(i.Fields()), len(raw), maxView, len(blocks), maxViewBlocks).WithHint("turn on the console, or send a shorter request")
 	}
 	return m, nil
 }
@@ -159,7 +162,7 @@ func typedBlocks(f bridge.Form, t render.TypedInput) []slack.Block {
 		hint = plain(t.Hint, maxLabel)
 	}
 	d := bridge.DecideDenyReason
-	if f.Control.Option != bridge.OptionReason {
+	if o := f.Control.Option; o != bridge.OptionReason && o != bridge.OptionMessage {
 		d = i.Decisions()[f.Control.Question]
 	}
 	blocks := about(f.View, d)
@@ -203,17 +206,6 @@ func context(v bridge.View) slack.Block {
 	c := render.NewCard(v, func(bridge.Question) bool { return false })
 	doc, _ := clip(c.Body, maxModalContext)
 	return richText("", append([]render.Block{{Kind: render.Heading, Spans: c.Head}}, doc...))
-}
-
-// checkForms returns an error if a form that the view's controls open cannot be
-// shown.
-func checkForms(v bridge.View) error {
-	if v.Record.State.Final() || v.Record.Interaction.Kind == bridge.KindApproval {
-		return nil
-	}
-	v.Revealed = true
-	_, err := Modal(bridge.Form{View: v, Control: bridge.Control{Option: bridge.OptionForm}}, strings.Repeat("x", maxMetadata))
-	return err
 }
 
 func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {

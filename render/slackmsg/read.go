@@ -10,21 +10,24 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// excerpt returns the start of a document: the first lines of its code, and
-// other text within limit.
+// excerpt returns the start of a document: the first lines of its code and of
+// what does not fit, and other text within limit.
 func excerpt(doc []render.Block, limit int) []render.Block {
 	limit = min(limit, maxExcerpt)
 	start, _ := clip(doc, limit)
 	var out []render.Block
 	left := limit
-	for _, b := range doc {
+	for k, b := range doc {
 		n := cost(render.PlainText([]render.Block{b}))
 		cut := false
+		if n > left && b.Kind != render.Code && b.Kind != render.Quote {
+			b = render.Block{Kind: render.Code, Text: render.PlainText(doc[k:])}
+		}
 		if b.Kind == render.Code {
 			text := render.Cut(firstLines(b.Text, excerptLines), max(left, 1), cost)
 			b.Text, cut, n = text, text != b.Text, cost(text)
 		}
-		if n > left {
+		if n > left || b.End {
 			break
 		}
 		if out, left = append(out, b), left-n; cut {
@@ -43,23 +46,54 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines[:min(n, len(lines))], "\n")
 }
 
-// shortened returns the note on a card that does not show everything.
-func shortened(v bridge.View, c render.Card, id string, answerable bool) slack.Block {
-	text := "✂️ Shortened here."
+// shortened returns the note on a card that does not show everything, or that
+// people cannot answer in Slack.
+func shortened(v bridge.View, c render.Card, id string, whole, answerable bool) []slack.Block {
+	text := ""
+	if !whole {
+		text = "✂️ Shortened here. "
+	}
 	for _, b := range c.Body {
-		if n := strings.Count(strings.TrimRight(b.Text, "\n"), "\n") + 1; b.Kind == render.Code && n > excerptLines {
-			text = fmt.Sprintf("✂️ Lines 1–%d of %d.", excerptLines, n)
+		if n := strings.Count(strings.TrimRight(b.Text, "\n"), "\n") + 1; !whole && b.Kind == render.Code && n > excerptLines {
+			text = fmt.Sprintf("✂️ Lines 1–%d of %d. ", excerptLines, n)
 			break
 		}
 	}
 	i := v.Record.Interaction
 	switch {
-	case !answerable:
-		text += " All of it is too long for Slack, so it can only be " + refusing(i) + " here. To read and answer it, open the console."
-	case !v.ReadOnly:
-		text += " “" + render.ReadLabel(i) + "” shows all of it."
+	case answerable && !v.ReadOnly:
+		text += "“" + render.ReadLabel(i) + "” shows all of it."
+	case answerable:
+	case whole:
+		text += "This form is too large for Slack."
+		if i.Declinable {
+			text += " It can only be declined here."
+		}
+	default:
+		text += "All of it is too long for Slack, so it can only be " + refusing(i) + " here."
 	}
-	return slack.NewContextBlock("full-"+id, plain(text, maxSection))
+	if answerable {
+		return []slack.Block{slack.NewContextBlock("full-"+id, plain(strings.TrimSpace(text), maxSection))}
+	}
+	return elsewhere(v, id, text, "To read and answer it, open the console")
+}
+
+// elsewhere returns a note with what people do in the console, if it is on.
+func elsewhere(v bridge.View, id, text, what string) []slack.Block {
+	switch {
+	case !v.Console:
+		text += fmt.Sprintf(" A dialog holds %d bytes and %d blocks.", maxView, maxViewBlocks)
+	case v.ConsoleURL == "":
+		text += " " + what + "."
+	default:
+		text += " " + what + ":"
+	}
+	out := []slack.Block{slack.NewContextBlock("full-"+id, plain(strings.TrimSpace(text), maxSection))}
+	if v.Console && v.ConsoleURL != "" {
+		url := strings.TrimRight(v.ConsoleURL, "/") + "/console/#/i/" + string(v.Record.Interaction.ID)
+		out = append(out, richText("console-"+id, []render.Block{{Kind: render.Paragraph, Spans: []render.Span{{Text: url, URL: url}}}}))
+	}
+	return out
 }
 
 // refusing says what people can do with a request that they cannot read.
@@ -78,8 +112,7 @@ func refusing(i bridge.Interaction) string {
 func fullText(v bridge.View, id string) []slack.Block {
 	c := bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionRead}
 	if !opens(v, c) {
-		text := "✂️ Shortened here. The console has the whole text."
-		return []slack.Block{slack.NewContextBlock("full-"+id, plain(text, maxSection))}
+		return elsewhere(v, id, "✂️ Shortened here, and all of it is too long for Slack.", "To read it, open the console")
 	}
 	b := button("read", v.Token(c.Action, c.Question, c.Option), render.LabelRead, slack.StyleDefault)
 	return []slack.Block{slack.NewActionBlock("full-"+id, b)}
@@ -98,13 +131,19 @@ func control(v bridge.View, n int, whole bool) bridge.Control {
 
 // review returns the control of a private request, or a note if no dialog can
 // hold the request.
-func review(v bridge.View, id string) slack.Block {
-	c := render.ReviewControl(v.Record.Interaction)
-	revealed := v
-	if revealed.Revealed = true; !opens(revealed, c) {
-		return slack.NewContextBlock("full-"+id, plain("✂️ This is too long for Slack. To read and answer it, open the console.", maxSection))
+func review(v bridge.View, id string) []slack.Block {
+	if reviewable(v) != nil {
+		return elsewhere(v, id, "✂️ This is too long for Slack.", "To read and answer it, open the console")
 	}
-	return slack.NewActionBlock("act-"+id, button("review", v.Token(c.Action, c.Question, c.Option), render.LabelReview, slack.StylePrimary))
+	c := render.ReviewControl(v.Record.Interaction)
+	return []slack.Block{slack.NewActionBlock("act-"+id, button("review", v.Token(c.Action, c.Question, c.Option), render.LabelReview, slack.StylePrimary))}
+}
+
+// reviewable returns the reason why no dialog can hold a private request, or
+// nil.
+func reviewable(v bridge.View) error {
+	v.Revealed = true
+	return dialog(v, render.ReviewControl(v.Record.Interaction))
 }
 
 // reviewControls returns the controls that answer a private request in its
@@ -136,9 +175,26 @@ func answering(v bridge.View) bridge.Control {
 }
 
 // opens reports whether a dialog can show everything that its control needs.
-func opens(v bridge.View, c bridge.Control) bool {
+func opens(v bridge.View, c bridge.Control) bool { return dialog(v, c) == nil }
+
+// dialog returns the reason why no dialog can show everything that its control
+// needs, or nil.
+func dialog(v bridge.View, c bridge.Control) error {
 	_, err := Modal(bridge.Form{View: v, Control: c}, strings.Repeat("x", maxMetadata))
-	return err == nil
+	return err
+}
+
+// needsDialog reports whether a request is answered in a dialog even if the card
+// shows everything.
+func needsDialog(i bridge.Interaction) bool {
+	f, lone := i.Lone()
+	return i.Kind == bridge.KindAsk && !i.LonePlan() && (!lone || needsForm(f.Question))
+}
+
+// needsForm reports whether a single question is answered in a modal rather
+// than in the message.
+func needsForm(q bridge.Question) bool {
+	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)
 }
 
 // wholeText returns everything that people decide about in a request.
@@ -149,6 +205,16 @@ func wholeText(v bridge.View) []slack.Block {
 		doc = append(append(doc, c.Questions...), c.Closing...)
 	}
 	return inBlocks(doc)
+}
+
+// wholePrivate is wholeText and, for a private request, who asks, because its
+// card does not name the session and the tool.
+func wholePrivate(v bridge.View) []slack.Block {
+	out := wholeText(v)
+	if v.Record.Interaction.Private {
+		out = append(out, origin(render.NewCard(v, func(bridge.Question) bool { return false }), blockID(v)))
+	}
+	return out
 }
 
 // wholeBatch returns everything that people decide about in the pending requests

@@ -53,7 +53,7 @@ func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 // wanted returns what to do to answer a form, and an example of an answer.
 func wanted(f bridge.Form) (ask, placeholder string) {
 	switch f.Control.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:
 		t := render.Typed(f)
 		return t.Ask, cmp.Or(t.Placeholder, t.Label)
 	case bridge.OptionForm:

@@ -259,3 +259,44 @@ test("codex: messages reach the turn that runs, and then the idle thread, once e
   const last = p.fake.asked.findLast((text) => text.includes("while-it-is-idle"));
   for (const word of ["while-it-works", "while-it-is-idle"]) assert.equal(last.split(`'${word}'`).length, 2, last);
 });
+
+const session = (p, what, found) => until(what, async () => {
+  const { items } = await live.asPerson("GET", "/v1/sessions");
+  const s = items.find((s) => s.status?.folder?.endsWith(p.work));
+  return s && found(s) && s;
+});
+
+test("codex: a thread is reported: its title and folder, that it waits, its last message, and its end", options, async () => {
+  const p = await project();
+  const c = companion(p);
+  const t = await interactive(p, "make it");
+  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  const waits = await session(p, () => `it waits; nod codex says\n${c.said()}`, (s) => s.pending === 1 && s.status.state === "waiting");
+  assert.deepEqual([waits.id, waits.status.title], [r.interaction.session, "make it"]);
+  await decide(r, "once");
+  await session(p, () => `its last message; nod codex says\n${c.said()}`, (s) => s.status.last_message === "done" && s.status.waits_for === "your next message");
+  t.kill();
+});
+
+test("codex: a stop interrupts the turn at once, and ends the command that runs", options, async (x) => {
+  const p = await project((file) => `touch ${file} && sleep 600 && touch ${file}-late`);
+  const c = companion(p);
+  const t = await interactive(p, "make it");
+  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  await decide(r, "once");
+  await until("the command runs", p.made);
+  await session(p, () => `it works; nod codex says\n${c.said()}`, (s) => s.status.state === "working");
+  const running = () => readdirSync("/proc").filter((n) => /^\d+$/.test(n)).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${p.work}/made-late`);
+    } catch {
+      return false;
+    }
+  });
+  assert.ok(running().length > 0);
+  const began = Date.now();
+  await live.asPerson("POST", `/v1/sessions/${r.interaction.session}/stop`, {});
+  await until(() => `the command ends; nod codex says\n${c.said()}\n${t.text()}`, () => running().length === 0);
+  x.diagnostic(`ended after ${Date.now() - began} ms`);
+  await until(() => `interrupted, on:\n${t.text()}`, () => t.text().includes("interrupted"));
+});

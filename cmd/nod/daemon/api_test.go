@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // TestClientReattaches checks that a client keeps waiting across a restart of
@@ -90,18 +93,63 @@ func TestAPIRefuses(t *testing.T) {
 // can show is rejected and not stored.
 func TestUnsupportedIsRefusedBeforehand(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
-	req := rig.One(bridge.WidgetCheckbox)
-	for n := range 200 {
-		req.Questions[0].Options = append(req.Questions[0].Options, bridge.Option{Value: fmt.Sprint("v", n)})
-	}
-	_, err := r.Agent.Open(r.Ctx, req, "")
-	if bridge.ErrorCode(err) != bridge.CodeUnsupported || !strings.Contains(err.Error(), "125") {
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
+		c.Console.Enabled = false // it could show the form
+	}})
+	_, err := r.Agent.Open(r.Ctx, hugeForm(), "")
+	if bridge.ErrorCode(err) != bridge.CodeUnsupported || !strings.Contains(err.Error(), "of 100 blocks") {
 		t.Errorf("got %v", err)
 	}
 	page, err := r.Agent.List(r.Ctx, bridge.ListFilter{})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("%d stored, %v", len(page.Items), err)
+	}
+}
+
+// hugeForm returns a form that no dialog of Slack can hold.
+func hugeForm() bridge.Request {
+	req := bridge.Request{Ask: bridge.Ask{Prompt: "Everything about the move"}}
+	props := []string{}
+	for n := range bridge.MaxFields {
+		props = append(props, fmt.Sprintf(`"f%d":{"type":"string","title":"Field %d","description":%q}`, n, n, strings.Repeat("a long description ", 120)))
+	}
+	schema := `{"type":"object","properties":{` + strings.Join(props, ",") + `}}`
+	req.Questions = []bridge.Question{{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(schema)}}
+	return req
+}
+
+// TestHugeForm checks that a form that Slack cannot hold refers to the console
+// if it is on, and that every field of it is there.
+func TestHugeForm(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
+		c.Console.Enabled, c.Console.URL = true, "https://nod.example.com/"
+	}})
+	a := r.Ask(hugeForm())
+	for _, want := range []string{"too long for Slack", "https://nod.example.com/console/#/i/" + string(a.Interaction.ID)} {
+		if text := a.Text("slack"); !strings.Contains(text, want) {
+			t.Errorf("the card does not say %q: %.900s", want, text)
+		}
+	}
+	if all := sandbox.Controls("slack", r.Sandbox.Message(a.On("slack"))); len(all) > 0 {
+		t.Errorf("the card has the controls %v", all)
+	}
+	answers := map[string]string{}
+	for n := range bridge.MaxFields {
+		answers[fmt.Sprint("f", n)] = fmt.Sprint("text ", n)
+	}
+	raw, err := json.Marshal(answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply := bridge.Reply{Answers: map[string]bridge.Answer{"form": bridge.JSONAnswer(string(raw))}}
+	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, reply); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.End(); got.State != bridge.StateAnswered {
+		t.Errorf("it is %s", got.State)
 	}
 }
 

@@ -248,7 +248,10 @@ func TestSizes(t *testing.T) {
 	}
 	t.Run("too long for slack", func(t *testing.T) {
 		t.Parallel()
-		r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+		r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+			rig.Only("slack")(c)
+			c.Console.Enabled = true // without it, nod refuses the request
+		}})
 		a := r.Ask(commandOf(255_000))
 		at := a.On("slack")
 		if c := approving("slack", r.Sandbox.Message(at)); len(c) > 0 || !strings.Contains(a.Text("slack"), "open the console") {

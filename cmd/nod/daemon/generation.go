@@ -135,13 +135,38 @@ func mcpHandler(e *engine.Engine, a bridge.Agent, version string, log *slog.Logg
 		q := r.URL.Query()
 		o := mcp.Options{
 			Asker: e.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true",
-			Version: version, Log: log,
+			Version: version, Log: log, Inbox: mcpInbox{e, a.Name},
 		}
 		if o.Session == "" {
 			o.Session = "mcp"
 		}
 		return o, true
 	})
+}
+
+// mcpLease is the time for which messages are reserved for a call.
+const mcpLease = 15 * time.Second
+
+// mcpInbox has the messages that people write to the sessions of an agent. It
+// implements mcp.Inbox.
+type mcpInbox struct {
+	engine *engine.Engine
+	agent  string
+}
+
+// Take implements mcp.Inbox.
+func (in mcpInbox) Take(ctx context.Context, session, reader string) ([]bridge.Message, error) {
+	all, err := in.engine.Sessions.Take(ctx, bridge.Taking{Agent: in.agent, Session: session, Reader: reader, Lease: mcpLease})
+	out := make([]bridge.Message, len(all))
+	for n, s := range all {
+		out[n] = bridge.SaidMessage(s)
+	}
+	return out, err
+}
+
+// Took implements mcp.Inbox.
+func (in mcpInbox) Took(ctx context.Context, session, through string) error {
+	return in.engine.Sessions.Took(ctx, in.agent, session, through)
 }
 
 // generation holds the parts of a daemon that are built from one config.

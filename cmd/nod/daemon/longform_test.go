@@ -183,3 +183,28 @@ func telegramForm(r *rig.Rig, a rig.Asked) {
 	a.Pending("telegram")
 	r.Press("ana", at, "Submit")
 }
+
+// TestLongList fills in a form on Discord whose list of options is longer than
+// one modal, with texts in addition, and goes back in between.
+func TestLongList(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
+	hosts := bridge.Question{ID: "hosts", Text: "Which hosts?", Widget: bridge.WidgetCheckbox, AllowOther: true, MinChoices: 3}
+	for n := range 300 {
+		hosts.Options = append(hosts.Options, bridge.Option{Value: fmt.Sprint("host", n)})
+	}
+	why := bridge.Question{ID: "why", Text: "Why?", Widget: bridge.WidgetText}
+	a := r.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "Patch", Questions: []bridge.Question{hosts, why}}})
+	r.Fill("ana", a.On("discord"), "Answer", []string{"host3"}, nil, nil, nil, []string{"host124"})
+	const second, third = "Continue (2 of 3)", "Continue (3 of 3)"
+	r.Fill("ana", privateWith(r, "ana", "discord", second), second, nil, nil, nil, nil, []string{"host249"})
+	back := privateWith(r, "ana", "discord", "Back")
+	kept(r, r.Press("ana", back, "Back").Modal, "host249")
+	r.Fill("ana", back, "Back", nil, nil, nil, nil, []string{"host248"})
+	r.Fill("ana", privateWith(r, "ana", "discord", third), third, []string{"host250"}, []string{"host299"}, []string{"elsewhere"}, []string{"because"})
+	r.Press("ana", privateWith(r, "ana", "discord", "Submit"), "Submit")
+	want := bridge.ListAnswer("host3", "host124", "host248", "host250", "host299", "elsewhere")
+	if d := cmp.Diff(want, a.End().Response.Answers["hosts"]); d != "" {
+		t.Errorf("the answer (-want +got): %s", d)
+	}
+}

@@ -23,7 +23,7 @@ func Platforms(c config.Config, notes telegram.Notes, log *slog.Logger) ([]bridg
 		case config.PlatformSlack:
 			p, err := slack.New(slack.Options{
 				Name: name, BotToken: c.Slack.BotToken.Value(), AppToken: c.Slack.AppToken.Value(), SigningSecret: c.Slack.SigningSecret.Value(),
-				APIURL: c.Slack.APIURL, NoPacing: off(c.Slack.Pacing), Log: log,
+				APIURL: c.Slack.APIURL, NoPacing: off(c.Slack.Pacing), Log: log, Console: c.Console.Enabled, ConsoleURL: c.Console.URL,
 			})
 			if err != nil {
 				return nil, nil, err
