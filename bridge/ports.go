@@ -174,6 +174,7 @@ const (
 	VerdictForbidden VerdictKind = "forbidden" // this person may not respond
 	VerdictInvalid   VerdictKind = "invalid"   // Problems lists what to correct
 	VerdictNoted     VerdictKind = "noted"     // something other than a response was recorded; Note describes it
+	VerdictSign      VerdictKind = "sign"      // nothing counts yet; the person has to prove the approval at Link
 	VerdictUnknown   VerdictKind = "unknown"   // unknown interaction or forged control
 )
 
@@ -182,6 +183,9 @@ type Verdict struct {
 	Kind VerdictKind
 	// Note is shown only to the person who clicked.
 	Note string
+	// Link is the page to offer with the note after VerdictSign. Only the
+	// person who clicked may receive it. Its label is [LabelSign].
+	Link string
 	// View is the new content of the clicked message. If it is nil, the
 	// message stays unchanged.
 	View *View

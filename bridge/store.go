@@ -340,6 +340,9 @@ type Grant struct {
 	Routes  []string `json:"routes,omitempty"`
 	Confirm string   `json:"confirm,omitempty"`
 	Risk    string   `json:"risk,omitempty"`
+	// Assurance is the one that all of its approvals had. It is empty if
+	// they differed.
+	Assurance Assurance `json:"assurance,omitempty"`
 	// Proof shows that a daemon stored the grant in this form.
 	Proof string `json:"proof,omitempty"`
 }

@@ -22,6 +22,10 @@ func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 		return bridge.Record{}, err
 	case v.Kind == bridge.VerdictInvalid:
 		return bridge.Record{}, invalid(a, v)
+	case v.Kind == bridge.VerdictSign:
+		e := bridge.Errorf(bridge.CodeForbidden, "%s", v.Note).WithHint("open %s", v.Link)
+		e.Link = v.Link
+		return bridge.Record{}, e
 	case v.Kind == bridge.VerdictForbidden:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "%s", v.Note)
 	case v.Kind == bridge.VerdictLate:

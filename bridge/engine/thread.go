@@ -46,7 +46,8 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 }
 
 // title returns the name of a session's thread: the title that the agent has
-// reported or, without one or for a private request, the ID of the session.
+// reported or, without one, the ID of the session. For a private request it is
+// only the name of the agent.
 func (s *threads) title(ctx context.Context, i bridge.Interaction) string {
 	if i.Private { // everyone in the channel reads it
 		return "session of " + bridge.OneLine(i.Agent)

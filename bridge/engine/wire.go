@@ -27,6 +27,7 @@ type shared struct {
 // before it.
 func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s := shared{Options: o, Ports: p, prover: prover, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
+	s.Outcomes = assuredOutcomes{p.Outcomes, p.Records}
 	s.platforms = platformsOf(o.Platforms)
 	s.journal = &journal{store: s.Audit, notes: s.Notes, node: o.Node, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}

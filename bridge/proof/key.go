@@ -11,6 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/passkey"
 )
 
 // Signer signs receipts and seals, and creates the proofs of stored values. It
@@ -79,6 +80,9 @@ type JWKS struct {
 	// Former holds keys that were kept in Redis. Anyone who could read
 	// Redis may have them, so they verify only old seals and no decisions.
 	Former []JWK `json:"former,omitempty"`
+	// Passkeys holds the public keys of people, which verify what they
+	// signed. It is nil if they are not known.
+	Passkeys *passkey.Keys `json:"passkeys,omitempty"`
 }
 
 // NewJWK returns a public key as a JWK. Its ID is the thumbprint of RFC 7638.

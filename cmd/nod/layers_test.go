@@ -17,12 +17,13 @@ var layers = []string{
 	"bridge/timespan",
 	"config deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
+	"bridge/passkey",
 	"bridge/proof bridge/dialect render",
 	"bridge/engine broker platforms",
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
-	"bridge/console",                                    // applies the rules of the API to people
-	"broker/redistest render/rendertest",                // test helpers
-	"bridge/dialect/dialecttest platforms/platformtest", // test helpers
+	"bridge/console",                     // applies the rules of the API to people
+	"broker/redistest render/rendertest", // test helpers
+	"bridge/dialect/dialecttest bridge/passkey/passkeytest platforms/platformtest", // test helpers
 	"cmd",
 }
 

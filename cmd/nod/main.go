@@ -102,7 +102,7 @@ var commandGroups = []struct {
 	{"Ask people:", []func() *cobra.Command{askCommand, approveCommand, runCommand, notifyCommand}},
 	{"Respond and inspect:", []func() *cobra.Command{
 		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, messagesCommand, sessionsCommand, stopCommand, resumeCommand,
-		steerCommand, grantsCommand, channelCommand, linkCommand,
+		steerCommand, grantsCommand, channelCommand, linkCommand, passkeyCommand,
 	}},
 	{"Connect agents:", []func() *cobra.Command{hookCommand, codexCommand, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{

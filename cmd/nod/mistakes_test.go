@@ -26,7 +26,8 @@ var calling = map[string][]string{
 	"list": {}, "show": {unknownID}, "answer": {unknownID, "once"}, "cancel": {unknownID}, "events": {}, "messages": {"--session",
 		"release-2"},
 	"sessions": {}, "stop": {"release-2"}, "resume": {"release-2"}, "steer": {"release-2", "Stop here"}, "grants list": {}, "grants revoke": {"3f2a9c01b4d7"},
-	"channel": {"mute", "slack:C0123ABCD"}, "link": {"3xk7q2mwpz4ta"}, "receipt keys": {}, "audit export": {}, "audit verify": {}, "health": {},
+	"channel": {"mute", "slack:C0123ABCD"}, "link": {"3xk7q2mwpz4ta"}, "passkey list": {}, "passkey invite": {"ana"},
+	"passkey revoke": {"ana", "AAECAw"}, "receipt keys": {}, "audit export": {}, "audit verify": {}, "health": {},
 }
 
 const unknownID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
@@ -37,6 +38,7 @@ var naming = [][]string{
 	{"cancel", "--session", "release-2"}, {"resume", "release-2"}, {"steer", "release-2", "Stop here"}, {"messages", "--session", "release-2"}, {"grants", "revoke",
 		"3f2a9c01b4d7"},
 	{"ask", "Ship it?", "--route", "nowhere"}, {"channel", "mute", "slack:C0123ABCD"}, {"link", "3xk7q2mwpz4ta"},
+	{"passkey", "invite", "zoe"}, {"passkey", "revoke", "ana", "AAECAw"},
 	{"list", "--session", "release-2"}, {"list", "--cursor", "x"}, {"events", "--session", "release-2", "--render"},
 	{"doctor", "--config", "missing.yaml"}, {"serve", "--config", "missing.yaml"}, {"config", "check", "--config", "missing.yaml"},
 	{"receipt", "verify", "missing", "--keys", "missing.json"}, {"audit", "verify", "missing", "--keys", "missing.json"}, {"restore",

@@ -151,7 +151,7 @@ func afterForm(in interaction, v bridge.Verdict) reply {
 	case v.Kind == bridge.VerdictInvalid && v.View != nil:
 		m = discordmsg.Progress(*v.View, v.Note, firstPage(v))
 	default:
-		m = discordmsg.Note(v.Note)
+		m = discordmsg.Offer(v.Note, v.Link)
 	}
 	if in.private() {
 		return redraw(m)

@@ -105,7 +105,7 @@ func (i inbound) clicked(ctx context.Context, in payload) func(context.Context) 
 	}
 	return func(ctx context.Context) {
 		if v.Kind != bridge.VerdictSettled { // otherwise the card itself shows it in a moment
-			i.replies.tell(ctx, c, in.ResponseURL, v.Note)
+			i.replies.offer(ctx, c, in.ResponseURL, v.Note, v.Link)
 		}
 		i.closeStale(ctx, c.Ref, v)
 	}
@@ -132,7 +132,7 @@ func (i inbound) clickedModal(ctx context.Context, in payload) func(context.Cont
 		v.Note = bridge.NoteNotRecorded
 	}
 	return func(ctx context.Context) {
-		if _, err := i.api.UpdateViewContext(ctx, slackmsg.Closed(v.Note), "", "", in.View.ID); err != nil {
+		if _, err := i.api.UpdateViewContext(ctx, slackmsg.Closed(v.Note, v.Link), "", "", in.View.ID); err != nil {
 			i.log.Warn("modal not updated", "platform", i.name, "error", err)
 		}
 		i.closeStale(ctx, c.Ref, v)
@@ -172,7 +172,7 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	case bridge.VerdictInvalid:
 		r.reply = fieldErrors(in.View.State, v.Problems, v.Note)
 	default:
-		r.reply = closed(v.Note)
+		r.reply = concluded(v)
 	}
 	return r
 }

@@ -227,6 +227,8 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		return err // Telegram keeps a typed text for a day and repeats it
 	}
 	switch v.Kind {
+	case bridge.VerdictSign:
+		p.replies.say(ctx, m, p.replies.offer(ctx, m.From.id(), v.Note, v.Link))
 	case bridge.VerdictReview:
 		p.review(ctx, m, a, *v.Review)
 		return nil

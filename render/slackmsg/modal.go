@@ -193,10 +193,13 @@ func AlwaysToken(f bridge.Form) string {
 }
 
 // Closed returns the view that replaces a form which was submitted too late.
-func Closed(note string) slack.ModalViewRequest {
+//
+// A link that is not empty has a button.
+func Closed(note, link string) slack.ModalViewRequest {
+	said := richText("", []render.Block{render.Para(render.Clean(note))})
 	return slack.ModalViewRequest{
 		Type: slack.VTModal, CallbackID: CallbackID + "-closed", Title: plain(render.TitleAnswer, maxModalTitle), Close: plain("Close", maxModalTitle),
-		Blocks: slack.Blocks{BlockSet: []slack.Block{richText("", []render.Block{render.Para(render.Clean(note))})}},
+		Blocks: slack.Blocks{BlockSet: append([]slack.Block{said}, linkTo(link)...)},
 	}
 }
 

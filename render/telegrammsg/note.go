@@ -30,6 +30,13 @@ func Reply(s string) Message {
 	return w.message()
 }
 
+// Offer is Reply with a button that opens a link.
+func Offer(s, link string) Message {
+	m := Reply(s)
+	m.Keyboard = [][]Button{{{Text: bridge.LabelSign, URL: link}}}
+	return m
+}
+
 // Prompt is a message that asks one person to reply to it.
 type Prompt struct {
 	Message

@@ -62,6 +62,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 		options.Policy = rules
 	}
 	options.Agents = buildAgents(c)
+	options.Signing = signing(c, d.store)
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
 		mux.Handle("/console/", queued(d.bodies, page))
+		mux.Handle(engine.SignPath, queued(d.bodies, page))
 		front.Session = page.Principal
 		mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
 	}
