@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint manifests ci clean
+.PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint manifests packages ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,10 +75,13 @@ golden: ## update the golden files; review the diff before you commit it
 fuzz: ## run each fuzz target, and the shell comparison, for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}
 
-release: ## build the archives of VERSION for linux, darwin and windows into dist
+packages: ## build archive, packages and formula, and check them with their own tools
+	sh deploy/ci/packages.sh
+
+release: ## build the archives and packages of VERSION for linux, darwin and windows into dist
 	sh deploy/ci/release.sh $${VERSION:?set VERSION, such as 0.1.0}
 
-ci: check test conformance deploy-lint docs ## run everything that CI runs
+ci: check test conformance deploy-lint packages docs ## run everything that CI runs
 
 clean: ## remove build output
 	rm -rf bin dist

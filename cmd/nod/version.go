@@ -25,11 +25,21 @@ func builtVersion() string {
 		return stamped
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v, released := strings.CutPrefix(info.Main.Version, "v"); released && revision(info) == "" {
-			return v
-		}
+		return moduleVersion(info)
 	}
-	return "dev"
+	return unreleased
+}
+
+// unreleased is the version of builds from a work tree.
+const unreleased = "dev"
+
+// moduleVersion returns the version of the module if go install built the
+// program from it.
+func moduleVersion(info *debug.BuildInfo) string {
+	if v, ok := strings.CutPrefix(info.Main.Version, "v"); ok && revision(info) == "" {
+		return v
+	}
+	return unreleased
 }
 
 // revision returns the commit from which the program was built in a work tree,

@@ -47,8 +47,19 @@ if command -v rpm >/dev/null 2>&1; then
 else
   echo "packages: rpm not found; skipping the RPM package"
 fi
+
+# The formula of the test names this archive for every system.
+for system in darwin_arm64 darwin_amd64 linux_arm64 linux_amd64; do
+  cp "$tmp/dist/nod_${version}_linux_$arch.tar.gz" "$tmp/archive/nod_${version}_$system.tar.gz"
+done
+sh deploy/ci/formula.sh "$version" "$tmp/archive" > "$tmp/nod.rb"
+sum=$(sha256sum "$tmp/dist/nod_${version}_linux_$arch.tar.gz" | cut -d ' ' -f 1)
+if [ "$(grep -c "sha256 \"$sum\"" "$tmp/nod.rb")" != 4 ] || grep -q @ "$tmp/nod.rb"; then
+  echo "packages: the formula lacks a checksum"
+  exit 1
+fi
 if command -v ruby >/dev/null 2>&1; then
-  ruby -c deploy/packages/nod.rb >/dev/null
+  ruby -c "$tmp/nod.rb" >/dev/null
   echo "packages: the formula is valid Ruby"
 else
   echo "packages: ruby not found; skipping the formula"

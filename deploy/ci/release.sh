@@ -61,13 +61,7 @@ for target in $targets; do
 done
 
 # The formula needs the archives of all systems that Homebrew supports.
-if [ -z "${TARGETS:-}" ]; then
-  sed -e "s|@VERSION@|$version|g" deploy/packages/nod.rb > "$out/nod.rb"
-  for system in darwin_arm64 darwin_amd64 linux_arm64 linux_amd64; do
-    sum=$(sha256sum "$out/nod_${version}_$system.tar.gz" | cut -d ' ' -f 1)
-    sed -i -e "s|@$system@|$sum|" "$out/nod.rb"
-  done
-fi
+[ -n "${TARGETS:-}" ] || sh deploy/ci/formula.sh "$version" "$out" > "$out/nod.rb"
 rm -rf "$out/tmp"
 (cd "$out" && sha256sum ./* > SHA256SUMS)
 echo "release: $out"

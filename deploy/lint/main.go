@@ -3,7 +3,8 @@
 // and the compose files with Compose. It is a separate module, so that nod does
 // not depend on these libraries.
 //
-// With -write, it renders the chart into deploy/kubernetes.
+// With -write, it renders the chart into deploy/kubernetes. With -queries, it
+// prints the queries of the dashboard for promtool.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +38,15 @@ const header = "# The manifests that the chart in deploy/helm/nod renders by def
 func main() {
 	write := flag.Bool("write", false, "write deploy/kubernetes from the chart")
 	root := flag.String("deploy", "deploy", "directory of the deployment files")
+	queries := flag.Bool("queries", false, "print the queries of the dashboard as a rules file, and do nothing else")
 	flag.Parse()
+	if *queries {
+		if err := printQueries(os.Stdout, filepath.Join(*root, "grafana", "nod.json")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := errors.Join(lintChart(*root, *write), lintCompose(*root)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -224,4 +234,42 @@ func lintCompose(root string) error {
 		}
 	}
 	return nil
+}
+
+// variables replaces the variables of the dashboard as Grafana does.
+var variables = strings.NewReplacer("$job", ".*", "$instance", ".*", "$platform", ".*", "$place", ".*", "$__rate_interval", "5m")
+
+// printQueries writes the queries of a dashboard as recording rules, which
+// promtool can check.
+func printQueries(w io.Writer, path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var dashboard struct {
+		Panels []struct {
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
+	}
+	if err := yaml.Unmarshal(raw, &dashboard); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	type rule struct {
+		Record string `json:"record"`
+		Expr   string `json:"expr"`
+	}
+	var rules []rule
+	for _, p := range dashboard.Panels {
+		for _, t := range p.Targets {
+			rules = append(rules, rule{fmt.Sprintf("dashboard:%d", len(rules)), variables.Replace(t.Expr)})
+		}
+	}
+	out, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(out)
+	return err
 }
