@@ -75,11 +75,17 @@ if [ -n "${CLAUDE:-}" ] && fetch acp --omit=optional @agentclientprotocol/claude
 else
   missing "the ACP adapter of Claude Code"
 fi
+# nod guards this MCP server.
+if fetch server @modelcontextprotocol/server-everything@2026.8.31; then
+  export MCP_SERVER="$bin/server/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+else
+  missing "an MCP server"
+fi
 cd "$root/bridge/dialect/conformance"
 npm ci --omit=optional --no-fund --no-audit --loglevel=error
 npm test
 if [ -n "${oldest:-}" ] && [ -n "${CLAUDE_TERMINAL:-}" ]; then
-  CODEX="$oldest" npm test -- --test-name-pattern 'codex: (chat is first with once|messages reach the turn|a stop)' codex.test.js
+  CODEX="$oldest" npm test -- --test-name-pattern 'codex: (chat is first with once|messages reach the turn)' codex.test.js
 fi
 # The newest version is tried too. What a release of others changes does not fail
 # a change of nod.
