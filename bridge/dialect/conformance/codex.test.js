@@ -266,7 +266,7 @@ const session = (p, what, found) => until(what, async () => {
   return s && found(s) && s;
 });
 
-test("codex: a thread is reported: its title and folder, that it waits, its last message, and its end", options, async () => {
+test("codex: a thread is reported: its title and folder, that it waits, and its last message", options, async () => {
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
