@@ -66,6 +66,13 @@ if fetch codex @openai/codex@0.169.0; then
 else
   missing Codex
 fi
+# nod must refuse this one, and work with the oldest version that it supports.
+if fetch too-old-codex @openai/codex@0.149.0 && fetch oldest-codex @openai/codex@0.166.0; then
+  export CODEX_TOO_OLD="$bin/too-old-codex/node_modules/.bin/codex"
+  oldest="$bin/oldest-codex/node_modules/.bin/codex"
+else
+  missing "an old Codex"
+fi
 # Claude Code needs a terminal.
 if fetch terminal @lydell/node-pty@1.1.0 @xterm/headless@6.0.0 && fetch claude @anthropic-ai/claude-code@2.1.330; then
   export CLAUDE_TERMINAL="$bin/terminal"
@@ -80,9 +87,18 @@ if [ -n "${CLAUDE:-}" ] && fetch acp --omit=optional @agentclientprotocol/claude
 else
   missing "the ACP adapter of Claude Code"
 fi
+# nod guards this MCP server.
+if fetch server @modelcontextprotocol/server-everything@2026.8.31; then
+  export MCP_SERVER="$bin/server/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+else
+  missing "an MCP server"
+fi
 cd "$root/bridge/dialect/conformance"
 npm ci --omit=optional --no-fund --no-audit --loglevel=error
 npm test
+if [ -n "${oldest:-}" ] && [ -n "${CLAUDE_TERMINAL:-}" ]; then
+  CODEX="$oldest" npm test -- --test-name-pattern 'codex: (chat is first with once|messages reach the turn)' codex.test.js
+fi
 # The newest version is tried too. What a release of others changes does not fail
 # a change of nod.
 newest=$(npm view @anthropic-ai/claude-code version)
