@@ -76,8 +76,7 @@ func TestBacklogOfOneLine(t *testing.T) {
 	}
 }
 
-// posting waits until a service shows n cards, and returns their order. A card that
-// is there twice counts once.
+// posting waits until a service shows n different cards, and returns their order.
 func posting(r *rig.Rig, service string, n int) []int {
 	var got []int
 	limit := time.Now().Add(rig.Patience + time.Duration(n)*time.Second)
