@@ -119,7 +119,10 @@ func secretive(r *rig.Rig, s string) {
 	time.Sleep(2 * time.Second) // the reminders are due
 	deny := bridge.Reply{Decision: bridge.DecideDeny, Reason: "no " + hidden}
 	for _, do := range []func() error{
-		func() error { _, err := r.Person.Respond(r.Ctx, first.Interaction.ID, bridge.Reply{Decision: bridge.DecideOnce}); return err },
+		func() error {
+			_, err := r.Person.Respond(r.Ctx, first.Interaction.ID, bridge.Reply{Decision: bridge.DecideOnce})
+			return err
+		},
 		func() error { _, err := r.Person.Respond(r.Ctx, second.Interaction.ID, deny); return err },
 		func() error {
 			_, err := r.Person.Respond(r.Ctx, question.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer(hidden)}})
