@@ -101,7 +101,7 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 	}
 	c := bridge.Click{Token: cb.Data, Actor: in.actor(cb.From), Ref: in.chats.recorded(ctx, card)}
 	if a := bridge.PeekAction(c.Token); a == bridge.ActionInput || a == bridge.ActionMore {
-		in.prompts.open(ctx, sink, c, cb, card)
+		in.prompts.open(ctx, sink, c, cb, card, menu)
 		return
 	}
 	defer in.poster.lock(card)()
