@@ -85,6 +85,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		d.examineKeys(ctx, c, client)
 	}
 	d.examineResponders(c)
+	d.examinePrivate(c)
 	d.examinePlatforms(ctx, c)
 	d.examineDaemon(ctx, c)
 	switch {
