@@ -176,6 +176,9 @@ type Verdict struct {
 	Kind VerdictKind
 	// Note is shown only to the person who clicked.
 	Note string
+	// Zone is the IANA name of the route's time zone, for places that cannot
+	// show the times of the note in the reader's. Empty means UTC.
+	Zone string
 	// View is the new content of the clicked message. If it is nil, the
 	// message stays unchanged.
 	View *View

@@ -111,7 +111,7 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 		in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true)
 		return
 	}
-	in.replies.answer(ctx, cb, v.Note, v.Kind != bridge.VerdictSettled && v.Kind != bridge.VerdictDraft)
+	in.replies.tell(ctx, cb, v, v.Kind != bridge.VerdictSettled && v.Kind != bridge.VerdictDraft)
 	if menu.User != "" && (v.Kind == bridge.VerdictSettled || v.Kind == bridge.VerdictLate) {
 		in.prompts.store.done(ctx, cb.Message.ref(), menu)
 	}

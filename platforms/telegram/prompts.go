@@ -43,7 +43,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 		return
 	}
 	if v.Kind != "" {
-		p.replies.answer(ctx, cb, v.Note, true)
+		p.replies.tell(ctx, cb, v, true)
 		return
 	}
 	i := form.View.Pending()[0].Interaction // of a batch, one that the menu lists
