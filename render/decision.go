@@ -94,6 +94,7 @@ func Typed(f bridge.Form) TypedInput {
 			return TypedInput{
 				Title: "Deny and stop", Submit: "Deny and stop", Label: "Reason", Hint: "The agent and all responders will see it.",
 				Lines: true, Optional: true, MaxLength: bridge.DefaultMaxLength, Text: statement(i, d),
+				Ask: "reply to this message with the reason",
 			}
 		}
 		var text []Block

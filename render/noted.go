@@ -38,6 +38,25 @@ func Noted(s string) []Span {
 	return out
 }
 
+// InZone returns a text with its times in a time zone, for places that cannot
+// show the reader's. An unknown zone and an empty one mean UTC.
+func InZone(s, zone string) string {
+	place, err := time.LoadLocation(zone)
+	if err != nil || place == time.UTC {
+		return s
+	}
+	return notable.ReplaceAllStringFunc(s, func(found string) string {
+		unix, exact := parseWhen(found)
+		switch {
+		case unix == 0:
+			return found
+		case exact:
+			return time.Unix(unix, 0).In(place).Format("2006-01-02 15:04:05 MST")
+		}
+		return time.Unix(unix, 0).In(place).Format("2006-01-02 15:04 MST")
+	})
+}
+
 // parseWhen returns the Unix time of a text, or zero if there is no such time, and
 // whether the text has seconds.
 func parseWhen(s string) (unix int64, exact bool) {

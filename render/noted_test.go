@@ -47,3 +47,18 @@ func TestNotedTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestInZone checks that the times of a text, and nothing else, are in the time
+// zone of the route.
+func TestInZone(t *testing.T) {
+	t.Parallel()
+	const text = "At 2026-11-22 14:02:05 UTC, until 2026-07-01 23:30 UTC: https://a.example/2026-11-22 14:02. See 2026-13-45 99:02 UTC."
+	for zone, want := range map[string]string{
+		"": text, "UTC": text, "Nowhere/None": text,
+		"Europe/Madrid": "At 2026-11-22 15:02:05 CET, until 2026-07-02 01:30 CEST: https://a.example/2026-11-22 14:02. See 2026-13-45 99:02 UTC.",
+	} {
+		if got := InZone(text, zone); got != want {
+			t.Errorf("in %q: %s", zone, got)
+		}
+	}
+}

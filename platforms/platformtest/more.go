@@ -162,6 +162,20 @@ var moreWays = []flow{
 			}
 		}
 	}},
+	{"deny and stop takes a reason", func(r *Rig) {
+		req := approval()
+		req.Session = newSession()
+		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyStop, bridge.DecideOnce}
+		c := r.ask(req)
+		label := render.LabelDenyStop + "tester"
+		if r.Harness.Name == "telegram" { // it has no form with an optional input
+			label += " with a reason"
+		}
+		r.Harness.Client.Type(r, "ana", c.at(), label, "too risky")
+		if got := c.end(); got.State != bridge.StateDenied || !got.Response.Stop || got.Response.Reason != "too risky" {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+	}},
 	{"the card has three controls, and More only if it holds something", func(r *Rig) {
 		req := approval()
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop,

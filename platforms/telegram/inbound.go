@@ -101,7 +101,7 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 	}
 	c := bridge.Click{Token: cb.Data, Actor: in.actor(cb.From), Ref: in.chats.recorded(ctx, card)}
 	if a := bridge.PeekAction(c.Token); a == bridge.ActionInput || a == bridge.ActionMore {
-		in.prompts.open(ctx, sink, c, cb, card)
+		in.prompts.open(ctx, sink, c, cb, card, menu)
 		return
 	}
 	defer in.poster.lock(card)()
@@ -114,7 +114,7 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 	if v.Link != "" {
 		v.Note = in.replies.offer(ctx, cb.From.id(), v.Note, v.Link)
 	}
-	in.replies.answer(ctx, cb, v.Note, v.Kind != bridge.VerdictSettled && v.Kind != bridge.VerdictDraft)
+	in.replies.tell(ctx, cb, v, v.Kind != bridge.VerdictSettled && v.Kind != bridge.VerdictDraft)
 	if menu.User != "" && (v.Kind == bridge.VerdictSettled || v.Kind == bridge.VerdictLate) {
 		in.prompts.store.done(ctx, cb.Message.ref(), menu)
 	}

@@ -140,3 +140,18 @@ func TestMenuRefused(t *testing.T) {
 		t.Errorf("the menu says %q", after)
 	}
 }
+
+// TestAlertZone checks that an alert, which cannot show the reader's time zone,
+// shows times in that of the route.
+func TestAlertZone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.approval()
+	_, at := w.post(bridge.Destination{Channel: group}, v)
+	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		return bridge.Verdict{Kind: bridge.VerdictLate, Note: "Expired at 2026-11-22 14:02:05 UTC.", Zone: "Europe/Madrid"}, nil
+	})
+	if r, err := person.Press(t.Context(), w.s, "ana", at, render.LabelDeny); err != nil || r.Toast != "Expired at 2026-11-22 15:02:05 CET." || !r.Alert {
+		t.Fatal(r, err)
+	}
+}

@@ -35,8 +35,8 @@ type prompts struct {
 
 // open asks for the text or the decision that a click on a card needs. The prompt
 // is a message of its own: a reply keyboard on the card itself would make the
-// card uneditable.
-func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb callback, card bridge.MessageRef) {
+// card uneditable. Menu is the menu that was clicked, or the zero value.
+func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb callback, card bridge.MessageRef, menu awaited) {
 	form, v, err := sink.Form(ctx, c)
 	if err != nil {
 		p.log.Error("prompt not opened", "error", err)
@@ -44,7 +44,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 		return
 	}
 	if v.Kind != "" {
-		p.replies.answer(ctx, cb, v.Note, true)
+		p.replies.tell(ctx, cb, v, true)
 		return
 	}
 	i, until := promptedFor(form)
@@ -65,7 +65,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 		if cb.Message.Chat.ID < 0 {
 			note = "The request is in your chat with this bot."
 		}
-	case render.Opens(form):
+	case render.Opens(form) && !(render.AsksReason(form) && menu.states()):
 		asked, err = p.offer(sendCtx, form, cb, where)
 	default:
 		a.Token, note = replyToken(form), "Reply to the message below."

@@ -38,6 +38,12 @@ func (a awaited) click(who bridge.Actor, text string) bridge.Click {
 	return c
 }
 
+// states reports whether it is a menu that states what decisions do, rather than
+// a message that shows a private request.
+func (a awaited) states() bool {
+	return a.User != "" && a.Token == "" && a.Option != bridge.OptionReview && a.Option != bridge.OptionRead
+}
+
 // promptStore remembers the posted prompts, and removes those that are no longer
 // needed. A person has at most one prompt for a card.
 type promptStore struct {

@@ -7,6 +7,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
@@ -20,7 +21,14 @@ type replies struct {
 // empty. An alert stays until the person closes it. It holds only the beginning
 // of a long note, of which the person gets the whole in a message.
 func (r *replies) answer(ctx context.Context, cb callback, note string, alert bool) {
-	if alert && !telegrammsg.FitsToast(note) && r.whisper(ctx, cb, note) {
+	r.tell(ctx, cb, bridge.Verdict{Note: note}, alert)
+}
+
+// tell is answer with the note of a verdict. An alert shows its times in the time
+// zone of the route, and a message in that of the reader.
+func (r *replies) tell(ctx context.Context, cb callback, v bridge.Verdict, alert bool) {
+	note := render.InZone(v.Note, v.Zone)
+	if alert && !telegrammsg.FitsToast(note) && r.whisper(ctx, cb, v.Note) {
 		note = ""
 	}
 	params := tgbotapi.Params{"callback_query_id": cb.ID}

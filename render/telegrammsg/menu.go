@@ -1,13 +1,15 @@
 package telegrammsg
 
 import (
-	"cmp"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
 )
 
-// Menu writes a menu as a message: what each choice does, and a button for each.
+// withReason ends the label of the button that asks for an optional reason.
+const withReason = " with a reason…"
+
+// Menu writes a menu as a message: what each choice does, and a button for each,
+// or two if a choice takes an optional reason.
 // Its error is CodeUnsupported.
 func Menu(f bridge.Form) (Message, error) {
 	menu := render.NewMenu(f)
@@ -23,7 +25,11 @@ func Menu(f bridge.Form) (Message, error) {
 			w.add("\n")
 		}
 		w.blocks(c.Text, "")
-		keys = append(keys, []Button{{Text: c.Label, Data: cmp.Or(c.Bare, c.Token)}})
+		if c.Bare != "" {
+			keys = append(keys, []Button{{Text: c.Label, Data: c.Bare}})
+			c.Label = render.Cut(c.Label, maxButton-render.Runes(withReason), render.Runes) + withReason
+		}
+		keys = append(keys, []Button{{Text: c.Label, Data: c.Token}})
 	}
 	if len(menu.Later) > 0 {
 		w.add("\n")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
@@ -15,15 +17,21 @@ import (
 // card itself does not show the code, and a wrong one changes nothing.
 func TestVerificationCode(t *testing.T) {
 	t.Parallel()
-	command := rig.Approval()
-	command.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("echo step\n", 1200)+"echo the end")
-	prompt := rig.Approval() // people approve the prompt alone
-	prompt.Prompt = strings.Repeat("Then a step.\n\n", 1200) + "echo the end"
-	prompt.Approval.Tool, prompt.Approval.Input = "deploy", nil
+	command, prompt := longRequests()
 	for _, s := range rig.Services {
 		t.Run(s, func(t *testing.T) { needsCode(t, s, command) })
 		t.Run(s+", prompt only", func(t *testing.T) { needsCode(t, s, prompt) })
 	}
+}
+
+// longRequests returns a request for a long command, and one with only a prompt.
+func longRequests() (command, prompt bridge.Request) {
+	command = rig.Approval()
+	command.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("echo step\n", 1200)+"echo the end")
+	prompt = rig.Approval() // people approve the prompt alone
+	prompt.Prompt = strings.Repeat("Then a step.\n\n", 1200) + "echo the end"
+	prompt.Approval.Tool, prompt.Approval.Input = "deploy", nil
+	return command, prompt
 }
 
 // needsCode checks a request on a service.
@@ -81,5 +89,42 @@ func answersByToken(r *rig.Rig, a rig.Asked, code string) {
 	reply.Confirm = "prod " + code
 	if got, err := r.Person.Respond(r.Ctx, a.Interaction.ID, reply); err != nil || got.State != bridge.StateApproved {
 		r.T.Errorf("with the code: %s, %v", got.State, err)
+	}
+}
+
+// TestVerificationCodeInBrowser checks that the console shows the code only
+// after the end of a long text, with and without an input, and approves only
+// with it.
+func TestVerificationCodeInBrowser(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
+		withConsole(c)
+		c.Policy = []config.Rule{{Name: "all", Tools: config.Words{"*"}, Then: "ask", Risk: "high"}}
+		c.Risks = []config.Risk{{Name: "high"}}
+	}})
+	base := r.Daemons[0].URL + "/console/"
+	drive(t, ctx, "log in", chromedp.Navigate(base), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), chromedp.WaitNotPresent("#token"))
+	command, prompt := longRequests()
+	for name, req := range map[string]bridge.Request{"a command": command, "a prompt": prompt} {
+		a := r.Ask(req)
+		code := a.Interaction.Approval.Code
+		approve := `//main//div[@class="buttons"]/button[@data-decision="once"]`
+		drive(t, ctx, name+" opens", chromedp.Navigate(base+"#/i/"+string(a.Interaction.ID)), chromedp.WaitVisible(approve))
+		text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main .content").innerText`))
+		if err != nil || strings.Count(text, code) != 1 || strings.Index(text, code) < strings.Index(text, "echo the end") {
+			t.Errorf("%s: the code is not after the end of %d characters, %v", name, len(text), err)
+		}
+		drive(t, ctx, name+" with a wrong code", chromedp.Click(approve), chromedp.SendKeys("input[name=wanted]", "AAA AAA"),
+			chromedp.Click(`//main//div[label]//button`), chromedp.WaitVisible(`//*[contains(text(), "not the code after the last line")]`))
+		if got, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID); err != nil || got.State != bridge.StatePending {
+			t.Fatalf("%s: with a wrong code it is %s, %v", name, got.State, err)
+		}
+		drive(t, ctx, name+" with the code", chromedp.WaitNotPresent("input[name=wanted]"), chromedp.Click(approve), // the page was drawn again
+			chromedp.SendKeys("input[name=wanted]", strings.ToLower(code)), chromedp.Click(`//main//div[label]//button`), chromedp.WaitNotPresent(approve))
+		if got := a.End(); got.State != bridge.StateApproved {
+			t.Errorf("%s: with the code it is %s", name, got.State)
+		}
 	}
 }

@@ -86,6 +86,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		d.examinePasskeys(ctx, c, client)
 	}
 	d.examineResponders(c)
+	d.examinePrivate(c)
 	d.examinePlatforms(ctx, c)
 	d.examineDaemon(ctx, c)
 	switch {

@@ -42,7 +42,7 @@ func (p patient) yaml() string {
 		fmt.Fprintf(&b, "  %s: {slack: %s, discord: %q, telegram: %q}\n", name, who.Slack, who.Discord, who.Telegram)
 	}
 	route := c.Routes[bridge.DefaultRoute]
-	fmt.Fprintf(&b, "routes:\n  default: {to: [\"%s\"], responders: [%s]}\n", strings.Join(route.To, `", "`), strings.Join(route.Responders, ", "))
+	fmt.Fprintf(&b, "routes:\n  default: {to: [\"%s\"], responders: [%s], payload: %q}\n", strings.Join(route.To, `", "`), strings.Join(route.Responders, ", "), route.Payload)
 	fmt.Fprintf(&b, "agents:\n  ci: {token: a-token-of-some-length}\nidentity: {email: %t}\n", c.Identity.Email)
 	path := filepath.Join(p.t.TempDir(), "nod.yaml")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {

@@ -89,3 +89,33 @@ func TestDoctorNamesPeople(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestDoctorNamesPrivateRoutes checks that the doctor finds a private route that
+// posts where no responder can open a request.
+func TestDoctorNamesPrivateRoutes(t *testing.T) {
+	t.Parallel()
+	p, _ := newPatient(t)
+	route := p.config.Routes["default"]
+	route.Payload, route.Responders = "private", config.Words{"ana"}
+	p.config.Routes["default"] = route
+	const check = "routes.default.payload"
+	found, well := p.examine(noAsk)
+	if f := found[check]; f.Status != "skipped" || !strings.Contains(f.Fix, "click Start") {
+		t.Errorf("%v: %+v", well, f)
+	}
+	route.To = config.Words{"discord:" + sandbox.DiscordChannel}
+	p.config.Routes["default"] = route
+	ana := p.config.People["ana"]
+	ana.Discord = ""
+	p.config.People["ana"] = ana
+	found, _ = p.examine(noAsk)
+	if f := found[check]; f.Status != "warning" || !strings.Contains(f.Detail, "no responder has an account on discord") {
+		t.Errorf("%+v", f)
+	}
+	route.Payload = ""
+	p.config.Routes["default"] = route
+	found, _ = p.examine(noAsk)
+	if f, ok := found[check]; ok {
+		t.Errorf("%+v", f)
+	}
+}

@@ -1,0 +1,63 @@
+package setup
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
+)
+
+// examinePrivate finds private routes that post where no one can open their
+// requests: the card of a private request is empty for everyone else.
+func (d *Doctor) examinePrivate(c config.Config) {
+	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
+		route := c.Routes[name]
+		if !private(c, route) {
+			continue
+		}
+		check := "routes." + name + ".payload"
+		for _, to := range route.To {
+			platform, _, _ := strings.Cut(to, ":")
+			switch {
+			case !opens(c, route, platform):
+				d.add(check, bridge.FindingWarning, "private, and no responder has an account on "+platform+": no one can open a request at "+to,
+					"add the accounts of responders under people, or remove "+to+" from the route")
+			case platform == config.PlatformTelegram:
+				d.add(check, bridge.FindingSkipped, "a bot cannot see who has started a chat with it, and private requests open only there",
+					"have each responder click Start in a chat with the bot")
+			}
+		}
+	}
+}
+
+// private reports whether the requests of a route are private: by the route, or
+// by one that they escalate to.
+func private(c config.Config, route config.Route) bool {
+	names := []string{route.EscalateTo}
+	for _, s := range route.Escalation {
+		names = append(names, s.Route)
+	}
+	return route.Payload == config.PayloadPrivate ||
+		slices.ContainsFunc(names, func(n string) bool { return c.Routes[n].Payload == config.PayloadPrivate })
+}
+
+// opens reports whether a responder of a route may have an account on a
+// platform. Groups of the platform, schedules and linked accounts are not in the
+// config.
+func opens(c config.Config, route config.Route, platform string) bool {
+	if c.Identity.Linking {
+		return true
+	}
+	for _, r := range route.Responders {
+		group, ok := strings.CutPrefix(r, bridge.GroupMark)
+		if g := c.Groups[group]; ok && (g.Native(platform) != "" || g.OnCall != "") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(members(c, route.Responders), func(who string) bool {
+		p := c.People[who]
+		return p.Account(platform) != "" || platform == config.PlatformSlack && c.Identity.Email && p.Email != ""
+	})
+}
