@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -15,12 +16,12 @@ type messages struct {
 	view    bridge.View
 }
 
-func newMessages(t *testing.T, private bool) *messages {
+func newMessages(t *testing.T, private bool, hide bridge.Redactor) *messages {
 	t.Helper()
 	s := newSetup()
 	route := s.routes["default"]
 	route.Sessions, route.Attention.Private = true, private
-	s.routes["default"] = route
+	s.routes["default"], s.hide = route, hide
 	m := &messages{world: newWorld(t, s), agent: bridge.Agent{Name: "ci"}, session: "s1"}
 	status := m.report(bridge.SessionReport{State: bridge.SessionWorking, Title: "Fix the login"})
 	eventually(t, "the message is posted", func() bool {
@@ -85,7 +86,7 @@ func (m *messages) waiting() []bridge.Steering {
 // that each submission counts once, and when it is refused.
 func TestSessionMessages(t *testing.T) {
 	t.Parallel()
-	m := newMessages(t, false)
+	m := newMessages(t, false, nil)
 	m.said(m.opens("eve"), bridge.VerdictForbidden, "Only people who may answer")
 	m.said(m.submits("eve", "0", "run rm -rf /"), bridge.VerdictForbidden, "Only people who may answer")
 	if got := m.waiting(); len(got) > 0 {
@@ -126,7 +127,7 @@ func TestSessionMessages(t *testing.T) {
 // used elsewhere, sends no message.
 func TestForgedSessionMessages(t *testing.T) {
 	t.Parallel()
-	m := newMessages(t, false)
+	m := newMessages(t, false, nil)
 	other := shell("make")
 	other.Session = m.session
 	rec := m.open(m.agent, other)
@@ -155,11 +156,54 @@ func TestForgedSessionMessages(t *testing.T) {
 	m.state(rec.Interaction.ID, bridge.StatePending)
 }
 
+// NoteSteering implements bridge.SteeringNoter.
+func (p *board) NoteSteering(
+	_ context.Context, to bridge.MessageRef, _ *bridge.MessageRef, text string,
+) (bridge.MessageRef, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notes = append(p.notes, text)
+	return to, nil
+}
+
+// noted waits for the note with a text, and returns all notes.
+func (m *messages) noted(text string) string {
+	m.t.Helper()
+	var all string
+	eventually(m.t, "a note has "+text, func() bool {
+		m.chat.mu.Lock()
+		defer m.chat.mu.Unlock()
+		all = strings.Join(m.chat.notes, "\n")
+		return strings.Contains(all, text)
+	})
+	return all
+}
+
+// noPasswords redacts one password.
+type noPasswords struct{}
+
+func (noPasswords) Redact(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") }
+func (noPasswords) Secret(string) bool     { return false }
+
+// TestNotesRedacted checks that notes about a message do not show a credential
+// that the agent gets.
+func TestNotesRedacted(t *testing.T) {
+	t.Parallel()
+	m := newMessages(t, false, noPasswords{})
+	m.said(m.submits("ana", "1", "log in with hunter2"), bridge.VerdictNoted, "")
+	if got := m.waiting(); len(got) != 1 || got[0].Text != "log in with hunter2" {
+		t.Fatalf("the agent gets %+v", got)
+	}
+	if got := m.noted("ana wrote: 'log in with "); strings.Contains(got, "hunter2") {
+		t.Errorf("the chat reads %q", got)
+	}
+}
+
 // TestPrivateSessionMessages checks that notes about a message of a private
 // session do not repeat it.
 func TestPrivateSessionMessages(t *testing.T) {
 	t.Parallel()
-	m := newMessages(t, true)
+	m := newMessages(t, true, nil)
 	m.said(m.submits("ana", "1", "SECRET"), bridge.VerdictNoted, "")
 	got := m.waiting()
 	if len(got) != 1 || got[0].Text != "SECRET" {

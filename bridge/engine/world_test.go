@@ -275,7 +275,8 @@ type board struct {
 	mu    sync.Mutex
 	cards map[string]bridge.View // by channel and message
 	next  int
-	size  int // of a batch; zero means the largest
+	size  int      // of a batch; zero means the largest
+	notes []string // about messages to agents
 }
 
 // BatchSize implements bridge.Batcher.

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,6 +42,7 @@ type natives struct {
 // native holds what Slack shows of a session.
 type native struct {
 	status string
+	title  string
 	since  time.Time
 	tally  bridge.Tally
 	at     time.Time
@@ -58,26 +60,42 @@ func (n *natives) show(ctx context.Context, ref bridge.MessageRef, v bridge.View
 	}
 	s := v.Session
 	next := native{status: nativeStatus(*s), since: s.Status.Since, tally: s.Decided, at: time.Now()}
-	if !n.due(ref, next) {
-		return
-	}
-	p := slack.AgentSessionSetStatusParameters{Status: next.status, ChannelID: ref.Channel, ThreadTS: ref.Message}
 	if !v.Record.Interaction.Private {
-		p.Title = render.Cut(render.Line(s.Status.Title), maxNativeTitle, render.Runes)
+		next.title = render.Cut(render.Line(s.Status.Title), maxNativeTitle, render.Runes)
+	}
+	was, due := n.due(ref, next)
+	if !due {
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, nativeTime)
 	defer cancel()
-	_, err := n.api.SetAgentSessionStatusContext(ctx, p)
+	got, err := n.api.SetAgentSessionStatusContext(ctx, slack.AgentSessionSetStatusParameters{
+		Status: next.status, ChannelID: ref.Channel, ThreadTS: ref.Message, Title: next.title,
+	})
+	if err == nil && next.title != was.title && !sameTitle(got.Title, next.title) && (got.Title == "" || was.title != "") {
+		// The status sets the title only for a new session. People may change it.
+		_, err = n.api.RenameAgentSessionContext(ctx, slack.AgentSessionRenameParameters{
+			Title: next.title, ChannelID: ref.Channel, ThreadTS: ref.Message,
+		})
+	}
 	n.settle(ref, next, err)
 }
 
-// due reports whether a status has to be sent now.
-func (n *natives) due(ref bridge.MessageRef, next native) bool {
+// sameTitle reports whether Slack shows a title. Slack replaces colons. Any title
+// is the same as an empty one.
+func sameTitle(got, want string) bool {
+	plain := strings.NewReplacer(":", "_")
+	return want == "" || plain.Replace(got) == plain.Replace(want)
+}
+
+// due returns what was sent before, if this daemon sent it, and whether a status
+// has to be sent now.
+func (n *natives) due(ref bridge.MessageRef, next native) (native, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	was, known := n.sent[ref]
-	same := known && was.status == next.status && was.since.Equal(next.since) && was.tally == next.tally
-	return !next.at.Before(n.until) && !(same && next.at.Sub(was.at) < nativeAgain)
+	same := known && was.status == next.status && was.title == next.title && was.since.Equal(next.since) && was.tally == next.tally
+	return was, !next.at.Before(n.until) && !(same && next.at.Sub(was.at) < nativeAgain)
 }
 
 // settle records the result of sending a status. For an app that is not an

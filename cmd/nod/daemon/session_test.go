@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -227,24 +228,36 @@ func TestSessionMessageSteers(t *testing.T) {
 			if s != "telegram" { // there, her message is in the chat
 				m.Eventually("the chat reads the second", func() bool { return m.said("ana wrote: 'then stop the server'") })
 			}
-
+			sent := []string{"use port 8080", "then stop the server"}
+			for n := range 8 { // they are not separated by anything
+				sent = append(sent, fmt.Sprint("reply ", n))
+				if _, err := m.Sandbox.Act(m.Ctx, sandbox.Action{
+					Service: s, As: "ana", Do: "reply", Channel: at.Channel, Message: at.Message, Text: sent[len(sent)-1],
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.Eventually("nod has them all", func() bool {
+				waiting, err := m.Client.Keys(m.Ctx, "*:m:*").Result()
+				return err == nil && len(waiting) == len(sent)
+			})
 			m.Daemons[0].Stop()
 			m.Agent = client.New(m.Start(rig.Listen(t)).URL, rig.TestAgentToken, nil)
 			m.Connected()
 			var all []bridge.Message
-			m.Eventually("the agent gets both", func() bool { all = m.take(); return len(all) > 1 })
-			for n, want := range []string{"use port 8080", "then stop the server"} {
-				if got := all[n].Steering; got.Text != want || got.By.Person != "ana" || len(all) != 2 {
+			m.Eventually("the agent gets all", func() bool { all = m.take(); return len(all) >= len(sent) })
+			for n, want := range sent {
+				if got := all[n].Steering; got.Text != want || got.By.Person != "ana" || len(all) != len(sent) {
 					t.Fatalf("message %d of %d is %+v", n, len(all), got)
 				}
 			}
 			if m.said("Delivered to") {
 				t.Error("delivered before the agent has acknowledged it")
 			}
-			if err := m.Agent.Acknowledge(m.Ctx, m.session, all[1].ID); err != nil {
+			if err := m.Agent.Acknowledge(m.Ctx, m.session, all[len(all)-1].ID); err != nil {
 				t.Fatal(err)
 			}
-			m.Eventually("the chat reads that both were delivered", func() bool {
+			m.Eventually("the chat reads that all were delivered", func() bool {
 				return m.said("Delivered to") && !m.said("Waiting, not")
 			})
 			if more := m.take(); len(more) != 0 {
