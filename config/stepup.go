@@ -33,8 +33,9 @@ func (s *StepUp) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		return n.Decode(&s.Method)
 	}
-	for k := 0; k+1 < len(n.Content); k += 2 {
-		if key := n.Content[k].Value; n.Kind == yaml.MappingNode && !slices.Contains([]string{"method", "approvals", "fallback"}, key) {
+	known := []string{"method", "approvals", "fallback"}
+	for k := 0; n.Kind == yaml.MappingNode && k+1 < len(n.Content); k += 2 {
+		if key := n.Content[k].Value; !slices.Contains(known, key) {
 			unknown := fmt.Sprintf("line %d: field %s not found in type config.StepUp", n.Content[k].Line, key)
 			return &yaml.TypeError{Errors: []string{unknown}}
 		}
