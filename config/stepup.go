@@ -3,8 +3,10 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -88,12 +90,13 @@ func (s *StepUp) check(bad func(key, format string, args ...any)) {
 	}
 }
 
-// passkeyURL reports whether browsers offer passkeys at a URL. They require
-// https, except for localhost.
+// passkeyURL reports whether browsers offer passkeys at a URL. They require a
+// host name, and https except for localhost.
 func passkeyURL(s string) bool {
 	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" {
+	if err != nil || u.Hostname() == "" || net.ParseIP(u.Hostname()) != nil {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && u.Hostname() == "localhost"
+	local := u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost")
+	return u.Scheme == "https" || u.Scheme == "http" && local
 }
