@@ -121,7 +121,7 @@ func assertion(t *testing.T, st passkey.Statement, response []byte) passkey.Asse
 }
 
 // TestOtherVerifier checks that the verifier in JavaScript agrees about each
-// assertion. With NOD_PASSKEY_CASES, it writes the assertions to that file.
+// assertion. With NOD_PASSKEY_CASES, it writes them to that directory.
 func TestOtherVerifier(t *testing.T) {
 	t.Parallel()
 	cases := verifierCases(t)
@@ -134,10 +134,11 @@ func TestOtherVerifier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := os.Getenv("NOD_PASSKEY_CASES")
-	if path == "" {
-		path = filepath.Join(t.TempDir(), "cases.json")
+	dir := os.Getenv("NOD_PASSKEY_CASES")
+	if dir == "" {
+		dir = t.TempDir()
 	}
+	path := filepath.Join(dir, "cases.json")
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}

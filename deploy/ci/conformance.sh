@@ -37,6 +37,12 @@ unset NOD_SANDBOX_RECORD
 if command -v chromium >/dev/null 2>&1; then
   (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$|TestConsoleInbox' ./cmd/nod/daemon)
 fi
+# @simplewebauthn/server, which shares no code with nod, checks what passkeys
+# signed: in software, and in Chromium if it is installed.
+mkdir "$bin/passkeys"
+(cd "$root" && NOD_PASSKEY_CASES="$bin/passkeys" go test -count=1 -run 'TestOtherVerifier$' ./bridge/passkey)
+(cd "$root" && NOD_PASSKEY_CASES="$bin/passkeys" go test -count=1 -run 'TestSign$' ./cmd/nod/daemon)
+(cd "$own" && npm run --silent passkeys -- "$bin"/passkeys/*.json)
 # The agents' own programs are large, so they are not among the dependencies. If
 # one cannot be installed, its tests are skipped with a message. In CI, that is a
 # failure.

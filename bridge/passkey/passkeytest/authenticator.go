@@ -129,9 +129,11 @@ func (a *Authenticator) client(t testing.TB, challenge, typ string) []byte {
 	if a.Type != "" {
 		typ = a.Type
 	}
-	raw, err := json.Marshal(map[string]any{
-		"type": typ, "challenge": challenge, "origin": a.Origin, "crossOrigin": a.Cross,
-	})
+	data := map[string]any{"type": typ, "challenge": challenge, "origin": a.Origin, "crossOrigin": a.Cross}
+	if a.Cross {
+		data["topOrigin"] = "https://evil.example.com"
+	}
+	raw, err := json.Marshal(data)
 	if err != nil {
 		t.Fatal(err)
 	}

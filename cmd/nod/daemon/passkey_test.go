@@ -2,7 +2,12 @@ package daemon_test
 
 import (
 	"context"
+	"encoding/json"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +17,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 )
@@ -115,5 +121,95 @@ func TestAddPasskey(t *testing.T) {
 	keys, err := r.Person.PasskeyKeys(t.Context())
 	if err != nil || keys == nil || len(keys.Keys) != 2 || keys.RPID != "localhost" || !strings.HasPrefix(keys.Origins[0], "http://localhost:") {
 		t.Errorf("the public keys are %+v, %v", keys, err)
+	}
+}
+
+// verifiedOffline checks with public keys only that ana's passkey signed the
+// decision of a record, and that every changed byte of the signed fields is
+// noticed, by nod and by the verifier in JavaScript.
+func verifiedOffline(t *testing.T, r *rig.Rig, rec bridge.Record) {
+	t.Helper()
+	keys, receipt := r.Receipt(rec)
+	people, err := r.Agent.PasskeyKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.SignedBy(receipt); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("without the keys of people: %v", err)
+	}
+	keys.Passkeys = people
+	if who, err := keys.SignedBy(receipt); err != nil || !slices.Equal(who, []string{"ana"}) {
+		t.Errorf("signed by %q, %v", who, err)
+	}
+	raw, err := json.Marshal(receipt.Assertion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range raw {
+		flipped, forged := slices.Clone(raw), receipt
+		flipped[n] ^= 1
+		forged.Assertion = &bridge.Assertion{}
+		if json.Unmarshal(flipped, forged.Assertion) != nil || *forged.Assertion == *receipt.Assertion {
+			continue
+		}
+		if _, err := keys.SignedBy(forged); err == nil {
+			t.Errorf("byte %d of %s is not noticed", n, flipped)
+		}
+	}
+	for name, change := range map[string]func(*proof.Receipt){
+		"request": func(r *proof.Receipt) { r.ID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f04" },
+		"digest":  func(r *proof.Receipt) { r.Digest = strings.Repeat("ab", 32) },
+		"edit":    func(r *proof.Receipt) { r.ApprovedDigest = strings.Repeat("ab", 32) },
+		"scope":   func(r *proof.Receipt) { r.Scope = bridge.ScopeAlways },
+		"state":   func(r *proof.Receipt) { r.State = bridge.StateDenied },
+		"person":  func(r *proof.Receipt) { r.Actor = &bridge.Actor{Person: "bo"} },
+		"missing": func(r *proof.Receipt) { r.Assertion = nil },
+		"claim":   func(r *proof.Receipt) { r.Assurance = "" },
+	} {
+		forged := receipt
+		change(&forged)
+		if _, err := keys.SignedBy(forged); bridge.ErrorCode(err) != bridge.CodeForbidden {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+	otherVerifier(t, keys, rec)
+	if dir := os.Getenv("NOD_PASSKEY_CASES"); dir != "" { // for the verifier of others
+		one := []any{map[string]any{"name": "Chromium", "good": true, "keys": people, "assertion": receipt.Assertion}}
+		raw, err := json.Marshal(one)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, string(rec.Interaction.ID)+".json"), raw, 0o600)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// otherVerifier checks a record with the verifier in JavaScript.
+func otherVerifier(t *testing.T, keys proof.JWKS, rec bridge.Record) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return // without Node.js, the other tests count
+	}
+	dir := t.TempDir()
+	write := func(name string, v any) string {
+		raw, err := json.Marshal(v)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(dir, name)
+	}
+	keysPath := write("keys.json", keys)
+	out, err := exec.Command(node, "../../../deploy/verify/passkey.mjs", keysPath, write("record.json", rec)).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "by the passkey of ana") {
+		t.Errorf("the verifier in JavaScript: %v\n%s", err, out)
+	}
+	rec.Receipt = rec.Receipt[:len(rec.Receipt)-2] + "AA"
+	if out, err := exec.Command(node, "../../../deploy/verify/passkey.mjs", keysPath, write("forged.json", rec)).CombinedOutput(); err == nil {
+		t.Errorf("the verifier in JavaScript accepts a changed receipt: %s", out)
 	}
 }

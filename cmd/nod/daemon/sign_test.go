@@ -123,6 +123,7 @@ func TestSign(t *testing.T) {
 			t.Errorf("%s: %s %+v", service, rec.State, rec.Response)
 		}
 		asked.Closed("with a passkey")
+		verifiedOffline(t, r, rec)
 		drive(t, ctx, "the link again", chromedp.Navigate("about:blank"), chromedp.Navigate(link), onPage("This link is not valid"))
 	}
 }
