@@ -136,7 +136,12 @@ func TestSignDialogs(t *testing.T) {
 // changes anything.
 func TestSignPage(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: withStepUp})
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		withStepUp(c)
+		route := c.Routes["default"]
+		route.Payload = config.PayloadPrivate
+		c.Routes["default"] = route
+	}})
 	d := newDevice(r)
 	a := r.Ask(rig.Approval())
 	_, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{Decision: bridge.DecideOnce})
@@ -148,6 +153,9 @@ func TestSignPage(t *testing.T) {
 		if status, _ := d.call(method, e.Link, "", ""); status != http.StatusOK {
 			t.Errorf("%s: %d", method, status)
 		}
+	}
+	if _, page := d.call(http.MethodGet, e.Link, "", ""); !strings.Contains(page, "make deploy") {
+		t.Errorf("the page hides a private request from its responder: %s", page)
 	}
 	good := d.signature(e.Link)
 	for _, c := range []struct {
