@@ -208,7 +208,7 @@ func newRow(rec bridge.Record) row {
 	if resp := rec.Response; resp != nil {
 		out.Closed = resp.At
 		if resp.Actor != nil {
-			out.By = render.Line(resp.Actor.Display()) + " on " + resp.Actor.Platform
+			out.By = render.Line(resp.Actor.Display()) + " on " + resp.Actor.Platform + resp.Assurance.With()
 		}
 	}
 	return out
