@@ -48,7 +48,7 @@ func NewMessage(id string, r Record) Message {
 		}
 	}
 	if a := r.Response.Actor; a != nil {
-		b.WriteString("By: " + a.Display() + " on " + a.Platform + "\n")
+		b.WriteString("By: " + a.Display() + " on " + a.Platform + r.Response.Assurance.With() + "\n")
 	}
 	m.Text = b.String()
 	return m

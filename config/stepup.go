@@ -3,8 +3,10 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -33,8 +35,9 @@ func (s *StepUp) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		return n.Decode(&s.Method)
 	}
-	for k := 0; k+1 < len(n.Content); k += 2 {
-		if key := n.Content[k].Value; n.Kind == yaml.MappingNode && !slices.Contains([]string{"method", "approvals", "fallback"}, key) {
+	known := []string{"method", "approvals", "fallback"}
+	for k := 0; n.Kind == yaml.MappingNode && k+1 < len(n.Content); k += 2 {
+		if key := n.Content[k].Value; !slices.Contains(known, key) {
 			unknown := fmt.Sprintf("line %d: field %s not found in type config.StepUp", n.Content[k].Line, key)
 			return &yaml.TypeError{Errors: []string{unknown}}
 		}
@@ -87,12 +90,13 @@ func (s *StepUp) check(bad func(key, format string, args ...any)) {
 	}
 }
 
-// passkeyURL reports whether browsers offer passkeys at a URL. They require
-// https, except for localhost.
+// passkeyURL reports whether browsers offer passkeys at a URL. They require a
+// host name, and https except for localhost.
 func passkeyURL(s string) bool {
 	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" {
+	if err != nil || u.Hostname() == "" || net.ParseIP(u.Hostname()) != nil {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && u.Hostname() == "localhost"
+	local := u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost")
+	return u.Scheme == "https" || u.Scheme == "http" && local
 }

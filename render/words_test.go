@@ -173,6 +173,36 @@ func TestCardOfVotes(t *testing.T) {
 	}
 }
 
+// TestCardOfProof checks that a card says which proof it requires, and that a
+// closed one says who gave which.
+func TestCardOfProof(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval")
+	i := &v.Record.Interaction
+	i.StepUp = &bridge.StepUp{Method: bridge.AssurancePasskey, Fallback: bridge.AssuranceTOTP}
+	want := "🔑 Requires a passkey or a one-time code. The page to sign shows the code " + i.SignCode() + "."
+	if _, text := card(v); !strings.Contains(text, want) {
+		t.Errorf("it does not say %q:\n%s", want, text)
+	}
+	over := find(t, "approval-approved")
+	over.Record.Response.Assurance = bridge.AssurancePasskey
+	who := over.Record.Response.Actor.Display()
+	if _, text := card(over); !strings.Contains(text, "✅ Approved by "+who+" with a passkey") {
+		t.Errorf("the closed card says\n%s", text)
+	}
+	over.Record.Response.Assurance = bridge.AssuranceTOTP
+	if _, text := card(over); !strings.Contains(text, "with a one-time code (weaker than a passkey)") {
+		t.Errorf("the closed card says\n%s", text)
+	}
+	over.Record.Votes = []bridge.Vote{
+		{State: bridge.StateApproved, Actor: bridge.Actor{Person: "ana"}, Assurance: bridge.AssurancePasskey},
+		{State: bridge.StateApproved, Actor: bridge.Actor{Person: "bo"}},
+	}
+	if _, text := card(over); !strings.Contains(text, "Approved by ana with a passkey, bo") {
+		t.Errorf("the closed card says\n%s", text)
+	}
+}
+
 // TestBatchControls checks which decisions a batch offers for one approval and
 // for all.
 func TestBatchControls(t *testing.T) {

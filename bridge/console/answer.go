@@ -85,11 +85,12 @@ type outcome struct {
 }
 
 // together reports whether a request may be decided with others. A risk level
-// that people have to see, a typed confirmation, and an agent that does not want
+// that people have to see, a typed confirmation, a signature, and an agent that does not want
 // approval to stand out call for a decision of its own.
 func together(i bridge.Interaction) bool {
 	a := i.Approval
-	return i.Kind == bridge.KindApproval && a != nil && a.Confirm == "" && i.StepUp == nil && !a.DefaultNo && render.Risk(i) == ""
+	alone := i.StepUp != nil || render.Risk(i) != ""
+	return i.Kind == bridge.KindApproval && !alone && a != nil && a.Confirm == "" && !a.DefaultNo
 }
 
 // answers decides several requests in the same way. Each keeps its own outcome,

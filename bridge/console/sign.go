@@ -61,12 +61,14 @@ func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
 }
 
 func newSignView(s engine.SignPage) signView {
+	s.Record.Interaction.Private = false // only the person who may answer gets the link
 	t, i := s.Ticket, s.Record.Interaction
 	shown := newCard(s.Record, true)
 	out := signView{
-		Headline: shown.Headline, From: shown.From, Body: template.HTML(shown.Body), Notes: shown.Notes, //nolint:gosec // newCard escapes
-		Decision: signedDecision(t.Response), Covers: i.Coverage(t.Response.Scope), Person: t.Actor.Person, Code: i.SignCode(),
-		Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires, Options: string(s.Options), OneTime: s.Code,
+		Headline: shown.Headline, From: shown.From, Notes: shown.Notes,
+		Body:     template.HTML(shown.Body), //nolint:gosec // newCard escapes
+		Decision: signedDecision(t.Response), Covers: i.Coverage(t.Response.Scope), Person: t.Actor.Person,
+		Code: i.SignCode(), Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires, Options: string(s.Options), OneTime: s.Code,
 	}
 	out.Notes = slices.DeleteFunc(out.Notes, func(n string) bool { return strings.Contains(n, out.Code) })
 	if len(t.Response.Input) > 0 && i.Approval != nil {
@@ -102,7 +104,8 @@ func (c *Console) sign(w http.ResponseWriter, r *http.Request) {
 	}
 	note := ""
 	if err == nil {
-		note, err = c.engine.Sign(r.Context(), r.PathValue("secret"), engine.Proof{Passkey: in.Passkey, Code: strings.TrimSpace(in.Code)})
+		proof := engine.Proof{Passkey: in.Passkey, Code: strings.TrimSpace(in.Code)}
+		note, err = c.engine.Sign(r.Context(), r.PathValue("secret"), proof)
 	}
 	if err != nil {
 		switch bridge.ErrorCode(err) {

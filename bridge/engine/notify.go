@@ -199,7 +199,8 @@ func describe(r bridge.Record) string {
 	case r.State.Final():
 		over := "Closed: " + r.Outcome()
 		if r.Response != nil && r.Response.Actor != nil {
-			over += ", by " + bridge.OneLine(r.Response.Actor.Display()) + " on " + r.Response.Actor.Platform + r.Response.Assurance.With()
+			a := r.Response.Actor
+			over += ", by " + bridge.OneLine(a.Display()) + " on " + a.Platform + r.Response.Assurance.With()
 		}
 		lines = append(lines, over+".")
 	case len(r.Votes) > 0:

@@ -90,10 +90,10 @@ func (s *signer) ask(
 	if r.ApprovedDigest != "" {
 		payload = r.ApprovedDigest
 	}
+	st := passkey.NewStatement(string(i.ID), payload, string(r.State), string(r.Scope), actor.Person)
 	t := bridge.Ticket{
-		ID: i.ID, Actor: actor, Response: r, Shown: proof.ShownHash(i),
-		Statement: bridge.Statement(passkey.NewStatement(string(i.ID), payload, string(r.State), string(r.Scope), actor.Person)),
-		Expires:   time.Now().UTC().Add(bridge.TicketTTL),
+		ID: i.ID, Actor: actor, Response: r, Shown: proof.ShownHash(i), Statement: bridge.Statement(st),
+		Expires: time.Now().UTC().Add(bridge.TicketTTL),
 	}
 	raw, err := bridge.EncodeJSON(t)
 	if err != nil {
@@ -269,6 +269,7 @@ func (cl *clicks) sign(ctx context.Context, secret string, p Proof) (string, err
 }
 
 func errTicket() error {
-	return bridge.Errorf(bridge.CodeNotFound, "this link is not valid: it was used, it has expired, or its request is gone; nothing was recorded").
+	const why = "it was used, it has expired, or its request is gone"
+	return bridge.Errorf(bridge.CodeNotFound, "this link is not valid: %s; nothing was recorded", why).
 		WithHint("approve the request again to get a new link")
 }

@@ -218,7 +218,8 @@ the request, unless --keep is set.`
 func outcome(w io.Writer, rec bridge.Record) error {
 	by := ""
 	if rec.Response != nil && rec.Response.Actor != nil {
-		by = " by " + render.Line(rec.Response.Actor.Display()) + " on " + render.Line(rec.Response.Actor.Platform) + rec.Response.Assurance.With()
+		a := rec.Response.Actor
+		by = " by " + render.Line(a.Display()) + " on " + render.Line(a.Platform) + rec.Response.Assurance.With()
 	}
 	reason := ""
 	if rec.Response != nil && rec.Response.Reason != "" {

@@ -192,17 +192,6 @@ func AlwaysToken(f bridge.Form) string {
 	return f.View.Token(bridge.ActionSubmit, slices.Index(i.Decisions(), bridge.DecideDenyAlways), bridge.OptionDecide)
 }
 
-// Closed returns the view that replaces a form which was submitted too late.
-//
-// A link that is not empty has a button.
-func Closed(note, link string) slack.ModalViewRequest {
-	said := richText("", []render.Block{render.Para(render.Clean(note))})
-	return slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: CallbackID + "-closed", Title: plain(render.TitleAnswer, maxModalTitle), Close: plain("Close", maxModalTitle),
-		Blocks: slack.Blocks{BlockSet: append([]slack.Block{said}, linkTo(link)...)},
-	}
-}
-
 // context returns the start of the prompt, because a form on a phone covers the
 // card.
 func context(v bridge.View) slack.Block {

@@ -1,5 +1,5 @@
 // The passkeys and one-time codes of the person who is signed in.
-import { ago, call, el, hush, post, say } from "./dom.js";
+import { ago, call, el, hush, joined, post, say } from "./dom.js";
 import { add, supported } from "./webauthn.js";
 
 // act runs an action of a button and draws the page again.
@@ -15,12 +15,13 @@ const act = (redraw, f) => async (e) => {
 };
 
 function row(key, redraw) {
+  const name = key.label || "Passkey";
   const state = key.revoked ? "revoked" : key.synchronized ? "synchronized" : "on one device";
-  return el("tr", {},
-    el("th", { scope: "row" }, key.label || "Passkey"), el("td", {}, el("code", {}, key.id.slice(0, 8))), el("td", {}, state),
-    el("td", {}, ago(key.created)), el("td", {}, key.used ? ago(key.used) : "never"),
-    el("td", {}, !key.revoked && el("button", { type: "button", class: "bad", "aria-label": "Revoke " + (key.label || key.id.slice(0, 8)),
-      onclick: act(redraw, () => post("/console/passkeys/revoke", { id: key.id })) }, "Revoke")));
+  return el("li", { class: "passkey" },
+    el("div", {}, el("strong", {}, name), " ", el("code", {}, key.id.slice(0, 8)),
+      el("div", { class: "soft" }, joined(state, el("span", {}, "added ", ago(key.created)), el("span", {}, "used ", key.used ? ago(key.used) : "never")))),
+    !key.revoked && el("button", { type: "button", class: "bad", "aria-label": "Revoke " + name,
+      onclick: act(redraw, () => post("/console/passkeys/revoke", { id: key.id })) }, "Revoke"));
 }
 
 function adding(list, redraw) {
@@ -62,9 +63,7 @@ export default async function draw({ redraw }) {
     el("h1", {}, "Passkeys"),
     el("p", {}, "With a passkey you sign approvals that need more than a click. It works on " + list.site + " only."),
     valid === 1 && el("p", { class: "soft" }, "Add a second passkey on another device, in case you lose this one."),
-    list.items.length ? el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Passkeys" }, el("table", {},
-      el("thead", {}, el("tr", {}, ["Name", "ID", "State", "Added", "Used", "Action"].map((t) => el("th", { scope: "col" }, t)))),
-      el("tbody", {}, list.items.map((k) => row(k, redraw))))) : el("p", {}, "No passkeys."),
+    list.items.length ? el("ul", { class: "passkeys" }, list.items.map((k) => row(k, redraw))) : el("p", {}, "No passkeys."),
     el("h2", {}, "Add a passkey"), adding(list, redraw),
     el("h2", {}, "One-time codes"),
     el("p", { class: "soft" }, "Codes of an authenticator app are a fallback where nod allows them. They are weaker than a passkey."),

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/webauthn"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
@@ -107,6 +109,8 @@ func TestAddPasskey(t *testing.T) {
 	drive(t, ctx, "add another", script(`document.getElementById("label").value = ""`), chromedp.SendKeys("#label", "Laptop\n"), onPage("Laptop"))
 	axe(t, ctx, "passkeys")
 	screenshot(t, ctx, "passkeys")
+	addCodes(t, ctx)
+	axe(t, ctx, "one-time codes")
 	drive(t, ctx, "revoke", chromedp.Click(`button[aria-label="Revoke Phone"]`), onPage("revoked"))
 	drive(t, ctx, "the last one", chromedp.Click(`button[aria-label="Revoke Laptop"]`),
 		chromedp.WaitVisible(`//div[@id="said"][contains(., "only an administrator")]`))
@@ -122,6 +126,24 @@ func TestAddPasskey(t *testing.T) {
 	if err != nil || keys == nil || len(keys.Keys) != 2 || keys.RPID != "localhost" || !strings.HasPrefix(keys.Origins[0], "http://localhost:") {
 		t.Errorf("the public keys are %+v, %v", keys, err)
 	}
+}
+
+// addCodes turns on one-time codes on the page of passkeys, as a person with an
+// authenticator app does.
+func addCodes(t *testing.T, ctx context.Context) {
+	t.Helper()
+	drive(t, ctx, "set up codes", chromedp.Click(`//main//button[contains(., "Set up one-time codes")]`), chromedp.WaitVisible("#code"))
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main form p code").textContent`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := passkey.TOTPSecret(strings.ReplaceAll(text, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drive(t, ctx, "a wrong code", chromedp.SendKeys("#code", "000000\n"), chromedp.WaitVisible(`//div[@id="said"][contains(., "code is wrong")]`))
+	code := passkey.TOTPCode(secret, time.Now().Unix()/30)
+	drive(t, ctx, "the code", script(`document.getElementById("code").value = ""`), chromedp.SendKeys("#code", code+"\n"), onPage("One-time codes are on"))
 }
 
 // verifiedOffline checks with public keys only that ana's passkey signed the
