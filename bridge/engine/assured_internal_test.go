@@ -3,8 +3,11 @@ package engine
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // TestAssuredOutcomes checks that the port through which every part approves
@@ -49,5 +52,35 @@ func TestAssuredOutcomes(t *testing.T) {
 	}
 	if err := settle(bridge.Response{State: bridge.StateApproved, Actor: &ana, Assurance: bridge.AssurancePasskey}, true); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTicketExpires checks that a ticket ends at its time, even if the store
+// still has it.
+func TestTicketExpires(t *testing.T) {
+	t.Parallel()
+	site, err := passkey.NewSite("https://nod.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOffice(t, func(options *Options) {
+		options.Signing = Signing{Store: struct{ passkey.Store }{}, Site: &site}
+	})
+	rec := o.store.put(t, bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}})
+	for left, want := range map[time.Duration]bridge.Code{time.Minute: "", -time.Millisecond: bridge.CodeNotFound} {
+		ticket := bridge.Ticket{
+			ID: rec.Interaction.ID, Shown: proof.ShownHash(rec.Interaction), Expires: time.Now().Add(left),
+		}
+		raw, err := bridge.EncodeJSON(ticket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret := newSecret()
+		if _, err := o.store.PutNote(t.Context(), ticketKey(secret), string(raw), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := o.signer.open(t.Context(), secret); bridge.ErrorCode(err) != want {
+			t.Errorf("%s left: %v, want %q", left, err, want)
+		}
 	}
 }

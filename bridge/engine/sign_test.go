@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -336,4 +337,44 @@ type stopped struct{ bridge.Store }
 
 func (s stopped) Settle(context.Context, bridge.Settlement) (bridge.Record, bool, error) {
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "the daemon stopped")
+}
+
+// TestSignedTogether checks that of many signatures of one approval at the same
+// time, exactly one outcome is stored, with one of them.
+func TestSignedTogether(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, passkeyNeeded)
+	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
+	secret := b.asked("ana", id, bridge.DecideOnce)
+	var proofs []engine.Proof
+	for range 8 {
+		proofs = append(proofs, b.signature("ana", secret))
+	}
+	var wg sync.WaitGroup
+	for n := range 16 { // each signature twice
+		wg.Go(func() {
+			_, err := b.engine.Sign(t.Context(), secret, proofs[n%len(proofs)])
+			if c := bridge.ErrorCode(err); c != "" && c != bridge.CodeForbidden && c != bridge.CodeConflict && c != bridge.CodeNotFound {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	rec, err := b.engine.Get(t.Context(), id)
+	if err != nil || rec.State != bridge.StateApproved || rec.Response.Assertion == nil {
+		t.Fatalf("%s %+v %v", rec.State, rec.Response, err)
+	}
+	decisions := 0
+	events, _, err := b.store.Events(t.Context(), "", bridge.EventFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.Type == bridge.EventResponse {
+			decisions++
+		}
+	}
+	if decisions != 1 {
+		t.Errorf("%d outcomes", decisions)
+	}
 }

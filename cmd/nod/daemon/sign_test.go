@@ -126,4 +126,21 @@ func TestSign(t *testing.T) {
 		verifiedOffline(t, r, rec)
 		drive(t, ctx, "the link again", chromedp.Navigate("about:blank"), chromedp.Navigate(link), onPage("This link is not valid"))
 	}
+
+	signsInConsole(t, ctx, r)
+}
+
+// signsInConsole checks that an approval in the console leads to the page as
+// well.
+func signsInConsole(t *testing.T, ctx context.Context, r *rig.Rig) {
+	t.Helper()
+	asked := r.Ask(rig.Approval(bridge.ScopeOnce))
+	drive(t, ctx, "approve in the console", chromedp.Navigate("about:blank"), chromedp.Navigate(r.Config.Console.URL+"/console/"),
+		chromedp.SendKeys("#token", rig.AnaToken+"\n"), chromedp.WaitVisible(`//a[@class="row"]`), script(`document.querySelector("a.row").click()`),
+		onPage("Timeline"), chromedp.Click(`button[data-decision="once"]`), chromedp.WaitVisible("#passkey"))
+	asked.StillPending()
+	drive(t, ctx, "sign", chromedp.Click("#passkey"), chromedp.WaitVisible(`//p[@id="done"][contains(., "approved once")]`))
+	if rec := asked.End(); rec.State != bridge.StateApproved || rec.Response.Assurance != bridge.AssurancePasskey {
+		t.Errorf("%s %+v", rec.State, rec.Response)
+	}
 }
