@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// served is what a server knows and was asked.
+// served holds what a server knows and was asked.
 type served struct {
 	mu    sync.Mutex
 	turns string
