@@ -205,7 +205,7 @@ test("grants, dialects and health", async () => {
   const keys = { keys: [{ ...(await agent.keys()).keys[0], x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }] };
   const distrustful = new Nod({ url: live.url, token: agentToken, keys });
   const again = structuredClone(parts);
-  again[0].toolCall.toolName = "otherTool";
+  Object.assign(again[0], { approvalId: "a-2", toolCall: { toolCallId: "d", toolName: "otherTool", input: {} } });
   const refusal = asked("otherTool", { decision: "once" }, () => distrustful.exchange("ai_sdk", again));
   await assert.rejects(refusal, refused("forbidden"));
   assert.equal((await agent.health()).status, "ok");
