@@ -19,6 +19,35 @@ const notification = `{"version": "4", "groupKey": "{}:{alertname=\"%[1]s\"}", "
 	"groupLabels": {"alertname": %[1]q}, "commonLabels": {"alertname": %[1]q}, "commonAnnotations": {}, "externalURL": "",
 	"alerts": [{"status": %[2]q, "labels": {"alertname": %[1]q}, "startsAt": "2026-11-21T14:30:00Z", "fingerprint": "1"}]}`
 
+// alert sends a notification as soon as the receiver listens.
+func (k *kitchen) alert(url, body string) {
+	k.t.Helper()
+	k.r.Eventually("the receiver takes the notification", func() bool {
+		resp, err := http.Post(url, "application/json", strings.NewReader(body))
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// choose answers the request about an alert as soon as it is open.
+func (k *kitchen) choose(alert, choice string) {
+	k.t.Helper()
+	reply := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer(choice)}}
+	k.r.Eventually("the request is answered", func() bool {
+		page, err := k.r.Person.List(k.t.Context(), bridge.ListFilter{State: bridge.StatePending})
+		for _, rec := range page.Items {
+			if strings.Contains(rec.Interaction.Prompt, alert) {
+				_, err = k.r.Person.Respond(k.t.Context(), rec.Interaction.ID, reply)
+				return err == nil
+			}
+		}
+		return false
+	})
+}
+
 // TestRecipeAlertmanager sends notifications to the receiver. Each choice is
 // carried out once.
 func TestRecipeAlertmanager(t *testing.T) {
@@ -48,17 +77,7 @@ func TestRecipeAlertmanager(t *testing.T) {
 		}
 		return func() { _ = cmd.Process.Kill(); _ = cmd.Wait() } // it may have ended
 	}
-	send := func(name, status string) {
-		k.r.Eventually("the receiver takes the notification", func() bool {
-			body := strings.NewReader(fmt.Sprintf(notification, name, status))
-			resp, err := http.Post("http://127.0.0.1:"+port, "application/json", body)
-			if err != nil {
-				return false
-			}
-			resp.Body.Close()
-			return resp.StatusCode == http.StatusOK
-		})
-	}
+	send := func(name, status string) { k.alert("http://127.0.0.1:"+port, fmt.Sprintf(notification, name, status)) }
 	done := func() string {
 		raw, err := os.ReadFile(filepath.Join(k.dir, "done"))
 		if err != nil {
@@ -66,24 +85,11 @@ func TestRecipeAlertmanager(t *testing.T) {
 		}
 		return string(raw)
 	}
-	choose := func(name, choice string) {
-		k.r.Eventually("the request is answered", func() bool {
-			page, err := k.r.Person.List(t.Context(), bridge.ListFilter{State: bridge.StatePending})
-			for _, rec := range page.Items {
-				reply := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer(choice)}}
-				if strings.Contains(rec.Interaction.Prompt, name) {
-					_, err = k.r.Person.Respond(t.Context(), rec.Interaction.ID, reply)
-					return err == nil
-				}
-			}
-			return false
-		})
-	}
 	stop := start()
 	send("Resolved", "resolved")
 	send("Slow", "firing")
 	send("Slow", "firing")
-	choose("Slow", "restart the worker")
+	k.choose("Slow", "restart the worker")
 	const restarted = "systemctl restart worker\n"
 	k.r.Eventually("the worker restarts", func() bool { return done() == restarted })
 	stop()
@@ -91,7 +97,7 @@ func TestRecipeAlertmanager(t *testing.T) {
 	defer func() { stop() }()
 	send("Slow", "firing") // again, after a restart
 	send("Full", "firing")
-	choose("Full", "silence for 1h")
+	k.choose("Full", "silence for 1h")
 	const silenced = "amtool silence add alertname=Full --duration=1h --comment=by nod\n"
 	k.r.Eventually("the alert is silenced", func() bool { return done() == restarted+silenced })
 	page, err := k.r.Agent.List(t.Context(), bridge.ListFilter{})
