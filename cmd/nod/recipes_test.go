@@ -24,6 +24,7 @@ var recipePages = map[string]string{
 	"github-actions": "github-actions", "gitlab-ci": "gitlab-ci", "terraform": "terraform", "atlantis": "terraform",
 	"argo-cd": "argo-cd", "argo-workflows": "argo-cd", "jenkins": "jenkins", "ansible": "ansible", "cron": "cron",
 	"temporal": "temporal", "langgraph": "langgraph", "n8n": "n8n",
+	"alertmanager": "alertmanager",
 }
 
 // TestRecipePages checks that the documents show exactly the files of the

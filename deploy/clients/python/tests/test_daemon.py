@@ -175,6 +175,12 @@ class WithDaemon(unittest.TestCase):
         call = lambda: careful.exchange("langchain_hitl", message, session="mail")  # noqa: E731
         answer = self.while_asked("mail", {"decision": "once"}, call)
         self.assertEqual(answer, {"decisions": [{"type": "approve"}]})
+        other = {"keys": [{**self.agent.keys()["keys"][0], "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
+        message["action_requests"][0]["name"] = message["review_configs"][0]["action_name"] = "letter"
+        distrustful = Nod(self.daemon.url, Daemon.agent, keys=other)
+        with self.assertRaises(nodbridge.NodError) as forbidden:
+            self.while_asked("letter", {"decision": "once"}, lambda: distrustful.exchange("langchain_hitl", message))
+        self.assertEqual(forbidden.exception.code, "forbidden")
         self.assertEqual(self.agent.health()["status"], "ok")
         self.assertEqual(self.agent.ready()["status"], "ok")
 

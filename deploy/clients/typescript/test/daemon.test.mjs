@@ -202,6 +202,12 @@ test("grants, dialects and health", async () => {
     role: "tool",
     content: [{ type: "tool-approval-response", approvalId: "a-1", approved: true }],
   });
+  const keys = { keys: [{ ...(await agent.keys()).keys[0], x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }] };
+  const distrustful = new Nod({ url: live.url, token: agentToken, keys });
+  const again = structuredClone(parts);
+  Object.assign(again[0], { approvalId: "a-2", toolCall: { toolCallId: "d", toolName: "otherTool", input: {} } });
+  const refusal = asked("otherTool", { decision: "once" }, () => distrustful.exchange("ai_sdk", again));
+  await assert.rejects(refusal, refused("forbidden"));
   assert.equal((await agent.health()).status, "ok");
   assert.equal((await agent.ready()).status, "ok");
 });

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// notification is a notification of Alertmanager, version 4 of its format.
+const notification = `{"version": "4", "groupKey": "{}:{alertname=\"%[1]s\"}", "status": %[2]q, "receiver": "follow-up",
+	"groupLabels": {"alertname": %[1]q}, "commonLabels": {"alertname": %[1]q}, "commonAnnotations": {}, "externalURL": "",
+	"alerts": [{"status": %[2]q, "labels": {"alertname": %[1]q}, "startsAt": "2026-11-21T14:30:00Z", "fingerprint": "1"}]}`
+
+// alert sends a notification as soon as the receiver listens.
+func (k *kitchen) alert(url, body string) {
+	k.t.Helper()
+	k.r.Eventually("the receiver takes the notification", func() bool {
+		resp, err := http.Post(url, "application/json", strings.NewReader(body))
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// choose answers the request about an alert as soon as it is open.
+func (k *kitchen) choose(alert, choice string) {
+	k.t.Helper()
+	reply := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer(choice)}}
+	k.r.Eventually("the request is answered", func() bool {
+		page, err := k.r.Person.List(k.t.Context(), bridge.ListFilter{State: bridge.StatePending})
+		for _, rec := range page.Items {
+			if strings.Contains(rec.Interaction.Prompt, alert) {
+				_, err = k.r.Person.Respond(k.t.Context(), rec.Interaction.ID, reply)
+				return err == nil
+			}
+		}
+		return false
+	})
+}
+
+// TestRecipeAlertmanager sends notifications to the receiver. Each choice is
+// carried out once.
+func TestRecipeAlertmanager(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	k := newKitchen(t, map[string]string{"amtool": `echo "amtool $*" >>done`, "systemctl": `echo "systemctl $*" >>done`})
+	l := rig.Listen(t)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close() // the receiver listens on this port
+	receiver := rig.ReadFile(t, filepath.Join(recipeFiles, "alertmanager/follow_up.py"))
+	k.write("follow_up.py", strings.Replace(receiver, "9099", port, 1))
+	packages, err := filepath.Abs("../../deploy/clients/python/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func() func() {
+		cmd := exec.CommandContext(t.Context(), python, "-B", "follow_up.py")
+		cmd.Dir, cmd.Env = k.dir, append(append(k.nod(), k.env...), "PYTHONPATH="+packages)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return func() { _ = cmd.Process.Kill(); _ = cmd.Wait() } // it may have ended
+	}
+	send := func(name, status string) { k.alert("http://127.0.0.1:"+port, fmt.Sprintf(notification, name, status)) }
+	done := func() string {
+		raw, err := os.ReadFile(filepath.Join(k.dir, "done"))
+		if err != nil {
+			return ""
+		}
+		return string(raw)
+	}
+	stop := start()
+	send("Resolved", "resolved")
+	send("Slow", "firing")
+	send("Slow", "firing")
+	k.choose("Slow", "restart the worker")
+	const restarted = "systemctl restart worker\n"
+	k.r.Eventually("the worker restarts", func() bool { return done() == restarted })
+	stop()
+	stop = start()
+	defer func() { stop() }()
+	send("Slow", "firing") // again, after a restart
+	send("Full", "firing")
+	k.choose("Full", "silence for 1h")
+	const silenced = "amtool silence add alertname=Full --duration=1h --comment=by nod\n"
+	k.r.Eventually("the alert is silenced", func() bool { return done() == restarted+silenced })
+	page, err := k.r.Agent.List(t.Context(), bridge.ListFilter{})
+	if err != nil || len(page.Items) != 2 {
+		t.Errorf("%d requests, want 2: %v", len(page.Items), err)
+	}
+}
