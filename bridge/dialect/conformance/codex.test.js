@@ -105,8 +105,15 @@ for (const [keys, makes, reason] of [["y", true, "allowed at the terminal"], ["\
     const c = companion(p);
     const t = await interactive(p, "make it");
     const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
-    t.type(keys);
-    const end = await closed(r);
+    let typed = 0; // a dialog ignores keys right after it has appeared
+    const end = await until(() => `the card closes, with\n${t.text()}`, async () => {
+      if (Date.now() - typed > 2000) {
+        typed = Date.now();
+        t.type(keys);
+      }
+      const n = await now(r);
+      return n.state !== "pending" && n;
+    });
     assert.deepEqual([end.state, end.response.reason], ["cancelled", reason]);
     assert.equal(p.made(), makes);
     await one(r);
