@@ -345,7 +345,7 @@ test("codex: a version that is too old ends nod codex with a clear message", { s
   await without.ended;
   const socket = join(p.dir, "s.sock");
   const server = spawn(tooOld, ["app-server", "--listen", `unix://${socket}`], { env: p.env, stdio: "ignore" });
-  open.push(() => server.kill("SIGKILL"));
+  open.push(() => server.kill()); // its child ends with it
   await until("the socket", () => existsSync(socket));
   const run = spawn(process.env.NOD_BINARY, ["codex", "--socket", socket], { stdio: ["ignore", "ignore", "pipe"], env: { ...live.env, CODEX_HOME: p.home } });
   open.push(() => run.kill("SIGKILL"));
