@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// served holds what a server knows and was asked.
+// served holds the turns of a server, and its record of the requests.
 type served struct {
 	mu    sync.Mutex
 	turns string

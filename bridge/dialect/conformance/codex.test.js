@@ -105,8 +105,15 @@ for (const [keys, makes, reason] of [["y", true, "allowed at the terminal"], ["\
     const c = companion(p);
     const t = await interactive(p, "make it");
     const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
-    t.type(keys);
-    const end = await closed(r);
+    let typed = 0; // a dialog ignores keys right after it has appeared
+    const end = await until(() => `the card closes, with\n${t.text()}`, async () => {
+      if (Date.now() - typed > 2000) {
+        typed = Date.now();
+        t.type(keys);
+      }
+      const n = await now(r);
+      return n.state !== "pending" && n;
+    });
     assert.deepEqual([end.state, end.response.reason], ["cancelled", reason]);
     assert.equal(p.made(), makes);
     await one(r);
@@ -338,7 +345,7 @@ test("codex: a version that is too old ends nod codex with a clear message", { s
   await without.ended;
   const socket = join(p.dir, "s.sock");
   const server = spawn(tooOld, ["app-server", "--listen", `unix://${socket}`], { env: p.env, stdio: "ignore" });
-  open.push(() => server.kill("SIGKILL"));
+  open.push(() => server.kill()); // its child ends with it
   await until("the socket", () => existsSync(socket));
   const run = spawn(process.env.NOD_BINARY, ["codex", "--socket", socket], { stdio: ["ignore", "ignore", "pipe"], env: { ...live.env, CODEX_HOME: p.home } });
   open.push(() => run.kill("SIGKILL"));

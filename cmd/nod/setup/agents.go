@@ -304,9 +304,15 @@ func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 }
 
 // watches reports whether an entry runs nod's hook that watches a session.
-func watches(raw json.RawMessage) bool {
+func watches(raw json.RawMessage) bool { return endsWith(raw, watchCommand) }
+
+// wakes reports whether an entry runs nod's hook that wakes an idle session.
+func wakes(raw json.RawMessage) bool { return endsWith(raw, wakeCommand) }
+
+// endsWith reports whether the command of an entry ends with a text.
+func endsWith(raw json.RawMessage, end string) bool {
 	var e hookEntry
-	return json.Unmarshal(raw, &e) == nil && len(e.Hooks) == 1 && strings.HasSuffix(e.Hooks[0].Command, watchCommand)
+	return json.Unmarshal(raw, &e) == nil && len(e.Hooks) == 1 && strings.HasSuffix(e.Hooks[0].Command, end)
 }
 
 // put sets the member at a path of two names and creates the parent if needed.

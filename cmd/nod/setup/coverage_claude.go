@@ -144,6 +144,9 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 	if !slices.ContainsFunc(h.Hooks["PostToolUse"], watches) {
 		s.add("agent.claude", bridge.FindingWarning, path+" has no hook for messages: what people write to a session does not reach Claude Code", "run nod init claude again")
 	}
+	if slices.ContainsFunc(h.Hooks["PostToolUse"], watches) && !slices.ContainsFunc(h.Hooks["Stop"], wakes) {
+		s.add("agent.claude", bridge.FindingWarning, path+" has no hook that wakes an idle session: a reply to a finished turn waits for the next prompt", "run nod init claude again")
+	}
 	for _, e := range h.ours("claude", "PermissionRequest") {
 		s.asks = s.asks || runnable(e.Hooks[0].Command, "claude")
 		if e.Hooks[0].OnFailure != "" {

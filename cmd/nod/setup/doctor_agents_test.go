@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,16 @@ func TestDoctorGates(t *testing.T) {
 		d.examineAgents(context.Background())
 		if !slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return f.Status == want }) {
 			t.Errorf("next to %s: %+v", local, d.Findings)
+		}
+	}
+	const hooks = `{"hooks":{"PostToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"nod hook claude --watch"}]}]%s}}`
+	const stop = `,"Stop":[{"hooks":[{"type":"command","command":"nod hook claude --wake","asyncRewake":true}]}]`
+	for more, warns := range map[string]bool{"": true, stop: false} {
+		write(filepath.Join(dir, ".claude", "settings.local.json"), fmt.Sprintf(hooks, more), 0o600)
+		d := Doctor{}
+		d.examineAgents(context.Background())
+		if warns != slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return strings.Contains(f.Detail, "wakes an idle session") }) {
+			t.Errorf("with %q: %+v", more, d.Findings)
 		}
 	}
 	write(filepath.Join(dir, ".claude", "settings.local.json"), "{}", 0o600)
