@@ -46,10 +46,14 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 }
 
 // title returns the name of a session's thread: the title that the agent has
-// reported or, without one or for a private request, the ID of the session.
+// reported or, without one, the ID of the session. For a private request, it names
+// only the agent, because everyone in the channel reads it.
 func (s *threads) title(ctx context.Context, i bridge.Interaction) string {
+	if i.Private {
+		return "session of " + bridge.OneLine(i.Agent)
+	}
 	name := "session " + group(i)
-	if i.Session == "" || i.Private {
+	if i.Session == "" {
 		return name
 	}
 	status, _, err := s.reports.Reported(ctx, i.Agent, i.Session)
