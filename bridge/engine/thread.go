@@ -46,10 +46,10 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 }
 
 // title returns the name of a session's thread: the title that the agent has
-// reported or, without one, the ID of the session. For a private request it is
-// only the name of the agent.
+// reported or, without one, the ID of the session. For a private request, it names
+// only the agent, because everyone in the channel reads it.
 func (s *threads) title(ctx context.Context, i bridge.Interaction) string {
-	if i.Private { // everyone in the channel reads it
+	if i.Private {
 		return "session of " + bridge.OneLine(i.Agent)
 	}
 	name := "session " + group(i)

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,9 @@ const (
 	maxNativeTitle = 80
 )
 
+// notNative lists the errors of an app or a workspace without sessions.
+var notNative = []string{"not_agent_app", "missing_scope", "feature_disabled", "unknown_method", "not_allowed_token_type"}
+
 // natives shows the sessions of agents as Slack's own: a session that works has
 // Slack's stop button, and one that waits for people "Needs attention". Workspaces
 // without such sessions show only the message. It is safe for concurrent use.
@@ -35,7 +39,8 @@ type natives struct {
 	*workspace
 
 	mu    sync.Mutex
-	until time.Time // no status is sent before
+	until time.Time // no status is sent before: the app has no sessions
+	busy  time.Time // before, only a status that ends Slack's stop button is sent
 	sent  map[bridge.MessageRef]native
 }
 
@@ -95,7 +100,9 @@ func (n *natives) due(ref bridge.MessageRef, next native) (native, bool) {
 	defer n.mu.Unlock()
 	was, known := n.sent[ref]
 	same := known && was.status == next.status && was.title == next.title && was.since.Equal(next.since) && was.tally == next.tally
-	return was, !next.at.Before(n.until) && !(same && next.at.Sub(was.at) < nativeAgain)
+	ends := next.status == slack.AgentSessionStatusActive || next.status == slack.AgentSessionStatusClosed
+	open := !next.at.Before(n.until) && (ends || !next.at.Before(n.busy))
+	return was, open && !(same && next.at.Sub(was.at) < nativeAgain)
 }
 
 // settle records the result of sending a status. For an app that is not an
@@ -112,13 +119,16 @@ func (n *natives) settle(ref bridge.MessageRef, next native, err error) {
 	}
 	delete(n.sent, ref)
 	n.log.Debug("session not shown as Slack's own", "platform", n.name, "error", err)
-	pause := nativeAgain
-	if limited, ok := errors.AsType[*slack.RateLimitedError](err); ok {
-		pause = limited.RetryAfter
-	} else if _, refused := errors.AsType[slack.SlackErrorResponse](err); refused {
-		pause = nativeRetry
+	limited, isLimited := errors.AsType[*slack.RateLimitedError](err)
+	answer, answered := errors.AsType[slack.SlackErrorResponse](err)
+	switch {
+	case isLimited:
+		n.busy = time.Now().Add(limited.RetryAfter)
+	case !answered:
+		n.busy = time.Now().Add(nativeAgain)
+	case slices.Contains(notNative, answer.Err): // any other error is about one session
+		n.until = time.Now().Add(nativeRetry)
 	}
-	n.until = time.Now().Add(pause)
 }
 
 // forget makes the next update of a session's message send its status.
