@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint manifests ci clean
+.PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint manifests packages ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ check: ## check format, vet, staticcheck, tidy, wording, layers and documents
 	$(GO) mod tidy -diff
 	cd cmd/nod/bench/peers && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run ./deploy/ci/prose -max 0 .
-	$(GO) test -run 'TestLayers|TestNotLinked|TestRenderingIsPure|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config ./bridge/api
+	$(GO) test -run 'TestLayers|TestNotLinked|TestDependencies|TestRenderingIsPure|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference|TestClients' ./cmd/nod ./config ./bridge/api ./deploy
 
 lint: ## run the linters of .golangci.yml
 	$(GO) run $(GOLANGCI) run ./...
@@ -64,8 +64,8 @@ bench: build redis ## benchmark nod and the libraries that it is compared with (
 screenshot: browser ## retake the screenshots for the documentation
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestConsoleInbox|TestPictures' ./cmd/nod/daemon
 
-reference: redis ## generate docs/cli.md, mistakes.md, api.md and configuration.md from the source
-	$(GO) test -count=1 -run 'TestReference|TestMistakes' ./cmd/nod ./config ./bridge/api -update
+reference: redis ## generate docs/cli.md, mistakes.md, api.md, configuration.md and types of clients
+	$(GO) test -count=1 -run 'TestReference|TestMistakes' ./cmd/nod ./config ./bridge/api ./deploy -update
 
 golden: ## update the golden files; review the diff before you commit it
 	$(GO) test ./render ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
@@ -75,10 +75,13 @@ golden: ## update the golden files; review the diff before you commit it
 fuzz: ## run each fuzz target, and the shell comparison, for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}
 
-release: ## build the archives of VERSION for linux, darwin and windows into dist
+packages: ## build archive, packages and formula, and check them with their own tools
+	sh deploy/ci/packages.sh
+
+release: ## build the archives and packages of VERSION for linux, darwin and windows into dist
 	sh deploy/ci/release.sh $${VERSION:?set VERSION, such as 0.1.0}
 
-ci: check test conformance deploy-lint docs ## run everything that CI runs
+ci: check test conformance deploy-lint packages docs ## run everything that CI runs
 
 clean: ## remove build output
 	rm -rf bin dist

@@ -21,6 +21,7 @@ const (
 	AuditStop     AuditType = "stop"     // a session was stopped; Data is a SessionChange
 	AuditResume   AuditType = "resume"   // a session was resumed; Data is a SessionChange
 	AuditSteer    AuditType = "steer"    // a person sent a message to a session; Data is the Steering
+	AuditPasskey  AuditType = "passkey"  // the keys of a person changed; Data is a PasskeyChange
 )
 
 // AuditEntry is one entry of the audit log. The entries of a partition are
@@ -105,6 +106,16 @@ type Refusal struct {
 type Revocation struct {
 	Grant Grant  `json:"grant"`
 	By    string `json:"by"`
+}
+
+// PasskeyChange is the Data of AuditPasskey.
+type PasskeyChange struct {
+	Action     string `json:"action"` // invited, added, revoked, totp_added or totp_removed
+	Person     string `json:"person"`
+	Credential string `json:"credential,omitempty"` // the ID of the key in base64url
+	PublicKey  string `json:"public_key,omitempty"` // COSE in base64url
+	Label      string `json:"label,omitempty"`
+	By         string `json:"by"` // the person, or the administrator who invited the person
 }
 
 // ChannelMode is the Data of AuditMode.

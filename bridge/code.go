@@ -35,7 +35,14 @@ func (a Approval) WithCode(risk, prompt string) Approval {
 	if level != "high" && level != "critical" || utf8.RuneCountInString(text) <= LongPayload && lines <= LongPayloadLines {
 		return a
 	}
-	sum := sha256.Sum256([]byte(text))
+	a.Code = codeOf([]byte(text))
+	a.Confirm = strings.TrimSpace(a.Confirm + " " + a.Code)
+	return a
+}
+
+// codeOf returns six characters that people can compare.
+func codeOf(data []byte) string {
+	sum := sha256.Sum256(data)
 	var b strings.Builder
 	for n, c := range sum[:6] {
 		if n == 3 {
@@ -43,9 +50,7 @@ func (a Approval) WithCode(risk, prompt string) Approval {
 		}
 		b.WriteByte(codeLetters[int(c)%len(codeLetters)])
 	}
-	a.Code = b.String()
-	a.Confirm = strings.TrimSpace(a.Confirm + " " + a.Code)
-	return a
+	return b.String()
 }
 
 // promptOnly reports whether the approval has no input, so that people approve
@@ -54,6 +59,11 @@ func (a Approval) promptOnly() bool {
 	input := string(bytes.TrimSpace(a.Input))
 	return input == "" || input == "null" || input == "{}"
 }
+
+// SignCode returns the code that a card shows together with the page where
+// people prove their approval, so that they can compare both. It is an aid to
+// reading: the proof itself covers the complete digest.
+func (i Interaction) SignCode() string { return codeOf([]byte("sign " + i.Digest)) }
 
 // withoutCode returns the approval without its verification code.
 func (a Approval) withoutCode() Approval {

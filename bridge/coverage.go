@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -40,13 +41,13 @@ func (i Interaction) Coverage(s Scope) []string {
 	return out
 }
 
-// CoverageShown is Coverage for a card that shows the request: it does not
-// repeat the request.
+// CoverageShown is Coverage for people who have the request in front of them, on a
+// card or next to one: it names only the location of the request.
 func (i Interaction) CoverageShown(s Scope) []string {
 	all := i.Coverage(s)
 	c := coverage{i, s}
 	if len(all) == 1 && i.Approval != nil && !i.Approval.AgentRemembers && len(i.RuleGrants) == 0 && strings.HasPrefix(i.GrantKey, exactPrefix) {
-		return []string{c.term() + " may repeat exactly this request."}
+		return []string{c.term() + " may repeat exactly this request" + c.place() + "."}
 	}
 	return all
 }
@@ -58,11 +59,16 @@ type coverage struct {
 }
 
 func (c coverage) rule(r RuleGrant) string {
-	where := "without a location"
-	if c.of.Approval.Where != "" {
-		where = "in the location " + quoted(c.of.Approval.Where)
-	}
+	where := cmp.Or(strings.TrimSpace(c.place()), "without a location")
 	return c.term() + " may do anything that the rule " + quoted(r.Rule) + " matches: " + readable(OneLine(r.Covers)) + "; " + where + "."
+}
+
+// place names the location of the request, if it has one.
+func (c coverage) place() string {
+	if c.of.Approval.Where == "" {
+		return ""
+	}
+	return " in the location " + quoted(c.of.Approval.Where)
 }
 
 // agentRemembers states that nod creates no grant, and quotes the agent's

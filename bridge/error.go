@@ -59,6 +59,7 @@ type Error struct {
 	Message    string        `json:"message"`
 	Hint       string        `json:"hint,omitempty"`
 	Fields     []FieldError  `json:"fields,omitempty"` // each problem, if Message names several or an answer's
+	Link       string        `json:"link,omitempty"`   // the page where only the caller can continue
 	RetryAfter time.Duration `json:"-"`                // zero if unknown
 	Cause      error         `json:"-"`
 }
@@ -115,7 +116,7 @@ func ErrorCode(err error) Code {
 // PublicError returns the part of err that a caller may see.
 func PublicError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, Fields: e.Fields, RetryAfter: e.RetryAfter}
+		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, Fields: e.Fields, Link: e.Link, RetryAfter: e.RetryAfter}
 	}
 	return Errorf(CodeInternal, "internal error")
 }

@@ -68,7 +68,8 @@ type ListFilter struct {
 	State   State
 	Session string
 	Agent   string
-	// Text occurs in the prompt, the tool, a name or the ID. Case is ignored.
+	// Text occurs in the prompt, the tool, the location, a name or the ID.
+	// Case is ignored.
 	Text string
 	// Since and Until limit the time at which a request was opened. Since is
 	// included, Until is not.
@@ -98,7 +99,7 @@ func (f ListFilter) Match(r Record) bool {
 	}
 	texts := []string{i.Prompt, i.Agent, i.Session, i.Route, string(i.ID)}
 	if i.Approval != nil {
-		texts = append(texts, i.Approval.Tool, string(i.Approval.Input))
+		texts = append(texts, i.Approval.Tool, i.Approval.Where, string(i.Approval.Input))
 	}
 	if r.Response != nil && r.Response.Actor != nil {
 		texts = append(texts, r.Response.Actor.Display())

@@ -38,7 +38,7 @@ type HealthReporter interface {
 
 // Threader is a Platform that can group the interactions of a session. Thread
 // returns the destination of the next message of the session, given its first
-// message. It may create the thread.
+// message. It may create the thread, which then has the title.
 type Threader interface {
 	Thread(ctx context.Context, d Destination, first MessageRef, title string) (Destination, error)
 }
@@ -125,8 +125,14 @@ type Click struct {
 	// question. It has an entry for each input that was shown, even if it
 	// was left empty.
 	Inputs map[int]Input
-	// Typed is the text of the native input of a decision.
+	// Typed is the text of the native input of a decision, or the message to an
+	// agent.
 	Typed string
+	// Nonce identifies a submitted dialog. A message to an agent counts once for
+	// each Nonce.
+	Nonce string
+	// Written is the chat message with Typed. It is nil for a dialog.
+	Written *MessageRef
 	// Picked is the user ID, on the platform of the actor, that a native
 	// select of people holds.
 	Picked string
@@ -168,6 +174,7 @@ const (
 	VerdictForbidden VerdictKind = "forbidden" // this person may not respond
 	VerdictInvalid   VerdictKind = "invalid"   // Problems lists what to correct
 	VerdictNoted     VerdictKind = "noted"     // something other than a response was recorded; Note describes it
+	VerdictSign      VerdictKind = "sign"      // nothing counts yet; the person has to prove the approval at Link
 	VerdictUnknown   VerdictKind = "unknown"   // unknown interaction or forged control
 )
 
@@ -176,6 +183,9 @@ type Verdict struct {
 	Kind VerdictKind
 	// Note is shown only to the person who clicked.
 	Note string
+	// Link is the page to offer with the note after VerdictSign. Only the
+	// person who clicked may receive it. Its label is [LabelSign].
+	Link string
 	// Zone is the IANA name of the route's time zone, for places that cannot
 	// show the times of the note in the reader's. Empty means UTC.
 	Zone string

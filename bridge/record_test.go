@@ -125,7 +125,7 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	r := bridge.Record{State: bridge.StateDenied, Response: &bridge.Response{Actor: &bridge.Actor{Person: "ana"}}}
 	i := &r.Interaction
-	i.Prompt, i.Agent, i.Session, i.Approval = "Delete PROD?", "ci", "s", &bridge.Approval{Tool: "Bash", Input: json.RawMessage(`"rm"`)}
+	i.Prompt, i.Agent, i.Session, i.Approval = "Delete PROD?", "ci", "s", &bridge.Approval{Tool: "Bash", Where: "build-7:/srv/web", Input: json.RawMessage(`"rm"`)}
 	for name, x := range map[string]struct {
 		f    bridge.ListFilter
 		want bool
@@ -133,7 +133,8 @@ func TestMatch(t *testing.T) {
 		"everything": {bridge.ListFilter{}, true}, "state": {bridge.ListFilter{State: bridge.StateDenied}, true},
 		"another state": {bridge.ListFilter{State: bridge.StatePending}, false}, "another agent": {bridge.ListFilter{Agent: "cd"}, false},
 		"another session": {bridge.ListFilter{Session: "t"}, false}, "text": {bridge.ListFilter{Text: "prod"}, true}, "a tool": {bridge.ListFilter{Text: "BASH"}, true},
-		"input": {bridge.ListFilter{Text: "rm"}, true}, "a person": {bridge.ListFilter{Text: "Ana"}, true}, "other text": {bridge.ListFilter{Text: "dev"}, false},
+		"a location": {bridge.ListFilter{Text: "build-7:/srv"}, true},
+		"input":      {bridge.ListFilter{Text: "rm"}, true}, "a person": {bridge.ListFilter{Text: "Ana"}, true}, "other text": {bridge.ListFilter{Text: "dev"}, false},
 		"not readable": {bridge.ListFilter{May: func(bridge.Record) bool { return false }}, false},
 	} {
 		if x.f.Match(r) != x.want {

@@ -139,10 +139,37 @@ type Reports interface {
 // SessionView holds what a message shows of the session of its interaction.
 type SessionView struct {
 	Status SessionStatus
-	// Stopped and Pending are set only for the message of the session. Pending
-	// lists its pending requests, oldest first.
+	// The other fields are set only for the message of the session. Pending lists
+	// its pending requests, oldest first.
 	Stopped *Stop
 	Pending []Record
+	// Links holds URLs of cards of Pending by index. It is shorter than Pending if
+	// the message names only some of them, and a card without a URL has "".
+	Links   []string
+	Decided Tally
+}
+
+// Tally holds numbers of closed requests by what people decided.
+type Tally struct {
+	Approved, Denied, Answered int
+	// Of is the number of newest requests that were examined, if a session has
+	// more. Zero means all.
+	Of int
+}
+
+// Add counts a record if a person has decided it.
+func (t *Tally) Add(r Record) {
+	if r.Response == nil || r.Response.Actor == nil || r.Interaction.Kind == KindNotice {
+		return
+	}
+	switch r.State {
+	case StateApproved:
+		t.Approved++
+	case StateDenied:
+		t.Denied++
+	case StateAnswered:
+		t.Answered++
+	}
 }
 
 // words describes the state of a session.

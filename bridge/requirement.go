@@ -66,23 +66,28 @@ func (i Interaction) RouteRequirements() []Requirement {
 // slot is a requirement that approvals are counted toward, in addition to the
 // quorum of the request.
 type slot struct {
-	Requirement int // index into Requirements; -1 for Interaction.Must
+	Requirement int // index into Requirements; -1 for the whole request
 	Must        string
+	Assured     bool // only approvals with the assurance of StepUp count
 	needed      int
 }
 
 // ApprovalSlots returns the slots in the order that votes refer to: those of
-// Must, and then for each requirement its quorum and its required approvers.
+// Must, then for each requirement its quorum and its required approvers, and
+// then the one of StepUp.
 func (p Placement) ApprovalSlots() []slot {
 	var out []slot
 	for _, who := range p.Must {
-		out = append(out, slot{-1, who, 1})
+		out = append(out, slot{Requirement: -1, Must: who, needed: 1})
 	}
 	for n, q := range p.Requirements {
-		out = append(out, slot{n, "", max(q.Quorum, 1)})
+		out = append(out, slot{Requirement: n, needed: max(q.Quorum, 1)})
 		for _, who := range q.Must {
-			out = append(out, slot{n, who, 1})
+			out = append(out, slot{Requirement: n, Must: who, needed: 1})
 		}
+	}
+	if p.StepUp != nil {
+		out = append(out, slot{Requirement: -1, Assured: true, needed: p.assured()})
 	}
 	return out
 }

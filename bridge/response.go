@@ -49,8 +49,13 @@ type Response struct {
 	// Message is the message that was clicked. It is nil if there was no
 	// click.
 	Message *MessageRef `json:"message,omitempty"`
-	At      time.Time   `json:"at"`
-	Digest  string      `json:"digest"` // request digest of the interaction that was shown
+	// Assurance is the proof that Actor gave for the approval, if any.
+	// Assertion is the signature of the passkey. If the approval is the
+	// result of votes, each vote has its own assertion.
+	Assurance Assurance  `json:"assurance,omitempty"`
+	Assertion *Assertion `json:"assertion,omitempty"`
+	At        time.Time  `json:"at"`
+	Digest    string     `json:"digest"` // request digest of the interaction that was shown
 	// Proof is the signed receipt of the daemon that verified the click. It
 	// is empty if there was no decision.
 	Proof string `json:"proof,omitempty"`
@@ -70,6 +75,9 @@ type Vote struct {
 	// Shown identifies the content that the voter saw, because an approval
 	// counts only for that content.
 	Shown string `json:"shown,omitempty"`
+	// Assurance and Assertion are those of the voter; see [Response].
+	Assurance Assurance  `json:"assurance,omitempty"`
+	Assertion *Assertion `json:"assertion,omitempty"`
 	// Proof is the signature of the daemon that verified the click.
 	Proof string `json:"proof,omitempty"`
 }

@@ -10,7 +10,8 @@ import (
 type Said struct {
 	Actor Actor // as the platform authenticated it
 	// Card is the card. If its Message is empty, it stands for all cards of
-	// its Thread.
+	// its Thread. A Thread that is also the Channel is a channel of its own,
+	// which began with the message of the same ID in another channel.
 	Card MessageRef
 	// Message is the ID of the reply, which counts at most once.
 	Message string
@@ -37,8 +38,25 @@ type Listener interface {
 	Reply(context.Context, Said) (Verdict, error)
 }
 
+// SessionStopper is a Sink that takes the stops that people click in a control of
+// the platform itself.
+type SessionStopper interface {
+	// StopThread stops the session whose message or card began a thread. A
+	// verdict without a note means that the thread is not that of a session.
+	StopThread(ctx context.Context, who Actor, thread MessageRef) (Verdict, error)
+}
+
+// InThread reports whether the message is in a channel that is a thread, and not
+// a reply to one card.
+func (s Said) InThread() bool {
+	return s.Card.Message == "" && s.Card.Thread != "" && s.Card.Thread == s.Card.Channel
+}
+
 // shows reports whether a card is among those that were replied to.
 func (s Said) shows(ref MessageRef) bool {
+	if s.InThread() {
+		return ref.Channel == s.Card.Thread || ref.Message == s.Card.Thread
+	}
 	if ref.Channel != s.Card.Channel {
 		return false
 	}

@@ -58,6 +58,8 @@ type Steering struct {
 	// Proof proves the message to daemons.
 	Proof string `json:"proof,omitempty"`
 
+	// Nonce identifies repeats of a message that was typed in a dialog.
+	Nonce string `json:"-"`
 	// Told is the fate that the author knows, and Note the message that says
 	// so. Note is nil before.
 	Told Fate        `json:"-"`
@@ -68,6 +70,25 @@ type Steering struct {
 type Written struct {
 	Platform string     `json:"platform"`
 	Ref      MessageRef `json:"ref"`
+	// Dialog means that the text was typed in a dialog of the message at Ref, so
+	// that notes name the author. They repeat the text unless Private is set.
+	Dialog  bool `json:"dialog,omitempty"`
+	Private bool `json:"private,omitempty"`
+}
+
+// maxRepeated is the length of a text in notes about it, in characters.
+const maxRepeated = 1000
+
+// Notice returns what the chat reads about the message: its status and, if the
+// chat does not show the message, what it is.
+func (s Steering) Notice() string {
+	switch {
+	case s.Where == nil || !s.Where.Dialog:
+		return s.Status()
+	case s.Where.Private:
+		return OneLine(s.By.Display()) + " wrote to the agent. " + s.Status()
+	}
+	return OneLine(s.By.Display()) + " wrote: '" + reported(s.Text, maxRepeated) + "'\n" + s.Status()
 }
 
 // Words returns the message as a fact, for the agent.

@@ -243,6 +243,10 @@ type Lines interface {
 	// Ahead returns the cards that are before a card in a line, and whether
 	// the card itself is in it.
 	Ahead(ctx context.Context, line string, id ID) (ahead []ID, in bool, err error)
+	// Yield gives back the job of a card that waits for those ahead of it. The
+	// attempt does not count. The job is due as soon as the card is the first
+	// of the line, or after d at the latest.
+	Yield(ctx context.Context, line string, j Job, d time.Duration) error
 	// Overtake takes cards out of a line that was held up for too long.
 	Overtake(ctx context.Context, line string, ids []ID) error
 }
@@ -270,7 +274,14 @@ type Deadlines interface {
 	// Expire applies the timeout rule to interactions whose deadline has
 	// passed, up to n per partition in one step. It returns those that are
 	// over as a result, and whether there may be more.
-	Expire(ctx context.Context, n int) (over []ID, more bool, err error)
+	Expire(ctx context.Context, n int) (over []Expiry, more bool, err error)
+}
+
+// Expiry is an interaction that no one answered in time, and its state since:
+// the one of its timeout rule, or StatePending if it waits for a late answer.
+type Expiry struct {
+	ID    ID
+	State State
 }
 
 // Mailbox stores the late answers of sessions until their agents acknowledge
@@ -329,6 +340,9 @@ type Grant struct {
 	Routes  []string `json:"routes,omitempty"`
 	Confirm string   `json:"confirm,omitempty"`
 	Risk    string   `json:"risk,omitempty"`
+	// Assurance is the one that all of its approvals had. It is empty if
+	// they differed.
+	Assurance Assurance `json:"assurance,omitempty"`
 	// Proof shows that a daemon stored the grant in this form.
 	Proof string `json:"proof,omitempty"`
 }

@@ -59,6 +59,8 @@ const (
 	// OptionReview shows a private request to a person who may respond, with
 	// the controls that its card does not have.
 	OptionReview = 13
+	// OptionMessage asks for a message to the agent of a session.
+	OptionMessage = 14
 	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
 	// OptionEdited and higher values approve with the edited input in the

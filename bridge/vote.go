@@ -60,8 +60,13 @@ func (r Record) Approvals() int {
 func (r Record) Missing() string {
 	i := r.Interaction
 	var s []string
+	assured := r.lacksAssurance()
 	if left := i.Needs() - r.Approvals(); left > 0 && len(i.Requirements) == 0 {
-		s = append(s, strconv.Itoa(left)+" more")
+		more := strconv.Itoa(left) + " more"
+		if assured == left {
+			more, assured = more+" with a passkey", 0
+		}
+		s = append(s, more)
 	}
 	for n, q := range i.Requirements {
 		if m := r.missingOf(n); m != "" {
@@ -75,6 +80,9 @@ func (r Record) Missing() string {
 		if !slices.ContainsFunc(r.Votes, func(v Vote) bool { return v.State == StateApproved && slices.Contains(v.Covers, n) }) {
 			s = append(s, must)
 		}
+	}
+	if assured > 0 {
+		s = append(s, strconv.Itoa(assured)+" with a passkey")
 	}
 	return strings.Join(s, ", ")
 }

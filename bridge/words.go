@@ -11,6 +11,9 @@ const (
 	NoteNotRecorded = "Not recorded. Click again."
 	// NoteNotDone is shown if a command failed.
 	NoteNotDone = "The command failed. Try again."
+	// LabelSign is the label of a link to the page where a person proves an
+	// approval.
+	LabelSign = "Check and sign…"
 )
 
 // Outcome describes the state, with the scope of an approval and the answer to

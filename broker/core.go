@@ -30,6 +30,7 @@ type core struct {
 	log        *slog.Logger
 	queues     []*queue
 	nudge      chan struct{} // receives when this process stores jobs
+	agenda     agenda
 }
 
 // newCore applies the defaults of the options and connects to Redis.
@@ -197,8 +198,9 @@ func (c *core) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, 
 	return out, nil
 }
 
-// poke wakes a waiting worker of this process, because there may be jobs.
-func (c *core) poke() {
+// poke wakes a waiting worker of this process, because a partition may have jobs.
+func (c *core) poke(partition int) {
+	c.agenda.add(partition)
 	select {
 	case c.nudge <- struct{}{}:
 	default:
@@ -209,6 +211,12 @@ func (c *core) poke() {
 // with the one that is due for the longest time, and the time of Redis.
 func (c *core) due(ctx context.Context, key func(partition int) string) ([]int, time.Time, error) {
 	next, now, err := c.earliest(ctx, key)
+	return dueBy(next, now), now, err
+}
+
+// dueBy returns the partitions whose score is not 0 and not after now, the
+// lowest first.
+func dueBy(next []float64, now time.Time) []int {
 	var due []int
 	for p, at := range next {
 		if at > 0 && at <= float64(now.UnixMilli()) {
@@ -216,7 +224,7 @@ func (c *core) due(ctx context.Context, key func(partition int) string) ([]int, 
 		}
 	}
 	slices.SortFunc(due, func(p, q int) int { return cmp.Compare(next[p], next[q]) })
-	return due, now, err
+	return due
 }
 
 // earliest returns the lowest score of each partition's sorted set, in ms, or 0

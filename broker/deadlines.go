@@ -21,13 +21,13 @@ type deadlines struct {
 
 // Expire implements bridge.Deadlines. It processes the partitions concurrently,
 // each for as long as more interactions are due.
-func (dl *deadlines) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
+func (dl *deadlines) Expire(ctx context.Context, n int) ([]bridge.Expiry, bool, error) {
 	due, now, err := dl.due(ctx, dl.keys.deadlines)
 	if err != nil {
 		return nil, false, err
 	}
 	var mu sync.Mutex
-	var over []bridge.ID
+	var over []bridge.Expiry
 	var failed error
 	more := false
 	var wg sync.WaitGroup
@@ -47,7 +47,7 @@ func (dl *deadlines) Expire(ctx context.Context, n int) ([]bridge.ID, bool, erro
 const expireRounds = 10
 
 // expireDue expires what is due in a partition, n at a time.
-func (dl *deadlines) expireDue(ctx context.Context, partition, n int, now time.Time) (over []bridge.ID, more bool, err error) {
+func (dl *deadlines) expireDue(ctx context.Context, partition, n int, now time.Time) (over []bridge.Expiry, more bool, err error) {
 	until := &redis.ZRangeBy{Min: "-inf", Max: strconv.FormatInt(now.UnixMilli(), 10), Count: int64(n)}
 	for range expireRounds {
 		ids, err := dl.client.ZRangeByScore(ctx, dl.keys.deadlines(partition), until).Result()
@@ -62,20 +62,24 @@ func (dl *deadlines) expireDue(ctx context.Context, partition, n int, now time.T
 	return over, true, nil
 }
 
-func (dl *deadlines) expire(ctx context.Context, partition int, ids []string) ([]bridge.ID, error) {
+func (dl *deadlines) expire(ctx context.Context, partition int, ids []string) ([]bridge.Expiry, error) {
 	keys, args := dl.transitionKeys(bridge.ID(ids[0])), []any{dl.keys.wake(dl.node)}
 	for _, id := range ids {
 		keys, args = append(keys, dl.keys.record(bridge.ID(id))), append(args, id)
 	}
 	ended, err := dl.run(ctx, partition, dl.scripts.expire, keys, args...).StringSlice()
-	over := make([]bridge.ID, len(ended))
-	for k, id := range ended {
-		over[k] = bridge.ID(id)
+	var over []bridge.Expiry
+	var waking []bridge.ID
+	for pair := range slices.Chunk(ended, 2) {
+		if len(pair) == 2 {
+			over = append(over, bridge.Expiry{ID: bridge.ID(pair[0]), State: bridge.State(pair[1])})
+			waking = append(waking, bridge.ID(pair[0]))
+		}
 	}
-	if len(ended) > 0 {
-		dl.poke()
+	if len(over) > 0 {
+		dl.poke(partition)
 		select {
-		case dl.hub.over <- slices.Clone(over): // the next deadlines do not wait for it
+		case dl.hub.over <- waking: // the next deadlines do not wait for it
 		case <-ctx.Done():
 		case <-dl.hub.ended:
 		}

@@ -243,6 +243,14 @@ func (k sharedKeys) hosts() string { return k.prefix + ":hosts" }
 // links is a hash of the linked accounts, as JSON, by platform/user.
 func (k sharedKeys) links() string { return k.prefix + ":links" }
 
+// passkeys is a hash of the public keys of people, as JSON, by their IDs.
+// Revoked keys stay, because they verify earlier signatures.
+func (k sharedKeys) passkeys() string { return k.prefix + ":passkeys" }
+
+// totp is a hash of the one-time codes of people, as JSON with an encrypted
+// secret, by name.
+func (k sharedKeys) totp() string { return k.prefix + ":totp" }
+
 // conf is a string, the number of partitions.
 func (k sharedKeys) conf() string { return k.prefix + ":conf" }
 

@@ -214,7 +214,7 @@ func TestAtTheDeadline(t *testing.T) {
 		sweep := func(want bool) bridge.Record {
 			t.Helper()
 			over, _, err := b.Expire(t.Context(), 10)
-			if err != nil || slices.Contains(over, escalated.Interaction.ID) != want {
+			if err != nil || slices.Contains(over, bridge.Expiry{ID: escalated.Interaction.ID, State: bridge.StateExpired}) != want {
 				t.Fatalf("swept: %v, %v", over, err)
 			}
 			got, err := b.Load(t.Context(), escalated.Interaction.ID)

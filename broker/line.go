@@ -2,7 +2,9 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,7 +22,9 @@ const (
 // lines implements bridge.Lines. A card joins its line in the pipeline of its
 // opening and leaves it in the pipeline that releases its job, so that both cost
 // no round trip. The order is that of the openings at Redis, so it does not
-// depend on the clocks of daemons.
+// depend on the clocks of daemons. A call that takes a card out of a line wakes
+// the first card that is left. If its process dies in between, the next card that
+// yields wakes it, or it becomes due after the delay that it yielded with.
 type lines struct{ *core }
 
 // join returns the commands that put the cards of an opening into their lines.
@@ -50,6 +54,12 @@ func (l lines) leave(ctx context.Context, o bridge.Opening) {
 	})
 	if err != nil {
 		l.log.Debug("card not taken out of its line", "id", o.Interaction.ID, "error", err)
+		return
+	}
+	for n := range o.Interaction.Destinations {
+		if o.Failures[n] == "" {
+			l.wakeFirst(ctx, o.Interaction.Line(n))
+		}
 	}
 }
 
@@ -89,5 +99,58 @@ func (l lines) Overtake(ctx context.Context, line string, ids []bridge.ID) error
 		}
 		return nil
 	})
-	return unavailable(err)
+	if err != nil {
+		return unavailable(err)
+	}
+	l.wakeFirst(ctx, line)
+	return nil
+}
+
+// Yield implements bridge.Lines. The line is read again after the job is back,
+// because the cards ahead may have left the line in the meantime.
+func (l lines) Yield(ctx context.Context, line string, j bridge.Job, d time.Duration) error {
+	j.Line = ""
+	if err := (&outbox{l.core}).Retry(ctx, j, d, ""); err != nil {
+		return err
+	}
+	l.wakeFirst(ctx, line)
+	return nil
+}
+
+// wakeFirst wakes the first card of a line.
+func (l lines) wakeFirst(ctx context.Context, line string) {
+	first, err := l.client.LIndex(ctx, l.keys.line(line), 0).Result()
+	if err == nil {
+		err = l.wake(ctx, line, bridge.ID(first))
+	}
+	if err != nil && !errors.Is(err, redis.Nil) {
+		l.log.Debug("the next card of a line was not woken", "error", err)
+	}
+}
+
+// wake makes the job of a card due if it waits for its turn in a line. It does not
+// touch the other jobs of the request.
+func (l lines) wake(ctx context.Context, line string, id bridge.ID) error {
+	r, err := l.load(ctx, id)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil // other cards overtake it
+	}
+	if err != nil {
+		return err
+	}
+	p := id.Partition()
+	for n := range r.Interaction.Destinations {
+		if r.Interaction.Line(n) != line {
+			continue
+		}
+		job := string(bridge.JobPost) + ":" + string(id) + ":" + strconv.Itoa(n)
+		woken, err := l.run(ctx, p, l.scripts.wake, []string{l.keys.outbox(p), l.keys.jobs(p)}, job).Int()
+		if err != nil {
+			return err
+		}
+		if woken == 1 {
+			l.poke(p)
+		}
+	}
+	return nil
 }

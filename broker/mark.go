@@ -21,7 +21,7 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 	if reply == "missing" {
 		return bridge.Record{}, bridge.NotFound(id)
 	}
-	rs.poke()
+	rs.poke(id.Partition())
 	r, err := readRecord(id, fields)
 	if err == nil && reply == "changed" {
 		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
@@ -42,7 +42,7 @@ func (rs *records) Delivered(ctx context.Context, r bridge.Record) error {
 	if reply == "missing" {
 		return bridge.NotFound(id)
 	}
-	rs.poke()
+	rs.poke(id.Partition())
 	return nil
 }
 

@@ -145,7 +145,7 @@ func reused(id bridge.ID) error {
 // opened returns the record of an interaction that was opened at now, in ms. It
 // reads the record only if the opening did more than store its arguments.
 func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
-	op.poke()
+	op.poke(o.Interaction.ID.Partition())
 	i := o.Interaction
 	if o.Awaited {
 		op.hub.follow(i.ID.Partition(), now)

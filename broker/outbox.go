@@ -16,12 +16,13 @@ import (
 type outbox struct{ *core }
 
 // Wait implements bridge.Outbox. It also returns when the next job of any
-// process is due.
+// process is due, as far as the last look at all partitions tells.
 func (ob *outbox) Wait(ctx context.Context, d time.Duration) {
-	if next, ok := ob.nextDue(ctx); ok {
-		d = min(d, max(next, 5*time.Millisecond))
+	rest := ob.agenda.rest(time.Now(), d)
+	if rest == 0 {
+		return
 	}
-	t := time.NewTimer(d)
+	t := time.NewTimer(max(rest, 5*time.Millisecond))
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -30,34 +31,19 @@ func (ob *outbox) Wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// nextDue returns how long it is until the earliest job is due, and false if
-// there is no job.
-func (ob *outbox) nextDue(ctx context.Context) (time.Duration, bool) {
-	next, now, err := ob.earliest(ctx, ob.keys.outbox)
-	if err != nil {
-		return 0, false
-	}
-	earliest := 0.0
-	for _, at := range next {
-		if at > 0 && (earliest == 0 || at < earliest) {
-			earliest = at
-		}
-	}
-	return time.UnixMilli(int64(earliest)).Sub(now), earliest > 0
-}
-
 // Claim implements bridge.Outbox. It begins with the partition whose job has been
 // due for the longest time, so that none starves and cards are claimed roughly in
 // their order. No partition gets more than half of what is left to claim.
 func (ob *outbox) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
-	due, _, err := ob.due(ctx, ob.keys.outbox)
+	due, err := ob.dueJobs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var jobs []bridge.Job
 	for k, p := range due {
 		if len(jobs) >= n {
-			break
+			ob.agenda.add(p)
+			continue
 		}
 		share := n - len(jobs)
 		if k+1 < len(due) {
@@ -69,6 +55,9 @@ func (ob *outbox) Claim(ctx context.Context, n int, lease time.Duration) ([]brid
 				return jobs, nil // the leased jobs must be worked on
 			}
 			return nil, unavailable(err)
+		}
+		if len(packed) >= 2*share {
+			ob.agenda.add(p) // it may have more
 		}
 		for k := 0; k+1 < len(packed); k += 2 {
 			j, err := parseJob(packed[k], packed[k+1])
@@ -106,7 +95,7 @@ func parseJob(name, packed string) (bridge.Job, error) {
 func (ob *outbox) release(ctx context.Context, j bridge.Job, how string, arg any) error {
 	n, err := ob.runRelease(ctx, j, how, arg)
 	if err == nil && n == 2 {
-		ob.poke()
+		ob.poke(j.Interaction.Partition())
 	}
 	return err
 }
@@ -114,11 +103,20 @@ func (ob *outbox) release(ctx context.Context, j bridge.Job, how string, arg any
 func (ob *outbox) runRelease(ctx context.Context, j bridge.Job, how string, arg any) (int, error) {
 	p := j.Interaction.Partition()
 	var also func(redis.Pipeliner)
+	var next *redis.StringCmd // the card that is first in its line then
 	if j.Line != "" && how != "extend" {
-		also = func(pipe redis.Pipeliner) { pipe.LRem(ctx, ob.keys.line(j.Line), 1, string(j.Interaction)) }
+		also = func(pipe redis.Pipeliner) {
+			pipe.LRem(ctx, ob.keys.line(j.Line), 1, string(j.Interaction))
+			next = pipe.LIndex(ctx, ob.keys.line(j.Line), 0)
+		}
 	}
 	n, err := ob.runWith(ctx, p, also, ob.scripts.release, []string{ob.keys.outbox(p), ob.keys.jobs(p), ob.keys.dead(p)},
 		j.ID, j.Fence, j.Generation, how, arg).Int()
+	if err == nil && next != nil && next.Err() == nil {
+		if err := (lines{ob.core}).wake(ctx, j.Line, bridge.ID(next.Val())); err != nil {
+			ob.log.Debug("the next card of a line was not woken", "error", err)
+		}
+	}
 	return n, unavailable(err)
 }
 
@@ -141,7 +139,9 @@ func (ob *outbox) Retry(ctx context.Context, j bridge.Job, d time.Duration, reas
 	} else {
 		ob.log.Warn("delivery failed, will retry", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
 	}
-	return ob.release(ctx, j, how, d.Milliseconds())
+	err := ob.release(ctx, j, how, d.Milliseconds())
+	ob.agenda.expect(time.Now().Add(d))
+	return err
 }
 
 // Bury implements bridge.Outbox.

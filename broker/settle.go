@@ -38,7 +38,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	} else {
 		oc.hub.wake(s.ID, &r)
 	}
-	oc.poke()
+	oc.poke(s.ID.Partition())
 	if verdict == "won" {
 		oc.verifier.add(s)
 	}

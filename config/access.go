@@ -41,6 +41,11 @@ type Person struct {
 	//
 	// Example: true
 	Auditor bool `yaml:"auditor"`
+	// Administrator lets the person invite people to add a passkey, and revoke
+	// the passkeys of others.
+	//
+	// Example: true
+	Administrator bool `yaml:"administrator"`
 }
 
 // Route is a set of destinations, responders and escalation steps.
@@ -66,6 +71,10 @@ type Route struct {
 	//
 	// Example: ["@leads"]
 	Must []string `yaml:"must"`
+	// StepUp is the proof that approvals on this route require in addition to a
+	// click, such as passkey. If a rule or a risk level also has one, the
+	// strictest applies. It needs the web console with console.url.
+	StepUp *StepUp `yaml:"step_up" json:",omitempty"`
 	// Deny is the effect of a denial. With ends, one denial ends the request.
 	// With counts, a denial needs as many people as an approval.
 	//
@@ -258,6 +267,9 @@ type Risk struct {
 	//
 	// Example: "yes, production"
 	Confirm string `yaml:"confirm"`
+	// StepUp is the proof that approvals require at this level in addition to a
+	// click, such as passkey.
+	StepUp *StepUp `yaml:"step_up" json:",omitempty"`
 }
 
 // Rule is one rule of the policy. All of its conditions must hold. A condition
@@ -341,6 +353,9 @@ type Rule struct {
 	//
 	// Example: "delete production"
 	Confirm string `yaml:"confirm"`
+	// StepUp is the proof that approvals require in addition to a click, such as
+	// passkey.
+	StepUp *StepUp `yaml:"step_up" json:",omitempty"`
 	// Redact are fields of the input that people do not see.
 	//
 	// Example: [user.phone]

@@ -42,6 +42,7 @@ func (c Config) Check() error {
 	c.checkHashes(bad)
 	c.checkWebhooks(bad)
 	c.checkPolicy(bad)
+	c.checkStepUps(bad)
 	c.checkGroups(bad)
 	c.checkOnCall(bad)
 	return errors.Join(errs...)

@@ -167,9 +167,13 @@ func toolName(tool string) string {
 }
 
 // object returns the members of a JSON object, or nil.
-func object(raw json.RawMessage) map[string]any {
+func object(raw json.RawMessage) map[string]any { return maps.Clone(objects.of(string(raw))) }
+
+var objects = newMemo(parseObject)
+
+func parseObject(raw string) map[string]any {
 	var fields map[string]any
-	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec := json.NewDecoder(strings.NewReader(raw))
 	dec.UseNumber()
 	if dec.Decode(&fields) != nil {
 		return nil

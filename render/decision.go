@@ -71,10 +71,13 @@ type TypedInput struct {
 	Ask string
 }
 
-// Typed returns the text input that a control of an approval opens.
+// Typed returns the text input that a control of an approval, or of the message
+// of a session, opens.
 func Typed(f bridge.Form) TypedInput {
 	i := f.View.Record.Interaction
 	switch f.Control.Option {
+	case bridge.OptionMessage:
+		return messageInput()
 	case bridge.OptionEdit:
 		before := *i.Approval
 		if d := f.View.Draft; d != nil && d.Input != "" {

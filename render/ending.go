@@ -37,11 +37,11 @@ func by(r bridge.Record, s bridge.State) string {
 	if len(r.Votes) > 1 {
 		if who := r.Voters(s); len(who) > 1 {
 			last := len(who) - 1
-			return " by " + Line(strings.Join(who[:last], ", ")+" and "+who[last])
+			return " by " + Line(strings.Join(who[:last], ", ")+" and "+who[last]) + r.SameAssurance().With()
 		}
 	}
 	if a := r.Response.Actor; a != nil {
-		return " by " + Line(a.Display())
+		return " by " + Line(a.Display()) + r.Response.Assurance.With()
 	}
 	return ""
 }
@@ -274,7 +274,7 @@ func moment(r bridge.Record) []Span {
 // votes names everyone who voted.
 func votes(r bridge.Record) string {
 	var s []string
-	if by := r.Voters(bridge.StateApproved); len(by) > 0 {
+	if by := r.AssuredVoters(bridge.StateApproved); len(by) > 0 {
 		s = append(s, "Approved by "+Line(strings.Join(by, ", ")))
 	}
 	if by := r.Voters(bridge.StateDenied); len(by) > 0 {

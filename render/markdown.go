@@ -2,6 +2,7 @@ package render
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -62,7 +63,7 @@ func Markdown(src string) []Block {
 		return []Block{Para(src)}
 	}
 	source := []byte(src)
-	return blocks(markdown().Parse(text.NewReader(source)), source, 0)
+	return slices.Clip(blocks(markdown().Parse(text.NewReader(source)), source, 0))
 }
 
 // markdown is the parser. It is created once, because that takes longer than
@@ -163,7 +164,7 @@ func spans(parent ast.Node, src []byte, style Span) []Span {
 			out = append(out, spans(n, src, styled(n, style))...)
 		}
 	}
-	return out
+	return slices.Clip(out)
 }
 
 // runs is a list of spans in which no two neighbors have the same style.

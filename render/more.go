@@ -177,7 +177,7 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 		return []Block{Para("Denies this, and tells " + agent + " to stop.")}
 	}
 	var out []Block
-	for _, text := range i.Coverage(bridge.Scope(d)) {
+	for _, text := range i.CoverageShown(bridge.Scope(d)) {
 		out = append(out, Para(Clean(text)))
 	}
 	return out

@@ -10,12 +10,13 @@ import (
 
 // Labels of the controls of a session's message.
 const (
-	LabelStop   = "Stop"
-	LabelResume = "Resume"
+	LabelMessage = "Message…"
+	LabelStop    = "Stop"
+	LabelResume  = "Resume"
 )
 
-// maxNamed is the number of pending requests that a session's message names.
-const maxNamed = 3
+// MaxNamed is the number of pending requests that a session's message names.
+const MaxNamed = 3
 
 // whatStopDoes says what a stop cannot do, on the message of a stopped session.
 const whatStopDoes = "Pending requests were cancelled. A tool that was running may still finish; nothing new starts."
@@ -69,7 +70,23 @@ func SessionControls(v bridge.View) []SessionControl {
 	if PhaseOf(*v.Session) == PhaseFinished {
 		return nil
 	}
-	return []SessionControl{{"stop", LabelStop, v.Token(bridge.ActionSession, 0, bridge.SessionStop)}}
+	return []SessionControl{
+		{"message", LabelMessage, v.Token(bridge.ActionInput, 0, bridge.OptionMessage)},
+		{"stop", LabelStop, v.Token(bridge.ActionSession, 0, bridge.SessionStop)},
+	}
+}
+
+// TakesMessages reports whether a view is the message of a session that people
+// can send messages to.
+func TakesMessages(v bridge.View) bool { return len(SessionControls(v)) > 1 }
+
+// messageInput is the text input for a message to the agent of a session.
+func messageInput() TypedInput {
+	return TypedInput{
+		Title: "Message the agent", Submit: "Send", Label: "Message", Lines: true, MaxLength: bridge.DefaultMaxLength,
+		Hint: "The agent gets it at its next step. It does not answer a request.",
+		Ask:  "reply to this message with your message for the agent",
+	}
 }
 
 // sessionCard returns the card of a session.
@@ -145,7 +162,7 @@ func sessionBody(s bridge.SessionView) []Block {
 		add("Stopped", append(clock(s.Stopped.At), Span{Text: ", " + place(s.Stopped.By.Platform)})...)
 	case PhaseWaiting:
 		if len(s.Pending) > 0 {
-			add("Waits for", waitsFor(s.Pending)...)
+			add("Waits for", waitsFor(s)...)
 		} else if st.Waits != "" {
 			add("Waits for", Span{Text: Line(st.Waits)})
 		}
@@ -161,6 +178,9 @@ func sessionBody(s bridge.SessionView) []Block {
 		step := []Span{{Text: Line(st.Step), Code: true}, {Text: ", "}}
 		step = append(step, clock(st.Stepped)...)
 		add("Last step", append(step, Span{Text: " · " + plural(st.Steps, "step")})...)
+	}
+	if decided := tally(s.Decided); decided != "" {
+		add("Decided", Span{Text: decided})
 	}
 	var out []Block
 	if len(spans) > 0 {
@@ -178,21 +198,50 @@ func sessionBody(s bridge.SessionView) []Block {
 // clock returns a time as platforms show it in the reader's zone.
 func clock(t time.Time) []Span { return []Span{{Text: Moment(t), Time: t.Unix()}} }
 
-// waitsFor names the pending requests of a session.
-func waitsFor(pending []bridge.Record) []Span {
-	var names []string
-	for _, r := range pending[:min(len(pending), maxNamed)] {
+// waitsFor names the pending requests of a session, each with the URL of its
+// card.
+func waitsFor(s bridge.SessionView) []Span {
+	named := s.Pending[:min(len(s.Pending), MaxNamed)]
+	head := plural(len(s.Pending), "request") + ":"
+	if len(named) == 1 {
+		head += " "
+	}
+	out := []Span{{Text: head}}
+	for n, r := range named {
 		name := Title(r)
 		if r.Interaction.Private {
 			name = headText(privateHead(r.Interaction))
 		}
-		names = append(names, Cut(name, maxLead, Runes))
+		if len(named) > 1 {
+			name = "\n• " + name
+		}
+		out = append(out, Span{Text: Cut(name, maxLead, Runes)})
+		if n < len(s.Links) && s.Links[n] != "" {
+			out = append(out, Span{Text: " ("}, Span{Text: s.Links[n], URL: s.Links[n]}, Span{Text: ")"})
+		}
 	}
-	more := ""
-	if n := len(pending) - len(names); n > 0 {
-		more = " and " + strconv.Itoa(n) + " more"
+	if n := len(s.Pending) - len(named); n > 0 {
+		out = append(out, Span{Text: "\n• " + strconv.Itoa(n) + " more"})
 	}
-	return []Span{{Text: plural(len(pending), "request") + ": " + strings.Join(names, " · ") + more}}
+	return out
+}
+
+// tally says what people have decided in a session. It is empty if they have
+// decided nothing.
+func tally(t bridge.Tally) string {
+	var out []string
+	for _, x := range []struct {
+		n    int
+		word string
+	}{{t.Approved, "approved"}, {t.Denied, "denied"}, {t.Answered, "answered"}} {
+		if x.n > 0 {
+			out = append(out, strconv.Itoa(x.n)+" "+x.word)
+		}
+	}
+	if len(out) > 0 && t.Of > 0 {
+		return strings.Join(out, ", ") + " (of the newest " + plural(t.Of, "request") + ")"
+	}
+	return strings.Join(out, ", ")
 }
 
 // sessionFrom says whose session it is, and where it runs.

@@ -192,6 +192,9 @@ func Notes(v bridge.View) []string {
 			notes = append(notes, "🔒 Part of the command is redacted: each [redacted …] shows what and how long. Approving requires a typed confirmation.")
 		}
 	}
+	if s := v.Record.Interaction.StepUp; s != nil && len(v.Batch) == 0 {
+		notes = append(notes, "🔑 Requires "+s.Words()+". The page to sign shows the code "+v.Record.Interaction.SignCode()+".")
+	}
 	if s := counted(v.Record); s != "" && len(v.Batch) == 0 {
 		notes = append(notes, s)
 	}
@@ -214,7 +217,7 @@ func counted(r bridge.Record) string {
 	have, need := r.Approvals(), max(i.Quorum, 1)
 	s := strings.Repeat("●", min(have, need)) + strings.Repeat("○", max(0, need-have)) + " " +
 		strconv.Itoa(have) + " of " + strconv.Itoa(need) + " approved"
-	if by := r.Voters(bridge.StateApproved); len(by) > 0 {
+	if by := r.AssuredVoters(bridge.StateApproved); len(by) > 0 {
 		s += ": " + Line(strings.Join(by, ", "))
 	}
 	if m := r.Missing(); m != "" {

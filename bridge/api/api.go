@@ -175,6 +175,11 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /v1/links":                    s.person(standing.links),
 		"DELETE /v1/links/{platform}/{id}": s.person(standing.unlink),
 
+		"GET /v1/passkeys":                  s.person(standing.passkeys),
+		"GET /v1/passkeys/keys":             s.anyone(standing.passkeyKeys),
+		"POST /v1/passkeys/invitations":     s.person(standing.invite),
+		"DELETE /v1/passkeys/{person}/{id}": s.person(standing.revokePasskey),
+
 		"GET /v1/audit": s.person(evidence.audit),
 		"GET /v1/keys":  evidence.keys,
 

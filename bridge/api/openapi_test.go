@@ -25,6 +25,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -60,7 +62,17 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.Options{Store: b, Keys: key, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
+	site, err := passkey.NewSite("https://nod.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := passkeytest.New(t, "https://nod.example.com")
+	held := passkey.Credential{ID: []byte("held"), PublicKey: a.COSE(t), Person: "ana", Label: "Phone", Created: time.Now().UTC()}
+	if err := b.AddPasskey(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	signing := engine.Signing{Store: b, Site: &site, People: []string{"ana"}, Administrators: []string{"ana"}}
+	e := engine.New(engine.Options{Store: b, Keys: key, Signing: signing, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), EntryPoints: map[string]api.EntryPoint{"/mcp": echo}, Tokens: map[string]api.Principal{
@@ -221,6 +233,16 @@ func (d described) others() {
 	d.call("ana", "GET", "/v1/links", "", 200)
 	d.call("ana", "POST", "/v1/links", `{"code":"nonsense"}`, 404)
 	d.call("ana", "DELETE", "/v1/links/chat/U1", "", 404)
+	d.call("ana", "GET", "/v1/passkeys", "", 200)
+	d.call("agent", "GET", "/v1/passkeys", "", 403)
+	d.call("agent", "GET", "/v1/passkeys/keys", "", 200)
+	d.call("nobody", "GET", "/v1/passkeys/keys", "", 401)
+	d.call("ana", "POST", "/v1/passkeys/invitations", `{"person":"ana"}`, 201)
+	d.call("ana", "POST", "/v1/passkeys/invitations", `{"person":"zoe"}`, 404)
+	d.call("agent", "POST", "/v1/passkeys/invitations", `{"person":"ana"}`, 403)
+	d.call("ana", "DELETE", "/v1/passkeys/ana/AAAA", "", 404)
+	d.call("agent", "DELETE", "/v1/passkeys/ana/aGVsZA", "", 403)
+	d.call("ana", "DELETE", "/v1/passkeys/ana/aGVsZA", "", 200)
 	d.call("ana", "GET", "/v1/audit", "", 200)
 	d.call("agent", "GET", "/v1/audit", "", 403)
 	d.call("agent", "GET", "/v1/keys", "", 200)

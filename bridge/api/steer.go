@@ -47,8 +47,14 @@ func (s sessions) steering(w http.ResponseWriter, r *http.Request, p Principal) 
 // inboxOf returns the function that reads the messages that a call asks for.
 func (s sessions) inboxOf(r *http.Request, p Principal) (func(context.Context) ([]bridge.Message, error), error) {
 	q, session := r.URL.Query(), r.PathValue("id")
-	reader := q.Get("reader")
-	if reader == "" {
+	reader, peek := q.Get("reader"), false
+	if v := q.Get("peek"); v != "" {
+		var err error
+		if peek, err = strconv.ParseBool(v); err != nil || peek && reader != "" {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "peek: invalid value %q (true without a reader, or false)", v)
+		}
+	}
+	if reader == "" && !peek {
 		return func(ctx context.Context) ([]bridge.Message, error) {
 			return s.engine.Sessions.Messages(ctx, p.Agent.Name, session)
 		}, nil
@@ -56,6 +62,7 @@ func (s sessions) inboxOf(r *http.Request, p Principal) (func(context.Context) (
 	if err := bridge.CheckText("reader", reader, 100); err != nil {
 		return nil, err
 	}
+	// A peek has no reader, and so takes no lease.
 	t := bridge.Taking{Agent: p.Agent.Name, Session: session, Reader: reader, Lease: defaultLease}
 	if v := q.Get("lease"); v != "" {
 		d, err := time.ParseDuration(v)

@@ -32,6 +32,21 @@ func (c *Client) Steering(ctx context.Context, session, id string) (bridge.Steer
 	return s, err
 }
 
+// MessagesWait reports whether a message that a person wrote to a session waits
+// and is not reserved. It waits for one for up to the given time. A stopped
+// session has none. It does not retry.
+func (c *Client) MessagesWait(ctx context.Context, session string, wait time.Duration) (bool, error) {
+	q := url.Values{"peek": {"true"}}
+	if wait > 0 {
+		q.Set("wait", wait.String())
+	}
+	var page struct {
+		Items []bridge.Message `json:"items"`
+	}
+	err := c.do(ctx, http.MethodGet, "/v1/sessions/"+url.PathEscape(session)+"/messages?"+q.Encode(), nil, nil, &page)
+	return len(page.Items) > 0, err
+}
+
 // Taking describes how an agent takes the messages of people.
 type Taking struct {
 	// Reader identifies the caller. No other reader gets the messages before

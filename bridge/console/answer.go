@@ -45,6 +45,9 @@ func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Ac
 		}
 	}
 	rec, err = c.engine.Answer(r.Context(), rec.Interaction.ID, actor, full)
+	if link := linkOf(err); link != "" {
+		return map[string]any{"sign": link}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ type outcome struct {
 // approval to stand out call for a decision of its own.
 func together(i bridge.Interaction) bool {
 	a := i.Approval
-	return i.Kind == bridge.KindApproval && a != nil && a.Confirm == "" && !a.DefaultNo && render.Risk(i) == ""
+	return i.Kind == bridge.KindApproval && a != nil && a.Confirm == "" && i.StepUp == nil && !a.DefaultNo && render.Risk(i) == ""
 }
 
 // answers decides several requests in the same way. Each keeps its own outcome,

@@ -220,12 +220,12 @@ func timeline(rec bridge.Record) []moment {
 	add(rec.Queued, "deferred by the agent")
 	add(rec.Escalated, "escalated to more people")
 	for _, v := range rec.Votes {
-		add(v.At, v.Actor.Display()+" on "+v.Actor.Platform+" said "+string(v.State))
+		add(v.At, v.Actor.Display()+" on "+v.Actor.Platform+" said "+string(v.State)+v.Assurance.With())
 	}
 	if resp := rec.Response; resp != nil {
 		by := ""
 		if resp.Actor != nil {
-			by = " by " + resp.Actor.Display() + " on " + resp.Actor.Platform
+			by = " by " + resp.Actor.Display() + " on " + resp.Actor.Platform + resp.Assurance.With()
 		}
 		add(resp.At, string(rec.State)+by)
 	}

@@ -65,7 +65,7 @@ type Store interface {
 	DropNote(ctx context.Context, key string) error
 }
 
-// Console is an http.Handler for all paths under /console/. It is safe for
+// Console is an http.Handler for all paths under /console/ and /sign/. It is safe for
 // concurrent use.
 type Console struct {
 	engine   *engine.Engine
@@ -121,6 +121,9 @@ func New(o Options) *Console {
 	c.mux.HandleFunc("GET /console/policy", c.person(c.showPolicy))
 	c.mux.HandleFunc("POST /console/policy", c.person(c.tryPolicy))
 	c.mux.HandleFunc("GET /console/routes", c.person(c.routes))
+	c.passkeyRoutes()
+	c.mux.HandleFunc("GET "+engine.SignPath+"{secret}", c.signing)
+	c.mux.HandleFunc("POST "+engine.SignPath+"{secret}", c.sign)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -17,6 +18,7 @@ type entry struct {
 	At      time.Time        `json:"at"`
 	Type    bridge.AuditType `json:"type"`
 	ID      bridge.ID        `json:"id,omitempty"`
+	Title   string           `json:"title,omitempty"` // of the request; empty if it is no longer stored
 	Agent   string           `json:"agent,omitempty"`
 	Session string           `json:"session,omitempty"`
 	State   bridge.State     `json:"state,omitempty"`
@@ -43,10 +45,30 @@ func (c *Console) audit(_ http.ResponseWriter, r *http.Request, _ bridge.Actor) 
 		return nil, err
 	}
 	items := []entry{}
+	titles := map[bridge.ID]string{}
 	for _, a := range entries {
-		items = append(items, newEntry(a))
+		e := newEntry(a)
+		if _, known := titles[a.ID]; !known && a.ID != "" {
+			if titles[a.ID], err = c.title(r.Context(), a.ID); err != nil {
+				return nil, err
+			}
+		}
+		e.Title = titles[a.ID]
+		items = append(items, e)
 	}
 	return map[string]any{"items": items, "next": next}, nil
+}
+
+// title returns the title of a request, or nothing if it is no longer stored.
+func (c *Console) title(ctx context.Context, id bridge.ID) (string, error) {
+	rec, err := c.engine.Get(ctx, id)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return render.Title(rec), nil
 }
 
 func newEntry(a bridge.AuditEntry) entry {

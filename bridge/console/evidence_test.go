@@ -24,7 +24,7 @@ func TestEvidence(t *testing.T) {
 		t.Fatal(status, text)
 	}
 	_, text := aud.call(http.MethodGet, "/console/audit", nil)
-	if !strings.Contains(text, `"type":"decision","id":"`+string(id)+`","agent":"ci","session":"s","state":"approved","by":"ana on api"`) {
+	if !strings.Contains(text, `"type":"decision","id":"`+string(id)+`","title":"Run make a?","agent":"ci","session":"s","state":"approved","by":"ana on api"`) {
 		t.Errorf("the log is %s", text)
 	}
 	var report proof.AuditReport

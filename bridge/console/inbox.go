@@ -103,6 +103,10 @@ func (c *Console) isMine(ctx context.Context, rec bridge.Record, actor bridge.Ac
 // inbox lists the pending requests that the person may read.
 func (c *Console) inbox(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
 	q := r.URL.Query()
+	since, until, err := days(q)
+	if err != nil {
+		return nil, err
+	}
 	records, more, err := c.engine.Pending(r.Context(), 0, c.readable(r, actor))
 	if err != nil {
 		return nil, err
@@ -121,7 +125,7 @@ func (c *Console) inbox(_ http.ResponseWriter, r *http.Request, actor bridge.Act
 		for _, who := range i.Responders {
 			people[who.Person] = true
 		}
-		if whose(q.Get("who"), mine) && matches(q, rec) {
+		if whose(q.Get("who"), mine) && matches(q, rec) && between(i.Created, since, until) {
 			found = append(found, pendingFor{rec, mine})
 		}
 	}
@@ -208,7 +212,7 @@ func newRow(rec bridge.Record) row {
 	if resp := rec.Response; resp != nil {
 		out.Closed = resp.At
 		if resp.Actor != nil {
-			out.By = render.Line(resp.Actor.Display()) + " on " + resp.Actor.Platform
+			out.By = render.Line(resp.Actor.Display()) + " on " + resp.Actor.Platform + resp.Assurance.With()
 		}
 	}
 	return out
@@ -260,11 +264,7 @@ func seenOf(c card) string {
 // history lists requests in any state, newest first.
 func (c *Console) history(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
 	q := r.URL.Query()
-	since, err := day(q, "since", 0)
-	if err != nil {
-		return nil, err
-	}
-	until, err := day(q, "until", 1)
+	since, until, err := days(q)
 	if err != nil {
 		return nil, err
 	}
@@ -295,6 +295,19 @@ func (c *Console) history(_ http.ResponseWriter, r *http.Request, actor bridge.A
 		items = append(items, newRow(rec))
 	}
 	return map[string]any{"items": items, "next": page.Next}, nil
+}
+
+// days returns the time from the start of the date since to the end of the date
+// until. A time is zero if the query does not limit it.
+func days(q url.Values) (since, until time.Time, err error) {
+	if since, err = day(q, "since", 0); err == nil {
+		until, err = day(q, "until", 1)
+	}
+	return since, until, err
+}
+
+func between(at, since, until time.Time) bool {
+	return !at.Before(since) && (until.IsZero() || at.Before(until))
 }
 
 // day returns the start of a date in the query, plus a number of days. It

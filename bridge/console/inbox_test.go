@@ -86,7 +86,13 @@ func TestInbox(t *testing.T) {
 	if in := b.list("/console/inbox?page=3"); len(in.Items) != 20 {
 		t.Errorf("the last page has %d", len(in.Items))
 	}
+	now := time.Now().UTC()
+	day := func(plus int) string { return now.AddDate(0, 0, plus).Format(time.DateOnly) }
+	if status, text := b.call(http.MethodGet, "/console/inbox?since=yesterday", nil); status != http.StatusBadRequest || !strings.Contains(text, "since: enter a date") {
+		t.Errorf("a wrong date: %d %s", status, text)
+	}
 	for query, want := range map[string]int{
+		"since=" + day(-1): 120, "since=" + day(2): 0, "until=" + day(1): 120, "until=" + day(-2): 0,
 		"text=urgent": 1, "session=s1": 59, "agent=ci": 120, "agent=x": 0, "route=default": 120, "person=bo": 120, "person=cy": 0, "who=others": 0, "who=all": 120,
 	} {
 		if in := b.list("/console/inbox?" + query); in.Total != want {

@@ -90,6 +90,10 @@ func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, 
 	if err != nil || problem != "" {
 		return nil //nolint:nilerr // the request does not offer the decision
 	}
+	if d.Approves() && i.StepUp != nil {
+		n.refused = " " + noteSignEach
+		return nil
+	}
 	r.Message = a.clickedMessage()
 	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r, a.place())
 	switch {

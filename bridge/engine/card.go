@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 const (
@@ -58,7 +59,7 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 		v.Batch = append(v.Batch, c.redactor.record(member))
 	}
 	var err error
-	if v.Session, err = c.session(ctx, r); err != nil {
+	if v.Session, err = c.session(ctx, r, destination); err != nil {
 		return v, err
 	}
 	if isSession(r.Interaction) {
@@ -74,8 +75,9 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 	return v, err
 }
 
-// session returns what the messages of a record show of its session.
-func (c *cards) session(ctx context.Context, r bridge.Record) (*bridge.SessionView, error) {
+// session returns what the message of a record at a destination shows of its
+// session.
+func (c *cards) session(ctx context.Context, r bridge.Record, destination int) (*bridge.SessionView, error) {
 	if r.Interaction.Session == "" {
 		return nil, nil
 	}
@@ -83,8 +85,17 @@ func (c *cards) session(ctx context.Context, r bridge.Record) (*bridge.SessionVi
 	if v == nil || err != nil {
 		return nil, err
 	}
+	d := r.Interaction.Destinations[destination]
 	for n := range v.Pending {
 		v.Pending[n] = c.redactor.record(v.Pending[n])
+		if n >= render.MaxNamed {
+			continue
+		}
+		at, err := c.link(ctx, v.Pending[n], d.Platform, []string{d.Channel})
+		if err != nil { // the message is worth more than the link
+			c.log.Warn("pending request not linked", "id", v.Pending[n].Interaction.ID, "error", err)
+		}
+		v.Links = append(v.Links, at)
 	}
 	return v, nil
 }
@@ -93,7 +104,7 @@ func (c *cards) session(ctx context.Context, r bridge.Record) (*bridge.SessionVi
 func (c *cards) drafted(ctx context.Context, a admitted, d *bridge.Draft) bridge.View {
 	v := bridge.NewView(c.redactor.record(a.record), a.control.Destination, d, c.keys.Sign)
 	var err error
-	if v.Session, err = c.session(ctx, a.record); err != nil { // the next update shows it
+	if v.Session, err = c.session(ctx, a.record, a.control.Destination); err != nil { // the next update shows it
 		c.log.Warn("status of the session not loaded", "id", a.record.Interaction.ID, "error", err)
 	}
 	if d != nil { // the draft may make the text too long for the card

@@ -47,8 +47,8 @@ type admitted struct {
 // click implements Engine.Click.
 func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
 	began := time.Now()
-	if bridge.PeekAction(c.Token) == bridge.ActionSession {
-		a, v, err := cl.sessionClick(ctx, c)
+	if apply := cl.onSession(c.Token); apply != nil {
+		a, v, err := apply(ctx, c)
 		cl.watcher.observe(a.activity("click", began, v, err))
 		return orZero(v), err
 	}

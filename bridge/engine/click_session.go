@@ -20,6 +20,18 @@ const (
 	noteNotStopped   = "This session is not stopped. Nothing was changed."
 )
 
+// onSession returns what applies a click on the message of a session. It returns
+// nil for a control of another card.
+func (cl *clicks) onSession(token string) func(context.Context, bridge.Click) (admitted, *bridge.Verdict, error) {
+	switch {
+	case bridge.PeekAction(token) == bridge.ActionSession:
+		return cl.sessionClick
+	case asksForMessage(token):
+		return cl.message
+	}
+	return nil
+}
+
 // sessionClick applies a click on the message of a session.
 func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
 	a, v, err := cl.locate(ctx, c)

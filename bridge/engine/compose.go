@@ -31,6 +31,16 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 	i.Trace = traceOf(ctx)
 	i.Rule, i.Risk, i.PolicyVersion = ruling.Rule, ruling.Risk, c.judge.version
 	i.Quorum = max(i.Quorum, ruling.Quorum)
+	if i.Kind == bridge.KindApproval {
+		i.RequireProof(ruling.StepUp)
+	}
+	if i.StepUp != nil {
+		i.Batch = 0 // each is signed separately
+		a := *i.Approval
+		if i.Approval = &a; len(ruling.Scopes) == 0 {
+			a.Limit(nil) // a standing approval needs a rule that allows it
+		}
+	}
 	if i.Counted() {
 		i.Batch = 0 // each card shows who has approved
 		i.Approval.WithoutEdit()

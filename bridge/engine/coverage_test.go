@@ -52,7 +52,7 @@ func TestCoverageText(t *testing.T) {
 			if len(got) != 1 {
 				t.Fatalf("%s %q: %q", field, s, got)
 			}
-			for _, x := range got[0] {
+			for _, x := range got[0] + rec.Interaction.CoverageShown(bridge.ScopeSession)[0] {
 				if !unicode.IsPrint(x) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, x) || unicode.Is(unicode.Variation_Selector, x) || x == 0x2800 {
 					t.Errorf("%s %q: the statement holds %U", field, s, x)
 				}

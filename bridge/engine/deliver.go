@@ -44,7 +44,10 @@ func (w *dispatcher) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for ctx.Err() == nil {
-		jobs, err := w.outbox.Claim(ctx, jobsAtOnce-len(slots), jobLease)
+		slots <- struct{}{} // waits until at least one is free
+		<-slots
+		free := jobsAtOnce - len(slots)
+		jobs, err := w.outbox.Claim(ctx, free, jobLease)
 		if err != nil {
 			if ctx.Err() == nil {
 				w.log.Warn("outbox unreachable", "error", err)
@@ -61,7 +64,7 @@ func (w *dispatcher) run(ctx context.Context) {
 				w.work(ctx, j, places[j.ID])
 			})
 		}
-		if len(jobs) == 0 || len(slots) == jobsAtOnce {
+		if len(jobs) < free {
 			w.outbox.Wait(ctx, outboxPoll)
 		}
 	}
@@ -96,9 +99,9 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 		err = w.escalator.remind(ctx, j)
 	case bridge.JobPost:
 		if err = w.post(ctx, j, at); errors.Is(err, errTurn) {
-			return w.outbox.Retry(ctx, j, at.again(), "")
+			return w.lines.Yield(ctx, at.line, j, at.again())
 		}
-		if at != nil {
+		if at != nil && !(refused(err) && w.lineup.keep(at)) {
 			j.Line = at.line
 		}
 	default:
@@ -155,7 +158,6 @@ func (w *dispatcher) inLine(ctx context.Context, r bridge.Record, j bridge.Job, 
 			return waited, nil
 		}
 		if at.behind = len(others); !w.lineup.tired(at, ahead[0]) {
-			at.line = "" // it keeps its place
 			return waited, errTurn
 		}
 		w.log.Warn("an earlier card is late, not waiting for it", "id", j.Interaction, "earlier", ahead[0])
@@ -329,12 +331,12 @@ type sweeper struct {
 // run closes interactions whose deadline has passed, until ctx ends.
 func (s *sweeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		ids, more, err := s.deadlines.Expire(ctx, sweepBatch)
+		over, more, err := s.deadlines.Expire(ctx, sweepBatch)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("deadlines unreachable", "error", err)
 		}
-		for _, id := range ids {
-			s.log.Info("deadline passed", "id", id)
+		for _, e := range over {
+			s.log.Info("deadline passed", "id", e.ID, "state", e.State)
 		}
 		if !more || err != nil {
 			bridge.Pause(ctx, sweepPoll)

@@ -382,7 +382,7 @@ func TestSweeper(t *testing.T) {
 		for range 3 {
 			r := o.store.put(t, question("Ship it?"))
 			o.store.mu.Lock()
-			o.store.overdue = append(o.store.overdue, r.Interaction.ID)
+			o.store.overdue = append(o.store.overdue, bridge.Expiry{ID: r.Interaction.ID, State: bridge.StateExpired})
 			o.store.mu.Unlock()
 		}
 		time.Sleep(2 * sweepPoll)

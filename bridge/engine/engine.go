@@ -51,6 +51,8 @@ type Options struct {
 	// History lists the closed requests of a person. If it is nil, people
 	// see none.
 	History bridge.Histories
+	// Signing configures the keys of people.
+	Signing Signing
 	// Node identifies this process in leases. If it is empty, New chooses a
 	// random name.
 	Node string
@@ -68,6 +70,7 @@ type Engine struct {
 	Grants   *Grants
 	Hosts    *Hosts
 	Links    *Links
+	Passkeys *Passkeys
 	People   *People
 	Sessions *Sessions
 
@@ -76,6 +79,7 @@ type Engine struct {
 	rounds      *rounds
 	reach       *reach
 	reader      *reader
+	signer      *signer
 	withdrawals *withdrawals
 	clicks      *clicks
 	commands    *commands
@@ -242,6 +246,21 @@ func (e *Engine) Answer(
 	return e.clicks.answer(ctx, id, actor, reply)
 }
 
+// SignPage returns what the page of a ticket shows. It changes nothing, so that
+// link previews are harmless. It returns CodeNotFound for a link that is not
+// valid or no longer valid, and CodeConflict if the request has ended or
+// changed since the link was made.
+func (e *Engine) SignPage(ctx context.Context, secret string) (SignPage, error) {
+	return e.signer.page(ctx, secret)
+}
+
+// Sign records the approval of a ticket with a proof, in the same way as a
+// click, and returns the note for the person. It returns the errors of SignPage,
+// and CodeForbidden for a proof that does not count. Nothing is recorded then.
+func (e *Engine) Sign(ctx context.Context, secret string, p Proof) (string, error) {
+	return e.clicks.sign(ctx, secret, p)
+}
+
 // Click implements Sink.
 func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
 	return e.clicks.click(ctx, c)
@@ -268,6 +287,11 @@ func (e *Engine) RevokeAs(ctx context.Context, actor bridge.Actor, grant string)
 // Reply implements bridge.Listener.
 func (e *Engine) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
 	return e.listener.reply(ctx, s)
+}
+
+// StopThread implements bridge.SessionStopper.
+func (e *Engine) StopThread(ctx context.Context, who bridge.Actor, thread bridge.MessageRef) (bridge.Verdict, error) {
+	return e.listener.stop(ctx, who, thread)
 }
 
 // Command implements Sink.

@@ -24,7 +24,7 @@ type fake struct {
 	counts  map[string]int
 	jobs    []bridge.Job // handed out by Claim
 	gone    []string     // what became of jobs: their kind and "done", "retry …" or "dead: …"
-	overdue []bridge.ID
+	overdue []bridge.Expiry
 	lines   map[string][]bridge.ID
 	lost    bool  // every lease of a job was lost
 	refuses error // of every call, if set
@@ -107,6 +107,11 @@ func (f *fake) Ahead(_ context.Context, line string, id bridge.ID) ([]bridge.ID,
 	defer f.mu.Unlock()
 	at := slices.Index(f.lines[line], id)
 	return slices.Clone(f.lines[line][:max(0, at)]), at >= 0, f.refuses
+}
+
+// Yield implements bridge.Lines. The fake wakes no card.
+func (f *fake) Yield(ctx context.Context, _ string, j bridge.Job, d time.Duration) error {
+	return f.Retry(ctx, j, d, "")
 }
 
 func (f *fake) Overtake(_ context.Context, line string, ids []bridge.ID) error {
@@ -341,7 +346,7 @@ func (f *fake) Extend(context.Context, bridge.Job, time.Duration) (bool, error) 
 }
 
 // Expire ends one of those that are overdue.
-func (f *fake) Expire(context.Context, int) ([]bridge.ID, bool, error) {
+func (f *fake) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refuses != nil || len(f.overdue) == 0 {

@@ -16,6 +16,9 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 	if bridge.PeekAction(c.Token) == bridge.ActionInput && bridge.PeekOption(c.Token) == bridge.OptionRead {
 		return cl.reading(ctx, c)
 	}
+	if asksForMessage(c.Token) {
+		return cl.messageForm(ctx, c)
+	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
 		v = cl.outdated(ctx, a)

@@ -257,6 +257,7 @@ func TestAnswer(t *testing.T) {
 		"unknown option":   {"ana", bridge.Reply{Answers: text("9.9")}, bridge.CodeInvalid},
 		"not a responder":  {"eve", bridge.Reply{Answers: text("1.0")}, bridge.CodeForbidden},
 		"decline":          {"ana", bridge.Reply{Decline: true}, bridge.CodeInvalid},
+		"reason":           {"ana", bridge.Reply{Answers: text("1.0"), Reason: "it is stable"}, bridge.CodeInvalid},
 	} {
 		if err := w.answer(c.who, id, c.reply); bridge.ErrorCode(err) != c.want {
 			t.Errorf("%s: %v; want %s", name, err, c.want)

@@ -80,7 +80,7 @@ func (gr *granter) holds(ctx context.Context, g bridge.Grant, i bridge.Interacti
 		gr.log.Error("stored grant not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
 		return false
 	}
-	enough, err := gr.enough(ctx, i, g.Givers)
+	enough, err := gr.enough(ctx, i, g.Givers, g.Assurance)
 	if err != nil {
 		gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
 	}
@@ -99,7 +99,7 @@ func applies(g bridge.Grant, i bridge.Interaction) bool {
 		return false
 	case !time.Now().Before(ends) || !slices.Contains(a.Scopes, g.Scope()):
 		return false
-	case a.Confirm != "" && a.Confirm != g.Confirm, i.Risk != "" && i.Risk != g.Risk:
+	case !i.StepUp.Accepts(g.Assurance), a.Confirm != "" && a.Confirm != g.Confirm, i.Risk != "" && i.Risk != g.Risk:
 		return false
 	}
 	return len(bridge.Missing(g.Routes, i.GrantRoutes)) == 0
@@ -108,7 +108,11 @@ func applies(g bridge.Grant, i bridge.Interaction) bool {
 // enough reports whether the approvals of these people would approve the
 // interaction now. Each of them must still be able to approve: if one cannot,
 // people are asked again.
-func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) (bool, error) {
+//
+// The assurance is the one that the approvals had.
+func (gr *granter) enough(
+	ctx context.Context, i bridge.Interaction, givers []bridge.Actor, given bridge.Assurance,
+) (bool, error) {
 	var counted []bridge.Actor
 	slots := i.Slots()
 	for _, giver := range givers {
@@ -123,7 +127,7 @@ func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []br
 			continue
 		}
 		counted = append(counted, who)
-		covers, err := gr.people.covers(ctx, i, who)
+		covers, err := gr.people.covers(ctx, i, who, given)
 		if err != nil {
 			return false, err
 		}

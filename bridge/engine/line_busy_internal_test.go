@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,6 +40,54 @@ func TestLineOfABusyDaemon(t *testing.T) {
 		post(all[2])
 		if got := o.shown(); !slices.Equal(got, all) {
 			t.Errorf("posted were %v; want %v", got, all)
+		}
+	})
+}
+
+// TestLineOfARateLimit checks that a card keeps its place when the platform refuses
+// it because of a rate limit, both for a card that waits at that moment and for one
+// that comes later.
+func TestLineOfARateLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		var all []bridge.ID
+		for range 3 {
+			all = append(all, o.store.put(t, question("Ship it?")).Interaction.ID)
+		}
+		line := o.store.records[all[0]].Interaction.Line(0)
+		o.store.lines[line] = slices.Clone(all)
+		o.chat.errs = []error{bridge.Errorf(bridge.CodeRateLimited, "slow down")}
+		post := func(ids ...bridge.ID) {
+			t.Helper()
+			var jobs []bridge.Job
+			for _, id := range ids {
+				jobs = append(jobs, o.store.work(bridge.JobPost, id, 0))
+			}
+			places := o.dispatcher.lineup.enter(jobs)
+			var wg sync.WaitGroup
+			for _, j := range jobs {
+				wg.Go(func() {
+					defer o.dispatcher.lineup.leave(places[j.ID])
+					if err := o.dispatcher.do(t.Context(), j, places[j.ID]); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		post(all[0], all[1])
+		o.outcomes("post retry in 250ms", "post retry in 1s, not counted")
+		post(all[1])
+		post(all[2])
+		post(all[0])
+		post(all[1])
+		post(all[2])
+		if got := o.shown(); !slices.Equal(got, all) {
+			t.Errorf("posted were %v; want %v", got, all)
+		}
+		if left := o.store.lines[line]; len(left) > 0 {
+			t.Errorf("in the line are %v", left)
 		}
 	})
 }

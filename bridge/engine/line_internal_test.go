@@ -34,10 +34,10 @@ func TestLine(t *testing.T) {
 			}
 		}
 		post(all[1]) // another daemon has the first
-		o.outcomes("post retry in 30ms, not counted")
+		o.outcomes("post retry in 1s, not counted")
 		post(all[0])
 		post(all[1])
-		o.outcomes("post retry in 30ms, not counted", "post done", "post done")
+		o.outcomes("post retry in 1s, not counted", "post done", "post done")
 		if got := o.store.lines[line]; !slices.Equal(got, []bridge.ID{all[2].Interaction.ID}) {
 			t.Errorf("in the line are %v", got)
 		}
@@ -45,7 +45,7 @@ func TestLine(t *testing.T) {
 		post(all[2])
 		time.Sleep(lineupWait)
 		post(all[2])
-		o.outcomes("post retry in 30ms, not counted", "post done", "post done", "post retry in 30ms, not counted", "post done")
+		o.outcomes("post retry in 1s, not counted", "post done", "post done", "post retry in 1s, not counted", "post done")
 		if got := o.store.lines[line]; len(got) > 0 {
 			t.Errorf("in the line are %v", got)
 		}

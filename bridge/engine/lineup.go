@@ -21,12 +21,14 @@ const lineupWait = jobLease + outboxPoll + 2*time.Second
 // lineupWait.
 const lineupKept = jobTimeout + jobLease
 
-// A card that waits for a card of another daemon tries again after lineStep for
-// each card ahead of it, but not sooner than linePoll or later than linePause.
+// A card that waits for a card of another daemon is woken when it is its turn. In
+// case that daemon dies before, the card tries again after lineStep for each card
+// ahead of it, but not sooner than linePoll or later than linePause, which is less
+// than lineupKept.
 const (
-	linePoll  = 25 * time.Millisecond
-	linePause = 2 * time.Second
-	lineStep  = 20 * time.Millisecond
+	linePoll  = time.Second
+	linePause = 20 * time.Second
+	lineStep  = 100 * time.Millisecond
 )
 
 // errTurn means that a card waits for a card of another daemon.
@@ -36,7 +38,8 @@ var errTurn = errors.New("earlier cards are not posted yet")
 // requests, although several jobs run at the same time. The order across daemons
 // is that of the lines in the store. A card that is in no line waits for the
 // earlier cards that this process works on. No card waits for one that is to be
-// retried later.
+// retried later, unless the platform refused it because of a rate limit, which
+// holds up the other cards as well.
 type lineup struct {
 	mu      sync.Mutex
 	entries []*place
@@ -181,6 +184,18 @@ func (l *lineup) forget(p *place) {
 	delete(l.since, waiter{p.id, p.key})
 }
 
+// keep lets a card keep its place in its line until it is tried again. It returns
+// false if the card has none.
+func (l *lineup) keep(p *place) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.line == "" {
+		return false
+	}
+	l.since[waiter{p.id, p.key}] = stuck{head: p.id, at: time.Now(), last: time.Now()}
+	return true
+}
+
 // tired reports whether the first card of a line has held up another one for too
 // long. A first card that this process postponed itself is not lost, it only has to
 // be tried again.
@@ -199,7 +214,7 @@ func (l *lineup) tired(p *place, head bridge.ID) bool {
 	return !alive && time.Since(s.at) >= lineupWait
 }
 
-// again returns the delay until a card tries again.
+// again returns the delay until a card tries again if it is not woken.
 func (p *place) again() time.Duration {
 	return min(max(time.Duration(p.behind)*lineStep, linePoll), linePause)
 }

@@ -22,6 +22,7 @@ const (
 type noter struct {
 	store     bridge.Steerings
 	platforms platforms
+	redactor  *redactor
 	nudge     chan struct{}
 	log       *slog.Logger
 }
@@ -61,7 +62,7 @@ func (n *noter) tell(ctx context.Context, s bridge.Steering) {
 		p, ok := n.platforms[s.Where.Platform].(bridge.SteeringNoter)
 		if ok {
 			work, cancel := context.WithTimeout(ctx, noteTime)
-			ref, err := p.NoteSteering(work, s.Where.Ref, s.Note, s.Status())
+			ref, err := p.NoteSteering(work, s.Where.Ref, s.Note, n.redactor.steering(s).Notice())
 			cancel()
 			switch code := bridge.ErrorCode(err); {
 			case err == nil:

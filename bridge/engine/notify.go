@@ -130,6 +130,33 @@ func noteWhy(i bridge.Interaction, why string) string {
 	return noteForbidden(i)
 }
 
+const (
+	noteNoProofs = "This approval needs a passkey, which this daemon does not offer. Nothing was recorded. " +
+		"Ask your nod administrator to enable the web console."
+	noteSignEach = "Requests that need a passkey are approved one by one: click Approve on each."
+)
+
+// noteSign returns the note for a person who has to prove an approval.
+func noteSign(i bridge.Interaction) string {
+	what := "your passkey"
+	if i.StepUp.Accepts(bridge.AssuranceTOTP) {
+		what += " or a one-time code"
+	}
+	return "This approval needs " + what + ". Nothing is recorded yet. Open the link within 5 minutes, " +
+		"check the request, and sign it. The link is for you only."
+}
+
+// noteNoPasskey returns the note for a person who has no means to prove an
+// approval.
+func noteNoPasskey(i bridge.Interaction, url string) string {
+	what := "a passkey"
+	if i.StepUp.Accepts(bridge.AssuranceTOTP) {
+		what += " or a one-time code"
+	}
+	return "This approval needs " + what + ", and you have none. Nothing was recorded. " +
+		"Sign in to the console to add one: " + strings.TrimRight(url, "/") + "/console/. You can still deny."
+}
+
 // responderNames returns the names of the responders: people, and groups with
 // GroupMark.
 func responderNames(i bridge.Interaction) string {
@@ -172,7 +199,7 @@ func describe(r bridge.Record) string {
 	case r.State.Final():
 		over := "Closed: " + r.Outcome()
 		if r.Response != nil && r.Response.Actor != nil {
-			over += ", by " + bridge.OneLine(r.Response.Actor.Display()) + " on " + r.Response.Actor.Platform
+			over += ", by " + bridge.OneLine(r.Response.Actor.Display()) + " on " + r.Response.Actor.Platform + r.Response.Assurance.With()
 		}
 		lines = append(lines, over+".")
 	case len(r.Votes) > 0:

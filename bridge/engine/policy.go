@@ -144,6 +144,9 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 	if v.now, v.ruling, err = e.composer.prepareUnder(ctx, agent, r, v.ruling); err != nil {
 		return v, err
 	}
+	if v.now.RequireProof(i.StepUp); i.StepUp != nil {
+		v.now.Approval.Limit(i.Approval.Scopes) // a weaker config does not offer more
+	}
 	v.now.Digest, v.now.Trace = i.Digest, i.Trace
 	if i.Redacted > 0 && r.Approval != nil {
 		v.now.KeepHidden(i)

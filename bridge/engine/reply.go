@@ -22,6 +22,10 @@ func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 		return bridge.Record{}, err
 	case v.Kind == bridge.VerdictInvalid:
 		return bridge.Record{}, invalid(a, v)
+	case v.Kind == bridge.VerdictSign:
+		e := bridge.Errorf(bridge.CodeForbidden, "%s", v.Note).WithHint("open %s", v.Link)
+		e.Link = v.Link
+		return bridge.Record{}, e
 	case v.Kind == bridge.VerdictForbidden:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "%s", v.Note)
 	case v.Kind == bridge.VerdictLate:
@@ -92,7 +96,7 @@ func (cl *clicks) admitReply(
 }
 
 // unfitReply returns an error for a reply to other terms or other questions
-// than those of the record.
+// than those of the record, and for one with a reason that nobody would see.
 func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	i, read := rec.Interaction, 0
 	if reply.Terms != nil {
@@ -101,14 +105,17 @@ func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	if read != i.Terms && reply.Decision.Approves() && !rec.State.Final() {
 		return bridge.Errorf(bridge.CodeConflict, "%s", noteChanged)
 	}
-	var unknown []bridge.FieldError
+	var wrong []bridge.FieldError
+	if reply.Reason != "" && !reply.Denies() {
+		wrong = append(wrong, bridge.FieldError{Field: "reason", Message: "only a denial or a declined question has a reason"})
+	}
 	for _, qid := range slices.Sorted(maps.Keys(reply.Answers)) {
 		if !slices.ContainsFunc(i.Questions, func(q bridge.Question) bool { return q.ID == qid }) {
-			unknown = append(unknown, bridge.FieldError{Field: "answers", Message: fmt.Sprintf("unknown question %q", qid)})
+			wrong = append(wrong, bridge.FieldError{Field: "answers", Message: fmt.Sprintf("unknown question %q", qid)})
 		}
 	}
-	if len(unknown) > 0 {
-		return bridge.Invalid(unknown...)
+	if len(wrong) > 0 {
+		return bridge.Invalid(wrong...)
 	}
 	return nil
 }

@@ -127,6 +127,14 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	return rec.Interaction.ID, err
 }
 
+// steering redacts the text of a message to an agent, for people.
+func (d *redactor) steering(s bridge.Steering) bridge.Steering {
+	if d.hide != nil {
+		s.Text = d.hide.Redact(s.Text)
+	}
+	return s
+}
+
 // report redacts the texts of a report.
 func (d *redactor) report(r *bridge.SessionReport) {
 	if d.hide == nil {

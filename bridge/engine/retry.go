@@ -75,6 +75,12 @@ func (w *dispatcher) postpone(ctx context.Context, j bridge.Job, cause error) er
 	return w.outbox.Retry(ctx, j, delay, "")
 }
 
+// refused reports whether a platform refused a card because of its rate limit
+// before it took any part of it.
+func refused(err error) bool {
+	return bridge.ErrorCode(err) == bridge.CodeRateLimited && !errors.Is(err, bridge.ErrPaced) && !madeProgress(err)
+}
+
 // giveUp records a failed destination for every request that its message would
 // have shown. A message that has shown a request in full does not count as
 // failed.

@@ -49,6 +49,10 @@ type meant struct {
 // reply implements Engine.Reply. The reply takes the path of a submitted form,
 // with all its checks.
 func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
+	in, ok, err := l.shown.of(ctx, s)
+	if err != nil || !ok && s.InThread() { // a thread that nod has not started
+		return bridge.Verdict{}, err
+	}
 	all, err := l.candidates(ctx, s)
 	if err != nil {
 		return bridge.Verdict{}, err
@@ -85,10 +89,7 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 	case early:
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteReplyEarly}, nil
 	}
-	in, ok, err := l.shown.of(ctx, s.Actor.Platform, s.Card)
 	switch {
-	case err != nil:
-		return bridge.Verdict{}, err
 	case ok:
 		return l.steer(ctx, s, in)
 	case len(all) > 0:
@@ -118,16 +119,37 @@ func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (b
 		Agent: in.Agent, Session: in.Session, Route: in.Route, By: s.Actor, Text: s.Text, At: s.At,
 		Where: &bridge.Written{Platform: s.Actor.Platform, Ref: s.Written()},
 	})
-	switch code := bridge.ErrorCode(err); {
-	case err == nil:
+	if err == nil {
 		_, err = l.notes.PutNote(ctx, saidKey(s), "sent", replyKept)
 		return bridge.Verdict{Kind: bridge.VerdictNoted}, err
-	case code == bridge.CodeForbidden || code == bridge.CodeNotFound:
-		return l.hint(ctx, s, noteNotSteered)
-	case code == bridge.CodeInvalid || code == bridge.CodeConflict || code == bridge.CodeRateLimited:
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "Not delivered: " + bridge.PublicError(err).Message + "."}, nil
 	}
-	return bridge.Verdict{}, err
+	refusal, err := notSteered(err)
+	if refusal.Kind == bridge.VerdictForbidden {
+		return l.hint(ctx, s, refusal.Note)
+	}
+	return refusal, err
+}
+
+// stop stops the session of a thread. The message of the session is updated even
+// if the person may not stop it, because the platform shows it as stopped.
+func (l *listener) stop(ctx context.Context, who bridge.Actor, thread bridge.MessageRef) (bridge.Verdict, error) {
+	in, ok, err := l.shown.of(ctx, bridge.Said{Actor: who, Card: thread})
+	if err != nil || !ok {
+		return bridge.Verdict{}, err
+	}
+	defer l.sessions.reporter.statuses.refresh(ctx, in.Agent, in.Session, 0)
+	muted, err := l.clicks.channels.muted(ctx, bridge.Destination{Platform: who.Platform, Channel: in.Channel})
+	switch {
+	case err != nil:
+		return bridge.Verdict{}, err
+	case muted:
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
+	}
+	_, err = l.sessions.Stop(ctx, who, in.Agent, in.Session)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMayNotStop}, nil
+	}
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: noteStopped}, err
 }
 
 // candidates returns the pending requests whose card was replied to and that

@@ -22,6 +22,7 @@ type settler struct {
 	people    *People
 	stopper   *stopper
 	channels  *Channels
+	signer    *signer
 	log       *slog.Logger
 }
 
@@ -53,6 +54,10 @@ func (s *settler) conclude(
 		// read-only later amends it and the decision conflicts.
 		if refusal, failed := s.readOnly(ctx, rec, at); refusal != nil || failed != nil {
 			return rec, "", refusal, failed
+		}
+		if err == nil && rec.Unproven(actor, r) {
+			ask, err := s.signer.ask(ctx, actor, rec, r)
+			return rec, "", ask, err
 		}
 		if err == nil {
 			got, result, failed := s.settleOne(ctx, actor, rec, r)
@@ -249,6 +254,6 @@ func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.
 	if err != nil || why != "" || actor.Person != v.Actor.Person {
 		return false, err
 	}
-	covers, err := s.people.covers(ctx, i, actor)
+	covers, err := s.people.covers(ctx, i, actor, v.Assurance)
 	return len(bridge.Missing(covers, v.Covers)) == 0, err
 }

@@ -40,12 +40,12 @@ func (ss *shownSessions) put(ctx context.Context, platform string, ref bridge.Me
 
 // of returns the session of the message, or else of the thread, that was replied
 // to. It returns false if there is none.
-func (ss *shownSessions) of(ctx context.Context, platform string, to bridge.MessageRef) (shownSession, bool, error) {
-	for _, message := range []string{to.Message, to.Thread} {
+func (ss *shownSessions) of(ctx context.Context, s bridge.Said) (shownSession, bool, error) {
+	for _, message := range []string{s.Card.Message, s.Card.Thread, s.In} {
 		if message == "" {
 			continue
 		}
-		raw, err := ss.notes.Note(ctx, shownKey(platform, to.Channel, message))
+		raw, err := ss.notes.Note(ctx, shownKey(s.Actor.Platform, s.Card.Channel, message))
 		if err != nil {
 			return shownSession{}, false, err
 		}

@@ -21,13 +21,19 @@ const (
 // count. It names only a few.
 const maxListed = 20
 
+// maxTallied is the number of requests of a session whose decisions its message
+// counts.
+const maxTallied = 100
+
 // statuses reads what agents report about their sessions, and updates the
 // messages that show it.
 type statuses struct {
-	reports bridge.Reports
-	stops   bridge.Stops
-	records bridge.Records
-	log     *slog.Logger
+	reports  bridge.Reports
+	stops    bridge.Stops
+	records  bridge.Records
+	history  bridge.Histories // nil if there is none
+	evidence *Evidence
+	log      *slog.Logger
 }
 
 // isSession reports whether an interaction is the message of a session.
@@ -52,8 +58,30 @@ func (st *statuses) view(ctx context.Context, r bridge.Record) (*bridge.SessionV
 	if stopped {
 		v.Stopped = &stop
 	}
+	if v.Decided, err = st.decided(ctx, i.Agent, i.Session); err != nil {
+		return nil, err
+	}
 	v.Pending, err = st.pending(ctx, i.Agent, i.Session)
 	return v, err
+}
+
+// decided counts what people decided in the newest requests of a session.
+func (st *statuses) decided(ctx context.Context, agent, session string) (bridge.Tally, error) {
+	var t bridge.Tally
+	if st.history == nil {
+		return t, nil
+	}
+	page, err := st.history.List(ctx, bridge.ListFilter{Agent: agent, Session: session, Limit: maxTallied})
+	if err != nil {
+		return t, err
+	}
+	if page.Next != "" {
+		t.Of = len(page.Items)
+	}
+	for _, r := range st.evidence.CheckList(page, false).Items {
+		t.Add(r)
+	}
+	return t, nil
 }
 
 // pending returns the pending requests of a session, oldest first.

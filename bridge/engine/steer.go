@@ -33,28 +33,35 @@ func (se *Sessions) Steer(ctx context.Context, s bridge.Steering) (bridge.Steeri
 	if s.Text, err = bridge.SteeringText(s.Text); err != nil {
 		return s, err
 	}
-	if s.By, err = se.identify(ctx, s.By); err != nil {
+	if err := se.admitSteering(ctx, &s); err != nil {
 		return s, err
-	}
-	requests, err := se.steerable(ctx, &s)
-	if err != nil {
-		return s, err
-	}
-	if err := se.maySteer(ctx, s, requests); err != nil {
-		return s, err
-	}
-	stop, stopped, err := se.stops.Stopped(ctx, s.Agent, s.Session)
-	if err != nil {
-		return s, err
-	}
-	if stopped {
-		return s, bridge.Errorf(bridge.CodeConflict, "the session is %s", stop.Words())
 	}
 	if s.At.IsZero() {
 		s.At = time.Now()
 	}
 	s.At = s.At.UTC().Truncate(time.Millisecond)
 	return se.steerer.put(ctx, s)
+}
+
+// admitSteering returns an error unless the author may send a message to the
+// session now; see Steer. It sets the person and the agent.
+func (se *Sessions) admitSteering(ctx context.Context, s *bridge.Steering) error {
+	var err error
+	if s.By, err = se.identify(ctx, s.By); err != nil {
+		return err
+	}
+	requests, err := se.steerable(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := se.maySteer(ctx, *s, requests); err != nil {
+		return err
+	}
+	stop, stopped, err := se.stops.Stopped(ctx, s.Agent, s.Session)
+	if err == nil && stopped {
+		err = bridge.Errorf(bridge.CodeConflict, "the session is %s", stop.Words())
+	}
+	return err
 }
 
 // steerable returns the newest requests of the session of a message. It sets the
@@ -120,11 +127,11 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 	key := ""
 	if s.Where != nil {
 		key = s.Where.Platform + "/" + s.Where.Ref.Channel + "/" + s.Where.Ref.Message
+		if s.Where.Dialog { // people write several there
+			key += "/" + s.Nonce
+		}
 	}
-	logged := s
-	if st.redactor.hide != nil {
-		logged.Text = st.redactor.hide.Redact(s.Text)
-	}
+	logged := st.redactor.steering(s)
 	i := bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}
 	if err := st.journal.write(ctx, bridge.AuditSteer, i, logged); err != nil {
 		return s, err

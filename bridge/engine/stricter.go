@@ -31,6 +31,9 @@ func stricterThan(i, was bridge.Interaction) []string {
 	if i.Approval == nil {
 		return out
 	}
+	if i.StepUp.Stricter(was.StepUp) {
+		out = append(out, i.StepUp.Words())
+	}
 	if c := i.Approval.Confirm; c != "" && (was.Approval == nil || c != was.Approval.Confirm) {
 		out = append(out, "a typed confirmation")
 	}

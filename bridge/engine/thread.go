@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -10,9 +11,10 @@ import (
 
 // threads groups the messages of a session.
 type threads struct {
-	notes bridge.Notes
-	shown *shownSessions
-	log   *slog.Logger
+	notes   bridge.Notes
+	shown   *shownSessions
+	reports bridge.Reports
+	log     *slog.Logger
 }
 
 // place returns the destination of the card, which is the session's thread if
@@ -31,16 +33,34 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	if err != nil {
 		return d, nil // the note is of another version; the channel works as well
 	}
-	title := group(r.Interaction)
-	if r.Interaction.Private { // everyone in the channel reads it
-		title = "of " + r.Interaction.Agent
-	}
-	in, err := t.Thread(ctx, d, ref, title)
+	in, err := t.Thread(ctx, d, ref, s.title(ctx, r.Interaction))
 	if err != nil {
 		s.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
 		return d, nil
 	}
-	return in, nil
+	if i := r.Interaction; i.Session != "" && in.Thread == ref.Message { // the thread may be a channel of its own
+		began := bridge.MessageRef{Channel: in.Thread, Message: in.Thread}
+		err = s.shown.put(ctx, d.Platform, began, shownSession{i.Agent, i.Session, i.Route, d.Channel})
+	}
+	return in, err
+}
+
+// title returns the name of a session's thread: the title that the agent has
+// reported or, without one, the ID of the session. For a private request it is
+// only the name of the agent.
+func (s *threads) title(ctx context.Context, i bridge.Interaction) string {
+	if i.Private { // everyone in the channel reads it
+		return "session of " + bridge.OneLine(i.Agent)
+	}
+	name := "session " + group(i)
+	if i.Session == "" {
+		return name
+	}
+	status, _, err := s.reports.Reported(ctx, i.Agent, i.Session)
+	if err != nil {
+		s.log.Warn("title of the session not loaded", "id", i.ID, "error", err)
+	}
+	return cmp.Or(bridge.OneLine(status.Title), name)
 }
 
 // takesReplies records a posted card as one whose replies reach its session.

@@ -25,8 +25,12 @@ func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Recor
 
 // ballot returns the vote of an actor for a response.
 func (s *settler) ballot(ctx context.Context, i bridge.Interaction, actor bridge.Actor, r bridge.Response) (bridge.Ballot, error) {
-	b := bridge.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Shown: proof.ShownHash(i)}}
+	b := bridge.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{
+		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Shown: proof.ShownHash(i),
+		Assurance: r.Assurance, Assertion: r.Assertion,
+	}}
+	b.Response.Assertion = nil // each vote has its own
 	var err error
-	b.Covers, err = s.people.covers(ctx, i, actor)
+	b.Covers, err = s.people.covers(ctx, i, actor, r.Assurance)
 	return b, err
 }

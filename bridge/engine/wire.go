@@ -27,6 +27,7 @@ type shared struct {
 // before it.
 func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s := shared{Options: o, Ports: p, prover: prover, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
+	s.Outcomes = assuredOutcomes{p.Outcomes, p.Records}
 	s.platforms = platformsOf(o.Platforms)
 	s.journal = &journal{store: s.Audit, notes: s.Notes, node: o.Node, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}
@@ -35,12 +36,14 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 		notes: s.Notes, records: s.Records, routes: s.routes, people: s.people, journal: s.journal, log: o.Log,
 	}
 	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, log: o.Log}
-	s.statuses = &statuses{reports: s.Reports, stops: s.Stops, records: s.Records, log: o.Log}
+	s.evidence = &Evidence{records: s.Records, raw: s.Store, prover: prover, signer: s.Signer, log: s.Log}
+	s.statuses = &statuses{
+		reports: s.Reports, stops: s.Stops, records: s.Records, history: o.History, evidence: s.evidence, log: o.Log,
+	}
 	s.cards = &cards{
 		records: s.Records, statuses: s.statuses, redactor: s.redactor, channels: s.channels, mentions: mentions, platforms: s.platforms,
 		keys: o.Keys, log: o.Log,
 	}
-	s.evidence = &Evidence{records: s.Records, raw: s.Store, prover: prover, signer: s.Signer, log: s.Log}
 	out := s.outgoing()
 	return s.incoming(out)
 }
@@ -90,7 +93,8 @@ func (s shared) outgoing() outgoing {
 	}
 	out.dispatcher = &dispatcher{
 		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
-		platforms: s.platforms, cards: s.cards, threads: &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, log: s.Log},
+		platforms: s.platforms, cards: s.cards,
+		threads:  &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, reports: s.Reports, log: s.Log},
 		statuses: s.statuses, lineup: newLineup(), watcher: s.watcher, log: s.Log,
 	}
 	return out

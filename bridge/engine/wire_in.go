@@ -4,7 +4,12 @@ package engine
 // engine.
 func (s shared) incoming(out outgoing) *Engine {
 	stopper := &stopper{stops: s.Stops, records: s.Records, outcomes: s.Outcomes, journal: s.journal, statuses: s.statuses, log: s.Log}
+	passkeys := newPasskeys(s)
+	signer := &signer{
+		keys: passkeys, notes: s.Notes, records: s.Records, people: s.people, reader: out.reader, journal: s.journal, log: s.Log,
+	}
 	settler := &settler{
+		signer:   signer,
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
 		people: s.people, stopper: stopper, channels: s.channels, log: s.Log,
 	}
@@ -17,7 +22,9 @@ func (s shared) incoming(out outgoing) *Engine {
 	grants := &Grants{
 		store: s.Grants, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
 	}
-	noter := &noter{store: s.Steerings, platforms: s.platforms, nudge: make(chan struct{}, 1), log: s.Log}
+	noter := &noter{
+		store: s.Steerings, platforms: s.platforms, redactor: s.redactor, nudge: make(chan struct{}, 1), log: s.Log,
+	}
 	sessions := &Sessions{
 		memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence, stops: s.Stops, stopper: stopper,
 		steerer: &steerer{store: s.Steerings, redactor: s.redactor, journal: s.journal, noter: noter, log: s.Log},
@@ -41,6 +48,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		Grants:      grants,
 		Hosts:       &Hosts{store: s.Hosts},
 		Links:       links,
+		Passkeys:    passkeys,
 		People:      s.people,
 		Sessions:    sessions,
 		routes:      s.routes,
@@ -48,6 +56,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		rounds:      out.rounds,
 		reach:       out.reach,
 		reader:      out.reader,
+		signer:      signer,
 		withdrawals: withdrawals,
 		clicks:      clicks,
 		commands: &commands{

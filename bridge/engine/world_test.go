@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 )
@@ -48,6 +49,7 @@ type setup struct {
 	signer  *proof.Signer // nil if nothing is proven
 	linking bool
 	kept    time.Duration // of the audit log; 0 means forever
+	site    *passkey.Site
 }
 
 // ruleFunc is a policy that is a function.
@@ -121,6 +123,7 @@ func (w *world) reload(s setup) {
 	o := engine.Options{
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
 		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
+		Signing:   engine.Signing{Store: w.store, Site: s.site, People: team},
 		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
 	}
 	if w.between != nil {
@@ -272,7 +275,8 @@ type board struct {
 	mu    sync.Mutex
 	cards map[string]bridge.View // by channel and message
 	next  int
-	size  int // of a batch; zero means the largest
+	size  int      // of a batch; zero means the largest
+	notes []string // about messages to agents
 }
 
 // BatchSize implements bridge.Batcher.

@@ -39,6 +39,9 @@ const (
 // Options configures a server for one agent.
 type Options struct {
 	Asker bridge.Asker
+	// Inbox has the messages that people write to the session. Without it, there
+	// is no tool to read them.
+	Inbox Inbox
 	// Session groups the requests and finds them again after a reconnect. It
 	// must not be empty.
 	Session string
@@ -65,6 +68,7 @@ const instructions = "Ask people when you need a decision, a missing value, or p
 	`and do it only when the answer is "approved". Use ask_human for questions. ` +
 	`An answer with status "pending" means that no one has answered yet: ` +
 	"continue with other work and call check with its id later. " +
+	"If there is a tool messages, call it between the steps of a long task to read what people wrote to you. " +
 	`Never treat silence, "expired" or "undeliverable" as an approval or a denial.`
 
 // server holds the state that the tools share.
@@ -89,6 +93,9 @@ func NewServer(o Options) *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "nod", Title: "nod", Version: o.Version}, &mcp.ServerOptions{Instructions: instructions, Capabilities: capabilities})
 	m.AddReceivingMiddleware(strictArguments)
 	s.addTools(m)
+	if o.Inbox != nil {
+		s.addMessages(m)
+	}
 	if o.Claude {
 		s.addClaude(m)
 	}

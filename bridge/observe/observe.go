@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -30,7 +31,7 @@ type Observer struct {
 
 	opened    *prometheus.CounterVec
 	outcomes  *prometheus.CounterVec
-	timeouts  prometheus.Counter
+	timeouts  *prometheus.CounterVec
 	response  *prometheus.HistogramVec
 	handover  *prometheus.HistogramVec
 	delivery  *prometheus.HistogramVec
@@ -52,10 +53,10 @@ var (
 	people = []float64{1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600}
 )
 
-// New returns an Observer that exports traces to endpoint, a URL for OTLP over
-// HTTP. If endpoint is empty, it exports none. Of the requests without a trace
-// of their own, the share sample (0 to 1) gets one.
-func New(ctx context.Context, endpoint string, sample float64) (*Observer, error) {
+// New returns an Observer for a version of the program. It exports traces to
+// endpoint, a URL for OTLP over HTTP. If endpoint is empty, it exports none. Of
+// the requests without a trace of their own, the share sample (0 to 1) gets one.
+func New(ctx context.Context, version, endpoint string, sample float64) (*Observer, error) {
 	t, err := newTracer(ctx, endpoint, sample)
 	if err != nil {
 		return nil, err
@@ -74,17 +75,17 @@ func New(ctx context.Context, endpoint string, sample float64) (*Observer, error
 	}
 	o.opened = counter("nod_opened_total", "Requests opened.", "kind")
 	o.outcomes = counter("nod_outcomes_total", "Requests resolved, excluding timeouts.", "kind", "state")
-	o.timeouts = counter("nod_timeouts_total", "Requests closed by their deadline.").WithLabelValues()
+	o.timeouts = counter("nod_timeouts_total", "Requests that no one answered in time, by what their timeout did.", "state")
 	o.response = histogram("nod_response_seconds", "Time from opening a request to a person's response.", people, "kind", "platform")
 	o.handover = histogram("nod_handover_seconds", "Time from a response to its delivery to the agent.", calls, "kind")
 	o.visible = histogram("nod_visible_seconds", "Time from opening a request to posting its card.", calls, "platform")
 	o.delivery = histogram("nod_delivery_seconds",
-		"Duration of successful calls that post or edit a card, send a reminder, or call a webhook.", calls, "job", "place")
+		"Duration of successful calls that post or edit a card, send a reminder, or call a webhook.", calls, "operation", "place")
 	o.failures = counter("nod_delivery_failures_total",
-		"Failed calls that post or edit a card, send a reminder, or call a webhook.", "job", "place", "code")
-	o.paced = counter("nod_delivery_paced_total", "Calls delayed by a platform's rate limit.", "job", "place")
-	o.retries = counter("nod_retries_total", "Failed jobs scheduled for a retry.", "job")
-	o.buried = counter("nod_dead_letters_total", "Jobs given up after failures.", "job")
+		"Failed calls that post or edit a card, send a reminder, or call a webhook.", "operation", "place", "code")
+	o.paced = counter("nod_delivery_paced_total", "Calls delayed by a platform's rate limit.", "operation", "place")
+	o.retries = counter("nod_retries_total", "Failed jobs scheduled for a retry.", "operation")
+	o.buried = counter("nod_dead_letters_total", "Jobs given up after failures.", "operation")
 	o.clicks = histogram("nod_click_seconds",
 		"Time from receiving a click to acknowledging it to the platform.", calls, "platform", "result")
 	o.requests = counter("nod_api_requests_total", "Requests to the API.", "route", "code")
@@ -94,8 +95,17 @@ func New(ctx context.Context, endpoint string, sample float64) (*Observer, error
 	o.redis = histogram("nod_redis_seconds", "Duration of round trips to Redis.", calls).WithLabelValues().(prometheus.Histogram)
 	o.redisFail = counter("nod_redis_failures_total", "Failed round trips to Redis.").WithLabelValues()
 	o.registry.MustRegister(o.inFlight)
+	o.registry.MustRegister(buildInfo(version))
 	o.begin()
 	return o, nil
+}
+
+// buildInfo returns a metric that names the version of the program.
+func buildInfo(version string) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "nod_build_info", Help: "Version of the daemon, always 1.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	}, func() float64 { return 1 })
 }
 
 // begin initializes the counters with zero, because Prometheus sees no increase
@@ -106,6 +116,9 @@ func (o *Observer) begin() {
 		for _, s := range []bridge.State{bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable} {
 			o.outcomes.WithLabelValues(string(k), string(s))
 		}
+	}
+	for _, s := range []string{string(bridge.StateExpired), string(bridge.StateDenied), string(bridge.StateAnswered), deferred} {
+		o.timeouts.WithLabelValues(s)
 	}
 	for _, j := range []bridge.JobKind{bridge.JobPost, bridge.JobEdit, bridge.JobStep, bridge.JobRemind, bridge.JobHook} {
 		o.retries.WithLabelValues(string(j))

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ import (
 
 func newObserver(t *testing.T) *observe.Observer {
 	t.Helper()
-	o, err := observe.New(t.Context(), "", 0)
+	o, err := observe.New(t.Context(), "1.2.3", "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +75,11 @@ func TestNames(t *testing.T) {
 	o := newObserver(t)
 	o.WatchProof(func() int64 { return 2 }, func() bridge.Health { return bridge.Health{State: bridge.HealthDegraded} })
 	check(t, o, map[string]float64{
-		`nod_opened_total{kind="approval"}`: 0, `nod_outcomes_total{kind="ask",state="answered"}`: 0, "nod_timeouts_total": 0,
-		`nod_outcomes_total{kind="notice",state="undeliverable"}`: 0, `nod_retries_total{job="hook"}`: 0,
-		`nod_dead_letters_total{job="remind"}`: 0, "nod_redis_failures_total": 0, "nod_api_in_flight": 0,
+		`nod_opened_total{kind="approval"}`: 0, `nod_outcomes_total{kind="ask",state="answered"}`: 0, `nod_timeouts_total{state="deferred"}`: 0,
+		`nod_outcomes_total{kind="notice",state="undeliverable"}`: 0, `nod_retries_total{operation="hook"}`: 0,
+		`nod_dead_letters_total{operation="remind"}`: 0, "nod_redis_failures_total": 0, "nod_api_in_flight": 0,
 		"nod_audit_refused": 2, "nod_keys_unprotected": 1,
+		`nod_build_info{goversion="` + runtime.Version() + `",version="1.2.3"}`: 1,
 	})
 	problems, err := promlint.New(strings.NewReader(scrape(t, o))).Lint()
 	if err != nil || len(problems) > 0 {
@@ -111,18 +113,18 @@ func TestActivities(t *testing.T) {
 		o.Observe(a)
 	}
 	check(t, o, map[string]float64{
-		`nod_delivery_seconds_count{job="post",place="chat"}`:                      1,
-		`nod_delivery_seconds_count{job="edit",place="chat"}`:                      1,
-		`nod_visible_seconds_count{platform="chat"}`:                               1,
-		`nod_delivery_failures_total{code="unavailable",job="edit",place="chat"}`:  1,
-		`nod_delivery_failures_total{code="rate_limited",job="edit",place="chat"}`: -1,
-		`nod_delivery_paced_total{job="edit",place="chat"}`:                        1,
-		`nod_click_seconds_count{platform="chat",result="settled"}`:                1,
-		`nod_click_seconds_bucket{platform="chat",result="settled",le="1"}`:        0,
-		`nod_click_seconds_bucket{platform="chat",result="settled",le="2"}`:        1,
-		`nod_click_seconds_count{platform="chat",result="unavailable"}`:            1,
-		`nod_click_seconds_count{platform="chat",result="forbidden"}`:              1,
-		`nod_delivery_seconds_count{job="click",place="chat"}`:                     -1,
+		`nod_delivery_seconds_count{operation="post",place="chat"}`:                      1,
+		`nod_delivery_seconds_count{operation="edit",place="chat"}`:                      1,
+		`nod_visible_seconds_count{platform="chat"}`:                                     1,
+		`nod_delivery_failures_total{code="unavailable",operation="edit",place="chat"}`:  1,
+		`nod_delivery_failures_total{code="rate_limited",operation="edit",place="chat"}`: -1,
+		`nod_delivery_paced_total{operation="edit",place="chat"}`:                        1,
+		`nod_click_seconds_count{platform="chat",result="settled"}`:                      1,
+		`nod_click_seconds_bucket{platform="chat",result="settled",le="1"}`:              0,
+		`nod_click_seconds_bucket{platform="chat",result="settled",le="2"}`:              1,
+		`nod_click_seconds_count{platform="chat",result="unavailable"}`:                  1,
+		`nod_click_seconds_count{platform="chat",result="forbidden"}`:                    1,
+		`nod_delivery_seconds_count{operation="click",place="chat"}`:                     -1,
 	})
 	if strings.Contains(scrape(t, o), string(id)) {
 		t.Error("the metrics contain the ID of a request")
@@ -166,12 +168,12 @@ func TestWatch(t *testing.T) {
 		return map[string]bridge.Health{"chat": {State: bridge.HealthUp, Since: since}, "mail": {State: bridge.HealthDown}}
 	})
 	platforms := map[string]float64{
-		`nod_platform_state{platform="chat",state="up"}`:      1,
-		`nod_platform_state{platform="chat",state="down"}`:    0,
-		`nod_platform_state{platform="mail",state="down"}`:    1,
-		`nod_platform_state_since_seconds{platform="chat"}`:   1.7e9,
-		`nod_platform_state_since_seconds{platform="mail"}`:   -1,
-		`nod_platform_state{platform="mail",state="standby"}`: 0,
+		`nod_platform_state{platform="chat",state="up"}`:              1,
+		`nod_platform_state{platform="chat",state="down"}`:            0,
+		`nod_platform_state{platform="mail",state="down"}`:            1,
+		`nod_platform_state_since_timestamp_seconds{platform="chat"}`: 1.7e9,
+		`nod_platform_state_since_timestamp_seconds{platform="mail"}`: -1,
+		`nod_platform_state{platform="mail",state="standby"}`:         0,
 	}
 	check(t, o, platforms)
 	check(t, o, map[string]float64{
@@ -214,7 +216,7 @@ func TestRedis(t *testing.T) {
 // collector.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	o, err := observe.New(t.Context(), "http://127.0.0.1:1/v1/traces", 1)
+	o, err := observe.New(t.Context(), "", "http://127.0.0.1:1/v1/traces", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

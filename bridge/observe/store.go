@@ -73,10 +73,23 @@ func (s store) Delivered(ctx context.Context, r bridge.Record) error {
 }
 
 // Expire implements bridge.Deadlines.
-func (s store) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
-	ids, more, err := s.Store.Expire(ctx, n)
-	s.o.timeouts.Add(float64(len(ids)))
-	return ids, more, err
+func (s store) Expire(ctx context.Context, n int) ([]bridge.Expiry, bool, error) {
+	over, more, err := s.Store.Expire(ctx, n)
+	for _, e := range over {
+		s.o.timeouts.WithLabelValues(timeoutState(e.State)).Inc()
+	}
+	return over, more, err
+}
+
+// deferred is the label of a timeout after which the request waits for a late
+// answer.
+const deferred = "deferred"
+
+func timeoutState(s bridge.State) string {
+	if s == bridge.StatePending {
+		return deferred
+	}
+	return string(s)
 }
 
 // Retry implements bridge.Outbox.

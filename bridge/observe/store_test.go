@@ -15,7 +15,7 @@ type fakeStore struct {
 	rec    bridge.Record
 	won    bool
 	ballot bridge.BallotResult
-	ids    []bridge.ID
+	over   []bridge.Expiry
 	err    error
 }
 
@@ -37,8 +37,8 @@ func (s *fakeStore) Mark(context.Context, bridge.ID, bridge.Mark) (bridge.Record
 
 func (s *fakeStore) Delivered(context.Context, bridge.Record) error { return s.err }
 
-func (s *fakeStore) Expire(context.Context, int) ([]bridge.ID, bool, error) {
-	return s.ids, true, s.err
+func (s *fakeStore) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
+	return s.over, true, s.err
 }
 
 func (s *fakeStore) Retry(context.Context, bridge.Job, time.Duration, string) error { return s.err }
@@ -156,9 +156,9 @@ func TestMarks(t *testing.T) {
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	o, s, fake := newStore(t)
-	fake.ids = []bridge.ID{"a", "b"}
-	if ids, more, err := s.Expire(t.Context(), 10); err != nil || len(ids) != 2 || !more {
-		t.Error(ids, more, err)
+	fake.over = []bridge.Expiry{{ID: "a", State: bridge.StateExpired}, {ID: "b", State: bridge.StateDenied}, {ID: "c", State: bridge.StatePending}}
+	if over, more, err := s.Expire(t.Context(), 10); err != nil || len(over) != 3 || !more {
+		t.Error(over, more, err)
 	}
 	job := bridge.Job{Kind: bridge.JobPost}
 	for _, reason := range []string{"", "down"} {
@@ -169,5 +169,6 @@ func TestJobs(t *testing.T) {
 	if err := s.Bury(t.Context(), job, "gone"); err != nil {
 		t.Error(err)
 	}
-	check(t, o, map[string]float64{"nod_timeouts_total": 2, `nod_retries_total{job="post"}`: 1, `nod_dead_letters_total{job="post"}`: 1})
+	check(t, o, map[string]float64{`nod_timeouts_total{state="expired"}`: 1, `nod_timeouts_total{state="denied"}`: 1,
+		`nod_timeouts_total{state="deferred"}`: 1, `nod_timeouts_total{state="answered"}`: 0, `nod_retries_total{operation="post"}`: 1, `nod_dead_letters_total{operation="post"}`: 1})
 }

@@ -70,7 +70,7 @@ func TestTrace(t *testing.T) {
 	got := &spans{}
 	server := httptest.NewServer(got)
 	t.Cleanup(server.Close)
-	o, err := observe.New(t.Context(), server.URL+"/v1/traces", 0)
+	o, err := observe.New(t.Context(), "", server.URL+"/v1/traces", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/passkey"
 )
 
 // Signer signs receipts and seals, and creates the proofs of stored values. It
@@ -18,7 +19,7 @@ import (
 // valid after a key rotation. A Signer is safe for concurrent use.
 type Signer struct {
 	keys   []ed25519.PrivateKey
-	macs   [][]byte // one derived from each key
+	macs   []*macKey // one derived from each key
 	public JWKS
 	typed  map[string]jose.Signer // signers with the first key, by type
 }
@@ -43,7 +44,7 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 			return nil, bridge.Wrap(bridge.CodeInternal, err, "key")
 		}
 		key := ed25519.NewKeyFromSeed(seed)
-		s.keys, s.macs = append(s.keys, key), append(s.macs, derived)
+		s.keys, s.macs = append(s.keys, key), append(s.macs, newMACKey(derived))
 		s.public.Keys = append(s.public.Keys, NewJWK(key.Public().(ed25519.PublicKey)))
 	}
 	first := jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: s.keys[0], KeyID: s.public.Keys[0].KeyID}}
@@ -79,6 +80,9 @@ type JWKS struct {
 	// Former holds keys that were kept in Redis. Anyone who could read
 	// Redis may have them, so they verify only old seals and no decisions.
 	Former []JWK `json:"former,omitempty"`
+	// Passkeys holds the public keys of people, which verify what they
+	// signed. It is nil if they are not known.
+	Passkeys *passkey.Keys `json:"passkeys,omitempty"`
 }
 
 // NewJWK returns a public key as a JWK. Its ID is the thumbprint of RFC 7638.

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"hash"
+	"sync"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -24,6 +26,8 @@ const (
 	domainShown       = "nod shown v1"
 	domainPart        = "nod part v1"
 	domainHeld        = "nod held v1"
+	domainPasskey     = "nod passkey stored v1"
+	domainTOTP        = "nod totp stored v1"
 )
 
 // framed combines a domain and parts, so that different lists of parts give
@@ -44,11 +48,21 @@ func framed(domain string, parts ...[]byte) []byte {
 
 // mac returns a proof that only daemons with the key can check.
 func (s *Signer) mac(domain string, parts ...[]byte) string {
-	return base64.RawURLEncoding.EncodeToString(macWith(s.macs[0], framed(domain, parts...)))
+	return base64.RawURLEncoding.EncodeToString(s.macs[0].of(framed(domain, parts...)))
 }
 
-func macWith(key, text []byte) []byte {
-	h := hmac.New(sha256.New, key)
+// A macKey computes MACs with one key. It reuses hash states that have already
+// taken up the key. It is safe for concurrent use.
+type macKey struct{ states sync.Pool }
+
+func newMACKey(key []byte) *macKey {
+	return &macKey{sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+}
+
+func (k *macKey) of(text []byte) []byte {
+	h := k.states.Get().(hash.Hash)
+	defer k.states.Put(h)
+	h.Reset()
 	h.Write(text)
 	return h.Sum(nil)
 }
@@ -62,7 +76,7 @@ func (s *Signer) macIs(proof, domain string, parts ...[]byte) bool {
 	text := framed(domain, parts...)
 	good := false
 	for _, key := range s.macs {
-		good = hmac.Equal(sum, macWith(key, text)) || good
+		good = hmac.Equal(sum, key.of(text)) || good
 	}
 	return good
 }

@@ -55,6 +55,12 @@ type Receipt struct {
 	Grant   bridge.ID `json:"grant,omitempty"`
 	Policy  string    `json:"policy,omitempty"`
 	Stop    bool      `json:"stop,omitempty"` // the denial also ends the agent's turn
+	// Assurance is how the actor proved the approval: passkey, or the weaker
+	// totp. It is empty if a click was enough. Assertion is the signature of
+	// the passkey. If the approval is the result of votes, each vote has its
+	// own assertion.
+	Assurance bridge.Assurance  `json:"assurance,omitempty"`
+	Assertion *bridge.Assertion `json:"assertion,omitempty"`
 }
 
 // receiptOf returns the claims about a response to an interaction whose content
@@ -64,6 +70,7 @@ func receiptOf(i bridge.Interaction, content string, resp bridge.Response, votes
 		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
 		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
 		Message: resp.Message, Content: content, Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Quorum: i.Quorum, Policy: resp.Rule,
+		Assurance: resp.Assurance, Assertion: resp.Assertion,
 	}
 	if i.ByVotes(resp) {
 		out.Votes = votes
@@ -120,12 +127,12 @@ func (r Receipt) Words() string {
 	if r.Actor != nil {
 		who = r.Actor.Display() + " (" + r.Actor.Platform + " " + r.Actor.User + ")"
 	}
-	s := string(r.State) + " by " + who + " at " + r.At.UTC().Format(time.RFC3339) + ", request " + string(r.ID) + " of agent " + r.Agent + ", sha256:" + r.Digest
+	s := string(r.State) + " by " + who + r.Assurance.With() + " at " + r.At.UTC().Format(time.RFC3339) + ", request " + string(r.ID) + " of agent " + r.Agent + ", sha256:" + r.Digest
 	if r.ApprovedDigest != "" {
 		s += ", edited to sha256:" + r.ApprovedDigest
 	}
 	for _, v := range r.Votes {
-		s += ", " + string(v.State) + " by " + v.Actor.Display()
+		s += ", " + string(v.State) + " by " + v.Actor.Display() + v.Assurance.With()
 	}
 	return s
 }

@@ -86,6 +86,7 @@ func (r Receipt) differs(want Receipt) string {
 		{"id", r.ID, want.ID}, {"agent", r.Agent, want.Agent}, {"state", r.State, want.State}, {"scope", r.Scope, want.Scope},
 		{"actor", r.Actor, want.Actor}, {"at", r.At, want.At}, {"reason", r.Reason, want.Reason}, {"answers", r.Answers, want.Answers},
 		{"input", r.Input, want.Input}, {"votes", r.Votes, want.Votes}, {"message", r.Message, want.Message}, {"covers", r.Permits, want.Permits},
+		{"assurance", r.Assurance, want.Assurance}, {"assertion", r.Assertion, want.Assertion},
 		{"interaction", r.Content, want.Content},
 	} {
 		if !bytes.Equal(Stable(c.a), Stable(c.b)) {
@@ -106,6 +107,7 @@ func (r Receipt) matchesEarlier(rec bridge.Record) error {
 	bare := r
 	bare.Audit, want.Votes = nil, rec.Votes
 	want.Content, want.Annotations, want.Input, want.Quorum, want.Permits, want.Grant, want.Policy, want.Stop = "", "", "", 0, nil, "", "", false
+	want.Assurance, want.Assertion = "", nil
 	if field := bare.differs(want); field != "" {
 		return bridge.Errorf(bridge.CodeForbidden, "%s: the record differs from its receipt", field)
 	}

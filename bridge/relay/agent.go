@@ -39,6 +39,8 @@ type Agent struct {
 	// closed returns the message that tells the client that a request was
 	// answered in chat. If it is nil, the agent tells the client itself.
 	closed func(id json.RawMessage) any
+	// attendant follows the sessions. It is nil if no one is told about them.
+	attendant *attendant
 
 	mu      sync.Mutex
 	waiting map[string]*waiting
@@ -65,7 +67,10 @@ type Options struct {
 	// batch.
 	Query url.Values
 	// OnlyChat hides requests from the client.
-	OnlyChat       bool
+	OnlyChat bool
+	// Sessions takes reports about the sessions of an ACP agent, and has what
+	// people want of them. It may be nil.
+	Sessions       Sessions
 	Client, Server *Side
 	Log            *slog.Logger
 }
@@ -102,11 +107,10 @@ func NewACP(o Options) *Agent {
 		return map[string]json.RawMessage{"toolCall": a.known(p.ToolCall.ID)}
 	}
 	a.closed = func(id json.RawMessage) any {
-		return struct {
-			Version string `json:"jsonrpc"`
-			Method  string `json:"method"`
-			Params  any    `json:"params"`
-		}{"2.0", "$/cancel_request", map[string]json.RawMessage{"requestId": id}}
+		return notification("$/cancel_request", map[string]json.RawMessage{"requestId": id})
+	}
+	if o.Sessions != nil {
+		a.attendant = attend(a, o.Sessions)
 	}
 	return a
 }
@@ -172,6 +176,9 @@ func (a *Agent) known(id string) json.RawMessage {
 // FromServer implements Handler for the messages of the agent.
 func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	a.note(a, *m)
+	if a.attendant != nil && a.attendant.fromServer(*m) {
+		return true
+	}
 	switch {
 	case m.Method == "$/cancel_request", m.Method == "serverRequest/resolved":
 		a.settle(requestID(m.Params))
@@ -202,6 +209,9 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 
 // FromClient implements Handler for the messages of the client.
 func (a *Agent) FromClient(_ context.Context, m *Message) bool {
+	if a.attendant != nil && a.attendant.fromClient(*m) {
+		return true
+	}
 	switch {
 	case m.IsResponse():
 		a.mu.Lock()
@@ -250,6 +260,31 @@ func (a *Agent) cancelTurn(session string) {
 	a.mu.Unlock()
 	for _, id := range ids {
 		a.write(a.server, response{"2.0", json.RawMessage(id), acp.Cancelled()})
+	}
+}
+
+// stop cancels the turn of an ACP session, and its pending requests on both
+// sides.
+func (a *Agent) stop(session string) {
+	a.mu.Lock()
+	open := map[string]*waiting{}
+	for id, w := range a.waiting {
+		if w.session == session {
+			open[id] = w
+			w.cancel()
+			delete(a.waiting, id)
+			if w.shown {
+				a.answered[id] = true
+			}
+		}
+	}
+	a.mu.Unlock()
+	a.write(a.server, notification("session/cancel", map[string]string{"sessionId": session}))
+	for id, w := range open {
+		a.write(a.server, response{w.message.Version, w.message.ID, a.gone(w.message.Method)})
+		if w.shown {
+			a.write(a.client, a.closed(json.RawMessage(id)))
+		}
 	}
 }
 
@@ -338,5 +373,11 @@ func (a *Agent) body(m Message) ([]byte, error) {
 	return encode(out)
 }
 
-// Wait returns when no request is pending in chat.
-func (a *Agent) Wait() { a.work.Wait() }
+// Wait returns when no request is pending in chat, and reports that the sessions
+// have ended. It is called when either side is gone.
+func (a *Agent) Wait() {
+	a.work.Wait()
+	if a.attendant != nil {
+		a.attendant.close()
+	}
+}

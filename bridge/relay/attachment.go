@@ -35,6 +35,8 @@ type attachment struct {
 	changes map[string]json.RawMessage // of files, by thread and item
 
 	listens  map[string]context.CancelFunc // of threads that take messages of people
+	observes map[string]*observed          // threads whose state is reported
+	ignores  map[string]bool               // threads that are not a person's
 	delivers *deliveries
 }
 
@@ -52,7 +54,8 @@ func (c *Companion) Attach(ctx context.Context, conn Conn) error {
 	a := &attachment{
 		Companion: c, ctx: ctx, conn: conn, version: "of an unknown version",
 		calls: map[string]func(Message) error{}, threads: map[string]*followed{}, changes: map[string]json.RawMessage{},
-		listens: map[string]context.CancelFunc{}, delivers: &deliveries{},
+		listens: map[string]context.CancelFunc{}, observes: map[string]*observed{}, ignores: map[string]bool{},
+		delivers: &deliveries{},
 	}
 	defer c.detach(a)
 	slow := time.AfterFunc(greetTime, func() { cancel(bridge.Errorf(bridge.CodeUnavailable, "Codex does not answer")) })
@@ -140,6 +143,9 @@ func (a *attachment) greet() error {
 		if v := codexVersion.FindStringSubmatch(r.UserAgent); v != nil {
 			a.version = v[1]
 		}
+		if TooOldCodex(a.version) {
+			return a.unsupported("it is Codex " + a.version + ", and nod works with " + OldestCodex + " and later")
+		}
 		if err := a.send(a.ctx, Message{Method: "initialized"}); err != nil {
 			return err
 		}
@@ -201,6 +207,9 @@ func (a *attachment) follow(thread string) error {
 			person := !t.Ephemeral && t.Source == "user" // unlike a thread that finds a title
 			if person {
 				a.listen(thread)
+				a.observe(thread, t.Status)
+			} else {
+				a.ignores[thread] = true
 			}
 			if !person || !t.Status.waits() {
 				delete(a.threads, thread)

@@ -51,7 +51,9 @@ type CompanionOptions struct {
 	Attached func(version string)
 	// Inbox has the messages of people. A nil Inbox has none.
 	Inbox Inbox
-	Log   *slog.Logger
+	// Reporter takes the state of the threads. It may be nil.
+	Reporter Reporter
+	Log      *slog.Logger
 }
 
 // Conn is a connection to codex app-server. Write is safe for concurrent use.

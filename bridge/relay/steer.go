@@ -96,23 +96,32 @@ func (a *attachment) deliver(ctx context.Context, thread string, m bridge.Messag
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	params, err := encode(map[string]any{"threadId": thread, "input": []text{{"text", strings.TrimSpace(m.Text)}}})
-	if err != nil {
-		return err
+	if m.Steering != nil && m.Steering.Again && a.has(ctx, thread, m.ID) {
+		return a.Inbox.Took(context.WithoutCancel(ctx), thread, m.ID)
 	}
-	id, answer := a.delivers.put()
-	if err := a.send(ctx, Message{ID: id, Method: "turn/start", Params: params}); err != nil {
+	params := map[string]any{"threadId": thread, "clientUserMessageId": m.ID, "input": []text{{"text", strings.TrimSpace(m.Text)}}}
+	if err := a.request(ctx, "turn/start", params, nil); err != nil {
 		return err
-	}
-	select {
-	case got := <-answer:
-		if len(got.Error) > 0 {
-			return bridge.Errorf(bridge.CodeUnavailable, "Codex: %s", failureText(got))
-		}
-	case <-time.After(greetTime):
-		return bridge.Errorf(bridge.CodeUnavailable, "Codex does not answer")
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 	return a.Inbox.Took(context.WithoutCancel(ctx), thread, m.ID)
+}
+
+// recentTurns is the number of turns in which nod looks for a message that it
+// may have delivered on an earlier connection.
+const recentTurns = 20
+
+// has reports whether a thread has a message of a person.
+func (a *attachment) has(ctx context.Context, thread, id string) bool {
+	all, err := a.turns(ctx, thread, recentTurns)
+	if err != nil {
+		return false
+	}
+	for _, t := range all {
+		for _, i := range t.Items {
+			if i.ClientID == id {
+				return true
+			}
+		}
+	}
+	return false
 }

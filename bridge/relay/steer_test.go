@@ -12,13 +12,14 @@ import (
 // inbox is an Inbox that a test fills.
 type inbox struct {
 	texts chan string
+	again bool // an earlier reader took the messages
 	took  []string
 }
 
 func (in *inbox) Take(ctx context.Context, thread string) ([]bridge.Message, error) {
 	select {
 	case text := <-in.texts:
-		return []bridge.Message{{ID: text, Session: thread, Text: text + "\n"}}, nil
+		return []bridge.Message{{ID: text, Session: thread, Text: text + "\n", Steering: &bridge.Steering{Again: in.again}}}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -38,7 +39,7 @@ func TestCompanionSteer(t *testing.T) {
 		c.Inbox = in
 		s := c.connect()
 		in.texts <- "one"
-		s.expects(`{"id":"nod-message-1","method":"turn/start","params":{"input":[{"type":"text","text":"one"}],"threadId":"T"}}`)
+		s.expects(`{"id":"nod-message-1","method":"turn/start","params":{"clientUserMessageId":"one","input":[{"type":"text","text":"one"}],"threadId":"T"}}`)
 		if len(in.took) > 0 {
 			t.Error("delivered before the server accepts it")
 		}

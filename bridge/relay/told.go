@@ -16,7 +16,10 @@ type event struct {
 	Item    item            `json:"item"`
 	Status  status          `json:"status"`
 	Request json.RawMessage `json:"requestId"`
-	Of      struct {
+	Started struct {
+		ID string `json:"id"`
+	} `json:"thread"`
+	Of struct {
 		ID     string `json:"id"`
 		Status string `json:"status"`
 	} `json:"turn"`
@@ -26,7 +29,7 @@ type event struct {
 func (a *attachment) told(m Message) error {
 	var e event
 	switch m.Method {
-	case "thread/status/changed", "thread/closed", "item/started", "item/completed", "item/commandExecution/outputDelta",
+	case "thread/started", "thread/status/changed", "thread/closed", "item/started", "item/completed", "item/commandExecution/outputDelta",
 		"turn/completed", "serverRequest/resolved":
 		if limits.Decode(m.Params, &e) != nil {
 			return nil
@@ -35,14 +38,20 @@ func (a *attachment) told(m Message) error {
 		return nil
 	}
 	switch m.Method {
+	case "thread/started":
+		return a.meet(e.Started.ID)
 	case "thread/status/changed":
+		a.changed(e.Thread, e.Status)
 		if e.Status.waits() {
 			return a.follow(e.Thread)
 		}
 		if e.Status.Type != "active" {
 			return a.leave(e.Thread)
 		}
+		return a.meet(e.Thread)
 	case "thread/closed":
+		a.changed(e.Thread, status{Type: "notLoaded"})
+		delete(a.ignores, e.Thread)
 		a.deafen(e.Thread)
 		return a.leave(e.Thread)
 	case "item/started":
@@ -63,6 +72,14 @@ func (a *attachment) told(m Message) error {
 		a.each(a, func(r *raced) bool { return r.thread == e.Thread && string(r.id) == id && !r.resolved }, a.settle)
 	}
 	return nil
+}
+
+// meet finds out about a thread that nod does not know yet.
+func (a *attachment) meet(thread string) error {
+	if a.Reporter == nil || thread == "" || a.observes[thread] != nil || a.ignores[thread] {
+		return nil
+	}
+	return a.follow(thread)
 }
 
 // leave unsubscribes from a thread without a turn, so that Codex can unload it.

@@ -4,7 +4,8 @@
 --      11.. records
 -- ARGV 1 channel of this daemon
 --      2.. IDs, in the order of the records
--- returns the IDs of those that were resolved, or deferred for a late answer
+-- returns the ID and the state of each that was resolved, or deferred for a late
+-- answer
 own, all = ARGV[1], {}
 local records, over = {}, {}
 for n = 2, #ARGV do -- all reads come before the first write
@@ -14,7 +15,10 @@ for n = 2, #ARGV do -- all reads come before the first write
   else records[#records + 1] = r end
 end
 for _, r in ipairs(records) do
-  if at_deadline(r) ~= 'pending' or r.q then over[#over + 1] = r.id end
+  if at_deadline(r) ~= 'pending' or r.q then
+    over[#over + 1] = r.id
+    over[#over + 1] = r.st
+  end
 end
 if #all > 0 then call('ZREM', KEYS[2], unpack(all)) end
 if all.head then call('HSET', KEYS[9], 'n', all.head[1], 'l', all.head[2]) end

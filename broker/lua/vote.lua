@@ -4,7 +4,7 @@
 -- ARGV 1 ID
 --      2 person
 --      3 approved|denied
---      4 vote
+--      4 vote; its assurance is the proof of the person
 --      5 index of its scope (1 once, 2 session, 3 always) and, after ';', the
 --        indexes of the slots that it counts for (',' after each)
 --      6 required approvals
@@ -47,10 +47,12 @@ local function account(vote)
   local a = cjson.decode(vote).actor or {}
   return (a.platform or '') .. '/' .. (a.user or '')
 end
+local function assured(vote) return cjson.decode(vote).assurance ~= nil end
 local mine = account(ARGV[4])
 for person, state, covers, vote in string.gmatch(call('HGET', KEYS[1], 'vs') or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
   if person == ARGV[2] or account(vote) == mine then
-    if state == ARGV[3] then return 'repeat' end -- a different vote replaces the first
+    -- A different vote replaces the first, and so does an approval with a proof.
+    if state == ARGV[3] and (assured(vote) or not assured(ARGV[4])) then return 'repeat' end
   else
     count(state, covers)
     votes[#votes + 1] = table.concat({person, state, covers, vote}, '\31') .. '\30'

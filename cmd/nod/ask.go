@@ -218,7 +218,7 @@ the request, unless --keep is set.`
 func outcome(w io.Writer, rec bridge.Record) error {
 	by := ""
 	if rec.Response != nil && rec.Response.Actor != nil {
-		by = " by " + render.Line(rec.Response.Actor.Display()) + " on " + render.Line(rec.Response.Actor.Platform)
+		by = " by " + render.Line(rec.Response.Actor.Display()) + " on " + render.Line(rec.Response.Actor.Platform) + rec.Response.Assurance.With()
 	}
 	reason := ""
 	if rec.Response != nil && rec.Response.Reason != "" {

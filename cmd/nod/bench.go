@@ -37,6 +37,10 @@ idle machine. docs/performance.md explains each row.`,
 				return err
 			}
 			o.Progress = func(r bench.Result) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: %.2f\n", r.Name, r.Ratio) }
+			machine, err := bench.Machine(cmd.Context())
+			if err != nil {
+				return err
+			}
 			results, err := bench.Run(cmd.Context(), o)
 			if err != nil {
 				return err
@@ -47,8 +51,9 @@ idle machine. docs/performance.md explains each row.`,
 				}
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"results": results})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"machine": machine, "results": results})
 			}
+			fmt.Fprintln(cmd.OutOrStdout(), machine)
 			return bench.Print(cmd.OutOrStdout(), results)
 		},
 	}
@@ -59,7 +64,7 @@ idle machine. docs/performance.md explains each row.`,
 	f.IntVar(&o.Repeats, "repeats", 3, "number of repeats; the result is the median")
 	f.IntVar(&o.Pending, "pending", 100_000, "number of requests in the rows with many pending requests")
 	f.StringVar(&o.Only, "only", "", "only rows whose name contains this, and rows measured with them")
-	f.StringVar(&o.Peers, "peers", "", "program that measures other libraries; built by make bench")
+	f.StringVar(&o.Peers, "peers", "", "program that measures other systems; built by make bench")
 	f.BoolVar(&scale, "scale", false, "measure how cycles scale with pending requests, Redis Cluster and several daemons")
 	return cmd
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -23,16 +22,17 @@ import (
 )
 
 const (
-	// testedCodex is the version of Codex that the tests run.
+	// testedCodex is the version of Codex that the tests run. They also run
+	// relay.OldestCodex.
 	testedCodex = "0.169.0"
 	// codexRetry is the longest pause between two attempts to reach Codex.
 	codexRetry = 3 * time.Second
 	// codexPatience is the time for which nod codex retries while the daemon is
 	// unreachable. The terminal asks all that time.
 	codexPatience = 30 * 24 * time.Hour
-	// codexPoll is the time for which nod codex waits for messages at once, and
-	// codexLease the time for which it reserves them.
-	codexPoll, codexLease = 30 * time.Second, time.Minute
+	// inboxPoll is the time for which nod waits for messages at once, and
+	// inboxLease the time for which it reserves them.
+	inboxPoll, inboxLease = 30 * time.Second, 20 * time.Second
 )
 
 // codexFlags holds the flags of nod codex.
@@ -54,6 +54,9 @@ card that the terminal settled says what was decided there.
 Keep it running, for example as a service. It never starts or stops Codex, and
 it reconnects when Codex or the daemon restarts. Without it, and for prompts
 that nod does not understand, the terminal asks as usual.
+
+nod codex reports the threads of Codex as sessions. When a person stops one, nod
+interrupts its turn at once and ends its commands.
 
 What people write to a session, such as a reply to its card, reaches Codex as a
 message of the user: in the turn that runs, after the running command, or as a
@@ -94,6 +97,9 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 	}
 	if f.socket == "" {
 		f.socket = filepath.Join(home, "app-server-control", "app-server-control.sock")
+		if err := checkInstalledCodex(cmd.Context(), f.socket); err != nil {
+			return err
+		}
 	}
 	f.cmd, f.patience = cmd, codexPatience
 	c, err := f.client()
@@ -107,36 +113,22 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 		fmt.Fprintln(tell, "nod: warning: nod's hook blocks the terminal before nod codex sees a prompt; "+
 			"remove it with nod init codex --undo, then restart Codex's daemon")
 	}
+	sessions := newRelayed(c, "codex", f.route)
 	companion := relay.NewCompanion(relay.CompanionOptions{
 		Ask: func(ctx context.Context, body []byte) (relay.Reply, error) { return chatClient{c}.race(ctx, q, body) },
 		Attached: func(version string) {
 			fmt.Fprintf(tell, "nod: attached to Codex %s; not to codex exec, nor to Codex started with -c, --search, --no-daemon "+
 				"or --dangerously-bypass-hook-trust\n", render.Line(version))
-			if version != testedCodex {
-				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s; what it does not understand is left to the terminal\n", testedCodex)
+			if version != testedCodex && version != relay.OldestCodex {
+				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s and %s; what it does not understand is left to the terminal\n",
+					relay.OldestCodex, testedCodex)
 			}
 		},
-		Inbox: codexInbox{c, "codex " + uuid.NewString()},
-		Log:   slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Inbox: sessions, Reporter: sessions,
+		Log: slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	defer companion.Close()
 	return f.attach(cmd.Context(), tell, companion)
-}
-
-// codexInbox has the messages that people write to the threads of Codex.
-type codexInbox struct {
-	client *client.Client
-	reader string
-}
-
-// Take implements relay.Inbox.
-func (in codexInbox) Take(ctx context.Context, thread string) ([]bridge.Message, error) {
-	return in.client.TakeMessages(ctx, thread, client.Taking{Reader: in.reader, Lease: codexLease, Wait: codexPoll})
-}
-
-// Took implements relay.Inbox.
-func (in codexInbox) Took(ctx context.Context, thread, through string) error {
-	return in.client.Acknowledge(ctx, thread, through)
 }
 
 // attach keeps a companion connected until ctx ends, or until Codex turns out

@@ -36,6 +36,9 @@ The exit code is 1 if a check failed. Warnings do not count.`,
 					return err
 				}
 			}
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
 			if d.Failed() {
 				return exitError(1)
 			}

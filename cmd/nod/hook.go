@@ -36,7 +36,7 @@ type hookFlags struct {
 	url, route, unanswered, fail string
 	timeout, grace, batch        time.Duration
 	patience                     time.Duration
-	watch                        bool
+	watch, wake                  bool
 }
 
 func hookCommand() *cobra.Command {
@@ -74,8 +74,11 @@ If the agent dies or ends the hook, nod cancels the request.
 Write the settings with: nod init ` + agent + watchHelp(agent),
 		Args: cobra.ArbitraryArgs, // run rejects them in the agent's format
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.watch {
+			switch {
+			case f.watch:
 				return f.watchSession(cmd)
+			case f.wake:
+				return f.wakeSession(cmd)
 			}
 			if len(args) > 0 {
 				return f.run(cmd, agent, bridge.Errorf(bridge.CodeInvalid, "unknown argument %q", args[0]))
@@ -97,6 +100,7 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "if the daemon is unreachable: closed or open", "closed", "open")
 	if agent == "claude" {
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")
+		cmd.Flags().BoolVar(&f.wake, "wake", false, "after a turn, wake the agent when a person writes to the session")
 	}
 	return cmd
 }

@@ -41,7 +41,12 @@ person has stopped, and ends the turn. After a tool call, at a prompt and at the
 end of a turn, it passes on what people wrote to the session. At the end of a
 turn, the agent then continues, at most 8 times in a row. For any other call, and
 if the daemon does not answer within 300 milliseconds, it prints {}. It is not a
-gate.`
+gate.
+
+With --wake, the hook runs in the background after a turn, and needs asyncRewake
+in the settings. When a person writes to the idle session, it exits with code 2,
+which starts a turn. The hook with --watch then passes on the message. It does
+nothing in claude -p, which would wait for it.`
 }
 
 // watcher is one run of a hook that watches a session.
@@ -68,6 +73,9 @@ func (f hookFlags) watchSession(cmd *cobra.Command) error {
 	if w.Watch, watched = claudecode.Watched(body); err == nil && watched {
 		if w.client, err = (&connection{url: f.url}).client(); err == nil {
 			answer, event, err = w.look(ctx)
+		}
+		if w.Event != "Stop" || w.through != "" {
+			notIdle(w.Session)
 		}
 	}
 	if err != nil {

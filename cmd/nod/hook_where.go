@@ -21,15 +21,23 @@ func (h *hookCall) describe(q url.Values) {
 		Cwd string `json:"cwd"`
 	}
 	if json.Unmarshal(h.body, &in) == nil && filepath.IsAbs(in.Cwd) {
-		if home, err := os.UserHomeDir(); err == nil && home != "" {
-			if below, err := filepath.Rel(home, in.Cwd); err == nil && filepath.IsLocal(below) {
-				q.Set("folder", filepath.Join("~", below))
-			}
+		if below := belowHome(in.Cwd); below != in.Cwd {
+			q.Set("folder", below)
 		}
 		if b := branchOf(in.Cwd); b != "" {
 			q.Set("branch", b)
 		}
 	}
+}
+
+// belowHome returns a folder with ~ for the home folder.
+func belowHome(dir string) string {
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		if below, err := filepath.Rel(home, dir); err == nil && filepath.IsLocal(below) {
+			return filepath.Join("~", below)
+		}
+	}
+	return dir
 }
 
 // maxHead limits the size of a file of Git that names a branch, in bytes.

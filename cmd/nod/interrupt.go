@@ -19,7 +19,12 @@ import (
 // interruption is the cancellation cause of a context that a signal ended.
 type interruption struct{ os.Signal }
 
-func (i interruption) Error() string { return "interrupted by " + i.String() }
+func (i interruption) Error() string {
+	if i.Signal == os.Interrupt {
+		return "interrupted"
+	}
+	return "interrupted by the signal " + i.String()
+}
 
 // exitCode returns 128 plus the number of the signal, as shells do.
 func (i interruption) exitCode() int {

@@ -256,3 +256,39 @@ func TestForeignService(t *testing.T) {
 		}
 	}
 }
+
+// TestPromptIsInterrupted checks that a signal ends nod init at each prompt.
+func TestPromptIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for answers, prompt := range map[string]string{"": "Platforms to connect", "slack\nana\n": "(hidden)"} {
+		path := filepath.Join(t.TempDir(), "nod.yaml")
+		cmd := exec.Command(rig.Binary(t), "init", "--no-check", "--config", path)
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		talk, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		p := &process{t: t, cmd: cmd}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		_, _ = stdin.Write([]byte(answers))
+		said, b := "", make([]byte, 4096)
+		for !strings.Contains(said, prompt) {
+			n, err := talk.Read(b)
+			if err != nil {
+				t.Fatalf("%v after %q", err, said)
+			}
+			said += string(b[:n])
+		}
+		p.signal(syscall.SIGINT)
+		p.ends(130)
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("wrote %s: %v", path, err)
+		}
+	}
+}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // layers lists the packages from the lowest to the highest layer. A package
@@ -14,12 +17,13 @@ var layers = []string{
 	"bridge/timespan",
 	"config deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
+	"bridge/passkey",
 	"bridge/proof bridge/dialect render",
 	"bridge/engine broker platforms",
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
-	"bridge/console",                                    // applies the rules of the API to people
-	"broker/redistest render/rendertest",                // test helpers
-	"bridge/dialect/dialecttest platforms/platformtest", // test helpers
+	"bridge/console",                     // applies the rules of the API to people
+	"broker/redistest render/rendertest", // test helpers
+	"bridge/dialect/dialecttest bridge/passkey/passkeytest platforms/platformtest", // test helpers
 	"cmd",
 }
 
@@ -85,17 +89,45 @@ func TestLayers(t *testing.T) {
 
 // TestNotLinked checks that nod does not link packages that make it much
 // larger. gRPC calls methods by name, so the linker keeps all methods. Only the
-// benchmark needs asynq.
+// benchmark needs its peers.
 func TestNotLinked(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"google.golang.org/grpc", "golang.org/x/net/trace", "github.com/hibiken/asynq"} {
+	for _, path := range []string{"google.golang.org/grpc", "golang.org/x/net/trace", "github.com/hibiken/asynq", "github.com/nats-io/nats.go", "github.com/jackc/pgx/v5"} {
 		if slices.Contains(strings.Fields(string(out)), path) {
 			t.Errorf("nod links %s; find out why with: go mod why %s", path, path)
 		}
+	}
+}
+
+// TestDependencies checks that docs/contribute/dependencies.md gives the reason
+// for every module that go.mod requires directly, and for no other.
+func TestDependencies(t *testing.T) {
+	t.Parallel()
+	var direct, listed []string
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(rig.ReadFile(t, "../../go.mod"), -1) {
+		direct = append(direct, m[1]) // others end with a comment
+	}
+	_, page, _ := strings.Cut(rig.ReadFile(t, "../../docs/contribute/dependencies.md"), "\n## Direct dependencies\n")
+	page, _, _ = strings.Cut(page, "\n## ")
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (.{10,}) \\|$").FindAllStringSubmatch(page, -1) {
+		listed = append(listed, m[1])
+	}
+	for _, m := range direct {
+		if !slices.Contains(listed, m) {
+			t.Errorf("docs/contribute/dependencies.md gives no reason for %s", m)
+		}
+	}
+	for _, m := range listed {
+		if !slices.Contains(direct, m) {
+			t.Errorf("docs/contribute/dependencies.md lists %s, which go.mod does not require directly", m)
+		}
+	}
+	if len(direct) < 30 {
+		t.Errorf("only %d modules", len(direct))
 	}
 }
 

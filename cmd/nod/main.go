@@ -102,11 +102,11 @@ var commandGroups = []struct {
 	{"Ask people:", []func() *cobra.Command{askCommand, approveCommand, runCommand, notifyCommand}},
 	{"Respond and inspect:", []func() *cobra.Command{
 		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, messagesCommand, sessionsCommand, stopCommand, resumeCommand,
-		steerCommand, grantsCommand, channelCommand, linkCommand,
+		steerCommand, grantsCommand, channelCommand, linkCommand, passkeyCommand,
 	}},
 	{"Connect agents:", []func() *cobra.Command{hookCommand, codexCommand, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{
-		initCommand, coverageCommand, doctorCommand, serveCommand, configCommand, policyCommand, tokenCommand, manifestCommand, backupCommand, restoreCommand,
+		initCommand, coverageCommand, doctorCommand, serveCommand, healthCommand, configCommand, policyCommand, tokenCommand, manifestCommand, backupCommand, restoreCommand,
 	}},
 	{"Verify decisions:", []func() *cobra.Command{receiptCommand, auditCommand}},
 	{"Develop:", []func() *cobra.Command{demoCommand, sandboxCommand, benchCommand}},

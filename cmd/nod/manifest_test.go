@@ -22,6 +22,27 @@ func TestManifestForReplies(t *testing.T) {
 	}
 }
 
+// TestManifestForAgents checks that only a manifest for agents makes the app one,
+// with the event of Slack's stop button.
+func TestManifestForAgents(t *testing.T) {
+	t.Parallel()
+	for _, agent := range []bool{true, false} {
+		args := []string{"manifest", "slack"}
+		if agent {
+			args = append(args, "--agent")
+		}
+		var out, errs strings.Builder
+		if code := Run(args, nil, &out, &errs); code != 0 {
+			t.Fatalf("%d: %s", code, errs.String())
+		}
+		for _, want := range []string{`"agent_view"`, `"assistant:write"`, `"agent_session_stopped"`} {
+			if strings.Contains(out.String(), want) != agent {
+				t.Errorf("agent %t: %s in %s", agent, want, out.String())
+			}
+		}
+	}
+}
+
 // TestManifest checks that the manifest for HTTP mode has the URL in each
 // place.
 func TestManifest(t *testing.T) {

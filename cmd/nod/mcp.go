@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/mcp"
 )
 
@@ -25,7 +27,7 @@ func mcpCommand() *cobra.Command {
 		Use:   "mcp [--wrap -- SERVER [ARG...]]",
 		Short: "Run an MCP server that lets a model ask people",
 		Long: `Run an MCP server on stdin and stdout with the tools ask_human,
-request_approval, notify and check. It calls the daemon at NOD_URL with
+request_approval, notify, check and messages. It calls the daemon at NOD_URL with
 NOD_TOKEN. A client that supports HTTP does not need this command: the daemon
 serves the same tools at /mcp.
 
@@ -53,7 +55,7 @@ Add nod to the settings of a client with: nod init mcp`,
 				w.session, w.route = o.Session, o.Route
 				return w.run(cmd, cl, args)
 			}
-			o.Asker, o.Scoped, o.Version = cl, true, version
+			o.Asker, o.Inbox, o.Scoped, o.Version = cl, mcpInbox{cl}, true, version
 			o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 			var t sdk.Transport = &sdk.IOTransport{Reader: io.NopCloser(cmd.InOrStdin()), Writer: nopWriteCloser{cmd.OutOrStdout()}}
 			if o.Claude {
@@ -83,6 +85,20 @@ func projectSession() (string, error) {
 	}
 	sum := sha256.Sum256([]byte(dir))
 	return fmt.Sprintf("mcp-%.60s-%s", filepath.Base(dir), hex.EncodeToString(sum[:4])), nil
+}
+
+// mcpInbox has the messages that people write to sessions. It implements
+// mcp.Inbox.
+type mcpInbox struct{ client *client.Client }
+
+// Take implements mcp.Inbox.
+func (in mcpInbox) Take(ctx context.Context, session, reader string) ([]bridge.Message, error) {
+	return in.client.TakeMessages(ctx, session, client.Taking{Reader: reader})
+}
+
+// Took implements mcp.Inbox.
+func (in mcpInbox) Took(ctx context.Context, session, through string) error {
+	return in.client.Acknowledge(ctx, session, through)
 }
 
 type nopWriteCloser struct{ io.Writer }

@@ -26,7 +26,8 @@ var calling = map[string][]string{
 	"list": {}, "show": {unknownID}, "answer": {unknownID, "once"}, "cancel": {unknownID}, "events": {}, "messages": {"--session",
 		"release-2"},
 	"sessions": {}, "stop": {"release-2"}, "resume": {"release-2"}, "steer": {"release-2", "Stop here"}, "grants list": {}, "grants revoke": {"3f2a9c01b4d7"},
-	"channel": {"mute", "slack:C0123ABCD"}, "link": {"3xk7q2mwpz4ta"}, "receipt keys": {}, "audit export": {}, "audit verify": {},
+	"channel": {"mute", "slack:C0123ABCD"}, "link": {"3xk7q2mwpz4ta"}, "passkey list": {}, "passkey invite": {"ana"},
+	"passkey revoke": {"ana", "AAECAw"}, "receipt keys": {}, "audit export": {}, "audit verify": {}, "health": {},
 }
 
 const unknownID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
@@ -37,6 +38,7 @@ var naming = [][]string{
 	{"cancel", "--session", "release-2"}, {"resume", "release-2"}, {"steer", "release-2", "Stop here"}, {"messages", "--session", "release-2"}, {"grants", "revoke",
 		"3f2a9c01b4d7"},
 	{"ask", "Ship it?", "--route", "nowhere"}, {"channel", "mute", "slack:C0123ABCD"}, {"link", "3xk7q2mwpz4ta"},
+	{"passkey", "invite", "zoe"}, {"passkey", "revoke", "ana", "AAECAw"},
 	{"list", "--session", "release-2"}, {"list", "--cursor", "x"}, {"events", "--session", "release-2", "--render"},
 	{"doctor", "--config", "missing.yaml"}, {"serve", "--config", "missing.yaml"}, {"config", "check", "--config", "missing.yaml"},
 	{"receipt", "verify", "missing", "--keys", "missing.json"}, {"audit", "verify", "missing", "--keys", "missing.json"}, {"restore",
@@ -45,10 +47,10 @@ var naming = [][]string{
 	{"manifest", "teams"}, {"help", "aprove"}, {"aprove"},
 }
 
-// internal are words of the language, the libraries and the protocol, which no
-// message may have.
+// internal are words of the language, the libraries and the protocol, and the
+// colors of a terminal, which no message may have.
 var internal = []string{
-	"strconv", "json: ", "yaml: ", "unmarshal", "context ", "pflag", "arg(s)", "dial tcp", "goroutine", "net/http", "Get \"",
+	"\x1b[", "strconv", "json: ", "yaml: ", "unmarshal", "context ", "pflag", "arg(s)", "dial tcp", "goroutine", "net/http", "Get \"",
 	"Post \"", "invalid character", "0x", "%!", "EOF",
 	"map[", "nil", "struct", "invalid argument \"", "HTTP/1", "flag needs", "type config", "parse \"", "lookup ", "Internal Server Error",
 }
@@ -60,10 +62,45 @@ type mistake struct {
 	says string
 }
 
-func try(args []string) mistake {
+func try(args []string) mistake { return tryWith("", args) }
+
+func tryWith(stdin string, args []string) mistake {
 	var out, errs strings.Builder
-	code := Run(args, strings.NewReader(""), &out, &errs)
+	code := Run(args, strings.NewReader(stdin), &out, &errs)
 	return mistake{args, code, strings.TrimSpace(errs.String() + out.String())}
+}
+
+// hooks returns the mistakes of hooks, which answer in the format of the agent.
+// They need no daemon.
+func hooks(t *testing.T) *mistakeTable {
+	t.Helper()
+	const event = `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"u"}`
+	m := &mistakeTable{title: "Hooks",
+		text: "A `PreToolUse` event is on stdin, unless the row says otherwise. A hook that fails blocks the tool: it prints\n" +
+			"a denial in the agent's format after its message, and its exit code is 2."}
+	t.Setenv("NOD_URL", "http://127.0.0.1:1")
+	m.try([]string{"hook"})
+	m.try([]string{"hook", "gemini"})
+	for _, agent := range []string{"claude", "codex"} {
+		at := []string{"hook", agent}
+		for _, more := range [][]string{{"x"}, {"--patience", "soon"}, {"--unanswered", "soon"}} {
+			m.all = append(m.all, tryWith(event, append(slices.Clone(at), more...)))
+		}
+		t.Setenv("NOD_TOKEN", "")
+		x := tryWith(event, at)
+		x.args = append([]string{"NOD_TOKEN="}, at...)
+		m.all = append(m.all, x)
+		t.Setenv("NOD_TOKEN", rig.TestAgentToken)
+		for _, fail := range []string{"closed", "open"} {
+			x = tryWith(event, append(slices.Clone(at), "--fail", fail, "--patience", "1ms"))
+			x.args = append(slices.Clone(at), "--fail", fail)
+			m.all = append(m.all, x)
+		}
+		x = tryWith("{", append(slices.Clone(at), "--patience", "1ms"))
+		x.args = append([]string{"echo '{' | "}, at...)
+		m.all = append(m.all, x)
+	}
+	return m
 }
 
 // broken are command lines with an invalid file, value or address, and the
@@ -128,8 +165,8 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 	t.Setenv("NOD_URL", "http://127.0.0.1:1")
 	for _, path := range slices.Sorted(maps.Keys(tree)) {
 		c, at := tree[path], strings.Fields(path)
-		if c.Hidden || path == "" || slices.Contains([]string{"help", "completion", "hook", "codex"}, at[0]) {
-			continue // a hook answers in the format of its agent
+		if c.Hidden || path == "" || slices.Contains([]string{"help", "completion", "hook"}, at[0]) {
+			continue // hooks are in a table of their own
 		}
 		if c.Args != nil && c.Args(c, nil) != nil || c.HasSubCommands() && !c.Runnable() || slices.Contains([]string{"cancel", "link",
 			"messages", "ask"}, path) {
@@ -142,7 +179,7 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 		})
 		args, ok := calling[path]
 		if !ok {
-			if c.Flags().Lookup("url") != nil && !slices.Contains([]string{"coverage", "doctor", "mcp", "proxy"}, at[0]) {
+			if c.Flags().Lookup("url") != nil && !slices.Contains([]string{"codex", "coverage", "doctor", "mcp", "proxy"}, at[0]) {
 				t.Errorf("%s calls the daemon and is not in the test", path)
 			}
 			continue
@@ -157,7 +194,9 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 		m := try(append(at, args...))
 		away.all = append(away.all, mistake{whole, m.code, m.says})
 	}
-	return []*mistakeTable{none, wrong, away, anonymous}
+	t.Setenv("NOD_TOKEN", "")
+	anonymous.try([]string{"codex"}) // with a token, it waits for the daemon and for Codex
+	return []*mistakeTable{none, wrong, away, anonymous, hooks(t)}
 }
 
 // TestMistakes checks what every command says to wrong input, against
@@ -257,7 +296,11 @@ are explained in the [CLI reference](cli.md).
 func commandLine(args []string) string {
 	out := "nod"
 	for _, a := range args {
-		if strings.HasPrefix(a, "NOD_URL=") {
+		if strings.HasSuffix(a, "| ") {
+			out = a + out
+			continue
+		}
+		if name, _, ok := strings.Cut(a, "="); ok && name == strings.ToUpper(name) {
 			out = a + " " + out
 			continue
 		}

@@ -33,20 +33,23 @@ func proxyCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(
-		proxyOf("acp", "an agent that speaks the Agent Client Protocol", "nod proxy acp --grace 10s -- my-agent --acp", relay.NewACP),
-		proxyOf("codex", "codex app-server", "nod proxy codex --grace 10s -- codex app-server", relay.NewCodex),
+		proxyOf("acp", "an agent that speaks the Agent Client Protocol", "nod proxy acp --grace 10s -- my-agent --acp", `
+
+nod reports the sessions of the agent. When a person stops one, nod cancels its
+turn at once. What people write to a session becomes a prompt when no turn runs.`, relay.NewACP),
+		proxyOf("codex", "codex app-server", "nod proxy codex --grace 10s -- codex app-server", "", relay.NewCodex),
 	)
 	return cmd
 }
 
-func proxyOf(name, what, example string, handler func(relay.Options) *relay.Agent) *cobra.Command {
+func proxyOf(name, what, example, more string, handler func(relay.Options) *relay.Agent) *cobra.Command {
 	var f proxyFlags
 	cmd := &cobra.Command{
 		Use:   name + " -- AGENT [ARG...]",
 		Short: "Forward the prompts of " + what,
 		Long: `Start ` + what + ` and relay its messages
 to and from the client on stdin and stdout. Prompts of the agent appear in the
-client and in chat. The first answer counts and closes the prompt in both.`,
+client and in chat. The first answer counts and closes the prompt in both.` + more,
 		Example: "  " + example,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, handler) },
@@ -85,7 +88,10 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Op
 		return err
 	}
 	return between(cmd, args, false, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
-		a := handler(relay.Options{Asker: chatClient{c}, Query: exchangeQuery(f.route, f.timeout, f.grace, f.batch), OnlyChat: f.only, Client: near, Server: far, Log: log})
+		a := handler(relay.Options{
+			Asker: chatClient{c}, Query: exchangeQuery(f.route, f.timeout, f.grace, f.batch), OnlyChat: f.only,
+			Sessions: newRelayed(c, "acp", f.route), Client: near, Server: far, Log: log,
+		})
 		return a, a.Wait
 	})
 }

@@ -36,7 +36,8 @@ FILE, or with -, nod reads from stdin.
 
 nod compares a record with its receipt: it recomputes the digest from the
 prompt, input and questions, and every claim must match. With --request, the
-receipt must also be for that request.
+receipt must also be for that request. If people approved with a passkey, nod
+also verifies that their own keys signed exactly this decision.
 
 Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 		Example: "  nod receipt keys > keys.json\n  nod show ID --json | nod receipt verify --keys keys.json",
@@ -55,7 +56,13 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 					return err
 				}
 			}
-			if err := printReceipt(cmd.OutOrStdout(), r, asJSON); err != nil {
+			signed, err := keys.SignedBy(r)
+			if bridge.ErrorCode(err) == bridge.CodeInvalid && keys.Passkeys == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: the passkeys were not checked: %v\n", bridge.PublicError(err).Message)
+			} else if err != nil {
+				return err
+			}
+			if err := printReceipt(cmd.OutOrStdout(), r, signed, asJSON); err != nil {
 				return err
 			}
 			if r.State != bridge.StateApproved && r.State != bridge.StateAnswered {
@@ -75,11 +82,17 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 // names and names in a different case, which they may read differently.
 var exactly = strictjson.Limits{Depth: 1000}
 
-func printReceipt(w io.Writer, r proof.Receipt, asJSON bool) error {
+// printReceipt prints a verified receipt and the people whose keys signed it.
+func printReceipt(w io.Writer, r proof.Receipt, signed []string, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, r)
 	}
 	_, err := fmt.Fprintf(w, "good: %s\n", render.Line(r.Words()))
+	for _, person := range signed {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "signed: by the passkey of %s, with user verification\n", render.Line(person))
+		}
+	}
 	return err
 }
 
@@ -136,8 +149,10 @@ func receiptKeys() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
 		Use:   "keys",
-		Short: "Print the public keys of the daemon",
-		Args:  cobra.NoArgs,
+		Short: "Print the public keys of the daemon and of people",
+		Long: `Print the public keys with which receipts and seals can be verified offline.
+With a token in NOD_TOKEN, the output also has the passkeys of people.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.client()
 			if err != nil {
@@ -145,6 +160,9 @@ func receiptKeys() *cobra.Command {
 			}
 			keys, err := cl.Keys(cmd.Context())
 			if err != nil {
+				return err
+			}
+			if keys.Passkeys, err = cl.PasskeyKeys(cmd.Context()); err != nil {
 				return err
 			}
 			return printJSON(cmd.OutOrStdout(), keys)

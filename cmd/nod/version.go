@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/spf13/cobra"
@@ -12,8 +13,45 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// version is set in release builds.
-var version = "dev"
+// stamped is the version that the linker sets in release builds.
+var stamped string
+
+// version is the version of the program: that of the release, or that of the
+// module if go install built the program. Other builds are "dev".
+var version = builtVersion()
+
+func builtVersion() string {
+	if stamped != "" {
+		return stamped
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return moduleVersion(info)
+	}
+	return unreleased
+}
+
+// unreleased is the version of builds from a work tree.
+const unreleased = "dev"
+
+// moduleVersion returns the version of the module if go install built the
+// program from it.
+func moduleVersion(info *debug.BuildInfo) string {
+	if v, ok := strings.CutPrefix(info.Main.Version, "v"); ok && revision(info) == "" {
+		return v
+	}
+	return unreleased
+}
+
+// revision returns the commit from which the program was built in a work tree,
+// or "".
+func revision(info *debug.BuildInfo) string {
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
+}
 
 func versionCommand() *cobra.Command {
 	var sbom bool
@@ -31,15 +69,12 @@ func versionCommand() *cobra.Command {
 				}
 				return writeSBOM(cmd.OutOrStdout(), info)
 			}
-			revision := ""
-			if ok {
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = " " + s.Value
-					}
-				}
+			words := []string{"nod", version}
+			if ok && revision(info) != "" {
+				words = append(words, revision(info))
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "nod %s%s %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			words = append(words, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.Join(words, " "))
 			return err
 		},
 	}

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Checks the deployment files with the tools that read them. Helm, the types of
-# Kubernetes, and Compose are libraries. If promtool is not installed, it is taken
-# from the system's packages. systemd-analyze is used if it is installed.
+# Checks the deployment files with the tools that read them: promtool checks the
+# alerts and the queries of the dashboard. Helm, the types of Kubernetes, and
+# Compose are libraries. If promtool is not installed, it is taken from the
+# system's packages. systemd-analyze is used if it is installed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
@@ -19,6 +20,8 @@ fi
 if [ -n "$promtool" ] && [ -x "$promtool" ]; then
   "$promtool" check rules "$root/deploy/prometheus/alerts.yaml"
   (cd "$root/deploy/prometheus" && "$promtool" test rules alerts_test.yaml)
+  (cd "$root" && "$tmp/lint" -queries) >"$tmp/queries.yaml"
+  "$promtool" check rules "$tmp/queries.yaml"
 else
   echo "lint: promtool not found; skipping the alerts"
 fi

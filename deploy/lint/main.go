@@ -3,7 +3,8 @@
 // and the compose files with Compose. It is a separate module, so that nod does
 // not depend on these libraries.
 //
-// With -write, it renders the chart into deploy/kubernetes.
+// With -write, it renders the chart into deploy/kubernetes. With -queries, it
+// prints the queries of the dashboard for promtool.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,8 +24,13 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
 )
 
 const header = "# The manifests that the chart in deploy/helm/nod renders by default, for\n# kubectl apply.\n# Set the image, create the Secret that they name, and complete the config.\n"
@@ -31,7 +38,15 @@ const header = "# The manifests that the chart in deploy/helm/nod renders by def
 func main() {
 	write := flag.Bool("write", false, "write deploy/kubernetes from the chart")
 	root := flag.String("deploy", "deploy", "directory of the deployment files")
+	queries := flag.Bool("queries", false, "print the queries of the dashboard as a rules file, and do nothing else")
 	flag.Parse()
+	if *queries {
+		if err := printQueries(os.Stdout, filepath.Join(*root, "grafana", "nod.json")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := errors.Join(lintChart(*root, *write), lintCompose(*root)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -39,13 +54,38 @@ func main() {
 	fmt.Println("lint: chart, manifests and compose files are valid")
 }
 
-// everything enables every part of the chart.
-var everything = map[string]any{
-	"ingress":       map[string]any{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": map[string]any{"a": "b"}},
-	"networkPolicy": map[string]any{"enabled": true, "from": []any{map[string]any{"namespaceSelector": map[string]any{}}}},
-	"metrics":       map[string]any{"annotations": false, "serviceMonitor": true},
-	"podLabels":     map[string]any{"team": "ops"}, "podAnnotations": map[string]any{"x": "y"}, "nodeSelector": map[string]any{"k": "v"},
-	"tolerations": []any{map[string]any{"key": "k", "operator": "Exists"}}, "imagePullSecrets": []any{map[string]any{"name": "pull"}},
+// everything uses every value of the chart.
+const everything = `
+ingress: {enabled: true, className: nginx, tlsSecret: tls, annotations: {a: b}}
+networkPolicy: {enabled: true, from: [{namespaceSelector: {}}]}
+metrics: {annotations: false, serviceMonitor: true, labels: {release: prometheus}, interval: 30s, token: true}
+fullnameOverride: approvals
+nameOverride: approver
+serviceAccount: {create: true, name: robot, annotations: {a: b}}
+secretVersion: "2"
+extraEnv: [{name: SSL_CERT_DIR, value: /etc/redis-ca}]
+extraEnvFrom: [{secretRef: {name: more}}]
+extraVolumes: [{name: redis-ca, secret: {secretName: redis-ca}}]
+extraVolumeMounts: [{name: redis-ca, mountPath: /etc/redis-ca, readOnly: true}]
+podSecurityContext: {runAsNonRoot: true, runAsUser: 1000, fsGroup: 1000}
+securityContext: {readOnlyRootFilesystem: true}
+priorityClassName: high
+terminationGracePeriodSeconds: 60
+annotations: {reloader.stakater.com/auto: "true"}
+podLabels: {team: ops}
+podAnnotations: {x: z}
+nodeSelector: {k: v}
+tolerations: [{key: k, operator: Exists}]
+affinity: {nodeAffinity: {}}
+imagePullSecrets: [{name: pull}]
+`
+
+// shown are parts of the chart's manifests with everything enabled.
+var shown = []string{
+	"serviceAccountName: robot", "kind: ServiceAccount\nmetadata:\n  name: robot", "name: approvals-config", "app.kubernetes.io/name: approver",
+	"key: NOD_METRICS_TOKEN}\n", "credentials: {name: nod, key: NOD_METRICS_TOKEN}", "release: prometheus", "interval: 30s",
+	"mountPath: /etc/redis-ca", "secretName: redis-ca", "name: SSL_CERT_DIR", "name: more", "runAsUser: 1000", "priorityClassName: high",
+	"reloader.stakater.com/auto", "approvals.default.svc.cluster.local",
 }
 
 func lintChart(root string, write bool) error {
@@ -59,10 +99,10 @@ func lintChart(root string, write bool) error {
 	if r := l.Run([]string{dir}, map[string]any{"replicas": 3}); len(r.Errors) == 0 {
 		return errors.New("the schema of the values accepts an unknown key")
 	}
-	if _, err := render(dir, everything); err != nil {
-		return fmt.Errorf("with all parts enabled: %w", err)
+	if err := errors.Join(lintParts(dir), lintRestarts(dir)); err != nil {
+		return err
 	}
-	plain, err := render(dir, nil)
+	plain, err := render(dir, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -77,9 +117,67 @@ func lintChart(root string, write bool) error {
 	return nil
 }
 
+// lintParts renders the chart with everything enabled, and without an account.
+func lintParts(dir string) error {
+	var all map[string]any
+	if err := yaml.Unmarshal([]byte(everything), &all); err != nil {
+		return err
+	}
+	text, err := render(dir, all, nil)
+	if err != nil {
+		return fmt.Errorf("with all parts enabled: %w", err)
+	}
+	for _, part := range shown {
+		if !strings.Contains(text, part) {
+			err = errors.Join(err, fmt.Errorf("with all parts enabled, the manifests have no %q", part))
+		}
+	}
+	text, failed := render(dir, map[string]any{"serviceAccount": map[string]any{"create": false}}, nil)
+	if strings.Contains(text, "kind: ServiceAccount") || !strings.Contains(text, "serviceAccountName: default") {
+		err = errors.Join(err, errors.New("without an account, the pods do not use the default one"))
+	}
+	return errors.Join(err, failed)
+}
+
+// lintRestarts checks that the pods restart if and only if the config or the
+// Secret changes.
+func lintRestarts(dir string) error {
+	podAt := func(version string, values map[string]any) (string, error) {
+		text, err := render(dir, values, cluster{version})
+		_, pod, _ := strings.Cut(text, "  template:\n")
+		return pod, err
+	}
+	first, err := podAt("1", nil)
+	again, err2 := podAt("1", nil)
+	secret, err3 := podAt("2", nil)
+	text, err4 := podAt("1", map[string]any{"secretVersion": "b"})
+	config, err5 := podAt("1", map[string]any{"config": map[string]any{"log_level": "debug"}})
+	if err := errors.Join(err, err2, err3, err4, err5); err != nil {
+		return err
+	}
+	if first != again || first == secret || first == text || first == config {
+		return errors.New("the pods do not restart exactly when the config or the Secret changes")
+	}
+	return nil
+}
+
+// cluster is a cluster whose Secret has a version. It implements
+// engine.ClientProvider.
+type cluster struct{ version string }
+
+// GetClientFor returns a client for a kind of resource.
+func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	secret := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": apiVersion, "kind": kind,
+		"metadata": map[string]any{"name": "nod", "namespace": "default", "resourceVersion": c.version},
+	}}
+	client := fake.NewSimpleDynamicClient(scheme.Scheme, secret)
+	return client.Resource(schema.GroupVersionResource{Version: apiVersion, Resource: "secrets"}), true, nil
+}
+
 // render renders the chart and strictly decodes all resources that Kubernetes
-// itself defines.
-func render(dir string, values map[string]any) (string, error) {
+// itself defines. Without a cluster, the chart finds no resources.
+func render(dir string, values map[string]any, in engine.ClientProvider) (string, error) {
 	c, err := loader.Load(dir)
 	if err != nil {
 		return "", err
@@ -88,7 +186,12 @@ func render(dir string, values map[string]any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	files, err := engine.Render(c, all)
+	var files map[string]string
+	if in == nil {
+		files, err = engine.Render(c, all)
+	} else {
+		files, err = engine.RenderWithClientProvider(c, all, in)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -131,4 +234,42 @@ func lintCompose(root string) error {
 		}
 	}
 	return nil
+}
+
+// variables replaces the variables of the dashboard as Grafana does.
+var variables = strings.NewReplacer("$job", ".*", "$instance", ".*", "$platform", ".*", "$place", ".*", "$__rate_interval", "5m")
+
+// printQueries writes the queries of a dashboard as recording rules, which
+// promtool can check.
+func printQueries(w io.Writer, path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var dashboard struct {
+		Panels []struct {
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
+	}
+	if err := yaml.Unmarshal(raw, &dashboard); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	type rule struct {
+		Record string `json:"record"`
+		Expr   string `json:"expr"`
+	}
+	var rules []rule
+	for _, p := range dashboard.Panels {
+		for _, t := range p.Targets {
+			rules = append(rules, rule{fmt.Sprintf("dashboard:%d", len(rules)), variables.Replace(t.Expr)})
+		}
+	}
+	out, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(out)
+	return err
 }

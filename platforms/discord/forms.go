@@ -73,6 +73,7 @@ func submitToken(f bridge.Form) string {
 // submitted passes the values of a modal to the sink, and returns the reply.
 func (fs forms) submitted(ctx context.Context, in interaction, c bridge.Click) reply {
 	c.Inputs, c.Typed = inputs(in)
+	c.Nonce = in.ID
 	v, err := fs.sink.Click(ctx, c)
 	if err != nil {
 		fs.log.Error("form not recorded", "error", err)
@@ -135,6 +136,8 @@ func afterForm(in interaction, v bridge.Verdict) reply {
 	page := discordmsg.PageOf(bridge.PeekOption(in.Data.CustomID))
 	var m discordmsg.Message
 	switch {
+	case v.Kind == bridge.VerdictNoted && v.Note == "" && in.Message != nil:
+		return deferred
 	case v.Kind == bridge.VerdictSettled && in.Message != nil && !in.private():
 		return deferred
 	case v.Kind == bridge.VerdictReview:
@@ -148,7 +151,7 @@ func afterForm(in interaction, v bridge.Verdict) reply {
 	case v.Kind == bridge.VerdictInvalid && v.View != nil:
 		m = discordmsg.Progress(*v.View, v.Note, firstPage(v))
 	default:
-		m = discordmsg.Note(v.Note)
+		m = discordmsg.Offer(v.Note, v.Link)
 	}
 	if in.private() {
 		return redraw(m)

@@ -95,7 +95,7 @@ type outgoing struct {
 func (g *gateway) run(ctx context.Context, to *inbound) error {
 	var clicks sync.WaitGroup
 	defer clicks.Wait()
-	in := inbox{to: to, work: &clicks, slots: make(chan struct{}, clicksAtOnce)}
+	in := inbox{to: to, work: &clicks, slots: make(chan struct{}, clicksAtOnce), lanes: &platforms.Lanes{}}
 	s, wait, last := &session{}, retryFirst, time.Time{}
 	for {
 		url, err := s.url, error(nil)
@@ -137,10 +137,16 @@ type inbox struct {
 	to    *inbound
 	work  *sync.WaitGroup
 	slots chan struct{}
+	lanes *platforms.Lanes
 }
 
-func (in inbox) take(ctx context.Context, handle func(context.Context)) {
+// take handles an interaction, or a message of the given author. The messages of
+// an author keep their order.
+func (in inbox) take(ctx context.Context, author string, handle func(context.Context)) {
+	wait, leave := in.lanes.Enter(author)
 	in.work.Go(func() {
+		defer leave()
+		wait() // without a slot, which the earlier message may need
 		in.slots <- struct{}{}
 		defer func() { <-in.slots }()
 		// A click that has begun is finished even if the gateway ends.
@@ -295,11 +301,11 @@ func (c *connection) event(ctx context.Context, f frame) error {
 		c.ready(ctx)
 	case "INTERACTION_CREATE":
 		raw := slices.Clone(f.D)
-		c.in.take(ctx, func(ctx context.Context) { c.in.to.handle(ctx, raw) })
+		c.in.take(ctx, "", func(ctx context.Context) { c.in.to.handle(ctx, raw) })
 	case "MESSAGE_CREATE":
-		if m, ok := parseReply(f.D, c.s.bot); ok {
+		if m, ok := parseSaid(f.D, c.s.bot); ok {
 			bot := c.s.bot
-			c.in.take(ctx, func(ctx context.Context) { c.in.to.replied(ctx, m, bot) })
+			c.in.take(ctx, m.Author.ID, func(ctx context.Context) { c.in.to.replied(ctx, m, bot) })
 		}
 	}
 	return nil

@@ -95,6 +95,11 @@ func (ib *inbound) afterClick(in interaction, c bridge.Click, v bridge.Verdict) 
 		if in.private() && v.View != nil {
 			return redraw(discordmsg.Progress(*v.View, v.Note, firstPage(v))), nil
 		}
+	case bridge.VerdictSign:
+		if in.private() { // the review of a form
+			return redraw(discordmsg.Offer(v.Note, v.Link)), nil
+		}
+		return private(discordmsg.Offer(v.Note, v.Link)), nil
 	case bridge.VerdictDraft:
 		return deferred, nil
 	case bridge.VerdictLate:

@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	archiveAfter = 1440 // minutes without a message
-	maxThreads   = 1000 // threads of sessions that are remembered
-	maxGuilds    = 1000 // channels whose guild is remembered
+	archiveAfter  = 1440 // minutes without a message
+	maxThreads    = 1000 // threads of sessions that are remembered
+	maxThreadName = 100  // characters
+	maxGuilds     = 1000 // channels whose guild is remembered
 )
 
 // places finds the channels of destinations: direct messages, and the threads
@@ -79,7 +80,7 @@ func (pl *places) thread(
 	if pl.ofSession(d.Thread) {
 		return d, nil
 	}
-	name := render.Cut("session "+render.Line(title), 100, render.Runes)
+	name := render.Cut(render.Line(title), maxThreadName, render.Runes)
 	args := map[string]any{"name": name, "auto_archive_duration": archiveAfter}
 	err := pl.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessageThread(d.Channel, first.Message), args, nil)
 	if isCode(err, discordgo.ErrCodeThreadAlreadyCreatedForThisMessage) {

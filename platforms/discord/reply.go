@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -25,6 +26,7 @@ const intents = discordgo.IntentGuildMessages | discordgo.IntentDirectMessages
 type heard struct {
 	ID        string                `json:"id"`
 	ChannelID string                `json:"channel_id"`
+	Guild     string                `json:"guild_id"`
 	Type      discordgo.MessageType `json:"type"`
 	Content   string                `json:"content"`
 	Webhook   string                `json:"webhook_id"`
@@ -38,25 +40,44 @@ type heard struct {
 	} `json:"referenced_message"`
 }
 
-// parseReply reads a message that a person wrote in reply to one of the bot. It
-// returns false for any other message.
-func parseReply(raw []byte, bot string) (heard, bool) {
+// parseSaid reads a message that a person wrote in reply to one of the bot, or in
+// a channel of the guild that may be the thread of a session. It returns false for
+// any other message.
+func parseSaid(raw []byte, bot string) (heard, bool) {
 	var m heard
-	if json.Unmarshal(raw, &m) != nil || m.Type != discordgo.MessageTypeReply || m.Author.Bot || m.Webhook != "" {
+	if json.Unmarshal(raw, &m) != nil || m.Author.Bot || m.Webhook != "" || bot == "" {
 		return m, false
 	}
-	return m, m.To != nil && bot != "" && m.To.Author.ID == bot
+	if m.Type == discordgo.MessageTypeReply && m.To != nil && m.To.Author.ID == bot {
+		return m, true
+	}
+	talk := m.Type == discordgo.MessageTypeDefault || m.Type == discordgo.MessageTypeReply
+	m.To = nil
+	return m, talk && m.Guild != ""
 }
 
-// said returns the reply. Its text lacks a mention of the bot.
+// said returns what was written. Its text lacks a mention of the bot.
 func (m heard) said(platform, bot string) bridge.Said {
 	text := strings.NewReplacer("<@"+bot+">", "", "<@!"+bot+">", "").Replace(m.Content)
-	return bridge.Said{
+	s := bridge.Said{
 		Actor:   bridge.Actor{Platform: platform, User: m.Author.ID, Name: platforms.DisplayName(m.Author.GlobalName, m.Author.Username)},
-		Card:    bridge.MessageRef{Channel: m.ChannelID, Message: m.To.ID},
 		Message: m.ID, Text: strings.TrimSpace(text), At: sentAt(m.ID),
-		After: func(bridge.MessageRef) bool { return true }, // it names the card
 	}
+	if m.To != nil { // it names the card
+		s.Card, s.In = bridge.MessageRef{Channel: m.ChannelID, Message: m.To.ID}, m.ChannelID
+		s.After = func(bridge.MessageRef) bool { return true }
+		return s
+	}
+	s.Card = bridge.MessageRef{Channel: m.ChannelID, Thread: m.ChannelID}
+	s.After = func(card bridge.MessageRef) bool { return later(m.ID, card.Message) }
+	return s
+}
+
+// later reports whether a message was written after another: IDs grow with time.
+func later(message, than string) bool {
+	a, err := strconv.ParseUint(message, 10, 64)
+	b, err2 := strconv.ParseUint(than, 10, 64)
+	return err == nil && err2 == nil && a > b
 }
 
 // replied passes a reply to a card to the sink, and tells the person what it

@@ -116,7 +116,7 @@ var moreWays = []flow{
 			req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 			req.Approval.Where = "/" + label // a different location, which no grant covers
 			c := r.ask(req).read()
-			covers := c.Interaction.Coverage(want)
+			covers := c.Interaction.CoverageShown(want)
 			if len(covers) != 1 || strings.Contains(squeezed(c.text()), squeezed(covers[0])) {
 				r.T.Errorf("the card states %q:\n%s", covers, c.text())
 			}
@@ -203,7 +203,7 @@ var moreWays = []flow{
 		if r.offers(c.at(), render.LabelMore) || !r.offers(c.at(), render.LabelDenyReason) {
 			r.T.Errorf("the card offers %+v", c.controls())
 		}
-		covers := c.Interaction.Coverage(bridge.ScopeSession)
+		covers := c.Interaction.CoverageShown(bridge.ScopeSession)
 		text, decide := r.stated("ana", c.at(), render.LabelSession)
 		if len(covers) != 1 || !strings.Contains(squeezed(text), squeezed(covers[0])) {
 			r.T.Errorf("it does not state %q:\n%s", covers, text)

@@ -16,7 +16,12 @@ type ephemeral struct{ *workspace }
 // Notify implements bridge.Notifier. Slack does not guarantee that an
 // ephemeral message arrives.
 func (e ephemeral) Notify(ctx context.Context, ref bridge.MessageRef, user, text string) error {
-	notice, blocks := slackmsg.Note(text)
+	return e.notify(ctx, ref, user, text, "")
+}
+
+// notify sends a note with a link, which may be empty.
+func (e ephemeral) notify(ctx context.Context, ref bridge.MessageRef, user, text, link string) error {
+	notice, blocks := slackmsg.Offer(text, link)
 	opts := []slack.MsgOption{slack.MsgOptionText(notice, false), slack.MsgOptionBlocks(blocks...), slack.MsgOptionParse(false)}
 	if ref.Thread != "" {
 		opts = append(opts, slack.MsgOptionTS(ref.Thread))
@@ -38,13 +43,18 @@ func (e ephemeral) Tell(ctx context.Context, user, text string) error {
 // tell sends a note to the person who clicked. The url is the response URL of
 // the click, or empty.
 func (e ephemeral) tell(ctx context.Context, c bridge.Click, url, note string) {
+	e.offer(ctx, c, url, note, "")
+}
+
+// offer is tell with a link, which may be empty.
+func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link string) {
 	if note == "" {
 		return
 	}
-	err := e.Notify(ctx, c.Ref, c.Actor.User, note)
+	err := e.notify(ctx, c.Ref, c.Actor.User, note, link)
 	if err != nil && url != "" {
 		// The person may not be in the channel. The URL works nevertheless.
-		err = e.respond(ctx, url, c.Ref.Thread, note)
+		err = e.respond(ctx, url, c.Ref.Thread, note, link)
 	}
 	if err != nil {
 		e.log.Warn("ephemeral reply not sent", "platform", e.name, "error", err)
@@ -53,8 +63,8 @@ func (e ephemeral) tell(ctx context.Context, c bridge.Click, url, note string) {
 
 // respond sends a note to the response URL of a click. A URL works up to five
 // times within 30 minutes.
-func (e ephemeral) respond(ctx context.Context, url, thread, note string) error {
-	text, blocks := slackmsg.Note(note)
+func (e ephemeral) respond(ctx context.Context, url, thread, note, link string) error {
+	text, blocks := slackmsg.Offer(note, link)
 	return e.classify("", slack.PostWebhookCustomHTTPContext(ctx, url, e.http, &slack.WebhookMessage{
 		ResponseType: slack.ResponseTypeEphemeral, ThreadTimestamp: thread, Text: text, Blocks: &slack.Blocks{BlockSet: blocks},
 	}))

@@ -106,7 +106,7 @@ func (f forms) guard(ctx context.Context, sent slack.ModalViewRequest, got slack
 		return
 	}
 	f.log.Error("modal is incomplete", "platform", f.name, "reason", hidden)
-	closed := slackmsg.Closed(f.elsewhere("Slack does not show all of this request, so it cannot be answered here."))
+	closed := slackmsg.Closed(f.elsewhere("Slack does not show all of this request, so it cannot be answered here."), "")
 	if _, err := f.api.UpdateViewContext(ctx, closed, "", "", got.ID); err != nil {
 		f.log.Error("incomplete modal not replaced", "platform", f.name, "error", err)
 	}
@@ -121,8 +121,11 @@ type answer struct {
 }
 
 // closed replaces a modal by a note.
-func closed(note string) *answer {
-	view := slackmsg.Closed(note)
+func closed(note string) *answer { return concluded(bridge.Verdict{Note: note}) }
+
+// concluded is closed for a verdict, which may have a link.
+func concluded(v bridge.Verdict) *answer {
+	view := slackmsg.Closed(v.Note, v.Link)
 	return &answer{Action: "update", View: &view}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -242,7 +243,7 @@ func (i inbound) clickedHome(ctx context.Context, in payload) func(context.Conte
 		i.log.Error("click not recorded", "platform", i.name, "error", err)
 		return note(bridge.NoteNotRecorded)
 	}
-	return note(v.Note)
+	return note(strings.TrimSpace(v.Note + " " + v.Link))
 }
 
 // revoke revokes a grant for a person, and returns the reply.

@@ -63,6 +63,8 @@ func (i inbound) handle(ctx context.Context, raw []byte) reaction {
 		return reaction{reply: challenge{in.Challenge}}
 	case in.Event.Type == "app_home_opened" && in.Event.Tab == "home":
 		i.home.show(ctx, in.Event.User, "")
+	case in.Event.isStop():
+		return reaction{then: i.stopped(ctx, in.Event)}
 	case in.Event.isReply():
 		return reaction{then: i.replied(ctx, in.Event)}
 	case in.Type == "block_actions" && in.View.Type == "home":
@@ -103,7 +105,7 @@ func (i inbound) clicked(ctx context.Context, in payload) func(context.Context) 
 	}
 	return func(ctx context.Context) {
 		if v.Kind != bridge.VerdictSettled { // otherwise the card itself shows it in a moment
-			i.replies.tell(ctx, c, in.ResponseURL, v.Note)
+			i.replies.offer(ctx, c, in.ResponseURL, v.Note, v.Link)
 		}
 		i.closeStale(ctx, c.Ref, v)
 	}
@@ -130,7 +132,7 @@ func (i inbound) clickedModal(ctx context.Context, in payload) func(context.Cont
 		v.Note = bridge.NoteNotRecorded
 	}
 	return func(ctx context.Context) {
-		if _, err := i.api.UpdateViewContext(ctx, slackmsg.Closed(v.Note), "", "", in.View.ID); err != nil {
+		if _, err := i.api.UpdateViewContext(ctx, slackmsg.Closed(v.Note, v.Link), "", "", in.View.ID); err != nil {
 			i.log.Warn("modal not updated", "platform", i.name, "error", err)
 		}
 		i.closeStale(ctx, c.Ref, v)
@@ -148,6 +150,7 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	}
 	c := bridge.Click{
 		Token: meta.Token, Actor: i.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Typed: typed(in.View.State),
+		Nonce: in.View.ID,
 	}
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
@@ -156,6 +159,10 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	}
 	r := reaction{then: func(ctx context.Context) { i.closeStale(ctx, c.Ref, v) }}
 	switch v.Kind {
+	case bridge.VerdictNoted:
+		if v.Note != "" {
+			r.reply = closed(v.Note)
+		}
 	case bridge.VerdictSettled: // no reply closes the form
 		if meta.Pushed {
 			r.reply = &answer{Action: "clear"}
@@ -165,7 +172,7 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	case bridge.VerdictInvalid:
 		r.reply = fieldErrors(in.View.State, v.Problems, v.Note)
 	default:
-		r.reply = closed(v.Note)
+		r.reply = concluded(v)
 	}
 	return r
 }

@@ -18,8 +18,9 @@ import (
 // poster sends and edits cards and reminders.
 type poster struct {
 	*workspace
-	lost  *lost
-	homes *pages // changes with the cards
+	lost    *lost
+	homes   *pages // changes with the cards
+	natives *natives
 }
 
 // Check implements bridge.Platform.
@@ -51,7 +52,11 @@ func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, _
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, 0), markOf(v))
+	ref, err := p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, 0), markOf(v))
+	if err == nil {
+		p.natives.show(ctx, ref, v)
+	}
+	return ref, err
 }
 
 // Update implements bridge.Platform.
@@ -61,7 +66,11 @@ func (p poster) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View
 	if err != nil {
 		return err
 	}
-	return p.edit(ctx, ref, v, m)
+	if err := p.edit(ctx, ref, v, m); err != nil {
+		return err
+	}
+	p.natives.show(ctx, ref, v)
+	return nil
 }
 
 // Thread implements bridge.Threader. The first message of a session is the root

@@ -57,7 +57,7 @@ func (s socket) connect(ctx context.Context) error {
 	client := socketmode.New(s.api, socketmode.OptionLog(log.New(io.Discard, "", 0)))
 	ended := make(chan error, 1)
 	wg.Go(func() { ended <- client.RunContext(ctx) })
-	slots := make(chan struct{}, clicksAtOnce)
+	slots, lanes := make(chan struct{}, clicksAtOnce), &platforms.Lanes{}
 	lost := time.Now()
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
@@ -88,18 +88,33 @@ func (s socket) connect(ctx context.Context) error {
 			case <-ctx.Done():
 				return nil
 			}
+			wait, leave := lanes.Enter(author(raw))
 			wg.Go(func() {
 				defer func() { <-slots }()
-				s.receive(ctx, client, id, raw)
+				wait()
+				s.receive(ctx, client, id, raw, leave)
 			})
 		}
 	}
 }
 
+// author returns who wrote the message of an event, so that the messages of a
+// person keep their order. It is empty for other payloads.
+func author(raw []byte) string {
+	var in struct {
+		Event event `json:"event"`
+	}
+	if json.Unmarshal(raw, &in) != nil || !in.Event.isReply() {
+		return ""
+	}
+	return in.Event.User
+}
+
 // receive works on one payload and acknowledges it. A click that has begun is
-// finished even if the socket closes.
-func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, raw []byte) {
+// finished even if the socket closes. It calls leave once the store has it.
+func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, raw []byte, leave func()) {
 	r := s.in.handle(context.WithoutCancel(ctx), raw)
+	leave()
 	if err := client.AckCtx(ctx, id, r.reply); err != nil && ctx.Err() == nil {
 		s.log.Warn("click recorded but not acknowledged", "platform", s.name, "error", err)
 	}

@@ -80,7 +80,8 @@ func New(o Options) (*Platform, error) {
 	ws := newWorkspace(o)
 	homes := newPages()
 	return &Platform{
-		poster: poster{ws, &lost{workspace: ws, posts: map[mark]period{}}, homes}, ephemeral: ephemeral{ws}, people: people{ws},
+		poster:    poster{ws, &lost{workspace: ws, posts: map[mark]period{}}, homes, newNatives(ws)},
+		ephemeral: ephemeral{ws}, people: people{ws},
 		doctor: doctor{workspace: ws, clock: cmp.Or(o.APIURL, slack.APIURL) + "api.test", socketMode: o.AppToken != ""},
 		ws:     ws, secret: o.SigningSecret,
 	}, nil

@@ -49,6 +49,8 @@ func (p *prompts) onCard(ctx context.Context, sink bridge.Sink, actor bridge.Act
 		return err // Telegram keeps a typed text for a day and repeats it
 	case v.Kind == bridge.VerdictInvalid:
 		p.replies.say(ctx, m, v.Note+" Reply to the card again.")
+	case v.Kind == bridge.VerdictSign:
+		p.replies.say(ctx, m, p.replies.offer(ctx, m.From.id(), v.Note, v.Link))
 	case v.Kind != bridge.VerdictSettled: // an edit job will show the outcome on the card
 		p.replies.confide(ctx, m, v.Note, whyPrivate)
 	}

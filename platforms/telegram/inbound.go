@@ -111,6 +111,9 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 		in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true)
 		return
 	}
+	if v.Link != "" {
+		v.Note = in.replies.offer(ctx, cb.From.id(), v.Note, v.Link)
+	}
 	in.replies.tell(ctx, cb, v, v.Kind != bridge.VerdictSettled && v.Kind != bridge.VerdictDraft)
 	if menu.User != "" && (v.Kind == bridge.VerdictSettled || v.Kind == bridge.VerdictLate) {
 		in.prompts.store.done(ctx, cb.Message.ref(), menu)

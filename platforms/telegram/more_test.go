@@ -70,7 +70,7 @@ func TestMenu(t *testing.T) {
 			if private := slices.Contains(w.s.Person("ana").PrivatePlaces("telegram"), menu); private != x.private {
 				t.Errorf("only the person sees it: %t", private)
 			}
-			if text := sandbox.Texts(w.s.Message(menu)); !strings.Contains(text, "may repeat exactly this request: tool") {
+			if text := sandbox.Texts(w.s.Message(menu)); !strings.Contains(text, "may repeat exactly this request") {
 				t.Errorf("the menu says %s", text)
 			}
 			again := w.offers("ana", at, v) // replaces the first

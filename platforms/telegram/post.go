@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
@@ -113,7 +114,11 @@ func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 	if err == nil {
 		p.prompts.invite(ctx, ref, v) // an earlier version may have posted it
 	}
-	if err := p.prompts.retire(ctx, ref, v.Pending()); err != nil {
+	asking := v.Pending()
+	if render.TakesMessages(v) {
+		asking = []bridge.Record{v.Record}
+	}
+	if err := p.prompts.retire(ctx, ref, asking); err != nil {
 		p.log.Warn("prompts not removed", "error", err)
 	}
 	return err

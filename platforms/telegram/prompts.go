@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"strings"
+	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -46,7 +47,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 		p.replies.tell(ctx, cb, v, true)
 		return
 	}
-	i := form.View.Pending()[0].Interaction // of a batch, one that the menu lists
+	i, until := promptedFor(form)
 	a := awaited{User: c.Actor.User, Card: card, Interaction: i.ID, Question: form.Control.Question, Option: form.Control.Option}
 	sendCtx, cancel := context.WithTimeout(ctx, promptTimeout)
 	var asked bridge.MessageRef
@@ -76,13 +77,23 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 		p.replies.answer(ctx, cb, notPrompted(err), true)
 		return
 	}
-	if err := p.store.remember(ctx, asked, a, i.Deadline); err != nil {
+	if err := p.store.remember(ctx, asked, a, until); err != nil {
 		p.log.Error("prompt not remembered", "error", err)
 		p.store.remove(ctx, asked, a.User)
 		p.replies.answer(ctx, cb, bridge.NoteNotRecorded, true)
 		return
 	}
 	p.replies.answer(ctx, cb, note, false)
+}
+
+// promptedFor returns the interaction that a form belongs to, of a batch one that
+// the menu lists, and the end of the time in which the form is of use.
+func promptedFor(f bridge.Form) (bridge.Interaction, time.Time) {
+	if render.IsSession(f.View) {
+		return f.View.Record.Interaction, time.Now().Add(bridge.SteeringTTL)
+	}
+	i := f.View.Pending()[0].Interaction
+	return i, i.Deadline
 }
 
 // send posts the prompt for a form.
@@ -209,13 +220,15 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		return nil
 	}
 	defer p.poster.lock(a.Card)()
-	c := a.click(actor, m.words())
-	c.Ref = p.chats.recorded(ctx, a.Card)
+	c, own := a.click(actor, m.words()), m.ref()
+	c.Ref, c.Written = p.chats.recorded(ctx, a.Card), &own
 	v, err := sink.Click(ctx, c)
 	if err != nil {
 		return err // Telegram keeps a typed text for a day and repeats it
 	}
 	switch v.Kind {
+	case bridge.VerdictSign:
+		p.replies.say(ctx, m, p.replies.offer(ctx, m.From.id(), v.Note, v.Link))
 	case bridge.VerdictReview:
 		p.review(ctx, m, a, *v.Review)
 		return nil
@@ -234,7 +247,9 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		}
 	case bridge.VerdictSettled: // an edit job will show the outcome on the card
 	default:
-		p.replies.say(ctx, m, v.Note)
+		if v.Note != "" {
+			p.replies.say(ctx, m, v.Note)
+		}
 	}
 	p.store.done(ctx, prompt, a)
 	return nil

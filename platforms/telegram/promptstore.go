@@ -28,7 +28,7 @@ type awaited struct {
 func (a awaited) click(who bridge.Actor, text string) bridge.Click {
 	c := bridge.Click{Token: a.Token, Actor: who}
 	switch a.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:
 		c.Typed = text
 	case bridge.OptionOther:
 		c.Inputs = map[int]bridge.Input{a.Question: {Other: text, KeepOptions: true}}

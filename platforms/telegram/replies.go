@@ -59,6 +59,27 @@ func (r *replies) whisper(ctx context.Context, cb callback, note string) bool {
 	return err == nil && cb.Message.Chat.ID == cb.From.ID
 }
 
+// Notes about a link, which only the person's own chat with the bot may show.
+const (
+	noteLinked = "Nothing is recorded yet: this needs your signature. The link is in your chat with this bot."
+	noteNoChat = "Nothing was recorded: this needs your signature. Open a chat with this bot, click Start, and approve again."
+)
+
+// offer sends a note with a link to a person's own chat with the bot, and
+// returns what to say where they clicked.
+func (r *replies) offer(ctx context.Context, user, note, link string) string {
+	to := tgbotapi.Params{"chat_id": user}
+	_, err := r.client.send(ctx, to, telegrammsg.Offer(note, link))
+	if bridge.ErrorCode(err) == bridge.CodeInvalid { // no button takes an address such as localhost
+		_, err = r.client.send(ctx, to, telegrammsg.Reply(note+"\n"+link))
+	}
+	if err != nil {
+		r.log.Warn("link not sent", "user", user, "error", err)
+		return noteNoChat
+	}
+	return noteLinked
+}
+
 // say answers a typed message where it was written: Telegram has no private
 // answer to a message in a group.
 func (r *replies) say(ctx context.Context, m message, note string) {

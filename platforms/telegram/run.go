@@ -116,22 +116,47 @@ func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, 
 	return batch, err
 }
 
-// handleAll works on the updates of a batch at the same time, and reports
-// whether all are stored. The batch is confirmed only then.
+// handleAll works on the updates of a batch, and reports whether all are stored.
+// The batch is confirmed only then. Updates of different people are handled at the
+// same time. The messages of a person keep their order, even if one fails.
 func (r *receiver) handleAll(ctx context.Context, sink bridge.Sink, batch []json.RawMessage) bool {
 	ctx = context.WithoutCancel(ctx) // updates that are being handled are finished
 	var wg sync.WaitGroup
 	var failed atomic.Bool
-	for _, raw := range batch {
+	for _, lane := range lanes(batch) {
 		wg.Go(func() {
-			if err := r.inbound.handle(ctx, sink, raw); err != nil {
-				r.log.Error("update not recorded; nod will ask for it again", "error", err)
-				failed.Store(true)
+			for _, raw := range lane {
+				if err := r.inbound.handle(ctx, sink, raw); err != nil {
+					r.log.Error("update not recorded; nod will ask for it again", "error", err)
+					failed.Store(true)
+					return
+				}
 			}
 		})
 	}
 	wg.Wait()
 	return !failed.Load()
+}
+
+// lanes groups the messages of a batch by author. Each other update has a lane of
+// its own.
+func lanes(batch []json.RawMessage) [][]json.RawMessage {
+	var out [][]json.RawMessage
+	of := map[int64]int{} // lane by author
+	for _, raw := range batch {
+		var u update
+		if json.Unmarshal(raw, &u) != nil || u.Message == nil || u.Message.From == nil {
+			out = append(out, []json.RawMessage{raw})
+			continue
+		}
+		n, known := of[u.Message.From.ID]
+		if !known {
+			n = len(out)
+			of[u.Message.From.ID], out = n, append(out, nil)
+		}
+		out[n] = append(out[n], raw)
+	}
+	return out
 }
 
 // handler serves the webhook.

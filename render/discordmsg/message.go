@@ -287,6 +287,17 @@ func Note(s string) Message {
 	}}
 }
 
+// Offer is Note with a button that opens a link. An empty link has no button.
+func Offer(s, link string) Message {
+	m := Note(s)
+	if link != "" {
+		m.Components = append(m.Components, discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+			discordgo.Button{Label: bridge.LabelSign, Style: discordgo.LinkButton, URL: link},
+		}})
+	}
+	return m
+}
+
 // NoteShort is Note without a file, for a place that takes none. A text that is
 // too long is cut.
 func NoteShort(s string) Message {

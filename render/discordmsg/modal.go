@@ -69,7 +69,7 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	i := f.View.Record.Interaction
 	m := Modal{CustomID: id, Title: render.Cut(render.TitleAnswer+": "+subject(i), maxModalTitle, render.Runes)}
 	switch f.Control.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:
 		t := render.Typed(f)
 		in := Component{Type: typeTextInput, CustomID: TypedField, Style: 1, MaxLength: t.MaxLength, Value: t.Initial, Placeholder: render.Cut(t.Placeholder, maxPlaceholder, render.Runes)}
 		if t.Optional {

@@ -30,7 +30,10 @@ func sessions() []Sample {
 	by := bridge.Actor{Platform: "slack", User: "U1", Name: "Ana", Person: "ana"}
 	return []Sample{
 		{"session-working", of(func(*bridge.SessionView) {})},
-		{"session-waiting", of(func(s *bridge.SessionView) { s.Pending = []bridge.Record{pending(card), pending(card)} })},
+		{"session-waiting", of(func(s *bridge.SessionView) {
+			s.Pending = []bridge.Record{pending(card), pending(card)}
+			s.Links, s.Decided = []string{"https://chat.example/1", ""}, bridge.Tally{Approved: 3, Denied: 1}
+		})},
 		{"session-idle", of(func(s *bridge.SessionView) {
 			s.Status.State, s.Status.Waits, s.Status.Last = bridge.SessionWaiting, "your next message", "All **tests** pass."
 		})},

@@ -68,7 +68,7 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	case render.Opens(f) && !render.AsksReason(f):
 		title, submit, blocks = stated(f)
 	case f.Control.Option == bridge.OptionReason, f.Control.Option == bridge.OptionEdit, f.Control.Option == bridge.OptionConfirm,
-		f.Control.Option == bridge.OptionDecide:
+		f.Control.Option == bridge.OptionDecide, f.Control.Option == bridge.OptionMessage:
 		t := render.Typed(f)
 		title, submit, blocks = t.Title, t.Submit, typedBlocks(f, t)
 	case f.Control.Option == bridge.OptionOther:
@@ -162,7 +162,7 @@ func typedBlocks(f bridge.Form, t render.TypedInput) []slack.Block {
 		hint = plain(t.Hint, maxLabel)
 	}
 	d := bridge.DecideDenyReason
-	if f.Control.Option != bridge.OptionReason {
+	if o := f.Control.Option; o != bridge.OptionReason && o != bridge.OptionMessage {
 		d = i.Decisions()[f.Control.Question]
 	}
 	blocks := about(f.View, d)
@@ -193,10 +193,13 @@ func AlwaysToken(f bridge.Form) string {
 }
 
 // Closed returns the view that replaces a form which was submitted too late.
-func Closed(note string) slack.ModalViewRequest {
+//
+// A link that is not empty has a button.
+func Closed(note, link string) slack.ModalViewRequest {
+	said := richText("", []render.Block{render.Para(render.Clean(note))})
 	return slack.ModalViewRequest{
 		Type: slack.VTModal, CallbackID: CallbackID + "-closed", Title: plain(render.TitleAnswer, maxModalTitle), Close: plain("Close", maxModalTitle),
-		Blocks: slack.Blocks{BlockSet: []slack.Block{richText("", []render.Block{render.Para(render.Clean(note))})}},
+		Blocks: slack.Blocks{BlockSet: append([]slack.Block{said}, linkTo(link)...)},
 	}
 }
 

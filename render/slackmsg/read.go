@@ -10,16 +10,19 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// excerpt returns the start of a document: the first lines of its code, and
-// other text within limit.
+// excerpt returns the start of a document: the first lines of its code and of
+// what does not fit, and other text within limit.
 func excerpt(doc []render.Block, limit int) []render.Block {
 	limit = min(limit, maxExcerpt)
 	start, _ := clip(doc, limit)
 	var out []render.Block
 	left := limit
-	for _, b := range doc {
+	for k, b := range doc {
 		n := cost(render.PlainText([]render.Block{b}))
 		cut := false
+		if n > left && b.Kind != render.Code && b.Kind != render.Quote {
+			b = render.Block{Kind: render.Code, Text: render.PlainText(doc[k:])}
+		}
 		if b.Kind == render.Code {
 			text := render.Cut(firstLines(b.Text, excerptLines), max(left, 1), cost)
 			b.Text, cut, n = text, text != b.Text, cost(text)

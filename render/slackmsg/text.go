@@ -5,6 +5,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -145,6 +146,22 @@ func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 func Note(s string) (string, []slack.Block) {
 	s = render.Cut(render.Clean(s), maxMessage/2, wireCost)
 	return Escape(render.Cut(s, maxNotice, cost)), []slack.Block{richText("", []render.Block{{Kind: render.Paragraph, Spans: render.Noted(s)}})}
+}
+
+// Offer is Note with a button that opens a link. An empty link has no button.
+func Offer(s, link string) (string, []slack.Block) {
+	text, blocks := Note(s)
+	return text, append(blocks, linkTo(link)...)
+}
+
+// linkTo returns a button that opens a page where only one person can continue.
+func linkTo(link string) []slack.Block {
+	if link == "" {
+		return nil
+	}
+	b := button("nod-link", "", bridge.LabelSign, slack.StylePrimary)
+	b.URL = link
+	return []slack.Block{slack.NewActionBlock("", b)}
 }
 
 // plain returns a plain_text object, in which Slack finds no mentions, links or

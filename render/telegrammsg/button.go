@@ -35,6 +35,7 @@ const (
 type Button struct {
 	Text     string    `json:"text"`
 	Data     string    `json:"callback_data,omitempty"`
+	URL      string    `json:"url,omitempty"`
 	Copy     *Copied   `json:"copy_text,omitempty"`
 	Disabled *struct{} `json:"disabled,omitempty"`
 	Style    string    `json:"style,omitempty"` // primary, success or danger; ignored by older servers and clients

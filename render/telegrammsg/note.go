@@ -30,6 +30,13 @@ func Reply(s string) Message {
 	return w.message()
 }
 
+// Offer is Reply with a button that opens a link.
+func Offer(s, link string) Message {
+	m := Reply(s)
+	m.Keyboard = [][]Button{{{Text: bridge.LabelSign, URL: link}}}
+	return m
+}
+
 // Prompt is a message that asks one person to reply to it.
 type Prompt struct {
 	Message
@@ -53,7 +60,7 @@ func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 // wanted returns what to do to answer a form, and an example of an answer.
 func wanted(f bridge.Form) (ask, placeholder string) {
 	switch f.Control.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:
 		t := render.Typed(f)
 		return t.Ask, cmp.Or(t.Placeholder, t.Label)
 	case bridge.OptionForm:

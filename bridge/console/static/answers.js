@@ -12,6 +12,10 @@ export function answers(c, { brief, done, failed }) {
     problems.replaceChildren();
     try {
       const got = await post("/console/cards/" + c.id, { ...values(form, c), terms: c.terms, seen: c.seen, ...answer });
+      if (got.sign) { // the approval counts once the person has signed it there
+        location.assign(got.sign);
+        return;
+      }
       if (got.problems) {
         for (const [id, text] of Object.entries(got.problems)) {
           problems.append(el("p", { class: "problem" }, (c.fields.find((f) => f.id === id) || {}).label + ": " + text));

@@ -7,7 +7,8 @@ const words = {
 };
 
 function row(e) {
-  const text = [el("span", { class: "what" }, words[e.type] || e.type, " ", e.state && state(e.state)),
+  const what = (words[e.type] || e.type) + (e.title ? ": " + e.title : "");
+  const text = [el("span", { class: "what" }, what, " ", e.state && state(e.state)),
     el("span", { class: "more" }, joined(ago(e.at), e.by && "by " + e.by, e.agent && "agent " + e.agent,
       e.session && "session " + e.session, e.why))];
   return el("li", {}, e.id ? el("a", { class: "row", href: "#/i/" + e.id }, text) : el("div", { class: "row" }, text));

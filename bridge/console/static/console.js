@@ -30,7 +30,7 @@ const redraw = () => draw();
 
 // content returns the elements of the page that the URL names.
 async function content(page, id, query, isLive) {
-  if (!session.person) return loginPage(await call("/console/session"), begin);
+  if (!session.person && !page.open) return loginPage(await call("/console/session"), begin);
   const module = await import(page.module);
   const place = { id, query, session, redraw, badge };
   if (isLive && module.update && (await module.update(place, main))) return null;

@@ -131,5 +131,23 @@ export function filters(page, query, ...fields) {
   return el("details", { class: "folded", open: used || matchMedia("(min-width: 36rem)").matches }, el("summary", {}, "Filters"), form);
 }
 
+// dates returns the fields for the first and the last day on which a request was
+// opened.
+export function dates(query) {
+  const date = (name, label) =>
+    el("label", { class: "filter" }, label, el("input", { type: "date", name, value: query.get(name) || "" }));
+  return [date("since", "From"), date("until", "To")];
+}
+
+// table returns a table whose cells have their titles next to them on a phone.
+// The roles stay when the style changes how it is laid out.
+export function table(label, heads, rows) {
+  const cell = (c, n) => el("td", { role: "cell" }, el("span", { class: "of", "aria-hidden": "true" }, heads[n + 1]), el("span", {}, c));
+  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": label }, el("table", { role: "table" },
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads.map((t) => el("th", { scope: "col", role: "columnheader" }, t)))),
+    el("tbody", { role: "rowgroup" }, rows.map(([head, ...cells]) => el("tr", { role: "row" },
+      el("th", { scope: "row", role: "rowheader" }, head), cells.map(cell))))));
+}
+
 export const find = (value, label) =>
   el("label", { class: "filter text" }, "Search", el("input", { type: "search", name: "text", value, title: label }));

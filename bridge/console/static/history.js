@@ -1,5 +1,5 @@
 // All requests that the person may read, newest first, with search.
-import { call, choose, el, filters, find, link, say } from "./dom.js";
+import { call, choose, dates, el, filters, find, link, say } from "./dom.js";
 import { row } from "./row.js";
 
 const states = ["pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
@@ -19,14 +19,13 @@ export default async function draw({ query, session }) {
     if (!list.children.length) list.append(el("li", { class: "soft" }, "No requests found."));
   };
   await add("");
-  const date = (name, label) => el("label", { class: "filter" }, label, el("input", { type: "date", name, value: query.get(name) || "" }));
   const form = filters("history", query,
-    find(query.get("text") || "", "Search prompts, tools, names and IDs"),
+    find(query.get("text") || "", "Search prompts, tools, places, names and IDs"),
     choose("state", "State", states, query.get("state")),
     choose("route", "Route", routes.map((r) => r.name).sort(), query.get("route")),
     choose("person", "Person", people.includes(session.person) ? people : [session.person, ...people], query.get("person")),
     el("label", { class: "filter" }, "Agent", el("input", { name: "agent", value: query.get("agent") || "" })),
-    date("since", "From"), date("until", "To"));
+    ...dates(query));
   return [
     el("h1", {}, query.get("session") ? "Session " + query.get("session") : "History"),
     query.get("session") && el("p", {}, el("a", { href: link("history", {}) }, "All requests")),

@@ -1,6 +1,6 @@
 // The pending requests, the next deadline first. A request can be answered in
 // the list once the list shows all of it.
-import { call, choose, el, filtered, filters, find, left, link, plural, post, say } from "./dom.js";
+import { call, choose, dates, el, filtered, filters, find, joined, left, link, plural, post, say } from "./dom.js";
 import { answers } from "./answers.js";
 import { facts } from "./row.js";
 
@@ -19,9 +19,9 @@ export default async function draw({ query, redraw, badge }) {
   bar.update();
   const content = [
     el("h1", {}, "Inbox"), summary(data.counts, query),
-    filters("inbox", query, find(query.get("text") || "", "Search prompts, tools, names and IDs"),
+    filters("inbox", query, find(query.get("text") || "", "Search prompts, tools, places, names and IDs"),
       choose("agent", "Agent", data.agents, query.get("agent")), choose("route", "Route", data.routes, query.get("route")),
-      choose("person", "Person", data.people, query.get("person"))),
+      choose("person", "Person", data.people, query.get("person")), ...dates(query)),
     el("div", { class: "news", role: "status" }), bar.element,
     data.items.length ? list : el("p", { class: "soft" }, filtered(query) ? "No pending requests match the filters." : "No pending requests."),
     pager(data, query),
@@ -146,7 +146,7 @@ function confirmAll(decision, redraw) {
   };
   const box = el("dialog", { "aria-labelledby": "together-title", onclose: () => box.remove() },
     el("h2", { id: "together-title" }, title),
-    el("ul", {}, cards.map((c) => el("li", {}, c.title, " ", el("span", { class: "soft" }, c.from, " · ", left(c.deadline))))),
+    el("ul", {}, cards.map((c) => el("li", {}, c.title, " ", el("span", { class: "soft" }, joined(c.from, left(c.deadline)))))),
     el("div", { class: "buttons" },
       el("button", { type: "button", class: approve ? "good" : "bad", onclick: send }, (approve ? "Approve " : "Deny ") + cards.length),
       el("button", { type: "button", autofocus: true, onclick: () => box.close() }, "Cancel")));

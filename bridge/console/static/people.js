@@ -1,13 +1,7 @@
 // The people and the groups of the config.
-import { call, el } from "./dom.js";
+import { call, el, table } from "./dom.js";
 
 const list = (items, none = "none") => (items.length ? items.join(", ") : none);
-
-function table(label, heads, rows) {
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": label }, el("table", {},
-    el("thead", {}, el("tr", {}, heads.map((t) => el("th", { scope: "col" }, t)))),
-    el("tbody", {}, rows.map(([head, ...cells]) => el("tr", {}, el("th", { scope: "row" }, head), cells.map((c) => el("td", {}, c)))))));
-}
 
 export default async function draw() {
   const { people, groups } = await call("/console/people");

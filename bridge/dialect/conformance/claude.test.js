@@ -268,6 +268,35 @@ for (const mode of ["default", "bypassPermissions"]) {
   });
 }
 
+const wakes = Number(process.env.NOD_WAKES ?? 5);
+
+test(`at the terminal: ${wakes} messages wake the idle session, once each and in order`, options, async (c) => {
+  const p = await project({ calls: () => [] });
+  const t = interactive(p, "--permission-mode", "default");
+  const idle = () => until(() => `the session is idle, with\n${t.text()}`, async () => {
+    const { items } = await live.asPerson("GET", "/v1/sessions");
+    return items.find((s) => s.status?.folder?.endsWith(p.dir.split("/").at(-1)) && s.status.state === "waiting");
+  });
+  const words = Array.from({ length: wakes }, (_, n) => `wake-up-${n}.`);
+  const took = [];
+  for (const word of words) {
+    const r = { interaction: { session: (await idle()).id } };
+    await new Promise((ok) => setTimeout(ok, 1000)); // the hooks at the end of the turn have run
+    const began = Date.now();
+    const m = await steers(r, word);
+    await until(() => `${word} in the request, with\n${t.text()}`, () => p.fake.asked.at(-1).includes(`'${word}'`));
+    took.push(Date.now() - began);
+    await until("the delivery", async () => (await fate(r, m)) === "delivered");
+  }
+  await idle();
+  const last = p.fake.asked.at(-1);
+  for (const word of words) assert.equal(times(last, `'${word}'`), 1, word);
+  assert.deepEqual([...words].sort((a, b) => last.indexOf(a) - last.indexOf(b)), words);
+  assert.equal(p.fake.asked.length, 1 + words.length, "a message woke the session twice");
+  c.diagnostic(`from the message to the request: ${took.join(", ")} ms`);
+  t.kill();
+});
+
 test("claude -p: a message waits if the daemon stops its session, and is not delivered once it has ended", options, async () => {
   const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made") });
   const { ended } = headless(p, "default");

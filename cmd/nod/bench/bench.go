@@ -35,6 +35,12 @@ type row struct {
 // with.
 type figures struct{ value, other float64 }
 
+// A skip is the error of a row whose figure of nod was measured, and the other
+// was not. It says why.
+type skip string
+
+func (s skip) Error() string { return string(s) }
+
 // measure produces the figures of one or more rows.
 type measure struct {
 	rows []row
@@ -53,6 +59,12 @@ type Result struct {
 	Goal    float64 `json:"goal"` // 0 for a figure that is only shown
 	Most    bool    `json:"most"` // the ratio must be at most the goal, instead of at least
 	OK      bool    `json:"ok"`
+	// Others is the largest share of the machine that processes outside of
+	// the benchmark used during a repeat. It is 0 on a system without /proc.
+	Others float64 `json:"others"`
+	// Skipped says why there is no figure to compare with. It is empty if
+	// there is one.
+	Skipped string `json:"skipped,omitempty"`
 }
 
 // harness holds what a measurement needs.
@@ -79,17 +91,12 @@ type Options struct {
 
 // measures returns all measurements, including those of peers if requested.
 func measures(peers bool) []measure {
-	queues := measure{run: cyclesAgainstQueues, rows: []row{
-		{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, which keeps nothing", 0, false},
-	}}
-	if peers {
-		queues.rows = append(queues.rows, row{"cycles, 64 callers", "1/s", "asynq, polling every 5 ms", 2, false})
-	}
 	byHand := "the same durable work by hand, in MULTI/EXEC"
-	return []measure{
+	out := []measure{
 		{rows: []row{{"cycles, 64 callers", "1/s", byHand, 0.6, false}}, run: cyclesByHand(64)},
 		{rows: []row{{"cycles, 1024 callers", "1/s", byHand, 0.6, false}}, run: cyclesByHand(1024)},
-		queues,
+		{rows: []row{{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, which keeps nothing", 0, false}}, run: cyclesAgainstQueue},
+		{rows: []row{{"cycles with key, session and three destinations, 64 callers", "1/s", "cycles without them", 0, false}}, run: fullCycles},
 		{rows: []row{{"cycles over HTTP, 64 callers", "1/s", "cycles of the broker package", 0.4, false}}, run: cyclesOverHTTP},
 		{rows: httpRows, once: true, run: callersOverHTTP},
 		{rows: []row{{"settle to caller unblocked, p50", "µs", "a warm PING of the same client, p50", 5, true}}, run: latencyAgainstPing},
@@ -103,6 +110,10 @@ func measures(peers bool) []measure {
 		{rows: pathRows, once: true, run: wholePath},
 		{rows: startRows, run: starting},
 	}
+	if peers {
+		out = append(out, peerMeasures()...)
+	}
+	return out
 }
 
 // Run runs the selected measurements and returns a result for each row.
@@ -112,33 +123,55 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 		if !slices.ContainsFunc(m.rows, func(r row) bool { return strings.Contains(r.name, o.Only) }) {
 			continue
 		}
-		taken := make([][2][]float64, len(m.rows))
-		repeats := o.Repeats
-		if m.once {
-			repeats = 1
+		results, err := m.repeat(ctx, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.rows[0].name, err)
 		}
-		for range repeats {
-			f, err := benchOnce(ctx, o, m)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", m.rows[0].name, err)
-			}
-			for n := range f {
-				taken[n][0], taken[n][1] = append(taken[n][0], f[n].value), append(taken[n][1], f[n].other)
-			}
-		}
-		for n, w := range m.rows {
-			r := Result{
-				Name: w.name, Unit: w.unit, Against: w.against, Goal: w.goal, Most: w.most,
-				Value: median(taken[n][0]), Other: median(taken[n][1]),
-			}
-			r.Ratio = r.Value / r.Other
-			r.OK = w.goal == 0 || w.most && r.Ratio <= w.goal || !w.most && r.Ratio >= w.goal
+		for _, r := range results {
 			o.Progress(r)
-			out = append(out, r)
 		}
+		out = append(out, results...)
 	}
 	if len(out) == 0 {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "--only: no row has %q in its name", o.Only)
+	}
+	return out, nil
+}
+
+// repeat runs a measurement several times and returns the medians.
+func (m measure) repeat(ctx context.Context, o Options) ([]Result, error) {
+	taken := make([][2][]float64, len(m.rows))
+	skipped := ""
+	repeats, share := o.Repeats, 0.0
+	if m.once {
+		repeats = 1
+	}
+	for range repeats {
+		from, _ := loadNow()
+		f, err := benchOnce(ctx, o, m)
+		if s, ok := errors.AsType[skip](err); ok {
+			skipped, err = s.Error(), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		to, _ := loadNow()
+		share = max(share, others(from, to))
+		for n := range f {
+			taken[n][0], taken[n][1] = append(taken[n][0], f[n].value), append(taken[n][1], f[n].other)
+		}
+	}
+	var out []Result
+	for n, w := range m.rows {
+		r := Result{
+			Name: w.name, Unit: w.unit, Against: w.against, Goal: w.goal, Most: w.most, Others: share, Skipped: skipped,
+			Value: median(taken[n][0]), Other: median(taken[n][1]),
+		}
+		if r.Skipped == "" {
+			r.Ratio = r.Value / r.Other
+		}
+		r.OK = w.goal == 0 || r.Skipped == "" && (w.most && r.Ratio <= w.goal || !w.most && r.Ratio >= w.goal)
+		out = append(out, r)
 	}
 	return out, nil
 }
@@ -150,7 +183,7 @@ func benchOnce(ctx context.Context, o Options, m measure) ([]figures, error) {
 		return nil, err
 	}
 	defer stop()
-	client := redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
+	client := newClient(addr)
 	defer client.Close()
 	store, err := broker.New(ctx, broker.Options{Client: client})
 	if err != nil {
@@ -158,6 +191,10 @@ func benchOnce(ctx context.Context, o Options, m measure) ([]figures, error) {
 	}
 	defer store.Close()
 	return m.run(ctx, &harness{client: client, store: store, addr: addr, peers: o.Peers, nod: o.Nod, span: o.Span, pending: o.Pending})
+}
+
+func newClient(addr string) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
 }
 
 // median returns the median of one or more figures.
@@ -181,9 +218,16 @@ func Print(w io.Writer, results []Result) error {
 		if r.OK {
 			mark = "ok"
 		}
+		if r.Skipped != "" {
+			fmt.Fprintf(t, "%s\t%s %s\t%s\t\t\t\tskipped: %s\n", r.Name, figure(r.Value), r.Unit, r.Against, r.Skipped)
+			continue
+		}
+		if r.Others > mostOthers {
+			mark += fmt.Sprintf(" (others used %.0f %%)", 100*r.Others)
+		}
 		goal := sign + " " + strconv.FormatFloat(r.Goal, 'g', -1, 64)
 		if r.Goal == 0 {
-			goal, mark = "", "shown"
+			goal, mark = "", strings.Replace(mark, "ok", "shown", 1)
 		}
 		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s %s\t%.2f\t%s\t%s\n",
 			r.Name, figure(r.Value), r.Unit, r.Against, figure(r.Other), r.Unit, r.Ratio, goal, mark)

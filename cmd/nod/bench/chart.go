@@ -28,14 +28,17 @@ func Chart(results []Result) []byte {
 	}
 	for n, r := range results {
 		share := 1.0 // without a goal
-		if r.Goal > 0 {
+		if r.Goal > 0 && r.Skipped == "" {
 			share = r.Ratio / r.Goal
 		}
-		if r.Most && r.Goal > 0 {
+		if r.Most && r.Goal > 0 && r.Skipped == "" {
 			share = r.Goal / max(r.Ratio, 1e-9)
 		}
 		color := "#2e7d32"
-		if !r.OK {
+		switch {
+		case r.Skipped != "":
+			color = "#9e9e9e"
+		case !r.OK:
 			color = "#c62828"
 		}
 		y := chartRow*n + 20

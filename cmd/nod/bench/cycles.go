@@ -2,15 +2,14 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -101,6 +100,31 @@ func (b *harness) cycle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return b.complete(ctx, o)
+}
+
+// fullCycle is a cycle of a request with all that an agent usually sends: an
+// idempotency key, a session, and destinations on three platforms.
+func (b *harness) fullCycle(ctx context.Context) error {
+	o, err := b.opening()
+	if err != nil {
+		return err
+	}
+	i := &o.Interaction
+	key := uuid.NewString()
+	i.Session = uuid.NewString()
+	if i.ID, err = b.store.NewID(i.Session, key); err != nil {
+		return err
+	}
+	o.IdempotencyKey, o.RequestDigest = key, i.Digest
+	for _, platform := range []string{"second", "third"} {
+		i.Destinations = append(i.Destinations, bridge.Destination{Platform: platform, Channel: "C"})
+	}
+	return b.complete(ctx, o)
+}
+
+// complete opens a request, settles it, and waits for the end.
+func (b *harness) complete(ctx context.Context, o bridge.Opening) error {
 	id := o.Interaction.ID
 	if _, _, err := b.store.Open(ctx, o); err != nil {
 		return err
@@ -117,6 +141,16 @@ func (b *harness) cycle(ctx context.Context) error {
 	return err
 }
 
+// fullCycles compares cycles with all that an agent sends with plain ones.
+func fullCycles(ctx context.Context, b *harness) ([]figures, error) {
+	value, err := b.repeat(ctx, queueCallers, b.fullCycle)
+	if err != nil {
+		return nil, err
+	}
+	other, err := b.cycles(ctx, queueCallers)
+	return []figures{{value, other}}, err
+}
+
 func cyclesByHand(callers int) func(context.Context, *harness) ([]figures, error) {
 	return func(ctx context.Context, b *harness) ([]figures, error) {
 		value, err := b.cycles(ctx, callers)
@@ -128,24 +162,16 @@ func cyclesByHand(callers int) func(context.Context, *harness) ([]figures, error
 	}
 }
 
-// queueCallers is the number of concurrent callers in the rows with queues.
+// queueCallers is the number of concurrent callers in the row with the reply queue.
 const queueCallers = 64
 
-func cyclesAgainstQueues(ctx context.Context, b *harness) ([]figures, error) {
+func cyclesAgainstQueue(ctx context.Context, b *harness) ([]figures, error) {
 	value, err := b.cycles(ctx, queueCallers)
 	if err != nil {
 		return nil, err
 	}
 	lists, err := b.replyQueue(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := []figures{{value, lists}}
-	if b.peers == "" {
-		return out, nil
-	}
-	rates, err := b.peerRates(ctx)
-	return append(out, figures{value, rates["asynq"]}), err
+	return []figures{{value, lists}}, err
 }
 
 // ratePerSecond returns the rate at which done grows while the callers
@@ -189,20 +215,6 @@ func (b *harness) replyQueue(ctx context.Context) (float64, error) {
 	stop()
 	wg.Wait()
 	return rate, ctx.Err()
-}
-
-// peerRates runs the program that measures the peers, and returns their rates
-// by name.
-func (b *harness) peerRates(ctx context.Context) (map[string]float64, error) {
-	raw, err := exec.CommandContext(ctx, b.peers, "-addr", b.addr, "-callers", strconv.Itoa(queueCallers), "-span", b.span.String()).Output()
-	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeUnavailable, err, "--peers: %s", b.peers).WithHint("build it with: make bench")
-	}
-	var rates map[string]float64
-	if err := json.Unmarshal(raw, &rates); err != nil {
-		return nil, bridge.Wrap(bridge.CodeInternal, err, "--peers: %s", b.peers)
-	}
-	return rates, nil
 }
 
 // latencyAgainstPing measures the time from the start of a settlement until a

@@ -29,7 +29,7 @@ func TestPicturesOfCards(t *testing.T) {
 		t.Fatal(err)
 	}
 	for group, scenes := range map[string]func(*album){
-		"approvals": approvalCards, "endings": endingCards, "questions": questionCards, "rest": otherCards,
+		"approvals": approvalCards, "endings": endingCards, "questions": questionCards, "rest": otherCards, "long": longCards,
 	} {
 		t.Run(group, func(t *testing.T) {
 			al := newAlbum(t, rig.New(t, rig.Options{Config: cardConfig}))

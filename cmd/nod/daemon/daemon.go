@@ -53,7 +53,7 @@ type Options struct {
 	Config  config.Config
 	Redis   redis.UniversalClient
 	Log     *slog.Logger
-	Version string // version for MCP clients
+	Version string // of nod, for the log, metrics and MCP clients
 }
 
 // New builds a Daemon. It connects to Redis, but not yet to the platforms.
@@ -63,7 +63,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	if sample == 0 {
 		sample = 1
 	}
-	observer, err := observe.New(ctx, c.Traces.Endpoint, sample)
+	observer, err := observe.New(ctx, o.Version, c.Traces.Endpoint, sample)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func Run(ctx context.Context, o Options, load func() (config.Config, error)) err
 	if len(c.Platforms()) == 0 {
 		log.Warn("no platform has a token, so nod cannot ask anyone; see deploy/nod.example.yaml")
 	}
-	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
+	log.Info("serving", "version", o.Version, "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go d.reloadOnSignal(ctx, load)

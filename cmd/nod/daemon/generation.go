@@ -62,6 +62,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 		options.Policy = rules
 	}
 	options.Agents = buildAgents(c)
+	options.Signing = signing(c, d.store)
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
 		mux.Handle("/console/", queued(d.bodies, page))
+		mux.Handle(engine.SignPath, queued(d.bodies, page))
 		front.Session = page.Principal
 		mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
 	}
@@ -135,13 +137,38 @@ func mcpHandler(e *engine.Engine, a bridge.Agent, version string, log *slog.Logg
 		q := r.URL.Query()
 		o := mcp.Options{
 			Asker: e.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true",
-			Version: version, Log: log,
+			Version: version, Log: log, Inbox: mcpInbox{e, a.Name},
 		}
 		if o.Session == "" {
 			o.Session = "mcp"
 		}
 		return o, true
 	})
+}
+
+// mcpLease is the time for which messages are reserved for a call.
+const mcpLease = 15 * time.Second
+
+// mcpInbox has the messages that people write to the sessions of an agent. It
+// implements mcp.Inbox.
+type mcpInbox struct {
+	engine *engine.Engine
+	agent  string
+}
+
+// Take implements mcp.Inbox.
+func (in mcpInbox) Take(ctx context.Context, session, reader string) ([]bridge.Message, error) {
+	all, err := in.engine.Sessions.Take(ctx, bridge.Taking{Agent: in.agent, Session: session, Reader: reader, Lease: mcpLease})
+	out := make([]bridge.Message, len(all))
+	for n, s := range all {
+		out[n] = bridge.SaidMessage(s)
+	}
+	return out, err
+}
+
+// Took implements mcp.Inbox.
+func (in mcpInbox) Took(ctx context.Context, session, through string) error {
+	return in.engine.Sessions.Took(ctx, in.agent, session, through)
 }
 
 // generation holds the parts of a daemon that are built from one config.

@@ -65,7 +65,7 @@ func TestCoverage(t *testing.T) {
 	for what, x := range map[string]struct {
 		line string
 		want string
-		card string // shorter if the card shows the request itself
+		card string // shorter, because the card shows the request itself
 	}{
 		"exact": {"make it", `For 24 hours in session "s", tester may repeat exactly this request: tool "bash", input {"command":"make it"}, prompt "May I?".`,
 			`For 24 hours in session "s", tester may repeat exactly this request.`},
@@ -82,7 +82,7 @@ func TestCoverage(t *testing.T) {
 			r.Press("bo", a.On(s), label)
 			bo := map[string]string{"slack": "U0BO000002", "discord": "300000000000000002", "telegram": "7002"}[s]
 			r.Eventually("it is stated on "+s, func() bool {
-				return strings.Contains(r.Stated(s, bo, a.On(s).Channel), rig.Normal(s, x.want))
+				return strings.Contains(r.Stated(s, bo, a.On(s).Channel), rig.Normal(s, x.card))
 			})
 		}
 		r.Decide("ana", a.On("slack"), "Allow for this session")

@@ -99,7 +99,7 @@ func TestMetrics(t *testing.T) {
 	counts(r, url, token, map[string]float64{
 		`nod_opened_total{kind="approval"}`: 1, `nod_pending{age="1m"}`: 1, `nod_pending{age="older"}`: 0, "nod_redis_up": 1,
 		`nod_platform_state{platform="discord",state="up"}`: 1, `nod_platform_state{platform="discord",state="down"}`: 0,
-		`nod_delivery_seconds_count{job="post",place="telegram"}`: 1, `nod_visible_seconds_count{platform="slack"}`: 1,
+		`nod_delivery_seconds_count{operation="post",place="telegram"}`: 1, `nod_visible_seconds_count{platform="slack"}`: 1,
 		`nod_api_requests_total{code="201",route="POST /v1/interactions"}`: 1,
 	})
 	r.Press("mal", a.On("slack"), "Allow")
@@ -110,7 +110,7 @@ func TestMetrics(t *testing.T) {
 		`nod_handover_seconds_count{kind="approval"}`:          1,
 		`nod_outcomes_total{kind="approval",state="approved"}`: 1, `nod_response_seconds_count{kind="approval",platform="slack"}`: 1,
 		`nod_click_seconds_count{platform="slack",result="settled"}`: 1, `nod_click_seconds_count{platform="slack",result="forbidden"}`: 1,
-		`nod_pending{age="1m"}`: 0, "nod_dead_letters": 0, `nod_dead_letters_total{job="post"}`: 0, // they begin at 0
+		`nod_pending{age="1m"}`: 0, "nod_dead_letters": 0, `nod_dead_letters_total{operation="post"}`: 0, // they begin at 0
 	})
 	for _, foreign := range []string{"AN-AGENT", "tester", string(a.Interaction.ID)} {
 		if strings.Contains(m, foreign) {
@@ -134,8 +134,8 @@ func TestMetricsOfFailures(t *testing.T) {
 	a.End()
 	r.Eventually("the timeout is counted", func() bool {
 		_, m := scrape(t, r.Daemons[0].URL, "")
-		return sample(t, m, "nod_timeouts_total") == 1 && sample(t, m, `nod_retries_total{job="post"}`) == 1 &&
-			sample(t, m, `nod_delivery_failures_total{code="unavailable",job="post",place="slack"}`) == 1
+		return sample(t, m, `nod_timeouts_total{state="expired"}`) == 1 && sample(t, m, `nod_retries_total{operation="post"}`) == 1 &&
+			sample(t, m, `nod_delivery_failures_total{code="unavailable",operation="post",place="slack"}`) == 1
 	})
 	r.Redis.Kill()
 	if _, m := scrape(t, r.Daemons[0].URL, ""); sample(t, m, "nod_redis_up") != 0 {

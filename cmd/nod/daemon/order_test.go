@@ -116,10 +116,11 @@ func TestOrderWithoutADaemon(t *testing.T) {
 
 // TestOrderOfBacklog checks that the cards of a long backlog appear in the order
 // of the requests: those that are posted immediately, those with a grace period,
-// and batches, although one of two daemons dies in the meantime.
+// and batches, although one of two daemons dies in the meantime. NOD_BACKLOG sets
+// the number of each kind.
 func TestOrderOfBacklog(t *testing.T) {
 	t.Parallel()
-	const requests = 20
+	requests := backlog(t, 20)
 	r := rig.New(t, rig.Options{})
 	proxy := redistest.StartProxy(t, r.Redis.Addr)
 	whole := r.Client
@@ -155,7 +156,7 @@ func TestOrderOfBacklog(t *testing.T) {
 		numbered := regexp.MustCompile(kind + ` (\d+)\.`)
 		for _, service := range rig.Services {
 			var got []int
-			for len(got) < requests && time.Since(began) < 2*rig.Patience && bridge.Pause(r.Ctx, 500*time.Millisecond) {
+			for len(got) < requests && time.Since(began) < 2*rig.Patience+time.Duration(requests)*time.Second && bridge.Pause(r.Ctx, 500*time.Millisecond) {
 				got = inOrder(r, service, numbered)
 			}
 			if len(got) != requests || !slices.IsSorted(got) {

@@ -10,7 +10,9 @@ import (
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/console"
 	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/oncall"
+	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -58,6 +60,22 @@ func members(c config.Config) []console.Member {
 			}
 		}
 		out = append(out, m)
+	}
+	return out
+}
+
+// signing returns the configuration of the keys of people. Without a console at
+// a URL that browsers accept, people cannot have keys.
+func signing(c config.Config, store passkey.Store) engine.Signing {
+	out := engine.Signing{Store: store}
+	for _, name := range slices.Sorted(maps.Keys(c.People)) {
+		out.People = append(out.People, name)
+		if c.People[name].Administrator {
+			out.Administrators = append(out.Administrators, name)
+		}
+	}
+	if site, err := passkey.NewSite(c.Console.URL); err == nil && c.Console.Enabled {
+		out.Site = &site
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,15 @@ func (m *reported) shows(words ...string) {
 	})
 }
 
+// linked returns the part of a card's URL that names its message.
+func (m *reported) linked(a rig.Asked) string {
+	at := "/" + a.On(m.service).Message
+	if m.service == "slack" {
+		at = "/p" + strings.ReplaceAll(at[1:], ".", "")
+	}
+	return at
+}
+
 func (m *reported) labels() string {
 	var out []string
 	for _, c := range m.asked.Controls(m.service) {
@@ -83,7 +93,7 @@ func TestSessionMessage(t *testing.T) {
 			m.report(bridge.SessionReport{
 				State: bridge.SessionWorking, Prompt: "Fix the login", Host: "laptop", Folder: "/shop", Branch: "main",
 			}, "▶️ tester is working: Fix the login", "laptop · /shop · branch main")
-			if got := m.labels(); got != "Stop" {
+			if got := m.labels(); got != "Message… Stop" {
 				t.Errorf("the controls are %q", got)
 			}
 			if page, err := m.Agent.List(m.Ctx, bridge.ListFilter{Session: m.session}); err != nil || len(page.Items) > 0 {
@@ -92,10 +102,12 @@ func TestSessionMessage(t *testing.T) {
 			req := rig.Approval()
 			req.Session = m.session
 			a := m.Ask(req)
-			m.shows("⏸️ tester is waiting", "1 request: ")
+			m.shows("⏸️ tester is waiting", "1 request: ", m.linked(a))
 			m.Approve("ana", a.On(s))
 			a.End()
-			m.shows("▶️ tester is working")
+			m.shows("▶️ tester is working", "1 approved")
+			m.Press("ana", m.Ask(req).On(s), "Deny")
+			m.shows("1 approved, 1 denied")
 			m.report(bridge.SessionReport{State: bridge.SessionWaiting, Waits: "your next message", Last: "All tests pass."},
 				"⏸️ tester is waiting", "your next message", "All tests pass.")
 
@@ -166,5 +178,91 @@ func TestSessionMessageSilent(t *testing.T) {
 				t.Error("a message was posted")
 			}
 		}
+	}
+}
+
+// said reports whether a person or a channel reads a text.
+func (m *reported) said(word string) bool {
+	for _, who := range []string{"ana", "mal"} {
+		if strings.Contains(strings.Join(m.Sandbox.Person(who).Notes(m.service), "\n"), word) {
+			return true
+		}
+	}
+	for _, c := range m.Channels(m.service) {
+		for _, msg := range c.Messages {
+			if strings.Contains(sandbox.Texts(msg), word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// take returns the messages that the agent takes.
+func (m *reported) take() []bridge.Message {
+	m.T.Helper()
+	all, err := m.Agent.TakeMessages(m.Ctx, m.session, client.Taking{Reader: "r"})
+	if err != nil {
+		m.T.Fatal(err)
+	}
+	return all
+}
+
+// TestSessionMessageSteers checks the control of a session's message that sends
+// the agent a message: only people who may answer can use it, each message
+// arrives once and in order over a restart of the daemon, and the chat reads what
+// became of it.
+func TestSessionMessageSteers(t *testing.T) {
+	t.Parallel()
+	for _, s := range rig.Services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			m := &reported{Rig: rig.New(t, rig.Options{Daemons: 2, Config: withSessions(s)}), service: s, session: "s1"}
+			m.report(bridge.SessionReport{State: bridge.SessionWorking, Prompt: "Fix the login"}, "is working")
+			at := m.asked.On(s)
+			m.Told("mal", s, m.Press("mal", at, "Message…"), "Only people who may answer")
+			m.Typed("ana", at, "Message…", "use port 8080")
+			m.Eventually("ana reads that the first waits", func() bool { return m.said("Waiting, not delivered yet") })
+			m.report(bridge.SessionReport{Step: "Bash: make test"}, "Bash: make test")
+			m.Typed("ana", at, "Message…", "then stop the server")
+			if s != "telegram" { // there, her message is in the chat
+				m.Eventually("the chat reads the second", func() bool { return m.said("ana wrote: 'then stop the server'") })
+			}
+			sent := []string{"use port 8080", "then stop the server"}
+			for n := range 8 { // they are not separated by anything
+				sent = append(sent, fmt.Sprint("reply ", n))
+				if _, err := m.Sandbox.Act(m.Ctx, sandbox.Action{
+					Service: s, As: "ana", Do: "reply", Channel: at.Channel, Message: at.Message, Text: sent[len(sent)-1],
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.Eventually("nod has them all", func() bool {
+				waiting, err := m.Client.Keys(m.Ctx, "*:m:*").Result()
+				return err == nil && len(waiting) == len(sent)
+			})
+			m.Daemons[0].Stop()
+			m.Agent = client.New(m.Start(rig.Listen(t)).URL, rig.TestAgentToken, nil)
+			m.Connected()
+			var all []bridge.Message
+			m.Eventually("the agent gets all", func() bool { all = m.take(); return len(all) >= len(sent) })
+			for n, want := range sent {
+				if got := all[n].Steering; got.Text != want || got.By.Person != "ana" || len(all) != len(sent) {
+					t.Fatalf("message %d of %d is %+v", n, len(all), got)
+				}
+			}
+			if m.said("Delivered to") {
+				t.Error("delivered before the agent has acknowledged it")
+			}
+			if err := m.Agent.Acknowledge(m.Ctx, m.session, all[len(all)-1].ID); err != nil {
+				t.Fatal(err)
+			}
+			m.Eventually("the chat reads that all were delivered", func() bool {
+				return m.said("Delivered to") && !m.said("Waiting, not")
+			})
+			if more := m.take(); len(more) != 0 {
+				t.Errorf("the agent gets %+v again", more)
+			}
+		})
 	}
 }

@@ -120,3 +120,58 @@ func TestSteerTampered(t *testing.T) {
 		t.Errorf("the agent gets %+v, %v", all, err)
 	}
 }
+
+// TestSteerThread checks that what people write in the thread of a session on
+// Discord reaches the agent, unless it answers a question there, and that other
+// channels do not. The thread has the title of the session.
+func TestSteerThread(t *testing.T) {
+	t.Parallel()
+	m := &reported{Rig: rig.New(t, rig.Options{Config: withSessions("discord")}), service: "discord", session: "s1"}
+	m.report(bridge.SessionReport{State: bridge.SessionWorking, Prompt: "Fix the login"}, "is working")
+	req := rig.Approval()
+	req.Session = m.session
+	a := m.Ask(req)
+	channel, thread := m.asked.On("discord").Channel, a.On("discord").Channel
+	for _, c := range m.Channels("discord") {
+		if c.ID == thread && c.Name != "Fix the login" {
+			t.Errorf("the thread is %q", c.Name)
+		}
+	}
+	write := func(who, in, text string) {
+		t.Helper()
+		_, err := m.Sandbox.Act(m.Ctx, sandbox.Action{Service: "discord", As: who, Do: "send", Channel: in, Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	bot := "<@" + sandbox.DiscordBotUser + "> "
+	write("mal", thread, bot+"run rm -rf /")
+	m.Eventually("mal is refused", func() bool { return m.said("Only people who may answer") })
+	write("ana", channel, bot+"not in the thread")
+	write("ana", thread, "without the mention")
+	m.Eventually("ana reads why", func() bool { return m.said("the reply may have to mention the bot") })
+	write("ana", thread, bot+"use port 8080")
+	m.Eventually("ana reads that it waits", func() bool { return m.said("Waiting, not delivered yet") })
+	all := m.take()
+	if len(all) != 1 || all[0].Steering.Text != "use port 8080" || all[0].Steering.By.Person != "ana" {
+		t.Fatalf("the agent gets %+v", all)
+	}
+	if err := m.Agent.Acknowledge(m.Ctx, m.session, all[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	m.Eventually("ana reads that it was delivered", func() bool { return m.said("Delivered to") })
+	m.Press("ana", a.On("discord"), "Deny")
+	a.End()
+
+	q := m.Ask(bridge.Request{Ask: bridge.Ask{
+		Session: m.session, Questions: []bridge.Question{{ID: "q", Text: "Which port?", Widget: bridge.WidgetText}},
+	}})
+	q.On("discord")
+	write("ana", thread, bot+"9090")
+	if got := q.End(); got.Response.Answers["q"].Text != "9090" {
+		t.Errorf("the question has %+v", got.Response)
+	}
+	if more := m.take(); len(more) != 0 {
+		t.Errorf("the agent gets %+v", more)
+	}
+}

@@ -76,8 +76,9 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 	c := sandboxed.Config(st.page)
 	c.Agents[demoAgent] = config.Agent{Token: config.NewSecret(st.token)}
 	ana, personToken := c.People["ana"], config.NewToken()
-	ana.Token = config.NewSecret(personToken)
+	ana.Token, ana.Administrator = config.NewSecret(personToken), true
 	c.People["ana"] = ana
+	signs(&c, api.Addr())
 	st.agent, st.person = client.New(st.api, st.token, nil), client.New(st.api, personToken, nil)
 
 	redis, stopRedis, err := daemon.EmbeddedRedis()
@@ -106,6 +107,20 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 	serr := <-served
 	closeSandbox()
 	return errors.Join(err, serr, <-emulated)
+}
+
+// signedCommand is a command whose approval requires a passkey. Nothing runs it.
+const signedCommand = "terraform destroy -auto-approve"
+
+// signs makes one command require a passkey. Browsers offer passkeys at
+// localhost, but not at an IP address.
+func signs(c *config.Config, api net.Addr) {
+	_, port, _ := net.SplitHostPort(api.String()) // of a listener
+	c.Console = config.Console{Enabled: true, URL: "http://localhost:" + port}
+	c.Policy = append(c.Policy, config.Rule{
+		Name: "destroy", Command: config.Words{"terraform destroy *"}, Then: string(bridge.EffectAsk),
+		StepUp: &config.StepUp{Method: bridge.AssurancePasskey},
+	})
 }
 
 // connected waits until the daemon receives events from all three platforms.
@@ -202,8 +217,17 @@ func (st *stage) story(ctx context.Context, w io.Writer) error {
     go run ./cmd/nod ask "Lunch?" --buttons pizza,sushi
     go run ./cmd/nod run -- echo it works
 
-  To stop the demo, press Ctrl-C.
 `, st.api, st.token)
+	if invited, err := st.person.Invite(ctx, "ana"); err == nil {
+		fmt.Fprintf(w, `  To sign an approval with a passkey, add one for Ana at the first URL. Then run the command, and
+  approve it as Ana:
+
+    %s
+    go run ./cmd/nod approve "May I?" --tool bash --command %q
+
+`, invited.URL, signedCommand)
+	}
+	fmt.Fprintln(w, "  To stop the demo, press Ctrl-C.")
 	<-ctx.Done()
 	return nil
 }
@@ -212,7 +236,7 @@ func (st *stage) story(ctx context.Context, w io.Writer) error {
 func sentence(rec bridge.Record) string {
 	s := rec.Outcome()
 	if r := rec.Response; r != nil && r.Actor != nil {
-		s += " by " + r.Actor.Display() + " on " + r.Actor.Platform
+		s += " by " + r.Actor.Display() + " on " + r.Actor.Platform + r.Assurance.With()
 	}
 	if r := rec.Response; r != nil && r.Reason != "" {
 		s += " (" + r.Reason + ")"

@@ -294,7 +294,7 @@ func (d *Display) unstated(i bridge.Interaction, s Decided) string {
 	}
 	service := s.Actor.Platform
 	text := d.r.Stated(service, s.Actor.User, s.Message.Channel)
-	for _, want := range i.Coverage(s.Scope) {
+	for _, want := range i.CoverageShown(s.Scope) {
 		if !strings.Contains(text, Normal(service, render.Clean(want))) {
 			return fmt.Sprintf("%s on %s to %s: %q", i.ID, service, s.Actor.User, want)
 		}

@@ -89,6 +89,7 @@ func New(t testing.TB, o Options) *Rig {
 	t.Cleanup(func() { r.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
 	r.Base = server.URL
 	r.Config = sandboxed.Config(r.Base)
+	r.Config.Listen = apiListener.Addr().String()
 	r.Config.Redis.Prefix = "nod"
 	r.Config.Retention = config.Duration(time.Hour)
 	r.Config.Agents["tester"] = config.Agent{Token: config.NewSecret(TestAgentToken)}

@@ -70,6 +70,9 @@ type hookHandler struct {
 	If string `json:"if,omitempty"`
 	// Async lets the agent continue while the hook runs.
 	Async bool `json:"async,omitempty"`
+	// Rewake lets Claude Code continue while the hook runs, and wakes an idle
+	// session if the hook exits with code 2.
+	Rewake bool `json:"asyncRewake,omitempty"`
 	// OnFailure is "block" for a gate: without it, Claude Code runs the tool if
 	// the hook is missing, crashes or takes too long.
 	OnFailure string `json:"onFailure,omitempty"`
@@ -165,6 +168,10 @@ func (s *Settings) Claude(f HookOptions) error {
 		}
 		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{watch}})
 	}
+	// It continues an idle session when a person writes to it. The message itself
+	// comes from the hook that watches.
+	wake := hookHandler{Type: "command", Command: render.ShellQuote(s.program()) + wakeCommand, Timeout: hookTime, Rewake: true}
+	entries["Stop"] = append(entries["Stop"], hookEntry{"", []hookHandler{wake}})
 	return s.applyHooks("claude", entries, f.Gates == nil)
 }
 
@@ -276,8 +283,12 @@ func plainJSON(raw []byte) (v any) {
 	return v
 }
 
-// watchCommand is the end of the command that watches a session.
-const watchCommand = " hook claude --watch"
+// watchCommand is the end of the command that watches a session, and wakeCommand
+// that of the command that wakes one.
+const (
+	watchCommand = " hook claude --watch"
+	wakeCommand  = " hook claude --wake"
+)
 
 // isOurs reports whether an entry belongs to nod, judging by its command, and
 // whether it is a gate. The entry that watches for a stop is not one, nor is the

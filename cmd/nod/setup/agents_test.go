@@ -209,23 +209,28 @@ func TestEnvironmentOfHooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for event, entries := range file.Hooks {
-			var others, watch int
+			var others, watch, wake int
 			for _, e := range entries {
 				switch line := e.Hooks[0].Command; {
 				case line == before+"nod hook claude --watch":
 					watch++
+				case line == before+"nod hook claude --wake" && e.Hooks[0].Rewake:
+					wake++
 				case strings.HasPrefix(line, before+"nod hook claude"):
 					others++
 				}
 			}
-			wantOthers, wantWatch := 1, 0
+			wantOthers, wantWatch, wantWake := 1, 0, 0
 			switch event {
 			case "PreToolUse":
 				wantOthers, wantWatch = 0, 1
 			case "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop":
 				wantWatch = 1
 			}
-			if len(entries) != others+watch || others != wantOthers || watch != wantWatch {
+			if event == "Stop" {
+				wantWake = 1
+			}
+			if len(entries) != others+watch+wake || others != wantOthers || watch != wantWatch || wake != wantWake {
 				t.Errorf("%s: %s has %+v", command, event, entries)
 			}
 		}

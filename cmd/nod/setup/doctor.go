@@ -83,6 +83,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		defer client.Close()
 		d.found(broker.Diagnose(ctx, client, c.Redis.WaitReplicas)...)
 		d.examineKeys(ctx, c, client)
+		d.examinePasskeys(ctx, c, client)
 	}
 	d.examineResponders(c)
 	d.examinePrivate(c)

@@ -23,8 +23,9 @@ const doctorAgent = "nod-doctor"
 
 // Time limits for the steps of the test.
 const (
-	connectPatience = 12 * time.Second
-	postPatience    = 30 * time.Second
+	connectPatience  = 12 * time.Second
+	postPatience     = 30 * time.Second
+	withdrawPatience = 3 * time.Second
 )
 
 // test sends a question from an agent through Redis and the platforms to a
@@ -42,7 +43,7 @@ func (d *Doctor) test(ctx context.Context, c config.Config, client redis.Univers
 		d.fail("test.start", err)
 		return
 	}
-	run, stop := context.WithCancel(ctx)
+	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // it closes the card of an interrupted test
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -99,12 +100,18 @@ func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
 			rec = got
 		}
 	}
+	if ctx.Err() != nil {
+		d.withdraw(ctx, own, id)
+		return
+	}
 	if !d.posted(rec) {
 		return
 	}
 	fmt.Fprintf(d.Talk, "nod: posted a test question; click its button within %s\n", d.Timeout)
 	end, err := e.Await(ctx, id)
 	switch {
+	case ctx.Err() != nil:
+		d.withdraw(ctx, own, id)
 	case err != nil:
 		d.fail("test.press", err)
 	case end.Response != nil && end.Response.Actor != nil:
@@ -112,6 +119,23 @@ func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
 		d.add("test.press", bridge.FindingOK, fmt.Sprintf("%s clicked on %s, and the caller got the answer after %s", a.Display(), a.Platform, time.Since(end.Response.At).Round(time.Millisecond)), "")
 	default:
 		d.noClick(ctx, own, *end, began)
+	}
+}
+
+// withdraw cancels the test question of an interrupted test, and gives the daemon
+// of the test the time to close its cards.
+func (d *Doctor) withdraw(ctx context.Context, own *daemon.Daemon, id bridge.ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawPatience)
+	defer cancel()
+	if _, err := own.Engine().Cancel(ctx, id, "the test was interrupted"); err != nil {
+		d.fail("test.press", err)
+		return
+	}
+	d.add("test.press", bridge.FindingSkipped, "interrupted; the test question is cancelled", "")
+	for bridge.Pause(ctx, 50*time.Millisecond) {
+		if s, err := own.Store().Stats(ctx); err == nil && s.Jobs == 0 {
+			return
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -53,10 +54,15 @@ func (p patient) yaml() string {
 // examine runs the doctor and returns its findings and whether no check failed.
 func (p patient) examine(change func(*Doctor)) (map[string]bridge.Finding, bool) {
 	p.t.Helper()
+	return p.examineUntil(p.t.Context(), change)
+}
+
+func (p patient) examineUntil(ctx context.Context, change func(*Doctor)) (map[string]bridge.Finding, bool) {
+	p.t.Helper()
 	var table strings.Builder
 	d := Doctor{Path: p.yaml(), Route: bridge.DefaultRoute, Timeout: 2 * time.Minute, Talk: io.Discard, Out: &table}
 	change(&d)
-	d.Examine(p.t.Context())
+	d.Examine(ctx)
 	if n := strings.Count(table.String(), "\n"); n < len(d.Findings) {
 		p.t.Errorf("%d lines for %d findings", n, len(d.Findings))
 	}
@@ -179,6 +185,34 @@ func TestDoctorAsks(t *testing.T) {
 	}
 	if f := found["test.press"]; !well || !strings.Contains(f.Detail, "ana clicked on slack") {
 		t.Errorf("well: %v, %+v", well, f)
+	}
+}
+
+// TestDoctorIsInterrupted checks that an interrupted test cancels its question
+// and closes its cards.
+func TestDoctorIsInterrupted(t *testing.T) {
+	t.Parallel()
+	p, r := newPatient(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	card := func() string {
+		for _, c := range r.Sandbox.State().Slack.Channels {
+			if c.ID == sandbox.SlackChannel && len(c.Messages) > 0 {
+				return fmt.Sprint(c.Messages[0])
+			}
+		}
+		return ""
+	}
+	go func() {
+		r.Eventually("the test question is posted", func() bool { return card() != "" })
+		interrupt()
+	}()
+	found, _ := p.examineUntil(ctx, func(d *Doctor) { d.Timeout = 30 * time.Second })
+	if f := found["test.press"]; f.Status != bridge.FindingSkipped || !strings.Contains(f.Detail, "interrupted") {
+		t.Errorf("%+v", f)
+	}
+	if got := card(); !strings.Contains(got, "the test was interrupted") {
+		t.Errorf("the card still shows %s", got)
 	}
 }
 

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/render"
@@ -59,22 +57,17 @@ func (s *Init) Run(ctx context.Context) error {
 	if s.now, err = config.Read(path, s.draft.environ()); err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "config").WithHint("fix the config first; nothing was changed")
 	}
-	if err := s.choose(); err != nil {
+	if err := s.choose(ctx); err != nil {
 		return err
 	}
 	if err := s.connectAll(ctx); err != nil {
 		return err
 	}
-	if err := s.rest(); err != nil {
+	if err := s.rest(ctx); err != nil {
 		return err
 	}
 	return s.finish()
 }
-
-// skipWord leaves a platform for later.
-const skipWord = "skip"
-
-var errSkipped = errors.New("skipped")
 
 // connectAll connects the platforms one after the other, and writes the config
 // after each, so that nothing is lost if the user stops. In the end, it offers
@@ -104,7 +97,7 @@ func (s *Init) connectAll(ctx context.Context) error {
 		if todo = nil; len(skipped) == 0 {
 			break
 		}
-		again, err := s.ask("Connect "+strings.Join(skipped, ", ")+" now? y or n", "n")
+		again, err := s.ask(ctx, "Connect "+strings.Join(skipped, ", ")+" now? y or n", "n")
 		if err != nil {
 			return err
 		}
@@ -144,59 +137,10 @@ func (s *Init) responder() {
 // say prints a line of instructions.
 func (s *Init) say(format string, args ...any) { fmt.Fprintf(s.Talk, format+"\n", args...) }
 
-// ask prompts for a line. With --yes, it returns the default.
-func (s *Init) ask(label, standard string) (string, error) {
-	if s.Yes {
-		return standard, nil
-	}
-	fmt.Fprintf(s.Talk, "%s", label)
-	if standard != "" {
-		fmt.Fprintf(s.Talk, " [%s]", standard)
-	}
-	fmt.Fprint(s.Talk, ": ")
-	line, err := s.in.ReadString('\n')
-	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
-		return "", bridge.Errorf(bridge.CodeInvalid, "unexpected end of input").WithHint("in scripts, use --yes and flags; see nod init --help")
-	}
-	line, err = s.skippable(line)
-	return cmp.Or(line, standard), err
-}
-
-// skippable returns what the user entered, or errSkipped for the word skip.
-func (s *Init) skippable(line string) (string, error) {
-	line = strings.TrimSpace(line)
-	if s.skips && line == skipWord {
-		return "", errSkipped
-	}
-	return line, nil
-}
-
-// askSecret prompts for a line and does not echo it on a terminal.
-func (s *Init) askSecret(label, variable string) (string, error) {
-	if s.Yes {
-		return "", bridge.Errorf(bridge.CodeInvalid, "%s is not set", variable).WithHint("with --yes, nod reads tokens from the environment")
-	}
-	fmt.Fprintf(s.Talk, "%s (hidden): ", label)
-	if f, ok := s.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		raw, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(s.Talk)
-		if err != nil {
-			return "", err
-		}
-		return s.skippable(string(raw))
-	}
-	line, err := s.in.ReadString('\n')
-	fmt.Fprintln(s.Talk)
-	if err != nil && line == "" {
-		return "", bridge.Errorf(bridge.CodeInvalid, "unexpected end of input").WithHint("set %s, or enter the token", variable)
-	}
-	return s.skippable(line)
-}
-
-func (s *Init) choose() error {
+func (s *Init) choose(ctx context.Context) error {
 	standard := strings.Join(s.now.Platforms(), ",")
 	if len(s.Platforms) == 0 {
-		line, err := s.ask("Platforms to connect (slack, discord, telegram), separated by commas", cmp.Or(standard, config.PlatformSlack))
+		line, err := s.ask(ctx, "Platforms to connect (slack, discord, telegram), separated by commas", cmp.Or(standard, config.PlatformSlack))
 		if err != nil {
 			return err
 		}
@@ -214,17 +158,17 @@ func (s *Init) choose() error {
 		if len(people) > 0 {
 			first = people[0]
 		}
-		s.Person, err = s.ask("Your name, as shown on cards", first)
+		s.Person, err = s.ask(ctx, "Your name, as shown on cards", first)
 	}
 	return err
 }
 
 // chooseRedis prompts for the URL of Redis unless the config has one.
-func (s *Init) chooseRedis() error {
+func (s *Init) chooseRedis(ctx context.Context) error {
 	if s.now.Redis.URL.Set() || len(s.now.Redis.Addrs) > 0 {
 		return nil
 	}
-	url, err := s.ask("URL of Redis", cmp.Or(s.Redis, "redis://127.0.0.1:6379/0"))
+	url, err := s.ask(ctx, "URL of Redis", cmp.Or(s.Redis, "redis://127.0.0.1:6379/0"))
 	if err != nil {
 		return err
 	}
@@ -240,8 +184,8 @@ func (s *Init) chooseRedis() error {
 
 // rest adds what every installation needs: a responder, an agent, keys and
 // Redis.
-func (s *Init) rest() error {
-	if err := s.chooseRedis(); err != nil {
+func (s *Init) rest(ctx context.Context) error {
+	if err := s.chooseRedis(ctx); err != nil {
 		return err
 	}
 	if len(s.now.Agents) == 0 || s.Agent != "" && !s.now.Agents[s.Agent].Token.Set() {
@@ -286,8 +230,8 @@ func (s *Init) finish() error {
 	if s.Path != config.DefaultPath {
 		with = " --config " + render.ShellQuote(s.Path)
 	}
-	s.say("  nod doctor%s    # checks everything and sends you a test question", with)
-	s.say("  nod serve%s", with)
+	s.say("  nod doctor%s    # checks everything, also the IDs of accounts, and sends you a test question", with)
+	s.say("  nod serve%s    # with --dev, it needs no Redis server and keeps nothing", with)
 	switch {
 	case s.EnvFile != "":
 		if s.Agent != "" {
@@ -297,5 +241,6 @@ func (s *Init) finish() error {
 		s.say("  export NOD_TOKEN=$(cat %s)", render.ShellQuote(filepath.Join(s.draft.secrets(), "agent_"+s.Agent)))
 	}
 	s.say("  nod approve \"May I?\"")
+	s.say("  nod init all    # adds nod to the coding agents on this machine")
 	return nil
 }

@@ -10,9 +10,10 @@ import (
 )
 
 // SlackManifest returns the app manifest for HTTP mode at host, or for Socket
-// Mode if host is empty. With replies, the app may read the replies to cards.
-func SlackManifest(host string, replies bool) ([]byte, error) {
-	if host == "" && !replies {
+// Mode if host is empty. With replies, the app may read the replies to cards. With
+// agent, it is an agent for Slack, which shows its sessions.
+func SlackManifest(host string, replies, agent bool) ([]byte, error) {
+	if host == "" && !replies && !agent {
 		return deploy.SlackManifest, nil
 	}
 	var m map[string]any
@@ -21,6 +22,9 @@ func SlackManifest(host string, replies bool) ([]byte, error) {
 	}
 	if replies {
 		readReplies(m)
+	}
+	if agent {
+		showSessions(m)
 	}
 	if host != "" {
 		if err := callAt(m, host); err != nil {
@@ -57,13 +61,25 @@ func callAt(m map[string]any, host string) error {
 	return nil
 }
 
+// add appends values to a list of an object.
+func add(o map[string]any, key string, more ...any) {
+	list, _ := o[key].([]any)
+	o[key] = append(list, more...)
+}
+
+// showSessions makes the app an agent, which takes the clicks on Slack's own stop
+// button.
+func showSessions(m map[string]any) {
+	part(m, "features")["agent_view"] = map[string]any{
+		"agent_description": "Shows what your agents do, and asks you before they act",
+	}
+	add(part(m, "oauth_config", "scopes"), "bot", "assistant:write")
+	add(part(m, "settings", "event_subscriptions"), "bot_events", "agent_session_stopped")
+}
+
 // readReplies adds the scopes and events of messages in conversations with the
 // app, and lets people write in its Messages tab.
 func readReplies(m map[string]any) {
-	add := func(o map[string]any, key string, more ...any) {
-		list, _ := o[key].([]any)
-		o[key] = append(list, more...)
-	}
 	add(part(m, "oauth_config", "scopes"), "bot", "channels:history", "groups:history", "im:history")
 	add(part(m, "settings", "event_subscriptions"), "bot_events", "message.channels", "message.groups", "message.im")
 	part(m, "features", "app_home")["messages_tab_read_only_enabled"] = false

@@ -34,7 +34,7 @@ func steps(platform string) string {
 		return `
 Slack
   1. Open this page, choose your workspace, and click Create:
-     ` + ManifestLink(must2(SlackManifest("", false))) + `
+     ` + ManifestLink(must2(SlackManifest("", false, false))) + `
   2. On the page "Install App", click "Install to Workspace" and copy the Bot User OAuth Token.
   3. On the page "Basic Information", under "App-Level Tokens", click "Generate Token and Scopes",
      add the scope connections:write, click Generate, and copy the token.`
@@ -68,7 +68,7 @@ func idsOf(platform string) string {
 
 // connect gets the tokens, the channel and the user's account of a platform.
 func (s *Init) connect(ctx context.Context, platform string) error {
-	if err := s.tokens(platform); err != nil {
+	if err := s.tokens(ctx, platform); err != nil {
 		return err
 	}
 	for !s.checks(ctx, platform, "", "") {
@@ -76,7 +76,7 @@ func (s *Init) connect(ctx context.Context, platform string) error {
 			return bridge.Errorf(bridge.CodeInvalid, "%s rejected the tokens", platform).WithHint("follow the findings above; the config was not changed")
 		}
 		for _, w := range wanted[platform] {
-			value, err := s.askSecret("     "+w.label+" again (empty keeps the current one)", w.variable)
+			value, err := s.askSecret(ctx, "     "+w.label+" again (empty keeps the current one)", w.variable)
 			if err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func (s *Init) connect(ctx context.Context, platform string) error {
 
 // tokens gets the tokens of a platform from the config, from an earlier run, or
 // by prompting.
-func (s *Init) tokens(platform string) error {
+func (s *Init) tokens(ctx context.Context, platform string) error {
 	told := false
 	for _, w := range wanted[platform] {
 		field := w.field(&s.now)
@@ -112,7 +112,7 @@ func (s *Init) tokens(platform string) error {
 				s.say("%s", steps(platform))
 				told = true
 			}
-			value, err := s.askSecret("     "+w.label, w.variable)
+			value, err := s.askSecret(ctx, "     "+w.label, w.variable)
 			if err != nil {
 				return err
 			}
@@ -224,7 +224,7 @@ func (s *Init) explain(ctx context.Context, p bridge.Platform, channel, user str
 func (s *Init) channel(ctx context.Context, platform, channel string) (string, error) {
 	for {
 		var err error
-		if channel, err = s.ask("     ID of the channel", channel); err != nil {
+		if channel, err = s.ask(ctx, "     ID of the channel", channel); err != nil {
 			return "", err
 		}
 		if channel == "" {
@@ -244,7 +244,7 @@ func (s *Init) channel(ctx context.Context, platform, channel string) (string, e
 func (s *Init) user(ctx context.Context, platform, channel, user string) (string, error) {
 	for {
 		var err error
-		if user, err = s.ask("     ID of your account", user); err != nil {
+		if user, err = s.ask(ctx, "     ID of your account", user); err != nil {
 			return "", err
 		}
 		if user == "" {
@@ -264,13 +264,15 @@ func (s *Init) user(ctx context.Context, platform, channel, user string) (string
 }
 
 // introduce learns both IDs from a message to the bot.
-func (s *Init) introduce(ctx context.Context, t *telegram.Platform, channel, user string) (string, string) {
+func (s *Init) introduce(parent context.Context, t *telegram.Platform, channel, user string) (string, string) {
 	s.say("  3. Send /nod in the group now, so that nod learns its ID and yours (within %s).", introduceFor)
-	ctx, cancel := context.WithTimeout(ctx, introduceFor)
+	ctx, cancel := context.WithTimeout(parent, introduceFor)
 	defer cancel()
 	who, err := t.Introduce(ctx)
-	if err != nil {
+	if err != nil && parent.Err() == nil {
 		s.say("     No message arrived; enter the IDs. To find the ID of a group, open it at web.telegram.org: the URL has it, starting with -100.")
+	}
+	if err != nil {
 		return channel, user
 	}
 	s.say("     Got a message from %s in %s.", render.Line(who.Name), render.Line(cmp.Or(who.Title, "a private chat")))

@@ -25,7 +25,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestPaint checks the palette of a terminal, and that NO_COLOR turns it off.
+// TestPaint checks the palette of a terminal and of anything else.
 func TestPaint(t *testing.T) {
 	t.Parallel()
 	if got := (Palette{true}).Paint(Red, "no"); got != "\x1b[31mno\x1b[0m" {

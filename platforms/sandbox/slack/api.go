@@ -174,6 +174,9 @@ func (api webAPI) barred(name string, m method, args raw.Object) raw.Object {
 	if m.scope != "" && api.Fault(m.scope, "missing_scope") != nil {
 		return raw.Object{"ok": false, "error": "missing_scope", "needed": m.scope, "provided": api.scopes()}
 	}
+	if strings.HasPrefix(name, "agents.sessions.") && api.Has("no_agent") {
+		return failure("not_agent_app")
+	}
 	if !m.inChannel || !api.Has("absent") {
 		return nil
 	}

@@ -1,29 +1,75 @@
-// Command peers measures the task queue library asynq for nod bench --peers. It
-// is a separate module, so that nod does not depend on its peers. Only
-// libraries that nod is compared with belong here.
+// Command peers measures other systems for nod bench --peers. Each does the
+// core of nod's job: it stores a request with a deadline, one decision wins and
+// whoever decides is told, and the caller is unblocked with the answer. It is a
+// separate module, so that nod does not depend on its peers. Only systems that
+// nod is compared with belong here.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/hibiken/asynq"
 )
 
+// peer is a system that does the job. It is safe for concurrent use.
+type peer interface {
+	// open stores a request and returns a channel that gets its answer.
+	open(ctx context.Context, id string, deadline time.Time) (<-chan string, error)
+	// decide stores an answer, and reports whether it is the first.
+	decide(ctx context.Context, id, answer string) (bool, error)
+	close()
+}
+
+// config says how a peer runs.
+type config struct {
+	redis   string // address of a Redis server
+	callers int
+	always  bool // each write is flushed to the disk, instead of one flush a second
+}
+
+// A missing error says why a peer cannot be measured on this machine.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+var peers = map[string]func(context.Context, config) (peer, error){
+	"asynq": newAsynq, "nats": newNATS, "postgres": newPostgres,
+}
+
+// result is the output of the program. Exactly one member is set.
+type result struct {
+	Value   float64 `json:"value,omitempty"` // cycles per second, or seconds until all timeouts are over
+	Skipped string  `json:"skipped,omitempty"`
+}
+
 func main() {
-	addr := flag.String("addr", "", "address of a Redis server")
-	callers := flag.Int("callers", 64, "number of concurrent callers")
+	var c config
+	name := flag.String("peer", "", "asynq, nats or postgres")
+	flag.StringVar(&c.redis, "addr", "", "address of a Redis server")
+	flag.IntVar(&c.callers, "callers", 64, "number of concurrent callers")
+	flag.BoolVar(&c.always, "always", false, "flush each write to the disk")
 	span := flag.Duration("span", 2*time.Second, "how long to measure")
+	timeouts := flag.Int("timeouts", 0, "measure this many deadlines at once instead")
+	nats := flag.String("nats", "", "serve NATS with this configuration file instead")
 	flag.Parse()
-	rate, err := tasks(context.Background(), *addr, *callers, *span)
+	if *nats != "" {
+		if err := serveNATS(*nats); err != nil {
+			fmt.Fprintln(os.Stderr, "peers:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	value, err := measure(context.Background(), *name, c, *span, *timeouts)
+	out := result{Value: value}
+	if m, ok := errors.AsType[missing](err); ok {
+		out, err = result{Skipped: m.Error()}, nil
+	}
 	if err == nil {
-		err = json.NewEncoder(os.Stdout).Encode(map[string]float64{"asynq": rate})
+		err = json.NewEncoder(os.Stdout).Encode(out)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
@@ -31,52 +77,22 @@ func main() {
 	}
 }
 
-// tasks returns the number of tasks that the callers complete per second. The
-// worker notifies the caller within the process.
-func tasks(ctx context.Context, addr string, callers int, span time.Duration) (float64, error) {
-	o := asynq.RedisClientOpt{Addr: addr}
-	client := asynq.NewClient(o)
-	defer func() { _ = client.Close() }() // nothing is stored
-	server := asynq.NewServer(o, asynq.Config{
-		Concurrency: callers, TaskCheckInterval: 5 * time.Millisecond, LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Second,
-	})
-	var waiting sync.Map
-	err := server.Start(asynq.HandlerFunc(func(_ context.Context, t *asynq.Task) error {
-		if ch, ok := waiting.LoadAndDelete(string(t.Payload())); ok {
-			close(ch.(chan struct{}))
-		}
-		return nil
-	}))
+func measure(ctx context.Context, name string, c config, span time.Duration, timeouts int) (float64, error) {
+	start, ok := peers[name]
+	if !ok {
+		return 0, fmt.Errorf("-peer: unknown peer %q", name)
+	}
+	p, err := start(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-	defer server.Shutdown()
-	run, stop := context.WithCancel(ctx)
-	var done atomic.Int64
-	var wg sync.WaitGroup
-	for n := range callers {
-		wg.Go(func() {
-			for k := 0; run.Err() == nil; k++ {
-				name, told := fmt.Sprint(n, "/", k), make(chan struct{})
-				waiting.Store(name, told)
-				if _, err := client.EnqueueContext(run, asynq.NewTask("ask", []byte(name))); err != nil {
-					continue
-				}
-				select {
-				case <-told:
-					done.Add(1)
-				case <-run.Done():
-				}
-			}
-		})
+	defer p.close()
+	if timeouts == 0 {
+		return cycles(ctx, p, c.callers, span)
 	}
-	began := time.Now()
-	time.Sleep(span)
-	for done.Load() == 0 { // a slow machine
-		time.Sleep(time.Millisecond)
+	s, ok := p.(sweeper)
+	if !ok {
+		return 0, missing(name + " ends no deadlines")
 	}
-	rate := float64(done.Load()) / time.Since(began).Seconds()
-	stop()
-	wg.Wait()
-	return rate, nil
+	return ends(ctx, s, timeouts)
 }

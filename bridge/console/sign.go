@@ -1,0 +1,139 @@
+package console
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/render"
+)
+
+//go:embed sign.html
+var signHTML string
+
+var signPage = template.Must(template.New("sign").Parse(signHTML))
+
+// signView is the content of the page where a person proves an approval. Its
+// HTML contains only markup that nod wrote.
+type signView struct {
+	Problem  string // why nothing can be signed; empty if it can
+	Hint     string
+	Headline string
+	From     string
+	Body     template.HTML
+	Notes    []string
+	Changed  template.HTML // the edited input; empty if it was not edited
+	Decision string
+	Covers   []string
+	Person   string
+	Code     string // to compare with the card
+	Digest   string
+	Request  bridge.ID
+	Expires  time.Time
+	Options  string // for the passkey; empty if the person has none
+	OneTime  bool   // a one-time code is accepted
+}
+
+// signing shows the request of a ticket. It changes nothing, so that a link
+// preview is harmless.
+func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
+	s, err := c.engine.SignPage(r.Context(), r.PathValue("secret"))
+	view, status := signView{}, http.StatusOK
+	if err != nil {
+		e := bridge.PublicError(err)
+		if e.Code == bridge.CodeInternal || e.Code == bridge.CodeUnavailable {
+			c.log.Error("page to sign not shown", "error", err)
+		}
+		view, status = signView{Problem: sentence(e.Message), Hint: sentence(e.Hint)}, e.Code.HTTPStatus()
+	} else {
+		view = newSignView(s)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_ = signPage.Execute(w, view) // the browser may have disconnected
+}
+
+func newSignView(s engine.SignPage) signView {
+	t, i := s.Ticket, s.Record.Interaction
+	shown := newCard(s.Record, true)
+	out := signView{
+		Headline: shown.Headline, From: shown.From, Body: template.HTML(shown.Body), Notes: shown.Notes, //nolint:gosec // newCard escapes
+		Decision: signedDecision(t.Response), Covers: i.Coverage(t.Response.Scope), Person: t.Actor.Person, Code: i.SignCode(),
+		Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires, Options: string(s.Options), OneTime: s.Code,
+	}
+	out.Notes = slices.DeleteFunc(out.Notes, func(n string) bool { return strings.Contains(n, out.Code) })
+	if len(t.Response.Input) > 0 && i.Approval != nil {
+		a := *i.Approval
+		a.Input = t.Response.Input
+		out.Changed = template.HTML(html(render.Input(a))) //nolint:gosec // html escapes
+	}
+	return out
+}
+
+// signedDecision describes what a person signs.
+func signedDecision(r bridge.Response) string {
+	switch {
+	case r.Scope == bridge.ScopeSession:
+		return "Approve for this session"
+	case r.Scope == bridge.ScopeAlways:
+		return "Always approve"
+	case len(r.Input) > 0:
+		return "Approve with your changes"
+	}
+	return "Approve once"
+}
+
+// sign takes the proof of a person.
+func (c *Console) sign(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Passkey json.RawMessage `json:"passkey"`
+		Code    string          `json:"code"`
+	}
+	err := read(r, &in)
+	if err == nil {
+		err = c.mayTry(r)
+	}
+	note := ""
+	if err == nil {
+		note, err = c.engine.Sign(r.Context(), r.PathValue("secret"), engine.Proof{Passkey: in.Passkey, Code: strings.TrimSpace(in.Code)})
+	}
+	if err != nil {
+		switch bridge.ErrorCode(err) {
+		case bridge.CodeForbidden, bridge.CodeNotFound:
+			c.failed(r)
+		case bridge.CodeInternal, bridge.CodeUnavailable:
+			c.log.Error("approval not signed", "error", err)
+		}
+		fail(w, err)
+		return
+	}
+	write(w, http.StatusOK, map[string]any{"note": note})
+}
+
+// linkOf returns the page where the person can continue after an error. It is
+// empty for other errors.
+func linkOf(err error) string {
+	if e, ok := errors.AsType[*bridge.Error](err); ok {
+		return e.Link
+	}
+	return ""
+}
+
+// sentence returns an error as a sentence.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}

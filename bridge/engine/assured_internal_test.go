@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestAssuredOutcomes checks that the port through which every part approves
+// refuses an approval without the proof that its request requires.
+func TestAssuredOutcomes(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}}
+	i.StepUp = &bridge.StepUp{Method: bridge.AssurancePasskey}
+	rec := o.store.put(t, i)
+	id := rec.Interaction.ID
+	port := assuredOutcomes{o.store, o.store}
+	ana := bridge.Actor{Platform: "chat", User: "U-ana", Person: "ana"}
+	settle := func(r bridge.Response, known bool) error {
+		s := bridge.Settlement{ID: id, Response: r}
+		if known {
+			s.Interaction = rec.Interaction
+		}
+		_, _, err := port.Settle(context.Background(), s)
+		return err
+	}
+	for name, r := range map[string]bridge.Response{
+		"a click":            {State: bridge.StateApproved, Actor: &ana},
+		"no actor":           {State: bridge.StateApproved},
+		"a rule of a person": {State: bridge.StateApproved, Actor: &ana, Rule: "deploy"},
+		"a one-time code":    {State: bridge.StateApproved, Actor: &ana, Assurance: bridge.AssuranceTOTP},
+	} {
+		for _, known := range []bool{true, false} {
+			if err := settle(r, known); bridge.ErrorCode(err) != bridge.CodeForbidden {
+				t.Errorf("%s approves: %v", name, err)
+			}
+		}
+	}
+	_, _, err := port.Vote(context.Background(), bridge.Ballot{
+		ID: id, Response: bridge.Response{State: bridge.StateApproved}, Vote: bridge.Vote{Actor: ana, State: bridge.StateApproved},
+	})
+	if bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("a vote without a proof: %v", err)
+	}
+	if got := o.store.get(id); got.State.Final() {
+		t.Errorf("the request is %s", got.State)
+	}
+	if err := settle(bridge.Response{State: bridge.StateApproved, Actor: &ana, Assurance: bridge.AssurancePasskey}, true); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+const noteFinished = "This session has finished. Nothing was sent."
+
+// asksForMessage reports whether an unverified token opens or submits the dialog
+// for a message to an agent.
+func asksForMessage(token string) bool {
+	a := bridge.PeekAction(token)
+	return (a == bridge.ActionInput || a == bridge.ActionSubmit) && bridge.PeekOption(token) == bridge.OptionMessage
+}
+
+// messageForm returns the dialog for a message to the agent of the session whose
+// message was clicked.
+func (cl *clicks) messageForm(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
+	a, view, v, err := cl.messageTarget(ctx, c)
+	if v == nil && err == nil {
+		s := a.steering()
+		if err = cl.sessions.admitSteering(ctx, &s); err != nil {
+			var refusal bridge.Verdict
+			refusal, err = notSteered(err)
+			v = &refusal
+		}
+	}
+	if v != nil || err != nil {
+		return bridge.Form{}, orZero(v), err
+	}
+	return bridge.Form{View: view, Control: a.control}, bridge.Verdict{}, nil
+}
+
+// message passes the text of a submitted dialog to the agent. The noter tells the
+// chat what becomes of it.
+func (cl *clicks) message(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
+	a, _, v, err := cl.messageTarget(ctx, c)
+	if v != nil || err != nil {
+		return a, v, err
+	}
+	said := bridge.Verdict{Kind: bridge.VerdictNoted}
+	if _, err = cl.sessions.Steer(ctx, a.steering()); err != nil {
+		said, err = notSteered(err)
+	}
+	if said.Kind == bridge.VerdictInvalid {
+		said.Problems = map[int]string{bridge.TypedProblem: said.Note}
+	}
+	return a, &said, err
+}
+
+// messageTarget returns the session's message that a click is on, and its view.
+// A non-nil verdict is the reply to the click.
+func (cl *clicks) messageTarget(ctx context.Context, c bridge.Click) (admitted, bridge.View, *bridge.Verdict, error) {
+	a, v, err := cl.locate(ctx, c)
+	if v != nil || err != nil {
+		return a, bridge.View{}, v, err
+	}
+	i := a.record.Interaction
+	if !isSession(i) {
+		return a, bridge.View{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	view, err := cl.cards.view(ctx, a.record, nil, a.control.Destination)
+	switch {
+	case err != nil:
+	case view.ReadOnly:
+		v = &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}
+	case view.Session != nil && render.PhaseOf(*view.Session) == render.PhaseFinished:
+		v = &bridge.Verdict{Kind: bridge.VerdictLate, Note: noteFinished}
+	}
+	return a, view, v, err
+}
+
+// steering returns the message that a submitted dialog stands for.
+func (a admitted) steering() bridge.Steering {
+	i := a.record.Interaction
+	s := bridge.Steering{
+		Agent: i.Agent, Session: i.Session, Route: i.Route, By: a.Actor, Text: a.Typed, At: time.Now(), Nonce: a.Nonce,
+	}
+	switch at := a.clickedMessage(); {
+	case a.Written != nil:
+		s.Where = &bridge.Written{Platform: a.Actor.Platform, Ref: *a.Written}
+	case at != nil:
+		s.Where = &bridge.Written{Platform: a.Actor.Platform, Ref: *at, Dialog: true, Private: i.Private}
+	}
+	return s
+}
+
+// notSteered returns the reply to the author of a message that was not sent. It
+// returns the error unless the author has to know the reason.
+func notSteered(err error) (bridge.Verdict, error) {
+	switch bridge.ErrorCode(err) {
+	case bridge.CodeForbidden, bridge.CodeNotFound:
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteNotSteered}, nil
+	case bridge.CodeInvalid, bridge.CodeConflict, bridge.CodeRateLimited:
+		note := "Not delivered: " + bridge.PublicError(err).Message + "."
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, nil
+	}
+	return bridge.Verdict{}, err
+}

@@ -1,0 +1,230 @@
+package engine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
+	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/broker"
+)
+
+const signingOrigin = "https://nod.example.com"
+
+// office is an engine for the keys of ana, bo and the administrator cy.
+type office struct {
+	*testing.T
+	keys  *engine.Passkeys
+	store *broker.Broker
+	redis *miniredis.Miniredis
+}
+
+func newOffice(t *testing.T) office {
+	t.Helper()
+	m := miniredis.RunT(t)
+	c := redis.NewClient(&redis.Options{Addr: m.Addr(), ContextTimeoutEnabled: true})
+	store, err := broker.New(t.Context(), broker.Options{Client: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close(); c.Close() })
+	signer, err := proof.NewSigner(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := passkey.NewSite(signingOrigin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine.New(engine.Options{Store: store, Signer: signer, Signing: engine.Signing{
+		Store: store, Site: &site, People: []string{"ana", "bo", "cy"}, Administrators: []string{"cy"},
+	}})
+	return office{t, e.Passkeys, store, m}
+}
+
+// add creates a key of a person, or of the person of an invitation.
+func (o office) add(person, invitation string) (passkey.Credential, error) {
+	o.Helper()
+	whose := person
+	if invitation != "" {
+		var err error
+		if whose, _, err = o.keys.Invited(o.Context(), invitation); err != nil {
+			return passkey.Credential{}, err
+		}
+	}
+	options, err := o.keys.Begin(o.Context(), whose)
+	if err != nil {
+		return passkey.Credential{}, err
+	}
+	return o.finish(passkeytest.New(o, signingOrigin), options, person, invitation)
+}
+
+func (o office) finish(a *passkeytest.Authenticator, options []byte, person, invitation string) (passkey.Credential, error) {
+	var made struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(options, &made); err != nil {
+		o.Fatal(err)
+	}
+	return o.keys.Enroll(o.Context(), engine.Enrollment{
+		Person: person, Invitation: invitation, Label: "  Phone\nof ana ", Challenge: made.Challenge, Response: a.Create(o, options),
+	})
+}
+
+func (o office) wants(what string, err error, code bridge.Code) {
+	o.Helper()
+	if bridge.ErrorCode(err) != code {
+		o.Errorf("%s: %v, want %q", what, err, code)
+	}
+}
+
+// invite returns the secret of an invitation.
+func (o office) invite(by, person string) (string, error) {
+	url, _, err := o.keys.Invite(o.Context(), by, person)
+	secret, ok := strings.CutPrefix(url, signingOrigin+"/console/#/enroll/")
+	if err == nil && !ok {
+		o.Errorf("the URL is %s", url)
+	}
+	return secret, err
+}
+
+// TestInvitation checks that only administrators invite, that an invitation
+// adds one key of its person, and that looking at it does not use it up.
+func TestInvitation(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	_, err := o.invite("ana", "ana")
+	o.wants("not an administrator", err, bridge.CodeForbidden)
+	_, err = o.invite("cy", "zoe")
+	o.wants("an unknown person", err, bridge.CodeNotFound)
+	secret, err := o.invite("cy", "ana")
+	o.wants("invite", err, "")
+	_, err = o.add("", "guess")
+	o.wants("a guess", err, bridge.CodeNotFound)
+	c, err := o.add("", secret)
+	o.wants("the first key", err, "")
+	if c.Person != "ana" || c.Label != "Phone of ana" {
+		t.Errorf("the key is %+v", c)
+	}
+	_, err = o.add("", secret)
+	o.wants("a second key", err, bridge.CodeNotFound)
+
+	late, err := o.invite("cy", "ana")
+	o.wants("invite again", err, "")
+	o.redis.FastForward(engine.InvitationTTL + time.Second)
+	_, err = o.add("", late)
+	o.wants("after a day", err, bridge.CodeNotFound)
+}
+
+// TestEnrollment checks that a challenge counts once, for its person, and that
+// every change is in the audit log.
+func TestEnrollment(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	options, err := o.keys.Begin(t.Context(), "ana")
+	o.wants("begin", err, "")
+	_, err = o.finish(passkeytest.New(t, signingOrigin), options, "bo", "")
+	o.wants("the challenge of another person", err, bridge.CodeForbidden)
+	first, err := o.finish(passkeytest.New(t, signingOrigin), options, "ana", "")
+	o.wants("add", err, "")
+	_, err = o.finish(passkeytest.New(t, signingOrigin), options, "ana", "")
+	o.wants("the challenge again", err, bridge.CodeForbidden)
+	_, err = o.keys.Begin(t.Context(), "zoe")
+	o.wants("an unknown person", err, bridge.CodeNotFound)
+
+	o.wants("the last one", o.keys.Revoke(t.Context(), "ana", "ana", first.Name()), bridge.CodeForbidden)
+	second, err := o.add("ana", "")
+	o.wants("another", err, "")
+	o.wants("of another person", o.keys.Revoke(t.Context(), "bo", "ana", first.Name()), bridge.CodeForbidden)
+	o.wants("unknown", o.keys.Revoke(t.Context(), "ana", "ana", "AAAA"), bridge.CodeNotFound)
+	o.wants("one of two", o.keys.Revoke(t.Context(), "ana", "ana", first.Name()), "")
+	o.wants("the last one", o.keys.Revoke(t.Context(), "ana", "ana", second.Name()), bridge.CodeForbidden)
+	o.wants("by an administrator", o.keys.Revoke(t.Context(), "cy", "ana", second.Name()), "")
+	o.wants("use a revoked key", o.keys.Use(t.Context(), second), bridge.CodeForbidden)
+	if has, err := o.keys.Has(t.Context(), "ana"); has || err != nil {
+		t.Errorf("ana has a key: %v, %v", has, err)
+	}
+	keys, err := o.keys.Keys(t.Context())
+	if err != nil || len(keys.Keys) != 2 || keys.Keys[0].Revoked == "" {
+		t.Errorf("the exported keys are %+v, %v", keys, err)
+	}
+
+	entries, _, err := o.store.AuditNewest(t.Context(), "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var actions []string
+	for _, a := range entries {
+		var c bridge.PasskeyChange
+		if a.Type != bridge.AuditPasskey || json.Unmarshal(a.Data, &c) != nil || c.Person != "ana" {
+			t.Errorf("the entry is %+v", a)
+		}
+		actions = append([]string{c.Action + " by " + c.By}, actions...)
+	}
+	if got := strings.Join(actions, ", "); got != "added by ana, added by ana, revoked by ana, revoked by cy" {
+		t.Errorf("the entries are %s", got)
+	}
+}
+
+// TestForeignKey checks that a key that was written to Redis without nod, or
+// changed there, does not count.
+func TestForeignKey(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	c, err := o.add("ana", "")
+	o.wants("add", err, "")
+	forged := c
+	forged.ID = []byte("forged")
+	o.wants("write", o.store.AddPasskey(t.Context(), forged), "")
+	if all, err := o.keys.Of(t.Context(), "ana"); err != nil || len(all) != 1 || all[0].Name() != c.Name() {
+		t.Errorf("the keys are %+v, %v", all, err)
+	}
+	c.Counter = 9 // with the proof of another counter
+	o.wants("change", o.store.UsePasskey(t.Context(), c), "")
+	if has, err := o.keys.Has(t.Context(), "ana"); has || err != nil {
+		t.Errorf("the changed key counts: %v, %v", has, err)
+	}
+}
+
+// TestCodes checks that one-time codes count once, are limited in number, and
+// that their secret is not readable in Redis.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	text, url, err := o.keys.NewCodes("ana")
+	o.wants("new", err, "")
+	if !strings.HasPrefix(url, "otpauth://totp/") || !strings.Contains(url, text) {
+		t.Errorf("the URL is %s", url)
+	}
+	secret, err := passkey.TOTPSecret(text)
+	o.wants("secret", err, "")
+	step := time.Now().Unix() / 30
+	o.wants("a wrong code", o.keys.AddCodes(t.Context(), "ana", text, "x"), bridge.CodeForbidden)
+	o.wants("none yet", o.keys.UseCode(t.Context(), "ana", passkey.TOTPCode(secret, step)), bridge.CodeForbidden)
+	o.wants("add", o.keys.AddCodes(t.Context(), "ana", text, passkey.TOTPCode(secret, step)), "")
+	stored, err := o.store.TOTP(t.Context(), "ana")
+	if err != nil || bytes.Contains(stored.Sealed, secret) || strings.Contains(string(stored.Sealed), text) {
+		t.Errorf("the stored codes are %+v, %v", stored, err)
+	}
+	o.wants("used", o.keys.UseCode(t.Context(), "ana", passkey.TOTPCode(secret, step)), bridge.CodeForbidden)
+	o.wants("next", o.keys.UseCode(t.Context(), "ana", passkey.TOTPCode(secret, step+1)), "")
+	o.wants("again", o.keys.UseCode(t.Context(), "ana", passkey.TOTPCode(secret, step+1)), bridge.CodeForbidden)
+	for range 5 {
+		err = o.keys.UseCode(t.Context(), "ana", "000000")
+	}
+	o.wants("guesses", err, bridge.CodeRateLimited)
+	o.wants("of another person", o.keys.RemoveCodes(t.Context(), "bo", "ana"), bridge.CodeForbidden)
+	o.wants("remove", o.keys.RemoveCodes(t.Context(), "ana", "ana"), "")
+	if has, err := o.keys.HasCodes(t.Context(), "ana"); has || err != nil {
+		t.Errorf("ana has codes: %v, %v", has, err)
+	}
+}

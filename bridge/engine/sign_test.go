@@ -1,0 +1,468 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
+	"github.com/nodbridge/nod/bridge/proof"
+)
+
+const publicURL = "https://nod.example.com"
+
+// bureau is a world in which approvals require a proof.
+type bureau struct {
+	*world
+	site   passkey.Site
+	signer *proof.Signer
+	auth   map[string]*passkeytest.Authenticator
+}
+
+// newBureau returns a bureau in which ana, bo and cy have a passkey.
+func newBureau(t *testing.T, need *bridge.StepUp, change ...func(*setup)) *bureau {
+	t.Helper()
+	site, err := passkey.NewSite(publicURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bureau{site: site, auth: map[string]*passkeytest.Authenticator{}}
+	if b.signer, err = proof.NewSigner(bytes.Repeat([]byte{5}, 32)); err != nil {
+		t.Fatal(err)
+	}
+	s := newSetup()
+	r := routeTo("C1", "ana", "bo", "cy", "di")
+	r.StepUp = need
+	s.routes["default"], s.signer, s.site = r, b.signer, &site
+	for _, f := range change {
+		f(&s)
+	}
+	b.world = newWorld(t, s)
+	for _, who := range []string{"ana", "bo", "cy"} {
+		b.enroll(who)
+	}
+	return b
+}
+
+// enroll gives a person a passkey.
+func (b *bureau) enroll(who string) {
+	b.t.Helper()
+	a := passkeytest.New(b.t, publicURL)
+	options, err := b.engine.Passkeys.Begin(b.t.Context(), who)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var o struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(options, &o); err != nil {
+		b.t.Fatal(err)
+	}
+	_, err = b.engine.Passkeys.Enroll(b.t.Context(), engine.Enrollment{
+		Person: who, Challenge: o.Challenge, Response: a.Create(b.t, options),
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.auth[who] = a
+}
+
+// codes gives a person one-time codes, and returns the next one.
+func (b *bureau) codes(who string) string {
+	b.t.Helper()
+	text, _, err := b.engine.Passkeys.NewCodes(who)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	secret, err := passkey.TOTPSecret(text)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	step := time.Now().Unix() / 30
+	if err := b.engine.Passkeys.AddCodes(b.t.Context(), who, text, passkey.TOTPCode(secret, step)); err != nil {
+		b.t.Fatal(err)
+	}
+	return passkey.TOTPCode(secret, step+1)
+}
+
+// asked clicks an approval, and returns the secret of the link that the person
+// gets.
+func (b *bureau) asked(who string, id bridge.ID, d bridge.Decision) string {
+	b.t.Helper()
+	v := b.press(who, id, "C1", d, "")
+	secret, ok := strings.CutPrefix(v.Link, publicURL+engine.SignPath)
+	if v.Kind != bridge.VerdictSign || !ok {
+		b.t.Fatalf("no link: %+v", v)
+	}
+	b.state(id, bridge.StatePending)
+	return secret
+}
+
+// signature lets a person sign what the page of a ticket asks for.
+func (b *bureau) signature(who, secret string) engine.Proof {
+	b.t.Helper()
+	s, err := b.engine.SignPage(b.t.Context(), secret)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return engine.Proof{Passkey: b.auth[who].Get(b.t, s.Options)}
+}
+
+// refused checks that a proof is refused with a code and a text, and that
+// nothing changes.
+func (b *bureau) refused(id bridge.ID, secret string, p engine.Proof, code bridge.Code, text string) {
+	b.t.Helper()
+	before := b.get(id)
+	note, err := b.engine.Sign(b.t.Context(), secret, p)
+	if bridge.ErrorCode(err) != code || !strings.Contains(bridge.PublicError(err).Message, text) {
+		b.t.Errorf("%q, %v (want %s: …%s…)", note, err, code, text)
+	}
+	after := b.get(id)
+	if after.State != before.State || len(after.Votes) != len(before.Votes) || after.Revision != before.Revision {
+		b.t.Errorf("the refusal of %q changed the request: %s, %d votes", text, after.State, len(after.Votes))
+	}
+}
+
+var passkeyNeeded = &bridge.StepUp{Method: bridge.AssurancePasskey}
+
+// TestSigned checks that an approval counts only once the person has signed it,
+// and that its receipt proves it.
+func TestSigned(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, passkeyNeeded)
+	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
+	secret := b.asked("ana", id, bridge.DecideOnce)
+	for range 3 { // link previews
+		if _, err := b.engine.SignPage(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret))
+	if err != nil || !strings.Contains(note, "approved once") {
+		t.Fatal(note, err)
+	}
+	rec, err := b.engine.Get(t.Context(), id)
+	if err != nil || rec.State != bridge.StateApproved || rec.Response.Assurance != bridge.AssurancePasskey {
+		t.Fatalf("%s %+v %v", rec.State, rec.Response, err)
+	}
+	keys := b.signer.PublicKeys()
+	got, err := keys.VerifyRecord(rec)
+	if err != nil || got.Assertion == nil || got.Assurance != bridge.AssurancePasskey {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if s := got.Assertion.Statement; s.Request != string(id) || s.Payload != rec.Interaction.Digest || s.Person != "ana" || s.Decision != "approved" {
+		t.Errorf("%+v", s)
+	}
+	ana, _ := b.engine.Passkeys.Of(t.Context(), "ana")
+	if err := passkey.Verify(*got.Assertion, ana[0].PublicKey, b.site.RPID(), b.site.Origins()); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(got.Words(), "ana (chat U-ana) with a passkey") {
+		t.Error(got.Words())
+	}
+	if _, err := b.engine.SignPage(t.Context(), secret); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Error("the link works twice:", err)
+	}
+	eventually(t, "the card says so", func() bool {
+		v := b.drawn(id, "C1")
+		return v.Record.Response != nil && v.Record.Response.Assurance == bridge.AssurancePasskey
+	})
+}
+
+// TestDenyNeedsNoProof checks that a denial never needs a proof.
+func TestDenyNeedsNoProof(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, passkeyNeeded)
+	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
+	if v := b.press("di", id, "C1", bridge.DecideDeny, ""); v.Kind != bridge.VerdictSettled {
+		t.Errorf("%+v", v)
+	}
+	b.state(id, bridge.StateDenied)
+}
+
+// TestUnproven checks that nothing but a proof approves a request that requires
+// one, whichever way the approval comes.
+func TestUnproven(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, passkeyNeeded)
+	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
+	b.asked("ana", id, bridge.DecideOnce)
+	if v := b.press("ana", id, "C1", bridge.DecideEdit, `{"command":"make less"}`); v.Kind != bridge.VerdictSign {
+		t.Errorf("an edit: %+v", v)
+	}
+	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden || !strings.Contains(v.Note, "you have none") {
+		t.Errorf("a person without a passkey: %+v", v)
+	}
+	err := b.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce})
+	if e := bridge.PublicError(err); e.Code != bridge.CodeForbidden || !strings.HasPrefix(e.Link, publicURL+engine.SignPath) {
+		t.Errorf("the API: %v", err)
+	}
+	b.reload(func() setup { s := b.setup; s.site = nil; return s }())
+	if v := b.press("ana", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden {
+		t.Errorf("without proofs: %+v", v)
+	}
+	b.state(id, bridge.StatePending)
+}
+
+// TestProofRefused checks that a proof for something else is refused, and that
+// nothing changes.
+func TestProofRefused(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, passkeyNeeded)
+	bot := bridge.Agent{Name: "bot"}
+	id := b.open(bot, shell("make deploy")).Interaction.ID
+	other := b.open(bot, shell("make other")).Interaction.ID
+	secret := b.asked("ana", id, bridge.DecideOnce)
+
+	elsewhere := b.signature("ana", b.asked("ana", other, bridge.DecideOnce))
+	b.refused(id, secret, elsewhere, bridge.CodeForbidden, "")
+	edit := b.press("ana", id, "C1", bridge.DecideEdit, `{"command":"make less"}`)
+	b.refused(id, secret, b.signature("ana", strings.TrimPrefix(edit.Link, publicURL+engine.SignPath)), bridge.CodeForbidden, "")
+	b.refused(id, secret, b.signature("bo", b.asked("bo", id, bridge.DecideOnce)), bridge.CodeForbidden, "")
+	b.refused(id, secret, b.signature("bo", secret), bridge.CodeForbidden, "")
+	b.refused(id, secret, engine.Proof{Code: "123456"}, bridge.CodeForbidden, "needs a passkey")
+	b.refused(id, secret, engine.Proof{Passkey: json.RawMessage(`{"id":"x"}`)}, bridge.CodeInvalid, "")
+	b.refused(id, "nonsense", b.signature("ana", secret), bridge.CodeNotFound, "not valid")
+
+	ana := b.auth["ana"]
+	ana.Flags = passkeytest.UserPresent
+	b.refused(id, secret, b.signature("ana", secret), bridge.CodeForbidden, "")
+	ana.Flags |= passkeytest.UserVerified
+	ana.Origin = "https://evil.example"
+	b.refused(id, secret, b.signature("ana", secret), bridge.CodeForbidden, "")
+	ana.Origin = publicURL
+	was := ana.Counter
+	ana.Counter = was + 100
+	if _, err := b.engine.Sign(t.Context(), b.asked("ana", other, bridge.DecideOnce), b.signature("ana", b.asked("ana", other, bridge.DecideOnce))); err == nil {
+		t.Error("a signature for another link of the same request was accepted")
+	}
+	ana.Counter = was
+	used := b.signature("ana", secret)
+	if _, err := b.engine.Sign(t.Context(), b.asked("ana", other, bridge.DecideOnce), used); err == nil {
+		t.Error("a signature for another request was accepted")
+	}
+	third := b.open(bot, shell("make third")).Interaction.ID
+	ana.Counter = was + 1000
+	ahead := b.asked("ana", third, bridge.DecideOnce)
+	if _, err := b.engine.Sign(t.Context(), ahead, b.signature("ana", ahead)); err != nil {
+		t.Fatal(err)
+	}
+	ana.Counter = was
+	b.refused(id, secret, b.signature("ana", secret), bridge.CodeForbidden, "counter")
+	ana.Counter = was + 2000
+	creds, _ := b.engine.Passkeys.Of(t.Context(), "ana")
+	good := b.signature("ana", secret)
+	creds[0].Revoked = time.Now()
+	if err := b.store.RevokePasskey(t.Context(), creds[0]); err != nil {
+		t.Fatal(err)
+	}
+	b.refused(id, secret, good, bridge.CodeForbidden, "")
+	b.state(id, bridge.StatePending)
+}
+
+// TestTicketEnds checks that a link does not outlive its request, a change of
+// its terms, or the right of its person to approve.
+func TestTicketEnds(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, passkeyNeeded)
+	bot := bridge.Agent{Name: "bot"}
+	id := b.open(bot, shell("make deploy")).Interaction.ID
+	secret := b.asked("ana", id, bridge.DecideOnce)
+	late := b.signature("ana", secret)
+	b.press("bo", id, "C1", bridge.DecideDeny, "")
+	b.refused(id, secret, late, bridge.CodeConflict, "Already decided")
+
+	second := b.open(bot, shell("make second")).Interaction.ID
+	gone := b.asked("cy", second, bridge.DecideOnce)
+	signed := b.signature("cy", gone)
+	s := b.setup
+	s.routes = map[string]bridge.Route{"default": routeTo("C1", "ana", "bo")}
+	b.reload(s)
+	if _, err := b.engine.Sign(t.Context(), gone, signed); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("a person who was removed: %v", err)
+	}
+	b.state(second, bridge.StatePending)
+	if v := b.press("ana", second, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSign {
+		t.Errorf("a weaker config removed the requirement: %+v", v)
+	}
+
+	amended := b.asked("ana", second, bridge.DecideOnce)
+	signed = b.signature("ana", amended)
+	s.policy = ruledBy(bridge.Ruling{Effect: bridge.EffectAsk, Quorum: 2, Risk: "high"})
+	b.reload(s)
+	before := b.get(second).Interaction.Terms
+	if _, err := b.engine.Sign(t.Context(), amended, signed); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Error(err)
+	}
+	if got := b.get(second); got.State != bridge.StatePending || got.Interaction.Terms != before+1 || len(got.Votes) > 0 {
+		t.Errorf("%s, terms %d", got.State, got.Interaction.Terms)
+	}
+	b.refused(second, amended, signed, bridge.CodeConflict, "requirements have changed")
+}
+
+// TestProofOnce checks that a signature counts once, even if the daemon stops
+// between the signature and the outcome.
+func TestProofOnce(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, passkeyNeeded)
+	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
+	secret := b.asked("ana", id, bridge.DecideOnce)
+	signed := b.signature("ana", secret)
+	s := b.setup
+	b.between = stopped{b.store}
+	b.reload(s)
+	if _, err := b.engine.Sign(t.Context(), secret, signed); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		t.Fatal(err)
+	}
+	b.state(id, bridge.StatePending)
+	b.between = nil
+	b.reload(s)
+	b.refused(id, secret, signed, bridge.CodeForbidden, "")
+	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
+		t.Fatal(err)
+	}
+	b.state(id, bridge.StateApproved)
+	b.refused(id, secret, signed, bridge.CodeNotFound, "")
+}
+
+// stopped is a store whose daemon stops before any outcome is stored.
+type stopped struct{ bridge.Store }
+
+func (s stopped) Settle(context.Context, bridge.Settlement) (bridge.Record, bool, error) {
+	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "the daemon stopped")
+}
+
+// TestQuorumProof checks that a quorum is not reached before the required
+// number of approvals has a proof, and that others may approve with a click.
+func TestQuorumProof(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, &bridge.StepUp{Method: bridge.AssurancePasskey, Approvals: 1}, func(s *setup) {
+		r := s.routes["default"]
+		r.Quorum = 2
+		s.routes["default"] = r
+	})
+	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
+	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSettled {
+		t.Fatalf("%+v", v)
+	}
+	secret := b.asked("ana", id, bridge.DecideOnce)
+	if got := b.get(id); len(got.Votes) != 1 || got.Missing() != "1 more with a passkey" {
+		t.Errorf("%d votes, missing %q", len(got.Votes), got.Missing())
+	}
+	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := b.engine.Get(t.Context(), id)
+	if err != nil || rec.State != bridge.StateApproved || len(rec.Votes) != 2 {
+		t.Fatalf("%s %v %+v", rec.State, err, rec.Votes)
+	}
+	if v := rec.Votes[1]; v.Assurance != bridge.AssurancePasskey || v.Assertion == nil || rec.Votes[0].Assurance != "" {
+		t.Errorf("%+v", rec.Votes)
+	}
+	keys := b.signer.PublicKeys()
+	if _, err := keys.VerifyRecord(rec); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestQuorumUpgrade checks that a person who approved with a click can add the
+// proof.
+func TestQuorumUpgrade(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, &bridge.StepUp{Method: bridge.AssurancePasskey, Approvals: 1}, func(s *setup) {
+		r := s.routes["default"]
+		r.Quorum, r.Must = 2, []string{"di"}
+		s.routes["default"] = r
+	})
+	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
+	if v := b.press("ana", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSettled {
+		t.Fatalf("%+v", v)
+	}
+	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden {
+		t.Fatalf("di has no passkey: %+v", v)
+	}
+	secret := b.asked("ana", id, bridge.DecideOnce)
+	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.get(id); len(got.Votes) != 1 || got.Votes[0].Assurance != bridge.AssurancePasskey {
+		t.Fatalf("%+v", got.Votes)
+	}
+	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSettled {
+		t.Fatalf("%+v", v)
+	}
+	b.state(id, bridge.StateApproved)
+}
+
+// TestCode checks that a one-time code approves only where it is allowed, and
+// that the outcome says that it is weaker.
+func TestCode(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t, &bridge.StepUp{Method: bridge.AssurancePasskey, Fallback: bridge.AssuranceTOTP})
+	code := b.codes("di")
+	bot := bridge.Agent{Name: "bot"}
+	id := b.open(bot, shell("make deploy")).Interaction.ID
+	secret := b.asked("di", id, bridge.DecideOnce)
+	if s, err := b.engine.SignPage(t.Context(), secret); err != nil || !s.Code || s.Options != nil {
+		t.Fatalf("%+v %v", s, err)
+	}
+	b.refused(id, secret, engine.Proof{Code: "x"}, bridge.CodeForbidden, "")
+	if _, err := b.engine.Sign(t.Context(), secret, engine.Proof{Code: code}); err != nil {
+		t.Fatal(err)
+	}
+	rec, _ := b.engine.Get(t.Context(), id)
+	if rec.Response == nil || rec.Response.Assurance != bridge.AssuranceTOTP || rec.Response.Assertion != nil {
+		t.Errorf("%+v", rec.Response)
+	}
+	second := b.open(bot, shell("make second")).Interaction.ID
+	again := b.asked("di", second, bridge.DecideOnce)
+	b.refused(second, again, engine.Proof{Code: code}, bridge.CodeForbidden, "")
+}
+
+// TestProvenGrant checks that a standing approval exists only where a rule
+// allows it, and covers only if it was signed.
+func TestProvenGrant(t *testing.T) {
+	t.Parallel()
+	ask := bridge.Ruling{Effect: bridge.EffectAsk, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}
+	b := newBureau(t, nil, func(s *setup) { s.policy = ruledBy(ask) })
+	bot := bridge.Agent{Name: "bot"}
+	request := func() bridge.Request {
+		r := shell("make deploy")
+		r.Session, r.Approval.Decisions = "s", nil
+		r.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}
+		return r
+	}
+	first := b.open(bot, request()).Interaction.ID
+	if v := b.press("ana", first, "C1", bridge.DecideSession, ""); v.Kind != bridge.VerdictSettled {
+		t.Fatalf("%+v", v)
+	}
+	ask.StepUp = passkeyNeeded
+	s := b.setup
+	s.policy = ruledBy(ask)
+	b.reload(s)
+	second := b.open(bot, request())
+	if second.State.Final() {
+		t.Fatal("a grant without a proof covers a request that requires one")
+	}
+	secret := b.asked("ana", second.Interaction.ID, bridge.DecideSession)
+	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
+		t.Fatal(err)
+	}
+	if third := b.open(bot, request()); third.State != bridge.StateApproved || third.Response.Grant != second.Interaction.ID {
+		t.Errorf("%s %+v", third.State, third.Response)
+	}
+	ask.Scopes = nil
+	s.policy = ruledBy(ask)
+	b.reload(s)
+	fourth := b.open(bot, request())
+	if fourth.State.Final() || slices.Contains(fourth.Interaction.Decisions(), bridge.DecideSession) {
+		t.Errorf("%s %v", fourth.State, fourth.Interaction.Decisions())
+	}
+}

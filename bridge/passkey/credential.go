@@ -1,0 +1,93 @@
+package passkey
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Credential is a public key of a person, as the store keeps it.
+type Credential struct {
+	ID             []byte    `json:"id"`
+	PublicKey      []byte    `json:"public_key"` // COSE
+	Person         string    `json:"person"`
+	Label          string    `json:"label,omitempty"` // chosen by the person, untrusted text
+	Counter        uint32    `json:"counter,omitempty"`
+	Transports     []string  `json:"transports,omitempty"`
+	AAGUID         []byte    `json:"aaguid,omitempty"`
+	BackupEligible bool      `json:"backup_eligible,omitempty"`
+	BackedUp       bool      `json:"backed_up,omitempty"`
+	Created        time.Time `json:"created"`
+	Used           time.Time `json:"used,omitzero"`    // zero if never used
+	Revoked        time.Time `json:"revoked,omitzero"` // zero if valid
+	// Proof shows that a daemon stored the key in this form.
+	Proof string `json:"proof,omitempty"`
+}
+
+// Valid reports whether the key is not revoked.
+func (c Credential) Valid() bool { return c.Revoked.IsZero() }
+
+// Name returns the ID as unpadded base64url.
+func (c Credential) Name() string { return text(c.ID) }
+
+// Grows reports whether an authenticator may follow the counter from with the
+// counter to. Synchronized passkeys always send zero.
+func Grows(from, to uint32) bool { return to > from || from == 0 && to == 0 }
+
+// Store keeps keys. It is safe for concurrent use. Each method returns
+// CodeUnavailable if the store is unreachable.
+type Store interface {
+	// Passkeys returns the keys of a person, oldest first, with revoked
+	// ones.
+	Passkeys(ctx context.Context, person string) ([]Credential, error)
+	// AddPasskey adds a key. It returns CodeConflict if any person has or
+	// had a key with the ID, and if the person has MaxKeys valid keys.
+	AddPasskey(ctx context.Context, c Credential) error
+	// UsePasskey stores Counter, BackedUp and Used of a key that
+	// [Site.Check] returned, in one atomic step. It returns CodeForbidden
+	// and changes nothing if the key is unknown or revoked, or if the
+	// stored counter does not grow.
+	UsePasskey(ctx context.Context, c Credential) error
+	// RevokePasskey stores a key of which Revoked is set. It returns
+	// CodeNotFound for an unknown key, and nil if the key is revoked
+	// already.
+	RevokePasskey(ctx context.Context, c Credential) error
+	// PasskeyPeople returns the names of people with keys, sorted.
+	PasskeyPeople(ctx context.Context) ([]string, error)
+
+	// TOTP returns the one-time codes of a person. Its Sealed is empty if
+	// the person has none.
+	TOTP(ctx context.Context, person string) (TOTP, error)
+	// PutTOTP replaces the one-time codes of a person.
+	PutTOTP(ctx context.Context, t TOTP) error
+	// UseTOTP stores Step and Used of codes, in one atomic step. It returns
+	// CodeForbidden and changes nothing if the person has no codes, if they
+	// were replaced, or if the stored step is not before the new one.
+	UseTOTP(ctx context.Context, t TOTP) error
+	// DropTOTP removes the one-time codes of a person.
+	DropTOTP(ctx context.Context, person string) error
+}
+
+// MaxKeys is the number of valid keys that a person may have.
+const MaxKeys = 20
+
+// find returns the key with an ID.
+func find(creds []Credential, id []byte) (Credential, error) {
+	for _, c := range creds {
+		if !bytes.Equal(c.ID, id) {
+			continue
+		}
+		if !c.Valid() {
+			return c, refuse("this passkey was revoked")
+		}
+		return c, nil
+	}
+	return Credential{}, refuse("this passkey is not known for this person")
+}
+
+// refuse returns the error for a signature that proves nothing.
+func refuse(format string, args ...any) *bridge.Error {
+	return bridge.Errorf(bridge.CodeForbidden, "passkey: "+format, args...)
+}

@@ -1,0 +1,26 @@
+package passkey
+
+import "time"
+
+// Listed is a key of a person as the API and the console list it.
+type Listed struct {
+	Person       string    `json:"person"`
+	ID           string    `json:"id"` // base64url
+	Label        string    `json:"label,omitempty"`
+	Created      time.Time `json:"created"`
+	Used         time.Time `json:"used,omitzero"`    // zero if never used
+	Revoked      time.Time `json:"revoked,omitzero"` // zero if valid
+	Synchronized bool      `json:"synchronized"`     // the key is copied between devices
+}
+
+// List returns keys as the API and the console list them.
+func List(creds []Credential) []Listed {
+	out := []Listed{}
+	for _, c := range creds {
+		out = append(out, Listed{
+			Person: c.Person, ID: c.Name(), Label: c.Label, Created: c.Created, Used: c.Used, Revoked: c.Revoked,
+			Synchronized: c.BackedUp,
+		})
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/broker"
+)
+
+// peerTimeouts is the number of deadlines at once in the row with PostgreSQL.
+const peerTimeouts = 10_000
+
+// peerMeasures returns the rows on other systems that do the core of nod's job.
+// Each runs next to the figure of nod that it is compared with.
+func peerMeasures() []measure {
+	cycles := func(against, peer string, callers int, goal float64) measure {
+		name := "cycles, " + strconv.Itoa(callers) + " callers"
+		return measure{rows: []row{{name, "1/s", against, goal, false}}, run: func(ctx context.Context, b *harness) ([]figures, error) {
+			value, err := b.cycles(ctx, callers)
+			if err != nil {
+				return nil, err
+			}
+			other, err := b.peer(ctx, "-peer", peer, "-callers", strconv.Itoa(callers))
+			return []figures{{value, other}}, err
+		}}
+	}
+	return []measure{
+		cycles("asynq doing the whole job, polling every 5 ms", "asynq", queueCallers, 2),
+		cycles("NATS JetStream KV, flushed each second", "nats", queueCallers, 0.8),
+		cycles("NATS JetStream KV, flushed each second", "nats", 1024, 0.6),
+		{rows: []row{{"cycles, each write flushed, 64 callers", "1/s", "NATS JetStream KV, each write flushed", 2, false}}, run: flushedCycles},
+		cycles("PostgreSQL with LISTEN and NOTIFY, synchronous_commit off", "postgres", queueCallers, 2),
+		cycles("PostgreSQL with LISTEN and NOTIFY, synchronous_commit off", "postgres", 1024, 2),
+		{rows: []row{{"10,000 timeouts at once", "s", "PostgreSQL, 500 with one statement", 2, true}}, run: peerExpiry},
+	}
+}
+
+// flushedCycles measures cycles on a Redis server that flushes each write.
+func flushedCycles(ctx context.Context, b *harness) ([]figures, error) {
+	addr, stop, err := ownRedis(ctx, "--appendfsync", "always")
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	client := newClient(addr)
+	defer client.Close()
+	store, err := broker.New(ctx, broker.Options{Client: client})
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	flushed := *b
+	flushed.client, flushed.store, flushed.addr = client, store, addr
+	value, err := flushed.cycles(ctx, queueCallers)
+	if err != nil {
+		return nil, err
+	}
+	other, err := b.peer(ctx, "-peer", "nats", "-always")
+	return []figures{{value, other}}, err
+}
+
+// peerExpiry measures how long it takes to end requests with one deadline.
+func peerExpiry(ctx context.Context, b *harness) ([]figures, error) {
+	n := min(peerTimeouts, b.pending)
+	run, stop := context.WithCancel(ctx)
+	e := engine.New(engine.Options{Store: b.store})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = e.Run(run) // it ends with run
+	}()
+	defer func() { stop(); <-ended }()
+	due := time.Now().Add(time.Duration(n) * time.Second / openRate).Add(time.Second)
+	_, last, err := b.expire(ctx, n, func() time.Time { return due })
+	if err != nil {
+		return nil, err
+	}
+	other, err := b.peer(ctx, "-peer", "postgres", "-timeouts", strconv.Itoa(n))
+	return []figures{{last, other}}, err
+}
+
+// peerFigure is the output of the program that measures the peers.
+type peerFigure struct {
+	Value   float64 `json:"value"`
+	Skipped string  `json:"skipped"` // why there is no value
+}
+
+// peer runs the program that measures the peers. It returns a skip if the peer
+// is not on this machine.
+func (b *harness) peer(ctx context.Context, args ...string) (float64, error) {
+	args = append([]string{"-addr", b.addr, "-span", b.span.String()}, args...)
+	raw, err := exec.CommandContext(ctx, b.peers, args...).Output()
+	if err != nil {
+		return 0, bridge.Wrap(bridge.CodeUnavailable, err, "--peers: %s", b.peers).WithHint("build it with: make bench")
+	}
+	var f peerFigure
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return 0, bridge.Wrap(bridge.CodeInternal, err, "--peers: %s", b.peers)
+	}
+	if f.Skipped != "" {
+		return 0, skip(f.Skipped)
+	}
+	return f.Value, nil
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// prompt is the text of every request.
+const prompt = `{"prompt":"Deploy version 2 to production?","tool":"deploy","input":{"command":"kubectl apply -f v2.yaml"}}`
+
+// process is a server that is started for a measurement, with its data.
+type process struct {
+	cmd *exec.Cmd
+	dir string
+}
+
+func (p *process) start() error {
+	if err := p.cmd.Start(); err != nil {
+		return errors.Join(err, os.RemoveAll(p.dir))
+	}
+	return nil
+}
+
+func (p *process) stop() {
+	_ = p.cmd.Process.Kill() // its data is not kept
+	_ = p.cmd.Wait()
+	_ = os.RemoveAll(p.dir)
+}
+
+// await repeats f until it succeeds, for half a minute.
+func await(f func() error) error {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		err := f()
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,150 @@
+package daemon_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/render"
+)
+
+// consolePages lists the pages of the console, by what a page shows.
+var consolePages = []struct{ title, path string }{
+	{"Inbox", "inbox"}, {"Inbox, filtered", "inbox?text=make&agent=tester"}, {"One request", "i/ID"}, {"Sessions", "sessions"}, {"History", "history"},
+	{"Grants", "grants"}, {"Policy", "policy"}, {"People", "people"}, {"Routes", "routes"}, {"Audit log", "audit"}, {"Receipts", "receipts"},
+	{"Coverage", "coverage"}, {"Health", "health"},
+}
+
+// shot is a picture of a page with its title.
+type shot struct {
+	title string
+	png   []byte
+}
+
+// TestPicturesOfConsole looks at every page of the console, in light and dark, on
+// a screen and on a phone. No page is wider than the screen, and axe finds no
+// barrier. With NOD_SCREENSHOTS, it keeps the pictures as sheets.
+func TestPicturesOfConsole(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		withConsole(c)
+		bo := c.People["bo"]
+		bo.Auditor = true
+		c.People["bo"] = bo
+	}})
+	id := fillConsole(r)
+	base := r.Daemons[0].URL + "/console/"
+	drive(t, ctx, "log in", chromedp.Navigate(base), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), chromedp.WaitNotPresent("#token"))
+	for _, mode := range []struct {
+		name          string
+		width, height int64
+		dark          bool
+		columns       int
+	}{{"light", 1180, 820, false, 3}, {"dark", 1180, 820, true, 3}, {"phone", 360, 780, false, 5}, {"phone-dark", 360, 780, true, 5}} {
+		var shots []shot
+		drive(t, ctx, mode.name, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(mode.width, mode.height), chromedp.Navigate(base), chromedp.WaitVisible("#main h1"))
+		if mode.dark {
+			drive(t, ctx, "dark", script(dark))
+		}
+		for _, p := range consolePages {
+			path := strings.Replace(p.path, "ID", string(id), 1)
+			drive(t, ctx, p.title, script(`document.getElementById("main").replaceChildren()`), script(fmt.Sprintf("location.hash = %q", "#/"+path)), chromedp.WaitVisible("#main h1, #main .card"))
+			wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))
+			if err != nil || wide {
+				t.Errorf("%s (%s) is wider than %d pixels: %v", p.title, mode.name, mode.width, err)
+			}
+			axe(t, ctx, p.title+", "+mode.name)
+			png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			shots = append(shots, shot{p.title, png})
+		}
+		if dir := os.Getenv("NOD_SCREENSHOTS"); dir != "" {
+			consoleSheet(t, filepath.Join(dir, "console-pages-"+mode.name+".png"), int(mode.width), mode.columns, shots)
+		}
+	}
+}
+
+// fillConsole gives every page something to show, and returns the ID of a
+// pending request.
+func fillConsole(r *rig.Rig) bridge.ID {
+	r.T.Helper()
+	ask := func(command, prompt string, left time.Duration) rig.Asked {
+		a := rig.Approval()
+		raw, _ := json.Marshal(map[string]string{"command": command}) // texts always encode
+		a.Prompt, a.Session, a.Approval.Tool, a.Approval.Input, a.Approval.Where = prompt, "release-42", "Bash", raw, "build-7:/srv/shop"
+		a.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}
+		a.Timeout = bridge.Duration(left)
+		return r.Ask(a)
+	}
+	if _, err := r.Agent.Report(r.Ctx, "release-42", bridge.SessionReport{
+		State: bridge.SessionWorking, Title: "Release 42", Host: "build-7", Folder: "/srv/shop", Branch: "main", Step: "Bash: make release",
+	}); err != nil {
+		r.T.Fatal(err)
+	}
+	granted := ask("make test", "Runs the tests first.", time.Hour)
+	r.Decide("ana", granted.On("slack"), render.LabelSession)
+	granted.End()
+	denied := ask("git push --force", "Replaces the branch.", time.Hour)
+	r.Press("ana", denied.On("slack"), "Deny")
+	denied.End()
+	ask("make release", "Builds the release.", 4*time.Minute)
+	ask("make deploy REGION=eu", "Deploys to Europe.", 20*time.Minute)
+	ask(strings.Repeat("echo one more line\n", 40), "Prints a report.", 2*time.Hour)
+	err := client.New(r.Daemons[0].URL, rig.TestAgentToken, nil).ReportCoverage(r.Ctx, bridge.HostCoverage{Host: "build-7", User: "ana", Program: "0.2.0", Agents: []bridge.AgentCoverage{
+		{Agent: "claude", Title: "Claude Code", Version: "2.1.330", Level: bridge.CoverageGated, Reasons: []string{"* in /home/ana/.claude/settings.json fails closed in Claude Code 2.1.330"}, Tested: "2.1.330"},
+		{Agent: "cursor", Title: "Cursor", Level: bridge.CoverageOpen, Reasons: []string{"a hook of Cursor fails open: it does not set failClosed"}, Fix: `set "failClosed": true on it`},
+	}})
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return ask("kubectl delete pod api-7f", "The pod hangs.", time.Hour).Interaction.ID
+}
+
+// consoleSheet lays pictures out on one sheet at half of their size on a screen,
+// and at their full size on a phone.
+func consoleSheet(t *testing.T, path string, width, columns int, shots []shot) {
+	t.Helper()
+	if width > 600 {
+		width /= 2
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<!doctype html><style>body{margin:0;background:#8a8f98;display:grid;grid-template-columns:repeat(%d,%dpx);gap:14px;padding:14px;width:max-content}figure{margin:0}figcaption{background:#23262e;color:#fff;font:600 13px/1.4 system-ui;padding:5px 12px}img{display:block;width:100%%}</style>`, columns, width)
+	for _, s := range shots {
+		fmt.Fprintf(&b, `<figure><figcaption>%s</figcaption><img src="data:image/png;base64,%s"></figure>`, s.title, base64.StdEncoding.EncodeToString(s.png))
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte(b.String())) // the browser may be gone
+	}))
+	defer server.Close()
+	ctx := browser(t)
+	drive(t, ctx, "lay out", chromedp.EmulateViewport(int64(columns*(width+14)+14), 800), chromedp.Navigate(server.URL))
+	height, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`document.documentElement.scrollHeight`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drive(t, ctx, "resize", chromedp.EmulateViewport(int64(columns*(width+14)+14), int64(height)))
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, compact(t, png), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// TestHookWake checks that a message wakes an idle session once and stays for
+// the hook that watches, and that nothing else wakes one.
+func TestHookWake(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	ana := steerable(r, "s1")
+	cache := t.TempDir()
+	start := func(entry, event, flag string) *hooked {
+		t.Helper()
+		h := &hooked{cmd: exec.Command(rig.Binary(t), "hook", "claude", flag), done: make(chan int, 1)}
+		h.cmd.Env = append(h.cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken,
+			"HOME="+cache, "XDG_CACHE_HOME="+cache, "CLAUDE_CODE_ENTRYPOINT="+entry)
+		h.cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s1","hook_event_name":%q}`, event))
+		h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.err
+		if err := h.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			_ = h.cmd.Wait() // the exit code is checked instead
+			h.done <- h.cmd.ProcessState.ExitCode()
+		}()
+		t.Cleanup(func() { _ = h.cmd.Process.Kill() })
+		return h
+	}
+	waits := func(h *hooked) {
+		t.Helper()
+		select {
+		case code := <-h.done:
+			t.Fatalf("the hook ends with %d: %s", code, h.err.String())
+		case <-time.After(2 * wakeSettle):
+		}
+	}
+	say := func(text string) bridge.Steering {
+		t.Helper()
+		m, err := ana.Steer(t.Context(), "", "s1", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	start("sdk-cli", "Stop", "--wake").exit(t, 0) // claude -p waits for the hook
+	start("cli", "SubagentStop", "--wake").exit(t, 0)
+
+	first := start("cli", "Stop", "--wake")
+	waits(first)
+	second := start("cli", "Stop", "--wake") // of the next turn
+	first.exit(t, 0)
+	m := say("go on")
+	if second.exit(t, hookBlocks); second.out.String() != "" || !strings.Contains(second.err.String(), wakeText) {
+		t.Errorf("the hook prints %q and %q", second.out.String(), second.err.String())
+	}
+	if m, err := ana.Steering(t.Context(), "s1", m.ID); err != nil || m.Fate != bridge.FateWaiting {
+		t.Errorf("before the prompt, the message is %s, %v", m.Fate, err)
+	}
+	if got := start("cli", "UserPromptSubmit", "--watch").exit(t, 0); strings.Count(got, "'go on'") != 1 {
+		t.Errorf("at the prompt, the agent gets %s", got)
+	}
+
+	third := start("cli", "Stop", "--wake")
+	waits(third) // the message was read
+	start("cli", "PostToolUse", "--watch").exit(t, 0)
+	third.exit(t, 0) // the session works again
+
+	say("later")
+	if _, err := ana.StopSession(t.Context(), "", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	fourth := start("cli", "Stop", "--wake")
+	waits(fourth)
+	if err := fourth.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}

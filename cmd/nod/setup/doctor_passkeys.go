@@ -1,0 +1,173 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/config"
+)
+
+// clockLimit is the clock difference to a browser's server beyond which
+// one-time codes, which change every 30 seconds, may not be accepted.
+const clockLimit = 15 * time.Second
+
+// demand is a proof that approvals on a route require.
+type demand struct {
+	need     int  // approvals that need the proof
+	fallback bool // a one-time code is enough everywhere
+}
+
+// demands returns the routes on which approvals may require a proof. A risk
+// level or a rule can apply on each route.
+func demands(c config.Config) map[string]demand {
+	var anywhere []*config.StepUp
+	for _, r := range c.Risks {
+		anywhere = append(anywhere, r.StepUp)
+	}
+	for _, r := range c.Policy {
+		anywhere = append(anywhere, r.StepUp)
+	}
+	out := map[string]demand{}
+	for name, r := range c.Routes {
+		for _, s := range append(slices.Clone(anywhere), r.StepUp) {
+			if s == nil {
+				continue
+			}
+			need := s.Approvals
+			if need == 0 {
+				need = max(1, r.Quorum)
+			}
+			was, known := out[name]
+			out[name] = demand{max(was.need, need), s.Fallback != "" && (was.fallback || !known)}
+		}
+	}
+	return out
+}
+
+// examinePasskeys checks the site that passkeys belong to, and whether the
+// people who have to sign can do so.
+func (d *Doctor) examinePasskeys(ctx context.Context, c config.Config, client redis.UniversalClient) {
+	wanted := demands(c)
+	if len(wanted) == 0 && (!c.Console.Enabled || c.Console.URL == "") {
+		return // no one needs a passkey
+	}
+	site, err := passkey.NewSite(c.Console.URL)
+	if err != nil {
+		d.fail("passkeys.site", err)
+		return
+	}
+	d.add("passkeys.site", bridge.FindingOK, "people sign on "+site.Origins()[0]+" (RP ID "+site.RPID()+")", "")
+	d.examineSite(ctx, site.Origins()[0])
+	has, err := broker.ReadEnrolled(ctx, client, c.Redis.Prefix)
+	if err != nil {
+		d.fail("passkeys.people", err)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		d.examineSigners(c, name, wanted[name], has)
+	}
+	d.examineEnrolled(c, has)
+}
+
+// examineSite checks that nod answers at the address that browsers use, and
+// compares the clocks.
+func (d *Doctor) examineSite(ctx context.Context, origin string) {
+	const fix = "let the reverse proxy pass this host name to nod, or correct console.url"
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+"/healthz", nil)
+	if err != nil {
+		d.add("passkeys.url", bridge.FindingFailed, "invalid URL "+origin, fix)
+		return
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		d.add("passkeys.url", bridge.FindingWarning, "nod is not reachable at "+origin+" from this machine", fix)
+		return
+	}
+	defer resp.Body.Close()
+	var h struct {
+		Status string `json:"status"`
+	}
+	if json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&h) != nil || h.Status == "" {
+		d.add("passkeys.url", bridge.FindingFailed, "the server at "+origin+" is not nod", fix)
+		return
+	}
+	d.add("passkeys.url", bridge.FindingOK, "nod answers at "+origin, "")
+	at, err := http.ParseTime(resp.Header.Get("Date"))
+	if off := time.Since(at).Abs().Round(time.Second); err == nil && off > clockLimit {
+		d.add("passkeys.clock", bridge.FindingWarning, "this clock differs by "+off.String()+" from that of the daemon",
+			"synchronize the clocks with NTP; links and one-time codes depend on them")
+	}
+}
+
+// examineSigners checks whether enough responders of a route can sign.
+func (d *Doctor) examineSigners(c config.Config, route string, want demand, has broker.Enrolled) {
+	check := "passkeys." + route
+	var able, unable []string
+	for _, who := range members(c, c.Routes[route].Responders) {
+		if has.Passkeys[who] > 0 || want.fallback && has.Codes[who] {
+			able = append(able, who)
+		} else {
+			unable = append(unable, who)
+		}
+	}
+	fix := "invite them: nod passkey invite PERSON"
+	if len(unable) == 1 {
+		fix = "run nod passkey invite " + unable[0]
+	}
+	switch {
+	case len(able) < want.need && !open(c, c.Routes[route].Responders):
+		d.add(check, bridge.FindingFailed, fmt.Sprintf("approvals need a passkey of %d people, but only %d can sign; without one: %s",
+			want.need, len(able), strings.Join(unable, ", ")), fix)
+	case len(unable) > 0:
+		d.add(check, bridge.FindingWarning, "some responders cannot sign, because they have no passkey: "+strings.Join(unable, ", "), fix)
+	default:
+		d.add(check, bridge.FindingOK, "all known responders can sign", "")
+	}
+}
+
+// open reports whether responders include a group whose members the config does
+// not list.
+func open(c config.Config, responders []string) bool {
+	return slices.ContainsFunc(responders, func(r string) bool {
+		group, ok := strings.CutPrefix(r, bridge.GroupMark)
+		g := c.Groups[group]
+		return ok && (g.OnCall != "" || slices.ContainsFunc(c.Platforms(), func(p string) bool { return g.Native(p) != "" }))
+	})
+}
+
+// examineEnrolled reports people who have only one passkey, and that no one can
+// invite people.
+func (d *Doctor) examineEnrolled(c config.Config, has broker.Enrolled) {
+	var single []string
+	admins := 0
+	for _, name := range slices.Sorted(maps.Keys(c.People)) {
+		if c.People[name].Administrator {
+			admins++
+		}
+		if has.Passkeys[name] == 1 {
+			single = append(single, name)
+		}
+	}
+	if admins == 0 {
+		d.add("passkeys.invite", bridge.FindingWarning, "no person is an administrator, so no one can invite people to add a passkey",
+			"set administrator: true for a person with a token under people")
+	}
+	if len(single) > 0 {
+		d.add("passkeys.people", bridge.FindingWarning, "people with only one passkey: "+strings.Join(single, ", "),
+			"they should add a second one on another device, in the console under Passkeys")
+	}
+}

@@ -1,0 +1,368 @@
+"""What the client does, apart from sockets and clocks.
+
+Each operation is a generator. It yields a ``Call`` or a ``Sleep``, and gets the
+response back. Nod runs it with sockets, and AsyncNod with asyncio.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any, Dict, Generator, Optional, Sequence, Union
+from urllib.parse import quote, urlencode
+
+from ._canonical import dumps, loads, text
+from ._errors import NodError, Refused, Unexpected, Unreachable
+from ._http import Lost, Reply
+from ._receipt import verify, verify_answer
+from ._record import UUID, known, same
+from ._types import OPERATIONS
+
+POLL = 25.0  # seconds of one wait; shorter than the timeouts of most proxies
+GRACE = 10.0
+RETRY_FIRST, RETRY_MOST = 0.1, 3.0
+SHORT_POLL = 0.5
+
+CODES = (
+    "invalid", "unsupported", "unauthenticated", "forbidden", "not_found", "conflict", "rate_limited", "unavailable",
+    "internal",
+)
+
+
+# The fields of an answer of a person.
+REPLY = ("decision", "reason", "input", "confirm", "terms", "answers", "others", "decline")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One HTTP call that takes at most ``limit`` seconds."""
+
+    method: str
+    target: str
+    headers: Dict[str, str]
+    body: Optional[bytes]
+    limit: float
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """A pause in seconds."""
+
+    seconds: float
+
+
+Steps = Generator[Union[Call, Sleep], Any, Any]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The outcome of an approval. It is true only if someone, or a rule, approved."""
+
+    approved: bool
+    state: str
+    input: Any  # what to run: the input that was sent or, if a person edited it, theirs
+    edited: bool
+    scope: str
+    reason: str
+    record: Any
+
+    def __bool__(self) -> bool:
+        return self.approved
+
+
+class Core:
+    """The operations of one daemon."""
+
+    def __init__(self, token: str, patience: float, keys: Any, trace: str) -> None:
+        self.patience = patience
+        self.keys = keys
+        self.headers = {"Authorization": "Bearer " + token, "User-Agent": "nodbridge-python"}
+        if trace:
+            self.headers["Traceparent"] = trace
+
+    # Requests of agents.
+
+    def request(self, body: Dict[str, Any], key: Optional[str]) -> Steps:
+        """Open a request and wait until it is closed or deferred."""
+        record = yield from self.open(body, key)
+        return (yield from self._closed(record, body))
+
+    def open(self, body: Dict[str, Any], key: Optional[str]) -> Steps:
+        """Open a request. The key exists before the first call, so that repeats are safe."""
+        key = key or str(uuid.uuid4())
+        return (yield from self._record("createInteraction", body=dict(body), sent=body, key=key))
+
+    def wait(self, id: str, sent: Optional[Dict[str, Any]] = None) -> Steps:
+        """Wait until a request is closed or deferred."""
+        while True:
+            began = time.monotonic()
+            query = {"wait": "%ds" % POLL}
+            record = yield from self._record("getInteraction", id=id, sent=sent, query=query, limit=POLL + GRACE)
+            if record["state"] != "pending" or record.get("queued"):
+                return record
+            if time.monotonic() - began < SHORT_POLL:  # the daemon did not wait
+                yield Sleep(SHORT_POLL)
+
+    def _closed(self, record: Any, sent: Dict[str, Any]) -> Steps:
+        """Wait for an open request. If the caller gives up, cancel it."""
+        if record["state"] != "pending" or record.get("queued"):
+            return record
+        id = record["interaction"]["id"]
+        try:
+            return (yield from self.wait(id, sent))
+        except NodError as error:
+            if error.code == "deadline":
+                yield from self._give_up(id)
+            raise
+        except BaseException:  # the caller was interrupted or cancelled
+            yield from self._give_up(id)
+            raise
+
+    def _give_up(self, id: str) -> Steps:
+        """Cancel a request, so that no one decides about something that no longer waits."""
+        path, method = self._path("cancelInteraction", id)
+        try:
+            yield Call(method, path, self.headers, dumps({"reason": "the caller stopped waiting"}), 3.0)
+        except (NodError, Lost):
+            pass  # it expires at its own timeout
+
+    def ask(self, prompt: str, options: Sequence[str], fields: Dict[str, Any], key: Optional[str]) -> Steps:
+        """Ask one question. Return None if no one answered."""
+        question: Dict[str, Any] = {"id": "q", "widget": "text"}
+        if options:
+            many = len(options) > 5
+            question.update(widget="select" if many else "buttons", options=[{"value": o} for o in options])
+        record = yield from self.request({"prompt": prompt, "questions": [question], **fields}, key)
+        if record["state"] != "answered":
+            return None
+        answer = record["response"].get("answers", {}).get("q")
+        if not isinstance(answer, str) or (options and answer not in options):
+            raise Unexpected("the answer is not one of the options")
+        return answer
+
+    def decide(
+        self, prompt: str, approval: Dict[str, Any], edit: bool, fields: Dict[str, Any], key: Optional[str]
+    ) -> Steps:
+        """Ask for an approval."""
+        if edit:
+            approval = {**approval, "decisions": ["deny", "deny_reason", "once", "edit"]}
+        body = {"prompt": prompt, "approval": approval, **fields}
+        record = yield from self.request(body, key)
+        response = record.get("response") or {}
+        edited = "input" in response
+        if edited and not (edit or "edit" in approval.get("decisions", ())):
+            raise Unexpected("the approval is for another input")
+        input = response["input"] if edited else approval.get("input")
+        scope, reason = response.get("scope", ""), response.get("reason", "")
+        return Decision(record["state"] == "approved", record["state"], input, edited, scope, reason, record)
+
+    def approve(self, prompt: str, approval: Dict[str, Any], fields: Dict[str, Any], key: Optional[str]) -> Steps:
+        """Ask for an approval. Return True only if it was approved exactly as sent."""
+        decision = yield from self.decide(prompt, approval, False, fields, key)
+        return decision.approved and not decision.edited
+
+    def exchange(self, dialect: str, message: Any, query: Dict[str, Any], key: Optional[str]) -> Steps:
+        """Send a message in the format of another system, and return the answer."""
+        key = key or str(uuid.uuid4())
+        query = {**query, "wait": "%ds" % POLL}
+        while True:
+            began = time.monotonic()
+            more = {"key": key, "limit": POLL + GRACE, "retry": True}
+            reply = yield from self._call("dialect", dialect, query=query, body=message, **more)
+            if reply.status == 202:
+                self._page(reply)
+                if time.monotonic() - began < SHORT_POLL:
+                    yield Sleep(SHORT_POLL)
+                continue
+            if self.keys is not None:
+                verify_answer(reply.headers.get("nod-answer"), reply.body, self.keys)
+            if self._kind(reply) == "text/plain":
+                return text(reply.body)
+            return self._json(reply)
+
+    # Calls and their responses.
+
+    def simple(
+        self, operation: str, *path: str, body: Any = None, query: Any = None, retry: bool = False,
+        limit: float = GRACE, want: Any = dict,
+    ) -> Steps:
+        """Make a call whose response is not a record."""
+        reply = yield from self._call(operation, *path, body=body, query=query, retry=retry, limit=limit)
+        if want is None:
+            return None
+        value = self._json(reply)
+        if not isinstance(value, dict):
+            raise Unexpected("the response is not an object")
+        if want is dict:
+            return value
+        items = value.get("items")
+        if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):
+            raise Unexpected("the response is not a list")
+        return items
+
+    def page(self, operation: str, *path: str, body: Any = None, query: Any = None, retry: bool = True) -> Steps:
+        """Make a call whose response is a page of records."""
+        reply = yield from self._call(operation, *path, body=body, query=query, retry=retry)
+        return self._page(reply)
+
+    def _page(self, reply: Reply) -> Any:
+        page = self._json(reply)
+        if not isinstance(page, dict) or not isinstance(page.get("items"), list):
+            raise Unexpected("the response is not a page of requests")
+        for item in page["items"]:
+            known(item, None)
+        return page
+
+    def record(self, operation: str, id: str, body: Any = None, retry: bool = True) -> Steps:
+        """Make a call whose response is the record of a request."""
+        return (yield from self._record(operation, id=id, body=body, retry=retry))
+
+    def respond(self, id: str, reply: Dict[str, Any]) -> Steps:
+        """Answer a request. A repeat could meet another state, so there is none."""
+        for name in reply:
+            if name not in REPLY:
+                raise NodError("invalid", "unknown field %r" % name, "use one of " + ", ".join(REPLY))
+        return (yield from self.record("respond", id, reply, False))
+
+    def reprompt(self, id: str, body: Dict[str, Any], key: Optional[str]) -> Steps:
+        """Send a follow-up, and wait until it is closed."""
+        key = key or str(uuid.uuid4())
+        reply = yield from self._call("repromptInteraction", self._id(id), body=body, key=key, retry=True)
+        record = known(self._json(reply), None)
+        if record["interaction"]["id"] == id or record["interaction"].get("previous") != id:
+            raise Unexpected("the response is not the follow-up")
+        return (yield from self._closed(record, {}))
+
+    def messages(self, session: str, wait: float, reader: str, lease: Any, continued: Optional[bool]) -> Steps:
+        """Read the messages of a session, and wait for the first one."""
+        end = time.monotonic() + wait
+        while True:
+            left = max(0.0, min(POLL, end - time.monotonic()))
+            query = {"wait": "%dms" % (left * 1000) if left else "", "reader": reader, "lease": lease}
+            query["continued"] = continued
+            more = {"retry": not reader, "limit": left + GRACE, "want": list}
+            items = yield from self.simple("sessionMessages", session, query=query, **more)
+            if any(not isinstance(m.get("id"), str) or m.get("session") != session for m in items):
+                raise Unexpected("the response is not for this session")
+            if items or time.monotonic() >= end:
+                return items
+            yield Sleep(min(0.1, max(0.0, end - time.monotonic())))
+
+    def health(self, operation: str) -> Steps:
+        """Read the health of the daemon, which is also in a response with status 503."""
+        path, method = self._path(operation)
+        try:
+            reply = yield Call(method, path, {}, None, GRACE)
+        except Lost as lost:
+            raise _unreachable(lost) from None
+        value = self._json(reply) if reply.status in (200, 503) else None
+        if not isinstance(value, dict) or value.get("status") not in ("ok", "degraded", "down"):
+            raise Unexpected("the response is not the health of a nod daemon")
+        if operation == "readyz" and reply.status != 200:
+            raise Unreachable("unavailable", "the nod daemon is not ready")
+        return value
+
+    def receipt(self, record: Any) -> Steps:
+        """Return the claims of the receipt of a record."""
+        keys = self.keys
+        if keys is None:
+            keys = yield from self.simple("publicKeys", retry=True)
+        return verify(record, keys)
+
+    def _record(
+        self, operation: str, id: Optional[str] = None, sent: Optional[Dict[str, Any]] = None, body: Any = None,
+        query: Any = None, key: Optional[str] = None, limit: float = GRACE, retry: bool = True,
+    ) -> Steps:
+        path = [] if id is None else [self._id(id)]
+        reply = yield from self._call(operation, *path, body=body, query=query, key=key, limit=limit, retry=retry)
+        record = known(self._json(reply), id)
+        same(record, sent or {})
+        yes = record["state"] in ("approved", "answered") and record["interaction"]["kind"] != "notice"
+        if yes and self.keys is not None:
+            verify(record, self.keys)
+        return record
+
+    def _call(
+        self, operation: str, *path: str, body: Any = None, query: Any = None, key: Optional[str] = None,
+        limit: float = GRACE, retry: bool = False,
+    ) -> Steps:
+        """Make a call, and repeat it while the daemon is unreachable if that is safe."""
+        target, method = self._path(operation, *path)
+        given = [(k, v) for k, v in (query or {}).items() if v is not None and v != ""]
+        pairs = [(k, str(v).lower() if isinstance(v, bool) else v) for k, v in given]
+        target += "?" + urlencode(pairs) if pairs else ""
+        headers = {**self.headers, **({"Idempotency-Key": header(key)} if key else {})}
+        call = Call(method, target, headers, None if body is None else dumps(body), limit)
+        began, pause = time.monotonic(), RETRY_FIRST
+        while True:
+            started = time.monotonic()
+            after = 0.0
+            try:
+                reply: Reply = yield call
+                if reply.status in (200, 201, 204) or (reply.status == 202 and operation == "dialect"):
+                    return reply
+                error = self._failure(reply)
+                after = _seconds(reply.headers.get("retry-after", ""))
+            except Lost as lost:
+                error = _unreachable(lost)
+            if not retry or error.code not in ("unavailable", "rate_limited"):
+                raise error
+            if time.monotonic() - started > RETRY_MOST and limit > GRACE:
+                began, pause = started, RETRY_FIRST  # the daemon was reachable for a while
+            if time.monotonic() + after - began > self.patience:
+                raise error
+            yield Sleep(max(after, pause * random.uniform(0.8, 1.0)))
+            pause = min(2 * pause, RETRY_MOST)
+
+    def _failure(self, reply: Reply) -> NodError:
+        """Return the error in a response."""
+        try:
+            error = self._json(reply)["error"]
+            if error["code"] in CODES and isinstance(error["message"], str) and reply.status >= 400:
+                kind = Unreachable if error["code"] == "unavailable" else Refused
+                return kind(error["code"], error["message"], str(error.get("hint", "")), error.get("fields"))
+        except (NodError, KeyError, TypeError):
+            pass
+        if reply.status >= 500:  # such as a proxy whose daemon restarts
+            return Unreachable("unavailable", "the server in front of the nod daemon reports status %d" % reply.status)
+        return Unexpected("the response with status %d does not come from a nod daemon" % reply.status)
+
+    def _path(self, operation: str, *values: str) -> Any:
+        method, path = OPERATIONS[operation]
+        for value in values:
+            if not isinstance(value, str) or value in ("", ".", ".."):
+                raise NodError("invalid", "an ID is required, not %r" % (value,))
+            path = re.sub(r"\{[a-z]+\}", lambda _: quote(value, safe=""), path, count=1)
+        return path, method
+
+    def _id(self, id: str) -> str:
+        if not isinstance(id, str) or not UUID.match(id):
+            raise NodError("invalid", "%r is not the ID of a request" % (id,))
+        return id
+
+    def _kind(self, reply: Reply) -> str:
+        return reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    def _json(self, reply: Reply) -> Any:
+        if self._kind(reply) != "application/json":
+            raise Unexpected("the response is not JSON")
+        return loads(reply.body)
+
+
+def header(value: str) -> str:
+    """Return a value that fits in an HTTP header."""
+    if not value or not value.isascii() or not value.isprintable() or value != value.strip():
+        raise NodError("invalid", "a token or an idempotency key has invalid characters")
+    return value
+
+
+def _unreachable(lost: Lost) -> NodError:
+    return Unreachable("unavailable", "the nod daemon is unreachable: %s" % lost, "start nod serve, or set NOD_URL")
+
+
+def _seconds(text: str) -> float:
+    return min(float(text), 300.0) if text.isascii() and text.isdigit() else 0.0
+

@@ -1,0 +1,203 @@
+"""The client for threads."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
+
+from ._client import Duration, Json, approval_of, Base
+from ._core import Call, Decision, Steps
+from ._errors import DeadlineExceeded, NodError
+from ._http import Lost, call
+
+if TYPE_CHECKING:
+    from ._types import Grant, Message, Reprompt, Request, RequestRecord, Session, SessionReport, Steering, Stop
+
+
+class Nod(Base):
+    """A client for threads. It is safe for concurrent use.
+
+    ``fields`` are the other fields of a request, such as ``session``, ``route``
+    and ``timeout``. ``deadline`` limits a wait in seconds; then, and after
+    KeyboardInterrupt, the client cancels the request. ``key`` is an idempotency
+    key; a repeat with the same key in another process gets the same request.
+    """
+
+    def _run(self, steps: Steps, deadline: Optional[float] = None) -> Any:
+        end = None if deadline is None else time.monotonic() + deadline
+        value: Any = None
+        error: Optional[BaseException] = None
+        while True:
+            try:
+                step = steps.throw(error) if error is not None else steps.send(value)
+            except StopIteration as stop:
+                return stop.value
+            value, error = None, None
+            try:
+                value = self._step(step, end)
+            except DeadlineExceeded as reached:
+                error, end = reached, None
+            except (Lost, NodError, KeyboardInterrupt, SystemExit) as raised:
+                error = raised
+
+    def _step(self, step: Any, end: Optional[float]) -> Any:
+        left = float("inf") if end is None else end - time.monotonic()
+        if left <= 0:
+            raise DeadlineExceeded()
+        if not isinstance(step, Call):
+            time.sleep(min(step.seconds, left))
+            return None
+        try:
+            return call(self.address, self.message(step), min(step.limit, left), self.context)
+        except Lost:
+            if end is not None and time.monotonic() >= end:
+                raise DeadlineExceeded() from None
+            raise
+
+    def ask(
+        self, prompt: str, options: Sequence[str] = (), *, key: Optional[str] = None, deadline: Optional[float] = None,
+        **fields: Any,
+    ) -> Optional[str]:
+        """Ask one question. Return the option or the text, or None if no one answered."""
+        return self._run(self.core.ask(prompt, options, fields, key), deadline)
+
+    def approve(
+        self, prompt: str, input: Json = None, *, tool: str = "", where: str = "", key: Optional[str] = None,
+        deadline: Optional[float] = None, **fields: Any,
+    ) -> bool:
+        """Return whether the request was approved exactly as sent. A denial and a timeout are False."""
+        approval = approval_of(input, tool, where, fields)
+        return self._run(self.core.approve(prompt, approval, fields, key), deadline)
+
+    def decide(
+        self, prompt: str, input: Json = None, *, tool: str = "", where: str = "", edit: bool = False,
+        key: Optional[str] = None, deadline: Optional[float] = None, **fields: Any,
+    ) -> Decision:
+        """Ask for an approval, and return the decision. With ``edit``, people can change the input."""
+        approval = approval_of(input, tool, where, fields)
+        return self._run(self.core.decide(prompt, approval, edit, fields, key), deadline)
+
+    def request(
+        self, body: Request, *, key: Optional[str] = None, deadline: Optional[float] = None
+    ) -> RequestRecord:
+        """Send any request, and return its record once it is closed or deferred."""
+        return self._run(self.core.request(dict(body), key), deadline)
+
+    def open(self, body: Request, *, key: Optional[str] = None) -> RequestRecord:
+        """Send any request, and return its record at once."""
+        return self._run(self.core.open(dict(body), key))
+
+    def notify(self, prompt: str, *, key: Optional[str] = None, **fields: Any) -> RequestRecord:
+        """Post a notice, which needs no answer."""
+        return self._run(self.core.open({"kind": "notice", "prompt": prompt, **fields}, key))
+
+    def wait(self, id: str, *, deadline: Optional[float] = None) -> RequestRecord:
+        """Wait until a request is closed or deferred. It stays open if the wait ends early."""
+        return self._run(self.core.wait(id), deadline)
+
+    def show(self, id: str) -> RequestRecord:
+        """Return a request."""
+        return self._run(self.core.record("getInteraction", id))
+
+    def list(
+        self, *, state: str = "", session: str = "", text: str = "", cursor: str = "", limit: int = 0
+    ) -> Dict[str, Any]:
+        """Return a page of requests, newest first: ``items``, and ``next`` for ``cursor``."""
+        query = {"state": state, "session": session, "text": text, "cursor": cursor, "limit": limit or ""}
+        return self._run(self.core.page("listInteractions", query=query))
+
+    def cancel(self, id: str, reason: str = "") -> RequestRecord:
+        """Cancel a pending request. A closed one is returned unchanged."""
+        return self._run(self.core.record("cancelInteraction", id, {"reason": reason}))
+
+    def complete(self, id: str, *, result: str = "", error: str = "") -> RequestRecord:
+        """Report what came of a response. The card shows it."""
+        return self._run(self.core.record("completeInteraction", id, {"result": result, "error": error}))
+
+    def defer(self, id: str, *, hold: Duration = "", message: str = "") -> RequestRecord:
+        """Continue without the answer. A late answer goes to the session."""
+        body = {k: v for k, v in (("hold", hold), ("message", message)) if v}
+        return self._run(self.core.record("queueInteraction", id, body))
+
+    def reprompt(
+        self, id: str, body: Reprompt, *, key: Optional[str] = None, deadline: Optional[float] = None
+    ) -> RequestRecord:
+        """Send a follow-up in the same messages, and return its record once it is closed."""
+        return self._run(self.core.reprompt(id, dict(body), key), deadline)
+
+    def respond(self, id: str, **reply: Any) -> RequestRecord:
+        """Answer a request as the person with the token. ``reply`` has the names of REPLY."""
+        return self._run(self.core.respond(id, reply))
+
+    def exchange(
+        self, dialect: str, message: Json, *, key: Optional[str] = None, deadline: Optional[float] = None, **query: Any
+    ) -> Json:
+        """Send a message in the format of another system, and return the answer in the same format."""
+        return self._run(self.core.exchange(dialect, message, query, key), deadline)
+
+    def sessions(self, session: str = "") -> List[Session]:
+        """Return the sessions of the agent."""
+        return self._run(self.core.simple("sessions", query={"session": session}, retry=True, want=list))
+
+    def report_session(self, session: str, report: SessionReport) -> Session:
+        """Report what a session does."""
+        return self._run(self.core.simple("reportSession", session, body=dict(report)))
+
+    def cancel_session(self, session: str, reason: str = "") -> Dict[str, Any]:
+        """Cancel the pending requests of a session, and revoke its grants."""
+        return self._run(self.core.page("cancelSession", session, body={"reason": reason}))
+
+    def stop(self, session: str, *, agent: str = "") -> List[Stop]:
+        """Stop a session."""
+        return self._run(self.core.simple("stopSession", session, body={"agent": agent}, want=list))
+
+    def resume(self, session: str, *, agent: str = "") -> List[Stop]:
+        """Resume a session as the person with the token."""
+        return self._run(self.core.simple("resumeSession", session, body={"agent": agent}, want=list))
+
+    def messages(
+        self, session: str, *, wait: float = 0, reader: str = "", lease: Duration = "", continued: Optional[bool] = None
+    ) -> List[Message]:
+        """Return the late answers and the messages of people of a session, oldest first."""
+        return self._run(self.core.messages(session, wait, reader, lease, continued))
+
+    def acknowledge(self, session: str, through: str) -> None:
+        """Forget the messages of a session up to and including one."""
+        body = {"through": through}
+        self._run(self.core.simple("acknowledgeMessages", session, body=body, retry=True, want=None))
+
+    def steer(self, session: str, text: str, *, agent: str = "") -> Steering:
+        """Send a message to a session as the person with the token."""
+        return self._run(self.core.simple("steerSession", session, body={"text": text, "agent": agent}))
+
+    def steering(self, session: str, message: str) -> Steering:
+        """Return a message that a person sent to a session."""
+        return self._run(self.core.simple("steering", session, message, retry=True))
+
+    def availability(self, *, route: str = "", session: str = "") -> Dict[str, Any]:
+        """Return whether someone can answer now."""
+        return self._run(self.core.simple("availability", query={"route": route, "session": session}, retry=True))
+
+    def grants(self, session: str = "") -> List[Grant]:
+        """Return the standing approvals of the agent."""
+        return self._run(self.core.simple("listGrants", query={"session": session}, retry=True, want=list))
+
+    def revoke(self, grant: str) -> Grant:
+        """Revoke a standing approval."""
+        return self._run(self.core.simple("revokeGrant", grant))
+
+    def keys(self) -> Dict[str, Any]:
+        """Return the public keys of the daemon. Keep them elsewhere to verify receipts later."""
+        return self._run(self.core.simple("publicKeys", retry=True))
+
+    def receipt(self, record: RequestRecord) -> Dict[str, Any]:
+        """Return the claims of the receipt of a record, verified with the keys of the client or of the daemon."""
+        return self._run(self.core.receipt(record))
+
+    def health(self) -> Dict[str, Any]:
+        """Return the state of Redis and of each platform."""
+        return self._run(self.core.health("healthz"))
+
+    def ready(self) -> Dict[str, Any]:
+        """Return the same, and raise NodError unless a platform is connected."""
+        return self._run(self.core.health("readyz"))

@@ -1,0 +1,110 @@
+// Canonical JSON (RFC 8785), the digest of a request, and strict parsing.
+import { NodError, Unexpected } from "./errors.ts";
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type Fields = { [name: string]: unknown };
+
+const maxDepth = 600;
+
+// Node.js 18 has no global crypto. Bundlers cannot resolve a name that is not a literal, so they leave it out.
+const nodeCrypto: string = "node:crypto";
+export const webcrypto: Crypto = globalThis.crypto ?? ((await import(nodeCrypto)) as { webcrypto: Crypto }).webcrypto;
+
+/** Reports whether a value is an object with named fields. */
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns a value as JSON has it: without undefined fields, and with toJSON applied. */
+export function plain(value: unknown): unknown {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value, (_, v: unknown) => {
+      if ((typeof v === "number" && !Number.isFinite(v)) || typeof v === "bigint" || typeof v === "function") {
+        throw new NodError("invalid", `${String(v)} cannot be sent as JSON`);
+      }
+      return v;
+    });
+  } catch (error) {
+    throw error instanceof NodError
+      ? error
+      : new NodError("invalid", `the message cannot be sent as JSON: ${(error as Error).message}`);
+  }
+  return text === undefined ? null : JSON.parse(text);
+}
+
+/** Returns JSON in which the same value always has the same characters. */
+export function canonical(value: unknown): string {
+  if (typeof value === "string" && !wellFormed(value))
+    throw new NodError("invalid", "a text has an unpaired surrogate");
+  if (Array.isArray(value)) return "[" + value.map(canonical).join(",") + "]";
+  if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value).sort(); // by UTF-16 code units, as the RFC requires
+  return "{" + names.map((name) => canonical(name) + ":" + canonical(value[name])).join(",") + "}";
+}
+
+function wellFormed(text: string): boolean {
+  return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text);
+}
+
+/** Returns the hex SHA-256 of bytes or of a text. */
+export async function sha256(data: string | Uint8Array): Promise<string> {
+  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+  const sum = new Uint8Array(await webcrypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
+  return Array.from(sum, (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+/** Returns the digest of a request or of an interaction, as the daemon computes it. */
+export async function digest(request: object): Promise<string> {
+  const sent = plain(request) as Fields;
+  const approval = sent.approval as Fields | undefined;
+  const payload: Fields = { kind: sent.kind || (approval ? "approval" : "ask"), prompt: sent.prompt };
+  if (Array.isArray(sent.questions) && sent.questions.length > 0) payload.questions = sent.questions;
+  if (approval) {
+    const action: Fields = { tool: approval.tool || "" };
+    for (const name of ["input", "key", "where"]) {
+      if (name in approval && (name === "input" || approval[name])) action[name] = approval[name];
+    }
+    payload.approval = action;
+  }
+  return sha256(canonical(payload));
+}
+
+const token = /\s*(?:([{}[\],:])|"((?:[^"\\\u0000-\u001f]|\\.)*)"|[^\s{}[\],:"]+)/y;
+
+/** Returns a response that is a text. */
+export function textOf(raw: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
+  } catch {
+    throw new Unexpected("the response is not valid UTF-8");
+  }
+}
+
+/** Parses a response. It refuses what only a lenient parser accepts, such as a duplicate name. */
+export function parse(raw: Uint8Array): unknown {
+  const text = textOf(raw);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Unexpected("the response is not valid JSON");
+  }
+  // The text is valid JSON, so a string before a colon is a name.
+  const names: Set<string>[] = [];
+  let last = "";
+  token.lastIndex = 0;
+  for (let match = token.exec(text); match; match = token.exec(text)) {
+    if (match[1] === "{" || match[1] === "[") names.push(new Set());
+    else if (match[1] === "}" || match[1] === "]") names.pop();
+    else if (match[1] === ":") {
+      const open = names[names.length - 1] as Set<string>;
+      const name = JSON.parse(`"${last}"`) as string;
+      if (open.has(name)) throw new Unexpected("the response is not valid JSON");
+      open.add(name);
+    }
+    if (names.length > maxDepth) throw new Unexpected("the response is nested too deeply");
+    last = match[2] ?? "";
+  }
+  return value;
+}

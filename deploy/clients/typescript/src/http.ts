@@ -1,0 +1,297 @@
+// Calls of the API, and their repeats while the daemon is unreachable.
+import { parse } from "./canonical.ts";
+import { Aborted, DeadlineExceeded, NodError, Refused, Unexpected, Unreachable } from "./errors.ts";
+import { operations } from "./types.ts";
+
+export type Operation = keyof typeof operations;
+export type Query = { [name: string]: string | number | boolean | undefined };
+
+/** One call. Times are in milliseconds. */
+export interface Call {
+  operation: Operation;
+  path?: string[];
+  query?: Query;
+  body?: unknown;
+  key?: string;
+  limit?: number;
+  retry?: boolean;
+  until?: Until;
+}
+
+/** A complete response. */
+export interface Reply {
+  status: number;
+  headers: Headers;
+  body: Uint8Array;
+}
+
+export const poll = 25_000; // shorter than the timeouts of most proxies
+export const grace = 10_000;
+const retryFirst = 100;
+const retryMost = 3_000;
+const maxBody = 256 << 20; // a page of the largest records
+const codes = [
+  "invalid",
+  "unsupported",
+  "unauthenticated",
+  "forbidden",
+  "not_found",
+  "conflict",
+  "rate_limited",
+  "unavailable",
+  "internal",
+];
+
+/** The end of a wait: a signal and a deadline of the caller. */
+export class Until {
+  readonly signal: AbortSignal | undefined;
+  private readonly end: number;
+
+  constructor(signal?: AbortSignal, deadline?: number) {
+    this.signal = signal;
+    this.end = deadline === undefined ? Infinity : Date.now() + deadline;
+  }
+
+  /** Returns the time that is left, and throws if there is none. */
+  left(): number {
+    if (this.signal?.aborted) throw new Aborted();
+    if (Date.now() >= this.end) throw new DeadlineExceeded();
+    return this.end - Date.now();
+  }
+
+  /** Waits for a while, and throws if the end comes first. */
+  async sleep(ms: number): Promise<void> {
+    const time = Math.min(ms, this.left());
+    await new Promise<void>((done) => {
+      const timer = setTimeout(finish, time);
+      const signal = this.signal;
+      function finish() {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", finish);
+        done();
+      }
+      signal?.addEventListener("abort", finish);
+    });
+    this.left();
+  }
+}
+
+/** A failed connection. Such calls may be repeated. */
+class Lost extends Error {}
+
+/** Makes the calls to one daemon. */
+export class Http {
+  private readonly base: string;
+  private readonly token: string;
+  private readonly patience: number;
+  private readonly trace: string;
+  private readonly fetch: typeof fetch;
+
+  constructor(url: string, token: string, patience: number, trace: string, fetcher: typeof fetch) {
+    let parsed: URL | undefined;
+    try {
+      parsed = new URL(url);
+    } catch {
+      // reported below
+    }
+    if (
+      !parsed ||
+      !/^https?:$/.test(parsed.protocol) ||
+      parsed.username ||
+      parsed.password ||
+      parsed.search ||
+      parsed.hash
+    ) {
+      throw new NodError("invalid", "invalid daemon URL", "set NOD_URL to a URL such as http://127.0.0.1:8787");
+    }
+    if (!token) throw new NodError("unauthenticated", "no token", "set NOD_TOKEN to the token of an agent");
+    this.base = parsed.href.replace(/\/+$/, "");
+    this.token = headerText(token);
+    this.patience = patience;
+    this.trace = trace;
+    this.fetch = fetcher;
+  }
+
+  /** Makes a call, and repeats it while the daemon is unreachable if that is safe. */
+  async call(call: Call): Promise<Reply> {
+    const limit = call.limit ?? grace;
+    const until = call.until ?? new Until();
+    let began = Date.now();
+    let pause = retryFirst;
+    for (;;) {
+      const started = Date.now();
+      let after = 0;
+      let error: NodError;
+      try {
+        const reply = await this.once(call, limit, until);
+        if (expected(call.operation, reply.status)) return reply;
+        error = failure(reply);
+        const seconds = reply.headers.get("retry-after") ?? "";
+        after = /^\d+$/.test(seconds) ? Math.min(Number(seconds), 300) * 1000 : 0;
+      } catch (caught) {
+        if (!(caught instanceof Lost)) throw caught;
+        error = new Unreachable(
+          "unavailable",
+          `the nod daemon is unreachable: ${caught.message}`,
+          "start nod serve, or set NOD_URL",
+        );
+      }
+      if (!call.retry || !["unavailable", "rate_limited"].includes(error.code)) throw error;
+      if (Date.now() - started > retryMost && limit > grace) {
+        [began, pause] = [started, retryFirst]; // the daemon was reachable for a while
+      }
+      if (Date.now() + after - began > this.patience) throw error;
+      await until.sleep(Math.max(after, pause * (0.8 + 0.2 * Math.random())));
+      pause = Math.min(2 * pause, retryMost);
+    }
+  }
+
+  /** Makes one call. The limit covers the complete response. */
+  private async once(call: Call, limit: number, until: Until): Promise<Reply> {
+    const [method, path] = operations[call.operation];
+    const url = new URL(this.base + filled(path, call.path ?? []));
+    for (const [name, value] of Object.entries(call.query ?? {})) {
+      if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
+    }
+    const headers: { [name: string]: string } = { Authorization: `Bearer ${this.token}` };
+    if (call.body !== undefined) headers["Content-Type"] = "application/json";
+    if (call.key !== undefined) headers["Idempotency-Key"] = headerText(call.key);
+    if (this.trace) headers.Traceparent = headerText(this.trace);
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const end = new AbortController();
+    const stop = () => end.abort();
+    const timer = setTimeout(stop, Math.min(limit, until.left()));
+    until.signal?.addEventListener("abort", stop);
+    let answered = false;
+    try {
+      const init: RequestInit = {
+        method,
+        headers,
+        redirect: "manual",
+        signal: end.signal,
+        cache: "no-store",
+        credentials: "omit",
+      };
+      const response = await this.fetch(url, body === undefined ? init : { ...init, body });
+      answered = true;
+      if (response.type === "opaqueredirect")
+        throw new Unexpected("the response is a redirect, which no nod daemon sends");
+      const reply = { status: response.status, headers: response.headers, body: await whole(response) };
+      if (isCut(reply)) throw new Lost("the connection was closed");
+      return reply;
+    } catch (error) {
+      if (error instanceof NodError || error instanceof Lost) throw error;
+      until.left();
+      if (end.signal.aborted) throw new Lost("no response in time");
+      throw lost(error, answered);
+    } finally {
+      clearTimeout(timer);
+      until.signal?.removeEventListener("abort", stop);
+    }
+  }
+}
+
+/** Reports whether a status has the response of an operation. */
+function expected(operation: Operation, status: number): boolean {
+  return (
+    [200, 201, 204].includes(status) ||
+    (status === 202 && operation === "dialect") ||
+    (status === 503 && operation === "healthz")
+  );
+}
+
+/** Returns the error for a failed fetch. A repeat does not help with a certificate or with bytes that are not HTTP. */
+function lost(error: unknown, answered: boolean): Error {
+  const cause = (error as { cause?: { code?: unknown; message?: unknown } }).cause;
+  const code = String(cause?.code ?? "");
+  if (!answered && /^HPE_|CERT|^ERR_TLS|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) {
+    return new Unexpected(`the response does not come from a nod daemon: ${code}`);
+  }
+  return new Lost(code || String(cause?.message ?? (error as Error).message));
+}
+
+/** Reports whether JSON of unknown length ends early. Some versions of fetch report no error then. */
+function isCut(reply: Reply): boolean {
+  if (reply.headers.has("content-length") || mediaType(reply) !== "application/json") return false;
+  try {
+    JSON.parse(new TextDecoder().decode(reply.body));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Reads a body of limited length. */
+async function whole(response: Response): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > maxBody) {
+      await reader.cancel();
+      throw new Unexpected("the response is too long");
+    }
+    parts.push(value);
+  }
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** Returns the error in a response. */
+function failure(reply: Reply): NodError {
+  try {
+    const { error } = json(reply) as { error: { code: string; message: string; hint?: string; fields?: unknown[] } };
+    if (reply.status >= 400 && codes.includes(error.code) && typeof error.message === "string") {
+      const Kind = error.code === "unavailable" ? Unreachable : Refused;
+      return new Kind(
+        error.code,
+        error.message,
+        String(error.hint ?? ""),
+        Array.isArray(error.fields) ? error.fields : [],
+      );
+    }
+  } catch {
+    // not an error of nod
+  }
+  if (reply.status >= 500) {
+    return new Unreachable("unavailable", `the server in front of the nod daemon reports status ${reply.status}`);
+  }
+  return new Unexpected(`the response with status ${reply.status} does not come from a nod daemon`);
+}
+
+/** Returns the media type of a response. */
+export function mediaType(reply: Reply): string {
+  return (reply.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+}
+
+/** Returns the JSON of a response. */
+export function json(reply: Reply): unknown {
+  if (mediaType(reply) !== "application/json") throw new Unexpected("the response is not JSON");
+  return parse(reply.body);
+}
+
+function filled(path: string, values: string[]): string {
+  let n = 0;
+  return path.replace(/\{[a-z]+\}/g, () => {
+    const value = values[n++];
+    if (typeof value !== "string" || ["", ".", ".."].includes(value)) {
+      throw new NodError("invalid", `an ID is required, not ${JSON.stringify(value)}`);
+    }
+    return encodeURIComponent(value);
+  });
+}
+
+function headerText(value: string): string {
+  if (!/^[\x21-\x7e]+( +[\x21-\x7e]+)*$/.test(value)) {
+    throw new NodError("invalid", "a token or an idempotency key has invalid characters");
+  }
+  return value;
+}

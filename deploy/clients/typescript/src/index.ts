@@ -1,0 +1,384 @@
+// Ask people in Slack, Discord or Telegram through nod, and act only on a yes.
+import { type Fields, isObject, plain, textOf, webcrypto } from "./canonical.ts";
+import { Aborted, DeadlineExceeded, NodError, Unexpected } from "./errors.ts";
+import {
+  type Call,
+  grace,
+  Http,
+  json,
+  mediaType,
+  type Operation,
+  poll,
+  type Query,
+  type Reply,
+  Until,
+} from "./http.ts";
+import { known, same, uuid } from "./record.ts";
+import { type Keys, verify, verifyAnswer } from "./receipt.ts";
+import type { Decision, PersonReply, Reading, RequestFields, Sending, Settings, Waiting } from "./settings.ts";
+import type { Approval, Grant, Message, Reprompt, Request, RequestRecord } from "./types.ts";
+import type { Session, SessionReport, State, Steering, Stop } from "./types.ts";
+
+export { digest } from "./canonical.ts";
+export * from "./errors.ts";
+export { type Keys, verify } from "./receipt.ts";
+export type * from "./settings.ts";
+export type * from "./types.ts";
+
+const shortPoll = 500;
+const environment = (name: string): string | undefined => {
+  const env = (globalThis as { process?: { env?: { [name: string]: string | undefined } } }).process?.env;
+  if (env) return env[name];
+  return (globalThis as { Deno?: { env: { get(name: string): string | undefined } } }).Deno?.env.get(name);
+};
+const isOver = (record: RequestRecord) => record.state !== "pending" || Boolean(record.queued);
+
+/** A client for one daemon. */
+export class Nod {
+  private readonly http: Http;
+  private readonly trusted: Keys | undefined;
+
+  constructor(settings: Settings = {}) {
+    const url = settings.url ?? environment("NOD_URL") ?? "http://127.0.0.1:8787";
+    const token = settings.token ?? environment("NOD_TOKEN") ?? "";
+    const fetcher = settings.fetch ?? ((input, init) => fetch(input, init));
+    this.http = new Http(url, token, settings.patience ?? 120_000, settings.trace ?? "", fetcher);
+    this.trusted = settings.keys;
+  }
+
+  /** Asks one question. Returns the option or the text, or undefined if no one answered. */
+  async ask(
+    prompt: string,
+    options: string[] = [],
+    fields: RequestFields = {},
+    how: Sending = {},
+  ): Promise<string | undefined> {
+    const question =
+      options.length === 0
+        ? { id: "q", widget: "text" as const }
+        : {
+            id: "q",
+            widget: options.length > 5 ? ("select" as const) : ("buttons" as const),
+            options: options.map((value) => ({ value })),
+          };
+    const record = await this.request({ prompt, questions: [question], ...fields }, how);
+    if (record.state !== "answered") return undefined;
+    const answer = record.response?.answers?.q;
+    if (typeof answer !== "string" || (options.length > 0 && !options.includes(answer))) {
+      throw new Unexpected("the answer is not one of the options");
+    }
+    return answer;
+  }
+
+  /** Reports whether the request was approved exactly as sent. A denial and a timeout are false. */
+  async approve(
+    prompt: string,
+    approval: Approval = {},
+    fields: RequestFields = {},
+    how: Sending = {},
+  ): Promise<boolean> {
+    const decision = await this.decide(prompt, approval, fields, how);
+    return decision.approved && !decision.edited;
+  }
+
+  /** Asks for an approval, and returns the decision. People can edit the input if approval.decisions has edit. */
+  async decide(
+    prompt: string,
+    approval: Approval = {},
+    fields: RequestFields = {},
+    how: Sending = {},
+  ): Promise<Decision> {
+    const record = await this.request({ prompt, approval, ...fields }, how);
+    const response = record.response;
+    const edited = response !== undefined && "input" in response;
+    if (edited && !approval.decisions?.includes("edit")) throw new Unexpected("the approval is for another input");
+    return {
+      approved: record.state === "approved",
+      state: record.state,
+      edited,
+      record,
+      input: edited ? response.input : approval.input,
+      scope: response?.scope ?? "",
+      reason: response?.reason ?? "",
+    };
+  }
+
+  /** Sends any request, and returns its record once it is closed or deferred. */
+  async request(body: Request, how: Sending = {}): Promise<RequestRecord> {
+    const until = new Until(how.signal, how.deadline);
+    return this.closed(await this.send(body, how.key, until), plain(body) as Fields, until);
+  }
+
+  /** Sends any request, and returns its record at once. */
+  async open(body: Request, how: Sending = {}): Promise<RequestRecord> {
+    return this.send(body, how.key, new Until(how.signal, how.deadline));
+  }
+
+  /** Posts a notice, which needs no answer. */
+  async notify(prompt: string, fields: RequestFields = {}, how: Sending = {}): Promise<RequestRecord> {
+    return this.open({ kind: "notice", prompt, ...fields }, how);
+  }
+
+  /** Waits until a request is closed or deferred. It stays open if the wait ends early. */
+  async wait(id: string, how: Waiting = {}): Promise<RequestRecord> {
+    return this.waitFor(id, undefined, new Until(how.signal, how.deadline));
+  }
+
+  /** Returns a request. */
+  async show(id: string): Promise<RequestRecord> {
+    return this.record("getInteraction", id);
+  }
+
+  /** Returns a page of requests, newest first. */
+  async list(filter: { state?: State; session?: string; text?: string; cursor?: string; limit?: number } = {}) {
+    return page(await this.http.call({ operation: "listInteractions", query: filter, retry: true }));
+  }
+
+  /** Cancels a pending request. A closed one is returned unchanged. */
+  async cancel(id: string, reason = ""): Promise<RequestRecord> {
+    return this.record("cancelInteraction", id, { reason });
+  }
+
+  /** Reports what came of a response. The card shows it. */
+  async complete(id: string, completion: { result?: string; error?: string }): Promise<RequestRecord> {
+    return this.record("completeInteraction", id, completion);
+  }
+
+  /** Continues without the answer. A late answer goes to the session. */
+  async defer(id: string, how: { hold?: string | number; message?: string } = {}): Promise<RequestRecord> {
+    return this.record("queueInteraction", id, how);
+  }
+
+  /** Sends a follow-up in the same messages, and returns its record once it is closed. */
+  async reprompt(id: string, body: Reprompt, how: Sending = {}): Promise<RequestRecord> {
+    const until = new Until(how.signal, how.deadline);
+    const key = how.key ?? webcrypto.randomUUID();
+    const record = known(
+      json(
+        await this.http.call({
+          operation: "repromptInteraction",
+          path: [idOf(id)],
+          body: plain(body),
+          key,
+          retry: true,
+          until,
+        }),
+      ),
+    );
+    if (record.interaction.id === id || record.interaction.previous !== id)
+      throw new Unexpected("the response is not the follow-up");
+    return this.closed(record, undefined, until);
+  }
+
+  /** Answers a request as the person with the token. */
+  async respond(id: string, reply: PersonReply): Promise<RequestRecord> {
+    return this.record("respond", id, reply, false);
+  }
+
+  /** Sends a message in the format of another system, and returns the answer in the same format. */
+  async exchange(dialect: string, message: unknown, query: Query = {}, how: Sending = {}): Promise<any> {
+    const until = new Until(how.signal, how.deadline);
+    const key = how.key ?? webcrypto.randomUUID();
+    const call: Call = {
+      operation: "dialect",
+      path: [dialect],
+      query: { ...query, wait: "25s" },
+      body: plain(message),
+      key,
+      limit: poll + grace,
+      retry: true,
+      until,
+    };
+    for (;;) {
+      const began = Date.now();
+      const reply = await this.http.call(call);
+      if (reply.status !== 202) {
+        if (this.trusted) await verifyAnswer(reply.headers.get("nod-answer"), reply.body, this.trusted);
+        return mediaType(reply) === "text/plain" ? textOf(reply.body) : json(reply);
+      }
+      page(reply);
+      if (Date.now() - began < shortPoll) await until.sleep(shortPoll);
+    }
+  }
+
+  /** Returns the sessions of the agent. */
+  async sessions(session = ""): Promise<Session[]> {
+    return this.items<Session>({ operation: "sessions", query: { session }, retry: true });
+  }
+
+  /** Reports what a session does. */
+  async reportSession(session: string, report: SessionReport): Promise<Session> {
+    return this.object<Session>({ operation: "reportSession", path: [session], body: plain(report) });
+  }
+
+  /** Cancels the pending requests of a session, and revokes its grants. */
+  async cancelSession(session: string, reason = "") {
+    return page(await this.http.call({ operation: "cancelSession", path: [session], body: { reason }, retry: true }));
+  }
+
+  /** Stops a session. */
+  async stop(session: string, agent = ""): Promise<Stop[]> {
+    return this.items<Stop>({ operation: "stopSession", path: [session], body: { agent } });
+  }
+
+  /** Resumes a session as the person with the token. */
+  async resume(session: string, agent = ""): Promise<Stop[]> {
+    return this.items<Stop>({ operation: "resumeSession", path: [session], body: { agent } });
+  }
+
+  /** Returns the late answers and the messages of people of a session, oldest first. */
+  async messages(session: string, how: Reading = {}): Promise<Message[]> {
+    const until = new Until(how.signal, how.deadline);
+    const end = Date.now() + (how.wait ?? 0);
+    for (;;) {
+      const left = Math.max(0, Math.min(poll, end - Date.now()));
+      const query = { wait: left ? `${left}ms` : "", reader: how.reader, lease: how.lease, continued: how.continued };
+      const call: Call = {
+        operation: "sessionMessages",
+        path: [session],
+        query,
+        retry: !how.reader,
+        limit: left + grace,
+        until,
+      };
+      const items = await this.items<Message>(call);
+      if (items.some((m) => typeof m.id !== "string" || m.session !== session)) {
+        throw new Unexpected("the response is not for this session");
+      }
+      if (items.length > 0 || Date.now() >= end) return items;
+      await until.sleep(Math.min(100, Math.max(0, end - Date.now())));
+    }
+  }
+
+  /** Forgets the messages of a session up to and including one. */
+  async acknowledge(session: string, through: string): Promise<void> {
+    await this.http.call({ operation: "acknowledgeMessages", path: [session], body: { through }, retry: true });
+  }
+
+  /** Sends a message to a session as the person with the token. */
+  async steer(session: string, text: string, agent = ""): Promise<Steering> {
+    return this.object<Steering>({ operation: "steerSession", path: [session], body: { text, agent } });
+  }
+
+  /** Returns a message that a person sent to a session. */
+  async steering(session: string, message: string): Promise<Steering> {
+    return this.object<Steering>({ operation: "steering", path: [session, message], retry: true });
+  }
+
+  /** Returns whether someone can answer now. */
+  async availability(filter: { route?: string; session?: string } = {}): Promise<Fields> {
+    return this.object<Fields>({ operation: "availability", query: filter, retry: true });
+  }
+
+  /** Returns the standing approvals of the agent. */
+  async grants(session = ""): Promise<Grant[]> {
+    return this.items<Grant>({ operation: "listGrants", query: { session }, retry: true });
+  }
+
+  /** Revokes a standing approval. */
+  async revoke(grant: string): Promise<Grant> {
+    return this.object<Grant>({ operation: "revokeGrant", path: [grant] });
+  }
+
+  /** Returns the public keys of the daemon. Keep them elsewhere to verify receipts later. */
+  async keys(): Promise<Keys> {
+    return this.object<Keys>({ operation: "publicKeys", retry: true });
+  }
+
+  /** Returns the claims of the receipt of a record, verified with the keys of the client or of the daemon. */
+  async receipt(record: RequestRecord): Promise<Fields> {
+    return verify(record, this.trusted ?? (await this.keys()));
+  }
+
+  /** Returns the state of Redis and of each platform. */
+  async health(): Promise<Fields> {
+    return this.object<Fields>({ operation: "healthz" });
+  }
+
+  /** Returns the same, and throws unless a platform is connected. */
+  async ready(): Promise<Fields> {
+    return this.object<Fields>({ operation: "readyz" });
+  }
+
+  private async send(body: Request, given: string | undefined, until: Until): Promise<RequestRecord> {
+    const key = given ?? webcrypto.randomUUID(); // before the first call, so that repeats are safe
+    const sent = plain(body) as Fields;
+    return this.checked(
+      await this.http.call({ operation: "createInteraction", body: sent, key, retry: true, until }),
+      undefined,
+      sent,
+    );
+  }
+
+  private async waitFor(id: string, sent: Fields | undefined, until: Until): Promise<RequestRecord> {
+    for (;;) {
+      const began = Date.now();
+      const reply = await this.http.call({
+        operation: "getInteraction",
+        path: [idOf(id)],
+        query: { wait: "25s" },
+        limit: poll + grace,
+        retry: true,
+        until,
+      });
+      const record = await this.checked(reply, id, sent);
+      if (isOver(record)) return record;
+      if (Date.now() - began < shortPoll) await until.sleep(shortPoll); // the daemon did not wait
+    }
+  }
+
+  /** Waits for an open request. If the caller gives up, it cancels it. */
+  private async closed(record: RequestRecord, sent: Fields | undefined, until: Until): Promise<RequestRecord> {
+    if (isOver(record)) return record;
+    const { id } = record.interaction;
+    try {
+      return await this.waitFor(id, sent, until);
+    } catch (error) {
+      if (error instanceof DeadlineExceeded || error instanceof Aborted) {
+        const body = { reason: "the caller stopped waiting" };
+        // If this fails, the request expires at its own timeout.
+        await this.http.call({ operation: "cancelInteraction", path: [id], body, limit: 3_000 }).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  private async record(operation: Operation, id: string, body?: unknown, retry = true): Promise<RequestRecord> {
+    const call: Call = { operation, path: [idOf(id)], retry };
+    return this.checked(await this.http.call(body === undefined ? call : { ...call, body: plain(body) }), id);
+  }
+
+  private async checked(reply: Reply, id?: string, sent?: Fields): Promise<RequestRecord> {
+    const record = known(json(reply), id);
+    await same(record, sent);
+    const yes = ["approved", "answered"].includes(record.state) && record.interaction.kind !== "notice";
+    if (yes && this.trusted) await verify(record, this.trusted);
+    return record;
+  }
+
+  private async object<T>(call: Call): Promise<T> {
+    const reply = await this.http.call(call);
+    const value = json(reply);
+    if (!isObject(value)) throw new Unexpected("the response is not an object");
+    return value as T;
+  }
+
+  private async items<T>(call: Call): Promise<T[]> {
+    const { items } = await this.object<{ items: T[] }>(call);
+    if (!Array.isArray(items) || !items.every(isObject)) throw new Unexpected("the response is not a list");
+    return items;
+  }
+}
+
+function page(reply: Reply): { items: RequestRecord[]; next?: string } {
+  const value = json(reply);
+  if (!isObject(value) || !Array.isArray(value.items)) throw new Unexpected("the response is not a page of requests");
+  const items = value.items.map((item) => known(item));
+  return typeof value.next === "string" ? { items, next: value.next } : { items };
+}
+
+function idOf(id: string): string {
+  if (typeof id !== "string" || !uuid.test(id))
+    throw new NodError("invalid", `${JSON.stringify(id)} is not the ID of a request`);
+  return id;
+}

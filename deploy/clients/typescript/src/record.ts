@@ -1,0 +1,81 @@
+// Whether a response is the record of a request, and of the one that was sent.
+import { digest, type Fields, isObject } from "./canonical.ts";
+import { Unexpected } from "./errors.ts";
+import type { RequestRecord } from "./types.ts";
+
+export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const hex = /^[0-9a-f]{64}$/;
+const states = ["pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
+const matches = (pattern: RegExp, value: unknown) => typeof value === "string" && pattern.test(value);
+
+/** Returns a value if it is a nod daemon's record of the request with an ID. */
+export function known(value: unknown, id?: string): RequestRecord {
+  if (!isObject(value) || !isObject(value.interaction) || !valid(value, value.interaction)) {
+    throw new Unexpected("the response is not the record of a request");
+  }
+  if (id !== undefined && value.interaction.id !== id) throw new Unexpected("the response is for another request");
+  return value as unknown as RequestRecord;
+}
+
+/** Reports whether a value has the form of a record, and its parts agree. */
+function valid(record: Fields, interaction: Fields): boolean {
+  const { state, response } = record;
+  const { kind } = interaction;
+  if (
+    !states.includes(state as string) ||
+    !matches(uuid, interaction.id) ||
+    !matches(hex, interaction.digest) ||
+    typeof interaction.prompt !== "string" ||
+    typeof interaction.agent !== "string" ||
+    !Array.isArray(interaction.questions ?? []) ||
+    !["ask", "approval", "notice"].includes(kind as string) ||
+    !Number.isInteger(record.revision) ||
+    record.unverified ||
+    (kind === "approval" && !isObject(interaction.approval)) ||
+    ((state === "approved" || state === "denied") && kind !== "approval") ||
+    (state === "answered" && kind === "approval")
+  ) {
+    return false;
+  }
+  if (state === "pending") return response === undefined || response === null;
+  return (
+    isObject(response) &&
+    response.state === state &&
+    response.digest === interaction.digest &&
+    isObject(response.answers ?? {}) &&
+    (state !== "approved" || ["once", "session", "always"].includes(response.scope as string)) &&
+    (state === "approved" || !("input" in response))
+  );
+}
+
+/** Throws unless a record is for the request that was sent. */
+export async function same(record: RequestRecord, sent?: Fields): Promise<void> {
+  const interaction = record.interaction as unknown as Fields;
+  const response = (record.response ?? {}) as unknown as Fields;
+  const whole = !interaction.redacted;
+  if (sent) {
+    const kind = sent.kind || (sent.approval ? "approval" : "ask");
+    const named = ((sent.questions ?? []) as Fields[]).map((q, n) => q.id || `q${n + 1}`);
+    const asked = ((interaction.questions ?? []) as Fields[]).map((q) => q?.id);
+    const other = named.length > 0 && (named.length !== asked.length || named.some((id, n) => id !== asked[n]));
+    if (kind !== interaction.kind || (whole && sent.prompt !== interaction.prompt) || other) {
+      throw new Unexpected("the response is for another request");
+    }
+    if (
+      kind === "approval" &&
+      (await digest({ ...sent, kind, approval: sent.approval ?? {} })) !== interaction.digest
+    ) {
+      throw new Unexpected("the digest of the response is for another request");
+    }
+  }
+  if (whole && (await digest(interaction)) !== interaction.digest) {
+    throw new Unexpected("the digest of the response differs from its content");
+  }
+  const base = sent?.approval ? sent : whole ? interaction : undefined;
+  if ("input" in response && base) {
+    const approval = { ...(base.approval as Fields), input: response.input };
+    if ((await digest({ ...base, kind: "approval", approval })) !== response.approved_digest) {
+      throw new Unexpected("the digest of the edited input differs");
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// The settings of a client, and of its calls.
+import type { Keys } from "./receipt.ts";
+import type { Request, RequestRecord, State } from "./types.ts";
+
+/** The settings of a client. */
+export interface Settings {
+  /** The address of the daemon; NOD_URL by default. */
+  url?: string;
+  /** The token of an agent or a person; NOD_TOKEN by default. */
+  token?: string;
+  /** The time in milliseconds for which the daemon may be unreachable; two minutes by default. */
+  patience?: number;
+  /** The public keys that you trust. With them, nothing is approved or answered without a valid receipt. */
+  keys?: Keys;
+  /** A traceparent (W3C Trace Context). */
+  trace?: string;
+  /** Replaces fetch. */
+  fetch?: typeof fetch;
+}
+
+/** The end of a wait. After either, the client cancels the request. */
+export interface Waiting {
+  signal?: AbortSignal;
+  /** The longest wait in milliseconds. */
+  deadline?: number;
+}
+
+/** How to send a request. */
+export interface Sending extends Waiting {
+  /** The idempotency key. A repeat with the same key in another process gets the same request. */
+  key?: string;
+}
+
+/** The other fields of a request, such as session, route and timeout. */
+export type RequestFields = Partial<Omit<Request, "prompt" | "questions" | "kind" | "approval">>;
+
+/** The outcome of an approval. Read approved: the object itself is always true. */
+export interface Decision {
+  approved: boolean;
+  state: State;
+  /** What to run: the input that was sent or, if a person edited it, theirs. */
+  input: unknown;
+  edited: boolean;
+  scope: string;
+  reason: string;
+  record: RequestRecord;
+}
+
+/** How to read the messages of a session. */
+export interface Reading extends Waiting {
+  /** The time in milliseconds to wait for the first message. */
+  wait?: number;
+  reader?: string;
+  lease?: string;
+  continued?: boolean;
+}
+
+/** What a person answers. */
+export interface PersonReply {
+  decision?: string;
+  reason?: string;
+  input?: unknown;
+  confirm?: string;
+  terms?: number;
+  answers?: { [question: string]: unknown };
+  others?: { [question: string]: string };
+  decline?: boolean;
+}

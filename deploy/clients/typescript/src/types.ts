@@ -1,0 +1,523 @@
+// Types of the API, written from its OpenAPI description by `make reference`.
+
+export interface Approval {
+  // The agent stores session and always approvals itself. nod passes the choice back and stores no
+  // grant.
+  agent_remembers?: boolean;
+  // Text that an approver must type.
+  confirm?: string;
+  // Decisions that the card offers, if the agent can take more or fewer than deny, deny with a reason,
+  // and the scopes.
+  decisions?: Array<"deny" | "deny_reason" | "deny_always" | "deny_stop" | "once" | "session" | "always" |
+    "edit">;
+  // The card highlights no approving control.
+  default_no?: boolean;
+  // Input of the tool; any JSON.
+  input?: unknown;
+  // The tool's own name for the approval. It is part of the digest and does not affect grants.
+  key?: string;
+  // Coverage of each scope. With `agent_remembers`, this is text of the agent. Otherwise nod replaces
+  // it.
+  scope_notes?: Record<string, string>;
+  // Scopes that the card offers.
+  scopes?: Array<"once" | "session" | "always">;
+  // Name of the tool.
+  tool?: string;
+  // Location of the action, such as a directory. A grant covers this location only.
+  where?: string;
+}
+
+export interface Grant {
+  // Person who gave the grant.
+  actor: Record<string, unknown>;
+  // Name of the agent.
+  agent: string;
+  // Coverage as the card stated it: the exact request, or everything that a rule matches.
+  covers?: string;
+  // Time at which the grant expires.
+  expires: string;
+  // The people who approved.
+  givers?: Array<Record<string, unknown>>;
+  // ID of the grant.
+  id: string;
+  // Internal key of the coverage.
+  key: string;
+  // ID of the request in which the grant was given.
+  origin: string;
+  // Rule that the grant covers. If empty, it covers the exact request.
+  rule?: string;
+  // Session that the grant covers. If empty, it covers every session.
+  session?: string;
+  // Name of the tool.
+  tool?: string;
+  // The grant as a sentence.
+  words: string;
+}
+
+export interface Health {
+  // Reason for the state.
+  reason?: string;
+  // Time since which the state holds.
+  since?: string;
+  // State of the connection.
+  state: "starting" | "up" | "degraded" | "standby" | "down";
+}
+
+export interface Interaction {
+  // Name of the agent.
+  agent: string;
+  approval?: Approval;
+  // Time at which the request was opened.
+  created: string;
+  // Time at which the timeout applies.
+  deadline: string;
+  // Platforms and channels that show the request.
+  destinations: Array<Record<string, unknown>>;
+  // Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt and questions, and of the tool,
+  // input, key and where of an approval.
+  digest: string;
+  // Groups of responders.
+  groups?: Array<string>;
+  // ID of the request.
+  id: string;
+  // Kind of the request.
+  kind: "ask" | "approval" | "notice";
+  // People, and groups with one member each, who must approve.
+  must?: Array<string>;
+  // Outcome of a timeout.
+  on_timeout: string;
+  // Route that the request named if the policy sent it elsewhere.
+  own_route?: string;
+  // ID of the request that this follow-up replaced.
+  previous?: string;
+  // Text that people see, in Markdown.
+  prompt: string;
+  // Questions of the request.
+  questions?: Array<Question>;
+  // Number of people who must approve.
+  quorum?: number;
+  // Number of redacted credentials.
+  redacted?: number;
+  // A redacted credential is part of the text that would be executed, so approving needs a typed
+  // confirmation.
+  redacted_command?: boolean;
+  // Person for whom the agent asks.
+  requester?: string;
+  // Requirements of each route if the policy names several: route, responders, groups, quorum and must.
+  requirements?: Array<Record<string, unknown>>;
+  // People who can respond.
+  responders: Array<Record<string, unknown>>;
+  // ID of the response, returned in events.
+  response_id?: string;
+  // Risk level.
+  risk?: string;
+  // Number of the round, starting at 1.
+  round?: number;
+  // Route of the request.
+  route?: string;
+  // Policy rule that decided.
+  rule?: string;
+  // Session of the request.
+  session?: string;
+  // Number of times that the requirements became stricter while the request was pending.
+  terms?: number;
+  // ID of the tool call, returned in events.
+  tool_call?: string;
+  // Name of the tool that asks.
+  tool_name?: string;
+  // `traceparent` of the request (W3C Trace Context).
+  trace?: string;
+  // ID of the turn, returned in events.
+  turn?: string;
+}
+
+export interface Message {
+  // Time of the answer, or of the message.
+  at: string;
+  // ID of the message.
+  id: string;
+  record?: RequestRecord;
+  // Session of the message.
+  session: string;
+  steering?: Steering;
+  // The answer or the message as text.
+  text: string;
+}
+
+export interface Option {
+  // Explanation below the label.
+  description?: string;
+  // Label that people see. Without it, people see the value.
+  label?: string;
+  // Preview of the result of the option. For single choices only.
+  preview?: string;
+  // Value that the agent gets.
+  value: string;
+}
+
+export interface Question {
+  // People can type another answer.
+  allow_other?: boolean;
+  default?: unknown;
+  // Explanation below the question.
+  description?: string;
+  // Short title of the question.
+  header?: string;
+  // ID of the question. The answer has it as its key.
+  id?: string;
+  // Only whole numbers are allowed.
+  integer?: boolean;
+  // Items of a feedback.
+  items?: Array<Record<string, unknown>>;
+  // Largest number.
+  max?: number;
+  // Largest number of choices.
+  max_choices?: number;
+  // Largest number of characters.
+  max_length?: number;
+  // Smallest number.
+  min?: number;
+  // Smallest number of choices.
+  min_choices?: number;
+  // Smallest number of characters.
+  min_length?: number;
+  // Choices.
+  options?: Array<Option>;
+  // RE2 expression that must match all of the text.
+  pattern?: string;
+  // Text for people if the pattern does not match.
+  pattern_hint?: string;
+  // Hint in the empty input.
+  placeholder?: string;
+  // Plan of a plan_review in Markdown.
+  plan?: string;
+  // An answer is required.
+  required?: boolean;
+  // JSON Schema of a form: see docs/widgets.md.
+  schema?: Record<string, unknown>;
+  // Text of the question.
+  text?: string;
+  // Input type: see docs/widgets.md.
+  widget: "buttons" | "confirm" | "select" | "radio" | "action_selection" | "checkbox" | "text" | "textarea" |
+    "number" | "date" | "time" | "datetime" | "email" | "url" | "plan_review" | "feedback" | "form";
+}
+
+export interface RequestRecord {
+  // Audit entry that was written with the response.
+  audit?: Record<string, unknown>;
+  // Result that the agent reported.
+  completion?: Record<string, unknown>;
+  // Time at which an agent received the response.
+  delivered?: string;
+  // Time of the escalation.
+  escalated?: string;
+  // Reasons why destinations did not show the card.
+  failures?: Record<string, unknown>;
+  interaction: Interaction;
+  // Expected time of a delayed card, by index of the destination.
+  late?: Record<string, unknown>;
+  // Messages that show the card, by index of the destination.
+  messages?: Record<string, unknown>;
+  // ID of the follow-up.
+  next?: string;
+  // Time at which the agent deferred the request. The state stays pending.
+  queued?: string;
+  // Signed receipt of the decision: a compact JWS with Ed25519, see GET /v1/keys. A request that closed
+  // without a decision has none.
+  receipt?: string;
+  response?: Response;
+  // Number of the change; it grows with every change.
+  revision: number;
+  state: State;
+  // No caller was waiting when the response arrived.
+  unawaited?: boolean;
+  // Reason why the stored record does not verify. Only people see such a record; an agent gets the error
+  // forbidden.
+  unverified?: string;
+  // Decisions so far of an approval that requires several.
+  votes?: Array<Record<string, unknown>>;
+}
+
+export interface Reprompt {
+  approval?: Approval;
+  // Window such as 2s in which approvals of the session share one message.
+  batch?: string;
+  // Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
+  // answers.
+  cancel_on_disconnect?: boolean;
+  // Content of the closed card.
+  completed_view?: Record<string, unknown>;
+  // People can close a question without an answer.
+  declinable?: boolean;
+  // Text above the questions.
+  error?: string;
+  // Delay before cards are posted, such as 10s. In that time, someone can answer at the keyboard.
+  grace?: string;
+  // How long a deferred request stays open, 7 days by default.
+  hold?: string | number;
+  // Initial values, by question ID.
+  initial?: Record<string, unknown>;
+  // Shares the answer of an identical pending request of the session.
+  join?: boolean;
+  // Kind of the request.
+  kind?: "ask" | "approval" | "notice";
+  // Largest number of rounds.
+  max_rounds?: number;
+  // Outcome of a timeout.
+  on_timeout?: "expire" | "deny" | "default" | "escalate" | "pending";
+  // Refuses the request while another one of the session is pending.
+  one_at_a_time?: boolean;
+  // `tool` shows the card in the thread of the session, `questionnaire` as a card of its own.
+  presentation?: "tool" | "questionnaire";
+  // Markdown.
+  prompt?: string;
+  // Questions of the request.
+  questions?: Array<Question>;
+  // Person for whom the agent asks. The requester can deny the request, but cannot approve it.
+  requester?: string;
+  // ID of the response, returned in events.
+  response_id?: string;
+  // Route of the request.
+  route?: string;
+  // Session of the request.
+  session?: string;
+  // Time to respond, 1s to 720h; 5m by default.
+  timeout?: string | number;
+  // ID of the tool call, returned in events.
+  tool_call?: string;
+  // Name of the tool that asks.
+  tool_name?: string;
+  // ID of the turn, returned in events.
+  turn?: string;
+}
+
+export interface Request {
+  approval?: Approval;
+  // Window such as 2s in which approvals of the session share one message.
+  batch?: string;
+  // Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
+  // answers.
+  cancel_on_disconnect?: boolean;
+  // Content of the closed card.
+  completed_view?: Record<string, unknown>;
+  // People can close a question without an answer.
+  declinable?: boolean;
+  // Text above the questions.
+  error?: string;
+  // Delay before cards are posted, such as 10s. In that time, someone can answer at the keyboard.
+  grace?: string;
+  // How long a deferred request stays open, 7 days by default.
+  hold?: string | number;
+  // Initial values, by question ID.
+  initial?: Record<string, unknown>;
+  // Shares the answer of an identical pending request of the session.
+  join?: boolean;
+  // Kind of the request.
+  kind?: "ask" | "approval" | "notice";
+  // Largest number of rounds.
+  max_rounds?: number;
+  // Outcome of a timeout.
+  on_timeout?: "expire" | "deny" | "default" | "escalate" | "pending";
+  // Refuses the request while another one of the session is pending.
+  one_at_a_time?: boolean;
+  // `tool` shows the card in the thread of the session, `questionnaire` as a card of its own.
+  presentation?: "tool" | "questionnaire";
+  // Markdown.
+  prompt: string;
+  // Questions of the request.
+  questions?: Array<Question>;
+  // Person for whom the agent asks. The requester can deny the request, but cannot approve it.
+  requester?: string;
+  // ID of the response, returned in events.
+  response_id?: string;
+  // Route of the request.
+  route?: string;
+  // Session of the request.
+  session?: string;
+  // Time to respond, 1s to 720h; 5m by default.
+  timeout?: string | number;
+  // ID of the tool call, returned in events.
+  tool_call?: string;
+  // Name of the tool that asks.
+  tool_name?: string;
+  // ID of the turn, returned in events.
+  turn?: string;
+}
+
+export interface Response {
+  // Person and account that responded.
+  actor?: Record<string, unknown>;
+  // Notes on the answers, such as previews.
+  annotations: Record<string, unknown>;
+  // Answers, by question ID.
+  answers?: Record<string, unknown>;
+  // Digest of the request with the edited input.
+  approved_digest?: string;
+  // Time of the response.
+  at: string;
+  // Coverage of the approval beyond this request, as the card stated it.
+  covers?: Array<string>;
+  // Digest of the request.
+  digest: string;
+  // Approved input if a person edited `approval.input`.
+  input?: unknown;
+  // Message on which the person clicked.
+  message?: Record<string, unknown>;
+  // Reason that the person gave, or that nod gives for the outcome.
+  reason?: string;
+  // Scope of an approval. A denial has always if the agent is to remember it.
+  scope?: "once" | "session" | "always";
+  state: State;
+  // The denial ends the agent's turn.
+  stop?: boolean;
+  // Person who cancelled the request.
+  withdrawn_by?: Record<string, unknown>;
+}
+
+export interface Session {
+  // Name of the agent.
+  agent: string;
+  // ID of the session.
+  id: string;
+  // Creation of the newest request. It is absent if none is kept.
+  last?: string;
+  // Number of pending requests among the recent ones.
+  pending: number;
+  status?: SessionStatus;
+  stopped?: Stop;
+}
+
+export interface SessionReport {
+  // Time of the event. A report that is older than the state does not change the state.
+  at?: string;
+  // Branch of the session.
+  branch?: string;
+  // Directory of the session.
+  folder?: string;
+  // Computer that the session runs on.
+  host?: string;
+  // Last message of the agent.
+  last_message?: string;
+  // Text that started the session. It is the title unless there is one.
+  prompt?: string;
+  // Route of the session. If empty, it is the route named default.
+  route?: string;
+  // What the session does. waiting means for its user, at its own terminal.
+  state?: "working" | "waiting" | "finished";
+  // Last step, such as a tool call.
+  step?: string;
+  // Name of a subagent.
+  subagent?: string;
+  // The value of turn in the requests of the subagent.
+  subagent_id?: string;
+  // Title of the session.
+  title?: string;
+  // Report only a session that was reported before.
+  update?: boolean;
+  // What a waiting session waits for.
+  waits_for?: string;
+}
+
+export interface SessionStatus {
+  // Name of the agent.
+  agent: string;
+  // Branch of the session.
+  branch?: string;
+  // Directory of the session.
+  folder?: string;
+  // Computer that the session runs on.
+  host?: string;
+  // ID of the session.
+  id: string;
+  // Last message of the agent.
+  last_message?: string;
+  // ID of the notice that shows the session. It is absent if there is none.
+  message?: string;
+  // Route of the session. If empty, it is the route named default.
+  route?: string;
+  // Time at which the state began.
+  since: string;
+  // Time of the first report.
+  started: string;
+  // What the session does. waiting means for its user, at its own terminal.
+  state?: "working" | "waiting" | "finished";
+  // Last step, such as a tool call.
+  step?: string;
+  // Time of the last step.
+  stepped?: string;
+  // Number of reported steps.
+  steps?: number;
+  // Title of the session.
+  title?: string;
+  // Time of the last report.
+  updated: string;
+  // What a waiting session waits for.
+  waits_for?: string;
+}
+
+export type State = "pending" | "answered" | "approved" | "denied" | "expired" | "cancelled" | "superseded" | "undeliverable";
+
+export interface Steering {
+  // A reader took the message before and did not acknowledge it, so the agent may have it.
+  again?: boolean;
+  // Name of the agent.
+  agent: string;
+  // Time of the message.
+  at: string;
+  // Account and person who wrote it.
+  by: Record<string, unknown>;
+  // Time of the delivery, or of the end.
+  done?: string;
+  // Whether the agent has the message, or why not.
+  fate?: "waiting" | "delivered" | "ended" | "expired";
+  // ID of the message.
+  id?: string;
+  // Route of the card that was replied to, if any.
+  route?: string;
+  // Session of the message.
+  session: string;
+  // What the person wrote.
+  text: string;
+  // Chat message with the text, if any.
+  where?: Record<string, unknown>;
+}
+
+export interface Stop {
+  // Name of the agent.
+  agent: string;
+  // Time of the stop.
+  at: string;
+  // Account that stopped the session.
+  by: Record<string, unknown>;
+  // Route of the session's newest request.
+  route?: string;
+  // ID of the session.
+  session: string;
+}
+
+export const operations = {
+  healthz: ["GET", "/healthz"],
+  readyz: ["GET", "/readyz"],
+  availability: ["GET", "/v1/availability"],
+  dialect: ["POST", "/v1/dialects/{dialect}"],
+  listGrants: ["GET", "/v1/grants"],
+  revokeGrant: ["DELETE", "/v1/grants/{grant}"],
+  listInteractions: ["GET", "/v1/interactions"],
+  createInteraction: ["POST", "/v1/interactions"],
+  getInteraction: ["GET", "/v1/interactions/{id}"],
+  cancelInteraction: ["POST", "/v1/interactions/{id}/cancel"],
+  completeInteraction: ["POST", "/v1/interactions/{id}/complete"],
+  queueInteraction: ["POST", "/v1/interactions/{id}/pending"],
+  repromptInteraction: ["POST", "/v1/interactions/{id}/reprompt"],
+  respond: ["POST", "/v1/interactions/{id}/response"],
+  publicKeys: ["GET", "/v1/keys"],
+  sessions: ["GET", "/v1/sessions"],
+  reportSession: ["POST", "/v1/sessions/{id}"],
+  cancelSession: ["POST", "/v1/sessions/{id}/cancel"],
+  sessionMessages: ["GET", "/v1/sessions/{id}/messages"],
+  steerSession: ["POST", "/v1/sessions/{id}/messages"],
+  acknowledgeMessages: ["POST", "/v1/sessions/{id}/messages/ack"],
+  steering: ["GET", "/v1/sessions/{id}/messages/{message}"],
+  resumeSession: ["POST", "/v1/sessions/{id}/resume"],
+  stopSession: ["POST", "/v1/sessions/{id}/stop"],
+} as const;

@@ -1,0 +1,56 @@
+// The client against a server that misbehaves.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { misbehave, table } from "./server.mjs";
+
+const { Nod, NodError } = await import(process.env.NOD_CLIENT ?? "../dist/index.js");
+const { prompt, approval } = table.request;
+
+// call makes the call of a case, and returns its outcome as a text.
+async function call(nod, c) {
+  const how = c.deadline ? { deadline: c.deadline * 1000 } : {};
+  const { id } = table.records.pending.interaction;
+  try {
+    if (c.do === "show") return (await nod.show(id)).state;
+    if (c.do === "wait") return (await nod.wait(id)).state;
+    if (c.do === "list") return (await nod.list()).items[0].state;
+    if (c.do === "messages") return (await nod.messages("ship"))[0].text;
+    if (c.do === "exchange") return JSON.stringify(await nod.exchange("x", {}));
+    if (c.do === "receipt") return String(await nod.receipt({ ...table.records.approved, receipt: "e30.e30.e30" }));
+    if (c.do === "ask") return (await nod.ask("Which region?", ["eu", "us"], {}, how)) ?? "none";
+    if (c.do === "decide") {
+      const decision = await nod.decide(
+        prompt,
+        { ...approval, decisions: ["deny", "deny_reason", "once", "edit"] },
+        {},
+        how,
+      );
+      return decision.approved ? "true " + JSON.stringify(decision.input) : "false";
+    }
+    const approved = await nod.approve(prompt, approval, {}, how);
+    assert.equal(typeof approved, "boolean");
+    return String(approved);
+  } catch (error) {
+    if (!(error instanceof NodError)) throw error;
+    return "error " + error.code;
+  }
+}
+
+assert.ok(table.cases.length >= 36);
+for (const c of table.cases) {
+  test(c.name, async () => {
+    const other = await misbehave([{ record: "approved" }]);
+    const server = await misbehave(c.answers, other.url);
+    try {
+      const nod = new Nod({ url: server.url, token: "token-of-the-agent", patience: 800 });
+      assert.equal(await call(nod, c), c.want);
+      assert.equal(server.seen.keys.size, c.opens ?? 1, "one idempotency key");
+      assert.equal(other.seen.hits, 0, "calls of another host");
+      assert.equal(server.seen.cancels, c.cancels ?? 0);
+      if (c.posts) assert.equal(server.seen.posts, c.posts);
+    } finally {
+      server.close();
+      other.close();
+    }
+  });
+}

@@ -1,0 +1,15 @@
+// A program that uses the package. The tests only check its types.
+import { type Decision, Nod, NodError, type Request, type RequestRecord } from "./dist/index.js";
+
+const nod = new Nod({ token: "token", patience: 1000 });
+const region: string | undefined = await nod.ask("Which region?", ["eu", "us"], { session: "s" });
+const yes: boolean = await nod.approve("Deploy?", { tool: "deploy", input: { region } }, { timeout: "5m" }, { deadline: 1000 });
+const decision: Decision = await nod.decide("Deploy?", { decisions: ["deny", "once", "edit"] });
+const body: Request = { prompt: "New service", questions: [{ id: "name", widget: "text" }] };
+const record: RequestRecord = await nod.request(body);
+const state: "pending" | "answered" | "approved" | "denied" | "expired" | "cancelled" | "superseded" | "undeliverable" = record.state;
+console.log(yes, decision.approved, state, new NodError("invalid", "x").code);
+// @ts-expect-error A typo in a field is an error.
+await nod.ask("Which region?", [], { timout: "5m" });
+// @ts-expect-error So is an unknown widget.
+await nod.request({ prompt: "x", questions: [{ widget: "slider" }] });

@@ -1,0 +1,311 @@
+package deploy
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+var update = flag.Bool("update", false, "write the types of the clients from openapi.yaml")
+
+// leftOut holds the operations that the clients do not have, with the reason.
+var leftOut = map[string]string{
+	"hook": "nod hook calls it", "mcp": "MCP clients call it", "websocket": "not HTTP", "events": "a stream",
+	"openapi": "not JSON", "exportAudit": "nod audit export calls it", "reportCoverage": "nod coverage calls it",
+	"coverage": "nod coverage calls it", "listLinks": "for people", "linkAccount": "for people",
+	"unlinkAccount": "for people", "setChannelMode": "for people", "askUserTool": "for assistants that write widgets",
+	"recallApproval": "for tools that keep approvals", "rememberApproval": "for tools that keep approvals",
+	"forgetApprovals": "for tools that keep approvals",
+}
+
+// withoutType holds the schemas that are any JSON, or that only operations use
+// that are left out.
+var withoutType = []string{"Answer", "AgentCoverage", "HostCoverage", "ChannelMode", "Remembered"}
+
+// language writes the types of one client.
+type language struct {
+	path, head, comment     string
+	text, number, truth     string
+	sources                 string // directory with the code that calls the operations
+	list, record            func(of string) string
+	enum                    func(values []any) string
+	open                    func(name string) string
+	field                   func(name, typ string, required bool) string
+	pad, end                string
+	operationsHead, oneCall string
+	operationsEnd           string
+}
+
+var python = language{
+	path: "clients/python/src/nodbridge/_types.py", sources: "clients/python/src/nodbridge", comment: "# ",
+	head: "\"\"\"Types of the API, written from its OpenAPI description by `make reference`.\"\"\"\n\n" +
+		"from __future__ import annotations\n\nfrom typing import Any, Dict, List, Literal, Tuple, TypedDict\n",
+	text: "str", number: "float", truth: "bool",
+	list:   func(of string) string { return "List[" + of + "]" },
+	record: func(of string) string { return "Dict[str, " + of + "]" },
+	enum: func(values []any) string {
+		quoted := make([]string, len(values))
+		for n, v := range values {
+			quoted[n] = fmt.Sprintf("%q", v)
+		}
+		return "Literal[" + strings.Join(quoted, ", ") + "]"
+	},
+	field:          func(name, typ string, _ bool) string { return name + ": " + typ },
+	pad:            "    ",
+	operationsHead: "\n\nOPERATIONS: Dict[str, Tuple[str, str]] = {\n",
+	oneCall:        "    %q: (%q, %q),\n",
+	operationsEnd:  "}\n",
+}
+
+var typescript = language{
+	path: "clients/typescript/src/types.ts", sources: "clients/typescript/src", comment: "// ",
+	head: "// Types of the API, written from its OpenAPI description by `make reference`.\n",
+	text: "string", number: "number", truth: "boolean",
+	list:   func(of string) string { return "Array<" + of + ">" },
+	record: func(of string) string { return "Record<string, " + of + ">" },
+	enum: func(values []any) string {
+		quoted := make([]string, len(values))
+		for n, v := range values {
+			quoted[n] = fmt.Sprintf("%q", v)
+		}
+		return strings.Join(quoted, " | ")
+	},
+	open: func(name string) string { return "export interface " + name + " {\n" },
+	field: func(name, typ string, required bool) string {
+		if !required {
+			name += "?"
+		}
+		return name + ": " + typ + ";"
+	},
+	pad:            "  ",
+	end:            "}\n",
+	operationsHead: "\nexport const operations = {\n", oneCall: "  %s: [%q, %q],\n", operationsEnd: "} as const;\n",
+}
+
+// typeOf returns the name of the type of a schema.
+func (l language) typeOf(s *openapi3.SchemaRef) string {
+	anything := map[string]string{"str": "Any", "string": "unknown"}[l.text]
+	if s == nil || s.Value == nil {
+		return anything
+	}
+	if name := s.Ref[strings.LastIndex(s.Ref, "/")+1:]; name == "Answer" {
+		return anything
+	} else if name != "" {
+		return renamed(name)
+	}
+	switch v := s.Value; {
+	case len(v.Enum) > 0:
+		return l.enum(v.Enum)
+	case v.OneOf != nil:
+		return map[string]string{"str": "Any", "string": "string | number"}[l.text]
+	case v.Type.Is("string"):
+		return l.text
+	case v.Type.Is("integer") && l.text == "str":
+		return "int"
+	case v.Type.Is("integer"), v.Type.Is("number"):
+		return l.number
+	case v.Type.Is("boolean"):
+		return l.truth
+	case v.Type.Is("array"):
+		return l.list(l.typeOf(v.Items))
+	case v.Type.Is("object") && v.AdditionalProperties.Schema != nil:
+		return l.record(l.typeOf(v.AdditionalProperties.Schema))
+	case v.Type.Is("object"):
+		return l.record(anything)
+	}
+	return anything
+}
+
+// renamed avoids names that the languages have.
+func renamed(name string) string {
+	if name == "Record" {
+		return "RequestRecord"
+	}
+	return name
+}
+
+// file returns the types and the operations of the description.
+func (l language) file(doc *openapi3.T) string {
+	var b strings.Builder
+	b.WriteString(l.head)
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
+		s := doc.Components.Schemas[name].Value
+		if len(s.Enum) > 0 {
+			alias := "\nexport type " + name + " = " + l.enum(s.Enum) + ";\n"
+			if l.text == "str" {
+				alias = "\n" + name + " = " + l.enum(s.Enum) + "\n"
+			}
+			b.WriteString(alias)
+			continue
+		}
+		if slices.Contains(withoutType, name) {
+			continue
+		}
+		l.object(&b, renamed(name), s)
+	}
+	b.WriteString(l.operationsHead)
+	each(doc, func(method, path string, op *openapi3.Operation) {
+		if leftOut[op.OperationID] == "" {
+			fmt.Fprintf(&b, l.oneCall, op.OperationID, method, path)
+		}
+	})
+	b.WriteString(l.operationsEnd)
+	return b.String()
+}
+
+// object writes the type of an object. In Python, the required fields are those
+// of a class of their own.
+func (l language) object(b *strings.Builder, name string, s *openapi3.Schema) {
+	all := slices.Sorted(maps.Keys(s.Properties))
+	isRequired := func(field string) bool { return slices.Contains(s.Required, field) }
+	isOptional := func(field string) bool { return !isRequired(field) }
+	if l.text != "str" {
+		b.WriteString("\n" + l.open(name))
+		l.fields(b, s, all)
+		b.WriteString(l.end)
+		return
+	}
+	base := "TypedDict"
+	if slices.ContainsFunc(all, isRequired) {
+		base = "_" + name
+		b.WriteString("\n\nclass " + base + "(TypedDict):\n")
+		l.fields(b, s, slices.DeleteFunc(slices.Clone(all), isOptional))
+	}
+	b.WriteString("\n\nclass " + name + "(" + base + ", total=False):\n")
+	optional := slices.DeleteFunc(slices.Clone(all), isRequired)
+	l.fields(b, s, optional)
+	if len(optional) == 0 {
+		b.WriteString(l.pad + "pass\n")
+	}
+}
+
+// fields writes some fields of an object.
+func (l language) fields(b *strings.Builder, s *openapi3.Schema, names []string) {
+	for _, name := range names {
+		p := s.Properties[name]
+		if p.Value.Description != "" && p.Ref == "" {
+			for _, line := range wrapped(p.Value.Description, 100) {
+				b.WriteString(l.pad + l.comment + line + "\n")
+			}
+		}
+		line := l.field(name, l.typeOf(p), slices.Contains(s.Required, name))
+		b.WriteString(l.pad + strings.Join(wrapped(line, 110), "\n"+l.pad+l.pad) + "\n")
+	}
+}
+
+// wrapped splits a text into lines.
+func wrapped(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return append(lines, line)
+}
+
+// each calls f for each operation, sorted by path and method.
+func each(doc *openapi3.T, f func(method, path string, op *openapi3.Operation)) {
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
+		ops := doc.Paths.Value(path).Operations()
+		for _, method := range slices.Sorted(maps.Keys(ops)) {
+			f(method, path, ops[method])
+		}
+	}
+}
+
+func description(t *testing.T) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromFile("../bridge/api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// TestReferenceOfClients checks that the types of the clients are those of
+// openapi.yaml.
+func TestReferenceOfClients(t *testing.T) {
+	t.Parallel()
+	doc := description(t)
+	for _, l := range []language{python, typescript} {
+		want := l.file(doc)
+		if *update {
+			if err := os.WriteFile(l.path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if got, err := os.ReadFile(l.path); err != nil || string(got) != want {
+			t.Errorf("deploy/%s is out of date; run make reference (%v)", l.path, err)
+		}
+	}
+}
+
+// TestClientsAreComplete checks that the code of each client calls every
+// operation that is not left out, and names its parameters and the fields of its
+// body.
+func TestClientsAreComplete(t *testing.T) {
+	t.Parallel()
+	doc := description(t)
+	for _, l := range []language{python, typescript} {
+		code := ""
+		entries, err := os.ReadDir(l.sources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if raw, err := os.ReadFile(l.sources + "/" + e.Name()); err == nil && l.sources+"/"+e.Name() != l.path {
+				code += string(raw)
+			}
+		}
+		named := func(name string) bool {
+			return regexp.MustCompile(`["'{ .,(]` + regexp.QuoteMeta(name) + `["'=:,})?]`).MatchString(code)
+		}
+		known := map[string]bool{}
+		each(doc, func(_, _ string, op *openapi3.Operation) {
+			known[op.OperationID] = true
+			if leftOut[op.OperationID] != "" {
+				return
+			}
+			if !strings.Contains(code, `"`+op.OperationID+`"`) {
+				t.Errorf("%s does not call %s", l.sources, op.OperationID)
+			}
+			for _, field := range fieldsOf(op) {
+				if !named(field) {
+					t.Errorf("%s: %s does not have %q", l.sources, op.OperationID, field)
+				}
+			}
+		})
+		for id := range leftOut {
+			if !known[id] {
+				t.Errorf("there is no operation %s to leave out", id)
+			}
+		}
+	}
+}
+
+// fieldsOf returns the query parameters of an operation and the fields of a body
+// that has no type of its own. The caller of dialect passes its parameters on.
+func fieldsOf(op *openapi3.Operation) []string {
+	var out []string
+	for _, p := range op.Parameters {
+		if p.Value.In != "path" && op.OperationID != "dialect" {
+			out = append(out, p.Value.Name)
+		}
+	}
+	if op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json") == nil {
+		return out
+	}
+	if s := op.RequestBody.Value.Content.Get("application/json").Schema; s != nil && s.Ref == "" {
+		out = slices.AppendSeq(out, maps.Keys(s.Value.Properties))
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env node
+// Verifies offline what people signed with their passkeys. It needs Node.js 20
+// and nothing of nod. The format is described in docs/passkeys.md.
+//
+//   nod receipt keys > keys.json           (with a token, while nod runs)
+//   nod show ID --json > record.json
+//   node passkey.mjs keys.json record.json
+//
+// The second file holds a receipt, a record, or one assertion. It prints a line
+// for each signature and exits with 0 only if there is one and all are valid.
+import { createHash, createPublicKey, verify as verifySignature } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const fields = ["decision", "nonce", "payload", "person", "request", "scope", "version"]; // sorted
+const sha256 = (data) => createHash("sha256").update(data).digest();
+
+function must(ok, what) {
+  if (!ok) throw new Error(what);
+}
+
+// bytes decodes unpadded base64url, of which it accepts exactly one spelling.
+function bytes(text, name) {
+  const raw = Buffer.from(String(text), "base64url");
+  must(typeof text === "string" && raw.length > 0 && raw.toString("base64url") === text, name + ": not base64url");
+  return raw;
+}
+
+// challenge returns the hash that the passkey signs: of a domain and the
+// statement as canonical JSON (RFC 8785), whose members are strings and a number.
+export function challenge(statement) {
+  must(Object.keys(statement).sort().join() === fields.join(), "statement: missing or unknown fields");
+  must(statement.version === 1, "statement: unknown version");
+  must(fields.every((f) => f === "version" || (typeof statement[f] === "string" && statement[f])), "statement: empty fields");
+  must(bytes(statement.nonce, "nonce").length === 32, "nonce: not 32 bytes");
+  return sha256("nod passkey v1\n" + JSON.stringify(statement, fields)).toString("base64url");
+}
+
+// verifyAssertion throws unless a key of the person signed the statement. At is
+// the time of the decision.
+export function verifyAssertion(a, passkeys, at) {
+  const key = passkeys.keys.find((k) => k.credential === a.credential && k.person === a.statement.person);
+  must(key, "no key of this person with this ID");
+  must(!key.revoked || !at || new Date(at) < new Date(key.revoked), "the key was revoked before");
+  const client = bytes(a.client_data, "client_data");
+  const auth = bytes(a.authenticator_data, "authenticator_data");
+  const data = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(client));
+  must(data.type === "webauthn.get", "signed for another purpose");
+  must(data.challenge === challenge(a.statement), "signed for another request, decision or person");
+  must(data.origin === a.origin && passkeys.origins.includes(a.origin), "signed on another page");
+  must(!data.crossOrigin && !data.topOrigin, "signed inside the page of another site");
+  must(a.rp_id === passkeys.rp_id, "signed for another site");
+  must(auth.length >= 37 && auth.subarray(0, 32).equals(sha256(passkeys.rp_id)), "signed for another site");
+  must(auth[32] & 0x01, "no person was present");
+  must(auth[32] & 0x04, "the person was not verified");
+  must(auth[32] & 0x08 || !(auth[32] & 0x10), "contradictory backup flags");
+  must(auth[32] & 0xc0 || auth.length === 37, "unexpected data");
+  const publicKey = createPublicKey({ key: key.jwk, format: "jwk" });
+  const hash = { ES256: "sha256", RS256: "sha256", EdDSA: null }[key.jwk.alg];
+  must(hash !== undefined, "unknown algorithm");
+  const signed = Buffer.concat([auth, sha256(client)]);
+  must(verifySignature(hash, signed, publicKey, bytes(a.signature, "signature")), "the signature is invalid");
+  return a.statement;
+}
+
+// openReceipt returns the content of a receipt, after it has verified the
+// signature of nod.
+export function openReceipt(token, keys) {
+  const parts = token.split(".");
+  must(parts.length === 3, "receipt: not a compact JWS");
+  const header = JSON.parse(bytes(parts[0], "header"));
+  must(header.alg === "EdDSA" && header.typ === "nod-receipt+jws", "receipt: not a receipt of nod");
+  const jwk = keys.keys.find((k) => k.kid === header.kid);
+  must(jwk, "receipt: made with an unknown key");
+  const key = createPublicKey({ key: { kty: jwk.kty, crv: jwk.crv, x: jwk.x }, format: "jwk" });
+  must(verifySignature(null, Buffer.from(parts[0] + "." + parts[1]), key, bytes(parts[2], "signature")), "receipt: changed");
+  return JSON.parse(bytes(parts[1], "payload"));
+}
+
+// verifyReceipt returns the statements that people signed about the decision of
+// a receipt. It throws if one is about another decision or is not valid.
+export function verifyReceipt(token, keys) {
+  const r = openReceipt(token, keys);
+  must(keys.passkeys, "keys: no keys of people");
+  const approvals = (r.votes || []).filter((v) => v.state === "approved" && v.assertion);
+  if (r.assertion) approvals.push({ actor: r.actor, assertion: r.assertion, scope: r.scope });
+  must(r.assurance !== "passkey" || approvals.length > 0, "the signature is missing");
+  return approvals.map((v) => {
+    const s = verifyAssertion(v.assertion, keys.passkeys, r.at);
+    const want = { request: r.id, payload: r.approved_digest || r.digest, decision: r.state, scope: v.scope, person: v.actor.person };
+    for (const [f, value] of Object.entries(want)) must(s[f] === value, "signed another " + f);
+    return s;
+  });
+}
+
+function main([keysPath, path]) {
+  const keys = JSON.parse(readFileSync(keysPath, "utf8"));
+  const text = readFileSync(path, "utf8").trim();
+  const given = text.startsWith("{") ? JSON.parse(text) : text;
+  const signed = given.statement ? [verifyAssertion(given, keys.passkeys)]
+    : verifyReceipt(given.receipt || given.response?.proof || given, keys);
+  must(signed.length > 0, "no one signed this decision with a passkey");
+  for (const s of signed) console.log(`good: ${s.decision} ${s.scope} by the passkey of ${s.person}, request ${s.request}, sha256:${s.payload}`);
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    main(process.argv.slice(2));
+  } catch (e) {
+    console.error("passkey: " + e.message);
+    process.exitCode = 6;
+  }
+}
