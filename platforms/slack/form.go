@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/slack-go/slack"
 
@@ -55,10 +56,27 @@ func (f forms) open(ctx context.Context, c bridge.Click, trigger string, pushed 
 	}
 	if err != nil {
 		f.log.Warn("modal not opened", "platform", f.name, "error", err)
+	}
+	switch {
+	case bridge.ErrorCode(err) == bridge.CodeUnsupported && got == nil:
+		return f.elsewhere("Nothing was recorded: this is too large for a dialog in Slack.")
+	case err != nil:
 		return "The form did not open in time. Click again."
 	}
 	f.guard(ctx, modal, got.View)
 	return ""
+}
+
+// elsewhere returns a note with the place where people can answer instead, if
+// there is one.
+func (f forms) elsewhere(note string) string {
+	switch {
+	case !f.console:
+		return note
+	case f.consoleURL == "":
+		return note + " Open the console."
+	}
+	return note + " Open the console: " + strings.TrimRight(f.consoleURL, "/") + "/console/"
 }
 
 // noteTooLong is for a change that a platform cannot show.
@@ -88,7 +106,7 @@ func (f forms) guard(ctx context.Context, sent slack.ModalViewRequest, got slack
 		return
 	}
 	f.log.Error("modal is incomplete", "platform", f.name, "reason", hidden)
-	closed := slackmsg.Closed("Slack does not show all of this request, so it cannot be answered here. Open the console.", "")
+	closed := slackmsg.Closed(f.elsewhere("Slack does not show all of this request, so it cannot be answered here."), "")
 	if _, err := f.api.UpdateViewContext(ctx, closed, "", "", got.ID); err != nil {
 		f.log.Error("incomplete modal not replaced", "platform", f.name, "error", err)
 	}

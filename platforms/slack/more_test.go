@@ -96,3 +96,22 @@ func TestDialogWithoutInputs(t *testing.T) {
 		}
 	}
 }
+
+// TestDialogTooLarge checks that a person reads why no dialog opens for a form
+// that became too large for one.
+func TestDialogTooLarge(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, false).connect()
+	r := longer("make deploy")
+	at := s.at(s.posts(r, ""))
+	r.Interaction.Kind, r.Interaction.Approval = bridge.KindAsk, nil
+	r.Interaction.Prompt = strings.Repeat("far too long ", 25_000)
+	r.Interaction.Questions = []bridge.Question{{ID: "q", Widget: bridge.WidgetText}}
+	s.sink.Shows(bridge.Form{View: s.view(r), Control: bridge.Control{Interaction: r.Interaction.ID, Option: bridge.OptionForm}}, nil)
+	if opened, err := s.sandbox.Person("ana").Press(t.Context(), at, render.LabelDenyReason); err != nil || opened.Modal != "" {
+		t.Fatal(opened, err)
+	}
+	s.until("ana reads why", func() bool {
+		return strings.Contains(strings.Join(s.sandbox.Person("ana").Notes("slack"), " "), "too large for a dialog in Slack")
+	})
+}
