@@ -6,7 +6,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Enrolled is what the people under a prefix can sign with.
+// Enrolled is the result of what the people under a prefix can sign with.
 type Enrolled struct {
 	Passkeys map[string]int  // number of valid passkeys, by person
 	Codes    map[string]bool // people who have one-time codes

@@ -17,11 +17,12 @@ var update = flag.Bool("update", false, "write the types of the clients from ope
 
 // leftOut holds the operations that the clients do not have, with the reason.
 var leftOut = map[string]string{
-	"hook": "nod hook calls it", "mcp": "MCP clients call it", "websocket": "not HTTP", "events": "a stream", "openapi": "not JSON",
-	"exportAudit": "nod audit export calls it", "reportCoverage": "nod coverage calls it", "coverage": "nod coverage calls it",
-	"listLinks": "for people", "linkAccount": "for people", "unlinkAccount": "for people", "setChannelMode": "for people",
-	"recallApproval": "for tools with approvals of their own", "rememberApproval": "for tools with approvals of their own",
-	"forgetApprovals": "for tools with approvals of their own", "askUserTool": "for assistants that write widgets",
+	"hook": "nod hook calls it", "mcp": "MCP clients call it", "websocket": "not HTTP", "events": "a stream",
+	"openapi": "not JSON", "exportAudit": "nod audit export calls it", "reportCoverage": "nod coverage calls it",
+	"coverage": "nod coverage calls it", "listLinks": "for people", "linkAccount": "for people",
+	"unlinkAccount": "for people", "setChannelMode": "for people", "askUserTool": "for assistants that write widgets",
+	"recallApproval": "for tools that keep approvals", "rememberApproval": "for tools that keep approvals",
+	"forgetApprovals": "for tools that keep approvals",
 }
 
 // withoutType holds the schemas that are any JSON, or that only operations use
@@ -56,10 +57,11 @@ var python = language{
 		}
 		return "Literal[" + strings.Join(quoted, ", ") + "]"
 	},
-	open:           func(name string) string { return "\nclass " + name + "(TypedDict, total=False):\n" },
 	field:          func(name, typ string, _ bool) string { return name + ": " + typ },
 	pad:            "    ",
-	operationsHead: "\n\nOPERATIONS: Dict[str, Tuple[str, str]] = {\n", oneCall: "    %q: (%q, %q),\n", operationsEnd: "}\n",
+	operationsHead: "\n\nOPERATIONS: Dict[str, Tuple[str, str]] = {\n",
+	oneCall:        "    %q: (%q, %q),\n",
+	operationsEnd:  "}\n",
 }
 
 var typescript = language{
@@ -146,18 +148,7 @@ func (l language) file(doc *openapi3.T) string {
 		if slices.Contains(withoutType, name) {
 			continue
 		}
-		b.WriteString("\n" + l.open(renamed(name)))
-		for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
-			p := s.Properties[field]
-			if p.Value.Description != "" && p.Ref == "" {
-				for _, line := range wrapped(p.Value.Description, 100) {
-					b.WriteString(l.pad + l.comment + line + "\n")
-				}
-			}
-			line := l.field(field, l.typeOf(p), slices.Contains(s.Required, field))
-			b.WriteString(l.pad + strings.Join(wrapped(line, 110), "\n"+l.pad+l.pad) + "\n")
-		}
-		b.WriteString(l.end)
+		l.object(&b, renamed(name), s)
 	}
 	b.WriteString(l.operationsHead)
 	each(doc, func(method, path string, op *openapi3.Operation) {
@@ -167,6 +158,46 @@ func (l language) file(doc *openapi3.T) string {
 	})
 	b.WriteString(l.operationsEnd)
 	return b.String()
+}
+
+// object writes the type of an object. In Python, the required fields are those
+// of a class of their own.
+func (l language) object(b *strings.Builder, name string, s *openapi3.Schema) {
+	all := slices.Sorted(maps.Keys(s.Properties))
+	isRequired := func(field string) bool { return slices.Contains(s.Required, field) }
+	isOptional := func(field string) bool { return !isRequired(field) }
+	if l.text != "str" {
+		b.WriteString("\n" + l.open(name))
+		l.fields(b, s, all)
+		b.WriteString(l.end)
+		return
+	}
+	base := "TypedDict"
+	if slices.ContainsFunc(all, isRequired) {
+		base = "_" + name
+		b.WriteString("\n\nclass " + base + "(TypedDict):\n")
+		l.fields(b, s, slices.DeleteFunc(slices.Clone(all), isOptional))
+	}
+	b.WriteString("\n\nclass " + name + "(" + base + ", total=False):\n")
+	optional := slices.DeleteFunc(slices.Clone(all), isRequired)
+	l.fields(b, s, optional)
+	if len(optional) == 0 {
+		b.WriteString(l.pad + "pass\n")
+	}
+}
+
+// fields writes some fields of an object.
+func (l language) fields(b *strings.Builder, s *openapi3.Schema, names []string) {
+	for _, name := range names {
+		p := s.Properties[name]
+		if p.Value.Description != "" && p.Ref == "" {
+			for _, line := range wrapped(p.Value.Description, 100) {
+				b.WriteString(l.pad + l.comment + line + "\n")
+			}
+		}
+		line := l.field(name, l.typeOf(p), slices.Contains(s.Required, name))
+		b.WriteString(l.pad + strings.Join(wrapped(line, 110), "\n"+l.pad+l.pad) + "\n")
+	}
 }
 
 // wrapped splits a text into lines.

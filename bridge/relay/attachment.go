@@ -143,6 +143,9 @@ func (a *attachment) greet() error {
 		if v := codexVersion.FindStringSubmatch(r.UserAgent); v != nil {
 			a.version = v[1]
 		}
+		if TooOldCodex(a.version) {
+			return a.unsupported("it is Codex " + a.version + ", and nod works with " + OldestCodex + " and later")
+		}
 		if err := a.send(a.ctx, Message{Method: "initialized"}); err != nil {
 			return err
 		}

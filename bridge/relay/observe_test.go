@@ -5,15 +5,37 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
+// served is what a server knows and was asked.
+type served struct {
+	mu    sync.Mutex
+	turns string
+	asked []string
+}
+
+// has sets the turns of the thread T.
+func (v *served) has(turns string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.turns = turns
+}
+
+// was returns what was asked, apart from the state of threads.
+func (v *served) was() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.asked)
+}
+
 // serve answers the requests of a Companion like Codex with the threads T, of a
-// person, and H, which is hidden. It returns what else was asked.
-func (s *appServer) serve(turns *string) *[]string {
-	var asked []string
+// person, and H, which is hidden.
+func (s *appServer) serve(turns string) *served {
+	v := &served{turns: turns}
 	go func() {
 		for {
 			var m struct {
@@ -29,6 +51,7 @@ func (s *appServer) serve(turns *string) *[]string {
 			case <-s.lost:
 				return
 			}
+			v.mu.Lock()
 			result := "{}"
 			switch m.Method {
 			case "initialize":
@@ -41,14 +64,15 @@ func (s *appServer) serve(turns *string) *[]string {
 					result = strings.Replace(result, `"user"`, `"thread_title"`, 1)
 				}
 			case "thread/turns/list":
-				result = `{"data":[` + *turns + `]}`
+				result = `{"data":[` + v.turns + `]}`
 			default:
-				asked = append(asked, m.Method+" "+string(m.Params))
+				v.asked = append(v.asked, m.Method+" "+string(m.Params))
 			}
+			v.mu.Unlock()
 			s.in <- fmt.Appendf(nil, `{"id":%s,"result":%s}`, m.ID, result)
 		}
 	}()
-	return &asked
+	return v
 }
 
 const changed = `{"method":"thread/status/changed","params":{"threadId":%q,"status":{"type":%q}}}`
@@ -61,8 +85,7 @@ func TestCompanionSessions(t *testing.T) {
 		w := &watched{}
 		c.Reporter = w
 		s := c.dial()
-		turns := `{"id":"U","status":"inProgress"}`
-		asked := s.serve(&turns)
+		v := s.serve(`{"id":"U","status":"inProgress"}`)
 		synctest.Wait()
 		s.says(`{"method":"thread/started","params":{"thread":{"id":"T"}}}`)
 		s.says(`{"method":"thread/started","params":{"thread":{"id":"H"}}}`)
@@ -70,10 +93,10 @@ func TestCompanionSessions(t *testing.T) {
 		w.stop(true)
 		time.Sleep(time.Minute)
 		want := []string{`turn/interrupt {"threadId":"T","turnId":"U"}`, `thread/backgroundTerminals/clean {"threadId":"T"}`}
-		if !slices.Equal(*asked, want) {
-			t.Errorf("after the stop, nod asks for %q", *asked)
+		if got := v.was(); !slices.Equal(got, want) {
+			t.Errorf("after the stop, nod asks for %q", got)
 		}
-		turns = `{"id":"U","status":"interrupted","items":[{"type":"agentMessage","text":"I look."},{"type":"agentMessage","text":"It works."}]}`
+		v.has(`{"id":"U","status":"interrupted","items":[{"type":"agentMessage","text":"I look."},{"type":"agentMessage","text":"It works."}]}`)
 		s.says(changed, "T", "idle")
 		s.says(`{"method":"thread/closed","params":{"threadId":"T"}}`)
 		if want := []string{"T working /shop Fix it", "T waiting /shop Fix it It works.", "T finished"}; !slices.Equal(w.reports, want) {
@@ -91,15 +114,14 @@ func TestCompanionSteerAgain(t *testing.T) {
 		w := &watched{inbox: inbox{texts: make(chan string, 5), again: true}}
 		c.Reporter, c.Inbox = w, w
 		s := c.dial()
-		turns := `{"id":"V","items":[]},{"id":"U","items":[{"type":"userMessage","clientId":"one"}]}`
-		asked := s.serve(&turns)
+		v := s.serve(`{"id":"V","items":[]},{"id":"U","items":[{"type":"userMessage","clientId":"one"}]}`)
 		synctest.Wait()
 		s.says(`{"method":"thread/started","params":{"thread":{"id":"T"}}}`)
 		w.texts <- "one"
 		w.texts <- "two"
 		synctest.Wait()
-		if len(*asked) != 1 || !strings.Contains((*asked)[0], `"text":"two"`) {
-			t.Errorf("nod asks for %q", *asked)
+		if got := v.was(); len(got) != 1 || !strings.Contains(got[0], `"text":"two"`) {
+			t.Errorf("nod asks for %q", got)
 		}
 		if want := []string{"T one", "T two"}; !slices.Equal(w.took, want) {
 			t.Errorf("delivered %q", w.took)

@@ -51,6 +51,7 @@ func (a *attachment) told(m Message) error {
 		return a.meet(e.Thread)
 	case "thread/closed":
 		a.changed(e.Thread, status{Type: "notLoaded"})
+		delete(a.ignores, e.Thread)
 		a.deafen(e.Thread)
 		return a.leave(e.Thread)
 	case "item/started":

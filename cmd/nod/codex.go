@@ -22,7 +22,8 @@ import (
 )
 
 const (
-	// testedCodex is the version of Codex that the tests run.
+	// testedCodex is the version of Codex that the tests run. They also run
+	// relay.OldestCodex.
 	testedCodex = "0.169.0"
 	// codexRetry is the longest pause between two attempts to reach Codex.
 	codexRetry = 3 * time.Second
@@ -31,7 +32,7 @@ const (
 	codexPatience = 30 * 24 * time.Hour
 	// inboxPoll is the time for which nod waits for messages at once, and
 	// inboxLease the time for which it reserves them.
-	inboxPoll, inboxLease = 30 * time.Second, time.Minute
+	inboxPoll, inboxLease = 30 * time.Second, 20 * time.Second
 )
 
 // codexFlags holds the flags of nod codex.
@@ -96,6 +97,9 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 	}
 	if f.socket == "" {
 		f.socket = filepath.Join(home, "app-server-control", "app-server-control.sock")
+		if err := checkInstalledCodex(cmd.Context(), f.socket); err != nil {
+			return err
+		}
 	}
 	f.cmd, f.patience = cmd, codexPatience
 	c, err := f.client()
@@ -115,8 +119,9 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 		Attached: func(version string) {
 			fmt.Fprintf(tell, "nod: attached to Codex %s; not to codex exec, nor to Codex started with -c, --search, --no-daemon "+
 				"or --dangerously-bypass-hook-trust\n", render.Line(version))
-			if version != testedCodex {
-				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s; what it does not understand is left to the terminal\n", testedCodex)
+			if version != testedCodex && version != relay.OldestCodex {
+				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s and %s; what it does not understand is left to the terminal\n",
+					relay.OldestCodex, testedCodex)
 			}
 		},
 		Inbox: sessions, Reporter: sessions,

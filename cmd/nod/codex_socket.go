@@ -6,13 +6,18 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/render"
 )
 
 const (
@@ -55,6 +60,24 @@ func codexAway(err error) error {
 		return bridge.Errorf(bridge.CodeUnavailable, "its app server does not run; codex starts it")
 	}
 	return bridge.Wrap(bridge.CodeUnavailable, err, "cannot connect to its app server")
+}
+
+// checkInstalledCodex returns CodeUnsupported if no app server has run yet, and
+// the codex on the PATH is too old to start one.
+func checkInstalledCodex(ctx context.Context, socket string) error {
+	if _, err := os.Stat(socket); err == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, codexDialTime)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "codex", "--version").Output()
+	if version, _, _ := strings.Cut(string(out), "\n"); err == nil && relay.TooOldCodex(version) {
+		return bridge.
+			Errorf(bridge.CodeUnsupported, "cannot work with %s: it starts no app server, and nod works with %s and later",
+				render.Line(version), relay.OldestCodex).
+			WithHint("update Codex; until then, use the hook: nod init codex")
+	}
+	return nil
 }
 
 // Read implements relay.Conn.

@@ -90,7 +90,8 @@ func TestRecipeGitLab(t *testing.T) {
 	}
 	recipe(t, "gitlab-ci/.gitlab-ci.yml", &pipeline)
 	jobs := []job{pipeline.Approve, pipeline.Deploy}
-	if !slices.Equal(pipeline.Stages, []string{jobs[0].Stage, jobs[1].Stage}) || !slices.Equal(jobs[0].Rules, jobs[1].Rules) {
+	inOrder := slices.Equal(pipeline.Stages, []string{jobs[0].Stage, jobs[1].Stage})
+	if !inOrder || !slices.Equal(jobs[0].Rules, jobs[1].Rules) {
 		t.Error("the approval must be a stage before the deployment, under the same rules")
 	}
 	if limit, err := time.ParseDuration(jobs[0].Timeout); err != nil || limit <= time.Hour {
@@ -112,7 +113,8 @@ func TestRecipeGitLab(t *testing.T) {
 func TestRecipeJenkins(t *testing.T) {
 	t.Parallel()
 	text := rig.ReadFile(t, filepath.Join(recipeFiles, "jenkins/Jenkinsfile"))
-	steps := regexp.MustCompile(`(?s)stage\('(\w+)'\) \{\s+steps \{\s+sh (?:'''(.*?)'''|'([^'\n]*)')\s+\}\s+\}`).FindAllStringSubmatch(text, -1)
+	stage := regexp.MustCompile(`(?s)stage\('(\w+)'\) \{\s+steps \{\s+sh (?:'''(.*?)'''|'([^'\n]*)')\s+\}\s+\}`)
+	steps := stage.FindAllStringSubmatch(text, -1)
 	if len(steps) != 2 || steps[0][1] != "Approve" || steps[1][1] != "Deploy" {
 		t.Fatalf("the stages are %q", steps)
 	}
@@ -121,7 +123,8 @@ func TestRecipeJenkins(t *testing.T) {
 	for _, s := range steps {
 		frame = strings.Replace(frame, s[0], "", 1)
 	}
-	const want = `// Jenkinsfile pipeline { agent any environment { NOD_URL = 'https://nod.example.com' NOD_TOKEN = credentials('nod-token') } ` +
+	const want = `// Jenkinsfile pipeline { agent any ` +
+		`environment { NOD_URL = 'https://nod.example.com' NOD_TOKEN = credentials('nod-token') } ` +
 		`options { timeout(time: 70, unit: 'MINUTES') } stages { } }`
 	if got := strings.Join(strings.Fields(frame), " "); got != want {
 		t.Errorf("the pipeline is\n%s, want\n%s", got, want)
@@ -145,7 +148,8 @@ func TestRecipeCron(t *testing.T) {
 	t.Parallel()
 	k := newKitchen(t, nil)
 	path := func(text string) string {
-		return strings.NewReplacer("/etc/nod/", k.dir+"/", "/usr/local/bin/", k.dir+"/", "/var/snapshots", k.dir+"/snapshots").Replace(text)
+		dirs := []string{"/etc/nod/", k.dir + "/", "/usr/local/bin/", k.dir + "/", "/var/snapshots", k.dir + "/snapshots"}
+		return strings.NewReplacer(dirs...).Replace(text)
 	}
 	k.write("cleanup.sh", path(rig.ReadFile(t, filepath.Join(recipeFiles, "cron/cleanup.sh"))))
 	if err := os.Mkdir(filepath.Join(k.dir, "snapshots"), 0o755); err != nil {
@@ -153,7 +157,8 @@ func TestRecipeCron(t *testing.T) {
 	}
 	snapshot := filepath.Join(k.dir, "snapshots", "old.snap")
 	k.write("snapshots/new.snap", "")
-	line := regexp.MustCompile(`(?m)^0 9 \* \* 1 +(.*)$`).FindStringSubmatch(rig.ReadFile(t, filepath.Join(recipeFiles, "cron/crontab")))
+	crontab := rig.ReadFile(t, filepath.Join(recipeFiles, "cron/crontab"))
+	line := regexp.MustCompile(`(?m)^0 9 \* \* 1 +(.*)$`).FindStringSubmatch(crontab)
 	// Two runs on one day share a request, so each run here has a day of its own.
 	day := map[string]string{"deny": "2026-11-16", "once": "2026-11-23", "down": "2026-11-30"}
 	k.both("Delete snapshots", func(run string) bool {
@@ -189,7 +194,8 @@ func TestRecipeAnsible(t *testing.T) {
 	k.write("deploy.yml", rig.ReadFile(t, filepath.Join(recipeFiles, "ansible/deploy.yml")))
 	k.write("hosts.ini", "[shop]\nweb1 ansible_connection=local\nweb2 ansible_connection=local\n")
 	k.both("Deploy v2 to web1, web2?", func(string) bool {
-		out, code := k.exec(k.nod(), "ansible-playbook", "-i", "hosts.ini", "-e", "version=v2", "-e", "ansible_python_interpreter=auto_silent", "deploy.yml")
+		args := []string{"-i", "hosts.ini", "-e", "version=v2", "-e", "ansible_python_interpreter=auto_silent", "deploy.yml"}
+		out, code := k.exec(k.nod(), "ansible-playbook", args...)
 		if raw, err := os.ReadFile(filepath.Join(k.dir, "deployed")); err == nil && string(raw) != "v2\nv2\n" {
 			t.Errorf("deployed %q, want one line for each host:\n%s", raw, out)
 		}

@@ -21,8 +21,9 @@ const recipeFiles = "../../deploy/recipes"
 
 // recipePages holds the document that shows each recipe.
 var recipePages = map[string]string{
-	"github-actions": "github-actions", "gitlab-ci": "gitlab-ci", "terraform": "terraform", "atlantis": "terraform", "argo-cd": "argo-cd",
-	"argo-workflows": "argo-cd", "jenkins": "jenkins", "ansible": "ansible", "cron": "cron",
+	"github-actions": "github-actions", "gitlab-ci": "gitlab-ci", "terraform": "terraform", "atlantis": "terraform",
+	"argo-cd": "argo-cd", "argo-workflows": "argo-cd", "jenkins": "jenkins", "ansible": "ansible", "cron": "cron",
+	"temporal": "temporal", "langgraph": "langgraph", "n8n": "n8n",
 }
 
 // TestRecipePages checks that the documents show exactly the files of the

@@ -24,7 +24,9 @@ export NOD_BINARY="$bin/nod"
 record=${NOD_SANDBOX_RECORD:-$bin/record.jsonl}
 if [ ! -s "$record" ]; then
   (cd "$root" && NOD_SANDBOX_RECORD="$record" go test -count=1 ./platforms/slack ./platforms/discord ./platforms/telegram)
-  (cd "$root" && NOD_SANDBOX_RECORD="$record" go test -count=1 -v -run 'TestEveryCardIsTruthful|TestTwoServicesAtOnce' ./cmd/nod/daemon) >"$bin/cards.txt" ||
+  tests='TestEveryCardIsTruthful|TestTwoServicesAtOnce|TestShownIsDecided$|TestVerificationCode|TestPrivate|TestReadOnlyChannel|TestLongForm'
+  tests="$tests|TestSessionMessage$|TestSteer$|TestEscalation$|TestSnoozeAndHandOver|TestDecideInHomeTab|TestVotes$|TestReplyToCard|TestReprompt$"
+  (cd "$root" && NOD_SANDBOX_RECORD="$record" go test -count=1 -v -run "$tests" ./cmd/nod/daemon) >"$bin/cards.txt" ||
     { cat "$bin/cards.txt"; exit 1; }
   sed -n 's/.*\(conformance: .*\)/\1/p' "$bin/cards.txt"
 fi
@@ -35,6 +37,9 @@ unset NOD_SANDBOX_RECORD
 
 # The client packages.
 TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"
+
+# The recipe for Temporal is a module of its own, with Temporal's test environment.
+(cd "$root/deploy/recipes/temporal" && go mod tidy -diff && go vet ./... && go test -count=1 ./...)
 
 # axe-core, which is among these packages, checks the console.
 if command -v chromium >/dev/null 2>&1; then
@@ -63,6 +68,13 @@ if fetch codex @openai/codex@0.169.0; then
 else
   missing Codex
 fi
+# nod must refuse this one, and work with the oldest version that it supports.
+if fetch too-old-codex @openai/codex@0.149.0 && fetch oldest-codex @openai/codex@0.166.0; then
+  export CODEX_TOO_OLD="$bin/too-old-codex/node_modules/.bin/codex"
+  oldest="$bin/oldest-codex/node_modules/.bin/codex"
+else
+  missing "an old Codex"
+fi
 # Claude Code needs a terminal.
 if fetch terminal @lydell/node-pty@1.1.0 @xterm/headless@6.0.0 && fetch claude @anthropic-ai/claude-code@2.1.330; then
   export CLAUDE_TERMINAL="$bin/terminal"
@@ -77,9 +89,18 @@ if [ -n "${CLAUDE:-}" ] && fetch acp --omit=optional @agentclientprotocol/claude
 else
   missing "the ACP adapter of Claude Code"
 fi
+# nod guards this MCP server.
+if fetch server @modelcontextprotocol/server-everything@2026.8.31; then
+  export MCP_SERVER="$bin/server/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+else
+  missing "an MCP server"
+fi
 cd "$root/bridge/dialect/conformance"
 npm ci --omit=optional --no-fund --no-audit --loglevel=error
 npm test
+if [ -n "${oldest:-}" ] && [ -n "${CLAUDE_TERMINAL:-}" ]; then
+  CODEX="$oldest" npm test -- --test-name-pattern 'codex: (chat is first with once|messages reach the turn)' codex.test.js
+fi
 # The newest version is tried too. What a release of others changes does not fail
 # a change of nod.
 newest=$(npm view @anthropic-ai/claude-code version)

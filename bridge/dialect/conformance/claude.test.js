@@ -268,14 +268,16 @@ for (const mode of ["default", "bypassPermissions"]) {
   });
 }
 
-test("at the terminal: ten messages wake the idle session, once each and in order", options, async (c) => {
+const wakes = Number(process.env.NOD_WAKES ?? 5);
+
+test(`at the terminal: ${wakes} messages wake the idle session, once each and in order`, options, async (c) => {
   const p = await project({ calls: () => [] });
   const t = interactive(p, "--permission-mode", "default");
   const idle = () => until(() => `the session is idle, with\n${t.text()}`, async () => {
     const { items } = await live.asPerson("GET", "/v1/sessions");
     return items.find((s) => s.status?.folder?.endsWith(p.dir.split("/").at(-1)) && s.status.state === "waiting");
   });
-  const words = Array.from({ length: 10 }, (_, n) => `wake-up-${n}.`);
+  const words = Array.from({ length: wakes }, (_, n) => `wake-up-${n}.`);
   const took = [];
   for (const word of words) {
     const r = { interaction: { session: (await idle()).id } };

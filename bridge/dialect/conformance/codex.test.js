@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { config, model, patch } from "./codex.js";
 import { start, until } from "./harness.js";
@@ -179,7 +179,7 @@ test("codex: an answer that was given while its app server was away approves not
   const t = await interactive(p, "make it");
   const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
   p.crash();
-  await c.says("waiting for Codex");
+  await c.says("the connection to its app server was lost");
   await decide(r, "once");
   await c.says("not delivered");
   p.revive();
@@ -266,7 +266,7 @@ const session = (p, what, found) => until(what, async () => {
   return s && found(s) && s;
 });
 
-test("codex: a thread is reported: its title and folder, that it waits, its last message, and its end", options, async () => {
+test("codex: a thread is reported: its title and folder, that it waits, and its last message", options, async () => {
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
@@ -299,4 +299,51 @@ test("codex: a stop interrupts the turn at once, and ends the command that runs"
   await until(() => `the command ends; nod codex says\n${c.said()}\n${t.text()}`, () => running().length === 0);
   x.diagnostic(`ended after ${Date.now() - began} ms`);
   await until(() => `interrupted, on:\n${t.text()}`, () => t.text().includes("interrupted"));
+});
+
+test("codex: messages reach the thread once each and in order, although nod codex is killed at any time", options, async (x) => {
+  const p = await project();
+  let c = companion(p);
+  const t = await interactive(p, "make it");
+  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  await decide(r, "once");
+  await until("the command ran", p.made);
+  const path = `/v1/sessions/${r.interaction.session}/messages`;
+  const words = Array.from({ length: 10 }, (_, n) => `number-${n}.`);
+  const sent = [];
+  for (const [n, text] of words.entries()) {
+    sent.push(await live.asPerson("POST", path, { text }));
+    if (n !== 4) continue;
+    await new Promise((done) => setTimeout(done, 40 * Math.random())); // before, while or after nod passes it on
+    c.run.kill("SIGKILL");
+    await c.ended;
+    c = companion(p);
+  }
+  await until(() => `the delivery; nod codex says\n${c.said()}`, async () => (await live.asPerson("GET", `${path}/${sent.at(-1).id}`)).fate === "delivered");
+  await until(() => `the last message in the request, on:\n${t.text()}`, () => p.fake.asked.some((text) => text.includes(`'${words.at(-1)}'`)));
+  const last = p.fake.asked.findLast((text) => text.includes(`'${words.at(-1)}'`));
+  for (const word of words) assert.equal(last.split(`'${word}'`).length, 2, `${word} in ${last}`);
+  assert.deepEqual([...words].sort((a, b) => last.indexOf(a) - last.indexOf(b)), words);
+  x.diagnostic(`${p.fake.asked.length} requests of the model`);
+});
+
+const tooOld = process.env.CODEX_TOO_OLD;
+
+test("codex: a version that is too old ends nod codex with a clear message", { skip: !tooOld && "no old Codex found" }, async () => {
+  live ??= await start();
+  const p = await project();
+  const version = execFileSync(tooOld, ["--version"], { env: p.env }).toString().trim().split(" ").at(-1);
+  const without = companion(p, { PATH: `${dirname(tooOld)}:${process.env.PATH}` });
+  await without.says(`cannot work with codex-cli ${version}`);
+  await without.ended;
+  const socket = join(p.dir, "s.sock");
+  const server = spawn(tooOld, ["app-server", "--listen", `unix://${socket}`], { env: p.env, stdio: "ignore" });
+  open.push(() => server.kill("SIGKILL"));
+  await until("the socket", () => existsSync(socket));
+  const run = spawn(process.env.NOD_BINARY, ["codex", "--socket", socket], { stdio: ["ignore", "ignore", "pipe"], env: { ...live.env, CODEX_HOME: p.home } });
+  open.push(() => run.kill("SIGKILL"));
+  let said = "";
+  run.stderr.on("data", (d) => { said += d; });
+  await once(run, "exit");
+  assert.match(said, new RegExp(`it is Codex ${version.replaceAll(".", "\\.")}, and nod works with`));
 });

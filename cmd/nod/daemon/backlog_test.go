@@ -33,6 +33,11 @@ const (
 	perCard     = 100 * time.Millisecond
 )
 
+// posts are the calls with which a service gets a new card.
+var posts = map[string]string{
+	"slack": "chat.postMessage", "discord": "POST /channels/{channel}/messages", "telegram": "sendMessage",
+}
+
 // TestBacklogOfOneLine lets an agent ask while a service hangs. Once it responds
 // again, the cards appear one right after the other, in order, although the
 // service is at its rate limit in between.
@@ -50,10 +55,7 @@ func TestBacklogOfOneLine(t *testing.T) {
 				{Kind: "rate_limit", RetryAfter: 2, Count: 2},
 				{Kind: "delay", Delay: serviceTime},
 			} {
-				f.Service, f.Method = s, deliveries[s][len(deliveries[s])-1]
-				if s == "discord" {
-					f.Method = deliveries[s][0]
-				}
+				f.Service, f.Method = s, posts[s]
 				r.Sandbox.AddFault(f)
 			}
 			opening := time.Now()
@@ -61,10 +63,7 @@ func TestBacklogOfOneLine(t *testing.T) {
 				numbered(t, r, r.Daemons[k%2], k)
 			}
 			began := time.Now()
-			var got []int
-			for len(got) < n && time.Since(began) < rig.Patience+time.Duration(n)*time.Second && bridge.Pause(r.Ctx, 100*time.Millisecond) {
-				got = numbers(r)[s]
-			}
+			got := posting(r, s, n)
 			took := time.Since(began)
 			if limit := 10*time.Second + time.Duration(n)*perCard; took > limit {
 				t.Errorf("%d cards took %s, want at most %s", n, took, limit)
@@ -72,7 +71,55 @@ func TestBacklogOfOneLine(t *testing.T) {
 			if len(got) != n || !slices.IsSorted(got) {
 				t.Errorf("%d cards, in the order %v", len(got), got)
 			}
-			t.Logf("%d cards were opened in %s and posted %s later", n, began.Sub(opening).Round(time.Millisecond), took.Round(time.Millisecond))
+			t.Logf("%d cards were opened in %s and posted %s later", n, began.Sub(opening), took)
+		})
+	}
+}
+
+// posting waits until a service shows n different cards, and returns their order.
+func posting(r *rig.Rig, service string, n int) []int {
+	var got []int
+	limit := time.Now().Add(rig.Patience + time.Duration(n)*time.Second)
+	for len(got) < n && time.Now().Before(limit) && bridge.Pause(r.Ctx, 100*time.Millisecond) {
+		got = numbers(r)[service]
+	}
+	return got
+}
+
+// TestBacklogAfterKill kills the only daemon with kill -9 when a card has left its
+// line and the next one has not been woken. The daemon that comes after it posts
+// the rest of the line in order.
+func TestBacklogAfterKill(t *testing.T) {
+	t.Parallel()
+	for s, step := range map[string]int{"slack": 2, "discord": 4, "telegram": 2} { // after the call that hangs
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			n := backlog(t, 40)
+			c := rig.NewCrash(t, s)
+			c.ConnectedOn(s)
+			c.Sandbox.AddFault(sandbox.Fault{Service: s, Method: posts[s], Kind: "delay", Delay: 3 * time.Second, Count: 1})
+			for k := range n {
+				numbered(t, c.Rig, &rig.Running{URL: c.URL}, k)
+			}
+			c.K.Mu.Lock()
+			c.K.At = c.K.Steps + step
+			c.K.Mu.Unlock()
+			c.Eventually("the daemon dies", c.K.Killed.Load)
+			c.Kill()
+			c.K.Mu.Lock()
+			last := c.K.Names[len(c.K.Names)-1]
+			c.K.Killed.Store(false)
+			c.K.At = 0
+			c.K.Mu.Unlock()
+			if last != "finish" {
+				t.Errorf("it died at %s, want finish", last)
+			}
+			began := time.Now()
+			c.StartDaemon()
+			if got := posting(c.Rig, s, n); len(got) != n || !slices.IsSorted(got) {
+				t.Errorf("%d cards, in the order %v", len(got), got)
+			}
+			t.Logf("the cards took %s after the start", time.Since(began))
 		})
 	}
 }

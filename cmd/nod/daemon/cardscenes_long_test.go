@@ -82,7 +82,7 @@ func longPlanCards(al *album, g string) {
 	al.t.Helper()
 	var steps strings.Builder
 	for n := range 120 {
-		fmt.Fprintf(&steps, "%d. Move the sessions of shard %d to Redis, compare both stores for an hour, and switch its reads\n", n+1, n)
+		fmt.Fprintf(&steps, "%d. Move the sessions of shard %d to Redis, compare both stores, and switch its reads\n", n+1, n)
 	}
 	plan := al.Ask(bridge.Request{Ask: bridge.Ask{
 		Session: "sessions-8", Prompt: "Move the sessions to Redis", Timeout: bridge.Duration(19 * time.Hour),

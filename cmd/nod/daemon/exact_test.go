@@ -102,18 +102,18 @@ func (p payload) inexact(r *rig.Rig, at sandbox.Place, text string) string {
 // TestShownIsDecided checks that texts of every kind and size are shown character
 // for character on each service: on the card, in its file, or in its dialog, and
 // that this is what is decided. A text that a service cannot show can only be
-// denied there. With NOD_TEXTS, every kind
-// comes in every size.
+// denied there. With NOD_TEXTS, every kind comes in every size, and the services
+// enforce their rate limits.
 func TestShownIsDecided(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
-			r := rig.New(t, rig.Options{Config: rig.Only(s)})
+			r := rig.New(t, rig.Options{Config: rig.Only(s), Limits: allTexts()})
 			refused, asked := 0, 0
 			for size, every := range map[int]int{10: 1, 1_000: 1, 8_000: 1, 60_000: 3, 160_000: 8} {
 				for n, p := range payloads {
-					if n%every != 0 && os.Getenv("NOD_TEXTS") == "" {
+					if n%every != 0 && !allTexts() {
 						continue
 					}
 					asked++
@@ -150,12 +150,8 @@ func shownIsDecided(r *rig.Rig, s string, p payload, size int) bool {
 		return true
 	}
 	read(a, s)
-	if strings.Contains(a.Text(s), "too long for Slack") {
-		if s != "slack" || size < 160_000 || approvable(s, r.Sandbox.Message(a.On(s))) {
-			r.T.Errorf("%s: %s", what, a.Text(s))
-		}
-		r.Press("ana", a.On(s), "Deny")
-		return a.End().State != bridge.StateDenied
+	if tooLong(a, s, what, size) {
+		return false
 	}
 	if problem := p.inexact(r, a.On(s), text); problem != "" {
 		r.T.Errorf("%s: %s", what, problem)
@@ -165,6 +161,26 @@ func shownIsDecided(r *rig.Rig, s string, p payload, size int) bool {
 	decided := got.Interaction.Approval.Input
 	if got.State != bridge.StateApproved || got.Response.Digest != a.Interaction.Digest || !sameJSON(decided, req.Approval.Input) {
 		r.T.Errorf("%s: it is %s, and the agent gets %.100s", what, got.State, decided)
+	}
+	return true
+}
+
+// allTexts reports whether the tests of texts take all of them.
+func allTexts() bool { return os.Getenv("NOD_TEXTS") != "" }
+
+// tooLong reports whether a card says that its text is too long for the service,
+// and denies it there.
+func tooLong(a rig.Asked, s, what string, size int) bool {
+	a.R.T.Helper()
+	if !strings.Contains(a.Text(s), "too long for Slack") {
+		return false
+	}
+	if s != "slack" || size < 160_000 || approvable(s, a.R.Sandbox.Message(a.On(s))) {
+		a.R.T.Errorf("%s: %s", what, a.Text(s))
+	}
+	a.R.Press("ana", a.On(s), "Deny")
+	if got := a.End().State; got != bridge.StateDenied {
+		a.R.T.Errorf("%s: it is %s", what, got)
 	}
 	return true
 }

@@ -23,7 +23,10 @@ const booleans = new RegExp(
   "^(is_|include_|inclusive|return_im|prevent_creation|exclude_|unfurl_|reply_broadcast|" +
     "show_alert|disable_|drop_pending|mrkdwn|delete_original|replace_original)",
 );
-const numbers = /^(chat_id|user_id|message_id|message_thread_id|offset|limit|timeout|max_connections|cache_time|date)$/;
+const numbers = new RegExp(
+  "^(chat_id|user_id|receiver_user_id|message_id|ephemeral_message_id|message_thread_id|offset|limit|timeout|" +
+    "max_connections|cache_time|date)$",
+);
 const structures = new RegExp(
   "^(reply_markup|reply_parameters|link_preview_options|ephemeral_message_parameters|entities|caption_entities|" +
     "allowed_updates|commands|scope|media)$",

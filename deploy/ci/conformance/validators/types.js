@@ -77,6 +77,7 @@ for (const name of [
   "sendMessage",
   "sendDocument",
   "deleteMessage",
+  "deleteEphemeralMessage",
   "editMessageText",
   "editMessageMedia",
   "editMessageReplyMarkup",

@@ -2,6 +2,10 @@
 
 import asyncio
 import copy
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -96,6 +100,7 @@ class WithDaemon(unittest.TestCase):
             lambda r: r["interaction"].update(digest="0" * 64), lambda r: r.update(state="denied"),
             lambda r: r.pop("receipt"),
             lambda r: r.update(receipt=r["receipt"][:-8] + "AAAAAAAA"), lambda r: r.update(receipt="x." + r["receipt"]),
+            lambda r: r.update(receipt=r["receipt"][:-1] + {"A": "B", "Q": "R", "g": "h", "w": "x"}[r["receipt"][-1]]),
             lambda r: r.update(receipt=form["receipt"]), lambda r: r["response"].update(input={"a": 2}),
         ):
             forged = copy.deepcopy(record)
@@ -177,6 +182,16 @@ class WithDaemon(unittest.TestCase):
         with self.assertRaises(nodbridge.DeadlineExceeded):
             self.agent.approve("Deadline 1", {"a": 1}, deadline=0.5)
         self.assertEqual(self.agent.list(text="Deadline 1")["items"][0]["state"], "cancelled")
+
+    def test_interrupt(self):
+        code = "from nodbridge import Nod; Nod().approve('Interrupt 1', {'a': 1})"
+        env = {**os.environ, "NOD_URL": self.daemon.url, "NOD_TOKEN": Daemon.agent}
+        with subprocess.Popen([sys.executable, "-c", code], env=env, stderr=subprocess.PIPE) as child:
+            id = self.pending("Interrupt 1")
+            child.send_signal(signal.SIGINT)
+            self.assertIn(b"KeyboardInterrupt", child.communicate(timeout=20)[1])
+        self.assertNotEqual(child.returncode, 0)
+        self.assertEqual(self.agent.show(id)["state"], "cancelled")
 
     def test_bad_arguments(self):
         for wrong in (float("nan"), {"a": object()}, "\ud800", 2**53 + 1):

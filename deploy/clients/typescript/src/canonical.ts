@@ -72,12 +72,20 @@ export async function digest(request: object): Promise<string> {
 
 const token = /\s*(?:([{}[\],:])|"((?:[^"\\\u0000-\u001f]|\\.)*)"|[^\s{}[\],:"]+)/y;
 
+/** Returns a response that is a text. */
+export function textOf(raw: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
+  } catch {
+    throw new Unexpected("the response is not valid UTF-8");
+  }
+}
+
 /** Parses a response. It refuses what only a lenient parser accepts, such as a duplicate name. */
 export function parse(raw: Uint8Array): unknown {
+  const text = textOf(raw);
   let value: unknown;
-  let text = "";
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
     value = JSON.parse(text);
   } catch {
     throw new Unexpected("the response is not valid JSON");

@@ -1,5 +1,5 @@
 // Ask people in Slack, Discord or Telegram through nod, and act only on a yes.
-import { type Fields, isObject, plain, webcrypto } from "./canonical.ts";
+import { type Fields, isObject, plain, textOf, webcrypto } from "./canonical.ts";
 import { Aborted, DeadlineExceeded, NodError, Unexpected } from "./errors.ts";
 import {
   type Call,
@@ -194,9 +194,7 @@ export class Nod {
       const reply = await this.http.call(call);
       if (reply.status !== 202) {
         if (this.trusted) await verifyAnswer(reply.headers.get("nod-answer"), reply.body, this.trusted);
-        return mediaType(reply) === "text/plain"
-          ? new TextDecoder("utf-8", { fatal: true }).decode(reply.body)
-          : json(reply);
+        return mediaType(reply) === "text/plain" ? textOf(reply.body) : json(reply);
       }
       page(reply);
       if (Date.now() - began < shortPoll) await until.sleep(shortPoll);

@@ -32,7 +32,8 @@ async function claimsOf(kind: string, signed: unknown, keys: Keys): Promise<Fiel
   if (!isObject(header) || !isObject(claims) || header.alg !== "EdDSA" || header.typ !== kind || "crit" in header) {
     throw bad("not signed by nod for this purpose");
   }
-  const found = keys.keys.find((k) => k.kid === header.kid && k.kty === "OKP" && k.crv === "Ed25519");
+  const all = Array.isArray(keys?.keys) ? keys.keys : [];
+  const found = all.find((k) => k.kid === header.kid && k.kty === "OKP" && k.crv === "Ed25519");
   if (!found) throw bad("signed with an unknown key");
   const key = await webcrypto.subtle.importKey("raw", decoded(found.x), { name: "Ed25519" }, false, ["verify"]);
   const text = new TextEncoder().encode(first + "." + second);

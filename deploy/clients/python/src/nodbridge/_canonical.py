@@ -64,7 +64,10 @@ def _place(digits: str, point: int) -> str:
 
 def sha256(value: Any) -> str:
     """Return the hex SHA-256 of the canonical form of a value."""
-    return hashlib.sha256(encoded(canonical(value))).hexdigest()
+    try:
+        return hashlib.sha256(encoded(canonical(value))).hexdigest()
+    except RecursionError:
+        raise NodError("invalid", "the JSON is nested too deeply") from None
 
 
 def encoded(text: str) -> bytes:
@@ -99,10 +102,18 @@ def dumps(value: Any) -> bytes:
         raise NodError("invalid", "the message cannot be sent as JSON: %s" % error) from None
 
 
+def text(raw: bytes) -> str:
+    """Return a response that is a text."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Unexpected("the response is not valid UTF-8") from None
+
+
 def loads(raw: bytes) -> Any:
     """Parse a response. It refuses what only a lenient parser accepts."""
     try:
-        value = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant)
+        value = json.loads(text(raw), object_pairs_hook=_object, parse_constant=_constant)
     except (ValueError, RecursionError):
         raise Unexpected("the response is not valid JSON") from None
     _depth(value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, Generator, Optional, Sequence, Union
 from urllib.parse import quote, urlencode
 
-from ._canonical import dumps, loads
+from ._canonical import dumps, loads, text
 from ._errors import NodError, Refused, Unexpected, Unreachable
 from ._http import Lost, Reply
 from ._receipt import verify, verify_answer
@@ -180,7 +180,7 @@ class Core:
             if self.keys is not None:
                 verify_answer(reply.headers.get("nod-answer"), reply.body, self.keys)
             if self._kind(reply) == "text/plain":
-                return reply.body.decode("utf-8", "strict")
+                return text(reply.body)
             return self._json(reply)
 
     # Calls and their responses.

@@ -87,6 +87,13 @@ def verify(record: Any, keys: Any) -> Dict[str, Any]:
     the request, the decision, the person and the answers. ``nod receipt
     verify`` also compares the claims that are not about the decision.
     """
+    try:
+        return _verified(record, keys)
+    except (KeyError, TypeError, AttributeError):
+        raise _bad("the record or the keys are not complete") from None
+
+
+def _verified(record: Any, keys: Any) -> Dict[str, Any]:
     claims = _claims("nod-receipt+jws", record.get("receipt"), keys)
     interaction, response = record["interaction"], record.get("response") or {}
     want = {

@@ -32,46 +32,51 @@ class Approval(TypedDict, total=False):
     where: str
 
 
-class Grant(TypedDict, total=False):
+class _Grant(TypedDict):
     # Person who gave the grant.
     actor: Dict[str, Any]
     # Name of the agent.
     agent: str
-    # Coverage as the card stated it: the exact request, or everything that a rule matches.
-    covers: str
     # Time at which the grant expires.
     expires: str
-    # The people who approved.
-    givers: List[Dict[str, Any]]
     # ID of the grant.
     id: str
     # Internal key of the coverage.
     key: str
     # ID of the request in which the grant was given.
     origin: str
+    # The grant as a sentence.
+    words: str
+
+
+class Grant(_Grant, total=False):
+    # Coverage as the card stated it: the exact request, or everything that a rule matches.
+    covers: str
+    # The people who approved.
+    givers: List[Dict[str, Any]]
     # Rule that the grant covers. If empty, it covers the exact request.
     rule: str
     # Session that the grant covers. If empty, it covers every session.
     session: str
     # Name of the tool.
     tool: str
-    # The grant as a sentence.
-    words: str
 
 
-class Health(TypedDict, total=False):
-    # Reason for the state.
-    reason: str
-    # Time since which the state holds.
-    since: str
+class _Health(TypedDict):
     # State of the connection.
     state: Literal["starting", "up", "degraded", "standby", "down"]
 
 
-class Interaction(TypedDict, total=False):
+class Health(_Health, total=False):
+    # Reason for the state.
+    reason: str
+    # Time since which the state holds.
+    since: str
+
+
+class _Interaction(TypedDict):
     # Name of the agent.
     agent: str
-    approval: Approval
     # Time at which the request was opened.
     created: str
     # Time at which the timeout applies.
@@ -81,22 +86,28 @@ class Interaction(TypedDict, total=False):
     # Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt and questions, and of the tool,
     # input, key and where of an approval.
     digest: str
-    # Groups of responders.
-    groups: List[str]
     # ID of the request.
     id: str
     # Kind of the request.
     kind: Literal["ask", "approval", "notice"]
-    # People, and groups with one member each, who must approve.
-    must: List[str]
     # Outcome of a timeout.
     on_timeout: str
+    # Text that people see, in Markdown.
+    prompt: str
+    # People who can respond.
+    responders: List[Dict[str, Any]]
+
+
+class Interaction(_Interaction, total=False):
+    approval: Approval
+    # Groups of responders.
+    groups: List[str]
+    # People, and groups with one member each, who must approve.
+    must: List[str]
     # Route that the request named if the policy sent it elsewhere.
     own_route: str
     # ID of the request that this follow-up replaced.
     previous: str
-    # Text that people see, in Markdown.
-    prompt: str
     # Questions of the request.
     questions: List[Question]
     # Number of people who must approve.
@@ -110,8 +121,6 @@ class Interaction(TypedDict, total=False):
     requester: str
     # Requirements of each route if the policy names several: route, responders, groups, quorum and must.
     requirements: List[Dict[str, Any]]
-    # People who can respond.
-    responders: List[Dict[str, Any]]
     # ID of the response, returned in events.
     response_id: str
     # Risk level.
@@ -136,31 +145,43 @@ class Interaction(TypedDict, total=False):
     turn: str
 
 
-class Message(TypedDict, total=False):
+class _Message(TypedDict):
     # Time of the answer, or of the message.
     at: str
     # ID of the message.
     id: str
-    record: RequestRecord
     # Session of the message.
     session: str
-    steering: Steering
     # The answer or the message as text.
     text: str
 
 
-class Option(TypedDict, total=False):
+class Message(_Message, total=False):
+    record: RequestRecord
+    steering: Steering
+
+
+class _Option(TypedDict):
+    # Value that the agent gets.
+    value: str
+
+
+class Option(_Option, total=False):
     # Explanation below the label.
     description: str
     # Label that people see. Without it, people see the value.
     label: str
     # Preview of the result of the option. For single choices only.
     preview: str
-    # Value that the agent gets.
-    value: str
 
 
-class Question(TypedDict, total=False):
+class _Question(TypedDict):
+    # Input type: see docs/widgets.md.
+    widget: Literal["buttons", "confirm", "select", "radio", "action_selection", "checkbox", "text", "textarea",
+        "number", "date", "time", "datetime", "email", "url", "plan_review", "feedback", "form"]
+
+
+class Question(_Question, total=False):
     # People can type another answer.
     allow_other: bool
     default: Any
@@ -202,12 +223,16 @@ class Question(TypedDict, total=False):
     schema: Dict[str, Any]
     # Text of the question.
     text: str
-    # Input type: see docs/widgets.md.
-    widget: Literal["buttons", "confirm", "select", "radio", "action_selection", "checkbox", "text", "textarea",
-        "number", "date", "time", "datetime", "email", "url", "plan_review", "feedback", "form"]
 
 
-class RequestRecord(TypedDict, total=False):
+class _RequestRecord(TypedDict):
+    interaction: Interaction
+    # Number of the change; it grows with every change.
+    revision: int
+    state: State
+
+
+class RequestRecord(_RequestRecord, total=False):
     # Audit entry that was written with the response.
     audit: Dict[str, Any]
     # Result that the agent reported.
@@ -218,7 +243,6 @@ class RequestRecord(TypedDict, total=False):
     escalated: str
     # Reasons why destinations did not show the card.
     failures: Dict[str, Any]
-    interaction: Interaction
     # Expected time of a delayed card, by index of the destination.
     late: Dict[str, Any]
     # Messages that show the card, by index of the destination.
@@ -231,9 +255,6 @@ class RequestRecord(TypedDict, total=False):
     # without a decision has none.
     receipt: str
     response: Response
-    # Number of the change; it grows with every change.
-    revision: int
-    state: State
     # No caller was waiting when the response arrived.
     unawaited: bool
     # Reason why the stored record does not verify. Only people see such a record; an agent gets the error
@@ -296,7 +317,12 @@ class Reprompt(TypedDict, total=False):
     turn: str
 
 
-class Request(TypedDict, total=False):
+class _Request(TypedDict):
+    # Markdown.
+    prompt: str
+
+
+class Request(_Request, total=False):
     approval: Approval
     # Window such as 2s in which approvals of the session share one message.
     batch: str
@@ -327,8 +353,6 @@ class Request(TypedDict, total=False):
     one_at_a_time: bool
     # `tool` shows the card in the thread of the session, `questionnaire` as a card of its own.
     presentation: Literal["tool", "questionnaire"]
-    # Markdown.
-    prompt: str
     # Questions of the request.
     questions: List[Question]
     # Person for whom the agent asks. The requester can deny the request, but cannot approve it.
@@ -349,21 +373,25 @@ class Request(TypedDict, total=False):
     turn: str
 
 
-class Response(TypedDict, total=False):
-    # Person and account that responded.
-    actor: Dict[str, Any]
+class _Response(TypedDict):
     # Notes on the answers, such as previews.
     annotations: Dict[str, Any]
+    # Time of the response.
+    at: str
+    # Digest of the request.
+    digest: str
+    state: State
+
+
+class Response(_Response, total=False):
+    # Person and account that responded.
+    actor: Dict[str, Any]
     # Answers, by question ID.
     answers: Dict[str, Any]
     # Digest of the request with the edited input.
     approved_digest: str
-    # Time of the response.
-    at: str
     # Coverage of the approval beyond this request, as the card stated it.
     covers: List[str]
-    # Digest of the request.
-    digest: str
     # Approved input if a person edited `approval.input`.
     input: Any
     # Message on which the person clicked.
@@ -372,22 +400,24 @@ class Response(TypedDict, total=False):
     reason: str
     # Scope of an approval. A denial has always if the agent is to remember it.
     scope: Literal["once", "session", "always"]
-    state: State
     # The denial ends the agent's turn.
     stop: bool
     # Person who cancelled the request.
     withdrawn_by: Dict[str, Any]
 
 
-class Session(TypedDict, total=False):
+class _Session(TypedDict):
     # Name of the agent.
     agent: str
     # ID of the session.
     id: str
-    # Creation of the newest request. It is absent if none is kept.
-    last: str
     # Number of pending requests among the recent ones.
     pending: int
+
+
+class Session(_Session, total=False):
+    # Creation of the newest request. It is absent if none is kept.
+    last: str
     status: SessionStatus
     stopped: Stop
 
@@ -423,27 +453,32 @@ class SessionReport(TypedDict, total=False):
     waits_for: str
 
 
-class SessionStatus(TypedDict, total=False):
+class _SessionStatus(TypedDict):
     # Name of the agent.
     agent: str
+    # ID of the session.
+    id: str
+    # Time at which the state began.
+    since: str
+    # Time of the first report.
+    started: str
+    # Time of the last report.
+    updated: str
+
+
+class SessionStatus(_SessionStatus, total=False):
     # Branch of the session.
     branch: str
     # Directory of the session.
     folder: str
     # Computer that the session runs on.
     host: str
-    # ID of the session.
-    id: str
     # Last message of the agent.
     last_message: str
     # ID of the notice that shows the session. It is absent if there is none.
     message: str
     # Route of the session. If empty, it is the route named default.
     route: str
-    # Time at which the state began.
-    since: str
-    # Time of the first report.
-    started: str
     # What the session does. waiting means for its user, at its own terminal.
     state: Literal["working", "waiting", "finished"]
     # Last step, such as a tool call.
@@ -454,23 +489,28 @@ class SessionStatus(TypedDict, total=False):
     steps: int
     # Title of the session.
     title: str
-    # Time of the last report.
-    updated: str
     # What a waiting session waits for.
     waits_for: str
 
 State = Literal["pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"]
 
 
-class Steering(TypedDict, total=False):
-    # A reader took the message before and did not acknowledge it, so the agent may have it.
-    again: bool
+class _Steering(TypedDict):
     # Name of the agent.
     agent: str
     # Time of the message.
     at: str
     # Account and person who wrote it.
     by: Dict[str, Any]
+    # Session of the message.
+    session: str
+    # What the person wrote.
+    text: str
+
+
+class Steering(_Steering, total=False):
+    # A reader took the message before and did not acknowledge it, so the agent may have it.
+    again: bool
     # Time of the delivery, or of the end.
     done: str
     # Whether the agent has the message, or why not.
@@ -479,25 +519,24 @@ class Steering(TypedDict, total=False):
     id: str
     # Route of the card that was replied to, if any.
     route: str
-    # Session of the message.
-    session: str
-    # What the person wrote.
-    text: str
     # Chat message with the text, if any.
     where: Dict[str, Any]
 
 
-class Stop(TypedDict, total=False):
+class _Stop(TypedDict):
     # Name of the agent.
     agent: str
     # Time of the stop.
     at: str
     # Account that stopped the session.
     by: Dict[str, Any]
-    # Route of the session's newest request.
-    route: str
     # ID of the session.
     session: str
+
+
+class Stop(_Stop, total=False):
+    # Route of the session's newest request.
+    route: str
 
 
 OPERATIONS: Dict[str, Tuple[str, str]] = {

@@ -1,0 +1,33 @@
+package relay
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// OldestCodex is the oldest version of Codex that a Companion works with.
+const OldestCodex = "0.166.0"
+
+// versionParts finds the three numbers of a version.
+var versionParts = regexp.MustCompile(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})`)
+
+// TooOldCodex reports whether a text, such as the output of codex --version,
+// names a version before OldestCodex. It does not if the version is unknown.
+func TooOldCodex(text string) bool {
+	is, oldest := numbers(text), numbers(OldestCodex)
+	return is != nil && slices.Compare(is, oldest) < 0
+}
+
+// numbers returns the three numbers of the first version in a text, or nil.
+func numbers(text string) []int {
+	m := versionParts.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	out := make([]int, len(m)-1)
+	for n := range out {
+		out[n], _ = strconv.Atoi(m[n+1]) // at most nine digits
+	}
+	return out
+}
