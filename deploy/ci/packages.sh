@@ -29,6 +29,11 @@ if command -v dpkg-deb >/dev/null 2>&1; then
       "$tmp/unpacked/lib/systemd/system/nod.service" > "$tmp/nod.service"
     systemd-analyze verify "$tmp/nod.service"
   fi
+  if command -v systemd-sysusers >/dev/null 2>&1; then
+    mkdir -p "$tmp/unpacked/etc"
+    systemd-sysusers --root="$tmp/unpacked" nod.conf
+    grep -q '^nod:.*:/etc/nod:/usr/sbin/nologin$' "$tmp/unpacked/etc/passwd"
+  fi
   echo "packages: the Debian package is valid"
 else
   echo "packages: dpkg-deb not found; skipping the Debian package"
