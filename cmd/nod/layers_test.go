@@ -131,6 +131,17 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+// TestNoTemplates checks that nod executes no templates. They call methods by
+// their names, so the linker would keep all methods, and nod would grow by half.
+func TestNoTemplates(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("grep", "-rnE", "--include=*.go", "--exclude=*_test.go", `template\.(New|Must|Parse)`,
+		"../../bridge", "../../broker", "../../cmd", "../../config", "../../platforms", "../../render").Output()
+	if len(out) > 0 {
+		t.Errorf("templates are executed (%v):\n%s", err, out)
+	}
+}
+
 // TestRenderingIsPure checks that the rendering packages do no I/O.
 func TestRenderingIsPure(t *testing.T) {
 	t.Parallel()
