@@ -38,9 +38,12 @@ func (k *kitchen) choose(alert, choice string) {
 	reply := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer(choice)}}
 	k.r.Eventually("the request is answered", func() bool {
 		page, err := k.r.Person.List(k.t.Context(), bridge.ListFilter{State: bridge.StatePending})
+		if err != nil {
+			return false
+		}
 		for _, rec := range page.Items {
 			if strings.Contains(rec.Interaction.Prompt, alert) {
-				_, err = k.r.Person.Respond(k.t.Context(), rec.Interaction.ID, reply)
+				_, err := k.r.Person.Respond(k.t.Context(), rec.Interaction.ID, reply)
 				return err == nil
 			}
 		}
