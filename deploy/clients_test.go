@@ -22,7 +22,8 @@ var leftOut = map[string]string{
 	"coverage": "nod coverage calls it", "listLinks": "for people", "linkAccount": "for people",
 	"unlinkAccount": "for people", "setChannelMode": "for people", "askUserTool": "for assistants that write widgets",
 	"recallApproval": "for tools that keep approvals", "rememberApproval": "for tools that keep approvals",
-	"forgetApprovals": "for tools that keep approvals",
+	"forgetApprovals": "for tools that keep approvals", "listPasskeys": "nod passkey calls it",
+	"invitePerson": "nod passkey calls it", "revokePasskey": "nod passkey calls it", "passkeyKeys": "nod receipt keys calls it",
 }
 
 // withoutType holds the schemas that are any JSON, or that only operations use

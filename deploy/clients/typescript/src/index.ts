@@ -232,7 +232,8 @@ export class Nod {
     const end = Date.now() + (how.wait ?? 0);
     for (;;) {
       const left = Math.max(0, Math.min(poll, end - Date.now()));
-      const query = { wait: left ? `${left}ms` : "", reader: how.reader, lease: how.lease, continued: how.continued };
+      const { reader, lease, continued, peek } = how;
+      const query = { wait: left ? `${left}ms` : "", reader, lease, continued, peek };
       const call: Call = {
         operation: "sessionMessages",
         path: [session],

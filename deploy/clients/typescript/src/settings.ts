@@ -53,6 +53,8 @@ export interface Reading extends Waiting {
   reader?: string;
   lease?: string;
   continued?: boolean;
+  /** Whether to return only the messages of people that no reader has reserved, and to reserve none. */
+  peek?: boolean;
 }
 
 /** What a person answers. */

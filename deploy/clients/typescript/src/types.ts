@@ -119,6 +119,7 @@ export interface Interaction {
   rule?: string;
   // Session of the request.
   session?: string;
+  step_up?: StepUp;
   // Number of times that the requirements became stricter while the request was pending.
   terms?: number;
   // ID of the tool call, returned in events.
@@ -153,6 +154,20 @@ export interface Option {
   preview?: string;
   // Value that the agent gets.
   value: string;
+}
+
+export interface Passkey {
+  created: string;
+  // ID of the passkey in base64url.
+  id: string;
+  // Name that the person chose.
+  label?: string;
+  person: string;
+  revoked?: string;
+  // Whether the passkey is copied between devices.
+  synchronized: boolean;
+  // Time of the last signature.
+  used?: string;
 }
 
 export interface Question {
@@ -353,6 +368,10 @@ export interface Response {
   answers?: Record<string, unknown>;
   // Digest of the request with the edited input.
   approved_digest?: string;
+  // Signature of the person's passkey. If the approval is the result of votes, each vote has its own.
+  assertion?: Record<string, unknown>;
+  // Proof that the person gave for the approval. If absent, a click was enough.
+  assurance?: "passkey" | "totp";
   // Time of the response.
   at: string;
   // Coverage of the approval beyond this request, as the card stated it.
@@ -480,6 +499,15 @@ export interface Steering {
   text: string;
   // Chat message with the text, if any.
   where?: Record<string, unknown>;
+}
+
+export interface StepUp {
+  // Number of approvals that need the proof. If absent, all of them do.
+  approvals?: number;
+  // Weaker proof that is accepted as well.
+  fallback?: "totp";
+  // The proof.
+  method: "passkey";
 }
 
 export interface Stop {

@@ -154,10 +154,14 @@ class AsyncNod(Base):
         return await self._run(self.core.simple("resumeSession", session, body={"agent": agent}, want=list))
 
     async def messages(
-        self, session: str, *, wait: float = 0, reader: str = "", lease: Duration = "", continued: Optional[bool] = None
+        self, session: str, *, wait: float = 0, reader: str = "", lease: Duration = "",
+        continued: Optional[bool] = None, peek: Optional[bool] = None,
     ) -> List[Message]:
-        """Return the late answers and the messages of people of a session, oldest first."""
-        return await self._run(self.core.messages(session, wait, reader, lease, continued))
+        """Return the late answers and the messages of people of a session, oldest first.
+
+        With peek, return only the messages of people that no reader has reserved, and reserve none.
+        """
+        return await self._run(self.core.messages(session, wait, reader, lease, continued, peek))
 
     async def acknowledge(self, session: str, through: str) -> None:
         """Forget the messages of a session up to and including one."""

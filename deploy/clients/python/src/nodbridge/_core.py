@@ -236,13 +236,15 @@ class Core:
             raise Unexpected("the response is not the follow-up")
         return (yield from self._closed(record, {}))
 
-    def messages(self, session: str, wait: float, reader: str, lease: Any, continued: Optional[bool]) -> Steps:
+    def messages(
+        self, session: str, wait: float, reader: str, lease: Any, continued: Optional[bool], peek: Optional[bool]
+    ) -> Steps:
         """Read the messages of a session, and wait for the first one."""
         end = time.monotonic() + wait
         while True:
             left = max(0.0, min(POLL, end - time.monotonic()))
             query = {"wait": "%dms" % (left * 1000) if left else "", "reader": reader, "lease": lease}
-            query["continued"] = continued
+            query["continued"], query["peek"] = continued, peek
             more = {"retry": not reader, "limit": left + GRACE, "want": list}
             items = yield from self.simple("sessionMessages", session, query=query, **more)
             if any(not isinstance(m.get("id"), str) or m.get("session") != session for m in items):

@@ -156,10 +156,14 @@ class Nod(Base):
         return self._run(self.core.simple("resumeSession", session, body={"agent": agent}, want=list))
 
     def messages(
-        self, session: str, *, wait: float = 0, reader: str = "", lease: Duration = "", continued: Optional[bool] = None
+        self, session: str, *, wait: float = 0, reader: str = "", lease: Duration = "",
+        continued: Optional[bool] = None, peek: Optional[bool] = None,
     ) -> List[Message]:
-        """Return the late answers and the messages of people of a session, oldest first."""
-        return self._run(self.core.messages(session, wait, reader, lease, continued))
+        """Return the late answers and the messages of people of a session, oldest first.
+
+        With peek, return only the messages of people that no reader has reserved, and reserve none.
+        """
+        return self._run(self.core.messages(session, wait, reader, lease, continued, peek))
 
     def acknowledge(self, session: str, through: str) -> None:
         """Forget the messages of a session up to and including one."""

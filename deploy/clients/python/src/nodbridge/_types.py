@@ -133,6 +133,7 @@ class Interaction(_Interaction, total=False):
     rule: str
     # Session of the request.
     session: str
+    step_up: StepUp
     # Number of times that the requirements became stricter while the request was pending.
     terms: int
     # ID of the tool call, returned in events.
@@ -173,6 +174,23 @@ class Option(_Option, total=False):
     label: str
     # Preview of the result of the option. For single choices only.
     preview: str
+
+
+class _Passkey(TypedDict):
+    created: str
+    # ID of the passkey in base64url.
+    id: str
+    person: str
+    # Whether the passkey is copied between devices.
+    synchronized: bool
+
+
+class Passkey(_Passkey, total=False):
+    # Name that the person chose.
+    label: str
+    revoked: str
+    # Time of the last signature.
+    used: str
 
 
 class _Question(TypedDict):
@@ -390,6 +408,10 @@ class Response(_Response, total=False):
     answers: Dict[str, Any]
     # Digest of the request with the edited input.
     approved_digest: str
+    # Signature of the person's passkey. If the approval is the result of votes, each vote has its own.
+    assertion: Dict[str, Any]
+    # Proof that the person gave for the approval. If absent, a click was enough.
+    assurance: Literal["passkey", "totp"]
     # Coverage of the approval beyond this request, as the card stated it.
     covers: List[str]
     # Approved input if a person edited `approval.input`.
@@ -521,6 +543,18 @@ class Steering(_Steering, total=False):
     route: str
     # Chat message with the text, if any.
     where: Dict[str, Any]
+
+
+class _StepUp(TypedDict):
+    # The proof.
+    method: Literal["passkey"]
+
+
+class StepUp(_StepUp, total=False):
+    # Number of approvals that need the proof. If absent, all of them do.
+    approvals: int
+    # Weaker proof that is accepted as well.
+    fallback: Literal["totp"]
 
 
 class _Stop(TypedDict):
