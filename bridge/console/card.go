@@ -125,9 +125,17 @@ func shortDigest(i bridge.Interaction) string {
 	return "sha256:" + i.Digest[:12]
 }
 
+// personal returns the view of a record for one person who may read it. It shows
+// private requests, which only the cards of a channel hide.
+func personal(rec bridge.Record) bridge.View {
+	v := bridge.NewView(rec, 0, nil, nil)
+	v.Revealed = true
+	return v
+}
+
 func newCard(rec bridge.Record, may bool) card {
 	i := rec.Interaction
-	view := bridge.NewView(rec, 0, nil, nil)
+	view := personal(rec)
 	face := render.NewCard(view, func(bridge.Question) bool { return rec.State.Final() })
 	out := card{
 		ID: i.ID, Terms: i.Terms, State: rec.State, Headline: face.HeadText(), From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,

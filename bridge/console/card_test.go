@@ -319,16 +319,42 @@ func TestLists(t *testing.T) {
 			Must           []string
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all.Routes) != 2 {
+	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all.Routes) != 3 {
 		t.Fatal(body, err)
 	}
 	for _, r := range all.Routes {
 		people, quorum := []string{"ana", "bo"}, 1
-		if r.Name == "strict" {
+		switch r.Name {
+		case "strict":
 			people, quorum = []string{"cy", "@ops"}, 2
+		case "private":
+			people = []string{"bo"}
 		}
 		if !slices.Equal(r.Responders, people) || r.Quorum != quorum || !slices.Equal(r.To, []string{"chat:C"}) {
 			t.Errorf("a route is %+v", r)
 		}
+	}
+}
+
+// TestPrivateRequest checks that a responder sees a private request in full, with
+// the controls to decide on it, and that others do not see it.
+func TestPrivateRequest(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	id := o.asks(command("make private"), func(r *bridge.Request) { r.Route, r.Prompt = "private", "Because of *ACME*" })
+	bo := o.signedIn("bo")
+	c := bo.card(http.MethodGet, id, nil)
+	if c.Headline != "Run make private?" || !strings.Contains(c.Body, "ACME") || !slices.Contains(c.decisions(), "once") {
+		t.Errorf("the card is %+v", c)
+	}
+	in := bo.list("/console/inbox")
+	if len(in.Items) != 1 || in.Items[0].Card == nil || in.Items[0].Card.Seen != c.Seen {
+		t.Errorf("the inbox has %+v", in.Items)
+	}
+	if status, text := o.signedIn("ana").call(http.MethodGet, "/console/cards/"+string(id), nil); status != http.StatusNotFound {
+		t.Errorf("ana sees %d %s", status, text)
+	}
+	if status, text := bo.approve(id, map[string]any{"decision": "once"}); status != http.StatusOK {
+		t.Error(status, text)
 	}
 }

@@ -228,8 +228,7 @@ func (c *Console) pendingRow(r *http.Request, x pendingFor, actor bridge.Actor) 
 		return row{}, err
 	}
 	out.From = full.From
-	text := bridge.NewView(x.record, 0, nil, nil)
-	body := render.NewCard(text, listNone).Body
+	body := render.NewCard(personal(x.record), listNone).Body
 	lines := linesOf(body)
 	if len(lines) <= wholeLines && len(full.Body) <= wholeRunes {
 		out.Card = &full

@@ -111,9 +111,11 @@ func newOfficeWith(t testing.TB, signer *proof.Signer) *office {
 		return r
 	}
 	strict := route("cy")
+	private := route("bo")
+	private.Attention.Private = true
 	strict.Quorum, strict.Must, strict.Groups = 2, []string{"cy"}, []string{"ops"}
 	e := engine.New(engine.Options{Store: b, Keys: keys, Platforms: []bridge.Platform{chat{}},
-		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict}, History: b, Signer: signer})
+		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict, "private": private}, History: b, Signer: signer})
 	tokens := map[string]api.Principal{hashOf("ci"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "cy"} {
 		tokens[hashOf(who)] = api.Principal{Person: who}

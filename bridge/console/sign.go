@@ -55,7 +55,6 @@ func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
 }
 
 func newSignView(s engine.SignPage) signView {
-	s.Record.Interaction.Private = false // only the person who may answer gets the link
 	t, i := s.Ticket, s.Record.Interaction
 	shown := newCard(s.Record, true)
 	out := signView{
