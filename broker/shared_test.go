@@ -303,7 +303,11 @@ func TestBackup(t *testing.T) {
 	b := newBroker(t, from, "n")
 	rec := open(t, b, nil)
 	must[bool](t)(b.Hold(ctx, "l", "a", time.Minute))
-	if n := must[int](t)(broker.Daemons(ctx, from, "nod")); n != 1 {
+	connected := func() int { return must[int](t)(broker.Daemons(ctx, from, "nod")) }
+	for end := time.Now().Add(5 * time.Second); connected() != 1 && time.Now().Before(end); { // a broker subscribes in the background
+		time.Sleep(5 * time.Millisecond)
+	}
+	if n := connected(); n != 1 {
 		t.Errorf("%d daemons are connected", n)
 	}
 	var file bytes.Buffer
