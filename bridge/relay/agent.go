@@ -325,6 +325,12 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 	}
 	a.mu.Lock()
 	w := a.waiting[string(m.ID)]
+	a.mu.Unlock()
+	if w != nil && err == nil && a.attendant != nil && isCancelled(answer) {
+		a.attendant.requestCancelled(w.session) // a stop answers the request itself
+	}
+	a.mu.Lock()
+	w = a.waiting[string(m.ID)]
 	first := w != nil && err == nil
 	if first {
 		delete(a.waiting, string(m.ID))
@@ -355,6 +361,17 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 	case err != nil:
 		a.log.Warn("request not answered in chat; left to the client", "method", m.Method, "error", err)
 	}
+}
+
+// isCancelled reports whether an answer to a permission request of ACP is that its
+// turn was cancelled.
+func isCancelled(answer json.RawMessage) bool {
+	var o struct {
+		Outcome struct {
+			Outcome string `json:"outcome"`
+		} `json:"outcome"`
+	}
+	return json.Unmarshal(answer, &o) == nil && o.Outcome.Outcome == "cancelled"
 }
 
 // body returns the request with the details of its tool call.

@@ -290,16 +290,32 @@ func (t *attendant) until(s *attended, ok func(turns int) bool) bool {
 // watch cancels the turns of a session while it is stopped.
 func (t *attendant) watch(s *attended) {
 	for t.until(s, func(turns int) bool { return turns > 0 }) {
-		ctx, cancel := context.WithTimeout(t.ctx, reportLimit)
-		stopped, err := t.Stopped(ctx, s.id)
-		cancel()
-		t.mu.Lock()
-		stop := err == nil && stopped && s.turns > 0 && !s.cancelled
-		s.cancelled = s.cancelled || stop
-		t.mu.Unlock()
-		if stop {
-			t.agent.stop(s.id)
-		}
+		t.heed(s)
 		bridge.Pause(t.ctx, stopPoll)
+	}
+}
+
+// heed cancels the turns of a session once if it is stopped.
+func (t *attendant) heed(s *attended) {
+	ctx, cancel := context.WithTimeout(t.ctx, reportLimit)
+	stopped, err := t.Stopped(ctx, s.id)
+	cancel()
+	t.mu.Lock()
+	stop := err == nil && stopped && s.turns > 0 && !s.cancelled
+	s.cancelled = s.cancelled || stop
+	t.mu.Unlock()
+	if stop {
+		t.agent.stop(s.id)
+	}
+}
+
+// requestCancelled looks for a stop when a request of a session was cancelled, so
+// that the agent hears of the end of its turn before it can go on with it.
+func (t *attendant) requestCancelled(session string) {
+	t.mu.Lock()
+	s := t.sessions[session]
+	t.mu.Unlock()
+	if s != nil {
+		t.heed(s)
 	}
 }

@@ -2,9 +2,11 @@ package relay_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,11 +57,16 @@ type acpTalk struct {
 
 func talkACP(t *testing.T, w *watched) *acpTalk {
 	t.Helper()
+	return talkACPWith(t, w, chat{})
+}
+
+func talkACPWith(t *testing.T, w *watched, asker relay.Asker) *acpTalk {
+	t.Helper()
 	clientIn, client := io.Pipe()
 	agentIn, agent := io.Pipe()
 	x := &acpTalk{watched: w, t: t, near: client, far: agent, atClient: make(chan string, 100), atAgent: make(chan string, 100)}
 	near, far := relay.NewSide(clientIn, heardLines(x.atClient)), relay.NewSide(agentIn, heardLines(x.atAgent))
-	h := relay.NewACP(relay.Options{Asker: chat{}, Sessions: w, Client: near, Server: far, Log: slog.New(slog.DiscardHandler)})
+	h := relay.NewACP(relay.Options{Asker: asker, Sessions: w, Client: near, Server: far, Log: slog.New(slog.DiscardHandler)})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -167,6 +174,40 @@ func TestACPSessions(t *testing.T) {
 		if !slices.Equal(x.reports, want) {
 			t.Errorf("reported %q", x.reports)
 		}
+	})
+}
+
+// cancelling is a chat whose requests are cancelled when the channel is closed.
+type cancelling chan struct{}
+
+func (c cancelling) Ask(ctx context.Context, _ string, _ url.Values, _ []byte) (json.RawMessage, error) {
+	select {
+	case <-c:
+		return json.RawMessage(`{"outcome":{"outcome":"cancelled"}}`), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// TestACPStopComesFirst checks that the agent hears of a stop before the end of its
+// permission request, although the stop cancels the request in chat first.
+func TestACPStopComesFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cancelled := make(cancelling)
+		x := talkACPWith(t, &watched{}, cancelled)
+		x.open()
+		x.say(x.near, acpPrompt, 2, "Now release")
+		x.hears(x.atAgent, "Now release")
+		x.say(x.far, acpAsksIn("s"))
+		x.hears(x.atClient, "request_permission")
+		x.stop(true)
+		close(cancelled)
+		x.hears(x.atAgent, `"method":"session/cancel","params":{"sessionId":"s"}`)
+		x.hears(x.atAgent, `"id":5,"result":{"outcome":{"outcome":"cancelled"}}`)
+		time.Sleep(time.Minute)
+		x.hears(x.atAgent, "")
+		x.end()
 	})
 }
 

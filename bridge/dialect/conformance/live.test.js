@@ -37,7 +37,7 @@ for (const [name, transport] of Object.entries({
     await client.connect(transport());
     try {
       const { tools } = await client.listTools();
-      assert.deepEqual(tools.map((t) => t.name).sort(), ["ask_human", "check", "notify", "request_approval"]);
+      assert.deepEqual(tools.map((t) => t.name).sort(), ["ask_human", "check", "messages", "notify", "request_approval"]);
       for (const t of tools) assert.ok(t.description.length > 60 && t.inputSchema.type === "object", t.name);
       let progress = 0;
       const call = client.callTool({ name: "ask_human", arguments: { question: `Which region, ${name}?`, options: [{ value: "eu" }, { value: "us" }] } }, undefined, { onprogress: () => progress++, resetTimeoutOnProgress: true });
