@@ -206,7 +206,7 @@ func (e *endings) approved() {
 
 	changed := e.ask(deletePod)
 	const edited = `{"command":"kubectl delete pod api-7f9c4 --grace-period=60"}`
-	e.Typed("bo", changed.On("slack"), strings.TrimSuffix(render.LabelEdit, "…"), edited)
+	e.Edit("bo", changed.On("slack"), edited)
 	e.done("Approved with changes", changed, "with changes")
 
 	always := e.ask("make test")

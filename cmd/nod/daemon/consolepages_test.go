@@ -24,7 +24,7 @@ import (
 // consolePages lists the pages of the console, by what a page shows.
 var consolePages = []struct{ title, path string }{
 	{"Inbox", "inbox"}, {"Inbox, filtered", "inbox?text=make&agent=tester"}, {"One request", "i/ID"}, {"Sessions", "sessions"}, {"History", "history"},
-	{"Grants", "grants"}, {"Policy", "policy"}, {"People", "people"}, {"Routes", "routes"}, {"Audit log", "audit"}, {"Receipts", "receipts"},
+	{"Grants", "grants"}, {"Policy", "policy"}, {"People", "people"}, {"Routes", "routes"}, {"Audit log", "audit"}, {"Receipts", "receipts"}, {"Passkeys", "passkeys"},
 	{"Coverage", "coverage"}, {"Health", "health"},
 }
 
@@ -41,13 +41,13 @@ func TestPicturesOfConsole(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
-		withConsole(c)
+		withPasskeys(c)
 		bo := c.People["bo"]
 		bo.Auditor = true
 		c.People["bo"] = bo
 	}})
 	id := fillConsole(r)
-	base := r.Daemons[0].URL + "/console/"
+	base := strings.Replace(r.Daemons[0].URL, "127.0.0.1", "localhost", 1) + "/console/" // browsers offer passkeys there
 	drive(t, ctx, "log in", chromedp.Navigate(base), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), chromedp.WaitNotPresent("#token"))
 	for _, mode := range []struct {
 		name          string
