@@ -29,7 +29,7 @@ func TestPicturesOfCards(t *testing.T) {
 		t.Fatal(err)
 	}
 	for group, scenes := range map[string]func(*album){
-		"approvals": approvalCards, "endings": endingCards, "questions": questionCards, "rest": otherCards, "long": longCards,
+		"approvals": approvalCards, "endings": endingCards, "questions": questionCards, "rest": otherCards, "long": longCards, "sessions": sessionCards,
 	} {
 		t.Run(group, func(t *testing.T) {
 			al := newAlbum(t, rig.New(t, rig.Options{Config: cardConfig}))
@@ -56,6 +56,9 @@ func cardConfig(c *config.Config) {
 	private := c.Routes[bridge.DefaultRoute]
 	private.Payload = "private"
 	c.Routes["private"] = private
+	shown := c.Routes[bridge.DefaultRoute]
+	shown.Sessions = true
+	c.Routes["shown"] = shown
 	soon := c.Routes[bridge.DefaultRoute]
 	soon.Remind = "1s"
 	c.Routes["soon"] = soon

@@ -46,7 +46,6 @@ func TestPageKeys(t *testing.T) {
 	drive(t, ctx, "a phone", chromedp.EmulateViewport(360, 640), chromedp.Click(`//button[@data-service="slack"]`),
 		chromedp.Click(`//section[@id="slack"]//article[last()]//button[contains(., "Answer")]`),
 		chromedp.WaitVisible("#slack .modal input[type=date]"))
-	screenshot(t, ctx, "phone-form")
 	holds(t, ctx, "a tall modal fits", `(() => {
 		const m = document.querySelector("#slack .modal").getBoundingClientRect(),
 			b = document.querySelector("#slack .modal .foot").getBoundingClientRect();
@@ -55,7 +54,6 @@ func TestPageKeys(t *testing.T) {
 	})()`)
 	drive(t, ctx, "Escape closes it", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent("#slack .modal"))
 	drive(t, ctx, "Telegram opens", chromedp.Click(`//button[@data-service="telegram"]`), chromedp.WaitVisible("#telegram .messages"))
-	screenshot(t, ctx, "phone-agent")
 	holds(t, ctx, "at the newest message",
 		`(() => {
 		const m = document.querySelector("#telegram .messages");
