@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-// rendering compares building the messages for three platforms with encoding
-// them.
+// rendering compares building the messages of a new text for three platforms with
+// encoding them.
 func rendering(_ context.Context, b *harness) ([]figures, error) {
 	o, err := b.opening()
 	if err != nil {
@@ -24,9 +25,15 @@ func rendering(_ context.Context, b *harness) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Interaction.Prompt = "Deploy **version 2** to `production`?\n\n- 3 migrations\n- restarts the workers, see [the plan](https://ci.example/42)"
-	v := bridge.NewView(bridge.Record{Interaction: o.Interaction, State: bridge.StatePending, Revision: 1}, 0, nil, keys.Sign)
+	texts := 0
 	build := func() ([]any, error) {
+		i := o.Interaction
+		texts++ // no text comes twice, so that nothing parsed before helps
+		i.Prompt = fmt.Sprintf("Deploy **version %d** to `production`?\n\n- 3 migrations\n- restarts the workers, see [the plan](https://ci.example/42)", texts)
+		approval := *i.Approval
+		approval.Input = fmt.Appendf(nil, `{"command":"kubectl apply -f v%d.yaml"}`, texts)
+		i.Approval = &approval
+		v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending, Revision: 1}, 0, nil, keys.Sign)
 		s, err := slackmsg.Build(v)
 		if err != nil {
 			return nil, err

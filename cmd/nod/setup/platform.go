@@ -222,9 +222,13 @@ func (s *Init) explain(ctx context.Context, p bridge.Platform, channel, user str
 
 // channel prompts for a channel until nod can post there.
 func (s *Init) channel(ctx context.Context, platform, channel string) (string, error) {
+	label := "     ID of the channel"
+	if platform == config.PlatformTelegram {
+		label = "     ID of the group"
+	}
 	for {
 		var err error
-		if channel, err = s.ask(ctx, "     ID of the channel", channel); err != nil {
+		if channel, err = s.ask(ctx, label, channel); err != nil {
 			return "", err
 		}
 		if channel == "" {

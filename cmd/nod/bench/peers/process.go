@@ -11,6 +11,9 @@ import (
 // prompt is the text of every request.
 const prompt = `{"prompt":"Deploy version 2 to production?","tool":"deploy","input":{"command":"kubectl apply -f v2.yaml"}}`
 
+// stopTime limits how long a server takes to end.
+const stopTime = 5 * time.Second
+
 // process is a server that is started for a measurement, with its data.
 type process struct {
 	cmd *exec.Cmd
@@ -25,8 +28,11 @@ func (p *process) start() error {
 }
 
 func (p *process) stop() {
-	_ = p.cmd.Process.Kill() // its data is not kept
+	// It ends its own processes first, so that their time counts as its own.
+	_ = p.cmd.Process.Signal(os.Interrupt)
+	late := time.AfterFunc(stopTime, func() { _ = p.cmd.Process.Kill() })
 	_ = p.cmd.Wait()
+	late.Stop()
 	_ = os.RemoveAll(p.dir)
 }
 
