@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -17,16 +16,14 @@ const refusalEvery = time.Minute
 type journal struct {
 	notes bridge.Notes
 	store bridge.AuditLog
-	node  string
 	log   *slog.Logger
 }
 
 // refuse records a refusal in the audit log. If that fails, it only logs the
 // error, because the action is refused anyway.
 func (a *journal) refuse(ctx context.Context, i bridge.Interaction, actor bridge.Actor, why string) {
-	mark := a.node + " " + strconv.FormatInt(time.Now().UnixNano(), 36)
-	got, err := a.notes.PutNote(ctx, "refused:"+string(i.ID)+"/"+actor.Platform+"/"+actor.User+"/"+why, mark, refusalEvery)
-	if err == nil && got == mark {
+	first, err := claim(ctx, a.notes, "refused:"+string(i.ID)+"/"+actor.Platform+"/"+actor.User+"/"+why, refusalEvery)
+	if err == nil && first {
 		err = a.write(ctx, bridge.AuditRefusal, i, bridge.Refusal{Actor: actor, Why: why})
 	}
 	if err != nil {

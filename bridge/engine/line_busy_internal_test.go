@@ -10,18 +10,25 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// inLine stores questions of one session, whose cards are in one line, and returns
+// their IDs.
+func (o *office) inLine(t *testing.T, n int) []bridge.ID {
+	t.Helper()
+	var all []bridge.ID
+	for range n {
+		all = append(all, o.store.put(t, question("Ship it?")).Interaction.ID)
+	}
+	o.store.lines[o.store.records[all[0]].Interaction.Line(0)] = slices.Clone(all)
+	return all
+}
+
 // TestLineOfABusyDaemon checks that a card does not overtake one that this
 // process postponed, even if it is long until that one is tried again.
 func TestLineOfABusyDaemon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		var all []bridge.ID
-		for range 3 {
-			all = append(all, o.store.put(t, question("Ship it?")).Interaction.ID)
-		}
-		line := o.store.records[all[0]].Interaction.Line(0)
-		o.store.lines[line] = slices.Clone(all)
+		all := o.inLine(t, 3)
 		post := func(id bridge.ID) {
 			t.Helper()
 			j := o.store.work(bridge.JobPost, id, 0)
@@ -51,12 +58,7 @@ func TestLineOfARateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		var all []bridge.ID
-		for range 3 {
-			all = append(all, o.store.put(t, question("Ship it?")).Interaction.ID)
-		}
-		line := o.store.records[all[0]].Interaction.Line(0)
-		o.store.lines[line] = slices.Clone(all)
+		all := o.inLine(t, 3)
 		o.chat.errs = []error{bridge.Errorf(bridge.CodeRateLimited, "slow down")}
 		post := func(ids ...bridge.ID) {
 			t.Helper()
@@ -86,7 +88,7 @@ func TestLineOfARateLimit(t *testing.T) {
 		if got := o.shown(); !slices.Equal(got, all) {
 			t.Errorf("posted were %v; want %v", got, all)
 		}
-		if left := o.store.lines[line]; len(left) > 0 {
+		if left := o.store.lines[o.store.records[all[0]].Interaction.Line(0)]; len(left) > 0 {
 			t.Errorf("in the line are %v", left)
 		}
 	})

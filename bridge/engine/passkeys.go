@@ -3,10 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"log/slog"
 	"slices"
@@ -137,8 +134,7 @@ type invitation struct {
 // secretNote returns the key of a note about a secret, of which it has only the
 // hash.
 func secretNote(kind, secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return "passkey " + kind + ":" + hex.EncodeToString(sum[:])
+	return "passkey " + kind + ":" + hashedText(secret)
 }
 
 // Invite returns the URL at which a person can add one key, and the time when
@@ -156,7 +152,7 @@ func (ps *Passkeys) Invite(ctx context.Context, by, person string) (url string, 
 		return "", expires, bridge.Errorf(bridge.CodeNotFound, "person %q not found", person).
 			WithHint("the people are those under people in the config")
 	}
-	secret, in := rand.Text()+rand.Text(), invitation{person, by, now().Add(InvitationTTL)}
+	secret, in := newSecret(), invitation{person, by, now().Add(InvitationTTL)}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return "", expires, bridge.Wrap(bridge.CodeInternal, err, "invitation")
@@ -191,12 +187,11 @@ func (ps *Passkeys) Invited(ctx context.Context, secret string) (person, by stri
 
 // take uses up a secret. Exactly one caller succeeds.
 func (ps *Passkeys) take(ctx context.Context, kind, secret string, ttl time.Duration) error {
-	mark := rand.Text()
-	got, err := ps.notes.PutNote(ctx, secretNote("used "+kind, secret), mark, ttl)
+	first, err := claim(ctx, ps.notes, secretNote("used "+kind, secret), ttl)
 	if err != nil {
 		return err
 	}
-	if got != mark {
+	if !first {
 		return bridge.Errorf(bridge.CodeForbidden, "this %s was used already", kind)
 	}
 	return ps.notes.DropNote(ctx, secretNote(kind, secret))

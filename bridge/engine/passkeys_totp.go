@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"strconv"
 	"time"
 
@@ -57,14 +56,11 @@ func (ps *Passkeys) UseCode(ctx context.Context, person, code string) error {
 // mayGuess returns CodeRateLimited after maxGuesses attempts of a person to
 // enter a code in guessTime.
 func (ps *Passkeys) mayGuess(ctx context.Context, person string) error {
-	mark, window := rand.Text(), strconv.FormatInt(time.Now().Unix()/int64(guessTime.Seconds()), 10)
+	window := strconv.FormatInt(time.Now().Unix()/int64(guessTime.Seconds()), 10)
 	for n := range maxGuesses {
-		got, err := ps.notes.PutNote(ctx, "totp guess:"+person+"/"+window+"/"+strconv.Itoa(n), mark, guessTime)
-		if err != nil {
+		first, err := claim(ctx, ps.notes, "totp guess:"+person+"/"+window+"/"+strconv.Itoa(n), guessTime)
+		if err != nil || first {
 			return err
-		}
-		if got == mark {
-			return nil
 		}
 	}
 	e := bridge.Errorf(bridge.CodeRateLimited, "too many one-time codes were entered; try again in %s", guessTime)

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
 )
@@ -178,9 +176,9 @@ func saidKey(s bridge.Said) string {
 // submit answers a question with a reply, unless the same message has already
 // answered one.
 func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Verdict, error) {
-	key, mark := saidKey(s), uuid.NewString()
-	kept, err := l.notes.PutNote(ctx, key, mark, replyKept)
-	if err != nil || kept != mark {
+	key := saidKey(s)
+	first, err := claim(ctx, l.notes, key, replyKept)
+	if err != nil || !first {
 		return bridge.Verdict{}, err
 	}
 	v := bridge.NewView(m.record, m.destination, nil, l.clicks.keys.Sign)
@@ -199,9 +197,8 @@ func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.V
 // hint returns a note that a reply is not an answer, at most once within
 // hintEvery for each person and thread, because people also talk in threads.
 func (l *listener) hint(ctx context.Context, s bridge.Said, note string) (bridge.Verdict, error) {
-	mark := uuid.NewString()
-	kept, err := l.notes.PutNote(ctx, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, mark, hintEvery)
-	if err != nil || kept != mark {
+	first, err := claim(ctx, l.notes, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, hintEvery)
+	if err != nil || !first {
 		return bridge.Verdict{}, err
 	}
 	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, nil

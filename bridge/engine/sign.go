@@ -2,10 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"log/slog"
 	"slices"
@@ -55,17 +51,6 @@ func ticketKey(secret string) string { return "ticket:" + hashedText(secret) }
 
 // usedKey returns the key that marks a signature as used.
 func usedKey(signature string) string { return "signed:" + hashedText(signature) }
-
-func hashedText(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
-func newSecret() string {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // never fails
-	return base64.RawURLEncoding.EncodeToString(b)
-}
 
 // ask makes a ticket for an approval, and returns the verdict with its link.
 func (s *signer) ask(
@@ -213,9 +198,8 @@ func (s *signer) prove(ctx context.Context, t bridge.Ticket, i bridge.Interactio
 // once returns CodeForbidden if a signature was used before. Synchronized
 // passkeys have no counter that would show it.
 func (s *signer) once(ctx context.Context, signature string) error {
-	mine := newSecret()
-	first, err := s.notes.PutNote(ctx, usedKey(signature), mine, 2*bridge.TicketTTL)
-	if err == nil && first != mine {
+	first, err := claim(ctx, s.notes, usedKey(signature), 2*bridge.TicketTTL)
+	if err == nil && !first {
 		err = bridge.Errorf(bridge.CodeForbidden, "this signature was already used; nothing was recorded").
 			WithHint("sign again")
 	}

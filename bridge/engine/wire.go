@@ -29,7 +29,7 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s := shared{Options: o, Ports: p, prover: prover, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
 	s.Outcomes = assuredOutcomes{p.Outcomes, p.Records}
 	s.platforms = platformsOf(o.Platforms)
-	s.journal = &journal{store: s.Audit, notes: s.Notes, node: o.Node, log: o.Log}
+	s.journal = &journal{store: s.Audit, notes: s.Notes, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}
 	s.people = &People{routes: s.routes, directory: o.Directory, agents: o.Agents}
 	s.channels = &Channels{
