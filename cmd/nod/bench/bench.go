@@ -178,7 +178,16 @@ func (m measure) repeat(ctx context.Context, o Options) ([]Result, error) {
 
 // benchOnce runs a measurement once, on an empty server.
 func benchOnce(ctx context.Context, o Options, m measure) ([]figures, error) {
-	addr, stop, err := ownRedis(ctx)
+	b := &harness{peers: o.Peers, nod: o.Nod, span: o.Span, pending: o.Pending}
+	return b.onEmptyServer(ctx, m.run)
+}
+
+// onEmptyServer runs a measurement with a store on a Redis server of its own,
+// which gets more arguments.
+func (b *harness) onEmptyServer(
+	ctx context.Context, run func(context.Context, *harness) ([]figures, error), more ...string,
+) ([]figures, error) {
+	addr, stop, err := ownRedis(ctx, more...)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +199,9 @@ func benchOnce(ctx context.Context, o Options, m measure) ([]figures, error) {
 		return nil, err
 	}
 	defer store.Close()
-	return m.run(ctx, &harness{client: client, store: store, addr: addr, peers: o.Peers, nod: o.Nod, span: o.Span, pending: o.Pending})
+	own := *b
+	own.client, own.store, own.addr = client, store, addr
+	return run(ctx, &own)
 }
 
 func newClient(addr string) *redis.Client {

@@ -118,7 +118,7 @@ func (h *byHand) cycle(b *harness) func(context.Context) error {
 
 // handCycles returns the number of cycles per second by hand.
 func (b *harness) handCycles(ctx context.Context, callers int) (float64, error) {
-	client := redis.NewClient(&redis.Options{Addr: b.addr, ContextTimeoutEnabled: true})
+	client := newClient(b.addr)
 	defer client.Close()
 	run, stop := context.WithCancel(ctx)
 	h := &byHand{client, make(chan transaction, handBatch)}

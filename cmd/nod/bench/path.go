@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/broker"
@@ -50,7 +48,7 @@ func (b *harness) install(ctx context.Context, prefix string, change func(*confi
 	if change != nil {
 		change(&c)
 	}
-	own := redis.NewClient(&redis.Options{Addr: b.addr, ContextTimeoutEnabled: true})
+	own := newClient(b.addr)
 	end := func() {
 		s.chats.Close()
 		chats.CloseClientConnections()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
-	"github.com/nodbridge/nod/broker"
 )
 
 // peerTimeouts is the number of deadlines at once in the row with PostgreSQL.
@@ -42,26 +41,14 @@ func peerMeasures() []measure {
 
 // flushedCycles measures cycles on a Redis server that flushes each write.
 func flushedCycles(ctx context.Context, b *harness) ([]figures, error) {
-	addr, stop, err := ownRedis(ctx, "--appendfsync", "always")
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	client := newClient(addr)
-	defer client.Close()
-	store, err := broker.New(ctx, broker.Options{Client: client})
-	if err != nil {
-		return nil, err
-	}
-	defer store.Close()
-	flushed := *b
-	flushed.client, flushed.store, flushed.addr = client, store, addr
-	value, err := flushed.cycles(ctx, queueCallers)
-	if err != nil {
-		return nil, err
-	}
-	other, err := b.peer(ctx, "-peer", "nats", "-always")
-	return []figures{{value, other}}, err
+	return b.onEmptyServer(ctx, func(ctx context.Context, b *harness) ([]figures, error) {
+		value, err := b.cycles(ctx, queueCallers)
+		if err != nil {
+			return nil, err
+		}
+		other, err := b.peer(ctx, "-peer", "nats", "-always")
+		return []figures{{value, other}}, err
+	}, "--appendfsync", "always")
 }
 
 // peerExpiry measures how long it takes to end requests with one deadline.

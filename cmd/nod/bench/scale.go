@@ -95,7 +95,7 @@ func scaleRedis(ctx context.Context, cluster bool) (name string, connect func() 
 	if !cluster {
 		addr, stop, err := ownRedis(ctx)
 		return "one", func() redis.UniversalClient {
-			return redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
+			return newClient(addr)
 		}, stop, err
 	}
 	var addrs []string
