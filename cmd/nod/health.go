@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
 	"slices"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/render"
@@ -77,14 +77,7 @@ func localURL(path string) (string, error) {
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInvalid, err, "config")
 	}
-	host, port, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return "", bridge.Errorf(bridge.CodeInvalid, "listen: invalid address %q", c.Listen).WithHint("set HOST:PORT, such as 127.0.0.1:8787")
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, port), nil
+	return setup.LocalURL(c)
 }
 
 // healthColors are the colors of states that need attention.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -163,11 +164,29 @@ func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 	}
 }
 
+// LocalURL returns the URL at which the daemon of a config listens, as seen from
+// its machine. It returns CodeInvalid for an address that no daemon can have.
+func LocalURL(c config.Config) (string, error) {
+	host, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return "", bridge.Errorf(bridge.CodeInvalid, "listen: invalid address %q", c.Listen).WithHint("set HOST:PORT, such as 127.0.0.1:8787")
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port), nil
+}
+
 // examineDaemon reads the health of the running daemon.
 func (d *Doctor) examineDaemon(ctx context.Context, c config.Config) {
 	url := d.URL
 	if url == "" {
-		url = "http://" + c.Listen
+		local, err := LocalURL(c)
+		if err != nil {
+			d.fail("daemon", err)
+			return
+		}
+		url = local
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
