@@ -55,8 +55,8 @@ type Receipt struct {
 	Grant   bridge.ID `json:"grant,omitempty"`
 	Policy  string    `json:"policy,omitempty"`
 	Stop    bool      `json:"stop,omitempty"` // the denial also ends the agent's turn
-	// Assurance is how the actor proved the approval: passkey, or the weaker
-	// totp. It is empty if a click was enough. Assertion is the signature of
+	// Assurance is the kind of proof that the actor gave for the approval:
+	// passkey, or the weaker totp. It is empty if a click was enough. Assertion is the signature of
 	// the passkey. If the approval is the result of votes, each vote has its
 	// own assertion.
 	Assurance bridge.Assurance  `json:"assurance,omitempty"`

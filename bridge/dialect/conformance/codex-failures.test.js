@@ -1,5 +1,5 @@
-// What the real Codex does if a PermissionRequest hook fails, compared with the
-// table in docs/agents/failures.md.
+// The behavior of the real Codex if a PermissionRequest hook fails, compared with
+// the table in docs/agents/failures.md.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

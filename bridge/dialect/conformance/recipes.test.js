@@ -34,7 +34,7 @@ async function client() {
   return (await import(pathToFileURL(join(dist, "index.js")))).Nod;
 }
 
-test("the LangGraph recipe deploys only after a yes, also after a restart", async () => {
+test("the LangGraph recipe deploys only after a yes, including after a restart", async () => {
   const Nod = await client();
   const nod = new Nod({ url: live.url, token: live.env.NOD_TOKEN });
   const name = join(live.dir, "graph.mjs");
