@@ -64,7 +64,7 @@ func (al *album) keep(service, group, caption, find string) {
 		if kept {
 			return
 		}
-		if time.Since(began) > 10*time.Second {
+		if time.Since(began) > rig.Patience {
 			shown, _ := chromedp.Run(al.ctx, chromedp.Evaluate[string](`document.querySelector("#`+service+`").textContent`))
 			al.t.Fatalf("the page does not show %q on %s, but %s", caption, service, shown)
 		}

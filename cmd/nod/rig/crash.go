@@ -25,8 +25,9 @@ import (
 // platform.
 type Killer struct {
 	Mu     sync.Mutex
-	Steps  int // seen so far
-	At     int // step to kill at; zero means none
+	Steps  int    // seen so far
+	At     int    // step to kill at; zero means none
+	Name   string // kill at the next step of this name; empty means none
 	Before bool
 	Kill   func()
 	Killed atomic.Bool
@@ -44,7 +45,7 @@ func (k *Killer) step(name string, do func()) bool {
 	}
 	k.Steps++
 	k.Names = append(k.Names, name)
-	if k.Steps != k.At {
+	if k.Steps != k.At && (k.Name == "" || name != k.Name) {
 		k.Mu.Unlock()
 		do()
 		return true
