@@ -155,7 +155,7 @@ func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Scrip
 }
 
 // transitionKeys returns the keys that all scripts that change an interaction
-// take; see lua/lib.lua.
+// take; see lua/base.lua.
 func (c *core) transitionKeys(id bridge.ID) []string {
 	p := id.Partition()
 	return []string{

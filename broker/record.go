@@ -29,7 +29,7 @@ const (
 )
 
 // recordFields lists all fields of a record, in the order in which they are
-// decoded. lua/lib.lua has the same list for readers of the scripts.
+// decoded. lua/base.lua has the same list for readers of the scripts.
 var recordFields = []recordField{
 	{fieldOpened, "JSON", "the interaction as it was opened", decodeOpened},
 	{"cur", "JSON", "the interaction as it was changed since", decodeCurrent},
@@ -90,7 +90,7 @@ var decoded, numbered = func() ([]recordField, map[byte]recordField) {
 }()
 
 // recordVersion is the version of the records that the scripts write; see pack
-// in lua/lib.lua. A record of an unknown version is refused.
+// in lua/base.lua. A record of an unknown version is refused.
 const recordVersion = "1"
 
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {

@@ -29,11 +29,11 @@ func readLua(t *testing.T) map[string]string {
 	return out
 }
 
-// TestRecordFields checks that lib.lua lists the fields of a record as
+// TestRecordFields checks that base.lua lists the fields of a record as
 // recordFields does.
 func TestRecordFields(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("lua/lib.lua")
+	raw, err := os.ReadFile("lua/base.lua")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestRecordFields(t *testing.T) {
 	_, rest, found := strings.Cut(string(raw), begin)
 	got, _, _ := strings.Cut(rest, end)
 	if !found || got != want.String() {
-		t.Errorf("lib.lua does not have this list after %q and before %q:\n%s", begin, end, want.String())
+		t.Errorf("base.lua does not have this list after %q and before %q:\n%s", begin, end, want.String())
 	}
 }
 

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"embed"
+	"errors"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -20,22 +21,17 @@ type scripts struct {
 // already stored must work even when Redis is out of memory. They declare that
 // to a Redis that supports flags (7 and newer).
 func loadScripts(flags bool) (scripts, error) {
-	lib, err := luaFiles.ReadFile("lua/lib.lua")
-	if err != nil {
-		return scripts{}, err
-	}
 	var failed error
 	load := func(name string, allowOOM bool) *redis.Script {
-		src, err := luaFiles.ReadFile("lua/" + name + ".lua")
-		if err != nil {
-			failed = err
-		}
 		var s strings.Builder
 		if flags && allowOOM {
 			s.WriteString("#!lua flags=allow-oom\n")
 		}
-		s.Write(lib)
-		s.Write(src)
+		for _, part := range []string{"base", "lib", name} {
+			src, err := luaFiles.ReadFile("lua/" + part + ".lua")
+			failed = errors.Join(failed, err)
+			s.Write(src)
+		}
 		return redis.NewScript(s.String())
 	}
 	return scripts{

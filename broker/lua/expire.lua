@@ -1,6 +1,6 @@
 -- Resolves, defers or escalates the interactions of one partition whose
 -- deadline has passed.
--- KEYS 1-10 as in lib.lua, the first not used
+-- KEYS 1-10 as in base.lua, the first not used
 --      11.. records
 -- ARGV 1 channel of this daemon
 --      2.. IDs, in the order of the records

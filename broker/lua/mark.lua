@@ -1,6 +1,6 @@
 -- Records a change of an interaction without resolving it, except that the
 -- failure of the last destination makes it undeliverable.
--- KEYS 1-10 as in lib.lua
+-- KEYS 1-10 as in base.lua
 -- ARGV 1 ID
 --      2 posted|failed|delivered|queued|completed|joined|late|redraw|part|shown|
 --        amended|refresh

@@ -1,6 +1,6 @@
 -- Stores a new interaction with its deadline, posting jobs and event. A
 -- follow-up takes over the messages of the interaction before it.
--- KEYS 1-10 as in lib.lua
+-- KEYS 1-10 as in base.lua
 --      11 idempotency key
 --      12 index of all
 --      13 index of the session

@@ -1,0 +1,95 @@
+-- Every script begins with this file; see scripts.go.
+-- Scripts that change an interaction take these keys:
+-- KEYS 1 record
+--      2 deadlines
+--      3 outbox
+--      4 jobs
+--      5 events
+--      6 nodes with waiters, by expiry
+--      7 late answers
+--      8 audit log
+--      9 its head
+--      10 number of pending requests of each limited agent
+-- A call of Redis costs about 5 µs, most of it before the command runs, so
+-- scripts avoid every call that they do not need.
+-- A record is a hash. Its fields are those of recordFields of record.go:
+--   req  JSON    the interaction as it was opened
+--   cur  JSON    the interaction as it was changed since
+--   c    packed  the values that scripts read of every record; see pack
+--   st   text    the final state; absent while it is pending
+--   at   ms      when it was resolved
+--   res  JSON    the response
+--   n    text    the nonce of the settlement that won
+--   nw   flag    no one waited for the response when it came
+--   to   JSON    the response at the deadline
+--   tq   JSON    the response at the end of the hold
+--   esc  JSON    the interaction once escalated; absent unless it will escalate
+--   en   number  the number of destinations once escalated
+--   et   number  its timeout once escalated, in ms
+--   es   ms      when it was escalated
+--   se   text    the session
+--   x    JSON    the correlation ids of its events
+--   w    list    the channels of the daemons whose callers wait
+--   q    ms      when it was deferred
+--   hq   text    the proof of the length of its hold
+--   dv   ms      when the response was delivered to the agent
+--   co   JSON    the result that the agent reported
+--   rev  number  the number of changes that its messages show
+--   jn   number  the number of duplicates that joined it
+--   av   number  the number of amendments
+--   sp   number  the next step of its escalation
+--   rn   number  the number of reminders
+--   vs   votes   the votes so far; see vote.lua
+--   an   number  the number of its entry in the audit log
+--   al   text    the link of that entry
+--   b    id      the first of its batch, whose messages show this one
+--   bm   list    all members of the batch, on the first
+--   rt   id      the first round, whose messages show this one
+--   nx   id      the next round
+--   hd   id      the last round, on the first
+--   m#   JSON    the message at a destination
+--   f#   text    the reason that a destination could not be reached
+--   l#   ms      when a rate-limited destination is expected to be posted to
+--   s#   text    the digest of the content that a destination shows in full
+--   p#   lines   the digest of the content being sent, and each part sent so far
+--   r#   JSON    a reminder
+local call, format = redis.call, string.format -- looked up once, because lookups are expensive
+local T = call('TIME')
+local now = T[1] * 1000 + math.floor(T[2] / 1000)
+
+-- The channel of the daemon that runs the script, if that daemon wakes its own
+-- callers.
+local own = nil
+
+-- Set by a script that resolves many interactions, to do two things once for
+-- all: the IDs whose deadlines are removed, and the head of the audit log.
+local all = nil
+
+local function ms(n) return format('%d', n) end -- '%.0f' takes a microsecond
+
+-- Appends an event. The events of an opening and a response have no data: it is
+-- in the record, where it does not change.
+local function event(r, kind, state, data)
+  local e = {'t', kind, 'i', r.id, 'a', r.ag, 'st', state}
+  if r.se ~= '' then e[#e + 1] = 's' e[#e + 1] = r.se end
+  if r.x then e[#e + 1] = 'x' e[#e + 1] = r.x end
+  if data ~= '' then e[#e + 1] = 'd' e[#e + 1] = data end
+  call('XADD', KEYS[5], '*', unpack(e))
+end
+
+-- Appends to the audit log. Each entry is linked to the one before it: the link
+-- is a hash of the last link and the fields, each preceded by its length.
+-- Scripts have only SHA-1; the seals, which the daemon makes, use SHA-256.
+local function audit(id, kind, agent, session, state, data)
+  local h = all and all.head or call('HMGET', KEYS[9], 'n', 'l')
+  local n, at = ms(tonumber(h[1] or '0') + 1), ms(now)
+  local link = redis.sha1hex(table.concat({h[2] or '', #n .. ':' .. n, #at .. ':' .. at, #kind .. ':' .. kind, #id .. ':' .. id,
+    #agent .. ':' .. agent, #session .. ':' .. session, #state .. ':' .. state, #data .. ':' .. data}, '\n'))
+  call('XADD', KEYS[8], '*', 'n', n, 'ts', at, 't', kind, 'i', id, 'a', agent, 's', session, 'st', state, 'd', data, 'l', link)
+  if all then
+    all.head = {n, link}
+  else
+    call('HSET', KEYS[9], 'n', n, 'l', link)
+  end
+  return n, link
+end
