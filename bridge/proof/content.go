@@ -18,6 +18,11 @@ func Stable(v any) []byte {
 	if err != nil {
 		return nil // unreachable, because v is a plain struct
 	}
+	return stabilized(out)
+}
+
+// stabilized returns JSON that Marshal has encoded in the form of Stable.
+func stabilized(out []byte) []byte {
 	if !bytes.Contains(out, escapedInvalid) {
 		return out
 	}
