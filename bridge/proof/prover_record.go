@@ -32,7 +32,7 @@ func (p *Prover) proveResponse(i bridge.Interaction, content string, resp *bridg
 	if err != nil {
 		return err
 	}
-	claims, err := json.Marshal(r)
+	claims, err := bridge.MarshalJSON(r)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "signature")
 	}
