@@ -181,6 +181,28 @@ func nonce(actor bridge.Actor, r bridge.Response) string {
 // config. It returns the record to decide, or a verdict that refuses the
 // decision.
 func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, *bridge.Verdict, error) {
+	if !s.evaluator.unchanged(rec) {
+		if now, refusal, err := s.reevaluate(ctx, actor, rec); refusal != nil || err != nil {
+			return now, refusal, err
+		}
+	}
+	if len(r.Input) > 0 {
+		problem, err := s.unfitEdit(ctx, rec, r.Input)
+		if err != nil {
+			return rec, nil, err
+		}
+		if problem != "" {
+			v := typedProblem(problem)
+			s.journal.refuse(ctx, rec.Interaction, actor, "edited input")
+			return rec, &v, nil
+		}
+	}
+	return s.recount(ctx, rec, r)
+}
+
+// reevaluate evaluates a request again. It returns a verdict if the current
+// config does not let the actor approve it.
+func (s *settler) reevaluate(ctx context.Context, actor bridge.Actor, rec bridge.Record) (bridge.Record, *bridge.Verdict, error) {
 	i := rec.Interaction
 	refuse := func(note string) *bridge.Verdict {
 		s.journal.refuse(ctx, i, actor, "the rules changed")
@@ -207,18 +229,7 @@ func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge
 		return rec, refuse("The rules changed since this was requested. It now requires " + strings.Join(v.stricter, ", ") +
 			". Nothing was recorded: read the card and decide again."), nil
 	}
-	if len(r.Input) > 0 {
-		problem, err := s.unfitEdit(ctx, rec, r.Input)
-		if err != nil {
-			return rec, nil, err
-		}
-		if problem != "" {
-			v := typedProblem(problem)
-			s.journal.refuse(ctx, i, actor, "edited input")
-			return rec, &v, nil
-		}
-	}
-	return s.recount(ctx, rec, r)
+	return rec, nil, nil
 }
 
 // unapprovable returns the reason why a request could not be opened now. It
