@@ -79,7 +79,7 @@ func (cl *clicks) undisputed(ctx context.Context, a *admitted) (bridge.Response,
 		return r, false
 	}
 	r.Message = a.clickedMessage()
-	if r.State != bridge.StateApproved {
+	if r.State != bridge.StateApproved || cl.settler.evaluator.unchanged(a.record) && !a.record.Unproven(a.actor, r) {
 		return r, true
 	}
 	now, err := cl.settler.evaluator.rejudge(ctx, a.record)

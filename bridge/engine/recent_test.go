@@ -67,12 +67,15 @@ func TestTripsOfClick(t *testing.T) {
 				var n trips
 				w.redis.AddHook(&n)
 				first := w.open(agentCI, shell("make w")).Interaction.ID
-				if err := w.answer("ana", first, bridge.Reply{Decision: d}); err != nil { // the server has the scripts from here on
+				// The server has the scripts from here on.
+				if err := w.answer("ana", first, bridge.Reply{Decision: d}); err != nil {
 					t.Fatal(err)
 				}
 				id := w.open(agentCI, shell("make x")).Interaction.ID
 				card := w.drawn(id, "C1")
-				if !c.warm {
+				if c.warm {
+					w.remembers(id) // the posting may still be on its way to memory
+				} else {
 					w.reload(s)
 				}
 				ctx := context.WithValue(t.Context(), counted{}, true)
