@@ -16,7 +16,7 @@ type Turns interface {
 	Turn(context.Context, Call) (time.Duration, error)
 	// HoldTurns stops the calls of the limit with the given index for d, as the
 	// platform requires. The call that the platform refused goes first after
-	// that.
+	// that. Its Key is empty if no call was refused.
 	HoldTurns(ctx context.Context, c Call, limit int, d time.Duration) error
 }
 
@@ -48,6 +48,8 @@ type Call struct {
 	// Edit means that the call changes a message. If posts and edits wait,
 	// they alternate, beginning with a post.
 	Edit bool
+	// Calls is the number of calls that are made together. Zero means one.
+	Calls int
 	// Limits are the limits that the call is subject to, the one of its
 	// channel first.
 	Limits []Limit

@@ -17,7 +17,7 @@ var _ bridge.Turns = turns{}
 
 // Turn implements bridge.Turns.
 func (ts turns) Turn(ctx context.Context, c bridge.Call) (time.Duration, error) {
-	args := append(callArgs(c), bridge.WaitForTurn.Milliseconds(), bridge.HalfwayFrom.Milliseconds())
+	args := append(callArgs(c), bridge.WaitForTurn.Milliseconds(), bridge.HalfwayFrom.Milliseconds(), max(1, c.Calls))
 	for _, l := range c.Limits {
 		period, early := l.Period+l.Margin, time.Duration(-1)*time.Millisecond
 		if l.Steady {

@@ -13,14 +13,15 @@
 --      3 it is an edit (0|1)
 --      4 ms that it waits for its turn at most
 --      5 ms from which it asks again halfway
---      6.. for each limit: calls (0 for none), period in ms, and ms that calls
+--      6 number of calls that it stands for
+--      7.. for each limit: calls (0 for none), period in ms, and ms that calls
 --        may be early (negative unless it is steady)
 -- returns ms until its turn, rounded up. It has used its turn if it waits that
 --      long
 local CLASS = 2 ^ 42 -- a class and a number make one score
 local LOST = 15000   -- ms after which a call that did not ask again is dropped
 local KEPT = ms(24 * 3600 * 1000)
-local me, class, edit = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local me, class, edit, calls = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', tonumber(ARGV[6])
 
 local function forget(k, names)
   for n = 3, 5 do call('ZREM', KEYS[k + n], unpack(names)) end
@@ -32,11 +33,12 @@ local function drop_lost(k)
   if #names > 0 then forget(k, names) end
 end
 
--- Sets the number of calls before this one in a limit, and whether it waits.
+-- Sets the number of calls before the last one of this turn in a limit, and
+-- whether it waits.
 local function find_place(l)
   local k = l.k
   local others = call('ZCARD', KEYS[k + 5])
-  if others == 0 then l.ahead = 0 return end
+  if others == 0 then l.ahead = calls - 1 return end
   drop_lost(k)
   local ahead
   if edit then
@@ -48,7 +50,7 @@ local function find_place(l)
   end
   -- Posts and edits alternate.
   local first = edit == (l.posted == '1')
-  l.ahead = ahead + math.min(others, first and ahead or ahead + 1)
+  l.ahead = calls - 1 + ahead + math.min(others, first and ahead or ahead + 1)
 end
 
 -- Returns when a limit allows the call.
@@ -72,8 +74,8 @@ local limits, turn = {}, now
 for n = 1, #KEYS / 5 do
   local k = 5 * (n - 1)
   local s = call('HMGET', KEYS[k + 1], 'h', 't', 'p')
-  local l = {k = k, held = tonumber(s[1] or '0'), tat = tonumber(s[2] or '0'), posted = s[3] or '0', calls = tonumber(ARGV[3 + 3 * n]),
-    period = tonumber(ARGV[4 + 3 * n]), early = tonumber(ARGV[5 + 3 * n])}
+  local l = {k = k, held = tonumber(s[1] or '0'), tat = tonumber(s[2] or '0'), posted = s[3] or '0', calls = tonumber(ARGV[4 + 3 * n]),
+    period = tonumber(ARGV[5 + 3 * n]), early = tonumber(ARGV[6 + 3 * n])}
   find_place(l)
   l.at = earliest(l)
   limits[n] = l
@@ -86,9 +88,9 @@ if turn - now <= tonumber(ARGV[4]) then
     local k = l.k
     if l.waits then forget(k, {me}) end
     if l.calls > 0 then
-      call('HSET', KEYS[k + 1], 'p', edit and '0' or '1', 't', ms(math.max(l.tat, turn) + l.period / l.calls))
+      call('HSET', KEYS[k + 1], 'p', edit and '0' or '1', 't', ms(math.max(l.tat, turn) + calls * l.period / l.calls))
       if l.early < 0 then
-        call('ZADD', KEYS[k + 2], ms(turn), ms(call('HINCRBY', KEYS[k + 1], 'q', 1)))
+        for _ = 1, calls do call('ZADD', KEYS[k + 2], ms(turn), ms(call('HINCRBY', KEYS[k + 1], 'q', 1))) end
         call('PEXPIRE', KEYS[k + 2], KEPT)
       end
       call('PEXPIRE', KEYS[k + 1], KEPT)
