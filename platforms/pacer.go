@@ -94,7 +94,7 @@ func NewPacer(o Pace) *Pacer {
 // than the margin, they stay within the limit.
 const (
 	mostMargin = 250 * time.Millisecond
-	marginPart = 25 // of the period
+	marginPart = 50 // of the period
 )
 
 // unnamedHold is the hold after an error that limits the rate without a time to

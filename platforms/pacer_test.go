@@ -49,7 +49,7 @@ func TestPacer(t *testing.T) {
 	if len(c.Limits) != 2 || c.Platform != "chat" || c.Key != "k" || !c.Edit || c.Calls != 2 {
 		t.Fatalf("it asked for %+v", c)
 	}
-	if each := c.Limits[0]; each.Line != "post C" || each.Calls != 5 || each.Margin != 200*time.Millisecond || c.Limits[1].Line != "all" {
+	if each := c.Limits[0]; each.Line != "post C" || each.Calls != 5 || each.Margin != 100*time.Millisecond || c.Limits[1].Line != "all" {
 		t.Errorf("it asked for %+v", c.Limits)
 	}
 	store.delay = 9 * time.Second
