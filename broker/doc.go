@@ -13,6 +13,7 @@
 //	open.go, settle.go, mark.go, vote.go    the callers of the scripts
 //	hub.go, await.go                        callers that wait
 //	outbox.go, deadlines.go                 jobs and deadlines
+//	line.go, turns.go                       the order and the pace of messages
 //
 // # Keys
 //

@@ -230,6 +230,16 @@ func (k sharedKeys) lease(name string) string { return k.prefix + ":l:" + name }
 // show, in order. It lives for ten minutes after the last opening.
 func (k sharedKeys) line(line string) string { return k.prefix + ":line:" + hashed(line)[:16] }
 
+// turns are the keys of a rate limit of a platform, which live for a day after
+// the last call: a hash with its state, see lua/turn.lua, and sorted sets of
+// the turns by time, of the posts and of the edits that wait by their order, and
+// of all that wait by the time when each asks again. All limits of a platform
+// are in one slot of a Cluster.
+func (k sharedKeys) turns(platform, line string) []string {
+	of := k.prefix + ":{turns " + platform + "}:" + line + ":"
+	return []string{of + "s", of + "t", of + "p", of + "e", of + "a"}
+}
+
 // rate is a string, the number of requests of an agent in a minute. It lives
 // for two minutes.
 func (k sharedKeys) rate(agent string, minute int64) string {

@@ -14,7 +14,7 @@ var luaFiles embed.FS
 // scripts holds the compiled Lua files. The header of each file lists its keys
 // and arguments.
 type scripts struct {
-	open, settle, expire, expirePlain, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote, inbox, wake, seal, swap *redis.Script
+	open, settle, expire, expirePlain, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote, inbox, wake, seal, swap, turn, hold *redis.Script
 }
 
 // loadScripts compiles the files. Scripts that only resolve or deliver what is
@@ -43,6 +43,7 @@ func loadScripts(flags bool) (scripts, error) {
 		claim: load("claim", true), release: load("release", true), lease: load("lease", true),
 		audit: load("audit", true), grant: load("grant", false), stop: load("stop", true), report: load("report", false), vote: load("vote", true), inbox: load("inbox", false),
 		wake: load("wake", true), seal: load("seal", true), swap: load("swap", true),
+		turn: load("turn", true), hold: load("hold", true),
 	}, failed
 }
 
