@@ -76,7 +76,8 @@ func (k requestKeys) batch(p int, agent, session, route string) string {
 	return k.in(p, "b:"+agent+"/"+session+"/"+route)
 }
 
-// all is a sorted set of every ID by creation, in ms. Tidy removes IDs that
+// all is a sorted set of IDs by creation, in ms. Older versions wrote it; nod
+// reads it for what is older than the event stream, and Tidy removes IDs that
 // have outlived their retention.
 func (k requestKeys) all(p int) string { return k.in(p, "all") }
 
@@ -106,7 +107,8 @@ func (k deliveryKeys) jobs(p int) string { return k.in(p, "jobs") }
 // dead is a list of the dead letters, as JSON, newest first, at most 1000.
 func (k deliveryKeys) dead(p int) string { return k.in(p, "dead") }
 
-// events is a stream of the events. Tidy trims it.
+// events is a stream of the events, from which the openings are listed. Tidy
+// trims it once the records of its events have expired.
 func (k deliveryKeys) events(p int) string { return k.in(p, "ev") }
 
 // nodes is a sorted set of the channels of the daemons that have callers, by
