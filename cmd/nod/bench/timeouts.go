@@ -14,20 +14,20 @@ import (
 var timeoutRows = []row{
 	{"delay of timeouts at 1000/s, p99", "ms", limited, 1, true},
 	{"time to process many simultaneous timeouts", "s", limited, 1, true},
-	{"other calls meanwhile: open, settle or unblock, p99", "ms", limited, 1, true},
+	{"other calls during them: open, settle or unblock, p99", "ms", limited, 1, true},
 }
 
 const (
 	mostLate   = 50 // ms
 	mostAtOnce = 5  // s
-	mostBeside = 50 // ms
+	mostOther  = 50 // ms
 	// openRate is a rate, per second, at which requests can certainly be opened
 	// before a deadline that they share.
 	openRate = 1500
-	// besideCallers is the number of other callers, and besidePause is their
+	// otherCallers is the number of other callers, and otherPause is their
 	// pause after each request.
-	besideCallers = 8
-	besidePause   = 10 * time.Millisecond
+	otherCallers = 8
+	otherPause   = 10 * time.Millisecond
 )
 
 // timeouts measures the delay with which an engine applies deadlines.
@@ -46,10 +46,10 @@ func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 		return nil, err
 	}
 	all := time.Now().Add(time.Duration(b.pending) * time.Second / openRate).Add(time.Second)
-	stopOthers := b.beside(ctx, all)
+	stopOthers := b.alongside(ctx, all)
 	_, last, err := b.expire(ctx, b.pending, func() time.Time { return all })
-	beside, failed := stopOthers(all.Add(time.Duration(last * float64(time.Second))))
-	return []figures{{late, mostLate}, {last, mostAtOnce}, {beside, mostBeside}}, errors.Join(err, failed)
+	slowest, failed := stopOthers(all.Add(time.Duration(last * float64(time.Second))))
+	return []figures{{late, mostLate}, {last, mostAtOnce}, {slowest, mostOther}}, errors.Join(err, failed)
 }
 
 // taken holds when a request of another caller was opened, and how long each of
@@ -59,17 +59,17 @@ type taken struct {
 	open, settle, unblock float64
 }
 
-// beside starts callers that open and settle requests from a time on. The
+// alongside starts callers that open and settle requests from a time on. The
 // returned function stops them. It returns the 99th percentile of the slowest
 // kind of call, in ms, among the requests that were opened until the given time
 // and the first one of each caller.
-func (b *harness) beside(ctx context.Context, from time.Time) func(until time.Time) (float64, error) {
+func (b *harness) alongside(ctx context.Context, from time.Time) func(until time.Time) (float64, error) {
 	var stopped atomic.Bool
 	var wg sync.WaitGroup
-	all, failed := make([][]taken, besideCallers), make([]error, besideCallers)
-	for n := range besideCallers {
+	all, failed := make([][]taken, otherCallers), make([]error, otherCallers)
+	for n := range otherCallers {
 		wg.Go(func() {
-			for bridge.Pause(ctx, time.Until(from)); len(all[n]) == 0 || !stopped.Load(); bridge.Pause(ctx, besidePause) {
+			for bridge.Pause(ctx, time.Until(from)); len(all[n]) == 0 || !stopped.Load(); bridge.Pause(ctx, otherPause) {
 				t, err := b.timed(ctx)
 				if err != nil {
 					failed[n] = err
