@@ -235,10 +235,13 @@ func membersOf(t reflect.Type) ([]jsonMember, bool) {
 			continue
 		}
 		m := jsonMember{index: f.Index, encode: later(f.Type)}
+		if k := f.Type.Kind(); k == reflect.String || k == reflect.Bool || k == reflect.Int || k == reflect.Int64 {
+			m.encode = encoderOf(f.Type) // it cannot contain itself
+		}
 		for option := range strings.SplitSeq(rest, ",") {
 			switch {
 			case option == "omitempty":
-				m.omitted = isEmpty
+				m.omitted = emptinessOf(f.Type)
 			case option == "omitzero" && f.Type == reflect.TypeFor[time.Time]():
 				m.omitted = func(v reflect.Value) bool { return timeOf(v).IsZero() }
 			case option != "":
@@ -254,15 +257,22 @@ func membersOf(t reflect.Type) ([]jsonMember, bool) {
 	return all, true
 }
 
-// isEmpty reports whether omitempty leaves a value out.
-func isEmpty(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
-		return v.Len() == 0
+// emptinessOf returns the function that reports whether omitempty leaves out a
+// value of a type. It is nil if none is left out.
+func emptinessOf(t reflect.Type) func(reflect.Value) bool {
+	switch t.Kind() {
+	case reflect.String:
+		return func(v reflect.Value) bool { return v.String() == "" }
+	case reflect.Bool:
+		return func(v reflect.Value) bool { return !v.Bool() }
+	case reflect.Array, reflect.Map, reflect.Slice:
+		return func(v reflect.Value) bool { return v.Len() == 0 }
+	case reflect.Pointer:
+		return reflect.Value.IsNil
 	case reflect.Struct:
-		return false
+		return nil
 	}
-	return v.IsZero()
+	return reflect.Value.IsZero
 }
 
 const hexDigits = "0123456789abcdef"
