@@ -14,7 +14,7 @@ var luaFiles embed.FS
 // scripts holds the compiled Lua files. The header of each file lists its keys
 // and arguments.
 type scripts struct {
-	open, openPlain, settle, settlePlain, expire, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote, inbox, wake, seal, swap *redis.Script
+	open, openPlain, settle, settlePlain, expire, expirePlain, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote, inbox, wake, seal, swap *redis.Script
 }
 
 // loadScripts compiles the files. Scripts that only resolve or deliver what is
@@ -23,13 +23,13 @@ type scripts struct {
 func loadScripts(flags bool) (scripts, error) {
 	var failed error
 	load := func(name string, allowOOM bool) *redis.Script {
+		parts := []string{"base", "lib", name}
+		if strings.HasSuffix(name, "_plain") { // definitions cost time in each call, even if they are not used
+			parts = []string{"base", name}
+		}
 		var s strings.Builder
 		if flags && allowOOM {
 			s.WriteString("#!lua flags=allow-oom\n")
-		}
-		parts := []string{"base", "lib", name}
-		if strings.HasSuffix(name, "_plain") { // what a script defines costs time in each call
-			parts = []string{"base", name}
 		}
 		for _, part := range parts {
 			src, err := luaFiles.ReadFile("lua/" + part + ".lua")
@@ -40,7 +40,7 @@ func loadScripts(flags bool) (scripts, error) {
 	}
 	return scripts{
 		open: load("open", false), openPlain: load("open_plain", false),
-		settle: load("settle", true), settlePlain: load("settle_plain", true), expire: load("expire", true), mark: load("mark", true), await: load("await", true), beat: load("beat", true),
+		settle: load("settle", true), settlePlain: load("settle_plain", true), expire: load("expire", true), expirePlain: load("expire_plain", true), mark: load("mark", true), await: load("await", true), beat: load("beat", true),
 		claim: load("claim", true), release: load("release", true), lease: load("lease", true),
 		audit: load("audit", true), grant: load("grant", false), stop: load("stop", true), report: load("report", false), vote: load("vote", true), inbox: load("inbox", false),
 		wake: load("wake", true), seal: load("seal", true), swap: load("swap", true),

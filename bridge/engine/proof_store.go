@@ -117,15 +117,18 @@ func repeats(first, now bridge.Interaction) error {
 // interaction.
 func (s provenOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
 	if t.Response.Decided() && t.Response.Proof == "" {
-		i := t.Interaction
-		if i.ID != t.ID || s.p.InteractionProblem(i) != "" {
-			rec, err := s.records.Load(ctx, t.ID)
-			if err != nil || rec.Unverified != "" {
-				return rec, false, err
-			}
-			i = rec.Interaction
+		why, err := "of another request", error(nil)
+		if t.Interaction.ID == t.ID {
+			why, err = s.p.ProveDecision(t.Interaction, &t.Response)
 		}
-		if err := s.p.ProveResponse(i, &t.Response, nil); err != nil {
+		if why != "" {
+			rec, failed := s.records.Load(ctx, t.ID)
+			if failed != nil || rec.Unverified != "" {
+				return rec, false, failed
+			}
+			err = s.p.ProveResponse(rec.Interaction, &t.Response, nil)
+		}
+		if err != nil {
 			return bridge.Record{}, false, err
 		}
 	}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -153,6 +154,9 @@ func (p *Platform) ExclusiveKey() string {
 
 // Check implements bridge.Platform.
 func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
+	if render.Small(i) {
+		return nil
+	}
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return strings.Repeat("0", bridge.TokenLength)
 	})
