@@ -136,6 +136,9 @@ func (w *twoWays) opening(q request, id bridge.ID) bridge.Opening {
 		Interaction: i, Timeout: answer(after), AfterHold: answer(bridge.StateExpired), Limited: q.limited, Queued: q.queued,
 		Superseded: answer(bridge.StateSuperseded),
 	}
+	if q.after == "" && !q.correlated { // it is not stored
+		o.Timeout.Proof, o.Timeout.At, o.Timeout.Digest = "", i.Deadline, i.Digest
+	}
 	if q.held {
 		o.Timeout.State, o.Interaction.Hold = bridge.StatePending, bridge.Duration(time.Hour)
 	}
