@@ -40,6 +40,12 @@
 // tried is only a member of the outbox, and an interaction is pending if it has
 // a deadline.
 //
+// The usual timeout has a short script of its own, expire_plain.lua, which
+// answers "slow" for everything that needs expire.lua. The records that callers
+// of this process wait for are read in the same pipeline, and decoded elsewhere.
+// Few of these scripts run at the same time, because the calls of others wait
+// for each.
+//
 // # Failure
 //
 // Scripts check everything before they write, so a refused one leaves nothing

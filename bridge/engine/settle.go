@@ -35,7 +35,7 @@ const concludeTries = 5
 // reply to the person. At is the place of the click, which must not be
 // read-only. It is nil for a decision without a card.
 func (s *settler) conclude(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, at *bridge.Destination,
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, at *spot,
 ) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
 	var err error
 	seen := rec.Interaction.Terms
@@ -50,8 +50,9 @@ func (s *settler) conclude(
 			}
 			rec = now
 		}
-		// The record was read before this check, so that a channel that becomes
-		// read-only later amends it and the decision conflicts.
+		// The record was read before this check, or before an earlier one, so that
+		// a channel that becomes read-only later amends it and the decision
+		// conflicts.
 		if refusal, failed := s.readOnly(ctx, rec, at); refusal != nil || failed != nil {
 			return rec, "", refusal, failed
 		}
@@ -68,17 +69,47 @@ func (s *settler) conclude(
 		if rec, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
 			return rec, "", nil, err
 		}
+		var refusal *bridge.Verdict
+		if actor, refusal, err = s.admitAgain(ctx, actor, rec, r); refusal != nil || err != nil {
+			return rec, "", refusal, err
+		}
 	}
 	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
 }
 
+// admitAgain checks that a person may still give a response to a request that
+// was amended, because an amendment can replace its responders.
+func (s *settler) admitAgain(
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
+) (bridge.Actor, *bridge.Verdict, error) {
+	i := rec.Interaction
+	if rec.State.Final() {
+		return actor, nil, nil
+	}
+	actor, why, err := s.people.eligible(ctx, i, actor)
+	denies := r.State == bridge.StateDenied || r.State == bridge.StateCancelled
+	if err != nil || why == "" || denies && mayDeny(i, why) {
+		return actor, nil, err
+	}
+	s.journal.refuse(ctx, i, actor, why)
+	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, why)}, nil
+}
+
+// A spot is the destination at which a decision was clicked.
+type spot struct {
+	bridge.Destination
+	// writable is one more than Record.Amended of the record that was read before
+	// the channel was found writable. It is 0 if the channel was not checked.
+	writable int
+}
+
 // readOnly returns the refusal of a decision on a pending request in a channel
 // that is read-only.
-func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *bridge.Destination) (*bridge.Verdict, error) {
-	if at == nil || rec.State.Final() {
+func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *spot) (*bridge.Verdict, error) {
+	if at == nil || rec.State.Final() || at.writable == rec.Amended+1 {
 		return nil, nil
 	}
-	muted, err := s.channels.muted(ctx, *at)
+	muted, err := s.channels.muted(ctx, at.Destination)
 	if err != nil || !muted {
 		return nil, err
 	}

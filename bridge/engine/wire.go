@@ -21,13 +21,16 @@ type shared struct {
 	cards     *cards
 	statuses  *statuses
 	evidence  *Evidence
+	recent    *recent
 }
 
 // wire creates the parts of an engine. Each part depends only on parts created
 // before it.
 func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s := shared{Options: o, Ports: p, prover: prover, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
-	s.Outcomes = assuredOutcomes{p.Outcomes, p.Records}
+	s.recent = newRecent()
+	s.Records = recentRecords{p.Records, s.recent}
+	s.Outcomes = assuredOutcomes{recentOutcomes{p.Outcomes, s.recent}, s.Records}
 	s.platforms = platformsOf(o.Platforms)
 	s.journal = &journal{store: s.Audit, notes: s.Notes, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}
