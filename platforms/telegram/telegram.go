@@ -43,8 +43,11 @@ type Options struct {
 	APIURL     string
 	HTTPClient *http.Client
 	NoPacing   bool // leave the pace to the service's own limits
-	Notes      Notes
-	Log        *slog.Logger
+	// Turns shares the rate limits with other daemons. If it is nil, nothing
+	// is delayed.
+	Turns bridge.Turns
+	Notes Notes
+	Log   *slog.Logger
 }
 
 // Platform is one Telegram bot. It implements bridge.Platform by its parts:

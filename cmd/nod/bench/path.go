@@ -35,7 +35,14 @@ type installation struct {
 // install starts a daemon on the Redis of the benchmark, under its own key
 // prefix.
 func (b *harness) install(ctx context.Context, prefix string, change func(*config.Config)) (*installation, error) {
-	s := &installation{chats: sandbox.New(sandbox.Options{NoLimits: true})}
+	return b.installOn(ctx, sandbox.New(sandbox.Options{NoLimits: true}), prefix, change)
+}
+
+// installOn is install with chats of the caller's.
+func (b *harness) installOn(
+	ctx context.Context, on *sandbox.Sandbox, prefix string, change func(*config.Config),
+) (*installation, error) {
+	s := &installation{chats: on}
 	chats := httptest.NewServer(s.chats)
 	c := sandboxed.Config(chats.URL)
 	c.Redis.Prefix = prefix
