@@ -144,7 +144,7 @@ func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) s
 		return "was changed, removed or reordered before it was sealed"
 	}
 	proven := last.Proven || au.prover.Strict() && a.N > base
-	ev, why := au.PublicKeys().EntryProblem(a, proven)
+	ev, why := au.prover.EntryProblem(a, proven)
 	if why != "" && au.prover.Strict() {
 		return why
 	}
