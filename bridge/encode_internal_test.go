@@ -139,7 +139,7 @@ func TestEncodeOthers(t *testing.T) {
 		nil, 1, "a<b", []string(nil), []byte("x"), json.Number("1.50"), 2.5, map[int]string{2: "b", 1: "a"}, embedded{c: 1}, &embedded{},
 		struct {
 			A any       `json:"-"`
-			B any       `json:"-,"`
+			B any       `json:"b&"`
 			C time.Time `json:",omitempty"`
 			D [2]int    `json:"d,omitzero"`
 			E struct{}  `json:"e<,omitempty"`

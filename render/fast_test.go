@@ -50,13 +50,17 @@ func TestUnmarked(t *testing.T) {
 // take much memory are not.
 func TestSharedTexts(t *testing.T) {
 	t.Parallel()
-	kept := func(src string) bool { return &Markdown(src)[0] == &Markdown(src)[0] }
+	kept := func(src string) bool {
+		first, second := Markdown(src), Markdown(src)
+		return &first[0] == &second[0]
+	}
 	usual, many, long := "Deploy **it**, see:\n\n- the plan", strings.Repeat("*a* ", memoWeight), strings.Repeat("a", memoText+1)
 	if !kept(usual) || kept(many) || kept(long) {
 		t.Errorf("kept: usual %t, many parts %t, long %t", kept(usual), kept(many), kept(long))
 	}
 	same := func(raw string) bool {
-		return reflect.ValueOf(object([]byte(raw))).Pointer() == reflect.ValueOf(object([]byte(raw))).Pointer()
+		first, second := object([]byte(raw)), object([]byte(raw))
+		return reflect.ValueOf(first).Pointer() == reflect.ValueOf(second).Pointer()
 	}
 	if !same(`{"command":"ls"}`) || same(`{"a":[`+strings.Repeat("[],", memoWeight)+`1]}`) {
 		t.Error("an input with many values is kept, or a usual one is not")

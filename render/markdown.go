@@ -94,7 +94,7 @@ func unmarked(src string) bool {
 	if !visible.IsLine(src) || src == "" || !isLetter(src[0]) {
 		return false
 	}
-	return strings.IndexAny(src, "\\`*_[]<>&~!|") < 0
+	return !strings.ContainsAny(src, "\\`*_[]<>&~!|")
 }
 
 func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
