@@ -132,6 +132,10 @@ type Settlement struct {
 	// If it has changed, the settlement fails with CodeConflict. If Expect
 	// is nil, there is no check.
 	Expect *int
+	// Card is the card that was clicked, if its content was not read for this
+	// click. If the card shows something else by now, the settlement fails with
+	// CodeConflict. If Card is nil, there is no check.
+	Card *Shown
 	// Interaction is the decided interaction, if the caller has loaded it.
 	// This saves loading it again to sign the decision.
 	Interaction Interaction

@@ -19,7 +19,14 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	args := []any{string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect)}
+	var destination any = ""
+	content := ""
+	if s.Card != nil {
+		destination, content = s.Card.Destination, s.Card.Content
+	}
+	args := []any{
+		string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect), destination, content,
+	}
 	reply, fields := oc.runAndRead(ctx, s.ID, oc.scripts.settlePlain, args...)
 	verdict, err := reply.Text()
 	if verdict == slow {

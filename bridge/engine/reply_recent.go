@@ -30,7 +30,7 @@ func (cl *clicks) answerRemembered(
 	if r.State == bridge.StateApproved && (!cl.settler.evaluator.unchanged(rec) || rec.Unproven(actor, r)) {
 		return rec, false, nil
 	}
-	got, result, err := cl.settler.settleOne(ctx, actor, rec, r)
+	got, result, err := cl.settler.settleOne(ctx, actor, rec, r, nil)
 	if code := bridge.ErrorCode(err); code == bridge.CodeConflict || code == bridge.CodeNotFound {
 		return rec, false, nil
 	}

@@ -61,7 +61,7 @@ func (s *settler) conclude(
 			return rec, "", ask, err
 		}
 		if err == nil {
-			got, result, failed := s.settleOne(ctx, actor, rec, r)
+			got, result, failed := s.settleOne(ctx, actor, rec, r, nil)
 			if err = failed; bridge.ErrorCode(err) != bridge.CodeConflict {
 				return got, result, nil, err
 			}
@@ -118,7 +118,9 @@ func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *spot) (*b
 
 // settleOne records the response of an actor, as the decision, together with
 // the grants that it creates, or as a vote.
-func (s *settler) settleOne(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
+func (s *settler) settleOne(
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, card *bridge.Shown,
+) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
 	r = stamped(actor, i, r)
 	var got bridge.Record
@@ -128,7 +130,7 @@ func (s *settler) settleOne(ctx context.Context, actor bridge.Actor, rec bridge.
 		got, result, err = s.vote(ctx, actor, rec, r)
 	} else {
 		var won bool
-		got, won, err = s.outcomes.Settle(ctx, bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended, Interaction: i})
+		got, won, err = s.outcomes.Settle(ctx, bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended, Card: card, Interaction: i})
 		if won {
 			result = bridge.BallotDecided
 		}

@@ -17,8 +17,7 @@ func (p *Prover) ProveMark(id bridge.ID, m bridge.Mark) bridge.Mark {
 		m.Posted = &posted
 	}
 	if m.Shown != nil {
-		shown := *m.Shown
-		shown.Content += "." + p.signer.mac(domainShown, shownParts(id, shown.Destination, shown.Content)...)
+		shown := p.ProveShown(id, *m.Shown)
 		m.Shown = &shown
 	}
 	if m.Part != nil {
@@ -115,4 +114,10 @@ func (p *Prover) deadlineProblem(r bridge.Record) string {
 		return whyMoved
 	}
 	return ""
+}
+
+// ProveShown returns what a card shows in the form in which it is stored.
+func (p *Prover) ProveShown(id bridge.ID, s bridge.Shown) bridge.Shown {
+	s.Content += "." + p.signer.mac(domainShown, shownParts(id, s.Destination, s.Content)...)
+	return s
 }

@@ -6,7 +6,10 @@
 --      4 nonce
 --      5 channel of this daemon
 --      6 number of amendments that it was checked against ('' for any)
--- returns 'missing' | 'won' | 'lost' | 'changed' (amended since then)
+--      7 index of the destination whose card was clicked ('' for no check)
+--      8 digest of the content that it was remembered to show
+-- returns 'missing' | 'won' | 'lost' | 'changed' (amended since then, or the card
+--      shows something else)
 own = ARGV[5]
 local r = read(KEYS[1], ARGV[1])
 if not r then return 'missing' end
@@ -16,5 +19,6 @@ if r.st ~= 'pending' then
 end
 if at_deadline(r) ~= 'pending' then return 'lost' end
 if ARGV[6] ~= '' and (call('HGET', KEYS[1], 'av') or '0') ~= ARGV[6] then return 'changed' end
+if ARGV[7] ~= '' and call('HGET', KEYS[1], 's' .. ARGV[7]) ~= ARGV[8] then return 'changed' end
 finish(r, ARGV[2], ARGV[3], now, ARGV[4])
 return 'won'

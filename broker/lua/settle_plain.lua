@@ -4,7 +4,7 @@
 -- ARGV as in settle.lua
 -- returns as settle.lua, or 'slow' if nothing was done
 local id, key = ARGV[1], KEYS[1]
-local f = call('HMGET', key, 'c', 'st', 'n', 'se', 'x', 'w', 'rev', 'av', 'sp', 'q', 'b', 'rt', 'm0', 'm1', 'm2')
+local f = call('HMGET', key, 'c', 'st', 'n', 'se', 'x', 'w', 'rev', 'av', 'sp', 'q', 'b', 'rt', 'm0', 'm1', 'm2', 's' .. ARGV[7])
 if not f[1] then return 'missing' end
 local deadline, hooks, nd, lim, agent = string.match(f[1], '^[12]|%d+|(%d+)|%a+|%d+|%d+|%d|(%d+)|(%d+)|(%d)|(.*)$')
 if not deadline then return 'slow' end
@@ -12,6 +12,7 @@ if f[2] then return f[3] == ARGV[4] and 'won' or 'lost' end
 -- Due, in steps, deferred, in a batch, a later round, or more messages than read.
 if now >= tonumber(deadline) or f[9] or f[10] or f[11] or f[12] or tonumber(nd) > 3 then return 'slow' end
 if ARGV[6] ~= '' and (f[8] or '0') ~= ARGV[6] then return 'changed' end
+if ARGV[7] ~= '' and f[16] ~= ARGV[8] then return 'changed' end
 local jobs, names = {}, {}
 local function job(due, name)
   jobs[#jobs + 1] = ms(due) jobs[#jobs + 1] = name
