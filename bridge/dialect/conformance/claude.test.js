@@ -203,9 +203,8 @@ test("at the terminal: the session works, waits for a person, waits for its user
     seen.push(JSON.stringify(s));
     return s && found(s) && s;
   });
-  const works = await session("works", (s) => s.status.state === "working");
+  const works = await session("works", (s) => s.status.state === "working" && s.status.message && s.status.host);
   assert.equal(works.status.title, "go");
-  assert.ok(works.status.message && works.status.host);
   const r = await live.asked("the card", inProject(p));
   await session("waits for a person", (s) => s.pending === 1);
   await decide(r, "once");
