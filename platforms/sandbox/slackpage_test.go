@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -160,7 +161,7 @@ func TestSlackPage(t *testing.T) {
 		return ts
 	}
 	post(map[string]any{"text": "All blocks", "blocks": blocks})
-	p.do("open", chromedp.Navigate(p.url), chromedp.WaitVisible("#slack article"))
+	p.do("open", chromedp.Navigate(p.url), browsing.Seen("#slack article"))
 	p.screenshot("slack-everything")
 	for want, js := range map[string]string{
 		"a link":                     `document.querySelector('#slack a[href="https://x.example"]').textContent`,
@@ -177,25 +178,25 @@ func TestSlackPage(t *testing.T) {
 		}
 	}
 	button := func(label string) chromedp.Action[chromedp.Void] {
-		return chromedp.Click(`//section[@id="slack"]//button[contains(., "`+label+`")]`, chromedp.NodeVisible)
+		return browsing.Click(`//section[@id="slack"]//button[contains(., "` + label + `")]`)
 	}
-	p.do("confirm", button("Danger"), chromedp.WaitVisible("#slack .confirm"))
+	p.do("confirm", button("Danger"), browsing.Seen("#slack .confirm"))
 	p.screenshot("slack-confirm")
-	p.do("decline", button("No"), chromedp.WaitNotPresent("#slack .confirm"))
+	p.do("decline", button("No"), browsing.Gone("#slack .confirm"))
 	if len(p.trigger) != 0 {
 		t.Error("clicked although the member declined")
 	}
 	p.do("confirm", button("Danger"), button("Do it"))
 	<-p.trigger
-	p.do("menu", chromedp.Click("#slack .menu summary", chromedp.NodeVisible), button("First"))
+	p.do("menu", browsing.Click("#slack .menu summary"), button("First"))
 	<-p.trigger
-	p.do("reply", chromedp.SendKeys("#slack .composer input", "hello https://x.example/a\n"),
-		chromedp.WaitVisible(`//section[@id="slack"]//article[2]//a`))
+	p.do("reply", browsing.Type("#slack .composer input", "hello https://x.example/a\n"),
+		browsing.Seen(`//section[@id="slack"]//article[2]//a`))
 	home := map[string]any{"type": "home", "blocks": []any{map[string]any{
 		"type": "header", "text": map[string]any{"type": "plain_text", "text": "Welcome home"},
 	}}}
 	p.call(sandbox.SlackBotToken, "views.publish", map[string]any{"user_id": "U0ANA00001", "view": home})
-	p.do("home", button("Home"), chromedp.WaitVisible(`//section[@id="slack"]//*[contains(text(), "Welcome home")]`))
+	p.do("home", button("Home"), browsing.Seen(`//section[@id="slack"]//*[contains(text(), "Welcome home")]`))
 }
 
 // TestSlackCards checks that the page shows every card of the design.
@@ -207,7 +208,7 @@ func TestSlackCards(t *testing.T) {
 		Args         map[string]any
 	}
 	p.read("cards.json", &all)
-	p.do("open", chromedp.Navigate(p.url), chromedp.WaitVisible("#slack"))
+	p.do("open", chromedp.Navigate(p.url), browsing.Seen("#slack"))
 	start := map[string]any{"type": "button", "action_id": "go", "text": map[string]any{"type": "plain_text", "text": "Go"}}
 	opener, _ := p.call(sandbox.SlackBotToken, "chat.postMessage", map[string]any{
 		"channel": sandbox.SlackChannel, "text": "x",
@@ -218,7 +219,7 @@ func TestSlackCards(t *testing.T) {
 		switch c.Method {
 		case "chat.postMessage", "chat.update":
 			ts, _ := p.call(sandbox.SlackBotToken, "chat.postMessage", c.Args)["ts"].(string)
-			p.do(c.Name, chromedp.WaitVisible(`#slack article[data-message="`+ts+`"]`))
+			p.do(c.Name, browsing.Seen(`#slack article[data-message="`+ts+`"]`))
 			n++
 			p.screenshot("slack-card-" + c.Name)
 		case "views.open":
@@ -228,9 +229,9 @@ func TestSlackCards(t *testing.T) {
 			}
 			c.Args["trigger_id"] = <-p.trigger
 			p.call(sandbox.SlackBotToken, "views.open", c.Args)
-			p.do(c.Name, chromedp.WaitVisible("#slack .modal"))
+			p.do(c.Name, browsing.Seen("#slack .modal"))
 			p.screenshot("slack-card-" + c.Name)
-			p.do(c.Name, chromedp.Click("#slack .modal .x", chromedp.NodeVisible), chromedp.WaitNotPresent("#slack .modal"))
+			p.do(c.Name, browsing.Click("#slack .modal .x"), browsing.Gone("#slack .modal"))
 		case "views.publish":
 			p.call(sandbox.SlackBotToken, "views.publish", c.Args)
 		}
@@ -241,7 +242,7 @@ func TestSlackCards(t *testing.T) {
 	if bad := eval[int](p, `document.querySelectorAll('#slack .error').length`); bad != 0 {
 		t.Errorf("%d blocks are broken", bad)
 	}
-	p.do("home", chromedp.Click(`//section[@id="slack"]//button[contains(., "Home")]`, chromedp.NodeVisible),
-		chromedp.WaitVisible("#slack .home button"))
+	p.do("home", browsing.Click(`//section[@id="slack"]//button[contains(., "Home")]`),
+		browsing.Seen("#slack .home button"))
 	p.screenshot("slack-card-home")
 }

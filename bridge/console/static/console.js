@@ -14,10 +14,10 @@ let session = {};
 let stream = null;
 let drawn = 0; // number of the last page that was opened, so that a slow page does not replace a newer one
 let drawing = false; // a page that was opened is being fetched
-const changed = new Set(); // the fields that have changed since the page was drawn
+let used = false; // the person has typed or pressed something on the page since it was drawn
 let waiting = 0; // number of pending requests for the person
 let title = "nod";
-let version = ""; // the version of the content that the page shows
+let look = ""; // the content that was drawn, without times that pass
 
 const links = new Map(pages.filter((p) => p.label).map((p) => [p.name, el("a", { href: "#/" + p.name }, p.label)]));
 nav.append(...links.values());
@@ -33,7 +33,10 @@ async function content(page, id, query, isLive) {
   if (!session.person && !page.open) return loginPage(await call("/console/session"), begin);
   const module = await import(page.module);
   const place = { id, query, session, redraw, badge };
-  if (isLive && module.update && (await module.update(place, main))) return null;
+  if (isLive && module.update) {
+    if (await module.update(place, main)) return null;
+    used = false; // the page knows better what is in use
+  }
   return module.default(place);
 }
 
@@ -53,10 +56,11 @@ async function count() {
   if (session.person) badge((await call("/console/inbox?who=none")).counts);
 }
 
-// draw shows the page that the URL names. A live update never discards a form
-// that has been edited, unless it can no longer be sent.
+// draw shows the page that the URL names, and reports whether it did. A live
+// update never replaces a page that the person is using, unless the page can no
+// longer be used: it would take away what they typed, opened or are reading.
 async function draw(isLive = false) {
-  if (isLive && drawing) return; // the page that is being fetched will be as new
+  if (isLive && drawing) return false; // the page that is being fetched will be as new
   const turn = isLive ? drawn : ++drawn;
   drawing = drawing || !isLive;
   const [path, query] = (location.hash.replace(/^#\//, "") || pages[0].name).split("?");
@@ -69,12 +73,17 @@ async function draw(isLive = false) {
   } catch (e) {
     shown = [el("h1", {}, "Something went wrong"), el("p", {}, e.message)];
   }
-  if (turn !== drawn || !shown) return;
+  if (turn !== drawn || !shown) return false;
   if (!isLive) drawing = false;
+  const now = lookOf(shown);
+  if (isLive && now === look) return false;
   const closed = shown[0] && shown[0].dataset && shown[0].dataset.state && shown[0].dataset.state !== "pending";
-  if (isLive && ((edited() && !closed) || (shown.version && shown.version === version))) return;
-  changed.clear();
-  version = shown.version || "";
+  if (isLive && inUse() && !closed) {
+    announce();
+    return false;
+  }
+  used = false;
+  look = now;
   title = shown.title || (page.label ? page.label + " · nod" : "nod");
   entitle();
   for (const [n, a] of links) {
@@ -85,10 +94,24 @@ async function draw(isLive = false) {
   main.replaceChildren(...shown.filter(Boolean));
   const row = at && [...main.querySelectorAll("a.row")].find((a) => a.getAttribute("href") === at);
   if (row) row.focus();
+  return true;
 }
 
-// edited reports whether a form has text that can still be sent.
-const edited = () => [...changed].some((e) => e.isConnected && !e.disabled);
+// inUse reports whether the person works on the page. A field with the focus is
+// in use before the first letter.
+const inUse = () => used || (main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select"));
+
+const lookOf = (shown) => shown.filter(Boolean).map((e) => {
+  const copy = e.cloneNode(true);
+  copy.querySelectorAll("time[data-as]").forEach((t) => t.remove());
+  return copy.outerHTML;
+}).join("");
+
+// announce offers the new content instead of showing it.
+function announce() {
+  if (main.querySelector(".news button")) return;
+  main.prepend(el("div", { class: "news", role: "status" }, el("button", { type: "button", onclick: redraw }, "Show changes")));
+}
 
 // listen redraws the page when an event arrives.
 function listen() {
@@ -141,12 +164,13 @@ function openMenu(open) {
 }
 menu.addEventListener("click", () => openMenu(!nav.classList.contains("open")));
 
-main.addEventListener("input", (e) => !e.target.closest("[data-view]") && changed.add(e.target));
+main.addEventListener("input", () => (used = true));
+main.addEventListener("click", (e) => (used = used || Boolean(e.target.closest("button, summary"))));
 
 keys(main, () => session.person);
 addEventListener("hashchange", () => {
   hush();
   openMenu(false);
-  draw().then(() => main.focus());
+  draw().then((shown) => shown && main.focus()); // a page that another one overtook must not take the focus from it
 });
 begin().catch((e) => main.replaceChildren(el("p", {}, e.message)));

@@ -120,7 +120,7 @@ export const filtered = (query) => [...query].some(([k, v]) => v && k !== "who" 
 // filters returns a form whose fields are the query of a page.
 export function filters(page, query, ...fields) {
   const used = filtered(query);
-  const form = el("form", { class: "filters", role: "search", "data-view": true, onsubmit: (e) => {
+  const form = el("form", { class: "filters", role: "search", onsubmit: (e) => {
     e.preventDefault();
     apply();
   } }, fields, el("button", { type: "submit" }, "Search"),

@@ -32,13 +32,12 @@ export default async function draw({ query, redraw, badge }) {
 }
 
 // update applies a live update. While someone works in the list, nothing moves
-// under the pointer: closed requests are marked, and new ones are announced. On
-// a touchscreen, a finger may be on its way at any time.
+// under the pointer and nothing that they opened closes: closed requests are
+// marked, and new ones are announced. On a touchscreen, a finger may be on its
+// way at any time.
 export async function update({ query, redraw, badge }, main) {
   const list = main.querySelector(".inbox");
-  if (!list) return false;
-  const near = matchMedia("(pointer: coarse)").matches || list.matches(":hover") || list.contains(document.activeElement);
-  if (!near && !chosen.size) return false;
+  if (!list || !(chosen.size || near(list) || inUse(list, main.querySelector("form.filters")))) return false;
   const data = await call(path(query));
   badge(data.counts);
   const now = new Set(data.items.map((r) => r.id));
@@ -52,6 +51,13 @@ export async function update({ query, redraw, badge }, main) {
     fresh ? "Show " + plural(fresh, "new request") : "Remove " + plural(gone, "closed request"))] : []));
   return true;
 }
+
+const near = (list) => matchMedia("(pointer: coarse)").matches || list.matches(":hover") || list.contains(document.activeElement);
+
+// inUse reports whether a pending request was opened or edited in the list, or
+// a filter was typed and not applied.
+const inUse = (list, filter) => list.querySelector("li.used:not(.closed)") || filter.contains(document.activeElement) ||
+  [...filter.querySelectorAll("input")].some((e) => e.value !== e.defaultValue);
 
 // check marks a request that was closed by someone else.
 async function check(li) {
@@ -79,10 +85,11 @@ function summary(counts, query) {
 }
 
 function item(r, changed, redraw) {
-  const li = el("li", { "data-id": r.id });
+  const use = () => li.classList.add("used");
+  const li = el("li", { "data-id": r.id, onclick: (e) => e.target.closest("button, summary") && use(), oninput: use });
   const body = el("div", { class: "answer" });
   const pick = el("input", {
-    type: "checkbox", class: "pick", "aria-label": "Select: " + r.title, checked: chosen.has(r.id), disabled: true, "data-view": true,
+    type: "checkbox", class: "pick", "aria-label": "Select: " + r.title, checked: chosen.has(r.id), disabled: true,
   });
   const fill = (card) => {
     body.replaceChildren(...answers(card, { brief: true, done: (text) => close(li, text), failed: redraw }));

@@ -27,9 +27,14 @@ export function overlay() {
   box.showModal();
 }
 
-// keys installs the shortcuts. They work only while someone is signed in.
+const pause = 1500; // milliseconds without a key after which a text has ended
+
+// keys installs the shortcuts. They work only while someone is signed in. If a
+// text field disappears while someone types into it, the rest of the text is not
+// taken for shortcuts.
 export function keys(main, signedIn) {
   let prefix = false;
+  let typed = -Infinity; // when a key last went into a text
   const current = () => document.activeElement.closest?.("li[data-id]") || main.querySelector("article");
   const press = (selector) => current()?.querySelector(selector)?.focus();
   const move = (step) => {
@@ -49,8 +54,17 @@ export function keys(main, signedIn) {
     u: () => (location.hash = "#/inbox"),
     "?": overlay,
   };
+  addEventListener("pointerdown", () => (typed = -Infinity));
   addEventListener("keydown", (e) => {
     const typing = e.target.closest?.("input:not([type=checkbox]), textarea, select, dialog, summary");
+    if (e.target.matches?.("input:not([type=checkbox]), textarea")) {
+      typed = e.key === "Enter" && e.target.matches("input") ? -Infinity : e.timeStamp;
+    } else if (e.key === "Tab" || e.key === "Escape") typed = -Infinity;
+    else if (!typing && e.timeStamp - typed < pause) {
+      typed = e.timeStamp;
+      e.preventDefault(); // Enter would press what has the focus now
+      return;
+    }
     if (!signedIn() || e.altKey || e.ctrlKey || e.metaKey || typing) return;
     if (prefix && go[e.key]) location.hash = "#/" + go[e.key];
     else if (actions[e.key]) {

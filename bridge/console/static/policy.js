@@ -42,7 +42,7 @@ function tryBox() {
   const result = el("div", { role: "status" });
   const field = (name, label, hint) => el("div", {}, el("label", { for: "try-" + name }, label),
     el("input", { id: "try-" + name, name, placeholder: hint, autocomplete: "off" }));
-  const form = el("form", { class: "panel", "data-view": true, onsubmit: async (e) => {
+  const form = el("form", { class: "panel", onsubmit: async (e) => {
     e.preventDefault();
     try {
       result.replaceChildren(...explained(await post("/console/policy", Object.fromEntries(new FormData(form)))));

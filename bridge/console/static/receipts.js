@@ -27,7 +27,7 @@ export default async function draw() {
   return [el("h1", {}, "Receipts"),
     el("p", { class: "soft" }, "Each decision has a signed receipt. ",
       "Enter one, or a record as nod show --json prints it, to see what it proves."),
-    el("form", { class: "panel", "data-view": true, onsubmit: (e) => {
+    el("form", { class: "panel", onsubmit: (e) => {
       e.preventDefault();
       verify({ receipt: text.value }, result);
     } }, el("label", { for: "receipt" }, "Receipt or record"), text,

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 )
 
 // album collects copies of what the page of the sandbox shows, by service and
@@ -39,7 +40,7 @@ var albumStyle string
 func newAlbum(t *testing.T, r *rig.Rig) *album {
 	t.Helper()
 	al := &album{Rig: r, t: t, ctx: browser(t)}
-	drive(t, al.ctx, "open", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack"),
+	drive(t, al.ctx, "open", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(r.Base), browsing.Seen("#slack"),
 		be("ana"), script(fmt.Sprintf("(%s)(%q)", albumScript, albumStyle)))
 	return al
 }

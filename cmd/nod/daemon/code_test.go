@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 )
 
 // TestVerificationCode checks on each service, and without a click, that a long
@@ -105,24 +106,24 @@ func TestVerificationCodeInBrowser(t *testing.T) {
 		c.Risks = []config.Risk{{Name: "high"}}
 	}})
 	base := r.Daemons[0].URL + "/console/"
-	drive(t, ctx, "log in", chromedp.Navigate(base), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), chromedp.WaitNotPresent("#token"))
+	drive(t, ctx, "log in", chromedp.Navigate(base), browsing.Seen("#token"), browsing.Type("#token", rig.BoToken+"\n"), browsing.Gone("#token"))
 	command, prompt := longRequests()
 	for name, req := range map[string]bridge.Request{"a command": command, "a prompt": prompt} {
 		a := r.Ask(req)
 		code := a.Interaction.Approval.Code
 		approve := `//main//div[@class="buttons"]/button[@data-decision="once"]`
-		drive(t, ctx, name+" opens", chromedp.Navigate(base+"#/i/"+string(a.Interaction.ID)), chromedp.WaitVisible(approve))
+		drive(t, ctx, name+" opens", chromedp.Navigate(base+"#/i/"+string(a.Interaction.ID)), browsing.Seen(approve))
 		text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main .content").innerText`))
 		if err != nil || strings.Count(text, code) != 1 || strings.Index(text, code) < strings.Index(text, "echo the end") {
 			t.Errorf("%s: the code is not after the end of %d characters, %v", name, len(text), err)
 		}
-		drive(t, ctx, name+" with a wrong code", chromedp.Click(approve), chromedp.SendKeys("input[name=wanted]", "AAA AAA"),
-			chromedp.Click(`//main//div[label]//button`), chromedp.WaitVisible(`//*[contains(text(), "not the code after the last line")]`))
+		drive(t, ctx, name+" with a wrong code", browsing.Click(approve), browsing.Type("input[name=wanted]", "AAA AAA"),
+			browsing.Click(`//main//div[label]//button`), browsing.Seen(`//*[contains(text(), "not the code after the last line")]`))
 		if got, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID); err != nil || got.State != bridge.StatePending {
 			t.Fatalf("%s: with a wrong code it is %s, %v", name, got.State, err)
 		}
-		drive(t, ctx, name+" with the code", chromedp.WaitNotPresent("input[name=wanted]"), chromedp.Click(approve), // the page was drawn again
-			chromedp.SendKeys("input[name=wanted]", strings.ToLower(code)), chromedp.Click(`//main//div[label]//button`), chromedp.WaitNotPresent(approve))
+		drive(t, ctx, name+" with the code", browsing.Gone("input[name=wanted]"), browsing.Click(approve), // the page was drawn again
+			browsing.Type("input[name=wanted]", strings.ToLower(code)), browsing.Click(`//main//div[label]//button`), browsing.Gone(approve))
 		if got := a.End(); got.State != bridge.StateApproved {
 			t.Errorf("%s: with the code it is %s", name, got.State)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 )
 
 // TestConsoleCoverage checks that the console shows the coverage that hosts
@@ -17,8 +18,8 @@ func TestConsoleCoverage(t *testing.T) {
 	ctx := browser(t)
 	r := rig.New(t, rig.Options{Config: withConsole})
 	page := r.Daemons[0].URL + "/console/#/coverage"
-	drive(t, ctx, "log in", chromedp.Navigate(r.Daemons[0].URL+"/console/"), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), chromedp.WaitNotPresent("#token"))
-	drive(t, ctx, "without a report", chromedp.Navigate(page), chromedp.WaitVisible(`//main//p[contains(., "No host has reported yet")]`))
+	drive(t, ctx, "log in", chromedp.Navigate(r.Daemons[0].URL+"/console/"), browsing.Seen("#token"), browsing.Type("#token", rig.BoToken+"\n"), browsing.Gone("#token"))
+	drive(t, ctx, "without a report", chromedp.Navigate(page), browsing.Seen(`//main//p[contains(., "No host has reported yet")]`))
 	axe(t, ctx, "coverage without a report")
 	err := client.New(r.Daemons[0].URL, rig.TestAgentToken, nil).ReportCoverage(t.Context(), bridge.HostCoverage{Host: "laptop", User: "ana", Program: "0.2.0", Agents: []bridge.AgentCoverage{
 		{Agent: "claude", Title: "Claude Code", Version: "2.1.330", Level: bridge.CoverageGated, Reasons: []string{"* in /home/ana/.claude/settings.json fails closed in Claude Code 2.1.330"}, Tested: "2.1.330"},
@@ -30,8 +31,8 @@ func TestConsoleCoverage(t *testing.T) {
 		t.Fatal(err)
 	}
 	drive(t, ctx, "with a report", chromedp.Navigate("about:blank"), chromedp.Navigate(page),
-		chromedp.WaitVisible(`//main//h2[.="ana on laptop"]`), chromedp.WaitVisible(`//main//strong[.="<b>Cursor</b>"]`),
-		chromedp.WaitVisible(`//main//span[.="fails open"]`), chromedp.WaitVisible(`//main//p[contains(., "Tested with 0.169.0, not with 0.170.0")]`))
+		browsing.Seen(`//main//h2[.="ana on laptop"]`), browsing.Seen(`//main//strong[.="<b>Cursor</b>"]`),
+		browsing.Seen(`//main//span[.="fails open"]`), browsing.Seen(`//main//p[contains(., "Tested with 0.169.0, not with 0.170.0")]`))
 	axe(t, ctx, "coverage")
 	screenshot(t, ctx, "console-coverage")
 	drive(t, ctx, "a phone", chromedp.EmulateViewport(360, 800))

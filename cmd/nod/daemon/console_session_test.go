@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 )
 
 // TestConsoleAgentSessions checks the pages of sessions: people see what a session
@@ -25,7 +26,7 @@ func TestConsoleAgentSessions(t *testing.T) {
 	req.Session = "s1"
 	a := r.Ask(req)
 	shows := func(text string) chromedp.Action[chromedp.Void] {
-		return chromedp.WaitVisible(`//main//*[contains(., "` + text + `")]`)
+		return browsing.Seen(`//main//*[contains(., "` + text + `")]`)
 	}
 	// The page draws its buttons again while it is live, so they are found and
 	// clicked in one step.
@@ -35,11 +36,11 @@ func TestConsoleAgentSessions(t *testing.T) {
 			t.Fatalf("%s: %v", label, err)
 		}
 	}
-	drive(t, ctx, "log in", chromedp.Navigate(r.Daemons[0].URL+"/console/#/sessions"), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"))
+	drive(t, ctx, "log in", chromedp.Navigate(r.Daemons[0].URL+"/console/#/sessions"), browsing.Seen("#token"), browsing.Type("#token", rig.BoToken+"\n"))
 	drive(t, ctx, "the list", shows("⏸️ Waiting: Fix the login"), shows("laptop · ~/shop · branch main"))
 	axe(t, ctx, "sessions")
 	screenshot(t, ctx, "console-sessions")
-	drive(t, ctx, "the session", chromedp.Click(`//main//a[contains(., "Fix the login")]`), shows("Bash: make"), shows("Requests"))
+	drive(t, ctx, "the session", browsing.Click(`//main//a[contains(., "Fix the login")]`), shows("Bash: make"), shows("Requests"))
 	axe(t, ctx, "a session")
 	screenshot(t, ctx, "console-session")
 	press("Stop")

@@ -22,6 +22,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/demo"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 )
 
 func withConsole(c *config.Config) {
@@ -71,23 +72,23 @@ func TestConsole(t *testing.T) {
 	ctx := browser(t)
 	r := rig.New(t, rig.Options{Config: withConsole})
 	shows := func(text string) chromedp.Action[chromedp.Void] {
-		return chromedp.WaitVisible(`//main//*[contains(text(), "` + text + `")]`)
+		return browsing.Seen(`//main//*[contains(text(), "` + text + `")]`)
 	}
 	press := func(label string) chromedp.Action[chromedp.Void] {
-		return chromedp.Click(`//main//button[contains(., "` + label + `")]`)
+		return browsing.Click(`//main//button[contains(., "` + label + `")]`)
 	}
-	drive(t, ctx, "open", chromedp.Navigate(r.Daemons[0].URL+"/console/"), chromedp.WaitVisible("#token"))
+	drive(t, ctx, "open", chromedp.Navigate(r.Daemons[0].URL+"/console/"), browsing.Seen("#token"))
 	axe(t, ctx, "login")
-	drive(t, ctx, "a wrong token is rejected", chromedp.SendKeys("#token", "nobody\n"), chromedp.WaitVisible(`//div[@id="said"][contains(., "does not belong to a person")]`))
-	drive(t, ctx, "log in", script(`document.getElementById("token").value = ""`), chromedp.SendKeys("#token", rig.BoToken+"\n"), shows("No pending requests"))
+	drive(t, ctx, "a wrong token is rejected", browsing.Type("#token", "nobody\n"), browsing.Seen(`//div[@id="said"][contains(., "does not belong to a person")]`))
+	drive(t, ctx, "log in", script(`document.getElementById("token").value = ""`), browsing.Type("#token", rig.BoToken+"\n"), shows("No pending requests"))
 
 	a := r.Ask(demo.Scenes()[3].Request)
-	drive(t, ctx, "it appears automatically", chromedp.WaitVisible(`//a[@class="row"]`))
+	drive(t, ctx, "it appears automatically", browsing.Seen(`//a[@class="row"]`))
 	axe(t, ctx, "waiting")
 	drive(t, ctx, "the keyboard opens it", script(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}))`), script(`document.activeElement.click()`), shows("Timeline"))
 	axe(t, ctx, "a card")
 	screenshot(t, ctx, "console-card")
-	drive(t, ctx, "deny with a reason", press("Deny with a reason"), chromedp.SendKeys("textarea[name=wanted]", "not <b>today</b>"), chromedp.Click(`//main//div[label]//button`), shows("by bo on api"))
+	drive(t, ctx, "deny with a reason", press("Deny with a reason"), browsing.Type("textarea[name=wanted]", "not <b>today</b>"), browsing.Click(`//main//div[label]//button`), shows("by bo on api"))
 	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not <b>today</b>" || got.Response.Actor.Person != "bo" {
 		t.Errorf("the response is %s %+v, want a denial by bo with its reason", got.State, got.Response)
 	}
@@ -102,8 +103,8 @@ func TestConsole(t *testing.T) {
 	drive(t, ctx, "open the form", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("Timeline"))
 	axe(t, ctx, "a form")
 	screenshot(t, ctx, "console-form")
-	drive(t, ctx, "missing values are reported", press("Submit"), chromedp.WaitVisible(".problem"))
-	drive(t, ctx, "the entered text stays", chromedp.SendKeys(`input[name="name"]`, "bill"), script(`document.activeElement.blur()`))
+	drive(t, ctx, "missing values are reported", press("Submit"), browsing.Seen(".problem"))
+	drive(t, ctx, "the entered text stays", browsing.Type(`input[name="name"]`, "bill"), script(`document.activeElement.blur()`))
 	other := r.Ask(rig.Approval())
 	r.Press("ana", other.On("slack"), "Deny")
 	other.End()
@@ -112,18 +113,18 @@ func TestConsole(t *testing.T) {
 	if err != nil || typed != "bill" {
 		t.Errorf("the entered text is now %q, %v", typed, err)
 	}
-	drive(t, ctx, "typing continues", chromedp.SendKeys(`input[name="name"]`, "ing"))
-	drive(t, ctx, "fill it in", chromedp.Click(`input[value="l"]`), chromedp.Click(`input[value="eu"]`), chromedp.Click(`input[value="us"]`), chromedp.SendKeys(`input[name="replicas"]`, "3"), press("Submit"), shows("answered by bo"))
+	drive(t, ctx, "typing continues", browsing.Type(`input[name="name"]`, "ing"))
+	drive(t, ctx, "fill it in", browsing.Click(`input[value="l"]`), browsing.Click(`input[value="eu"]`), browsing.Click(`input[value="us"]`), browsing.Type(`input[name="replicas"]`, "3"), press("Submit"), shows("answered by bo"))
 	if got := form.End(); got.Response.Answers["name"].Text != "billing" || got.Response.Answers["size"].Text != "l" || got.Response.Answers["regions"].String() != "eu,us" || got.Response.Answers["replicas"].String() != "3" {
 		t.Errorf("the response is %+v, want billing, l, eu and us, 3", got.Response)
 	}
 
 	late := r.Ask(rig.Approval())
-	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), chromedp.WaitVisible(`//main//button[contains(., "Run command")]`))
+	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), browsing.Seen(`//main//button[contains(., "Run command")]`))
 	r.Press("ana", late.On("slack"), "Deny")
-	drive(t, ctx, "it closes automatically after an answer in chat", chromedp.WaitNotPresent(`//main//button[contains(., "Run command")]`), shows("denied by ana on slack"))
+	drive(t, ctx, "it closes automatically after an answer in chat", browsing.Gone(`//main//button[contains(., "Run command")]`), shows("denied by ana on slack"))
 
-	drive(t, ctx, "search", chromedp.Navigate(r.Daemons[0].URL+"/console/#/history"), chromedp.WaitVisible("input[type=search]"), chromedp.SendKeys("input[type=search]", "SERVICE\n"), chromedp.WaitNotPresent(`//a[@class="row"][contains(., "Deploy")]`), chromedp.WaitVisible(`//a[@class="row"][contains(., "service")]`))
+	drive(t, ctx, "search", chromedp.Navigate(r.Daemons[0].URL+"/console/#/history"), browsing.Seen("input[type=search]"), browsing.Type("input[type=search]", "SERVICE\n"), browsing.Gone(`//a[@class="row"][contains(., "Deploy")]`), browsing.Seen(`//a[@class="row"][contains(., "service")]`))
 	axe(t, ctx, "history")
 	for page, text := range map[string]string{
 		"grants": "No grants", "routes": "default", "health": "Health: ok", "policy": "Try the rules", "people": "can sign in", "audit": "Only auditors", "receipts": "Receipt or record",
@@ -136,7 +137,7 @@ func TestConsole(t *testing.T) {
 	if err != nil || wide {
 		t.Errorf("the page is wider than the screen of a phone: %v", err)
 	}
-	drive(t, ctx, "log out", chromedp.Click("#menu"), chromedp.Click("#logout"), chromedp.WaitVisible("#token"))
+	drive(t, ctx, "log out", browsing.Click("#menu"), browsing.Click("#logout"), browsing.Seen("#token"))
 }
 
 // dark applies the rules for dark screens.
@@ -160,12 +161,12 @@ func TestConsoleInbox(t *testing.T) {
 	}
 	long := ask(strings.Repeat("echo line\n", 40), 2*time.Hour)
 	three, two, one := ask("make three", time.Hour), ask("make two", 20*time.Minute), ask("make one", 4*time.Minute)
-	visible := func(xpath string) chromedp.Action[chromedp.Void] { return chromedp.WaitVisible(xpath) }
+	visible := func(xpath string) chromedp.Action[chromedp.Void] { return browsing.Seen(xpath) }
 	row := func(text string) string { return `//li[@data-id][.//*[contains(text(), "` + text + `")]]` }
-	drive(t, ctx, "log in", chromedp.Navigate(base+"#/inbox?text=make"), visible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), visible(row("make one")))
-	drive(t, ctx, "the filter of the URL applies", chromedp.WaitNotPresent(row("40-line script")))
-	drive(t, ctx, "clear it", chromedp.Click(`//main//a[contains(., "Clear filters")]`), visible(row("40-line script")))
-	drive(t, ctx, "the script is not shown completely", visible(row("40-line script")+`//button[contains(., "Show all")]`), chromedp.WaitNotPresent(row("40-line script")+`//button[contains(., "Run")]`))
+	drive(t, ctx, "log in", chromedp.Navigate(base+"#/inbox?text=make"), visible("#token"), browsing.Type("#token", rig.BoToken+"\n"), visible(row("make one")))
+	drive(t, ctx, "the filter of the URL applies", browsing.Gone(row("40-line script")))
+	drive(t, ctx, "clear it", browsing.Click(`//main//a[contains(., "Clear filters")]`), visible(row("40-line script")))
+	drive(t, ctx, "the script is not shown completely", visible(row("40-line script")+`//button[contains(., "Show all")]`), browsing.Gone(row("40-line script")+`//button[contains(., "Run")]`))
 	axe(t, ctx, "inbox")
 	screenshot(t, ctx, "console")
 	drive(t, ctx, "on a phone", chromedp.EmulateViewport(360, 780))
@@ -180,23 +181,23 @@ func TestConsoleInbox(t *testing.T) {
 	}
 	drive(t, ctx, "help", key("?"), visible(`//dialog[contains(., "Keyboard shortcuts")]`))
 	axe(t, ctx, "help")
-	drive(t, ctx, "close it", chromedp.Click(`//dialog//button`), chromedp.WaitNotPresent(`//dialog`))
+	drive(t, ctx, "close it", browsing.Click(`//dialog//button`), browsing.Gone(`//dialog`))
 	drive(t, ctx, "select two", key("j", "x", "j", "x"), visible(`//div[@class="together"][contains(., "2 selected")]`))
 	axe(t, ctx, "selection")
 	screenshot(t, ctx, "console-several")
-	drive(t, ctx, "approve both", chromedp.Click(`//div[@class="together"]//button[contains(., "Approve 2")]`), visible(`//dialog[contains(., "Approve 2 requests?")]`),
-		chromedp.Click(`//dialog//button[contains(., "Approve 2")]`), chromedp.WaitNotPresent(row("make one")))
+	drive(t, ctx, "approve both", browsing.Click(`//div[@class="together"]//button[contains(., "Approve 2")]`), visible(`//dialog[contains(., "Approve 2 requests?")]`),
+		browsing.Click(`//dialog//button[contains(., "Approve 2")]`), browsing.Gone(row("make one")))
 	for _, a := range []rig.Asked{one, two} {
 		if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Person != "bo" {
 			t.Errorf("one of two is %s by %+v", got.State, got.Response.Actor)
 		}
 	}
-	drive(t, ctx, "an edit shows its difference", chromedp.Click(row("make three")+`//summary`), chromedp.Click(row("make three")+`//button[contains(., "Edit")]`),
+	drive(t, ctx, "an edit shows its difference", browsing.Click(row("make three")+`//summary`), browsing.Click(row("make three")+`//button[contains(., "Edit")]`),
 		script(`(() => { const f = document.querySelector("textarea[name=wanted]"); f.value = f.value.replace("three", "four"); f.dispatchEvent(new Event("input", {bubbles: true})); })()`),
 		visible(`//span[@class="del"][contains(., "make three")]`), visible(`//span[@class="add"][contains(., "make four")]`))
 	axe(t, ctx, "an edit")
 	screenshot(t, ctx, "console-edit")
-	drive(t, ctx, "approve it", chromedp.Click(row("make three")+`//button[contains(., "Approve the edited input")]`), chromedp.WaitNotPresent(row("make three")+`//textarea[not(@disabled)]`))
+	drive(t, ctx, "approve it", browsing.Click(row("make three")+`//button[contains(., "Approve the edited input")]`), browsing.Gone(row("make three")+`//textarea[not(@disabled)]`))
 	if got := three.End(); string(got.Response.Input) == "" || !strings.Contains(string(got.Response.Input), "make four") {
 		t.Errorf("the edited input is %s", got.Response.Input)
 	}
@@ -205,9 +206,9 @@ func TestConsoleInbox(t *testing.T) {
 	if got := long.End(); got.State != bridge.StateApproved {
 		t.Errorf("the script is %s", got.State)
 	}
-	drive(t, ctx, "the session", chromedp.Navigate(base+"#/i/"+string(long.Interaction.ID)), chromedp.Click(`//main//a[contains(., "Session release-42")]`), visible(`//h1[contains(., "Session release-42")]`),
+	drive(t, ctx, "the session", chromedp.Navigate(base+"#/i/"+string(long.Interaction.ID)), browsing.Click(`//main//a[contains(., "Session release-42")]`), visible(`//h1[contains(., "Session release-42")]`),
 		visible(`//a[@class="row"][contains(., "make two")]`))
-	drive(t, ctx, "the policy", chromedp.Navigate(base+"#/policy"), chromedp.SendKeys("#try-command", "git push origin main"), chromedp.SendKeys("#try-tool", "Bash\n"), visible(`//p[contains(., "people are asked")]`))
+	drive(t, ctx, "the policy", chromedp.Navigate(base+"#/policy"), browsing.Type("#try-command", "git push origin main"), browsing.Type("#try-tool", "Bash\n"), visible(`//p[contains(., "people are asked")]`))
 	screenshot(t, ctx, "console-policy")
 	drive(t, ctx, "dark, on a small phone", chromedp.EmulateViewport(360, 780), script(dark))
 	for _, page := range []string{"inbox", "history", "i/" + string(long.Interaction.ID), "grants", "policy", "people", "routes", "receipts", "audit", "health"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -48,7 +49,7 @@ func TestPicturesOfConsole(t *testing.T) {
 	}})
 	id := fillConsole(r)
 	base := strings.Replace(r.Daemons[0].URL, "127.0.0.1", "localhost", 1) + "/console/" // browsers offer passkeys there
-	drive(t, ctx, "log in", chromedp.Navigate(base), chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", rig.BoToken+"\n"), chromedp.WaitNotPresent("#token"))
+	drive(t, ctx, "log in", chromedp.Navigate(base), browsing.Seen("#token"), browsing.Type("#token", rig.BoToken+"\n"), browsing.Gone("#token"))
 	for _, mode := range []struct {
 		name          string
 		width, height int64
@@ -56,13 +57,13 @@ func TestPicturesOfConsole(t *testing.T) {
 		columns       int
 	}{{"light", 1180, 820, false, 3}, {"dark", 1180, 820, true, 3}, {"phone", 360, 780, false, 5}, {"phone-dark", 360, 780, true, 5}} {
 		var shots []shot
-		drive(t, ctx, mode.name, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(mode.width, mode.height), chromedp.Navigate(base), chromedp.WaitVisible("#main h1"))
+		drive(t, ctx, mode.name, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(mode.width, mode.height), chromedp.Navigate(base), browsing.Seen("#main h1"))
 		if mode.dark {
 			drive(t, ctx, "dark", script(dark))
 		}
 		for _, p := range consolePages {
 			path := strings.Replace(p.path, "ID", string(id), 1)
-			drive(t, ctx, p.title, script(`document.getElementById("main").replaceChildren()`), script(fmt.Sprintf("location.hash = %q", "#/"+path)), chromedp.WaitVisible("#main h1, #main .card"))
+			drive(t, ctx, p.title, script(`document.getElementById("main").replaceChildren()`), script(fmt.Sprintf("location.hash = %q", "#/"+path)), browsing.Seen("#main h1, #main .card"))
 			wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))
 			if err != nil || wide {
 				t.Errorf("%s (%s) is wider than %d pixels: %v", p.title, mode.name, mode.width, err)

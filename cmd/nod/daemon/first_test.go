@@ -17,6 +17,7 @@ import (
 
 	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -42,7 +43,7 @@ func TestFirstApproval(t *testing.T) {
 	f := &first{t: t, dir: t.TempDir()}
 	listen := "127.0.0.1:" + strconv.Itoa(redistest.FreePort(t))
 	f.env = append(os.Environ(), "NOD_LISTEN="+listen, "NOD_URL=http://"+listen, "NOD_TELEGRAM_API_URL="+r.Base+"/telegram", "TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken)
-	drive(t, ctx, "the phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(r.Base), chromedp.Click(`//button[@data-service="telegram"]`), be("ana"))
+	drive(t, ctx, "the phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(r.Base), browsing.Click(`//button[@data-service="telegram"]`), be("ana"))
 
 	f.step(commands[0], func(line string) {
 		build := exec.Command("sh", "-c", strings.Replace(line, "-o nod", "-o '"+filepath.Join(f.dir, "nod")+"'", 1))
@@ -53,7 +54,7 @@ func TestFirstApproval(t *testing.T) {
 		prompted, prompts := io.Pipe()
 		go func() { // the group, when nod has asked for it
 			waitFor(prompted, "Send /nod in the group now")
-			drive(t, ctx, "write in the group", chromedp.SendKeys("#telegram .composer input", "/nod\n"))
+			drive(t, ctx, "write in the group", browsing.Type("#telegram .composer input", "/nod\n"))
 			_, _ = io.Copy(io.Discard, prompted)
 		}()
 		cmd := f.shell(line)

@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 )
 
 // frontEnd is the example page in a browser, next to an agent that uses the
@@ -110,7 +111,7 @@ func (f frontEnd) on(title, path string) string {
 // click clicks an element where it is now: other cards that close move it.
 func (f frontEnd) click(path string) {
 	f.t.Helper()
-	f.does("click "+path, chromedp.WaitVisible(path), script("document.evaluate(`"+path+"`, document, null, 9, null).singleNodeValue.click()"))
+	f.does("click "+path, browsing.Seen(path), script("document.evaluate(`"+path+"`, document, null, 9, null).singleNodeValue.click()"))
 }
 
 func (f frontEnd) clicks(title, label string) {
@@ -126,12 +127,12 @@ func (f frontEnd) ticks(title, label string) {
 func (f frontEnd) types(title, label, text string) {
 	f.t.Helper()
 	path := f.on(title, `//label[contains(., "`+label+`")]//*[self::input or self::textarea]`)
-	f.does("type "+text+" on "+title, chromedp.SendKeys(path, text))
+	f.does("type "+text+" on "+title, browsing.Type(path, text))
 }
 
 func (f frontEnd) shows(title, text string) {
 	f.t.Helper()
-	f.does(title+" shows "+text, chromedp.WaitVisible(f.on(title, `//*[contains(., '`+text+`')]`)))
+	f.does(title+" shows "+text, browsing.Seen(f.on(title, `//*[contains(., '`+text+`')]`)))
 }
 
 // TestFrontEnd drives the example front end in a browser. It answers requests in
@@ -150,7 +151,7 @@ func TestFrontEnd(t *testing.T) {
 	f.asks(`{"type":"ask_request","id":"hub-4","sessionId":"s","timeout":1,"payload":{"prompt":"In time?"}}`)
 	f.gets(`"id":"hub-4"`, "No one answered in time")
 	f.shows("In time?", "No one answered in time")
-	f.does("the controls are disabled", chromedp.WaitVisible(f.on("In time?", `[not(.//button[not(@disabled)])]`)))
+	f.does("the controls are disabled", browsing.Seen(f.on("In time?", `[not(.//button[not(@disabled)])]`)))
 	f.in("widget").widgets()
 	f.in("question").questions()
 	f.in("interaction").interactions()
@@ -192,7 +193,7 @@ func (f frontEnd) widgets() {
 	f.clicks("Confirm it", "Cancel")
 	f.gets(`"value":{"confirmed":false}`)
 	widget(`{"widgetId":"w4","type":"plan_review","message":"Review it","planContent":"# Plan"}`)
-	f.does("feedback", chromedp.SendKeys(f.on("Review it", `//textarea`), "more"))
+	f.does("feedback", browsing.Type(f.on("Review it", `//textarea`), "more"))
 	f.clicks("Review it", "Request changes")
 	f.gets(`"value":{"decision":"request_changes","feedback":"more"}`)
 	widget(`{"widgetId":"w5","type":"feedback","message":"Comment","items":[{"id":"i1","content":"first"},{"id":"i2","content":"second"}]}`)
@@ -215,7 +216,7 @@ func (f frontEnd) questions() {
 	f.shows("Which format?", "Brief overview")
 	f.ticks("Which format?", "Summary")
 	f.ticks("Which format?", "Conclusion")
-	f.does("Other", chromedp.SendKeys(f.on("Which format?", `/label[2]/input`), "an index"))
+	f.does("Other", browsing.Type(f.on("Which format?", `/label[2]/input`), "an index"))
 	f.clicks("Which format?", "Submit")
 	f.gets(`"answers":{"Which format?":"Summary","Which sections?":"Conclusion, an index"}`)
 }

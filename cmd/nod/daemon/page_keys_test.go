@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/cmd/nod/demo"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -28,32 +29,32 @@ func TestPageKeys(t *testing.T) {
 	r := rig.New(t, rig.Options{})
 	r.Sandbox.Tell("deploy-bot", sandbox.Note{Kind: "asks", Text: "Which region goes first?"}, sandbox.Note{Kind: "blocked",
 		Text: "Blocked: the agent waits for a person."})
-	drive(t, ctx, "open", chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack"),
-		chromedp.WaitVisible(`//aside[@id="agent"]//li[@class="blocked"]`))
+	drive(t, ctx, "open", chromedp.Navigate(r.Base), browsing.Seen("#slack"),
+		browsing.Seen(`//aside[@id="agent"]//li[@class="blocked"]`))
 	a := r.Ask(demo.Scenes()[3].Request)
-	drive(t, ctx, "a modal opens", be("ana"), says("slack", "DROP TABLE"), chromedp.Click("#slack .menu summary"), click("slack",
-		"Deny with a reason"), chromedp.WaitVisible("#slack .modal textarea"))
+	drive(t, ctx, "a modal opens", be("ana"), says("slack", "DROP TABLE"), browsing.Click("#slack .menu summary"), click("slack",
+		"Deny with a reason"), browsing.Seen("#slack .modal textarea"))
 	within := `document.querySelector("#slack .modal").contains(document.activeElement)`
 	holds(t, ctx, "the modal has the focus", within)
 	for range 8 {
 		drive(t, ctx, "tab", chromedp.KeyEvent(kb.Tab))
 		holds(t, ctx, "Tab stays in the modal", within)
 	}
-	drive(t, ctx, "Escape closes it", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent("#slack .modal"))
+	drive(t, ctx, "Escape closes it", chromedp.KeyEvent(kb.Escape), browsing.Gone("#slack .modal"))
 	a.Pending("slack")
 
 	r.Ask(demo.Scenes()[5].Request)
-	drive(t, ctx, "a phone", chromedp.EmulateViewport(360, 640), chromedp.Click(`//button[@data-service="slack"]`),
-		chromedp.Click(`//section[@id="slack"]//article[last()]//button[contains(., "Answer")]`),
-		chromedp.WaitVisible("#slack .modal input[type=date]"))
+	drive(t, ctx, "a phone", chromedp.EmulateViewport(360, 640), browsing.Click(`//button[@data-service="slack"]`),
+		browsing.Click(`//section[@id="slack"]//article[last()]//button[contains(., "Answer")]`),
+		browsing.Seen("#slack .modal input[type=date]"))
 	holds(t, ctx, "a tall modal fits", `(() => {
 		const m = document.querySelector("#slack .modal").getBoundingClientRect(),
 			b = document.querySelector("#slack .modal .foot").getBoundingClientRect();
 		const seen = document.elementFromPoint(b.left + b.width - 40, b.top + b.height / 2).closest(".foot") !== null;
 		return m.top >= 0 && m.left >= 0 && m.right <= innerWidth && b.bottom <= innerHeight && seen;
 	})()`)
-	drive(t, ctx, "Escape closes it", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent("#slack .modal"))
-	drive(t, ctx, "Telegram opens", chromedp.Click(`//button[@data-service="telegram"]`), chromedp.WaitVisible("#telegram .messages"))
+	drive(t, ctx, "Escape closes it", chromedp.KeyEvent(kb.Escape), browsing.Gone("#slack .modal"))
+	drive(t, ctx, "Telegram opens", browsing.Click(`//button[@data-service="telegram"]`), browsing.Seen("#telegram .messages"))
 	holds(t, ctx, "at the newest message",
 		`(() => {
 		const m = document.querySelector("#telegram .messages");

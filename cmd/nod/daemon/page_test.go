@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/demo"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 )
 
 // browser starts headless Chromium. Without one the test is left out: the
@@ -38,8 +39,10 @@ func browser(t *testing.T) context.Context {
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(stopAlloc)
 	ctx, stop := chromedp.NewContext(alloc)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx); stop() })   // the browser may be gone
-	drive(t, ctx, "start", chromedp.Navigate("about:blank")) // the browser lives as long as the context of this call
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx); stop() })                     // the browser may be gone
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil { // the browser lives as long as this context
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
@@ -47,19 +50,27 @@ func browser(t *testing.T) context.Context {
 
 func drive(t *testing.T, ctx context.Context, what string, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		t.Fatalf("%s: %v", what, err)
+	for i, action := range actions {
+		step, cancel := context.WithTimeout(ctx, 30*time.Second)
+		err := chromedp.Do(step, action)
+		cancel()
+		if err != nil {
+			after, stop := context.WithTimeout(ctx, 10*time.Second)
+			defer stop()
+			shown, unseen := chromedp.Run(after, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+			t.Fatalf("%s, action %d of %d: %v\nthe page shows: %s (%v)", what, i+1, len(actions), err, shown, unseen)
+		}
 	}
 }
 
 // click clicks the button with a label in a section.
 func click(scope, label string) chromedp.Action[chromedp.Void] {
 	path := `//section[@id="` + scope + `"]//button[contains(., "` + label + `")]`
-	return chromedp.Click(path, chromedp.NodeVisible)
+	return browsing.Click(path)
 }
 
 func says(scope, text string) chromedp.Action[chromedp.Void] {
-	return chromedp.WaitVisible(`//section[@id="` + scope + `"]//*[contains(text(), "` + text + `")]`)
+	return browsing.Seen(`//section[@id="` + scope + `"]//*[contains(text(), "` + text + `")]`)
 }
 
 func be(member string) chromedp.Action[chromedp.Void] {
@@ -95,37 +106,37 @@ func TestPage(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)
 	r := rig.New(t, rig.Options{})
-	drive(t, ctx, "open", chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack"))
+	drive(t, ctx, "open", chromedp.Navigate(r.Base), browsing.Seen("#slack"))
 
 	danger := demo.Scenes()[3].Request
 	a := r.Ask(danger)
 	drive(t, ctx, "the card is on all three", says("slack", "DROP TABLE"), says("discord", "DROP TABLE"), says("telegram", "DROP TABLE"))
 	screenshot(t, ctx, "demo")
 	drive(t, ctx, "mal is refused", be("mal"), click("slack", "Run command"), says("slack", "may not answer"))
-	drive(t, ctx, "ana does not see that", be("ana"), chromedp.WaitNotPresent(`#slack .note`))
-	drive(t, ctx, "a modal opens on slack", chromedp.Click("#slack .menu summary"), click("slack", "Deny with a reason"), chromedp.WaitVisible("#slack .modal textarea"))
+	drive(t, ctx, "ana does not see that", be("ana"), browsing.Gone(`#slack .note`))
+	drive(t, ctx, "a modal opens on slack", browsing.Click("#slack .menu summary"), click("slack", "Deny with a reason"), browsing.Seen("#slack .modal textarea"))
 	screenshot(t, ctx, "modal")
-	drive(t, ctx, "closing it is not an answer", click("slack", "Cancel"), chromedp.WaitNotPresent("#slack .modal"))
+	drive(t, ctx, "closing it is not an answer", click("slack", "Cancel"), browsing.Gone("#slack .modal"))
 	a.Pending("slack")
 	drive(t, ctx, "a reply denies on telegram", click("telegram", "More…"), click("telegram", "Deny with a reason"), says("telegram", "reply to this message"),
-		chromedp.SendKeys("#telegram .composer input", "not today\n"), says("slack", "not today"), says("discord", "not today"))
+		browsing.Type("#telegram .composer input", "not today\n"), says("slack", "not today"), says("discord", "not today"))
 	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not today" {
 		t.Errorf("the response is %s %+v, want a denial with its reason", got.State, got.Response)
 	}
 
 	b := r.Ask(rig.One(bridge.WidgetCheckbox, rig.Choices("api", "cron", "web")...))
-	drive(t, ctx, "ticks in a modal on discord", click("discord", "Choose"), chromedp.WaitVisible("#discord .modal"),
-		chromedp.Click(`//section[@id="discord"]//label[contains(., "Cron")]`), click("discord", "Submit"), chromedp.WaitNotPresent("#discord .modal"))
+	drive(t, ctx, "ticks in a modal on discord", click("discord", "Choose"), browsing.Seen("#discord .modal"),
+		browsing.Click(`//section[@id="discord"]//label[contains(., "Cron")]`), click("discord", "Submit"), browsing.Gone("#discord .modal"))
 	if got := b.End(); got.State != bridge.StateAnswered || got.Response.Answers["q"].String() != "cron" {
 		t.Errorf("the response is %s %+v, want cron", got.State, got.Response)
 	}
 
 	c := r.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...))
 	last := `//section[@id="slack"]//article[last()]`
-	drive(t, ctx, "chooses on slack", chromedp.WaitVisible(last+`//select`),
+	drive(t, ctx, "chooses on slack", browsing.Seen(last+`//select`),
 		chromedp.SetValue(last+`//select`, "1"),
 		script(`[...document.querySelectorAll("#slack article:last-child select")].forEach((s) => s.dispatchEvent(new Event("change")))`),
-		chromedp.Click(last+`//button[contains(., "Submit")]`))
+		browsing.Click(last+`//button[contains(., "Submit")]`))
 	if got := c.End(); got.Response.Answers["q"].Text != "us" {
 		t.Errorf("the response is %s %+v, want us", got.State, got.Response)
 	}
@@ -134,27 +145,27 @@ func TestPage(t *testing.T) {
 	// A form with every kind of field, in pages, with the review at the end.
 	f := r.Ask(everyField())
 	article := `//section[@id="slack"]//article[last()]`
-	drive(t, ctx, "the native inputs on slack", chromedp.Click(article+`//button[contains(., "Answer")]`), chromedp.WaitVisible(`#slack .modal input[type=date]`),
-		chromedp.WaitVisible(`#slack .modal input[type=email]`), chromedp.WaitVisible(`#slack .modal input[type=number]`))
+	drive(t, ctx, "the native inputs on slack", browsing.Click(article+`//button[contains(., "Answer")]`), browsing.Seen(`#slack .modal input[type=date]`),
+		browsing.Seen(`#slack .modal input[type=email]`), browsing.Seen(`#slack .modal input[type=number]`))
 	screenshot(t, ctx, "form")
-	drive(t, ctx, "closed again", click("slack", "Cancel"), chromedp.WaitNotPresent("#slack .modal"))
+	drive(t, ctx, "closed again", click("slack", "Cancel"), browsing.Gone("#slack .modal"))
 	discordForm(r, f)
 	drive(t, ctx, "the card shows the form's answers", says("slack", "billing"), says("telegram", "Gold"))
 
 	// A member makes a channel read-only and answers in it again.
 	g := r.Ask(rig.Approval())
-	drive(t, ctx, "muted from the chat", chromedp.SendKeys("#discord .composer input", "/nod mute\n"), says("discord", "Read-only here"))
+	drive(t, ctx, "muted from the chat", browsing.Type("#discord .composer input", "/nod mute\n"), says("discord", "Read-only here"))
 	screenshot(t, ctx, "muted")
-	drive(t, ctx, "and answering again", chromedp.SendKeys("#discord .composer input", "/nod unmute\n"), chromedp.Click(`//section[@id="discord"]//article[.//button[contains(., "Run command")]]//button[contains(., "Run command")]`))
+	drive(t, ctx, "and answering again", browsing.Type("#discord .composer input", "/nod unmute\n"), browsing.Click(`//section[@id="discord"]//article[.//button[contains(., "Run command")]]//button[contains(., "Run command")]`))
 	g.End()
 	g.Closed("ana")
 
 	// A new visitor sees how the sessions ended.
-	drive(t, ctx, "a new visit", chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack"), says("slack", "not today"), says("discord", "billing"),
-		chromedp.WaitNotPresent(`#telegram .keyboard button`))
+	drive(t, ctx, "a new visit", chromedp.Navigate(r.Base), browsing.Seen("#slack"), says("slack", "not today"), says("discord", "billing"),
+		browsing.Gone(`#telegram .keyboard button`))
 
 	d := r.Ask(rig.Approval())
-	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), chromedp.Click(`//button[@data-service="telegram"]`), click("telegram", "Run command"))
+	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), browsing.Click(`//button[@data-service="telegram"]`), click("telegram", "Run command"))
 	screenshot(t, ctx, "phone")
 	if got := d.End(); got.State != bridge.StateApproved {
 		t.Errorf("state %s", got.State)

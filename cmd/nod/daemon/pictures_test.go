@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 )
 
 // pictured returns the requests in docs/widgets.md, by the name of the picture.
@@ -47,7 +48,7 @@ func TestPictures(t *testing.T) {
 	for name, req := range pictured() {
 		r := rig.New(t, rig.Options{})
 		a := r.Ask(req)
-		drive(t, ctx, name, chromedp.EmulateViewport(1280, 700), chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack article"), chromedp.WaitVisible("#discord article"), chromedp.WaitVisible("#telegram article"))
+		drive(t, ctx, name, chromedp.EmulateViewport(1280, 700), chromedp.Navigate(r.Base), browsing.Seen("#slack article"), browsing.Seen("#discord article"), browsing.Seen("#telegram article"))
 		screenshot(t, ctx, "widget-"+name)
 		_, _ = r.Agent.Cancel(r.Ctx, a.Interaction.ID, "") // a notice is over
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -81,7 +82,7 @@ func enrolled(t *testing.T, ctx context.Context, r *rig.Rig) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drive(t, ctx, "add a passkey", chromedp.Navigate(invited.URL), onPage("ana"), chromedp.SendKeys("#label", "Phone\n"), onPage("Your passkey was added"))
+	drive(t, ctx, "add a passkey", chromedp.Navigate(invited.URL), onPage("ana"), browsing.Type("#label", "Phone\n"), onPage("Your passkey was added"))
 }
 
 // TestSign checks, on each service, that the click on a card leads to a page
@@ -100,7 +101,7 @@ func TestSign(t *testing.T) {
 		r.Approve("ana", asked.On(service))
 		link := linked(r, service, seen)
 		asked.StillPending()
-		drive(t, ctx, "open the link", chromedp.Navigate(link), chromedp.WaitVisible("#passkey"))
+		drive(t, ctx, "open the link", chromedp.Navigate(link), browsing.Seen("#passkey"))
 		if service == "slack" {
 			axe(t, ctx, "sign")
 			screenshot(t, ctx, "sign")
@@ -113,11 +114,11 @@ func TestSign(t *testing.T) {
 				t.Errorf("the card does not show the code %q: %v", code, err)
 			}
 		}
-		drive(t, ctx, "no user verification", verifies(id, false), chromedp.Click("#passkey"),
-			chromedp.WaitVisible(`//p[@id="problem"][contains(., "Nothing was signed")]`))
+		drive(t, ctx, "no user verification", verifies(id, false), browsing.Click("#passkey"),
+			browsing.Seen(`//p[@id="problem"][contains(., "Nothing was signed")]`))
 		asked.StillPending()
-		drive(t, ctx, "sign with the keyboard", verifies(id, true), chromedp.WaitVisible("#passkey:enabled"), chromedp.SendKeys("#passkey", "\r"),
-			chromedp.WaitVisible(`//p[@id="done"][contains(., "approved once")]`))
+		drive(t, ctx, "sign with the keyboard", verifies(id, true), browsing.Seen("#passkey:enabled"), browsing.Type("#passkey", "\r"),
+			browsing.Seen(`//p[@id="done"][contains(., "approved once")]`))
 		rec := asked.End()
 		if rec.State != bridge.StateApproved || rec.Response.Assurance != bridge.AssurancePasskey || rec.Response.Assertion == nil {
 			t.Errorf("%s: %s %+v", service, rec.State, rec.Response)
@@ -136,10 +137,10 @@ func signsInConsole(t *testing.T, ctx context.Context, r *rig.Rig) {
 	t.Helper()
 	asked := r.Ask(rig.Approval(bridge.ScopeOnce))
 	drive(t, ctx, "approve in the console", chromedp.Navigate("about:blank"), chromedp.Navigate(r.Config.Console.URL+"/console/"),
-		chromedp.SendKeys("#token", rig.AnaToken+"\n"), chromedp.WaitVisible(`//a[@class="row"]`), script(`document.querySelector("a.row").click()`),
-		onPage("Timeline"), chromedp.Click(`button[data-decision="once"]`), chromedp.WaitVisible("#passkey"))
+		browsing.Type("#token", rig.AnaToken+"\n"), browsing.Seen(`//a[@class="row"]`), script(`document.querySelector("a.row").click()`),
+		onPage("Timeline"), browsing.Click(`button[data-decision="once"]`), browsing.Seen("#passkey"))
 	asked.StillPending()
-	drive(t, ctx, "sign", chromedp.Click("#passkey"), chromedp.WaitVisible(`//p[@id="done"][contains(., "approved once")]`))
+	drive(t, ctx, "sign", browsing.Click("#passkey"), browsing.Seen(`//p[@id="done"][contains(., "approved once")]`))
 	if rec := asked.End(); rec.State != bridge.StateApproved || rec.Response.Assurance != bridge.AssurancePasskey {
 		t.Errorf("%s %+v", rec.State, rec.Response)
 	}
