@@ -96,6 +96,11 @@ type Sink interface {
 	// Click applies a click. After an error nothing was recorded, and the
 	// platform must ask the person to click again.
 	Click(context.Context, Click) (Verdict, error)
+	// Drawn must be called after the platform has updated a card with the View
+	// of a verdict. Jobs update the same card at the same time, so the card may
+	// have gone back to an older state. If the record has changed since the view
+	// was made, Drawn requests another update.
+	Drawn(context.Context, View) error
 	// Command runs a chat command and returns the reply to the person.
 	Command(context.Context, Command) (string, error)
 }

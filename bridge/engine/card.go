@@ -275,6 +275,33 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 	return nil, nil
 }
 
+// drawn requests an update of a card that was drawn outside of a job, if it may
+// show an older state than the job of a later change has drawn.
+func (c *cards) drawn(ctx context.Context, v bridge.View) error {
+	now, err := c.records.Load(ctx, v.Record.Interaction.ID)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil // the card of a session, or the record has expired
+	}
+	if err != nil {
+		return err
+	}
+	batch, err := c.members(ctx, now)
+	if err != nil {
+		return err
+	}
+	if len(batch) == 0 {
+		batch = []bridge.Record{now}
+	}
+	shown := v.Batch
+	if len(shown) == 0 {
+		shown = []bridge.Record{v.Record}
+	}
+	if revisions(batch) == revisions(shown) {
+		return nil
+	}
+	return c.drawAgain(ctx, now, v.Destination)
+}
+
 // drawAgain requests an update of the message that shows a record.
 func (c *cards) drawAgain(ctx context.Context, r bridge.Record, destination int) error {
 	id := r.Interaction.ID

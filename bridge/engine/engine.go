@@ -266,6 +266,9 @@ func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, err
 	return e.clicks.click(ctx, c)
 }
 
+// Drawn implements Sink.
+func (e *Engine) Drawn(ctx context.Context, v bridge.View) error { return e.clicks.cards.drawn(ctx, v) }
+
 // Form implements Sink.
 func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	return e.clicks.form(ctx, c)

@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -108,7 +109,8 @@ func (ib *inbound) afterClick(in interaction, c bridge.Click, v bridge.Verdict) 
 			if in.private() || v.View == nil {
 				return
 			}
-			if err := ib.poster.update(ctx, c.Ref, *v.View, v.View.Delivered()); err != nil {
+			err := ib.poster.update(ctx, c.Ref, *v.View, v.View.Delivered())
+			if err = errors.Join(err, ib.sink.Drawn(ctx, *v.View)); err != nil {
 				ib.log.Warn("stale card not closed", "error", err)
 			}
 		}

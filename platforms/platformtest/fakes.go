@@ -38,6 +38,9 @@ func (Refusing) Click(_ context.Context, c bridge.Click) (bridge.Verdict, error)
 	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "no", Problems: problems}, nil
 }
 
+// Drawn implements bridge.Sink.
+func (Refusing) Drawn(context.Context, bridge.View) error { return nil }
+
 // Command implements bridge.Sink.
 func (Refusing) Command(context.Context, bridge.Command) (string, error) { return "no", nil }
 
@@ -58,6 +61,7 @@ type Recorder struct {
 	clicks   []bridge.Click
 	commands []bridge.Command
 	replies  []bridge.Said
+	drawn    []bridge.View
 	ctx      context.Context // of the newest click
 	answer   func(bridge.Click) (bridge.Verdict, error)
 	form     bridge.Form
@@ -84,7 +88,7 @@ func (r *Recorder) Reset() {
 	r.Shows(bridge.Form{}, nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.clicks, r.commands, r.replies = nil, nil, nil
+	r.clicks, r.commands, r.replies, r.drawn = nil, nil, nil, nil
 }
 
 // Form implements bridge.Sink.
@@ -102,6 +106,22 @@ func (r *Recorder) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, e
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "noted"}, nil
 	}
 	return answer(c)
+}
+
+// Drawn implements bridge.Sink.
+func (r *Recorder) Drawn(_ context.Context, v bridge.View) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drawn = append(r.drawn, v)
+	return nil
+}
+
+// Updated returns the number of cards that the adapter has updated with the view
+// of a verdict.
+func (r *Recorder) Updated() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.drawn)
 }
 
 // Command implements bridge.Sink.

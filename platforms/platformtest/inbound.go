@@ -175,6 +175,7 @@ func closesLate(r *Rig, sink *Recorder) {
 	r.told("ana", at, r.Press("ana", at, render.LabelRun), "already denied")
 	r.Eventually("the card is closed", func() bool { return len(r.Controls(at)) == 0 })
 	r.Says(at, "Denied")
+	r.Eventually("the update is reported", func() bool { return sink.Updated() == 1 })
 }
 
 // typedReaches types a text that is not recorded the first time.

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -199,7 +200,8 @@ func (i inbound) closeStale(ctx context.Context, clicked bridge.MessageRef, v br
 	if v.Kind != bridge.VerdictLate && (v.Kind != bridge.VerdictSettled || known.Message == clicked.Message) {
 		return
 	}
-	if err := i.cards.Update(ctx, clicked, *v.View, v.View.Delivered()); err != nil {
+	err := i.cards.Update(ctx, clicked, *v.View, v.View.Delivered())
+	if err = errors.Join(err, i.sink.Drawn(ctx, *v.View)); err != nil {
 		i.log.Warn("stale card not closed", "platform", i.name, "error", err)
 	}
 }

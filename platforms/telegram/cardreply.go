@@ -89,7 +89,7 @@ func (p *prompts) find(ctx context.Context, sink bridge.Sink, actor bridge.Actor
 		}
 	}
 	if v.View != nil {
-		if err := p.poster.update(ctx, a.Card, *v.View, v.View.Delivered()); err != nil {
+		if err := p.poster.answer(ctx, sink, a.Card, *v.View); err != nil {
 			p.log.Warn("card not updated", "error", err)
 		}
 	}

@@ -239,7 +239,7 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		if v.View == nil {
 			break
 		}
-		if err := p.poster.update(ctx, a.Card, *v.View, v.View.Delivered()); err != nil {
+		if err := p.poster.answer(ctx, sink, a.Card, *v.View); err != nil {
 			p.log.Warn("card not updated", "error", err)
 		}
 		if v.View.Hides() {
