@@ -35,7 +35,7 @@ const (
 type hookFlags struct {
 	url, route, unanswered, fail string
 	timeout, grace, batch        time.Duration
-	patience                     time.Duration
+	patience, reportTime         time.Duration
 	watch, wake                  bool
 }
 
@@ -63,7 +63,8 @@ A hook that fails never allows anything. It prints a denial with the reason, and
 for PreToolUse it also exits with code 2. A form (Elicitation), and input that
 nod cannot read, are left to the agent's own terminal. With --fail open, the
 agent continues without the hook while the daemon is unreachable; any other
-failure still blocks. A hook that only reports takes at most 300 milliseconds.
+failure still blocks. A hook that only reports, or that looks whether the session
+was stopped, delays the agent for at most --report-time.
 
 If no one responds in time, --unanswered ask leaves the request to the agent's
 own terminal, unless the agent's permission mode has no prompts. --unanswered
@@ -97,6 +98,7 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 	durationVar(cmd.Flags(), &f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
 	choiceVar(cmd.Flags(), &f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny", "ask", "deny")
 	durationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
+	durationVar(cmd.Flags(), &f.reportTime, "report-time", reportTime, "how long a report may delay the agent")
 	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "if the daemon is unreachable: closed or open", "closed", "open")
 	if agent == "claude" {
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")

@@ -20,10 +20,9 @@ import (
 )
 
 const (
-	// reportTime limits how long a hook that only reports delays its agent.
+	// reportTime limits how long a hook that only reports delays its agent, unless
+	// --report-time says otherwise. Such a hook retries for a third of that time.
 	reportTime = 300 * time.Millisecond
-	// reportPatience is the time for which such a hook retries.
-	reportPatience = 100 * time.Millisecond
 	// acknowledgeTime limits how long nod takes to note that the agent has the
 	// answer. The agent waits for the end of the hook.
 	acknowledgeTime = time.Second
@@ -80,9 +79,9 @@ func (h *hookCall) query() url.Values {
 
 // report tells the daemon what happened. A failure stops no agent.
 func (h *hookCall) report(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	ctx, cancel := context.WithTimeout(ctx, h.reportTime)
 	defer cancel()
-	h.client.Patience, h.client.FirstPatience = reportPatience, 0
+	h.client.Patience, h.client.FirstPatience = h.reportTime/3, 0
 	_, err := h.client.Exchange(ctx, client.Exchange{
 		Path: "/v1/hooks/" + h.agent, Query: h.query(), Body: h.body, Key: uuid.NewString(), Pending: func([]bridge.Record) { cancel() },
 	})

@@ -20,7 +20,7 @@ func TestHookWake(t *testing.T) {
 	cache := t.TempDir()
 	start := func(entry, event, flag string) *hooked {
 		t.Helper()
-		h := &hooked{cmd: exec.Command(rig.Binary(t), "hook", "claude", flag), done: make(chan int, 1)}
+		h := &hooked{cmd: exec.Command(rig.Binary(t), "hook", "claude", busyReports, flag), done: make(chan int, 1)}
 		h.cmd.Env = append(h.cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken,
 			"HOME="+cache, "XDG_CACHE_HOME="+cache, "CLAUDE_CODE_ENTRYPOINT="+entry)
 		h.cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s1","hook_event_name":%q}`, event))

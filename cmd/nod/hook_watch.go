@@ -56,7 +56,8 @@ type watcher struct {
 	errs   io.Writer
 	// patience is the time for which the hook tries to record that the agent has
 	// a message. The messages are reserved for twice that time.
-	patience time.Duration
+	patience   time.Duration
+	reportTime time.Duration // for one call of the daemon
 
 	through string // ID of the last message that the agent gets
 }
@@ -66,7 +67,7 @@ type watcher struct {
 func (f hookFlags) watchSession(cmd *cobra.Command) error {
 	ctx, unwatch := untilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
-	w := watcher{errs: cmd.ErrOrStderr(), patience: min(f.patience, tookTime)}
+	w := watcher{errs: cmd.ErrOrStderr(), patience: min(f.patience, tookTime), reportTime: f.reportTime}
 	answer, event := json.RawMessage("{}"), "watch"
 	body, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxWatched))
 	watched := false
@@ -91,7 +92,7 @@ func (f hookFlags) watchSession(cmd *cobra.Command) error {
 
 // look returns the output of the hook, and the event that it decides about.
 func (w *watcher) look(ctx context.Context) (json.RawMessage, string, error) {
-	limited, cancel := context.WithTimeout(ctx, reportTime)
+	limited, cancel := context.WithTimeout(ctx, w.reportTime)
 	defer cancel()
 	if w.Takes {
 		answer, err := w.messages(limited)
