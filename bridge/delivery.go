@@ -96,13 +96,17 @@ func (v View) Delivered() *Parts {
 	return &Parts{sent: s.Parts, closed: true}
 }
 
+// Records returns the records that a view shows.
+func (v View) Records() []Record {
+	if len(v.Batch) == 0 {
+		return []Record{v.Record}
+	}
+	return v.Batch
+}
+
 // Pending returns the records of a view that are pending.
 func (v View) Pending() []Record {
-	all := v.Batch
-	if len(all) == 0 {
-		all = []Record{v.Record}
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(r Record) bool { return r.State.Final() })
+	return slices.DeleteFunc(slices.Clone(v.Records()), func(r Record) bool { return r.State.Final() })
 }
 
 // Declines reports whether a control can only deny, decline, or ask more

@@ -77,6 +77,14 @@ func (b *HealthBox) Get() bridge.Health {
 	return b.h
 }
 
+// Redraw updates a card with the view of a verdict, and reports that to the sink.
+func Redraw(
+	ctx context.Context, sink bridge.Sink, card bridge.MessageRef, v bridge.View,
+	update func(context.Context, bridge.MessageRef, bridge.View, *bridge.Parts) error,
+) error {
+	return errors.Join(update(ctx, card, v, v.Delivered()), sink.Drawn(ctx, v))
+}
+
 // NetworkError gives a failed call a code. It leaves out the URL, which
 // contains the token on some platforms.
 func NetworkError(service string, err error) error {

@@ -278,28 +278,25 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 // drawn requests an update of a card that was drawn outside of a job, if it may
 // show an older state than the job of a later change has drawn.
 func (c *cards) drawn(ctx context.Context, v bridge.View) error {
-	now, err := c.records.Load(ctx, v.Record.Interaction.ID)
+	err := c.redrawChanged(ctx, v.Record.Interaction.ID, v.Records(), v.Destination)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil // the card of a session, or the record has expired
 	}
+	return err
+}
+
+// redrawChanged requests an update of the message of a record if one of the
+// records that it shows has changed since.
+func (c *cards) redrawChanged(ctx context.Context, id bridge.ID, shown []bridge.Record, destination int) error {
+	now, err := c.records.Load(ctx, id)
 	if err != nil {
 		return err
 	}
 	batch, err := c.members(ctx, now)
-	if err != nil {
+	if err != nil || revisions(bridge.View{Record: now, Batch: batch}.Records()) == revisions(shown) {
 		return err
 	}
-	if len(batch) == 0 {
-		batch = []bridge.Record{now}
-	}
-	shown := v.Batch
-	if len(shown) == 0 {
-		shown = []bridge.Record{v.Record}
-	}
-	if revisions(batch) == revisions(shown) {
-		return nil
-	}
-	return c.drawAgain(ctx, now, v.Destination)
+	return c.drawAgain(ctx, now, destination)
 }
 
 // drawAgain requests an update of the message that shows a record.

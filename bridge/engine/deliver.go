@@ -215,7 +215,8 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 	case len(batch) == 0:
 		return nil
 	}
-	return w.redrawBatch(ctx, r, batch, j.Destination)
+	// The edit jobs of changes during the post could not find the message yet.
+	return w.cards.redrawChanged(ctx, r.Interaction.ID, batch, j.Destination)
 }
 
 // note records the message of a card and its content, and the thread of its
@@ -260,22 +261,6 @@ func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 	_, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "shown", Response: bridge.Response{
 		State: bridge.StateAnswered, Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 	}})
-	return err
-}
-
-// redrawBatch requests an update of a new message if one of its requests
-// changed while the message was posted, because the edit jobs of that change
-// could not find the message yet.
-func (w *dispatcher) redrawBatch(ctx context.Context, r bridge.Record, shown []bridge.Record, destination int) error {
-	now, err := w.records.Load(ctx, r.Interaction.ID)
-	if err != nil {
-		return err
-	}
-	batch, err := w.cards.members(ctx, now)
-	if err != nil || revisions(batch) == revisions(shown) {
-		return err
-	}
-	_, err = w.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Redraw: &destination})
 	return err
 }
 

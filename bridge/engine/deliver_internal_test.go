@@ -313,13 +313,13 @@ func TestBatchIsRedrawn(t *testing.T) {
 	if err != nil || len(batch) != 2 {
 		t.Fatalf("the batch has %d requests: %v", len(batch), err)
 	}
-	if err := o.dispatcher.redrawBatch(t.Context(), first, batch, 0); err != nil {
+	if err := o.dispatcher.cards.redrawChanged(t.Context(), first.Interaction.ID, batch, 0); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes()
 	second.Revision++
 	o.store.set(second)
-	if err := o.dispatcher.redrawBatch(t.Context(), first, batch, 0); err != nil {
+	if err := o.dispatcher.cards.redrawChanged(t.Context(), first.Interaction.ID, batch, 0); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("redraw 0")

@@ -58,9 +58,8 @@ that nod does not understand, the terminal asks as usual.
 nod codex reports the threads of Codex as sessions. When a person stops one, nod
 interrupts its turn at once and ends its commands.
 
-What people write to a session, such as a reply to its card, reaches Codex as a
-message of the user: in the turn that runs, after the running command, or as a
-new turn.
+A message to a session, such as a reply to its card, reaches Codex as a message
+of the user: in the turn that runs, after the running command, or as a new turn.
 
 It does not cover codex exec, nor Codex started with -c, --search, --no-daemon
 or --dangerously-bypass-hook-trust, which do not use that app server. For these, use the hook: nod init codex. The hook blocks the

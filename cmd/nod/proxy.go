@@ -36,7 +36,7 @@ func proxyCommand() *cobra.Command {
 		proxyOf("acp", "an agent that speaks the Agent Client Protocol", "nod proxy acp --grace 10s -- my-agent --acp", `
 
 nod reports the sessions of the agent. When a person stops one, nod cancels its
-turn at once. What people write to a session becomes a prompt when no turn runs.`, relay.NewACP),
+turn at once. A message to a session becomes a prompt when no turn runs.`, relay.NewACP),
 		proxyOf("codex", "codex app-server", "nod proxy codex --grace 10s -- codex app-server", "", relay.NewCodex),
 	)
 	return cmd

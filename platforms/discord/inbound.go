@@ -3,7 +3,6 @@ package discord
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
 
@@ -109,8 +108,7 @@ func (ib *inbound) afterClick(in interaction, c bridge.Click, v bridge.Verdict) 
 			if in.private() || v.View == nil {
 				return
 			}
-			err := ib.poster.update(ctx, c.Ref, *v.View, v.View.Delivered())
-			if err = errors.Join(err, ib.sink.Drawn(ctx, *v.View)); err != nil {
+			if err := platforms.Redraw(ctx, ib.sink, c.Ref, *v.View, ib.poster.update); err != nil {
 				ib.log.Warn("stale card not closed", "error", err)
 			}
 		}

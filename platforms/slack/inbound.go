@@ -3,7 +3,6 @@ package slack
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -200,8 +199,7 @@ func (i inbound) closeStale(ctx context.Context, clicked bridge.MessageRef, v br
 	if v.Kind != bridge.VerdictLate && (v.Kind != bridge.VerdictSettled || known.Message == clicked.Message) {
 		return
 	}
-	err := i.cards.Update(ctx, clicked, *v.View, v.View.Delivered())
-	if err = errors.Join(err, i.sink.Drawn(ctx, *v.View)); err != nil {
+	if err := platforms.Redraw(ctx, i.sink, clicked, *v.View, i.cards.Update); err != nil {
 		i.log.Warn("stale card not closed", "platform", i.name, "error", err)
 	}
 }

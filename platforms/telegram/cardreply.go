@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
@@ -89,7 +90,7 @@ func (p *prompts) find(ctx context.Context, sink bridge.Sink, actor bridge.Actor
 		}
 	}
 	if v.View != nil {
-		if err := p.poster.answer(ctx, sink, a.Card, *v.View); err != nil {
+		if err := platforms.Redraw(ctx, sink, a.Card, *v.View, p.poster.update); err != nil {
 			p.log.Warn("card not updated", "error", err)
 		}
 	}

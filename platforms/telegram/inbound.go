@@ -135,7 +135,7 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 	}
 	// The card shows a draft. After a late click, the clicked copy may be one
 	// that the record does not know.
-	if err := in.poster.answer(ctx, sink, card, *v.View); err != nil {
+	if err := platforms.Redraw(ctx, sink, card, *v.View, in.poster.update); err != nil {
 		in.log.Warn("card not updated", "error", err)
 	}
 }

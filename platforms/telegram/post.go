@@ -103,11 +103,6 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 	return card.ref(), nil
 }
 
-// answer updates a card with the view of a verdict.
-func (p *poster) answer(ctx context.Context, sink bridge.Sink, card bridge.MessageRef, v bridge.View) error {
-	return errors.Join(p.update(ctx, card, v, v.Delivered()), sink.Drawn(ctx, v))
-}
-
 // update draws a card again, and removes the prompts that it no longer needs.
 func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	ref := p.chats.shown(ctx, card)

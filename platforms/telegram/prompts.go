@@ -111,7 +111,7 @@ func (p *prompts) send(ctx context.Context, f bridge.Form, cb callback, card bri
 
 // offer posts the menu of a form. In a group, only the person who clicked sees
 // it if the server can do that. A server that cannot shows it to everyone, as a
-// reply to the card: what it offers is open to all who may answer.
+// reply to the card: what it offers is open to everyone who may answer.
 func (p *prompts) offer(ctx context.Context, f bridge.Form, cb callback, card bridge.MessageRef) (bridge.MessageRef, error) {
 	m, err := telegrammsg.Menu(f)
 	if err != nil {
@@ -239,7 +239,7 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		if v.View == nil {
 			break
 		}
-		if err := p.poster.answer(ctx, sink, a.Card, *v.View); err != nil {
+		if err := platforms.Redraw(ctx, sink, a.Card, *v.View, p.poster.update); err != nil {
 			p.log.Warn("card not updated", "error", err)
 		}
 		if v.View.Hides() {

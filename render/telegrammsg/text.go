@@ -172,7 +172,8 @@ func (w *writer) closedBody(doc []render.Block, limit int) {
 		return
 	}
 	if len(rest) < len(doc) {
-		w.blocks(doc[:1], "")
+		first, _ := clip(doc[:1], limit)
+		w.blocks(first, "")
 		w.add("\n")
 	}
 	rest, _ = clip(rest, limit)

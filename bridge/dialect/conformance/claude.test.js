@@ -85,7 +85,7 @@ for (const mode of ["default", "acceptEdits", "bypassPermissions", "dontAsk"]) {
 }
 
 for (const [name, change, env] of [
-  ["the daemon is away", (s) => s, { NOD_URL: "http://127.0.0.1:9" }],
+  ["the daemon is unreachable", (s) => s, { NOD_URL: "http://127.0.0.1:9" }],
   ["nod is missing", (s) => s.replaceAll(process.env.NOD_BINARY, "/nowhere/nod"), {}],
   ["the token is wrong", (s) => s, { NOD_TOKEN: "wrong-token-for-this-daemon-00000000" }],
   ["the hook has an unknown flag", (s) => s.replaceAll("--patience 200ms", "--patience 200ms --unheard-of"), {}],

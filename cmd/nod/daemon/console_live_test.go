@@ -21,7 +21,7 @@ func TestConsoleKeepsWork(t *testing.T) {
 	ctx := browser(t)
 	r := rig.New(t, rig.Options{Quiet: true, Config: withConsole})
 	base := r.Daemons[0].URL + "/console/"
-	shows := func(xpath string) chromedp.Action[chromedp.Void] { return browsing.Seen(xpath) }
+	shows := browsing.Seen
 	drive(t, ctx, "log in", chromedp.Navigate(base), shows("#token"), browsing.Type("#token", rig.BoToken+"\n"), shows("h1"))
 	read := func(js string) string {
 		t.Helper()
@@ -42,11 +42,18 @@ func TestConsoleKeepsWork(t *testing.T) {
 	}
 
 	drive(t, ctx, "history", chromedp.Navigate(base+"#/history"), shows("input[type=search]"), script(`document.querySelector("input[type=search]").focus()`))
+	top := func() string {
+		return read(`String(document.querySelector("h1").getBoundingClientRect().top)`)
+	}
+	before := top()
 	event("While the search has the focus")
 	drive(t, ctx, "type", chromedp.KeyEvent("giant"))
 	event("While a search is typed")
 	if got := read(`location.hash + " " + document.querySelector("input[type=search]").value`); got != "#/history giant" {
 		t.Errorf("after typing a search, the page is %q, want #/history giant", got)
+	}
+	if got := top(); got != before {
+		t.Errorf("the button for the new content moved the page from %s to %s", before, got)
 	}
 	drive(t, ctx, "the new content is offered", browsing.Click(`//main//button[contains(., "Show changes")]`), shows(`//main//li[2]/a[@class="row"]`))
 
@@ -70,8 +77,8 @@ func TestConsoleKeepsWork(t *testing.T) {
 	event("While the script is read")
 	drive(t, ctx, "it stays open", shows(row+`//button[@data-decision="once"]`), shows(`//button[contains(., "new request")]`))
 
-	// The field disappears because someone else decides. What was meant for it must
-	// not move the focus to a button, and Enter must not click one.
+	// The field disappears because someone else decides. The rest of the text
+	// must not move the focus to a button, and Enter must not click one.
 	other := r.Ask(rig.Approval())
 	page := "#/i/" + string(other.Interaction.ID)
 	drive(t, ctx, "a reason", chromedp.Navigate(base+page), shows("article"), browsing.Click(`//main//button[contains(., "Deny with a reason")]`))

@@ -161,7 +161,7 @@ func TestConsoleInbox(t *testing.T) {
 	}
 	long := ask(strings.Repeat("echo line\n", 40), 2*time.Hour)
 	three, two, one := ask("make three", time.Hour), ask("make two", 20*time.Minute), ask("make one", 4*time.Minute)
-	visible := func(xpath string) chromedp.Action[chromedp.Void] { return browsing.Seen(xpath) }
+	visible := browsing.Seen
 	row := func(text string) string { return `//li[@data-id][.//*[contains(text(), "` + text + `")]]` }
 	drive(t, ctx, "log in", chromedp.Navigate(base+"#/inbox?text=make"), visible("#token"), browsing.Type("#token", rig.BoToken+"\n"), visible(row("make one")))
 	drive(t, ctx, "the filter of the URL applies", browsing.Gone(row("40-line script")))

@@ -181,8 +181,8 @@ func (f frontEnd) widgets() {
 	f.shows("Who comes?", "value.name: Enter an answer; value.age: Enter a whole number, at least 18.")
 	f.types("Who comes?", "Name", "Ana")
 	f.types("Who comes?", "tags", "a\nb")
-	f.does("choose a seat", chromedp.SetValue(f.on("Who comes?", `//label[contains(., "age")]//input`), "30"),
-		chromedp.SetValue(f.on("Who comes?", `//label[contains(., "seat")]//select`), "2"))
+	f.does("choose a seat", browsing.Set(f.on("Who comes?", `//label[contains(., "age")]//input`), "30"),
+		browsing.Set(f.on("Who comes?", `//label[contains(., "seat")]//select`), "2"))
 	f.clicks("Who comes?", "Submit")
 	f.gets(`"widget:submit"`, `"value":{"name":"Ana","age":30,"seat":2,"tags":["a","b"]}`)
 	widget(`{"widgetId":"w2","type":"selection","message":"Select some","multi":true,"options":[{"value":"a","label":"Apple"},{"value":"b","label":"Banana"}]}`)

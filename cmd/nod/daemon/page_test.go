@@ -134,7 +134,7 @@ func TestPage(t *testing.T) {
 	c := r.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...))
 	last := `//section[@id="slack"]//article[last()]`
 	drive(t, ctx, "chooses on slack", browsing.Seen(last+`//select`),
-		chromedp.SetValue(last+`//select`, "1"),
+		browsing.Set(last+`//select`, "1"),
 		script(`[...document.querySelectorAll("#slack article:last-child select")].forEach((s) => s.dispatchEvent(new Event("change")))`),
 		browsing.Click(last+`//button[contains(., "Submit")]`))
 	if got := c.End(); got.Response.Answers["q"].Text != "us" {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +26,21 @@ const (
 type play struct {
 	*stage
 	w io.Writer
+}
+
+// discordTime matches a time in a message, which Discord shows in the reader's
+// zone.
+var discordTime = regexp.MustCompile(`<t:(\d+):\w>`)
+
+// plainTimes returns a text of Discord with its times as people read them.
+func plainTimes(text string) string {
+	return discordTime.ReplaceAllStringFunc(text, func(s string) string {
+		seconds, err := strconv.ParseInt(discordTime.FindStringSubmatch(s)[1], 10, 64)
+		if err != nil {
+			return s // too large for a time
+		}
+		return time.Unix(seconds, 0).UTC().Format("15:04:05 UTC")
+	})
 }
 
 func (p *play) say(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
@@ -251,7 +268,7 @@ func (p *play) race(ctx context.Context) error {
 	if e.rec.Response.Actor.Person != winner || !strings.Contains(told, "Already decided by "+winner) {
 		return fmt.Errorf("%s decided %s, and %s read %q", e.rec.Response.Actor.Person, e.rec.State, loser, told)
 	}
-	p.say("   ✓ %s was first; %s reads: %s", winner, loser, told)
+	p.say("   ✓ %s was first; %s reads: %s", winner, loser, strings.TrimSpace(plainTimes(told)))
 	_, err = p.end(ctx, s, e.rec.State, winner)
 	return err
 }

@@ -50,20 +50,25 @@ func until[T any](ctx context.Context, t *chromedp.Target, selector, function st
 	}
 }
 
-// Seen waits until an element is visible.
-func Seen(selector string) Action {
+// done returns an action that waits until a function of the elements returns
+// true. Until then, the function returns null.
+func done(selector, function string) Action {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := until[bool](ctx, t, selector, "all.some("+visible+") || null")
+		_, err := until[bool](ctx, t, selector, function)
 		return chromedp.Void{}, err
 	}
 }
 
+// Seen waits until an element is visible.
+func Seen(selector string) Action { return done(selector, "all.some("+visible+") || null") }
+
 // Gone waits until the page has no such element.
-func Gone(selector string) Action {
-	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := until[bool](ctx, t, selector, "all.length === 0 || null")
-		return chromedp.Void{}, err
-	}
+func Gone(selector string) Action { return done(selector, "all.length === 0 || null") }
+
+// Set waits until a field is visible, and sets its value without an event.
+func Set(selector, value string) Action {
+	quoted, _ := json.Marshal(value) // a string always has an encoding
+	return done(selector, "((e) => e ? (e.value = "+string(quoted)+", true) : null)(all.find("+visible+"))")
 }
 
 // Click waits until an element is visible and nothing covers it, and clicks its
@@ -89,9 +94,9 @@ func Click(selector string) Action {
 // Type waits until a field is visible, moves the focus to it, and types a text
 // with the keyboard.
 func Type(selector, text string) Action {
+	focus := done(selector, "((e) => e ? (e.focus(), true) : null)(all.find("+visible+"))")
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := until[bool](ctx, t, selector, `((e) => e ? (e.focus(), true) : null)(all.find(`+visible+`))`)
-		if err != nil {
+		if _, err := focus(ctx, t); err != nil {
 			return chromedp.Void{}, err
 		}
 		return chromedp.KeyEvent(text)(ctx, t)
