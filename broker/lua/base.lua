@@ -93,3 +93,10 @@ local function audit(id, kind, agent, session, state, data)
   end
   return n, link
 end
+
+-- Appends a transition to the events and to the audit log, where its type is
+-- what. Returns the number and the link of the entry.
+local function journal(r, kind, state, data, what)
+  event(r, kind, state, what ~= 'decision' and data or '')
+  return audit(r.id, what, r.ag, r.se, state, data)
+end
