@@ -59,6 +59,9 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	if err := c.fixPartitions(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.startJournals(ctx); err != nil {
+		return nil, err
+	}
 	if _, ok := c.client.(*redis.ClusterClient); ok {
 		for range c.partitions {
 			c.queues = append(c.queues, newQueue(c.client, 0, 1))
@@ -157,10 +160,10 @@ func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Scrip
 // transitionKeys returns the keys that all scripts that change an interaction
 // take; see lua/base.lua.
 func (c *core) transitionKeys(id bridge.ID) []string {
-	p := id.Partition()
+	p, nothing := id.Partition(), c.keys.unused(id.Partition())
 	return []string{
-		c.keys.record(id), c.keys.deadlines(p), c.keys.outbox(p), c.keys.jobs(p), c.keys.events(p), c.keys.nodes(p),
-		c.keys.late(p), c.keys.audit(p), c.keys.auditHead(p), c.keys.open(p),
+		c.keys.record(id), c.keys.deadlines(p), c.keys.outbox(p), c.keys.jobs(p), c.keys.journal(p), c.keys.nodes(p),
+		c.keys.late(p), nothing, nothing, c.keys.open(p),
 	}
 }
 

@@ -14,7 +14,7 @@ var luaFiles embed.FS
 // scripts holds the compiled Lua files. The header of each file lists its keys
 // and arguments.
 type scripts struct {
-	open, settle, expire, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote, inbox, wake, seal, swap *redis.Script
+	open, settle, expire, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote, inbox, wake, seal, trim, swap *redis.Script
 }
 
 // loadScripts compiles the files. Scripts that only resolve or deliver what is
@@ -38,7 +38,7 @@ func loadScripts(flags bool) (scripts, error) {
 		open: load("open", false), settle: load("settle", true), expire: load("expire", true), mark: load("mark", true), await: load("await", true), beat: load("beat", true),
 		claim: load("claim", true), release: load("release", true), lease: load("lease", true),
 		audit: load("audit", true), grant: load("grant", false), stop: load("stop", true), report: load("report", false), vote: load("vote", true), inbox: load("inbox", false),
-		wake: load("wake", true), seal: load("seal", true), swap: load("swap", true),
+		wake: load("wake", true), seal: load("seal", true), trim: load("trim", true), swap: load("swap", true),
 	}, failed
 }
 

@@ -21,5 +21,4 @@ for _, r in ipairs(records) do
   end
 end
 if #all > 0 then call('ZREM', KEYS[2], unpack(all)) end
-if all.head then call('HSET', KEYS[9], 'n', all.head[1], 'l', all.head[2]) end
 return over

@@ -97,8 +97,8 @@ end
 -- Resolves a pending interaction, with everything that follows from it, in one
 -- step.
 local function finish(r, state, res, at, nonce)
-  local n, link = journal(r, 'interaction_response', state, res, 'decision')
-  local set = {'st', state, 'res', res, 'at', ms(at), 'n', nonce, 'rev', ms(r.rev + 1), 'an', n, 'al', link}
+  local entry = journal(r, 'interaction_response', state, res, 'decision')
+  local set = {'st', state, 'res', res, 'at', ms(at), 'n', nonce, 'rev', ms(r.rev + 1), 'an', entry}
   local waited = wake(r)
   if state == 'answered' or state == 'approved' or state == 'denied' then
     if r.q then
