@@ -17,13 +17,15 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Durat
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *Duration) UnmarshalJSON(b []byte) error {
-	if n, err := strconv.ParseFloat(string(b), 64); err == nil {
-		*d = Duration(n * float64(time.Second))
-		return nil
-	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return Errorf(CodeInvalid, "duration: must be a string such as \"5m\" or a number of seconds")
+	s, plain := plainString(b)
+	if !plain {
+		if n, err := strconv.ParseFloat(string(b), 64); err == nil {
+			*d = Duration(n * float64(time.Second))
+			return nil
+		}
+		if err := json.Unmarshal(b, &s); err != nil {
+			return Errorf(CodeInvalid, "duration: must be a string such as \"5m\" or a number of seconds")
+		}
 	}
 	v, err := timespan.Parse(s)
 	if err != nil {
@@ -31,4 +33,19 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	}
 	*d = Duration(v)
 	return nil
+}
+
+// plainString returns the text of a JSON string of printable ASCII without
+// escapes. It reports false for any other value.
+func plainString(b []byte) (string, bool) {
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return "", false
+	}
+	b = b[1 : len(b)-1]
+	for _, c := range b {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return "", false
+		}
+	}
+	return string(b), true
 }

@@ -66,7 +66,11 @@ func (id ID) Time() time.Time {
 // Short returns the last digits of the ID for people to read. They are not
 // unique.
 func (id ID) Short() string {
-	s := strings.ReplaceAll(string(id), "-", "")
+	s := string(id)
+	if n := len(s) - 8; n >= 0 && strings.IndexByte(s[n:], '-') < 0 {
+		return s[n:]
+	}
+	s = strings.ReplaceAll(s, "-", "")
 	if len(s) < 8 {
 		return s
 	}

@@ -1,8 +1,6 @@
 package bridge
 
 import (
-	"bytes"
-	"encoding/json"
 	"reflect"
 	"strings"
 )
@@ -21,15 +19,8 @@ const memberOrder = `
 	policy_version request_key proof`
 
 // MarshalJSON implements json.Marshaler. It writes one flat object.
-func (i Interaction) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // the caller's encoder decides
-	if err := enc.Encode(i.Flat()); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
+// The caller's encoder decides on escapes.
+func (i Interaction) MarshalJSON() ([]byte, error) { return EncodeJSON(&i) }
 
 // Flat returns a value with the same JSON as the interaction. It encodes
 // faster, because encoding/json parses the result of MarshalJSON again.

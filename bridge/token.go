@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"hash"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 )
@@ -111,8 +113,8 @@ const (
 
 // Keyring signs and verifies tokens. It signs with the first key and verifies
 // with all keys, so that tokens on posted messages stay valid after a key
-// rotation.
-type Keyring struct{ keys [][]byte }
+// rotation. It is safe for concurrent use.
+type Keyring struct{ keys []*tokenKey }
 
 // MinKey is the minimum length of a key in bytes.
 const MinKey = 32
@@ -128,45 +130,78 @@ func NewKeyring(keys ...[]byte) (Keyring, error) {
 			return Keyring{}, Errorf(CodeInvalid, "key: %d bytes are too short (at least %d)", len(k), MinKey).WithHint("use random bytes")
 		}
 	}
-	return Keyring{keys: keys}, nil
+	var k Keyring
+	for _, key := range keys {
+		k.keys = append(k.keys, newTokenKey(key))
+	}
+	return k, nil
 }
 
 // Sign returns the token of a control: TokenLength bytes of unpadded base64url.
 func (k Keyring) Sign(c Control) string {
-	raw := make([]byte, 0, tokenBody+tokenMAC)
+	var buf [tokenBody + tokenMAC]byte
+	raw := buf[:0]
 	id, _ := c.Interaction.bytes() // a malformed ID yields a useless token
 	raw = append(raw, byte(c.Action))
 	raw = append(raw, id[:]...)
 	raw = append(raw, byte(c.Destination), byte(c.Question))
 	raw = binary.BigEndian.AppendUint16(raw, uint16(c.Option))
 	raw = append(raw, c.Terms)
-	raw = append(raw, mac(k.keys[0], raw)...)
-	return base64.RawURLEncoding.EncodeToString(raw)
+	sum := k.keys[0].mac(raw)
+	raw = append(raw, sum[:]...)
+	var token [TokenLength]byte
+	base64.RawURLEncoding.Encode(token[:], raw)
+	return string(token[:])
 }
 
 // Verify returns the control of a token that Sign created with one of the keys.
 // It returns CodeForbidden for any other token.
 func (k Keyring) Verify(token string) (Control, error) {
-	bad := Errorf(CodeForbidden, "this control was not made by nod")
 	body, sum, ok := split(token)
-	if !ok {
-		return Control{}, bad
-	}
 	good := false
 	for _, key := range k.keys {
-		good = hmac.Equal(sum, mac(key, body)) || good
+		if ok {
+			want := key.mac(body)
+			good = hmac.Equal(sum, want[:]) || good
+		}
 	}
 	if !good {
-		return Control{}, bad
+		return Control{}, Errorf(CodeForbidden, "this control was not made by nod")
 	}
 	return decodeControl(body), nil
 }
 
-func mac(key, body []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte("nod control v1\x00"))
-	h.Write(body)
-	return h.Sum(nil)[:tokenMAC]
+// A tokenKey computes the MACs of tokens with one key. It reuses hash states
+// that have already taken up the key. It is safe for concurrent use.
+type tokenKey struct{ states sync.Pool }
+
+// tokenDomain ensures that no other MAC with the same key is one of a token.
+const tokenDomain = "nod control v1\x00"
+
+// tokenState is a hash state with the memory for its input and its output.
+type tokenState struct {
+	hash.Hash
+	text [len(tokenDomain) + tokenBody]byte
+	sum  [sha256.Size]byte
+}
+
+func newTokenKey(key []byte) *tokenKey {
+	return &tokenKey{sync.Pool{New: func() any {
+		s := &tokenState{Hash: hmac.New(sha256.New, key)}
+		copy(s.text[:], tokenDomain)
+		return s
+	}}}
+}
+
+// mac returns the MAC of the body of a token, which has tokenBody bytes.
+func (k *tokenKey) mac(body []byte) (out [tokenMAC]byte) {
+	s := k.states.Get().(*tokenState)
+	defer k.states.Put(s)
+	copy(s.text[len(tokenDomain):], body)
+	s.Reset()
+	s.Write(s.text[:])
+	copy(out[:], s.Sum(s.sum[:0]))
+	return out
 }
 
 // PeekAction returns the unverified action of a token, from which an adapter
@@ -217,8 +252,10 @@ func DecodeBase64(s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") {
 		return nil, base64.CorruptInputError(strings.IndexAny(s, "\r\n"))
 	}
-	return base64.RawURLEncoding.Strict().DecodeString(s)
+	return strictBase64.DecodeString(s)
 }
+
+var strictBase64 = base64.RawURLEncoding.Strict()
 
 func decodeControl(body []byte) Control {
 	id, _ := uuid.FromBytes(body[1:17]) // any 16 bytes are a UUID

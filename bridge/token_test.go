@@ -2,6 +2,13 @@ package bridge_test
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -60,6 +67,38 @@ func TestTokens(t *testing.T) {
 			t.Fatal("a truncated token is accepted")
 		}
 	})
+}
+
+// TestTokenBytes checks that a token is the encoded body of its control with the
+// HMAC of the body, even if many goroutines sign with one keyring.
+func TestTokenBytes(t *testing.T) {
+	t.Parallel()
+	keys := keyring(t, "a")
+	id := bridge.ID("01890a5d-ac96-774b-bcce-b302099a8057")
+	raw, err := hex.DecodeString(strings.ReplaceAll(string(id), "-", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			for option := range 500 {
+				body := slices.Concat([]byte{byte(bridge.ActionChoose)}, raw, []byte{2, byte(n), byte(option >> 8), byte(option), 7})
+				h := hmac.New(sha256.New, bytes.Repeat([]byte("a"), bridge.MinKey))
+				h.Write([]byte("nod control v1\x00"))
+				h.Write(body)
+				want := base64.RawURLEncoding.EncodeToString(append(body, h.Sum(nil)[:16]...))
+				c := bridge.Control{Interaction: id, Destination: 2, Action: bridge.ActionChoose, Question: n, Option: option, Terms: 7}
+				if got := keys.Sign(c); got != want {
+					t.Errorf("%+v: %s, want %s", c, got, want)
+				}
+				if got, err := keys.Verify(want); err != nil || got != c {
+					t.Errorf("got %+v, %v; want %+v", got, err, c)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestKeyRotation(t *testing.T) {

@@ -77,6 +77,7 @@ type Broker struct {
 	limits
 	lists
 	events
+	turns
 
 	// Keyring keeps the keys that the daemons share.
 	Keyring *Keyring
@@ -98,7 +99,7 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	b := &Broker{
 		outbox: outbox{c}, lines: lines{c}, deadlines: deadlines{c, h}, drafts: drafts{c}, notes: notes{c}, leases: leases{c},
 		grants: grants{c}, stops: stops{c}, hosts: hosts{c}, reports: reports{c}, memory: memory{c}, mailbox: mailbox{c}, steerings: steerings{c}, presence: presence{c}, auditLog: auditLog{c},
-		links: links{c}, passkeys: passkeys{c}, limits: limits{c}, lists: lists{c}, events: events{c},
+		links: links{c}, passkeys: passkeys{c}, limits: limits{c}, lists: lists{c}, events: events{c}, turns: turns{c},
 		Keyring: &Keyring{c}, core: c, hub: h,
 	}
 	b.records = records{c, h, &b.lists}

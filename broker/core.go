@@ -30,6 +30,7 @@ type core struct {
 	log        *slog.Logger
 	queues     []*queue
 	nudge      chan struct{} // receives when this process stores jobs
+	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
 }
 
@@ -61,6 +62,9 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	}
 	if err := c.startJournals(ctx); err != nil {
 		return nil, err
+	}
+	for p := range c.partitions {
+		c.shared = append(c.shared, c.sharedKeys(p))
 	}
 	if _, ok := c.client.(*redis.ClusterClient); ok {
 		for range c.partitions {
@@ -160,9 +164,19 @@ func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Scrip
 // transitionKeys returns the keys that all scripts that change an interaction
 // take; see lua/base.lua.
 func (c *core) transitionKeys(id bridge.ID) []string {
-	p, nothing := id.Partition(), c.keys.unused(id.Partition())
+	p := id.Partition()
+	if p >= len(c.shared) { // no interaction is there
+		return append([]string{c.keys.record(id)}, c.sharedKeys(p)...)
+	}
+	return append([]string{c.keys.record(id)}, c.shared[p]...)
+}
+
+// sharedKeys returns those of transitionKeys that all interactions of a
+// partition have in common.
+func (c *core) sharedKeys(p int) []string {
+	nothing := c.keys.unused(p)
 	return []string{
-		c.keys.record(id), c.keys.deadlines(p), c.keys.outbox(p), c.keys.jobs(p), c.keys.journal(p), c.keys.nodes(p),
+		c.keys.deadlines(p), c.keys.outbox(p), c.keys.jobs(p), c.keys.journal(p), c.keys.nodes(p),
 		c.keys.late(p), nothing, nothing, c.keys.open(p),
 	}
 }

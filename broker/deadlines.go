@@ -3,14 +3,23 @@ package broker
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+)
+
+// Redis runs one script at a time, and one that ends 100 interactions takes
+// milliseconds. So the size of the scripts and the number of those that are sent
+// at the same time limit how long the calls of others wait.
+const (
+	expireMost    = 100 // interactions per script
+	expireFlight  = 3   // scripts in flight
+	expireCluster = 12  // the same on a Cluster, whose nodes share them
+	expireRounds  = 5   // scripts per partition and call of Expire
 )
 
 // deadlines implements bridge.Deadlines.
@@ -19,70 +28,123 @@ type deadlines struct {
 	hub *hub
 }
 
-// Expire implements bridge.Deadlines. It processes the partitions concurrently,
-// each for as long as more interactions are due.
+// Expire implements bridge.Deadlines. It processes a few partitions at the same
+// time, each for a few scripts, so that all of them make progress.
 func (dl *deadlines) Expire(ctx context.Context, n int) ([]bridge.Expiry, bool, error) {
 	due, now, err := dl.due(ctx, dl.keys.deadlines)
 	if err != nil {
 		return nil, false, err
 	}
+	until := &redis.ZRangeBy{Min: "-inf", Max: strconv.FormatInt(now.UnixMilli(), 10), Count: int64(min(n, expireMost))}
+	flight := expireFlight
+	if len(dl.queues) > 1 {
+		flight = expireCluster
+	}
 	var mu sync.Mutex
 	var over []bridge.Expiry
 	var failed error
 	more := false
+	var next atomic.Int64
 	var wg sync.WaitGroup
-	for _, p := range due {
+	for range min(flight, len(due)) {
 		wg.Go(func() {
-			ended, rest, err := dl.expireDue(ctx, p, n, now)
-			mu.Lock()
-			defer mu.Unlock()
-			over, failed, more = append(over, ended...), errors.Join(failed, err), more || rest
+			for k := next.Add(1); int(k) <= len(due); k = next.Add(1) {
+				ended, rest, err := dl.expireDue(ctx, due[k-1], until)
+				mu.Lock()
+				over, failed, more = append(over, ended...), errors.Join(failed, err), more || rest
+				mu.Unlock()
+			}
 		})
 	}
 	wg.Wait()
-	return over, more, failed
+	return over, more && len(over) > 0, failed
 }
 
-// expireRounds limits how long one partition keeps a caller.
-const expireRounds = 10
-
-// expireDue expires what is due in a partition, n at a time.
-func (dl *deadlines) expireDue(ctx context.Context, partition, n int, now time.Time) (over []bridge.Expiry, more bool, err error) {
-	until := &redis.ZRangeBy{Min: "-inf", Max: strconv.FormatInt(now.UnixMilli(), 10), Count: int64(n)}
+// expireDue expires what is due in a partition, with a limited number of
+// scripts. It returns whether there may be more.
+func (dl *deadlines) expireDue(
+	ctx context.Context, partition int, until *redis.ZRangeBy,
+) (over []bridge.Expiry, more bool, err error) {
+	ids, err := dl.client.ZRangeByScore(ctx, dl.keys.deadlines(partition), until).Result()
 	for range expireRounds {
-		ids, err := dl.client.ZRangeByScore(ctx, dl.keys.deadlines(partition), until).Result()
 		if err != nil || len(ids) == 0 {
 			return over, false, unavailable(err)
 		}
-		ended, err := dl.expire(ctx, partition, ids)
-		if over = append(over, ended...); err != nil || len(ids) < n {
+		var b batch
+		if b, err = dl.expire(ctx, dl.scripts.expirePlain, partition, ids, until); err == nil && len(b.slow) > 0 {
+			plain := b.over
+			b, err = dl.expire(ctx, dl.scripts.expire, partition, b.slow, until)
+			b.over = append(plain, b.over...)
+		}
+		if over = append(over, b.over...); len(b.over) > 0 {
+			dl.poke(partition)
+		}
+		if err != nil || int64(len(ids)) < until.Count {
 			return over, false, err
 		}
+		if len(b.over) == 0 {
+			return over, true, nil // another daemon expires them, or a newer one has to
+		}
+		ids = b.next
 	}
 	return over, true, nil
 }
 
-func (dl *deadlines) expire(ctx context.Context, partition int, ids []string) ([]bridge.Expiry, error) {
+// batch is the result of a script.
+type batch struct {
+	over []bridge.Expiry
+	slow []string // they need the other script
+	next []string // due afterward
+}
+
+// expire runs one of the two scripts, and wakes the callers of this process.
+func (dl *deadlines) expire(
+	ctx context.Context, script *redis.Script, partition int, ids []string, until *redis.ZRangeBy,
+) (batch, error) {
 	keys, args := dl.transitionKeys(bridge.ID(ids[0])), []any{dl.keys.wake(dl.node)}
 	for _, id := range ids {
-		keys, args = append(keys, dl.keys.record(bridge.ID(id))), append(args, id)
+		keys, args = append(keys, dl.keys.recordIn(partition, bridge.ID(id))), append(args, id)
 	}
-	ended, err := dl.run(ctx, partition, dl.scripts.expire, keys, args...).StringSlice()
-	var over []bridge.Expiry
-	var waking []bridge.ID
-	for pair := range slices.Chunk(ended, 2) {
-		if len(pair) == 2 {
-			over = append(over, bridge.Expiry{ID: bridge.ID(pair[0]), State: bridge.State(pair[1])})
-			waking = append(waking, bridge.ID(pair[0]))
+	records, waited := keys[len(keys)-len(ids):], dl.hub.awaited(ids)
+	var reply *redis.Cmd
+	var next *redis.StringSliceCmd
+	reads := make([]*redis.MapStringStringCmd, len(ids))
+	// What callers wait for and what is due next are read in the same pipeline.
+	pipeline := func(run func(redis.Pipeliner) *redis.Cmd) {
+		// The error of each command is in its result.
+		_, _ = dl.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			reply = run(p)
+			for n, key := range records {
+				if waited[n] {
+					reads[n] = p.HGetAll(ctx, key)
+				}
+			}
+			next = p.ZRangeByScore(ctx, dl.keys.deadlines(partition), until)
+			return nil
+		})
+	}
+	pipeline(func(p redis.Pipeliner) *redis.Cmd { return script.EvalSha(ctx, p, keys, args...) })
+	if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") {
+		pipeline(func(p redis.Pipeliner) *redis.Cmd { return script.Eval(ctx, p, keys, args...) })
+	}
+	states, err := reply.StringSlice()
+	if err != nil {
+		return batch{}, unavailable(err)
+	}
+	var b batch
+	var tell []ended
+	for n, state := range states {
+		id := bridge.ID(ids[n])
+		switch state {
+		case "":
+		case "slow":
+			b.slow = append(b.slow, ids[n])
+		default:
+			b.over = append(b.over, bridge.Expiry{ID: id, State: bridge.State(state)})
+			tell = append(tell, ended{id, reads[n]})
 		}
 	}
-	if len(over) > 0 {
-		dl.poke(partition)
-		select {
-		case dl.hub.over <- waking: // the next deadlines do not wait for it
-		case <-ctx.Done():
-		case <-dl.hub.ended:
-		}
-	}
-	return over, unavailable(err)
+	dl.hub.tell(ctx, tell)
+	b.next, err = next.Result()
+	return b, unavailable(err)
 }

@@ -41,7 +41,7 @@ func decodeCurrent(d *decoder, v string) error {
 
 func decodePacked(d *decoder, v string) error {
 	packed := strings.SplitN(v, "|", 4)
-	if len(packed) < 4 || packed[0] != recordVersion {
+	if len(packed) < 4 || packed[0] != storedTimeout && packed[0] != plainTimeout {
 		return bridge.Errorf(bridge.CodeInternal,
 			"the record of interaction %s has the unknown version %q", d.id, packed[0]).
 			WithHint("run the version of nod that wrote it, or a newer one")

@@ -9,10 +9,13 @@
 //	core.go      what the parts share
 //	keys.go      every key: what it holds, its type, and how long it lives
 //	record.go    every field of a record
-//	lua          a script for each transition, with its keys and arguments
+//	lua          a script for each transition, with its keys and arguments; those
+//	             named plain do the usual case with few commands
+//	history.go   lists of ended requests, from the event streams
 //	open.go, settle.go, mark.go, vote.go    the callers of the scripts
 //	hub.go, await.go                        callers that wait
 //	outbox.go, deadlines.go                 jobs and deadlines
+//	line.go, turns.go                       the order and the pace of messages
 //
 // # Keys
 //
@@ -39,6 +42,12 @@
 // data that is in the record is not stored in the event, a job that no one has
 // tried is only a member of the outbox, and an interaction is pending if it has
 // a deadline.
+//
+// The usual timeout has a short script of its own, expire_plain.lua, which
+// answers "slow" for everything that needs expire.lua. The records that callers
+// of this process wait for are read in the same pipeline, and decoded elsewhere.
+// Few of these scripts run at the same time, because the calls of others wait
+// for each.
 //
 // # Failure
 //

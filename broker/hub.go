@@ -24,6 +24,7 @@ const (
 	aliveFor     = 10 * time.Second // how long the waiters of a daemon count after its last beat
 	leaveTimeout = time.Second
 	overWaiting  = 16               // batches
+	overReaders  = 2                // goroutines that decode records at once
 	reservedFor  = 10 * time.Second // how long a caller may take from opening to waiting
 )
 
@@ -31,8 +32,8 @@ const (
 type hub struct {
 	*core
 	cancel context.CancelFunc
-	ended  <-chan struct{}  // closed when the hub is closed
-	over   chan []bridge.ID // interactions that this process has expired
+	ended  <-chan struct{} // closed when the hub is closed
+	over   chan []ended    // interactions that this process has expired
 	done   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -60,7 +61,7 @@ type reservation struct {
 
 func newHub(c *core) *hub {
 	return &hub{
-		core: c, over: make(chan []bridge.ID, overWaiting),
+		core: c, over: make(chan []ended, overWaiting),
 		waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{},
 		since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{},
 	}
@@ -73,7 +74,9 @@ func (h *hub) start(v *verifier) {
 	h.cancel, h.ended = cancel, ctx.Done()
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
-	h.done.Go(func() { h.tellOver(ctx) })
+	for range overReaders {
+		h.done.Go(func() { h.tellOver(ctx) })
+	}
 	h.done.Go(func() { v.run(ctx) })
 	if w := watchCluster(h.client); w != nil {
 		h.done.Go(func() { w.run(ctx) })
@@ -195,31 +198,58 @@ func (h *hub) follow(partition int, now string) {
 	h.since[partition] = strconv.FormatInt(n-1, 10) + "-0"
 }
 
-// tellOver wakes the callers of this process whose interactions it has expired.
+// ended is an interaction that this process has expired, and its record since if
+// a caller of this process waited for it before.
+type ended struct {
+	id     bridge.ID
+	record *redis.MapStringStringCmd // may be nil
+}
+
+// tell wakes the callers of this process whose interactions it has expired. The
+// records are decoded elsewhere, so that the next deadlines do not wait for it.
+func (h *hub) tell(ctx context.Context, over []ended) {
+	select {
+	case h.over <- over:
+	case <-ctx.Done():
+	case <-h.ended:
+	}
+}
+
 func (h *hub) tellOver(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case ids := <-h.over:
-			ids = slices.DeleteFunc(ids, func(id bridge.ID) bool { return !h.awaited(id) })
-			records, err := h.loadAll(ctx, ids)
-			for k, id := range ids {
-				if err != nil {
-					h.wake(id, nil) // its callers read it themselves
-				} else {
-					h.wake(id, records[k])
-				}
+		case over := <-h.over:
+			for _, e := range over {
+				h.wake(e.id, e.read())
 			}
 		}
 	}
 }
 
-// awaited reports whether a caller of this process waits for an interaction.
-func (h *hub) awaited(id bridge.ID) bool {
+// read returns the record, or nil if the caller has to read it.
+func (e ended) read() *bridge.Record {
+	if e.record == nil {
+		return nil
+	}
+	rec, err := readRecord(e.id, e.record)
+	if err != nil {
+		return nil
+	}
+	return &rec
+}
+
+// awaited reports for each interaction whether a caller of this process waits
+// for it.
+func (h *hub) awaited(ids []string) []bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.waiters[id]) > 0
+	out := make([]bool, len(ids))
+	for n, id := range ids {
+		out[n] = len(h.waiters[bridge.ID(id)]) > 0
+	}
+	return out
 }
 
 // wake wakes the callers that wait for an interaction, with its record, which

@@ -76,7 +76,8 @@ func (k requestKeys) batch(p int, agent, session, route string) string {
 	return k.in(p, "b:"+agent+"/"+session+"/"+route)
 }
 
-// all is a sorted set of every ID by creation, in ms. Tidy removes IDs that
+// all is a sorted set of IDs by creation, in ms. Older versions wrote it; nod
+// reads it for what is older than the event stream, and Tidy removes IDs that
 // have outlived their retention.
 func (k requestKeys) all(p int) string { return k.in(p, "all") }
 
@@ -250,6 +251,16 @@ func (k sharedKeys) lease(name string) string { return k.prefix + ":l:" + name }
 // line is a list of the IDs of the cards of one agent that a destination will
 // show, in order. It lives for ten minutes after the last opening.
 func (k sharedKeys) line(line string) string { return k.prefix + ":line:" + hashed(line)[:16] }
+
+// turns are the keys of a rate limit of a platform, which live for a day after
+// the last call: a hash with its state, see lua/turn.lua, and sorted sets of
+// the turns by time, of the posts and of the edits that wait by their order, and
+// of all that wait by the time when each asks again. All limits of a platform
+// are in one slot of a Cluster.
+func (k sharedKeys) turns(platform, line string) []string {
+	of := k.prefix + ":{turns " + platform + "}:" + line + ":"
+	return []string{of + "s", of + "t", of + "p", of + "e", of + "a"}
+}
 
 // rate is a string, the number of requests of an agent in a minute. It lives
 // for two minutes.

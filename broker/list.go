@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -28,6 +29,8 @@ type place struct {
 }
 
 func (p place) before(q place) bool { return p.ms > q.ms || p.ms == q.ms && p.id > q.id }
+
+func (p place) compare(q place) int { return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(q.id, p.id)) }
 
 // later returns the place that is later in a list.
 func later(p, q place) place {
@@ -64,12 +67,13 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 		return bridge.List{}, err
 	}
 	if !f.Until.IsZero() {
-		at = later(at, place{ms: f.Until.UnixMilli()})
+		at = later(at, place{ms: f.Until.Add(eventLag).UnixMilli()})
 	}
+	past := newHistory(ls.core, at)
 	out, last := bridge.List{Items: []bridge.Record{}}, place{}
 	most := min(listBatch, limit+1) // usually enough; if the filter drops some, more are read at a time
 	for {
-		places, err := ls.newest(ctx, f, at, most)
+		places, err := ls.newest(ctx, f, past, at, most)
 		if err != nil || len(places) == 0 {
 			return out, err
 		}
@@ -93,20 +97,26 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 				out.Next = last.String()
 				return out, nil
 			}
-			if f.Match(*r) {
+			if within(f, r.Interaction.Created) && f.Match(*r) {
 				out.Items, last = append(out.Items, *r), at
 			}
 		}
 	}
 }
 
-// newest returns the next places after at, merged from the indexes that can
-// hold matches of the filter. It returns none at the end.
-func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, at place, most int) ([]place, error) {
-	var names []string
+// within reports whether a request was opened in the time of a filter.
+func within(f bridge.ListFilter, created time.Time) bool {
+	ms := created.UnixMilli()
+	return (f.Since.IsZero() || ms >= f.Since.UnixMilli()) && (f.Until.IsZero() || ms < f.Until.UnixMilli())
+}
+
+// newest returns the next places after at that can hold matches of the filter:
+// from the index of a session, from the deadlines, or from the history. It
+// returns none at the end.
+func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, past *history, at place, most int) ([]place, error) {
 	switch {
 	case f.Session != "" && f.Agent != "":
-		names = []string{ls.keys.session(ls.partition(f.Session, ""), f.Agent, f.Session)}
+		return ls.ofSession(ctx, f, at, most)
 	case f.State == bridge.StatePending:
 		due, err := ls.pending(ctx)
 		if err != nil {
@@ -118,39 +128,24 @@ func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, at place, most
 		}
 		return first(slices.DeleteFunc(all, func(q place) bool { return !at.before(q) }), most), nil
 	default:
-		for p := range ls.partitions {
-			names = append(names, ls.keys.all(p))
-		}
+		return past.next(ctx, most)
 	}
-	cmds := make([]*redis.ZSliceCmd, len(names))
-	_, err := ls.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for k, name := range names {
-			cmds[k] = p.ZRevRangeByScoreWithScores(ctx, name, &redis.ZRangeBy{Max: strconv.FormatInt(at.ms, 10), Min: "-inf", Count: listBatch})
-		}
-		return nil
-	})
+}
+
+// ofSession returns the next places after at of a session.
+func (ls *lists) ofSession(ctx context.Context, f bridge.ListFilter, at place, most int) ([]place, error) {
+	key := ls.keys.session(ls.partition(f.Session, ""), f.Agent, f.Session)
+	until := &redis.ZRangeBy{Max: strconv.FormatInt(at.ms, 10), Min: "-inf", Count: listBatch}
+	found, err := ls.client.ZRevRangeByScoreWithScores(ctx, key, until).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	var all []place
-	for _, c := range cmds {
-		for _, z := range c.Val() {
-			if q := (place{int64(z.Score), z.Member.(string)}); at.before(q) {
-				all = append(all, q)
-			}
-		}
-	}
-	return first(all, most), nil
+	return first(slices.DeleteFunc(indexed(found), func(q place) bool { return !at.before(q) }), most), nil
 }
 
 // first sorts places and returns the first of them.
 func first(all []place, most int) []place {
-	slices.SortFunc(all, func(x, y place) int {
-		if x.before(y) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, place.compare)
 	return all[:min(most, len(all))]
 }
 

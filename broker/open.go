@@ -66,11 +66,21 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 	if i.Join {
 		join = "1"
 	}
-	also := op.lines.join(ctx, o)
+	also, e := op.lines.join(ctx, o), op.encode(o)
+	if usual(o) {
+		now, err := op.openPlain(ctx, o, e, also)
+		if err != nil {
+			return bridge.Record{}, false, unavailable(err)
+		}
+		if now != slow {
+			return op.opened(ctx, o, now)
+		}
+		also = nil
+	}
 	for range openTries {
-		args := op.openArgs(o, join, first)
+		args := op.openArgs(o, e, join, first)
 		keys := append(op.transitionKeys(i.ID),
-			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.all(p), op.keys.session(p, i.Agent, i.Session), op.keys.stopped(p))
+			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.session(p, i.Agent, i.Session), op.keys.stopped(p))
 		if rare(o) {
 			keys = append(keys, op.keys.recordIn(p, i.Previous), op.keys.recordIn(p, i.Root),
 				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), op.keys.batch(p, i.Agent, i.Session, i.Route),
@@ -178,29 +188,18 @@ func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error)
 }
 
 // openArgs returns the arguments of open.lua; its header describes them.
-func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
+func (op *openings) openArgs(o bridge.Opening, e encoded, join string, first bridge.ID) []any {
 	i := o.Interaction
-	afterHold, channel := []byte{}, ""
-	if i.Session != "" || o.Timeout.State == bridge.StatePending {
-		afterHold = data(o.AfterHold) // only such interactions can be held
-	}
-	if o.Awaited {
-		channel = op.keys.wake(op.node)
-	}
 	var step any = ""
 	if len(i.Steps) > 0 {
 		step = time.Duration(i.Steps[0].After).Milliseconds()
 	}
-	stoppable := ""
-	if o.Stoppable && i.Session != "" {
-		stoppable = i.Agent + ownerMark + i.Session
-	}
 	args := []any{
-		string(i.ID), o.RequestDigest, data(i.Flat()), i.Deadline.Sub(i.Created).Milliseconds(),
-		string(o.Timeout.State), data(o.Timeout),
+		string(i.ID), o.RequestDigest, e.interaction, i.Deadline.Sub(i.Created).Milliseconds(),
+		string(o.Timeout.State), e.timeout,
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
-		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), afterHold,
-		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), step, stoppable,
+		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), e.afterHold,
+		flag(o.IdempotencyKey != ""), e.channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), step, stoppable(o),
 	}
 	if rare(o) {
 		args = append(args, data(moreOf(o, join, first)))

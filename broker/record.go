@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ var recordFields = []recordField{
 	{fieldResponse, "JSON", "the response", decodeResponse},
 	{"n", "text", "the nonce of the settlement that won", nil},
 	{"nw", "flag", "no one waited for the response when it came", decodeUnawaited},
-	{"to", "JSON", "the response at the deadline", nil},
+	{"to", "JSON", "the response at the deadline; see unanswered", nil},
 	{"tq", "JSON", "the response at the end of the hold", nil},
 	{"esc", "JSON", "the interaction once escalated; absent unless it will escalate", nil},
 	{"en", "number", "the number of destinations once escalated", nil},
@@ -88,9 +89,45 @@ var decoded, numbered = func() ([]recordField, map[byte]recordField) {
 	return one, many
 }()
 
-// recordVersion is the version of the records that the scripts write; see pack
-// in lua/base.lua. A record of an unknown version is refused.
-const recordVersion = "1"
+// Versions of the records that the scripts write; see pack in lua/lib.lua. A
+// record of another version is refused.
+const (
+	// storedTimeout is the version of a record with the response at its
+	// deadline. Before version 2, all had it.
+	storedTimeout = "1"
+	// plainTimeout is that of a record without it: it is the usual one, which
+	// the scripts make from the interaction.
+	plainTimeout = "2"
+)
+
+// noTime is the zero time in JSON.
+const noTime = "0001-01-01T00:00:00Z"
+
+// The parts of the usual response at the deadline, in JSON, before its time and
+// before its digest.
+var silence, silenceDigest, _ = strings.Cut(strings.TrimSuffix(string(data(bridge.Response{
+	State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{},
+})), `"}`), noTime)
+
+// unanswered returns the usual response at the deadline of an encoded
+// interaction, as the function of this name in lua/base.lua does. An opening
+// omits the response only if it is the same.
+func unanswered(interaction []byte) []byte {
+	at, digest := lastMember(interaction, "deadline", noTime), lastMember(interaction, "digest", "")
+	return []byte(silence + at + silenceDigest + digest + `"}`)
+}
+
+// lastMember returns the last string with a name in JSON. A name in the input of
+// a tool may look the same: then it is not the interaction's own.
+func lastMember(object []byte, name, absent string) string {
+	begin := []byte(`"` + name + `":"`)
+	if at := bytes.LastIndex(object, begin); at >= 0 {
+		if value, _, found := bytes.Cut(object[at+len(begin):], []byte(`"`)); found {
+			return string(value)
+		}
+	}
+	return absent
+}
 
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	if f[fieldOpened] == "" {

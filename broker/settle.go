@@ -19,9 +19,13 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	reply, fields := oc.runAndRead(ctx, s.ID, oc.scripts.settle,
-		string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect))
+	args := []any{string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect)}
+	reply, fields := oc.runAndRead(ctx, s.ID, oc.scripts.settlePlain, args...)
 	verdict, err := reply.Text()
+	if verdict == slow {
+		reply, fields = oc.runAndRead(ctx, s.ID, oc.scripts.settle, args...)
+		verdict, err = reply.Text()
+	}
 	if err != nil {
 		oc.hub.wake(s.ID, nil) // it may have been settled anyway
 		return bridge.Record{}, false, unavailable(err)

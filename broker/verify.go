@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type verifier struct {
 	settle func(context.Context, bridge.Settlement) (bridge.Record, bool, error)
 
 	mu     sync.Mutex
-	recent []settled // oldest first
+	recent []*settled // oldest first
 }
 
 type settled struct {
@@ -38,7 +39,7 @@ type settled struct {
 func (v *verifier) add(s bridge.Settlement) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.recent = append(v.recent, settled{Settlement: s, at: time.Now().Add(verifyAfter)})
+	v.recent = append(v.recent, &settled{Settlement: s, at: time.Now().Add(verifyAfter)})
 }
 
 // run checks settlements until ctx ends.
@@ -50,19 +51,19 @@ func (v *verifier) run(ctx context.Context) {
 	}
 }
 
-func (v *verifier) due() []settled {
+func (v *verifier) due() []*settled {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now, n := time.Now(), 0
 	for n < len(v.recent) && v.recent[n].at.Before(now) {
 		n++
 	}
-	due := append([]settled(nil), v.recent[:n]...)
-	v.recent = v.recent[n:]
+	due := slices.Clone(v.recent[:n])
+	v.recent = slices.Delete(v.recent, 0, n)
 	return due
 }
 
-func (v *verifier) look(ctx context.Context, due []settled) {
+func (v *verifier) look(ctx context.Context, due []*settled) {
 	states := make([]*redis.SliceCmd, len(due))
 	// The error of each command is in its result.
 	_, _ = v.client.Pipelined(ctx, func(p redis.Pipeliner) error {

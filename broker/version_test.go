@@ -12,11 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-var record = flag.Bool("record", false, "rewrite testdata/records-1.json; only before a release has written such records")
+var record = flag.Bool("record", false, "rewrite testdata/records-2.json; only before a release has written such records")
 
 // stored is a record, both as stored in Redis and as read by nod.
 type stored struct {
@@ -26,18 +29,25 @@ type stored struct {
 	Read   json.RawMessage   `json:"read"`
 }
 
-const fixture = "records-1.json"
-
-// TestOldRecords checks that records of the first version are read correctly.
-// The file with them must not change.
+// TestOldRecords checks that records of each version are read correctly. The
+// files with them must not change.
 func TestOldRecords(t *testing.T) {
 	t.Parallel()
+	if *record {
+		recordAll(t, filepath.Join("testdata", "records-2.json"))
+	}
+	for _, name := range []string{"records-1.json", "records-2.json"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			readAll(t, filepath.Join("testdata", name))
+		})
+	}
+}
+
+func readAll(t *testing.T, path string) {
+	t.Helper()
 	c := redistest.Start(t).Client(t)
 	b := newBroker(t, c, "n")
-	path := filepath.Join("testdata", fixture)
-	if *record {
-		recordAll(t, path)
-	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -104,12 +114,19 @@ func recordAll(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 	}
-	pending := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(bridge.MaxTimeout) })
+	usual := func(life time.Duration) bridge.Record {
+		t.Helper()
+		o := silent(opening(t, b, "", func(i *bridge.Interaction) { i.Deadline = i.Created.Add(life) }))
+		r, _, err := b.Open(t.Context(), o)
+		must(r, err)
+		return r
+	}
+	pending := usual(bridge.MaxTimeout)
 	keep("pending", pending.Interaction.ID)
 	must(b.Mark(t.Context(), pending.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1.1", Thread: "1.0"}, Revision: 1}}))
 	must(b.Mark(t.Context(), pending.Interaction.ID, bridge.Mark{Joined: true}))
 	keep("posted and joined", pending.Interaction.ID)
-	approved := open(t, b, nil)
+	approved := usual(time.Minute)
 	if _, _, err := b.Settle(t.Context(), yes(approved.Interaction.ID, "U1")); err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +136,12 @@ func recordAll(t *testing.T, path string) {
 	}
 	must(b.Mark(t.Context(), approved.Interaction.ID, bridge.Mark{Completed: &bridge.Completion{Result: "done"}}))
 	keep("delivered and completed", approved.Interaction.ID)
-	failed := open(t, b, nil)
+	failed := usual(time.Minute)
 	must(b.Mark(t.Context(), failed.Interaction.ID, bridge.Mark{Failed: &bridge.Failed{Reason: "not in channel"}}))
 	keep("failed at a destination", failed.Interaction.ID)
+	expired := usual(time.Millisecond)
+	expire(t, b, expired.Interaction.ID)
+	keep("expired", expired.Interaction.ID)
 	raw, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +168,7 @@ func TestNewerRecords(t *testing.T) {
 	id := newer.Interaction.ID
 	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
 	packed := c.HGet(t.Context(), key, "c").Val()
-	if err := c.HSet(t.Context(), key, "c", "2"+packed[1:]).Err(); err != nil {
+	if err := c.HSet(t.Context(), key, "c", "3"+packed[1:]).Err(); err != nil {
 		t.Fatal(err)
 	}
 	before := c.HGetAll(t.Context(), key).Val()
@@ -158,27 +178,77 @@ func TestNewerRecords(t *testing.T) {
 	if _, won, err := b.Settle(t.Context(), yes(id, "U1")); err == nil || won {
 		t.Errorf("it is settled: %v, %v", won, err)
 	}
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		if _, _, err := b.Expire(t.Context(), 100); err != nil {
-			t.Logf("expire: %v", err)
-		}
-		r, err := b.Load(t.Context(), known.Interaction.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.State == bridge.StateExpired {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("a record of a newer nod blocks the timeout of another one")
-		}
-		bridge.Pause(t.Context(), 20*time.Millisecond)
-	}
+	expire(t, b, known.Interaction.ID) // the other does not block it
 	if after := c.HGetAll(t.Context(), key).Val(); !maps.Equal(before, after) {
 		t.Errorf("it was changed from %v to %v", before, after)
 	}
 	if c.ZScore(t.Context(), fmt.Sprintf("nod:{%d}:dl", id.Partition()), string(id)).Val() == 0 {
 		t.Error("its deadline was removed: the newer nod would never resolve it")
 	}
+}
+
+// silent gives an opening the usual response at its deadline.
+func silent(o bridge.Opening) bridge.Opening {
+	o.Timeout = bridge.Response{
+		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: o.Interaction.Deadline, Digest: o.Interaction.Digest,
+	}
+	return o
+}
+
+// expire waits until an interaction has expired.
+func expire(t *testing.T, b *broker.Broker, id bridge.ID) bridge.Record {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; bridge.Pause(t.Context(), 20*time.Millisecond) {
+		if _, _, err := b.Expire(t.Context(), 100); err != nil {
+			t.Logf("expire: %v", err)
+		}
+		r, err := b.Load(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.State == bridge.StateExpired {
+			return r
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not expire", id)
+		}
+	}
+}
+
+// TestUsualTimeout checks that the usual response at the deadline is not stored
+// while a request is pending, and that its end has all of it, byte for byte.
+func TestUsualTimeout(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b := newBroker(t, c, "n")
+		for name, change := range map[string]func(*bridge.Opening){
+			"2": func(*bridge.Opening) {},
+			"1": func(o *bridge.Opening) { o.Timeout.Reason = "no one answered in time" },
+		} {
+			o := silent(opening(t, b, "", func(i *bridge.Interaction) {
+				i.Deadline, i.Approval.Input = i.Created.Add(50*time.Millisecond), json.RawMessage(`{"digest":"x","deadline":"y"}`)
+			}))
+			change(&o)
+			if _, _, err := b.Open(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			id := o.Interaction.ID
+			key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+			fields := c.HGetAll(t.Context(), key).Val()
+			if version := fields["c"][:1]; version != name || (fields["to"] == "") != (name == "2") {
+				t.Errorf("the record has version %s, want %s, and the response %q", version, name, fields["to"])
+			}
+			r := expire(t, b, id)
+			want, err := bridge.EncodeJSON(o.Timeout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.HGet(t.Context(), key, "res").Val(); got != string(want) {
+				t.Errorf("the response is\n%s\nand not\n%s", got, want)
+			}
+			if r.Response == nil || r.Response.Digest != o.Interaction.Digest || r.Response.Reason != o.Timeout.Reason {
+				t.Errorf("the response is read as %+v", r.Response)
+			}
+		}
+	})
 }

@@ -1,24 +1,26 @@
 package platforms
 
 import (
+	"cmp"
 	"context"
-	"sync"
+	"errors"
+	"log/slog"
+	"slices"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Rank is the priority of a send on a channel that is rate limited.
+// Rank is the priority of a call on a channel that is rate limited.
 type Rank int
 
-// The ranks, from the highest priority to the lowest.
+// The ranks of posts, from the highest priority to the lowest, and the rank of
+// edits, which alternate with posts.
 const (
-	RankEdit   Rank = iota // an update of a card, such as an outcome or a vote
+	RankRest   Rank = iota // the rest of a text or card that people see in part
 	RankAsk                // a card that needs a response
 	RankNotice             // a card that needs no response
-	ranks
+	RankEdit               // an update of a card, such as an outcome or a vote
 )
 
 // NextTurn returns the turn of the next message of an interaction, after sent
@@ -26,7 +28,7 @@ const (
 // another one begins.
 func NextTurn(i bridge.Interaction, sent int) Turn {
 	if sent > 0 {
-		return Turn{Key: "rest " + string(i.ID), Rank: RankEdit}
+		return Turn{Key: "rest " + string(i.ID), Rank: RankRest}
 	}
 	return Turn{Key: string(i.ID), Rank: RankOf(i)}
 }
@@ -39,140 +41,122 @@ func RankOf(i bridge.Interaction) Rank {
 	return RankAsk
 }
 
-// Turn identifies a send and its priority.
+// Turn identifies a call and its priority.
 type Turn struct {
-	Key  string // identifies the send when it is retried
-	Rank Rank
+	Key   string // identifies the call when it is retried
+	Rank  Rank
+	Calls int // calls that are made together; zero means one
 }
 
-// Pacer keeps the sends to each channel below the rate limit of a platform.
-// Holds that the platform imposes apply on top. A send that has to wait longer
-// than a second gets a place in the line and is retried at that time. So every
-// send gets its turn, and a higher rank goes first. It is safe for concurrent
-// use.
+// ErrAllChannels is wrapped by an error that limits the rate of the calls to all
+// channels.
+var ErrAllChannels = errors.New("all channels are rate limited")
+
+// Pacer keeps the calls to each channel within the rate limits of a platform.
+// It shares them with the pacers of all daemons that have the same store. Holds
+// that the platform imposes apply on top. A call that has to wait longer than
+// bridge.WaitForTurn keeps its place and is retried later. A Pacer is safe for
+// concurrent use.
 type Pacer struct {
-	every time.Duration
-	burst int
-
-	mu       sync.Mutex
-	channels map[string]*line
+	o Pace
 }
 
-// line holds the waiting sends of a channel.
-type line struct {
-	limiter *rate.Limiter
-	held    time.Time
-	next    [ranks]time.Time     // end of the line for each rank
-	moved   [ranks]time.Time     // end of the sends that were moved behind a higher rank
-	places  map[string]time.Time // times of the sends to be retried, by key
+// Pace configures a Pacer.
+type Pace struct {
+	Platform string // the configured name
+	// Turns has the state of the limits. If it is nil, no call waits.
+	Turns bridge.Turns
+	// Channel has the limits of each channel, at least one. Their Lines are
+	// prefixes of the ID of the channel.
+	Channel []bridge.Limit
+	// All has the limits of all channels together.
+	All []bridge.Limit
+	// Off means that only the holds of the platform apply.
+	Off bool
+	Log *slog.Logger
 }
 
+// NewPacer returns a pacer.
+func NewPacer(o Pace) *Pacer {
+	o.Channel, o.All = slices.Clone(o.Channel), slices.Clone(o.All)
+	for _, limits := range [][]bridge.Limit{o.Channel, o.All} {
+		for n := range limits {
+			limits[n].Margin = min(limits[n].Period/marginPart, mostMargin)
+			if o.Off {
+				limits[n].Calls = 0
+			}
+		}
+	}
+	return &Pacer{o}
+}
+
+// Calls take different times to reach a platform. If that time differs by less
+// than the margin, they stay within the limit.
 const (
-	// patience is the longest time for which Wait blocks. A longer delay is
-	// returned to the outbox, which does other work in the meantime.
-	patience = time.Second
-	// lost is the time after which a place is given up if its send is not
-	// retried.
-	lost = time.Minute
+	mostMargin = 250 * time.Millisecond
+	marginPart = 50 // of the period
 )
 
-// NewPacer returns a pacer of one send per channel and interval, after a burst.
-// With off, it applies only the holds that the platform imposes.
-func NewPacer(every time.Duration, burst int, off bool) *Pacer {
-	if off {
-		every = 0
-	}
-	return &Pacer{every: every, burst: burst, channels: map[string]*line{}}
-}
+// unnamedHold is the hold after an error that limits the rate without a time to
+// wait.
+const unnamedHold = time.Second
 
-// Wait blocks until it is the turn of a send to the channel. If that takes
-// longer than a second, it returns CodeRateLimited with the delay.
-func (p *Pacer) Wait(ctx context.Context, channel string, turn Turn) error {
-	delay := p.delay(channel, turn, time.Now())
-	if delay > patience {
+// Do makes a call to the channel at its turn. If that takes longer than
+// bridge.WaitForTurn, it returns an error with CodeRateLimited and the delay,
+// which wraps bridge.ErrPaced. If the call returns another error with
+// CodeRateLimited, further calls wait.
+func (p *Pacer) Do(ctx context.Context, channel string, turn Turn, call func() error) error {
+	if p.o.Turns == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return call()
+	}
+	c := p.call(channel, turn)
+	delay, err := p.o.Turns.Turn(ctx, c)
+	if err != nil {
+		return err
+	}
+	if delay > bridge.WaitForTurn {
 		e := bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "channel %s is rate limited", channel)
 		e.RetryAfter = delay
 		return e
 	}
-	t := time.NewTimer(delay)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
+	if delay > 0 && !bridge.Pause(ctx, delay) || ctx.Err() != nil {
 		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
-}
-
-// delay returns how long it is until the turn of a send. A send whose turn is
-// more than a second away gets a place in the line.
-func (p *Pacer) delay(channel string, turn Turn, now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l := p.line(channel)
-	place, waited := l.places[turn.Key]
-	if waited && turn.Rank == RankEdit && !place.Before(l.held) { // an edit keeps its place
-		if place.Sub(now) <= patience {
-			delete(l.places, turn.Key)
+	err = call()
+	limited, ok := errors.AsType[*bridge.Error](err)
+	if ok && limited.Code == bridge.CodeRateLimited && !errors.Is(err, bridge.ErrPaced) {
+		limit := 0
+		if errors.Is(err, ErrAllChannels) {
+			limit = len(p.o.Channel)
 		}
-		return max(0, place.Sub(now))
+		p.hold(ctx, c, limit, cmp.Or(limited.RetryAfter, unnamedHold))
 	}
-	r := l.limiter.ReserveN(now, 1)
-	at := later(now.Add(r.DelayFrom(now)), l.held)
-	for rank := range turn.Rank { // higher ranks go first
-		if at.Before(l.next[rank]) {
-			at = l.next[rank]
-			if waited { // like all sends of its rank, in order
-				at = later(at, l.moved[turn.Rank])
-				l.moved[turn.Rank] = at.Add(p.every)
-			}
-		}
-	}
-	if !waited {
-		at = later(at, l.next[turn.Rank])
-	}
-	if at.Sub(now) <= patience {
-		delete(l.places, turn.Key)
-		return at.Sub(now)
-	}
-	if turn.Rank != RankEdit {
-		r.CancelAt(now)
-	}
-	l.places[turn.Key] = at
-	l.next[turn.Rank] = later(l.next[turn.Rank], at.Add(p.every))
-	l.forget(now)
-	return at.Sub(now)
+	return err
 }
 
-// line returns the line of a channel. The caller must hold p.mu.
-func (p *Pacer) line(channel string) *line {
-	l := p.channels[channel]
-	if l == nil {
-		l = &line{limiter: rate.NewLimiter(rate.Every(p.every), p.burst), places: map[string]time.Time{}}
-		p.channels[channel] = l
-	}
-	return l
-}
-
-// forget drops the places of sends that were not retried.
-func (l *line) forget(now time.Time) {
-	for key, at := range l.places {
-		if now.Sub(at) > lost {
-			delete(l.places, key)
-		}
+// Hold stops further calls to a channel for d.
+func (p *Pacer) Hold(ctx context.Context, channel string, d time.Duration) {
+	if p.o.Turns != nil {
+		p.hold(ctx, p.call(channel, Turn{}), 0, d)
 	}
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+func (p *Pacer) call(channel string, turn Turn) bridge.Call {
+	limits := slices.Concat(p.o.Channel, p.o.All)
+	for n := range p.o.Channel {
+		limits[n].Line += channel
 	}
-	return b
+	return bridge.Call{
+		Platform: p.o.Platform, Key: turn.Key, Class: int(turn.Rank), Edit: turn.Rank == RankEdit, Calls: max(1, turn.Calls),
+		Limits: limits,
+	}
 }
 
-// Hold stops sends to a channel for d, as the platform requires.
-func (p *Pacer) Hold(channel string, d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.line(channel).held = time.Now().Add(d)
+func (p *Pacer) hold(ctx context.Context, c bridge.Call, limit int, d time.Duration) {
+	if err := p.o.Turns.HoldTurns(context.WithoutCancel(ctx), c, limit, d); err != nil {
+		p.o.Log.Warn("rate limit not stored", "platform", p.o.Platform, "line", c.Limits[limit].Line, "error", err)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
@@ -97,8 +96,7 @@ func describe(i bridge.Interaction) Action {
 	switch {
 	case fields == nil:
 	case shellTools[name] || name == "":
-		said(i, fields)
-		if act, ok := command(fields); ok {
+		if act, ok := command(unsaid(i, fields)); ok {
 			return act
 		}
 	case writeTools[name] || editTools[name] || deleteTools[name]:
@@ -115,18 +113,30 @@ func describe(i bridge.Interaction) Action {
 	return act
 }
 
-// said removes the description of a command that the card quotes word for word.
-func said(i bridge.Interaction, fields map[string]any) {
+// unsaid returns the fields of a command without a description that the card
+// quotes word for word.
+func unsaid(i bridge.Interaction, fields map[string]any) map[string]any {
 	text, ok := fields["description"].(string)
 	if !ok {
-		return
+		return fields
 	}
-	for _, b := range Markdown(i.Prompt) {
-		if b.Kind == Paragraph && PlainText([]Block{b}) == text {
-			delete(fields, "description")
-			return
+	doc := Markdown(i.Prompt)
+	for n, b := range doc {
+		if b.Kind == Paragraph && PlainText(doc[n:n+1]) == text {
+			return without(fields, "description")
 		}
 	}
+	return fields
+}
+
+// without returns the fields other than one. It is nil if there are none.
+func without(fields map[string]any, name string) map[string]any {
+	if _, has := fields[name]; has && len(fields) == 1 {
+		return nil
+	}
+	rest := maps.Clone(fields)
+	delete(rest, name)
+	return rest
 }
 
 // called is the action of a tool whose input nod does not interpret.
@@ -136,8 +146,8 @@ func called(tool string) Action {
 }
 
 func isEmpty(input json.RawMessage) bool {
-	s := string(bytes.TrimSpace(input))
-	return s == "" || s == "null" || s == "{}"
+	s := bytes.TrimSpace(input)
+	return len(s) == 0 || string(s) == "null" || string(s) == "{}"
 }
 
 // prompted is the action of an approval without an input. Its headline names
@@ -166,10 +176,27 @@ func toolName(tool string) string {
 	return tool
 }
 
-// object returns the members of a JSON object, or nil.
-func object(raw json.RawMessage) map[string]any { return maps.Clone(objects.of(string(raw))) }
+// object returns the members of a JSON object, or nil. They are shared: nobody
+// may change them.
+func object(raw json.RawMessage) map[string]any { return objects.of(string(raw)) }
 
-var objects = newMemo(parseObject)
+var objects = newMemo(parseObject, func(fields map[string]any) bool { return values(fields) <= memoWeight })
+
+// values returns the number of values in a JSON value.
+func values(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			n += values(member)
+		}
+	case []any:
+		for _, element := range v {
+			n += values(element)
+		}
+	}
+	return n
+}
 
 func parseObject(raw string) map[string]any {
 	var fields map[string]any
@@ -242,9 +269,7 @@ func pop(fields map[string]any, name string) (string, map[string]any) {
 	if !ok {
 		return "", fields
 	}
-	rest := maps.Clone(fields)
-	delete(rest, name)
-	return s, rest
+	return s, without(fields, name)
 }
 
 func fileAction(tool string, fields map[string]any) (Action, bool) {
@@ -336,35 +361,4 @@ func fetch(fields map[string]any) (Action, bool) {
 		act.rest = func() []Block { return append([]Block{{Kind: Code, Text: Clean(url)}}, jsonBlock(rest)...) }
 	}
 	return act, true
-}
-
-// boilerplate returns the prompts with which nod's own translations introduce
-// an approval. They say nothing that the headline does not say.
-func boilerplate(i bridge.Interaction) []string {
-	tool := i.Approval.Tool
-	out := []string{"Run this command?", "Allow " + tool + "?", `Allow "` + tool + `"?`, tool}
-	for _, who := range []string{"Claude Code", "Codex", "The agent", i.Agent} {
-		out = append(out, who+" wants to use "+tool, who+" wants to run a command", who+" wants to change files", who+" wants to do "+tool)
-	}
-	if where := i.Approval.Where; where != "" {
-		for _, s := range slices.Clone(out) {
-			out = append(out, s+" in "+where)
-		}
-	}
-	return out
-}
-
-// says returns what the agent says about its request.
-func says(i bridge.Interaction, act Action) []Block {
-	doc := Markdown(i.Prompt)
-	if act.leads {
-		return doc[1:]
-	}
-	if len(doc) == 0 || doc[0].Kind != Paragraph {
-		return doc
-	}
-	if slices.Contains(boilerplate(i), PlainText(doc[:1])) {
-		return doc[1:]
-	}
-	return doc
 }

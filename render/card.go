@@ -181,8 +181,15 @@ func isLine(b Block) bool {
 	if b.Kind != Paragraph && b.Kind != Heading {
 		return false
 	}
-	text := headText(b.Spans)
-	return Runes(text) <= maxLead && !strings.Contains(text, "\n") && strings.TrimSpace(text) != ""
+	length, blank := 0, true
+	for _, s := range b.Spans {
+		if strings.Contains(s.Text, "\n") {
+			return false
+		}
+		length += Runes(s.Text)
+		blank = blank && strings.TrimSpace(s.Text) == ""
+	}
+	return length <= maxLead && !blank
 }
 
 func errorBlock(i bridge.Interaction, closed bool) []Block {
@@ -198,7 +205,7 @@ func errorBlock(i bridge.Interaction, closed bool) []Block {
 func approvalBody(r bridge.Record, act Action) []Block {
 	i := r.Interaction
 	closed := r.State.Final()
-	var out []Block
+	out := make([]Block, 0, 3+len(act.Rest)) // room for the usual blocks
 	if closed {
 		action := slices.Clone(act.Short)
 		for n := range action {
@@ -206,7 +213,7 @@ func approvalBody(r bridge.Record, act Action) []Block {
 		}
 		out = append(out, Block{Kind: Paragraph, Spans: action})
 	} else {
-		out = append(errorBlock(i, closed), facts(i, act)...)
+		out = append(append(out, errorBlock(i, closed)...), facts(i, act)...)
 	}
 	if said := says(i, act); len(said) > 0 {
 		out = append(out, Block{Kind: Quote, Inner: quoted(i, said)})
@@ -218,18 +225,21 @@ func approvalBody(r bridge.Record, act Action) []Block {
 	if !closed { // longer approvals state what they cover before they can be given
 		out = append(out, scopeNote(i, bridge.ScopeOnce)...)
 	}
+	if len(out) == 0 {
+		return nil
+	}
 	return out
 }
 
 // quoted marks a text as the agent's words.
 func quoted(i bridge.Interaction, said []Block) []Block {
-	label := Span{Text: Line(i.Agent) + " says: ", Bold: true}
+	first := Block{Kind: Paragraph}
 	if said[0].Kind == Paragraph {
-		first := said[0]
-		first.Spans = append([]Span{label}, first.Spans...)
-		return append([]Block{first}, said[1:]...)
+		first, said = said[0], said[1:]
 	}
-	return append([]Block{{Kind: Paragraph, Spans: []Span{label}}}, said...)
+	spans := append(make([]Span, 0, 1+len(first.Spans)), Span{Text: Line(i.Agent) + " says: ", Bold: true})
+	first.Spans = append(spans, first.Spans...)
+	return append(append(make([]Block, 0, 1+len(said)), first), said...)
 }
 
 // PartsTitle returns the title and the description of a question that has
@@ -251,8 +261,8 @@ func PartsTitle(q bridge.Question) []Block {
 
 // subjectOf returns the first words of a document on one line.
 func subjectOf(doc []Block) string {
-	for _, b := range doc {
-		s := Line(PlainText([]Block{b}))
+	for n := range doc {
+		s := Line(PlainText(doc[n : n+1]))
 		if s != "" {
 			return Cut(s, 150, Runes)
 		}

@@ -12,7 +12,7 @@ import (
 func Clean(s string) string { return visible.Text(s) }
 
 // Line returns Clean(s) on one line.
-func Line(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
+func Line(s string) string { return visible.Line(s) }
 
 // Unit measures text the way a platform counts it.
 type Unit func(string) int

@@ -9,11 +9,20 @@ import (
 
 // DecisionLabel returns the label of a decision on an approval.
 func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
-	label := map[bridge.Decision]string{
-		bridge.DecideDeny: LabelDeny, bridge.DecideDenyReason: LabelDenyReason, bridge.DecideDenyAlways: LabelDenyAlways,
-		bridge.DecideSession: LabelSession, bridge.DecideAlways: LabelAlways, bridge.DecideEdit: LabelEdit,
-	}[d]
+	label := ""
 	switch d {
+	case bridge.DecideDeny:
+		label = LabelDeny
+	case bridge.DecideDenyReason:
+		label = LabelDenyReason
+	case bridge.DecideDenyAlways:
+		label = LabelDenyAlways
+	case bridge.DecideSession:
+		label = LabelSession
+	case bridge.DecideAlways:
+		label = LabelAlways
+	case bridge.DecideEdit:
+		label = LabelEdit
 	case bridge.DecideOnce:
 		label = verb(i)
 	case bridge.DecideDenyStop:

@@ -57,13 +57,7 @@ func take(fields map[string]any, names ...string) (string, map[string]any) {
 		if text == "" {
 			continue
 		}
-		rest := map[string]any{}
-		for k, v := range fields {
-			if k != name {
-				rest[k] = v
-			}
-		}
-		return text, rest
+		return text, without(fields, name)
 	}
 	return "", fields
 }

@@ -80,6 +80,9 @@ func SubmitLabel(q bridge.Question) string {
 	return LabelSubmit
 }
 
+// questionMark ends the headline of an approval.
+var questionMark = []Span{{Text: "?"}}
+
 // asked is the headline of a pending request: what people decide.
 func asked(r bridge.Record, act Action) []Span {
 	i := r.Interaction
@@ -90,7 +93,7 @@ func asked(r bridge.Record, act Action) []Span {
 		if act.leads {
 			return act.Head
 		}
-		return append(slices.Clone(act.Head), Span{Text: "?"})
+		return slices.Concat(act.Head, questionMark)
 	case i.LonePlan():
 		return []Span{{Text: "Approve the plan?"}}
 	}
@@ -255,7 +258,15 @@ func notice(r bridge.Record, head []Span, subject string) string {
 
 // headText returns a headline as text.
 func headText(head []Span) string {
+	if len(head) == 1 {
+		return head[0].Text
+	}
+	n := 0
+	for _, s := range head {
+		n += len(s.Text)
+	}
 	var b strings.Builder
+	b.Grow(n)
 	for _, s := range head {
 		b.WriteString(s.Text)
 	}

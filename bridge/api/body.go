@@ -30,9 +30,11 @@ func write(w http.ResponseWriter, status int, v any) error {
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "answer")
 	}
+	raw = append(raw, '\n')
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(raw))) // otherwise it is sent in chunks
 	w.WriteHeader(status)
-	_, err = w.Write(append(raw, '\n'))
+	_, err = w.Write(raw)
 	return err
 }
 

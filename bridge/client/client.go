@@ -30,7 +30,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 const (
@@ -104,10 +103,6 @@ func New(base, token string, httpClient *http.Client) *Client {
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &own}
 }
-
-// maxPage limits a JSON response, in bytes. It allows a page of the largest
-// records.
-const maxPage = 256 << 20
 
 // known returns an error unless rec is a nod daemon's record of the request
 // with an ID, or of a new request if id is empty.
@@ -322,7 +317,7 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return foreign()
 	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
+	raw, err := readBody(resp, maxPage+1)
 	if err != nil {
 		return c.away(err) // retry an incomplete response
 	}
@@ -330,19 +325,6 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 		return foreign()
 	}
 	return readAnswer(raw, out)
-}
-
-// answers are the limits of a daemon's response, which may be a page of
-// records.
-var answers = strictjson.Limits{Depth: 1000, Bytes: maxPage}
-
-// readAnswer decodes a daemon's response. It rejects text that only a lenient
-// decoder accepts, because a daemon never sends that.
-func readAnswer(raw []byte, out any) error {
-	if err := answers.Decode(raw, out); err != nil {
-		return foreign()
-	}
-	return nil
 }
 
 // address returns the address of the daemon for messages, without a password.

@@ -95,7 +95,7 @@ func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, 
 		return nil
 	}
 	r.Message = a.clickedMessage()
-	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r, a.place())
+	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r, a.spot())
 	switch {
 	case err != nil:
 		return err

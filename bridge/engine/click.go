@@ -21,6 +21,7 @@ type clicks struct {
 	channels  *Channels
 	escalator *escalator
 	reader    *reader
+	recent    *recent
 	sessions  *Sessions
 	keys      bridge.Keyring
 	linking   bool
@@ -31,11 +32,12 @@ type clicks struct {
 // admitted is a click that passed the checks for all clicks.
 type admitted struct {
 	bridge.Click
-	control bridge.Control
-	record  bridge.Record
-	posted  map[int]bridge.MessageRef // messages with its card
-	fields  []bridge.Field
-	actor   bridge.Actor // with Person set
+	control  bridge.Control
+	record   bridge.Record
+	posted   map[int]bridge.MessageRef // messages with its card
+	fields   []bridge.Field
+	actor    bridge.Actor // with Person set
+	writable int          // see spot
 	// denyOnly is the reason why the actor may deny but not approve. It is
 	// empty for other actors.
 	denyOnly string
@@ -51,6 +53,10 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 		a, v, err := apply(ctx, c)
 		cl.watcher.observe(a.activity("click", began, v, err))
 		return orZero(v), err
+	}
+	if a, v, done, err := cl.remembered(ctx, c); done {
+		cl.watcher.observe(a.activity("click", began, &v, err))
+		return a.zoned(&v), err
 	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
@@ -87,6 +93,7 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 		return a, nil, err
 	}
 	if !muted {
+		a.writable = a.record.Amended + 1
 		v, err := cl.cards.unseen(ctx, &a)
 		if v != nil && a.control.Action == bridge.ActionMore {
 			a.denyOnly, v = v.Note, nil
@@ -353,7 +360,11 @@ func declined(reason string) bridge.Response {
 // with the card that it changes.
 func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (bridge.Verdict, error) {
 	v, refused, err := cl.record(ctx, &a, r)
-	if err == nil && (refused || v.Kind == bridge.VerdictSettled) {
+	switch {
+	case err != nil:
+	case v.Kind == bridge.VerdictSettled:
+		v.View = cl.stale(ctx, a)
+	case refused:
 		if v.View = cl.cards.shown(ctx, a, nil); v.View != nil && v.Note == noteMuted {
 			v.View.ReadOnly = true
 		}
@@ -368,7 +379,11 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, false, nil
 	}
-	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r, a.place())
+	at := a.spot()
+	if at != nil {
+		at.writable = a.writable
+	}
+	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r, at)
 	if err != nil {
 		return bridge.Verdict{}, false, err
 	}

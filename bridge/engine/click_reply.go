@@ -16,13 +16,12 @@ func (a admitted) zoned(v *bridge.Verdict) bridge.Verdict {
 	return out
 }
 
-// place returns the destination of the click, or nil if the answer came without
-// one.
-func (a admitted) place() *bridge.Destination {
+// spot returns the destination of the click, or nil if the answer came without one.
+func (a admitted) spot() *spot {
 	if a.Token == "" {
 		return nil
 	}
-	return &a.record.Interaction.Destinations[a.control.Destination]
+	return &spot{Destination: a.record.Interaction.Destinations[a.control.Destination]}
 }
 
 // clickedMessage returns the card that was clicked, or the card whose private

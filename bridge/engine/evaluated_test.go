@@ -1,73 +1,65 @@
 package engine_test
 
 import (
-	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestOpeningEvaluatesOnce checks that opening a request evaluates the policy
-// once, so that the card, the requirements and the grants that an approval
-// creates come from the same ruling.
-func TestOpeningEvaluatesOnce(t *testing.T) {
+// TestEvaluatedOnce checks that a request that is still as it was opened is not
+// evaluated again, and that everything else is: one that another engine opened,
+// one that was amended, and an edited input.
+func TestEvaluatedOnce(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	var n atomic.Int64
-	c.judge.rule = func(bridge.Act) bridge.Ruling {
-		n.Add(1)
-		return bridge.Ruling{Effect: bridge.EffectAsk}
+	var judged atomic.Int64
+	s := newSetup()
+	s.signer = newSigner(t)
+	s.policy = func(bridge.Act) bridge.Ruling { judged.Add(1); return bridge.Ruling{Effect: bridge.EffectAsk} }
+	w := newWorld(t, s)
+	costs := func(want int64, r bridge.Reply, between func()) {
+		t.Helper()
+		id := w.open(agentCI, shell("make x")).Interaction.ID
+		between()
+		before := judged.Load()
+		if err := w.answer("ana", id, r); err != nil {
+			t.Fatal(err)
+		}
+		if got := judged.Load() - before; got != want {
+			t.Errorf("the policy was evaluated %d times, want %d", got, want)
+		}
+		w.state(id, bridge.StateApproved)
 	}
-	rec := c.open(run("make deploy"))
-	if got := n.Load(); got != 1 {
-		t.Errorf("opening evaluated the policy %d times", got)
-	}
-	c.answer(rec, bridge.DecideDeny, "ana")
-	n.Store(0)
-	follow := run("make test")
-	if _, err := c.engine.Reprompt(t.Context(), c.agent, rec.Interaction.ID, follow, ""); err != nil {
-		t.Fatal(err)
-	}
-	if got := n.Load(); got != 1 {
-		t.Errorf("a follow-up evaluated the policy %d times", got)
-	}
+	once := bridge.Reply{Decision: bridge.DecideOnce}
+	costs(0, once, func() {})
+	costs(1, bridge.Reply{Decision: bridge.DecideEdit, Input: []byte(`{"command":"make y"}`)}, func() {})
+	costs(1, once, func() { w.reload(s) })
 }
 
-// TestLaterRulingWidensNothing checks that an approval covers what its card
-// stated, even if the policy is more generous when nod evaluates it again at
-// the approval.
-func TestLaterRulingWidensNothing(t *testing.T) {
+// TestEvaluatedAgain checks that a request that an engine opened is evaluated
+// again after it was amended, although another config has amended it.
+func TestEvaluatedAgain(t *testing.T) {
 	t.Parallel()
-	narrow := bridge.Ruling{Effect: bridge.EffectAsk, Rule: "make", GrantFor: bridge.Duration(time.Hour),
-		Grants: []bridge.RuleGrant{{Key: "narrow", Rule: "make", Covers: "`make test`"}}}
-	wide := bridge.Ruling{Effect: bridge.EffectAsk, Rule: "make", GrantFor: bridge.Duration(1000 * time.Hour),
-		Grants: []bridge.RuleGrant{{Key: "wide", Rule: "make", Covers: "any command"}}}
-	for name, later := range map[string]bridge.Ruling{
-		"more": wide, "everything": {Effect: bridge.EffectAllow, Rule: "all"}, "no limit": {Effect: bridge.EffectAsk, Rule: "make", Grants: wide.Grants},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newCourt(t)
-			var opened atomic.Bool
-			c.judge.rule = func(bridge.Act) bridge.Ruling {
-				if opened.Load() {
-					return later
-				}
-				return narrow
-			}
-			rec := c.open(run("make test"))
-			shown := strings.Join(rec.Interaction.Coverage(bridge.ScopeAlways), "\n")
-			opened.Store(true)
-			got := c.answer(rec, bridge.DecideAlways, "ana")
-			if covers := strings.Join(got.Response.Covers, "\n"); covers != shown || !strings.Contains(covers, "make test") {
-				t.Errorf("the card stated %q and the approval covers %q", shown, covers)
-			}
-			all := c.grants()
-			if len(all) != 1 || !strings.Contains(all[0].Covers, "make test") || all[0].Expires.After(time.Now().Add(2*time.Hour)) {
-				t.Errorf("the grants are %+v", all)
-			}
-		})
+	var judged atomic.Int64
+	s := newSetup()
+	s.signer = newSigner(t)
+	s.policy = func(bridge.Act) bridge.Ruling { judged.Add(1); return bridge.Ruling{Effect: bridge.EffectAsk} }
+	w := newWorld(t, s)
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	first := w.engine
+	stricter := s
+	stricter.policy = func(bridge.Act) bridge.Ruling { return bridge.Ruling{Effect: bridge.EffectAsk, Confirm: "yes"} }
+	w.reload(stricter)
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce}); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Fatalf("approved under earlier rules: %v", err)
+	}
+	w.engine = first
+	before := judged.Load()
+	terms := 1
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce, Confirm: "yes", Terms: &terms}); err != nil {
+		t.Fatal(err)
+	}
+	if judged.Load() == before {
+		t.Error("the amended request was not evaluated")
 	}
 }

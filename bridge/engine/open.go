@@ -21,6 +21,7 @@ type opener struct {
 	composer *composer
 	reach    *reach
 	granter  *granter
+	opened   *evaluated
 	log      *slog.Logger
 }
 
@@ -100,6 +101,9 @@ func (op *opener) store(ctx context.Context, o bridge.Opening) (bridge.Record, e
 	}
 	if err != nil {
 		return rec, err
+	}
+	if created && o.Response == nil && !rec.State.Final() {
+		op.opened.add(rec.Interaction)
 	}
 	return rec, rec.Trusted()
 }

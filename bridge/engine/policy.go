@@ -69,8 +69,13 @@ type evaluator struct {
 	judge    *judge
 	composer *composer
 	routes   routes
+	opened   *evaluated // what this engine has opened under its config
 	log      *slog.Logger
 }
+
+// unchanged reports whether this engine has opened a request under its config,
+// and the request is still the same. Then rejudge finds nothing to change.
+func (e *evaluator) unchanged(rec bridge.Record) bool { return e.opened.has(rec) }
 
 // rejudge evaluates a pending request again, with the current policy, routes
 // and people, as if it were opened now.

@@ -90,6 +90,9 @@ func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Reco
 	if err != nil {
 		return bridge.Record{}, false, err
 	}
+	if created && rec.Stored == "" && rec.Response == nil && rec.Interaction.Proof == o.Interaction.Proof {
+		return rec, true, nil // it was not read, so it is what was proven above
+	}
 	rec, err = s.checked(rec, nil)
 	return rec, created, err
 }
@@ -117,15 +120,18 @@ func repeats(first, now bridge.Interaction) error {
 // interaction.
 func (s provenOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
 	if t.Response.Decided() && t.Response.Proof == "" {
-		i := t.Interaction
-		if i.ID != t.ID || s.p.InteractionProblem(i) != "" {
-			rec, err := s.records.Load(ctx, t.ID)
-			if err != nil || rec.Unverified != "" {
-				return rec, false, err
-			}
-			i = rec.Interaction
+		why, err := "of another request", error(nil)
+		if t.Interaction.ID == t.ID {
+			why, err = s.p.ProveDecision(t.Interaction, &t.Response)
 		}
-		if err := s.p.ProveResponse(i, &t.Response, nil); err != nil {
+		if why != "" {
+			rec, failed := s.records.Load(ctx, t.ID)
+			if failed != nil || rec.Unverified != "" {
+				return rec, false, failed
+			}
+			err = s.p.ProveResponse(rec.Interaction, &t.Response, nil)
+		}
+		if err != nil {
 			return bridge.Record{}, false, err
 		}
 	}

@@ -72,7 +72,7 @@ func (w *dispatcher) postpone(ctx context.Context, j bridge.Job, cause error) er
 			return err
 		}
 	}
-	return w.outbox.Retry(ctx, j, delay, "")
+	return w.outbox.Retry(ctx, j, bridge.AskAgain(delay), "")
 }
 
 // refused reports whether a platform refused a card because of its rate limit

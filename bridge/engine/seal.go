@@ -231,7 +231,7 @@ func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base bridge.S
 		later = a.N > base.N
 	}
 	proven := last.Proven || au.prover.Strict() && later
-	ev, why := au.PublicKeys().EntryProblem(a, proven)
+	ev, why := au.prover.EntryProblem(a, proven)
 	if why != "" && au.prover.Strict() {
 		return why
 	}

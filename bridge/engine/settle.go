@@ -35,7 +35,7 @@ const concludeTries = 5
 // reply to the person. At is the place of the click, which must not be
 // read-only. It is nil for a decision without a card.
 func (s *settler) conclude(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, at *bridge.Destination,
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, at *spot,
 ) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
 	var err error
 	seen := rec.Interaction.Terms
@@ -50,8 +50,9 @@ func (s *settler) conclude(
 			}
 			rec = now
 		}
-		// The record was read before this check, so that a channel that becomes
-		// read-only later amends it and the decision conflicts.
+		// The record was read before this check, or before an earlier one, so that
+		// a channel that becomes read-only later amends it and the decision
+		// conflicts.
 		if refusal, failed := s.readOnly(ctx, rec, at); refusal != nil || failed != nil {
 			return rec, "", refusal, failed
 		}
@@ -68,17 +69,47 @@ func (s *settler) conclude(
 		if rec, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
 			return rec, "", nil, err
 		}
+		var refusal *bridge.Verdict
+		if actor, refusal, err = s.admitAgain(ctx, actor, rec, r); refusal != nil || err != nil {
+			return rec, "", refusal, err
+		}
 	}
 	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
 }
 
+// admitAgain checks that a person may still give a response to a request that
+// was amended, because an amendment can replace its responders.
+func (s *settler) admitAgain(
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
+) (bridge.Actor, *bridge.Verdict, error) {
+	i := rec.Interaction
+	if rec.State.Final() {
+		return actor, nil, nil
+	}
+	actor, why, err := s.people.eligible(ctx, i, actor)
+	denies := r.State == bridge.StateDenied || r.State == bridge.StateCancelled
+	if err != nil || why == "" || denies && mayDeny(i, why) {
+		return actor, nil, err
+	}
+	s.journal.refuse(ctx, i, actor, why)
+	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, why)}, nil
+}
+
+// A spot is the destination at which a decision was clicked.
+type spot struct {
+	bridge.Destination
+	// writable is one more than Record.Amended of the record that was read before
+	// the channel was found writable. It is 0 if the channel was not checked.
+	writable int
+}
+
 // readOnly returns the refusal of a decision on a pending request in a channel
 // that is read-only.
-func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *bridge.Destination) (*bridge.Verdict, error) {
-	if at == nil || rec.State.Final() {
+func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *spot) (*bridge.Verdict, error) {
+	if at == nil || rec.State.Final() || at.writable == rec.Amended+1 {
 		return nil, nil
 	}
-	muted, err := s.channels.muted(ctx, *at)
+	muted, err := s.channels.muted(ctx, at.Destination)
 	if err != nil || !muted {
 		return nil, err
 	}
@@ -150,6 +181,28 @@ func nonce(actor bridge.Actor, r bridge.Response) string {
 // config. It returns the record to decide, or a verdict that refuses the
 // decision.
 func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, *bridge.Verdict, error) {
+	if !s.evaluator.unchanged(rec) {
+		if now, refusal, err := s.reevaluate(ctx, actor, rec); refusal != nil || err != nil {
+			return now, refusal, err
+		}
+	}
+	if len(r.Input) > 0 {
+		problem, err := s.unfitEdit(ctx, rec, r.Input)
+		if err != nil {
+			return rec, nil, err
+		}
+		if problem != "" {
+			v := typedProblem(problem)
+			s.journal.refuse(ctx, rec.Interaction, actor, "edited input")
+			return rec, &v, nil
+		}
+	}
+	return s.recount(ctx, rec, r)
+}
+
+// reevaluate evaluates a request again. It returns a verdict if the current
+// config does not let the actor approve it.
+func (s *settler) reevaluate(ctx context.Context, actor bridge.Actor, rec bridge.Record) (bridge.Record, *bridge.Verdict, error) {
 	i := rec.Interaction
 	refuse := func(note string) *bridge.Verdict {
 		s.journal.refuse(ctx, i, actor, "the rules changed")
@@ -176,18 +229,7 @@ func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge
 		return rec, refuse("The rules changed since this was requested. It now requires " + strings.Join(v.stricter, ", ") +
 			". Nothing was recorded: read the card and decide again."), nil
 	}
-	if len(r.Input) > 0 {
-		problem, err := s.unfitEdit(ctx, rec, r.Input)
-		if err != nil {
-			return rec, nil, err
-		}
-		if problem != "" {
-			v := typedProblem(problem)
-			s.journal.refuse(ctx, i, actor, "edited input")
-			return rec, &v, nil
-		}
-	}
-	return s.recount(ctx, rec, r)
+	return rec, nil, nil
 }
 
 // unapprovable returns the reason why a request could not be opened now. It

@@ -48,6 +48,7 @@ type setup struct {
 	hide    bridge.Redactor
 	signer  *proof.Signer // nil if nothing is proven
 	linking bool
+	linked  bool          // accounts can be linked
 	kept    time.Duration // of the audit log; 0 means forever
 	site    *passkey.Site
 }
@@ -120,11 +121,15 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 // reload applies a changed config, as the daemon does. Jobs stay with the first
 // engine: they only draw.
 func (w *world) reload(s setup) {
+	people := directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}
+	if s.linked {
+		people.Links = w.store
+	}
 	o := engine.Options{
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
 		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
 		Signing:   engine.Signing{Store: w.store, Site: s.site, People: team},
-		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
+		Directory: directory.New(people),
 	}
 	if w.between != nil {
 		o.Store = w.between

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -14,10 +13,15 @@ import (
 // again. Marshal alone would change it: it escapes the replacement character
 // for invalid UTF-8, but writes that character unescaped if it is in the text.
 func Stable(v any) []byte {
-	out, err := json.Marshal(v)
+	out, err := bridge.MarshalJSON(v)
 	if err != nil {
 		return nil // unreachable, because v is a plain struct
 	}
+	return stabilized(out)
+}
+
+// stabilized returns JSON that Marshal has encoded in the form of Stable.
+func stabilized(out []byte) []byte {
 	if !bytes.Contains(out, escapedInvalid) {
 		return out
 	}
@@ -32,7 +36,7 @@ var escapedInvalid = []byte(`\ufffd`)
 func Content(i bridge.Interaction) []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
-	return Stable(i.Flat())
+	return Stable(&i)
 }
 
 // amendable holds the fields that delegation and escalation change.

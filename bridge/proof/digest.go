@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,13 +10,11 @@ import (
 
 // digestOf returns the hex SHA-256 of the canonical form of a value.
 func digestOf(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := bridge.EncodeJSON(v)
+	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "digest")
 	}
-	canonical, err := Canonical(b.Bytes())
+	canonical, err := Canonical(raw)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +91,7 @@ const sentVersion = "sent-1:"
 // depend on the config, the trace or the time. For a follow-up, previous is the
 // interaction of the round before.
 func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
-	raw, err := json.Marshal(struct {
+	raw, err := bridge.MarshalJSON(struct {
 		Previous bridge.ID
 		Request  bridge.Ask
 	}{previous, r})

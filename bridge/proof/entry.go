@@ -72,6 +72,12 @@ type EntryEvidence struct {
 
 // evidence checks the proof of an entry.
 func (set JWKS) evidence(a bridge.AuditEntry) EntryEvidence {
+	return set.evidenceBy(a, set.VerifyReceipt)
+}
+
+// evidenceBy is evidence with a function that verifies the receipt of a
+// decision.
+func (set JWKS) evidenceBy(a bridge.AuditEntry, receipt func(string) (Receipt, error)) EntryEvidence {
 	switch a.Type {
 	case bridge.AuditDecision:
 		var resp bridge.Response
@@ -81,7 +87,7 @@ func (set JWKS) evidence(a bridge.AuditEntry) EntryEvidence {
 		if !resp.Decided() {
 			return EntryEvidence{unique: "end of " + string(a.ID)}
 		}
-		r, err := set.VerifyReceipt(resp.Proof)
+		r, err := receipt(resp.Proof)
 		good := err == nil && r.ID == a.ID && r.Agent == a.Agent && r.Session == a.Session && r.sameDecision(resp)
 		return EntryEvidence{true, good, "end of " + string(a.ID)}
 	case bridge.AuditVote:
@@ -115,8 +121,19 @@ func (r Receipt) sameDecision(resp bridge.Response) bool {
 // entries had proofs when the entry was written.
 func (set JWKS) EntryProblem(a bridge.AuditEntry, proven bool) (ev EntryEvidence, problem string) {
 	ev = set.evidence(a)
+	return ev, ev.problem(a, proven)
+}
+
+// EntryProblem is JWKS.EntryProblem with the keys of the prover. It does not
+// check a signature again that this process has made or checked before.
+func (p *Prover) EntryProblem(a bridge.AuditEntry, proven bool) (ev EntryEvidence, problem string) {
+	ev = p.signer.PublicKeys().evidenceBy(a, p.receipt)
+	return ev, ev.problem(a, proven)
+}
+
+func (ev EntryEvidence) problem(a bridge.AuditEntry, proven bool) string {
 	if ev.Needed && !ev.Good && (proven || ev.unique != "" && a.Type != bridge.AuditDecision) {
-		return ev, "has no proof that a daemon wrote it"
+		return "has no proof that a daemon wrote it"
 	}
-	return ev, ""
+	return ""
 }

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
@@ -24,15 +25,18 @@ func (s *Signer) sign(typ string, v any) (string, error) {
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "signature")
 	}
-	signed, err := s.typed[typ].Sign(payload)
-	if err != nil {
-		return "", bridge.Wrap(bridge.CodeInternal, err, "signature")
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		return "", bridge.Wrap(bridge.CodeInternal, err, "signature")
-	}
-	return token, nil
+	return s.signText(typ, payload), nil
+}
+
+// signText returns a compact JSON Web Signature of a payload. The header of a
+// type never changes, so only the payload is encoded.
+func (s *Signer) signText(typ string, payload []byte) string {
+	text := base64.RawURLEncoding
+	token := make([]byte, 0, len(s.headers[typ])+text.EncodedLen(len(payload))+text.EncodedLen(ed25519.SignatureSize)+2)
+	token = append(append(token, s.headers[typ]...), '.')
+	token = text.AppendEncode(token, payload)
+	sig := ed25519.Sign(s.keys[0], token)
+	return string(text.AppendEncode(append(token, '.'), sig))
 }
 
 // verify returns the payload of a signed text of a type. It returns

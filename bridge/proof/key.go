@@ -21,7 +21,8 @@ type Signer struct {
 	keys   []ed25519.PrivateKey
 	macs   []*macKey // one derived from each key
 	public JWKS
-	typed  map[string]jose.Signer // signers with the first key, by type
+	// headers holds the encoded header of what the first key signs, by type.
+	headers map[string]string
 }
 
 // macInfo binds the MAC keys, which are derived from the signing keys, to their
@@ -34,7 +35,7 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 	if len(seeds) == 0 {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "key: required")
 	}
-	s := &Signer{typed: map[string]jose.Signer{}}
+	s := &Signer{headers: map[string]string{}}
 	for _, seed := range seeds {
 		if len(seed) != ed25519.SeedSize {
 			return nil, bridge.Errorf(bridge.CodeInvalid, "key: invalid length of %d bytes (must be %d)", len(seed), ed25519.SeedSize)
@@ -49,13 +50,26 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 	}
 	first := jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: s.keys[0], KeyID: s.public.Keys[0].KeyID}}
 	for _, typ := range []string{typeReceipt, typeSeal, typeAnswer} {
-		signer, err := jose.NewSigner(first, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
+		token, err := signEmpty(first, typ)
 		if err != nil {
 			return nil, bridge.Wrap(bridge.CodeInternal, err, "key")
 		}
-		s.typed[typ] = signer
+		s.headers[typ], _, _ = strings.Cut(token, ".")
 	}
 	return s, nil
+}
+
+// signEmpty returns a compact JSON Web Signature of nothing.
+func signEmpty(key jose.SigningKey, typ string) (string, error) {
+	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
+	if err != nil {
+		return "", err
+	}
+	signed, err := signer.Sign(nil)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
 }
 
 // Formerly adds former public keys whose private keys were kept in Redis. They

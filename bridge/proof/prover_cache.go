@@ -2,8 +2,9 @@ package proof
 
 import "sync"
 
-// receiptsKnown is the size of one generation of the cache.
-const receiptsKnown = 2048
+// receiptsKnown is the size of one generation of the cache. It is more than a
+// daemon decides between two seals, which need the receipts again.
+const receiptsKnown = 4096
 
 // receiptCache remembers the complete text of receipts that this process has
 // signed or verified, so that each signature is checked only once. It has two

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -12,14 +13,31 @@ func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, vote
 	if !resp.Decided() {
 		return nil
 	}
-	r, err := receiptOf(i, contentHash(Content(i)), *resp, votes)
+	return p.proveResponse(i, contentHash(Content(i)), resp, votes)
+}
+
+// ProveDecision adds the receipt to a response, like ProveResponse, if the
+// interaction verifies. Otherwise it returns the reason why it does not, and
+// leaves the response unchanged.
+func (p *Prover) ProveDecision(i bridge.Interaction, resp *bridge.Response) (why string, err error) {
+	content, why := p.interactionProblem(i)
+	if why != "" || !resp.Decided() {
+		return why, nil
+	}
+	return "", p.proveResponse(i, content, resp, nil)
+}
+
+func (p *Prover) proveResponse(i bridge.Interaction, content string, resp *bridge.Response, votes []bridge.Vote) error {
+	r, err := receiptOf(i, content, *resp, votes)
 	if err != nil {
 		return err
 	}
-	if resp.Proof, err = p.signer.sign(typeReceipt, r); err != nil {
-		return err
+	claims, err := bridge.MarshalJSON(r)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "signature")
 	}
-	p.known.add(resp.Proof, string(Stable(r)))
+	resp.Proof = p.signer.signText(typeReceipt, claims)
+	p.known.add(resp.Proof, string(stabilized(claims)))
 	return nil
 }
 
@@ -61,12 +79,10 @@ func (p *Prover) responseProblem(r bridge.Record, content string) string {
 	}
 	claims, known := p.known.get(resp.Proof)
 	if !known {
-		got, err := p.signer.PublicKeys().VerifyReceipt(resp.Proof)
-		if err != nil {
+		var err error
+		if claims, err = p.learn(resp.Proof); err != nil {
 			return whyForged
 		}
-		claims = string(Stable(got))
-		p.known.add(resp.Proof, claims)
 	}
 	want, err := receiptOf(i, content, resp, r.Votes)
 	if err != nil || claims != string(Stable(want)) || resp.Digest != i.Digest {
@@ -79,6 +95,28 @@ func (p *Prover) responseProblem(r bridge.Record, content string) string {
 		return whyVotes
 	}
 	return ""
+}
+
+// learn verifies a receipt of another process, and remembers its claims.
+func (p *Prover) learn(token string) (claims string, err error) {
+	got, err := p.signer.PublicKeys().VerifyReceipt(token)
+	if err != nil {
+		return "", err
+	}
+	claims = string(Stable(got))
+	p.known.add(token, claims)
+	return claims, nil
+}
+
+// receipt is JWKS.VerifyReceipt, which checks each signature only once.
+func (p *Prover) receipt(token string) (r Receipt, err error) {
+	claims, known := p.known.get(token)
+	if !known {
+		if claims, err = p.learn(token); err != nil {
+			return r, err
+		}
+	}
+	return r, json.Unmarshal([]byte(claims), &r)
 }
 
 // votesProblem returns the reason why the votes of a record do not count. It

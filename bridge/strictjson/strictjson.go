@@ -7,6 +7,7 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -74,13 +75,7 @@ func (l Limits) DecodeKnown(raw []byte, v any) error { return l.decode(raw, v, t
 
 // Check is like the function Check, with these limits.
 func (l Limits) Check(raw []byte) error {
-	maxDepth, maxBytes := MaxDepth, MaxBytes
-	if l.Depth > 0 {
-		maxDepth = l.Depth
-	}
-	if l.Bytes > 0 {
-		maxBytes = l.Bytes
-	}
+	maxDepth, maxBytes := l.limits()
 	if len(raw) > maxBytes {
 		return &Error{Reason: fmt.Sprintf("is longer than %d bytes", maxBytes)}
 	}
@@ -120,13 +115,36 @@ var semantics = json.JoinOptions(
 )
 
 func (l Limits) decode(raw []byte, v any, known bool) error {
-	if err := l.Check(raw); err != nil {
-		return err
+	if l.Exact || !l.shallow(raw) {
+		if err := l.Check(raw); err != nil {
+			return err
+		}
 	}
-	if err := json.Unmarshal(raw, v, semantics, json.RejectUnknownMembers(known)); err != nil {
-		return refused(err)
+	err := json.Unmarshal(raw, v, semantics, json.RejectUnknownMembers(known))
+	if err == nil {
+		return nil
 	}
-	return nil
+	// Check says what is wrong with a text, whatever its type. Nothing of such a
+	// text is left in v.
+	if wrong := l.Check(raw); wrong != nil {
+		if at := reflect.ValueOf(v); at.Kind() == reflect.Pointer && !at.IsNil() {
+			at.Elem().SetZero()
+		}
+		return wrong
+	}
+	return refused(err)
+}
+
+// shallow reports whether a text keeps the limits for any value in it, because
+// it is short and has few brackets. Then decoding checks everything that Check
+// does.
+func (l Limits) shallow(raw []byte) bool {
+	maxDepth, maxBytes := l.limits()
+	return len(raw) <= maxBytes && bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= maxDepth
+}
+
+func (l Limits) limits() (depth, size int) {
+	return cmp.Or(max(l.Depth, 0), MaxDepth), cmp.Or(max(l.Bytes, 0), MaxBytes)
 }
 
 // Compact returns a value that Check accepts as nod forwards it: without white

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,9 @@ var long = regexp.MustCompile(`^([+-]?)(?:(\d+(?:\.\d+)?)w)?(?:(\d+(?:\.\d+)?)d)
 // Parse reads a duration. In addition to the units of time.ParseDuration, it
 // accepts weeks (w) and days (d) in front of the others, as in 2w, 30d or 1d12h.
 func Parse(s string) (time.Duration, error) {
+	if !strings.ContainsAny(s, "wd") {
+		return short(s)
+	}
 	m := long.FindStringSubmatch(s)
 	if m == nil || m[2] == "" && m[3] == "" {
 		return short(s)

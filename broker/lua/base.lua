@@ -20,7 +20,7 @@
 --   res  JSON    the response
 --   n    text    the nonce of the settlement that won
 --   nw   flag    no one waited for the response when it came
---   to   JSON    the response at the deadline
+--   to   JSON    the response at the deadline; see unanswered
 --   tq   JSON    the response at the end of the hold
 --   esc  JSON    the interaction once escalated; absent unless it will escalate
 --   en   number  the number of destinations once escalated
@@ -64,6 +64,14 @@ local own = nil
 local all = nil
 
 local function ms(n) return format('%d', n) end -- '%.0f' takes a microsecond
+
+-- Returns the usual response at the deadline: no one has answered. It is not
+-- stored, as it is in the interaction: its time and digest are the last members
+-- of these names. An opening that has another one stores it; see record.go.
+local function unanswered(req)
+  return '{"state":"expired","annotations":{},"at":"' .. (string.match(req or '', '^.*"deadline":"([^"]*)"') or '0001-01-01T00:00:00Z')
+    .. '","digest":"' .. (string.match(req or '', '^.*"digest":"([^"]*)"') or '') .. '"}'
+end
 
 -- Appends a transition to the journal of the partition: an event that is also
 -- an entry of the audit log, of the type audit, or '' if it is only an event.

@@ -2,22 +2,21 @@
 -- follow-up takes over the messages of the interaction before it.
 -- KEYS 1-10 as in base.lua
 --      11 idempotency key
---      12 index of all
---      13 index of the session
---      14 stopped sessions
---      15 record of the interaction before; this and the next four are passed
+--      12 index of the session
+--      13 stopped sessions
+--      14 record of the interaction before; this and the next four are passed
 --         only with argument 23
---      16 record of the first round
---      17 pending duplicate
---      18 open batch
---      19 record of the first interaction in that batch
+--      15 record of the first round
+--      16 pending duplicate
+--      17 open batch
+--      18 record of the first interaction in that batch
 --      last, with an idempotency key: where older versions stored it
 -- ARGV 1 ID
 --      2 digest of the request as the agent sent it
 --      3 interaction
 --      4 timeout in ms
 --      5 state after the timeout
---      6 response after the timeout
+--      6 response after the timeout ('' for the usual one; see unanswered)
 --      7 number of destinations
 --      8 agent
 --      9 retention in ms
@@ -71,20 +70,20 @@ if ARGV[17] == '1' then
   end
 end
 if ARGV[22] ~= '' then
-  local stop = call('HGET', KEYS[14], ARGV[22])
+  local stop = call('HGET', KEYS[13], ARGV[22])
   if stop then return {'stopped', stop} end
 end
 local before, join = more.previous, more.join
 local prev = nil
 if before then
-  prev = read(KEYS[15], before)
+  prev = read(KEYS[14], before)
   if not prev then return {'missing', before} end
   at_deadline(prev)
-  local next = call('HGET', KEYS[15], 'nx')
+  local next = call('HGET', KEYS[14], 'nx')
   if next then return {next == id and 'old' or 'taken', next} end
 end
 if join then
-  local twin = call('GET', KEYS[17])
+  local twin = call('GET', KEYS[16])
   if twin == id then return {'old', id} end
   if twin and twin ~= join then
     if join ~= 'join:' .. twin then return {'twin', twin} end
@@ -94,24 +93,24 @@ if join then
 end
 local window, first = more.window or 0, nil
 if window > 0 then
-  local open = call('LRANGE', KEYS[18], 0, -1)
+  local open = call('LRANGE', KEYS[17], 0, -1)
   if open[1] and #open < more.share then
     if open[1] ~= more.batch then return {'batch', open[1]} end
     first = open[1]
   end
 end
 
--- The first write also finds out whether the ID exists already.
-if call('ZADD', KEYS[12], 'NX', ms(now), ARGV[1]) == 0 then return {'old', ARGV[1]} end
-local r = {key = KEYS[1], id = id, st = 'pending', created = ms(now), deadline = now + timeout, after = ARGV[5], keep = ARGV[9],
+if call('EXISTS', KEYS[1]) == 1 then return {'old', id} end
+local r = {key = KEYS[1], id = id, v = ARGV[6] == '' and '2' or '1', st = 'pending', created = ms(now), deadline = now + timeout, after = ARGV[5], keep = ARGV[9],
   hold = ARGV[10], fe = ARGV[12], hooks = ARGV[13], nd = ARGV[7], lim = ARGV[20], m = {}, ag = ARGV[8], se = ARGV[14], rt = id, rev = 0}
-local set = {'req', ARGV[3], 'c', pack(r), 'to', ARGV[6]}
+local set = {'req', ARGV[3], 'c', pack(r)}
 local function put(name, value)
   if value ~= '' then set[#set + 1] = name set[#set + 1] = value end
 end
 if ARGV[15] ~= '' then r.x = ARGV[15] end
 if more.root then r.rt = more.root end
 if ARGV[18] ~= '' then r.w = ARGV[18] end
+put('to', ARGV[6])
 put('se', r.se)
 put('x', ARGV[15])
 put('tq', ARGV[16])
@@ -132,16 +131,16 @@ call('HSET', KEYS[1], unpack(set))
 call('PEXPIRE', KEYS[1], life)
 if ARGV[17] == '1' then call('SET', KEYS[11], id .. '|' .. ARGV[2], 'PX', life) end
 if r.se ~= '' then
-  call('ZADD', KEYS[13], r.created, id)
-  call('PEXPIRE', KEYS[13], ms(timeout + tonumber(ARGV[19]) + keep))
+  call('ZADD', KEYS[12], r.created, id)
+  call('PEXPIRE', KEYS[12], ms(timeout + tonumber(ARGV[19]) + keep))
 end
 local m = {}
 if prev then
-  call('HSET', KEYS[15], 'nx', id)
+  call('HSET', KEYS[14], 'nx', id)
   if more.root then
-    call('HSET', KEYS[16], 'hd', id)
-    call('PEXPIRE', KEYS[16], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
-    m = messages(KEYS[15], nd)
+    call('HSET', KEYS[15], 'hd', id)
+    call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
+    m = messages(KEYS[14], nd)
     r.m = m
   elseif prev.st ~= 'pending' then
     bump(prev)
@@ -164,23 +163,23 @@ if more.state then
 end
 call('ZADD', KEYS[2], ms(r.deadline), id)
 if ARGV[21] ~= '' then add_job('step', id, 0, now + tonumber(ARGV[21])) end
-if join then call('SET', KEYS[17], id, 'PX', ARGV[4]) end
+if join then call('SET', KEYS[16], id, 'PX', ARGV[4]) end
 local due = now + tonumber(ARGV[11])
 if first then
-  call('RPUSH', KEYS[18], id)
+  call('RPUSH', KEYS[17], id)
   call('HSET', KEYS[1], 'b', first)
-  call('HSET', KEYS[19], 'bm', call('HGET', KEYS[19], 'bm') .. ',' .. id)
+  call('HSET', KEYS[18], 'bm', call('HGET', KEYS[18], 'bm') .. ',' .. id)
   event(r, 'batched', 'pending', '"' .. first .. '"')
-  local shown = read(KEYS[19], first)
+  local shown = read(KEYS[18], first)
   bump(shown)
   edit_all(shown, 0) -- if it is shown already
   return {'new', id, r.created}
 end
 if window > 0 then
   due = due + window + 50 -- by then, the list of the batch has expired
-  call('DEL', KEYS[18])
-  call('RPUSH', KEYS[18], id)
-  call('PEXPIRE', KEYS[18], ms(window))
+  call('DEL', KEYS[17])
+  call('RPUSH', KEYS[17], id)
+  call('PEXPIRE', KEYS[17], ms(window))
   call('HSET', KEYS[1], 'bm', id)
 end
 for d = 0, nd - 1 do

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"net/http"
 	"net/url"
@@ -28,12 +29,13 @@ type api struct {
 // apiURL is not empty, it replaces https://discord.com.
 func newAPI(token, apiURL string, c *http.Client, health *platforms.HealthBox) (*api, error) {
 	copied := *c
+	copied.Transport = headers{c.Transport}
 	if apiURL != "" {
 		target, err := url.Parse(apiURL)
 		if err != nil || target.Host == "" {
 			return nil, bridge.Errorf(bridge.CodeInvalid, "discord: api_url is not a URL")
 		}
-		copied.Transport = elsewhere{base: c.Transport, target: target}
+		copied.Transport = elsewhere{base: copied.Transport, target: target}
 	}
 	s, err := discordgo.New("Bot " + token)
 	if err != nil {
@@ -69,7 +71,7 @@ func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 // do makes a request, and decodes the response into out unless out is nil.
 func (a *api) do(ctx context.Context, method, endpoint string, args, out any) error {
 	raw, err := a.rest.RequestWithBucketID(method, endpoint, args, bucket(endpoint), discordgo.WithContext(ctx))
-	return a.finish(raw, err, out)
+	return a.finish(ctx, raw, err, out)
 }
 
 // send makes a request that may carry a file.
@@ -83,14 +85,17 @@ func (a *api) send(ctx context.Context, method, endpoint string, args any, f *di
 		return bridge.Wrap(bridge.CodeInternal, err, "discord: multipart")
 	}
 	answer, err := a.rest.RequestRaw(method, endpoint, kind, raw, bucket(endpoint), 0, discordgo.WithContext(ctx))
-	return a.finish(answer, err, out)
+	return a.finish(ctx, answer, err, out)
 }
 
 // finish decodes a response, or classifies the error of the request.
-func (a *api) finish(raw []byte, err error, out any) error {
+func (a *api) finish(ctx context.Context, raw []byte, err error, out any) error {
 	if err != nil {
 		if refused(err) {
 			a.health.Refuse("the token is refused")
+		}
+		if meterOf(ctx).all {
+			err = fmt.Errorf("%w: %w", platforms.ErrAllChannels, err)
 		}
 		return classify(err)
 	}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -41,6 +42,9 @@ type Options struct {
 	APIURL     string // replaces https://discord.com if set
 	HTTPClient *http.Client
 	NoPacing   bool // sends as fast as Discord's own limits allow
+	// Turns shares the rate limits with other daemons. If it is nil, nothing
+	// is delayed.
+	Turns bridge.Turns
 	// DeafAfter is the time without a heartbeat answer after which a connection
 	// is replaced. Zero means defaultDeafAfter.
 	DeafAfter time.Duration
@@ -111,7 +115,7 @@ func New(o Options) (*Platform, error) {
 		commands: &commands{api: a, log: log},
 		doctor:   doctor{api: a, people: members, name: o.Name, key: key},
 	}
-	p.poster = newPoster(a, p.places, o.NoPacing, log)
+	p.poster = newPoster(a, p.places, o, log)
 	p.gateway = &gateway{
 		api: a, token: o.BotToken, sockets: &http.Client{Transport: client.Transport}, unpaced: o.NoPacing,
 		deaf: cmp.Or(o.DeafAfter, defaultDeafAfter), health: health, commands: p.commands, log: log,
@@ -153,6 +157,9 @@ func (p *Platform) ExclusiveKey() string {
 
 // Check implements bridge.Platform.
 func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
+	if render.Small(i) {
+		return nil
+	}
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return strings.Repeat("0", bridge.TokenLength)
 	})

@@ -9,7 +9,6 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -19,7 +18,7 @@ import (
 const (
 	oldAfter      = time.Hour
 	oldEdits      = 3
-	oldEditsEvery = 7 * time.Second
+	oldEditsIn    = 20 * time.Second
 	oldEditsPause = 20 * time.Second
 )
 
@@ -35,17 +34,8 @@ func old(message string, now time.Time) bool {
 // change edits a message. Discord refuses an edit in an archived thread, so
 // change reopens the thread first. Discord archives it again after its time.
 func (po *poster) change(ctx context.Context, ref bridge.MessageRef, e edit, f *discordmsg.File, out any) error {
-	if old(ref.Message, time.Now()) {
-		turn := platforms.Turn{Key: ref.Message, Rank: platforms.RankEdit}
-		if err := po.edits.Wait(ctx, ref.Channel, turn); err != nil {
-			return err
-		}
-	}
 	endpoint := discordgo.EndpointChannelMessage(ref.Channel, ref.Message)
 	err := po.api.send(ctx, http.MethodPatch, endpoint, e, f, out)
-	if tooManyEdits(err) {
-		po.edits.Hold(ref.Channel, oldEditsPause)
-	}
 	if !isCode(err, discordgo.ErrCodePerformedOperationOnArchivedThread) {
 		return err
 	}

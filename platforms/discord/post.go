@@ -21,19 +21,42 @@ import (
 type poster struct {
 	api    *api
 	places *places
-	pacer  *platforms.Pacer
-	edits  *platforms.Pacer // of old messages
+	posts  *platforms.Pacer
+	edits  *platforms.Pacer
+	old    *platforms.Pacer // edits of old messages
 	log    *slog.Logger
 }
 
-func newPoster(a *api, pl *places, unpaced bool, log *slog.Logger) *poster {
+// newPoster returns a poster. Discord limits each method on the messages of a
+// channel. Its headers have the limit, which is five calls in five seconds; see
+// [poster.metered]. A bot may make 50 calls per second:
+// docs.discord.com/developers/topics/rate-limits.
+func newPoster(a *api, pl *places, o Options, log *slog.Logger) *poster {
+	of := func(channel ...bridge.Limit) *platforms.Pacer {
+		return platforms.NewPacer(platforms.Pace{
+			Platform: o.Name, Turns: o.Turns, Off: o.NoPacing, Log: log,
+			Channel: channel, All: []bridge.Limit{{Line: "all", Calls: 50, Period: time.Second}},
+		})
+	}
+	edits := bridge.Limit{Line: "edit ", Calls: 5, Period: 5 * time.Second}
 	return &poster{
 		api: a, places: pl, log: log,
-		// A channel takes about five messages in five seconds. The headers have
-		// the exact limit; the pacer avoids most rate-limited requests.
-		pacer: platforms.NewPacer(time.Second, 5, unpaced),
-		edits: platforms.NewPacer(oldEditsEvery, oldEdits, unpaced),
+		posts: of(bridge.Limit{Line: "post ", Calls: 5, Period: 5 * time.Second}),
+		edits: of(edits), old: of(bridge.Limit{Line: "old edit ", Calls: oldEdits, Period: oldEditsIn}, edits),
 	}
+}
+
+// metered makes a call at its turn. Further calls wait if the headers of the
+// response say that no call is left.
+func (po *poster) metered(
+	ctx context.Context, p *platforms.Pacer, channel string, turn platforms.Turn, call func(context.Context) error,
+) error {
+	var used meter
+	err := p.Do(ctx, channel, turn, func() error { return call(withMeter(ctx, &used)) })
+	if err == nil && used.empty {
+		p.Hold(ctx, channel, used.reset)
+	}
+	return err
 }
 
 // post sends a card: first a message with the text of the notification, which
@@ -47,7 +70,7 @@ func (po *poster) post(
 	}
 	for _, ref := range parts.Sent() {
 		if !strings.Contains(ref.Message, "/") {
-			return ref, po.show(ctx, ref, v, m, parts)
+			return ref, po.show(ctx, ref, v, m, completing(ref), parts)
 		}
 	}
 	ref, raw, err := po.announce(ctx, d, v, m)
@@ -66,7 +89,12 @@ func (po *poster) post(
 	if notice {
 		return ref, po.check(ctx, ref, m, raw, m.File != nil, parts)
 	}
-	return ref, po.show(ctx, ref, v, m, parts)
+	return ref, po.show(ctx, ref, v, m, completing(ref), parts)
+}
+
+// completing is the turn of the edit that turns a new message into the card.
+func completing(ref bridge.MessageRef) platforms.Turn {
+	return platforms.Turn{Key: "card " + ref.Message, Rank: platforms.RankRest}
 }
 
 // announce posts the message: a notice, or the text of a card's notification.
@@ -92,9 +120,6 @@ func (po *poster) push(
 		return bridge.MessageRef{}, nil, err
 	}
 	i := v.Record.Interaction
-	if err := po.pacer.Wait(ctx, channel, platforms.Turn{Key: string(i.ID), Rank: platforms.RankOf(i)}); err != nil {
-		return bridge.MessageRef{}, nil, err
-	}
 	sum := sha256.Sum256([]byte(string(i.ID) + channel))
 	nonce := hex.EncodeToString(sum[:12])
 	var b any = opening{Content: m.Push, AllowedMentions: mentions(m), Nonce: nonce, EnforceNonce: true}
@@ -107,7 +132,11 @@ func (po *poster) push(
 		b, file = n, m.File
 	}
 	var raw json.RawMessage
-	if err := po.api.send(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), b, file, &raw); err != nil {
+	turn := platforms.Turn{Key: string(i.ID), Rank: platforms.RankOf(i)}
+	err = po.metered(ctx, po.posts, channel, turn, func(ctx context.Context) error {
+		return po.api.send(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), b, file, &raw)
+	})
+	if err != nil {
 		return bridge.MessageRef{}, nil, err
 	}
 	var out struct {
@@ -126,22 +155,22 @@ func (po *poster) update(ctx context.Context, ref bridge.MessageRef, v bridge.Vi
 	if err != nil {
 		return err
 	}
-	return po.show(ctx, ref, v, m, parts)
+	return po.show(ctx, ref, v, m, platforms.Turn{Key: ref.Message, Rank: platforms.RankEdit}, parts)
 }
 
 // show turns a message into the card, and checks that Discord shows all of it.
 // If it does not, the message loses its controls.
 func (po *poster) show(
-	ctx context.Context, ref bridge.MessageRef, v bridge.View, m discordmsg.Message, parts *bridge.Parts,
+	ctx context.Context, ref bridge.MessageRef, v bridge.View, m discordmsg.Message, turn platforms.Turn, parts *bridge.Parts,
 ) error {
 	kept := attached(ref, m, parts)
-	err := po.put(ctx, ref, m, kept, parts)
+	err := po.put(ctx, ref, m, kept, turn, parts)
 	if kept != "" && final(err) { // someone removed the file
-		err = po.put(ctx, ref, m, "", parts)
+		err = po.put(ctx, ref, m, "", turn, parts)
 	}
 	if m.Closed && m.File != nil && final(err) {
 		if m, err = discordmsg.BuildShort(v); err == nil {
-			err = po.put(ctx, ref, m, "", parts)
+			err = po.put(ctx, ref, m, "", turn, parts)
 		}
 	}
 	if !m.Closed && final(err) {
@@ -152,14 +181,21 @@ func (po *poster) show(
 
 // put edits a message into the card, with a file that is kept or sent with it.
 func (po *poster) put(
-	ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, kept string, parts *bridge.Parts,
+	ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, kept string, turn platforms.Turn, parts *bridge.Parts,
 ) error {
 	file := m.File
 	if kept != "" {
 		file = nil
 	}
 	var raw json.RawMessage
-	if err := po.change(ctx, ref, editOf(m, kept), file, &raw); err != nil {
+	pacer := po.edits
+	if old(ref.Message, time.Now()) {
+		pacer = po.old
+	}
+	err := po.metered(ctx, pacer, ref.Channel, turn, func(ctx context.Context) error {
+		return po.change(ctx, ref, editOf(m, kept), file, &raw)
+	})
+	if err != nil {
 		return err
 	}
 	return po.check(ctx, ref, m, raw, file != nil, parts)

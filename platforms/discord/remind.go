@@ -24,13 +24,13 @@ func (po *poster) tell(ctx context.Context, user, text string) error {
 	if err != nil {
 		return err
 	}
-	if err := po.pacer.Wait(ctx, channel, platforms.Turn{Key: user + text, Rank: platforms.RankEdit}); err != nil {
-		return err
-	}
 	body := map[string]any{
 		"content": render.Cut(discordmsg.Escape(render.Clean(text)), maxContent, render.Runes), "allowed_mentions": silent,
 	}
-	return po.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), body, nil)
+	turn := platforms.Turn{Key: user + text, Rank: platforms.RankAsk}
+	return po.metered(ctx, po.posts, channel, turn, func(ctx context.Context) error {
+		return po.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), body, nil)
+	})
 }
 
 // remind posts a reply to a card that mentions only r.Users.
@@ -45,17 +45,16 @@ func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.R
 		text, roles = text+"<@&"+role+"> ", append(roles, role)
 	}
 	text += render.Cut(discordmsg.Escape(render.Clean(r.Text)), maxContent-len(text), render.Runes)
-	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
-	if err := po.pacer.Wait(ctx, card.Channel, turn); err != nil {
-		return err
-	}
 	mentions := mentioning(users, roles)
 	body := map[string]any{
 		"content": text, "allowed_mentions": mentions,
 		"message_reference": map[string]any{"message_id": card.Message, "fail_if_not_exists": false},
 	}
 	endpoint := discordgo.EndpointChannelMessages(card.Channel)
-	err := po.api.do(ctx, http.MethodPost, endpoint, body, nil)
+	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
+	err := po.metered(ctx, po.posts, card.Channel, turn, func(ctx context.Context) error {
+		return po.api.do(ctx, http.MethodPost, endpoint, body, nil)
+	})
 	if isCode(err, discordgo.ErrCodeInvalidFormBody, discordgo.ErrCodeCannotReplyWithoutPermissionToReadMessageHistory) {
 		delete(body, "message_reference")
 		err = po.api.do(ctx, http.MethodPost, endpoint, body, nil)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/discord"
+	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -43,7 +44,7 @@ func (d *discordDesk) connectAgain() {
 	var err error
 	d.p, err = discord.New(discord.Options{
 		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: d.base + "/discord", NoPacing: true,
-		HTTPClient: &http.Client{Transport: d},
+		HTTPClient: &http.Client{Transport: d}, Turns: platformtest.NewTurns(d.t),
 	})
 	if err != nil {
 		d.t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -24,20 +25,30 @@ const routeTwo = "two"
 // routeSlow is a route on which people are reminded soon.
 const routeSlow = "slow"
 
+// NewTurns returns the rate limits of an empty store.
+func NewTurns(t testing.TB) bridge.Turns { return newStore(t) }
+
+// newStore starts an embedded store.
+func newStore(t testing.TB) *broker.Broker {
+	t.Helper()
+	server := miniredis.NewMiniRedis()
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(&redis.Options{Addr: server.Addr(), ContextTimeoutEnabled: true})
+	store, err := broker.New(t.Context(), broker.Options{Client: client, Partitions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close(); client.Close(); server.Close() })
+	return store
+}
+
 // startEngine creates the adapter and an engine on an embedded store.
 func (r *Rig) startEngine(s Setup) bridge.Sink {
 	r.T.Helper()
-	redisServer := miniredis.NewMiniRedis()
-	if err := redisServer.Start(); err != nil {
-		r.T.Fatal(err)
-	}
-	client := redis.NewClient(&redis.Options{Addr: redisServer.Addr(), ContextTimeoutEnabled: true})
-	store, err := broker.New(r.Ctx, broker.Options{Client: client, Partitions: 1})
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	r.T.Cleanup(func() { store.Close(); client.Close(); redisServer.Close() })
-	s.Notes = store
+	store := newStore(r.T)
+	s.Notes, s.Turns = store, store
 	r.make(s)
 	people := map[string]directory.Person{}
 	var responders []bridge.Responder

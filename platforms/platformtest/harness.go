@@ -42,8 +42,9 @@ type Setup struct {
 	Notes    Notes
 	// Token, if it is not empty, replaces the bot token of the sandbox.
 	Token string
-	// Paced keeps the adapter's own pacing on.
+	// Paced keeps the adapter's own pacing on, with the limits in Turns.
 	Paced bool
+	Turns bridge.Turns
 }
 
 // Harness describes one service to the contract.

@@ -63,6 +63,9 @@ func newRig(t testing.TB, h Harness, o options) *Rig {
 	r.URL = "http://" + server.Listener.Addr().String()
 	so := sandbox.Options{NoLimits: true}
 	setup := Setup{URL: r.URL, Paced: o.paced, Token: o.token, Notes: &Memory{}}
+	if o.paced {
+		setup.Turns = NewTurns(t)
+	}
 	if o.http {
 		setup.Callback = r.URL + callbackPath
 		if h.Callbacks != nil {

@@ -203,6 +203,19 @@ func (s *Sandbox) SetGroup(service, group string, members ...string) {
 	}
 }
 
+// AddChannels adds n channels to a service and returns their IDs. On Telegram
+// they are groups. It must be called once at most for each service.
+func (s *Sandbox) AddChannels(service string, n int) []string {
+	add := map[string]func(int) string{
+		slack.Name: s.slack.AddChannel, discord.Name: s.discord.AddChannel, telegram.Name: s.telegram.AddChannel,
+	}[service]
+	var out []string
+	for k := range n {
+		out = append(out, add(k))
+	}
+	return out
+}
+
 // State is a copy of everything that members see, for the page and for tests.
 type State struct {
 	Revision int64          `json:"revision"`

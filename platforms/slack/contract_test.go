@@ -49,7 +49,7 @@ func missing(scope string) sandbox.Fault {
 func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
 	o := slack.Options{
 		Name: "slack", BotToken: sandbox.SlackBotToken, AppToken: sandbox.SlackAppToken,
-		APIURL: s.URL + "/slack/api/", NoPacing: !s.Paced,
+		APIURL: s.URL + "/slack/api/", NoPacing: !s.Paced, Turns: s.Turns,
 	}
 	if s.Callback != "" {
 		o.AppToken, o.SigningSecret = "", sandbox.SlackSigningSecret

@@ -32,12 +32,11 @@ func (e ephemeral) notify(ctx context.Context, ref bridge.MessageRef, user, text
 
 // Tell implements bridge.DirectMessenger.
 func (e ephemeral) Tell(ctx context.Context, user, text string) error {
-	if err := e.pacer.Wait(ctx, user, platforms.Turn{Key: user + text, Rank: platforms.RankEdit}); err != nil {
-		return err
-	}
 	said, blocks := slackmsg.Note(text)
-	_, _, err := e.api.PostMessageContext(ctx, user, append(literal(said), slack.MsgOptionBlocks(blocks...))...)
-	return e.classify(user, err)
+	return e.posts.Do(ctx, user, platforms.Turn{Key: user + text, Rank: platforms.RankAsk}, func() error {
+		_, _, err := e.api.PostMessageContext(ctx, user, append(literal(said), slack.MsgOptionBlocks(blocks...))...)
+		return e.classify(user, err)
+	})
 }
 
 // tell sends a note to the person who clicked. The url is the response URL of

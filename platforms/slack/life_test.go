@@ -40,7 +40,7 @@ func newStage(t *testing.T, limited bool) *stage {
 	s := sandbox.New(sandbox.Options{NoLimits: !limited})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
-	p, err := newPlatform(platformtest.Setup{URL: server.URL, Sandbox: s, Paced: limited})
+	p, err := newPlatform(platformtest.Setup{URL: server.URL, Sandbox: s, Paced: limited, Turns: platformtest.NewTurns(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
@@ -25,6 +26,9 @@ type poster struct {
 
 // Check implements bridge.Platform.
 func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
+	if render.Small(i) {
+		return nil
+	}
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return fmt.Sprintf("%0*d", bridge.TokenLength, 0)
 	})
@@ -84,11 +88,11 @@ func (p poster) Thread(_ context.Context, d bridge.Destination, first bridge.Mes
 // sees the reply too.
 func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	text := slackmsg.Mentions(r)
-	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
-		return err
-	}
-	_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(text+slackmsg.Escape(r.Text)))
-	return p.classify(card.Channel, err)
+	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
+	return p.posts.Do(ctx, card.Channel, turn, func() error {
+		_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(text+slackmsg.Escape(r.Text)))
+		return p.classify(card.Channel, err)
+	})
 }
 
 // Direct implements bridge.Mentioner.
@@ -121,10 +125,12 @@ const sendTime = 4 * time.Second
 func (p poster) send(
 	ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn, id mark,
 ) (bridge.MessageRef, error) {
-	if err := p.pacer.Wait(ctx, d.Channel, turn); err != nil {
-		return bridge.MessageRef{}, err
-	}
-	ref, got, err := p.deliver(ctx, d, append(message(m), id.option()), id)
+	var ref bridge.MessageRef
+	var got slack.Message
+	err := p.posts.Do(ctx, d.Channel, turn, func() (err error) {
+		ref, got, err = p.deliver(ctx, d, append(message(m), id.option()), id)
+		return err
+	})
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
@@ -187,7 +193,12 @@ func (p poster) reply(
 // edit changes a card. It removes the controls of a card that does not show
 // everything.
 func (p poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m slackmsg.Message) error {
-	got, err := p.change(ctx, ref, message(m))
+	var got slack.Message
+	turn := platforms.Turn{Key: ref.Channel + "/" + ref.Message, Rank: platforms.RankEdit}
+	err := p.edits.Do(ctx, "", turn, func() (err error) {
+		got, err = p.change(ctx, ref, message(m))
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ type Options struct {
 	APIURL        string // with a trailing slash; if empty, Slack's own
 	HTTPClient    *http.Client
 	NoPacing      bool // send without delay until Slack limits the rate
+	// Turns shares the rate limits with other daemons. If it is nil, nothing
+	// is delayed.
+	Turns bridge.Turns
 	// Console means that the console is on, where people can answer what no
 	// dialog can show. Without it, nod refuses such a request on opening.
 	Console    bool
@@ -90,9 +93,6 @@ func New(o Options) (*Platform, error) {
 func newWorkspace(o Options) *workspace {
 	ws := &workspace{
 		name: o.Name, http: o.HTTPClient, log: o.Log, console: o.Console, consoleURL: o.ConsoleURL,
-		// chat.postMessage takes about one call per second and channel, with
-		// short bursts.
-		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
 	}
 	if ws.http == nil {
 		ws.http = platforms.Client()
@@ -100,6 +100,7 @@ func newWorkspace(o Options) *workspace {
 	if ws.log == nil {
 		ws.log = slog.New(slog.DiscardHandler)
 	}
+	ws.posts, ws.edits = newPacers(o, ws.log)
 	opts := []slack.Option{slack.OptionHTTPClient(ws.http)}
 	if o.AppToken != "" {
 		opts = append(opts, slack.OptionAppLevelToken(o.AppToken))
@@ -109,6 +110,21 @@ func newWorkspace(o Options) *workspace {
 	}
 	ws.api = slack.New(o.BotToken, opts...)
 	return ws
+}
+
+// newPacers returns the pacers of chat.postMessage and of chat.update. The first
+// takes about one call per second and channel, with short bursts, and several
+// hundred per minute in all. The second takes 50 per minute in all:
+// docs.slack.dev/apis/web-api/rate-limits.
+func newPacers(o Options, log *slog.Logger) (posts, edits *platforms.Pacer) {
+	pace := platforms.Pace{
+		Platform: o.Name, Turns: o.Turns, Off: o.NoPacing, Log: log,
+		Channel: []bridge.Limit{{Line: "post ", Calls: 5, Period: 5 * time.Second, Steady: true}},
+		All:     []bridge.Limit{{Line: "posts", Calls: 600, Period: time.Minute}},
+	}
+	posts = platforms.NewPacer(pace)
+	pace.Channel, pace.All = []bridge.Limit{{Line: "edits", Calls: 50, Period: time.Minute}}, nil
+	return posts, platforms.NewPacer(pace)
 }
 
 // Name implements bridge.Platform.

@@ -16,16 +16,21 @@ import (
 func (p poster) NoteSteering(
 	ctx context.Context, to bridge.MessageRef, earlier *bridge.MessageRef, text string,
 ) (bridge.MessageRef, error) {
-	if err := p.pacer.Wait(ctx, to.Channel, platforms.Turn{Key: to.Message + text, Rank: platforms.RankEdit}); err != nil {
-		return bridge.MessageRef{}, err
-	}
 	plain, blocks := slackmsg.Note(text)
 	opts := append(literal(plain), slack.MsgOptionBlocks(blocks...))
 	if earlier != nil {
-		_, err := p.change(ctx, *earlier, opts)
-		return *earlier, err
+		turn := platforms.Turn{Key: earlier.Channel + "/" + earlier.Message, Rank: platforms.RankEdit}
+		return *earlier, p.edits.Do(ctx, "", turn, func() error {
+			_, err := p.change(ctx, *earlier, opts)
+			return err
+		})
 	}
-	thread := cmp.Or(to.Thread, to.Message)
-	channel, ts, _, err := p.api.PostMessageWithResponseContext(ctx, to.Channel, append(opts, slack.MsgOptionTS(thread))...)
-	return bridge.MessageRef{Channel: channel, Message: ts, Thread: thread}, p.classify(to.Channel, err)
+	out := bridge.MessageRef{Thread: cmp.Or(to.Thread, to.Message)}
+	turn := platforms.Turn{Key: to.Message + text, Rank: platforms.RankAsk}
+	err := p.posts.Do(ctx, to.Channel, turn, func() (err error) {
+		opts := append(opts, slack.MsgOptionTS(out.Thread))
+		out.Channel, out.Message, _, err = p.api.PostMessageWithResponseContext(ctx, to.Channel, opts...)
+		return p.classify(to.Channel, err)
+	})
+	return out, err
 }

@@ -23,7 +23,8 @@ type workspace struct {
 	http   *http.Client
 	log    *slog.Logger
 	health platforms.HealthBox
-	pacer  *platforms.Pacer
+	posts  *platforms.Pacer
+	edits  *platforms.Pacer
 
 	console    bool   // whether the console is on
 	consoleURL string // of nod, for links to the console; may be empty
@@ -81,7 +82,6 @@ func (w *workspace) classify(channel string, err error) error {
 		return nil
 	}
 	if limited, ok := errors.AsType[*slack.RateLimitedError](err); ok {
-		w.pacer.Hold(channel, limited.RetryAfter)
 		e := bridge.Wrap(bridge.CodeRateLimited, err, "slack: rate limited")
 		e.RetryAfter = limited.RetryAfter
 		return e

@@ -34,11 +34,17 @@ type client struct {
 func newClient(o Options, chats *chats, health *platforms.HealthBox, log *slog.Logger) *client {
 	c := &client{
 		token: o.Token, endpoint: tgbotapi.APIEndpoint, http: o.HTTPClient, chats: chats, health: health, log: log,
-		// 20 messages and edits a minute in a group, one a second in a
-		// private chat: core.telegram.org/bots/faq.
-		groups:   platforms.NewPacer(3*time.Second, 15, o.NoPacing),
-		privates: platforms.NewPacer(time.Second, 5, o.NoPacing),
 	}
+	// 20 messages and edits a minute in a group, one a second in a private
+	// chat, 30 a second in all: core.telegram.org/bots/faq.
+	pace := platforms.Pace{
+		Platform: o.Name, Turns: o.Turns, Off: o.NoPacing, Log: log,
+		Channel: []bridge.Limit{{Line: "chat ", Calls: 20, Period: time.Minute}},
+		All:     []bridge.Limit{{Line: "all", Calls: 30, Period: time.Second}},
+	}
+	c.groups = platforms.NewPacer(pace)
+	pace.Channel = []bridge.Limit{{Line: "chat ", Calls: 5, Period: 5 * time.Second, Steady: true}}
+	c.privates = platforms.NewPacer(pace)
 	if o.APIURL != "" {
 		c.endpoint = strings.TrimRight(o.APIURL, "/") + "/bot%s/%s"
 	}
@@ -109,12 +115,16 @@ func (c *client) removePrivate(ctx context.Context, chat, id, user string) {
 	}
 }
 
-// pace waits for the turn of a message or an edit.
-func (c *client) pace(ctx context.Context, chat string, turn platforms.Turn) error {
+// paced makes a call that sends or edits a message at its turn.
+func (c *client) paced(ctx context.Context, chat string, turn platforms.Turn, call func() error) error {
+	return c.pacer(chat).Do(ctx, chat, turn, call)
+}
+
+func (c *client) pacer(chat string) *platforms.Pacer {
 	if strings.HasPrefix(chat, "-") {
-		return c.groups.Wait(ctx, chat, turn)
+		return c.groups
 	}
-	return c.privates.Wait(ctx, chat, turn)
+	return c.privates
 }
 
 // classify gives an error of the API a code. The token, which is in every URL,
@@ -130,7 +140,7 @@ func (c *client) classify(ctx context.Context, chat string, err error) error {
 	}
 	switch code := te.Code; {
 	case te.RetryAfter > 0 || code == 429:
-		return c.hold(chat, te)
+		return c.hold(ctx, chat, te)
 	case te.MigrateToChatID != 0:
 		return c.moved(ctx, chat, te.MigrateToChatID)
 	case strings.Contains(te.Message, "message is not modified"):
@@ -147,10 +157,9 @@ func (c *client) classify(ctx context.Context, chat string, err error) error {
 }
 
 // hold stops sending to a chat for as long as Telegram requires.
-func (c *client) hold(chat string, te *tgbotapi.Error) error {
+func (c *client) hold(ctx context.Context, chat string, te *tgbotapi.Error) error {
 	wait := time.Duration(max(1, te.RetryAfter)) * time.Second
-	c.groups.Hold(chat, wait)
-	c.privates.Hold(chat, wait)
+	c.pacer(chat).Hold(ctx, chat, wait)
 	e := bridge.Errorf(bridge.CodeRateLimited, "telegram: %s", te.Message)
 	e.RetryAfter = wait
 	return e

@@ -53,7 +53,7 @@ func reply(r *platformtest.Rig, who string, at sandbox.Place, text string) {
 
 func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
 	o := telegram.Options{
-		Name: "telegram", Token: sandbox.TelegramToken, APIURL: s.URL + "/telegram", Notes: s.Notes, NoPacing: !s.Paced,
+		Name: "telegram", Token: sandbox.TelegramToken, APIURL: s.URL + "/telegram", Notes: s.Notes, NoPacing: !s.Paced, Turns: s.Turns,
 		WebhookURL: s.Callback,
 	}
 	if s.Callback != "" {

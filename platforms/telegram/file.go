@@ -92,16 +92,16 @@ func (f *files) send(ctx context.Context, where tgbotapi.Params, v bridge.View, 
 // upload sends a file at its turn.
 func (f *files) upload(ctx context.Context, where tgbotapi.Params, i bridge.Interaction, file tgbotapi.FileBytes) (sent, error) {
 	var doc sent
-	if err := f.client.pace(ctx, where["chat_id"], platforms.NextTurn(i, 0)); err != nil {
-		return doc, err
-	}
 	params := tgbotapi.Params{}
 	for _, k := range []string{"chat_id", "message_thread_id", "reply_parameters", "disable_notification"} {
 		if where[k] != "" {
 			params[k] = where[k]
 		}
 	}
-	if err := f.client.upload(ctx, "sendDocument", params, "document", file, &doc); err != nil {
+	err := f.client.paced(ctx, where["chat_id"], platforms.NextTurn(i, 0), func() error {
+		return f.client.upload(ctx, "sendDocument", params, "document", file, &doc)
+	})
+	if err != nil {
 		return doc, err
 	}
 	return doc, f.check(ctx, doc, doc.ref(), file.Bytes)
@@ -111,15 +111,15 @@ func (f *files) upload(ctx context.Context, where tgbotapi.Params, i bridge.Inte
 // already has it, the answer has no message.
 func (f *files) fill(ctx context.Context, place bridge.MessageRef, i bridge.Interaction, file *telegrammsg.File,
 	parts *bridge.Parts) (string, error) {
-	if err := f.client.pace(ctx, place.Channel, platforms.NextTurn(i, 0)); err != nil {
-		return "", err
-	}
 	var doc sent
 	// The SDK's type has null for entities, which the API does not name.
 	const media = `{"type":"document","media":"attach://document"}`
 	params := tgbotapi.Params{"chat_id": place.Channel, "message_id": place.Message, "media": media}
 	whole := tgbotapi.FileBytes{Name: file.Name, Bytes: file.Data}
-	if err := f.client.upload(ctx, "editMessageMedia", params, "document", whole, &doc); err != nil {
+	err := f.client.paced(ctx, place.Channel, platforms.NextTurn(i, 1), func() error {
+		return f.client.upload(ctx, "editMessageMedia", params, "document", whole, &doc)
+	})
+	if err != nil {
 		return "", err
 	}
 	if doc.ID != 0 {

@@ -56,16 +56,18 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 		params["reply_parameters"] = replyTo(doc)
 	}
 	i := v.Record.Interaction
-	if err := p.client.pace(ctx, d.Channel, platforms.NextTurn(i, len(parts.Sent()))); err != nil {
-		return bridge.MessageRef{}, err
-	}
-	send := p.sendCard
+	send, turn := p.sendCard, platforms.NextTurn(i, len(parts.Sent()))
 	if i.Preview != bridge.PreviewFull {
+		turn.Calls = 2
 		send = func(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (bridge.MessageRef, error) {
 			return p.sendVeiled(ctx, params, v, m)
 		}
 	}
-	card, err := send(ctx, params, m)
+	var card bridge.MessageRef
+	err = p.client.paced(ctx, d.Channel, turn, func() (err error) {
+		card, err = send(ctx, params, m)
+		return err
+	})
 	if err == nil {
 		p.prompts.invite(ctx, card, v)
 	}
@@ -81,7 +83,7 @@ func (p *poster) sendVeiled(
 	if err != nil {
 		return ref, err
 	}
-	if err := p.edit(ctx, ref, v, m); err != nil {
+	if err := p.change(ctx, ref, v, m); err != nil {
 		p.client.remove(context.WithoutCancel(ctx), ref)
 		return bridge.MessageRef{}, err
 	}
@@ -136,10 +138,11 @@ func (p *poster) repost(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 	if chat == card.Channel {
 		return card, bridge.Errorf(bridge.CodeUnavailable, "telegram: the supergroup of %s is not known", chat)
 	}
-	if err := p.client.pace(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0)); err != nil {
-		return card, err
-	}
-	message, err := p.sendCard(ctx, tgbotapi.Params{"chat_id": chat}, bare)
+	var message bridge.MessageRef
+	err = p.client.paced(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0), func() (err error) {
+		message, err = p.sendCard(ctx, tgbotapi.Params{"chat_id": chat}, bare)
+		return err
+	})
 	if err != nil {
 		return card, err
 	}
@@ -174,12 +177,15 @@ func (p *poster) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 	return p.edit(ctx, ref, v, m)
 }
 
-// edit changes a card at its turn. If it then does not show what it should,
-// edit takes its controls away.
+// edit changes a card at its turn.
 func (p *poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m telegrammsg.Message) error {
-	if err := p.client.pace(ctx, ref.Channel, platforms.Turn{Key: "edit " + ref.Message, Rank: platforms.RankEdit}); err != nil {
-		return err
-	}
+	turn := platforms.Turn{Key: "edit " + ref.Message, Rank: platforms.RankEdit}
+	return p.client.paced(ctx, ref.Channel, turn, func() error { return p.change(ctx, ref, v, m) })
+}
+
+// change changes a card. If it then does not show what it should, change takes
+// its controls away.
+func (p *poster) change(ctx context.Context, ref bridge.MessageRef, v bridge.View, m telegrammsg.Message) error {
 	changed, err := p.client.edit(ctx, ref, m)
 	if err != nil {
 		return stays(err)
@@ -208,24 +214,23 @@ func stays(err error) error {
 
 // remind replies to a card with a mention of the users of a reminder.
 func (p *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Reminder) error {
-	if err := p.client.pace(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
-		return err
-	}
 	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, card.Channel)}
 	if shown := p.chats.shown(ctx, card); shown.Channel == params["chat_id"] {
 		params = answering(shown)
 	}
-	_, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
-	return err
+	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
+	return p.client.paced(ctx, card.Channel, turn, func() error {
+		_, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
+		return err
+	})
 }
 
 // tell sends a person a message in their private chat.
 func (p *poster) tell(ctx context.Context, user, text string) error {
-	if err := p.client.pace(ctx, user, platforms.Turn{Key: user + text, Rank: platforms.RankEdit}); err != nil {
+	return p.client.paced(ctx, user, platforms.Turn{Key: user + text, Rank: platforms.RankAsk}, func() error {
+		_, err := p.client.send(ctx, tgbotapi.Params{"chat_id": user}, telegrammsg.Reply(text))
 		return err
-	}
-	_, err := p.client.send(ctx, tgbotapi.Params{"chat_id": user}, telegrammsg.Reply(text))
-	return err
+	})
 }
 
 // thread returns the destination of the next card of a session. The first card

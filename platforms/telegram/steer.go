@@ -19,15 +19,20 @@ func (p *Platform) NoteSteering(
 func (po *poster) noteSteering(
 	ctx context.Context, to bridge.MessageRef, earlier *bridge.MessageRef, text string,
 ) (bridge.MessageRef, error) {
-	if err := po.client.pace(ctx, to.Channel, platforms.Turn{Key: to.Message + text, Rank: platforms.RankEdit}); err != nil {
-		return bridge.MessageRef{}, err
-	}
 	if earlier != nil {
-		_, err := po.client.edit(ctx, *earlier, telegrammsg.Reply(text))
-		return *earlier, err
+		turn := platforms.Turn{Key: "edit " + earlier.Message, Rank: platforms.RankEdit}
+		return *earlier, po.client.paced(ctx, earlier.Channel, turn, func() error {
+			_, err := po.client.edit(ctx, *earlier, telegrammsg.Reply(text))
+			return err
+		})
 	}
-	sent, err := po.client.send(ctx, answering(to), telegrammsg.Reply(text))
-	return sent.ref(), err
+	var note sent
+	turn := platforms.Turn{Key: to.Message + text, Rank: platforms.RankAsk}
+	err := po.client.paced(ctx, to.Channel, turn, func() (err error) {
+		note, err = po.client.send(ctx, answering(to), telegrammsg.Reply(text))
+		return err
+	})
+	return note.ref(), err
 }
 
 // passOn passes a reply to a card that is not an answer to the sink, which knows

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
@@ -42,8 +43,11 @@ type Options struct {
 	APIURL     string
 	HTTPClient *http.Client
 	NoPacing   bool // leave the pace to the service's own limits
-	Notes      Notes
-	Log        *slog.Logger
+	// Turns shares the rate limits with other daemons. If it is nil, nothing
+	// is delayed.
+	Turns bridge.Turns
+	Notes Notes
+	Log   *slog.Logger
 }
 
 // Platform is one Telegram bot. It implements bridge.Platform by its parts:
@@ -132,6 +136,9 @@ func (p *Platform) ExclusiveKey() string { return p.exclusive }
 func (p *Platform) Check(i bridge.Interaction, d bridge.Destination) error {
 	if _, err := strconv.ParseInt(d.Channel, 10, 64); err != nil && !strings.HasPrefix(d.Channel, "@") {
 		return bridge.Errorf(bridge.CodeUnsupported, "telegram: %q is not a chat ID", d.Channel)
+	}
+	if render.Small(i) {
+		return nil
 	}
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return strings.Repeat("0", bridge.TokenLength)

@@ -37,9 +37,7 @@ func write(b *strings.Builder, doc []render.Block, indent string) {
 		case render.Rule:
 			lines(b, "――――", indent)
 		case render.Quote:
-			for line := range strings.SplitSeq(Markdown(blk.Inner), "\n") {
-				b.WriteString(indent + "> " + line + "\n")
-			}
+			lines(b, Markdown(blk.Inner), indent+"> ")
 		case render.List:
 			list(b, blk, indent)
 		}
@@ -64,7 +62,9 @@ func list(b *strings.Builder, blk render.Block, indent string) {
 
 func lines(b *strings.Builder, s, indent string) {
 	for line := range strings.SplitSeq(s, "\n") {
-		b.WriteString(indent + line + "\n")
+		b.WriteString(indent)
+		b.WriteString(line)
+		b.WriteByte('\n')
 	}
 }
 
@@ -86,6 +86,11 @@ func codeBlock(text, lang string) string {
 
 func inline(spans []render.Span) string {
 	var b strings.Builder
+	n := 0
+	for _, s := range spans {
+		n += len(s.Text) + len(s.Text)/8 + 8 // room for marks
+	}
+	b.Grow(n)
 	for _, s := range spans {
 		switch {
 		case s.Time != 0:
@@ -93,11 +98,13 @@ func inline(spans []render.Span) string {
 		case s.URL != "" && !strings.ContainsAny(s.URL, "<> \n`"):
 			b.WriteString("<" + s.URL + ">")
 		case s.Code && !strings.ContainsAny(s.Text, "`\n") && strings.TrimSpace(s.Text) != "":
-			code := "`" + s.Text + "`"
+			strike := ""
 			if s.Strike {
-				code = "~~" + code + "~~"
+				strike = "~~"
 			}
-			b.WriteString(code)
+			for _, part := range [...]string{strike, "`", s.Text, "`", strike} {
+				b.WriteString(part)
+			}
 		default:
 			b.WriteString(styled(s))
 		}
@@ -143,8 +150,12 @@ func reverse(marks string) string {
 // punctuation; a line that starts a list by its number is broken up too.
 func Escape(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
+	if literal(s) {
+		return s
+	}
 	var b strings.Builder
-	start := true // of a line, blanks and digits passed
+	b.Grow(len(s) + len(s)/8 + 8) // room for backslashes
+	start := true                 // of a line, blanks and digits passed
 	for n, r := range s {
 		next, _ := utf8.DecodeRuneInString(s[n+utf8.RuneLen(r):])
 		switch {
@@ -157,3 +168,20 @@ func Escape(s string) string {
 	}
 	return b.String()
 }
+
+// literal reports whether a text is words of ASCII without the characters that
+// Escape looks at.
+func literal(s string) bool {
+	for n := range len(s) {
+		c := s[n]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == ' ', c == ',', c == '/', c == '?', c == '!', c == '\'', c == '"', c == '=', c == '%':
+		case c == '.' && n > 0 && isLetter(s[n-1]), c == '-' && n > 0 && isLetter(s[n-1]): // not at the start of a line
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }

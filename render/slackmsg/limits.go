@@ -2,8 +2,6 @@
 // block types. It is pure; see package render.
 package slackmsg
 
-import "github.com/nodbridge/nod/render"
-
 // Slack's limits, in characters of the text that is sent, unless a comment
 // names another unit. The source is docs.slack.dev (reference/block-kit,
 // methods/chat.postMessage, methods/views.open), unless a comment names
@@ -45,17 +43,24 @@ const (
 // < and > as entities. It counts UTF-16 units, which are never fewer than code
 // points.
 func cost(s string) int {
-	n := render.UTF16(s)
+	n := 0
 	for _, r := range s {
-		switch r {
-		case '&':
-			n += 4
-		case '<', '>':
-			n += 3
+		switch {
+		case r == '&':
+			n += len("&amp;")
+		case r == '<', r == '>':
+			n += len("&lt;")
+		case r > 0xffff:
+			n += 2
+		default:
+			n++
 		}
 	}
 	return n
 }
+
+// maxCost is the largest cost of one byte of a text.
+const maxCost = 5
 
 // wireCost returns the cost of a text, with characters that JSON escapes
 // counted twice, as in the size of a whole message.

@@ -1,8 +1,6 @@
 package slackmsg
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +35,7 @@ func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, listedOnCard(v.Record.Interaction))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
 		m, _ := build(v, c, limit)
-		size := measure(m.Blocks)
+		size := sizeOf(m.Blocks)
 		if size > maxMessage {
 			continue
 		}
@@ -50,7 +48,7 @@ func Build(v bridge.View) (Message, error) {
 // atOnce writes a card, and reports whether the message has all of its text.
 func atOnce(v bridge.View, c render.Card) (Message, bool) {
 	m, whole := build(v, c, maxMessage)
-	size := measure(m.Blocks)
+	size := sizeOf(m.Blocks)
 	describe(m.Blocks, maxMessage-size, func(string) string { return subject(v.Record.Interaction, c) })
 	return m, whole && size <= maxMessage
 }
@@ -208,29 +206,19 @@ func Mentions(r bridge.Reminder) string {
 // text. Many tiny paragraphs are far larger as blocks than as text, so such a
 // document loses its markup before it loses any text.
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {
+	if maxCost*render.PlainLen(doc) <= limit && fits(doc, 3*limit) {
+		return doc, true
+	}
 	text := render.PlainText(doc)
 	whole := cost(text) <= limit
-	if whole && measure([]slack.Block{richText("", doc)}) <= 3*limit {
+	if whole && fits(doc, 3*limit) {
 		return doc, true
 	}
 	size := func(doc []render.Block) int { return cost(render.PlainText(doc)) }
-	if out := render.Excerpt(doc, limit, size, cost); !whole && measure([]slack.Block{richText("", out)}) <= 3*limit {
+	if out := render.Excerpt(doc, limit, size, cost); !whole && fits(out, 3*limit) {
 		return out, false
 	}
 	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
-}
-
-// measure returns the size of blocks in characters of their JSON, with
-// entities. Slack's limit is unpublished, and this is the strictest known way
-// to count.
-func measure(blocks []slack.Block) int {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(slack.Blocks{BlockSet: blocks}); err != nil {
-		return maxMessage + 1 // does not happen: these blocks always marshal
-	}
-	return cost(b.String())
 }
 
 // controls returns the controls that answer a request. On a card that does not
@@ -367,13 +355,24 @@ func session(v bridge.View) []slack.BlockElement {
 }
 
 func styleOf(t render.Tone) slack.Style {
-	return map[render.Tone]slack.Style{render.Good: slack.StylePrimary, render.Bad: slack.StyleDanger}[t]
+	switch t {
+	case render.Good:
+		return slack.StylePrimary
+	case render.Bad:
+		return slack.StyleDanger
+	}
+	return slack.StyleDefault
 }
 
 func button(id, token, label string, style slack.Style) *slack.ButtonBlockElement {
-	b := slack.NewButtonBlockElement(id, token, plain(label, maxButton))
-	b.Style = style
-	return b
+	var both struct {
+		button slack.ButtonBlockElement
+		text   plainText
+	}
+	both.button = slack.ButtonBlockElement{
+		Type: slack.METButton, ActionID: id, Value: token, Text: both.text.of(label, maxButton), Style: style,
+	}
+	return &both.button
 }
 
 // inlineLabel returns the label of an input in a message, which already shows

@@ -34,7 +34,7 @@ func excerpt(doc []render.Block, limit int) []render.Block {
 			break // what follows belongs to the end of the text
 		}
 	}
-	if len(out) == 0 || measure([]slack.Block{richText("", out)}) > 3*limit { // one long text, or many tiny spans
+	if len(out) == 0 || !fits(out, 3*limit) { // one long text, or many tiny spans
 		return start
 	}
 	return out
@@ -238,7 +238,7 @@ func inBlocks(doc []render.Block) []slack.Block {
 	used := 0
 	flush := func() {
 		b := richText("", group)
-		if measure([]slack.Block{b}) > 3*maxBlock {
+		if !fits(group, 3*maxBlock) {
 			b = richText("", []render.Block{{Kind: render.Code, Text: render.PlainText(group)}})
 		}
 		out, group, used = append(out, b), nil, 0

@@ -11,8 +11,10 @@ import (
 // richText writes a document as one rich_text block. Its leaves are literal, so
 // untrusted text cannot become a mention, a link or markup.
 func richText(blockID string, doc []render.Block) *slack.RichTextBlock {
-	w := writer{}
-	w.blocks(doc, 0)
+	w := writer{make([]slack.RichTextElement, 0, len(doc))}
+	if w.blocks(doc, 0); len(w.out) == 0 {
+		w.out = nil
+	}
 	return slack.NewRichTextBlock(blockID, w.out...)
 }
 
@@ -48,7 +50,7 @@ func (w *writer) blocks(doc []render.Block, depth int) {
 func (w *writer) quote(doc []render.Block) {
 	var elements []slack.RichTextSectionElement
 	if len(doc) > 0 && doc[0].Kind == render.Paragraph {
-		elements, doc = leaves(doc[0].Spans, false), doc[1:]
+		elements, doc = leaves(doc[0].Spans, false, false), doc[1:]
 	}
 	if text := render.PlainText(doc); text != "" {
 		if len(elements) > 0 {
@@ -62,14 +64,9 @@ func (w *writer) quote(doc []render.Block) {
 }
 
 func (w *writer) section(spans []render.Span, bold, newline bool) {
-	elements := leaves(spans, bold)
-	if len(elements) == 0 {
-		return
+	if elements := leaves(spans, bold, newline); len(elements) > 0 {
+		w.out = append(w.out, &slack.RichTextSection{Type: slack.RTESection, Elements: elements})
 	}
-	if newline {
-		elements = append(elements, slack.NewRichTextSectionTextElement("\n", nil))
-	}
-	w.out = append(w.out, slack.NewRichTextSection(elements...))
 }
 
 // list writes the first paragraph of an item as the item. The rest of the item
@@ -94,12 +91,12 @@ func (w *writer) list(b render.Block, depth int) {
 		var first []slack.RichTextSectionElement
 		rest := item
 		if len(item) > 0 && (item[0].Kind == render.Paragraph || item[0].Kind == render.Heading) {
-			first, rest = leaves(item[0].Spans, false), item[1:]
+			first, rest = leaves(item[0].Spans, false, false), item[1:]
 		}
 		if len(first) == 0 {
 			first = []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(" ", nil)}
 		}
-		run = append(run, slack.NewRichTextSection(first...))
+		run = append(run, &slack.RichTextSection{Type: slack.RTESection, Elements: first})
 		if len(rest) > 0 {
 			flush(n + 1)
 			w.blocks(rest, depth+1)
@@ -114,16 +111,20 @@ const (
 	exactFormat = "{date_short_pretty} at {time_secs}"
 )
 
-func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
-	var out []slack.RichTextSectionElement
+// leaves returns the leaves of spans, with a line break behind them if newline is
+// set. It returns none for spans without text.
+func leaves(spans []render.Span, bold, newline bool) []slack.RichTextSectionElement {
+	out := make([]slack.RichTextSectionElement, 0, len(spans)+1)
+	texts := make([]slack.RichTextSectionTextElement, 0, len(spans)+1) // pointers into it are in out
+	text := func(s string, style *slack.RichTextSectionTextStyle) {
+		texts = append(texts, slack.RichTextSectionTextElement{Type: slack.RTSEText, Text: s, Style: style})
+		out = append(out, &texts[len(texts)-1])
+	}
 	for _, s := range spans {
 		if s.Text == "" {
 			continue
 		}
-		var style *slack.RichTextSectionTextStyle
-		if s.Bold || bold || s.Italic || s.Strike || s.Code {
-			style = &slack.RichTextSectionTextStyle{Bold: s.Bold || bold, Italic: s.Italic, Strike: s.Strike, Code: s.Code}
-		}
+		style := styleFor(s.Bold || bold, s.Italic, s.Strike, s.Code)
 		switch {
 		case s.URL != "":
 			out = append(out, slack.NewRichTextSectionLinkElement(s.URL, s.Text, style))
@@ -132,12 +133,38 @@ func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 			if s.Exact {
 				format = exactFormat
 			}
-			out = append(out, slack.NewRichTextSectionDateElement(s.Time, format, nil, &s.Text))
+			out = append(out, slack.NewRichTextSectionDateElement(s.Time, format, nil, new(s.Text)))
 		default:
-			out = append(out, slack.NewRichTextSectionTextElement(s.Text, style))
+			text(s.Text, style)
 		}
 	}
+	if newline && len(out) > 0 {
+		text("\n", nil)
+	}
 	return out
+}
+
+// styles are the styles of all leaves, by the bits of styleFor. They are shared:
+// nobody may change them.
+var styles = func() (all [16]slack.RichTextSectionTextStyle) {
+	for n := range all {
+		all[n] = slack.RichTextSectionTextStyle{Bold: n&1 != 0, Italic: n&2 != 0, Strike: n&4 != 0, Code: n&8 != 0}
+	}
+	return all
+}()
+
+// styleFor returns the style of a leaf, or nil if it has none.
+func styleFor(bold, italic, strike, code bool) *slack.RichTextSectionTextStyle {
+	n := 0
+	for bit, on := range [...]bool{bold, italic, strike, code} {
+		if on {
+			n |= 1 << bit
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return &styles[n]
 }
 
 // Note returns an ephemeral reply: its escaped notification, and a block with the
@@ -150,12 +177,22 @@ func Note(s string) (string, []slack.Block) {
 // plain returns a plain_text object, in which Slack finds no mentions, links or
 // emoji codes.
 func plain(s string, limit int) *slack.TextBlockObject {
-	off := false
+	return new(plainText).of(s, limit)
+}
+
+// plainText is a plain_text object with the value that it points to.
+type plainText struct {
+	object slack.TextBlockObject
+	emoji  bool
+}
+
+func (t *plainText) of(s string, limit int) *slack.TextBlockObject {
 	s = render.Cut(s, limit, cost)
 	if strings.TrimSpace(s) == "" {
 		s = "–"
 	}
-	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: s, Emoji: &off}
+	t.object = slack.TextBlockObject{Type: slack.PlainTextType, Text: s, Emoji: &t.emoji}
+	return &t.object
 }
 
 // Escape makes text literal in places where Slack parses mrkdwn tokens, such as

@@ -20,6 +20,9 @@ const (
 	maxFile     = 8_000_000 // bytes; the server takes 50 MB
 	maxNote     = 200       // answerCallbackQuery
 
+	usualText     = 1024 // bytes of the text of most cards
+	usualEntities = 16   // of most cards
+
 	maxPlaceholder = 64
 	maxAsked       = 500 // of a question in a prompt, as the card has it too
 )

@@ -117,7 +117,8 @@ func Preview(v bridge.View) Message {
 }
 
 func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
-	w := &writer{}
+	w := &writer{entities: make([]Entity, 0, usualEntities)}
+	w.text.Grow(usualText)
 	w.spans(c.Head, true)
 	w.add("\n")
 	whole := w.body(v, c, limit)
@@ -231,9 +232,9 @@ func wizard(v bridge.View) bool {
 // below them the one for the others.
 func decisions(v bridge.View) [][]Button {
 	i := v.Record.Interaction
-	all := i.Decisions()
-	var row []Button
-	for _, n := range i.OnCard() {
+	all, shown := i.Decisions(), i.OnCard()
+	row := make([]Button, 0, len(shown))
+	for _, n := range shown {
 		d := all[n]
 		row = append(row, Button{Text: render.CardLabel(i, d), Data: v.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, d))})
 	}
@@ -244,7 +245,13 @@ func decisions(v bridge.View) [][]Button {
 }
 
 func styleOf(t render.Tone) string {
-	return map[render.Tone]string{render.Good: "success", render.Bad: "danger"}[t]
+	switch t {
+	case render.Good:
+		return "success"
+	case render.Bad:
+		return "danger"
+	}
+	return ""
 }
 
 // batch is the keyboard of several approvals: a row for each, in their order,

@@ -27,6 +27,9 @@ type writer struct {
 // prevents that. An @ at the end gets one too, because the next text may be a
 // name. Other texts, such as email addresses, stay fit for copying.
 func unlinked(s string) string {
+	if strings.IndexByte(s, '@') < 0 {
+		return s
+	}
 	var b strings.Builder
 	done, before := 0, ' '
 	for n, r := range s {
@@ -218,20 +221,12 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 			w.mention(*s.Mention)
 			continue
 		}
-		var kinds []string
-		for _, k := range []struct {
-			on   bool
-			kind string
-		}{{s.Bold || bold, "bold"}, {s.Italic, "italic"}, {s.Strike, "strikethrough"}} {
-			if k.on {
-				kinds = append(kinds, k.kind)
-			}
-		}
-		if s.Code {
-			kinds = []string{"code"} // code cannot be nested
-		}
 		start := w.units
-		w.add(s.Text, kinds...)
+		if s.Code { // code cannot be nested
+			w.add(s.Text, "code")
+		} else {
+			w.add(s.Text, mark(s.Bold || bold, "bold", ""), mark(s.Italic, "italic", ""), mark(s.Strike, "strikethrough", ""))
+		}
 		if s.Time > 0 && s.Time <= math.MaxInt32 { // the server reads 32 bits
 			w.entities = append(w.entities, Entity{
 				Type: dateTime, Offset: start, Length: w.units - start, UnixTime: s.Time, Format: mark(s.Exact, "dT", "dt"),
@@ -244,13 +239,16 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 func (w *writer) result() (string, []Entity) {
 	text := strings.TrimRight(w.text.String(), " \n\t")
 	length := render.UTF16(text)
-	var kept []Entity
+	kept := w.entities[:0]
 	for _, e := range w.entities {
 		if e.Offset >= length || len(kept) == maxEntities {
 			continue
 		}
 		e.Length = min(e.Length, length-e.Offset)
 		kept = append(kept, e)
+	}
+	if len(kept) == 0 {
+		return text, nil
 	}
 	return text, kept
 }

@@ -108,6 +108,7 @@ func measures(peers bool) []measure {
 		}, run: rendering},
 		{rows: []row{{"callback, from request to acknowledgment", "µs", "settling only", 2, true}}, run: inbound},
 		{rows: pathRows, once: true, run: wholePath},
+		{rows: postingRows(), once: true, run: posting},
 		{rows: startRows, run: starting},
 	}
 	if peers {

@@ -23,15 +23,20 @@ func cyclesOverHTTP(ctx context.Context, b *harness) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.install(ctx, "http", toOnePlatform)
+	value, err := b.cyclesOverHTTP(ctx, "http")
+	return []figures{{value, other}}, err
+}
+
+// cyclesOverHTTP returns the cycles per second of agents over the HTTP API.
+func (b *harness) cyclesOverHTTP(ctx context.Context, prefix string) (float64, error) {
+	s, err := b.install(ctx, prefix, toOnePlatform)
 	if s != nil {
 		defer s.stop()
 	}
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	value, err := b.repeat(ctx, httpCallers, s.cycle)
-	return []figures{{value, other}}, err
+	return b.repeat(ctx, httpCallers, s.cycle)
 }
 
 // cycle opens a request, waits for it in a call of its own, and answers it, as

@@ -35,8 +35,23 @@ func peerMeasures() []measure {
 		{rows: []row{{"cycles, each write flushed, 64 callers", "1/s", "NATS JetStream KV, each write flushed", 2, false}}, run: flushedCycles},
 		cycles("PostgreSQL with LISTEN and NOTIFY, synchronous_commit off", "postgres", queueCallers, 2),
 		cycles("PostgreSQL with LISTEN and NOTIFY, synchronous_commit off", "postgres", 1024, 2),
+		cyclesOfService("Restate, a service with an awakeable", "awakeables", 4),
+		cyclesOfService("Restate, a workflow with a durable promise", "promises", 8),
 		{rows: []row{{"10,000 timeouts at once", "s", "PostgreSQL, 500 with one statement", 2, true}}, run: peerExpiry},
 	}
+}
+
+// cyclesOfService compares cycles over HTTP with those of a system that agents
+// use over HTTP, too.
+func cyclesOfService(against, peer string, goal float64) measure {
+	return measure{rows: []row{{"cycles over HTTP, 64 callers", "1/s", against, goal, false}}, run: func(ctx context.Context, b *harness) ([]figures, error) {
+		value, err := b.cyclesOverHTTP(ctx, peer)
+		if err != nil {
+			return nil, err
+		}
+		other, err := b.peer(ctx, "-peer", peer, "-callers", strconv.Itoa(httpCallers))
+		return []figures{{value, other}}, err
+	}}
 }
 
 // flushedCycles measures cycles on a Redis server that flushes each write.

@@ -36,7 +36,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := Platforms(c, ports.Notes, d.log)
+	platforms, callbacks, err := Platforms(c, ports.Notes, d.store, d.log)
 	if err != nil {
 		return nil, err
 	}

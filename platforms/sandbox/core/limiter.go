@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Limiter counts the requests of each key in a token bucket.
 type Limiter struct {
@@ -11,6 +14,7 @@ type Limiter struct {
 type bucket struct {
 	tokens float64
 	at     time.Time
+	calls  []time.Time // of the current period, for TakeIn
 }
 
 // Take uses one of burst tokens that come back at rate per second. If none is
@@ -34,6 +38,28 @@ func (l *Limiter) Take(key string, rate, burst float64) time.Duration {
 	return 0
 }
 
+// TakeIn uses one of the calls that a key may make in any period. If none is
+// left, it returns how long to wait.
+func (l *Limiter) TakeIn(key string, calls int, period time.Duration) time.Duration {
+	if l.off {
+		return 0
+	}
+	now := time.Now()
+	b := l.buckets[key]
+	if b == nil {
+		b = &bucket{}
+		l.buckets[key] = b
+	}
+	b.calls = slices.DeleteFunc(b.calls, func(at time.Time) bool { return now.Sub(at) >= period })
+	if len(b.calls) >= calls {
+		b.tokens = 0
+		return b.calls[len(b.calls)-calls].Add(period).Sub(now)
+	}
+	b.calls = append(b.calls, now)
+	b.tokens = float64(calls - len(b.calls))
+	return 0
+}
+
 // Left returns how many tokens a key has left, and whether it was ever used.
 func (l *Limiter) Left(key string) (int, bool) {
 	b := l.buckets[key]
@@ -41,4 +67,14 @@ func (l *Limiter) Left(key string) (int, bool) {
 		return 0, false
 	}
 	return int(b.tokens), true
+}
+
+// Reset returns how long it is until a key that TakeIn counts gets a call back,
+// at most its period.
+func (l *Limiter) Reset(key string, period time.Duration) time.Duration {
+	b := l.buckets[key]
+	if b == nil || len(b.calls) == 0 {
+		return period
+	}
+	return min(period, max(time.Until(b.calls[0].Add(period)), time.Millisecond))
 }

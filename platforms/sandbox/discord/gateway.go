@@ -195,7 +195,7 @@ func (gw *gateway) identify(
 	ctx context.Context, conn *websocket.Conn, intents int,
 ) (*session, websocket.StatusCode) {
 	gw.Lock()
-	wait := gw.Limits.Take("discord identify", startRate.perSecond, startRate.burst)
+	wait := gw.Limits.TakeIn("discord identify", startRate.calls, startRate.period)
 	kept := wait > 0 || gw.started()
 	gw.Touch()
 	gw.Unlock()

@@ -3,6 +3,7 @@ package discord
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -162,4 +163,11 @@ func (e *Emulator) State() State {
 		st.Modals = append(st.Modals, core.ViewState{ID: m.ID, User: m.User, View: raw.Copy(m.Data)})
 	}
 	return st
+}
+
+// AddChannel adds a text channel and returns its ID. Each n is one channel.
+func (e *Emulator) AddChannel(n int) string {
+	e.Lock()
+	defer e.Unlock()
+	return e.add(strconv.Itoa(100000000000100000+n), fmt.Sprintf("more-%d", n), textChannel).ID
 }

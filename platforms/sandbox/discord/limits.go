@@ -66,12 +66,14 @@ const (
 	replayed         = 500  // events kept for a resume; no figure is published
 )
 
-// A rate is a rate limit, in requests a second and requests at once:
-// topics/rate-limits.
-type rate struct{ perSecond, burst float64 }
+// A rate is a rate limit, in requests in any period: topics/rate-limits.
+type rate struct {
+	calls  int
+	period time.Duration
+}
 
 var (
-	globalRate = rate{50, 50}
-	routeRate  = rate{1, 5}   // of a route and a channel; Discord sends it in headers
-	startRate  = rate{0.2, 1} // of gateway sessions; max_concurrency in 5 seconds
+	globalRate = rate{50, time.Second}
+	routeRate  = rate{5, 5 * time.Second} // of a route and a channel; Discord sends it in headers
+	startRate  = rate{1, 5 * time.Second} // of gateway sessions; max_concurrency
 )

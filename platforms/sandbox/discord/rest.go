@@ -162,22 +162,23 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 func (api rest) paced(rw http.ResponseWriter, rt route, channel string) bool {
 	api.Lock()
 	defer api.Unlock()
-	if wait := api.Limits.Take("discord", globalRate.perSecond, globalRate.burst); wait > 0 {
+	if wait := api.Limits.TakeIn("discord", globalRate.calls, globalRate.period); wait > 0 {
 		writeLimited(rw, wait, true)
 		return false
 	}
 	key := "discord " + rt.pattern + " " + channel
-	if wait := api.Limits.Take(key, routeRate.perSecond, routeRate.burst); wait > 0 &&
+	if wait := api.Limits.TakeIn(key, routeRate.calls, routeRate.period); wait > 0 &&
 		strings.Contains(rt.pattern, "/channels/") {
 		writeLimited(rw, wait, false)
 		return false
 	}
 	if left, used := api.Limits.Left(key); used {
 		h := rw.Header()
-		h.Set("X-RateLimit-Limit", strconv.Itoa(int(routeRate.burst)))
+		h.Set("X-RateLimit-Limit", strconv.Itoa(routeRate.calls))
 		h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
-		h.Set("X-RateLimit-Reset-After", "1.000")
-		h.Set("X-RateLimit-Reset", fmt.Sprintf("%.3f", float64(time.Now().UnixMilli())/1000+1))
+		reset := api.Limits.Reset(key, routeRate.period)
+		h.Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", reset.Seconds()))
+		h.Set("X-RateLimit-Reset", fmt.Sprintf("%.3f", float64(time.Now().Add(reset).UnixMilli())/1000))
 		h.Set("X-RateLimit-Bucket", "sandbox")
 	}
 	return true

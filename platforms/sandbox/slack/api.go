@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -159,10 +160,12 @@ func (api webAPI) pace(name string, t tier, args raw.Object) int {
 	api.Lock()
 	defer api.Unlock()
 	key := "slack " + name
+	wait := time.Duration(0)
 	if name == "chat.postMessage" {
+		wait = api.Limits.TakeIn(key, maxPosts, time.Minute)
 		key += " " + raw.Str(args, "channel")
 	}
-	if wait := api.Limits.Take(key, t.rate, t.burst); wait > 0 {
+	if wait = max(wait, api.Limits.Take(key, t.rate, t.burst)); wait > 0 {
 		return int(wait.Seconds()) + 1
 	}
 	return 0

@@ -96,6 +96,10 @@ var (
 	tier2       = tier{20. / 60, 20}
 	tier3       = tier{50. / 60, 50}
 	tier4       = tier{100. / 60, 100}
-	tierPost    = tier{1, 10}   // of one channel: one a second, with short bursts
+	tierPost    = tier{1, 5}    // of one channel: one a second, with short bursts
 	tierSpecial = tier{10, 100} // auth.test: hundreds a minute
 )
+
+// maxPosts is the limit of chat.postMessage in all channels in a minute:
+// "several hundred".
+const maxPosts = 600

@@ -243,7 +243,7 @@ func TestRateLimits(t *testing.T) {
 		if err != nil && !errors.As(err, &limited) {
 			t.Fatal(err)
 		}
-		if limited != nil && n < 10 {
+		if limited != nil && n < 5 {
 			t.Errorf("limited after %d messages", n)
 		}
 	}

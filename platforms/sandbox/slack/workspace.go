@@ -147,3 +147,10 @@ func (e *Emulator) State() State {
 func (v *view) state() core.ViewState {
 	return core.ViewState{ID: v.ID, User: v.User, View: raw.Copy(v.View), Errors: v.Errors}
 }
+
+// AddChannel adds a channel and returns its ID. Each n is one channel.
+func (e *Emulator) AddChannel(n int) string {
+	e.Lock()
+	defer e.Unlock()
+	return e.add(fmt.Sprintf("C0MORE%04d", n), fmt.Sprintf("more-%d", n)).ID
+}

@@ -151,13 +151,13 @@ func (api botAPI) pace(name string, a arguments) int {
 	}
 	api.Lock()
 	defer api.Unlock()
-	wait := api.Limits.Take("telegram", globalRate.perSecond, globalRate.burst)
+	wait := api.Limits.TakeIn("telegram", globalRate.calls, globalRate.period)
 	if wait == 0 {
 		id, r := a.text("chat_id"), privateRate
 		if strings.HasPrefix(id, "-") {
 			r = groupRate
 		}
-		wait = api.Limits.Take("telegram "+id, r.perSecond, r.burst)
+		wait = api.Limits.TakeIn("telegram "+id, r.calls, r.period)
 	}
 	if wait == 0 {
 		return 0

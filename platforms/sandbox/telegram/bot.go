@@ -152,3 +152,10 @@ func (e *Emulator) State() State {
 	slices.SortFunc(st.Chats, core.ByID)
 	return st
 }
+
+// AddChannel adds a group and returns its ID. Each n is one group.
+func (e *Emulator) AddChannel(n int) string {
+	e.Lock()
+	defer e.Unlock()
+	return e.add(strconv.FormatInt(-1002000000000-int64(n), 10), "More "+strconv.Itoa(n), supergroup).ID
+}

@@ -32,12 +32,15 @@ const (
 	privateTTL  = 15 * time.Second // after a click; for bots that are not administrators
 )
 
-// A rate is a rate limit, in messages a second and messages at once. Edits
-// count as messages: core.telegram.org/bots/faq.
-type rate struct{ perSecond, burst float64 }
+// A rate is a rate limit, in messages in any period. Edits count as messages:
+// core.telegram.org/bots/faq.
+type rate struct {
+	calls  int
+	period time.Duration
+}
 
 var (
-	globalRate  = rate{30, 30}
-	groupRate   = rate{20. / 60, 20}
-	privateRate = rate{1, 10}
+	globalRate  = rate{30, time.Second}
+	groupRate   = rate{20, time.Minute}
+	privateRate = rate{10, 10 * time.Second}
 )

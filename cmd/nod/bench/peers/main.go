@@ -37,7 +37,7 @@ type missing string
 func (m missing) Error() string { return string(m) }
 
 var peers = map[string]func(context.Context, config) (peer, error){
-	"asynq": newAsynq, "nats": newNATS, "postgres": newPostgres,
+	"asynq": newAsynq, "nats": newNATS, "postgres": newPostgres, "awakeables": newAwakeables, "promises": newPromises,
 }
 
 // result is the output of the program. Exactly one member is set.
@@ -48,7 +48,7 @@ type result struct {
 
 func main() {
 	var c config
-	name := flag.String("peer", "", "asynq, nats or postgres")
+	name := flag.String("peer", "", "asynq, nats, postgres, awakeables or promises")
 	flag.StringVar(&c.redis, "addr", "", "address of a Redis server")
 	flag.IntVar(&c.callers, "callers", 64, "number of concurrent callers")
 	flag.BoolVar(&c.always, "always", false, "flush each write to the disk")

@@ -1,0 +1,160 @@
+package broker
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	historyFirst = 64   // entries of a partition that are read first
+	historyMost  = 1024 // that are read at a time later, unless more have the same millisecond
+	// eventLag is how much later than its record an event can be dated. The
+	// stream's clock is read after that of the script.
+	eventLag = time.Second
+)
+
+// history reads the openings of all partitions backward from the event streams,
+// which hold each for as long as its record lives. Before that, it reads the
+// index that older versions wrote, for what is older than the stream.
+type history struct {
+	*core
+	at    place // only what is after it is returned
+	parts []*earlier
+}
+
+// earlier holds the openings of a partition.
+type earlier struct {
+	partition int
+	found     []place // read but not returned, newest first
+	until     int64   // ms up to which the next read goes
+	count     int     // entries of the next read
+	index     bool    // the stream is read; the index is next
+	done      bool
+}
+
+func newHistory(c *core, at place) *history {
+	h := &history{core: c, at: at}
+	for p := range c.partitions {
+		h.parts = append(h.parts, &earlier{partition: p, until: at.ms, count: historyFirst})
+	}
+	return h
+}
+
+// next returns the next places, at most the given number. It returns none at
+// the end.
+func (h *history) next(ctx context.Context, most int) ([]place, error) {
+	var out []place
+	for len(out) < most {
+		if err := h.fill(ctx); err != nil {
+			return nil, err
+		}
+		var newest *earlier
+		for _, p := range h.parts {
+			if len(p.found) > 0 && (newest == nil || p.found[0].before(newest.found[0])) {
+				newest = p
+			}
+		}
+		if newest == nil {
+			return out, nil
+		}
+		out, newest.found = append(out, newest.found[0]), newest.found[1:]
+	}
+	return out, nil
+}
+
+// fill reads until each partition has a place or is at its end.
+func (h *history) fill(ctx context.Context) error {
+	for {
+		var empty []*earlier
+		for _, p := range h.parts {
+			if len(p.found) == 0 && !p.done {
+				empty = append(empty, p)
+			}
+		}
+		if len(empty) == 0 {
+			return nil
+		}
+		streams, indexes := make([]*redis.XMessageSliceCmd, len(empty)), make([]*redis.ZSliceCmd, len(empty))
+		_, err := h.client.Pipelined(ctx, func(c redis.Pipeliner) error {
+			for k, p := range empty {
+				until := strconv.FormatInt(p.until, 10)
+				if p.index {
+					indexes[k] = c.ZRevRangeByScoreWithScores(ctx, h.keys.all(p.partition),
+						&redis.ZRangeBy{Max: until, Min: "-inf", Count: int64(p.count)})
+				} else {
+					streams[k] = c.XRevRangeN(ctx, h.keys.journal(p.partition), until, "-", int64(p.count))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return unavailable(err)
+		}
+		for k, p := range empty {
+			if p.index {
+				p.take(h.at, indexed(indexes[k].Val()))
+			} else {
+				p.take(h.at, opened(streams[k].Val()))
+			}
+		}
+	}
+}
+
+// opened returns the places of entries of a stream. Only openings have an ID.
+func opened(entries []redis.XMessage) []place {
+	out := make([]place, len(entries))
+	for k, m := range entries {
+		ms, _, _ := strings.Cut(m.ID, "-")
+		out[k].ms, _ = strconv.ParseInt(ms, 10, 64) // Redis writes it
+		if m.Values["t"] == string(bridge.EventRequest) {
+			out[k].id, _ = m.Values["i"].(string) // every field is a string
+		}
+	}
+	return out
+}
+
+func indexed(entries []redis.Z) []place {
+	out := make([]place, len(entries))
+	for k, z := range entries {
+		id, _ := z.Member.(string) // every member is a string
+		out[k] = place{int64(z.Score), id}
+	}
+	return out
+}
+
+// take keeps the openings among what was read. Those of the last millisecond
+// are read again, as there may be more of them.
+func (p *earlier) take(at place, read []place) {
+	last := int64(-1)
+	if len(read) == p.count {
+		last = read[len(read)-1].ms
+		if last == read[0].ms {
+			p.count *= 2
+			return
+		}
+		p.count, p.until = max(p.count, min(2*p.count, historyMost)), last
+	}
+	for _, q := range read {
+		if q.id != "" && q.ms != last && at.before(q) {
+			p.found = append(p.found, q)
+		}
+	}
+	slices.SortFunc(p.found, place.compare)
+	switch {
+	case last >= 0:
+	case p.index:
+		p.done = true
+	default:
+		p.index, p.count = true, historyFirst
+		if len(read) > 0 {
+			p.until = read[len(read)-1].ms - 1
+		}
+	}
+}

@@ -1,0 +1,117 @@
+-- Gives a call of a platform its turn within one or more rate limits.
+-- KEYS 5 for each limit:
+--      1 state: h   held until
+--               t   when all calls will be unused (steady limits)
+--               q   the last number given to a call
+--               p   1 if the last turn was that of a post
+--      2 the turns of the period, by time
+--      3 the posts that wait, by class and number
+--      4 the edits that wait, by number
+--      5 all that wait, by the time when each asks again
+-- ARGV 1 key of the call
+--      2 class
+--      3 it is an edit (0|1)
+--      4 ms that it waits for its turn at most
+--      5 ms from which it asks again halfway
+--      6 number of calls that it stands for
+--      7.. for each limit: calls (0 for none), period in ms, and ms that calls
+--        may be early (negative unless it is steady)
+-- returns ms until its turn, rounded up. It has used its turn if it waits that
+--      long
+local CLASS = 2 ^ 42 -- a class and a number make one score
+local LOST = 15000   -- ms after which a call that did not ask again is dropped
+local KEPT = ms(24 * 3600 * 1000)
+local me, class, edit, calls = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', tonumber(ARGV[6])
+
+local function forget(k, names)
+  for n = 3, 5 do call('ZREM', KEYS[k + n], unpack(names)) end
+end
+
+-- Drops the calls of a limit that did not ask again.
+local function drop_lost(k)
+  local names = call('ZRANGEBYSCORE', KEYS[k + 5], '-inf', ms(now - LOST), 'LIMIT', 0, 1000)
+  if #names > 0 then forget(k, names) end
+end
+
+-- Sets the number of calls before the last one of this turn in a limit, and
+-- whether it waits.
+local function find_place(l)
+  local k = l.k
+  local others = call('ZCARD', KEYS[k + 5])
+  if others == 0 then l.ahead = calls - 1 return end
+  drop_lost(k)
+  local ahead
+  if edit then
+    l.waits, others = call('ZSCORE', KEYS[k + 4], me), call('ZCARD', KEYS[k + 3])
+    ahead = l.waits and call('ZRANK', KEYS[k + 4], me) or call('ZCARD', KEYS[k + 4])
+  else
+    l.waits, others = call('ZSCORE', KEYS[k + 3], me), call('ZCARD', KEYS[k + 4])
+    ahead = l.waits and call('ZRANK', KEYS[k + 3], me) or call('ZCOUNT', KEYS[k + 3], '-inf', '(' .. ms((class + 1) * CLASS))
+  end
+  -- Posts and edits alternate.
+  local first = edit == (l.posted == '1')
+  l.ahead = calls - 1 + ahead + math.min(others, first and ahead or ahead + 1)
+end
+
+-- Returns when a limit allows the call.
+local function earliest(l)
+  local at = math.max(now, l.held)
+  if l.calls == 0 then return at end
+  if l.early >= 0 then
+    return math.max(at, math.max(at, l.tat) + l.ahead * l.period / l.calls - l.early)
+  end
+  local key = KEYS[l.k + 2]
+  call('ZREMRANGEBYSCORE', key, '-inf', ms(now - l.period))
+  local free = l.calls - call('ZCARD', key)
+  local n = l.ahead % l.calls
+  if n >= free then
+    at = math.max(at, tonumber(call('ZRANGE', key, n - free, n - free, 'WITHSCORES')[2]) + l.period)
+  end
+  return at + math.floor(l.ahead / l.calls) * l.period
+end
+
+local limits, turn = {}, now
+for n = 1, #KEYS / 5 do
+  local k = 5 * (n - 1)
+  local s = call('HMGET', KEYS[k + 1], 'h', 't', 'p')
+  local l = {k = k, held = tonumber(s[1] or '0'), tat = tonumber(s[2] or '0'), posted = s[3] or '0', calls = tonumber(ARGV[4 + 3 * n]),
+    period = tonumber(ARGV[5 + 3 * n]), early = tonumber(ARGV[6 + 3 * n])}
+  find_place(l)
+  l.at = earliest(l)
+  limits[n] = l
+  turn = math.max(turn, l.at)
+end
+turn = math.ceil(turn)
+
+if turn - now <= tonumber(ARGV[4]) then
+  for _, l in ipairs(limits) do
+    local k = l.k
+    if l.waits then forget(k, {me}) end
+    if l.calls > 0 then
+      call('HSET', KEYS[k + 1], 'p', edit and '0' or '1', 't', ms(math.max(l.tat, turn) + calls * l.period / l.calls))
+      if l.early < 0 then
+        for _ = 1, calls do call('ZADD', KEYS[k + 2], ms(turn), ms(call('HINCRBY', KEYS[k + 1], 'q', 1))) end
+        call('PEXPIRE', KEYS[k + 2], KEPT)
+      end
+      call('PEXPIRE', KEYS[k + 1], KEPT)
+    end
+  end
+  return turn - now
+end
+local wait = turn - now
+if wait >= tonumber(ARGV[5]) then wait = math.floor(wait / 2) end
+for n, l in ipairs(limits) do
+  local k = l.k
+  -- It waits for its channel, and for another limit if that is the one that is exhausted.
+  if n == 1 or l.at >= limits[1].at then
+    if not l.waits then
+      local key = KEYS[edit and k + 4 or k + 3]
+      call('ZADD', key, ms(class * CLASS + call('HINCRBY', KEYS[k + 1], 'q', 1)), me)
+    end
+    call('ZADD', KEYS[k + 5], ms(now + wait), me)
+    for n = 1, 5 do call('PEXPIRE', KEYS[k + n], KEPT) end
+  elseif l.waits then
+    forget(k, {me})
+  end
+end
+return turn - now

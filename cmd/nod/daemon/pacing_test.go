@@ -1,0 +1,89 @@
+package daemon_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// TestEditsAreMerged changes a card 50 times while its platform accepts no edits.
+// Two daemons send one edit after that, with the last state.
+func TestEditsAreMerged(t *testing.T) {
+	t.Parallel()
+	var edits atomic.Int64
+	r := rig.New(t, rig.Options{Limits: true, Daemons: 2, Config: func(c *config.Config) {
+		rig.Only("telegram")(c)
+		at, err := url.Parse(c.Telegram.APIURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: at.Scheme, Host: at.Host})
+		count := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, "editMessage") {
+				edits.Add(1)
+			}
+			pass.ServeHTTP(w, r)
+		}))
+		t.Cleanup(count.Close)
+		c.Telegram.APIURL = count.URL + at.Path
+	}})
+	a := r.Ask(rig.Approval())
+	id := a.Interaction.ID
+	store, err := broker.New(r.Ctx, broker.Options{Client: r.Bare, Prefix: r.Config.Redis.Prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	r.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: "editMessageText", Kind: "rate_limit", RetryAfter: 4, Count: 1})
+	began, before := time.Now(), edits.Load()
+	change := func() {
+		if _, err := store.Mark(r.Ctx, id, bridge.Mark{Joined: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change()
+	r.Eventually("the edit is refused", func() bool { return edits.Load() == before+1 })
+	for range 50 {
+		change()
+		bridge.Pause(r.Ctx, 10*time.Millisecond)
+	}
+	if time.Since(began) > 4*time.Second {
+		t.Skip("the machine is too busy")
+	}
+	r.Press("ana", a.On("telegram"), r.ApprovingLabel(a.On("telegram")))
+	r.Eventually("the card is closed", func() bool { return strings.Contains(a.Text("telegram"), "Approved") })
+	if got := edits.Load() - before; got != 2 {
+		t.Errorf("%d edits, want the one that was refused and one more", got)
+	}
+}
+
+// TestOrderAtTheLimit lets two daemons post more cards than a channel accepts at
+// once. They appear in the order of the requests.
+func TestOrderAtTheLimit(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"slack", "discord"} {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Limits: true, Daemons: 2, Config: rig.Only(s)})
+			const n = 12
+			for k := range n {
+				numbered(t, r, r.Daemons[k%2], k)
+			}
+			if got := posting(r, s, n); len(got) != n || !slices.IsSorted(got) {
+				t.Errorf("%d cards, in the order %v", len(got), got)
+			}
+		})
+	}
+}
