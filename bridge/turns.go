@@ -28,12 +28,16 @@ const WaitForTurn = 100 * time.Millisecond
 // HalfwayFrom is the wait from which a call asks again halfway.
 const HalfwayFrom = 20 * time.Second
 
+// askEarly is the time before its turn at which a call asks again, so that the
+// time until a worker has it does not delay the turn.
+const askEarly = 4 * WaitForTurn / 5
+
 // AskAgain returns the time after which a call with a delay until its turn asks
 // again. After half of a long delay, fewer calls than expected may be ahead of
 // it, because requests were cancelled.
 func AskAgain(delay time.Duration) time.Duration {
 	if delay < HalfwayFrom {
-		return delay
+		return max(0, delay-askEarly)
 	}
 	return (delay / 2).Truncate(time.Millisecond)
 }

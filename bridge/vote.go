@@ -27,6 +27,10 @@ type Ballot struct {
 	// Response is the response if this vote decides.
 	Response Response
 	Nonce    string
+	// Known is the record on which the vote was checked, if the caller has
+	// loaded it. It needs Expect, and saves loading the record again. The
+	// store does not keep it. It may be nil.
+	Known *Record
 	// Revision is the revision of the record whose votes were counted. The
 	// store records the vote only if it is unchanged. Zero means no check.
 	Revision int64

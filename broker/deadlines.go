@@ -12,14 +12,14 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Redis runs one script at a time, and one that ends 100 interactions takes
-// milliseconds. So the size of the scripts and the number of those that are sent
+// Redis runs one script at a time, and one that ends many interactions
+// takes milliseconds. So the size of the scripts and the number of those that are sent
 // at the same time limit how long the calls of others wait.
 const (
-	expireMost    = 100 // interactions per script
-	expireFlight  = 3   // scripts in flight
-	expireCluster = 12  // the same on a Cluster, whose nodes share them
-	expireRounds  = 5   // scripts per partition and call of Expire
+	expireMost    = 64 // interactions per script
+	expireFlight  = 3  // scripts in flight
+	expireCluster = 12 // the same on a Cluster, whose nodes share them
+	expireRounds  = 8  // scripts per partition and call of Expire
 )
 
 // deadlines implements bridge.Deadlines.

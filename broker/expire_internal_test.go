@@ -3,19 +3,15 @@ package broker
 import (
 	"context"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker/redistest"
 )
 
 // twoWays holds the same interactions twice, in two databases of a server. One
@@ -98,13 +94,8 @@ func (q request) plain() bool {
 		q.destinations <= 3 && q.webhooks <= 3 && q.field == ""
 }
 
-func (w *twoWays) open(t *testing.T, q request) bridge.ID {
-	t.Helper()
-	ctx, b := t.Context(), w.both
-	id, err := b.NewID("", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+// opening returns the opening of a request.
+func (w *twoWays) opening(q request, id bridge.ID) bridge.Opening {
 	i := bridge.Interaction{ID: id, Agent: "ci", Digest: "d"}
 	i.Ask = bridge.Ask{Kind: bridge.KindApproval, Prompt: "Deploy?"}
 	i.Created = time.Now().UTC()
@@ -145,6 +136,9 @@ func (w *twoWays) open(t *testing.T, q request) bridge.ID {
 		Interaction: i, Timeout: answer(after), AfterHold: answer(bridge.StateExpired), Limited: q.limited, Queued: q.queued,
 		Superseded: answer(bridge.StateSuperseded),
 	}
+	if q.after == "" && !q.correlated { // it is not stored
+		o.Timeout.Proof, o.Timeout.At, o.Timeout.Digest = "", i.Deadline, i.Digest
+	}
 	if q.held {
 		o.Timeout.State, o.Interaction.Hold = bridge.StatePending, bridge.Duration(time.Hour)
 	}
@@ -154,7 +148,18 @@ func (w *twoWays) open(t *testing.T, q request) bridge.ID {
 		more.Deadline = i.Deadline.Add(time.Hour)
 		o.Escalated = &more
 	}
-	if _, _, err := b.Open(ctx, o); err != nil {
+	return o
+}
+
+// open stores a request that is not due yet.
+func (w *twoWays) open(t *testing.T, q request) bridge.ID {
+	t.Helper()
+	ctx, b := t.Context(), w.both
+	id, err := b.NewID("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Open(ctx, w.opening(q, id)); err != nil {
 		t.Fatal(err)
 	}
 	for n := range q.posted {
@@ -299,106 +304,4 @@ func (w *twoWays) compare(t *testing.T, what string) outcome {
 		t.Fatalf("%s: the short script differs (-full +short): %s", what, d)
 	}
 	return got
-}
-
-var requests = map[string]request{
-	"simple":          {},
-	"session":         {session: true, correlated: true, destinations: 1},
-	"posted":          {destinations: 2, posted: 1, webhooks: 2},
-	"limited":         {limited: true},
-	"limited again":   {limited: true, destinations: 3, posted: 3},
-	"own caller":      {waiters: "own"},
-	"other callers":   {waiters: "alive,dead"},
-	"denied":          {after: bridge.StateDenied},
-	"denied, own":     {after: bridge.StateDenied, waiters: "own"},
-	"denied, alive":   {after: bridge.StateDenied, waiters: "dead,alive"},
-	"denied, dead":    {after: bridge.StateDenied, waiters: "dead"},
-	"approved":        {after: bridge.StateApproved, webhooks: 1},
-	"answered, alive": {after: bridge.StateAnswered, waiters: "alive"},
-	"not due":         {later: true},
-	"many places":     {destinations: 5, posted: 5},
-	"many hooks":      {webhooks: 5},
-	"queued":          {queued: true, session: true},
-	"held":            {held: true, session: true, posted: 1, destinations: 1, waiters: "alive"},
-	"escalating":      {escalates: true, destinations: 1, posted: 1},
-	"with steps":      {steps: true},
-	"first of batch":  {batch: true, destinations: 1, posted: 1},
-	"in batch":        {batch: true, destinations: 1},
-	"edit under way":  {destinations: 1, posted: 1, job: true},
-	"newer":           {field: "c", value: "9|1|2|expired|1|1|0|0|0|0|ci"},
-	"gone":            {gone: true},
-	"ended":           {field: "st", value: "approved"},
-	"deferred":        {after: bridge.StateApproved, session: true, field: "q", value: "1700000000000"},
-}
-
-// TestShortExpiry checks that the short script and the full one have the same
-// effect, field by field, and that the short one does the usual cases.
-func TestShortExpiry(t *testing.T) {
-	t.Parallel()
-	run := func(t *testing.T, addr string) {
-		w := newTwoWays(t, addr)
-		names := slices.Sorted(maps.Keys(requests))
-		for _, name := range names {
-			w.check(t, name, requests[name])
-		}
-		w.check(t, "follow-up", request{root: true, destinations: 2, posted: 2})
-		rnd := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // it chooses test cases
-		for n := range 60 {
-			q := someRequest(rnd)
-			w.check(t, fmt.Sprintf("case %d, %+v", n, q), q)
-		}
-		// Plain requests together are processed in the same order either way.
-		var ids []bridge.ID
-		for len(ids) < 40 {
-			q := someRequest(rnd)
-			if id := w.open(t, q); q.plain() {
-				ids = append(ids, id)
-			}
-		}
-		w.due(t, 1, ids...)
-		w.compare(t, "many")
-	}
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
-		run(t, redistest.Start(t).Addr)
-	})
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		run(t, miniredis.RunT(t).Addr())
-	})
-}
-
-// check compares both ways for one request.
-func (w *twoWays) check(t *testing.T, what string, q request) {
-	t.Helper()
-	id := w.open(t, q)
-	w.due(t, 1, id)
-	full := w.both.core.scripts.expire
-	if q.plain() {
-		w.both.core.scripts.expire = redis.NewScript("error('full')")
-	}
-	o := w.compare(t, what)
-	w.both.core.scripts.expire = full
-	if over := len(o.Over) == 1; over == (q.later || q.escalates || q.gone || q.field == "c" || q.field == "st") {
-		t.Errorf("%s: ended %v", what, o.Over)
-	}
-	if q.later || q.field == "c" || q.escalates {
-		w.due(t, notDue, id)
-	}
-}
-
-// someRequest returns a request that may have any combination of features.
-func someRequest(r *rand.Rand) request {
-	yes := func() bool { return r.IntN(2) == 0 }
-	rare := func() bool { return r.IntN(8) == 0 }
-	states := []bridge.State{"", bridge.StateExpired, bridge.StateDenied, bridge.StateApproved, bridge.StateAnswered}
-	waiters := []string{"", "own", "alive", "dead", "own,alive", "dead,alive"}
-	q := request{
-		after:   states[r.IntN(len(states))],
-		session: yes(), correlated: yes(), limited: yes(), queued: rare(), escalates: rare(), steps: rare(),
-		destinations: r.IntN(4), webhooks: r.IntN(4), waiters: waiters[r.IntN(len(waiters))],
-	}
-	q.posted = r.IntN(q.destinations + 1)
-	q.job = rare() && q.posted > 0
-	return q
 }

@@ -201,7 +201,7 @@ func (p *pair) vary(o *bridge.Opening) {
 	if !p.likely(3) {
 		return
 	}
-	switch p.rand.IntN(7) {
+	switch p.rand.IntN(9) {
 	case 0:
 		i.Join = true
 	case 1:
@@ -216,11 +216,11 @@ func (p *pair) vary(o *bridge.Opening) {
 		next := *i
 		next.Deadline = i.Deadline.Add(i.Deadline.Sub(i.Created))
 		o.Escalated = &next
-	case 6:
+	case 6, 7, 8:
 		if n := len(p.opened); n > 0 {
 			i.Previous = p.opened[p.rand.IntN(n)].Interaction.ID
 			o.Superseded = bridge.Response{State: bridge.StateSuperseded}
-			if p.likely(5) {
+			if p.likely(8) {
 				i.Root = i.Previous
 			}
 		}
@@ -273,7 +273,7 @@ func (p *pair) mark() {
 
 func (p *pair) other() {
 	ctx := p.t.Context()
-	switch p.rand.IntN(5) {
+	switch p.rand.IntN(6) {
 	case 0, 1:
 		p.now = p.now.Add(time.Duration(p.rand.IntN(20)) * time.Second)
 		p.plain.server.SetTime(p.now)
@@ -284,6 +284,11 @@ func (p *pair) other() {
 		})
 	case 3:
 		p.both("an end of a stop", func(s *side) (any, error) { return s.DropStop(ctx, "ci|1", "s1", bridge.Actor{}) })
+	case 5:
+		id, agent, key := p.some(), fmt.Sprint("ci|", p.rand.IntN(2)), fmt.Sprint("k", p.rand.IntN(8))
+		p.both("an idempotency key of an older version", func(s *side) (any, error) {
+			return s.client.Set(ctx, s.core.keys.plainIdem(0, agent, key), string(id)+"|v:1", time.Hour).Result()
+		})
 	case 4:
 		id := p.some()
 		p.both("the wait of another daemon", func(s *side) (any, error) {

@@ -210,7 +210,8 @@ func TestTurnsAreNotWasted(t *testing.T) {
 	p := newPace(t, 1)
 	limits := []bridge.Limit{{Line: "C", Calls: 1, Period: time.Second}}
 	for n := range 400 {
-		if _, err := p.daemons[0].Turn(t.Context(), bridge.Call{Platform: "chat", Key: fmt.Sprint("gone ", n), Limits: limits}); err != nil {
+		gone := bridge.Call{Platform: "chat", Key: fmt.Sprint("gone ", n), Limits: limits}
+		if _, err := p.daemons[0].Turn(t.Context(), gone); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -248,7 +249,8 @@ func TestHoldTurns(t *testing.T) {
 	if err := p.daemons[1].HoldTurns(t.Context(), refused, 1, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	wait, err := p.daemons[0].Turn(t.Context(), bridge.Call{Platform: "chat", Key: "k", Limits: []bridge.Limit{{Line: "D"}, {Line: "all"}}})
+	other := bridge.Call{Platform: "chat", Key: "k", Limits: []bridge.Limit{{Line: "D"}, {Line: "all"}}}
+	wait, err := p.daemons[0].Turn(t.Context(), other)
 	if err != nil || wait != time.Minute {
 		t.Errorf("after a hold of the platform: %s, %v", wait, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // Vote implements bridge.Outcomes.
 func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
-	rec, err := oc.load(ctx, v.ID)
+	rec, err := oc.known(ctx, v)
 	if err != nil {
 		return rec, "", err
 	}
@@ -47,6 +47,15 @@ func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, b
 		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
 	}
 	return rec, result, err
+}
+
+// known returns the record on which a vote was checked. The script refuses the
+// vote if the record was amended since, so its interaction is the stored one.
+func (oc *outcomes) known(ctx context.Context, v bridge.Ballot) (bridge.Record, error) {
+	if k := v.Known; k != nil && v.Expect != nil && k.Amended == *v.Expect && k.Interaction.ID == v.ID {
+		return *k, nil
+	}
+	return oc.load(ctx, v.ID)
 }
 
 // slots returns the numbers of approvals that are required in addition to the

@@ -49,7 +49,8 @@ func TestPacer(t *testing.T) {
 	if len(c.Limits) != 2 || c.Platform != "chat" || c.Key != "k" || !c.Edit || c.Calls != 2 {
 		t.Fatalf("it asked for %+v", c)
 	}
-	if each := c.Limits[0]; each.Line != "post C" || each.Calls != 5 || each.Margin != 100*time.Millisecond || c.Limits[1].Line != "all" {
+	each, all := c.Limits[0], c.Limits[1]
+	if each.Line != "post C" || each.Calls != 5 || each.Margin != 100*time.Millisecond || all.Line != "all" {
 		t.Errorf("it asked for %+v", c.Limits)
 	}
 	store.delay = 9 * time.Second
@@ -94,7 +95,8 @@ func TestPacerHolds(t *testing.T) {
 		"done":                  {nil, ""},
 	} {
 		store := &turns{}
-		if err := paced(store, false).Do(t.Context(), "C", Turn{Key: "k"}, func() error { return c.err }); !errors.Is(err, c.err) {
+		err := paced(store, false).Do(t.Context(), "C", Turn{Key: "k"}, func() error { return c.err })
+		if !errors.Is(err, c.err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := fmt.Sprint(store.holds); got != "["+c.want+"]" {

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -89,7 +90,10 @@ type Options struct {
 	// returns how long the sender has to wait before it tries again; zero means
 	// that the sender does not have to wait.
 	Refused func(*http.Request) time.Duration
-	Log     *slog.Logger
+	// Parked, if not nil, counts the calls in progress that are no longer
+	// connections of the http.Server, so that a Shutdown does not wait for them.
+	Parked *sync.WaitGroup
+	Log    *slog.Logger
 }
 
 // Server is an http.Handler. It is safe for concurrent use.
@@ -97,7 +101,6 @@ type Server struct {
 	shared
 	tokens  map[string]Principal
 	session func(*http.Request) (Principal, bool)
-	redact  func(string) string
 	keysOK  func() bridge.Health
 	proven  func(*http.Request)
 	refused func(*http.Request) time.Duration
@@ -107,15 +110,18 @@ type Server struct {
 // New returns a server.
 func New(o Options) *Server {
 	s := &Server{
-		shared: shared{o.Engine, verifiedReader{o.Reader, o.Engine}, newOwners(), o.Closing, o.Log},
+		shared: shared{o.Engine, verifiedReader{o.Reader, o.Engine}, newOwners(), o.Closing, o.Parked, o.Redact, o.Log},
 		tokens: maps.Clone(o.Tokens), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused,
 		mux: http.NewServeMux(),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.redact = o.Redact; s.redact == nil {
+	if s.redact == nil {
 		s.redact = func(text string) string { return text }
+	}
+	if s.parked == nil {
+		s.parked = new(sync.WaitGroup)
 	}
 	if s.closing == nil {
 		s.closing = context.Background()
@@ -278,8 +284,13 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // the caller has disconnected
 	}
+	s.fail(w, r.Method, r.URL.Path, err)
+}
+
+// fail is report for a caller that is still connected.
+func (s shared) fail(w http.ResponseWriter, method, path string, err error) {
 	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
-		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		s.log.Error("request failed", "method", method, "path", path, "error", err)
 	}
 	e := bridge.PublicError(err)
 	e.Message, e.Hint = s.redact(e.Message), s.redact(e.Hint)

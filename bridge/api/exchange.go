@@ -114,21 +114,34 @@ func (s exchanges) dialect(w http.ResponseWriter, r *http.Request, p Principal) 
 	if err != nil {
 		return err
 	}
-	return s.exchange(w, r, p, t, opts, wait)
+	return s.exchange(w, r, p, t, opts, wait, nil)
 }
 
 // hookTimeout is the time that people have to respond to a hook if neither the
 // hook nor its URL sets a timeout. It is long because agents wait for hooks.
 const hookTimeout = bridge.Duration(time.Hour)
 
-// hook responds to an agent's hook. Claude Code treats an error of an HTTP hook
-// as if the hook did not exist, so a failed gate is denied here.
+// A rescue responds to an error, or returns it.
+type rescue func(w http.ResponseWriter, err error) error
+
+// hook responds to an agent's hook.
 func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
 	body, err := readRaw(r)
+	gate := r.PathValue("agent") == "claude" && r.URL.Query().Get("wait") == "" && claudecode.IsGate(body)
+	rescue := func(w http.ResponseWriter, err error) error { return s.rescueHook(w, gate, err) }
 	if err == nil {
-		err = s.askHook(w, r, p, body)
+		err = s.askHook(w, r, p, body, rescue)
 	}
-	if err == nil || r.PathValue("agent") != "claude" || r.URL.Query().Get("wait") != "" || !claudecode.IsGate(body) {
+	if err != nil {
+		return rescue(w, err)
+	}
+	return nil
+}
+
+// rescueHook denies a gate that failed. Claude Code treats an error of an HTTP
+// hook as if the hook did not exist.
+func (s exchanges) rescueHook(w http.ResponseWriter, gate bool, err error) error {
+	if !gate {
 		return err
 	}
 	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
@@ -140,7 +153,7 @@ func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) err
 // askHook opens the requests of a hook. Without ?wait= it holds the connection
 // for as long as people may respond. If the agent disconnects, the user has
 // answered at the terminal, so the requests are cancelled.
-func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte) error {
+func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte, rescue rescue) error {
 	q := r.URL.Query()
 	wait, err := waiting(r)
 	if err != nil {
@@ -196,62 +209,28 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 			}
 		}
 	}
-	return s.exchange(w, r, p, t, opts, wait)
+	return s.exchange(w, r, p, t, opts, wait, rescue)
 }
 
 // exchange opens the requests of a message, waits, and responds in the
 // message's format. If requests are still pending when the wait is over, it
 // responds with their records and the status Accepted.
-func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal, t dialect.Translation, opts options, wait time.Duration) error {
+func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal, t dialect.Translation, opts options, wait time.Duration, rescue rescue) error {
 	header := r.Header.Get("Idempotency-Key")
-	records := make([]bridge.Record, len(t.Exchanges))
+	all := make([]waited, len(t.Exchanges))
 	for n := range t.Exchanges {
 		x := &t.Exchanges[n]
 		opts.apply(&x.Request)
 		if x.Key == "" && header != "" {
 			x.Key = header + "/" + strconv.Itoa(n)
 		}
-		var err error
-		if records[n], err = s.engine.Open(r.Context(), *p.Agent, x.Request, x.Key); err != nil {
+		rec, err := s.engine.Open(r.Context(), *p.Agent, x.Request, x.Key)
+		if err != nil {
 			return dialect.Named(err, x.Names)
 		}
+		all[n] = waited{rec.Interaction.ID, rec.Interaction.CancelOnDisconnect}
 	}
-	requestRead(w)
-	return s.answerDialect(w, r, t, records, wait)
-}
-
-func (s exchanges) answerDialect(w http.ResponseWriter, r *http.Request, t dialect.Translation, records []bridge.Record, wait time.Duration) error {
-	ctx, cancel := s.waitContext(r.Context(), wait)
-	defer cancel()
-	var answers []any
-	for n := range records {
-		rec, err := s.engine.Await(ctx, records[n].Interaction.ID)
-		switch {
-		case r.Context().Err() != nil:
-			for _, rec := range records {
-				s.abandoned(rec.Interaction.ID, rec.Interaction.CancelOnDisconnect)
-			}
-			return nil // the caller has disconnected
-		case ctx.Err() != nil || err == nil && !rec.State.Final():
-			return write(w, http.StatusAccepted, bridge.List{Items: records})
-		case err != nil:
-			return err
-		}
-		records[n] = *rec
-		if err := s.unstopped(r.Context(), *rec); err != nil {
-			return err
-		}
-		a, err := t.Exchanges[n].Answer(asSent(*rec, t.Exchanges[n].Request))
-		if err != nil {
-			return ended(err)
-		}
-		answers = append(answers, a)
-	}
-	out, err := joined(t, answers)
-	if err != nil {
-		return err
-	}
-	return s.proveAnswer(w, r, records, out)
+	return s.answerDialect(w, r, t, all, wait, rescue)
 }
 
 // unstopped returns CodeForbidden for an approval or an answer that was given
@@ -270,9 +249,13 @@ func (s exchanges) unstopped(ctx context.Context, rec bridge.Record) error {
 }
 
 // proveAnswer sends the response to a message with its evidence, and notes that
-// it has reached the agent.
-func (s exchanges) proveAnswer(w http.ResponseWriter, r *http.Request, records []bridge.Record, answer any) error {
-	kind, body, err := encodeAnswer(answer)
+// it has reached the agent, unless the agent acknowledges it on its own.
+func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dialect.Translation, records []bridge.Record, answers []any, acknowledged bool) error {
+	out, err := joined(t, answers)
+	if err != nil {
+		return err
+	}
+	kind, body, err := encodeAnswer(out)
 	if err != nil {
 		return err
 	}
@@ -289,11 +272,11 @@ func (s exchanges) proveAnswer(w http.ResponseWriter, r *http.Request, records [
 	if _, err := w.Write(body); err != nil || http.NewResponseController(w).Flush() != nil {
 		return nil //nolint:nilerr // not delivered
 	}
-	if r.URL.Query().Get(acknowledges) == "true" {
+	if acknowledged {
 		return nil
 	}
 	for _, rec := range records {
-		s.noteDelivered(r.Context(), rec)
+		s.noteDelivered(ctx, rec)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -19,6 +20,8 @@ type shared struct {
 	reader  Reader
 	owners  *owners
 	closing context.Context
+	parked  *sync.WaitGroup // see Options.Parked
+	redact  func(string) string
 	log     *slog.Logger
 }
 
@@ -84,64 +87,71 @@ func aside(work func()) {
 // notes that the record has reached its agent. The record may be unread if the
 // caller waits.
 func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec *bridge.Record, p Principal, wait time.Duration) error {
-	if wait > 0 && !isOver(rec) {
-		end, err := s.await(w, r, rec, wait)
-		if end == nil {
-			return err
-		}
-		rec = end
+	agent := ""
+	if p.Agent != nil {
+		agent = p.Agent.Name
 	}
-	return s.handOver(w, r, status, rec, p)
+	if wait == 0 || rec.Over() {
+		return s.handOver(r.Context(), w, status, rec, agent)
+	}
+	d := &delivery{s, rec.Interaction.ID, rec.Interaction.CancelOnDisconnect, status, agent}
+	return s.wait(w, r, wait, d.await)
 }
 
-// await returns the record when it is over or the wait is over. It returns nil
-// if the caller has disconnected. It holds no record on its stack.
-func (s shared) await(w http.ResponseWriter, r *http.Request, rec *bridge.Record, wait time.Duration) (*bridge.Record, error) {
-	requestRead(w)
-	ctx, cancel := s.waitContext(r.Context(), wait)
-	defer cancel()
-	end, err := s.engine.Await(ctx, rec.Interaction.ID)
-	switch {
-	case err == nil:
-		return end, nil
-	case r.Context().Err() != nil:
-		s.abandoned(rec.Interaction.ID, rec.Interaction.CancelOnDisconnect)
-		return nil, nil //nolint:nilnil // the comment above defines this result
-	case ctx.Err() == nil:
-		return nil, err
-	case rec.State != "":
-		return rec, nil
+// delivery is a call that waits for a request.
+type delivery struct {
+	shared
+	id      bridge.ID
+	cancels bool // CancelOnDisconnect
+	status  int
+	agent   string // empty for a person
+}
+
+// await waits for the request. Its frame is small; see parked.
+func (d *delivery) await(here, ctx context.Context) answer {
+	end, err := d.engine.Await(ctx, d.id)
+	return d.answer(here, ctx, end, err)
+}
+
+// answer returns the answer for the result of a wait.
+func (d *delivery) answer(here, ctx context.Context, end *bridge.Record, err error) answer {
+	if err != nil && here.Err() != nil {
+		d.abandoned(d.id, d.cancels)
+		return nil
 	}
-	return s.readNow(r, rec.Interaction.ID)
+	if err != nil && ctx.Err() != nil {
+		end, err = d.readNow(here, d.id)
+	}
+	if err != nil {
+		return refusal(err)
+	}
+	return func(ctx context.Context, w http.ResponseWriter) error {
+		return d.handOver(ctx, w, d.status, end, d.agent)
+	}
 }
 
 // readNow reads a record that the caller has waited for in vain. It is not
-// inlined, like isOver and handOver, so that the stacks of callers that wait do
-// not hold their copies of records.
+// inlined, so that the stacks of callers that wait do not hold its record.
 //
 //go:noinline
-func (s shared) readNow(r *http.Request, id bridge.ID) (*bridge.Record, error) {
-	rec, err := s.engine.Get(r.Context(), id)
+func (s shared) readNow(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+	rec, err := s.engine.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return &rec, nil
 }
 
-//go:noinline
-func isOver(rec *bridge.Record) bool { return rec.Over() }
-
-// handOver writes a record, and notes that it has reached its agent.
-//
-//go:noinline
-func (s shared) handOver(w http.ResponseWriter, r *http.Request, status int, rec *bridge.Record, p Principal) error {
+// handOver writes a record to an agent, or to a person if the agent is empty,
+// and notes that it has reached its agent.
+func (s shared) handOver(ctx context.Context, w http.ResponseWriter, status int, rec *bridge.Record, agent string) error {
 	if err := write(w, status, rec); err != nil {
 		return nil // not delivered
 	}
-	if err := http.NewResponseController(w).Flush(); err != nil || p.Agent == nil || p.Agent.Name != rec.Interaction.Agent {
+	if err := http.NewResponseController(w).Flush(); err != nil || agent == "" || agent != rec.Interaction.Agent {
 		return nil
 	}
-	s.noteDelivered(r.Context(), *rec)
+	s.noteDelivered(ctx, *rec)
 	return nil
 }
 

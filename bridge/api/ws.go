@@ -1,9 +1,13 @@
 package api
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -30,19 +34,53 @@ const (
 // token determines which of the two a connection is.
 func (s streams) websocket(w http.ResponseWriter, r *http.Request, p Principal) error {
 	requestRead(w)
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{wsProtocol}})
+	ws, err := websocket.Accept(smallBuffers{w}, r, &websocket.AcceptOptions{Subprotocols: []string{wsProtocol}})
 	if err != nil {
 		return nil // Accept has already responded
 	}
-	defer ws.CloseNow()
 	ws.SetReadLimit(wsFrame)
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	c := &wsConn{s: s, p: p, ws: ws, id: uuid.NewString(), slots: make(chan struct{}, wsAtOnce)}
-	stop := context.AfterFunc(s.closing, func() { _ = ws.Close(websocket.StatusGoingAway, "the daemon is stopping") })
+	// The handler returns, so that net/http releases its buffers and the request.
+	go c.serve(ctx, cancel)
+	return nil
+}
+
+// serve serves a connection until it ends.
+func (c *wsConn) serve(ctx context.Context, cancel context.CancelFunc) {
+	defer func() {
+		if p := recover(); p != nil { // as net/http does
+			c.s.log.Error("a WebSocket panicked", "panic", fmt.Sprint(p))
+		}
+	}()
+	defer c.ws.CloseNow()
+	defer cancel()
+	stop := context.AfterFunc(c.s.closing, func() { _ = c.ws.Close(websocket.StatusGoingAway, "the daemon is stopping") })
 	defer stop()
 	c.run(ctx, cancel)
-	return nil
+}
+
+// wsBuffer is the size of each of a connection's two buffers, in bytes. Larger
+// frames bypass them.
+const wsBuffer = 512
+
+// smallBuffers is a ResponseWriter whose Hijack returns small buffers.
+type smallBuffers struct{ http.ResponseWriter }
+
+// Hijack implements http.Hijacker.
+func (w smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, large, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err != nil {
+		return conn, large, err
+	}
+	sent, err := large.Reader.Peek(large.Reader.Buffered())
+	if err != nil {
+		return conn, large, err
+	}
+	// Accept reads what is in the buffer first, and then from the connection.
+	in := bufio.NewReaderSize(bytes.NewReader(bytes.Clone(sent)), max(wsBuffer, len(sent)))
+	_, _ = in.Peek(len(sent)) // fills the buffer
+	return conn, bufio.NewReadWriter(in, bufio.NewWriterSize(conn, wsBuffer)), nil
 }
 
 // tokenFromProtocol moves a token from the subprotocols, the only place where a
@@ -111,19 +149,24 @@ func (c *wsConn) run(ctx context.Context, cancel context.CancelFunc) {
 		if err != nil {
 			return
 		}
-		if kind != websocket.MessageText {
-			c.fail(ctx, failure{}, bridge.Errorf(bridge.CodeInvalid, "frame: must be text"))
-			continue
-		}
-		var f frame
-		if err := dialect.Decode("frame", b, &f); err != nil {
-			c.fail(ctx, failure{}, err)
-			continue
-		}
-		f.own = f.ownID(b)
-		if err := c.handle(ctx, f, b); err != nil {
-			c.fail(ctx, failure{ID: f.own}, err)
-		}
+		aside(func() { c.take(ctx, kind, b) })
+	}
+}
+
+// take decodes and handles a frame.
+func (c *wsConn) take(ctx context.Context, kind websocket.MessageType, b []byte) {
+	if kind != websocket.MessageText {
+		c.fail(ctx, failure{}, bridge.Errorf(bridge.CodeInvalid, "frame: must be text"))
+		return
+	}
+	var f frame
+	if err := dialect.Decode("frame", b, &f); err != nil {
+		c.fail(ctx, failure{}, err)
+		return
+	}
+	f.own = f.ownID(b)
+	if err := c.handle(ctx, f, b); err != nil {
+		c.fail(ctx, failure{ID: f.own}, err)
 	}
 }
 

@@ -129,36 +129,62 @@ func keyName(frameType string) dialect.Names {
 // frames that follow. The caller makes sure that a slot is free.
 func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode func(bridge.Record) (any, error)) {
 	c.slots <- struct{}{}
-	c.work.Go(func() {
-		defer func() { <-c.slots }()
-		if rec.Interaction.CancelOnDisconnect {
-			waiting, stop := context.WithCancel(ctx)
-			defer stop()
-			go c.attend(waiting, rec.Interaction.Session)
-		}
-		named := failure{ID: f.own}
-		if f.Type == "assistant_message" {
-			named.WidgetID = rec.Interaction.ToolCall
-		}
-		final, err := c.s.engine.Await(ctx, rec.Interaction.ID)
-		switch {
-		case ctx.Err() != nil:
-			c.s.abandoned(rec.Interaction.ID, rec.Interaction.CancelOnDisconnect)
-			return
-		case err != nil:
-			c.fail(ctx, named, err)
-			return
-		case !final.State.Final():
-			c.send(ctx, queued{"interaction_pending", f.ID, final.Interaction.ID, true})
-			return
-		}
-		v, err := encode(*final)
-		if err != nil {
-			c.fail(ctx, named, ended(err))
-		} else if c.answer(ctx, f, v) {
-			c.s.noteDelivered(ctx, *final)
-		}
-	})
+	named := failure{ID: f.own}
+	if f.Type == "assistant_message" {
+		named.WidgetID = rec.Interaction.ToolCall
+	}
+	a := &wsAwaited{
+		c: c, id: rec.Interaction.ID, session: rec.Interaction.Session, cancels: rec.Interaction.CancelOnDisconnect,
+		frame: frame{Type: f.Type, ID: f.ID}, named: named, encode: encode,
+	}
+	c.work.Go(func() { a.run(ctx) })
+}
+
+// wsAwaited is a frame that waits. It holds neither the frame nor the record.
+type wsAwaited struct {
+	c       *wsConn
+	id      bridge.ID
+	session string
+	cancels bool  // CancelOnDisconnect
+	frame   frame // only its type and ID
+	named   failure
+	encode  func(bridge.Record) (any, error)
+}
+
+// run waits and responds.
+func (a *wsAwaited) run(ctx context.Context) {
+	defer func() { <-a.c.slots }()
+	if a.cancels {
+		waiting, stop := context.WithCancel(ctx)
+		defer stop()
+		go a.c.attend(waiting, a.session)
+	}
+	final, err := a.c.s.engine.Await(ctx, a.id)
+	a.respond(ctx, final, err)
+}
+
+// respond responds with the result of the wait. It is not inlined, so that
+// callers that wait do not hold its copies of the record.
+//
+//go:noinline
+func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error) {
+	switch {
+	case ctx.Err() != nil:
+		a.c.s.abandoned(a.id, a.cancels)
+		return
+	case err != nil:
+		a.c.fail(ctx, a.named, err)
+		return
+	case !final.State.Final():
+		a.c.send(ctx, queued{"interaction_pending", a.frame.ID, final.Interaction.ID, true})
+		return
+	}
+	v, err := a.encode(*final)
+	if err != nil {
+		a.c.fail(ctx, a.named, ended(err))
+	} else if a.c.answer(ctx, a.frame, v) {
+		a.c.s.noteDelivered(ctx, *final)
+	}
 }
 
 // attend checks until ctx ends whether someone can still answer, because a front

@@ -57,7 +57,7 @@ func TestPostErrors(t *testing.T) {
 		"rate limited":         {err: limited, attempt: 1, want: "post retry in 7s"},
 		"rate limited forever": {err: limited, attempt: 50, want: "post retry in 1m0s"},
 		"timeout":              {err: context.DeadlineExceeded, attempt: 1, want: "post retry in 250ms"},
-		"paced":                {err: paced, attempt: 1, want: "post retry in 9s, not counted", late: true},
+		"paced":                {err: paced, attempt: 1, want: "post retry in 8.92s, not counted", late: true},
 		"not allowed": {
 			err: bridge.Errorf(bridge.CodeForbidden, "not in the channel"), attempt: 1,
 			want: "post dead: forbidden: not in the channel", failed: "not in the channel",

@@ -22,6 +22,7 @@ type opener struct {
 	reach    *reach
 	granter  *granter
 	opened   *evaluated
+	recent   *recent
 	log      *slog.Logger
 }
 
@@ -104,6 +105,7 @@ func (op *opener) store(ctx context.Context, o bridge.Opening) (bridge.Record, e
 	}
 	if created && o.Response == nil && !rec.State.Final() {
 		op.opened.add(rec.Interaction)
+		op.recent.opened(rec)
 	}
 	return rec, rec.Trusted()
 }

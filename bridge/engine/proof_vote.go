@@ -18,12 +18,13 @@ func (s provenOutcomes) Vote(ctx context.Context, b bridge.Ballot) (bridge.Recor
 	b.Vote.Covers = b.Covers
 	s.p.ProveVote(b.ID, &b.Vote)
 	for range voteTries {
-		rec, err := s.records.Load(ctx, b.ID)
+		rec, err := s.counted(ctx, b)
 		if err != nil || rec.Unverified != "" {
 			return rec, bridge.BallotLate, err
 		}
 		try := b
-		try.Revision = rec.Revision
+		b.Known = nil // if it is out of date, the next attempt loads the record
+		try.Known, try.Revision = &rec, rec.Revision
 		if !rec.State.Final() {
 			after := rec
 			after.Votes = append(slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool { return v.SameVoter(b.Vote) }), b.Vote)
@@ -38,6 +39,17 @@ func (s provenOutcomes) Vote(ctx context.Context, b bridge.Ballot) (bridge.Recor
 		return s.p.Checked(got), result, err
 	}
 	return bridge.Record{}, "", bridge.Errorf(bridge.CodeUnavailable, "the votes on interaction %s keep changing", b.ID).WithHint("click again")
+}
+
+// counted returns the record whose votes a ballot counts: the one that its caller
+// has loaded, if it still verifies, or else the stored one.
+func (s provenOutcomes) counted(ctx context.Context, b bridge.Ballot) (bridge.Record, error) {
+	if b.Known != nil && b.Known.Interaction.ID == b.ID {
+		if rec, err := s.checked(*b.Known, nil); err == nil && rec.Unverified == "" {
+			return rec, nil
+		}
+	}
+	return s.records.Load(ctx, b.ID)
 }
 
 // proveCount signs the response of a vote that decides. Its scope is the

@@ -30,7 +30,7 @@ type recent struct {
 
 func newRecent() *recent {
 	re := &recent{}
-	kept, err := simplelru.NewLRU(recentMany, func(_ bridge.ID, r *bridge.Record) { re.bytes -= len(r.Stored) })
+	kept, err := simplelru.NewLRU(recentMany, func(_ bridge.ID, r *bridge.Record) { re.bytes -= sizeOf(*r) })
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
@@ -56,14 +56,46 @@ func (re *recent) keep(r bridge.Record, err error) {
 	re.mu.Lock()
 	defer re.mu.Unlock()
 	re.kept.Remove(id)
-	if err != nil || r.Unverified != "" || r.State != bridge.StatePending || len(r.Stored) > recentBytes {
+	if err != nil || r.Unverified != "" || r.State != bridge.StatePending || sizeOf(r) > recentBytes {
 		return
 	}
-	re.bytes += len(r.Stored)
-	re.kept.Add(id, &r)
+	re.add(r)
+}
+
+// opened remembers a plain approval that this process has opened, unless it was
+// read since.
+func (re *recent) opened(r bridge.Record) {
+	re.mu.Lock()
+	defer re.mu.Unlock()
+	if plainApproval(r) && r.Unverified == "" && r.State == bridge.StatePending && !re.kept.Contains(r.Interaction.ID) && sizeOf(r) <= recentBytes {
+		re.add(r)
+	}
+}
+
+func (re *recent) add(r bridge.Record) {
+	re.bytes += sizeOf(r)
+	re.kept.Add(r.Interaction.ID, &r)
 	for re.bytes > recentBytes {
 		re.kept.RemoveOldest()
 	}
+}
+
+// unreadSize is the size of a record that was not read, without its texts.
+const unreadSize = 4 << 10
+
+// sizeOf returns the size of a remembered record, in bytes.
+func sizeOf(r bridge.Record) int {
+	if i := r.Interaction; r.Stored == "" && i.Approval != nil {
+		return unreadSize + len(i.Prompt) + len(i.Error) + len(i.Approval.Input)
+	}
+	return len(r.Stored)
+}
+
+// plainApproval reports whether one person decides an approval, in one way.
+func plainApproval(r bridge.Record) bool {
+	i := r.Interaction
+	return i.Kind == bridge.KindApproval && len(i.Questions)+len(i.Initial) == 0 && i.CompletedView == nil && !i.Counted() &&
+		i.StepUp == nil && r.Queued.IsZero() && r.Batch == "" && len(r.Members) == 0
 }
 
 // recentRecords remembers the records that it returns.

@@ -53,16 +53,21 @@ func TestTripsOfClick(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		warm            bool
+		quorum          int
 		trips, commands int64
 	}{
 		"remembered":         {warm: true, trips: 2, commands: 3},
 		"read by no one yet": {trips: 3, commands: 4},
+		"vote":               {warm: true, quorum: 2, trips: 3, commands: 4},
 	} {
 		for _, d := range []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny} {
 			t.Run(name+", "+string(d), func(t *testing.T) {
 				t.Parallel()
 				s := newSetup()
 				s.signer = newSigner(t)
+				route := s.routes["default"]
+				route.Quorum = c.quorum
+				s.routes["default"] = route
 				w := newWorld(t, s)
 				var n trips
 				w.redis.AddHook(&n)
@@ -110,10 +115,11 @@ func TestRememberedElsewhereChanged(t *testing.T) {
 	}{
 		"stricter requirements": {change: restated(func(s *setup) {
 			s.policy = ruledBy(bridge.Ruling{Risk: "critical"})
-		}, bridge.StatePending), d: bridge.DecideOnce, kind: bridge.VerdictForbidden, word: "requirements have changed", state: bridge.StatePending},
+		}), d: bridge.DecideOnce, kind: bridge.VerdictForbidden, word: "requirements have changed",
+			state: bridge.StatePending},
 		"removed from the responders": {change: restated(func(s *setup) {
 			s.routes["default"] = routeTo("C1", "bo", "cy")
-		}, bridge.StatePending), d: bridge.DecideDeny, kind: bridge.VerdictForbidden, word: "You may not answer", state: bridge.StatePending},
+		}), d: bridge.DecideDeny, kind: bridge.VerdictForbidden, word: "You may not answer", state: bridge.StatePending},
 		"a channel that is read-only": {change: func(_ *testing.T, w *world, _ bridge.ID) {
 			w.say("bo", "mute")
 		}, d: bridge.DecideDeny, kind: bridge.VerdictForbidden, word: "read-only", state: bridge.StatePending},
@@ -180,14 +186,14 @@ func recordKey(id bridge.ID) string { return fmt.Sprintf("nod:{%d}:i:%s", id.Par
 
 // restated is a change in which another daemon with another config amends the
 // request, because bo clicks on it there.
-func restated(change func(*setup), want bridge.State) func(*testing.T, *world, bridge.ID) {
+func restated(change func(*setup)) func(*testing.T, *world, bridge.ID) {
 	return func(_ *testing.T, w *world, id bridge.ID) {
 		s := w.setup
 		s.routes = newSetup().routes
 		change(&s)
 		w.reload(s)
 		_ = w.answer("bo", id, bridge.Reply{Decision: bridge.DecideOnce}) // refused, because the requirements change
-		if rec := w.state(id, want); rec.Amended == 0 {
+		if rec := w.state(id, bridge.StatePending); rec.Amended == 0 {
 			w.t.Error("not amended")
 		}
 	}
@@ -201,7 +207,7 @@ func TestRememberedWhileChanging(t *testing.T) {
 		"read-only": func(w *world, _ bridge.ID) { w.say("bo", "mute") },
 		"removed": func(w *world, id bridge.ID) {
 			here := w.engine
-			restated(func(s *setup) { s.routes["default"] = routeTo("C1", "bo", "cy") }, bridge.StatePending)(nil, w, id)
+			restated(func(s *setup) { s.routes["default"] = routeTo("C1", "bo", "cy") })(nil, w, id)
 			w.engine = here
 		},
 	} {
@@ -243,7 +249,8 @@ func TestUnlinkedWhileRemembered(t *testing.T) {
 	if err := w.store.PutLink(t.Context(), bridge.Link{Platform: "chat", User: "U-phone", Person: "ana"}); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := w.engine.People.MayAnswer(t.Context(), card.Record.Interaction, bridge.Actor{Platform: "chat", User: "U-phone"}); err != nil || !ok {
+	phone := bridge.Actor{Platform: "chat", User: "U-phone"}
+	if ok, err := w.engine.People.MayAnswer(t.Context(), card.Record.Interaction, phone); err != nil || !ok {
 		t.Fatalf("linked: %t, %v", ok, err)
 	}
 	if _, err := w.store.DropLink(t.Context(), "chat", "U-phone"); err != nil {

@@ -14,7 +14,7 @@ func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Recor
 	if err != nil {
 		return rec, "", err
 	}
-	b.Expect = &rec.Amended
+	b.Expect, b.Known = &rec.Amended, &rec
 	got, result, err := s.outcomes.Vote(ctx, b)
 	if err != nil {
 		return got, result, err

@@ -80,7 +80,7 @@ func (s shared) outgoing() outgoing {
 	out.reach = &reach{presence: s.Presence, platforms: s.platforms, channels: s.channels, composer: composer}
 	out.opener = &opener{
 		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, composer: composer, reach: out.reach,
-		granter: out.granter, opened: opened, log: s.Log,
+		granter: out.granter, opened: opened, recent: s.recent, log: s.Log,
 	}
 	out.reader = &reader{records: s.Records, history: s.History, evidence: s.evidence, granter: out.granter, redactor: s.redactor}
 	out.rounds = &rounds{

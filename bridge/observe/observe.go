@@ -12,10 +12,8 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
-	"strconv"
 	"time"
 
-	"github.com/felixge/httpsnoop"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -167,21 +165,4 @@ func (o *Observer) delivered(a bridge.Activity, took time.Duration) {
 	default:
 		o.failures.WithLabelValues(a.Name, a.Place, string(bridge.ErrorCode(a.Err))).Inc()
 	}
-}
-
-// API counts the requests to h, and traces those that open or answer requests.
-func (o *Observer) API(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		o.inFlight.Inc()
-		defer o.inFlight.Dec()
-		ctx, end := o.tracer.request(r)
-		r = r.WithContext(ctx)
-		m := httpsnoop.CaptureMetrics(h, w, r)
-		route := r.Pattern
-		if route == "" || route == "/" {
-			route = "unknown"
-		}
-		o.requests.WithLabelValues(route, strconv.Itoa(m.Code)).Inc()
-		end(route, m.Code)
-	})
 }

@@ -155,6 +155,37 @@ func TestAPI(t *testing.T) {
 	}
 }
 
+// TestTakenOver checks that a request whose handler takes over its connection is
+// in progress until that is closed, and is counted with its status.
+func TestTakenOver(t *testing.T) {
+	t.Parallel()
+	o := newObserver(t)
+	conns := make(chan net.Conn, 1)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/things", func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+		}
+		conns <- c
+	})
+	s := httptest.NewServer(o.API(mux))
+	defer s.Close()
+	go func() {
+		if resp, err := http.Get(s.URL + "/v1/things"); err == nil { //nolint:noctx // of this test
+			resp.Body.Close()
+		}
+	}()
+	c := <-conns
+	check(t, o, map[string]float64{"nod_api_in_flight": 1})
+	if _, err := io.WriteString(c, "HTTP/1.1 418 I'm a teapot\r\nContent-Length: 0\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	c.Close()
+	check(t, o, map[string]float64{`nod_api_requests_total{code="418",route="GET /v1/things"}`: 1, "nod_api_in_flight": 0})
+}
+
 // TestWatch checks the metrics of pending work and of platforms, even while
 // Redis is unreachable.
 func TestWatch(t *testing.T) {

@@ -19,8 +19,8 @@ end
 
 for n = 2, #ids do -- all reads come before the first write
   local id, key = ids[n], KEYS[9 + n]
-  local c, st, se, x, w, b, rt, rev, q, en, sp, to, m0, m1, m2 =
-    unpack(call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'b', 'rt', 'rev', 'q', 'en', 'sp', 'to', 'm0', 'm1', 'm2'))
+  local c, st, se, x, w, b, rt, rev, q, en, sp, to, m0, m1, m2, req =
+    unpack(call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'b', 'rt', 'rev', 'q', 'en', 'sp', 'to', 'm0', 'm1', 'm2', 'req'))
   out[n - 1] = ''
   if not c or st then
     all[#all + 1] = id -- its record has expired
@@ -35,7 +35,8 @@ for n = 2, #ids do -- all reads come before the first write
       if nd > 1 and m1 then job('edit:' .. (rt or id) .. ':1', now + 100) end
       if nd > 2 and m2 then job('edit:' .. (rt or id) .. ':2', now + 100) end
       for h = 0, hooks - 1 do job('hook:' .. id .. ':' .. h, now) end
-      plain[#plain + 1] = {n = n, id = id, key = key, at = at, after = after, se = se or '', x = x, w = w, rev = rev or '0', to = to or unanswered(call('HGET', key, 'req')),
+      plain[#plain + 1] = {n = n, id = id, key = key, at = at, after = after, se = se or '', x = x, w = w, rev = rev or '0',
+        to = to or unanswered(req),
         lim = lim, ag = ag, first = first, last = #jobs}
     end
   end

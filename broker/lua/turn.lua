@@ -46,7 +46,8 @@ local function find_place(l)
     ahead = l.waits and call('ZRANK', KEYS[k + 4], me) or call('ZCARD', KEYS[k + 4])
   else
     l.waits, others = call('ZSCORE', KEYS[k + 3], me), call('ZCARD', KEYS[k + 4])
-    ahead = l.waits and call('ZRANK', KEYS[k + 3], me) or call('ZCOUNT', KEYS[k + 3], '-inf', '(' .. ms((class + 1) * CLASS))
+    ahead = l.waits and call('ZRANK', KEYS[k + 3], me)
+      or call('ZCOUNT', KEYS[k + 3], '-inf', '(' .. ms((class + 1) * CLASS))
   end
   -- Posts and edits alternate.
   local first = edit == (l.posted == '1')
@@ -74,7 +75,8 @@ local limits, turn = {}, now
 for n = 1, #KEYS / 5 do
   local k = 5 * (n - 1)
   local s = call('HMGET', KEYS[k + 1], 'h', 't', 'p')
-  local l = {k = k, held = tonumber(s[1] or '0'), tat = tonumber(s[2] or '0'), posted = s[3] or '0', calls = tonumber(ARGV[4 + 3 * n]),
+  local l = {k = k, held = tonumber(s[1] or '0'), tat = tonumber(s[2] or '0'), posted = s[3] or '0',
+    calls = tonumber(ARGV[4 + 3 * n]),
     period = tonumber(ARGV[5 + 3 * n]), early = tonumber(ARGV[6 + 3 * n])}
   find_place(l)
   l.at = earliest(l)

@@ -46,7 +46,7 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK) // ssl_check
 		return
 	}
-	reaction := e.in.handle(r.Context(), raw)
+	reaction := e.in.handle(r.Context(), e.in.read(raw))
 	if err := respond(w, reaction.reply); err != nil {
 		e.log.Warn("click recorded but not acknowledged", "platform", e.name, "error", err)
 	}

@@ -24,5 +24,5 @@ func FuzzInteraction(f *testing.F) {
 		f.Fatal(err)
 	}
 	in := p.inbound(platformtest.Refusing{})
-	f.Fuzz(func(_ *testing.T, raw []byte) { in.handle(context.Background(), raw) })
+	f.Fuzz(func(_ *testing.T, raw []byte) { in.handle(context.Background(), in.read(raw)) })
 }

@@ -46,16 +46,22 @@ type challenge struct {
 	Challenge string `json:"challenge"`
 }
 
-// handle works on one authenticated interaction. The click is in the store when
-// it returns.
-func (i inbound) handle(ctx context.Context, raw []byte) reaction {
-	ctx, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
-	defer cancel()
+// read decodes an authenticated interaction. It returns the zero value, to which
+// there is no reaction, for one that cannot be read.
+func (i inbound) read(raw []byte) payload {
 	var in payload
 	if err := json.Unmarshal(raw, &in); err != nil {
 		i.log.Warn("interaction cannot be read", "platform", i.name, "error", err)
-		return reaction{}
+		return payload{}
 	}
+	return in
+}
+
+// handle works on one authenticated interaction. The click is in the store when
+// it returns.
+func (i inbound) handle(ctx context.Context, in payload) reaction {
+	ctx, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
+	defer cancel()
 	switch {
 	case in.Command != "":
 		return reaction{reply: i.commands.run(ctx, in)}

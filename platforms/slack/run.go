@@ -88,11 +88,12 @@ func (s socket) connect(ctx context.Context) error {
 			case <-ctx.Done():
 				return nil
 			}
-			wait, leave := lanes.Enter(author(raw))
+			in := s.in.read(raw)
+			wait, leave := lanes.Enter(author(in))
 			wg.Go(func() {
 				defer func() { <-slots }()
 				wait()
-				s.receive(ctx, client, id, raw, leave)
+				s.receive(ctx, client, id, in, leave)
 			})
 		}
 	}
@@ -100,11 +101,8 @@ func (s socket) connect(ctx context.Context) error {
 
 // author returns who wrote the message of an event, so that the messages of a
 // person keep their order. It is empty for other payloads.
-func author(raw []byte) string {
-	var in struct {
-		Event event `json:"event"`
-	}
-	if json.Unmarshal(raw, &in) != nil || !in.Event.isReply() {
+func author(in payload) string {
+	if !in.Event.isReply() {
 		return ""
 	}
 	return in.Event.User
@@ -112,8 +110,8 @@ func author(raw []byte) string {
 
 // receive works on one payload and acknowledges it. A click that has begun is
 // finished even if the socket closes. It calls leave once the store has it.
-func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, raw []byte, leave func()) {
-	r := s.in.handle(context.WithoutCancel(ctx), raw)
+func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, in payload, leave func()) {
+	r := s.in.handle(context.WithoutCancel(ctx), in)
 	leave()
 	if err := client.AckCtx(ctx, id, r.reply); err != nil && ctx.Err() == nil {
 		s.log.Warn("click recorded but not acknowledged", "platform", s.name, "error", err)

@@ -37,7 +37,7 @@ func FuzzUpdate(f *testing.F) {
 			t.Fatal(err)
 		}
 		p.receiver.commands.username = "bot" // so that nod does not ask for it first
-		if err := p.receiver.inbound.handle(context.Background(), platformtest.Refusing{}, raw); err != nil {
+		if err := p.receiver.inbound.handle(context.Background(), platformtest.Refusing{}, p.receiver.inbound.read(raw)); err != nil {
 			t.Errorf("asked for again: %v", err)
 		}
 		updateID(raw)

@@ -64,15 +64,21 @@ type inbound struct {
 	log      *slog.Logger
 }
 
-// handle works on one update. An error means that it must be delivered again.
-func (in *inbound) handle(ctx context.Context, sink bridge.Sink, raw []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, 4*platforms.ClickTimeout)
-	defer cancel()
+// read decodes an update. It returns the zero value, for which there is nothing to
+// do, for one that cannot be read.
+func (in *inbound) read(raw []byte) update {
 	var u update
 	if err := json.Unmarshal(raw, &u); err != nil {
 		in.log.Warn("update cannot be read", "error", err)
-		return nil
+		return update{}
 	}
+	return u
+}
+
+// handle works on one update. An error means that it must be delivered again.
+func (in *inbound) handle(ctx context.Context, sink bridge.Sink, u update) error {
+	ctx, cancel := context.WithTimeout(ctx, 4*platforms.ClickTimeout)
+	defer cancel()
 	switch {
 	case u.Callback != nil && u.Callback.Message != nil:
 		in.clicked(ctx, sink, *u.Callback)

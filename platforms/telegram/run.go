@@ -123,10 +123,10 @@ func (r *receiver) handleAll(ctx context.Context, sink bridge.Sink, batch []json
 	ctx = context.WithoutCancel(ctx) // updates that are being handled are finished
 	var wg sync.WaitGroup
 	var failed atomic.Bool
-	for _, lane := range lanes(batch) {
+	for _, lane := range r.lanes(batch) {
 		wg.Go(func() {
-			for _, raw := range lane {
-				if err := r.inbound.handle(ctx, sink, raw); err != nil {
+			for _, u := range lane {
+				if err := r.inbound.handle(ctx, sink, u); err != nil {
 					r.log.Error("update not recorded; nod will ask for it again", "error", err)
 					failed.Store(true)
 					return
@@ -138,15 +138,15 @@ func (r *receiver) handleAll(ctx context.Context, sink bridge.Sink, batch []json
 	return !failed.Load()
 }
 
-// lanes groups the messages of a batch by author. Each other update has a lane of
-// its own.
-func lanes(batch []json.RawMessage) [][]json.RawMessage {
-	var out [][]json.RawMessage
+// lanes decodes a batch, and groups its messages by author. Each other update has
+// a lane of its own.
+func (r *receiver) lanes(batch []json.RawMessage) [][]update {
+	var out [][]update
 	of := map[int64]int{} // lane by author
 	for _, raw := range batch {
-		var u update
-		if json.Unmarshal(raw, &u) != nil || u.Message == nil || u.Message.From == nil {
-			out = append(out, []json.RawMessage{raw})
+		u := r.inbound.read(raw)
+		if u.Message == nil || u.Message.From == nil {
+			out = append(out, []update{u})
 			continue
 		}
 		n, known := of[u.Message.From.ID]
@@ -154,7 +154,7 @@ func lanes(batch []json.RawMessage) [][]json.RawMessage {
 			n = len(out)
 			of[u.Message.From.ID], out = n, append(out, nil)
 		}
-		out[n] = append(out[n], raw)
+		out[n] = append(out[n], u)
 	}
 	return out
 }
@@ -177,7 +177,7 @@ func (r *receiver) handler(sink bridge.Sink) http.Handler {
 			http.Error(w, "body too large", http.StatusRequestEntityTooLarge)
 			return
 		}
-		if err := r.inbound.handle(context.WithoutCancel(req.Context()), sink, body); err != nil {
+		if err := r.inbound.handle(context.WithoutCancel(req.Context()), sink, r.inbound.read(body)); err != nil {
 			http.Error(w, "not recorded", http.StatusServiceUnavailable) // Telegram sends it again
 		}
 	})

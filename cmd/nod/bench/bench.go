@@ -99,6 +99,7 @@ func measures(peers bool) []measure {
 		{rows: []row{{"cycles with key, session and three destinations, 64 callers", "1/s", "cycles without them", 0, false}}, run: fullCycles},
 		{rows: []row{{"cycles over HTTP, 64 callers", "1/s", "cycles of the broker package", 0.4, false}}, run: cyclesOverHTTP},
 		{rows: httpRows, once: true, run: callersOverHTTP},
+		{rows: socketRows, once: true, run: callersOverWebSocket},
 		{rows: []row{{"settle to caller unblocked, p50", "µs", "a warm PING of the same client, p50", 5, true}}, run: latencyAgainstPing},
 		{rows: manyRows, once: true, run: many},
 		{rows: timeoutRows, once: true, run: timeouts},

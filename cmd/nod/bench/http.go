@@ -69,10 +69,21 @@ const (
 	waitingHTTP = 2000 // or the value of --pending, if that is less: each takes two files
 )
 
+// parkedAfter is the time after which a daemon releases what a waiting call does
+// not need.
+const parkedAfter = 2 * time.Second
+
 // callersOverHTTP measures the memory of a daemon for each caller that waits in
 // the call with which it opened its request. It includes the callers' sockets,
 // which are in the same process, but not their clients.
 func callersOverHTTP(ctx context.Context, b *harness) ([]figures, error) {
+	return b.callers(ctx, (*installation).waiting)
+}
+
+// callers measures the memory of a daemon for each caller that open connects.
+func (b *harness) callers(
+	ctx context.Context, open func(*installation, context.Context) (net.Conn, error),
+) ([]figures, error) {
 	s, err := b.install(ctx, "waiting", nil)
 	if s != nil {
 		defer s.stop()
@@ -89,7 +100,7 @@ func callersOverHTTP(ctx context.Context, b *harness) ([]figures, error) {
 		}
 	}()
 	for range n {
-		c, err := s.waiting(ctx)
+		c, err := open(s, ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +118,7 @@ func callersOverHTTP(ctx context.Context, b *harness) ([]figures, error) {
 			return nil, ctx.Err()
 		}
 	}
-	bridge.Pause(ctx, b.span)
+	bridge.Pause(ctx, b.span+parkedAfter)
 	return []figures{{(inUse() - before) / float64(n) / 1024, mostHTTP}}, ctx.Err()
 }
 
@@ -125,7 +136,7 @@ func (s *installation) waiting(ctx context.Context) (net.Conn, error) {
 
 // inUse returns the memory of this process that is in use, in bytes.
 func inUse() float64 {
-	for range 3 { // a stack shrinks by half in each collection
+	for range 5 { // a stack shrinks by half in each collection
 		runtime.GC()
 	}
 	var m runtime.MemStats

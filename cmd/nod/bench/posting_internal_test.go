@@ -9,7 +9,8 @@ import (
 func TestIdealSchedule(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	s := service{name: "chat", channels: 2, calls: 1, channel: rate{2, 10 * time.Second, false}, all: rate{3, time.Second, false}}
+	s := service{name: "chat", channels: 2, calls: 1}
+	s.channel, s.all = rate{2, 10 * time.Second, false}, rate{3, time.Second, false}
 	var cards []card
 	for k := range 8 {
 		cards = append(cards, card{channel: k % 2, asked: began})

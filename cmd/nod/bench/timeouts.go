@@ -2,7 +2,9 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -12,14 +14,20 @@ import (
 var timeoutRows = []row{
 	{"delay of timeouts at 1000/s, p99", "ms", limited, 1, true},
 	{"time to process many simultaneous timeouts", "s", limited, 1, true},
+	{"other calls during them: open, settle or unblock, p99", "ms", limited, 1, true},
 }
 
 const (
 	mostLate   = 50 // ms
 	mostAtOnce = 5  // s
+	mostOther  = 50 // ms
 	// openRate is a rate, per second, at which requests can certainly be opened
 	// before a deadline that they share.
 	openRate = 1500
+	// otherCallers is the number of other callers, and otherPause is their
+	// pause after each request.
+	otherCallers = 8
+	otherPause   = 10 * time.Millisecond
 )
 
 // timeouts measures the delay with which an engine applies deadlines.
@@ -38,8 +46,84 @@ func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 		return nil, err
 	}
 	all := time.Now().Add(time.Duration(b.pending) * time.Second / openRate).Add(time.Second)
+	stopOthers := b.alongside(ctx, all)
 	_, last, err := b.expire(ctx, b.pending, func() time.Time { return all })
-	return []figures{{late, mostLate}, {last, mostAtOnce}}, err
+	slowest, failed := stopOthers(all.Add(time.Duration(last * float64(time.Second))))
+	return []figures{{late, mostLate}, {last, mostAtOnce}, {slowest, mostOther}}, errors.Join(err, failed)
+}
+
+// taken holds when a request of another caller was opened, and how long each of
+// its calls took, in ms.
+type taken struct {
+	at                    time.Time
+	open, settle, unblock float64
+}
+
+// alongside starts callers that open and settle requests from a time on. The
+// returned function stops them. It returns the 99th percentile of the slowest
+// kind of call, in ms, among the requests that were opened until the given time
+// and the first one of each caller.
+func (b *harness) alongside(ctx context.Context, from time.Time) func(until time.Time) (float64, error) {
+	var stopped atomic.Bool
+	var wg sync.WaitGroup
+	all, failed := make([][]taken, otherCallers), make([]error, otherCallers)
+	for n := range otherCallers {
+		wg.Go(func() {
+			for bridge.Pause(ctx, time.Until(from)); len(all[n]) == 0 || !stopped.Load(); bridge.Pause(ctx, otherPause) {
+				t, err := b.timed(ctx)
+				if err != nil {
+					failed[n] = err
+					return
+				}
+				all[n] = append(all[n], t)
+			}
+		})
+	}
+	return func(until time.Time) (float64, error) {
+		stopped.Store(true)
+		wg.Wait()
+		var open, settle, unblock []float64
+		for _, own := range all {
+			for k, t := range own {
+				if k == 0 || !t.at.After(until) {
+					open, settle, unblock = append(open, t.open), append(settle, t.settle), append(unblock, t.unblock)
+				}
+			}
+		}
+		if err := errors.Join(failed...); err != nil {
+			return 0, err
+		}
+		return max(percentile(open, 99), percentile(settle, 99), percentile(unblock, 99)), nil
+	}
+}
+
+// timed opens a request, settles it while its caller waits, and times the calls.
+func (b *harness) timed(ctx context.Context) (taken, error) {
+	o, err := b.opening()
+	if err != nil {
+		return taken{}, err
+	}
+	o.Interaction.Grace = bridge.Duration(time.Hour) // there is no chat to post to
+	id := o.Interaction.ID
+	since := func(at time.Time) float64 { return float64(time.Since(at).Microseconds()) / 1000 }
+	t := taken{at: time.Now()}
+	if _, _, err := b.store.Open(ctx, o); err != nil {
+		return t, err
+	}
+	t.open = since(t.at)
+	var settling time.Time
+	settled := make(chan error, 1)
+	time.AfterFunc(settleAfter, func() {
+		settling = time.Now()
+		_, _, err := b.store.Settle(ctx, yes(id))
+		t.settle = since(settling)
+		settled <- err
+	})
+	_, err = b.store.Await(ctx, id)
+	unblocked := time.Now()
+	err = errors.Join(err, <-settled)
+	t.unblock = float64(unblocked.Sub(settling).Microseconds()) / 1000
+	return t, err
 }
 
 // expire opens n requests with deadlines. It returns the 99th percentile of the

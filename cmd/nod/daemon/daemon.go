@@ -40,6 +40,7 @@ type Daemon struct {
 	version     string
 	connections int                // maximum number at a time; zero means no limit
 	bodies      *slots             // requests whose sender is not known yet
+	parked      sync.WaitGroup     // see api.Options.Parked
 	signIns     *attempts          // failed sign-ins of people
 	guesses     *attempts          // unknown tokens
 	config      config.Config      // config at startup
@@ -125,6 +126,7 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 			d.log.Warn("calls were interrupted by the shutdown", "error", err)
 			server.Close()
 		}
+		d.awaitParked(ctx)
 	})
 	d.now.Load().start(run)
 	err := d.reloads(run)
@@ -137,6 +139,20 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(serr, err)
 	default:
 		return err
+	}
+}
+
+// awaitParked waits until the calls that http.Server.Shutdown does not know have
+// their response, or ctx ends.
+func (d *Daemon) awaitParked(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		d.parked.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
 	}
 }
 

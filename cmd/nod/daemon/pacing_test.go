@@ -46,7 +46,8 @@ func TestEditsAreMerged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	r.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: "editMessageText", Kind: "rate_limit", RetryAfter: 4, Count: 1})
+	limit := sandbox.Fault{Service: "telegram", Method: "editMessageText", Kind: "rate_limit", RetryAfter: 4, Count: 1}
+	r.Sandbox.AddFault(limit)
 	began, before := time.Now(), edits.Load()
 	change := func() {
 		if _, err := store.Mark(r.Ctx, id, bridge.Mark{Joined: true}); err != nil {

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// waited is a request of a message whose caller waits.
+type waited struct {
+	id      bridge.ID
+	cancels bool // CancelOnDisconnect
+}
+
+// answerDialect waits for the requests of a message and responds. It lets
+// rescue respond to an error instead, unless rescue is nil.
+func (s exchanges) answerDialect(
+	w http.ResponseWriter, r *http.Request, t dialect.Translation, all []waited, wait time.Duration, rescue rescue,
+) error {
+	acknowledged := r.URL.Query().Get(acknowledges) == "true"
+	return s.wait(w, r, wait, func(here, ctx context.Context) answer {
+		records, answers, err := s.awaitAll(here, ctx, t, all)
+		if here.Err() != nil {
+			for _, x := range all {
+				s.abandoned(x.id, x.cancels)
+			}
+			return nil
+		}
+		return func(ctx context.Context, w http.ResponseWriter) error {
+			if err == nil && len(answers) < len(all) {
+				return write(w, http.StatusAccepted, bridge.List{Items: records})
+			}
+			if err == nil {
+				err = s.proveAnswer(ctx, w, t, records, answers, acknowledged)
+			}
+			if err != nil && rescue != nil {
+				err = rescue(w, err)
+			}
+			return err
+		}
+	})
+}
+
+// awaitAll waits for the requests of a message, and returns their records and
+// their answers. If the wait is over first, it returns fewer answers.
+func (s exchanges) awaitAll(
+	here, ctx context.Context, t dialect.Translation, all []waited,
+) ([]bridge.Record, []any, error) {
+	var records []bridge.Record
+	var answers []any
+	for n, x := range all {
+		rec, err := s.engine.Await(ctx, x.id)
+		if here.Err() != nil {
+			return nil, nil, here.Err()
+		}
+		if ctx.Err() != nil || err == nil && !rec.State.Final() {
+			records, err = s.readRest(here, records, all)
+			return records, answers, err
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := s.answerOne(here, t.Exchanges[n], rec)
+		if err != nil {
+			return nil, nil, err
+		}
+		records, answers = append(records, *rec), append(answers, a)
+	}
+	return records, answers, nil
+}
+
+// readRest appends the records of the requests that have none yet.
+func (s exchanges) readRest(ctx context.Context, records []bridge.Record, all []waited) ([]bridge.Record, error) {
+	for _, x := range all[len(records):] {
+		rec, err := s.readNow(ctx, x.id)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, *rec)
+	}
+	return records, nil
+}
+
+// answerOne returns the answer to one request of a message. It is not inlined,
+// so that the stacks of callers that wait do not hold its copies of records.
+//
+//go:noinline
+func (s exchanges) answerOne(ctx context.Context, x dialect.Exchange, rec *bridge.Record) (any, error) {
+	if err := s.unstopped(ctx, *rec); err != nil {
+		return nil, err
+	}
+	a, err := x.Answer(asSent(*rec, x.Request))
+	if err != nil {
+		return nil, ended(err)
+	}
+	return a, nil
+}
