@@ -1,8 +1,12 @@
 package bridge
 
 import (
-	"context" //nolint:gosec // Redis scripts make the links and have only SHA-1; the seals use SHA-256
+	"cmp"
+	"context"
 	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // AuditType names what an entry of the audit log reports.
@@ -22,46 +26,114 @@ const (
 	AuditResume   AuditType = "resume"   // a session was resumed; Data is a SessionChange
 	AuditSteer    AuditType = "steer"    // a person sent a message to a session; Data is the Steering
 	AuditPasskey  AuditType = "passkey"  // the keys of a person changed; Data is a PasskeyChange
+
+	// AuditEvent is an event that is not an entry of the audit log. It is in
+	// the same journal, so seals cover it as well.
+	AuditEvent AuditType = "event"
 )
 
-// AuditEntry is one entry of the audit log. The entries of a partition are
-// numbered from 1 without gaps, and each is linked to the one before it.
+// AuditPart names one of the logs that are the audit log.
+type AuditPart struct {
+	Partition int
+	// Linked means the log that earlier versions write. Its entries are
+	// numbered from 1 without gaps, and each is linked to the one before it.
+	// The other log of a partition is its journal, which also has the events.
+	Linked bool
+}
+
+// AuditEntry is one entry of the audit log.
 type AuditEntry struct {
 	Partition int             `json:"partition"`
-	N         int64           `json:"n"`
-	Timestamp int64           `json:"ts"` // ms since 1970, by the store's clock
+	Entry     string          `json:"entry,omitempty"` // the ID in the journal; empty in a linked log
+	N         int64           `json:"n,omitempty"`     // the number in a linked log; 0 in a journal
+	Timestamp int64           `json:"ts,omitempty"`    // ms since 1970, by the store's clock
 	Type      AuditType       `json:"type"`
 	ID        ID              `json:"id,omitempty"`
 	Agent     string          `json:"agent,omitempty"`
 	Session   string          `json:"session,omitempty"`
 	State     State           `json:"state,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
-	Link      string          `json:"link"` // hex SHA-1 over the link before and this entry
+	Link      string          `json:"link,omitempty"` // in a linked log: hex SHA-1 over the link before and this entry
+
+	// Event is the type of the event that the entry of a journal is as well.
+	// It is empty for an entry that no reader of events gets.
+	Event EventType `json:"event,omitempty"`
+	// Correlation is the JSON of the IDs that the agent attached to the event.
+	Correlation string `json:"correlation,omitempty"`
+	// Digest stands for the other values of an AuditEvent that was exported.
+	Digest string `json:"digest,omitempty"`
 
 	// Cursor is an opaque position after this entry. It is not part of the
 	// entry.
 	Cursor string `json:"-"`
 }
 
-// SealedAudit describes how long the log of a partition is, and how far it is
-// sealed.
-type SealedAudit struct {
-	N      int64  // number of entries
-	Sealed string // the last seal; empty if there is none
-	Cursor string // of the last sealed entry
+// CompareEntries compares the IDs of two entries of a journal. IDs of another
+// form are before all others.
+func CompareEntries(a, b string) int {
+	x, y := entryID(a), entryID(b)
+	return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
 }
 
-// NewSeal is a seal to append to those of an audit log.
+// entryID returns the time in ms and the number in an ID of a journal entry.
+func entryID(s string) [2]uint64 {
+	ms, seq, _ := strings.Cut(s, "-")
+	t, err1 := strconv.ParseUint(ms, 10, 64)
+	n, err2 := strconv.ParseUint(seq, 10, 64)
+	if err1 != nil || err2 != nil {
+		return [2]uint64{}
+	}
+	return [2]uint64{t, n}
+}
+
+// SealedAudit describes one log: how long it is, and how far it is sealed.
+type SealedAudit struct {
+	Part    AuditPart
+	Sealed  string // the last seal; empty if there is none
+	Cursor  string // of the last sealed entry, or the start of a journal without seals
+	Trimmed string // the seal that the log was trimmed to; empty if it was not
+	N       int64  // number of entries; only of a linked log
+
+	AuditCounts
+}
+
+// AuditCounts holds the counts of Redis about the stream of a journal. It is
+// zero for a linked log.
+type AuditCounts struct {
+	Last string // ID of the newest entry that was ever added
+	// Added is the number of entries that were ever added. It is 0 if Redis
+	// does not report it, which it does since version 7.
+	Added int64
+	// Deleted is the highest ID of an entry that was deleted singly, which nod
+	// never does.
+	Deleted string
+}
+
+// SealPlace names an entry by its number in a linked log, or by its ID in a
+// journal. The zero value names none.
+type SealPlace struct {
+	N     int64
+	Entry string
+}
+
+// NewSeal is a seal to append to those of a log.
 type NewSeal struct {
 	// After is the last seal that the caller has read. It is empty if there
 	// was none.
 	After  string
-	Token  string // the signed seal
-	N      int64  // number of the last entry that it covers
-	Cursor string // of that entry
-	// Instead is the number of the entry whose seal the new one replaces. It
-	// is 0 if all seals are kept.
-	Instead int64
+	Token  string    // the signed seal
+	Place  SealPlace // the last entry that it covers
+	Cursor string    // of that entry
+	// Instead is the entry whose seal the new one replaces. It is zero if all
+	// seals are kept.
+	Instead SealPlace
+}
+
+// AuditTrim removes the start of a log.
+type AuditTrim struct {
+	After string    // the seal that the log is trimmed to by now; empty if it is not
+	Token string    // the seal to keep as the start of the log
+	Place SealPlace // the last entry to remove, which must have a seal
 }
 
 // AuditLog keeps the audit log. Entries are never changed.
@@ -69,31 +141,42 @@ type AuditLog interface {
 	// Audit appends an entry of which Type, ID, Agent, Session, State and Data
 	// are set. An entry without an ID or a Session is in partition 0.
 	Audit(context.Context, AuditEntry) error
-	// Audits returns the state of each partition's log.
+	// Audits returns the state of each log: of the linked logs, then of the
+	// journals.
 	Audits(context.Context) ([]SealedAudit, error)
-	// AuditEntries returns up to limit entries after a cursor. An empty
-	// cursor starts at the oldest entry that is kept.
-	AuditEntries(ctx context.Context, partition int, after string, limit int) ([]AuditEntry, error)
+	// AuditEntries returns up to limit entries after a cursor, including the
+	// events in a journal. An empty cursor starts at the oldest entry that is
+	// kept.
+	AuditEntries(ctx context.Context, part AuditPart, after string, limit int) ([]AuditEntry, error)
+	// AuditCounts returns what Redis reports about a journal now.
+	AuditCounts(ctx context.Context, part AuditPart) (AuditCounts, error)
 	// AuditNewest returns up to limit entries of all partitions before a
 	// cursor, newest first, and the cursor of the next page. The cursor is
 	// empty after the last page. An empty cursor starts at the newest entry.
 	AuditNewest(ctx context.Context, before string, limit int) (entries []AuditEntry, next string, err error)
-	// Seals returns the seals of a partition, oldest first. The first may
-	// be the seal that the log was trimmed to.
-	Seals(ctx context.Context, partition int) ([]string, error)
-	// PutSeal appends a seal to those of a partition. It returns CodeConflict,
-	// and changes nothing, if the last seal is not the expected one.
-	PutSeal(ctx context.Context, partition int, s NewSeal) error
-	// TrimAudit removes the entries and seals up to entry n, and keeps the
-	// given seal of entry n as the start of the log.
-	TrimAudit(ctx context.Context, partition int, n int64, seal string) error
+	// Seals returns the seals of a log, oldest first. The first may be the seal
+	// that the log was trimmed to.
+	Seals(ctx context.Context, part AuditPart) ([]string, error)
+	// PutSeal appends a seal to those of a log. It returns CodeConflict, and
+	// changes nothing, if the last seal is not the expected one.
+	PutSeal(ctx context.Context, part AuditPart, s NewSeal) error
+	// TrimAudit removes the entries and seals up to an entry, unless the log
+	// has been trimmed by another caller in the meantime.
+	TrimAudit(ctx context.Context, part AuditPart, t AuditTrim) error
+	// TrimEvents removes what is older from journals that are never sealed.
+	TrimEvents(ctx context.Context, oldest time.Time) error
+	// EventsKept returns the time for which journals must be kept for the
+	// readers of events.
+	EventsKept() time.Duration
 }
 
 // AuditRef names the entry of the audit log that was written with a decision.
+// N and Link are those of a linked log.
 type AuditRef struct {
 	Partition int    `json:"partition"`
-	N         int64  `json:"n"`
-	Link      string `json:"link"`
+	Entry     string `json:"entry,omitempty"` // the ID in the journal
+	N         int64  `json:"n,omitempty"`
+	Link      string `json:"link,omitempty"`
 }
 
 // Refusal is the Data of AuditRefusal.

@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -28,136 +26,145 @@ func (al *auditLog) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	case a.Session != "":
 		p = al.partition(a.Session, "")
 	}
-	nothing := al.keys.unused(p) // the script's keys have the same positions as in transitions
-	keys := []string{nothing, nothing, nothing, nothing, nothing, nothing, nothing, al.keys.audit(p), al.keys.auditHead(p)}
-	return unavailable(al.run(ctx, p, al.scripts.audit, keys, string(a.ID), string(a.Type), a.Agent, a.Session, string(a.State), []byte(a.Data)).Err())
+	args := []any{string(a.ID), string(a.Type), a.Agent, a.Session, string(a.State), []byte(a.Data)}
+	return unavailable(al.run(ctx, p, al.scripts.audit, []string{al.keys.journal(p)}, args...).Err())
 }
 
 // Audits implements bridge.AuditLog.
 func (al *auditLog) Audits(ctx context.Context) ([]bridge.SealedAudit, error) {
-	replies := make([]*redis.SliceCmd, al.partitions)
+	out := make([]bridge.SealedAudit, 0, 2*al.partitions)
+	for _, linked := range []bool{true, false} {
+		for p := range al.partitions {
+			out = append(out, bridge.SealedAudit{Part: bridge.AuditPart{Partition: p, Linked: linked}})
+		}
+	}
+	heads, counts := make([]*redis.SliceCmd, len(out)), make([]*redis.XInfoStreamCmd, len(out))
 	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range replies {
-			replies[n] = p.HMGet(ctx, al.keys.auditHead(n), "n", "seal", "cur")
+		for k, l := range out {
+			head, entries, _ := al.keys.log(l.Part)
+			heads[k] = p.HMGet(ctx, head, "seal", "cur", "trim", "n", "from")
+			if !l.Part.Linked {
+				counts[k] = p.XInfoStream(ctx, entries)
+			}
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && !noStream(err) {
 		return nil, unavailable(err)
 	}
-	out := make([]bridge.SealedAudit, al.partitions)
-	for n, r := range replies {
-		v := r.Val()
-		text := func(k int) string {
-			s, _ := v[k].(string) // nil if the field is absent
-			return s
+	for k := range out {
+		if err := heads[k].Err(); err != nil {
+			return nil, unavailable(err)
 		}
-		out[n].N, _ = strconv.ParseInt(text(0), 10, 64) // only the scripts write it
-		out[n].Sealed, out[n].Cursor = text(1), text(2)
+		readHead(&out[k], heads[k].Val())
+		if counts[k] == nil {
+			continue
+		}
+		if out[k].AuditCounts, err = countsOf(counts[k]); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
+// AuditCounts implements bridge.AuditLog.
+func (al *auditLog) AuditCounts(ctx context.Context, part bridge.AuditPart) (bridge.AuditCounts, error) {
+	_, entries, _ := al.keys.log(part)
+	return countsOf(al.client.XInfoStream(ctx, entries))
+}
+
+// countsOf returns the counts of a stream, which are zero if it does not exist.
+func countsOf(c *redis.XInfoStreamCmd) (bridge.AuditCounts, error) {
+	info, err := c.Result()
+	if err != nil && noStream(err) {
+		return bridge.AuditCounts{}, nil
+	}
+	if err != nil {
+		return bridge.AuditCounts{}, unavailable(err)
+	}
+	return bridge.AuditCounts{Last: info.LastGeneratedID, Added: info.EntriesAdded, Deleted: info.MaxDeletedEntryID}, nil
+}
+
+// readHead decodes the fields of a head that Audits reads. Absent ones are nil.
+func readHead(l *bridge.SealedAudit, fields []any) {
+	text := func(n int) string {
+		s, _ := fields[n].(string)
+		return s
+	}
+	l.Sealed, l.Cursor, l.Trimmed = text(0), cmp.Or(text(1), text(4)), text(2)
+	l.N, _ = strconv.ParseInt(text(3), 10, 64) // only scripts of earlier versions write it
+}
+
+// noStream reports whether Redis refused XINFO because the stream is empty.
+func noStream(err error) bool { return strings.Contains(err.Error(), "no such key") }
+
 // AuditEntries implements bridge.AuditLog.
-func (al *auditLog) AuditEntries(ctx context.Context, partition int, after string, limit int) ([]bridge.AuditEntry, error) {
+func (al *auditLog) AuditEntries(ctx context.Context, part bridge.AuditPart, after string, limit int) ([]bridge.AuditEntry, error) {
+	head, entries, _ := al.keys.log(part)
+	if after == "" && !part.Linked {
+		var err error
+		if after, err = al.client.HGet(ctx, head, "from").Result(); err != nil && !errors.Is(err, redis.Nil) {
+			return nil, unavailable(err)
+		}
+	}
 	from := "-"
 	if after != "" {
 		from = "(" + after
 	}
-	stream, err := al.client.XRangeN(ctx, al.keys.audit(partition), from, "+", int64(limit)).Result()
+	stream, err := al.client.XRangeN(ctx, entries, from, "+", int64(limit)).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	out := make([]bridge.AuditEntry, 0, len(stream))
 	for _, m := range stream {
-		out = append(out, auditEntry(partition, m))
+		out = append(out, auditEntry(part, m))
 	}
 	return out, nil
 }
 
-func auditEntry(partition int, m redis.XMessage) bridge.AuditEntry {
+// auditEntry decodes an entry. Every field of a stream is a string.
+func auditEntry(part bridge.AuditPart, m redis.XMessage) bridge.AuditEntry {
 	text := func(name string) string {
-		s, _ := m.Values[name].(string) // every field is a string
+		s, _ := m.Values[name].(string)
 		return s
 	}
-	a := bridge.AuditEntry{
-		Partition: partition, Type: bridge.AuditType(text("t")), ID: bridge.ID(text("i")), Agent: text("a"), Session: text("s"),
-		State: bridge.State(text("st")), Data: json.RawMessage(text("d")), Link: text("l"), Cursor: m.ID,
+	e := bridge.AuditEntry{Partition: part.Partition, Cursor: m.ID}
+	switch {
+	case part.Linked:
+		e.Type, e.ID, e.Agent, e.Session = bridge.AuditType(text("t")), bridge.ID(text("i")), text("a"), text("s")
+		e.State, e.Data, e.Link = bridge.State(text("st")), json.RawMessage(text("d")), text("l")
+		e.N, _ = strconv.ParseInt(text("n"), 10, 64) // verification reports a 0
+		e.Timestamp, _ = strconv.ParseInt(text("ts"), 10, 64)
+		return e
+	case text("t") != "":
+		e.Event, e.ID, e.Agent, e.Session = bridge.EventType(text("t")), bridge.ID(text("i")), text("a"), text("s")
+		e.State, e.Data, e.Correlation = bridge.State(text("st")), json.RawMessage(text("d")), text("x")
+		e.Timestamp = streamTime(m.ID)
+	default: // see lua/audit.lua
+		e.ID, e.Agent, e.Session = bridge.ID(text("id")), text("ag"), text("se")
+		e.State, e.Data = bridge.State(text("sa")), json.RawMessage(text("da"))
+		e.Timestamp, _ = strconv.ParseInt(text("ts"), 10, 64)
 	}
-	a.N, _ = strconv.ParseInt(text("n"), 10, 64) // verification reports a 0
-	a.Timestamp, _ = strconv.ParseInt(text("ts"), 10, 64)
-	return a
+	e.Entry, e.Type = m.ID, cmp.Or(bridge.AuditType(text("k")), bridge.AuditEvent)
+	return e
 }
 
-// placed is an entry at its position in the order of AuditNewest: newest first,
-// then by partition.
-type placed struct {
-	ms        int64
-	partition int
-	n         int64
-	entry     bridge.AuditEntry
-}
-
-func (p placed) compare(q placed) int {
-	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), cmp.Compare(q.n, p.n))
-}
-
-// placeOf parses the ID of an entry in a stream, which starts with the time.
-func placeOf(partition int, m redis.XMessage) placed {
-	a := auditEntry(partition, m)
-	ms, _, _ := strings.Cut(m.ID, "-")
+// streamTime returns the time in ms with which the ID of an entry in a stream
+// starts.
+func streamTime(id string) int64 {
+	ms, _, _ := strings.Cut(id, "-")
 	at, _ := strconv.ParseInt(ms, 10, 64) // Redis writes it
-	return placed{at, partition, a.N, a}
-}
-
-// AuditNewest implements bridge.AuditLog.
-func (al *auditLog) AuditNewest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
-	end, last := "+", placed{ms: math.MaxInt64}
-	if before != "" {
-		if _, err := fmt.Sscanf(before, "%d.%d.%d", &last.ms, &last.partition, &last.n); err != nil {
-			return nil, "", bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", before).WithHint("use next of the previous page")
-		}
-		end = strconv.FormatInt(last.ms, 10)
-	}
-	streams := make([]*redis.XMessageSliceCmd, al.partitions)
-	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range streams { // one page more, because entries of the same millisecond may have been on the page before
-			streams[n] = p.XRevRangeN(ctx, al.keys.audit(n), end, "-", int64(2*limit+1))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, "", unavailable(err)
-	}
-	var all []placed
-	for n, s := range streams {
-		for _, m := range s.Val() {
-			if p := placeOf(n, m); last.compare(p) < 0 {
-				all = append(all, p)
-			}
-		}
-	}
-	slices.SortFunc(all, placed.compare)
-	next := ""
-	if len(all) > limit {
-		all = all[:limit]
-		end := all[limit-1]
-		next = fmt.Sprintf("%d.%d.%d", end.ms, end.partition, end.n)
-	}
-	out := make([]bridge.AuditEntry, len(all))
-	for k, p := range all {
-		out[k] = p.entry
-	}
-	return out, next, nil
+	return at
 }
 
 // Seals implements bridge.AuditLog.
-func (al *auditLog) Seals(ctx context.Context, partition int) ([]string, error) {
-	stream, err := al.client.XRange(ctx, al.keys.seals(partition), "-", "+").Result()
+func (al *auditLog) Seals(ctx context.Context, part bridge.AuditPart) ([]string, error) {
+	head, _, seals := al.keys.log(part)
+	stream, err := al.client.XRange(ctx, seals, "-", "+").Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	trim, err := al.client.HGet(ctx, al.keys.auditHead(partition), "trim").Result()
+	trim, err := al.client.HGet(ctx, head, "trim").Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, unavailable(err)
 	}
@@ -172,12 +179,22 @@ func (al *auditLog) Seals(ctx context.Context, partition int) ([]string, error) 
 	return out, nil
 }
 
-// PutSeal implements bridge.AuditLog. The ID of a seal is the number of its
-// entry. The comparison and the write are one script, because two daemons may
-// seal at once: a lease can end while its holder still works.
-func (al *auditLog) PutSeal(ctx context.Context, partition int, s bridge.NewSeal) error {
-	keys := []string{al.keys.auditHead(partition), al.keys.seals(partition)}
-	put, err := al.run(ctx, partition, al.scripts.seal, keys, s.After, s.Token, s.N, s.Cursor, s.Instead).Int()
+// sealID returns the ID of the seal of an entry in the stream of the seals, or
+// "" for no entry.
+func sealID(of bridge.SealPlace) string {
+	if of.N > 0 {
+		return strconv.FormatInt(of.N, 10) + "-1"
+	}
+	return of.Entry
+}
+
+// PutSeal implements bridge.AuditLog. The comparison and the write are one
+// script, because two daemons may seal at once: a lease can end while its holder
+// still works.
+func (al *auditLog) PutSeal(ctx context.Context, part bridge.AuditPart, s bridge.NewSeal) error {
+	head, _, seals := al.keys.log(part)
+	args := []any{s.After, s.Token, sealID(s.Place), s.Cursor, sealID(s.Instead)}
+	put, err := al.run(ctx, part.Partition, al.scripts.seal, []string{head, seals}, args...).Int()
 	if err != nil {
 		return unavailable(err)
 	}
@@ -187,20 +204,55 @@ func (al *auditLog) PutSeal(ctx context.Context, partition int, s bridge.NewSeal
 	return nil
 }
 
-// TrimAudit implements bridge.AuditLog.
-func (al *auditLog) TrimAudit(ctx context.Context, partition int, n int64, seal string) error {
-	id := strconv.FormatInt(n, 10) + "-1"
-	found, err := al.client.XRange(ctx, al.keys.seals(partition), id, id).Result()
-	if err != nil || len(found) == 0 {
-		return unavailable(err) // another daemon has trimmed it
+// TrimAudit implements bridge.AuditLog. The comparison and the writes are one
+// script, because of two daemons that trim at once the slower one would
+// otherwise move the start back.
+func (al *auditLog) TrimAudit(ctx context.Context, part bridge.AuditPart, t bridge.AuditTrim) error {
+	head, entries, seals := al.keys.log(part)
+	return unavailable(al.run(ctx, part.Partition, al.scripts.trim, []string{head, entries, seals}, t.After, t.Token, sealID(t.Place)).Err())
+}
+
+// EventsKept implements bridge.AuditLog. The longest life of an interaction is
+// a timeout, an escalation and a hold.
+func (al *auditLog) EventsKept() time.Duration { return al.retention + 3*bridge.MaxTimeout }
+
+// TrimEvents implements bridge.AuditLog.
+func (al *auditLog) TrimEvents(ctx context.Context, oldest time.Time) error {
+	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range al.partitions {
+			p.XTrimMinID(ctx, al.keys.journal(n), strconv.FormatInt(oldest.UnixMilli(), 10))
+		}
+		return nil
+	})
+	return unavailable(err)
+}
+
+// startJournals marks where the journals begin, unless that is known: after the
+// events that earlier versions have written. Another daemon may do so at the
+// same time, because nothing is sealed before that.
+func (c *core) startJournals(ctx context.Context) error {
+	starts, ends := make([]*redis.BoolCmd, c.partitions), make([]*redis.XMessageSliceCmd, c.partitions)
+	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range starts {
+			starts[n] = p.HExists(ctx, c.keys.journalHead(n), "from")
+			ends[n] = p.XRevRangeN(ctx, c.keys.journal(n), "+", "-", 1)
+		}
+		return nil
+	})
+	if err != nil {
+		return unavailable(err)
 	}
-	cursor, _ := found[0].Values["c"].(string) // every field is a string
-	_, err = al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		p.HSet(ctx, al.keys.auditHead(partition), "trim", seal)
-		p.XTrimMinID(ctx, al.keys.audit(partition), cursor)
-		p.XDel(ctx, al.keys.audit(partition), cursor)
-		p.XTrimMinID(ctx, al.keys.seals(partition), id)
-		p.XDel(ctx, al.keys.seals(partition), id)
+	_, err = c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range starts {
+			if starts[n].Val() {
+				continue
+			}
+			from := "0-0"
+			if last := ends[n].Val(); len(last) > 0 {
+				from = last[0].ID
+			}
+			p.HSetNX(ctx, c.keys.journalHead(n), "from", from)
+		}
 		return nil
 	})
 	return unavailable(err)

@@ -321,12 +321,14 @@ func (s *storm) check() {
 	}
 	decided := map[bridge.ID]int{}
 	for p := range broker.DefaultPartitions {
-		entries, err := s.at(0).AuditEntries(ctx, p, "", 1<<20)
+		entries, err := s.at(0).AuditEntries(ctx, bridge.AuditPart{Partition: p}, "", 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			decided[e.ID]++
+			if e.Type == bridge.AuditDecision {
+				decided[e.ID]++
+			}
 		}
 	}
 	for _, id := range s.ids {

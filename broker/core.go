@@ -60,6 +60,9 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	if err := c.fixPartitions(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.startJournals(ctx); err != nil {
+		return nil, err
+	}
 	for p := range c.partitions {
 		c.shared = append(c.shared, c.sharedKeys(p))
 	}
@@ -171,9 +174,10 @@ func (c *core) transitionKeys(id bridge.ID) []string {
 // sharedKeys returns those of transitionKeys that all interactions of a
 // partition have in common.
 func (c *core) sharedKeys(p int) []string {
+	nothing := c.keys.unused(p)
 	return []string{
-		c.keys.deadlines(p), c.keys.outbox(p), c.keys.jobs(p), c.keys.events(p), c.keys.nodes(p),
-		c.keys.late(p), c.keys.audit(p), c.keys.auditHead(p), c.keys.open(p),
+		c.keys.deadlines(p), c.keys.outbox(p), c.keys.jobs(p), c.keys.journal(p), c.keys.nodes(p),
+		c.keys.late(p), nothing, nothing, c.keys.open(p),
 	}
 }
 

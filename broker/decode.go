@@ -136,8 +136,11 @@ func decodeVoted(d *decoder, v string) (err error) {
 }
 
 func decodeAudit(d *decoder, v string) error {
+	d.Audit = &bridge.AuditRef{Partition: d.id.Partition()}
 	if n, err := strconv.ParseInt(v, 10, 64); err == nil {
-		d.Audit = &bridge.AuditRef{Partition: d.id.Partition(), N: n, Link: d.fields["al"]}
+		d.Audit.N, d.Audit.Link = n, d.fields["al"]
+	} else {
+		d.Audit.Entry = v
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 // eventBatch is the number of events of a partition that are read at a time.
 const eventBatch = 200
 
-// events reads the event streams of the partitions.
+// events reads the events in the journals of the partitions.
 type events struct{ *core }
 
 // Cursor returns the position after all events so far.
@@ -61,7 +61,7 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 	_, err = ev.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range cmds {
 			if only < 0 || n == only {
-				cmds[n] = p.XRangeN(ctx, ev.keys.events(n), "("+at[n], "+", eventBatch)
+				cmds[n] = p.XRangeN(ctx, ev.keys.journal(n), "("+at[n], "+", eventBatch)
 			}
 		}
 		return nil
@@ -72,6 +72,9 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 	var out []bridge.Event
 	for _, m := range mergeEvents(cmds) {
 		at[m.partition] = m.ID
+		if t := m.Values["t"]; t == nil || t == "" {
+			continue // an entry of the audit log alone
+		}
 		e, err := decodeEvent(m.XMessage)
 		if err != nil {
 			return nil, "", err
@@ -153,7 +156,8 @@ func decodeEvent(m redis.XMessage) (bridge.Event, error) {
 		}
 		e.ToolCallID, e.TurnID, e.ResponseID = c.ToolCall, c.Turn, c.ResponseID
 	}
-	if d := get("d"); d != "" {
+	// That of a response is in the record as well, if it is still stored.
+	if d := get("d"); d != "" && e.Type != bridge.EventResponse {
 		e.Data = json.RawMessage(d)
 	}
 	return e, nil

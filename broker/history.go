@@ -89,7 +89,7 @@ func (h *history) fill(ctx context.Context) error {
 					indexes[k] = c.ZRevRangeByScoreWithScores(ctx, h.keys.all(p.partition),
 						&redis.ZRangeBy{Max: until, Min: "-inf", Count: int64(p.count)})
 				} else {
-					streams[k] = c.XRevRangeN(ctx, h.keys.events(p.partition), until, "-", int64(p.count))
+					streams[k] = c.XRevRangeN(ctx, h.keys.journal(p.partition), until, "-", int64(p.count))
 				}
 			}
 			return nil

@@ -91,10 +91,10 @@ func TestHistory(t *testing.T) {
 	check("the stream and the index", want, bridge.ListFilter{Limit: 9})
 	half := strconv.FormatInt(begin.Add(40*time.Millisecond).UnixMilli(), 10)
 	for p := range 2 { // in the third, the stream has all
-		s.client.XTrimMinID(t.Context(), s.core.keys.events(p), half)
+		s.client.XTrimMinID(t.Context(), s.core.keys.journal(p), half)
 	}
 	check("half of the stream and the index", want, bridge.ListFilter{Limit: 9})
-	s.server.Del(s.core.keys.events(0))
+	s.server.Del(s.core.keys.journal(0))
 	check("the index alone in one partition", want, bridge.ListFilter{Limit: 50})
 
 	s.server.SetTime(now.Add(5*bridge.MaxTimeout + s.core.retention))

@@ -338,7 +338,7 @@ func (h *hub) beatAll(ctx context.Context, partitions map[int]string) {
 }
 
 func (h *hub) readEvents(ctx context.Context, partition int, at string) {
-	msgs, err := h.client.XRangeN(ctx, h.keys.events(partition), "("+at, "+", catchUpBatch).Result()
+	msgs, err := h.client.XRangeN(ctx, h.keys.journal(partition), "("+at, "+", catchUpBatch).Result()
 	if err != nil || len(msgs) == 0 {
 		return // the next tick retries
 	}

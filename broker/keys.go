@@ -93,7 +93,7 @@ func (k requestKeys) deadlines(p int) string { return k.in(p, "dl") }
 // open is a hash with the number of pending requests of each limited agent.
 func (k requestKeys) open(p int) string { return k.in(p, "open") }
 
-// deliveryKeys are the keys of jobs, events, and callers that wait.
+// deliveryKeys are the keys of jobs, messages, and callers that wait.
 type deliveryKeys struct{ space }
 
 // outbox is a sorted set of jobs, kind:interaction:destination, by the time
@@ -106,10 +106,6 @@ func (k deliveryKeys) jobs(p int) string { return k.in(p, "jobs") }
 
 // dead is a list of the dead letters, as JSON, newest first, at most 1000.
 func (k deliveryKeys) dead(p int) string { return k.in(p, "dead") }
-
-// events is a stream of the events, from which the openings are listed. Tidy
-// trims it once the records of its events have expired.
-func (k deliveryKeys) events(p int) string { return k.in(p, "ev") }
 
 // nodes is a sorted set of the channels of the daemons that have callers, by
 // the time when each counts as stopped, in ms.
@@ -160,20 +156,44 @@ func (k deliveryKeys) wake(node string) string { return k.prefix + ":wake:" + no
 // wakes matches the channels of all daemons.
 func (k deliveryKeys) wakes() string { return globEscape(k.wake("")) + "*" }
 
-// auditKeys are the keys of the audit log.
+// auditKeys are the keys of the journals, which have the events and the audit
+// log, and of the audit logs that earlier versions wrote.
 type auditKeys struct{ space }
 
-// audit is a stream of the entries. Only TrimAudit trims it.
-func (k auditKeys) audit(p int) string { return k.in(p, "au") }
+// journal is a stream of the events and of the entries of the audit log; see
+// journal in lua/base.lua, and lua/audit.lua. It is never changed, only trimmed
+// at its start.
+func (k auditKeys) journal(p int) string { return k.in(p, "ev") }
 
-// auditHead is a hash with the number and the link of the last entry (n, l),
-// the last seal and the ID of the entry that it covers (seal, cur), and the
-// seal up to which the log was trimmed (trim).
-func (k auditKeys) auditHead(p int) string { return k.in(p, "auh") }
+// journalHead is a hash with the ID after which the journal starts (from), the
+// last seal and the ID of the entry that it covers (seal, cur), and the seal up
+// to which the journal was trimmed (trim). Entries up to from are events that
+// earlier versions wrote.
+func (k auditKeys) journalHead(p int) string { return k.in(p, "jh") }
 
-// seals is a stream of the signed seals (s), each with the ID of the entry that
-// it covers (c). The ID of a seal is the number of that entry.
-func (k auditKeys) seals(p int) string { return k.in(p, "aus") }
+// journalSeals is a stream of the signed seals (s), each with the ID of the
+// entry that it covers (c), which is also the ID of the seal.
+func (k auditKeys) journalSeals(p int) string { return k.in(p, "js") }
+
+// linked is a stream of the entries that earlier versions write.
+func (k auditKeys) linked(p int) string { return k.in(p, "au") }
+
+// linkedHead is a hash with the number and the link of the last entry (n, l),
+// and otherwise the fields of journalHead apart from from.
+func (k auditKeys) linkedHead(p int) string { return k.in(p, "auh") }
+
+// linkedSeals is a stream like journalSeals. The ID of a seal is the number of
+// its entry.
+func (k auditKeys) linkedSeals(p int) string { return k.in(p, "aus") }
+
+// log returns the keys of one log: its head, its entries, and its seals.
+func (k auditKeys) log(part bridge.AuditPart) (head, entries, seals string) {
+	p := part.Partition
+	if part.Linked {
+		return k.linkedHead(p), k.linked(p), k.linkedSeals(p)
+	}
+	return k.journalHead(p), k.journal(p), k.journalSeals(p)
+}
 
 // unused is passed for a key that the script does not use in this call.
 func (k auditKeys) unused(p int) string { return k.in(p, "-") }

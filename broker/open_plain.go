@@ -57,7 +57,7 @@ func (op *openings) openPlain(
 	i := o.Interaction
 	p := i.ID.Partition()
 	record := op.keys.record(i.ID)
-	keys := []string{record, op.keys.deadlines(p), op.keys.outbox(p), record, op.keys.events(p), record, record, record}
+	keys := []string{record, op.keys.deadlines(p), op.keys.outbox(p), record, op.keys.journal(p), record, record, record}
 	timeout, keep := i.Deadline.Sub(i.Created).Milliseconds(), op.retention.Milliseconds()
 	args := []any{
 		string(i.ID), e.interaction, timeout, timeout + keep, e.version(), packed(o, keep), i.Agent,

@@ -3,12 +3,8 @@ package broker_test
 import (
 	"bytes"
 	"crypto/ed25519"
-	"encoding/json"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,139 +24,6 @@ func must[T any](t *testing.T) func(T, error) T {
 		}
 		return v
 	}
-}
-
-// auditEntries appends three entries to the log of the first partition, and
-// returns them.
-func auditEntries(t *testing.T, b *broker.Broker) []bridge.AuditEntry {
-	t.Helper()
-	for range 3 {
-		e := bridge.AuditEntry{Type: bridge.AuditRevoke, Agent: "ci", Data: json.RawMessage(`{"a":1}`)}
-		if err := b.Audit(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), 0, "", 10))
-	if len(entries) != 3 {
-		t.Fatalf("the entries are %+v", entries)
-	}
-	return entries
-}
-
-// TestAuditLog checks that the log numbers and links its entries, and is read
-// on from any of them.
-func TestAuditLog(t *testing.T) {
-	t.Parallel()
-	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		b := newBroker(t, c, "n")
-		entries := auditEntries(t, b)
-		if entries[2].N != 3 || entries[0].Link == entries[1].Link || string(entries[1].Data) != `{"a":1}` {
-			t.Errorf("the entries are %+v", entries)
-		}
-		rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), 0, entries[1].Cursor, 10))
-		if len(rest) != 1 || rest[0].N != 3 {
-			t.Errorf("after the second are %+v", rest)
-		}
-		for _, key := range []string{"a", "b", "c", "d"} {
-			r := open(t, b, func(i *bridge.Interaction) { i.Session = key })
-			if _, _, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		seen, last, cursor := map[string]bool{}, int64(math.MaxInt64), ""
-		for {
-			page, next, err := b.AuditNewest(t.Context(), cursor, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range page {
-				if key := fmt.Sprint(e.Partition, " ", e.N); seen[key] || e.Timestamp > last {
-					t.Errorf("entry %s is listed twice or out of order", key)
-				} else {
-					seen[key], last = true, e.Timestamp
-				}
-			}
-			if cursor = next; cursor == "" {
-				break
-			}
-		}
-		if len(seen) != 7 {
-			t.Errorf("%d of 7 entries are listed", len(seen))
-		}
-		if _, _, err := b.AuditNewest(t.Context(), "x", 2); bridge.ErrorCode(err) != bridge.CodeInvalid {
-			t.Errorf("an invalid cursor: %v", err)
-		}
-	})
-}
-
-// TestSealRace checks that of two daemons that seal the same log at once, each
-// time exactly one succeeds, and that the seals are in order.
-func TestSealRace(t *testing.T) {
-	t.Parallel()
-	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		ctx, daemons := t.Context(), []*broker.Broker{newBroker(t, c, "n1"), newBroker(t, c, "n2")}
-		auditEntries(t, daemons[0])
-		after := ""
-		for n := int64(1); n <= 30; n++ {
-			errs := make([]error, len(daemons))
-			var both sync.WaitGroup
-			for k, b := range daemons {
-				both.Go(func() {
-					token := fmt.Sprintf("%d by %d", n, k)
-					errs[k] = b.PutSeal(ctx, 0, bridge.NewSeal{After: after, Token: token, N: n + int64(k), Cursor: fmt.Sprintf("%d-1", n), Instead: n - 1})
-				})
-			}
-			both.Wait()
-			won := slices.Index(errs, nil)
-			if won < 0 || bridge.ErrorCode(errs[1-won]) != bridge.CodeConflict {
-				t.Fatalf("both daemons sealed: %v", errs)
-			}
-			after = fmt.Sprintf("%d by %d", n, won)
-			n += int64(won)
-			head := must[[]bridge.SealedAudit](t)(daemons[0].Audits(ctx))[0]
-			if all := must[[]string](t)(daemons[1].Seals(ctx, 0)); head.Sealed != after || all[len(all)-1] != after {
-				t.Fatalf("the head is %q and the seals are %q, not %q", head.Sealed, all, after)
-			}
-		}
-	})
-}
-
-// TestSeals checks that an entry has one seal, and that the log can be trimmed
-// up to a seal.
-func TestSeals(t *testing.T) {
-	t.Parallel()
-	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		ctx, b := t.Context(), newBroker(t, c, "n")
-		entries := auditEntries(t, b)
-		last := ""
-		for _, n := range []int64{2, 3} {
-			s := bridge.NewSeal{After: last, Token: fmt.Sprintf("seal-%d", n), N: n, Cursor: entries[n-1].Cursor}
-			if err := b.PutSeal(ctx, 0, s); err != nil {
-				t.Fatal(err)
-			}
-			last = s.Token
-		}
-		if heads := must[[]bridge.SealedAudit](t)(b.Audits(ctx)); heads[0].N != 3 || heads[0].Sealed != "seal-3" {
-			t.Errorf("the head is %+v", heads[0])
-		}
-		late := bridge.NewSeal{After: "seal-2", Token: "other", N: 3, Cursor: entries[2].Cursor, Instead: 2}
-		if err := b.PutSeal(ctx, 0, late); bridge.ErrorCode(err) != bridge.CodeConflict {
-			t.Errorf("a second seal of the third entry: %v", err)
-		}
-		head := must[[]bridge.SealedAudit](t)(b.Audits(ctx))[0]
-		if seals := must[[]string](t)(b.Seals(ctx, 0)); head.Sealed != "seal-3" || !slices.Equal(seals, []string{"seal-2", "seal-3"}) {
-			t.Errorf("after a late seal, the head is %+v and the seals are %v", head, seals)
-		}
-		if err := b.TrimAudit(ctx, 0, 2, "trim-2"); err != nil {
-			t.Fatal(err)
-		}
-		if seals := must[[]string](t)(b.Seals(ctx, 0)); !slices.Equal(seals, []string{"trim-2", "seal-3"}) {
-			t.Errorf("the seals are %v", seals)
-		}
-		if rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(ctx, 0, "", 10)); len(rest) != 1 || rest[0].N != 3 {
-			t.Errorf("the trimmed log has %+v", rest)
-		}
-	})
 }
 
 // TestDeploymentKeys checks that the daemons of a deployment share their keys,

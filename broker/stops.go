@@ -38,7 +38,7 @@ func (ss *stops) change(ctx context.Context, agent, session, stop string, by bri
 	if p < 0 {
 		return "", bridge.Errorf(bridge.CodeInvalid, "session: required")
 	}
-	reply, err := ss.run(ctx, p, ss.scripts.stop, []string{ss.keys.stopped(p), ss.keys.events(p)},
+	reply, err := ss.run(ctx, p, ss.scripts.stop, []string{ss.keys.stopped(p), ss.keys.journal(p)},
 		agent+ownerMark+session, stop, bridge.MaxStopped, agent, session, data(by)).Text()
 	return reply, unavailable(err)
 }

@@ -27,9 +27,8 @@ func (au *Audit) Verify(ctx context.Context) (proof.AuditReport, error) {
 	return proof.VerifyAudit(r, au.PublicKeys())
 }
 
-// Export writes the audit log as JSON lines, one partition after another, with
-// the seals of a partition after its entries. Entries added during the export
-// may be left out.
+// Export writes the audit log as JSON lines, one log after another, with the
+// seals of a log after its entries. Of other events, it writes the digest. Entries added during the export may be left out.
 func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 	logs, err := au.store.Audits(ctx)
 	if err != nil {
@@ -37,38 +36,50 @@ func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	for p := range logs {
-		// Reading the seals first ensures that none covers more entries
-		// than are written.
-		seals, err := au.store.Seals(ctx, p)
+	for _, l := range logs {
+		if err := au.exportLog(ctx, l.Part, enc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exportLog writes one log. It reads the seals first, then the counts, so that
+// neither covers more entries than it writes.
+func (au *Audit) exportLog(ctx context.Context, part bridge.AuditPart, enc *json.Encoder) error {
+	seals, err := au.store.Seals(ctx, part)
+	if err != nil {
+		return err
+	}
+	if !part.Linked {
+		counts, err := au.store.AuditCounts(ctx, part)
+		if err == nil && counts.Last != "" {
+			err = enc.Encode(proof.CountsLine(part.Partition, counts))
+		}
 		if err != nil {
 			return err
 		}
-		cursor := ""
-		for {
-			entries, err := au.store.AuditEntries(ctx, p, cursor, auditPage)
-			if err != nil {
+	}
+	for cursor, more := "", true; more; {
+		entries, err := au.store.AuditEntries(ctx, part, cursor, auditPage)
+		if err != nil {
+			return err
+		}
+		for _, a := range entries {
+			cursor = a.Cursor
+			if err := enc.Encode(proof.EntryLine(a)); err != nil {
 				return err
-			}
-			for _, a := range entries {
-				cursor = a.Cursor
-				if err := enc.Encode(proof.AuditLine{AuditEntry: a}); err != nil {
-					return err
-				}
-			}
-			if len(entries) < auditPage {
-				break
 			}
 		}
-		for _, s := range seals {
-			seal, err := au.PublicKeys().VerifySeal(s)
-			line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Partition: p, Type: "seal", N: seal.N, Timestamp: seal.At.UnixMilli(), Link: seal.Link}, Seal: s}
-			if err != nil {
-				line.N, line.Timestamp = 0, 0 // sealed by a key that no longer exists here, which a verifier may have
-			}
-			if err := enc.Encode(line); err != nil {
-				return err
-			}
+		more = len(entries) == auditPage
+	}
+	for _, s := range seals {
+		line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Partition: part.Partition, Type: "seal"}, Seal: s}
+		if seal, err := au.PublicKeys().VerifySeal(s); err == nil { // otherwise by a key that a verifier may have
+			line.N, line.Entry, line.Link, line.Timestamp = seal.N, seal.Entry, seal.Link, seal.At.UnixMilli()
+		}
+		if err := enc.Encode(line); err != nil {
+			return err
 		}
 	}
 	return nil

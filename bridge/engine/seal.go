@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -24,14 +26,13 @@ const (
 	sealKeep = time.Minute
 )
 
-// sealer remembers the last seal of each partition.
+// sealer remembers the last seal of each log.
 type sealer struct {
-	last map[int]proof.Seal
-	kept map[int]time.Time // time of the last seal that is kept
-	// base is the length of a log when it was first seen. Only entries up
-	// to there may lack proofs, because an earlier version may have written
-	// them.
-	base map[int]int64
+	last map[bridge.AuditPart]proof.Seal
+	kept map[bridge.AuditPart]time.Time // time of the last seal that is kept
+	// base is each log when it was first seen. Only entries up to there may
+	// lack proofs, because they may have been written without keys.
+	base map[bridge.AuditPart]bridge.SealedAudit
 }
 
 // Audit seals, checks, exports and trims the audit log.
@@ -47,16 +48,19 @@ type Audit struct {
 }
 
 // seal signs the new entries of the audit log until ctx ends. Only one daemon
-// at a time does this.
+// at a time does this for the linked logs, and one for the journals: an older
+// version that holds the first lease does not know the journals.
 func (au *Audit) seal(ctx context.Context) {
 	if au.signer == nil {
 		return
 	}
-	known := sealer{map[int]proof.Seal{}, map[int]time.Time{}, map[int]int64{}}
+	known := sealer{map[bridge.AuditPart]proof.Seal{}, map[bridge.AuditPart]time.Time{}, map[bridge.AuditPart]bridge.SealedAudit{}}
 	for bridge.Pause(ctx, sealEvery) {
-		held, err := au.leases.Hold(ctx, "seal", au.node, sealLease)
-		if err == nil && held {
-			err = au.sealAll(ctx, known)
+		linked, err1 := au.leases.Hold(ctx, "seal", au.node, sealLease)
+		journals, err2 := au.leases.Hold(ctx, "journal", au.node, sealLease)
+		err := errors.Join(err1, err2)
+		if err == nil && (linked || journals) {
+			err = au.sealAll(ctx, known, func(part bridge.AuditPart) bool { return part.Linked && linked || !part.Linked && journals })
 		}
 		if err != nil && ctx.Err() == nil {
 			au.log.Warn("audit log not sealed", "error", err)
@@ -64,68 +68,111 @@ func (au *Audit) seal(ctx context.Context) {
 	}
 }
 
-func (au *Audit) sealAll(ctx context.Context, known sealer) error {
+// sealAll seals the logs whose lease is held.
+func (au *Audit) sealAll(ctx context.Context, known sealer, held func(bridge.AuditPart) bool) error {
 	logs, err := au.store.Audits(ctx)
 	if err != nil {
 		return err
 	}
-	for p, l := range logs {
-		var last proof.Seal
-		if l.Sealed != "" {
-			if last, err = au.PublicKeys().VerifySeal(l.Sealed); err != nil {
-				au.refuseToSeal(p, "the last seal is not by a key of this daemon (was the key replaced without keeping the old one?)")
-				continue
-			}
-		} else {
-			last.Proven = au.prover.Strict() // the log has no entries of an earlier version
-		}
-		if was, ok := known.last[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
-			au.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
+	for _, l := range logs {
+		if !held(l.Part) {
 			continue
 		}
-		if _, seen := known.base[p]; !seen {
-			known.base[p] = l.N
+		last, err := au.lastSeal(ctx, l)
+		if err != nil {
+			return err
 		}
-		if known.last[p] = last; l.N == last.N {
+		if last == nil {
+			au.refuseToSeal(l.Part.Partition, "the last seal is not by a key of this daemon (was the key replaced without keeping the old one?)")
 			continue
 		}
-		if err := au.sealOne(ctx, p, last, l, known); err != nil {
+		was, seen := known.last[l.Part]
+		if seen && (last.N < was.N || last.N == was.N && last.Hash != was.Hash) || l.Part.Linked && seen && l.N < last.N ||
+			!l.Part.Linked && bridge.CompareEntries(l.Last, last.Entry) < 0 {
+			au.refuseToSeal(l.Part.Partition, "the log was cut or rewritten after entry "+placeName(was))
+			continue
+		}
+		if _, seen := known.base[l.Part]; !seen {
+			known.base[l.Part] = l
+		}
+		known.last[l.Part] = *last
+		if l.Part.Linked && l.N == last.N || !l.Part.Linked && bridge.CompareEntries(l.Last, l.Cursor) <= 0 {
+			continue // nothing new
+		}
+		if err := au.sealOne(ctx, *last, l, known); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sealOne seals the entries after the last seal of a partition. It leaves them
-// to another daemon that has sealed in the meantime, which happens if the lease
-// of this one ended.
-func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, l bridge.SealedAudit, known sealer) error {
+// placeName returns the ID or the number of the last entry of a seal.
+func placeName(s proof.Seal) string { return cmp.Or(s.Entry, strconv.FormatInt(s.N, 10)) }
+
+// lastSeal returns the last seal of a log, or the state before its first one. It
+// returns nil if the seal is not one of this log by a key of the signer.
+func (au *Audit) lastSeal(ctx context.Context, l bridge.SealedAudit) (*proof.Seal, error) {
+	if l.Sealed != "" {
+		last, err := au.PublicKeys().VerifySeal(l.Sealed)
+		if err != nil || !last.Of(l.Part) {
+			return nil, nil
+		}
+		return &last, nil
+	}
+	last := proof.Seal{Proven: au.prover.Strict()} // the log has no entries of an earlier version
+	if l.Part.Linked {
+		return &last, nil
+	}
+	// A journal goes on where the linked log ends.
+	seals, err := au.store.Seals(ctx, bridge.AuditPart{Partition: l.Part.Partition, Linked: true})
+	if err != nil || len(seals) == 0 {
+		return &last, err
+	}
+	if old, err := au.PublicKeys().VerifySeal(seals[len(seals)-1]); err == nil {
+		last.Linked, last.Before, last.Hash = old.N, old.Hash, old.Hash
+	}
+	return &last, nil
+}
+
+// sealOne seals the entries after the last seal of a log. It leaves them to
+// another daemon that has sealed in the meantime, which happens if the lease of
+// this one ended.
+func (au *Audit) sealOne(ctx context.Context, last proof.Seal, l bridge.SealedAudit, known sealer) error {
 	cursor, after := l.Cursor, l.Sealed
 	for {
-		instead := last.N
-		if last.At.Sub(known.kept[partition]) >= sealKeep {
-			instead, known.kept[partition] = 0, last.At
+		instead := last.Place()
+		if last.At.Sub(known.kept[l.Part]) >= sealKeep {
+			instead, known.kept[l.Part] = bridge.SealPlace{}, last.At
 		}
-		entries, err := au.store.AuditEntries(ctx, partition, cursor, sealBatch)
-		if err != nil || len(entries) == 0 {
+		entries, err := au.store.AuditEntries(ctx, l.Part, cursor, sealBatch)
+		if err != nil {
 			return err
+		}
+		complete := len(entries) < sealBatch
+		if why := deleted(l, last, entries, complete); why != "" {
+			au.refuseToSeal(l.Part.Partition, why)
+			return nil
 		}
 		good := 0
 		for _, a := range entries {
-			if why := au.unsealable(a, &last, known.base[partition]); why != "" {
-				au.refuseToSeal(partition, "entry "+strconv.FormatInt(a.N, 10)+" "+why)
+			if why := au.unsealable(a, &last, known.base[l.Part]); why != "" {
+				au.refuseToSeal(l.Part.Partition, "entry "+cmp.Or(a.Entry, strconv.FormatInt(a.N, 10))+" "+why)
 				break
 			}
 			good++
-			last.N, last.Link, last.Hash, cursor = a.N, a.Link, proof.HashAfter(a, last.Hash), a.Cursor
+			extend(&last, a)
+			cursor = a.Cursor
 		}
 		if good == 0 {
 			return nil
 		}
-		last.Partition, last.At = partition, time.Now().UTC().Truncate(time.Millisecond)
+		if complete && good == len(entries) && last.Added == 0 && l.Added > 0 {
+			last.Added = l.Added + int64(len(entries)-through(entries, l.Last))
+		}
+		last.Partition, last.At = l.Part.Partition, time.Now().UTC().Truncate(time.Millisecond)
 		signed, err := au.signer.Seal(last)
 		if err == nil {
-			err = au.store.PutSeal(ctx, partition, bridge.NewSeal{After: after, Token: signed, N: last.N, Cursor: cursor, Instead: instead})
+			err = au.store.PutSeal(ctx, l.Part, bridge.NewSeal{After: after, Token: signed, Place: last.Place(), Cursor: cursor, Instead: instead})
 			after = signed
 		}
 		if bridge.ErrorCode(err) == bridge.CodeConflict {
@@ -137,13 +184,53 @@ func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, l 
 	}
 }
 
-// unsealable returns the reason why an entry cannot follow the last seal. It
-// returns "" if the entry can. Entries up to base may be of an earlier version.
-func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) string {
-	if a.N != last.N+1 || a.Link != proof.LinkAfter(a, last.Link) {
-		return "was changed, removed or reordered before it was sealed"
+// extend adds an entry to a seal.
+func extend(s *proof.Seal, a bridge.AuditEntry) {
+	s.N, s.Entry, s.Link, s.Hash = s.N+1, a.Entry, a.Link, proof.HashAfter(a, s.Hash)
+	if s.Added > 0 {
+		s.Added++
 	}
-	proven := last.Proven || au.prover.Strict() && a.N > base
+}
+
+// through returns the number of entries up to one.
+func through(entries []bridge.AuditEntry, id string) int {
+	n := slices.IndexFunc(entries, func(a bridge.AuditEntry) bool { return bridge.CompareEntries(a.Entry, id) > 0 })
+	if n < 0 {
+		return len(entries)
+	}
+	return n
+}
+
+// deleted returns the reason why entries of a journal are missing after its last
+// seal, by the counts of Redis. It returns "" if none are, or if Redis does not
+// count.
+func deleted(l bridge.SealedAudit, last proof.Seal, entries []bridge.AuditEntry, complete bool) string {
+	if l.Part.Linked || l.Added == 0 {
+		return ""
+	}
+	if bridge.CompareEntries(l.Deleted, l.Cursor) > 0 && bridge.CompareEntries(l.Deleted, last.Entry) > 0 {
+		return "entry " + l.Deleted + ", or one before it, was deleted before it was sealed"
+	}
+	if last.Added > 0 && complete && l.Added-last.Added > int64(len(entries)) {
+		return "entries after " + last.Entry + " were deleted before they were sealed"
+	}
+	return ""
+}
+
+// unsealable returns the reason why an entry cannot follow the last seal. It
+// returns "" if the entry can. Entries up to base may lack proofs.
+func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base bridge.SealedAudit) string {
+	if a.Type == bridge.AuditEvent {
+		return ""
+	}
+	later := bridge.CompareEntries(a.Entry, base.Last) > 0
+	if base.Part.Linked {
+		if a.N != last.N+1 || a.Link != proof.LinkAfter(a, last.Link) {
+			return "was changed, removed or reordered before it was sealed"
+		}
+		later = a.N > base.N
+	}
+	proven := last.Proven || au.prover.Strict() && later
 	ev, why := au.prover.EntryProblem(a, proven)
 	if why != "" && au.prover.Strict() {
 		return why
@@ -191,48 +278,69 @@ type sealHealth struct {
 	refused map[int]string
 }
 
-// Trim removes entries older than the retention from the audit log, up to a
-// sealed entry. It signs the new start of the log, so that no one else can move
+// Trim removes entries from the audit log that are older than the retention and,
+// in the journals, than what readers of events need. It removes nothing that is
+// not sealed, and signs the new start of each log, so that no one else can move
 // it.
 func (au *Audit) Trim(ctx context.Context) error {
-	if au.signer == nil || au.retention == 0 {
+	if au.retention == 0 {
 		return nil
 	}
+	now, kept := time.Now(), max(au.retention, au.store.EventsKept())
+	if au.signer == nil {
+		return au.store.TrimEvents(ctx, now.Add(-kept))
+	}
+	return au.TrimBefore(ctx, now.Add(-au.retention), now.Add(-kept))
+}
+
+// TrimBefore removes what was sealed before a time: in the logs of earlier
+// versions, and in the journals.
+func (au *Audit) TrimBefore(ctx context.Context, linked, journals time.Time) error {
 	logs, err := au.store.Audits(ctx)
 	if err != nil {
 		return err
 	}
-	oldest := time.Now().Add(-au.retention)
-	for p := range logs {
-		seals, err := au.store.Seals(ctx, p)
-		if err != nil {
+	for _, l := range logs {
+		oldest := journals
+		if l.Part.Linked {
+			oldest = linked
+		}
+		if err := au.trim(ctx, l, oldest); err != nil {
 			return err
 		}
-		var last proof.Seal
-		for _, token := range seals {
-			s, err := au.PublicKeys().VerifySeal(token)
-			if err != nil {
-				continue // by a key that no longer exists
-			}
-			if s.At.After(oldest) {
-				break
-			}
-			last = s
-		}
-		if last.N == 0 || last.Trimmed {
-			continue
-		}
-		last.Trimmed = true
-		signed, err := au.signer.Seal(last)
-		if err == nil {
-			err = au.store.TrimAudit(ctx, p, last.N, signed)
-		}
-		if err != nil {
-			return err
-		}
-		au.log.Info("audit log trimmed", "partition", p, "through", last.N)
 	}
 	return nil
+}
+
+// trim removes what was sealed before a time from one log.
+func (au *Audit) trim(ctx context.Context, l bridge.SealedAudit, oldest time.Time) error {
+	seals, err := au.store.Seals(ctx, l.Part)
+	if err != nil {
+		return err
+	}
+	var last proof.Seal
+	for _, token := range seals {
+		s, err := au.PublicKeys().VerifySeal(token)
+		if err != nil || !s.Of(l.Part) {
+			continue // by a key that no longer exists
+		}
+		if s.At.After(oldest) {
+			break
+		}
+		last = s
+	}
+	if last.N == 0 || last.Trimmed {
+		return nil
+	}
+	last.Trimmed = true
+	signed, err := au.signer.Seal(last)
+	if err == nil {
+		err = au.store.TrimAudit(ctx, l.Part, bridge.AuditTrim{After: l.Trimmed, Token: signed, Place: last.Place()})
+	}
+	if err == nil {
+		au.log.Info("audit log trimmed", "partition", l.Part.Partition, "through", placeName(last))
+	}
+	return err
 }
 
 // PublicKeys returns the keys that verify receipts and seals. It returns none

@@ -106,8 +106,8 @@ func (c *court) auditTexts() []string {
 		c.t.Fatal(err)
 	}
 	var out []string
-	for p := range logs {
-		entries, err := c.store.AuditEntries(c.t.Context(), p, "", 1000)
+	for _, l := range logs {
+		entries, err := c.store.AuditEntries(c.t.Context(), l.Part, "", 1000)
 		if err != nil {
 			c.t.Fatal(err)
 		}

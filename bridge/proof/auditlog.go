@@ -13,21 +13,50 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// AuditLine is one line of an exported log: an entry, or a seal.
+// AuditLine is one line of an exported log: an entry, a seal, or the counts of
+// a journal.
 type AuditLine struct {
 	bridge.AuditEntry
-	// Seal is a signed seal of the entry N. If it is empty, the line is an
-	// entry.
+	// Seal is a signed seal. If it is empty and the type is not "counts", the
+	// line is an entry.
 	Seal string `json:"seal,omitempty"`
+	// Added and Deleted are the counts of a journal; see [bridge.AuditCounts].
+	Added   int64  `json:"added,omitempty"`
+	Deleted string `json:"deleted,omitempty"`
+}
+
+// IsEntry reports whether the line is an entry of the audit log: no seal, no
+// counts, and no event.
+func (l AuditLine) IsEntry() bool {
+	return l.Seal == "" && l.Type != auditCounts && l.Type != bridge.AuditEvent
+}
+
+// auditCounts is the type of a line with the counts of a journal.
+const auditCounts bridge.AuditType = "counts"
+
+// CountsLine returns the line with the counts of a journal. It must have been
+// read after the seals and before the entries of an export.
+func CountsLine(partition int, c bridge.AuditCounts) AuditLine {
+	return AuditLine{AuditEntry: bridge.AuditEntry{Partition: partition, Type: auditCounts}, Added: c.Added, Deleted: c.Deleted}
+}
+
+// EntryLine returns the line with an entry. Of an event, it has only the digest.
+func EntryLine(e bridge.AuditEntry) AuditLine {
+	if e.Type == bridge.AuditEvent {
+		e = bridge.AuditEntry{Partition: e.Partition, Entry: e.Entry, Type: e.Type, Digest: EntryDigest(e)}
+	}
+	return AuditLine{AuditEntry: e}
 }
 
 // AuditReport is the result of checking an exported log.
 type AuditReport struct {
 	Entries int64 `json:"entries"`
 	Seals   int   `json:"seals"`
-	// Unsealed is the number of entries after the last seal of their
-	// partition. They are linked, but not signed yet.
+	// Unsealed is the number of entries after the last seal of their log.
 	Unsealed int64 `json:"unsealed"`
+	// Uncounted is the number of journals without counts. In those, it is not
+	// found that an entry was deleted before it was sealed.
+	Uncounted int `json:"uncounted,omitempty"`
 	// Unproven is the number of entries of an earlier version, which wrote
 	// no proofs.
 	Unproven int64 `json:"unproven,omitempty"`
@@ -36,15 +65,55 @@ type AuditReport struct {
 }
 
 func (r *AuditReport) problem(partition int, n int64, what string) {
-	r.Problems = append(r.Problems, "partition "+strconv.Itoa(partition)+", entry "+strconv.FormatInt(n, 10)+": "+what)
+	r.at(partition, strconv.FormatInt(n, 10), what)
+}
+
+// at adds a problem of an entry with an ID or a number.
+func (r *AuditReport) at(partition int, entry, what string) {
+	r.Problems = append(r.Problems, "partition "+strconv.Itoa(partition)+", entry "+entry+": "+what)
 }
 
 // maxAuditLine is the maximum length of a line, in bytes.
 const maxAuditLine = 4 << 20
 
+// auditChain is one log of a partition.
 type auditChain struct {
 	entries []bridge.AuditEntry
 	seals   []Seal
+	counts  *AuditLine
+}
+
+// auditChains are the logs of an export.
+type auditChains map[bridge.AuditPart]*auditChain
+
+func (cs auditChains) of(part bridge.AuditPart) *auditChain {
+	c := cs[part]
+	if c == nil {
+		c = &auditChain{}
+		cs[part] = c
+	}
+	return c
+}
+
+// add adds a line to its log.
+func (cs auditChains) add(l AuditLine, keys JWKS, report *AuditReport) {
+	part := bridge.AuditPart{Partition: l.Partition, Linked: l.Entry == "" && l.Type != auditCounts}
+	c := cs.of(part)
+	switch {
+	case l.Type == auditCounts:
+		c.counts = &l
+	case l.Seal == "":
+		c.entries = append(c.entries, l.AuditEntry)
+	default:
+		s, err := keys.VerifySeal(l.Seal)
+		if err != nil || s.Partition != l.Partition {
+			report.problem(l.Partition, l.N, "invalid seal: "+bridge.PublicError(errors.Join(err)).Message)
+			return
+		}
+		part.Linked = s.Entry == ""
+		c = cs.of(part)
+		c.seals = append(c.seals, s)
+	}
 }
 
 // VerifyAudit checks an exported log with public keys, and that it contains the
@@ -52,7 +121,7 @@ type auditChain struct {
 // cannot parse.
 func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, error) {
 	report := AuditReport{Problems: []string{}}
-	chains := map[int]*auditChain{}
+	chains := auditChains{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxAuditLine)
 	for n := 1; lines.Scan(); n++ {
@@ -63,29 +132,20 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 		if err := oneReading.DecodeKnown(bytes.TrimSpace(lines.Bytes()), &l); err != nil {
 			return report, bridge.Errorf(bridge.CodeInvalid, "line %d: %v", n, err)
 		}
-		c := chains[l.Partition]
-		if c == nil {
-			c = &auditChain{}
-			chains[l.Partition] = c
-		}
-		if l.Seal == "" {
-			c.entries = append(c.entries, l.AuditEntry)
-			continue
-		}
-		s, err := keys.VerifySeal(l.Seal)
-		if err != nil || s.Partition != l.Partition {
-			report.problem(l.Partition, l.N, "invalid seal: "+bridge.PublicError(errors.Join(err)).Message)
-			continue
-		}
-		c.seals = append(c.seals, s)
+		chains.add(l, keys, &report)
 	}
 	if err := lines.Err(); err != nil {
 		return report, bridge.Wrap(bridge.CodeInvalid, err, "audit log")
 	}
 	seen := map[string]bool{}
-	for _, p := range slices.Sorted(maps.Keys(chains)) {
-		chains[p].verify(p, &report)
-		chains[p].verifyProofs(p, keys, seen, &report)
+	for _, part := range slices.SortedFunc(maps.Keys(chains), inOrder) {
+		c := chains[part]
+		if part.Linked {
+			c.verify(part.Partition, &report)
+		} else {
+			c.verifyJournal(part.Partition, chains, &report)
+		}
+		c.verifyProofs(part.Partition, keys, seen, &report)
 	}
 	for _, r := range receipts {
 		checkReceipt(chains, keys, r, &report)
@@ -93,7 +153,18 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 	return report, nil
 }
 
-// verify checks numbers, links and seals of one partition.
+// inOrder orders logs by partition, the linked one first.
+func inOrder(a, b bridge.AuditPart) int {
+	if a.Partition != b.Partition || a.Linked == b.Linked {
+		return a.Partition - b.Partition
+	}
+	if a.Linked {
+		return -1
+	}
+	return 1
+}
+
+// verify checks numbers, links and seals of a linked log.
 func (c *auditChain) verify(partition int, report *AuditReport) {
 	report.Entries += int64(len(c.entries))
 	report.Seals += len(c.seals)
@@ -164,39 +235,57 @@ func lastTrimmed(seals []Seal) int {
 // no entry is repeated. Entries of an earlier version have no proof. They must
 // come before all entries with one.
 func (c *auditChain) verifyProofs(partition int, keys JWKS, seen map[string]bool, report *AuditReport) {
-	proven := len(c.seals) > 0 && c.seals[0].Proven && (len(c.entries) == 0 || c.seals[0].N < c.entries[0].N)
+	proven := false
+	if len(c.seals) > 0 && c.seals[0].Proven {
+		s := c.seals[0]
+		proven = len(c.entries) == 0 || s.Entry == "" && s.N < c.entries[0].N ||
+			s.Entry != "" && bridge.CompareEntries(s.Entry, c.entries[0].Entry) < 0
+	}
 	for _, a := range c.entries {
+		if a.Type == bridge.AuditEvent {
+			continue
+		}
 		ev, why := keys.EntryProblem(a, proven)
 		switch {
 		case why != "":
-			report.problem(partition, a.N, why)
+			report.at(partition, name(a), why)
 		case ev.Needed && !ev.Good:
 			report.Unproven++
 		}
 		proven = proven || ev.Good
 		if ev.unique != "" && seen[ev.unique] {
-			report.problem(partition, a.N, "repeats an earlier entry")
+			report.at(partition, name(a), "repeats an earlier entry")
 		}
 		seen[ev.unique] = true
 	}
 }
 
+// name returns the ID or the number of an entry.
+func name(a bridge.AuditEntry) string {
+	if a.Entry != "" {
+		return a.Entry
+	}
+	return strconv.FormatInt(a.N, 10)
+}
+
 // checkReceipt checks that the log has the entry of a receipt.
-func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *AuditReport) {
+func checkReceipt(chains auditChains, keys JWKS, r Receipt, report *AuditReport) {
 	if r.Audit == nil {
-		for _, a := range chains[r.ID.Partition()].decisions(r.ID) {
-			var resp bridge.Response
-			if json.Unmarshal(a.Data, &resp) != nil || a.State != r.State {
-				continue
-			}
-			if got, err := keys.VerifyReceipt(resp.Proof); err == nil && bytes.Equal(Stable(got), Stable(r)) {
-				return
+		for _, linked := range []bool{true, false} {
+			for _, a := range chains[bridge.AuditPart{Partition: r.ID.Partition(), Linked: linked}].decisions(r.ID) {
+				var resp bridge.Response
+				if json.Unmarshal(a.Data, &resp) != nil || a.State != r.State {
+					continue
+				}
+				if got, err := keys.VerifyReceipt(resp.Proof); err == nil && bytes.Equal(Stable(got), Stable(r)) {
+					return
+				}
 			}
 		}
 		report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": the log has no entry with it")
 		return
 	}
-	c := chains[r.Audit.Partition]
+	c := chains[bridge.AuditPart{Partition: r.Audit.Partition, Linked: true}]
 	if c != nil {
 		n := slices.IndexFunc(c.entries, func(a bridge.AuditEntry) bool { return a.N == r.Audit.N })
 		if n >= 0 && c.entries[n].Link == r.Audit.Link && c.entries[n].ID == r.ID && c.entries[n].State == r.State {

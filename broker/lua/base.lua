@@ -4,11 +4,10 @@
 --      2 deadlines
 --      3 outbox
 --      4 jobs
---      5 events
+--      5 journal
 --      6 nodes with waiters, by expiry
 --      7 late answers
---      8 audit log
---      9 its head
+--      8, 9 not used
 --      10 number of pending requests of each limited agent
 -- A call of Redis costs about 5 µs, most of it before the command runs, so
 -- scripts avoid every call that they do not need.
@@ -40,8 +39,7 @@
 --   sp   number  the next step of its escalation
 --   rn   number  the number of reminders
 --   vs   votes   the votes so far; see vote.lua
---   an   number  the number of its entry in the audit log
---   al   text    the link of that entry
+--   an   id      its entry in the journal; older versions: its number in the audit log, and the link in al
 --   b    id      the first of its batch, whose messages show this one
 --   bm   list    all members of the batch, on the first
 --   rt   id      the first round, whose messages show this one
@@ -61,8 +59,8 @@ local now = T[1] * 1000 + math.floor(T[2] / 1000)
 -- callers.
 local own = nil
 
--- Set by a script that resolves many interactions, to do two things once for
--- all: the IDs whose deadlines are removed, and the head of the audit log.
+-- Set by a script that resolves many interactions, to remove their deadlines at
+-- once: their IDs.
 local all = nil
 
 local function ms(n) return format('%d', n) end -- '%.0f' takes a microsecond
@@ -75,29 +73,14 @@ local function unanswered(req)
     .. '","digest":"' .. (string.match(req or '', '^.*"digest":"([^"]*)"') or '') .. '"}'
 end
 
--- Appends an event. The events of an opening and a response have no data: it is
--- in the record, where it does not change.
-local function event(r, kind, state, data)
-  local e = {'t', kind, 'i', r.id, 'a', r.ag, 'st', state}
-  if r.se ~= '' then e[#e + 1] = 's' e[#e + 1] = r.se end
-  if r.x then e[#e + 1] = 'x' e[#e + 1] = r.x end
-  if data ~= '' then e[#e + 1] = 'd' e[#e + 1] = data end
-  call('XADD', KEYS[5], '*', unpack(e))
+-- Appends a transition to the journal of the partition: an event that is also
+-- an entry of the audit log, of the type audit, or '' if it is only an event.
+-- All entries have the same fields in the same order, because a stream then
+-- stores their names once. Returns the ID of the entry.
+local function journal(r, kind, state, data, audit)
+  return call('XADD', KEYS[5], '*', 't', kind, 'i', r.id, 'a', r.ag, 's', r.se, 'st', state, 'x', r.x or '', 'k', audit, 'd', data)
 end
 
--- Appends to the audit log. Each entry is linked to the one before it: the link
--- is a hash of the last link and the fields, each preceded by its length.
--- Scripts have only SHA-1; the seals, which the daemon makes, use SHA-256.
-local function audit(id, kind, agent, session, state, data)
-  local h = all and all.head or call('HMGET', KEYS[9], 'n', 'l')
-  local n, at = ms(tonumber(h[1] or '0') + 1), ms(now)
-  local link = redis.sha1hex(table.concat({h[2] or '', #n .. ':' .. n, #at .. ':' .. at, #kind .. ':' .. kind, #id .. ':' .. id,
-    #agent .. ':' .. agent, #session .. ':' .. session, #state .. ':' .. state, #data .. ':' .. data}, '\n'))
-  call('XADD', KEYS[8], '*', 'n', n, 'ts', at, 't', kind, 'i', id, 'a', agent, 's', session, 'st', state, 'd', data, 'l', link)
-  if all then
-    all.head = {n, link}
-  else
-    call('HSET', KEYS[9], 'n', n, 'l', link)
-  end
-  return n, link
-end
+-- Appends an event. That of an opening has no data: it is in the record, where
+-- it does not change.
+local function event(r, kind, state, data) journal(r, kind, state, data, '') end

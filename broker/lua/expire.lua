@@ -22,5 +22,4 @@ for _, r in ipairs(records) do
   if at_deadline(r) ~= 'pending' or r.q then out[r.index] = r.st end
 end
 if #all > 0 then call('ZREM', KEYS[2], unpack(all)) end
-if all.head then call('HSET', KEYS[9], 'n', all.head[1], 'l', all.head[2]) end
 return out

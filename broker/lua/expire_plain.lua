@@ -1,5 +1,5 @@
 -- Resolves the interactions of one partition whose deadline has passed, where
--- only the usual follows: the audit entry, the event, edits of messages, hooks,
+-- only the usual follows: the entry of the journal, edits of messages, hooks,
 -- and waking callers. The rest is left to expire.lua. Only base.lua precedes
 -- this file.
 -- KEYS 1-10 as in base.lua, the first not used
@@ -69,11 +69,10 @@ for _, r in ipairs(plain) do
   if again then -- the job exists already
     out[r.n - 1] = 'slow'
   else
-    local n, link = audit(r.id, 'decision', r.ag, r.se, r.after, r.to)
-    event(r, 'interaction_response', r.after, '')
+    local entry = journal(r, 'interaction_response', r.after, r.to, 'decision')
     local waited = r.w and wake(r.w, r.id)
     local rev = ms(tonumber(r.rev) + 1)
-    local set = {'st', r.after, 'res', r.to, 'at', r.at, 'n', nonce, 'rev', rev, 'an', n, 'al', link}
+    local set = {'st', r.after, 'res', r.to, 'at', r.at, 'n', nonce, 'rev', rev, 'an', entry}
     if not waited and (r.after == 'answered' or r.after == 'approved' or r.after == 'denied') then
       set[#set + 1] = 'nw' set[#set + 1] = '1'
     end
@@ -92,5 +91,4 @@ for ag, n in pairs(ended) do
   if call('HINCRBY', KEYS[10], ag, -n) <= 0 then call('HDEL', KEYS[10], ag) end
 end
 if #all > 0 then call('ZREM', KEYS[2], unpack(all)) end
-if all.head then call('HSET', KEYS[9], 'n', all.head[1], 'l', all.head[2]) end
 return out

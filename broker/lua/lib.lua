@@ -98,8 +98,8 @@ end
 -- Resolves a pending interaction, with everything that follows from it, in one
 -- step.
 local function finish(r, state, res, at, nonce)
-  local n, link = audit(r.id, 'decision', r.ag, r.se, state, res)
-  local set = {'st', state, 'res', res, 'at', ms(at), 'n', nonce, 'rev', ms(r.rev + 1), 'an', n, 'al', link}
+  local entry = journal(r, 'interaction_response', state, res, 'decision')
+  local set = {'st', state, 'res', res, 'at', ms(at), 'n', nonce, 'rev', ms(r.rev + 1), 'an', entry}
   local waited = wake(r)
   if state == 'answered' or state == 'approved' or state == 'denied' then
     if r.q then
@@ -123,7 +123,6 @@ local function finish(r, state, res, at, nonce)
   if r.lim == '1' and call('HINCRBY', KEYS[10], r.ag, -1) <= 0 then call('HDEL', KEYS[10], r.ag) end
   edit_all(r, 100)
   for h = 0, tonumber(r.hooks) - 1 do enqueue('hook', r.id, h, now) end
-  event(r, 'interaction_response', state, '')
 end
 
 -- Moves the deadline of a pending interaction.

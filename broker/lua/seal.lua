@@ -1,15 +1,14 @@
--- Appends a seal to those of the audit log, if the last one is still the
--- expected one.
--- KEYS 1 head of the audit log
+-- Appends a seal to those of a log, if the last one is still the expected one.
+-- KEYS 1 head of the log
 --      2 seals
 -- ARGV 1 the last seal ('' for none)
 --      2 the new seal
---      3 number of the entry that it covers
---      4 ID of that entry
---      5 number of the entry whose seal it replaces ('0' for none)
+--      3 its ID
+--      4 ID of the last entry that it covers
+--      5 ID of the seal that it replaces ('' for none)
 -- returns 1 if the seal was appended, otherwise 0
 if (call('HGET', KEYS[1], 'seal') or '') ~= ARGV[1] then return 0 end
-call('XADD', KEYS[2], ARGV[3] .. '-1', 's', ARGV[2], 'c', ARGV[4])
+call('XADD', KEYS[2], ARGV[3], 's', ARGV[2], 'c', ARGV[4])
 call('HSET', KEYS[1], 'seal', ARGV[2], 'cur', ARGV[4])
-if ARGV[5] ~= '0' then call('XDEL', KEYS[2], ARGV[5] .. '-1') end
+if ARGV[5] ~= '' then call('XDEL', KEYS[2], ARGV[5]) end
 return 1

@@ -31,8 +31,7 @@ end
 
 local state, res = ARGV[2], ARGV[3]
 local r = {id = id, ag = agent, se = f[4] or '', x = f[5]}
-local n, link = audit(id, 'decision', agent, r.se, state, res)
-event(r, 'interaction_response', state, '')
+local entry = journal(r, 'interaction_response', state, res, 'decision')
 local waited = false
 for ch in string.gmatch(f[6] or '', '[^,]+') do
   if ch == ARGV[5] then
@@ -43,7 +42,7 @@ for ch in string.gmatch(f[6] or '', '[^,]+') do
     waited = waited or (s and tonumber(s) > now)
   end
 end
-local set = {'st', state, 'res', res, 'at', ms(now), 'n', ARGV[4], 'rev', ms((f[7] or 0) + 1), 'an', n, 'al', link}
+local set = {'st', state, 'res', res, 'at', ms(now), 'n', ARGV[4], 'rev', ms((f[7] or 0) + 1), 'an', entry}
 if not waited and (state == 'answered' or state == 'approved' or state == 'denied') then
   set[#set + 1] = 'nw' set[#set + 1] = '1'
 end

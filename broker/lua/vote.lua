@@ -61,8 +61,7 @@ end
 count(ARGV[3], ARGV[5])
 votes[#votes + 1] = table.concat({ARGV[2], ARGV[3], ARGV[5], ARGV[4]}, '\31') .. '\30'
 call('HSET', KEYS[1], 'vs', table.concat(votes))
-event(r, 'voted', 'pending', ARGV[4])
-audit(r.id, 'vote', r.ag, r.se, 'pending', ARGV[4])
+journal(r, 'voted', 'pending', ARGV[4], 'vote')
 local slots, n = true, 0
 for want in string.gmatch(ARGV[7], '(%d+),') do
   slots = slots and (covered[n] or 0) >= tonumber(want)

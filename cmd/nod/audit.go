@@ -62,7 +62,7 @@ later.`,
 // auditCSV writes the entries for spreadsheets. No cell starts like a formula.
 func auditCSV(w io.Writer, r io.Reader) error {
 	out := csv.NewWriter(w)
-	if err := out.Write([]string{"partition", "n", "time", "type", "id", "agent", "session", "state", "by", "platform", "reason", "data"}); err != nil {
+	if err := out.Write([]string{"partition", "n", "time", "type", "id", "agent", "session", "state", "by", "platform", "reason", "data", "entry"}); err != nil {
 		return err
 	}
 	lines := bufio.NewReader(r)
@@ -78,7 +78,7 @@ func auditCSV(w io.Writer, r io.Reader) error {
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return bridge.Wrap(bridge.CodeInternal, err, "audit log")
 		}
-		if l.Seal != "" {
+		if !l.IsEntry() {
 			continue
 		}
 		var d struct {
@@ -89,8 +89,8 @@ func auditCSV(w io.Writer, r io.Reader) error {
 		}
 		_ = json.Unmarshal(l.Data, &d) // entries without these fields leave them empty
 		row := []string{
-			strconv.Itoa(l.Partition), strconv.FormatInt(l.N, 10), time.UnixMilli(l.Timestamp).UTC().Format(time.RFC3339Nano), string(l.Type), string(l.ID),
-			l.Agent, l.Session, string(l.State), d.Actor.Display(), d.Actor.Platform, d.Reason + d.Why, string(l.Data),
+			strconv.Itoa(l.Partition), number(l.N), time.UnixMilli(l.Timestamp).UTC().Format(time.RFC3339Nano), string(l.Type), string(l.ID),
+			l.Agent, l.Session, string(l.State), d.Actor.Display(), d.Actor.Platform, d.Reason + d.Why, string(l.Data), l.Entry,
 		}
 		for n := range row {
 			row[n] = cell(row[n])
@@ -101,6 +101,14 @@ func auditCSV(w io.Writer, r io.Reader) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// number returns the number of an entry, which is empty for one of a journal.
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // cell quotes untrusted text that a spreadsheet would read as a formula.
@@ -193,6 +201,9 @@ func printReport(cmd *cobra.Command, asJSON bool, r proof.AuditReport) error {
 			fmt.Fprintln(cmd.OutOrStdout(), render.Line(p))
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "entries: %d, seals: %d, not sealed yet: %d\n", r.Entries, r.Seals, r.Unsealed)
+		if r.Uncounted > 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "journals that Redis did not count (it does since version 7): %d; entries deleted there before they were sealed are not found\n", r.Uncounted)
+		}
 		if r.Unproven > 0 {
 			fmt.Fprintf(cmd.OutOrStdout(), "entries without proof, from an earlier version of nod or forged: %d\n", r.Unproven)
 		}

@@ -2,9 +2,6 @@ package daemon_test
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -71,40 +68,24 @@ func TestForgedAudit(t *testing.T) {
 // lastEntry is the data of the last audit entry of a type.
 func lastEntry(x rig.Intruder, kind string) string {
 	x.T.Helper()
-	all, err := x.Client.XRange(x.Ctx, "nod:{0}:au", "-", "+").Result()
+	all, err := x.Client.XRange(x.Ctx, "nod:{0}:ev", "-", "+").Result()
 	if err != nil {
 		x.T.Fatal(err)
 	}
 	for _, m := range slices.Backward(all) {
-		if m.Values["t"] == kind {
-			return m.Values["d"].(string)
+		if m.Values["k"] == kind {
+			return m.Values["da"].(string)
 		}
 	}
 	x.T.Fatalf("no %s", kind)
 	return ""
 }
 
-// appendEntry appends to the audit log, linked as a script does it.
+// appendEntry appends to the audit log, as a script does it.
 func appendEntry(x rig.Intruder, kind, id, agent, session, state, data string) {
 	x.T.Helper()
-	head, err := x.Client.HMGet(x.Ctx, "nod:{0}:auh", "n", "l").Result()
-	if err != nil {
+	values := []any{"k", kind, "ts", time.Now().UnixMilli(), "id", id, "ag", agent, "se", session, "sa", state, "da", data}
+	if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", Values: values}).Err(); err != nil {
 		x.T.Fatal(err)
 	}
-	var n int
-	if _, err := fmt.Sscan(head[0].(string), &n); err != nil {
-		x.T.Fatal(err)
-	}
-	n++
-	at := fmt.Sprint(time.Now().UnixMilli())
-	parts := []string{head[1].(string)}
-	for _, f := range []string{fmt.Sprint(n), at, kind, id, agent, session, state, data} {
-		parts = append(parts, fmt.Sprintf("%d:%s", len(f), f))
-	}
-	sum := sha1.Sum([]byte(strings.Join(parts, "\n")))
-	link := hex.EncodeToString(sum[:])
-	if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{0}:au", Values: []any{"n", n, "ts", at, "t", kind, "i", id, "a", agent, "s", session, "st", state, "d", data, "l", link}}).Err(); err != nil {
-		x.T.Fatal(err)
-	}
-	x.Set("nod:{0}:auh", "n", n, "l", link)
 }

@@ -1,0 +1,121 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// placed is an entry at its position in the order of AuditNewest: newest first,
+// then by partition. Its number n is that in a linked log or, in a journal, the
+// negative one of the ID, so that positions in the two differ.
+type placed struct {
+	ms        int64
+	partition int
+	n         int64
+	entry     bridge.AuditEntry
+}
+
+func (p placed) compare(q placed) int {
+	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), cmp.Compare(p.n, q.n))
+}
+
+// placeOf parses the ID of an entry in a stream.
+func placeOf(part bridge.AuditPart, m redis.XMessage) placed {
+	e := auditEntry(part, m)
+	n := e.N
+	if !part.Linked {
+		var seq int64
+		_, _ = fmt.Sscanf(m.ID, "%d-%d", new(int64), &seq) // Redis writes it
+		n = -1 - seq
+	}
+	return placed{streamTime(m.ID), part.Partition, n, e}
+}
+
+// backwards reads one log from its end.
+type backwards struct {
+	part  bridge.AuditPart
+	next  string // the end of the next page; empty after the last one
+	found []placed
+}
+
+// add adds the entries of a page that are after the last position, and reports
+// whether limit of them are known.
+func (b *backwards) add(page []redis.XMessage, last placed, size, limit int) bool {
+	for _, m := range page {
+		if p := placeOf(b.part, m); p.entry.Type != bridge.AuditEvent && last.compare(p) < 0 {
+			b.found = append(b.found, p)
+		}
+	}
+	if b.next = ""; len(page) == size {
+		b.next = "(" + page[size-1].ID
+	}
+	return len(b.found) >= limit
+}
+
+// AuditNewest implements bridge.AuditLog.
+func (al *auditLog) AuditNewest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
+	end, last := "+", placed{ms: math.MaxInt64}
+	if before != "" {
+		if _, err := fmt.Sscanf(before, "%d.%d.%d", &last.ms, &last.partition, &last.n); err != nil {
+			return nil, "", bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", before).WithHint("use next of the previous page")
+		}
+		end = strconv.FormatInt(last.ms, 10)
+	}
+	var logs []*backwards
+	for p := range al.partitions {
+		logs = append(logs, &backwards{part: bridge.AuditPart{Partition: p}, next: end},
+			&backwards{part: bridge.AuditPart{Partition: p, Linked: true}, next: end})
+	}
+	// Entries of the same millisecond may have been on the page before.
+	size := 2*limit + 1
+	for reading := logs; len(reading) > 0; {
+		pages := make([]*redis.XMessageSliceCmd, len(reading))
+		_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for k, b := range reading {
+				_, entries, _ := al.keys.log(b.part)
+				pages[k] = p.XRevRangeN(ctx, entries, b.next, "-", int64(size))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, "", unavailable(err)
+		}
+		var unfinished []*backwards
+		for k, b := range reading {
+			if enough := b.add(pages[k].Val(), last, size, limit+1); !enough && b.next != "" {
+				unfinished = append(unfinished, b)
+			}
+		}
+		reading = unfinished
+	}
+	entries, next := newest(logs, limit)
+	return entries, next, nil
+}
+
+// newest returns the first limit entries of all logs, and the cursor after them
+// if there are more.
+func newest(logs []*backwards, limit int) (out []bridge.AuditEntry, next string) {
+	var all []placed
+	for _, b := range logs {
+		all = append(all, b.found...)
+	}
+	slices.SortFunc(all, placed.compare)
+	if len(all) > limit {
+		all = all[:limit]
+		end := all[limit-1]
+		next = fmt.Sprintf("%d.%d.%d", end.ms, end.partition, end.n)
+	}
+	out = make([]bridge.AuditEntry, len(all))
+	for k, p := range all {
+		out[k] = p.entry
+	}
+	return out, next
+}
