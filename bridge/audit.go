@@ -28,7 +28,7 @@ const (
 	AuditPasskey  AuditType = "passkey"  // the keys of a person changed; Data is a PasskeyChange
 
 	// AuditEvent is an event that is not an entry of the audit log. It is in
-	// the same journal, so seals cover it as well.
+	// the same journal, but is removed earlier, so seals only count it.
 	AuditEvent AuditType = "event"
 )
 
@@ -60,8 +60,6 @@ type AuditEntry struct {
 	Event EventType `json:"event,omitempty"`
 	// Correlation is the JSON of the IDs that the agent attached to the event.
 	Correlation string `json:"correlation,omitempty"`
-	// Digest stands for the other values of an AuditEvent that was exported.
-	Digest string `json:"digest,omitempty"`
 
 	// Cursor is an opaque position after this entry. It is not part of the
 	// entry.
@@ -105,7 +103,7 @@ type AuditCounts struct {
 	// does not report it, which it does since version 7.
 	Added int64
 	// Deleted is the highest ID of an entry that was deleted singly, which nod
-	// never does.
+	// does only below the start of a trimmed log.
 	Deleted string
 }
 
@@ -163,10 +161,13 @@ type AuditLog interface {
 	// TrimAudit removes the entries and seals up to an entry, unless the log
 	// has been trimmed by another caller in the meantime.
 	TrimAudit(ctx context.Context, part AuditPart, t AuditTrim) error
-	// TrimEvents removes what is older from journals that are never sealed.
-	TrimEvents(ctx context.Context, oldest time.Time) error
-	// EventsKept returns the time for which journals must be kept for the
-	// readers of events.
+	// Archive removes events that are older from a journal, and keeps entries of
+	// the audit log elsewhere, where all methods find them. It removes nothing
+	// after an entry, unless that is empty. It also deletes what TrimAudit has
+	// removed from the log.
+	Archive(ctx context.Context, partition int, oldest time.Time, through string) error
+	// EventsKept returns the time for which events must be kept for their
+	// readers.
 	EventsKept() time.Duration
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -98,28 +97,60 @@ func readHead(l *bridge.SealedAudit, fields []any) {
 // noStream reports whether Redis refused XINFO because the stream is empty.
 func noStream(err error) bool { return strings.Contains(err.Error(), "no such key") }
 
-// AuditEntries implements bridge.AuditLog.
+// AuditEntries implements bridge.AuditLog. It reads a journal before its
+// archive, because entries only go from one to the other: an entry that goes
+// there in between is in both.
 func (al *auditLog) AuditEntries(ctx context.Context, part bridge.AuditPart, after string, limit int) ([]bridge.AuditEntry, error) {
 	head, entries, _ := al.keys.log(part)
 	if after == "" && !part.Linked {
 		var err error
-		if after, err = al.client.HGet(ctx, head, "from").Result(); err != nil && !errors.Is(err, redis.Nil) {
-			return nil, unavailable(err)
+		if after, err = al.startOf(ctx, head); err != nil {
+			return nil, err
 		}
 	}
 	from := "-"
 	if after != "" {
 		from = "(" + after
 	}
-	stream, err := al.client.XRangeN(ctx, entries, from, "+", int64(limit)).Result()
+	var recent, old *redis.XMessageSliceCmd
+	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		recent = p.XRangeN(ctx, entries, from, "+", int64(limit))
+		if !part.Linked {
+			old = p.XRangeN(ctx, al.keys.archive(part.Partition), from, "+", int64(limit))
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	out := make([]bridge.AuditEntry, 0, len(stream))
-	for _, m := range stream {
-		out = append(out, auditEntry(part, m))
+	out := make([]bridge.AuditEntry, 0, len(recent.Val()))
+	if old != nil {
+		for _, m := range old.Val() {
+			out = append(out, auditEntry(part, m))
+		}
 	}
-	return out, nil
+	archived := len(out)
+	for _, m := range recent.Val() {
+		if archived == 0 || bridge.CompareEntries(m.ID, out[archived-1].Entry) > 0 {
+			out = append(out, auditEntry(part, m))
+		}
+	}
+	return out[:min(limit, len(out))], nil
+}
+
+// startOf returns the ID of the last entry before a journal: of an event that an
+// earlier version wrote, or of an entry that was trimmed.
+func (al *auditLog) startOf(ctx context.Context, head string) (string, error) {
+	ids, err := al.client.HMGet(ctx, head, "from", "start").Result()
+	if err != nil {
+		return "", unavailable(err)
+	}
+	from, _ := ids[0].(string) // nil if it is absent
+	start, _ := ids[1].(string)
+	if bridge.CompareEntries(start, from) > 0 {
+		return start, nil
+	}
+	return from, nil
 }
 
 // auditEntry decodes an entry. Every field of a stream is a string.
@@ -202,58 +233,4 @@ func (al *auditLog) PutSeal(ctx context.Context, part bridge.AuditPart, s bridge
 		return bridge.Errorf(bridge.CodeConflict, "the audit log has another seal by now")
 	}
 	return nil
-}
-
-// TrimAudit implements bridge.AuditLog. The comparison and the writes are one
-// script, because of two daemons that trim at once the slower one would
-// otherwise move the start back.
-func (al *auditLog) TrimAudit(ctx context.Context, part bridge.AuditPart, t bridge.AuditTrim) error {
-	head, entries, seals := al.keys.log(part)
-	return unavailable(al.run(ctx, part.Partition, al.scripts.trim, []string{head, entries, seals}, t.After, t.Token, sealID(t.Place)).Err())
-}
-
-// EventsKept implements bridge.AuditLog. The longest life of an interaction is
-// a timeout, an escalation and a hold.
-func (al *auditLog) EventsKept() time.Duration { return al.retention + 3*bridge.MaxTimeout }
-
-// TrimEvents implements bridge.AuditLog.
-func (al *auditLog) TrimEvents(ctx context.Context, oldest time.Time) error {
-	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range al.partitions {
-			p.XTrimMinID(ctx, al.keys.journal(n), strconv.FormatInt(oldest.UnixMilli(), 10))
-		}
-		return nil
-	})
-	return unavailable(err)
-}
-
-// startJournals marks where the journals begin, unless that is known: after the
-// events that earlier versions have written. Another daemon may do so at the
-// same time, because nothing is sealed before that.
-func (c *core) startJournals(ctx context.Context) error {
-	starts, ends := make([]*redis.BoolCmd, c.partitions), make([]*redis.XMessageSliceCmd, c.partitions)
-	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range starts {
-			starts[n] = p.HExists(ctx, c.keys.journalHead(n), "from")
-			ends[n] = p.XRevRangeN(ctx, c.keys.journal(n), "+", "-", 1)
-		}
-		return nil
-	})
-	if err != nil {
-		return unavailable(err)
-	}
-	_, err = c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range starts {
-			if starts[n].Val() {
-				continue
-			}
-			from := "0-0"
-			if last := ends[n].Val(); len(last) > 0 {
-				from = last[0].ID
-			}
-			p.HSetNX(ctx, c.keys.journalHead(n), "from", from)
-		}
-		return nil
-	})
-	return unavailable(err)
 }

@@ -1,9 +1,7 @@
 package broker
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"strconv"
 	"time"
@@ -128,33 +126,17 @@ func (b *Broker) Ping(ctx context.Context) error { return unavailable(b.core.cli
 const TidyEvery = time.Hour
 
 // Tidy removes entries that have outlived the retention from indexes and
-// streams. Of the journals it removes only the events of earlier versions; the
-// rest is removed with [bridge.AuditLog].
+// streams, apart from the journals; see [bridge.AuditLog].
 func (b *Broker) Tidy(ctx context.Context) error {
 	now, err := b.core.client.Time(ctx).Result()
 	if err != nil {
 		return unavailable(err)
 	}
 	oldest := strconv.FormatInt(now.Add(-b.EventsKept()).UnixMilli(), 10)
-	starts := make([]*redis.StringCmd, b.core.partitions)
 	_, err = b.core.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range starts {
+		for n := range b.core.partitions {
 			p.ZRemRangeByScore(ctx, b.core.keys.all(n), "-inf", "("+oldest)
 			p.XTrimMinID(ctx, b.core.keys.late(n), oldest)
-			starts[n] = p.HGet(ctx, b.core.keys.journalHead(n), "from")
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return unavailable(err)
-	}
-	_, err = b.core.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n, s := range starts {
-			from := s.Val()
-			if bridge.CompareEntries(oldest+"-0", from) < 0 {
-				from = oldest
-			}
-			p.XTrimMinID(ctx, b.core.keys.journal(n), cmp.Or(from, "0"))
 		}
 		return nil
 	})

@@ -161,15 +161,20 @@ func (k deliveryKeys) wakes() string { return globEscape(k.wake("")) + "*" }
 type auditKeys struct{ space }
 
 // journal is a stream of the events and of the entries of the audit log; see
-// journal in lua/base.lua, and lua/audit.lua. It is never changed, only trimmed
-// at its start.
+// journal in lua/base.lua, and lua/audit.lua. Its oldest entries are removed;
+// see lua/archive.lua.
 func (k auditKeys) journal(p int) string { return k.in(p, "ev") }
 
 // journalHead is a hash with the ID after which the journal starts (from), the
-// last seal and the ID of the entry that it covers (seal, cur), and the seal up
-// to which the journal was trimmed (trim). Entries up to from are events that
-// earlier versions wrote.
+// last seal and the ID of the entry that it covers (seal, cur), the seal up to
+// which the audit log was trimmed and the ID of its entry (trim, start), and the
+// ID up to which the journal has no trimmed entries (gone). Entries up to from
+// are events that earlier versions wrote.
 func (k auditKeys) journalHead(p int) string { return k.in(p, "jh") }
+
+// archive is a stream of the entries of the audit log that are older than the
+// events in the journal, as they were in the journal.
+func (k auditKeys) archive(p int) string { return k.in(p, "ja") }
 
 // journalSeals is a stream of the signed seals (s), each with the ID of the
 // entry that it covers (c), which is also the ID of the seal.
@@ -179,7 +184,7 @@ func (k auditKeys) journalSeals(p int) string { return k.in(p, "js") }
 func (k auditKeys) linked(p int) string { return k.in(p, "au") }
 
 // linkedHead is a hash with the number and the link of the last entry (n, l),
-// and otherwise the fields of journalHead apart from from.
+// and otherwise the fields of journalHead apart from from and gone.
 func (k auditKeys) linkedHead(p int) string { return k.in(p, "auh") }
 
 // linkedSeals is a stream like journalSeals. The ID of a seal is the number of

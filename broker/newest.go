@@ -41,9 +41,19 @@ func placeOf(part bridge.AuditPart, m redis.XMessage) placed {
 
 // backwards reads one log from its end.
 type backwards struct {
-	part  bridge.AuditPart
-	next  string // the end of the next page; empty after the last one
-	found []placed
+	part    bridge.AuditPart
+	archive bool   // the journal is read; its archive is next
+	next    string // the end of the next page; empty after the last one
+	found   []placed
+}
+
+// stream returns the key of the stream that is read next.
+func (b *backwards) stream(keys keys) string {
+	if b.archive {
+		return keys.archive(b.part.Partition)
+	}
+	_, entries, _ := keys.log(b.part)
+	return entries
 }
 
 // add adds the entries of a page that are after the last position, and reports
@@ -54,8 +64,14 @@ func (b *backwards) add(page []redis.XMessage, last placed, size, limit int) boo
 			b.found = append(b.found, p)
 		}
 	}
-	if b.next = ""; len(page) == size {
-		b.next = "(" + page[size-1].ID
+	if len(page) > 0 {
+		b.next = "(" + page[len(page)-1].ID
+	}
+	if len(page) < size {
+		if b.part.Linked || b.archive {
+			b.next = ""
+		}
+		b.archive = true
 	}
 	return len(b.found) >= limit
 }
@@ -80,8 +96,7 @@ func (al *auditLog) AuditNewest(ctx context.Context, before string, limit int) (
 		pages := make([]*redis.XMessageSliceCmd, len(reading))
 		_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for k, b := range reading {
-				_, entries, _ := al.keys.log(b.part)
-				pages[k] = p.XRevRangeN(ctx, entries, b.next, "-", int64(size))
+				pages[k] = p.XRevRangeN(ctx, b.stream(al.keys), b.next, "-", int64(size))
 			}
 			return nil
 		})

@@ -15,7 +15,7 @@ var luaFiles embed.FS
 // and arguments.
 type scripts struct {
 	open, openPlain, settle, settlePlain, expire, expirePlain, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote *redis.Script
-	inbox, wake, seal, trim, swap, turn, hold                                                                                             *redis.Script
+	inbox, wake, seal, trim, archive, swap, turn, hold                                                                                    *redis.Script
 }
 
 // loadScripts compiles the files. Scripts that only resolve or deliver what is
@@ -44,7 +44,7 @@ func loadScripts(flags bool) (scripts, error) {
 		settle: load("settle", true), settlePlain: load("settle_plain", true), expire: load("expire", true), expirePlain: load("expire_plain", true), mark: load("mark", true), await: load("await", true), beat: load("beat", true),
 		claim: load("claim", true), release: load("release", true), lease: load("lease", true),
 		audit: load("audit", true), grant: load("grant", false), stop: load("stop", true), report: load("report", false), vote: load("vote", true), inbox: load("inbox", false),
-		wake: load("wake", true), seal: load("seal", true), trim: load("trim", true), swap: load("swap", true),
+		wake: load("wake", true), seal: load("seal", true), trim: load("trim", true), archive: load("archive", true), swap: load("swap", true),
 		turn: load("turn", true), hold: load("hold", true),
 	}, failed
 }

@@ -63,7 +63,8 @@ type Receipts struct {
 // Audit configures the log of decisions, votes, refusals and grants.
 type Audit struct {
 	// Retention is the time for which nod keeps audit entries. Zero means
-	// forever.
+	// forever. Events that are not audit entries are removed 90 days after the
+	// retention of closed requests.
 	//
 	// Example: 8760h
 	Retention Duration `yaml:"retention"`

@@ -36,7 +36,7 @@ func TestExport(t *testing.T) {
 	if h := w.engine.Audit.Health(); h.State != bridge.HealthUp || w.engine.Audit.Refusals() != 0 {
 		t.Errorf("its health is %+v", h)
 	}
-	if err := w.engine.Audit.TrimBefore(t.Context(), time.Now(), time.Now()); err != nil {
+	if err := w.engine.Audit.TrimBefore(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	later := w.asked(nil, confirm).Interaction.ID // so that the log goes on after what was trimmed

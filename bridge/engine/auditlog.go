@@ -28,7 +28,8 @@ func (au *Audit) Verify(ctx context.Context) (proof.AuditReport, error) {
 }
 
 // Export writes the audit log as JSON lines, one log after another, with the
-// seals of a log after its entries. Of other events, it writes the digest. Entries added during the export may be left out.
+// seals of a log after its entries. Entries added during the export may be left
+// out.
 func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 	logs, err := au.store.Audits(ctx)
 	if err != nil {
@@ -45,7 +46,8 @@ func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 }
 
 // exportLog writes one log. It reads the seals first, then the counts, so that
-// neither covers more entries than it writes.
+// neither covers more entries than it writes. Of events, it only writes the IDs
+// of those after the last seal, for the counts.
 func (au *Audit) exportLog(ctx context.Context, part bridge.AuditPart, enc *json.Encoder) error {
 	seals, err := au.store.Seals(ctx, part)
 	if err != nil {
@@ -60,6 +62,13 @@ func (au *Audit) exportLog(ctx context.Context, part bridge.AuditPart, enc *json
 			return err
 		}
 	}
+	sealed := ""
+	if len(seals) > 0 {
+		last, err := au.PublicKeys().VerifySeal(seals[len(seals)-1])
+		if err == nil { // otherwise by a key that a verifier may have, with fewer or more events after it
+			sealed = last.Entry
+		}
+	}
 	for cursor, more := "", true; more; {
 		entries, err := au.store.AuditEntries(ctx, part, cursor, auditPage)
 		if err != nil {
@@ -67,6 +76,9 @@ func (au *Audit) exportLog(ctx context.Context, part bridge.AuditPart, enc *json
 		}
 		for _, a := range entries {
 			cursor = a.Cursor
+			if a.Type == bridge.AuditEvent && bridge.CompareEntries(a.Entry, sealed) <= 0 {
+				continue
+			}
 			if err := enc.Encode(proof.EntryLine(a)); err != nil {
 				return err
 			}

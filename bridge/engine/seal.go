@@ -184,9 +184,11 @@ func (au *Audit) sealOne(ctx context.Context, last proof.Seal, l bridge.SealedAu
 	}
 }
 
-// extend adds an entry to a seal.
+// extend adds an entry to a seal, which only counts an event.
 func extend(s *proof.Seal, a bridge.AuditEntry) {
-	s.N, s.Entry, s.Link, s.Hash = s.N+1, a.Entry, a.Link, proof.HashAfter(a, s.Hash)
+	if s.Entry = a.Entry; a.Type != bridge.AuditEvent {
+		s.N, s.Link, s.Hash = s.N+1, a.Link, proof.HashAfter(a, s.Hash)
+	}
 	if s.Added > 0 {
 		s.Added++
 	}
@@ -278,33 +280,48 @@ type sealHealth struct {
 	refused map[int]string
 }
 
-// Trim removes entries from the audit log that are older than the retention and,
-// in the journals, than what readers of events need. It removes nothing that is
-// not sealed, and signs the new start of each log, so that no one else can move
-// it.
+// Trim removes entries from the audit log that are older than the retention, and
+// events that no reader needs anymore. It removes nothing that is not sealed,
+// and signs the new start of each log, so that no one else can move it.
 func (au *Audit) Trim(ctx context.Context) error {
-	if au.retention == 0 {
-		return nil
+	now := time.Now()
+	if au.retention > 0 && au.signer != nil {
+		if err := au.TrimBefore(ctx, now.Add(-au.retention)); err != nil {
+			return err
+		}
 	}
-	now, kept := time.Now(), max(au.retention, au.store.EventsKept())
-	if au.signer == nil {
-		return au.store.TrimEvents(ctx, now.Add(-kept))
-	}
-	return au.TrimBefore(ctx, now.Add(-au.retention), now.Add(-kept))
+	return au.Archive(ctx, now.Add(-au.store.EventsKept()))
 }
 
-// TrimBefore removes what was sealed before a time: in the logs of earlier
-// versions, and in the journals.
-func (au *Audit) TrimBefore(ctx context.Context, linked, journals time.Time) error {
+// Archive removes events before a time, and keeps entries of the audit log. A
+// journal whose seals fail stays as it is after its last seal.
+func (au *Audit) Archive(ctx context.Context, oldest time.Time) error {
 	logs, err := au.store.Audits(ctx)
 	if err != nil {
 		return err
 	}
 	for _, l := range logs {
-		oldest := journals
 		if l.Part.Linked {
-			oldest = linked
+			continue
 		}
+		through := ""
+		if au.signer != nil {
+			through = cmp.Or(l.Cursor, "0-0")
+		}
+		if err := au.store.Archive(ctx, l.Part.Partition, oldest, through); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TrimBefore removes entries of the audit log that were sealed before a time.
+func (au *Audit) TrimBefore(ctx context.Context, oldest time.Time) error {
+	logs, err := au.store.Audits(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range logs {
 		if err := au.trim(ctx, l, oldest); err != nil {
 			return err
 		}

@@ -40,10 +40,10 @@ func CountsLine(partition int, c bridge.AuditCounts) AuditLine {
 	return AuditLine{AuditEntry: bridge.AuditEntry{Partition: partition, Type: auditCounts}, Added: c.Added, Deleted: c.Deleted}
 }
 
-// EntryLine returns the line with an entry. Of an event, it has only the digest.
+// EntryLine returns the line with an entry. Of an event, it has only the ID.
 func EntryLine(e bridge.AuditEntry) AuditLine {
 	if e.Type == bridge.AuditEvent {
-		e = bridge.AuditEntry{Partition: e.Partition, Entry: e.Entry, Type: e.Type, Digest: EntryDigest(e)}
+		e = bridge.AuditEntry{Partition: e.Partition, Entry: e.Entry, Type: e.Type}
 	}
 	return AuditLine{AuditEntry: e}
 }

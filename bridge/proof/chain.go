@@ -31,13 +31,6 @@ func linked(e bridge.AuditEntry, before string) string {
 		e.Agent, e.Session, string(e.State), string(e.Data))
 }
 
-// EntryDigest returns the hex SHA-256 of an entry of a journal, apart from its ID
-// and its type.
-func EntryDigest(e bridge.AuditEntry) string {
-	return hashed(joined("", string(e.Event), string(e.ID), e.Agent, e.Session, string(e.State), strconv.FormatInt(e.Timestamp, 10),
-		e.Correlation, string(e.Data)))
-}
-
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -51,26 +44,22 @@ func LinkAfter(e bridge.AuditEntry, before string) string {
 }
 
 // HashAfter returns the hash of the log up to an entry, given the hash up to
-// the entry before it. An entry of a journal is hashed by its ID, its type and
-// its digest, so that an event needs no more than those.
+// the entry before it.
 func HashAfter(e bridge.AuditEntry, before string) string {
 	if e.Entry == "" {
 		return hashed(linked(e, before))
 	}
-	digest := e.Digest
-	if e.Type != bridge.AuditEvent || digest == "" {
-		digest = EntryDigest(e)
-	}
-	return hashed(joined(before, e.Entry, string(e.Type), digest))
+	return hashed(joined(before, e.Entry, string(e.Type), string(e.Event), string(e.ID), e.Agent, e.Session, string(e.State),
+		strconv.FormatInt(e.Timestamp, 10), e.Correlation, string(e.Data)))
 }
 
 // Seal states the content of a log of a partition up to an entry.
 type Seal struct {
 	Partition int    `json:"partition"`
-	N         int64  `json:"n"`              // number of entries, including those that were removed
+	N         int64  `json:"n"`              // number of entries, including those that were removed, without events
 	Link      string `json:"link,omitempty"` // link of the last entry; only in a linked log
-	// Entry is the ID of the last entry. It is empty in a seal of a linked
-	// log.
+	// Entry is the ID of the last entry or event. It is empty in a seal of a
+	// linked log.
 	Entry string `json:"entry,omitempty"`
 	Hash  string `json:"hash"` // hex SHA-256 over all entries
 	// Linked and Before are the number and the hash of the last seal of the
@@ -78,8 +67,8 @@ type Seal struct {
 	// the journal start with Before.
 	Linked int64  `json:"linked,omitempty"`
 	Before string `json:"before,omitempty"`
-	// Added is the number of entries that were ever added to the stream, up
-	// to the last one. It is 0 if Redis did not report it.
+	// Added is the number of entries and events that were ever added to the
+	// journal, up to the last one. It is 0 if Redis did not report it.
 	Added int64     `json:"added,omitempty"`
 	At    time.Time `json:"at"`
 	// Trimmed means that the entries up to this one were removed after their

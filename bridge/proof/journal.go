@@ -17,28 +17,29 @@ func (c *auditChain) verifyJournal(partition int, chains auditChains, report *Au
 	last, seals := c.startOfJournal(partition, chains, report)
 	start, sealed := last.Entry, last
 	report.Seals += len(c.seals)
+	check := func(s Seal) {
+		switch {
+		case s.N > last.N:
+			report.at(partition, s.Entry, "does not match its seal: "+strconv.FormatInt(s.N-last.N, 10)+" entries up to this one were removed")
+		case s.N != last.N || s.Hash != last.Hash:
+			report.at(partition, s.Entry, "does not match its seal: this entry or an earlier one was changed, moved or added")
+		}
+		sealed, last.N, last.Hash = s, s.N, s.Hash // one problem is reported once
+	}
 	for _, a := range c.entries {
-		for len(seals) > 0 && bridge.CompareEntries(seals[0].Entry, a.Entry) < 0 {
-			report.at(partition, seals[0].Entry, "was sealed but is missing")
-			seals = seals[1:]
+		for ; len(seals) > 0 && bridge.CompareEntries(seals[0].Entry, a.Entry) < 0; seals = seals[1:] {
+			check(seals[0])
 		}
 		if bridge.CompareEntries(a.Entry, last.Entry) <= 0 {
 			report.at(partition, a.Entry, "is out of order, or there are two of it")
 		}
-		last.N, last.Entry, last.Hash = last.N+1, a.Entry, HashAfter(a, last.Hash)
-		for len(seals) > 0 && seals[0].Entry == a.Entry {
-			if s := seals[0]; s.Hash != last.Hash || s.N != last.N {
-				report.at(partition, a.Entry, "does not match its seal: this entry or an earlier one was changed, moved, added or removed")
-			}
-			sealed, seals = seals[0], seals[1:]
-			last.N, last.Hash = sealed.N, sealed.Hash // one problem is reported once
-		}
-		if a.Type != bridge.AuditEvent {
+		if last.Entry = a.Entry; a.Type != bridge.AuditEvent {
 			report.Entries++
+			last.N, last.Hash = last.N+1, HashAfter(a, last.Hash)
 		}
 	}
 	for _, s := range seals {
-		report.at(partition, s.Entry, "was sealed but is missing: the end of the log was removed")
+		check(s)
 	}
 	after := int64(0)
 	for _, a := range c.entries {

@@ -1,6 +1,7 @@
--- Removes the start of a log, if it still starts at the expected seal.
+-- Removes the start of a log, if it still starts at the expected seal. Of a
+-- journal, it removes the start of the archive, and marks the new start.
 -- KEYS 1 head of the log
---      2 entries
+--      2 entries, or the archive of a journal
 --      3 seals
 -- ARGV 1 the seal that the log is trimmed to ('' for none)
 --      2 the seal to trim it to
@@ -15,7 +16,7 @@ local function after(id)
   local t, n = string.match(id, '^(%d+)%-(%d+)$')
   return t .. '-' .. ms(tonumber(n) + 1)
 end
-call('HSET', KEYS[1], 'trim', ARGV[2])
+call('HSET', KEYS[1], 'trim', ARGV[2], 'start', found[2][4])
 call('XTRIM', KEYS[2], 'MINID', after(found[2][4]))
 call('XTRIM', KEYS[3], 'MINID', after(ARGV[3]))
 return 1

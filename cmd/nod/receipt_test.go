@@ -191,7 +191,7 @@ func TestAuditRetention(t *testing.T) {
 	before := rig.Exported(r)
 	r.Eventually("old entries are removed", func() bool {
 		old := time.Now().Add(-50 * time.Millisecond)
-		if err := r.Daemons[0].Engine().Audit.TrimBefore(r.Ctx, old, old); err != nil {
+		if err := r.Daemons[0].Engine().Audit.TrimBefore(r.Ctx, old); err != nil {
 			t.Fatal(err)
 		}
 		return verify(rig.Exported(r)).Entries == 0

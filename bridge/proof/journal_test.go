@@ -1,0 +1,137 @@
+package proof
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// journalOf is a journal of partition 0 under construction.
+type journalOf struct {
+	logOf
+	added int64
+}
+
+func (j *journalOf) next() string {
+	j.added++
+	j.last.Added, j.last.Entry = j.added, fmt.Sprintf("%d-0", 1000+j.added)
+	return j.last.Entry
+}
+
+// grant adds an entry with the proof of a daemon.
+func (j *journalOf) grant(data string) {
+	j.t.Helper()
+	e := bridge.AuditEntry{Type: bridge.AuditGrant, Agent: "ci", Timestamp: time.Now().UnixMilli(), Data: json.RawMessage(data)}
+	if err := j.p.ProveEntry(&e); err != nil {
+		j.t.Fatal(err)
+	}
+	e.Entry = j.next()
+	j.last.N, j.last.Hash = j.last.N+1, HashAfter(e, j.last.Hash)
+	j.lines = append(j.lines, EntryLine(e))
+}
+
+// event adds an event, which is in the export only if it is not sealed.
+func (j *journalOf) event(exported bool) {
+	e := bridge.AuditEntry{Entry: j.next(), Type: bridge.AuditEvent, Event: bridge.EventRequest, Agent: "ci"}
+	if exported {
+		j.lines = append(j.lines, EntryLine(e))
+	}
+}
+
+func (j *journalOf) sealed(trimmed bool) AuditLine {
+	j.seal(trimmed)
+	s := j.lines[len(j.lines)-1]
+	s.N, s.Entry = j.last.N, j.last.Entry
+	j.lines = j.lines[:len(j.lines)-1]
+	return s
+}
+
+// TestVerifyJournal checks that a journal verifies without its events, and that
+// every removal, move, change and addition of an entry is found.
+func TestVerifyJournal(t *testing.T) {
+	t.Parallel()
+	j := &journalOf{logOf: logOf{t: t, p: NewProver(signerOf(t, 1), true), last: Seal{Proven: true}}}
+	var seals []AuditLine
+	j.event(false)
+	j.grant(`{"n":1}`)
+	j.event(false)
+	seals = append(seals, j.sealed(false)) // of an event
+	j.grant(`{"n":2}`)
+	j.grant(`{"n":3}`)
+	seals = append(seals, j.sealed(false))
+	j.event(false)
+	seals = append(seals, j.sealed(false)) // of no new entry
+	j.event(true)
+	j.grant(`{"n":4}`)
+	counts := CountsLine(0, bridge.AuditCounts{Added: j.added, Deleted: "0-0"})
+	verify := func(counts AuditLine, entries, seals []AuditLine) AuditReport {
+		t.Helper()
+		return j.verify(slices.Concat([]AuditLine{counts}, entries, seals))
+	}
+	if r := verify(counts, j.lines, seals); len(r.Problems) > 0 || r.Entries != 4 || r.Seals != 3 || r.Unsealed != 1 || r.Uncounted != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for what, c := range map[string]struct {
+		lines []AuditLine
+		why   string
+	}{
+		"the first is missing":    {slices.Delete(slices.Clone(j.lines), 0, 1), "1 entries up to this one were removed"},
+		"one inside is missing":   {slices.Delete(slices.Clone(j.lines), 1, 2), "1 entries up to this one were removed"},
+		"the end is missing":      {j.lines[:2:2], "1 entries up to this one were removed"},
+		"an event is missing":     {slices.Delete(slices.Clone(j.lines), 3, 4), "fewer entries than were added"},
+		"the unsealed is missing": {j.lines[:4:4], "fewer entries than were added"},
+		"two are swapped":         {[]AuditLine{j.lines[0], j.lines[2], j.lines[1], j.lines[3], j.lines[4]}, "out of order"},
+		"a duplicate":             {slices.Insert(slices.Clone(j.lines), 1, j.lines[0]), "out of order"},
+		"another agent":           {append([]AuditLine{with(j.lines[0], func(l *AuditLine) { l.Agent = "eve" })}, j.lines[1:]...), "was changed"},
+		"another ID":              {append([]AuditLine{with(j.lines[0], func(l *AuditLine) { l.Entry = "1-1" })}, j.lines[1:]...), "was changed"},
+		"an entry as an event":    {append([]AuditLine{with(j.lines[0], func(l *AuditLine) { l.Type = bridge.AuditEvent })}, j.lines[1:]...), "were removed"},
+	} {
+		if r := verify(counts, c.lines, seals); !strings.Contains(strings.Join(r.Problems, "\n"), c.why) {
+			t.Errorf("%s: %q, want %q", what, r.Problems, c.why)
+		}
+	}
+	deleted := counts
+	deleted.Deleted = j.lines[2].Entry
+	if r := verify(deleted, j.lines, seals); len(r.Problems) != 1 {
+		t.Errorf("with a deletion, the report is %+v", r)
+	}
+	if r := verify(AuditLine{AuditEntry: bridge.AuditEntry{Type: auditCounts}}, j.lines, seals); len(r.Problems) > 0 || r.Uncounted != 1 {
+		t.Errorf("without counts, the report is %+v", r)
+	}
+}
+
+func with(l AuditLine, change func(*AuditLine)) AuditLine {
+	change(&l)
+	return l
+}
+
+// TestTrimmedJournal checks that a journal may start after a seal that states
+// that older entries were removed, of which single deletions were then counted.
+func TestTrimmedJournal(t *testing.T) {
+	t.Parallel()
+	j := &journalOf{logOf: logOf{t: t, p: NewProver(signerOf(t, 1), true), last: Seal{Proven: true}}}
+	j.grant(`{"n":1}`)
+	gone := j.last.Entry
+	j.event(false)
+	start := j.sealed(true)
+	j.grant(`{"n":2}`)
+	end := j.sealed(false)
+	counts := CountsLine(0, bridge.AuditCounts{Added: j.added, Deleted: gone})
+	if r := j.verify([]AuditLine{counts, j.lines[1], start, end}); len(r.Problems) > 0 || r.Entries != 1 {
+		t.Errorf("the report is %+v", r)
+	}
+	if r := j.verify([]AuditLine{counts, start, end}); len(r.Problems) != 1 {
+		t.Errorf("without its entry, the report is %+v", r)
+	}
+	if r := j.verify([]AuditLine{counts, j.lines[1], end}); len(r.Problems) == 0 {
+		t.Error("without its start, nothing is found")
+	}
+	if r := j.verify([]AuditLine{counts, j.lines[0], j.lines[1], start, end}); len(r.Problems) == 0 {
+		t.Error("with an entry before its start, nothing is found")
+	}
+}

@@ -1,0 +1,127 @@
+package broker
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	// archiveBatch is the number of entries that one script removes from a
+	// journal. Other calls wait for about a millisecond.
+	archiveBatch = 100
+	// trimBatch is the number of entries of a journal that are read at a time
+	// to delete those that were trimmed.
+	trimBatch = 500
+)
+
+// EventsKept implements bridge.AuditLog. The longest life of an interaction is
+// a timeout, an escalation and a hold.
+func (al *auditLog) EventsKept() time.Duration { return al.retention + 3*bridge.MaxTimeout }
+
+// TrimAudit implements bridge.AuditLog. The comparison and the writes are one
+// script, because of two daemons that trim at once the slower one would
+// otherwise move the start back.
+func (al *auditLog) TrimAudit(ctx context.Context, part bridge.AuditPart, t bridge.AuditTrim) error {
+	head, entries, seals := al.keys.log(part)
+	if !part.Linked {
+		entries = al.keys.archive(part.Partition)
+	}
+	return unavailable(al.run(ctx, part.Partition, al.scripts.trim, []string{head, entries, seals}, t.After, t.Token, sealID(t.Place)).Err())
+}
+
+// Archive implements bridge.AuditLog.
+func (al *auditLog) Archive(ctx context.Context, partition int, oldest time.Time, through string) error {
+	if err := al.deleteTrimmed(ctx, partition); err != nil {
+		return err
+	}
+	until := strconv.FormatInt(oldest.UnixMilli()-1, 10) // with all entries of that millisecond
+	if through != "" && streamTime(through) < oldest.UnixMilli() {
+		until = through
+	}
+	keys := []string{al.keys.journalHead(partition), al.keys.journal(partition), al.keys.archive(partition)}
+	for {
+		removed, err := al.run(ctx, partition, al.scripts.archive, keys, until, archiveBatch).Int()
+		if err != nil || removed < archiveBatch {
+			return unavailable(err)
+		}
+	}
+}
+
+// deleteTrimmed deletes the entries of the audit log up to its start from the
+// middle of a journal. Events stay until they are old enough.
+func (al *auditLog) deleteTrimmed(ctx context.Context, partition int) error {
+	head, journal, _ := al.keys.log(bridge.AuditPart{Partition: partition})
+	ids, err := al.client.HMGet(ctx, head, "start", "gone").Result()
+	if err != nil {
+		return unavailable(err)
+	}
+	start, _ := ids[0].(string) // nil if it is absent
+	gone, _ := ids[1].(string)
+	for bridge.CompareEntries(start, gone) > 0 {
+		from := "-"
+		if gone != "" {
+			from = "(" + gone
+		}
+		page, err := al.client.XRangeN(ctx, journal, from, start, trimBatch).Result()
+		if err != nil {
+			return unavailable(err)
+		}
+		gone = start
+		if len(page) == trimBatch {
+			gone = page[trimBatch-1].ID
+		}
+		var trimmed []string
+		for _, m := range page {
+			if kind := m.Values["k"]; kind != nil && kind != "" {
+				trimmed = append(trimmed, m.ID)
+			}
+		}
+		_, err = al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			if len(trimmed) > 0 {
+				p.XDel(ctx, journal, trimmed...)
+			}
+			p.HSet(ctx, head, "gone", gone)
+			return nil
+		})
+		if err != nil {
+			return unavailable(err)
+		}
+	}
+	return nil
+}
+
+// startJournals marks where the journals begin, unless that is known: after the
+// events that earlier versions have written. Another daemon may do so at the
+// same time, because nothing is sealed before that.
+func (c *core) startJournals(ctx context.Context) error {
+	starts, ends := make([]*redis.BoolCmd, c.partitions), make([]*redis.XMessageSliceCmd, c.partitions)
+	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range starts {
+			starts[n] = p.HExists(ctx, c.keys.journalHead(n), "from")
+			ends[n] = p.XRevRangeN(ctx, c.keys.journal(n), "+", "-", 1)
+		}
+		return nil
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	_, err = c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range starts {
+			if starts[n].Val() {
+				continue
+			}
+			from := "0-0"
+			if last := ends[n].Val(); len(last) > 0 {
+				from = last[0].ID
+			}
+			p.HSetNX(ctx, c.keys.journalHead(n), "from", from)
+		}
+		return nil
+	})
+	return unavailable(err)
+}
