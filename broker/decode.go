@@ -125,7 +125,7 @@ func decodeStep(d *decoder, v string) error {
 
 func decodeReminders(d *decoder, v string) error {
 	if n, err := strconv.Atoi(v); err == nil && n > 0 {
-		d.Reminders = make([]bridge.Reminder, n)
+		d.Reminders = make([]bridge.Reminder, min(n, len(d.fields))) // each has a field
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 		}
 		n, err := strconv.Atoi(name[1:])
 		field, known := numbered[name[0]]
-		if err != nil || !known {
+		if err != nil || n < 0 || !known {
 			continue
 		}
 		d.index = n
