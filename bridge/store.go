@@ -251,8 +251,9 @@ type Lines interface {
 	// attempt does not count. The job is due as soon as the card is the first
 	// of the line, or after d at the latest.
 	Yield(ctx context.Context, line string, j Job, d time.Duration) error
-	// Overtake takes cards out of a line that was held up for too long.
-	Overtake(ctx context.Context, line string, ids []ID) error
+	// Overtake takes a card out of a line if it was lost, which means that it has no
+	// record or no job. It reports whether the card was lost.
+	Overtake(ctx context.Context, line string, id ID) (lost bool, err error)
 }
 
 // Outbox hands out jobs.
