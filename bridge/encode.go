@@ -28,9 +28,18 @@ const maxScratch = 64 << 10
 
 // encode returns v as JSON in the form of encoding/json.
 func encode(v any, html bool) ([]byte, error) {
+	var out []byte
+	err := lend(v, html, func(raw []byte) { out = bytes.Clone(raw) })
+	return out, err
+}
+
+// lend is encode for a caller that uses the text only until use returns, so that
+// it is not copied.
+func lend(v any, html bool, use func(raw []byte)) error {
 	value := reflect.ValueOf(v)
 	if !value.IsValid() {
-		return []byte("null"), nil
+		use([]byte("null"))
+		return nil
 	}
 	if value.Kind() != reflect.Pointer {
 		at := reflect.New(value.Type())
@@ -43,10 +52,10 @@ func encode(v any, html bool) ([]byte, error) {
 		*buffer = out
 		defer scratch.Put(buffer)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		use(out)
 	}
-	return bytes.Clone(out), nil
+	return err
 }
 
 func encoderOf(t reflect.Type) encoder {
