@@ -59,7 +59,7 @@ type SettingQuery struct {
 	Notes          []string // keys
 }
 
-// Setting is what an opening depends on.
+// Setting holds the state on which an opening depends.
 type Setting struct {
 	// Grants holds the unexpired grants under any of the keys, both of the
 	// session and of every session.

@@ -47,6 +47,8 @@ func write(w http.ResponseWriter, status int, v any) error {
 // changed.
 var (
 	contentJSON = []string{"application/json"}
+	noSniff     = []string{"nosniff"}
+	noStore     = []string{"no-store"}
 	newline     = []byte{'\n'}
 )
 
