@@ -25,7 +25,7 @@ type encoded struct {
 
 func (op *openings) encode(o bridge.Opening) encoded {
 	i := o.Interaction
-	e := encoded{interaction: data(i.Flat()), timeout: data(o.Timeout)}
+	e := encoded{interaction: data(&i), timeout: data(o.Timeout)}
 	if bytes.Equal(e.timeout, unanswered(e.interaction)) {
 		e.timeout = []byte{}
 	}
