@@ -72,13 +72,13 @@ func laterLasting(t reflect.Type) lasting {
 	return func(v reflect.Value) bool { return get()(v) }
 }
 
-// lastingTime reports whether a time is decoded as it is: RFC 3339 has neither a
+// lastingTime reports whether a time stays the same: RFC 3339 has neither a
 // monotonic clock nor the name of a zone.
 func lastingTime(t time.Time) bool {
 	return t == t.Round(0) && t.Location() == time.UTC && t.Year() >= 0 && t.Year() <= 9999
 }
 
-// lastingRaw reports whether JSON is encoded as it is.
+// lastingRaw reports whether JSON is encoded unchanged.
 func lastingRaw(raw []byte) bool {
 	return len(raw) <= maxLastingRaw && !slices.ContainsFunc(raw, func(b byte) bool { return b <= ' ' && b != ' ' }) &&
 		string(raw) != "null" && json.Valid(raw) && isCompact(raw)
