@@ -14,7 +14,20 @@ type decoder struct {
 	bridge.Record
 	id     bridge.ID
 	fields map[string]string
-	index  int // of the numbered field that is decoded
+	index  int            // of the numbered field that is decoded
+	known  *bridge.Record // see decodeKnown; may be nil
+}
+
+// interaction decodes the stored text of an interaction, unless it is that of
+// the known record.
+func (d *decoder) interaction(v string) error {
+	d.Stored = v
+	if d.known == nil || d.known.Stored != v {
+		return d.json("interaction", v, &d.Interaction)
+	}
+	d.Interaction = d.known.Interaction
+	d.Interaction.Created, d.Interaction.Deadline = d.Interaction.Stated.Created, d.Interaction.Stated.Deadline
+	return nil
 }
 
 // json decodes a value that nod has encoded. The name of the value, what,
@@ -30,14 +43,10 @@ func decodeOpened(d *decoder, v string) error {
 	if d.fields["cur"] != "" {
 		return nil
 	}
-	d.Stored = v
-	return d.json("interaction", v, &d.Interaction)
+	return d.interaction(v)
 }
 
-func decodeCurrent(d *decoder, v string) error {
-	d.Stored = v
-	return d.json("interaction", v, &d.Interaction)
-}
+func decodeCurrent(d *decoder, v string) error { return d.interaction(v) }
 
 func decodePacked(d *decoder, v string) error {
 	packed := strings.SplitN(v, "|", 4)

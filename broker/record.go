@@ -131,10 +131,16 @@ func lastMember(object []byte, name, absent string) string {
 }
 
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
+	return decodeKnown(id, f, nil)
+}
+
+// decodeKnown is decodeRecord for a record of which an earlier reading may be
+// known. Then they share the interaction, if its text is still the same.
+func decodeKnown(id bridge.ID, f map[string]string, known *bridge.Record) (bridge.Record, error) {
 	if f[fieldOpened] == "" {
 		return bridge.Record{}, bridge.NotFound(id)
 	}
-	d := decoder{id: id, fields: f, Record: bridge.Record{State: bridge.StatePending, Revision: 1}}
+	d := decoder{id: id, fields: f, known: known, Record: bridge.Record{State: bridge.StatePending, Revision: 1}}
 	for _, field := range decoded {
 		if v := f[field.name]; v != "" || field.name == fieldPacked {
 			if err := field.decode(&d, v); err != nil {
@@ -160,11 +166,17 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 }
 
 func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
+	return readKnown(id, fields, nil)
+}
+
+// readKnown is readRecord with an earlier reading of the record, which may be
+// nil; see decodeKnown.
+func readKnown(id bridge.ID, fields *redis.MapStringStringCmd, known *bridge.Record) (bridge.Record, error) {
 	f, err := fields.Result()
 	if err != nil {
 		return bridge.Record{}, unavailable(err)
 	}
-	return decodeRecord(id, f)
+	return decodeKnown(id, f, known)
 }
 
 // data returns v as JSON. It must be one of the plain structs of nod, which

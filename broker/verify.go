@@ -37,6 +37,7 @@ type settled struct {
 }
 
 func (v *verifier) add(s bridge.Settlement) {
+	s.Unless, s.Known = "", nil // it has counted already
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.recent = append(v.recent, &settled{Settlement: s, at: time.Now().Add(verifyAfter)})
