@@ -198,6 +198,9 @@ func (p *pair) vary(o *bridge.Opening) {
 	if p.likely(1) {
 		o.Timeout.State = bridge.StatePending
 	}
+	if p.likely(3) {
+		i.Steps = []bridge.Step{{After: bridge.Duration(time.Second), Remind: true}, {After: bridge.Duration(time.Minute), Remind: true}}
+	}
 	if !p.likely(3) {
 		return
 	}
@@ -206,9 +209,7 @@ func (p *pair) vary(o *bridge.Opening) {
 		i.Join = true
 	case 1:
 		i.Batch = bridge.Duration(time.Minute)
-	case 2:
-		i.Steps = []bridge.Step{{After: bridge.Duration(time.Second), Remind: true}}
-	case 3:
+	case 2, 3:
 		o.Queued = true
 	case 4:
 		o.Response = &bridge.Response{State: bridge.StateDenied, Reason: "no", Digest: i.Digest}
@@ -262,7 +263,8 @@ func (p *pair) mark() {
 	m := marks[p.rand.IntN(len(marks))]
 	if p.likely(2) && id != "" {
 		if r, err := p.full.Load(p.t.Context(), id); err == nil {
-			m = bridge.Mark{Amended: &bridge.Amendment{Interaction: r.Interaction, Expect: r.Amended}}
+			next := time.Duration(p.rand.IntN(3)-1) * time.Second
+			m = bridge.Mark{Amended: &bridge.Amendment{Interaction: r.Interaction, Expect: r.Amended, Step: r.Step + p.rand.IntN(2), Next: next}}
 		}
 	}
 	p.both("a mark", func(s *side) (any, error) {
