@@ -21,14 +21,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	var destination any = ""
-	content := ""
-	if s.Card != nil {
-		destination, content = s.Card.Destination, s.Card.Content
-	}
-	args := []any{
-		string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect), destination, content,
-	}
+	args := settleArgs(oc.core, s, response)
 	verdict, fields, err := oc.settle(ctx, s, args)
 	if err != nil {
 		oc.hub.wake(s.ID, nil) // it may have been settled anyway
@@ -51,7 +44,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	}
 	oc.poke(s.ID.Partition())
 	if verdict == "won" {
-		oc.verifier.add(s)
+		oc.verifier.add(s, fields.Val())
 	}
 	return r, verdict == "won", err
 }
@@ -86,4 +79,16 @@ func (oc *outcomes) settle(
 		return oc.settle(ctx, s, args)
 	}
 	return verdict, fields, err
+}
+
+// settleArgs returns the arguments of settle.lua; its header describes them.
+func settleArgs(c *core, s bridge.Settlement, response []byte) []any {
+	var destination any = ""
+	content := ""
+	if s.Card != nil {
+		destination, content = s.Card.Destination, s.Card.Content
+	}
+	return []any{
+		string(s.ID), string(s.Response.State), response, s.Nonce, c.keys.wake(c.node), expected(s.Expect), destination, content,
+	}
 }

@@ -44,7 +44,7 @@ func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, b
 		result = bridge.BallotDecided
 	}
 	if rec, err = readRecord(v.ID, fields); err == nil && result == bridge.BallotDecided && rec.Response != nil {
-		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
+		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce}, fields.Val())
 	}
 	return rec, result, err
 }

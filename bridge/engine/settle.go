@@ -140,7 +140,7 @@ func (s *settler) settleOne(
 		if on != nil {
 			t.Card, t.Unless = &on.card, on.readOnly
 		}
-			var won bool
+		var won bool
 		got, won, err = s.outcomes.Settle(ctx, t)
 		if won {
 			result = bridge.BallotDecided
