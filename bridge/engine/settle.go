@@ -116,7 +116,7 @@ func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *spot) (*b
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
 }
 
-// recalled is what the store checks for a decision on a card that was not read
+// recalled holds what the store checks for a decision on a card that was not read
 // for it.
 type recalled struct {
 	card     bridge.Shown
