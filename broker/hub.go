@@ -15,11 +15,6 @@ import (
 const (
 	catchUpEvery = 250 * time.Millisecond // interval of reading the event streams while callers wait
 	catchUpBatch = 500
-	// recheckEvery is the interval of reading the state of every waiter's
-	// interaction, as a last resort. It grows with each recheckMany of them.
-	recheckEvery = 30 * time.Second
-	recheckMany  = 100_000
-	recheckBatch = 500
 	beatEvery    = 3 * time.Second
 	aliveFor     = 10 * time.Second // how long the waiters of a daemon count after its last beat
 	leaveTimeout = time.Second
@@ -36,9 +31,13 @@ type hub struct {
 	over   chan []ended    // interactions that this process has expired
 	done   sync.WaitGroup
 
+	missed chan struct{} // receives when wake-ups may have been missed
+
 	mu      sync.Mutex
 	closed  bool
-	waiters map[bridge.ID][]waiter
+	waiters map[bridge.ID]*waited
+	order   []*waited // all of waiters, as the sweep reads them
+	swept   int       // those of order that the sweep has still to read
 	// reserved holds the waiters of callers that have opened an interaction and
 	// are about to wait for it.
 	reserved map[bridge.ID]reservation
@@ -47,6 +46,13 @@ type hub struct {
 	since map[int]string
 	count map[int]int       // waiters by partition
 	beat  map[int]time.Time // when the daemon last sent a beat in a partition
+}
+
+// waited is an interaction that callers of this process wait for.
+type waited struct {
+	id      bridge.ID
+	waiters []waiter
+	at      int // its index in hub.order
 }
 
 // waiter receives the record of an interaction once it is resolved, or nil if
@@ -61,8 +67,8 @@ type reservation struct {
 
 func newHub(c *core) *hub {
 	return &hub{
-		core: c, over: make(chan []ended, overWaiting),
-		waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{},
+		core: c, over: make(chan []ended, overWaiting), missed: make(chan struct{}, 1),
+		waiters: map[bridge.ID]*waited{}, reserved: map[bridge.ID]reservation{},
 		since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{},
 	}
 }
@@ -74,6 +80,7 @@ func (h *hub) start(v *verifier) {
 	h.cancel, h.ended = cancel, ctx.Done()
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
+	h.done.Go(func() { h.sweep(ctx) })
 	for range overReaders {
 		h.done.Go(func() { h.tellOver(ctx) })
 	}
@@ -151,7 +158,12 @@ func (h *hub) abandoned(ctx context.Context) {
 // add adds a waiter. The caller must hold h.mu.
 func (h *hub) add(id bridge.ID) (waiter, func() bool) {
 	ch := make(waiter, 1)
-	h.waiters[id] = append(h.waiters[id], ch)
+	a := h.waiters[id]
+	if a == nil {
+		a = &waited{id: id, at: len(h.order)}
+		h.waiters[id], h.order = a, append(h.order, a)
+	}
+	a.waiters = append(a.waiters, ch)
 	h.count[id.Partition()]++
 	return ch, func() bool { return h.remove(id, ch) }
 }
@@ -160,18 +172,29 @@ func (h *hub) remove(id bridge.ID, ch waiter) bool {
 	p := id.Partition()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	rest := slices.DeleteFunc(h.waiters[id], func(w waiter) bool { return w == ch })
-	if len(rest) > 0 {
-		h.waiters[id] = rest
-	} else {
-		delete(h.waiters, id)
+	a := h.waiters[id]
+	a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool { return w == ch })
+	if len(a.waiters) == 0 {
+		h.forget(a)
 	}
 	if h.count[p]--; h.count[p] == 0 {
 		delete(h.count, p)
 		delete(h.since, p)
 		delete(h.beat, p)
 	}
-	return len(rest) == 0
+	return len(a.waiters) == 0
+}
+
+// forget removes an interaction without waiters. The caller must hold h.mu. The
+// sweep reads h.order from its end, so what moves from there to the free place
+// was read before: no interaction is skipped.
+func (h *hub) forget(a *waited) {
+	delete(h.waiters, a.id)
+	last := len(h.order) - 1
+	moved := h.order[last]
+	h.order[a.at], moved.at = moved, a.at
+	h.order[last] = nil
+	h.order = h.order[:last]
 }
 
 // beats reports whether a beat is due in a partition. If so, the caller must
@@ -247,7 +270,7 @@ func (h *hub) awaited(ids []string) []bool {
 	defer h.mu.Unlock()
 	out := make([]bool, len(ids))
 	for n, id := range ids {
-		out[n] = len(h.waiters[bridge.ID(id)]) > 0
+		out[n] = h.waiters[bridge.ID(id)] != nil
 	}
 	return out
 }
@@ -257,7 +280,9 @@ func (h *hub) awaited(ids []string) []bool {
 func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	wake(h.waiters[id], rec)
+	if a := h.waiters[id]; a != nil {
+		wake(a.waiters, rec)
+	}
 }
 
 func wake(waiters []waiter, rec *bridge.Record) {
@@ -272,8 +297,8 @@ func wake(waiters []waiter, rec *bridge.Record) {
 func (h *hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, waiters := range h.waiters {
-		wake(waiters, nil)
+	for _, a := range h.order {
+		wake(a.waiters, nil)
 	}
 }
 
@@ -294,90 +319,7 @@ func (h *hub) listen(ctx context.Context) {
 			if msg, isMessage := m.(*redis.Message); isMessage {
 				h.wake(bridge.ID(msg.Payload), nil)
 			} else {
-				h.recheck(ctx)
-			}
-		}
-	}
-}
-
-// catchUp reads the event streams of the partitions that have waiters.
-func (h *hub) catchUp(ctx context.Context) {
-	last, beat := time.Now(), time.Now()
-	for bridge.Pause(ctx, catchUpEvery) {
-		h.mu.Lock()
-		since := make(map[int]string, len(h.since))
-		for p, at := range h.since {
-			since[p] = at
-		}
-		waiting := len(h.waiters)
-		h.mu.Unlock()
-		for p, at := range since {
-			h.readEvents(ctx, p, at)
-		}
-		if time.Since(beat) > beatEvery {
-			beat = time.Now()
-			h.beatAll(ctx, since)
-			h.abandoned(ctx)
-		}
-		if time.Since(last) > recheckEvery*time.Duration(1+waiting/recheckMany) {
-			last = time.Now()
-			h.recheck(ctx)
-		}
-	}
-}
-
-// beatAll sends a beat in each of the partitions.
-func (h *hub) beatAll(ctx context.Context, partitions map[int]string) {
-	for p := range partitions {
-		keys := []string{h.keys.nodes(p)}
-		err := h.run(ctx, p, h.scripts.beat, keys, h.keys.wake(h.node), aliveFor.Milliseconds()).Err()
-		if err != nil {
-			h.log.Debug("beat not stored", "error", err)
-		}
-	}
-}
-
-func (h *hub) readEvents(ctx context.Context, partition int, at string) {
-	msgs, err := h.client.XRangeN(ctx, h.keys.events(partition), "("+at, "+", catchUpBatch).Result()
-	if err != nil || len(msgs) == 0 {
-		return // the next tick retries
-	}
-	for _, m := range msgs {
-		if t := m.Values["t"]; t == string(bridge.EventResponse) || t == string(bridge.EventQueued) {
-			h.wake(bridge.ID(m.Values["i"].(string)), nil)
-		}
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.since[partition] == at {
-		h.since[partition] = msgs[len(msgs)-1].ID
-	}
-}
-
-// recheck reads the state of everything that callers wait for, and wakes the
-// callers whose interaction is no longer pending.
-func (h *hub) recheck(ctx context.Context) {
-	h.mu.Lock()
-	ids := make([]bridge.ID, 0, len(h.waiters))
-	for id := range h.waiters {
-		ids = append(ids, id)
-	}
-	h.mu.Unlock()
-	for len(ids) > 0 {
-		batch := ids[:min(recheckBatch, len(ids))]
-		ids = ids[len(batch):]
-		states := make([]*redis.SliceCmd, len(batch))
-		// A command that failed counts as "not pending": its waiters read the
-		// record themselves.
-		_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for n, id := range batch {
-				states[n] = p.HMGet(ctx, h.keys.record(id), fieldState, fieldQueued, fieldPacked)
-			}
-			return nil
-		})
-		for n, id := range batch {
-			if f := states[n].Val(); len(f) < 3 || f[0] != nil || f[1] != nil || f[2] == nil {
-				h.wake(id, nil)
+				h.miss()
 			}
 		}
 	}

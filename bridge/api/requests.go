@@ -31,9 +31,12 @@ type (
 	sessions  struct{ shared } // what belongs to a session, and to a channel
 	exchanges struct{ shared } // formats of other systems
 	standing  struct{ shared } // grants and linked accounts
-	streams   struct{ shared } // events and WebSockets
 	evidence  struct{ shared } // the audit log and public keys
-	status    struct {
+	streams   struct {         // events and WebSockets
+		shared
+		attended *attended
+	}
+	status struct {
 		shared
 		keysOK func() bridge.Health
 	}

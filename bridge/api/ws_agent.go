@@ -93,7 +93,10 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		return nil // text without widgets contains no requests
 	}
 	session, _ := c.state()
-	opts := options{session: f.sessionOr(session), route: f.Route, timeout: f.Timeout, onTimeout: f.OnTimeout, cancelOnDisconnect: f.CancelOnDisconnect, oneAtATime: f.OneAtATime}
+	opts := options{
+		session: f.sessionOr(session), route: f.Route, timeout: f.Timeout, grace: f.Grace, onTimeout: f.OnTimeout,
+		cancelOnDisconnect: f.CancelOnDisconnect, oneAtATime: f.OneAtATime,
+	}
 	if len(c.slots)+len(t.Exchanges) > wsAtOnce { // safe because only this goroutine fills slots
 		return bridge.Errorf(bridge.CodeRateLimited, "too many pending requests on this connection (at most %d)", wsAtOnce).WithHint("open another connection, or wait for a response")
 	}
@@ -155,9 +158,7 @@ type wsAwaited struct {
 func (a *wsAwaited) run(ctx context.Context) {
 	defer func() { <-a.c.slots }()
 	if a.cancels {
-		waiting, stop := context.WithCancel(ctx)
-		defer stop()
-		go a.c.attend(waiting, a.session)
+		defer a.c.s.attended.enter(a.session)()
 	}
 	final, err := a.c.s.engine.Await(ctx, a.id)
 	a.respond(ctx, final, err)
@@ -184,14 +185,6 @@ func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error
 		a.c.fail(ctx, a.named, ended(err))
 	} else if a.c.answer(ctx, a.frame, v) {
 		a.c.s.noteDelivered(ctx, *final)
-	}
-}
-
-// attend checks until ctx ends whether someone can still answer, because a front
-// end whose daemon was killed cannot report that it left.
-func (c *wsConn) attend(ctx context.Context, session string) {
-	for bridge.Pause(ctx, bridge.PresenceTTL/2) {
-		c.s.releaseUnattended(ctx, session)
 	}
 }
 
