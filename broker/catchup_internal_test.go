@@ -19,7 +19,9 @@ func hubOf(h *hub, n int) (ids []bridge.ID, leave map[bridge.ID]func() bool) {
 	for range n {
 		id := newID()
 		ids = append(ids, id)
-		_, leave[id], _ = h.enter(id)
+		ch := make(sleeper, 1)
+		h.enter(id, ch)
+		leave[id] = func() bool { return h.remove(id, ch) }
 	}
 	return ids, leave
 }
@@ -100,9 +102,10 @@ func TestSweep(t *testing.T) {
 	pending, over, gone := s.stored(t), s.stored(t), newID()
 	s.server.HSet(s.core.keys.record(over), fieldState, string(bridge.StateApproved))
 	h := s.hub
-	woken := map[bridge.ID]waiter{}
+	woken := map[bridge.ID]sleeper{}
 	for _, id := range []bridge.ID{pending, over, gone} {
-		woken[id], _, _ = h.enter(id)
+		woken[id] = make(sleeper, 1)
+		h.enter(id, woken[id])
 	}
 	down.Store(true)
 	h.round(t.Context())

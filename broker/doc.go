@@ -13,7 +13,8 @@
 //	             named plain do the usual case with few commands
 //	history.go   lists of ended requests, from the event streams
 //	open.go, settle.go, mark.go, vote.go    the callers of the scripts
-//	hub.go, await.go, catchup.go            callers that wait
+//	hub.go, await.go, deferred.go           callers that wait
+//	catchup.go                              events and states that they missed
 //	outbox.go, deadlines.go                 jobs and deadlines
 //	line.go, turns.go                       the order and the pace of messages
 //

@@ -55,14 +55,23 @@ type waited struct {
 	at      int // its index in hub.order
 }
 
-// waiter receives the record of an interaction once it is resolved, or nil if
-// the caller has to read it.
-type waiter chan *bridge.Record
+// waiter is told the record of an interaction once it is resolved, or nil if the
+// caller has to read it. It does not block, and does not use the hub.
+type waiter interface{ wake(*bridge.Record) }
+
+// sleeper is the waiter of a goroutine. It holds one wake-up.
+type sleeper chan *bridge.Record
+
+func (s sleeper) wake(rec *bridge.Record) {
+	select {
+	case s <- rec:
+	default:
+	}
+}
 
 type reservation struct {
-	waiter
-	leave func() bool
-	at    time.Time
+	sleeper
+	at time.Time
 }
 
 func newHub(c *core) *hub {
@@ -106,26 +115,34 @@ func (h *hub) isClosed() bool {
 	return h.closed
 }
 
-// enter adds a waiter, or takes the one that the opening reserved, which is
-// already registered. The returned function removes it and reports whether it
-// was the last one for the interaction.
-func (h *hub) enter(id bridge.ID) (ch waiter, leave func() bool, registered bool) {
+// enter adds a waiter. It reports whether the waiter takes the place of the one
+// that the opening reserved, which is already registered.
+func (h *hub) enter(id bridge.ID, w waiter) (registered bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if r, ok := h.reserved[id]; ok {
-		delete(h.reserved, id)
-		return r.waiter, r.leave, true
+	r, ok := h.reserved[id]
+	if !ok {
+		h.add(id, w)
+		return false
 	}
-	ch, leave = h.add(id)
-	return ch, leave, false
+	delete(h.reserved, id)
+	all := h.waiters[id].waiters
+	all[slices.Index(all, waiter(r.sleeper))] = w
+	select {
+	case rec := <-r.sleeper:
+		w.wake(rec)
+	default:
+	}
+	return true
 }
 
 // reserve adds the waiter of a caller that opens an interaction to wait for it.
 func (h *hub) reserve(id bridge.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ch, leave := h.add(id)
-	h.reserved[id] = reservation{ch, leave, time.Now()}
+	r := reservation{make(sleeper, 1), time.Now()}
+	h.add(id, r.sleeper)
+	h.reserved[id] = r
 }
 
 // drop removes a reserved waiter unless its caller waits. It reports whether
@@ -135,7 +152,7 @@ func (h *hub) drop(id bridge.ID) bool {
 	r, ok := h.reserved[id]
 	delete(h.reserved, id)
 	h.mu.Unlock()
-	return ok && r.leave()
+	return ok && h.remove(id, r.sleeper)
 }
 
 // abandoned removes the reserved waiters whose callers did not start to wait.
@@ -156,24 +173,24 @@ func (h *hub) abandoned(ctx context.Context) {
 }
 
 // add adds a waiter. The caller must hold h.mu.
-func (h *hub) add(id bridge.ID) (waiter, func() bool) {
-	ch := make(waiter, 1)
+func (h *hub) add(id bridge.ID, w waiter) {
 	a := h.waiters[id]
 	if a == nil {
 		a = &waited{id: id, at: len(h.order)}
 		h.waiters[id], h.order = a, append(h.order, a)
 	}
-	a.waiters = append(a.waiters, ch)
+	a.waiters = append(a.waiters, w)
 	h.count[id.Partition()]++
-	return ch, func() bool { return h.remove(id, ch) }
 }
 
-func (h *hub) remove(id bridge.ID, ch waiter) bool {
+// remove removes a waiter, and reports whether it was the last one for the
+// interaction.
+func (h *hub) remove(id bridge.ID, w waiter) bool {
 	p := id.Partition()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a := h.waiters[id]
-	a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool { return w == ch })
+	a.waiters = slices.DeleteFunc(a.waiters, func(o waiter) bool { return o == w })
 	if len(a.waiters) == 0 {
 		h.forget(a)
 	}
@@ -281,16 +298,13 @@ func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a := h.waiters[id]; a != nil {
-		wake(a.waiters, rec)
+		a.wake(rec)
 	}
 }
 
-func wake(waiters []waiter, rec *bridge.Record) {
-	for _, ch := range waiters {
-		select {
-		case ch <- rec:
-		default:
-		}
+func (a *waited) wake(rec *bridge.Record) {
+	for _, w := range a.waiters {
+		w.wake(rec)
 	}
 }
 
@@ -298,7 +312,7 @@ func (h *hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, a := range h.order {
-		wake(a.waiters, nil)
+		a.wake(nil)
 	}
 }
 

@@ -140,7 +140,7 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 		c: c, id: rec.Interaction.ID, session: rec.Interaction.Session, cancels: rec.Interaction.CancelOnDisconnect,
 		frame: frame{Type: f.Type, ID: f.ID}, named: named, encode: encode,
 	}
-	c.work.Go(func() { a.run(ctx) })
+	a.run(ctx)
 }
 
 // wsAwaited is a frame that waits. It holds neither the frame nor the record.
@@ -154,20 +154,23 @@ type wsAwaited struct {
 	encode  func(bridge.Record) (any, error)
 }
 
-// run waits and responds.
+// run waits without a goroutine, and then responds.
 func (a *wsAwaited) run(ctx context.Context) {
-	defer func() { <-a.c.slots }()
+	leave := func() {}
 	if a.cancels {
-		defer a.c.s.attended.enter(a.session)()
+		leave = a.c.s.attended.enter(a.session)
 	}
-	final, err := a.c.s.engine.Await(ctx, a.id)
-	a.respond(ctx, final, err)
+	a.c.work.Add(1)
+	a.c.s.engine.AwaitThen(ctx, a.id, func(result bridge.Awaited) {
+		defer a.c.work.Done()
+		defer func() { <-a.c.slots }()
+		defer leave()
+		final, err := result()
+		a.respond(ctx, final, err)
+	})
 }
 
-// respond responds with the result of the wait. It is not inlined, so that
-// callers that wait do not hold its copies of the record.
-//
-//go:noinline
+// respond responds with the result of the wait.
 func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error) {
 	switch {
 	case ctx.Err() != nil:
