@@ -113,11 +113,12 @@ func (c *parked) end() {
 	defer c.s.parked.Done()
 	defer conn.Close()
 	defer c.gone()
-	if c.panicked != nil {
-		c.s.log.Error("a waiting call panicked", "method", c.method, "path", c.path, "panic", fmt.Sprint(c.panicked))
-		return
-	}
-	if c.answer != nil {
+	defer func() {
+		if c.panicked = cmp.Or(recover(), c.panicked); c.panicked != nil { // as net/http does
+			c.s.log.Error("a waiting call panicked", "method", c.method, "path", c.path, "panic", fmt.Sprint(c.panicked))
+		}
+	}()
+	if c.panicked == nil && c.answer != nil {
 		c.respond(conn)
 	}
 }
@@ -148,30 +149,37 @@ func (c *parked) park(w http.ResponseWriter, follows func() bool) bool {
 	if c.over {
 		return false
 	}
+	// A Shutdown of the server no longer waits for the connection once it is taken
+	// over, so that it must be counted before.
+	c.s.parked.Add(1)
 	conn, buffers, err := http.NewResponseController(w).Hijack()
 	if err != nil {
+		c.s.parked.Done()
 		return false
 	}
 	follows() // the context of the request ends with its handler
-	c.s.parked.Add(1)
-	c.conn = conn
-	if c.more = buffers.Reader.Buffered() > 0; !c.more {
-		go c.listen(conn)
-	}
+	c.conn, c.more = conn, buffers.Reader.Buffered() > 0
+	go c.listen(conn)
 	return true
 }
 
-// listen notices that the caller has disconnected. A caller that sends another
-// request before it has its response has to send it again on a new connection.
+// listen notices that the caller has disconnected. It drops what the caller sends
+// in the meantime: a caller that sends another request before it has its response
+// has to send it again on a new connection. A caller that sends too much counts
+// as disconnected.
 func (c *parked) listen(conn net.Conn) {
-	var b [1]byte
-	if _, err := conn.Read(b[:]); err != nil {
-		c.gone()
-		return
+	var b [64]byte
+	for rest := maxBody; rest > 0; {
+		n, err := conn.Read(b[:])
+		if err != nil {
+			break
+		}
+		rest -= n
+		c.mu.Lock()
+		c.more = true
+		c.mu.Unlock()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.more = true
+	c.gone()
 }
 
 // parkedWriter is the http.ResponseWriter of a parked call. It sends the whole
