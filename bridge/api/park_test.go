@@ -98,7 +98,7 @@ func TestParked(t *testing.T) {
 }
 
 // TestParkedHostile checks that a parked call ends with its connection, whatever
-// its caller has sent after the request, and that nothing of it is taken for a
+// its caller has sent after the request, and that no part of it is taken for a
 // request.
 func TestParkedHostile(t *testing.T) {
 	t.Parallel()
