@@ -126,7 +126,8 @@ func (s *side) stored(t *testing.T) bridge.ID {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	o := bridge.Opening{Interaction: bridge.Interaction{
-		ID: newID(), Agent: "ci", Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: "May I?", Approval: &bridge.Approval{Tool: "bash"}},
+		ID: newID(), Agent: "ci",
+		Ask:      bridge.Ask{Kind: bridge.KindApproval, Prompt: "May I?", Approval: &bridge.Approval{Tool: "bash"}},
 		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Hour)},
 	}}
 	if _, _, err := s.Open(t.Context(), o); err != nil {

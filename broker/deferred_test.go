@@ -124,7 +124,8 @@ func TestAwaitThenHasNoGoroutine(t *testing.T) { //nolint:paralleltest // it cou
 		}
 		all = append(all, awaitThen(ctx, b, o.Interaction.ID))
 	}
-	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before+callers/10; time.Sleep(10 * time.Millisecond) {
+	end := time.Now().Add(5 * time.Second)
+	for ; runtime.NumGoroutine() > before+callers/10; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d callers take %d goroutines", callers, runtime.NumGoroutine()-before)
 		}

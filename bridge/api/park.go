@@ -62,7 +62,8 @@ type parked struct {
 // returns at once, and calls done exactly once, on another goroutine, with a
 // function that prepares the answer.
 func (s shared) wait(
-	w http.ResponseWriter, r *http.Request, wait time.Duration, work func(here, wait context.Context, done func(func() answer)),
+	w http.ResponseWriter, r *http.Request, wait time.Duration,
+	work func(here, wait context.Context, done func(func() answer)),
 ) error {
 	requestRead(w)
 	c := &parked{s: s, method: r.Method, path: r.URL.Path, header: w.Header(), done: make(chan struct{})}

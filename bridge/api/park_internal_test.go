@@ -21,7 +21,8 @@ type parking struct {
 func newParking(t *testing.T) *parking {
 	t.Helper()
 	p := &parking{answers: make(chan answer)}
-	p.shared = shared{parked: new(sync.WaitGroup), redact: func(s string) string { return s }, log: slog.New(slog.DiscardHandler)}
+	p.parked, p.log = new(sync.WaitGroup), slog.New(slog.DiscardHandler)
+	p.redact = func(s string) string { return s }
 	p.closing, p.close = context.WithCancel(t.Context())
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = p.wait(w, r, time.Minute, func(_, wait context.Context, done func(func() answer)) {

@@ -106,7 +106,8 @@ func TestParkedHostile(t *testing.T) {
 	_, router := description(t)
 	d := described{t, s.URL, router, map[string]bool{}}
 	const cancels = `"cancel_on_disconnect":true,`
-	smuggled := "POST /v1/sessions/victim/cancel HTTP/1.1\r\nHost: nod\r\nAuthorization: Bearer agent\r\nContent-Length: 0\r\n\r\n"
+	const smuggled = "POST /v1/sessions/victim/cancel HTTP/1.1\r\nHost: nod\r\n" +
+		"Authorization: Bearer agent\r\nContent-Length: 0\r\n\r\n"
 	conns := map[string]net.Conn{}
 	for name, rest := range map[string]string{"early": smuggled, "late": "", "flood": "", "half": ""} {
 		c := connect(t, s.URL)
@@ -156,8 +157,8 @@ func TestParkedVersions(t *testing.T) {
 	t.Cleanup(secure.Close)
 	_, router := description(t)
 	d := described{t, s.URL, router, map[string]bool{}}
-	over, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext( //nolint:gosec // a server of the test
-		t.Context(), "tcp", strings.TrimPrefix(secure.URL, "https://"))
+	own := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // a server of the test
+	over, err := (&tls.Dialer{Config: own}).DialContext(t.Context(), "tcp", strings.TrimPrefix(secure.URL, "https://"))
 	if err != nil {
 		t.Fatal(err)
 	}
