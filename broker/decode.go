@@ -62,9 +62,11 @@ func decodeState(d *decoder, v string) error {
 }
 
 func decodeResponse(d *decoder, v string) error {
-	d.Response = &bridge.Response{}
-	if err := d.json("response", v, d.Response); err != nil {
-		return err
+	if d.Response = usualTimeout(v); d.Response == nil {
+		d.Response = &bridge.Response{}
+		if err := d.json("response", v, d.Response); err != nil {
+			return err
+		}
 	}
 	if d.Response.Proof == "" {
 		d.Response.At = millis(d.fields["at"]) // a signed time must not change
@@ -125,7 +127,7 @@ func decodeStep(d *decoder, v string) error {
 
 func decodeReminders(d *decoder, v string) error {
 	if n, err := strconv.Atoi(v); err == nil && n > 0 {
-		d.Reminders = make([]bridge.Reminder, n)
+		d.Reminders = make([]bridge.Reminder, min(n, len(d.fields))) // each has a field
 	}
 	return nil
 }

@@ -97,10 +97,10 @@ func TestParked(t *testing.T) {
 	}
 }
 
-// TestParkedHostile checks that a parked call ends with its connection, whatever
+// TestParkedCallersLeave checks that a parked call ends with its connection, whatever
 // its caller has sent after the request, and that no part of it is taken for a
 // request.
-func TestParkedHostile(t *testing.T) {
+func TestParkedCallersLeave(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	_, router := description(t)
