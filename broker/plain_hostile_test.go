@@ -107,7 +107,7 @@ func (d *duel) both(what string, do func(*Broker) (any, error)) {
 	if diff := cmp.Diff(run(d.full.Broker), run(d.plain.Broker)); diff != "" {
 		d.t.Fatalf("%s returns something else with the short scripts (-full +short):\n%s", what, diff)
 	}
-	if diff := cmp.Diff(content(d.t, d.full.client), content(d.t, d.plain.client)); diff != "" {
+	if diff := cmp.Diff(content(d.t, d.full.client), content(d.t, d.plain.client), sameLife); diff != "" {
 		d.t.Fatalf("%s stores something else with the short scripts (-full +short):\n%s", what, diff)
 	}
 }
