@@ -147,6 +147,7 @@ func inbound(ctx context.Context, b *harness) ([]figures, error) {
 		return nil, err
 	}
 	var acks, settles []float64
+	var used time.Duration
 	for end := time.Now().Add(2 * b.span); time.Now().Before(end); {
 		body, err := s.clickBody(ctx)
 		if err != nil {
@@ -156,9 +157,10 @@ func inbound(ctx context.Context, b *harness) ([]figures, error) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		sandbox.SignSlack(r.Header, sandbox.SlackSigningSecret, time.Now(), []byte(body))
 		w := httptest.NewRecorder()
-		began := time.Now()
+		before, began := cpuTime(), time.Now()
 		s.ServeHTTP(w, r)
 		acks = append(acks, float64(time.Since(began).Microseconds()))
+		used += cpuTime() - before
 		if w.Code != http.StatusOK {
 			return nil, bridge.Errorf(bridge.CodeInternal, "the callback got status %d", w.Code)
 		}
@@ -176,6 +178,7 @@ func inbound(ctx context.Context, b *harness) ([]figures, error) {
 		}
 		settles = append(settles, float64(time.Since(began).Microseconds()))
 	}
+	b.processCost(0, "callback", used, len(acks))
 	return []figures{{median(acks), median(settles)}}, nil
 }
 

@@ -24,12 +24,14 @@ func peerMeasures() []measure {
 			if err != nil {
 				return nil, err
 			}
+			b.keepCost(0)
 			other, err := b.peer(ctx, "-peer", peer, "-callers", strconv.Itoa(callers))
 			return []figures{{value, other}}, err
 		}}
 	}
 	return []measure{
 		cycles("asynq doing the whole job, polling every 5 ms", "asynq", queueCallers, 2),
+		cycles("asynq doing the whole job, polling every 5 ms", "asynq", 1024, 2),
 		cycles("NATS JetStream KV, flushed each second", "nats", queueCallers, 0.8),
 		cycles("NATS JetStream KV, flushed each second", "nats", 1024, 0.6),
 		{rows: []row{{"cycles, each write flushed, 64 callers", "1/s", "NATS JetStream KV, each write flushed", 2, false}}, run: flushedCycles},
@@ -49,6 +51,7 @@ func cyclesOfService(against, peer string, goal float64) measure {
 		if err != nil {
 			return nil, err
 		}
+		b.keepCost(0)
 		other, err := b.peer(ctx, "-peer", peer, "-callers", strconv.Itoa(httpCallers))
 		return []figures{{value, other}}, err
 	}}
@@ -61,6 +64,7 @@ func flushedCycles(ctx context.Context, b *harness) ([]figures, error) {
 		if err != nil {
 			return nil, err
 		}
+		b.keepCost(0)
 		other, err := b.peer(ctx, "-peer", "nats", "-always")
 		return []figures{{value, other}}, err
 	}, "--appendfsync", "always")
@@ -82,6 +86,7 @@ func peerExpiry(ctx context.Context, b *harness) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.keepCost(0)
 	other, err := b.peer(ctx, "-peer", "postgres", "-timeouts", strconv.Itoa(n))
 	return []figures{{last, other}}, err
 }

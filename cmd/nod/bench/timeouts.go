@@ -45,9 +45,11 @@ func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.keepCost(0)
 	all := time.Now().Add(time.Duration(b.pending) * time.Second / openRate).Add(time.Second)
 	stopOthers := b.alongside(ctx, all)
 	_, last, err := b.expire(ctx, b.pending, func() time.Time { return all })
+	b.keepCost(1)
 	slowest, failed := stopOthers(all.Add(time.Duration(last * float64(time.Second))))
 	return []figures{{late, mostLate}, {last, mostAtOnce}, {slowest, mostOther}}, errors.Join(err, failed)
 }
@@ -138,6 +140,7 @@ func (b *harness) expire(ctx context.Context, n int, deadline func() time.Time) 
 	if err != nil {
 		return 0, 0, err
 	}
+	used := b.spentNow(ctx)
 	var late []float64
 	for range n {
 		select {
@@ -150,6 +153,7 @@ func (b *harness) expire(ctx context.Context, n int, deadline func() time.Time) 
 			return 0, 0, bridge.Errorf(bridge.CodeInternal, "%d of %d requests have not ended", n-len(late), n)
 		}
 	}
+	b.costSince(ctx, used, "timeout", n)
 	ends := make(map[bridge.ID]int, n)
 	for cursor := ""; ; {
 		events, next, err := b.store.Events(ctx, cursor, bridge.EventFilter{})
