@@ -71,6 +71,9 @@ type Pace struct {
 	Channel []bridge.Limit
 	// All has the limits of all channels together.
 	All []bridge.Limit
+	// Wide means that a platform that refuses a call refuses those to all
+	// channels, even if only one has too many.
+	Wide bool
 	// Off means that only the holds of the platform apply.
 	Off bool
 	Log *slog.Logger
@@ -129,7 +132,7 @@ func (p *Pacer) Do(ctx context.Context, channel string, turn Turn, call func() e
 	limited, ok := errors.AsType[*bridge.Error](err)
 	if ok && limited.Code == bridge.CodeRateLimited && !errors.Is(err, bridge.ErrPaced) {
 		limit := 0
-		if errors.Is(err, ErrAllChannels) {
+		if p.o.Wide || errors.Is(err, ErrAllChannels) {
 			limit = len(p.o.Channel)
 		}
 		p.hold(ctx, c, limit, cmp.Or(limited.RetryAfter, unnamedHold))

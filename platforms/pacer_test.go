@@ -104,6 +104,13 @@ func TestPacerHolds(t *testing.T) {
 		}
 	}
 	store := &turns{}
+	wide := paced(store, false)
+	wide.o.Wide = true
+	if err := wide.Do(t.Context(), "C", Turn{Key: "k"}, func() error { return limited }); !errors.Is(err, limited) ||
+		fmt.Sprint(store.holds) != `[all "k" 7s]` {
+		t.Errorf("limited in all by the platform: the holds are %s, %v", store.holds, err)
+	}
+	store = &turns{}
 	paced(store, false).Hold(t.Context(), "C", time.Minute)
 	if got := fmt.Sprint(store.holds); got != `[post C "" 1m0s]` {
 		t.Errorf("the holds are %s", got)
