@@ -81,8 +81,11 @@ func peerExpiry(ctx context.Context, b *harness) ([]figures, error) {
 		_ = e.Run(run) // it ends with run
 	}()
 	defer func() { stop(); <-ended }()
-	due := time.Now().Add(time.Duration(n) * time.Second / openRate).Add(time.Second)
-	_, last, err := b.expire(ctx, n, func() time.Time { return due })
+	last := 0.0
+	err := inTime(n, func(first time.Time) (err error) {
+		_, last, err = b.expire(ctx, n, first, 0)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
