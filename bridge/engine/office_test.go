@@ -15,8 +15,9 @@ import (
 type chat struct {
 	mu       sync.Mutex
 	name     string
-	errs     []error // of the next calls; if empty, they succeed
-	parts    int     // sent before each post
+	errs     []error       // of the next calls; if empty, they succeed
+	parts    int           // sent before each post
+	takes    time.Duration // for each post
 	health   bridge.Health
 	posts    []bridge.Destination
 	views    []bridge.View // posted and updated
@@ -54,6 +55,7 @@ func (c *chat) fails() error {
 func (c *chat) Post(
 	ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts,
 ) (bridge.MessageRef, error) {
+	time.Sleep(c.takes)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent = append(c.sent, slices.Clone(parts.Sent()))
