@@ -50,7 +50,8 @@ func TestPacer(t *testing.T) {
 		t.Fatalf("it asked for %+v", c)
 	}
 	each, all := c.Limits[0], c.Limits[1]
-	if each.Line != "post C" || each.Calls != 5 || each.Margin != 100*time.Millisecond || all.Line != "all" {
+	if each.Line != "post C" || each.Calls != 5 || each.Margin != 100*time.Millisecond ||
+		all.Line != "all" || all.Margin != 50*time.Millisecond {
 		t.Errorf("it asked for %+v", c.Limits)
 	}
 	store.delay = 9 * time.Second
