@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -24,7 +25,6 @@ const (
 	aliveFor     = 10 * time.Second // how long the waiters of a daemon count after its last beat
 	leaveTimeout = time.Second
 	overWaiting  = 16               // batches
-	overReaders  = 2                // goroutines that decode records at once
 	reservedFor  = 10 * time.Second // how long a caller may take from opening to waiting
 )
 
@@ -74,7 +74,7 @@ func (h *hub) start(v *verifier) {
 	h.cancel, h.ended = cancel, ctx.Done()
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
-	for range overReaders {
+	for range overReaders() {
 		h.done.Go(func() { h.tellOver(ctx) })
 	}
 	h.done.Go(func() { v.run(ctx) })
@@ -214,6 +214,11 @@ func (h *hub) tell(ctx context.Context, over []ended) {
 	case <-h.ended:
 	}
 }
+
+// overReaders returns how many goroutines decode records at once. They leave half
+// of the processors to the calls of others: a process whose processors are all busy
+// notices the replies of Redis only every 10 ms.
+func overReaders() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 func (h *hub) tellOver(ctx context.Context) {
 	for {
