@@ -48,6 +48,26 @@ type Openings interface {
 	// Known reports whether an interaction was opened under an idempotency
 	// key.
 	Known(ctx context.Context, agent, session, key string) (bool, error)
+	// Setting returns what an opening depends on, in one trip.
+	Setting(context.Context, SettingQuery) (Setting, error)
+}
+
+// SettingQuery selects what a Setting holds.
+type SettingQuery struct {
+	Agent, Session string   // the session may be empty
+	Grants         []string // keys
+	Notes          []string // keys
+}
+
+// Setting holds the state on which an opening depends.
+type Setting struct {
+	// Grants holds the unexpired grants under any of the keys, both of the
+	// session and of every session.
+	Grants []Grant
+	// Notes holds the value of each note, or "" if there is none.
+	Notes []string
+	// FrontEnds means that a connected front end of the session can answer.
+	FrontEnds bool
 }
 
 // Records stores interactions and what happened to them.
