@@ -227,18 +227,18 @@ func (h *hub) tellOver(ctx context.Context) {
 			return
 		case over := <-h.over:
 			for _, e := range over {
-				h.wake(e.id, e.read())
+				h.wake(e.id, h.recordOf(e))
 			}
 		}
 	}
 }
 
-// read returns the record, or nil if the caller has to read it.
-func (e ended) read() *bridge.Record {
+// recordOf returns the record, or nil if the caller has to read it.
+func (h *hub) recordOf(e ended) *bridge.Record {
 	if e.record == nil {
 		return nil
 	}
-	rec, err := readRecord(e.id, e.record)
+	rec, err := h.read(e.id, e.record, nil)
 	if err != nil {
 		return nil
 	}
