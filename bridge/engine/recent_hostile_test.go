@@ -80,6 +80,20 @@ func twoDaemons(t *testing.T, s setup) (w *world, other func(*world)) {
 	}
 }
 
+// clickOn clicks a decision on a card in channel C1.
+func clickOn(t *testing.T, here *engine.Engine, who string, card bridge.View, d bridge.Decision, message string) {
+	t.Helper()
+	i := card.Record.Interaction
+	action, question, option := i.DecisionControl(slices.Index(i.Decisions(), d))
+	_, err := here.Click(t.Context(), bridge.Click{
+		Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
+		Ref: bridge.MessageRef{Channel: "C1", Message: message},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestReadOnlyAtOnce checks that nothing is decided after a channel has become
 // read-only on one of two daemons, even by clicks that they received before, on
 // what they remember or read: neither approvals, nor denials, nor votes.
@@ -112,16 +126,8 @@ func TestReadOnlyAtOnce(t *testing.T) {
 				d := []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}[r.IntN(2)]
 				after := time.Duration(r.IntN(12_000)) * time.Microsecond
 				clicks.Go(func() {
-					i := card.Record.Interaction
 					bridge.Pause(t.Context(), after)
-					action, question, option := i.DecisionControl(slices.Index(i.Decisions(), d))
-					_, err := here.Click(t.Context(), bridge.Click{
-						Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
-						Ref: bridge.MessageRef{Channel: "C1", Message: fmt.Sprint(n)},
-					})
-					if err != nil {
-						t.Error(err)
-					}
+					clickOn(t, here, who, card, d, fmt.Sprint(n))
 				})
 			}
 		}
