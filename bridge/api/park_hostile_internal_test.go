@@ -128,3 +128,19 @@ func TestParkedHostile(t *testing.T) {
 	blocked.Close()
 	p.calls.Wait()
 }
+
+// TestWebSocketPanics checks that an answer that panics does not end the process, and
+// that its connection can be used for as many requests as before.
+func TestWebSocketPanics(t *testing.T) {
+	t.Parallel()
+	var logged bytes.Buffer
+	c := &wsConn{slots: make(chan struct{}, 1)}
+	c.s.log = slog.New(slog.NewTextHandler(&logged, nil))
+	c.slots <- struct{}{}
+	a := &wsAwaited{c: c} // without an engine, its wait panics
+	c.work.Go(func() { a.run(t.Context()) })
+	c.work.Wait()
+	if len(c.slots) > 0 || !strings.Contains(logged.String(), "panicked") {
+		t.Errorf("%d slots are taken, logged %q", len(c.slots), logged.String())
+	}
+}

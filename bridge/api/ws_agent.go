@@ -153,6 +153,7 @@ type wsAwaited struct {
 
 // run waits and responds.
 func (a *wsAwaited) run(ctx context.Context) {
+	defer a.c.contain()
 	defer func() { <-a.c.slots }()
 	if a.cancels {
 		waiting, stop := context.WithCancel(ctx)
