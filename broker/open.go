@@ -73,7 +73,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			return bridge.Record{}, false, unavailable(err)
 		}
 		if now != slow {
-			return op.opened(ctx, o, now)
+			return op.opened(ctx, o, e, now)
 		}
 		also = nil
 	}
@@ -120,7 +120,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			rec, err := op.load(ctx, id)
 			return rec, false, err
 		default:
-			return op.opened(ctx, o, reply[2])
+			return op.opened(ctx, o, e, reply[2])
 		}
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "duplicate requests keep changing").
@@ -154,9 +154,10 @@ func reused(id bridge.ID) error {
 
 // opened returns the record of an interaction that was opened at now, in ms. It
 // reads the record only if the opening did more than store its arguments.
-func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
+func (op *openings) opened(ctx context.Context, o bridge.Opening, e encoded, now string) (bridge.Record, bool, error) {
 	op.poke(o.Interaction.ID.Partition())
 	i := o.Interaction
+	op.remembered.add(i, e.interaction)
 	if o.Awaited {
 		op.hub.follow(i.ID.Partition(), now)
 	}
@@ -190,16 +191,12 @@ func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error)
 // openArgs returns the arguments of open.lua; its header describes them.
 func (op *openings) openArgs(o bridge.Opening, e encoded, join string, first bridge.ID) []any {
 	i := o.Interaction
-	var step any = ""
-	if len(i.Steps) > 0 {
-		step = time.Duration(i.Steps[0].After).Milliseconds()
-	}
 	args := []any{
 		string(i.ID), o.RequestDigest, e.interaction, i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), e.timeout,
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), e.afterHold,
-		flag(o.IdempotencyKey != ""), e.channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), step, stoppable(o),
+		flag(o.IdempotencyKey != ""), e.channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), firstStep(i), stoppable(o),
 	}
 	if rare(o) {
 		args = append(args, data(moreOf(o, join, first)))

@@ -25,12 +25,12 @@ type encoded struct {
 
 func (op *openings) encode(o bridge.Opening) encoded {
 	i := o.Interaction
-	e := encoded{interaction: data(i.Flat()), timeout: data(o.Timeout)}
+	e := encoded{interaction: data(&i), timeout: data(&o.Timeout)}
 	if bytes.Equal(e.timeout, unanswered(e.interaction)) {
 		e.timeout = []byte{}
 	}
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
-		e.afterHold = data(o.AfterHold) // only such interactions can be held
+		e.afterHold = data(&o.AfterHold) // only such interactions can be held
 	}
 	if o.Awaited {
 		e.channel = op.keys.wake(op.node)
@@ -47,7 +47,7 @@ func (e encoded) version() string {
 }
 
 // usual reports whether open_plain.lua can store an opening.
-func usual(o bridge.Opening) bool { return !rare(o) && len(o.Interaction.Steps) == 0 }
+func usual(o bridge.Opening) bool { return !rare(o) }
 
 // openPlain stores an opening in the usual case. It returns the time of Redis in
 // ms, or slow.
@@ -79,8 +79,8 @@ func (op *openings) openPlain(
 		keys = append(keys, op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
 		first = string(i.ID) + "|" + o.RequestDigest
 	}
-	if len(e.timeout)+len(e.afterHold)+len(i.Session)+len(x)+len(first) > 0 || o.Limited {
-		args = append(args, e.timeout, i.Session, session, x, e.afterHold, held, first, flag(o.Limited))
+	if len(e.timeout)+len(e.afterHold)+len(i.Session)+len(x)+len(first)+len(i.Steps) > 0 || o.Limited {
+		args = append(args, e.timeout, i.Session, session, x, e.afterHold, held, first, flag(o.Limited), firstStep(i))
 	}
 	return op.runWith(ctx, p, also, op.scripts.openPlain, keys, args...).Text()
 }
@@ -99,6 +99,15 @@ func packed(o bridge.Opening, keep int64) string {
 	number(int64(len(i.Destinations)))
 	b = append(append(b, flag(o.Limited)...), '|')
 	return string(append(b, i.Agent...))
+}
+
+// firstStep returns the ms until the first step of an escalation, or "" if there
+// is none.
+func firstStep(i bridge.Interaction) any {
+	if len(i.Steps) == 0 {
+		return ""
+	}
+	return time.Duration(i.Steps[0].After).Milliseconds()
 }
 
 // stoppable returns the agent and session of an opening that must not be stored

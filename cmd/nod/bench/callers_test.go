@@ -19,7 +19,7 @@ func TestCallers(t *testing.T) { //nolint:paralleltest // it measures the memory
 	}{"HTTP": {callersOverHTTP, 32}, "WebSocket": {callersOverWebSocket, 60}} {
 		b := &harness{span: 200 * time.Millisecond, pending: 500}
 		least := math.Inf(1)
-		for range 3 { // the collector and other goroutines disturb a measurement
+		for range 3 { // the collector and other goroutines can only add to a measurement
 			got, err := b.onEmptyServer(t.Context(), row.measure)
 			if err != nil {
 				t.Fatal(err)
