@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
@@ -248,6 +251,26 @@ func TestVotesFromTwoDaemons(t *testing.T) {
 			if err != nil || rec.State != bridge.StateApproved || rec.Unverified != "" || len(rec.Votes) != 3 {
 				t.Fatalf("%s with %d votes, %q, %v", rec.State, len(rec.Votes), rec.Unverified, err)
 			}
+		}
+	}
+}
+
+// remembersWhatIsStored checks that no one has changed what the store remembers of
+// the requests that it has opened: a store that remembers nothing reads the same.
+func (w *world) remembersWhatIsStored() {
+	ctx := context.Background()
+	fresh, err := broker.New(ctx, broker.Options{Client: w.redis})
+	if err != nil {
+		return // the test has closed the server
+	}
+	defer fresh.Close()
+	keys, _ := w.redis.Keys(ctx, "nod:{*}:i:*").Result() // none if the server is closed
+	for _, key := range keys {
+		id := bridge.ID(key[strings.LastIndex(key, ":")+1:])
+		got, err := w.store.Load(ctx, id)
+		want, wrong := fresh.Load(ctx, id)
+		if d := cmp.Diff(want, got); d != "" || (err == nil) != (wrong == nil) {
+			w.t.Errorf("%s is remembered as something else (-stored +remembered): %v, %v\n%s", id, err, wrong, d)
 		}
 	}
 }
