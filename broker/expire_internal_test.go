@@ -293,7 +293,7 @@ func content(t *testing.T, c *redis.Client) map[string]any {
 	return out
 }
 
-// life is how long a key lives. It is negative for a key without an end.
+// life is the time for which a key lives. It is negative for a key without an end.
 type life time.Duration
 
 // sameLife compares the lives of keys that were read at different times.
