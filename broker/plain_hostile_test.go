@@ -107,7 +107,7 @@ func (d *duel) both(what string, do func(*Broker) (any, error)) {
 	if diff := cmp.Diff(run(d.full.Broker), run(d.plain.Broker)); diff != "" {
 		d.t.Fatalf("%s returns something else with the short scripts (-full +short):\n%s", what, diff)
 	}
-	if diff := cmp.Diff(content(d.t, d.full.client), content(d.t, d.plain.client)); diff != "" {
+	if diff := cmp.Diff(content(d.t, d.full.client), content(d.t, d.plain.client), sameLife); diff != "" {
 		d.t.Fatalf("%s stores something else with the short scripts (-full +short):\n%s", what, diff)
 	}
 }
@@ -152,6 +152,9 @@ func (d *duel) opening() bridge.Opening {
 	}
 	if d.likely(3) {
 		o.Interaction.ToolCall = d.text()
+	}
+	if d.likely(3) {
+		o.Interaction.Steps = []bridge.Step{{After: bridge.Duration(d.rand.IntN(3000)) * bridge.Duration(time.Millisecond), Remind: true}}
 	}
 	o.Timeout = bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
 	if d.likely(2) {

@@ -27,8 +27,6 @@ const (
 	fieldState    = "st"
 	fieldResponse = "res"
 	fieldQueued   = "q"
-	fieldEntry    = "an"
-	fieldLink     = "al"
 )
 
 // recordFields lists all fields of a record, in the order in which they are
@@ -61,8 +59,8 @@ var recordFields = []recordField{
 	{"sp", "number", "the next step of its escalation", decodeStep},
 	{"rn", "number", "the number of reminders", decodeReminders},
 	{"vs", "votes", "the votes so far; see vote.lua", decodeVoted},
-	{fieldEntry, "number", "the number of its entry in the audit log", decodeAudit},
-	{fieldLink, "text", "the link of that entry", nil},
+	{"an", "number", "the number of its entry in the audit log", decodeAudit},
+	{"al", "text", "the link of that entry", nil},
 	{"b", "id", "the first of its batch, whose messages show this one", decodeBatch},
 	{"bm", "list", "all members of the batch, on the first", decodeMembers},
 	{"rt", "id", "the first round, whose messages show this one", nil},

@@ -44,7 +44,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	}
 	oc.poke(s.ID.Partition())
 	if verdict == "won" {
-		oc.verifier.add(s, fields.Val())
+		oc.verifier.add(s)
 	}
 	return r, verdict == "won", err
 }
