@@ -32,6 +32,7 @@ type core struct {
 	nudge      chan struct{} // receives when this process stores jobs
 	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
+	remembered *remembered
 }
 
 // newCore applies the defaults of the options and connects to Redis.
@@ -40,6 +41,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 		client: o.Client, keys: newKeys(cmp.Or(o.Prefix, DefaultPrefix)),
 		partitions: cmp.Or(o.Partitions, DefaultPartitions), retention: cmp.Or(o.Retention, DefaultRetention),
 		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
+		remembered: newRemembered(),
 	}
 	if c.partitions < 1 || c.partitions > bridge.MaxPartitions {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "partitions: %d is out of range (1 to %d)", c.partitions, bridge.MaxPartitions)
@@ -195,7 +197,7 @@ func (c *core) load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
 		return bridge.Record{}, err
 	}
-	return readRecord(id, one.fields)
+	return c.read(id, one.fields, nil)
 }
 
 // loadAll reads records together. An element is nil if there is no such record.
@@ -212,7 +214,7 @@ func (c *core) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, 
 	}
 	out := make([]*bridge.Record, len(ids))
 	for k, id := range ids {
-		r, err := readRecord(id, cmds[k])
+		r, err := c.read(id, cmds[k], nil)
 		switch {
 		case err == nil:
 			out[k] = &r

@@ -140,7 +140,8 @@ func (p *pair) both(what string, do func(*side) (any, error)) {
 // likely returns true n times of ten.
 func (p *pair) likely(n int) bool { return p.rand.IntN(10) < n }
 
-func (p *pair) open() {
+// opening returns a usual opening.
+func (p *pair) opening() bridge.Opening {
 	id, err := bridge.NewID(0)
 	if err != nil {
 		p.t.Fatal(err)
@@ -157,7 +158,11 @@ func (p *pair) open() {
 	for n := range p.rand.IntN(5) {
 		i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: fmt.Sprint("C", n)})
 	}
-	o := bridge.Opening{Interaction: i, Limited: p.likely(3), FrontEnds: p.likely(3), Awaited: p.likely(5)}
+	return bridge.Opening{Interaction: i, Limited: p.likely(3), FrontEnds: p.likely(3), Awaited: p.likely(5)}
+}
+
+func (p *pair) open() {
+	o := p.opening()
 	p.vary(&o)
 	if n := len(p.opened); n > 0 && p.likely(1) { // a repeat
 		o = p.opened[p.rand.IntN(n)]

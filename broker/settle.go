@@ -19,14 +19,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	var destination any = ""
-	content := ""
-	if s.Card != nil {
-		destination, content = s.Card.Destination, s.Card.Content
-	}
-	args := []any{
-		string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect), destination, content,
-	}
+	args := settleArgs(oc.core, s, response)
 	reply, fields := oc.runAndRead(ctx, s.ID, oc.scripts.settlePlain, args...)
 	verdict, err := reply.Text()
 	if verdict == slow {
@@ -43,7 +36,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if verdict == "changed" {
 		return bridge.Record{}, false, changed(s.ID)
 	}
-	r, err := readRecord(s.ID, fields)
+	r, err := oc.read(s.ID, fields, answered(s.Response, response))
 	if err != nil {
 		oc.hub.wake(s.ID, nil)
 	} else {
@@ -51,7 +44,29 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	}
 	oc.poke(s.ID.Partition())
 	if verdict == "won" {
-		oc.verifier.add(s)
+		oc.verifier.add(s, fields.Val())
 	}
 	return r, verdict == "won", err
+}
+
+// answered returns a response with its text, or nil if decoding the text may not
+// give the same response.
+func answered(r bridge.Response, text []byte) *answer {
+	r.At = r.At.Round(0) // a text has no monotonic clock
+	if !bridge.Lasting(&r) {
+		return nil
+	}
+	return &answer{r, text}
+}
+
+// settleArgs returns the arguments of settle.lua; its header describes them.
+func settleArgs(c *core, s bridge.Settlement, response []byte) []any {
+	var destination any = ""
+	content := ""
+	if s.Card != nil {
+		destination, content = s.Card.Destination, s.Card.Content
+	}
+	return []any{
+		string(s.ID), string(s.Response.State), response, s.Nonce, c.keys.wake(c.node), expected(s.Expect), destination, content,
+	}
 }
