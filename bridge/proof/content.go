@@ -82,7 +82,9 @@ func interactionParts(i bridge.Interaction) (content string, rest []byte) {
 	useStable(own, func(text []byte) { sum = sha256.Sum256(text) })
 	*own = bridge.Interaction{}
 	contents.Put(own)
-	return hex.EncodeToString(sum[:]), append(sum[:], Stable(&amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
+	people := &amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called}
+	useStable(people, func(text []byte) { rest = append(append(make([]byte, 0, len(sum)+len(text)), sum[:]...), text...) })
+	return hex.EncodeToString(sum[:]), rest
 }
 
 // ShownHash returns a hash of what people see of an interaction and of its
