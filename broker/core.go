@@ -33,6 +33,7 @@ type core struct {
 	nudge      chan struct{} // receives when this process stores jobs
 	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
+	remembered *remembered
 	// slotted reports whether a script can only use keys of one slot.
 	slotted atomic.Bool
 }
@@ -43,6 +44,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 		client: o.Client, keys: newKeys(cmp.Or(o.Prefix, DefaultPrefix)),
 		partitions: cmp.Or(o.Partitions, DefaultPartitions), retention: cmp.Or(o.Retention, DefaultRetention),
 		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
+		remembered: newRemembered(),
 	}
 	if c.partitions < 1 || c.partitions > bridge.MaxPartitions {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "partitions: %d is out of range (1 to %d)", c.partitions, bridge.MaxPartitions)
@@ -169,6 +171,18 @@ func (c *core) runAndReadWith(
 	return one.reply, one.fields
 }
 
+// together sends commands that only read, together with the calls of other
+// callers. The error of each command is in the command, and the returned one is
+// that of ctx. On a Cluster, where the keys may be of several nodes, they are
+// sent alone.
+func (c *core) together(ctx context.Context, read func(redis.Pipeliner)) error {
+	if len(c.queues) > 1 {
+		_, _ = c.client.Pipelined(ctx, func(p redis.Pipeliner) error { read(p); return nil })
+		return nil
+	}
+	return c.queueOf(0).do(ctx, &call{also: read})
+}
+
 // transitionKeys returns the keys that all scripts that change an interaction
 // take; see lua/base.lua.
 func (c *core) transitionKeys(id bridge.ID) []string {
@@ -194,7 +208,7 @@ func (c *core) load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
 		return bridge.Record{}, err
 	}
-	return readRecord(id, one.fields)
+	return c.read(id, one.fields, nil)
 }
 
 // loadAll reads records together. An element is nil if there is no such record.
@@ -211,7 +225,7 @@ func (c *core) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, 
 	}
 	out := make([]*bridge.Record, len(ids))
 	for k, id := range ids {
-		r, err := readRecord(id, cmds[k])
+		r, err := c.read(id, cmds[k], nil)
 		switch {
 		case err == nil:
 			out[k] = &r

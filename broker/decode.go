@@ -14,12 +14,17 @@ type decoder struct {
 	bridge.Record
 	id     bridge.ID
 	fields map[string]string
-	index  int            // of the numbered field that is decoded
-	known  *bridge.Record // see decodeKnown; may be nil
+	index  int // of the numbered field that is decoded
+
+	// opened and response are what the fields of these names are known to be
+	// decoded to, or nil.
+	opened   *bridge.Interaction
+	response *bridge.Response
+	known    *bridge.Record // an earlier reading, or nil
 }
 
-// interaction decodes the stored text of an interaction, unless it is that of
-// the known record.
+// interaction decodes the stored text of an interaction, unless it is still that
+// of the known record. Then the two share the interaction.
 func (d *decoder) interaction(v string) error {
 	d.Stored = v
 	if d.known == nil || d.known.Stored != v {
@@ -41,6 +46,10 @@ func (d *decoder) json(what, v string, into any) error {
 
 func decodeOpened(d *decoder, v string) error {
 	if d.fields["cur"] != "" {
+		return nil
+	}
+	if d.opened != nil {
+		d.Stored, d.Interaction = v, *d.opened
 		return nil
 	}
 	return d.interaction(v)
@@ -71,9 +80,14 @@ func decodeState(d *decoder, v string) error {
 }
 
 func decodeResponse(d *decoder, v string) error {
-	d.Response = &bridge.Response{}
-	if err := d.json("response", v, d.Response); err != nil {
-		return err
+	if d.response != nil {
+		r := *d.response
+		d.Response = &r
+	} else if d.Response = usualTimeout(v); d.Response == nil {
+		d.Response = &bridge.Response{}
+		if err := d.json("response", v, d.Response); err != nil {
+			return err
+		}
 	}
 	if d.Response.Proof == "" {
 		d.Response.At = millis(d.fields["at"]) // a signed time must not change
@@ -134,7 +148,7 @@ func decodeStep(d *decoder, v string) error {
 
 func decodeReminders(d *decoder, v string) error {
 	if n, err := strconv.Atoi(v); err == nil && n > 0 {
-		d.Reminders = make([]bridge.Reminder, n)
+		d.Reminders = make([]bridge.Reminder, min(n, len(d.fields))) // each has a field
 	}
 	return nil
 }

@@ -416,3 +416,34 @@ func TestUnanswered(t *testing.T) {
 		}
 	}
 }
+
+// TestUsualTimeout checks that a usual response at the deadline is read as it
+// would be decoded, and that other texts are left to JSON.
+func TestUsualTimeout(t *testing.T) {
+	t.Parallel()
+	usual := func(at, digest string) string {
+		return string(unanswered([]byte(`{"deadline":"` + at + `","digest":"` + digest + `"}`)))
+	}
+	const at = "2026-11-01T10:00:00.123Z"
+	for text, known := range map[string]bool{
+		usual(at, "0ab"): true, usual(at, ""): true, usual(noTime, "x"): true, usual("2026-11-01T10:00:00+02:00", "x"): true,
+		usual(at, `\u0041`): false, usual(at, "\x80"): false, usual(at, "\n"): false, usual("soon", "x"): false,
+		usual(at, "x") + " ": false, `{"state":"expired"}`: false, "": false,
+		strings.Replace(usual(at, "x"), "expired", "approved", 1):      false,
+		strings.Replace(usual(at, "x"), `"x"`, `"x","comment":"y"`, 1): false,
+	} {
+		got := usualTimeout(text)
+		if (got != nil) != known {
+			t.Errorf("%q is %+v, want known: %v", text, got, known)
+		}
+		var want bridge.Response
+		if got != nil {
+			if err := json.Unmarshal([]byte(text), &want); err != nil {
+				t.Error(err)
+			}
+			if d := cmp.Diff(want, *got); d != "" {
+				t.Errorf("%q (-JSON +read): %s", text, d)
+			}
+		}
+	}
+}

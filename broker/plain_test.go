@@ -50,8 +50,8 @@ func TestCommands(t *testing.T) {
 		key  string
 		with func(*bridge.Interaction)
 	}{
-		"plain":                   {24, "", nil},
-		"key, session, webhook":   {29, "k", func(i *bridge.Interaction) { i.Session, i.Webhooks = "s", []string{"w"} }},
+		"plain":                 {24, "", nil},
+		"key, session, webhook": {29, "k", func(i *bridge.Interaction) { i.Session, i.Webhooks = "s", []string{"w"} }},
 		"reminder": {26, "", func(i *bridge.Interaction) {
 			i.Steps = []bridge.Step{{After: bridge.Duration(time.Minute), Remind: true}}
 		}},

@@ -36,7 +36,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if verdict == blocked {
 		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s cannot be decided in this place now", s.ID)
 	}
-	r, err := readKnown(s.ID, fields, s.Known)
+	r, err := oc.readKnown(s.ID, fields, answered(s.Response, response), s.Known)
 	if err != nil {
 		oc.hub.wake(s.ID, nil)
 	} else {
@@ -79,6 +79,16 @@ func (oc *outcomes) settle(
 		return oc.settle(ctx, s, args)
 	}
 	return verdict, fields, err
+}
+
+// answered returns a response with its text, or nil if decoding the text may not
+// give the same response.
+func answered(r bridge.Response, text []byte) *answer {
+	r.At = r.At.Round(0) // a text has no monotonic clock
+	if !bridge.Lasting(&r) {
+		return nil
+	}
+	return &answer{r, text}
 }
 
 // settleArgs returns the arguments of settle.lua; its header describes them.

@@ -114,7 +114,7 @@ func TestSettleKnown(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		ctx := t.Context()
-		b := newBroker(t, c, "n")
+		b, opener := newBroker(t, c, "n"), newBroker(t, c, "m")
 		load := func(id bridge.ID) bridge.Record {
 			t.Helper()
 			r, err := b.Load(ctx, id)
@@ -124,7 +124,7 @@ func TestSettleKnown(t *testing.T) {
 			return r
 		}
 		for name, stale := range map[string]bool{"same text": false, "another text": true} {
-			id := open(t, b, nil).Interaction.ID
+			id := open(t, opener, nil).Interaction.ID
 			known := load(id)
 			if stale {
 				i := known.Interaction
