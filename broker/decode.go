@@ -20,19 +20,6 @@ type decoder struct {
 	// decoded to, or nil.
 	opened   *bridge.Interaction
 	response *bridge.Response
-	known    *bridge.Record // an earlier reading, or nil
-}
-
-// interaction decodes the stored text of an interaction, unless it is still that
-// of the known record. Then the two share the interaction.
-func (d *decoder) interaction(v string) error {
-	d.Stored = v
-	if d.known == nil || d.known.Stored != v {
-		return d.json("interaction", v, &d.Interaction)
-	}
-	d.Interaction = d.known.Interaction
-	d.Interaction.Created, d.Interaction.Deadline = d.Interaction.Stated.Created, d.Interaction.Stated.Deadline
-	return nil
 }
 
 // json decodes a value that nod has encoded. The name of the value, what,
@@ -48,14 +35,18 @@ func decodeOpened(d *decoder, v string) error {
 	if d.fields["cur"] != "" {
 		return nil
 	}
+	d.Stored = v
 	if d.opened != nil {
-		d.Stored, d.Interaction = v, *d.opened
+		d.Interaction = *d.opened
 		return nil
 	}
-	return d.interaction(v)
+	return d.json("interaction", v, &d.Interaction)
 }
 
-func decodeCurrent(d *decoder, v string) error { return d.interaction(v) }
+func decodeCurrent(d *decoder, v string) error {
+	d.Stored = v
+	return d.json("interaction", v, &d.Interaction)
+}
 
 func decodePacked(d *decoder, v string) error {
 	packed := strings.SplitN(v, "|", 4)

@@ -163,19 +163,11 @@ type answer struct {
 // process opened it, and neither is the response if it is the given one, which may
 // be nil.
 func (c *core) read(id bridge.ID, fields *redis.MapStringStringCmd, own *answer) (bridge.Record, error) {
-	return c.readKnown(id, fields, own, nil)
-}
-
-// readKnown is read with an earlier reading of the record, which may be nil. Its
-// interaction is not decoded if the text is still the same.
-func (c *core) readKnown(
-	id bridge.ID, fields *redis.MapStringStringCmd, own *answer, known *bridge.Record,
-) (bridge.Record, error) {
 	f, err := fields.Result()
 	if err != nil {
 		return bridge.Record{}, unavailable(err)
 	}
-	d := decoder{opened: c.remembered.get(id, f[fieldOpened]), known: known}
+	d := decoder{opened: c.remembered.get(id, f[fieldOpened])}
 	if own != nil && f[fieldResponse] == string(own.text) {
 		d.response = &own.response
 	}

@@ -36,7 +36,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if verdict == blocked {
 		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s cannot be decided in this place now", s.ID)
 	}
-	r, err := oc.readKnown(s.ID, fields, answered(s.Response, response), s.Known)
+	r, err := oc.read(s.ID, fields, answered(s.Response, response))
 	if err != nil {
 		oc.hub.wake(s.ID, nil)
 	} else {
@@ -47,6 +47,16 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 		oc.verifier.add(s, fields.Val())
 	}
 	return r, verdict == "won", err
+}
+
+// answered returns a response with its text, or nil if decoding the text may not
+// give the same response.
+func answered(r bridge.Response, text []byte) *answer {
+	r.At = r.At.Round(0) // a text has no monotonic clock
+	if !bridge.Lasting(&r) {
+		return nil
+	}
+	return &answer{r, text}
 }
 
 // blocked is the verdict on a settlement whose note Unless is stored.
@@ -79,16 +89,6 @@ func (oc *outcomes) settle(
 		return oc.settle(ctx, s, args)
 	}
 	return verdict, fields, err
-}
-
-// answered returns a response with its text, or nil if decoding the text may not
-// give the same response.
-func answered(r bridge.Response, text []byte) *answer {
-	r.At = r.At.Round(0) // a text has no monotonic clock
-	if !bridge.Lasting(&r) {
-		return nil
-	}
-	return &answer{r, text}
 }
 
 // settleArgs returns the arguments of settle.lua; its header describes them.

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -106,45 +105,4 @@ func TestSettleUnlessUnreachable(t *testing.T) {
 	if _, won, err := b.Settle(ctx, s); won || !errors.Is(err, context.Canceled) {
 		t.Errorf("%t, %v", won, err)
 	}
-}
-
-// TestSettleKnown checks that what is known of a record saves decoding it, but
-// never hides that another text is stored.
-func TestSettleKnown(t *testing.T) {
-	t.Parallel()
-	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		ctx := t.Context()
-		b, opener := newBroker(t, c, "n"), newBroker(t, c, "m")
-		load := func(id bridge.ID) bridge.Record {
-			t.Helper()
-			r, err := b.Load(ctx, id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r
-		}
-		for name, stale := range map[string]bool{"same text": false, "another text": true} {
-			id := open(t, opener, nil).Interaction.ID
-			known := load(id)
-			if stale {
-				i := known.Interaction
-				i.Prompt = "Deploy twice?"
-				if _, err := b.Mark(ctx, id, bridge.Mark{Amended: &bridge.Amendment{Interaction: i, Next: -1}}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s := yes(id, "U")
-			s.Known = &known
-			got, won, err := b.Settle(ctx, s)
-			if err != nil || !won {
-				t.Fatal(won, err)
-			}
-			if d := cmp.Diff(load(id), got); d != "" {
-				t.Errorf("%s: the record differs from the stored one:\n%s", name, d)
-			}
-			if shared := &got.Interaction.Destinations[0] == &known.Interaction.Destinations[0]; shared == stale {
-				t.Errorf("%s: shared %t", name, shared)
-			}
-		}
-	})
 }

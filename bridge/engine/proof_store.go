@@ -45,6 +45,19 @@ func (s provenRecords) Await(ctx context.Context, id bridge.ID) (*bridge.Record,
 	return s.checkedAt(r), nil
 }
 
+// AwaitThen implements Records.
+func (s provenRecords) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+	s.Records.AwaitThen(ctx, id, func(result bridge.Awaited) {
+		then(func() (*bridge.Record, error) {
+			r, err := result()
+			if err != nil {
+				return nil, err
+			}
+			return s.checkedAt(r), nil
+		})
+	})
+}
+
 // checkedAt is checked for a record that is held by a pointer. It is not inlined,
 // so that the stacks of callers that wait do not hold its copies.
 //
@@ -116,15 +129,6 @@ func repeats(first, now bridge.Interaction) error {
 		WithHint("ask again with another key")
 }
 
-// decided returns the record that a settlement decides: the known one, whose text
-// need not be checked again, if the store refuses the settlement of any other one.
-func decided(t bridge.Settlement) bridge.Record {
-	if k := t.Known; k != nil && t.Expect != nil && k.Interaction.ID == t.ID && k.Amended == *t.Expect {
-		return *k
-	}
-	return bridge.Record{Interaction: t.Interaction}
-}
-
 // Settle implements Outcomes. It signs a decision together with the verified
 // interaction.
 func (s provenOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
@@ -135,7 +139,7 @@ func (s provenOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge
 	if t.Response.Decided() && t.Response.Proof == "" {
 		why, err := "of another request", error(nil)
 		if t.Interaction.ID == t.ID {
-			why, err = s.p.ProveDecision(decided(t), &t.Response)
+			why, err = s.p.ProveDecision(t.Interaction, &t.Response)
 		}
 		if why != "" {
 			rec, failed := s.records.Load(ctx, t.ID)

@@ -124,9 +124,8 @@ type recentOutcomes struct {
 	recent *recent
 }
 
-// Settle implements Outcomes. What is remembered is not decoded again.
+// Settle implements Outcomes.
 func (s recentOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
-	t.Known = s.recent.get(t.ID)
 	r, won, err := s.Outcomes.Settle(ctx, t)
 	s.recent.keep(r, err)
 	return r, won, err

@@ -17,14 +17,14 @@ func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, vote
 }
 
 // ProveDecision adds the receipt to a response, like ProveResponse, if the
-// interaction of the record verifies. Otherwise it returns the reason why it does
-// not, and leaves the response unchanged.
-func (p *Prover) ProveDecision(r bridge.Record, resp *bridge.Response) (why string, err error) {
-	content, why := p.storedProblem(r)
+// interaction verifies. Otherwise it returns the reason why it does not, and
+// leaves the response unchanged.
+func (p *Prover) ProveDecision(i bridge.Interaction, resp *bridge.Response) (why string, err error) {
+	content, why := p.interactionProblem(i)
 	if why != "" || !resp.Decided() {
 		return why, nil
 	}
-	return "", p.proveResponse(r.Interaction, content, resp, nil)
+	return "", p.proveResponse(i, content, resp, nil)
 }
 
 func (p *Prover) proveResponse(i bridge.Interaction, content string, resp *bridge.Response, votes []bridge.Vote) error {
