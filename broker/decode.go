@@ -16,8 +16,8 @@ type decoder struct {
 	fields map[string]string
 	index  int // of the numbered field that is decoded
 
-	// opened and response are what the fields of these names are known to be
-	// decoded to, or nil.
+	// opened and response are what these fields are known to be decoded to, or
+	// nil. The response belongs to the record.
 	opened   *bridge.Interaction
 	response *bridge.Response
 }
@@ -71,11 +71,12 @@ func decodeState(d *decoder, v string) error {
 }
 
 func decodeResponse(d *decoder, v string) error {
-	d.Response = &bridge.Response{}
-	if d.response != nil {
-		*d.Response = *d.response
-	} else if err := d.json("response", v, d.Response); err != nil {
-		return err
+	d.Response = d.response
+	if d.Response == nil {
+		d.Response = &bridge.Response{}
+		if err := d.json("response", v, d.Response); err != nil {
+			return err
+		}
 	}
 	if d.Response.Proof == "" {
 		d.Response.At = millis(d.fields["at"]) // a signed time must not change

@@ -132,10 +132,11 @@ func lastMember(object []byte, name, absent string) string {
 	return absent
 }
 
-// answer is a response and the text that it is decoded from.
+// answer is a response and its text.
 type answer struct {
 	response bridge.Response
 	text     []byte
+	lasts    bool // decoding the text gives the response
 }
 
 // read decodes a record that was read. The interaction is not decoded if this
@@ -147,7 +148,7 @@ func (c *core) read(id bridge.ID, fields *redis.MapStringStringCmd, own *answer)
 		return bridge.Record{}, unavailable(err)
 	}
 	d := decoder{opened: c.remembered.get(id, f[fieldOpened])}
-	if own != nil && f[fieldResponse] == string(own.text) {
+	if own != nil && own.lasts && f[fieldResponse] == string(own.text) {
 		d.response = &own.response
 	}
 	return d.decode(id, f)
@@ -170,8 +171,8 @@ func (d *decoder) decode(id bridge.ID, f map[string]string) (bridge.Record, erro
 		}
 	}
 	for name, v := range f {
-		if len(name) < 2 {
-			continue
+		if len(name) < 2 || name[1] < '0' || name[1] > '9' {
+			continue // the error of Atoi takes memory
 		}
 		n, err := strconv.Atoi(name[1:])
 		field, known := numbered[name[0]]
