@@ -28,9 +28,18 @@ const maxScratch = 64 << 10
 
 // encode returns v as JSON in the form of encoding/json.
 func encode(v any, html bool) ([]byte, error) {
+	var out []byte
+	err := lend(v, html, func(raw []byte) { out = bytes.Clone(raw) })
+	return out, err
+}
+
+// lend is encode for a caller that uses the text only until use returns, so that
+// it is not copied.
+func lend(v any, html bool, use func(raw []byte)) error {
 	value := reflect.ValueOf(v)
 	if !value.IsValid() {
-		return []byte("null"), nil
+		use([]byte("null"))
+		return nil
 	}
 	if value.Kind() != reflect.Pointer {
 		at := reflect.New(value.Type())
@@ -43,10 +52,10 @@ func encode(v any, html bool) ([]byte, error) {
 		*buffer = out
 		defer scratch.Put(buffer)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		use(out)
 	}
-	return bytes.Clone(out), nil
+	return err
 }
 
 func encoderOf(t reflect.Type) encoder {
@@ -224,12 +233,23 @@ func flatMembers() []jsonMember {
 // membersOf returns the members of a struct. It reports false for a struct with
 // a field that encoding/json treats in a special way.
 func membersOf(t reflect.Type) ([]jsonMember, bool) {
+	if t.Kind() != reflect.Struct {
+		return nil, false
+	}
 	var all []jsonMember
 	for n := range t.NumField() {
 		f := t.Field(n)
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous {
-			return nil, false
+			inner, ok := membersOf(f.Type)
+			if !ok || f.Tag != "" {
+				return nil, false
+			}
+			for _, m := range inner {
+				m.index = append([]int{n}, m.index...)
+				all = append(all, m)
+			}
+			continue
 		}
 		if name == "-" && rest == "" || !f.IsExported() {
 			continue
@@ -254,7 +274,20 @@ func membersOf(t reflect.Type) ([]jsonMember, bool) {
 		m.name = string(appendText(nil, name, true)) + ":"
 		all = append(all, m)
 	}
-	return all, true
+	return all, distinct(all)
+}
+
+// distinct reports whether members have different names. encoding/json chooses
+// between fields with the same name by rules that these encoders do not have.
+func distinct(all []jsonMember) bool {
+	seen := map[string]bool{}
+	for _, m := range all {
+		if seen[m.name] {
+			return false
+		}
+		seen[m.name] = true
+	}
+	return true
 }
 
 // emptinessOf returns the function that reports whether omitempty leaves out a

@@ -108,10 +108,12 @@ func TestEncode(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		var rec Record
+		var req Request
 		fill(r, reflect.ValueOf(&rec).Elem(), 4)
+		fill(r, reflect.ValueOf(&req).Elem(), 4)
 		for _, c := range []struct{ got, want any }{
 			{&rec, flatRecord(rec)}, {rec, flatRecord(rec)}, {&rec.Interaction, rec.Interaction.Flat()}, {rec.Interaction.Flat(), rec.Interaction.Flat()},
-			{rec.Response, rec.Response}, {rec.Votes, rec.Votes}, {map[string]Record{"<": rec}, map[string]any{"<": flatRecord(rec)}},
+			{rec.Response, rec.Response}, {rec.Votes, rec.Votes}, {req, req}, {map[string]Record{"<": rec}, map[string]any{"<": flatRecord(rec)}},
 		} {
 			for _, html := range []bool{false, true} {
 				got, err := encode(c.got, html)
@@ -126,9 +128,16 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+type twin struct{ A, B string }
+
 // TestEncodeOthers checks values that nod leaves to encoding/json.
 func TestEncodeOthers(t *testing.T) {
 	t.Parallel()
+	type both struct { // A is in both
+		Times
+		twin
+		A string
+	}
 	type embedded struct {
 		Times
 		A int `json:",string"`
@@ -136,7 +145,7 @@ func TestEncodeOthers(t *testing.T) {
 		c int
 	}
 	for _, v := range []any{
-		nil, 1, "a<b", []string(nil), []byte("x"), json.Number("1.50"), 2.5, map[int]string{2: "b", 1: "a"}, embedded{c: 1}, &embedded{},
+		nil, 1, "a<b", []string(nil), []byte("x"), json.Number("1.50"), 2.5, map[int]string{2: "b", 1: "a"}, embedded{c: 1}, &embedded{}, both{A: "outer"},
 		struct {
 			A any       `json:"-"`
 			B any       `json:"b&"`

@@ -48,6 +48,26 @@ type Openings interface {
 	// Known reports whether an interaction was opened under an idempotency
 	// key.
 	Known(ctx context.Context, agent, session, key string) (bool, error)
+	// Setting returns what an opening depends on, in one trip.
+	Setting(context.Context, SettingQuery) (Setting, error)
+}
+
+// SettingQuery selects what a Setting holds.
+type SettingQuery struct {
+	Agent, Session string   // the session may be empty
+	Grants         []string // keys
+	Notes          []string // keys
+}
+
+// Setting holds the state on which an opening depends.
+type Setting struct {
+	// Grants holds the unexpired grants under any of the keys, both of the
+	// session and of every session.
+	Grants []Grant
+	// Notes holds the value of each note, or "" if there is none.
+	Notes []string
+	// FrontEnds means that a connected front end of the session can answer.
+	FrontEnds bool
 }
 
 // Records stores interactions and what happened to them.
@@ -251,8 +271,9 @@ type Lines interface {
 	// attempt does not count. The job is due as soon as the card is the first
 	// of the line, or after d at the latest.
 	Yield(ctx context.Context, line string, j Job, d time.Duration) error
-	// Overtake takes cards out of a line that was held up for too long.
-	Overtake(ctx context.Context, line string, ids []ID) error
+	// Overtake takes a card out of a line if it was lost, which means that it has no
+	// record or no job. It reports whether the card was lost.
+	Overtake(ctx context.Context, line string, id ID) (lost bool, err error)
 }
 
 // Outbox hands out jobs.

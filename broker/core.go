@@ -160,6 +160,18 @@ func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Scrip
 	return one.reply, one.fields
 }
 
+// together sends commands that only read, together with the calls of other
+// callers. The error of each command is in the command, and the returned one is
+// that of ctx. On a Cluster, where the keys may be of several nodes, they are
+// sent alone.
+func (c *core) together(ctx context.Context, read func(redis.Pipeliner)) error {
+	if len(c.queues) > 1 {
+		_, _ = c.client.Pipelined(ctx, func(p redis.Pipeliner) error { read(p); return nil })
+		return nil
+	}
+	return c.queueOf(0).do(ctx, &call{also: read})
+}
+
 // transitionKeys returns the keys that all scripts that change an interaction
 // take; see lua/base.lua.
 func (c *core) transitionKeys(id bridge.ID) []string {

@@ -82,10 +82,12 @@ func (dl *deadlines) expireDue(
 		if err != nil || int64(len(ids)) < until.Count {
 			return over, false, err
 		}
-		if len(b.over) == 0 {
-			return over, true, nil // another daemon expires them, or a newer one has to
+		if ids = b.next; len(b.over) == 0 { // another daemon expires them, or a newer one has to
+			behind := *until
+			behind.Offset += until.Count
+			until = &behind
+			ids, err = dl.client.ZRangeByScore(ctx, dl.keys.deadlines(partition), until).Result()
 		}
-		ids = b.next
 	}
 	return over, true, nil
 }

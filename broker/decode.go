@@ -73,6 +73,9 @@ func decodeState(d *decoder, v string) error {
 func decodeResponse(d *decoder, v string) error {
 	d.Response = d.response
 	if d.Response == nil {
+		d.Response = usualTimeout(v)
+	}
+	if d.Response == nil {
 		d.Response = &bridge.Response{}
 		if err := d.json("response", v, d.Response); err != nil {
 			return err
@@ -137,7 +140,7 @@ func decodeStep(d *decoder, v string) error {
 
 func decodeReminders(d *decoder, v string) error {
 	if n, err := strconv.Atoi(v); err == nil && n > 0 {
-		d.Reminders = make([]bridge.Reminder, n)
+		d.Reminders = make([]bridge.Reminder, min(n, len(d.fields))) // each has a field
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -19,16 +21,32 @@ func (c *core) grantsKey(agent, session string) string {
 
 // Covering implements bridge.Grants.
 func (gs *grants) Covering(ctx context.Context, agent, session string, keys []string) ([]bridge.Grant, error) {
+	var found []*redis.SliceCmd
+	err := gs.together(ctx, func(p redis.Pipeliner) { found = gs.covering(ctx, p, agent, session, keys) })
+	if err != nil {
+		return nil, err
+	}
+	return unexpired(found)
+}
+
+// covering queues the commands that read the grants under any of the keys, both
+// of the session and of every session.
+func (c *core) covering(ctx context.Context, p redis.Pipeliner, agent, session string, keys []string) []*redis.SliceCmd {
 	if len(keys) == 0 {
-		return nil, nil
+		return nil
 	}
-	scopes := []string{""}
+	found := []*redis.SliceCmd{p.HMGet(ctx, c.grantsKey(agent, ""), keys...)}
 	if session != "" {
-		scopes = append(scopes, session)
+		found = append(found, p.HMGet(ctx, c.grantsKey(agent, session), keys...))
 	}
+	return found
+}
+
+// unexpired returns the grants that have not expired.
+func unexpired(found []*redis.SliceCmd) ([]bridge.Grant, error) {
 	var out []bridge.Grant
-	for _, s := range scopes {
-		all, err := gs.client.HMGet(ctx, gs.grantsKey(agent, s), keys...).Result()
+	for _, cmd := range found {
+		all, err := cmd.Result()
 		if err != nil {
 			return nil, unavailable(err)
 		}

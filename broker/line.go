@@ -16,7 +16,7 @@ const (
 	// lineLength is the maximum number of cards in a line. Further cards are
 	// posted without an order.
 	lineLength = 4096
-	lineKept   = 10 * time.Minute // in addition to the time that cards are held back
+	lineKept   = 24 * time.Hour // in addition to the time that cards are held back
 )
 
 // lines implements bridge.Lines. A card joins its line in the pipeline of its
@@ -94,19 +94,43 @@ func (l lines) Ahead(ctx context.Context, line string, id bridge.ID) ([]bridge.I
 	return ahead, true, nil
 }
 
-// Overtake implements bridge.Lines.
-func (l lines) Overtake(ctx context.Context, line string, ids []bridge.ID) error {
-	_, err := l.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, id := range ids {
-			p.LRem(ctx, l.keys.line(line), 1, string(id))
-		}
-		return nil
-	})
+// Overtake implements bridge.Lines. A card that has a job is not lost: a daemon
+// works on it, takes the job over once its lease ends, or tries it again later.
+func (l lines) Overtake(ctx context.Context, line string, id bridge.ID) (bool, error) {
+	jobs, err := l.posts(ctx, line, id)
 	if err != nil {
-		return unavailable(err)
+		return false, err
+	}
+	for _, job := range jobs {
+		err := l.client.ZScore(ctx, l.keys.outbox(id.Partition()), job).Err()
+		if !errors.Is(err, redis.Nil) {
+			return false, unavailable(err)
+		}
+	}
+	if err := l.client.LRem(ctx, l.keys.line(line), 1, string(id)).Err(); err != nil {
+		return false, unavailable(err)
 	}
 	l.wakeFirst(ctx, line)
-	return nil
+	return true, nil
+}
+
+// posts returns the names of the jobs that post a card of a line. There are none if
+// it has no record.
+func (l lines) posts(ctx context.Context, line string, id bridge.ID) ([]string, error) {
+	r, err := l.load(ctx, id)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var jobs []string
+	for n := range r.Interaction.Destinations {
+		if r.Interaction.Line(n) == line {
+			jobs = append(jobs, string(bridge.JobPost)+":"+string(id)+":"+strconv.Itoa(n))
+		}
+	}
+	return jobs, nil
 }
 
 // Yield implements bridge.Lines. The line is read again after the job is back,
@@ -134,19 +158,12 @@ func (l lines) wakeFirst(ctx context.Context, line string) {
 // wake makes the job of a card due if it waits for its turn in a line. It does not
 // touch the other jobs of the request.
 func (l lines) wake(ctx context.Context, line string, id bridge.ID) error {
-	r, err := l.load(ctx, id)
-	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return nil // other cards overtake it
-	}
+	jobs, err := l.posts(ctx, line, id)
 	if err != nil {
 		return err
 	}
 	p := id.Partition()
-	for n := range r.Interaction.Destinations {
-		if r.Interaction.Line(n) != line {
-			continue
-		}
-		job := string(bridge.JobPost) + ":" + string(id) + ":" + strconv.Itoa(n)
+	for _, job := range jobs {
 		woken, err := l.run(ctx, p, l.scripts.wake, []string{l.keys.outbox(p), l.keys.jobs(p)}, job).Int()
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
 )
 
 // TestLines checks that a line has its cards in the order of their openings,
@@ -30,6 +31,9 @@ func TestLines(t *testing.T) {
 		if got := ahead(third); !slices.Equal(got, []bridge.ID{first.Interaction.ID, second.Interaction.ID}) {
 			t.Errorf("ahead of the third: %v", got)
 		}
+		if lost, err := b.Overtake(ctx, line, first.Interaction.ID); lost || err != nil {
+			t.Errorf("a card whose job is due is lost: %v, %v", lost, err)
+		}
 		jobs, err := a.Claim(ctx, 10, time.Minute)
 		if err != nil || len(jobs) != 6 {
 			t.Fatalf("%d jobs, %v", len(jobs), err)
@@ -37,16 +41,15 @@ func TestLines(t *testing.T) {
 		for _, j := range jobs {
 			if j.Interaction == first.Interaction.ID && j.Destination == 1 {
 				j.Line = line
-				if err := a.Finish(ctx, j); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, a.Finish(ctx, j))
 			}
 		}
 		if got := ahead(third); !slices.Equal(got, []bridge.ID{second.Interaction.ID}) {
 			t.Errorf("after the first, ahead of the third: %v", got)
 		}
-		if err := b.Overtake(ctx, line, ahead(third)); err != nil || len(ahead(third)) > 0 {
-			t.Errorf("ahead of the third: %v, %v", ahead(third), err)
+		lose(t, b, line, second, jobs)
+		if len(ahead(third)) > 0 {
+			t.Errorf("ahead of the third: %v", ahead(third))
 		}
 		for name, o := range map[string]bridge.Opening{
 			"decided": {Interaction: opening(t, a, "", nil).Interaction, Response: &bridge.Response{State: bridge.StateDenied}},
@@ -74,4 +77,28 @@ func TestLines(t *testing.T) {
 			t.Error("a repeat is in the line")
 		}
 	})
+}
+
+// lose checks that a card counts as lost only once it has no job anymore, whether
+// that one is leased or waits.
+func lose(t *testing.T, b *broker.Broker, line string, r bridge.Record, jobs []bridge.Job) {
+	t.Helper()
+	id := r.Interaction.ID
+	overtake := func(when string, want bool) {
+		t.Helper()
+		if lost, err := b.Overtake(t.Context(), line, id); lost != want || err != nil {
+			t.Errorf("%s: lost is %v, %v; want %v", when, lost, err, want)
+		}
+	}
+	overtake("leased", false)
+	for _, j := range jobs {
+		if j.Interaction == id && j.Destination == 1 {
+			noError(t, b.Retry(t.Context(), j, time.Hour, ""))
+			overtake("to be tried later", false)
+			noError(t, b.Finish(t.Context(), j))
+			overtake("without a job", true)
+		}
+	}
+	id = "unknown"
+	overtake("without a record", true)
 }

@@ -191,16 +191,12 @@ func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error)
 // openArgs returns the arguments of open.lua; its header describes them.
 func (op *openings) openArgs(o bridge.Opening, e encoded, join string, first bridge.ID) []any {
 	i := o.Interaction
-	var step any = ""
-	if len(i.Steps) > 0 {
-		step = time.Duration(i.Steps[0].After).Milliseconds()
-	}
 	args := []any{
 		string(i.ID), o.RequestDigest, e.interaction, i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), e.timeout,
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), e.afterHold,
-		flag(o.IdempotencyKey != ""), e.channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), step, stoppable(o),
+		flag(o.IdempotencyKey != ""), e.channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), firstStep(i), stoppable(o),
 	}
 	if rare(o) {
 		args = append(args, data(moreOf(o, join, first)))

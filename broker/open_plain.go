@@ -33,7 +33,7 @@ func (op *openings) encode(o bridge.Opening) encoded {
 		e.timeout = []byte{}
 	}
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
-		e.afterHold = data(o.AfterHold) // only such interactions can be held
+		e.afterHold = data(&o.AfterHold) // only such interactions can be held
 	}
 	if o.Awaited {
 		e.channel = op.keys.wake(op.node)
@@ -50,7 +50,7 @@ func (e encoded) version() string {
 }
 
 // usual reports whether open_plain.lua can store an opening.
-func usual(o bridge.Opening) bool { return !rare(o) && len(o.Interaction.Steps) == 0 }
+func usual(o bridge.Opening) bool { return !rare(o) }
 
 // openPlain stores an opening in the usual case. It returns the time of Redis in
 // ms, or slow.
@@ -82,8 +82,8 @@ func (op *openings) openPlain(
 		keys = append(keys, op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
 		first = string(i.ID) + "|" + o.RequestDigest
 	}
-	if len(e.timeout)+len(e.afterHold)+len(i.Session)+len(x)+len(first) > 0 || o.Limited {
-		args = append(args, e.timeout, i.Session, session, x, e.afterHold, held, first, flag(o.Limited))
+	if len(e.timeout)+len(e.afterHold)+len(i.Session)+len(x)+len(first)+len(i.Steps) > 0 || o.Limited {
+		args = append(args, e.timeout, i.Session, session, x, e.afterHold, held, first, flag(o.Limited), firstStep(i))
 	}
 	return op.runWith(ctx, p, also, op.scripts.openPlain, keys, args...).Text()
 }
@@ -102,6 +102,15 @@ func packed(o bridge.Opening, keep int64) string {
 	number(int64(len(i.Destinations)))
 	b = append(append(b, flag(o.Limited)...), '|')
 	return string(append(b, i.Agent...))
+}
+
+// firstStep returns the ms until the first step of an escalation, or "" if there
+// is none.
+func firstStep(i bridge.Interaction) any {
+	if len(i.Steps) == 0 {
+		return ""
+	}
+	return time.Duration(i.Steps[0].After).Milliseconds()
 }
 
 // stoppable returns the agent and session of an opening that must not be stored

@@ -203,6 +203,9 @@ func (p *pair) vary(o *bridge.Opening) {
 	if p.likely(1) {
 		o.Timeout.State = bridge.StatePending
 	}
+	if p.likely(3) {
+		i.Steps = []bridge.Step{{After: bridge.Duration(time.Second), Remind: true}, {After: bridge.Duration(time.Minute), Remind: true}}
+	}
 	if !p.likely(3) {
 		return
 	}
@@ -211,9 +214,7 @@ func (p *pair) vary(o *bridge.Opening) {
 		i.Join = true
 	case 1:
 		i.Batch = bridge.Duration(time.Minute)
-	case 2:
-		i.Steps = []bridge.Step{{After: bridge.Duration(time.Second), Remind: true}}
-	case 3:
+	case 2, 3:
 		o.Queued = true
 	case 4:
 		o.Response = &bridge.Response{State: bridge.StateDenied, Reason: "no", Digest: i.Digest}
@@ -267,7 +268,8 @@ func (p *pair) mark() {
 	m := marks[p.rand.IntN(len(marks))]
 	if p.likely(2) && id != "" {
 		if r, err := p.full.Load(p.t.Context(), id); err == nil {
-			m = bridge.Mark{Amended: &bridge.Amendment{Interaction: r.Interaction, Expect: r.Amended}}
+			next := time.Duration(p.rand.IntN(3)-1) * time.Second
+			m = bridge.Mark{Amended: &bridge.Amendment{Interaction: r.Interaction, Expect: r.Amended, Step: r.Step + p.rand.IntN(2), Next: next}}
 		}
 	}
 	p.both("a mark", func(s *side) (any, error) {
@@ -363,6 +365,37 @@ func TestUnanswered(t *testing.T) {
 		got, err := script.Run(t.Context(), s.client, nil, raw).Text()
 		if want := string(unanswered([]byte(raw))); errors.Join(err) != nil || got != want {
 			t.Errorf("of %q the script makes\n%s, and Go\n%s, %v", raw, got, want, err)
+		}
+	}
+}
+
+// TestUsualTimeout checks that a usual response at the deadline is read as it
+// would be decoded, and that other texts are left to JSON.
+func TestUsualTimeout(t *testing.T) {
+	t.Parallel()
+	usual := func(at, digest string) string {
+		return string(unanswered([]byte(`{"deadline":"` + at + `","digest":"` + digest + `"}`)))
+	}
+	const at = "2026-11-01T10:00:00.123Z"
+	for text, known := range map[string]bool{
+		usual(at, "0ab"): true, usual(at, ""): true, usual(noTime, "x"): true, usual("2026-11-01T10:00:00+02:00", "x"): true,
+		usual(at, `\u0041`): false, usual(at, "\x80"): false, usual(at, "\n"): false, usual("soon", "x"): false,
+		usual(at, "x") + " ": false, `{"state":"expired"}`: false, "": false,
+		strings.Replace(usual(at, "x"), "expired", "approved", 1):      false,
+		strings.Replace(usual(at, "x"), `"x"`, `"x","comment":"y"`, 1): false,
+	} {
+		got := usualTimeout(text)
+		if (got != nil) != known {
+			t.Errorf("%q is %+v, want known: %v", text, got, known)
+		}
+		var want bridge.Response
+		if got != nil {
+			if err := json.Unmarshal([]byte(text), &want); err != nil {
+				t.Error(err)
+			}
+			if d := cmp.Diff(want, *got); d != "" {
+				t.Errorf("%q (-JSON +read): %s", text, d)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -49,8 +50,11 @@ func TestCommands(t *testing.T) {
 		key  string
 		with func(*bridge.Interaction)
 	}{
-		"plain":                   {24, "", nil},
-		"key, session, webhook":   {29, "k", func(i *bridge.Interaction) { i.Session, i.Webhooks = "s", []string{"w"} }},
+		"plain":                 {24, "", nil},
+		"key, session, webhook": {29, "k", func(i *bridge.Interaction) { i.Session, i.Webhooks = "s", []string{"w"} }},
+		"reminder": {26, "", func(i *bridge.Interaction) {
+			i.Steps = []bridge.Step{{After: bridge.Duration(time.Minute), Remind: true}}
+		}},
 		"correlation, front ends": {24, "", func(i *bridge.Interaction) { i.ToolCall = "t" }},
 	} {
 		o := opening(t, b, test.key, test.with)

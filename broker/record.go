@@ -120,6 +120,27 @@ func unanswered(interaction []byte) []byte {
 	return []byte(silence + at + silenceDigest + digest + `"}`)
 }
 
+// usualTimeout returns what decoding a text as a response gives if it is one of
+// unanswered, and otherwise nil. It takes a tenth of the time.
+func usualTimeout(text string) *bridge.Response {
+	rest, begins := strings.CutPrefix(text, silence)
+	at, digest, middle := strings.Cut(rest, silenceDigest)
+	digest, ends := strings.CutSuffix(digest, `"}`)
+	if !begins || !middle || !ends {
+		return nil
+	}
+	for _, c := range []byte(digest) {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' { // only JSON knows what it means
+			return nil
+		}
+	}
+	r := &bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: digest}
+	if r.At.UnmarshalText([]byte(at)) != nil {
+		return nil
+	}
+	return r
+}
+
 // lastMember returns the last string with a name in JSON. A name in the input of
 // a tool may look the same: then it is not the interaction's own.
 func lastMember(object []byte, name, absent string) string {
@@ -171,12 +192,12 @@ func (d *decoder) decode(id bridge.ID, f map[string]string) (bridge.Record, erro
 		}
 	}
 	for name, v := range f {
-		if len(name) < 2 || name[1] < '0' || name[1] > '9' {
-			continue // the error of Atoi takes memory
+		if len(name) < 2 || name[1] < '0' || name[1] > '9' { // an error of Atoi costs more
+			continue
 		}
 		n, err := strconv.Atoi(name[1:])
 		field, known := numbered[name[0]]
-		if err != nil || !known {
+		if err != nil || n < 0 || !known {
 			continue
 		}
 		d.index = n

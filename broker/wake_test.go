@@ -24,8 +24,12 @@ func TestTurn(t *testing.T) {
 			j.Line = line
 			noError(t, b.Retry(t.Context(), j, time.Hour, "the platform is down"))
 		},
-		"the first is overtaken": func(t *testing.T, b *broker.Broker, line string, j bridge.Job) {
-			noError(t, b.Overtake(t.Context(), line, []bridge.ID{j.Interaction}))
+		"the first is lost": func(t *testing.T, b *broker.Broker, line string, j bridge.Job) {
+			noError(t, b.Finish(t.Context(), j)) // it has no job, and is still in the line
+			lost, err := b.Overtake(t.Context(), line, j.Interaction)
+			if noError(t, err); !lost {
+				t.Error("the first is not lost")
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

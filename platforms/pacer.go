@@ -101,6 +101,10 @@ const (
 // wait.
 const unnamedHold = time.Second
 
+// longestHold bounds what a response can make all daemons wait. A platform that
+// still limits the rate then says so again.
+const longestHold = time.Hour
+
 // Do makes a call to the channel at its turn. If that takes longer than
 // bridge.WaitForTurn, it returns an error with CodeRateLimited and the delay,
 // which wraps bridge.ErrPaced. If the call returns another error with
@@ -156,7 +160,7 @@ func (p *Pacer) call(channel string, turn Turn) bridge.Call {
 }
 
 func (p *Pacer) hold(ctx context.Context, c bridge.Call, limit int, d time.Duration) {
-	if err := p.o.Turns.HoldTurns(context.WithoutCancel(ctx), c, limit, d); err != nil {
+	if err := p.o.Turns.HoldTurns(context.WithoutCancel(ctx), c, limit, min(d, longestHold)); err != nil {
 		p.o.Log.Warn("rate limit not stored", "platform", p.o.Platform, "line", c.Limits[limit].Line, "error", err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"log/slog"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -99,7 +98,7 @@ type Options struct {
 // Server is an http.Handler. It is safe for concurrent use.
 type Server struct {
 	shared
-	tokens  map[string]Principal
+	tokens  map[[sha256.Size]byte]Principal
 	session func(*http.Request) (Principal, bool)
 	keysOK  func() bridge.Health
 	proven  func(*http.Request)
@@ -111,8 +110,13 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		shared: shared{o.Engine, verifiedReader{o.Reader, o.Engine}, newOwners(), o.Closing, o.Parked, o.Redact, o.Log},
-		tokens: maps.Clone(o.Tokens), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused,
+		tokens: make(map[[sha256.Size]byte]Principal, len(o.Tokens)), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused,
 		mux: http.NewServeMux(),
+	}
+	for digest, p := range o.Tokens {
+		if sum, err := hex.DecodeString(digest); err == nil && len(sum) == sha256.Size {
+			s.tokens[[sha256.Size]byte(sum)] = p
+		}
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -200,9 +204,11 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	h := w.Header()
+	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noStore
+	if r.ContentLength != 0 {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	}
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -221,8 +227,7 @@ func (s *Server) anyone(h handler) http.HandlerFunc {
 		kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		// The lookup uses the hash, so its timing reveals nothing about a
 		// token.
-		sum := sha256.Sum256([]byte(token))
-		p, ok := s.tokens[hex.EncodeToString(sum[:])]
+		p, ok := s.tokens[sha256.Sum256([]byte(token))]
 		if ok = ok && strings.EqualFold(kind, "bearer"); !ok && kind == "" && s.session != nil {
 			p, ok = s.session(r)
 		}
@@ -233,7 +238,9 @@ func (s *Server) anyone(h handler) http.HandlerFunc {
 		// The body has to arrive within bodyTimeout, although the response may
 		// take much longer. The ResponseWriters of tests do not support
 		// deadlines, so the error is ignored.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
+		if r.ContentLength != 0 {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
+		}
 		if s.proven != nil {
 			s.proven(r)
 		}

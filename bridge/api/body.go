@@ -26,17 +26,31 @@ func fail(w http.ResponseWriter, e *bridge.Error) {
 }
 
 func write(w http.ResponseWriter, status int, v any) error {
-	raw, err := bridge.EncodeJSON(v)
+	var failed error
+	err := bridge.UseJSON(v, func(raw []byte) {
+		h := w.Header()
+		h["Content-Type"] = contentJSON
+		h["Content-Length"] = []string{strconv.Itoa(len(raw) + 1)} // otherwise it is sent in chunks
+		w.WriteHeader(status)
+		_, failed = w.Write(raw)
+		if failed == nil {
+			_, failed = w.Write(newline)
+		}
+	})
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "answer")
 	}
-	raw = append(raw, '\n')
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(raw))) // otherwise it is sent in chunks
-	w.WriteHeader(status)
-	_, err = w.Write(raw)
-	return err
+	return failed
 }
+
+// Values of headers and bodies that many responses share. They must not be
+// changed.
+var (
+	contentJSON = []string{"application/json"}
+	noSniff     = []string{"nosniff"}
+	noStore     = []string{"no-store"}
+	newline     = []byte{'\n'}
+)
 
 var errNoBody = bridge.Errorf(bridge.CodeInvalid, "body: required")
 

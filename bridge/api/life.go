@@ -82,7 +82,7 @@ func (s requests) reprompt(w http.ResponseWriter, r *http.Request, p Principal) 
 		return err
 	}
 	var rec *bridge.Record
-	aside(func() { rec, err = s.followUp(r, p) })
+	apart(wait, func() { rec, err = s.followUp(r, p) })
 	if err != nil {
 		return err
 	}

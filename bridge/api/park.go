@@ -112,17 +112,18 @@ func (c *parked) end() {
 	defer c.s.parked.Done()
 	defer conn.Close()
 	defer c.gone()
+	if c.panicked == nil && c.answer != nil {
+		c.respond(conn)
+	}
 	if c.panicked != nil {
 		c.s.log.Error("a waiting call panicked", "method", c.method, "path", c.path, "panic", fmt.Sprint(c.panicked))
-		return
-	}
-	if c.answer != nil {
-		c.respond(conn)
 	}
 }
 
-// respond writes the answer to the connection.
+// respond writes the answer to the connection. It notes a panic, which would end
+// the process on this goroutine.
 func (c *parked) respond(conn net.Conn) {
+	defer func() { c.panicked = recover() }()
 	w := &parkedWriter{conn: conn, header: c.header}
 	if err := c.answer(c.here, w); err != nil && c.here.Err() == nil {
 		c.s.fail(w, c.method, c.path, err)

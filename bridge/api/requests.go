@@ -45,7 +45,7 @@ func (s requests) create(w http.ResponseWriter, r *http.Request, p Principal) er
 		return err
 	}
 	var rec *bridge.Record
-	aside(func() { rec, err = s.open(r, p, wait) })
+	apart(wait, func() { rec, err = s.open(r, p, wait) })
 	if err != nil {
 		return err
 	}
@@ -66,6 +66,16 @@ func (s requests) open(r *http.Request, p Principal, wait time.Duration) (*bridg
 	req.Awaited = wait > 0
 	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
 	return &rec, err
+}
+
+// apart runs work before a call waits for up to the given time, and elsewhere if
+// it does wait; see aside.
+func apart(wait time.Duration, work func()) {
+	if wait > 0 {
+		aside(work)
+	} else {
+		work()
+	}
 }
 
 // aside runs work on another goroutine, and returns when it has ended. Calls
@@ -233,7 +243,7 @@ func (s requests) get(w http.ResponseWriter, r *http.Request, p Principal) error
 		}
 	}
 	var rec *bridge.Record
-	aside(func() {
+	apart(wait, func() {
 		var got bridge.Record
 		got, err = s.load(r, p)
 		rec = &got
@@ -285,5 +295,5 @@ func (s requests) respond(w http.ResponseWriter, r *http.Request, p Principal) e
 		}
 		return err
 	}
-	return write(w, http.StatusOK, rec)
+	return write(w, http.StatusOK, &rec)
 }

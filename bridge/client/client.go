@@ -8,15 +8,7 @@
 package client
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"crypto/tls"
-	"encoding/json"
-	"errors"
-	"io"
-	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -114,12 +105,6 @@ func known(rec bridge.Record, id bridge.ID) error {
 	return nil
 }
 
-// foreign returns the error for a response that does not come from a nod
-// daemon. Such calls are not retried.
-func foreign() error {
-	return bridge.Errorf(bridge.CodeInternal, "the response does not come from a nod daemon").WithHint("check NOD_URL and any proxies in between")
-}
-
 // Open sends a request. If key is empty, Open generates one, so that its own
 // retries are safe.
 func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
@@ -205,201 +190,4 @@ func (c *Client) CancelSession(ctx context.Context, session, reason string) (bri
 	var page bridge.List
 	err := c.do(ctx, http.MethodPost, "/v1/sessions/"+url.PathEscape(session)+"/cancel", nil, map[string]string{"reason": reason}, &page)
 	return page, err
-}
-
-// retry repeats a call that failed because the daemon was unreachable.
-func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
-	out := outage{pause: retryFirst, began: time.Now()}
-	for {
-		start := time.Now()
-		err := call(ctx)
-		if own, ok := errors.AsType[callbackError](err); ok {
-			return own.error
-		}
-		if err != nil && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if code := bridge.ErrorCode(err); err == nil || code != bridge.CodeUnavailable && code != bridge.CodeRateLimited {
-			return err
-		}
-		out.failed(start, errors.Is(err, context.DeadlineExceeded))
-		past := time.Since(out.began)
-		if past > c.patience(err) {
-			return err
-		}
-		if past+out.pause > tellAfter && !out.told && c.Retrying != nil {
-			out.told = true
-			c.Retrying(err)
-		}
-		if !bridge.Pause(ctx, out.pause) {
-			return ctx.Err()
-		}
-		out.pause = min(2*out.pause, retryMost)
-	}
-}
-
-// patience returns how long calls may fail with err.
-func (c *Client) patience(err error) time.Duration {
-	patience := cmp.Or(c.Patience, giveUp)
-	if c.FirstPatience != 0 && !c.reached.Load() && errors.Is(err, syscall.ECONNREFUSED) {
-		return min(patience, c.FirstPatience)
-	}
-	return patience
-}
-
-// outage is a period in which the daemon does not respond.
-type outage struct {
-	began time.Time
-	pause time.Duration // before the next call
-	hung  bool          // a call timed out
-	told  bool          // Retrying was called
-}
-
-// failed records a failed call that began at start. If the daemon was reachable
-// in between, a new outage begins.
-func (o *outage) failed(start time.Time, late bool) {
-	switch {
-	case late && !o.hung:
-		*o = outage{time.Now().Add(-pollGrace), retryFirst, true, o.told} // the response was due by then
-	case !late && time.Since(start) > retryMost:
-		*o = outage{time.Now(), retryFirst, false, false} // the daemon was reachable for a while
-	}
-}
-
-func (c *Client) request(ctx context.Context, method, path string, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
-	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return nil, c.invalidURL()
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	if c.Trace != "" {
-		req.Header.Set("Traceparent", c.Trace)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	return req, nil
-}
-
-func (c *Client) invalidURL() error {
-	return bridge.Errorf(bridge.CodeInvalid, "invalid daemon URL %q", c.base).WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787")
-}
-
-func (c *Client) do(ctx context.Context, method, path string, header http.Header, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, pollFor+pollGrace)
-	defer cancel()
-	var body []byte
-	if in != nil {
-		var err error
-		if body, err = json.Marshal(in); err != nil {
-			return bridge.Wrap(bridge.CodeInvalid, err, "request")
-		}
-	}
-	req, err := c.request(ctx, method, path, body)
-	if err != nil {
-		return err
-	}
-	for k, v := range header {
-		req.Header[k] = v
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return c.away(err)
-	}
-	c.reached.Store(true)
-	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		return c.failure(resp)
-	}
-	if out == nil {
-		return nil
-	}
-	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return foreign()
-	}
-	raw, err := readBody(resp, maxPage+1)
-	if err != nil {
-		return c.away(err) // retry an incomplete response
-	}
-	if len(raw) > maxPage {
-		return foreign()
-	}
-	return readAnswer(raw, out)
-}
-
-// address returns the address of the daemon for messages, without a password.
-func (c *Client) address() string {
-	u, err := url.Parse(c.base)
-	if err != nil {
-		return "an invalid address"
-	}
-	return u.Redacted()
-}
-
-func (c *Client) away(err error) error {
-	if ue, ok := errors.AsType[*url.Error](err); ok {
-		err = ue.Err
-	}
-	err = inWords(err)
-	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon at %s is unreachable", c.address()).
-		WithHint("start it with: nod serve, or set NOD_URL")
-}
-
-// worded is an error of the network in plain words.
-type worded struct {
-	error
-	words string
-}
-
-func (w worded) Error() string { return w.words }
-func (w worded) Unwrap() error { return w.error }
-
-// inWords puts the usual errors of a network into plain words.
-func inWords(err error) error {
-	words := ""
-	dns, isDNS := errors.AsType[*net.DNSError](err)
-	timeout, isNet := errors.AsType[net.Error](err)
-	number, isNumber := errors.AsType[syscall.Errno](err)
-	certificate, isTLS := errors.AsType[*tls.CertificateVerificationError](err)
-	_, isPlain := errors.AsType[tls.RecordHeaderError](err)
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		words = "connection refused"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		words = "the connection was closed"
-	case isDNS && dns.IsNotFound:
-		words = "unknown host " + dns.Name
-	case isDNS:
-		words = "the name " + dns.Name + " cannot be looked up"
-	case errors.Is(err, context.DeadlineExceeded), isNet && timeout.Timeout():
-		words = "no response in time"
-	case isNumber:
-		words = number.Error()
-	case isTLS:
-		words = "its certificate is not valid: " + strings.TrimPrefix(certificate.Err.Error(), "x509: ")
-	case isPlain, strings.HasSuffix(err.Error(), "server gave HTTP response to HTTPS client"):
-		words = "it does not speak TLS; use http:// in NOD_URL"
-	default:
-		return err
-	}
-	return worded{err, words}
-}
-
-// failure returns the error in a daemon's response.
-func (c *Client) failure(resp *http.Response) error {
-	var body struct {
-		Error *bridge.Error `json:"error"`
-	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); err != nil || body.Error == nil {
-		if resp.StatusCode >= 500 { // such as a proxy whose daemon restarts
-			return bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d",
-				c.address(), resp.StatusCode).
-				WithHint("check that nod serve is running, and the proxies in between")
-		}
-		return foreign()
-	}
-	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
-		body.Error.RetryAfter = time.Duration(n) * time.Second
-	}
-	return body.Error
 }

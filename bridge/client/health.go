@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"io"
-	"mime"
 	"net/http"
 )
 
@@ -29,8 +28,7 @@ func (c *Client) Health(ctx context.Context, ready bool, out any) (bool, error) 
 		return false, c.away(err)
 	}
 	defer resp.Body.Close()
-	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	isHealth := err == nil && kind == "application/json" &&
+	isHealth := isJSON(resp) &&
 		(resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusServiceUnavailable)
 	if !isHealth {
 		return false, c.failure(resp)

@@ -79,6 +79,7 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job, at *place) {
 	defer cancel()
 	renewal.Go(func() { w.keepJob(ctx, cancel, j) })
 	if err := w.do(ctx, j, at); err != nil {
+		w.lineup.keep(at) // the cards behind it must not take it for posted
 		w.log.Warn("job not updated, its lease will expire", "job", j.ID, "id", j.Interaction, "error", err)
 	}
 }
@@ -160,10 +161,14 @@ func (w *dispatcher) inLine(ctx context.Context, r bridge.Record, j bridge.Job, 
 		if at.behind = len(others); !w.lineup.tired(at, ahead[0]) {
 			return waited, errTurn
 		}
-		w.log.Warn("an earlier card is late, not waiting for it", "id", j.Interaction, "earlier", ahead[0])
-		if err := w.lines.Overtake(ctx, line, ahead[:1]); err != nil {
-			return waited, err
+		lost, err := w.lines.Overtake(ctx, line, ahead[0])
+		if err != nil {
+			w.log.Warn("order of cards unknown", "id", j.Interaction, "error", err)
 		}
+		if !lost {
+			return waited, errTurn
+		}
+		w.log.Warn("an earlier card is lost, not waiting for it", "id", j.Interaction, "earlier", ahead[0])
 	}
 }
 

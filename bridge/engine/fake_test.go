@@ -28,6 +28,7 @@ type fake struct {
 	lines   map[string][]bridge.ID
 	lost    bool  // every lease of a job was lost
 	refuses error // of every call, if set
+	drops   int   // updates of jobs that fail from now on
 	next    int
 }
 
@@ -114,11 +115,15 @@ func (f *fake) Yield(ctx context.Context, _ string, j bridge.Job, d time.Duratio
 	return f.Retry(ctx, j, d, "")
 }
 
-func (f *fake) Overtake(_ context.Context, line string, ids []bridge.ID) error {
+// Overtake implements bridge.Lines. A card is lost if it has no record.
+func (f *fake) Overtake(_ context.Context, line string, id bridge.ID) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.lines[line] = slices.DeleteFunc(f.lines[line], func(id bridge.ID) bool { return slices.Contains(ids, id) })
-	return f.refuses
+	if _, ok := f.records[id]; ok {
+		return false, f.refuses
+	}
+	f.lines[line] = slices.DeleteFunc(f.lines[line], func(o bridge.ID) bool { return o == id })
+	return true, f.refuses
 }
 
 func (f *fake) Load(_ context.Context, id bridge.ID) (bridge.Record, error) {
@@ -316,6 +321,10 @@ func (f *fake) Claim(_ context.Context, n int, _ time.Duration) ([]bridge.Job, e
 func (f *fake) end(j bridge.Job, how string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.drops > 0 {
+		f.drops--
+		return bridge.Errorf(bridge.CodeUnavailable, "redis is unreachable")
+	}
 	f.gone = append(f.gone, string(j.Kind)+" "+how)
 	if j.Line != "" {
 		f.lines[j.Line] = slices.DeleteFunc(f.lines[j.Line], func(id bridge.ID) bool { return id == j.Interaction })

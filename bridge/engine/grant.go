@@ -24,30 +24,48 @@ type granter struct {
 	log       *slog.Logger
 }
 
-// find returns the response to an interaction that grants cover. It returns nil
-// if people have to be asked.
-func (gr *granter) find(ctx context.Context, i bridge.Interaction) (*bridge.Response, error) {
-	all, err := gr.covering(ctx, i)
-	if err != nil || len(all) == 0 {
-		return nil, err
+// find returns the response to an interaction that grants cover, of those found
+// under its keys. It returns nil if people have to be asked.
+func (gr *granter) find(ctx context.Context, i bridge.Interaction, found []bridge.Grant) *bridge.Response {
+	all := gr.coveringOf(ctx, i, found)
+	if len(all) == 0 {
+		return nil
 	}
-	return covered(i, all), nil
+	return covered(i, all)
+}
+
+// grantKeys returns the keys of the grants that could cover an interaction: that
+// of the exact request, and then one for each rule that a part of it requires.
+func grantKeys(i bridge.Interaction) []string {
+	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
+		return nil
+	}
+	keys := []string{i.GrantKey}
+	for _, r := range i.RuleGrants {
+		keys = append(keys, i.RuleKey(r))
+	}
+	return keys
 }
 
 // covering returns the grants that together cover an interaction: one of the
 // exact request, or one for each rule that a part of it requires. It returns
 // none if any part is not covered under the current requirements.
 func (gr *granter) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
-	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
+	keys := grantKeys(i)
+	if len(keys) == 0 {
 		return nil, nil
-	}
-	keys := []string{i.GrantKey}
-	for _, r := range i.RuleGrants {
-		keys = append(keys, i.RuleKey(r))
 	}
 	found, err := gr.store.Covering(ctx, i.Agent, i.Session, keys)
 	if err != nil {
 		return nil, err
+	}
+	return gr.coveringOf(ctx, i, found), nil
+}
+
+// coveringOf is covering for the stored grants under the keys.
+func (gr *granter) coveringOf(ctx context.Context, i bridge.Interaction, found []bridge.Grant) []bridge.Grant {
+	if len(found) == 0 {
+		return nil
 	}
 	holding := map[string]bridge.Grant{}
 	for _, g := range found {
@@ -56,17 +74,17 @@ func (gr *granter) covering(ctx context.Context, i bridge.Interaction) ([]bridge
 		}
 	}
 	if g, ok := holding[i.GrantKey]; ok {
-		return []bridge.Grant{g}, nil
+		return []bridge.Grant{g}
 	}
 	var all []bridge.Grant
-	for _, key := range keys[1:] {
+	for _, key := range grantKeys(i)[1:] {
 		g, ok := holding[key]
 		if !ok {
-			return nil, nil
+			return nil
 		}
 		all = append(all, g)
 	}
-	return all, nil
+	return all
 }
 
 // holds reports whether a grant meets all current requirements of an

@@ -11,10 +11,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// lineupWait is the longest time that a card waits for earlier cards of its
-// agent. It matters only if a platform is slow to respond. It leaves a daemon
-// enough time to take over the jobs of a dead one.
-const lineupWait = jobLease + outboxPoll + 2*time.Second
+// lineupWait is the longest time that a card waits for earlier cards of its agent
+// before it gives back its job, which leaves enough of jobTimeout to post it. It is
+// also the time after which it checks whether the first card of its line is lost.
+// An opening joins a line shortly before it has a record.
+const lineupWait = jobLease
 
 // lineupKept is the time after its last try for which a card of this process
 // counts as one that will be tried again. A busy process may take longer than
@@ -31,7 +32,7 @@ const (
 	lineStep  = 100 * time.Millisecond
 )
 
-// errTurn means that a card waits for a card of another daemon.
+// errTurn means that earlier cards are not posted yet. The card keeps its place.
 var errTurn = errors.New("earlier cards are not posted yet")
 
 // lineup lets the cards of one agent appear in a channel in the order of their
@@ -44,7 +45,7 @@ type lineup struct {
 	mu      sync.Mutex
 	entries []*place
 	changed chan struct{}    // closed and replaced at each change
-	since   map[waiter]stuck // the cards that wait for another daemon
+	since   map[waiter]stuck // the cards that left their place without being posted
 }
 
 // place is the position of a post job in the lineup.
@@ -132,52 +133,50 @@ func (l *lineup) name(p *place, key string) {
 }
 
 // follow waits until this process has posted the cards ahead of a place in its
-// line. It returns the cards that this process does not work on without waiting
-// for them, and whether it had to wait.
+// line. It returns the cards that are still ahead, and whether it had to wait. It
+// does not wait for those that this process does not work on, and for others at
+// most for lineupWait.
 func (l *lineup) follow(ctx context.Context, p *place, ahead []bridge.ID) (others []bridge.ID, waited bool) {
 	l.name(p, p.line)
 	limit := time.NewTimer(lineupWait)
 	defer limit.Stop()
 	here := map[bridge.ID]bool{}
-	for before := len(ahead); ; {
-		l.mu.Lock()
+	for {
+		var own []bridge.ID
 		others = nil
-		left := 0
+		l.mu.Lock()
 		for _, id := range ahead {
-			_, waits := l.since[waiter{id, p.key}] // it left its place without being posted
+			_, waits := l.since[waiter{id, p.key}]
 			has := func(key string) bool {
 				return slices.ContainsFunc(l.entries, func(o *place) bool { return o.id == id && o.key == key })
 			}
 			switch {
 			case has(p.key):
 				here[id] = true
-				left++
+				own = append(own, id)
 			case has(""):
-				left++
+				own = append(own, id)
 			case !here[id] || waits:
 				others = append(others, id)
 			}
 		}
 		changed := l.changed
 		l.mu.Unlock()
-		if left == 0 || len(others) > 0 {
+		if len(own) == 0 || len(others) > 0 {
 			return others, waited
 		}
-		if waited = true; left < before { // the line moves on
-			before = left
-			limit.Reset(lineupWait)
-		}
+		waited = true
 		select {
 		case <-changed:
 		case <-limit.C:
-			return nil, true
+			return own, true
 		case <-ctx.Done():
-			return nil, true
+			return own, true
 		}
 	}
 }
 
-// forget ends the wait of a card for another daemon.
+// forget notes that a card is posted now.
 func (l *lineup) forget(p *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -187,18 +186,17 @@ func (l *lineup) forget(p *place) {
 // keep lets a card keep its place in its line until it is tried again. It returns
 // false if the card has none.
 func (l *lineup) keep(p *place) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p.line == "" {
+	if p == nil || p.line == "" {
 		return false
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.since[waiter{p.id, p.key}] = stuck{head: p.id, at: time.Now(), last: time.Now()}
 	return true
 }
 
-// tired reports whether the first card of a line has held up another one for too
-// long. A first card that this process postponed itself is not lost, it only has to
-// be tried again.
+// tired notes that a card waits for the first card of its line, and reports whether
+// it has waited for so long that the first card may be lost.
 func (l *lineup) tired(p *place, head bridge.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,8 +208,7 @@ func (l *lineup) tired(p *place, head bridge.ID) bool {
 	}
 	s.last = time.Now()
 	l.since[w] = s
-	_, alive := l.since[waiter{head, p.key}]
-	return !alive && time.Since(s.at) >= lineupWait
+	return time.Since(s.at) >= lineupWait
 }
 
 // again returns the delay until a card tries again if it is not woken.

@@ -22,6 +22,16 @@ type Channels struct {
 // muteKey returns the key of the note that makes a channel read-only.
 func muteKey(platform, channel string) string { return "mute:" + platform + "/" + channel }
 
+// muteKeys returns the keys of the notes that make the channels of destinations
+// read-only.
+func muteKeys(all []bridge.Destination) []string {
+	keys := make([]string, len(all))
+	for n, d := range all {
+		keys[n] = muteKey(d.Platform, d.Channel)
+	}
+	return keys
+}
+
 // muted reports whether a destination's channel is read-only.
 func (ch *Channels) muted(ctx context.Context, d bridge.Destination) (bool, error) {
 	s, err := ch.notes.Note(ctx, muteKey(d.Platform, d.Channel))

@@ -15,8 +15,9 @@ import (
 type chat struct {
 	mu       sync.Mutex
 	name     string
-	errs     []error // of the next calls; if empty, they succeed
-	parts    int     // sent before each post
+	errs     []error         // of the next calls; if empty, they succeed
+	takes    []time.Duration // by the next posts; if empty, none
+	parts    int             // sent before each post
 	health   bridge.Health
 	posts    []bridge.Destination
 	views    []bridge.View // posted and updated
@@ -55,6 +56,13 @@ func (c *chat) Post(
 	ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts,
 ) (bridge.MessageRef, error) {
 	c.mu.Lock()
+	if len(c.takes) > 0 {
+		takes := c.takes[0]
+		c.takes = c.takes[1:]
+		c.mu.Unlock()
+		time.Sleep(takes)
+		c.mu.Lock()
+	}
 	defer c.mu.Unlock()
 	c.sent = append(c.sent, slices.Clone(parts.Sent()))
 	for n := len(parts.Sent()); n < c.parts; n++ {

@@ -51,11 +51,12 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	o := opening(i, key)
 	o.BatchSize = op.reach.platforms.batchSize(i)
 	o.RequestDigest, o.Awaited, o.Limited = digest, r.Awaited, agent.MaxPending > 0
-	if err := op.answered(ctx, &o, ruling); err != nil {
+	setting, err := op.answered(ctx, &o, ruling)
+	if err != nil {
 		return bridge.Record{}, err
 	}
 	if o.Response == nil {
-		if err := op.reach.findPeople(ctx, &o); err != nil {
+		if err := op.reach.findPeople(&o, setting); err != nil {
 			return bridge.Record{}, err
 		}
 	}
@@ -65,14 +66,24 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	return op.store(ctx, o)
 }
 
-// answered sets the response of a request that the policy or a grant decides.
-func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge.Ruling) error {
+// answered sets the response of a request that the policy or a grant decides. If
+// the policy does not, it also returns what determines who can be reached.
+func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge.Ruling) (bridge.Setting, error) {
 	if o.Response = ruled(o.Interaction, ruling); o.Response != nil {
-		return nil
+		return bridge.Setting{}, nil
 	}
-	var err error
-	o.Response, err = op.granter.find(ctx, o.Interaction)
-	return err
+	s, err := op.setting(ctx, o.Interaction)
+	if err == nil {
+		o.Response = op.granter.find(ctx, o.Interaction, s.Grants)
+	}
+	return s, err
+}
+
+// setting reads what the opening of an interaction depends on.
+func (op *opener) setting(ctx context.Context, i bridge.Interaction) (bridge.Setting, error) {
+	return op.openings.Setting(ctx, bridge.SettingQuery{
+		Agent: i.Agent, Session: i.Session, Grants: grantKeys(i), Notes: muteKeys(i.Destinations),
+	})
 }
 
 // opening returns the arguments for storing an interaction, apart from those

@@ -10,27 +10,22 @@ import (
 
 // reach determines who can be asked now.
 type reach struct {
+	openings  bridge.Openings
 	presence  bridge.Presence
 	platforms platforms
-	channels  *Channels
 	composer  *composer
 }
 
 // findPeople determines who can be reached. If no one can, it sets the response
 // undeliverable.
-func (w *reach) findPeople(ctx context.Context, o *bridge.Opening) error {
+func (w *reach) findPeople(o *bridge.Opening, s bridge.Setting) error {
 	i := o.Interaction
 	var err error
 	if o.Failures, err = w.failures(i); err != nil {
 		return err
 	}
-	closed, err := w.closed(ctx, i, o.Failures)
-	if err != nil {
-		return err
-	}
-	if o.FrontEnds, err = w.frontEnds(ctx, i.Session); err != nil {
-		return err
-	}
+	o.FrontEnds = s.FrontEnds
+	closed := closedIn(i, o.Failures, s.Notes)
 	if len(closed) == len(i.Destinations) && !o.FrontEnds {
 		o.Failures = closed
 		o.Response = &bridge.Response{State: bridge.StateUndeliverable, Reason: failureText(i, closed), Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
@@ -82,21 +77,24 @@ func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 // closed returns by destination why no one can answer there: it cannot be
 // reached, or it is read-only.
 func (w *reach) closed(ctx context.Context, i bridge.Interaction, failures map[int]string) (map[int]string, error) {
+	s, err := w.openings.Setting(ctx, bridge.SettingQuery{Notes: muteKeys(i.Destinations)})
+	if err != nil {
+		return nil, err
+	}
+	return closedIn(i, failures, s.Notes), nil
+}
+
+// closedIn is closed with the notes of muteKeys.
+func closedIn(i bridge.Interaction, failures map[int]string, muted []string) map[int]string {
 	out := map[int]string{}
 	for n, d := range i.Destinations {
 		if why := failures[n]; why != "" {
 			out[n] = why
-			continue
-		}
-		off, err := w.channels.muted(ctx, d)
-		if err != nil {
-			return nil, err
-		}
-		if off {
+		} else if muted[n] != "" {
 			out[n] = d.Platform + ": the channel is read-only"
 		}
 	}
-	return out, nil
+	return out
 }
 
 func failureText(i bridge.Interaction, failures map[int]string) string {
@@ -107,14 +105,6 @@ func failureText(i bridge.Interaction, failures map[int]string) string {
 		}
 	}
 	return strings.Join(s, "; ")
-}
-
-func (w *reach) frontEnds(ctx context.Context, session string) (bool, error) {
-	if session == "" {
-		return false, nil
-	}
-	_, enabled, err := w.presence.Present(ctx, session)
-	return enabled > 0, err
 }
 
 // availability implements Engine.Availability.

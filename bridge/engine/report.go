@@ -116,7 +116,11 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	if o.RequestDigest, err = proof.Sent(r.Ask, ""); err != nil {
 		return "", err
 	}
-	if err := re.opener.reach.findPeople(ctx, &o); err != nil {
+	setting, err := re.opener.setting(ctx, i)
+	if err != nil {
+		return "", err
+	}
+	if err := re.opener.reach.findPeople(&o, setting); err != nil {
 		return "", err
 	}
 	rec, err := re.opener.store(ctx, o)

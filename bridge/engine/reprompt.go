@@ -150,16 +150,18 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 	o := opening(i, f.key)
 	o.RequestDigest, o.Queued, o.Limited = f.digest, f.queued, agent.MaxPending > 0
 	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
-	if err := rd.opener.answered(ctx, &o, ruling); err != nil || o.Response != nil {
+	setting, err := rd.opener.answered(ctx, &o, ruling)
+	if err != nil || o.Response != nil {
 		if err != nil {
 			return bridge.Record{}, err
 		}
 		return rd.opener.store(ctx, o)
 	}
 	if i.Root == "" {
-		err = rd.reach.findPeople(ctx, &o)
-	} else if o.Failures, err = rd.reach.failures(i); err == nil {
-		o.FrontEnds, err = rd.reach.frontEnds(ctx, i.Session)
+		err = rd.reach.findPeople(&o, setting)
+	} else {
+		o.FrontEnds = setting.FrontEnds
+		o.Failures, err = rd.reach.failures(i)
 	}
 	if err != nil {
 		return bridge.Record{}, err

@@ -77,7 +77,7 @@ func (s shared) outgoing() outgoing {
 		store: s.Grants, records: s.Records, outcomes: s.Outcomes, people: s.people, journal: s.journal,
 		evaluator: out.evaluator, prover: s.prover, log: s.Log,
 	}
-	out.reach = &reach{presence: s.Presence, platforms: s.platforms, channels: s.channels, composer: composer}
+	out.reach = &reach{openings: s.Openings, presence: s.Presence, platforms: s.platforms, composer: composer}
 	out.opener = &opener{
 		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, composer: composer, reach: out.reach,
 		granter: out.granter, opened: opened, recent: s.recent, log: s.Log,

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/felixge/httpsnoop"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // API counts the requests to h, and traces those that open or answer requests. A
@@ -16,7 +17,9 @@ import (
 func (o *Observer) API(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, end := o.tracer.request(r)
-		r = r.WithContext(ctx)
+		if ctx != r.Context() {
+			r = r.WithContext(ctx)
+		}
 		o.inFlight.Inc()
 		taken, code := false, http.StatusOK
 		defer func() {
@@ -25,7 +28,7 @@ func (o *Observer) API(h http.Handler) http.Handler {
 			}
 		}()
 		finish := func(route string, code int) {
-			o.requests.WithLabelValues(route, strconv.Itoa(code)).Inc()
+			o.request(route, code).Inc()
 			end(route, code)
 		}
 		h.ServeHTTP(httpsnoop.Wrap(w, httpsnoop.Hooks{
@@ -49,6 +52,24 @@ func (o *Observer) API(h http.Handler) http.Handler {
 			finish(routeOf(r), code)
 		}
 	})
+}
+
+// routeCode is a route and the status of a response.
+type routeCode struct {
+	route string
+	code  int
+}
+
+// request returns the counter of the requests to a route with a status. There
+// are as many as routes and statuses, which the code bounds.
+func (o *Observer) request(route string, code int) prometheus.Counter {
+	key := routeCode{route, code}
+	if c, ok := o.counted.Load(key); ok {
+		return c.(prometheus.Counter) //nolint:forcetypeassert // the map holds nothing else
+	}
+	c := o.requests.WithLabelValues(route, strconv.Itoa(code))
+	o.counted.Store(key, c)
+	return c
 }
 
 // routeOf returns the route of a request that was handled.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,6 +41,7 @@ type Observer struct {
 	clicks    *prometheus.HistogramVec
 	visible   *prometheus.HistogramVec
 	requests  *prometheus.CounterVec
+	counted   sync.Map // of prometheus.Counter by routeCode
 	inFlight  prometheus.Gauge
 	redis     prometheus.Histogram
 	redisFail prometheus.Counter

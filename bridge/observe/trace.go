@@ -55,7 +55,7 @@ func newTracer(ctx context.Context, endpoint string, sample float64) (*tracer, e
 // requests that it opens. Reads and waits have no span.
 func (t *tracer) request(r *http.Request) (context.Context, func(route string, code int)) {
 	none := func(string, int) {}
-	if r.Method != http.MethodPost {
+	if r.Method != http.MethodPost || !t.on && r.Header.Get(traceparent) == "" {
 		return r.Context(), none
 	}
 	ctx := traceContext.Extract(r.Context(), propagation.HeaderCarrier(r.Header))

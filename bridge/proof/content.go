@@ -20,6 +20,11 @@ func Stable(v any) []byte {
 	return stabilized(out)
 }
 
+// useStable calls use with v in the form of Stable. Use must not keep the text.
+func useStable(v any, use func(text []byte)) {
+	_ = bridge.UseMarshaled(v, func(raw []byte) { use(stabilized(raw)) }) // v is a plain struct
+}
+
 // stabilized returns JSON that Marshal has encoded in the form of Stable.
 func stabilized(out []byte) []byte {
 	if !bytes.Contains(out, escapedInvalid) {
@@ -33,10 +38,14 @@ var escapedInvalid = []byte(`\ufffd`)
 // Content returns the part of an interaction that cannot change while it is
 // open, as JSON: everything except the people who are asked and the times. A
 // field that an amendment changes must be left out here and added to amendable.
-func Content(i bridge.Interaction) []byte {
-	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
-	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
-	return Stable(&i)
+func Content(i bridge.Interaction) []byte { return Stable(contentOf(i)) }
+
+// contentOf returns what Content encodes.
+func contentOf(i bridge.Interaction) *bridge.Interaction {
+	own := i // so that i stays on the stack if this is not called
+	own.Proof, own.Created, own.Deadline = "", time.Time{}, time.Time{}
+	own.Destinations, own.Responders, own.Groups, own.Called = nil, nil, nil, nil
+	return &own
 }
 
 // amendable holds the fields that delegation and escalation change.
@@ -60,8 +69,9 @@ func interactionParts(i bridge.Interaction) (content string, rest []byte) {
 	if times == (bridge.Times{}) {
 		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	}
-	sum := sha256.Sum256(Content(i))
-	return hex.EncodeToString(sum[:]), append(sum[:], Stable(amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
+	var sum [sha256.Size]byte
+	useStable(contentOf(i), func(text []byte) { sum = sha256.Sum256(text) })
+	return hex.EncodeToString(sum[:]), append(sum[:], Stable(&amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
 }
 
 // ShownHash returns a hash of what people see of an interaction and of its

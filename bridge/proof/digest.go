@@ -1,8 +1,6 @@
 package proof
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"github.com/nodbridge/nod/bridge"
@@ -10,16 +8,18 @@ import (
 
 // digestOf returns the hex SHA-256 of the canonical form of a value.
 func digestOf(v any) (string, error) {
-	raw, err := bridge.EncodeJSON(v)
+	var digest string
+	var failed error
+	err := bridge.UseJSON(v, func(raw []byte) {
+		var canonical []byte
+		if canonical, failed = Canonical(raw); failed == nil {
+			digest = contentHash(canonical)
+		}
+	})
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "digest")
 	}
-	canonical, err := Canonical(raw)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(canonical)
-	return hex.EncodeToString(sum[:]), nil
+	return digest, failed
 }
 
 // payload holds the fields that a decision is bound to.
@@ -56,7 +56,7 @@ func NormalizedDigest(r bridge.Ask) (string, error) {
 	if a := r.Approval; a != nil {
 		p.Approval = &action{a.Tool, a.Input, a.Key, a.Where}
 	}
-	return digestOf(p)
+	return digestOf(&p)
 }
 
 // ApprovedDigest returns the request digest of an approval with an edited
@@ -70,7 +70,7 @@ func ApprovedDigest(i bridge.Interaction, input json.RawMessage) (string, error)
 // is the same.
 func GrantDigest(i bridge.Interaction) (string, error) {
 	a := i.Approval
-	return digestOf(struct {
+	return digestOf(&struct {
 		Agent    string          `json:"agent"`
 		Kind     bridge.Kind     `json:"kind"`
 		Tool     string          `json:"tool"`
@@ -91,15 +91,15 @@ const sentVersion = "sent-1:"
 // depend on the config, the trace or the time. For a follow-up, previous is the
 // interaction of the round before.
 func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
-	raw, err := bridge.MarshalJSON(struct {
+	var digest string
+	err := bridge.UseMarshaled(&struct {
 		Previous bridge.ID
 		Request  bridge.Ask
-	}{previous, r})
+	}{previous, r}, func(raw []byte) { digest = contentHash(raw) })
 	if err != nil {
 		return "", bridge.Errorf(bridge.CodeInvalid, "the request cannot be encoded as JSON")
 	}
-	sum := sha256.Sum256(raw)
-	return sentVersion + hex.EncodeToString(sum[:]), nil
+	return sentVersion + digest, nil
 }
 
 // looseDigest returns the digest of what people typed, which may contain

@@ -7,7 +7,8 @@
 --      6 ms until the call asks again
 local KEPT = ms(24 * 3600 * 1000)
 local key = KEYS[5 * tonumber(ARGV[4]) + 1]
-call('HSET', key, 'h', ms(math.max(tonumber(call('HGET', key, 'h') or '0'), now + tonumber(ARGV[5]))))
+local had = call('HMGET', key, 'h', 'n')
+call('HSET', key, 'h', ms(math.max(tonumber(had[1] or '0'), now + tonumber(ARGV[5]))), 'n', ms(math.max(tonumber(had[2] or '0'), now)))
 call('PEXPIRE', key, KEPT)
 if ARGV[1] == '' then return 1 end
 for k = 0, #KEYS - 1, 5 do

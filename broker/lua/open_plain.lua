@@ -25,6 +25,7 @@
 --      16 agent and session, if nothing is stored in a stopped session
 --      17 ID and digest of the request for the idempotency key
 --      18 its agent is limited: 1
+--      19 ms until the first step of its escalation
 -- returns 'slow' if nothing was stored, otherwise now in ms
 local key, id = KEYS[1], ARGV[1]
 if KEYS[9] then
@@ -46,6 +47,7 @@ if ARGV[11] then
   put('se', r.se)
   put('x', ARGV[14])
   put('tq', ARGV[15])
+  if ARGV[19] ~= '' then put('sp', '0') end
   if ARGV[14] ~= '' then r.x = ARGV[14] end
   if KEYS[9] then call('SET', KEYS[9], ARGV[17], 'PX', ARGV[4]) end
   if r.se ~= '' then
@@ -60,5 +62,6 @@ event(r, 'interaction_request', 'pending', '')
 call('ZADD', KEYS[2], deadline, id)
 local jobs, due = {}, ms(now + ARGV[8])
 for d = 0, ARGV[9] - 1 do jobs[#jobs + 1] = due jobs[#jobs + 1] = 'post:' .. id .. ':' .. d end
+if ARGV[19] and ARGV[19] ~= '' then jobs[#jobs + 1] = ms(now + ARGV[19]) jobs[#jobs + 1] = 'step:' .. id .. ':0' end
 if jobs[1] then call('ZADD', KEYS[3], unpack(jobs)) end
 return created

@@ -9,8 +9,8 @@ if not f[1] then return 'missing' end
 local deadline, hooks, nd, lim, agent = string.match(f[1], '^[12]|%d+|(%d+)|%a+|%d+|%d+|%d|(%d+)|(%d+)|(%d)|(.*)$')
 if not deadline then return 'slow' end
 if f[2] then return f[3] == ARGV[4] and 'won' or 'lost' end
--- Due, in steps, deferred, in a batch, a later round, or more messages than read.
-if now >= tonumber(deadline) or f[9] or f[10] or f[11] or f[12] or tonumber(nd) > 3 then return 'slow' end
+-- Due, deferred, in a batch, a later round, or more messages than read.
+if now >= tonumber(deadline) or f[10] or f[11] or f[12] or tonumber(nd) > 3 then return 'slow' end
 if ARGV[6] ~= '' and (f[8] or '0') ~= ARGV[6] then return 'changed' end
 if ARGV[7] ~= '' and f[16] ~= ARGV[8] then return 'changed' end
 local jobs, names = {}, {}
@@ -49,5 +49,10 @@ if not waited and (state == 'answered' or state == 'approved' or state == 'denie
 end
 call('HSET', key, unpack(set))
 call('ZREM', KEYS[2], id)
+if f[9] then -- the next step has nothing to do
+  local step = 'step:' .. id .. ':' .. f[9]
+  call('ZREM', KEYS[3], step)
+  call('HDEL', KEYS[4], step)
+end
 if lim == '1' and call('HINCRBY', KEYS[10], agent, -1) <= 0 then call('HDEL', KEYS[10], agent) end
 return 'won'

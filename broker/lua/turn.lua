@@ -4,6 +4,7 @@
 --               t   when all calls will be unused (steady limits)
 --               q   the last number given to a call
 --               p   1 if the last turn was that of a post
+--               n   when it changed last
 --      2 the turns of the period, by time
 --      3 the posts that wait, by class and number
 --      4 the edits that wait, by number
@@ -25,6 +26,16 @@ local me, class, edit, calls = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', tonum
 
 local function forget(k, names)
   for n = 3, 5 do call('ZREM', KEYS[k + n], unpack(names)) end
+end
+
+-- Moves the state of a limit if the clock was set back since it changed. The calls
+-- that wait ask by the earlier clock, so they lose their places.
+local function follow_clock(l, back)
+  if back <= 1000 then return end
+  local k = l.k
+  l.held, l.tat = math.max(l.held - back, 0), math.max(l.tat - back, 0)
+  call('HSET', KEYS[k + 1], 'h', ms(l.held), 't', ms(l.tat), 'n', ms(now))
+  call('DEL', KEYS[k + 2], KEYS[k + 3], KEYS[k + 4], KEYS[k + 5])
 end
 
 -- Drops the calls of a limit that did not ask again.
@@ -74,10 +85,11 @@ end
 local limits, turn = {}, now
 for n = 1, #KEYS / 5 do
   local k = 5 * (n - 1)
-  local s = call('HMGET', KEYS[k + 1], 'h', 't', 'p')
+  local s = call('HMGET', KEYS[k + 1], 'h', 't', 'p', 'n')
   local l = {k = k, held = tonumber(s[1] or '0'), tat = tonumber(s[2] or '0'), posted = s[3] or '0',
     calls = tonumber(ARGV[4 + 3 * n]),
     period = tonumber(ARGV[5 + 3 * n]), early = tonumber(ARGV[6 + 3 * n])}
+  follow_clock(l, tonumber(s[4] or '0') - now)
   find_place(l)
   l.at = earliest(l)
   limits[n] = l
@@ -90,7 +102,7 @@ if turn - now <= tonumber(ARGV[4]) then
     local k = l.k
     if l.waits then forget(k, {me}) end
     if l.calls > 0 then
-      call('HSET', KEYS[k + 1], 'p', edit and '0' or '1', 't', ms(math.max(l.tat, turn) + calls * l.period / l.calls))
+      call('HSET', KEYS[k + 1], 'p', edit and '0' or '1', 'n', ms(now), 't', ms(math.max(l.tat, turn) + calls * l.period / l.calls))
       if l.early < 0 then
         for _ = 1, calls do call('ZADD', KEYS[k + 2], ms(turn), ms(call('HINCRBY', KEYS[k + 1], 'q', 1))) end
         call('PEXPIRE', KEYS[k + 2], KEPT)
@@ -111,6 +123,7 @@ for n, l in ipairs(limits) do
       call('ZADD', key, ms(class * CLASS + call('HINCRBY', KEYS[k + 1], 'q', 1)), me)
     end
     call('ZADD', KEYS[k + 5], ms(now + wait), me)
+    call('HSET', KEYS[k + 1], 'n', ms(now))
     for n = 1, 5 do call('PEXPIRE', KEYS[k + n], KEPT) end
   elseif l.waits then
     forget(k, {me})

@@ -126,9 +126,11 @@ func proven(r *http.Request) {
 // time to callers with a valid token.
 func bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Only the writers of tests do not support deadlines.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
-		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+		if r.ContentLength != 0 {
+			// Only the writers of tests do not support deadlines.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+			r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -1,0 +1,79 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"mime"
+	"net/http"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func (c *Client) request(ctx context.Context, method, path string, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return nil, c.invalidURL()
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	if c.Trace != "" {
+		req.Header.Set("Traceparent", c.Trace)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", contentJSON)
+	}
+	return req, nil
+}
+
+func (c *Client) do(ctx context.Context, method, path string, header http.Header, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, pollFor+pollGrace)
+	defer cancel()
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = bridge.MarshalJSON(in); err != nil {
+			return bridge.Wrap(bridge.CodeInvalid, err, "request")
+		}
+	}
+	req, err := c.request(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.away(err)
+	}
+	c.reached.Store(true)
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return c.failure(resp)
+	}
+	if out == nil {
+		return nil
+	}
+	if !isJSON(resp) {
+		return foreign()
+	}
+	raw, err := readBody(resp, maxPage+1)
+	if err != nil {
+		return c.away(err) // retry an incomplete response
+	}
+	if len(raw) > maxPage {
+		return foreign()
+	}
+	return readAnswer(raw, out)
+}
+
+// isJSON reports whether a response is JSON by its own account.
+func isJSON(resp *http.Response) bool {
+	text := resp.Header.Get("Content-Type")
+	if text == contentJSON {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(text)
+	return err == nil && kind == contentJSON
+}
+
+const contentJSON = "application/json"

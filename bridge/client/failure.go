@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// foreign returns the error for a response that does not come from a nod
+// daemon. Such calls are not retried.
+func foreign() error {
+	return bridge.Errorf(bridge.CodeInternal, "the response does not come from a nod daemon").WithHint("check NOD_URL and any proxies in between")
+}
+
+func (c *Client) invalidURL() error {
+	return bridge.Errorf(bridge.CodeInvalid, "invalid daemon URL %q", c.base).WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787")
+}
+
+// address returns the address of the daemon for messages, without a password.
+func (c *Client) address() string {
+	u, err := url.Parse(c.base)
+	if err != nil {
+		return "an invalid address"
+	}
+	return u.Redacted()
+}
+
+func (c *Client) away(err error) error {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
+		err = ue.Err
+	}
+	err = inWords(err)
+	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon at %s is unreachable", c.address()).
+		WithHint("start it with: nod serve, or set NOD_URL")
+}
+
+// worded is an error of the network in plain words.
+type worded struct {
+	error
+	words string
+}
+
+func (w worded) Error() string { return w.words }
+func (w worded) Unwrap() error { return w.error }
+
+// inWords puts the usual errors of a network into plain words.
+func inWords(err error) error {
+	words := ""
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	number, isNumber := errors.AsType[syscall.Errno](err)
+	certificate, isTLS := errors.AsType[*tls.CertificateVerificationError](err)
+	_, isPlain := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		words = "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		words = "the connection was closed"
+	case isDNS && dns.IsNotFound:
+		words = "unknown host " + dns.Name
+	case isDNS:
+		words = "the name " + dns.Name + " cannot be looked up"
+	case errors.Is(err, context.DeadlineExceeded), isNet && timeout.Timeout():
+		words = "no response in time"
+	case isNumber:
+		words = number.Error()
+	case isTLS:
+		words = "its certificate is not valid: " + strings.TrimPrefix(certificate.Err.Error(), "x509: ")
+	case isPlain, strings.HasSuffix(err.Error(), "server gave HTTP response to HTTPS client"):
+		words = "it does not speak TLS; use http:// in NOD_URL"
+	default:
+		return err
+	}
+	return worded{err, words}
+}
+
+// failure returns the error in a daemon's response.
+func (c *Client) failure(resp *http.Response) error {
+	var body struct {
+		Error *bridge.Error `json:"error"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); err != nil || body.Error == nil {
+		if resp.StatusCode >= 500 { // such as a proxy whose daemon restarts
+			return bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d",
+				c.address(), resp.StatusCode).
+				WithHint("check that nod serve is running, and the proxies in between")
+		}
+		return foreign()
+	}
+	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
+		body.Error.RetryAfter = time.Duration(n) * time.Second
+	}
+	return body.Error
+}

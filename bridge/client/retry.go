@@ -1,0 +1,70 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// retry repeats a call that failed because the daemon was unreachable.
+func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
+	out := outage{pause: retryFirst, began: time.Now()}
+	for {
+		start := time.Now()
+		err := call(ctx)
+		if own, ok := errors.AsType[callbackError](err); ok {
+			return own.error
+		}
+		if err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if code := bridge.ErrorCode(err); err == nil || code != bridge.CodeUnavailable && code != bridge.CodeRateLimited {
+			return err
+		}
+		out.failed(start, errors.Is(err, context.DeadlineExceeded))
+		past := time.Since(out.began)
+		if past > c.patience(err) {
+			return err
+		}
+		if past+out.pause > tellAfter && !out.told && c.Retrying != nil {
+			out.told = true
+			c.Retrying(err)
+		}
+		if !bridge.Pause(ctx, out.pause) {
+			return ctx.Err()
+		}
+		out.pause = min(2*out.pause, retryMost)
+	}
+}
+
+// patience returns how long calls may fail with err.
+func (c *Client) patience(err error) time.Duration {
+	patience := cmp.Or(c.Patience, giveUp)
+	if c.FirstPatience != 0 && !c.reached.Load() && errors.Is(err, syscall.ECONNREFUSED) {
+		return min(patience, c.FirstPatience)
+	}
+	return patience
+}
+
+// outage is a period in which the daemon does not respond.
+type outage struct {
+	began time.Time
+	pause time.Duration // before the next call
+	hung  bool          // a call timed out
+	told  bool          // Retrying was called
+}
+
+// failed records a failed call that began at start. If the daemon was reachable
+// in between, a new outage begins.
+func (o *outage) failed(start time.Time, late bool) {
+	switch {
+	case late && !o.hung:
+		*o = outage{time.Now().Add(-pollGrace), retryFirst, true, o.told} // the response was due by then
+	case !late && time.Since(start) > retryMost:
+		*o = outage{time.Now(), retryFirst, false, false} // the daemon was reachable for a while
+	}
+}

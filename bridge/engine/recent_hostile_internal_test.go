@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestRecentLimits checks that what is remembered stays within its limits and is
+// counted exactly, whatever is read, opened and ended, up to records of the
+// largest size.
+func TestRecentLimits(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(2, 18))
+	re := newRecent()
+	texts := []string{"", "x", strings.Repeat("x", 5000), strings.Repeat("x", recentBytes/3), strings.Repeat("x", recentBytes-1), strings.Repeat("x", recentBytes), strings.Repeat("x", recentBytes+1)}
+	fits := []int{1, 1, 1, 1, 1, 1, 0}
+	approval := &bridge.Approval{Tool: "t"}
+	for n := range 30_000 {
+		id := bridge.ID(fmt.Sprint("i", r.IntN(2*recentMany)))
+		k := r.IntN(3)
+		if r.IntN(50) == 0 {
+			k = r.IntN(len(texts))
+		}
+		rec := bridge.Record{State: bridge.StatePending, Stored: texts[k], Interaction: bridge.Interaction{ID: id, Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: approval}}}
+		switch r.IntN(8) {
+		case 0:
+			rec.State = bridge.StateApproved
+			re.keep(rec, nil)
+		case 1:
+			rec.Unverified = "forged"
+			re.keep(rec, nil)
+		case 2:
+			re.keep(rec, errors.New("unreachable"))
+		case 3:
+			rec.Stored, rec.Interaction.Prompt = "", texts[k]
+			re.opened(rec)
+			continue
+		default:
+			re.keep(rec, nil)
+			if got := re.get(id); (got != nil) != (fits[k] == 1) {
+				t.Fatalf("after %d: remembered %v with %d bytes", n, got != nil, len(rec.Stored))
+			}
+			continue
+		}
+		if re.get(id) != nil {
+			t.Fatal("it remembers a record that it must not use")
+		}
+	}
+	sum := 0
+	for _, v := range re.kept.Values() {
+		sum += sizeOf(*v)
+	}
+	if sum != re.bytes || sum > recentBytes || re.kept.Len() > recentMany {
+		t.Errorf("%d entries with %d bytes, counted %d", re.kept.Len(), sum, re.bytes)
+	}
+}

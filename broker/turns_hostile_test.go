@@ -1,0 +1,122 @@
+package broker_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestTurnsAfterClockJumps checks that no call waits for the time by which the
+// clock of Redis was set back, as after a failover to a replica with another
+// clock: neither for turns that were given before, nor for a hold, nor for calls
+// that will not ask again before the clock has caught up.
+func TestTurnsAfterClockJumps(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]bridge.Limit{
+		"window": {Line: "C", Calls: 2, Period: time.Minute},
+		"steady": {Line: "C", Calls: 2, Period: time.Minute, Steady: true},
+		"held":   {Line: "C"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPace(t, 2)
+			limits := []bridge.Limit{limit, {Line: "all", Calls: 100, Period: time.Second}}
+			for n := range 8 { // most of them wait
+				c := bridge.Call{Platform: "chat", Key: fmt.Sprint("before ", n), Edit: n%2 == 0, Limits: limits}
+				if _, err := p.daemons[n%2].Turn(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if name == "held" {
+				c := bridge.Call{Platform: "chat", Limits: limits}
+				if err := p.daemons[0].HoldTurns(t.Context(), c, 0, time.Minute); err != nil {
+					t.Fatal(err)
+				}
+			}
+			now := paceBegan.Add(-5 * time.Hour)
+			for tries := 0; ; tries++ {
+				p.server.SetTime(now)
+				c := bridge.Call{Platform: "chat", Key: "after", Limits: limits}
+				wait, err := p.daemons[1].Turn(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if wait <= bridge.WaitForTurn {
+					break
+				}
+				if wait > 2*time.Minute || tries > 30 {
+					t.Fatalf("it waits for another %s after %d tries", wait, tries)
+				}
+				now = now.Add(bridge.AskAgain(wait))
+			}
+			if waited := now.Sub(paceBegan.Add(-5 * time.Hour)); waited > 2*time.Minute {
+				t.Errorf("it waited for %s", waited)
+			}
+		})
+	}
+}
+
+// TestTurnsOfAnyCalls checks with random limits, calls that are given up, holds and
+// orders that every call that keeps asking is made, without much more delay than the
+// limits require, and that no limit is exceeded.
+func TestTurnsOfAnyCalls(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 18))
+		p := newPace(t, 1+r.IntN(3))
+		limit := func(line string) bridge.Limit {
+			return bridge.Limit{
+				Line: line, Calls: 2 + r.IntN(6), Period: time.Duration(1+r.IntN(60)) * time.Second, Steady: r.IntN(2) == 0,
+				Margin: time.Duration(r.IntN(3)) * 50 * time.Millisecond,
+			}
+		}
+		all, channels := limit("all"), []bridge.Limit{limit("A"), limit("B")}
+		slowest := 0.0
+		for _, l := range append(channels, all) {
+			slowest = max(slowest, (l.Period+l.Margin).Seconds()/float64(l.Calls))
+		}
+		weight := 0
+		for n := range 20 + r.IntN(60) {
+			c := bridge.Call{
+				Class: r.IntN(3), Edit: r.IntN(3) == 0, Calls: r.IntN(3), Limits: []bridge.Limit{channels[r.IntN(2)], all},
+			}
+			weight += max(1, c.Calls)
+			if r.IntN(5) == 0 { // it asks once, and never again
+				c.Platform, c.Key = "chat", fmt.Sprint("gone ", n)
+				if _, err := p.daemons[0].Turn(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			p.add(c, time.Duration(r.IntN(30_000))*time.Millisecond)
+		}
+		held := time.Duration(r.IntN(40)) * time.Second
+		holding := bridge.Call{Platform: "chat", Limits: []bridge.Limit{channels[0], all}}
+		if err := p.daemons[0].HoldTurns(t.Context(), holding, r.IntN(2), held); err != nil {
+			t.Fatal(err)
+		}
+		p.run()
+		for _, l := range append(channels, all) {
+			var calls []*asker
+			for _, a := range p.made {
+				if a.Limits[0].Line == l.Line || l.Line == "all" {
+					for range max(1, a.Calls) {
+						calls = append(calls, a)
+					}
+				}
+			}
+			if !l.Steady {
+				p.within(l, calls)
+			}
+		}
+		if most := held + 3*time.Minute + time.Duration(2*slowest*float64(weight))*time.Second; p.last() > most {
+			t.Errorf("seed %d: the last call was made after %s, at most %s is expected", seed, p.last(), most)
+		}
+		if p.tries > 40*len(p.made) {
+			t.Errorf("seed %d: %d tries for %d calls", seed, p.tries, len(p.made))
+		}
+	}
+}
