@@ -70,6 +70,10 @@ type Setting struct {
 	FrontEnds bool
 }
 
+// Awaited returns the result of Await to a caller of AwaitThen, which calls it
+// at most once.
+type Awaited func() (*Record, error)
+
 // Records stores interactions and what happened to them.
 type Records interface {
 	// Load returns a record. It returns CodeNotFound if there is none.
@@ -84,6 +88,9 @@ type Records interface {
 	// stacks of the many callers that wait do not hold a record. Callers
 	// share the record and must not change it.
 	Await(context.Context, ID) (*Record, error)
+	// AwaitThen is Await for a caller that has no goroutine to wait with. It
+	// returns at once, and calls then exactly once, on a goroutine of its own.
+	AwaitThen(ctx context.Context, id ID, then func(Awaited))
 	// Pending returns the pending interactions of a session, newest first.
 	// If both arguments are empty, it returns all pending interactions, the
 	// next deadline first.
@@ -159,6 +166,10 @@ type Settlement struct {
 	// Interaction is the decided interaction, if the caller has loaded it.
 	// This saves loading it again to sign the decision.
 	Interaction Interaction
+	// Unless is the key of a note. If there is such a note when the decision
+	// is recorded, the settlement fails with CodeConflict. If Unless is empty,
+	// there is no check.
+	Unless string
 }
 
 // Mark is one event of an interaction. Exactly one field is set, apart from

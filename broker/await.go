@@ -10,9 +10,10 @@ import (
 // Await implements bridge.Records: it registers, then reads, then sleeps until
 // woken. It has no record on its stack, because many callers sleep here.
 func (rs *records) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	ch, leave, registered := rs.hub.enter(id)
+	ch := make(sleeper, 1)
+	registered := rs.hub.enter(id, ch)
 	defer func() {
-		if last := leave(); last && ctx.Err() != nil {
+		if last := rs.hub.remove(id, ch); last && ctx.Err() != nil {
 			rs.hub.unregister(ctx, id)
 		}
 	}()

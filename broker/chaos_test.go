@@ -222,7 +222,7 @@ func (s *storm) await(ctx context.Context, caller int, id bridge.ID) {
 	told := callOutput{}
 	call := func() callOutput {
 		for ctx.Err() == nil {
-			rec, err := s.at(rand.IntN(stormNodes)).Await(ctx, id)
+			rec, err := awaitEither(ctx, s.at(rand.IntN(stormNodes)), id)
 			if err == nil {
 				told = callOutput{known: true, outcome: outcome(*rec)}
 				return told
@@ -350,4 +350,13 @@ func (s *storm) check() {
 	if len(s.ids) < stormLeast {
 		t.Error("too few interactions were opened")
 	}
+}
+
+// awaitEither waits with Await or with AwaitThen.
+func awaitEither(ctx context.Context, b *broker.Broker, id bridge.ID) (*bridge.Record, error) {
+	if rand.IntN(2) == 0 {
+		return b.Await(ctx, id)
+	}
+	o := <-awaitThen(ctx, b, id)
+	return o.rec, o.err
 }

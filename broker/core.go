@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,6 +34,8 @@ type core struct {
 	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
 	remembered *remembered
+	// slotted reports whether a script can only use keys of one slot.
+	slotted atomic.Bool
 }
 
 // newCore applies the defaults of the options and connects to Redis.
@@ -66,6 +69,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 		c.shared = append(c.shared, c.sharedKeys(p))
 	}
 	if _, ok := c.client.(*redis.ClusterClient); ok {
+		c.slotted.Store(true)
 		for range c.partitions {
 			c.queues = append(c.queues, newQueue(c.client, 0, 1))
 		}
@@ -153,7 +157,14 @@ func (c *core) runWith(
 // runAndRead runs a script on an interaction and reads the record right after
 // it.
 func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Script, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
-	one := &call{script: script, keys: c.transitionKeys(id), args: args, read: c.keys.record(id), keep: c.scripts.keeps(script)}
+	return c.runAndReadWith(ctx, id, nil, script, args...)
+}
+
+// runAndReadWith is runAndRead with more keys for the script.
+func (c *core) runAndReadWith(
+	ctx context.Context, id bridge.ID, more []string, script *redis.Script, args ...any,
+) (*redis.Cmd, *redis.MapStringStringCmd) {
+	one := &call{script: script, keys: append(c.transitionKeys(id), more...), args: args, read: c.keys.record(id), keep: c.scripts.keeps(script)}
 	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
 		return redis.NewCmdResult(nil, err), redis.NewMapStringStringResult(nil, err)
 	}

@@ -13,7 +13,8 @@
 //	             named plain do the usual case with few commands
 //	history.go   lists of ended requests, from the event streams
 //	open.go, settle.go, mark.go, vote.go    the callers of the scripts
-//	hub.go, await.go                        callers that wait
+//	hub.go, await.go, deferred.go           callers that wait
+//	catchup.go                              events and states that they missed
 //	outbox.go, deadlines.go                 jobs and deadlines
 //	line.go, turns.go                       the order and the pace of messages
 //
@@ -31,8 +32,10 @@
 // publishes the ID to the registered channels, except for the channel of the
 // daemon that settles, which wakes its own callers. Because a subscription can
 // stall without an error, the event streams of the partitions that have waiters
-// are also read a few times per second, and after every resubscription the
-// state of each waiter's interaction is read again.
+// are also read a few times per second, and a sweep reads the states of some of
+// the interactions that callers wait for each second. The number that it reads
+// does not grow with the number of callers. After every resubscription, it reads
+// all of them, at a limited rate.
 //
 // # Speed
 //

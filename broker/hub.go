@@ -15,11 +15,6 @@ import (
 const (
 	catchUpEvery = 250 * time.Millisecond // interval of reading the event streams while callers wait
 	catchUpBatch = 500
-	// recheckEvery is the interval of reading the state of every waiter's
-	// interaction, as a last resort. It grows with each recheckMany of them.
-	recheckEvery = 30 * time.Second
-	recheckMany  = 100_000
-	recheckBatch = 500
 	beatEvery    = 3 * time.Second
 	aliveFor     = 10 * time.Second // how long the waiters of a daemon count after its last beat
 	leaveTimeout = time.Second
@@ -36,9 +31,13 @@ type hub struct {
 	over   chan []ended    // interactions that this process has expired
 	done   sync.WaitGroup
 
+	missed chan struct{} // receives when wake-ups may have been missed
+
 	mu      sync.Mutex
 	closed  bool
-	waiters map[bridge.ID][]waiter
+	waiters map[bridge.ID]*waited
+	order   []*waited // all of waiters, as the sweep reads them
+	swept   int       // those of order that the sweep has still to read
 	// reserved holds the waiters of callers that have opened an interaction and
 	// are about to wait for it.
 	reserved map[bridge.ID]reservation
@@ -49,20 +48,36 @@ type hub struct {
 	beat  map[int]time.Time // when the daemon last sent a beat in a partition
 }
 
-// waiter receives the record of an interaction once it is resolved, or nil if
-// the caller has to read it.
-type waiter chan *bridge.Record
+// waited is an interaction that callers of this process wait for.
+type waited struct {
+	id      bridge.ID
+	waiters []waiter
+	at      int // its index in hub.order
+}
+
+// waiter is told the record of an interaction once it is resolved, or nil if the
+// caller has to read it. It does not block, and does not use the hub.
+type waiter interface{ wake(*bridge.Record) }
+
+// sleeper is the waiter of a goroutine. It holds one wake-up.
+type sleeper chan *bridge.Record
+
+func (s sleeper) wake(rec *bridge.Record) {
+	select {
+	case s <- rec:
+	default:
+	}
+}
 
 type reservation struct {
-	waiter
-	leave func() bool
-	at    time.Time
+	sleeper
+	at time.Time
 }
 
 func newHub(c *core) *hub {
 	return &hub{
-		core: c, over: make(chan []ended, overWaiting),
-		waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{},
+		core: c, over: make(chan []ended, overWaiting), missed: make(chan struct{}, 1),
+		waiters: map[bridge.ID]*waited{}, reserved: map[bridge.ID]reservation{},
 		since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{},
 	}
 }
@@ -74,6 +89,7 @@ func (h *hub) start(v *verifier) {
 	h.cancel, h.ended = cancel, ctx.Done()
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
+	h.done.Go(func() { h.sweep(ctx) })
 	for range overReaders {
 		h.done.Go(func() { h.tellOver(ctx) })
 	}
@@ -99,26 +115,34 @@ func (h *hub) isClosed() bool {
 	return h.closed
 }
 
-// enter adds a waiter, or takes the one that the opening reserved, which is
-// already registered. The returned function removes it and reports whether it
-// was the last one for the interaction.
-func (h *hub) enter(id bridge.ID) (ch waiter, leave func() bool, registered bool) {
+// enter adds a waiter. It reports whether the waiter takes the place of the one
+// that the opening reserved, which is already registered.
+func (h *hub) enter(id bridge.ID, w waiter) (registered bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if r, ok := h.reserved[id]; ok {
-		delete(h.reserved, id)
-		return r.waiter, r.leave, true
+	r, ok := h.reserved[id]
+	if !ok {
+		h.add(id, w)
+		return false
 	}
-	ch, leave = h.add(id)
-	return ch, leave, false
+	delete(h.reserved, id)
+	all := h.waiters[id].waiters
+	all[slices.Index(all, waiter(r.sleeper))] = w
+	select {
+	case rec := <-r.sleeper:
+		w.wake(rec)
+	default:
+	}
+	return true
 }
 
 // reserve adds the waiter of a caller that opens an interaction to wait for it.
 func (h *hub) reserve(id bridge.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ch, leave := h.add(id)
-	h.reserved[id] = reservation{ch, leave, time.Now()}
+	r := reservation{make(sleeper, 1), time.Now()}
+	h.add(id, r.sleeper)
+	h.reserved[id] = r
 }
 
 // drop removes a reserved waiter unless its caller waits. It reports whether
@@ -128,7 +152,7 @@ func (h *hub) drop(id bridge.ID) bool {
 	r, ok := h.reserved[id]
 	delete(h.reserved, id)
 	h.mu.Unlock()
-	return ok && r.leave()
+	return ok && h.remove(id, r.sleeper)
 }
 
 // abandoned removes the reserved waiters whose callers did not start to wait.
@@ -149,29 +173,45 @@ func (h *hub) abandoned(ctx context.Context) {
 }
 
 // add adds a waiter. The caller must hold h.mu.
-func (h *hub) add(id bridge.ID) (waiter, func() bool) {
-	ch := make(waiter, 1)
-	h.waiters[id] = append(h.waiters[id], ch)
+func (h *hub) add(id bridge.ID, w waiter) {
+	a := h.waiters[id]
+	if a == nil {
+		a = &waited{id: id, at: len(h.order)}
+		h.waiters[id], h.order = a, append(h.order, a)
+	}
+	a.waiters = append(a.waiters, w)
 	h.count[id.Partition()]++
-	return ch, func() bool { return h.remove(id, ch) }
 }
 
-func (h *hub) remove(id bridge.ID, ch waiter) bool {
+// remove removes a waiter, and reports whether it was the last one for the
+// interaction.
+func (h *hub) remove(id bridge.ID, w waiter) bool {
 	p := id.Partition()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	rest := slices.DeleteFunc(h.waiters[id], func(w waiter) bool { return w == ch })
-	if len(rest) > 0 {
-		h.waiters[id] = rest
-	} else {
-		delete(h.waiters, id)
+	a := h.waiters[id]
+	a.waiters = slices.DeleteFunc(a.waiters, func(o waiter) bool { return o == w })
+	if len(a.waiters) == 0 {
+		h.forget(a)
 	}
 	if h.count[p]--; h.count[p] == 0 {
 		delete(h.count, p)
 		delete(h.since, p)
 		delete(h.beat, p)
 	}
-	return len(rest) == 0
+	return len(a.waiters) == 0
+}
+
+// forget removes an interaction without waiters. The caller must hold h.mu. The
+// sweep reads h.order from its end, so what moves from there to the free place
+// was read before: no interaction is skipped.
+func (h *hub) forget(a *waited) {
+	delete(h.waiters, a.id)
+	last := len(h.order) - 1
+	moved := h.order[last]
+	h.order[a.at], moved.at = moved, a.at
+	h.order[last] = nil
+	h.order = h.order[:last]
 }
 
 // beats reports whether a beat is due in a partition. If so, the caller must
@@ -247,7 +287,7 @@ func (h *hub) awaited(ids []string) []bool {
 	defer h.mu.Unlock()
 	out := make([]bool, len(ids))
 	for n, id := range ids {
-		out[n] = len(h.waiters[bridge.ID(id)]) > 0
+		out[n] = h.waiters[bridge.ID(id)] != nil
 	}
 	return out
 }
@@ -257,23 +297,22 @@ func (h *hub) awaited(ids []string) []bool {
 func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	wake(h.waiters[id], rec)
+	if a := h.waiters[id]; a != nil {
+		a.wake(rec)
+	}
 }
 
-func wake(waiters []waiter, rec *bridge.Record) {
-	for _, ch := range waiters {
-		select {
-		case ch <- rec:
-		default:
-		}
+func (a *waited) wake(rec *bridge.Record) {
+	for _, w := range a.waiters {
+		w.wake(rec)
 	}
 }
 
 func (h *hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, waiters := range h.waiters {
-		wake(waiters, nil)
+	for _, a := range h.order {
+		a.wake(nil)
 	}
 }
 
@@ -294,90 +333,7 @@ func (h *hub) listen(ctx context.Context) {
 			if msg, isMessage := m.(*redis.Message); isMessage {
 				h.wake(bridge.ID(msg.Payload), nil)
 			} else {
-				h.recheck(ctx)
-			}
-		}
-	}
-}
-
-// catchUp reads the event streams of the partitions that have waiters.
-func (h *hub) catchUp(ctx context.Context) {
-	last, beat := time.Now(), time.Now()
-	for bridge.Pause(ctx, catchUpEvery) {
-		h.mu.Lock()
-		since := make(map[int]string, len(h.since))
-		for p, at := range h.since {
-			since[p] = at
-		}
-		waiting := len(h.waiters)
-		h.mu.Unlock()
-		for p, at := range since {
-			h.readEvents(ctx, p, at)
-		}
-		if time.Since(beat) > beatEvery {
-			beat = time.Now()
-			h.beatAll(ctx, since)
-			h.abandoned(ctx)
-		}
-		if time.Since(last) > recheckEvery*time.Duration(1+waiting/recheckMany) {
-			last = time.Now()
-			h.recheck(ctx)
-		}
-	}
-}
-
-// beatAll sends a beat in each of the partitions.
-func (h *hub) beatAll(ctx context.Context, partitions map[int]string) {
-	for p := range partitions {
-		keys := []string{h.keys.nodes(p)}
-		err := h.run(ctx, p, h.scripts.beat, keys, h.keys.wake(h.node), aliveFor.Milliseconds()).Err()
-		if err != nil {
-			h.log.Debug("beat not stored", "error", err)
-		}
-	}
-}
-
-func (h *hub) readEvents(ctx context.Context, partition int, at string) {
-	msgs, err := h.client.XRangeN(ctx, h.keys.events(partition), "("+at, "+", catchUpBatch).Result()
-	if err != nil || len(msgs) == 0 {
-		return // the next tick retries
-	}
-	for _, m := range msgs {
-		if t := m.Values["t"]; t == string(bridge.EventResponse) || t == string(bridge.EventQueued) {
-			h.wake(bridge.ID(m.Values["i"].(string)), nil)
-		}
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.since[partition] == at {
-		h.since[partition] = msgs[len(msgs)-1].ID
-	}
-}
-
-// recheck reads the state of everything that callers wait for, and wakes the
-// callers whose interaction is no longer pending.
-func (h *hub) recheck(ctx context.Context) {
-	h.mu.Lock()
-	ids := make([]bridge.ID, 0, len(h.waiters))
-	for id := range h.waiters {
-		ids = append(ids, id)
-	}
-	h.mu.Unlock()
-	for len(ids) > 0 {
-		batch := ids[:min(recheckBatch, len(ids))]
-		ids = ids[len(batch):]
-		states := make([]*redis.SliceCmd, len(batch))
-		// A command that failed counts as "not pending": its waiters read the
-		// record themselves.
-		_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for n, id := range batch {
-				states[n] = p.HMGet(ctx, h.keys.record(id), fieldState, fieldQueued, fieldPacked)
-			}
-			return nil
-		})
-		for n, id := range batch {
-			if f := states[n].Val(); len(f) < 3 || f[0] != nil || f[1] != nil || f[2] == nil {
-				h.wake(id, nil)
+				h.miss()
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package broker
 import (
 	"context"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -20,12 +22,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
 	args := settleArgs(oc.core, s, own.text)
-	reply, fields := oc.runAndRead(ctx, s.ID, oc.scripts.settlePlain, args...)
-	verdict, err := reply.Text()
-	if verdict == slow {
-		reply, fields = oc.runAndRead(ctx, s.ID, oc.scripts.settle, args...)
-		verdict, err = reply.Text()
-	}
+	verdict, fields, err := oc.settle(ctx, s, args)
 	if err != nil {
 		oc.hub.wake(s.ID, nil) // it may have been settled anyway
 		return bridge.Record{}, false, unavailable(err)
@@ -35,6 +32,9 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	}
 	if verdict == "changed" {
 		return bridge.Record{}, false, changed(s.ID)
+	}
+	if verdict == blocked {
+		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s cannot be decided in this place now", s.ID)
 	}
 	r, err := oc.read(s.ID, fields, own)
 	if err != nil {
@@ -56,6 +56,38 @@ func newAnswer(r bridge.Response) (*answer, error) {
 	text, err := bridge.EncodeJSON(&a.response)
 	a.text, a.lasts = text, bridge.Lasting(&a.response)
 	return a, err
+}
+
+// blocked is the verdict on a settlement whose note Unless is stored.
+const blocked = "blocked"
+
+// settle runs the script of a settlement, and reads the record after it. The
+// scripts of a single server check the note Unless themselves. In a Cluster, a
+// script has only the keys of one slot, so the note is read first.
+func (oc *outcomes) settle(
+	ctx context.Context, s bridge.Settlement, args []any,
+) (verdict string, fields *redis.MapStringStringCmd, err error) {
+	var more []string
+	if s.Unless != "" && !oc.slotted.Load() {
+		more = []string{oc.keys.note(s.Unless)}
+	} else if s.Unless != "" {
+		n, err := oc.client.Exists(ctx, oc.keys.note(s.Unless)).Result()
+		if err != nil || n > 0 {
+			return blocked, nil, err
+		}
+	}
+	for _, script := range []*redis.Script{oc.scripts.settlePlain, oc.scripts.settle} {
+		var reply *redis.Cmd
+		reply, fields = oc.runAndReadWith(ctx, s.ID, more, script, args...)
+		if verdict, err = reply.Text(); verdict != slow {
+			break
+		}
+	}
+	if more != nil && redis.HasErrorPrefix(err, "CROSSSLOT") { // a Cluster behind an address that hides it
+		oc.slotted.Store(true)
+		return oc.settle(ctx, s, args)
+	}
+	return verdict, fields, err
 }
 
 // settleArgs returns the arguments of settle.lua; its header describes them.

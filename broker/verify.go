@@ -42,6 +42,7 @@ type settled struct {
 
 // add notes a settlement and the fields of its record.
 func (v *verifier) add(s bridge.Settlement, record map[string]string) {
+	s.Unless = "" // it has counted already
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.recent = append(v.recent, &settled{

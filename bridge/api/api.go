@@ -144,7 +144,8 @@ func New(o Options) *Server {
 
 // routes registers the handlers. Each handler type has one job.
 func (s *Server) routes() map[string]http.HandlerFunc {
-	requests, sessions, streams := requests{s.shared}, sessions{s.shared}, streams{s.shared}
+	requests, sessions := requests{s.shared}, sessions{s.shared}
+	streams := streams{s.shared, newAttended(s.closing, s.releaseUnattended)}
 	exchanges, standing, evidence := exchanges{s.shared}, standing{s.shared}, evidence{s.shared}
 	status := status{s.shared, s.keysOK}
 	return map[string]http.HandlerFunc{

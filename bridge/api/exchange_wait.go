@@ -21,7 +21,7 @@ func (s exchanges) answerDialect(
 	w http.ResponseWriter, r *http.Request, t dialect.Translation, all []waited, wait time.Duration, rescue rescue,
 ) error {
 	acknowledged := r.URL.Query().Get(acknowledges) == "true"
-	return s.wait(w, r, wait, func(here, ctx context.Context) answer {
+	waitAll := func(here, ctx context.Context) answer {
 		records, answers, err := s.awaitAll(here, ctx, t, all)
 		if here.Err() != nil {
 			for _, x := range all {
@@ -41,6 +41,9 @@ func (s exchanges) answerDialect(
 			}
 			return err
 		}
+	}
+	return s.wait(w, r, wait, func(here, ctx context.Context, done func(func() answer)) {
+		go done(func() answer { return waitAll(here, ctx) })
 	})
 }
 

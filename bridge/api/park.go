@@ -36,9 +36,8 @@ func refusal(err error) answer {
 // parked is a call that waits. net/http holds three buffers, the request, and
 // the stack of its handler for as long as the handler runs, and has no setting
 // that releases them. So a call that waits for longer than parkAfter takes over
-// its connection, and its handler returns: only the connection, a goroutine that
-// waits for the store, and one that notices the end of the connection remain.
-// The connection is closed after the response.
+// its connection, and its handler returns: only the connection and a goroutine
+// that notices its end remain. The connection is closed after the response.
 type parked struct {
 	s            shared
 	method, path string
@@ -57,16 +56,21 @@ type parked struct {
 	panicked any
 }
 
-// wait runs work, which waits for at most the given time, and responds with its
+// wait begins work, which waits for at most the given time, and responds with its
 // answer. Work gets a context that ends when the caller disconnects, and one
-// that also ends when the wait is over. It must not hold the request or w.
-func (s shared) wait(w http.ResponseWriter, r *http.Request, wait time.Duration, work func(here, wait context.Context) answer) error {
+// that also ends when the wait is over. It must not hold the request or w. It
+// returns at once, and calls done exactly once, on another goroutine, with a
+// function that prepares the answer.
+func (s shared) wait(
+	w http.ResponseWriter, r *http.Request, wait time.Duration,
+	work func(here, wait context.Context, done func(func() answer)),
+) error {
 	requestRead(w)
 	c := &parked{s: s, method: r.Method, path: r.URL.Path, header: w.Header(), done: make(chan struct{})}
 	c.here, c.gone = context.WithCancel(context.WithoutCancel(r.Context()))
 	c.until, c.cancel = s.waitContext(c.here, wait)
 	follows := context.AfterFunc(r.Context(), c.gone)
-	go c.run(work)
+	work(c.here, c.until, c.finish)
 	if wait > parkAfter && r.ProtoMajor == 1 && r.ProtoMinor == 1 && r.Method != http.MethodHead {
 		t := time.NewTimer(parkAfter)
 		defer t.Stop()
@@ -89,12 +93,10 @@ func (s shared) wait(w http.ResponseWriter, r *http.Request, wait time.Duration,
 	return c.answer(c.here, w)
 }
 
-// run waits, and responds if the call was parked in the meantime. It and what it
-// calls have small frames: a stack of 8 KiB shrinks to 4 if less than 1.2 KiB
-// are used.
-func (c *parked) run(work func(here, wait context.Context) answer) {
+// finish prepares the answer, and responds if the call was parked in the meantime.
+func (c *parked) finish(prepare func() answer) {
 	defer c.end()
-	c.answer = work(c.here, c.until)
+	c.answer = prepare()
 }
 
 // end ends the work of a call, even after a panic.
@@ -148,30 +150,37 @@ func (c *parked) park(w http.ResponseWriter, follows func() bool) bool {
 	if c.over {
 		return false
 	}
+	// A Shutdown of the server no longer waits for the connection once it is taken
+	// over, so that it must be counted before.
+	c.s.parked.Add(1)
 	conn, buffers, err := http.NewResponseController(w).Hijack()
 	if err != nil {
+		c.s.parked.Done()
 		return false
 	}
 	follows() // the context of the request ends with its handler
-	c.s.parked.Add(1)
-	c.conn = conn
-	if c.more = buffers.Reader.Buffered() > 0; !c.more {
-		go c.listen(conn)
-	}
+	c.conn, c.more = conn, buffers.Reader.Buffered() > 0
+	go c.listen(conn)
 	return true
 }
 
-// listen notices that the caller has disconnected. A caller that sends another
-// request before it has its response has to send it again on a new connection.
+// listen notices that the caller has disconnected. It drops what the caller sends
+// in the meantime: a caller that sends another request before it has its response
+// has to send it again on a new connection. A caller that sends too much counts
+// as disconnected.
 func (c *parked) listen(conn net.Conn) {
-	var b [1]byte
-	if _, err := conn.Read(b[:]); err != nil {
-		c.gone()
-		return
+	var b [64]byte
+	for rest := maxBody; rest > 0; {
+		n, err := conn.Read(b[:])
+		if err != nil {
+			break
+		}
+		rest -= n
+		c.mu.Lock()
+		c.more = true
+		c.mu.Unlock()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.more = true
+	c.gone()
 }
 
 // parkedWriter is the http.ResponseWriter of a parked call. It sends the whole

@@ -35,16 +35,18 @@ func newParkingLot(t *testing.T, a answer) *parkingLot {
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = io.Copy(io.Discard, r.Body)
-		err := s.wait(w, r, time.Minute, func(here, until context.Context) answer {
-			select {
-			case <-p.release:
-			case <-until.Done():
-			}
-			if here.Err() != nil {
-				p.left <- struct{}{}
-				return nil
-			}
-			return a
+		err := s.wait(w, r, time.Minute, func(here, until context.Context, done func(func() answer)) {
+			go done(func() answer {
+				select {
+				case <-p.release:
+				case <-until.Done():
+				}
+				if here.Err() != nil {
+					p.left <- struct{}{}
+					return nil
+				}
+				return a
+			})
 		})
 		if err != nil {
 			s.fail(w, r.Method, r.URL.Path, err)

@@ -2,10 +2,12 @@ package api_test
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,18 +16,31 @@ import (
 // opening sends a request that waits, without a client library.
 func opening(t testing.TB, url, more string) net.Conn {
 	t.Helper()
+	c := connect(t, url)
+	send(t, c, "HTTP/1.1", more, "")
+	return c
+}
+
+func connect(t testing.TB, url string) net.Conn {
+	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// send sends a request that waits, with more fields in its body, and rest after
+// it.
+func send(t testing.TB, c net.Conn, version, more, rest string) {
+	t.Helper()
 	body := `{"prompt":"May I?",` + more + `"approval":{"tool":"bash","input":{"command":"ls"}}}`
-	_, err = fmt.Fprintf(c, "POST /v1/interactions?wait=1m HTTP/1.1\r\nHost: nod\r\nAuthorization: Bearer agent\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	_, err := fmt.Fprintf(c, "POST /v1/interactions?wait=1m %s\r\nHost: nod\r\nAuthorization: Bearer agent\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s%s", version, len(body), body, rest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
 }
 
 // eventually waits until a call returns a body that contains want.
@@ -79,5 +94,90 @@ func TestParked(t *testing.T) {
 			t.Errorf("the response is %v: %s", resp, body)
 		}
 		d.eventually("agent", "/v1/interactions/"+ids[session], `"delivered":"`)
+	}
+}
+
+// TestParkedCallersLeave checks that a parked call ends with its connection, whatever
+// its caller has sent after the request, and that no part of it is taken for a
+// request.
+func TestParkedCallersLeave(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	_, router := description(t)
+	d := described{t, s.URL, router, map[string]bool{}}
+	const cancels = `"cancel_on_disconnect":true,`
+	const smuggled = "POST /v1/sessions/victim/cancel HTTP/1.1\r\nHost: nod\r\n" +
+		"Authorization: Bearer agent\r\nContent-Length: 0\r\n\r\n"
+	conns := map[string]net.Conn{}
+	for name, rest := range map[string]string{"early": smuggled, "late": "", "flood": "", "half": ""} {
+		c := connect(t, s.URL)
+		send(t, c, "HTTP/1.1", cancels+`"session":"`+name+`",`, rest)
+		conns[name] = c
+	}
+	opening(t, s.URL, `"session":"victim",`)
+	ids := map[string]string{}
+	for _, name := range []string{"early", "late", "flood", "half", "victim"} {
+		ids[name] = field(d.eventually("agent", "/v1/interactions?session="+name, `"id":"`), "id")
+	}
+	time.Sleep(1500 * time.Millisecond)
+	for name, c := range conns {
+		switch name {
+		case "late":
+			if _, err := io.WriteString(c, smuggled+smuggled); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+			c.Close()
+		case "flood":
+			for part := strings.Repeat(smuggled, 100); ; {
+				if _, err := io.WriteString(c, part); err != nil {
+					break // the daemon has closed the connection
+				}
+			}
+		case "half":
+			if err := c.(*net.TCPConn).CloseWrite(); err != nil { //nolint:errcheck,forcetypeassert // it is one
+				t.Fatal(err)
+			}
+		default:
+			c.Close()
+		}
+	}
+	for name := range conns {
+		d.eventually("agent", "/v1/interactions/"+ids[name], `"state":"cancelled"`)
+	}
+	d.eventually("agent", "/v1/interactions/"+ids["victim"], `"state":"pending"`)
+}
+
+// TestParkedVersions checks that callers over TLS and over HTTP/1.0 get their
+// response after a long wait, and nothing after it.
+func TestParkedVersions(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	secure := httptest.NewTLSServer(s.Config.Handler)
+	t.Cleanup(secure.Close)
+	_, router := description(t)
+	d := described{t, s.URL, router, map[string]bool{}}
+	own := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // a server of the test
+	over, err := (&tls.Dialer{Config: own}).DialContext(t.Context(), "tcp", strings.TrimPrefix(secure.URL, "https://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { over.Close() })
+	send(t, over, "HTTP/1.1", `"session":"tls",`, "")
+	old := connect(t, s.URL)
+	send(t, old, "HTTP/1.0", `"session":"old",`, "")
+	conns := map[string]net.Conn{"tls": over, "old": old}
+	time.Sleep(1500 * time.Millisecond)
+	for name, c := range conns {
+		id := field(d.eventually("agent", "/v1/interactions?session="+name, `"id":"`), "id")
+		d.call("ana", "POST", "/v1/interactions/"+id+"/response", `{"decision":"once"}`, 200)
+		raw, err := io.ReadAll(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if head, _, _ := strings.Cut(string(raw), "\r\n"); !strings.HasSuffix(head, " 201 Created") ||
+			strings.Count(string(raw), "HTTP/1.") != 1 || !strings.Contains(string(raw), `"state":"approved"`) {
+			t.Errorf("%s: %s", name, raw)
+		}
 	}
 }

@@ -31,9 +31,12 @@ type (
 	sessions  struct{ shared } // what belongs to a session, and to a channel
 	exchanges struct{ shared } // formats of other systems
 	standing  struct{ shared } // grants and linked accounts
-	streams   struct{ shared } // events and WebSockets
 	evidence  struct{ shared } // the audit log and public keys
-	status    struct {
+	streams   struct {         // events and WebSockets
+		shared
+		attended *attended
+	}
+	status struct {
 		shared
 		keysOK func() bridge.Health
 	}
@@ -117,10 +120,14 @@ type delivery struct {
 	agent   string // empty for a person
 }
 
-// await waits for the request. Its frame is small; see parked.
-func (d *delivery) await(here, ctx context.Context) answer {
-	end, err := d.engine.Await(ctx, d.id)
-	return d.answer(here, ctx, end, err)
+// await waits for the request without a goroutine.
+func (d *delivery) await(here, ctx context.Context, done func(func() answer)) {
+	d.engine.AwaitThen(ctx, d.id, func(result bridge.Awaited) {
+		done(func() answer {
+			end, err := result()
+			return d.answer(here, ctx, end, err)
+		})
+	})
 }
 
 // answer returns the answer for the result of a wait.

@@ -21,9 +21,11 @@ import (
 )
 
 const (
-	wsFrame      = 1 << 20 // size limit of a frame in bytes, the same as for a body
-	wsAtOnce     = 64      // requests of one connection that may wait at the same time
-	wsWrite      = 10 * time.Second
+	wsFrame  = 1 << 20 // size limit of a frame in bytes, the same as for a body
+	wsAtOnce = 64      // requests of one connection that may wait at the same time
+	wsWrite  = 10 * time.Second
+	// wsPing is the time between pings. It is shorter than the time after which
+	// common proxies close a silent connection.
 	wsPing       = 20 * time.Second
 	wsPatience   = 10 * time.Second // how long to wait for the response to a ping
 	wsProtocol   = "nod"
@@ -62,7 +64,7 @@ func (c *wsConn) serve(ctx context.Context, cancel context.CancelFunc) {
 
 // wsBuffer is the size of each of a connection's two buffers, in bytes. Larger
 // frames bypass them.
-const wsBuffer = 512
+const wsBuffer = 256
 
 // smallBuffers is a ResponseWriter whose Hijack returns small buffers.
 type smallBuffers struct{ http.ResponseWriter }
@@ -109,6 +111,7 @@ type wsConn struct {
 	session string
 	enabled bool
 	follow  context.CancelFunc // stops following the session
+	ping    *time.Timer        // the next ping
 }
 
 // frame holds the fields that all frames share.
@@ -120,6 +123,7 @@ type frame struct {
 	Route          string `json:"route"`
 
 	Timeout            bridge.Duration  `json:"timeout"`
+	Grace              bridge.Duration  `json:"grace"`
 	OnTimeout          bridge.OnTimeout `json:"on_timeout"`
 	CancelOnDisconnect *bool            `json:"cancel_on_disconnect"`
 	OneAtATime         *bool            `json:"one_at_a_time"`
@@ -140,9 +144,10 @@ func (f frame) sessionOr(fallback string) string {
 
 // run reads frames until the connection ends.
 func (c *wsConn) run(ctx context.Context, cancel context.CancelFunc) {
-	c.work.Go(func() { c.keepAlive(ctx, cancel) })
+	c.pingLater(ctx, cancel)
 	defer c.work.Wait()
 	defer c.leave()
+	defer c.stopPings()
 	defer cancel()
 	for {
 		kind, b, err := c.ws.Read(ctx)
@@ -170,20 +175,41 @@ func (c *wsConn) take(ctx context.Context, kind websocket.MessageType, b []byte)
 	}
 }
 
-// keepAlive sends pings and records that the front end is still connected.
+// keepAlive sends pings and records that the front end is still connected. It
+// runs on a timer, which has no goroutine in the meantime.
 func (c *wsConn) keepAlive(ctx context.Context, cancel context.CancelFunc) {
-	for bridge.Pause(ctx, min(wsPing, bridge.PresenceTTL/3)) {
-		ping, stop := context.WithTimeout(ctx, wsPatience)
-		err := c.ws.Ping(ping)
-		stop()
-		if err != nil {
-			cancel()
-			return
-		}
-		if err := c.join(ctx); err != nil {
-			c.s.log.Warn("presence not recorded", "error", err)
-		}
+	ping, stop := context.WithTimeout(ctx, wsPatience)
+	err := c.ws.Ping(ping)
+	stop()
+	if err != nil {
+		cancel()
+		return
 	}
+	if err := c.join(ctx); err != nil && ctx.Err() == nil {
+		c.s.log.Warn("presence not recorded", "error", err)
+	}
+	c.pingLater(ctx, cancel)
+}
+
+// pingLater runs keepAlive when the next ping is due, unless ctx has ended by
+// then.
+func (c *wsConn) pingLater(ctx context.Context, cancel context.CancelFunc) {
+	every := wsPing
+	if c.p.Agent == nil {
+		every = min(every, bridge.PresenceTTL/3)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() == nil {
+		c.ping = time.AfterFunc(every, func() { c.keepAlive(ctx, cancel) })
+	}
+}
+
+// stopPings is called after the context of the connection has ended.
+func (c *wsConn) stopPings() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ping.Stop()
 }
 
 func (c *wsConn) handle(ctx context.Context, f frame, b []byte) error {

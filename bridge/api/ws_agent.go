@@ -93,7 +93,10 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		return nil // text without widgets contains no requests
 	}
 	session, _ := c.state()
-	opts := options{session: f.sessionOr(session), route: f.Route, timeout: f.Timeout, onTimeout: f.OnTimeout, cancelOnDisconnect: f.CancelOnDisconnect, oneAtATime: f.OneAtATime}
+	opts := options{
+		session: f.sessionOr(session), route: f.Route, timeout: f.Timeout, grace: f.Grace, onTimeout: f.OnTimeout,
+		cancelOnDisconnect: f.CancelOnDisconnect, oneAtATime: f.OneAtATime,
+	}
 	if len(c.slots)+len(t.Exchanges) > wsAtOnce { // safe because only this goroutine fills slots
 		return bridge.Errorf(bridge.CodeRateLimited, "too many pending requests on this connection (at most %d)", wsAtOnce).WithHint("open another connection, or wait for a response")
 	}
@@ -137,7 +140,7 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 		c: c, id: rec.Interaction.ID, session: rec.Interaction.Session, cancels: rec.Interaction.CancelOnDisconnect,
 		frame: frame{Type: f.Type, ID: f.ID}, named: named, encode: encode,
 	}
-	c.work.Go(func() { a.run(ctx) })
+	a.run(ctx)
 }
 
 // wsAwaited is a frame that waits. It holds neither the frame nor the record.
@@ -151,22 +154,23 @@ type wsAwaited struct {
 	encode  func(bridge.Record) (any, error)
 }
 
-// run waits and responds.
+// run waits without a goroutine, and then responds.
 func (a *wsAwaited) run(ctx context.Context) {
-	defer func() { <-a.c.slots }()
+	leave := func() {}
 	if a.cancels {
-		waiting, stop := context.WithCancel(ctx)
-		defer stop()
-		go a.c.attend(waiting, a.session)
+		leave = a.c.s.attended.enter(a.session)
 	}
-	final, err := a.c.s.engine.Await(ctx, a.id)
-	a.respond(ctx, final, err)
+	a.c.work.Add(1)
+	a.c.s.engine.AwaitThen(ctx, a.id, func(result bridge.Awaited) {
+		defer a.c.work.Done()
+		defer func() { <-a.c.slots }()
+		defer leave()
+		final, err := result()
+		a.respond(ctx, final, err)
+	})
 }
 
-// respond responds with the result of the wait. It is not inlined, so that
-// callers that wait do not hold its copies of the record.
-//
-//go:noinline
+// respond responds with the result of the wait.
 func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -184,14 +188,6 @@ func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error
 		a.c.fail(ctx, a.named, ended(err))
 	} else if a.c.answer(ctx, a.frame, v) {
 		a.c.s.noteDelivered(ctx, *final)
-	}
-}
-
-// attend checks until ctx ends whether someone can still answer, because a front
-// end whose daemon was killed cannot report that it left.
-func (c *wsConn) attend(ctx context.Context, session string) {
-	for bridge.Pause(ctx, bridge.PresenceTTL/2) {
-		c.s.releaseUnattended(ctx, session)
 	}
 }
 

@@ -144,6 +144,12 @@ func (e *Engine) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error
 	return e.reader.await(ctx, id)
 }
 
+// AwaitThen is Await for a caller that has no goroutine to wait with. It returns
+// at once, and calls then exactly once, on a goroutine of its own.
+func (e *Engine) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+	e.reader.awaitThen(ctx, id, then)
+}
+
 // Delivered records that an agent has received the response. Only the first
 // call has an effect.
 func (e *Engine) Delivered(ctx context.Context, r bridge.Record) error {

@@ -205,6 +205,10 @@ func (f *fake) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) 
 	return nil, ctx.Err()
 }
 
+func (f *fake) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+	go then(func() (*bridge.Record, error) { return f.Await(ctx, id) })
+}
+
 func (f *fake) Pending(_ context.Context, agent, session string) ([]bridge.ID, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,6 +45,19 @@ func (s provenRecords) Await(ctx context.Context, id bridge.ID) (*bridge.Record,
 	return s.checkedAt(r), nil
 }
 
+// AwaitThen implements Records.
+func (s provenRecords) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+	s.Records.AwaitThen(ctx, id, func(result bridge.Awaited) {
+		then(func() (*bridge.Record, error) {
+			r, err := result()
+			if err != nil {
+				return nil, err
+			}
+			return s.checkedAt(r), nil
+		})
+	})
+}
+
 // checkedAt is checked for a record that is held by a pointer. It is not inlined,
 // so that the stacks of callers that wait do not hold its copies.
 //

@@ -42,6 +42,19 @@ func (re *reader) await(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 	return r, re.received(ctx, r)
 }
 
+// awaitThen implements Engine.AwaitThen.
+func (re *reader) awaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+	re.records.AwaitThen(ctx, id, func(result bridge.Awaited) {
+		then(func() (*bridge.Record, error) {
+			r, err := result()
+			if err != nil {
+				return nil, err
+			}
+			return r, re.received(ctx, r)
+		})
+	})
+}
+
 // received stores the grants of a record that a caller has waited for. It is not
 // inlined, so that the stacks of callers that wait do not hold its copies.
 //

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -77,6 +78,10 @@ type server struct {
 	log *slog.Logger
 }
 
+// schemas holds the schemas of the tools. Over HTTP, each request has a server of
+// its own, and making them again would cost more than anything else in a call.
+var schemas = mcp.NewSchemaCache()
+
 // NewServer returns an MCP server with nod's tools.
 func NewServer(o Options) *mcp.Server {
 	s := &server{Options: o, log: o.Log}
@@ -90,7 +95,9 @@ func NewServer(o Options) *mcp.Server {
 	if o.Claude {
 		capabilities.Experimental = map[string]any{claudecode.ChannelCapability: struct{}{}, claudecode.ChannelPermissionCapability: struct{}{}}
 	}
-	m := mcp.NewServer(&mcp.Implementation{Name: "nod", Title: "nod", Version: o.Version}, &mcp.ServerOptions{Instructions: instructions, Capabilities: capabilities})
+	m := mcp.NewServer(&mcp.Implementation{Name: "nod", Title: "nod", Version: o.Version}, &mcp.ServerOptions{
+		Instructions: instructions, Capabilities: capabilities, SchemaCache: schemas,
+	})
 	m.AddReceivingMiddleware(strictArguments)
 	s.addTools(m)
 	if o.Inbox != nil {
@@ -139,7 +146,7 @@ func Handler(find func(*http.Request) (Options, bool)) http.Handler {
 // wait waits until the request is resolved, for as long as the client waits. It
 // sends progress notifications in the meantime. It returns false if no one has
 // answered yet.
-func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID) (bridge.Record, bool, error) {
+func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID) (*bridge.Record, bool, error) {
 	token := req.Params.GetProgressToken()
 	hold := s.Hold
 	if token != nil {
@@ -151,25 +158,65 @@ func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.I
 		defer context.AfterFunc(s.Hangup, cancel)()
 	}
 	if token != nil {
-		go s.progress(ctx, req, token)
+		p := &progress{ctx: ctx, session: req.Session, token: token}
+		go p.notify()
+		defer p.end()
 	}
-	rec, err := s.Asker.Wait(ctx, id)
+	rec, err := s.await(ctx, id)
 	if ctx.Err() != nil && err != nil {
 		return rec, false, context.Cause(ctx)
 	}
 	return rec, true, err
 }
 
-// progress sends progress notifications until ctx ends. It sends the first one
-// immediately, because some clients abandon a silent call after a minute.
-func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest, token any) {
-	for n := 0; ; n++ {
-		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-			ProgressToken: token, Progress: float64(n), Message: "waiting for a person to answer in chat",
-		})
-		if err != nil || !bridge.Pause(ctx, progressEvery) {
-			return // the end of the call returns the error
-		}
+// await is Asker.Wait with a pointer. The frames of the call that waits hold no
+// record, so that its stack stays small.
+func (s *server) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+	if a, ok := s.Asker.(interface {
+		Await(context.Context, bridge.ID) (*bridge.Record, error)
+	}); ok {
+		return a.Await(ctx, id)
+	}
+	return s.waitHere(ctx, id)
+}
+
+//go:noinline
+func (s *server) waitHere(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+	rec, err := s.Asker.Wait(ctx, id)
+	return &rec, err
+}
+
+// progress sends progress notifications until ctx ends. It runs on a timer, which
+// has no goroutine in the meantime.
+type progress struct {
+	ctx     context.Context
+	session *mcp.ServerSession
+	token   any
+
+	mu   sync.Mutex
+	sent int
+	next *time.Timer
+}
+
+// notify sends the next notification. The first one is sent at once, because some
+// clients abandon a silent call after a minute.
+func (p *progress) notify() {
+	err := p.session.NotifyProgress(p.ctx, &mcp.ProgressNotificationParams{
+		ProgressToken: p.token, Progress: float64(p.sent), Message: "waiting for a person to answer in chat",
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sent++; err == nil && p.ctx.Err() == nil { // the end of the call returns the error
+		p.next = time.AfterFunc(progressEvery, p.notify)
+	}
+}
+
+// end is called after the wait. The context ends after it.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next != nil {
+		p.next.Stop()
 	}
 }
 

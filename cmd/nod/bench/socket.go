@@ -36,7 +36,7 @@ func (s *installation) waitingOnSocket(ctx context.Context) (net.Conn, error) {
 		return c, err
 	}
 	id := uuid.NewString()
-	text := fmt.Sprintf(`{"type":"interaction_request","id":%q,"sessionId":%q,"interactionType":"approval","toolName":"deploy","timeout":"5m"}`, id, id)
+	text := fmt.Sprintf(`{"type":"interaction_request","id":%q,"sessionId":%q,"interactionType":"approval","toolName":"deploy","timeout":"5m","grace":"1m"}`, id, id)
 	frame := binary.BigEndian.AppendUint16([]byte{0x81, 0x80 | 126}, uint16(len(text))) //nolint:gosec // it is short
 	frame = append(frame, 0, 0, 0, 0)                                                   // a mask of zeros
 	_, err = c.Write(append(frame, text...))

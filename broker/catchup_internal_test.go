@@ -1,0 +1,146 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// hubOf returns a hub with one waiter for each of n interactions.
+func hubOf(h *hub, n int) (ids []bridge.ID, leave map[bridge.ID]func() bool) {
+	leave = map[bridge.ID]func() bool{}
+	for range n {
+		id := newID()
+		ids = append(ids, id)
+		ch := make(sleeper, 1)
+		h.enter(id, ch)
+		leave[id] = func() bool { return h.remove(id, ch) }
+	}
+	return ids, leave
+}
+
+// TestSweepSkipsNone checks that a round of the sweep reads every interaction
+// that is waited for during the whole round, while others come and go.
+func TestSweepSkipsNone(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		h := newHub(&core{})
+		ids, leave := hubOf(h, 1+r.IntN(300))
+		h.swept = len(ids)
+		read := map[bridge.ID]bool{}
+		for rounds := 0; h.swept > 0; rounds++ {
+			for _, id := range h.next(1 + r.IntN(40)) {
+				read[id] = true
+			}
+			for range r.IntN(20) {
+				id := ids[r.IntN(len(ids))]
+				if leave[id] != nil {
+					leave[id]()
+					leave[id] = nil
+				}
+			}
+			hubOf(h, r.IntN(10))
+			if rounds > 1000 {
+				t.Fatal("the round does not end")
+			}
+		}
+		for _, id := range ids {
+			if leave[id] != nil && !read[id] {
+				t.Fatalf("%s was not read", id)
+			}
+		}
+	}
+}
+
+// TestSweepIsBounded checks that the number of states that are read in an
+// interval does not grow with the number of callers.
+func TestSweepIsBounded(t *testing.T) {
+	t.Parallel()
+	for waiting, want := range map[int]int{0: 0, 1: 1, 30: 1, 31: 2, 3000: 100, 60_000: sweepMost} {
+		h := newHub(&core{})
+		hubOf(h, waiting)
+		if got := h.share(); got != want {
+			t.Errorf("with %d callers, %d states are read, want %d", waiting, got, want)
+		}
+	}
+}
+
+// fails makes pipelines fail while it is set.
+type fails struct{ atomic.Bool }
+
+func (f *fails) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (f *fails) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (f *fails) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if !f.Load() {
+			return next(ctx, cmds)
+		}
+		err := errors.New("the server is loading")
+		for _, c := range cmds {
+			c.SetErr(err)
+		}
+		return err
+	}
+}
+
+// TestSweep checks that the sweep wakes the callers whose interaction has ended
+// although they were not told, and nobody else: neither the callers of pending
+// interactions, nor all callers while the server does not answer.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	s := newSide(t, time.Now(), true)
+	down := &fails{}
+	s.client.AddHook(down)
+	pending, over, gone := s.stored(t), s.stored(t), newID()
+	s.server.HSet(s.core.keys.record(over), fieldState, string(bridge.StateApproved))
+	h := s.hub
+	woken := map[bridge.ID]sleeper{}
+	for _, id := range []bridge.ID{pending, over, gone} {
+		woken[id] = make(sleeper, 1)
+		h.enter(id, woken[id])
+	}
+	down.Store(true)
+	h.round(t.Context())
+	for id, ch := range woken {
+		if len(ch) > 0 {
+			t.Errorf("%s was woken by a server that does not answer", id)
+		}
+	}
+	down.Store(false)
+	h.round(t.Context())
+	if len(woken[pending]) != 0 || len(woken[over]) != 1 || len(woken[gone]) != 1 {
+		t.Errorf("woken: pending %d, over %d, gone %d", len(woken[pending]), len(woken[over]), len(woken[gone]))
+	}
+}
+
+// stored opens an interaction.
+func (s *side) stored(t *testing.T) bridge.ID {
+	t.Helper()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	o := bridge.Opening{Interaction: bridge.Interaction{
+		ID: newID(), Agent: "ci",
+		Ask:      bridge.Ask{Kind: bridge.KindApproval, Prompt: "May I?", Approval: &bridge.Approval{Tool: "bash"}},
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Hour)},
+	}}
+	if _, _, err := s.Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	return o.Interaction.ID
+}
+
+// newID returns an ID in the first partition.
+func newID() bridge.ID {
+	id, err := bridge.NewID(0)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
