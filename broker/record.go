@@ -151,10 +151,11 @@ func lastMember(object []byte, name, absent string) string {
 	return absent
 }
 
-// answer is a response and the text that it is decoded from.
+// answer is a response and its text.
 type answer struct {
 	response bridge.Response
 	text     []byte
+	lasts    bool // decoding the text gives the response
 }
 
 // read decodes a record that was read. The interaction is not decoded if this
@@ -166,7 +167,7 @@ func (c *core) read(id bridge.ID, fields *redis.MapStringStringCmd, own *answer)
 		return bridge.Record{}, unavailable(err)
 	}
 	d := decoder{opened: c.remembered.get(id, f[fieldOpened])}
-	if own != nil && f[fieldResponse] == string(own.text) {
+	if own != nil && own.lasts && f[fieldResponse] == string(own.text) {
 		d.response = &own.response
 	}
 	return d.decode(id, f)
