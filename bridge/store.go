@@ -166,6 +166,10 @@ type Settlement struct {
 	// Interaction is the decided interaction, if the caller has loaded it.
 	// This saves loading it again to sign the decision.
 	Interaction Interaction
+	// Unless is the key of a note. If there is such a note when the decision
+	// is recorded, the settlement fails with CodeConflict. If Unless is empty,
+	// there is no check.
+	Unless string
 }
 
 // Mark is one event of an interaction. Exactly one field is set, apart from

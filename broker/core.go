@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,6 +33,9 @@ type core struct {
 	nudge      chan struct{} // receives when this process stores jobs
 	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
+	remembered *remembered
+	// slotted reports whether a script can only use keys of one slot.
+	slotted atomic.Bool
 }
 
 // newCore applies the defaults of the options and connects to Redis.
@@ -40,6 +44,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 		client: o.Client, keys: newKeys(cmp.Or(o.Prefix, DefaultPrefix)),
 		partitions: cmp.Or(o.Partitions, DefaultPartitions), retention: cmp.Or(o.Retention, DefaultRetention),
 		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
+		remembered: newRemembered(),
 	}
 	if c.partitions < 1 || c.partitions > bridge.MaxPartitions {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "partitions: %d is out of range (1 to %d)", c.partitions, bridge.MaxPartitions)
@@ -64,6 +69,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 		c.shared = append(c.shared, c.sharedKeys(p))
 	}
 	if _, ok := c.client.(*redis.ClusterClient); ok {
+		c.slotted.Store(true)
 		for range c.partitions {
 			c.queues = append(c.queues, newQueue(c.client, 0, 1))
 		}
@@ -151,7 +157,14 @@ func (c *core) runWith(
 // runAndRead runs a script on an interaction and reads the record right after
 // it.
 func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Script, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
-	one := &call{script: script, keys: c.transitionKeys(id), args: args, read: c.keys.record(id), keep: c.scripts.keeps(script)}
+	return c.runAndReadWith(ctx, id, nil, script, args...)
+}
+
+// runAndReadWith is runAndRead with more keys for the script.
+func (c *core) runAndReadWith(
+	ctx context.Context, id bridge.ID, more []string, script *redis.Script, args ...any,
+) (*redis.Cmd, *redis.MapStringStringCmd) {
+	one := &call{script: script, keys: append(c.transitionKeys(id), more...), args: args, read: c.keys.record(id), keep: c.scripts.keeps(script)}
 	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
 		return redis.NewCmdResult(nil, err), redis.NewMapStringStringResult(nil, err)
 	}
@@ -195,7 +208,7 @@ func (c *core) load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
 		return bridge.Record{}, err
 	}
-	return readRecord(id, one.fields)
+	return c.read(id, one.fields, nil)
 }
 
 // loadAll reads records together. An element is nil if there is no such record.
@@ -212,7 +225,7 @@ func (c *core) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, 
 	}
 	out := make([]*bridge.Record, len(ids))
 	for k, id := range ids {
-		r, err := readRecord(id, cmds[k])
+		r, err := c.read(id, cmds[k], nil)
 		switch {
 		case err == nil:
 			out[k] = &r

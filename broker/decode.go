@@ -15,6 +15,11 @@ type decoder struct {
 	id     bridge.ID
 	fields map[string]string
 	index  int // of the numbered field that is decoded
+
+	// opened and response are what the fields of these names are known to be
+	// decoded to, or nil.
+	opened   *bridge.Interaction
+	response *bridge.Response
 }
 
 // json decodes a value that nod has encoded. The name of the value, what,
@@ -31,6 +36,10 @@ func decodeOpened(d *decoder, v string) error {
 		return nil
 	}
 	d.Stored = v
+	if d.opened != nil {
+		d.Interaction = *d.opened
+		return nil
+	}
 	return d.json("interaction", v, &d.Interaction)
 }
 
@@ -62,7 +71,10 @@ func decodeState(d *decoder, v string) error {
 }
 
 func decodeResponse(d *decoder, v string) error {
-	if d.Response = usualTimeout(v); d.Response == nil {
+	if d.response != nil {
+		r := *d.response
+		d.Response = &r
+	} else if d.Response = usualTimeout(v); d.Response == nil {
 		d.Response = &bridge.Response{}
 		if err := d.json("response", v, d.Response); err != nil {
 			return err

@@ -73,7 +73,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			return bridge.Record{}, false, unavailable(err)
 		}
 		if now != slow {
-			return op.opened(ctx, o, now)
+			return op.opened(ctx, o, e, now)
 		}
 		also = nil
 	}
@@ -120,7 +120,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			rec, err := op.load(ctx, id)
 			return rec, false, err
 		default:
-			return op.opened(ctx, o, reply[2])
+			return op.opened(ctx, o, e, reply[2])
 		}
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "duplicate requests keep changing").
@@ -154,9 +154,10 @@ func reused(id bridge.ID) error {
 
 // opened returns the record of an interaction that was opened at now, in ms. It
 // reads the record only if the opening did more than store its arguments.
-func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
+func (op *openings) opened(ctx context.Context, o bridge.Opening, e encoded, now string) (bridge.Record, bool, error) {
 	op.poke(o.Interaction.ID.Partition())
 	i := o.Interaction
+	op.remembered.add(i, e.interaction)
 	if o.Awaited {
 		op.hub.follow(i.ID.Partition(), now)
 	}

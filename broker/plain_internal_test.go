@@ -140,7 +140,8 @@ func (p *pair) both(what string, do func(*side) (any, error)) {
 // likely returns true n times of ten.
 func (p *pair) likely(n int) bool { return p.rand.IntN(10) < n }
 
-func (p *pair) open() {
+// opening returns a usual opening.
+func (p *pair) opening() bridge.Opening {
 	id, err := bridge.NewID(0)
 	if err != nil {
 		p.t.Fatal(err)
@@ -157,7 +158,11 @@ func (p *pair) open() {
 	for n := range p.rand.IntN(5) {
 		i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: fmt.Sprint("C", n)})
 	}
-	o := bridge.Opening{Interaction: i, Limited: p.likely(3), FrontEnds: p.likely(3), Awaited: p.likely(5)}
+	return bridge.Opening{Interaction: i, Limited: p.likely(3), FrontEnds: p.likely(3), Awaited: p.likely(5)}
+}
+
+func (p *pair) open() {
+	o := p.opening()
 	p.vary(&o)
 	if n := len(p.opened); n > 0 && p.likely(1) { // a repeat
 		o = p.opened[p.rand.IntN(n)]
@@ -246,6 +251,12 @@ func (p *pair) settle() {
 		n := p.rand.IntN(2)
 		t.Expect = &n
 	}
+	if p.likely(3) {
+		t.Card = &bridge.Shown{Destination: p.rand.IntN(3), Content: fmt.Sprint("c", p.rand.IntN(2))}
+	}
+	if p.likely(3) {
+		t.Unless = "mute"
+	}
 	p.both("a settlement", func(s *side) (any, error) {
 		r, won, err := s.Settle(p.t.Context(), t)
 		return []any{r, won}, err
@@ -258,7 +269,7 @@ func (p *pair) mark() {
 	marks := []bridge.Mark{
 		{Posted: &bridge.Posted{Destination: n, Ref: bridge.MessageRef{Channel: "C", Message: fmt.Sprint(n)}, Revision: 1}},
 		{Posted: &bridge.Posted{Destination: 0, Ref: bridge.MessageRef{Channel: "C", Message: "0"}, Revision: 2}},
-		{Joined: true}, {Queued: time.Hour}, {Failed: &bridge.Failed{Destination: n, Reason: "gone"}},
+		{Shown: &bridge.Shown{Destination: n, Content: fmt.Sprint("c", p.rand.IntN(2))}}, {Joined: true}, {Queued: time.Hour}, {Failed: &bridge.Failed{Destination: n, Reason: "gone"}},
 	}
 	m := marks[p.rand.IntN(len(marks))]
 	if p.likely(2) && id != "" {
@@ -275,7 +286,11 @@ func (p *pair) mark() {
 
 func (p *pair) other() {
 	ctx := p.t.Context()
-	switch p.rand.IntN(6) {
+	switch p.rand.IntN(8) {
+	case 6:
+		p.both("a note", func(s *side) (any, error) { return s.PutNote(ctx, "mute", "bo", 0) })
+	case 7:
+		p.both("the end of a note", func(s *side) (any, error) { return nil, s.DropNote(ctx, "mute") })
 	case 0, 1:
 		p.now = p.now.Add(time.Duration(p.rand.IntN(20)) * time.Second)
 		p.plain.server.SetTime(p.now)
@@ -340,6 +355,44 @@ func TestPlainScripts(t *testing.T) {
 		if seen[name] < 20 {
 			t.Errorf("%s only %d times: %v", name, seen[name], seen)
 		}
+	}
+}
+
+// TestPlainLaterRound checks that a later round, which the messages of the first
+// one show, is settled as by the script for every case: the update of a message
+// is a job of the first round.
+func TestPlainLaterRound(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	p := &pair{t: t, rand: rand.New(rand.NewPCG(1, 1)), now: now}
+	p.plain, p.full = newSide(t, now, true), newSide(t, now, false)
+	var ids []bridge.ID
+	for n := range 2 {
+		o := p.opening()
+		o.Interaction.Destinations = []bridge.Destination{{Platform: "chat", Channel: "C"}}
+		o.Timeout = bridge.Response{State: bridge.StateExpired}
+		if n == 1 {
+			o.Interaction.Previous, o.Interaction.Root = ids[0], ids[0]
+			o.Superseded = bridge.Response{State: bridge.StateSuperseded}
+		}
+		id := o.Interaction.ID
+		ids = append(ids, id)
+		p.both("an opening", func(s *side) (any, error) {
+			r, created, err := s.Open(t.Context(), o)
+			s.hub.drop(id)
+			return []any{r, created}, err
+		})
+		p.both("a posting", func(s *side) (any, error) {
+			ref := bridge.MessageRef{Channel: "C", Message: "1"}
+			return s.Mark(t.Context(), id, bridge.Mark{Posted: &bridge.Posted{Ref: ref, Revision: 1}})
+		})
+		p.both("a settlement", func(s *side) (any, error) {
+			r, won, err := s.Settle(t.Context(), settlementOf(id, "n"))
+			return []any{r, won}, err
+		})
+	}
+	if n := p.plain.calls.seen["settle true"]; n != 1 {
+		t.Errorf("%d settlements need every case, want 1: %v", n, p.plain.calls.seen)
 	}
 }
 

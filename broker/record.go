@@ -27,6 +27,8 @@ const (
 	fieldState    = "st"
 	fieldResponse = "res"
 	fieldQueued   = "q"
+	fieldEntry    = "an"
+	fieldLink     = "al"
 )
 
 // recordFields lists all fields of a record, in the order in which they are
@@ -59,8 +61,8 @@ var recordFields = []recordField{
 	{"sp", "number", "the next step of its escalation", decodeStep},
 	{"rn", "number", "the number of reminders", decodeReminders},
 	{"vs", "votes", "the votes so far; see vote.lua", decodeVoted},
-	{"an", "number", "the number of its entry in the audit log", decodeAudit},
-	{"al", "text", "the link of that entry", nil},
+	{fieldEntry, "number", "the number of its entry in the audit log", decodeAudit},
+	{fieldLink, "text", "the link of that entry", nil},
 	{"b", "id", "the first of its batch, whose messages show this one", decodeBatch},
 	{"bm", "list", "all members of the batch, on the first", decodeMembers},
 	{"rt", "id", "the first round, whose messages show this one", nil},
@@ -151,14 +153,39 @@ func lastMember(object []byte, name, absent string) string {
 	return absent
 }
 
+// answer is a response and the text that it is decoded from.
+type answer struct {
+	response bridge.Response
+	text     []byte
+}
+
+// read decodes a record that was read. The interaction is not decoded if this
+// process opened it, and neither is the response if it is the given one, which may
+// be nil.
+func (c *core) read(id bridge.ID, fields *redis.MapStringStringCmd, own *answer) (bridge.Record, error) {
+	f, err := fields.Result()
+	if err != nil {
+		return bridge.Record{}, unavailable(err)
+	}
+	d := decoder{opened: c.remembered.get(id, f[fieldOpened])}
+	if own != nil && f[fieldResponse] == string(own.text) {
+		d.response = &own.response
+	}
+	return d.decode(id, f)
+}
+
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
+	return (&decoder{}).decode(id, f)
+}
+
+func (d *decoder) decode(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	if f[fieldOpened] == "" {
 		return bridge.Record{}, bridge.NotFound(id)
 	}
-	d := decoder{id: id, fields: f, Record: bridge.Record{State: bridge.StatePending, Revision: 1}}
+	d.id, d.fields, d.Record = id, f, bridge.Record{State: bridge.StatePending, Revision: 1}
 	for _, field := range decoded {
 		if v := f[field.name]; v != "" || field.name == fieldPacked {
-			if err := field.decode(&d, v); err != nil {
+			if err := field.decode(d, v); err != nil {
 				return d.Record, err
 			}
 		}
@@ -173,7 +200,7 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 			continue
 		}
 		d.index = n
-		if err := field.decode(&d, v); err != nil {
+		if err := field.decode(d, v); err != nil {
 			return d.Record, err
 		}
 	}

@@ -3,6 +3,8 @@ package broker
 import (
 	"context"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -19,20 +21,8 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	var destination any = ""
-	content := ""
-	if s.Card != nil {
-		destination, content = s.Card.Destination, s.Card.Content
-	}
-	args := []any{
-		string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect), destination, content,
-	}
-	reply, fields := oc.runAndRead(ctx, s.ID, oc.scripts.settlePlain, args...)
-	verdict, err := reply.Text()
-	if verdict == slow {
-		reply, fields = oc.runAndRead(ctx, s.ID, oc.scripts.settle, args...)
-		verdict, err = reply.Text()
-	}
+	args := settleArgs(oc.core, s, response)
+	verdict, fields, err := oc.settle(ctx, s, args)
 	if err != nil {
 		oc.hub.wake(s.ID, nil) // it may have been settled anyway
 		return bridge.Record{}, false, unavailable(err)
@@ -43,7 +33,10 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if verdict == "changed" {
 		return bridge.Record{}, false, changed(s.ID)
 	}
-	r, err := readRecord(s.ID, fields)
+	if verdict == blocked {
+		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s cannot be decided in this place now", s.ID)
+	}
+	r, err := oc.read(s.ID, fields, answered(s.Response, response))
 	if err != nil {
 		oc.hub.wake(s.ID, nil)
 	} else {
@@ -51,7 +44,61 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	}
 	oc.poke(s.ID.Partition())
 	if verdict == "won" {
-		oc.verifier.add(s)
+		oc.verifier.add(s, fields.Val())
 	}
 	return r, verdict == "won", err
+}
+
+// answered returns a response with its text, or nil if decoding the text may not
+// give the same response.
+func answered(r bridge.Response, text []byte) *answer {
+	r.At = r.At.Round(0) // a text has no monotonic clock
+	if !bridge.Lasting(&r) {
+		return nil
+	}
+	return &answer{r, text}
+}
+
+// blocked is the verdict on a settlement whose note Unless is stored.
+const blocked = "blocked"
+
+// settle runs the script of a settlement, and reads the record after it. The
+// scripts of a single server check the note Unless themselves. In a Cluster, a
+// script has only the keys of one slot, so the note is read first.
+func (oc *outcomes) settle(
+	ctx context.Context, s bridge.Settlement, args []any,
+) (verdict string, fields *redis.MapStringStringCmd, err error) {
+	var more []string
+	if s.Unless != "" && !oc.slotted.Load() {
+		more = []string{oc.keys.note(s.Unless)}
+	} else if s.Unless != "" {
+		n, err := oc.client.Exists(ctx, oc.keys.note(s.Unless)).Result()
+		if err != nil || n > 0 {
+			return blocked, nil, err
+		}
+	}
+	for _, script := range []*redis.Script{oc.scripts.settlePlain, oc.scripts.settle} {
+		var reply *redis.Cmd
+		reply, fields = oc.runAndReadWith(ctx, s.ID, more, script, args...)
+		if verdict, err = reply.Text(); verdict != slow {
+			break
+		}
+	}
+	if more != nil && redis.HasErrorPrefix(err, "CROSSSLOT") { // a Cluster behind an address that hides it
+		oc.slotted.Store(true)
+		return oc.settle(ctx, s, args)
+	}
+	return verdict, fields, err
+}
+
+// settleArgs returns the arguments of settle.lua; its header describes them.
+func settleArgs(c *core, s bridge.Settlement, response []byte) []any {
+	var destination any = ""
+	content := ""
+	if s.Card != nil {
+		destination, content = s.Card.Destination, s.Card.Content
+	}
+	return []any{
+		string(s.ID), string(s.Response.State), response, s.Nonce, c.keys.wake(c.node), expected(s.Expect), destination, content,
+	}
 }

@@ -1,8 +1,11 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,14 +35,34 @@ type verifier struct {
 
 type settled struct {
 	bridge.Settlement
-	at    time.Time // of the next check
-	looks int
+	entry, link string    // of the audit log, as the record has them; the entry may be empty
+	at          time.Time // of the next check
+	looks       int
 }
 
-func (v *verifier) add(s bridge.Settlement) {
+// add notes a settlement and the fields of its record.
+func (v *verifier) add(s bridge.Settlement, record map[string]string) {
+	s.Unless = "" // it has counted already
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.recent = append(v.recent, &settled{Settlement: s, at: time.Now().Add(verifyAfter)})
+	v.recent = append(v.recent, &settled{
+		Settlement: s, entry: record[fieldEntry], link: record[fieldLink], at: time.Now().Add(verifyAfter),
+	})
+}
+
+// order compares settlements of one partition by their entries in the audit log.
+func order(a, b *settled) int {
+	n, i := entryOrder(a.entry)
+	m, j := entryOrder(b.entry)
+	return cmp.Or(cmp.Compare(n, m), cmp.Compare(i, j))
+}
+
+// entryOrder returns the parts of a number, or of the ID of an entry in a stream.
+func entryOrder(entry string) (first, second int64) {
+	a, b, _ := strings.Cut(entry, "-")
+	first, _ = strconv.ParseInt(a, 10, 64) // only the scripts write it
+	second, _ = strconv.ParseInt(b, 10, 64)
+	return first, second
 }
 
 // run checks settlements until ctx ends.
@@ -63,7 +86,52 @@ func (v *verifier) due() []*settled {
 	return due
 }
 
+// look checks settlements again. Redis loses the end of what it has accepted: if
+// it has the last settlement of a partition, it has those before it. The entry in
+// the audit log shows that it is the same settlement, and not a later one of the
+// same interaction.
 func (v *verifier) look(ctx context.Context, due []*settled) {
+	last, entries := map[int]*settled{}, map[int]*redis.SliceCmd{} // by partition
+	for _, s := range due {
+		p := s.ID.Partition()
+		if l := last[p]; s.entry != "" && (l == nil || order(l, s) < 0) {
+			last[p] = s
+		}
+	}
+	// The error of each command is in its result.
+	_, _ = v.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for p, s := range last {
+			entries[p] = pipe.HMGet(ctx, v.keys.record(s.ID), fieldEntry, fieldLink)
+		}
+		return nil
+	})
+	var doubtful []*settled
+	for _, s := range due {
+		if p := s.ID.Partition(); s.entry != "" && last[p].is(entries[p]) {
+			s.looks++
+			v.again(ctx, s)
+		} else {
+			doubtful = append(doubtful, s)
+		}
+	}
+	if len(doubtful) > 0 {
+		v.lookAtEach(ctx, doubtful)
+	}
+}
+
+// is reports whether a record has the entry and the link of the settlement.
+func (s *settled) is(record *redis.SliceCmd) bool {
+	f, err := record.Result()
+	if err != nil || len(f) != 2 {
+		return false
+	}
+	link, _ := f[1].(string) // it may be absent
+	return f[0] == s.entry && link == s.link
+}
+
+// lookAtEach checks the record of each settlement, and repeats those that Redis
+// has lost.
+func (v *verifier) lookAtEach(ctx context.Context, due []*settled) {
 	states := make([]*redis.SliceCmd, len(due))
 	// The error of each command is in its result.
 	_, _ = v.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -83,11 +151,17 @@ func (v *verifier) look(ctx context.Context, due []*settled) {
 		case err == nil: // a lost record cannot be restored
 			s.looks++
 		}
-		if s.looks < verifyTimes && ctx.Err() == nil {
-			s.at = time.Now().Add(verifyAfter)
-			v.mu.Lock()
-			v.recent = append(v.recent, s)
-			v.mu.Unlock()
-		}
+		v.again(ctx, s)
 	}
+}
+
+// again notes the next check of a settlement, unless it was the last one.
+func (v *verifier) again(ctx context.Context, s *settled) {
+	if s.looks >= verifyTimes || ctx.Err() != nil {
+		return
+	}
+	s.at = time.Now().Add(verifyAfter)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.recent = append(v.recent, s)
 }

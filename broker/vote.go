@@ -43,8 +43,8 @@ func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, b
 	case "won":
 		result = bridge.BallotDecided
 	}
-	if rec, err = readRecord(v.ID, fields); err == nil && result == bridge.BallotDecided && rec.Response != nil {
-		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
+	if rec, err = oc.read(v.ID, fields, nil); err == nil && result == bridge.BallotDecided && rec.Response != nil {
+		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce}, fields.Val())
 	}
 	return rec, result, err
 }

@@ -71,6 +71,9 @@ type Pace struct {
 	Channel []bridge.Limit
 	// All has the limits of all channels together.
 	All []bridge.Limit
+	// Wide means that a platform that refuses a call refuses those to all
+	// channels, even if only one has too many.
+	Wide bool
 	// Off means that only the holds of the platform apply.
 	Off bool
 	Log *slog.Logger
@@ -81,7 +84,7 @@ func NewPacer(o Pace) *Pacer {
 	o.Channel, o.All = slices.Clone(o.Channel), slices.Clone(o.All)
 	for _, limits := range [][]bridge.Limit{o.Channel, o.All} {
 		for n := range limits {
-			limits[n].Margin = min(limits[n].Period/marginPart, mostMargin)
+			limits[n].Margin = marginOf(limits[n])
 			if o.Off {
 				limits[n].Calls = 0
 			}
@@ -93,9 +96,19 @@ func NewPacer(o Pace) *Pacer {
 // Calls take different times to reach a platform. If that time differs by less
 // than the margin, they stay within the limit.
 const (
-	mostMargin = 250 * time.Millisecond
-	marginPart = 50 // of the period
+	leastMargin = 50 * time.Millisecond
+	mostMargin  = 250 * time.Millisecond
+	marginPart  = 50 // of the period
 )
+
+// marginOf returns the margin of a limit. That of a steady limit is used once,
+// not in each period, so it can be large.
+func marginOf(l bridge.Limit) time.Duration {
+	if l.Steady {
+		return mostMargin
+	}
+	return min(max(l.Period/marginPart, leastMargin), mostMargin)
+}
 
 // unnamedHold is the hold after an error that limits the rate without a time to
 // wait.
@@ -133,7 +146,7 @@ func (p *Pacer) Do(ctx context.Context, channel string, turn Turn, call func() e
 	limited, ok := errors.AsType[*bridge.Error](err)
 	if ok && limited.Code == bridge.CodeRateLimited && !errors.Is(err, bridge.ErrPaced) {
 		limit := 0
-		if errors.Is(err, ErrAllChannels) {
+		if p.o.Wide || errors.Is(err, ErrAllChannels) {
 			limit = len(p.o.Channel)
 		}
 		p.hold(ctx, c, limit, cmp.Or(limited.RetryAfter, unnamedHold))

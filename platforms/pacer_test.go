@@ -50,7 +50,8 @@ func TestPacer(t *testing.T) {
 		t.Fatalf("it asked for %+v", c)
 	}
 	each, all := c.Limits[0], c.Limits[1]
-	if each.Line != "post C" || each.Calls != 5 || each.Margin != 100*time.Millisecond || all.Line != "all" {
+	if each.Line != "post C" || each.Calls != 5 || each.Margin != 100*time.Millisecond ||
+		all.Line != "all" || all.Margin != 50*time.Millisecond {
 		t.Errorf("it asked for %+v", c.Limits)
 	}
 	store.delay = 9 * time.Second
@@ -104,6 +105,13 @@ func TestPacerHolds(t *testing.T) {
 		}
 	}
 	store := &turns{}
+	wide := paced(store, false)
+	wide.o.Wide = true
+	if err := wide.Do(t.Context(), "C", Turn{Key: "k"}, func() error { return limited }); !errors.Is(err, limited) ||
+		fmt.Sprint(store.holds) != `[all "k" 7s]` {
+		t.Errorf("limited in all by the platform: the holds are %s, %v", store.holds, err)
+	}
+	store = &turns{}
 	paced(store, false).Hold(t.Context(), "C", time.Minute)
 	if got := fmt.Sprint(store.holds); got != `[post C "" 1m0s]` {
 		t.Errorf("the holds are %s", got)

@@ -7,24 +7,25 @@ import (
 )
 
 // remembered applies a click that decides an approval to the request as this
-// daemon remembers it. It calls the store twice: it reads whether the channel is
-// read-only, and it stores the decision, which fails if the request was amended
-// or the card changed since it was read. It returns false if anything speaks against the decision.
-// Then it has changed nothing, and the stored request has to be read.
+// daemon remembers it. It calls the store once, to record the decision. That
+// fails if the channel is read-only, or if the request was amended or the card
+// changed since it was read. It returns false if anything speaks against the
+// decision. Then it has changed nothing, and the stored request has to be read.
 func (cl *clicks) remembered(ctx context.Context, c bridge.Click) (admitted, bridge.Verdict, bool, error) {
 	a, ok := cl.recall(c)
 	if !ok {
 		return a, bridge.Verdict{}, false, nil
 	}
-	muted := cl.channels.asking(ctx, a.record.Interaction.Destinations[a.control.Destination])
 	r, ok := cl.undisputed(ctx, &a)
 	if !ok {
 		return a, bridge.Verdict{}, false, nil
 	}
-	if is, err := muted(); is || err != nil {
-		return a, bridge.Verdict{}, false, nil //nolint:nilerr // the usual path meets the error again
-	}
-	got, result, err := cl.settler.settleOne(ctx, a.actor, a.record, r, &bridge.Shown{Destination: a.control.Destination, Content: a.record.Shown[a.control.Destination]})
+	at := a.control.Destination
+	d := a.record.Interaction.Destinations[at]
+	got, result, err := cl.settler.settleOne(ctx, a.actor, a.record, r, &recalled{
+		card:     bridge.Shown{Destination: at, Content: a.record.Shown[at]},
+		readOnly: muteKey(d.Platform, d.Channel),
+	})
 	if code := bridge.ErrorCode(err); code == bridge.CodeConflict || code == bridge.CodeNotFound {
 		return a, bridge.Verdict{}, false, nil
 	}

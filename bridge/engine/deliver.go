@@ -14,7 +14,7 @@ const (
 	jobLease       = 5 * time.Second // delay of the jobs of a dead process; a live process renews the lease
 	jobRenew       = 1500 * time.Millisecond
 	jobTimeout     = 20 * time.Second // limit for the calls of the platform
-	jobsAtOnce     = 16
+	jobsAtOnce     = 64
 	outboxPoll     = time.Second // maximum delay until a job of a dead process is noticed
 	sweepPoll      = 20 * time.Millisecond
 	sweepBatch     = 100                 // interactions of a partition per script

@@ -38,22 +38,6 @@ func (ch *Channels) muted(ctx context.Context, d bridge.Destination) (bool, erro
 	return s != "", err
 }
 
-// asking starts to read whether a destination's channel is read-only. It returns
-// a function that waits for the result.
-func (ch *Channels) asking(ctx context.Context, d bridge.Destination) func() (bool, error) {
-	var muted bool
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		muted, err = ch.muted(ctx, d)
-	}()
-	return func() (bool, error) {
-		<-done
-		return muted, err
-	}
-}
-
 // mayMute finds a configured channel by its possible names, if the person may
 // answer in it.
 func (ch *Channels) mayMute(ctx context.Context, a bridge.Actor, platform string, channels []string) (string, bool, error) {

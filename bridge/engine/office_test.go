@@ -17,6 +17,7 @@ type chat struct {
 	name     string
 	errs     []error         // of the next calls; if empty, they succeed
 	takes    []time.Duration // by the next posts; if empty, none
+	each     time.Duration   // that each post takes
 	parts    int             // sent before each post
 	health   bridge.Health
 	posts    []bridge.Destination
@@ -55,6 +56,7 @@ func (c *chat) fails() error {
 func (c *chat) Post(
 	ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts,
 ) (bridge.MessageRef, error) {
+	time.Sleep(c.each)
 	c.mu.Lock()
 	if len(c.takes) > 0 {
 		takes := c.takes[0]

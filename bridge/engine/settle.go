@@ -116,10 +116,17 @@ func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *spot) (*b
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
 }
 
+// recalled holds what the store checks for a decision on a card that was not read
+// for it.
+type recalled struct {
+	card     bridge.Shown
+	readOnly string // key of the note that makes the channel of the card read-only
+}
+
 // settleOne records the response of an actor, as the decision, together with
 // the grants that it creates, or as a vote.
 func (s *settler) settleOne(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, card *bridge.Shown,
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, on *recalled,
 ) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
 	r = stamped(actor, i, r)
@@ -129,8 +136,12 @@ func (s *settler) settleOne(
 	if i.Kind == bridge.KindApproval && i.Counted() {
 		got, result, err = s.vote(ctx, actor, rec, r)
 	} else {
+		t := bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended, Interaction: i}
+		if on != nil {
+			t.Card, t.Unless = &on.card, on.readOnly
+		}
 		var won bool
-		got, won, err = s.outcomes.Settle(ctx, bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended, Card: card, Interaction: i})
+		got, won, err = s.outcomes.Settle(ctx, t)
 		if won {
 			result = bridge.BallotDecided
 		}

@@ -1,6 +1,6 @@
 -- Resolves a pending interaction in the usual case. settle.lua does so in every
 -- case, and leaves the same; settle.go calls it if this one answers 'slow'.
--- KEYS 1-10 as in base.lua
+-- KEYS as in settle.lua
 -- ARGV as in settle.lua
 -- returns as settle.lua, or 'slow' if nothing was done
 local id, key = ARGV[1], KEYS[1]
@@ -13,6 +13,7 @@ if f[2] then return f[3] == ARGV[4] and 'won' or 'lost' end
 if now >= tonumber(deadline) or f[10] or f[11] or f[12] or tonumber(nd) > 3 then return 'slow' end
 if ARGV[6] ~= '' and (f[8] or '0') ~= ARGV[6] then return 'changed' end
 if ARGV[7] ~= '' and f[16] ~= ARGV[8] then return 'changed' end
+if KEYS[11] and call('EXISTS', KEYS[11]) == 1 then return 'blocked' end
 local jobs, names = {}, {}
 local function job(due, name)
   jobs[#jobs + 1] = ms(due) jobs[#jobs + 1] = name

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
@@ -117,6 +118,7 @@ type Sandbox struct {
 	discord  *discord.Emulator
 	telegram *telegram.Emulator
 	story    Story // guarded by the lock of hub
+	calls    atomic.Int64
 }
 
 // New returns a sandbox with one channel, chat or guild on each service.
@@ -146,6 +148,14 @@ func New(o Options) *Sandbox {
 	return s
 }
 
+// Calls returns the number of calls since the start, and how many of them the
+// services refused because of their rate limits.
+func (s *Sandbox) Calls() (all, refused int) {
+	s.hub.Lock()
+	defer s.hub.Unlock()
+	return int(s.calls.Load()), s.hub.Limits.Refused()
+}
+
 // Close ends every connection.
 func (s *Sandbox) Close() { s.hub.Close() }
 
@@ -156,6 +166,7 @@ const maxBody = 26 << 20
 // ServeHTTP implements http.Handler.
 func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	s.calls.Add(1)
 	s.log.Debug("request", "method", r.Method, "path", r.URL.Path)
 	s.slack.At(r)
 	service, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")

@@ -114,16 +114,17 @@ func newWorkspace(o Options) *workspace {
 
 // newPacers returns the pacers of chat.postMessage and of chat.update. The first
 // takes about one call per second and channel, with short bursts, and several
-// hundred per minute in all. The second takes 50 per minute in all:
-// docs.slack.dev/apis/web-api/rate-limits.
+// hundred per minute in all. The second takes 50 per minute in all. A refusal
+// is for the method, whatever the channel: docs.slack.dev/apis/web-api/rate-limits.
 func newPacers(o Options, log *slog.Logger) (posts, edits *platforms.Pacer) {
 	pace := platforms.Pace{
 		Platform: o.Name, Turns: o.Turns, Off: o.NoPacing, Log: log,
 		Channel: []bridge.Limit{{Line: "post ", Calls: 5, Period: 5 * time.Second, Steady: true}},
 		All:     []bridge.Limit{{Line: "posts", Calls: 600, Period: time.Minute}},
+		Wide:    true,
 	}
 	posts = platforms.NewPacer(pace)
-	pace.Channel, pace.All = []bridge.Limit{{Line: "edits", Calls: 50, Period: time.Minute}}, nil
+	pace.Channel, pace.All, pace.Wide = []bridge.Limit{{Line: "edits", Calls: 50, Period: time.Minute}}, nil, false
 	return posts, platforms.NewPacer(pace)
 }
 

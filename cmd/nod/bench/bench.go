@@ -7,14 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -62,9 +59,16 @@ type Result struct {
 	// Others is the largest share of the machine that processes outside of
 	// the benchmark used during a repeat. It is 0 on a system without /proc.
 	Others float64 `json:"others"`
+	// Busy means that this was more than a tenth of the machine.
+	Busy bool `json:"busy"`
+	// Repeats is the number of measurements. It is 1 for a slow one.
+	Repeats int `json:"repeats"`
 	// Skipped says why there is no figure to compare with. It is empty if
 	// there is one.
 	Skipped string `json:"skipped,omitempty"`
+	// Cost is the processor time of nod in the rows that count operations, and
+	// nil in the others.
+	Cost *Cost `json:"cost,omitempty"`
 }
 
 // harness holds what a measurement needs.
@@ -76,6 +80,7 @@ type harness struct {
 	nod     string // program
 	span    time.Duration
 	pending int // pending requests in the rows with many
+	costs   *costs
 }
 
 // Options configures a run.
@@ -91,16 +96,20 @@ type Options struct {
 
 // measures returns all measurements, including those of peers if requested.
 func measures(peers bool) []measure {
-	byHand := "the same durable work by hand, in MULTI/EXEC"
+	byHand, queue := "the same durable work by hand, in MULTI/EXEC", "a reply queue with RPUSH and BLPOP, which keeps nothing"
 	out := []measure{
 		{rows: []row{{"cycles, 64 callers", "1/s", byHand, 0.6, false}}, run: cyclesByHand(64)},
 		{rows: []row{{"cycles, 1024 callers", "1/s", byHand, 0.6, false}}, run: cyclesByHand(1024)},
-		{rows: []row{{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, which keeps nothing", 0, false}}, run: cyclesAgainstQueue},
+		{rows: []row{{"cycles, 64 callers", "1/s", queue, 0, false}}, run: cyclesAgainstQueue(64)},
+		{rows: []row{{"cycles, 1024 callers", "1/s", queue, 0, false}}, run: cyclesAgainstQueue(1024)},
 		{rows: []row{{"cycles with key, session and three destinations, 64 callers", "1/s", "cycles without them", 0, false}}, run: fullCycles},
 		{rows: []row{{"cycles over HTTP, 64 callers", "1/s", "cycles of the broker package", 0.4, false}}, run: cyclesOverHTTP},
 		{rows: httpRows, once: true, run: callersOverHTTP},
 		{rows: socketRows, once: true, run: callersOverWebSocket},
-		{rows: []row{{"settle to caller unblocked, p50", "µs", "a warm PING of the same client, p50", 5, true}}, run: latencyAgainstPing},
+		{rows: []row{
+			{"settle to caller unblocked, p50", "µs", "a warm PING of the same client, p50", 5, true},
+			{"settle to caller unblocked, p50", "µs", limited, 1, true},
+		}, run: latencyAgainstPing},
 		{rows: manyRows, once: true, run: many},
 		{rows: timeoutRows, once: true, run: timeouts},
 		{rows: []row{
@@ -143,6 +152,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 // repeat runs a measurement several times and returns the medians.
 func (m measure) repeat(ctx context.Context, o Options) ([]Result, error) {
 	taken := make([][2][]float64, len(m.rows))
+	spent := make([][]Cost, len(m.rows))
 	skipped := ""
 	repeats, share := o.Repeats, 0.0
 	if m.once {
@@ -150,7 +160,8 @@ func (m measure) repeat(ctx context.Context, o Options) ([]Result, error) {
 	}
 	for range repeats {
 		from, _ := loadNow()
-		f, err := benchOnce(ctx, o, m)
+		used := &costs{rows: map[int]Cost{}}
+		f, err := benchOnce(ctx, o, m, used)
 		if s, ok := errors.AsType[skip](err); ok {
 			skipped, err = s.Error(), nil
 		}
@@ -162,12 +173,16 @@ func (m measure) repeat(ctx context.Context, o Options) ([]Result, error) {
 		for n := range f {
 			taken[n][0], taken[n][1] = append(taken[n][0], f[n].value), append(taken[n][1], f[n].other)
 		}
+		for n, c := range used.rows {
+			spent[n] = append(spent[n], c)
+		}
 	}
 	var out []Result
 	for n, w := range m.rows {
 		r := Result{
-			Name: w.name, Unit: w.unit, Against: w.against, Goal: w.goal, Most: w.most, Others: share, Skipped: skipped,
-			Value: median(taken[n][0]), Other: median(taken[n][1]),
+			Name: w.name, Unit: w.unit, Against: w.against, Goal: w.goal, Most: w.most, Skipped: skipped,
+			Others: share, Busy: share > mostOthers, Repeats: repeats,
+			Value: median(taken[n][0]), Other: median(taken[n][1]), Cost: medianCost(spent[n]),
 		}
 		if r.Skipped == "" {
 			r.Ratio = r.Value / r.Other
@@ -179,8 +194,8 @@ func (m measure) repeat(ctx context.Context, o Options) ([]Result, error) {
 }
 
 // benchOnce runs a measurement once, on an empty server.
-func benchOnce(ctx context.Context, o Options, m measure) ([]figures, error) {
-	b := &harness{peers: o.Peers, nod: o.Nod, span: o.Span, pending: o.Pending}
+func benchOnce(ctx context.Context, o Options, m measure, used *costs) ([]figures, error) {
+	b := &harness{peers: o.Peers, nod: o.Nod, span: o.Span, pending: o.Pending, costs: used}
 	return b.onEmptyServer(ctx, m.run)
 }
 
@@ -217,43 +232,6 @@ func median(v []float64) float64 { return percentile(v, 50) }
 func percentile(v []float64, p int) float64 {
 	slices.Sort(v)
 	return v[min(len(v)-1, len(v)*p/100)]
-}
-
-// Print writes the results as a table.
-func Print(w io.Writer, results []Result) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "measurement\tnod\tcompared with\tfigure\tratio\tgoal\t")
-	for _, r := range results {
-		sign, mark := "≥", "missed"
-		if r.Most {
-			sign = "≤"
-		}
-		if r.OK {
-			mark = "ok"
-		}
-		if r.Skipped != "" {
-			fmt.Fprintf(t, "%s\t%s %s\t%s\t\t\t\tskipped: %s\n", r.Name, figure(r.Value), r.Unit, r.Against, r.Skipped)
-			continue
-		}
-		if r.Others > mostOthers {
-			mark += fmt.Sprintf(" (others used %.0f %%)", 100*r.Others)
-		}
-		goal := sign + " " + strconv.FormatFloat(r.Goal, 'g', -1, 64)
-		if r.Goal == 0 {
-			goal, mark = "", strings.Replace(mark, "ok", "shown", 1)
-		}
-		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s %s\t%.2f\t%s\t%s\n",
-			r.Name, figure(r.Value), r.Unit, r.Against, figure(r.Other), r.Unit, r.Ratio, goal, mark)
-	}
-	return t.Flush()
-}
-
-// figure formats a number with three significant digits.
-func figure(v float64) string {
-	if v >= 100 || v == 0 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
 // ownRedis starts a redis-server for the measurements.

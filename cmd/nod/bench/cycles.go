@@ -84,11 +84,13 @@ func (b *harness) repeat(ctx context.Context, callers int, work func(context.Con
 	for done.Load() < int64(callers) && len(failed) == 0 && ctx.Err() == nil { // warm-up
 		bridge.Pause(ctx, settleAfter)
 	}
+	used := b.spentNow(ctx)
 	first, began := done.Load(), time.Now()
 	for bridge.Pause(ctx, b.span); done.Load() == first && len(failed) == 0 && ctx.Err() == nil; { // a slow machine
 		bridge.Pause(ctx, settleAfter)
 	}
 	n, took := done.Load()-first, time.Since(began)
+	b.costSince(ctx, used, "cycle", int(n))
 	over.Store(true)
 	wg.Wait()
 	select {
@@ -151,6 +153,7 @@ func fullCycles(ctx context.Context, b *harness) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.keepCost(0)
 	other, err := b.cycles(ctx, queueCallers)
 	return []figures{{value, other}}, err
 }
@@ -161,21 +164,25 @@ func cyclesByHand(callers int) func(context.Context, *harness) ([]figures, error
 		if err != nil {
 			return nil, err
 		}
+		b.keepCost(0)
 		other, err := b.handCycles(ctx, callers)
 		return []figures{{value, other}}, err
 	}
 }
 
-// queueCallers is the number of concurrent callers in the row with the reply queue.
+// queueCallers is the usual number of concurrent callers.
 const queueCallers = 64
 
-func cyclesAgainstQueue(ctx context.Context, b *harness) ([]figures, error) {
-	value, err := b.cycles(ctx, queueCallers)
-	if err != nil {
-		return nil, err
+func cyclesAgainstQueue(callers int) func(context.Context, *harness) ([]figures, error) {
+	return func(ctx context.Context, b *harness) ([]figures, error) {
+		value, err := b.cycles(ctx, callers)
+		if err != nil {
+			return nil, err
+		}
+		b.keepCost(0)
+		lists, err := b.replyQueue(ctx, callers)
+		return []figures{{value, lists}}, err
 	}
-	lists, err := b.replyQueue(ctx)
-	return []figures{{value, lists}}, err
 }
 
 // ratePerSecond returns the rate at which done grows while the callers
@@ -190,14 +197,14 @@ func (b *harness) ratePerSecond(ctx context.Context, done *atomic.Int64) float64
 
 // replyQueue measures the common approach without a broker: a list of requests,
 // and a list for each reply. It stores nothing after the reply.
-func (b *harness) replyQueue(ctx context.Context) (float64, error) {
-	client := redis.NewClient(&redis.Options{Addr: b.addr, PoolSize: 3 * queueCallers, ContextTimeoutEnabled: true})
+func (b *harness) replyQueue(ctx context.Context, callers int) (float64, error) {
+	client := redis.NewClient(&redis.Options{Addr: b.addr, PoolSize: 3 * callers, ContextTimeoutEnabled: true})
 	defer client.Close()
 	run, stop := context.WithCancel(ctx)
 	defer stop()
 	var done atomic.Int64
 	var wg sync.WaitGroup
-	for n := range queueCallers {
+	for n := range callers {
 		wg.Go(func() { // answers
 			for run.Err() == nil {
 				got, err := client.BLPop(run, time.Second, "bench:requests").Result()
@@ -220,6 +227,10 @@ func (b *harness) replyQueue(ctx context.Context) (float64, error) {
 	wg.Wait()
 	return rate, ctx.Err()
 }
+
+// mostUnblock is the limit in µs from a settlement until its caller is
+// unblocked.
+const mostUnblock = 250
 
 // latencyAgainstPing measures the time from the start of a settlement until a
 // waiting caller has the result.
@@ -262,5 +273,5 @@ func latencyAgainstPing(ctx context.Context, b *harness) ([]figures, error) {
 		}
 		values = append(values, float64(at.Sub(began).Microseconds()))
 	}
-	return []figures{{median(values), median(pings)}}, nil
+	return []figures{{median(values), median(pings)}, {median(values), mostUnblock}}, nil
 }

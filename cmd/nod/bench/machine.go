@@ -15,7 +15,8 @@ import (
 const mostOthers = 0.1
 
 // Machine returns one line on what a run measures: the processors, the system,
-// Go, Redis and how often it flushes.
+// Go, Redis and how often it flushes, and whether the load of other processes is
+// unknown.
 func Machine(ctx context.Context) (string, error) {
 	addr, stop, err := ownRedis(ctx)
 	if err != nil {
@@ -31,8 +32,12 @@ func Machine(ctx context.Context) (string, error) {
 	_, version, _ := strings.Cut(info, "redis_version:")
 	version, _, _ = strings.Cut(version, "\r\n")
 	fsync, err := client.ConfigGet(ctx, "appendfsync").Result()
-	return fmt.Sprintf("%d processors, %s/%s, %s, Redis %s with appendfsync %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
-		runtime.Version(), version, fsync["appendfsync"]), err
+	line := fmt.Sprintf("%d processors, %s/%s, %s, Redis %s with appendfsync %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+		runtime.Version(), version, fsync["appendfsync"])
+	if _, ok := loadNow(); !ok {
+		line += ", load of other processes unknown"
+	}
+	return line, err
 }
 
 // load is the processor time that was used since the machine started, in ticks.

@@ -134,7 +134,9 @@ func toOnePlatform(c *config.Config) {
 }
 
 // inbound compares a click over HTTP, from the request to the acknowledgment,
-// with the settlement only.
+// with the settlement only: of the same kind of request, whose card is posted, by
+// the same store, which knows the request as well. Both come after a pause, in
+// which the jobs of the posting end, and a read, which warms the connection.
 func inbound(ctx context.Context, b *harness) ([]figures, error) {
 	s, err := b.install(ctx, "inbound", func(c *config.Config) {
 		c.Slack.AppToken, c.Slack.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
@@ -147,36 +149,71 @@ func inbound(ctx context.Context, b *harness) ([]figures, error) {
 		return nil, err
 	}
 	var acks, settles []float64
+	var used time.Duration
 	for end := time.Now().Add(2 * b.span); time.Now().Before(end); {
-		body, err := s.clickBody(ctx)
+		ack, cost, err := s.acknowledged(ctx)
 		if err != nil {
 			return nil, err
 		}
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/slack/interactions", strings.NewReader(body))
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		sandbox.SignSlack(r.Header, sandbox.SlackSigningSecret, time.Now(), []byte(body))
-		w := httptest.NewRecorder()
-		began := time.Now()
-		s.ServeHTTP(w, r)
-		acks = append(acks, float64(time.Since(began).Microseconds()))
-		if w.Code != http.StatusOK {
-			return nil, bridge.Errorf(bridge.CodeInternal, "the callback got status %d", w.Code)
-		}
-		o, err := b.opening()
+		settle, err := s.settled(ctx)
 		if err != nil {
 			return nil, err
 		}
-		o.Awaited = false
-		if _, _, err := b.store.Open(ctx, o); err != nil {
-			return nil, err
-		}
-		began = time.Now()
-		if _, _, err := b.store.Settle(ctx, yes(o.Interaction.ID)); err != nil {
-			return nil, err
-		}
-		settles = append(settles, float64(time.Since(began).Microseconds()))
+		acks, settles, used = append(acks, ack), append(settles, settle), used+cost
 	}
+	b.processCost(0, "callback", used, len(acks))
 	return []figures{{median(acks), median(settles)}}, nil
+}
+
+// acknowledged returns the time in µs that a callback takes, and the processor
+// time that this process uses meanwhile.
+func (s *installation) acknowledged(ctx context.Context) (float64, time.Duration, error) {
+	rec, err := s.shown(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	body, err := s.clickBody(rec.Messages[0])
+	if err != nil {
+		return 0, 0, err
+	}
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/slack/interactions", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	sandbox.SignSlack(r.Header, sandbox.SlackSigningSecret, time.Now(), []byte(body))
+	w := httptest.NewRecorder()
+	if err := s.quiet(ctx, rec.Interaction.ID); err != nil {
+		return 0, 0, err
+	}
+	before, began := cpuTime(), time.Now()
+	s.ServeHTTP(w, r)
+	took, used := time.Since(began), cpuTime()-before
+	if w.Code != http.StatusOK {
+		return 0, 0, bridge.Errorf(bridge.CodeInternal, "the callback got status %d", w.Code)
+	}
+	return float64(took.Microseconds()), used, nil
+}
+
+// settled returns the time in µs that a settlement takes.
+func (s *installation) settled(ctx context.Context) (float64, error) {
+	rec, err := s.shown(ctx)
+	if err != nil {
+		return 0, err
+	}
+	t := yes(rec.Interaction.ID)
+	if err := s.quiet(ctx, t.ID); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	_, _, err = s.Store().Settle(ctx, t)
+	return float64(time.Since(began).Microseconds()), err
+}
+
+// quiet waits until the jobs of a posting have ended, and reads the record.
+func (s *installation) quiet(ctx context.Context, id bridge.ID) error {
+	if !bridge.Pause(ctx, settleAfter) {
+		return ctx.Err()
+	}
+	_, err := s.Store().Load(ctx, id)
+	return err
 }
 
 // shown opens a request and returns it once its cards are posted.
@@ -193,14 +230,8 @@ func (s *installation) shown(ctx context.Context) (bridge.Record, error) {
 	return rec, err
 }
 
-// clickBody returns the callback in which Slack reports a click of ana on a new
-// card.
-func (s *installation) clickBody(ctx context.Context) (string, error) {
-	rec, err := s.shown(ctx)
-	if err != nil {
-		return "", err
-	}
-	ref := rec.Messages[0]
+// clickBody returns the callback in which Slack reports a click of ana on a card.
+func (s *installation) clickBody(ref bridge.MessageRef) (string, error) {
 	for _, c := range sandbox.Controls(config.PlatformSlack, s.chats.Message(sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message})) {
 		if c.Label == "Call tool" {
 			p := fmt.Sprintf(`{"type":"block_actions","user":{"id":%q},"container":{"channel_id":%q,"message_ts":%q},"actions":[{"type":"button","value":%q}]}`,

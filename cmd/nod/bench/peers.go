@@ -24,12 +24,14 @@ func peerMeasures() []measure {
 			if err != nil {
 				return nil, err
 			}
+			b.keepCost(0)
 			other, err := b.peer(ctx, "-peer", peer, "-callers", strconv.Itoa(callers))
 			return []figures{{value, other}}, err
 		}}
 	}
 	return []measure{
 		cycles("asynq doing the whole job, polling every 5 ms", "asynq", queueCallers, 2),
+		cycles("asynq doing the whole job, polling every 5 ms", "asynq", 1024, 2),
 		cycles("NATS JetStream KV, flushed each second", "nats", queueCallers, 0.8),
 		cycles("NATS JetStream KV, flushed each second", "nats", 1024, 0.6),
 		{rows: []row{{"cycles, each write flushed, 64 callers", "1/s", "NATS JetStream KV, each write flushed", 2, false}}, run: flushedCycles},
@@ -49,6 +51,7 @@ func cyclesOfService(against, peer string, goal float64) measure {
 		if err != nil {
 			return nil, err
 		}
+		b.keepCost(0)
 		other, err := b.peer(ctx, "-peer", peer, "-callers", strconv.Itoa(httpCallers))
 		return []figures{{value, other}}, err
 	}}
@@ -61,6 +64,7 @@ func flushedCycles(ctx context.Context, b *harness) ([]figures, error) {
 		if err != nil {
 			return nil, err
 		}
+		b.keepCost(0)
 		other, err := b.peer(ctx, "-peer", "nats", "-always")
 		return []figures{{value, other}}, err
 	}, "--appendfsync", "always")
@@ -77,11 +81,15 @@ func peerExpiry(ctx context.Context, b *harness) ([]figures, error) {
 		_ = e.Run(run) // it ends with run
 	}()
 	defer func() { stop(); <-ended }()
-	due := time.Now().Add(time.Duration(n) * time.Second / openRate).Add(time.Second)
-	_, last, err := b.expire(ctx, n, func() time.Time { return due })
+	last := 0.0
+	err := inTime(n, func(first time.Time) (err error) {
+		_, last, err = b.expire(ctx, n, first, 0)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
+	b.keepCost(0)
 	other, err := b.peer(ctx, "-peer", "postgres", "-timeouts", strconv.Itoa(n))
 	return []figures{{last, other}}, err
 }

@@ -49,7 +49,9 @@ func rendering(_ context.Context, b *harness) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
+	before, began := cpuTime(), texts
 	took, allocated := b.costOf(func() { _, _ = build() }) // it succeeded above
+	b.processCost(0, "rendering", cpuTime()-before, texts-began)
 	encoding, encoded := b.costOf(func() {
 		for _, m := range messages {
 			_, _ = json.Marshal(m) // as above

@@ -18,40 +18,72 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// scaleNodes is the number of servers in the Cluster, half of which are
-// replicas.
-const scaleNodes = 6
+// Scaled is a line of the table on how nod scales.
+type Scaled struct {
+	Masters   int     `json:"masters"` // of a Redis Cluster with a replica for each; 0 for one server
+	Daemons   int     `json:"daemons"`
+	Pending   int     `json:"pending"`   // requests that wait in the meantime
+	Cycles    float64 `json:"cycles"`    // per second, of all daemons
+	Cost      Cost    `json:"cost"`      // of a cycle, of all daemons and servers
+	Unblocked float64 `json:"unblocked"` // µs from a settlement to its caller, p50
+	Ping      float64 `json:"ping"`      // µs of a warm PING, p50
+}
 
 // scaleForm is the format of a line of the table.
-const scaleForm = "%-13s %8s %9s %9s  %s\n"
+const scaleForm = "%-13s %8s %9s %9s %9s %9s  %s\n"
 
-// Scale prints how the rate of cycles and their latency depend on the number of
-// pending requests and of daemons, on one Redis and on a Cluster.
-func Scale(ctx context.Context, w io.Writer, o Options) error {
-	fmt.Fprintf(w, scaleForm, "redis", "daemons", "pending", "cycles/s", "settle to unblocked, p50")
-	for _, cluster := range []bool{false, true} {
-		for n := 1000; n <= o.Pending; n *= 10 {
-			if err := scaleRow(ctx, w, o, cluster, 1, n); err != nil {
-				return err
-			}
+// ScaleHead prints the head of the table.
+func ScaleHead(w io.Writer) {
+	fmt.Fprintf(w, scaleForm, "redis", "daemons", "pending", "cycles/s", "µs nod", "µs redis", "settle to unblocked, p50")
+}
+
+// Print writes a line of the table.
+func (s Scaled) Print(w io.Writer) {
+	name := "one"
+	if s.Masters > 0 {
+		name = strconv.Itoa(s.Masters) + " masters"
+	}
+	fmt.Fprintf(w, scaleForm, name, strconv.Itoa(s.Daemons), strconv.Itoa(s.Pending), figure(s.Cycles),
+		figure(s.Cost.Process), figure(s.Cost.Redis), fmt.Sprintf("%.0f µs, PING %.0f µs", s.Unblocked, s.Ping))
+}
+
+// fewPending is the number of pending requests in the lines on daemons.
+const fewPending = 1000
+
+// Scale measures how the rate of cycles, their cost and their latency depend on
+// the number of pending requests and of daemons, on one Redis and on Clusters.
+// It reports each line when it is measured.
+func Scale(ctx context.Context, o Options, report func(Scaled)) error {
+	var lines []Scaled
+	for _, masters := range []int{0, 3} {
+		for n := fewPending; n <= o.Pending; n *= 10 {
+			lines = append(lines, Scaled{Masters: masters, Daemons: 1, Pending: n})
 		}
 		for _, daemons := range []int{2, 4} {
-			if err := scaleRow(ctx, w, o, cluster, daemons, 1000); err != nil {
-				return err
-			}
+			lines = append(lines, Scaled{Masters: masters, Daemons: daemons, Pending: fewPending})
 		}
+	}
+	for _, daemons := range []int{1, 4} {
+		lines = append(lines, Scaled{Masters: 6, Daemons: daemons, Pending: fewPending})
+	}
+	for _, s := range lines {
+		if err := s.measure(ctx, o); err != nil {
+			return err
+		}
+		report(s)
 	}
 	return nil
 }
 
-func scaleRow(ctx context.Context, w io.Writer, o Options, cluster bool, daemons, pending int) error {
-	name, connect, stop, err := scaleRedis(ctx, cluster)
+// measure sets the figures of a line.
+func (s *Scaled) measure(ctx context.Context, o Options) error {
+	connect, stop, err := scaleRedis(ctx, s.Masters)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	var all []*harness
-	for range daemons {
+	for range s.Daemons {
 		c := connect()
 		defer c.Close()
 		store, err := broker.New(ctx, broker.Options{Client: c})
@@ -59,44 +91,52 @@ func scaleRow(ctx context.Context, w io.Writer, o Options, cluster bool, daemons
 			return err
 		}
 		defer store.Close()
-		all = append(all, &harness{client: c, store: store, span: o.Span})
+		all = append(all, &harness{client: c, store: store, span: o.Span, costs: &costs{}})
 	}
-	crowd, err := all[0].gather(ctx, pending, nil)
+	crowd, err := all[0].gather(ctx, s.Pending, nil)
 	defer crowd.disperse()
 	if err != nil {
 		return err
 	}
 	var mu sync.Mutex
 	var failed error
-	cycles := 0.0
 	var wg sync.WaitGroup
 	for _, b := range all {
 		wg.Go(func() {
 			n, err := b.cycles(ctx, queueCallers)
 			mu.Lock()
 			defer mu.Unlock()
-			cycles, failed = cycles+n, errors.Join(failed, err)
+			s.Cycles, failed = s.Cycles+n, errors.Join(failed, err)
 		})
 	}
 	wg.Wait()
 	if failed != nil {
 		return failed
 	}
+	s.Cost = costOfAll(all)
 	f, err := latencyAgainstPing(ctx, all[0])
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, scaleForm, name, strconv.Itoa(daemons), strconv.Itoa(pending), figure(cycles), fmt.Sprintf("%.0f µs, PING %.0f µs", f[0].value, f[0].other))
+	s.Unblocked, s.Ping = f[0].value, f[0].other
 	return nil
 }
 
+// costOfAll returns the cost of a cycle of several daemons. Each has divided the
+// processor time of all by its own number of cycles.
+func costOfAll(all []*harness) Cost {
+	var process, redis float64
+	for _, b := range all {
+		process, redis = process+1/b.costs.last.Process, redis+1/b.costs.last.Redis
+	}
+	return Cost{all[0].costs.last.Operation, 1 / process, 1 / redis}
+}
+
 // scaleRedis starts one server, or a Cluster with redis-cli.
-func scaleRedis(ctx context.Context, cluster bool) (name string, connect func() redis.UniversalClient, stop func(), err error) {
-	if !cluster {
+func scaleRedis(ctx context.Context, masters int) (connect func() redis.UniversalClient, stop func(), err error) {
+	if masters == 0 {
 		addr, stop, err := ownRedis(ctx)
-		return "one", func() redis.UniversalClient {
-			return newClient(addr)
-		}, stop, err
+		return func() redis.UniversalClient { return newClient(addr) }, stop, err
 	}
 	var addrs []string
 	var stops []func()
@@ -105,18 +145,18 @@ func scaleRedis(ctx context.Context, cluster bool) (name string, connect func() 
 			s()
 		}
 	}
-	for range scaleNodes {
+	for range 2 * masters {
 		addr, one, err := ownRedis(ctx, "--cluster-enabled", "yes")
 		if err != nil {
 			stop()
-			return "", nil, nil, err
+			return nil, nil, err
 		}
 		addrs, stops = append(addrs, addr), append(stops, one)
 	}
 	args := append(append([]string{"--cluster", "create"}, addrs...), "--cluster-replicas", "1", "--cluster-yes")
 	if out, err := exec.CommandContext(ctx, "redis-cli", args...).CombinedOutput(); err != nil {
 		stop()
-		return "", nil, nil, bridge.Wrap(bridge.CodeUnavailable, err, "redis-cli --cluster create: %s", strings.TrimSpace(string(out)))
+		return nil, nil, bridge.Wrap(bridge.CodeUnavailable, err, "redis-cli --cluster create: %s", strings.TrimSpace(string(out)))
 	}
 	connect = func() redis.UniversalClient {
 		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true})
@@ -127,12 +167,12 @@ func scaleRedis(ctx context.Context, cluster bool) (name string, connect func() 
 			if !bridge.Pause(ctx, 50*time.Millisecond) {
 				c.Close()
 				stop()
-				return "", nil, nil, ctx.Err()
+				return nil, nil, ctx.Err()
 			}
 		}
 		c.Close()
 	}
-	return "cluster of 6", connect, stop, nil
+	return connect, stop, nil
 }
 
 // freeAddr returns an address on which no process listens. Its port is low

@@ -21,9 +21,11 @@ const (
 	mostLate   = 50 // ms
 	mostAtOnce = 5  // s
 	mostOther  = 50 // ms
-	// openRate is a rate, per second, at which requests can certainly be opened
-	// before a deadline that they share.
-	openRate = 1500
+	// openRate is a rate, per second, at which requests can usually be opened
+	// before a deadline that they share. Otherwise it is halved, down to
+	// leastOpenRate.
+	openRate      = 1500
+	leastOpenRate = 150
 	// otherCallers is the number of other callers, and otherPause is their
 	// pause after each request.
 	otherCallers = 8
@@ -39,17 +41,39 @@ func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 	engine := engine.New(engine.Options{Store: b.store})
 	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
 	n := int(2 * b.span / time.Millisecond)
-	first := time.Now().Add(time.Duration(n) * time.Second / openRate).Add(time.Second)
-	next := first
-	late, _, err := b.expire(ctx, n, func() time.Time { next = next.Add(time.Millisecond); return next })
+	var late, last, slowest float64
+	err := inTime(n, func(first time.Time) (err error) {
+		late, _, err = b.expire(ctx, n, first, time.Millisecond)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	all := time.Now().Add(time.Duration(b.pending) * time.Second / openRate).Add(time.Second)
-	stopOthers := b.alongside(ctx, all)
-	_, last, err := b.expire(ctx, b.pending, func() time.Time { return all })
-	slowest, failed := stopOthers(all.Add(time.Duration(last * float64(time.Second))))
-	return []figures{{late, mostLate}, {last, mostAtOnce}, {slowest, mostOther}}, errors.Join(err, failed)
+	b.keepCost(0)
+	err = inTime(b.pending, func(first time.Time) (err error) {
+		stopOthers := b.alongside(ctx, first)
+		_, last, err = b.expire(ctx, b.pending, first, 0)
+		others, failed := stopOthers(first.Add(time.Duration(last * float64(time.Second))))
+		slowest = others
+		return errors.Join(err, failed)
+	})
+	b.keepCost(1)
+	return []figures{{late, mostLate}, {last, mostAtOnce}, {slowest, mostOther}}, err
+}
+
+// errLate means that a deadline passed before all requests were open, so that
+// the figures are those of the openings.
+var errLate = errors.New("the machine is too busy to open the requests before their deadline")
+
+// inTime calls measure with a deadline that leaves time to open n requests. If
+// that was too early, it repeats the measurement with a later one.
+func inTime(n int, measure func(first time.Time) error) error {
+	for rate := openRate; ; rate /= 2 {
+		err := measure(time.Now().Add(time.Duration(n) * time.Second / time.Duration(rate)).Add(time.Second))
+		if !errors.Is(err, errLate) || rate/2 < leastOpenRate {
+			return err
+		}
+	}
 }
 
 // taken holds when a request of another caller was opened, and how long each of
@@ -126,18 +150,22 @@ func (b *harness) timed(ctx context.Context) (taken, error) {
 	return t, err
 }
 
-// expire opens n requests with deadlines. It returns the 99th percentile of the
-// delay with which they end, in ms, and the delay of the last one, in s. It
-// checks that each ends once.
-func (b *harness) expire(ctx context.Context, n int, deadline func() time.Time) (p99, last float64, err error) {
+// expire opens n requests with deadlines from a time on. It returns the 99th
+// percentile of the delay with which they end, in ms, and the delay of the last
+// one, in s. It checks that each ends once. If the first deadline passes before
+// all are open, it returns errLate when they have ended.
+func (b *harness) expire(ctx context.Context, n int, first time.Time, apart time.Duration) (p99, last float64, err error) {
+	due := first
 	c, err := b.gather(ctx, n, func(i *bridge.Interaction) {
-		i.Created, i.Deadline = time.Now(), deadline()
+		i.Created, i.Deadline = time.Now(), due
 		i.Grace = bridge.Duration(time.Hour) // there is no chat to post to
+		due = due.Add(apart)
 	})
 	defer c.disperse()
 	if err != nil {
 		return 0, 0, err
 	}
+	used, inTime := b.spentNow(ctx), time.Now().Before(first)
 	var late []float64
 	for range n {
 		select {
@@ -149,6 +177,10 @@ func (b *harness) expire(ctx context.Context, n int, deadline func() time.Time) 
 		case <-time.After(2 * time.Minute):
 			return 0, 0, bridge.Errorf(bridge.CodeInternal, "%d of %d requests have not ended", n-len(late), n)
 		}
+	}
+	b.costSince(ctx, used, "timeout", n)
+	if !inTime {
+		return 0, 0, errLate
 	}
 	ends := make(map[bridge.ID]int, n)
 	for cursor := ""; ; {

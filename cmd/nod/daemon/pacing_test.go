@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,8 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -87,4 +92,63 @@ func TestOrderAtTheLimit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLimitsWithoutADaemon lets two daemons use the limits of a channel fully, for
+// cards and their edits. One of them loses Redis in the meantime. No call is
+// refused, and each card shows its decision.
+func TestLimitsWithoutADaemon(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"slack", "discord"} {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Limits: true, Config: rig.Only(s)})
+			proxy := redistest.StartProxy(t, r.Redis.Addr)
+			whole := r.Client
+			r.Client = redis.NewClient(&redis.Options{Addr: proxy.Addr, ContextTimeoutEnabled: true})
+			t.Cleanup(func() { r.Client.Close() })
+			dying := r.Start(rig.Listen(t))
+			r.Client = whole
+			const n = 14
+			var ids []bridge.ID
+			for k := range n {
+				d := []*rig.Running{r.Daemons[0], dying}[k%2]
+				req := rig.Approval()
+				req.Prompt = fmt.Sprintf("Number %d?", k)
+				rec, err := client.New(d.URL, rig.TestAgentToken, nil).Open(r.Ctx, req, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, rec.Interaction.ID)
+			}
+			r.Eventually("some cards are posted", func() bool { return len(numbers(r)[s]) > n/3 })
+			proxy.Refuse(true)
+			proxy.Cut()
+			for _, id := range ids[:n/3] {
+				if _, err := r.Person.Respond(r.Ctx, id, bridge.Reply{Decision: bridge.DecideOnce}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := posting(r, s, n); len(got) != n {
+				t.Errorf("%d cards: %v", len(got), got)
+			}
+			r.Eventually("the decided cards are closed", func() bool { return closed(r) == n/3 })
+			if _, refused := r.Sandbox.Calls(); refused > 0 {
+				t.Errorf("%d calls were refused", refused)
+			}
+		})
+	}
+}
+
+// closed returns the number of cards that show an approval.
+func closed(r *rig.Rig) int {
+	n := 0
+	for _, chat := range append(r.Channels("slack"), r.Channels("discord")...) {
+		for _, m := range chat.Messages {
+			if text := sandbox.Texts(m); number.MatchString(text) && strings.Contains(text, "Approved") {
+				n++
+			}
+		}
+	}
+	return n
 }

@@ -112,6 +112,9 @@ func TestLimiter(t *testing.T) {
 	if left, used := on.Limits.Left("k"); left != 0 || !used {
 		t.Errorf("%d left", left)
 	}
+	if got := on.Limits.Refused(); got != 1 || off.Limits.Refused() != 0 {
+		t.Errorf("%d requests were refused, want 1", got)
+	}
 	if _, used := on.Limits.Left("j"); used {
 		t.Error("a new key was used")
 	}

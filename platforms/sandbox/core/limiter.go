@@ -9,7 +9,11 @@ import (
 type Limiter struct {
 	off     bool
 	buckets map[string]*bucket
+	refused int
 }
+
+// Refused returns how many requests had to wait.
+func (l *Limiter) Refused() int { return l.refused }
 
 type bucket struct {
 	tokens float64
@@ -32,6 +36,7 @@ func (l *Limiter) Take(key string, rate, burst float64) time.Duration {
 	b.tokens = min(burst, b.tokens+now.Sub(b.at).Seconds()*rate)
 	b.at = now
 	if b.tokens < 1 {
+		l.refused++
 		return time.Duration((1 - b.tokens) / rate * float64(time.Second))
 	}
 	b.tokens--
@@ -53,6 +58,7 @@ func (l *Limiter) TakeIn(key string, calls int, period time.Duration) time.Durat
 	b.calls = slices.DeleteFunc(b.calls, func(at time.Time) bool { return now.Sub(at) >= period })
 	if len(b.calls) >= calls {
 		b.tokens = 0
+		l.refused++
 		return b.calls[len(b.calls)-calls].Add(period).Sub(now)
 	}
 	b.calls = append(b.calls, now)

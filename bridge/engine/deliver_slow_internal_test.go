@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestSlowPlatform checks that a daemon makes the calls of a second that all
+// platforms together accept, although each call takes long.
+func TestSlowPlatform(t *testing.T) {
+	t.Parallel()
+	const (
+		slack, discord, telegram = 10, 50, 30 // calls per second
+		calls                    = slack + discord + telegram
+	)
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		o.chat.each = 300 * time.Millisecond
+		var ids []bridge.ID
+		for n := range calls {
+			i := question("Ship it?")
+			i.Destinations = []bridge.Destination{{Platform: i.Destinations[0].Platform, Channel: fmt.Sprint("C", n)}}
+			r := o.store.put(t, i)
+			ids = append(ids, r.Interaction.ID)
+			o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); o.dispatcher.run(ctx) }()
+		time.Sleep(time.Second)
+		posted := 0
+		for _, id := range ids {
+			posted += len(o.store.get(id).Messages)
+		}
+		if posted != calls {
+			t.Errorf("%d of %d cards are posted within a second", posted, calls)
+		}
+		stop()
+		<-done
+	})
+}
