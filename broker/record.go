@@ -206,14 +206,6 @@ func (d *decoder) decode(id bridge.ID, f map[string]string) (bridge.Record, erro
 	return d.Record, nil
 }
 
-func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
-	f, err := fields.Result()
-	if err != nil {
-		return bridge.Record{}, unavailable(err)
-	}
-	return decodeRecord(id, f)
-}
-
 // data returns v as JSON. It must be one of the plain structs of nod, which
 // always marshal.
 func data(v any) []byte {
