@@ -102,6 +102,10 @@ var settling = map[string]func(*pair) bridge.ID{
 		p.store(p.usual(limited))
 		return p.store(p.usual(limited))
 	},
+	"not limited any more": func(p *pair) bridge.ID {
+		p.store(p.usual(func(o *bridge.Opening) { o.Limited, o.Interaction.Agent = true, "many" }))
+		return p.store(p.usual(func(o *bridge.Opening) { o.Interaction.Agent = "many" }))
+	},
 	"session, correlation, webhooks": func(p *pair) bridge.ID {
 		return p.store(p.usual(func(o *bridge.Opening) {
 			o.Interaction.Session, o.Interaction.ToolCall, o.Interaction.Webhooks = "s", "call", []string{"one", "two"}
@@ -233,10 +237,14 @@ func TestPlainSettlements(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPair(t)
+			p.both("a note", func(s *side) (any, error) {
+				return s.client.Set(t.Context(), s.core.keys.note("stored"), "yes", 24*time.Hour).Result()
+			})
 			for n, s := range []bridge.Settlement{
 				{}, {Expect: &zero}, {Expect: &one},
 				{Card: &bridge.Shown{Destination: 0, Content: "shown"}}, {Card: &bridge.Shown{Destination: 0, Content: "other"}},
 				{Card: &bridge.Shown{Destination: 2, Content: "shown"}}, {Expect: &zero, Card: &bridge.Shown{Destination: 1, Content: "shown"}},
+				{Unless: "free"}, {Unless: "stored"},
 			} {
 				states := []bridge.State{bridge.StateApproved}
 				if n == 0 {
@@ -244,7 +252,7 @@ func TestPlainSettlements(t *testing.T) {
 				}
 				for _, state := range states {
 					full := settlementOf(make(p), "n")
-					full.Expect, full.Card, full.Response.State = s.Expect, s.Card, state
+					full.Expect, full.Card, full.Unless, full.Response.State = s.Expect, s.Card, s.Unless, state
 					p.settles(full)
 				}
 			}
