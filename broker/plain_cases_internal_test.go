@@ -102,6 +102,10 @@ var settling = map[string]func(*pair) bridge.ID{
 		p.store(p.usual(limited))
 		return p.store(p.usual(limited))
 	},
+	"no longer limited": func(p *pair) bridge.ID {
+		p.store(p.usual(func(o *bridge.Opening) { o.Limited, o.Interaction.Agent = true, "many" }))
+		return p.store(p.usual(func(o *bridge.Opening) { o.Interaction.Agent = "many" }))
+	},
 	"session, correlation, webhooks": func(p *pair) bridge.ID {
 		return p.store(p.usual(func(o *bridge.Opening) {
 			o.Interaction.Session, o.Interaction.ToolCall, o.Interaction.Webhooks = "s", "call", []string{"one", "two"}
