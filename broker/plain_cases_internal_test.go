@@ -102,7 +102,7 @@ var settling = map[string]func(*pair) bridge.ID{
 		p.store(p.usual(limited))
 		return p.store(p.usual(limited))
 	},
-	"not limited any more": func(p *pair) bridge.ID {
+	"no longer limited": func(p *pair) bridge.ID {
 		p.store(p.usual(func(o *bridge.Opening) { o.Limited, o.Interaction.Agent = true, "many" }))
 		return p.store(p.usual(func(o *bridge.Opening) { o.Interaction.Agent = "many" }))
 	},
