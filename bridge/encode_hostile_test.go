@@ -119,3 +119,46 @@ func FuzzEncodeText(f *testing.F) {
 		}
 	})
 }
+
+// TestLastingHostile checks with hostile values that what counts as lasting is
+// decoded to the same value, so that nothing else is remembered than is stored.
+func TestLastingHostile(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(18, 4))
+	lasts := 0
+	for range 20_000 {
+		i := Interaction{ID: "01a207bf-8023-71da-b5f9-6e4dd8623105", Agent: "ci", Ask: Ask{Kind: KindApproval, Prompt: hostileText(r), Approval: &Approval{Tool: "t"}}}
+		i.Created, i.Deadline = time.UnixMilli(r.Int64N(1e13)).UTC(), time.Unix(r.Int64N(1e9), r.Int64N(1e9)).UTC()
+		for range r.IntN(4) { // some fields have any value
+			f := reflect.ValueOf(&i).Elem()
+			for f.Kind() == reflect.Struct && f.Type() != reflect.TypeFor[time.Time]() {
+				f = f.Field(r.IntN(f.NumField()))
+			}
+			if fill(r, f, 3); r.IntN(2) == 0 {
+				spoil(r, f)
+			}
+		}
+		i.Stated = Times{}
+		if a := i.Approval; a != nil && r.IntN(3) > 0 {
+			a.Input = json.RawMessage([]string{`{"a":"b c","d":[1,2]}`, `"\u2028"`, "\"\u2028\"", `"<&>"`, `{"a":1,"a":2}`, "\"\xff\"", `null`, `1e999`, ` 1`, "1\n", `""`, `"\"  "`, `[ ]`, `"\\" `}[r.IntN(14)])
+		}
+		if !Lasting(&i) {
+			continue
+		}
+		lasts++
+		text, err := EncodeJSON(&i)
+		if err != nil {
+			t.Fatalf("%+v: %v", i, err)
+		}
+		var got Interaction
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if !reflect.DeepEqual(got, i) {
+			t.Fatalf("%s\nis decoded to\n%+v, not\n%+v", text, got, i)
+		}
+	}
+	if lasts < 200 {
+		t.Errorf("only %d are lasting", lasts)
+	}
+}

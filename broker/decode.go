@@ -16,8 +16,8 @@ type decoder struct {
 	fields map[string]string
 	index  int // of the numbered field that is decoded
 
-	// opened and response are what the fields of these names are known to be
-	// decoded to, or nil.
+	// opened and response are what these fields are known to be decoded to, or
+	// nil. The response belongs to the record.
 	opened   *bridge.Interaction
 	response *bridge.Response
 }
@@ -71,10 +71,11 @@ func decodeState(d *decoder, v string) error {
 }
 
 func decodeResponse(d *decoder, v string) error {
-	if d.response != nil {
-		r := *d.response
-		d.Response = &r
-	} else if d.Response = usualTimeout(v); d.Response == nil {
+	d.Response = d.response
+	if d.Response == nil {
+		d.Response = usualTimeout(v)
+	}
+	if d.Response == nil {
 		d.Response = &bridge.Response{}
 		if err := d.json("response", v, d.Response); err != nil {
 			return err

@@ -52,6 +52,15 @@
 // Few of these scripts run at the same time, because the calls of others wait
 // for each.
 //
+// A process remembers the interactions that it opened, each with the text that it
+// stored. If a record that it reads has the same text, the interaction is not
+// decoded again, and neither is the response that it has just stored. The memory
+// decides nothing: every record is read.
+//
+// The verifier checks settlements after a possible failover. Redis loses the end
+// of what it has accepted, so it reads only the last settlement of each partition,
+// and all others only if that one is missing.
+//
 // # Failure
 //
 // Scripts check everything before they write, so a refused one leaves nothing

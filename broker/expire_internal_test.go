@@ -295,7 +295,7 @@ func content(t *testing.T, c *redis.Client) map[string]any {
 	return out
 }
 
-// life is how long a key lives. It is negative for a key without an end.
+// life holds the time that a key has left. It is negative for a key without an end.
 type life time.Duration
 
 // sameLife compares the lives of keys that were read at different times.

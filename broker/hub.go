@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -19,7 +20,6 @@ const (
 	aliveFor     = 10 * time.Second // how long the waiters of a daemon count after its last beat
 	leaveTimeout = time.Second
 	overWaiting  = 16               // batches
-	overReaders  = 2                // goroutines that decode records at once
 	reservedFor  = 10 * time.Second // how long a caller may take from opening to waiting
 )
 
@@ -90,7 +90,7 @@ func (h *hub) start(v *verifier) {
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
 	h.done.Go(func() { h.sweep(ctx) })
-	for range overReaders {
+	for range overReaders() {
 		h.done.Go(func() { h.tellOver(ctx) })
 	}
 	h.done.Go(func() { v.run(ctx) })
@@ -255,6 +255,11 @@ func (h *hub) tell(ctx context.Context, over []ended) {
 	}
 }
 
+// overReaders returns how many goroutines decode records at once. They leave half
+// of the processors to the calls of others: a process whose processors are all busy
+// notices the replies of Redis only every 10 ms.
+func overReaders() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+
 func (h *hub) tellOver(ctx context.Context) {
 	for {
 		select {
@@ -262,18 +267,18 @@ func (h *hub) tellOver(ctx context.Context) {
 			return
 		case over := <-h.over:
 			for _, e := range over {
-				h.wake(e.id, e.read())
+				h.wake(e.id, h.recordOf(e))
 			}
 		}
 	}
 }
 
-// read returns the record, or nil if the caller has to read it.
-func (e ended) read() *bridge.Record {
+// recordOf returns the record, or nil if the caller has to read it.
+func (h *hub) recordOf(e ended) *bridge.Record {
 	if e.record == nil {
 		return nil
 	}
-	rec, err := readRecord(e.id, e.record)
+	rec, err := h.read(e.id, e.record, nil)
 	if err != nil {
 		return nil
 	}

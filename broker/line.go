@@ -33,12 +33,15 @@ func (l lines) join(ctx context.Context, o bridge.Opening) func(redis.Pipeliner)
 	if !queues(o) {
 		return nil
 	}
+	var keys []string
+	l.each(o, func(key string) { keys = append(keys, key) })
+	id, kept := string(o.Interaction.ID), lineKept+o.Interaction.HeldBack()
 	return func(p redis.Pipeliner) {
-		l.each(o, func(key string) {
-			p.RPush(ctx, key, string(o.Interaction.ID))
+		for _, key := range keys {
+			p.RPush(ctx, key, id)
 			p.LTrim(ctx, key, 0, lineLength-1)
-			p.PExpire(ctx, key, lineKept+o.Interaction.HeldBack())
-		})
+			p.PExpire(ctx, key, kept)
+		}
 	}
 }
 

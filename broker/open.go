@@ -157,7 +157,7 @@ func reused(id bridge.ID) error {
 func (op *openings) opened(ctx context.Context, o bridge.Opening, e encoded, now string) (bridge.Record, bool, error) {
 	op.poke(o.Interaction.ID.Partition())
 	i := o.Interaction
-	op.remembered.add(i, e.interaction)
+	op.remembered.add(e.opened, e.interaction)
 	if o.Awaited {
 		op.hub.follow(i.ID.Partition(), now)
 	}

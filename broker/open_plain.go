@@ -17,6 +17,7 @@ const slow = "slow"
 
 // encoded holds the arguments of an opening that are expensive to make.
 type encoded struct {
+	opened      *bridge.Interaction // as a text keeps it: without a monotonic clock
 	interaction []byte
 	timeout     []byte // empty if it is the usual response
 	afterHold   []byte // empty if the interaction cannot be held
@@ -25,7 +26,9 @@ type encoded struct {
 
 func (op *openings) encode(o bridge.Opening) encoded {
 	i := o.Interaction
-	e := encoded{interaction: data(&i), timeout: data(&o.Timeout)}
+	i.Created, i.Deadline, i.Stated = i.Created.Round(0), i.Deadline.Round(0), bridge.Times{}
+	timeout := o.Timeout // o itself, which is large, stays on the stack
+	e := encoded{opened: &i, interaction: data(&i), timeout: data(&timeout)}
 	if bytes.Equal(e.timeout, unanswered(e.interaction)) {
 		e.timeout = []byte{}
 	}

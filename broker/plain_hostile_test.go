@@ -158,6 +158,9 @@ func (d *duel) opening() bridge.Opening {
 	if d.likely(3) {
 		o.Interaction.ToolCall = d.text()
 	}
+	if d.likely(3) {
+		o.Interaction.Steps = []bridge.Step{{After: bridge.Duration(d.rand.IntN(3000)) * bridge.Duration(time.Millisecond), Remind: true}}
+	}
 	o.Timeout = bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
 	if d.likely(2) {
 		o.Timeout.State, o.Interaction.Hold = bridge.StatePending, bridge.Duration(time.Hour)

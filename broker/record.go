@@ -27,8 +27,6 @@ const (
 	fieldState    = "st"
 	fieldResponse = "res"
 	fieldQueued   = "q"
-	fieldEntry    = "an"
-	fieldNonce    = "n"
 )
 
 // recordFields lists all fields of a record, in the order in which they are
@@ -40,7 +38,7 @@ var recordFields = []recordField{
 	{fieldState, "text", "the final state; absent while it is pending", decodeState},
 	{"at", "ms", "when it was resolved", nil},
 	{fieldResponse, "JSON", "the response", decodeResponse},
-	{fieldNonce, "text", "the nonce of the settlement that won", nil},
+	{"n", "text", "the nonce of the settlement that won", nil},
 	{"nw", "flag", "no one waited for the response when it came", decodeUnawaited},
 	{"to", "JSON", "the response at the deadline; see unanswered", nil},
 	{"tq", "JSON", "the response at the end of the hold", nil},
@@ -61,7 +59,7 @@ var recordFields = []recordField{
 	{"sp", "number", "the next step of its escalation", decodeStep},
 	{"rn", "number", "the number of reminders", decodeReminders},
 	{"vs", "votes", "the votes so far; see vote.lua", decodeVoted},
-	{fieldEntry, "id", "its entry in the journal; older versions: its number in the audit log, and the link in al", decodeAudit},
+	{"an", "id", "its entry in the journal; older versions: its number in the audit log, and the link in al", decodeAudit},
 	{"b", "id", "the first of its batch, whose messages show this one", decodeBatch},
 	{"bm", "list", "all members of the batch, on the first", decodeMembers},
 	{"rt", "id", "the first round, whose messages show this one", nil},
@@ -152,10 +150,11 @@ func lastMember(object []byte, name, absent string) string {
 	return absent
 }
 
-// answer is a response and the text that it is decoded from.
+// answer is a response and its text.
 type answer struct {
 	response bridge.Response
 	text     []byte
+	lasts    bool // decoding the text gives the response
 }
 
 // read decodes a record that was read. The interaction is not decoded if this
@@ -167,7 +166,7 @@ func (c *core) read(id bridge.ID, fields *redis.MapStringStringCmd, own *answer)
 		return bridge.Record{}, unavailable(err)
 	}
 	d := decoder{opened: c.remembered.get(id, f[fieldOpened])}
-	if own != nil && f[fieldResponse] == string(own.text) {
+	if own != nil && own.lasts && f[fieldResponse] == string(own.text) {
 		d.response = &own.response
 	}
 	return d.decode(id, f)
@@ -204,14 +203,6 @@ func (d *decoder) decode(id bridge.ID, f map[string]string) (bridge.Record, erro
 		}
 	}
 	return d.Record, nil
-}
-
-func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
-	f, err := fields.Result()
-	if err != nil {
-		return bridge.Record{}, unavailable(err)
-	}
-	return decodeRecord(id, f)
 }
 
 // data returns v as JSON. It must be one of the plain structs of nod, which

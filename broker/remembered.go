@@ -43,16 +43,14 @@ func newRemembered() *remembered {
 
 // add remembers an interaction that was stored as a text, if decoding the text
 // gives the same interaction.
-func (o *remembered) add(i bridge.Interaction, text []byte) {
-	i.Created, i.Deadline = i.Created.Round(0), i.Deadline.Round(0) // a text has no monotonic clock
-	i.Stated = bridge.Times{}
-	if len(text) > rememberedBytes || !bridge.Lasting(&i) {
+func (o *remembered) add(i *bridge.Interaction, text []byte) {
+	if len(text) > rememberedBytes || !bridge.Lasting(i) {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.kept.Remove(i.ID)
-	o.kept.Add(i.ID, known{string(text), &i})
+	o.kept.Add(i.ID, known{string(text), i})
 	o.bytes += len(text)
 	for o.bytes > rememberedBytes {
 		o.kept.RemoveOldest()

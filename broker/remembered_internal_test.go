@@ -58,7 +58,7 @@ func TestRemembered(t *testing.T) {
 		if s.core.remembered.get(i.ID, want.Stored) != nil {
 			opened++
 		}
-		if answered(one.Response, nil) != nil {
+		if a, err := newAnswer(one.Response); err == nil && a.lasts {
 			answers++
 		}
 	}
@@ -74,7 +74,7 @@ func TestRememberedText(t *testing.T) {
 	m := newRemembered()
 	i := bridge.Interaction{ID: "one", Ask: bridge.Ask{Prompt: "Deploy?"}}
 	text := data(&i)
-	m.add(i, text)
+	m.add(&i, text)
 	if got := m.get("one", string(text)); got == nil || got.Prompt != i.Prompt {
 		t.Errorf("remembered %+v", got)
 	}
@@ -82,12 +82,12 @@ func TestRememberedText(t *testing.T) {
 		t.Error("another text is remembered")
 	}
 	for n := range 3 * rememberedMany {
-		m.add(bridge.Interaction{ID: bridge.ID(strings.Repeat("i", 1+n%7) + string(rune(n)))}, make([]byte, rememberedBytes/1000))
+		m.add(&bridge.Interaction{ID: bridge.ID(strings.Repeat("i", 1+n%7) + string(rune(n)))}, make([]byte, rememberedBytes/1000))
 	}
 	if m.get("one", string(text)) != nil || m.bytes > rememberedBytes || m.kept.Len() > rememberedMany {
 		t.Errorf("%d interactions with %d bytes are remembered", m.kept.Len(), m.bytes)
 	}
-	if m.add(i, make([]byte, rememberedBytes+1)); m.get("one", string(make([]byte, rememberedBytes+1))) != nil {
+	if m.add(&i, make([]byte, rememberedBytes+1)); m.get("one", string(make([]byte, rememberedBytes+1))) != nil {
 		t.Error("a text that is too large is remembered")
 	}
 }

@@ -17,11 +17,11 @@ type outcomes struct {
 
 // Settle implements bridge.Outcomes.
 func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
-	response, err := bridge.EncodeJSON(s.Response)
+	own, err := newAnswer(s.Response)
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	args := settleArgs(oc.core, s, response)
+	args := settleArgs(oc.core, s, own.text)
 	verdict, fields, err := oc.settle(ctx, s, args)
 	if err != nil {
 		oc.hub.wake(s.ID, nil) // it may have been settled anyway
@@ -36,7 +36,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if verdict == blocked {
 		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s cannot be decided in this place now", s.ID)
 	}
-	r, err := oc.read(s.ID, fields, answered(s.Response, response))
+	r, err := oc.read(s.ID, fields, own)
 	if err != nil {
 		oc.hub.wake(s.ID, nil)
 	} else {
@@ -44,19 +44,18 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	}
 	oc.poke(s.ID.Partition())
 	if verdict == "won" {
-		oc.verifier.add(s, fields.Val())
+		oc.verifier.add(s)
 	}
 	return r, verdict == "won", err
 }
 
-// answered returns a response with its text, or nil if decoding the text may not
-// give the same response.
-func answered(r bridge.Response, text []byte) *answer {
-	r.At = r.At.Round(0) // a text has no monotonic clock
-	if !bridge.Lasting(&r) {
-		return nil
-	}
-	return &answer{r, text}
+// newAnswer returns a response with its text.
+func newAnswer(r bridge.Response) (*answer, error) {
+	a := &answer{response: r}
+	a.response.At = r.At.Round(0) // a text has no monotonic clock
+	text, err := bridge.EncodeJSON(&a.response)
+	a.text, a.lasts = text, bridge.Lasting(&a.response)
+	return a, err
 }
 
 // blocked is the verdict on a settlement whose note Unless is stored.

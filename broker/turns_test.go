@@ -111,7 +111,8 @@ func TestTurnsOfTwoDaemons(t *testing.T) {
 		limit bridge.Limit
 		ideal time.Duration // of the last of 200 calls
 	}{
-		"window": {bridge.Limit{Line: "C", Calls: 20, Period: time.Minute}, 9 * time.Minute},
+		// The calls of a window are made one after another.
+		"window": {bridge.Limit{Line: "C", Calls: 20, Period: time.Minute}, 9*time.Minute + 19*200*time.Millisecond},
 		"steady": {bridge.Limit{Line: "C", Calls: 5, Period: 5 * time.Second, Steady: true}, 195 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +127,11 @@ func TestTurnsOfTwoDaemons(t *testing.T) {
 			}
 			if got := p.last(); got > c.ideal+time.Second {
 				t.Errorf("the last call was made after %s, want %s", got, c.ideal)
+			}
+			for n, a := range p.made[c.limit.Calls:] {
+				if gap := a.at.Sub(p.made[c.limit.Calls+n-1].at); n > 0 && gap < 200*time.Millisecond {
+					t.Errorf("call %d was made %s after the call before it", a.n, gap)
+				}
 			}
 			if !slices.IsSortedFunc(p.made, func(a, b *asker) int { return cmp.Compare(a.n, b.n) }) {
 				t.Error("the calls were not made in the order in which they asked")

@@ -32,24 +32,15 @@ type verifier struct {
 
 type settled struct {
 	bridge.Settlement
-	entry, nonce string    // as the record has them; the entry may be empty
-	at           time.Time // of the next check
-	looks        int
+	at    time.Time // of the next check
+	looks int
 }
 
-// add notes a settlement and the fields of its record.
-func (v *verifier) add(s bridge.Settlement, record map[string]string) {
+func (v *verifier) add(s bridge.Settlement) {
 	s.Unless = "" // it has counted already
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.recent = append(v.recent, &settled{
-		Settlement: s, entry: record[fieldEntry], nonce: record[fieldNonce], at: time.Now().Add(verifyAfter),
-	})
-}
-
-// order compares settlements of one partition by their entries in the journal.
-func order(a, b *settled) int {
-	return bridge.CompareEntries(a.entry, b.entry)
+	v.recent = append(v.recent, &settled{Settlement: s, at: time.Now().Add(verifyAfter)})
 }
 
 // run checks settlements until ctx ends.
@@ -73,51 +64,9 @@ func (v *verifier) due() []*settled {
 	return due
 }
 
-// look checks settlements again. Redis loses the end of what it has accepted: if
-// it has the last settlement of a partition, it has those before it. The entry in
-// the journal and the nonce show that it is the same settlement, and not a later
-// one of the same interaction.
+// look checks the record of each settlement. A later settlement that Redis has
+// proves nothing about one before a failover.
 func (v *verifier) look(ctx context.Context, due []*settled) {
-	last, entries := map[int]*settled{}, map[int]*redis.SliceCmd{} // by partition
-	for _, s := range due {
-		p := s.ID.Partition()
-		if l := last[p]; s.entry != "" && (l == nil || order(l, s) < 0) {
-			last[p] = s
-		}
-	}
-	// The error of each command is in its result.
-	_, _ = v.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for p, s := range last {
-			entries[p] = pipe.HMGet(ctx, v.keys.record(s.ID), fieldEntry, fieldNonce)
-		}
-		return nil
-	})
-	var doubtful []*settled
-	for _, s := range due {
-		if p := s.ID.Partition(); s.entry != "" && last[p].is(entries[p]) {
-			s.looks++
-			v.again(ctx, s)
-		} else {
-			doubtful = append(doubtful, s)
-		}
-	}
-	if len(doubtful) > 0 {
-		v.lookAtEach(ctx, doubtful)
-	}
-}
-
-// is reports whether a record has the entry and the nonce of the settlement.
-func (s *settled) is(record *redis.SliceCmd) bool {
-	f, err := record.Result()
-	if err != nil || len(f) != 2 {
-		return false
-	}
-	return f[0] == s.entry && f[1] == s.nonce
-}
-
-// lookAtEach checks the record of each settlement, and repeats those that Redis
-// has lost.
-func (v *verifier) lookAtEach(ctx context.Context, due []*settled) {
 	states := make([]*redis.SliceCmd, len(due))
 	// The error of each command is in its result.
 	_, _ = v.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -137,17 +86,11 @@ func (v *verifier) lookAtEach(ctx context.Context, due []*settled) {
 		case err == nil: // a lost record cannot be restored
 			s.looks++
 		}
-		v.again(ctx, s)
+		if s.looks < verifyTimes && ctx.Err() == nil {
+			s.at = time.Now().Add(verifyAfter)
+			v.mu.Lock()
+			v.recent = append(v.recent, s)
+			v.mu.Unlock()
+		}
 	}
-}
-
-// again notes the next check of a settlement, unless it was the last one.
-func (v *verifier) again(ctx context.Context, s *settled) {
-	if s.looks >= verifyTimes || ctx.Err() != nil {
-		return
-	}
-	s.at = time.Now().Add(verifyAfter)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.recent = append(v.recent, s)
 }

@@ -44,7 +44,7 @@ func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, b
 		result = bridge.BallotDecided
 	}
 	if rec, err = oc.read(v.ID, fields, nil); err == nil && result == bridge.BallotDecided && rec.Response != nil {
-		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce}, fields.Val())
+		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
 	}
 	return rec, result, err
 }

@@ -19,8 +19,8 @@ const (
 	parkAfter = time.Second
 	// parkWrite is the time that a caller has to receive its response.
 	parkWrite = 30 * time.Second
-	// parkLinger is the time that a caller has to close its connection, if it
-	// has sent more than its request.
+	// parkLinger is the time that a caller has to close its connection once it
+	// has its response.
 	parkLinger = 500 * time.Millisecond
 )
 
@@ -51,7 +51,6 @@ type parked struct {
 	mu       sync.Mutex
 	over     bool
 	conn     net.Conn // nil unless the call was parked
-	more     bool     // the caller has sent more than its request
 	answer   answer   // set at the end
 	panicked any
 }
@@ -133,13 +132,12 @@ func (c *parked) respond(conn net.Conn) {
 	if w.FlushError() != nil {
 		return
 	}
-	c.mu.Lock()
-	more := c.more
-	c.mu.Unlock()
-	if more { // bytes that are not read would make the kernel discard the response
-		_ = conn.SetReadDeadline(time.Now().Add(parkLinger))
-		_, _ = io.CopyN(io.Discard, conn, maxBody)
+	// Bytes that are not read would make the kernel discard the response.
+	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() != nil {
+		return
 	}
+	_ = conn.SetReadDeadline(time.Now().Add(parkLinger))
+	_, _ = io.CopyN(io.Discard, conn, maxBody)
 }
 
 // park takes over the connection. It returns false if the handler has to wait,
@@ -153,13 +151,13 @@ func (c *parked) park(w http.ResponseWriter, follows func() bool) bool {
 	// A Shutdown of the server no longer waits for the connection once it is taken
 	// over, so that it must be counted before.
 	c.s.parked.Add(1)
-	conn, buffers, err := http.NewResponseController(w).Hijack()
+	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		c.s.parked.Done()
 		return false
 	}
 	follows() // the context of the request ends with its handler
-	c.conn, c.more = conn, buffers.Reader.Buffered() > 0
+	c.conn = conn
 	go c.listen(conn)
 	return true
 }
@@ -176,9 +174,6 @@ func (c *parked) listen(conn net.Conn) {
 			break
 		}
 		rest -= n
-		c.mu.Lock()
-		c.more = true
-		c.mu.Unlock()
 	}
 	c.gone()
 }

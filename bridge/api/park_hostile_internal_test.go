@@ -130,3 +130,21 @@ func TestParkedHostile(t *testing.T) {
 	blocked.Close()
 	p.calls.Wait()
 }
+
+// TestWebSocketPanics checks that an answer that panics on a WebSocket is logged and
+// does not end the process.
+func TestWebSocketPanics(t *testing.T) {
+	t.Parallel()
+	var logged bytes.Buffer
+	c := &wsConn{}
+	c.s.log = slog.New(slog.NewTextHandler(&logged, nil))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer c.contain()
+		panic("hostile record")
+	})
+	wg.Wait()
+	if !strings.Contains(logged.String(), "hostile record") {
+		t.Errorf("logged %q", logged.String())
+	}
+}

@@ -37,6 +37,9 @@ func TestParkedAtTheEnd(t *testing.T) {
 	}()
 	time.Sleep(parkAfter + parkAfter/4)
 	stop()
+	if err := server.Config.Shutdown(t.Context()); err != nil { // as the daemon does
+		t.Error(err)
+	}
 	s.parked.Wait()
 	select {
 	case got := <-status:

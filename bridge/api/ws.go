@@ -50,16 +50,19 @@ func (s streams) websocket(w http.ResponseWriter, r *http.Request, p Principal) 
 
 // serve serves a connection until it ends.
 func (c *wsConn) serve(ctx context.Context, cancel context.CancelFunc) {
-	defer func() {
-		if p := recover(); p != nil { // as net/http does
-			c.s.log.Error("a WebSocket panicked", "panic", fmt.Sprint(p))
-		}
-	}()
+	defer c.contain()
 	defer c.ws.CloseNow()
 	defer cancel()
 	stop := context.AfterFunc(c.s.closing, func() { _ = c.ws.Close(websocket.StatusGoingAway, "the daemon is stopping") })
 	defer stop()
 	c.run(ctx, cancel)
+}
+
+// contain ends a panic, as net/http does. Deferred functions have to call it.
+func (c *wsConn) contain() {
+	if p := recover(); p != nil {
+		c.s.log.Error("a WebSocket panicked", "panic", fmt.Sprint(p))
+	}
 }
 
 // wsBuffer is the size of each of a connection's two buffers, in bytes. Larger

@@ -163,6 +163,7 @@ func (a *wsAwaited) run(ctx context.Context) {
 	a.c.work.Add(1)
 	a.c.s.engine.AwaitThen(ctx, a.id, func(result bridge.Awaited) {
 		defer a.c.work.Done()
+		defer a.c.contain()
 		defer func() { <-a.c.slots }()
 		defer leave()
 		final, err := result()

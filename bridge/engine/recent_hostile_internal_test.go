@@ -3,9 +3,11 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -57,5 +59,18 @@ func TestRecentLimits(t *testing.T) {
 	}
 	if sum != re.bytes || sum > recentBytes || re.kept.Len() > recentMany {
 		t.Errorf("%d entries with %d bytes, counted %d", re.kept.Len(), sum, re.bytes)
+	}
+}
+
+// TestDelayIsBounded checks that one response with an absurd time does not delay a
+// card until its request is over.
+func TestDelayIsBounded(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[time.Duration]time.Duration{math.MaxInt64: time.Hour, time.Minute: time.Minute, -1: firstBackoff} {
+		e := bridge.Errorf(bridge.CodeRateLimited, "later")
+		e.RetryAfter = given
+		if got := delayAfter(bridge.Job{Attempt: 1}, e); got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
 	}
 }

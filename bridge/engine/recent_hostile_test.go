@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
@@ -80,6 +83,20 @@ func twoDaemons(t *testing.T, s setup) (w *world, other func(*world)) {
 	}
 }
 
+// clickOn clicks a decision on a card in channel C1.
+func clickOn(t *testing.T, here *engine.Engine, who string, card bridge.View, d bridge.Decision, message string) {
+	t.Helper()
+	i := card.Record.Interaction
+	action, question, option := i.DecisionControl(slices.Index(i.Decisions(), d))
+	_, err := here.Click(t.Context(), bridge.Click{
+		Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
+		Ref: bridge.MessageRef{Channel: "C1", Message: message},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestReadOnlyAtOnce checks that nothing is decided after a channel has become
 // read-only on one of two daemons, even by clicks that they received before, on
 // what they remember or read: neither approvals, nor denials, nor votes.
@@ -112,16 +129,8 @@ func TestReadOnlyAtOnce(t *testing.T) {
 				d := []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}[r.IntN(2)]
 				after := time.Duration(r.IntN(12_000)) * time.Microsecond
 				clicks.Go(func() {
-					i := card.Record.Interaction
 					bridge.Pause(t.Context(), after)
-					action, question, option := i.DecisionControl(slices.Index(i.Decisions(), d))
-					_, err := here.Click(t.Context(), bridge.Click{
-						Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
-						Ref: bridge.MessageRef{Channel: "C1", Message: fmt.Sprint(n)},
-					})
-					if err != nil {
-						t.Error(err)
-					}
+					clickOn(t, here, who, card, d, fmt.Sprint(n))
 				})
 			}
 		}
@@ -148,5 +157,120 @@ func TestReadOnlyAtOnce(t *testing.T) {
 	t.Logf("%d decided before, %d kept", decided, kept)
 	if decided == 0 || kept == 0 {
 		t.Errorf("%d decided before, %d kept", decided, kept)
+	}
+}
+
+// TestRememberedHostileTexts checks that a decision on a request that was never
+// read, whose texts change when they are stored and read, has a receipt that
+// verifies on a daemon that reads it.
+func TestRememberedHostileTexts(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.signer = newSigner(t)
+	w := newWorld(t, s)
+	r := rand.New(rand.NewPCG(3, 18))
+	texts := []string{"\xff", "\xed\xa0\x80", "\ufffd", "\u2028\u2029", "<&>", `\ufffd`, "\x00", "é", "\U0010ffff", `"`, "a", "\u0085"}
+	text := func() string {
+		out := "x"
+		for range r.IntN(5) {
+			out += texts[r.IntN(len(texts))]
+		}
+		return out
+	}
+	here, accepted := w.engine, 0
+	for n := 0; n < 600 && accepted < 30; n++ {
+		q := shell(text())
+		q.Prompt, q.Session = text(), []string{"", text()}[r.IntN(2)]
+		q.Approval.Where, q.Approval.Tool = text(), text()
+		w.engine = here
+		rec, err := here.Open(t.Context(), agentCI, q, "")
+		if err != nil {
+			continue // refused: nothing to decide
+		}
+		accepted++
+		id := rec.Interaction.ID
+		d := []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}[r.IntN(2)]
+		want := bridge.StateDenied
+		if d.Approves() {
+			want = bridge.StateApproved
+		}
+		if n%2 == 0 {
+			err = w.answer("ana", id, bridge.Reply{Decision: d})
+		} else if w.posted(id); w.press("ana", id, "C1", d, "").Kind != bridge.VerdictSettled {
+			err = bridge.Errorf(bridge.CodeInternal, "not settled")
+		}
+		if err != nil {
+			t.Fatalf("%+v: %v", q.Ask, err)
+		}
+		w.reload(s)
+		got, err := w.engine.Get(t.Context(), id)
+		if err != nil || got.State != want || got.Unverified != "" || got.Receipt == "" {
+			t.Errorf("%+v: %s, %q, %q, %v", q.Ask, got.State, got.Unverified, got.Receipt, err)
+		}
+	}
+	if accepted < 10 {
+		t.Errorf("only %d requests were accepted", accepted)
+	}
+}
+
+// TestVotesFromTwoDaemons checks that votes that people give at the same time on two
+// daemons, which count them on what they have loaded, count once each, and that the
+// decision that they make together verifies on both.
+func TestVotesFromTwoDaemons(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.signer = newSigner(t)
+	voters := []string{"ana", "bo", "cy", "di"}
+	route := routeTo("C1", voters...)
+	route.Quorum = 3
+	s.routes["default"] = route
+	w, other := twoDaemons(t, s)
+	first := w.engine
+	other(w)
+	second := w.engine
+	r := rand.New(rand.NewPCG(4, 18))
+	for n := range 12 {
+		w.engine = first
+		id := w.open(agentCI, shell(fmt.Sprint("make ", n))).Interaction.ID
+		w.drawn(id, "C1")
+		var votes sync.WaitGroup
+		for _, who := range voters {
+			for range 2 { // each clicks twice
+				here := []*engine.Engine{first, second}[r.IntN(2)]
+				votes.Go(func() {
+					_, err := here.Answer(t.Context(), id, bridge.Actor{Platform: bridge.PlatformAPI, User: who, Name: who, Person: who}, bridge.Reply{Decision: bridge.DecideOnce})
+					if code := bridge.ErrorCode(err); err != nil && code != bridge.CodeConflict && code != bridge.CodeForbidden { // a repeat
+						t.Error(err)
+					}
+				})
+			}
+		}
+		votes.Wait()
+		for _, here := range []*engine.Engine{first, second} {
+			rec, err := here.Get(t.Context(), id)
+			if err != nil || rec.State != bridge.StateApproved || rec.Unverified != "" || len(rec.Votes) != 3 {
+				t.Fatalf("%s with %d votes, %q, %v", rec.State, len(rec.Votes), rec.Unverified, err)
+			}
+		}
+	}
+}
+
+// remembersWhatIsStored checks that no one has changed what the store remembers of
+// the requests that it has opened: a store that remembers nothing reads the same.
+func (w *world) remembersWhatIsStored() {
+	ctx := context.Background()
+	fresh, err := broker.New(ctx, broker.Options{Client: w.redis})
+	if err != nil {
+		return // the test has closed the server
+	}
+	defer fresh.Close()
+	keys, _ := w.redis.Keys(ctx, "nod:{*}:i:*").Result() // none if the server is closed
+	for _, key := range keys {
+		id := bridge.ID(key[strings.LastIndex(key, ":")+1:])
+		got, err := w.store.Load(ctx, id)
+		want, wrong := fresh.Load(ctx, id)
+		if d := cmp.Diff(want, got); d != "" || (err == nil) != (wrong == nil) {
+			w.t.Errorf("%s is remembered as something else (-stored +remembered): %v, %v\n%s", id, err, wrong, d)
+		}
 	}
 }

@@ -13,6 +13,7 @@ const (
 	editAttempts = 40 // about 30 minutes, after which the job becomes a dead letter
 	firstBackoff = 250 * time.Millisecond
 	maxBackoff   = time.Minute
+	longestPause = time.Hour // that a response of a platform can require
 )
 
 // failed retries or gives up a job that failed with cause.
@@ -50,7 +51,7 @@ func delayAfter(j bridge.Job, cause error) time.Duration {
 		delay = firstBackoff
 	}
 	if pe, ok := errors.AsType[*bridge.Error](cause); ok {
-		delay = max(delay, pe.RetryAfter)
+		delay = max(delay, min(pe.RetryAfter, longestPause))
 	}
 	return delay
 }

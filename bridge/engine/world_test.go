@@ -110,6 +110,7 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 	t.Cleanup(func() {
 		stop()
 		err := <-done
+		w.remembersWhatIsStored()
 		if err := errors.Join(err, store.Close(), c.Close()); err != nil {
 			t.Error(err)
 		}

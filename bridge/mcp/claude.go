@@ -19,6 +19,7 @@ func (s *server) addClaude(m *mcp.Server) {
 		Name: "permission_prompt", Title: "Permission prompt",
 		Description: "For the flag --permission-prompt-tool of Claude Code. Models do not need it.",
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in claudecode.PromptArguments) (*mcp.CallToolResult, any, error) {
+		s := s.at(ctx)
 		t, err := claudecode.Prompt(in, s.Session)
 		if err != nil {
 			return failed(err)

@@ -78,12 +78,10 @@ type server struct {
 	log *slog.Logger
 }
 
-// schemas holds the schemas of the tools. Over HTTP, each request has a server of
-// its own, and making them again would cost more than anything else in a call.
-var schemas = mcp.NewSchemaCache()
-
 // NewServer returns an MCP server with nod's tools.
-func NewServer(o Options) *mcp.Server {
+func NewServer(o Options) *mcp.Server { return newServer(o).build(o.Inbox != nil) }
+
+func newServer(o Options) *server {
 	s := &server{Options: o, log: o.Log}
 	if s.Hold == 0 {
 		s.Hold = DefaultHold
@@ -91,19 +89,22 @@ func NewServer(o Options) *mcp.Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	return s
+}
+
+// build returns the server with the tools, of which messages needs an inbox.
+func (s *server) build(inbox bool) *mcp.Server {
 	capabilities := &mcp.ServerCapabilities{}
-	if o.Claude {
+	if s.Claude {
 		capabilities.Experimental = map[string]any{claudecode.ChannelCapability: struct{}{}, claudecode.ChannelPermissionCapability: struct{}{}}
 	}
-	m := mcp.NewServer(&mcp.Implementation{Name: "nod", Title: "nod", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: instructions, Capabilities: capabilities, SchemaCache: schemas,
-	})
+	m := mcp.NewServer(&mcp.Implementation{Name: "nod", Title: "nod", Version: s.Version}, &mcp.ServerOptions{Instructions: instructions, Capabilities: capabilities})
 	m.AddReceivingMiddleware(strictArguments)
 	s.addTools(m)
-	if o.Inbox != nil {
+	if inbox {
 		s.addMessages(m)
 	}
-	if o.Claude {
+	if s.Claude {
 		s.addClaude(m)
 	}
 	return m
@@ -131,16 +132,11 @@ func strictArguments(next mcp.MethodHandler) mcp.MethodHandler {
 // options for a request, or false to reject it. The handler keeps no sessions:
 // it finds earlier requests by their content and ID.
 func Handler(find func(*http.Request) (Options, bool)) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
-		o, ok := find(r)
-		if !ok {
-			return nil
-		}
-		o.Hangup = r.Context() // each request has its own server
-		return NewServer(o)
-		// Every call carries a token, which no page in a browser has, so that the
-		// protection of localhost is not needed.
-	}, &mcp.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true})
+	// Every call carries a token, which no page in a browser has, so that the
+	// protection of localhost is not needed.
+	return perCall(find, mcp.NewStreamableHTTPHandler(sharedServer, &mcp.StreamableHTTPOptions{
+		Stateless: true, DisableLocalhostProtection: true,
+	}))
 }
 
 // wait waits until the request is resolved, for as long as the client waits. It

@@ -42,7 +42,7 @@ func (s *server) addMessages(m *mcp.Server) {
 			"approval: to get one, use request_approval.",
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &no},
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, _ messagesInput) (*mcp.CallToolResult, any, error) {
-		return s.messages(ctx)
+		return s.at(ctx).messages(ctx)
 	})
 }
 

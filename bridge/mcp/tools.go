@@ -68,7 +68,7 @@ func (s *server) addTools(m *mcp.Server) {
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, any, error) {
 		r, err := in.request()
-		return s.call(ctx, req, r, err)
+		return s.at(ctx).call(ctx, req, r, err)
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "request_approval", Title: "Ask for permission",
@@ -78,6 +78,7 @@ func (s *server) addTools(m *mcp.Server) {
 			"and every other status means no.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in approvalInput) (*mcp.CallToolResult, any, error) {
+		s := s.at(ctx)
 		r, err := in.request(s.Scoped)
 		return s.call(ctx, req, r, err)
 	})
@@ -87,7 +88,7 @@ func (s *server) addTools(m *mcp.Server) {
 			"message is shown. Use it sparingly.",
 		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in notifyInput) (*mcp.CallToolResult, any, error) {
-		return s.call(ctx, req, bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: in.Message}}, nil)
+		return s.at(ctx).call(ctx, req, bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: in.Message}}, nil)
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "check", Title: "Check for an answer",
@@ -99,7 +100,7 @@ func (s *server) addTools(m *mcp.Server) {
 		if err != nil {
 			return failed(err)
 		}
-		return s.finish(ctx, req, id, "")
+		return s.at(ctx).finish(ctx, req, id, "")
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,5 +164,47 @@ func TestHTTP(t *testing.T) {
 	p.respond(rec.Interaction.ID, yes())
 	if got := <-done; got.Answer != "yes" || rec.Interaction.Session != "web" {
 		t.Errorf("%+v of %+v", got, rec.Interaction)
+	}
+}
+
+// TestHTTPShares checks that calls over HTTP, which share servers, have the
+// options of their own request.
+func TestHTTPShares(t *testing.T) {
+	t.Parallel()
+	teams := map[string]*people{"a": newPeople(), "b": newPeople()}
+	server := httptest.NewServer(mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
+		q := r.URL.Query()
+		return mcp.Options{Asker: teams[q.Get("session")], Session: q.Get("session"), Claude: q.Get("claude") != ""}, true
+	}))
+	t.Cleanup(server.Close)
+	for _, path := range []string{"?session=a", "?session=b&claude=yes", "?session=b", "?session=a&claude=yes"} {
+		s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+			&sdk.StreamableClientTransport{Endpoint: server.URL + path, MaxRetries: -1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		q, err := url.ParseQuery(path[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := teams[q.Get("session")]
+		done := begin(t.Context(), t, s, "ask_human", strings.Replace(question, "?", " "+path, 1))
+		rec := <-p.asked
+		if rec.Interaction.Session != q.Get("session") {
+			t.Errorf("%s asks in the session %q", path, rec.Interaction.Session)
+		}
+		p.respond(rec.Interaction.ID, yes())
+		if got := <-done; got.Answer != "yes" {
+			t.Errorf("%s gets %+v", path, got)
+		}
+		tools, err := s.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claude := slices.ContainsFunc(tools.Tools, func(t *sdk.Tool) bool { return t.Name == "permission_prompt" })
+		if claude != (q.Get("claude") != "") {
+			t.Errorf("%s: it has the tool of Claude Code: %t", path, claude)
+		}
 	}
 }

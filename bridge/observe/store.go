@@ -119,5 +119,8 @@ func (s store) ended(r bridge.Record, now bool) {
 }
 
 func (s store) span(name string, i bridge.Interaction, began time.Time, err error) {
+	if !s.o.tracer.on {
+		return
+	}
 	s.o.tracer.span("store "+name, i.Trace, i.ID, began, err, attribute.String("nod.kind", string(i.Kind)))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -38,15 +39,21 @@ var escapedInvalid = []byte(`\ufffd`)
 // Content returns the part of an interaction that cannot change while it is
 // open, as JSON: everything except the people who are asked and the times. A
 // field that an amendment changes must be left out here and added to amendable.
-func Content(i bridge.Interaction) []byte { return Stable(contentOf(i)) }
+func Content(i bridge.Interaction) []byte {
+	own := new(bridge.Interaction)
+	reduce(own, &i)
+	return Stable(own)
+}
 
-// contentOf returns what Content encodes.
-func contentOf(i bridge.Interaction) *bridge.Interaction {
-	own := i // so that i stays on the stack if this is not called
+// reduce sets own to what Content encodes of an interaction.
+func reduce(own, i *bridge.Interaction) {
+	*own = *i
 	own.Proof, own.Created, own.Deadline = "", time.Time{}, time.Time{}
 	own.Destinations, own.Responders, own.Groups, own.Called = nil, nil, nil, nil
-	return &own
 }
+
+// contents holds interactions for hashing their content.
+var contents = sync.Pool{New: func() any { return new(bridge.Interaction) }}
 
 // amendable holds the fields that delegation and escalation change.
 type amendable struct {
@@ -70,8 +77,14 @@ func interactionParts(i bridge.Interaction) (content string, rest []byte) {
 		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	}
 	var sum [sha256.Size]byte
-	useStable(contentOf(i), func(text []byte) { sum = sha256.Sum256(text) })
-	return hex.EncodeToString(sum[:]), append(sum[:], Stable(&amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
+	own, _ := contents.Get().(*bridge.Interaction) // the pool holds nothing else
+	reduce(own, &i)
+	useStable(own, func(text []byte) { sum = sha256.Sum256(text) })
+	*own = bridge.Interaction{}
+	contents.Put(own)
+	people := &amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called}
+	useStable(people, func(text []byte) { rest = append(append(make([]byte, 0, len(sum)+len(text)), sum[:]...), text...) })
+	return hex.EncodeToString(sum[:]), rest
 }
 
 // ShownHash returns a hash of what people see of an interaction and of its

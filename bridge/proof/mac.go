@@ -48,7 +48,7 @@ func framed(domain string, parts ...[]byte) []byte {
 
 // mac returns a proof that only daemons with the key can check.
 func (s *Signer) mac(domain string, parts ...[]byte) string {
-	return base64.RawURLEncoding.EncodeToString(s.macs[0].of(framed(domain, parts...)))
+	return base64.RawURLEncoding.EncodeToString(s.macs[0].of(domain, parts...))
 }
 
 // A macKey computes MACs with one key. It reuses hash states that have already
@@ -56,15 +56,27 @@ func (s *Signer) mac(domain string, parts ...[]byte) string {
 type macKey struct{ states sync.Pool }
 
 func newMACKey(key []byte) *macKey {
-	return &macKey{sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+	return &macKey{sync.Pool{New: func() any { return &macState{Hash: hmac.New(sha256.New, key)} }}}
 }
 
-func (k *macKey) of(text []byte) []byte {
-	h := k.states.Get().(hash.Hash)
-	defer k.states.Put(h)
-	h.Reset()
-	h.Write(text)
-	return h.Sum(nil)
+type macState struct {
+	hash.Hash
+	head []byte
+}
+
+// of returns the MAC of the text that framed returns.
+func (k *macKey) of(domain string, parts ...[]byte) []byte {
+	s := k.states.Get().(*macState)
+	defer k.states.Put(s)
+	s.Reset()
+	s.head = append(append(s.head[:0], domain...), 0)
+	s.Write(s.head)
+	for _, p := range parts {
+		s.head = binary.BigEndian.AppendUint64(s.head[:0], uint64(len(p)))
+		s.Write(s.head)
+		s.Write(p)
+	}
+	return s.Sum(nil)
 }
 
 // macIs reports whether a proof is the MAC of parts under any of the keys.
@@ -73,10 +85,9 @@ func (s *Signer) macIs(proof, domain string, parts ...[]byte) bool {
 	if err != nil || len(sum) != sha256.Size {
 		return false
 	}
-	text := framed(domain, parts...)
 	good := false
 	for _, key := range s.macs {
-		good = hmac.Equal(sum, key.of(text)) || good
+		good = hmac.Equal(sum, key.of(domain, parts...)) || good
 	}
 	return good
 }

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"crypto/sha256"
+	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -77,14 +78,30 @@ func (p *Prover) interactionProblem(i bridge.Interaction) (content, why string) 
 	return content, ""
 }
 
+// copies holds buffers for hashing texts.
+var copies = sync.Pool{New: func() any { return new([]byte) }}
+
+// mostCopied is the size of the largest buffer that is kept, in bytes.
+const mostCopied = 64 << 10
+
+// hashOfStored returns the hash of a stored text.
+func hashOfStored(text string) string {
+	b, _ := copies.Get().(*[]byte) // the pool holds nothing else
+	*b = append((*b)[:0], text...)
+	sum := sha256.Sum256(*b)
+	if cap(*b) <= mostCopied {
+		copies.Put(b)
+	}
+	return string(sum[:])
+}
+
 // storedProblem is interactionProblem for a record as it was read. A text that
 // has verified is not checked again.
 func (p *Prover) storedProblem(r bridge.Record) (content, why string) {
 	if r.Stored == "" {
 		return p.interactionProblem(r.Interaction)
 	}
-	sum := sha256.Sum256([]byte(r.Stored))
-	key := string(sum[:])
+	key := hashOfStored(r.Stored)
 	if content, ok := p.stored.get(key); ok {
 		return content, ""
 	}

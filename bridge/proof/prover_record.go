@@ -32,12 +32,13 @@ func (p *Prover) proveResponse(i bridge.Interaction, content string, resp *bridg
 	if err != nil {
 		return err
 	}
-	claims, err := bridge.MarshalJSON(r)
+	err = bridge.UseMarshaled(&r, func(claims []byte) {
+		resp.Proof = p.signer.signText(typeReceipt, claims)
+		p.known.add(resp.Proof, string(stabilized(claims)))
+	})
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "signature")
 	}
-	resp.Proof = p.signer.signText(typeReceipt, claims)
-	p.known.add(resp.Proof, string(stabilized(claims)))
 	return nil
 }
 
@@ -85,7 +86,9 @@ func (p *Prover) responseProblem(r bridge.Record, content string) string {
 		}
 	}
 	want, err := receiptOf(i, content, resp, r.Votes)
-	if err != nil || claims != string(Stable(want)) || resp.Digest != i.Digest {
+	same := false
+	useStable(&want, func(text []byte) { same = claims == string(text) })
+	if err != nil || !same || resp.Digest != i.Digest {
 		return whyForged
 	}
 	if resp.Prepared() && resp.At.After(time.Now().Add(earlyBy)) {

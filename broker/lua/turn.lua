@@ -21,6 +21,7 @@
 --      long
 local CLASS = 2 ^ 42 -- a class and a number make one score
 local LOST = 15000   -- ms after which a call that did not ask again is dropped
+local GAP = 200      -- ms between the calls to a channel that waited, so that they arrive in order
 local KEPT = ms(24 * 3600 * 1000)
 local me, class, edit, calls = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', tonumber(ARGV[6])
 
@@ -62,7 +63,8 @@ local function find_place(l)
   end
   -- Posts and edits alternate.
   local first = edit == (l.posted == '1')
-  l.ahead = calls - 1 + ahead + math.min(others, first and ahead or ahead + 1)
+  l.queue = ahead + math.min(others, first and ahead or ahead + 1)
+  l.ahead = calls - 1 + l.queue
 end
 
 -- Returns when a limit allows the call.
@@ -75,11 +77,18 @@ local function earliest(l)
   local key = KEYS[l.k + 2]
   call('ZREMRANGEBYSCORE', key, '-inf', ms(now - l.period))
   local free = l.calls - call('ZCARD', key)
-  local n = l.ahead % l.calls
-  if n >= free then
-    at = math.max(at, tonumber(call('ZRANGE', key, n - free, n - free, 'WITHSCORES')[2]) + l.period)
+  local function allowed(n) -- n calls after the next one
+    if n < free then return at end
+    return math.max(at, tonumber(call('ZRANGE', key, n - free, n - free, 'WITHSCORES')[2]) + l.period)
   end
-  return at + math.floor(l.ahead / l.calls) * l.period
+  local n, later = l.ahead % l.calls, math.floor(l.ahead / l.calls) * l.period
+  local turn = allowed(n) + later
+  if not l.queue or l.k > 0 then return turn end -- only those of a channel have to arrive in order
+  local gap = math.min(GAP, l.period / l.calls / 2) -- half of the pace of the limit, so it wastes no turn
+  -- A call that waits has its time after those ahead, which may not ask now.
+  if free > 0 then return math.max(turn, l.waits and tonumber(call('ZSCORE', KEYS[l.k + 5], me)) or turn) end
+  local following = tonumber(call('ZRANGE', key, -1, -1, 'WITHSCORES')[2] or '0') + gap
+  return math.max(turn, math.max(allowed(0) + later, following) + l.queue % l.calls * gap)
 end
 
 local limits, turn = {}, now

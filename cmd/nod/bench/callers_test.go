@@ -16,7 +16,7 @@ func TestCallers(t *testing.T) { //nolint:paralleltest // it measures the memory
 	for name, row := range map[string]struct {
 		measure func(context.Context, *harness) ([]figures, error)
 		most    float64 // KiB
-	}{"HTTP": {callersOverHTTP, 32}, "WebSocket": {callersOverWebSocket, 60}} {
+	}{"HTTP": {callersOverHTTP, 28}, "WebSocket": {callersOverWebSocket, 30}} {
 		b := &harness{span: 200 * time.Millisecond, pending: 500}
 		least := math.Inf(1)
 		for range 3 { // the collector and other goroutines can only add to a measurement

@@ -15,6 +15,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// openFor is the time for which a request is open. It is longer than a run, in
+// which requests must not expire while others are still being opened.
+const openFor = 24 * time.Hour
+
 // opening returns the request that every cycle opens: a typical approval with
 // one destination.
 func (b *harness) opening() (bridge.Opening, error) {
@@ -34,7 +38,7 @@ func (b *harness) opening() (bridge.Opening, error) {
 		Placement: bridge.Placement{
 			Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "chat", User: "U"}},
 		},
-		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(10 * time.Minute)},
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(openFor)},
 		Digest:   strings.Repeat("0", 64),
 	}
 	silence := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}

@@ -166,7 +166,7 @@ func inbound(ctx context.Context, b *harness) ([]figures, error) {
 }
 
 // acknowledged returns the time in µs that a callback takes, and the processor
-// time that this process uses meanwhile.
+// time that this process uses for it.
 func (s *installation) acknowledged(ctx context.Context) (float64, time.Duration, error) {
 	rec, err := s.shown(ctx)
 	if err != nil {

@@ -1,0 +1,128 @@
+package engine_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestReadOnlyBeforeAmendment checks that a click on a remembered request decides
+// nothing from the moment at which its channel is noted as read-only, even if the
+// daemon that noted it stopped before it amended the requests there.
+func TestReadOnlyBeforeAmendment(t *testing.T) {
+	t.Parallel()
+	for _, d := range []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny} {
+		w := newWorld(t, newSetup())
+		id := w.open(agentCI, shell("make x")).Interaction.ID
+		card := w.drawn(id, "C1")
+		w.remembers(id)
+		if _, err := w.store.PutNote(t.Context(), "mute:chat/C1", "bo", 0); err != nil {
+			t.Fatal(err)
+		}
+		w.said(w.pressOn("ana", card, "C1", d, ""), bridge.VerdictForbidden, "read-only")
+		if rec := w.state(id, bridge.StatePending); rec.Amended != 0 {
+			t.Errorf("amended %d times", rec.Amended)
+		}
+		if err := w.store.DropNote(t.Context(), "mute:chat/C1"); err != nil {
+			t.Fatal(err)
+		}
+		w.said(w.pressOn("ana", card, "C1", d, ""), bridge.VerdictSettled, "")
+	}
+}
+
+// TestHostileClicksOnRemembered checks clicks on remembered requests that are
+// forged, that come from elsewhere, that are repeated, or that come late.
+func TestHostileClicksOnRemembered(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.signer = newSigner(t)
+	w, other := twoDaemons(t, s)
+	first := w.engine
+	other(w)
+	second := w.engine
+	w.engine = first
+	id, twin := w.open(agentCI, shell("make x")).Interaction.ID, w.open(agentCI, shell("make y")).Interaction.ID
+	card := w.drawn(id, "C1")
+	w.drawn(twin, "C1")
+	for _, here := range []bridge.ID{id, twin} {
+		w.remembers(here)
+		if _, err := second.Get(t.Context(), here); err != nil {
+			t.Fatal(err)
+		}
+	}
+	action, question, option := card.Record.Interaction.DecisionControl(1)
+	token := card.Token(action, question, option)
+	for n := range len(token) {
+		forged := []byte(token)
+		forged[n] ^= 1
+		if v := w.click("ana", "C1", string(forged), "", id); v.Kind == bridge.VerdictSettled {
+			t.Fatalf("a token with another byte %d: %+v", n, v)
+		}
+	}
+	w.said(w.click("ana", "C9", token, "", id), bridge.VerdictUnknown, "")
+	w.said(w.click("eve", "C1", token, "", id), bridge.VerdictForbidden, "")
+	w.state(id, bridge.StatePending)
+	w.state(twin, bridge.StatePending)
+
+	w.said(w.pressOn("ana", card, "C1", bridge.DecideDeny, ""), bridge.VerdictSettled, "")
+	before := w.state(id, bridge.StateDenied)
+	w.engine = second // which still remembers it as pending
+	for range 2 {
+		w.pressOn("ana", card, "C1", bridge.DecideDeny, "") // a repeat
+		w.said(w.pressOn("bo", card, "C1", bridge.DecideOnce, ""), bridge.VerdictLate, "ana")
+	}
+	after := w.state(id, bridge.StateDenied)
+	if after.Response.Proof != before.Response.Proof || after.Response.Proof == "" || *after.Audit != *before.Audit {
+		t.Errorf("the decision was %+v and became %+v", before.Response, after.Response)
+	}
+	w.state(twin, bridge.StatePending)
+}
+
+// redraws is a Store that counts the requested updates of cards.
+type redraws struct {
+	bridge.Store
+	n atomic.Int32
+}
+
+func (r *redraws) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+	if m.Redraw != nil {
+		r.n.Add(1)
+	}
+	return r.Store.Mark(ctx, id, m)
+}
+
+// TestDrawnUnchanged checks that the answer to a late click on a remembered
+// request causes an update of the card only if the request has changed since.
+func TestDrawnUnchanged(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	w := newWorld(t, s)
+	first := w.engine
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	card := w.drawn(id, "C1")
+	count := &redraws{Store: w.store}
+	w.between = count
+	w.reload(s)
+	w.remembers(id) // as pending
+	second := w.engine
+	w.engine = first
+	w.said(w.pressOn("ana", card, "C1", bridge.DecideDeny, ""), bridge.VerdictSettled, "")
+	w.engine = second
+	for want := range int32(2) {
+		late := w.pressOn("bo", card, "C1", bridge.DecideOnce, "")
+		w.said(late, bridge.VerdictLate, "ana")
+		if want == 1 { // the second click comes before the delivery, and its card after it
+			if err := first.Delivered(t.Context(), w.get(id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := second.Drawn(t.Context(), *late.View); err != nil {
+			t.Fatal(err)
+		}
+		if got := count.n.Load(); got != want {
+			t.Errorf("%d updates, want %d", got, want)
+		}
+	}
+}
