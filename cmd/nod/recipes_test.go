@@ -148,7 +148,8 @@ func (k *kitchen) answered(d bridge.Decision, f func()) []bridge.Record {
 				if rec.Interaction.Approval == nil {
 					continue
 				}
-				if _, err := k.r.Person.Respond(ctx, rec.Interaction.ID, bridge.Reply{Decision: d}); err == nil {
+				// The end of f must not cancel a response that has ended it.
+				if _, err := k.r.Person.Respond(k.t.Context(), rec.Interaction.ID, bridge.Reply{Decision: d}); err == nil {
 					asked = append(asked, rec)
 				}
 			}
