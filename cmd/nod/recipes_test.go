@@ -128,6 +128,7 @@ func (k *kitchen) exec(env []string, name string, args ...string) (string, int) 
 	if err != nil && !errors.As(err, &exit) {
 		k.t.Fatal(name, err)
 	}
+	k.t.Logf("%s: exit code %d\n%s", name, cmd.ProcessState.ExitCode(), out)
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
