@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// hostileRaw holds texts that an agent may send as JSON, and some that are none.
+// hostileRaw holds texts that an agent may send as JSON, and some that are not JSON.
 var hostileRaw = []string{
 	"", " ", "{", "}", "nul", "01", "1e999", "-0", "123456789012345678901234567890.10", "\"\\ud800\"", "\"\xff\"", "\"\u2028<>&\"", "[1,]",
 	`{"a":1,"a":2}`, " { \"a\" :\t[ ] ,\r\n\"\\u0061\":{}}\n", `"\u003c"`, strings.Repeat("[", 9000) + strings.Repeat("]", 9000), strings.Repeat("[", 10001) + strings.Repeat("]", 10001), "null", "1 2", "\ufeff1",

@@ -367,7 +367,7 @@ type Grant struct {
 
 	At   time.Time `json:"at,omitzero"`    // when it was given
 	Rule string    `json:"rule,omitempty"` // name of the rule; empty for a grant of the exact request
-	// Givers lists the people who approved. A grant counts only while they
+	// Givers lists the people who approved. A grant applies only while they
 	// could approve the request that it covers.
 	Givers []Actor `json:"givers,omitempty"`
 	// Routes, Confirm and Risk are those of the approved request. A grant

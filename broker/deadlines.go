@@ -111,7 +111,7 @@ func (dl *deadlines) expire(
 	var reply *redis.Cmd
 	var next *redis.StringSliceCmd
 	reads := make([]*redis.MapStringStringCmd, len(ids))
-	// What callers wait for and what is due next are read in the same pipeline.
+	// The same pipeline reads the records that callers wait for, and the IDs due next.
 	pipeline := func(run func(redis.Pipeliner) *redis.Cmd) {
 		// The error of each command is in its result.
 		_, _ = dl.client.Pipelined(ctx, func(p redis.Pipeliner) error {

@@ -16,8 +16,8 @@ type decoder struct {
 	fields map[string]string
 	index  int // of the numbered field that is decoded
 
-	// opened and response are what these fields are known to be decoded to, or
-	// nil. The response belongs to the record.
+	// opened and response hold the values that these fields are known to decode
+	// to, or nil. The response belongs to the record.
 	opened   *bridge.Interaction
 	response *bridge.Response
 }

@@ -62,13 +62,7 @@ func newDuel(t *testing.T, addr string, seed uint64) *duel {
 		if err := c.FlushDB(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
-		b, err := New(t.Context(), Options{Client: c, Node: "n", Partitions: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { b.Close(); c.Close() })
-		b.hub.cancel() // background work would write at any time
-		b.hub.done.Wait()
+		b := quiet(t, c)
 		s := &b.core.scripts
 		s.open, s.settle, s.mark, s.vote = clocked(t, "open"), clocked(t, "settle"), clocked(t, "mark"), clocked(t, "vote")
 		s.expire, s.claim = clocked(t, "expire"), clocked(t, "claim")
@@ -76,7 +70,7 @@ func newDuel(t *testing.T, addr string, seed uint64) *duel {
 		// It ends requests in another order; TestShortExpiry compares it.
 		s.expirePlain = redis.NewScript("local out = {} for n = 2, #ARGV do out[n - 1] = 'slow' end return out")
 		if !plain {
-			s.openPlain, s.settlePlain = redis.NewScript("return 'slow'"), redis.NewScript("return 'slow' -- to settle")
+			s.neverPlain()
 		}
 		return duelist{b, c}
 	}

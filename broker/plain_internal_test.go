@@ -48,6 +48,26 @@ func (r *replies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	}
 }
 
+// quiet returns a broker with one partition that does nothing in the background,
+// because that would write at any time.
+func quiet(t *testing.T, c *redis.Client) *Broker {
+	t.Helper()
+	b, err := New(t.Context(), Options{Client: c, Node: "n", Partitions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close(); c.Close() })
+	b.hub.cancel()
+	b.hub.done.Wait()
+	return b
+}
+
+// neverPlain makes the scripts for the usual case leave it to the others.
+func (s *scripts) neverPlain() {
+	s.openPlain = redis.NewScript("return 'slow'")
+	s.settlePlain = redis.NewScript("return 'slow' -- to settle")
+}
+
 // newSide starts a side. If plain is not set, the scripts for the usual case are
 // never used.
 func newSide(t *testing.T, now time.Time, plain bool) *side {
@@ -55,16 +75,9 @@ func newSide(t *testing.T, now time.Time, plain bool) *side {
 	server := miniredis.RunT(t)
 	server.SetTime(now)
 	c := redis.NewClient(&redis.Options{Addr: server.Addr(), ContextTimeoutEnabled: true})
-	b, err := New(t.Context(), Options{Client: c, Node: "n", Partitions: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close(); c.Close() })
-	b.hub.cancel() // background work would write at any time
-	b.hub.done.Wait()
+	b := quiet(t, c)
 	if !plain {
-		b.core.scripts.openPlain = redis.NewScript("return 'slow'")
-		b.core.scripts.settlePlain = redis.NewScript("return 'slow' -- to settle")
+		b.core.scripts.neverPlain()
 	}
 	calls := &replies{map[string]string{b.core.scripts.openPlain.Hash(): "open", b.core.scripts.settlePlain.Hash(): "settle"}, map[string]int{}}
 	c.AddHook(calls)

@@ -22,17 +22,18 @@ type parkingLot struct {
 	release chan struct{}
 	calls   sync.WaitGroup // see Options.Parked
 	left    chan struct{}  // receives for each caller whose disconnection was noticed
+	parked  chan struct{}  // receives for each call that was parked
 	log     bytes.Buffer   // may be read when calls is at zero
 }
 
 func newParkingLot(t *testing.T, a answer) *parkingLot {
 	t.Helper()
-	p := &parkingLot{release: make(chan struct{}), left: make(chan struct{}, 100)}
+	p := &parkingLot{release: make(chan struct{}), left: make(chan struct{}, 100), parked: make(chan struct{}, 100)}
 	s := shared{
 		closing: t.Context(), parked: &p.calls, redact: func(text string) string { return text },
 		log: slog.New(slog.NewTextHandler(&p.log, nil)),
 	}
-	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = io.Copy(io.Discard, r.Body)
 		err := s.wait(w, r, time.Minute, func(here, until context.Context, done func(func() answer)) {
@@ -52,8 +53,26 @@ func newParkingLot(t *testing.T, a answer) *parkingLot {
 			s.fail(w, r.Method, r.URL.Path, err)
 		}
 	}))
+	p.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateHijacked {
+			p.parked <- struct{}{}
+		}
+	}
+	p.Start()
 	t.Cleanup(p.Server.Close)
 	return p
+}
+
+// await waits until n more calls are parked.
+func (p *parkingLot) await(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		select {
+		case <-p.parked:
+		case <-time.After(30 * time.Second):
+			t.Fatal("a call is not parked")
+		}
+	}
 }
 
 // call sends a text to the server.
@@ -78,7 +97,7 @@ func TestParkedPanics(t *testing.T) {
 	t.Parallel()
 	p := newParkingLot(t, func(context.Context, http.ResponseWriter) error { panic("hostile record") })
 	c := p.call(t, parkedCall)
-	time.Sleep(parkAfter + 500*time.Millisecond)
+	p.await(t, 1)
 	close(p.release)
 	if raw, err := io.ReadAll(c); err != nil || len(raw) > 0 {
 		t.Errorf("%q, %v", raw, err)
@@ -104,7 +123,7 @@ func TestParkedHostile(t *testing.T) {
 		"later garbage": p.call(t, parkedCall),
 	}
 	leaving, blocked := p.call(t, parkedCall), p.call(t, parkedCall)
-	time.Sleep(parkAfter + 500*time.Millisecond)
+	p.await(t, len(readers)+1) // all but the one with HTTP/1.0
 	leaving.Close()
 	select {
 	case <-p.left:

@@ -27,7 +27,7 @@ func (c *Client) invalidURL() error {
 	return bridge.Errorf(bridge.CodeInvalid, "invalid daemon URL %q", c.base).WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787")
 }
 
-// address returns the address of the daemon for messages, without a password.
+// address returns the URL of the daemon for messages, without a password.
 func (c *Client) address() string {
 	u, err := url.Parse(c.base)
 	if err != nil {

@@ -26,12 +26,7 @@ func TestLine(t *testing.T) {
 		}
 		post := func(r bridge.Record) {
 			t.Helper()
-			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
-			places := o.dispatcher.lineup.enter([]bridge.Job{j})
-			defer o.dispatcher.lineup.leave(places[j.ID])
-			if err := o.dispatcher.do(t.Context(), j, places[j.ID]); err != nil {
-				t.Fatal(err)
-			}
+			o.post(t, r.Interaction.ID)
 		}
 		post(all[1]) // another daemon has the first
 		o.outcomes("post retry in 1s, not counted")

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,19 +12,7 @@ import (
 // deliver works on the post jobs of cards that were claimed together.
 func (o *office) deliver(t *testing.T, ids ...bridge.ID) {
 	t.Helper()
-	var jobs []bridge.Job
-	for _, id := range ids {
-		jobs = append(jobs, o.store.work(bridge.JobPost, id, 0))
-	}
-	places := o.dispatcher.lineup.enter(jobs)
-	var wg sync.WaitGroup
-	for _, j := range jobs {
-		wg.Go(func() {
-			defer o.dispatcher.lineup.leave(places[j.ID])
-			o.dispatcher.work(t.Context(), j, places[j.ID])
-		})
-	}
-	wg.Wait()
+	o.claimed(ids, func(j bridge.Job, p *place) { o.dispatcher.work(t.Context(), j, p) })
 }
 
 // TestLineOfASlowCall checks that the cards behind one whose call takes long keep
@@ -44,8 +31,8 @@ func TestLineOfASlowCall(t *testing.T) {
 				if took := time.Since(began); took != takes {
 					t.Errorf("the jobs took %s, want %s", took, takes)
 				}
-				for o.store.lines[o.store.records[all[0]].Interaction.Line(0)] != nil && time.Since(began) < time.Minute {
-					o.deliver(t, o.store.lines[o.store.records[all[0]].Interaction.Line(0)]...)
+				for o.store.lines[o.lineOf(all[0])] != nil && time.Since(began) < time.Minute {
+					o.deliver(t, o.store.lines[o.lineOf(all[0])]...)
 					time.Sleep(linePoll)
 				}
 				if got := o.shown(); !slices.Equal(got, all) {
@@ -65,7 +52,7 @@ func TestLineOfASlowPlatform(t *testing.T) {
 		o.chat.takes = slices.Repeat([]time.Duration{2 * time.Second}, 16)
 		all := o.inLine(t, 16)
 		for began := time.Now(); len(o.shown()) < len(all) && time.Since(began) < time.Minute; time.Sleep(linePoll) {
-			o.deliver(t, o.store.lines[o.store.records[all[0]].Interaction.Line(0)]...)
+			o.deliver(t, o.store.lines[o.lineOf(all[0])]...)
 		}
 		if got := o.shown(); !slices.Equal(got, all) {
 			t.Errorf("posted were\n%v\nwant\n%v", got, all)

@@ -38,11 +38,7 @@ func TestHostileClicksOnRemembered(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
 	s.signer = newSigner(t)
-	w, other := twoDaemons(t, s)
-	first := w.engine
-	other(w)
-	second := w.engine
-	w.engine = first
+	w, _, second := twoDaemons(t, s)
 	id, twin := w.open(agentCI, shell("make x")).Interaction.ID, w.open(agentCI, shell("make y")).Interaction.ID
 	card := w.drawn(id, "C1")
 	w.drawn(twin, "C1")

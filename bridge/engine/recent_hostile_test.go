@@ -67,7 +67,7 @@ func TestRemovedWhileCardIsRecorded(t *testing.T) {
 
 // twoDaemons returns a world on a real server, and a second engine with a store of
 // its own, like that of another daemon.
-func twoDaemons(t *testing.T, s setup) (w *world, other func(*world)) {
+func twoDaemons(t *testing.T, s setup) (w *world, first, second *engine.Engine) {
 	t.Helper()
 	server := redistest.Start(t)
 	w = newWorldOn(t, s, server.Client(t), func() {})
@@ -76,11 +76,12 @@ func twoDaemons(t *testing.T, s setup) (w *world, other func(*world)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	return w, func(w *world) {
-		w.between = store
-		w.reload(s)
-		w.between = nil
-	}
+	first = w.engine
+	w.between = store
+	w.reload(s)
+	w.between = nil
+	second, w.engine = w.engine, first
+	return w, first, second
 }
 
 // clickOn clicks a decision on a card in channel C1.
@@ -104,10 +105,7 @@ func TestReadOnlyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
 	s.signer = newSigner(t)
-	w, other := twoDaemons(t, s)
-	first := w.engine
-	other(w)
-	second := w.engine
+	w, first, second := twoDaemons(t, s)
 	r := rand.New(rand.NewPCG(1, 18))
 	decided, kept := 0, 0
 	for range 6 {
@@ -224,10 +222,7 @@ func TestVotesFromTwoDaemons(t *testing.T) {
 	route := routeTo("C1", voters...)
 	route.Quorum = 3
 	s.routes["default"] = route
-	w, other := twoDaemons(t, s)
-	first := w.engine
-	other(w)
-	second := w.engine
+	w, first, second := twoDaemons(t, s)
 	r := rand.New(rand.NewPCG(4, 18))
 	for n := range 12 {
 		w.engine = first

@@ -66,7 +66,7 @@ local all = nil
 local function ms(n) return format('%d', n) end -- '%.0f' takes a microsecond
 
 -- Returns the usual response at the deadline: no one has answered. It is not
--- stored, as it is in the interaction: its time and digest are the last members
+-- stored, because its time and digest are in the interaction, as the last members
 -- of these names. An opening that has another one stores it; see record.go.
 -- It does not search with a pattern, which would take time for each byte after
 -- the member.

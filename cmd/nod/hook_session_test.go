@@ -45,8 +45,9 @@ func TestHookSession(t *testing.T) {
 	}
 	report := func(event string, more map[string]any) {
 		t.Helper()
-		if got := strings.TrimSpace(hook(event, more).exit(t, 0)); got != "{}" {
-			t.Errorf("%s prints %s", event, got)
+		h := hook(event, more)
+		if got := strings.TrimSpace(h.exit(t, 0)); got != "{}" || h.err.Len() > 0 {
+			t.Errorf("%s prints %s%s", event, got, h.err.String())
 		}
 	}
 	var message rig.Asked

@@ -128,6 +128,7 @@ func (k *kitchen) exec(env []string, name string, args ...string) (string, int) 
 	if err != nil && !errors.As(err, &exit) {
 		k.t.Fatal(name, err)
 	}
+	k.t.Logf("%s: exit code %d\n%s", name, cmd.ProcessState.ExitCode(), out)
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
@@ -148,7 +149,8 @@ func (k *kitchen) answered(d bridge.Decision, f func()) []bridge.Record {
 				if rec.Interaction.Approval == nil {
 					continue
 				}
-				if _, err := k.r.Person.Respond(ctx, rec.Interaction.ID, bridge.Reply{Decision: d}); err == nil {
+				// The end of f must not cancel a response that has ended it.
+				if _, err := k.r.Person.Respond(k.t.Context(), rec.Interaction.ID, bridge.Reply{Decision: d}); err == nil {
 					asked = append(asked, rec)
 				}
 			}

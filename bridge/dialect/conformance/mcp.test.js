@@ -74,31 +74,71 @@ test("mcp: the model reads ten messages once each and in order", options, async 
 
 test("mcp: a guarded tool runs after a yes", options, async () => {
   const heard = hears(wrapped, [echo]);
-  const r = await live.asked("the card", (r) => r.interaction.session === "mcp-judge" && r.interaction.approval);
+  const r = await live.asked("the card", ofSession);
   await live.asPerson("POST", `/v1/interactions/${r.interaction.id}/response`, { decision: "once" });
   assert.match((await heard)[0].text, /said-by-the-server/);
 });
 
-// kill kills the MCP server of nod right before the call.
-const kill = (call) => (dir) => {
+// ran reports whether the model heard of a yes, or of what needs one.
+const ran = ({ text }) => text.includes("said-by-the-server") || text.includes('\\"approved\\"');
+
+// ofSession recognizes the requests of these tests.
+const ofSession = (r) => r.interaction.session === "mcp-judge" && r.interaction.approval;
+
+// kill kills the MCP server of nod that runs for a directory.
+function kill(dir) {
   const pids = execFileSync("sh", ["-c", `grep -lz '^NOD_TEST_MARK=${dir}$' /proc/[0-9]*/environ 2>/dev/null || true`]).toString().split("\n")
     .map((f) => f.split("/")[2]).filter((pid) => pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith(process.env.NOD_BINARY));
   assert.ok(pids.length > 0, "no server found");
   for (const pid of pids) process.kill(Number(pid), "SIGKILL");
-  return call;
-};
+}
+
+// declining declines all requests of these tests until the run has ended, and
+// returns how many. If first is given, it is called when people have been asked,
+// before the first request is declined.
+async function declining(run, first) {
+  let running = true;
+  run.finally(() => { running = false; }).catch(() => {});
+  let declined = 0;
+  for (; running; await new Promise((r) => setTimeout(r, 50))) {
+    for (const r of (await live.asAgent("GET", "/v1/interactions?state=pending")).items.filter(ofSession)) {
+      first?.();
+      first = undefined;
+      await live.asPerson("POST", `/v1/interactions/${r.interaction.id}/response`, { decision: "deny" });
+      declined++;
+    }
+  }
+  return declined;
+}
 
 for (const [what, args, call] of [["request_approval", own, approval], ["a guarded tool", wrapped, echo]]) {
-  for (const [name, calls, more] of [
-    ["the daemon is unreachable", [call], { env: { NOD_URL: "http://127.0.0.1:9" } }],
-    ["nod is missing", [call], { command: "/nowhere/nod" }],
-    ["nod is killed", [kill(call)], {}],
+  for (const [name, more] of [
+    ["the daemon is unreachable", { env: { NOD_URL: "http://127.0.0.1:9" } }],
+    ["nod is missing", { command: "/nowhere/nod" }],
   ]) {
     test(`mcp: ${name}, and ${what} fails`, options, async (t) => {
-      const [heard] = await hears(args, calls, more);
+      const [heard] = await hears(args, [call], more);
       t.diagnostic(heard.text);
       assert.ok(heard.failed, heard.text);
-      assert.ok(!heard.text.includes("said-by-the-server") && !heard.text.includes('\\"approved\\"'), heard.text);
+      assert.ok(!ran(heard), heard.text);
+    });
+  }
+  // Claude Code starts a server that was killed again if it notices in time. Then
+  // it calls the tool, and people are asked in the usual way.
+  for (const [when, early] of [["before the call", true], ["while it asks", false]]) {
+    test(`mcp: nod is killed ${when}, and ${what} fails or asks again`, options, async (t) => {
+      let at;
+      const run = hears(args, [(dir) => {
+        at = dir;
+        if (early) kill(dir);
+        return call;
+      }]);
+      const declined = await declining(run, early ? undefined : () => kill(at));
+      const [heard] = await run;
+      t.diagnostic(`declined ${declined}: ${heard.text}`);
+      assert.ok(heard.failed || heard.text.includes("denied"), heard.text);
+      assert.ok(!ran(heard), heard.text);
+      assert.ok(early || declined > 0, "no one was asked");
     });
   }
 }
