@@ -33,7 +33,7 @@ type core struct {
 	nudge      chan struct{} // receives when this process stores jobs
 	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
-	remembered *remembered
+	remembered remembered
 	// slotted reports whether a script can only use keys of one slot.
 	slotted atomic.Bool
 }

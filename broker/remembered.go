@@ -1,15 +1,11 @@
 package broker
 
 import (
-	"sync"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/cache"
 )
 
-// Limits of remembered. The interaction that is not used for the longest time
-// leaves first.
+// Limits of remembered.
 const (
 	rememberedMany  = 4096
 	rememberedBytes = 8 << 20 // of text
@@ -20,9 +16,7 @@ const (
 // share what they point to, so nobody may change it. It is safe for concurrent
 // use.
 type remembered struct {
-	mu    sync.Mutex
-	kept  *simplelru.LRU[bridge.ID, known]
-	bytes int
+	*cache.Cache[bridge.ID, known]
 }
 
 // known is an interaction and the text that it is decoded from.
@@ -31,37 +25,21 @@ type known struct {
 	interaction *bridge.Interaction
 }
 
-func newRemembered() *remembered {
-	o := &remembered{}
-	kept, err := simplelru.NewLRU(rememberedMany, func(_ bridge.ID, k known) { o.bytes -= len(k.text) })
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
-	o.kept = kept
-	return o
+func newRemembered() remembered {
+	return remembered{cache.Sized[bridge.ID](rememberedMany, rememberedBytes, func(k known) int { return len(k.text) })}
 }
 
 // add remembers an interaction that was stored as a text, if decoding the text
 // gives the same interaction.
-func (o *remembered) add(i *bridge.Interaction, text []byte) {
-	if len(text) > rememberedBytes || !bridge.Lasting(i) {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.kept.Remove(i.ID)
-	o.kept.Add(i.ID, known{string(text), i})
-	o.bytes += len(text)
-	for o.bytes > rememberedBytes {
-		o.kept.RemoveOldest()
+func (o remembered) add(i *bridge.Interaction, text []byte) {
+	if bridge.Lasting(i) {
+		o.Put(i.ID, known{string(text), i})
 	}
 }
 
 // get returns the interaction that was stored as a text, or nil.
-func (o *remembered) get(id bridge.ID, text string) *bridge.Interaction {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if k, ok := o.kept.Get(id); ok && k.text == text {
+func (o remembered) get(id bridge.ID, text string) *bridge.Interaction {
+	if k, ok := o.Get(id); ok && k.text == text {
 		return k.interaction
 	}
 	return nil

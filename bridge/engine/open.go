@@ -21,7 +21,7 @@ type opener struct {
 	composer *composer
 	reach    *reach
 	granter  *granter
-	opened   *evaluated
+	opened   evaluated
 	recent   *recent
 	log      *slog.Logger
 }

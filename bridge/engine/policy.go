@@ -69,7 +69,7 @@ type evaluator struct {
 	judge    *judge
 	composer *composer
 	routes   routes
-	opened   *evaluated // what this engine has opened under its config
+	opened   evaluated // what this engine has opened under its config
 	log      *slog.Logger
 }
 

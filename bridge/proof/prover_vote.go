@@ -7,7 +7,7 @@ import (
 // ProveVote signs a vote on an interaction.
 func (p *Prover) ProveVote(id bridge.ID, v *bridge.Vote) {
 	v.Proof = p.signer.detached(domainVote, []byte(id), voteBytes(*v))
-	p.known.add(v.Proof, string(id)+string(voteBytes(*v)))
+	p.known.Put(v.Proof, string(id)+string(voteBytes(*v)))
 }
 
 // AcceptsVote reports whether a vote on an interaction is accepted as recorded
@@ -19,12 +19,12 @@ func (p *Prover) AcceptsVote(id bridge.ID, v bridge.Vote) bool {
 // knownVote reports whether a vote on an interaction was signed by a daemon.
 func (p *Prover) knownVote(id bridge.ID, v bridge.Vote) bool {
 	text := voteBytes(v)
-	if known, ok := p.known.get(v.Proof); ok {
+	if known, ok := p.known.Get(v.Proof); ok {
 		return known == string(id)+string(text)
 	}
 	if !p.signer.PublicKeys().detachedIs(v.Proof, domainVote, []byte(id), text) {
 		return false
 	}
-	p.known.add(v.Proof, string(id)+string(text))
+	p.known.Put(v.Proof, string(id)+string(text))
 	return true
 }

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"strconv"
 	"testing"
 	"time"
 
@@ -196,24 +195,5 @@ func TestDelivery(t *testing.T) {
 	}
 	if p.ProveMark(i.ID, bridge.Mark{}).Held != "" {
 		t.Error("an empty mark has a proof")
-	}
-}
-
-// TestCache checks that the receipt cache keeps the receipts in use, and stays
-// small.
-func TestCache(t *testing.T) {
-	t.Parallel()
-	c := newReceiptCache()
-	c.add("kept", "k")
-	for n := range 3 * receiptsKnown {
-		c.add("other "+strconv.Itoa(n), "v")
-		if n%100 == 0 {
-			if v, ok := c.get("kept"); !ok || v != "k" {
-				t.Fatalf("lost after %d", n)
-			}
-		}
-	}
-	if n := len(c.now) + len(c.old); n > 2*receiptsKnown {
-		t.Errorf("it has %d entries", n)
 	}
 }
