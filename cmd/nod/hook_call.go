@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -85,7 +86,11 @@ func (h *hookCall) report(ctx context.Context) {
 	_, err := h.client.Exchange(ctx, client.Exchange{
 		Path: "/v1/hooks/" + h.agent, Query: h.query(), Body: h.body, Key: uuid.NewString(), Pending: func([]bridge.Record) { cancel() },
 	})
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil || errors.Is(ctx.Err(), context.Canceled): // told
+	case ctx.Err() != nil:
+		fmt.Fprintf(h.errs, "nod was not told: the daemon did not respond within %s (see --report-time)\n", h.reportTime)
+	default:
 		fmt.Fprintf(h.errs, "nod was not told: %s\n", render.Line(bridge.PublicText(err)))
 	}
 }

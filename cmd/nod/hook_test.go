@@ -270,6 +270,9 @@ func TestReportsAreBrief(t *testing.T) {
 			if out, took := h.exit(t, 0), time.Since(began); out != "{}\n" || took > reportTime+10*time.Second { // the machine may be busy
 				t.Errorf("%s, %s: %q after %s", url, event, out, took)
 			}
+			if told := strings.Contains(event, "SessionStart") || strings.Contains(h.err.String(), "nod was not told"); !told {
+				t.Errorf("%s, %s: nothing says that the daemon was not told: %q", url, event, h.err.String())
+			}
 		}
 	}
 }
