@@ -14,7 +14,7 @@ import (
 )
 
 // placed is an entry at its position in the order of AuditNewest: newest first,
-// then by partition. Its number n is that in a linked log or, in a journal, the
+// and by partition within a millisecond. Its number n is that in a linked log or, in a journal, the
 // negative one of the ID, so that positions in the two differ.
 type placed struct {
 	ms        int64
@@ -24,7 +24,11 @@ type placed struct {
 }
 
 func (p placed) compare(q placed) int {
-	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), cmp.Compare(p.n, q.n))
+	number := cmp.Compare(p.n, q.n)
+	if p.n > 0 && q.n > 0 { // both in a linked log
+		number = -number
+	}
+	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), number)
 }
 
 // placeOf parses the ID of an entry in a stream.
