@@ -2,8 +2,8 @@ package bridge
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,11 +44,11 @@ func (id ID) Partition() int {
 	if len(id) != 36 {
 		return 0
 	}
-	b, err := hex.DecodeString(string(id[34:36]))
+	n, err := strconv.ParseUint(string(id[34:]), 16, 8)
 	if err != nil {
 		return 0
 	}
-	return int(b[0])
+	return int(n)
 }
 
 // Time returns the time when the ID was created, in milliseconds, by the clock

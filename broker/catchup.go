@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,6 +25,9 @@ const (
 	// missedPause is the time between the pipelines of a round after wake-ups
 	// were missed. It limits what the round takes from other calls.
 	missedPause = 50 * time.Millisecond
+	// quietEvents is the number of events that are read of a partition even if
+	// fewer callers wait. More are not worth two more calls of Redis.
+	quietEvents = 16
 )
 
 // catchUp reads the event streams of the partitions that have waiters.
@@ -56,16 +60,25 @@ func (h *hub) beatAll(ctx context.Context, partitions map[int]string) {
 }
 
 // readEvents wakes the callers whose interactions have ended since a position in
-// the stream of each partition.
+// the journal of each partition. Where more has happened than callers wait, it
+// reads the states of what they wait for instead.
 func (h *hub) readEvents(ctx context.Context, since map[int]string) {
+	h.mu.Lock()
+	most := make(map[int]int64, len(since))
+	for n := range since {
+		most[n] = int64(min(h.count[n]+quietEvents, catchUpBatch))
+	}
+	few := len(h.order) <= sweepMost
+	h.mu.Unlock()
 	cmds := make(map[int]*redis.XMessageSliceCmd, len(since))
 	// The error of each command is in its result. The next tick retries.
 	_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n, at := range since {
-			cmds[n] = p.XRangeN(ctx, h.keys.journal(n), "("+at, "+", catchUpBatch)
+			cmds[n] = p.XRangeN(ctx, h.keys.journal(n), "("+at, "+", most[n])
 		}
 		return nil
 	})
+	busy := map[int]string{}
 	for n, cmd := range cmds {
 		msgs := cmd.Val()
 		if len(msgs) == 0 {
@@ -77,11 +90,57 @@ func (h *hub) readEvents(ctx context.Context, since map[int]string) {
 				h.wake(bridge.ID(id), nil)
 			}
 		}
-		h.mu.Lock()
-		if h.since[n] == since[n] {
-			h.since[n] = msgs[len(msgs)-1].ID
+		if few && int64(len(msgs)) == most[n] {
+			busy[n] = since[n]
+		} else {
+			h.advance(n, since[n], msgs[len(msgs)-1].ID)
 		}
-		h.mu.Unlock()
+	}
+	if len(busy) > 0 {
+		h.skipEvents(ctx, busy)
+	}
+}
+
+// skipEvents moves to the ends of some journals without reading them. It wakes
+// the callers of these partitions whose interactions have ended. A caller that
+// comes after the ends are known reads its interaction later, so it misses none
+// of what is skipped.
+func (h *hub) skipEvents(ctx context.Context, since map[int]string) {
+	ends := make(map[int]*redis.XMessageSliceCmd, len(since))
+	// The error of each command is in its result. The next tick retries.
+	_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range since {
+			ends[n] = p.XRevRangeN(ctx, h.keys.journal(n), "+", "-", 1)
+		}
+		return nil
+	})
+	var ids []bridge.ID
+	h.mu.Lock()
+	for _, a := range h.order {
+		if _, ok := since[a.id.Partition()]; ok {
+			ids = append(ids, a.id)
+		}
+	}
+	h.mu.Unlock()
+	for batch := range slices.Chunk(ids, sweepBatch) {
+		if h.check(ctx, batch) != nil {
+			return
+		}
+	}
+	for n, cmd := range ends {
+		if last := cmd.Val(); len(last) > 0 {
+			h.advance(n, since[n], last[0].ID)
+		}
+	}
+}
+
+// advance sets the position in the journal of a partition to end, unless it has
+// changed since.
+func (h *hub) advance(partition int, since, end string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.since[partition] == since {
+		h.since[partition] = end
 	}
 }
 
@@ -152,17 +211,21 @@ func (h *hub) next(n int) []bridge.ID {
 }
 
 // recheck reads the states of the next interactions of the sweep, at most n, and
-// wakes the callers of those that are no longer pending. It does not hold the lock
-// while it reads.
+// wakes the callers of those that are no longer pending.
 func (h *hub) recheck(ctx context.Context, n int) {
-	ids := h.next(n)
-	if len(ids) == 0 {
-		return
+	if ids := h.next(n); len(ids) > 0 {
+		_ = h.check(ctx, ids) // what failed is read in the next round
 	}
+}
+
+// check reads the states of interactions, and wakes the callers of those that are
+// no longer pending. It does not hold the lock while it reads. It returns an error
+// if a state could not be read.
+func (h *hub) check(ctx context.Context, ids []bridge.ID) error {
 	states := make([]*redis.SliceCmd, len(ids))
-	// The error of each command is in its result. A command that failed wakes
-	// nobody: all callers at once would keep a server busy that has just come back.
-	_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	// A command that failed wakes nobody: all callers at once would keep a server
+	// busy that has just come back.
+	_, err := h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n, id := range ids {
 			states[n] = p.HMGet(ctx, h.keys.record(id), fieldState, fieldQueued, fieldPacked)
 		}
@@ -173,4 +236,5 @@ func (h *hub) recheck(ctx context.Context, n int) {
 			h.wake(id, nil)
 		}
 	}
+	return err
 }

@@ -121,6 +121,92 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestCatchUp checks that callers who were not told are woken from the journal,
+// whether little or much has happened in their partition, and that a position is
+// kept while the server does not answer.
+func TestCatchUp(t *testing.T) {
+	t.Parallel()
+	for name, others := range map[string]int{"quiet": 0, "as many as are read": quietEvents - 1, "busy": 5 * quietEvents} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSide(t, time.Now(), true)
+			down := &fails{}
+			s.client.AddHook(down)
+			h := s.hub
+			pending, over := s.stored(t), s.stored(t)
+			woken := map[bridge.ID]sleeper{}
+			for _, id := range []bridge.ID{pending, over} {
+				woken[id] = make(sleeper, 1)
+				h.enter(id, woken[id])
+			}
+			since := map[int]string{0: "0-0"}
+			h.mu.Lock()
+			h.since[0] = since[0]
+			h.mu.Unlock()
+			for range others {
+				s.stored(t)
+			}
+			s.server.HSet(s.core.keys.record(over), fieldState, string(bridge.StateApproved))
+			if _, err := s.server.XAdd(s.core.keys.journal(0), "*", []string{"t", string(bridge.EventResponse), "i", string(over)}); err != nil {
+				t.Fatal(err)
+			}
+			at := func() string {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				return h.since[0]
+			}
+			down.Store(true)
+			h.readEvents(t.Context(), since)
+			if len(woken[over]) > 0 || at() != since[0] {
+				t.Errorf("it went on to %s although the server does not answer", at())
+			}
+			down.Store(false)
+			h.readEvents(t.Context(), since)
+			end := s.client.XRevRangeN(t.Context(), s.core.keys.journal(0), "+", "-", 1).Val()[0].ID
+			if len(woken[over]) != 1 || at() != end {
+				t.Errorf("woken %d times, and read until %s of %s", len(woken[over]), at(), end)
+			}
+			if len(woken[pending]) > 0 {
+				t.Error("the caller of a pending request was woken")
+			}
+		})
+	}
+}
+
+// TestCatchUpReadsLittle checks that what is read of a busy partition depends on
+// the callers that wait, not on what happens.
+func TestCatchUpReadsLittle(t *testing.T) {
+	t.Parallel()
+	s := newSide(t, time.Now(), true)
+	s.hub.enter(newID(), make(sleeper, 1))
+	for range 10 * quietEvents {
+		s.stored(t)
+	}
+	read := &entriesRead{}
+	s.client.AddHook(read)
+	s.hub.readEvents(t.Context(), map[int]string{0: "0-0"})
+	if n := read.Load(); n > 2*quietEvents {
+		t.Errorf("%d entries were read for one caller", n)
+	}
+}
+
+// entriesRead counts the entries of streams in the replies of pipelines.
+type entriesRead struct{ atomic.Int64 }
+
+func (e *entriesRead) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (e *entriesRead) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (e *entriesRead) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		for _, c := range cmds {
+			if x, ok := c.(*redis.XMessageSliceCmd); ok {
+				e.Add(int64(len(x.Val())))
+			}
+		}
+		return err
+	}
+}
+
 // stored opens an interaction.
 func (s *side) stored(t *testing.T) bridge.ID {
 	t.Helper()
