@@ -14,8 +14,8 @@ import (
 )
 
 // placed is an entry at its position in the order of AuditNewest: newest first,
-// then by partition. Its number n is that in a linked log or, in a journal, the
-// negative one of the ID, so that positions in the two differ.
+// then by partition. Its number n falls with the number in the ID. It is negative
+// in a journal and positive in a linked log, so that positions in the two differ.
 type placed struct {
 	ms        int64
 	partition int
@@ -29,14 +29,13 @@ func (p placed) compare(q placed) int {
 
 // placeOf parses the ID of an entry in a stream.
 func placeOf(part bridge.AuditPart, m redis.XMessage) placed {
-	e := auditEntry(part, m)
-	n := e.N
-	if !part.Linked {
-		var seq int64
-		_, _ = fmt.Sscanf(m.ID, "%d-%d", new(int64), &seq) // Redis writes it
-		n = -1 - seq
+	var seq int64
+	_, _ = fmt.Sscanf(m.ID, "%d-%d", new(int64), &seq) // Redis writes it
+	n := -1 - seq
+	if part.Linked {
+		n = math.MaxInt64 - seq
 	}
-	return placed{streamTime(m.ID), part.Partition, n, e}
+	return placed{streamTime(m.ID), part.Partition, n, auditEntry(part, m)}
 }
 
 // backwards reads one log from its end.
