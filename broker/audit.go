@@ -144,12 +144,17 @@ func (al *auditLog) startOf(ctx context.Context, head string) (string, error) {
 	if err != nil {
 		return "", unavailable(err)
 	}
-	from, _ := ids[0].(string) // nil if it is absent
+	return lastOf(ids), nil
+}
+
+// lastOf returns the later one of two IDs, which are nil if they are absent.
+func lastOf(ids []any) string {
+	from, _ := ids[0].(string)
 	start, _ := ids[1].(string)
 	if bridge.CompareEntries(start, from) > 0 {
-		return start, nil
+		return start
 	}
-	return from, nil
+	return from
 }
 
 // auditEntry decodes an entry. Every field of a stream is a string.
