@@ -176,3 +176,31 @@ func TestIdleJournals(t *testing.T) {
 		t.Errorf("streams are read while nothing happens: %s, then %s", before, after)
 	}
 }
+
+// TestMovedCursor checks that someone who moves the unsigned positions of a
+// journal forward does not keep entries from being sealed without a report.
+func TestMovedCursor(t *testing.T) {
+	t.Parallel()
+	const end = "99999999999999-0"
+	for _, field := range []string{"from", "cur"} {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			l := newLogged(t)
+			id := l.asked(nil, confirm).Interaction.ID
+			head := fmt.Sprintf("nod:{%d}:jh", id.Partition())
+			entries := int64(0)
+			if field == "cur" {
+				l.answer(id)
+				l.sealed(1)
+				id, entries = l.asked(nil, confirm).Interaction.ID, 1
+			} else {
+				l.c.Del(t.Context(), head, strings.Replace(head, "jh", "js", 1)) // nothing is sealed yet
+			}
+			l.c.HSet(t.Context(), head, field, end)
+			l.answer(id)
+			eventually(t, "the entry is sealed, or it is reported", func() bool {
+				return l.engine.Audit.Refusals() > 0 || l.report().Entries > entries && l.report().Unsealed == 0
+			})
+		})
+	}
+}

@@ -84,7 +84,7 @@ func (au *Audit) sealAll(ctx context.Context, known sealer, held func(bridge.Aud
 		if _, seen := known.base[l.Part]; !seen {
 			known.base[l.Part] = l
 		}
-		if _, seen := known.last[l.Part]; !seen && l.Sealed == "" && nothingNew(l, 0) {
+		if _, seen := known.last[l.Part]; !seen && l.Sealed == "" && nothingNew(l, 0) && !isCut(l) {
 			continue // without reading the seals that the first one would follow
 		}
 		last, err := au.lastSeal(ctx, l)
@@ -95,9 +95,11 @@ func (au *Audit) sealAll(ctx context.Context, known sealer, held func(bridge.Aud
 			au.refuseToSeal(l.Part.Partition, "the last seal is not by a key of this daemon (was the key replaced without keeping the old one?)")
 			continue
 		}
+		if !l.Part.Linked && last.Entry != "" {
+			l.Cursor = last.Entry // which is signed
+		}
 		was, seen := known.last[l.Part]
-		if seen && (last.N < was.N || last.N == was.N && last.Hash != was.Hash) || l.Part.Linked && seen && l.N < last.N ||
-			!l.Part.Linked && bridge.CompareEntries(l.Last, last.Entry) < 0 {
+		if seen && (last.N < was.N || last.N == was.N && last.Hash != was.Hash) || l.Part.Linked && seen && l.N < last.N || isCut(l) {
 			au.refuseToSeal(l.Part.Partition, "the log was cut or rewritten after entry "+placeName(was))
 			continue
 		}
@@ -110,6 +112,12 @@ func (au *Audit) sealAll(ctx context.Context, known sealer, held func(bridge.Aud
 		}
 	}
 	return failed
+}
+
+// isCut reports whether a journal ends before its last seal or, if there is none,
+// before its start.
+func isCut(l bridge.SealedAudit) bool {
+	return !l.Part.Linked && bridge.CompareEntries(l.Last, l.Cursor) < 0
 }
 
 // nothingNew reports whether a log has nothing after its last seal, of entry n.
