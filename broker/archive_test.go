@@ -132,6 +132,9 @@ func TestArchive(t *testing.T) {
 		}
 		rest := want[slices.IndexFunc(want, func(e bridge.AuditEntry) bool { return bridge.CompareEntries(e.Entry, all[19].Entry) > 0 }):]
 		same("once it is trimmed", rest)
+		if got := newest(t, b, 3); len(got) != len(rest) {
+			t.Errorf("once it is trimmed, %v are listed", entryIDs(got))
+		}
 		// Two daemons delete what was trimmed.
 		var both sync.WaitGroup
 		for range 2 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,9 +98,8 @@ func readHead(l *bridge.SealedAudit, fields []any) {
 // noStream reports whether Redis refused XINFO because the stream is empty.
 func noStream(err error) bool { return strings.Contains(err.Error(), "no such key") }
 
-// AuditEntries implements bridge.AuditLog. It reads a journal before its
-// archive, because entries only go from one to the other: an entry that goes
-// there in between is in both.
+// AuditEntries implements bridge.AuditLog. It reads a journal and its archive at
+// one moment, because entries go from one to the other.
 func (al *auditLog) AuditEntries(ctx context.Context, part bridge.AuditPart, after string, limit int) ([]bridge.AuditEntry, error) {
 	head, entries, _ := al.keys.log(part)
 	if after == "" && !part.Linked {
@@ -112,29 +112,28 @@ func (al *auditLog) AuditEntries(ctx context.Context, part bridge.AuditPart, aft
 	if after != "" {
 		from = "(" + after
 	}
-	var recent, old *redis.XMessageSliceCmd
-	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		recent = p.XRangeN(ctx, entries, from, "+", int64(limit))
-		if !part.Linked {
-			old = p.XRangeN(ctx, al.keys.archive(part.Partition), from, "+", int64(limit))
+	streams := []string{entries}
+	if !part.Linked {
+		streams = append(streams, al.keys.archive(part.Partition))
+	}
+	pages := make([]*redis.XMessageSliceCmd, len(streams))
+	_, err := al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		for k, s := range streams {
+			pages[k] = p.XRangeN(ctx, s, from, "+", int64(limit))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	out := make([]bridge.AuditEntry, 0, len(recent.Val()))
-	if old != nil {
-		for _, m := range old.Val() {
+	out := make([]bridge.AuditEntry, 0, len(pages[0].Val()))
+	for _, page := range pages {
+		for _, m := range page.Val() {
 			out = append(out, auditEntry(part, m))
 		}
 	}
-	archived := len(out)
-	for _, m := range recent.Val() {
-		if archived == 0 || bridge.CompareEntries(m.ID, out[archived-1].Entry) > 0 {
-			out = append(out, auditEntry(part, m))
-		}
-	}
+	// Only someone else writes to an archive what is not before its journal.
+	slices.SortStableFunc(out, func(x, y bridge.AuditEntry) int { return bridge.CompareEntries(x.Cursor, y.Cursor) })
 	return out[:min(limit, len(out))], nil
 }
 
@@ -145,12 +144,17 @@ func (al *auditLog) startOf(ctx context.Context, head string) (string, error) {
 	if err != nil {
 		return "", unavailable(err)
 	}
-	from, _ := ids[0].(string) // nil if it is absent
+	return lastOf(ids), nil
+}
+
+// lastOf returns the later one of two IDs, which are nil if they are absent.
+func lastOf(ids []any) string {
+	from, _ := ids[0].(string)
 	start, _ := ids[1].(string)
 	if bridge.CompareEntries(start, from) > 0 {
-		return start, nil
+		return start
 	}
-	return from, nil
+	return from
 }
 
 // auditEntry decodes an entry. Every field of a stream is a string.
@@ -166,6 +170,9 @@ func auditEntry(part bridge.AuditPart, m redis.XMessage) bridge.AuditEntry {
 		e.State, e.Data, e.Link = bridge.State(text("st")), json.RawMessage(text("d")), text("l")
 		e.N, _ = strconv.ParseInt(text("n"), 10, 64) // verification reports a 0
 		e.Timestamp, _ = strconv.ParseInt(text("ts"), 10, 64)
+		if e.Type == bridge.AuditEvent { // which only a journal has; verification reports an entry without a type
+			e.Type = ""
+		}
 		return e
 	case text("t") != "":
 		e.Event, e.ID, e.Agent, e.Session = bridge.EventType(text("t")), bridge.ID(text("i")), text("a"), text("s")

@@ -57,6 +57,20 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 	if f.Session != "" {
 		only = ev.partition(f.Session, "")
 	}
+	for {
+		out, more, err := ev.page(ctx, at, only, f)
+		if err != nil {
+			return nil, "", err
+		}
+		if len(out) > 0 || !more { // readers take an empty batch for the end
+			return out, formatCursor(at), ev.fillIn(ctx, out)
+		}
+	}
+}
+
+// page reads the next entries of all partitions, or of only one if it is not
+// negative, and moves their positions on. It reports whether there were any.
+func (ev *events) page(ctx context.Context, at []string, only int, f bridge.EventFilter) (out []bridge.Event, more bool, err error) {
 	cmds := make([]*redis.XMessageSliceCmd, ev.partitions)
 	_, err = ev.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range cmds {
@@ -67,17 +81,17 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 		return nil
 	})
 	if err != nil {
-		return nil, "", unavailable(err)
+		return nil, false, unavailable(err)
 	}
-	var out []bridge.Event
-	for _, m := range mergeEvents(cmds) {
+	read := mergeEvents(cmds)
+	for _, m := range read {
 		at[m.partition] = m.ID
 		if t := m.Values["t"]; t == nil || t == "" {
 			continue // an entry of the audit log alone
 		}
 		e, err := decodeEvent(m.XMessage)
 		if err != nil {
-			return nil, "", err
+			return nil, false, err
 		}
 		if (f.Session != "" && e.SessionID != f.Session) || (f.Agent != "" && e.Agent != f.Agent) {
 			continue
@@ -85,7 +99,7 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 		e.Cursor = formatCursor(at)
 		out = append(out, e)
 	}
-	return out, formatCursor(at), ev.fillIn(ctx, out)
+	return out, len(read) > 0, nil
 }
 
 // fillIn adds the data of openings and responses from the records, where it

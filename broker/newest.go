@@ -14,8 +14,8 @@ import (
 )
 
 // placed is an entry at its position in the order of AuditNewest: newest first,
-// and by partition within a millisecond. Its number n is that in a linked log or, in a journal, the
-// negative one of the ID, so that positions in the two differ.
+// then by partition. Its number n falls with the number in the ID. It is negative
+// in a journal and positive in a linked log, so that positions in the two differ.
 type placed struct {
 	ms        int64
 	partition int
@@ -24,23 +24,18 @@ type placed struct {
 }
 
 func (p placed) compare(q placed) int {
-	number := cmp.Compare(p.n, q.n)
-	if p.n > 0 && q.n > 0 { // both in a linked log
-		number = -number
-	}
-	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), number)
+	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), cmp.Compare(p.n, q.n))
 }
 
 // placeOf parses the ID of an entry in a stream.
 func placeOf(part bridge.AuditPart, m redis.XMessage) placed {
-	e := auditEntry(part, m)
-	n := e.N
-	if !part.Linked {
-		var seq int64
-		_, _ = fmt.Sscanf(m.ID, "%d-%d", new(int64), &seq) // Redis writes it
-		n = -1 - seq
+	var seq int64
+	_, _ = fmt.Sscanf(m.ID, "%d-%d", new(int64), &seq) // Redis writes it
+	n := -1 - seq
+	if part.Linked {
+		n = math.MaxInt64 - seq
 	}
-	return placed{streamTime(m.ID), part.Partition, n, e}
+	return placed{streamTime(m.ID), part.Partition, n, auditEntry(part, m)}
 }
 
 // backwards reads one log from its end.
@@ -48,6 +43,7 @@ type backwards struct {
 	part    bridge.AuditPart
 	archive bool   // the journal is read; its archive is next
 	next    string // the end of the next page; empty after the last one
+	first   string // where the log starts
 	found   []placed
 }
 
@@ -94,13 +90,16 @@ func (al *auditLog) AuditNewest(ctx context.Context, before string, limit int) (
 		logs = append(logs, &backwards{part: bridge.AuditPart{Partition: p}, next: end},
 			&backwards{part: bridge.AuditPart{Partition: p, Linked: true}, next: end})
 	}
+	if err := al.findStarts(ctx, logs); err != nil {
+		return nil, "", err
+	}
 	// Entries of the same millisecond may have been on the page before.
 	size := 2*limit + 1
 	for reading := logs; len(reading) > 0; {
 		pages := make([]*redis.XMessageSliceCmd, len(reading))
 		_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for k, b := range reading {
-				pages[k] = p.XRevRangeN(ctx, b.stream(al.keys), b.next, "-", int64(size))
+				pages[k] = p.XRevRangeN(ctx, b.stream(al.keys), b.next, b.first, int64(size))
 			}
 			return nil
 		})
@@ -117,6 +116,31 @@ func (al *auditLog) AuditNewest(ctx context.Context, before string, limit int) (
 	}
 	entries, next := newest(logs, limit)
 	return entries, next, nil
+}
+
+// findStarts finds where the logs start: the events of a journal may be kept for
+// longer than its entries, and can be many.
+func (al *auditLog) findStarts(ctx context.Context, logs []*backwards) error {
+	heads := make([]*redis.SliceCmd, len(logs))
+	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for k, b := range logs {
+			head, _, _ := al.keys.log(b.part)
+			heads[k] = p.HMGet(ctx, head, "from", "start")
+		}
+		return nil
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	for k, b := range logs {
+		if b.first = "-"; b.part.Linked {
+			continue
+		}
+		if id := lastOf(heads[k].Val()); id != "" {
+			b.first = "(" + id
+		}
+	}
+	return nil
 }
 
 // newest returns the first limit entries of all logs, and the cursor after them

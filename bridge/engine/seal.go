@@ -3,7 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -74,9 +76,16 @@ func (au *Audit) sealAll(ctx context.Context, known sealer, held func(bridge.Aud
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, l := range logs {
 		if !held(l.Part) {
 			continue
+		}
+		if _, seen := known.base[l.Part]; !seen {
+			known.base[l.Part] = l
+		}
+		if _, seen := known.last[l.Part]; !seen && l.Sealed == "" && nothingNew(l, 0) && !isCut(l) {
+			continue // without reading the seals that the first one would follow
 		}
 		last, err := au.lastSeal(ctx, l)
 		if err != nil {
@@ -86,24 +95,37 @@ func (au *Audit) sealAll(ctx context.Context, known sealer, held func(bridge.Aud
 			au.refuseToSeal(l.Part.Partition, "the last seal is not by a key of this daemon (was the key replaced without keeping the old one?)")
 			continue
 		}
+		if !l.Part.Linked && last.Entry != "" {
+			l.Cursor = last.Entry // which is signed
+		}
 		was, seen := known.last[l.Part]
-		if seen && (last.N < was.N || last.N == was.N && last.Hash != was.Hash) || l.Part.Linked && seen && l.N < last.N ||
-			!l.Part.Linked && bridge.CompareEntries(l.Last, last.Entry) < 0 {
+		if seen && (last.N < was.N || last.N == was.N && last.Hash != was.Hash) || l.Part.Linked && seen && l.N < last.N || isCut(l) {
 			au.refuseToSeal(l.Part.Partition, "the log was cut or rewritten after entry "+placeName(was))
 			continue
 		}
-		if _, seen := known.base[l.Part]; !seen {
-			known.base[l.Part] = l
-		}
 		known.last[l.Part] = *last
-		if l.Part.Linked && l.N == last.N || !l.Part.Linked && bridge.CompareEntries(l.Last, l.Cursor) <= 0 {
-			continue // nothing new
+		if nothingNew(l, last.N) {
+			continue
 		}
 		if err := au.sealOne(ctx, *last, l, known); err != nil {
-			return err
+			failed = errors.Join(failed, fmt.Errorf("partition %d: %w", l.Part.Partition, err)) // not of the other logs
 		}
 	}
-	return nil
+	return failed
+}
+
+// isCut reports whether a journal ends before its last seal or, if there is none,
+// before its start.
+func isCut(l bridge.SealedAudit) bool {
+	return !l.Part.Linked && bridge.CompareEntries(l.Last, l.Cursor) < 0
+}
+
+// nothingNew reports whether a log has nothing after its last seal, of entry n.
+func nothingNew(l bridge.SealedAudit, n int64) bool {
+	if l.Part.Linked {
+		return l.N == n
+	}
+	return bridge.CompareEntries(l.Last, l.Cursor) <= 0
 }
 
 // placeName returns the ID or the number of the last entry of a seal.
@@ -224,6 +246,9 @@ func deleted(l bridge.SealedAudit, last proof.Seal, entries []bridge.AuditEntry,
 func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base bridge.SealedAudit) string {
 	if a.Type == bridge.AuditEvent {
 		return ""
+	}
+	if len(a.Data) > 0 && !json.Valid(a.Data) {
+		return "has data that is not JSON"
 	}
 	later := bridge.CompareEntries(a.Entry, base.Last) > 0
 	if base.Part.Linked {

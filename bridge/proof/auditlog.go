@@ -28,7 +28,13 @@ type AuditLine struct {
 // IsEntry reports whether the line is an entry of the audit log: no seal, no
 // counts, and no event.
 func (l AuditLine) IsEntry() bool {
-	return l.Seal == "" && l.Type != auditCounts && l.Type != bridge.AuditEvent
+	return l.Seal == "" && !l.isCounts() && l.Type != bridge.AuditEvent
+}
+
+// isCounts reports whether the line has the counts of a journal. An entry, whose
+// type someone may have written, does not.
+func (l AuditLine) isCounts() bool {
+	return l.Type == auditCounts && l.Seal == "" && l.Entry == "" && l.N == 0
 }
 
 // auditCounts is the type of a line with the counts of a journal.
@@ -40,8 +46,13 @@ func CountsLine(partition int, c bridge.AuditCounts) AuditLine {
 	return AuditLine{AuditEntry: bridge.AuditEntry{Partition: partition, Type: auditCounts}, Added: c.Added, Deleted: c.Deleted}
 }
 
-// EntryLine returns the line with an entry. Of an event, it has only the ID.
+// EntryLine returns the line with an entry. Of an event, it has only the ID. Data
+// that is not JSON, which no daemon writes, becomes a string, so that the rest of
+// the log can be exported and verified.
 func EntryLine(e bridge.AuditEntry) AuditLine {
+	if len(e.Data) > 0 && !json.Valid(e.Data) {
+		e.Data, _ = json.Marshal(string(e.Data)) // a string can be encoded
+	}
 	if e.Type == bridge.AuditEvent {
 		e = bridge.AuditEntry{Partition: e.Partition, Entry: e.Entry, Type: e.Type}
 	}
@@ -97,10 +108,13 @@ func (cs auditChains) of(part bridge.AuditPart) *auditChain {
 
 // add adds a line to its log.
 func (cs auditChains) add(l AuditLine, keys JWKS, report *AuditReport) {
-	part := bridge.AuditPart{Partition: l.Partition, Linked: l.Entry == "" && l.Type != auditCounts}
+	part := bridge.AuditPart{Partition: l.Partition, Linked: l.Entry == "" && !l.isCounts()}
 	c := cs.of(part)
 	switch {
-	case l.Type == auditCounts:
+	case l.isCounts():
+		if c.counts != nil {
+			report.problem(l.Partition, 0, "is followed by other counts than those before")
+		}
 		c.counts = &l
 	case l.Seal == "":
 		c.entries = append(c.entries, l.AuditEntry)

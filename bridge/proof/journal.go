@@ -75,7 +75,10 @@ func (c *auditChain) startOfJournal(partition int, chains auditChains, report *A
 			report.at(partition, s.Entry, "has a seal with another start than the seals before it")
 		}
 	}
-	if old := chains[bridge.AuditPart{Partition: partition, Linked: true}]; old != nil && first.Linked > 0 {
+	old := chains[bridge.AuditPart{Partition: partition, Linked: true}]
+	if end := old.end(); end < first.Linked {
+		report.problem(partition, first.Linked, "was sealed but is missing: the end of the log before the journal was removed")
+	} else if first.Linked > 0 {
 		if h, known := old.hashAt(first.Linked); known && h != first.Before {
 			report.problem(partition, first.Linked, "is not the entry that the journal follows: it or an earlier one was changed")
 		}
@@ -84,6 +87,21 @@ func (c *auditChain) startOfJournal(partition int, chains auditChains, report *A
 		return c.seals[n], c.seals[n+1:]
 	}
 	return Seal{Hash: first.Before}, c.seals
+}
+
+// end returns the number of the last entry of a linked log, or of the last one
+// that was trimmed if there are no others. It returns 0 for no log.
+func (c *auditChain) end() int64 {
+	switch {
+	case c == nil:
+		return 0
+	case len(c.entries) > 0:
+		return c.entries[len(c.entries)-1].N
+	}
+	if n := lastTrimmed(c.seals); n >= 0 {
+		return c.seals[n].N
+	}
+	return 0
 }
 
 // hashAt returns the hash of a linked log up to entry n, if it is known.

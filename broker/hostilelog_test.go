@@ -1,0 +1,140 @@
+package broker_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestNewestOfOneMillisecond checks that pages list all entries of one
+// millisecond once, newest first: of a linked log, and of a journal with an
+// archive.
+func TestNewestOfOneMillisecond(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b, ctx := newBroker(t, c, "n"), t.Context()
+		var want []string
+		for n := 1; n <= 10; n++ {
+			linked := []any{"n", n, "ts", 5000, "t", "grant", "i", "", "a", "ci", "s", "", "st", "", "d", "{}", "l", "x"}
+			entry := []any{"k", "grant", "ts", 4000, "da", "{}"}
+			if n%3 == 0 {
+				entry = []any{"t", "x", "k", ""}
+			}
+			for key, id := range map[string]string{"au": "5000", "ev": "4000"} {
+				values := map[string][]any{"au": linked, "ev": entry}[key]
+				if err := c.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{0}:" + key, ID: fmt.Sprintf("%s-%d", id, n), Values: values}).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for n := 10; n > 0; n-- {
+			want = append(want, fmt.Sprintf("5000-%d", n))
+		}
+		for n := 10; n > 0; n-- {
+			if n%3 != 0 {
+				want = append(want, fmt.Sprintf("4000-%d", n))
+			}
+		}
+		if err := b.Archive(ctx, 0, time.Now(), "4000-6"); err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range []int{1, 2, 3, 100} {
+			var got []string
+			for _, e := range newest(t, b, page) {
+				got = append(got, e.Cursor)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("pages of %d list %v, want %v", page, got, want)
+			}
+		}
+	})
+}
+
+// TestEventsBetweenAuditEntries checks that a reader of events does not take many
+// entries of the audit log for the end.
+func TestEventsBetweenAuditEntries(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b, ctx := newBroker(t, c, "n"), t.Context()
+		for range 250 {
+			if err := b.Audit(ctx, bridge.AuditEntry{Type: bridge.AuditRefusal, Session: "s", Agent: "ci", Data: json.RawMessage(`{}`)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		open(t, b, func(i *bridge.Interaction) { i.Session = "s" })
+		for _, f := range []bridge.EventFilter{{}, {Session: "s"}, {Agent: "ci"}} {
+			if got, _, err := b.Events(ctx, "", f); err != nil || len(got) != 1 {
+				t.Errorf("with the filter %+v, %d events are read, %v", f, len(got), err)
+			}
+		}
+	})
+}
+
+// TestArchiveOfHostileEntries checks that nothing that someone adds to a journal
+// keeps entries from the archive.
+func TestArchiveOfHostileEntries(t *testing.T) {
+	t.Parallel()
+	many := []any{"k", "grant", "da", "{}"}
+	for n := range 8000 {
+		many = append(many, fmt.Sprint("f", n), "x")
+	}
+	for name, c := range map[string]struct {
+		id     string
+		values []any
+		want   int
+	}{
+		"highest number": {"9000-18446744073709551615", []any{"k", "grant", "da", "{}"}, 2},
+		"many fields":    {"9000-7", many, 2},
+		"an event":       {"9000-7", []any{"k", "event", "x", "{"}, 1},
+		"unknown fields": {"9000-7", []any{"a b", "c"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachRedis(t, func(t *testing.T, r redis.UniversalClient) {
+				b, ctx := newBroker(t, r, "n"), t.Context()
+				for id, values := range map[string][]any{"4000-1": {"k", "grant", "da", "{}"}} {
+					if err := r.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", ID: id, Values: values}).Err(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := r.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", ID: c.id, Values: c.values}).Err(); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					if err := b.Archive(ctx, 0, time.Now(), c.id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if left, old := r.XLen(ctx, "nod:{0}:ev").Val(), r.XLen(ctx, "nod:{0}:ja").Val(); left != 0 || old != int64(c.want) {
+					t.Errorf("%d entries are left, and %d in the archive", left, old)
+				}
+			})
+		})
+	}
+}
+
+// TestAddedToArchive checks that an entry that someone adds to an archive does
+// not hide those of the journal.
+func TestAddedToArchive(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b, ctx := newBroker(t, c, "n"), t.Context()
+		part, _ := fillJournal(t, b, 5)
+		want := entryIDs(audits(ctx, t, b, part, 100))
+		added := &redis.XAddArgs{Stream: fmt.Sprintf("nod:{%d}:ja", part.Partition), ID: "99999999999999-0", Values: []any{"t", "x"}}
+		if err := c.XAdd(ctx, added).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range []int{2, 5, 100} {
+			if got := entryIDs(audits(ctx, t, b, part, page)); !slices.Equal(got, want) {
+				t.Errorf("pages of %d have %v, want %v", page, got, want)
+			}
+		}
+	})
+}
