@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -99,27 +100,30 @@ func (al *auditLog) deleteTrimmed(ctx context.Context, partition int) error {
 // events that earlier versions have written. Another daemon may do so at the
 // same time, because nothing is sealed before that.
 func (c *core) startJournals(ctx context.Context) error {
-	starts, ends := make([]*redis.BoolCmd, c.partitions), make([]*redis.XMessageSliceCmd, c.partitions)
+	starts, ends := make([]*redis.BoolCmd, c.partitions), make([]*redis.XInfoStreamCmd, c.partitions)
 	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range starts {
 			starts[n] = p.HExists(ctx, c.keys.journalHead(n), "from")
-			ends[n] = p.XRevRangeN(ctx, c.keys.journal(n), "+", "-", 1)
+			ends[n] = p.XInfoStream(ctx, c.keys.journal(n))
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && !noStream(err) {
 		return unavailable(err)
 	}
 	_, err = c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range starts {
+			if err := starts[n].Err(); err != nil {
+				return err
+			}
 			if starts[n].Val() {
 				continue
 			}
-			from := "0-0"
-			if last := ends[n].Val(); len(last) > 0 {
-				from = last[0].ID
+			counts, err := countsOf(ends[n])
+			if err != nil {
+				return err
 			}
-			p.HSetNX(ctx, c.keys.journalHead(n), "from", from)
+			p.HSetNX(ctx, c.keys.journalHead(n), "from", cmp.Or(counts.Last, "0-0"))
 		}
 		return nil
 	})

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge/proof"
@@ -107,7 +105,9 @@ func (au *Audit) sealAll(ctx context.Context, known sealer, held func(bridge.Aud
 		if nothingNew(l, last.N) {
 			continue
 		}
-		if err := au.sealOne(ctx, *last, l, known); err != nil {
+		err = au.sealOne(ctx, *last, l, known)
+		au.sealing.tried(l.Part, err)
+		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("partition %d: %w", l.Part.Partition, err)) // not of the other logs
 		}
 	}
@@ -264,45 +264,6 @@ func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base bridge.S
 	}
 	last.Proven = proven || ev.Good
 	return ""
-}
-
-// refuseToSeal records, and logs once, why a partition is no longer sealed.
-func (au *Audit) refuseToSeal(partition int, why string) {
-	h := &au.sealing
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.refused == nil {
-		h.refused = map[int]string{}
-	}
-	if h.refused[partition] != why {
-		h.refused[partition] = why
-		au.log.Error("audit log no longer sealed", "partition", partition, "why", why)
-	}
-}
-
-// Health returns whether the audit log can be sealed, and the reason if it
-// cannot.
-func (au *Audit) Health() bridge.Health {
-	au.sealing.mu.Lock()
-	defer au.sealing.mu.Unlock()
-	for _, p := range slices.Sorted(maps.Keys(au.sealing.refused)) {
-		return bridge.Health{State: bridge.HealthDown, Reason: "the audit log is no longer sealed: partition " + strconv.Itoa(p) + ", " + au.sealing.refused[p]}
-	}
-	return bridge.Health{State: bridge.HealthUp}
-}
-
-// Refusals returns the number of partitions of the audit log that are no longer
-// sealed because of a problem.
-func (au *Audit) Refusals() int64 {
-	au.sealing.mu.Lock()
-	defer au.sealing.mu.Unlock()
-	return int64(len(au.sealing.refused))
-}
-
-// sealHealth holds the reasons why the audit log cannot be sealed, by partition.
-type sealHealth struct {
-	mu      sync.Mutex
-	refused map[int]string
 }
 
 // Trim removes entries from the audit log that are older than the retention, and

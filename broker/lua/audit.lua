@@ -1,6 +1,6 @@
 -- Appends an entry of the audit log that is not an event to the journal. Its
 -- fields have other names than those of events: older versions, which take it
--- for an event, then do not show it.
+-- for an event, then show none of its data.
 -- KEYS 1 journal
 -- ARGV 1 ID ('' for none)
 --      2 type
