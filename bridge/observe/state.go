@@ -54,7 +54,7 @@ func (o *Observer) WatchProof(refused func() int64, keys func() bridge.Health) {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
 	}
 	o.registry.MustRegister(
-		gauge("nod_audit_refused", "Audit log partitions that are no longer sealed because an entry was forged or changed.", func() float64 { return float64(refused()) }),
+		gauge("nod_audit_refused", "Audit log partitions that are no longer sealed: an entry was forged or changed, or Redis refused the seals for a minute.", func() float64 { return float64(refused()) }),
 		gauge("nod_keys_unprotected", "Whether the signing keys are stored in Redis or differ between daemons.", func() float64 {
 			if keys().State == bridge.HealthUp {
 				return 0
