@@ -28,6 +28,9 @@ const (
 	// quietEvents is the number of events that are read of a partition even if
 	// fewer callers wait. More are not worth two more calls of Redis.
 	quietEvents = 16
+	// checkMost is the number of interactions above which events are always read:
+	// finding those of a partition would take too long.
+	checkMost = 4096
 )
 
 // catchUp reads the event streams of the partitions that have waiters.
@@ -64,11 +67,14 @@ func (h *hub) beatAll(ctx context.Context, partitions map[int]string) {
 // reads the states of what they wait for instead.
 func (h *hub) readEvents(ctx context.Context, since map[int]string) {
 	h.mu.Lock()
+	few := len(h.order) <= checkMost
 	most := make(map[int]int64, len(since))
 	for n := range since {
-		most[n] = int64(min(h.count[n]+quietEvents, catchUpBatch))
+		most[n] = catchUpBatch
+		if few {
+			most[n] = int64(min(h.count[n]+quietEvents, catchUpBatch))
+		}
 	}
-	few := len(h.order) <= sweepMost
 	h.mu.Unlock()
 	cmds := make(map[int]*redis.XMessageSliceCmd, len(since))
 	// The error of each command is in its result. The next tick retries.
