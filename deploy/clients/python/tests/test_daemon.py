@@ -190,7 +190,11 @@ class WithDaemon(unittest.TestCase):
         self.assertEqual(self.agent.list(text="Deadline 1")["items"][0]["state"], "cancelled")
 
     def test_interrupt(self):
-        code = "from nodbridge import Nod; Nod().approve('Interrupt 1', {'a': 1})"
+        code = (
+            "import signal; from nodbridge import Nod\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in the background ignores it
+            "Nod().approve('Interrupt 1', {'a': 1})"
+        )
         env = {**os.environ, "NOD_URL": self.daemon.url, "NOD_TOKEN": Daemon.agent}
         with subprocess.Popen([sys.executable, "-c", code], env=env, stderr=subprocess.PIPE) as child:
             id = self.pending("Interrupt 1")
