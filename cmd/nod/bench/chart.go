@@ -23,6 +23,7 @@ func Chart(results []Result) []byte {
 	height := chartRow*len(results) + 40
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`, chartWidth, height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/>`)
+	var ratios bytes.Buffer // drawn over the line of the goals
 	room := float64(chartWidth - chartLabel - 60)
 	at := func(share float64) float64 { // from a tenth of the goal to ten times
 		return chartLabel + room*(min(max(math.Log10(share), -1), 1)+1)/2
@@ -53,9 +54,11 @@ func Chart(results []Result) []byte {
 		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, chartLabel-8, y+12, html.EscapeString(short(r.Name+" / "+r.Against, 76)))
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s" fill-opacity="%g"><title>%.2f, goal %g</title></rect>`,
 			chartLabel, y, end, chartRow-6, color, opacity, r.Ratio, r.Goal)
-		fmt.Fprintf(&b, `<text x="%.0f" y="%d">%s</text>`, chartLabel+end+6, y+12, text)
+		fmt.Fprintf(&ratios, `<text x="%.0f" y="%d" stroke="white" stroke-width="4" paint-order="stroke">%s</text>`, chartLabel+end+6, y+12, text)
 	}
-	fmt.Fprintf(&b, `<line x1="%[1]f" x2="%[1]f" y1="10" y2="%[2]d" stroke="black"/><text x="%[1]f" y="%[3]d" text-anchor="middle">goal</text></svg>`, at(1), height-20, height-6)
+	fmt.Fprintf(&b, `<line x1="%[1]f" x2="%[1]f" y1="10" y2="%[2]d" stroke="black"/><text x="%[1]f" y="%[3]d" text-anchor="middle">goal</text>`, at(1), height-20, height-6)
+	b.Write(ratios.Bytes())
+	b.WriteString(`</svg>`)
 	return b.Bytes()
 }
 
