@@ -15,12 +15,12 @@ import (
 const (
 	historyFirst = 64   // entries of a partition that are read first
 	historyMost  = 1024 // that are read at a time later, unless more have the same millisecond
-	// eventLag is how much later than its record an event can be dated. The
-	// stream's clock is read after that of the script.
+	// eventLag is the time by which an event can be dated later than its record.
+	// The stream's clock is read after that of the script.
 	eventLag = time.Second
 )
 
-// history reads the openings of all partitions backward from the event streams,
+// history reads the openings of all partitions backward from the journals,
 // which hold each for as long as its record lives. Before that, it reads the
 // index that older versions wrote, for what is older than the stream.
 type history struct {

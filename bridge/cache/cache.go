@@ -1,5 +1,5 @@
-// Package cache limits what a process remembers, by number and by size. What may
-// be remembered is up to its callers.
+// Package cache limits what a process remembers, by number and by size. Its
+// callers decide what they may remember.
 package cache
 
 import (

@@ -79,7 +79,7 @@ test("mcp: a guarded tool runs after a yes", options, async () => {
   assert.match((await heard)[0].text, /said-by-the-server/);
 });
 
-// ran reports whether the model heard of a yes, or of what needs one.
+// ran reports whether the model heard of an approval, or of what needs one.
 const ran = ({ text }) => text.includes("said-by-the-server") || text.includes('\\"approved\\"');
 
 // ofSession recognizes the requests of these tests.
