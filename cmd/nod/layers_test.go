@@ -14,7 +14,7 @@ import (
 // belongs to the longest name that equals its path or a parent directory. It
 // may import lower layers and packages that belong to the same name.
 var layers = []string{
-	"bridge/cache bridge/timespan",
+	"bridge/cache bridge/removed bridge/timespan",
 	"config deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
 	"bridge/passkey",

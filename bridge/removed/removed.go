@@ -1,0 +1,95 @@
+// Package removed lists the settings, commands, flags and API fields that nod
+// no longer has, and what replaces each. It has no behavior of its own: config,
+// the command line and the API look a name up before they report it as unknown.
+// Rows stay for one version after the removal. Start with the table names.
+package removed
+
+import "strings"
+
+// Kind is the place in which people wrote a name.
+type Kind string
+
+// Kinds of names.
+const (
+	Setting Kind = "setting" // the path as in docs/configuration.md, such as oncall.NAME.opsgenie
+	Command Kind = "command" // the words after nod, such as "channel mute"
+	Flag    Kind = "flag"    // the command and the flag, such as "hook --batch", or only the flag if every command lost it
+	Field   Kind = "field"   // the path in a JSON body without indexes, such as approval.batch
+	Value   Kind = "value"   // a setting or field and its value, such as "preview: action"
+	Route   Kind = "route"   // method and path of the API, such as "GET /v1/coverage"
+)
+
+// A Name is one removed name.
+type Name struct {
+	Kind Kind
+	Name string
+	// Instead is what to do now. It is an instruction that starts with a
+	// verb, such as "use nod sessions stop".
+	Instead string
+}
+
+// names are all removed names. A row also covers everything below a setting,
+// command or field.
+var names = []Name{}
+
+// Instead returns what replaces the name, and whether the name was removed. For
+// a flag, it also finds the row that applies to every command.
+func Instead(kind Kind, name string) (string, bool) {
+	if kind == Flag {
+		command, flag, _ := cutLast(name, " ")
+		for ; command != ""; command, _, _ = cutLast(command, " ") {
+			if s, ok := lookup(kind, command+" "+flag); ok {
+				return s, true
+			}
+		}
+		return lookup(kind, flag)
+	}
+	for ; name != ""; name = parent(kind, name) {
+		if s, ok := lookup(kind, name); ok {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// All returns every removed name of a kind, for tests and documentation.
+func All(kind Kind) []Name {
+	var found []Name
+	for _, n := range names {
+		if n.Kind == kind {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func lookup(kind Kind, name string) (string, bool) {
+	for _, n := range names {
+		if n.Kind == kind && n.Name == name {
+			return n.Instead, true
+		}
+	}
+	return "", false
+}
+
+// parent returns the name of what contains the setting, command or field, or
+// "".
+func parent(kind Kind, name string) string {
+	switch kind {
+	case Setting, Field:
+		above, _, _ := cutLast(name, ".")
+		return above
+	case Command:
+		above, _, _ := cutLast(name, " ")
+		return above
+	}
+	return ""
+}
+
+// cutLast splits s at the last separator. Without one, before is empty.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return "", s, false
+}
