@@ -29,6 +29,7 @@ type (
 	ChatState    = core.ChatState
 	PrivateState = core.PrivateState
 	ViewState    = core.ViewState
+	Clock        = core.Clock
 )
 
 // Credentials and places of a sandbox. They are not secret.
@@ -91,9 +92,9 @@ type Options struct {
 	// SlackURL and DiscordURL are the addresses that receive interactions over
 	// HTTP. If one is empty, that service uses Socket Mode or the gateway.
 	SlackURL, DiscordURL string
-	// TriggerTTL is the lifetime of Slack triggers and the time limit for the
-	// first response to a Discord interaction. Zero means 3 seconds.
-	TriggerTTL time.Duration
+	// Clock measures the deadlines of bots, such as the 3 seconds for an answer
+	// to a click. Nil is the clock of the system.
+	Clock *Clock
 	// Heartbeat is the heartbeat interval of Discord's gateway. Zero means the
 	// real value, 41.25 seconds.
 	Heartbeat time.Duration
@@ -124,14 +125,13 @@ type Sandbox struct {
 // New returns a sandbox with one channel, chat or guild on each service.
 func New(o Options) *Sandbox {
 	hub, members := core.NewHub(o.NoLimits), SampleMembers()
+	hub.Clock = o.Clock
 	s := &Sandbox{
 		hub: hub, log: o.Log, members: members, mux: http.NewServeMux(), services: map[string]core.Service{},
-		slack: slack.New(hub, accounts(members, func(m Member) string { return m.Slack }),
-			slack.Options{URL: o.SlackURL, TriggerTTL: o.TriggerTTL}),
+		slack: slack.New(hub, accounts(members, func(m Member) string { return m.Slack }), slack.Options{URL: o.SlackURL}),
 		discord: discord.New(hub, accounts(members, func(m Member) string { return m.Discord }),
 			discord.Options{
-				URL: o.DiscordURL, ResponseTTL: o.TriggerTTL, Heartbeat: o.Heartbeat,
-				Starts: o.DiscordStarts, StartsPer: o.DiscordStartsPer,
+				URL: o.DiscordURL, Heartbeat: o.Heartbeat, Starts: o.DiscordStarts, StartsPer: o.DiscordStartsPer,
 			}),
 		telegram: telegram.New(hub, accounts(members, func(m Member) string { return strconv.FormatInt(m.Telegram, 10) })),
 	}

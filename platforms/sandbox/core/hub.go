@@ -18,6 +18,9 @@ type Hub struct {
 	Limits Limiter
 	// Recorder records accepted calls. It is nil unless someone asks for it.
 	Recorder *Recorder
+	// Clock measures the deadlines of bots. It must not change after the first
+	// call. Nil is the clock of the system.
+	Clock *Clock
 
 	ctx      context.Context
 	stop     context.CancelFunc

@@ -3,7 +3,6 @@ package discord
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -65,7 +64,7 @@ func (cl client) begun(m core.Account, a core.Action) (raw.Object, *interaction,
 func (cl client) begin(m core.Account, channel, message string, kind int) *interaction {
 	i := &interaction{
 		ID: cl.snowflake(), Token: uuid.NewString() + uuid.NewString(), User: m.ID, Channel: channel, Message: message,
-		Kind: kind, Created: time.Now(), Responded: make(chan struct{}),
+		Kind: kind, Created: cl.Clock.Now(), Responded: make(chan struct{}),
 	}
 	cl.guild.interactions[i.Token] = i
 	return i

@@ -31,13 +31,16 @@ func (cl client) deliver(ctx context.Context, payload raw.Object, i *interaction
 			return err
 		}
 	}
+	within, cancel := cl.Clock.WithTimeout(ctx, responseTTL)
+	defer cancel()
 	select {
 	case <-i.Responded:
 		return nil
-	case <-time.After(cl.opts.ResponseTTL):
+	case <-within.Done():
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return core.ErrNoAnswer
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

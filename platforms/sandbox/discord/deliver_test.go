@@ -58,7 +58,7 @@ func TestHTTP(t *testing.T) {
 		}
 	}))
 	defer app.Close()
-	d := newDesk(t, discord.Options{URL: app.URL, ResponseTTL: 100 * time.Millisecond}, false)
+	d := newDesk(t, discord.Options{URL: app.URL}, false)
 	key = d.e.PublicKey()
 	d.registerCommand()
 	command := core.Action{As: "ana", Do: "command", Channel: discord.Channel, Text: "/nod grant g1"}
@@ -68,6 +68,9 @@ func TestHTTP(t *testing.T) {
 		`{"type":9,"data":{}}`: "Invalid Form Body", `{"type":4,"data":{}}`: "empty message",
 	} {
 		answers <- said
+		if said == "202" {
+			go func() { _ = d.hub.Clock.Lapse(t.Context()) }() // a failure shows in the reaction
+		}
 		if r := d.act(command); r.OK || !strings.Contains(r.Warning, word) {
 			t.Errorf("%s: %+v, want %q", said, r, word)
 		}
@@ -92,11 +95,7 @@ func TestHTTP(t *testing.T) {
 // TestGateway checks faults of events, resuming, invalid sessions and tokens.
 func TestGateway(t *testing.T) {
 	t.Parallel()
-	d, ctx := newDesk(
-		t,
-		discord.Options{Heartbeat: 50 * time.Millisecond, ResponseTTL: 300 * time.Millisecond},
-		false,
-	), t.Context()
+	d, ctx := newDesk(t, discord.Options{Heartbeat: 50 * time.Millisecond}, false), t.Context()
 	where := d.post(&discordgo.MessageSend{Content: "card", Components: inRow(button("go", "Go"))})
 	got := make(chan bool, 9)
 	resumed, created := make(chan bool, 9), make(chan bool, 9)

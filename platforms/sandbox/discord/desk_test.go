@@ -32,6 +32,7 @@ type desk struct {
 func newDesk(t *testing.T, o discord.Options, limits bool) *desk {
 	t.Helper()
 	hub := core.NewHub(!limits)
+	hub.Clock = core.NewClock()
 	e := discord.New(hub, []core.Account{{Key: "ana", Name: "Ana Lima", ID: ana}, {Key: "bo", Name: "Bo Chen", ID: bo}}, o)
 	server := httptest.NewServer(e)
 	t.Cleanup(func() { hub.Close(); server.CloseClientConnections(); server.Close() })

@@ -41,9 +41,8 @@ const otherChannel = "100000000000000003"
 type Options struct {
 	// URL is the address that receives interactions. If it is empty, they go
 	// through the gateway.
-	URL         string
-	ResponseTTL time.Duration // time limit for the first response; zero means 3 seconds
-	Heartbeat   time.Duration // interval of the gateway; zero means the real 41.25 seconds
+	URL       string
+	Heartbeat time.Duration // interval of the gateway; zero means the real 41.25 seconds
 	// Starts is the number of gateway sessions that a bot may start in the period
 	// StartsPer before its token is reset. Zero means the real 1000 in 24 hours.
 	Starts    int
@@ -63,9 +62,6 @@ type Emulator struct {
 func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 	if o.Heartbeat == 0 {
 		o.Heartbeat = defaultHeartbeat
-	}
-	if o.ResponseTTL == 0 {
-		o.ResponseTTL = defaultResponseTTL
 	}
 	if o.Starts == 0 {
 		o.Starts = defaultStarts

@@ -69,7 +69,7 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	if i.done {
 		return acknowledged
 	}
-	if time.Since(i.Created) > api.opts.ResponseTTL {
+	if api.Clock.Since(i.Created) > responseTTL {
 		return unknownInteraction
 	}
 	if api.channels[i.Channel] == nil { // a thread that was deleted
@@ -192,7 +192,7 @@ func (api interactionsAPI) create(i *interaction, in sent) (raw.Object, *failure
 // live returns the interaction of a token that is still valid.
 func (api interactionsAPI) live(c *call) (*interaction, *failure) {
 	i := api.interactions[c.PathValue("token")]
-	if i == nil || c.PathValue("app") != Application || time.Since(i.Created) > tokenTTL || !i.done {
+	if i == nil || c.PathValue("app") != Application || api.Clock.Since(i.Created) > tokenTTL || !i.done {
 		return nil, badToken
 	}
 	if api.channels[i.Channel] == nil {

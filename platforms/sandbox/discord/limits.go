@@ -55,8 +55,8 @@ const (
 	maxSuggestions        = 25
 
 	// interactions/receiving-and-responding
-	defaultResponseTTL = 3 * time.Second
-	tokenTTL           = 15 * time.Minute
+	responseTTL = 3 * time.Second
+	tokenTTL    = 15 * time.Minute
 
 	// events/gateway
 	defaultHeartbeat = 41250 * time.Millisecond

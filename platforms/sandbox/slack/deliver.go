@@ -39,7 +39,7 @@ func (d *delivery) deliver(ctx context.Context, payload raw.Object) (json.RawMes
 	if d.url != "" {
 		send = d.overHTTP
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := d.Clock.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	kind := raw.Str(payload, "type") + raw.Str(payload, "command")
 	d.Recorder.Note(core.ToBot, Name, kind, payload)

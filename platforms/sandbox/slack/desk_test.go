@@ -35,6 +35,7 @@ type desk struct {
 func newDesk(t *testing.T, o slack.Options, limits bool) *desk {
 	t.Helper()
 	hub := core.NewHub(!limits)
+	hub.Clock = core.NewClock()
 	e := slack.New(hub, []core.Account{{Key: "ana", Name: "Ana Lima", ID: ana}, {Key: "bo", Name: "Bo Chen", ID: bo}}, o)
 	server := httptest.NewServer(e)
 	t.Cleanup(func() { hub.Close(); server.CloseClientConnections(); server.Close() })

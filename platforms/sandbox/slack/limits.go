@@ -82,10 +82,10 @@ const (
 	maxAck     = 20_480 // bytes of an answer in an acknowledgment; Slack drops longer ones silently
 
 	// interactivity/handling-user-interaction
-	responseUses      = 5
-	responseTTL       = 30 * time.Minute
-	defaultTriggerTTL = 3 * time.Second // lifetime of a trigger
-	answerWithin      = 3 * time.Second // time limit for the answer to a payload
+	responseUses = 5
+	responseTTL  = 30 * time.Minute
+	triggerTTL   = 3 * time.Second // lifetime of a trigger
+	answerWithin = 3 * time.Second // time limit for the answer to a payload
 )
 
 // A tier is the rate limit of a method, in calls a second and calls at once:

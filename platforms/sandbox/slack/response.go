@@ -22,7 +22,7 @@ type responseURL struct {
 // newURL returns a new response URL.
 func (w *workspace) newURL(user, channel, ts string) string {
 	key := uuid.NewString()
-	w.urls[key] = responseURL{user: user, channel: channel, ts: ts, expires: time.Now().Add(responseTTL)}
+	w.urls[key] = responseURL{user: user, channel: channel, ts: ts, expires: w.Clock.Now().Add(responseTTL)}
 	return w.base() + "/slack/response/" + key
 }
 
@@ -42,7 +42,7 @@ func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 	case !ok || u.uses >= responseUses:
 		http.Error(rw, "used_url", http.StatusNotFound)
 		return
-	case time.Now().After(u.expires):
+	case w.Clock.Now().After(u.expires):
 		http.Error(rw, "expired_url", http.StatusNotFound)
 		return
 	}

@@ -15,7 +15,6 @@ package slack
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -45,8 +44,7 @@ const (
 type Options struct {
 	// URL is the address that receives interactions. If it is empty, they go
 	// through Socket Mode.
-	URL        string
-	TriggerTTL time.Duration // zero means 3 seconds
+	URL string
 }
 
 // Emulator is one Slack workspace with one app. It is safe for concurrent use.
@@ -59,9 +57,6 @@ type Emulator struct {
 
 // New returns a workspace with two channels.
 func New(h *core.Hub, members []core.Account, o Options) *Emulator {
-	if o.TriggerTTL == 0 {
-		o.TriggerTTL = defaultTriggerTTL
-	}
 	w := newWorkspace(core.NewBase(h, Name, members), o)
 	d := newDelivery(w, o.URL)
 	e := &Emulator{workspace: w, delivery: d, client: client{w, d}, mux: http.NewServeMux()}

@@ -158,7 +158,7 @@ type trigger struct {
 // trigger returns a new trigger ID for a user.
 func (w *workspace) trigger(user string) string {
 	id := strings.Join([]string{strconv.FormatInt(w.Next(), 10), "1", uuid.NewString()}, ".")
-	w.triggers[id] = trigger{user: user, expires: time.Now().Add(w.triggerTTL)}
+	w.triggers[id] = trigger{user: user, expires: w.Clock.Now().Add(triggerTTL)}
 	return id
 }
 
@@ -170,7 +170,7 @@ func (w *workspace) useTrigger(id string) (user string, bad raw.Object) {
 		return "", failure("invalid_trigger_id")
 	case t.used:
 		return "", failure("exchanged_trigger_id")
-	case time.Now().After(t.expires):
+	case w.Clock.Now().After(t.expires):
 		return "", failure("expired_trigger_id")
 	}
 	t.used = true

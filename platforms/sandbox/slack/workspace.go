@@ -36,7 +36,7 @@ type input struct{ user, on, key string }
 
 func newWorkspace(b *core.Base, o Options) *workspace {
 	w := &workspace{
-		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]trigger{}, triggerTTL: o.TriggerTTL,
+		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]trigger{},
 		stacks: map[string]stack{}, homes: map[string]*view{}, urls: map[string]responseURL{},
 		entered: map[input][]string{}, suggested: map[input][]raw.Object{}, deleted: map[string]bool{},
 		files: map[string]*file{}, sessions: map[string]*session{},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -52,10 +51,11 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 		cl.updates.push(body, callbackTTL)
 	}
 	cl.Unlock()
+	ctx, cancel := cl.Clock.WithTimeout(ctx, patience)
+	defer cancel()
 	select {
 	case <-q.answered:
 		return q.reaction, nil
-	case <-time.After(patience):
 	case <-ctx.Done():
 	}
 	return core.Reaction{Warning: core.Loading}, nil

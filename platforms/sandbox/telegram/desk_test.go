@@ -32,6 +32,7 @@ type desk struct {
 func newDesk(t *testing.T, limits bool) *desk {
 	t.Helper()
 	hub := core.NewHub(!limits)
+	hub.Clock = core.NewClock()
 	e := telegram.New(
 		hub,
 		[]core.Account{

@@ -3,7 +3,6 @@ package telegram
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -34,7 +33,7 @@ func (api messagesAPI) receiver(c *chat, a arguments) (*recipient, *failure) {
 		return nil, badRequest("user not found")
 	}
 	q := api.queries.byID[raw.Str(p, "callback_query_id")]
-	if q == nil || q.user != m.ID || q.chat != c.ID || time.Since(q.created) > privateTTL {
+	if q == nil || q.user != m.ID || q.chat != c.ID || api.Clock.Since(q.created) > privateTTL {
 		return nil, badRequest("not enough rights to send ephemeral messages to the user")
 	}
 	to := &recipient{Account: m}

@@ -9,7 +9,10 @@ import (
 
 // queries holds the clicks that wait for answerCallbackQuery by ID. The lock of
 // the hub guards it.
-type queries struct{ byID map[string]*query }
+type queries struct {
+	clock *core.Clock
+	byID  map[string]*query
+}
 
 type query struct {
 	answered chan struct{}
@@ -23,14 +26,14 @@ type query struct {
 
 // add keeps a new click on a message.
 func (q *queries) add(id, user, chat string, message int) *query {
-	q.byID[id] = &query{answered: make(chan struct{}), created: time.Now(), user: user, chat: chat, message: message}
+	q.byID[id] = &query{answered: make(chan struct{}), created: q.clock.Now(), user: user, chat: chat, message: message}
 	return q.byID[id]
 }
 
 // answer is the method answerCallbackQuery.
 func (q *queries) answer(a arguments) (any, *failure) {
 	cb := q.byID[a.text("callback_query_id")]
-	if cb == nil || cb.done || time.Since(cb.created) > queryTTL {
+	if cb == nil || cb.done || q.clock.Since(cb.created) > queryTTL {
 		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
 	}
 	if raw.Runes(a.text("text")) > maxToast {

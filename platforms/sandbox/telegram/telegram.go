@@ -48,7 +48,7 @@ type Emulator struct {
 func New(h *core.Hub, members []core.Account) *Emulator {
 	b := newBot(core.NewBase(h, Name, members))
 	u := &updates{bot: b, lastID: 100000, wake: make(chan struct{})}
-	q := &queries{byID: map[string]*query{}}
+	q := &queries{clock: h.Clock, byID: map[string]*query{}}
 	e := &Emulator{bot: b, updates: u, client: client{b, u, q}, mux: http.NewServeMux()}
 	e.mux.HandleFunc("/telegram/{bot}/{method}", newBotAPI(b, u, q).serve)
 	e.mux.Handle("GET /telegram/files/{id}", &b.files)

@@ -37,7 +37,7 @@ func (u *updates) push(body raw.Object, ttl time.Duration) {
 	body, _ = public(body).(raw.Object)
 	body["update_id"] = u.lastID
 	u.Recorder.Note(core.ToBot, Name, "update", body)
-	u.queue = append(u.queue, update{u.lastID, body, time.Now().Add(ttl)})
+	u.queue = append(u.queue, update{u.lastID, body, u.Clock.Now().Add(ttl)})
 	u.wakeAll()
 	u.startPushing()
 }
@@ -51,7 +51,7 @@ func (u *updates) wakeAll() {
 // pending returns the updates from an ID on and drops older ones. The caller
 // holds the lock.
 func (u *updates) pending(offset int64, limit int) []any {
-	now := time.Now()
+	now := u.Clock.Now()
 	kept := u.queue[:0]
 	for _, x := range u.queue {
 		if x.id >= offset && now.Before(x.expires) {
