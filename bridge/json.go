@@ -1,8 +1,13 @@
 package bridge
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/nodbridge/nod/bridge/removed"
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
@@ -25,6 +30,43 @@ func CheckJSON(raw []byte) error {
 		refused.Hint = "send it as a string"
 	}
 	return refused
+}
+
+// DecodeBody decodes the body of a call: JSON that has only one meaning and no
+// unknown fields. It returns CodeInvalid with the path of the problem. For a
+// field that nod no longer has, the hint says what replaces it.
+func DecodeBody(raw []byte, v any) error {
+	err := strictjson.DecodeKnown(raw, v)
+	if err == nil {
+		return nil
+	}
+	if own, ok := errors.AsType[*Error](err); ok {
+		return own
+	}
+	e, ok := errors.AsType[*strictjson.Error](err)
+	if !ok {
+		return Errorf(CodeInvalid, "body: %s", err)
+	}
+	at := cmp.Or(e.Path, "body")
+	refused := Errorf(CodeInvalid, "%s: %s", at, e.Reason)
+	if instead, was := removed.Instead(removed.Field, fieldPath(e)); was {
+		refused.Message, refused.Hint = fmt.Sprintf("%s: removed field %q", at, e.Unknown), instead
+	}
+	return refused
+}
+
+// fieldPath returns the path of an unknown field without indexes, or "".
+func fieldPath(e *strictjson.Error) string {
+	if e.Unknown == "" {
+		return ""
+	}
+	var parts []string
+	for part := range strings.SplitSeq(e.Path+"."+e.Unknown, ".") {
+		if _, err := strconv.Atoi(part); err != nil && part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ".")
 }
 
 // EncodeJSON returns compact JSON. Unlike [json.Marshal], it does not escape <, >

@@ -14,7 +14,15 @@ const minToken = 16
 // Check reports every problem with its path, joined into one error.
 func (c Config) Check() error {
 	var errs []error
-	bad := func(path, format string, args ...any) { errs = append(errs, fmt.Errorf(path+": "+format, args...)) }
+	old := c.removedValues()
+	for _, path := range slices.Sorted(maps.Keys(old)) {
+		errs = append(errs, fmt.Errorf("%s: %s", path, old[path]))
+	}
+	bad := func(path, format string, args ...any) {
+		if _, told := old[path]; !told {
+			errs = append(errs, fmt.Errorf(path+": "+format, args...))
+		}
+	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		bad("log_level", "unknown level %q (debug, info, warn or error)", c.LogLevel)
 	}

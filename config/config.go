@@ -128,9 +128,10 @@ func Load(path string, environ []string) (Config, error) {
 // Read is like Load, but does not check the result.
 func Read(path string, environ []string) (Config, error) {
 	c := Config{}
+	var raw []byte
 	if path != "" {
-		raw, err := os.ReadFile(path)
-		if err != nil {
+		var err error
+		if raw, err = os.ReadFile(path); err != nil {
 			return c, err
 		}
 		if c, err = Parse(raw, filepath.Dir(path)); err != nil {
@@ -138,6 +139,9 @@ func Read(path string, environ []string) (Config, error) {
 		}
 	}
 	if err := c.environment(environ); err != nil {
+		return c, err
+	}
+	if err := c.removedVariables(raw, environ); err != nil {
 		return c, err
 	}
 	if path != "" {
@@ -150,14 +154,15 @@ func Read(path string, environ []string) (Config, error) {
 	return c, nil
 }
 
-// Parse decodes YAML strictly: an unknown key is an error with its line.
+// Parse decodes YAML strictly: an unknown key is an error with its line, and a
+// removed one also with what replaces it.
 // Relative paths of secrets start at dir.
 func Parse(raw []byte, dir string) (Config, error) {
 	var c Config
 	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return c, worded(err)
+		return c, worded(err, removedKeys(raw))
 	}
 	return c, readFiles(reflect.ValueOf(&c).Elem(), dir)
 }

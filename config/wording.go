@@ -22,21 +22,24 @@ var kinds = map[string]string{
 }
 
 // worded puts an error of the YAML decoder into plain words, one line for each
-// problem.
-func worded(err error) error {
+// problem. For a removed key, it also says what replaces it.
+func worded(err error, removed map[string]string) error {
 	e, ok := errors.AsType[*yaml.TypeError](err)
 	if !ok {
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	out := make([]error, len(e.Errors))
 	for n, s := range e.Errors {
-		out[n] = errors.New(problem(s))
+		out[n] = errors.New(problem(s, removed))
 	}
 	return errors.Join(out...)
 }
 
-func problem(s string) string {
+func problem(s string, removed map[string]string) string {
 	if m := unknownKey.FindStringSubmatch(s); m != nil {
+		if instead, was := removed[lineKey(m[1], m[2])]; was {
+			return fmt.Sprintf("%s: removed key %q; %s", m[1], m[2], instead)
+		}
 		return fmt.Sprintf("%s: unknown key %q", m[1], m[2])
 	}
 	if m := repeated.FindStringSubmatch(s); m != nil {

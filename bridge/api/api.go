@@ -21,6 +21,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/removed"
 	"github.com/nodbridge/nod/bridge/timespan"
 )
 
@@ -135,6 +136,11 @@ func New(o Options) *Server {
 	}
 	for path, entry := range o.EntryPoints {
 		s.mux.HandleFunc(path, s.agent(exchanges{s.shared}.through(entry)))
+	}
+	for _, row := range removed.All(removed.Route) {
+		s.mux.HandleFunc(row.Name, func(w http.ResponseWriter, _ *http.Request) {
+			fail(w, bridge.Errorf(bridge.CodeNotFound, "%s was removed", row.Name).WithHint("%s", row.Instead))
+		})
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, bridge.Errorf(bridge.CodeNotFound, "path not found").WithHint("see /openapi.yaml for all paths"))

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // errorBody is the body of every error.
@@ -64,17 +63,7 @@ func read(r *http.Request, v any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return errNoBody
 	}
-	err = strictjson.DecodeKnown(raw, v)
-	if err == nil {
-		return nil
-	}
-	if be, ok := errors.AsType[*bridge.Error](err); ok {
-		return be
-	}
-	if e, ok := errors.AsType[*strictjson.Error](err); ok && e.Path != "" {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: %s", e.Path, e.Reason)
-	}
-	return bridge.Errorf(bridge.CodeInvalid, "body: %s", err)
+	return bridge.DecodeBody(raw, v)
 }
 
 // readOptional is like read, but accepts an empty body.

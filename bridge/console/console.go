@@ -23,7 +23,6 @@ import (
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/policy"
-	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 //go:embed static
@@ -236,13 +235,10 @@ func fail(w http.ResponseWriter, err error) {
 // read decodes a JSON body.
 func read(r *http.Request, v any) error {
 	raw, err := io.ReadAll(r.Body)
-	if err == nil {
-		err = strictjson.DecodeKnown(raw, v)
-	}
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "the body cannot be read")
 	}
-	return nil
+	return bridge.DecodeBody(raw, v)
 }
 
 // oidcTimeout limits the calls to the identity provider.

@@ -32,6 +32,8 @@ type Error struct {
 	Path string
 	// Reason completes the sentence "The value …", such as "is not valid JSON".
 	Reason string
+	// Unknown is the name of the unknown field in Path, if that is the reason.
+	Unknown string
 	// Cause is ErrInexact, or the error of an UnmarshalJSON method. It may be
 	// nil.
 	Cause error
@@ -197,7 +199,7 @@ func refused(err error) error {
 		switch {
 		case errors.Is(err, json.ErrUnknownName):
 			at, name := cut(path)
-			return &Error{Path: at, Reason: fmt.Sprintf("unknown field %q", name)}
+			return &Error{Path: at, Reason: fmt.Sprintf("unknown field %q", name), Unknown: name}
 		case s.Err != nil:
 			return &Error{Path: path, Reason: s.Err.Error(), Cause: s.Err}
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // typedWidgets maps the flags of typed answers to their widgets. The URL widget
@@ -58,8 +57,10 @@ func readRequest(stdin io.Reader, file string, r *bridge.Request) error {
 		return err
 	}
 	flags := *r
-	if err := strictjson.DecodeKnown(raw, r); err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "request: %s", file)
+	if err := bridge.DecodeBody(raw, r); err != nil {
+		e := bridge.PublicError(err)
+		e.Message = "request: " + file + ": " + e.Message
+		return e
 	}
 	if flags.Prompt != "" {
 		r.Prompt = flags.Prompt
