@@ -96,7 +96,7 @@ func (f *fails) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 // interactions, nor all callers while the server does not answer.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	s := newSide(t, time.Now(), true)
+	s := newSide(t, time.Now())
 	down := &fails{}
 	s.client.AddHook(down)
 	pending, over, gone := s.stored(t), s.stored(t), newID()
@@ -129,7 +129,7 @@ func TestCatchUp(t *testing.T) {
 	for name, others := range map[string]int{"quiet": 0, "as many as are read": quietEvents - 1, "busy": 5 * quietEvents} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSide(t, time.Now(), true)
+			s := newSide(t, time.Now())
 			down := &fails{}
 			s.client.AddHook(down)
 			h := s.hub
@@ -177,7 +177,7 @@ func TestCatchUp(t *testing.T) {
 // the callers that wait, not on what happens, unless they are many.
 func TestCatchUpReadsLittle(t *testing.T) {
 	t.Parallel()
-	s := newSide(t, time.Now(), true)
+	s := newSide(t, time.Now())
 	s.hub.enter(newID(), make(sleeper, 1))
 	for range 10 * quietEvents {
 		s.stored(t)

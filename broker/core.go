@@ -33,7 +33,6 @@ type core struct {
 	nudge      chan struct{} // receives when this process stores jobs
 	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
-	remembered remembered
 	// slotted reports whether a script can only use keys of one slot.
 	slotted atomic.Bool
 }
@@ -44,7 +43,6 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 		client: o.Client, keys: newKeys(cmp.Or(o.Prefix, DefaultPrefix)),
 		partitions: cmp.Or(o.Partitions, DefaultPartitions), retention: cmp.Or(o.Retention, DefaultRetention),
 		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
-		remembered: newRemembered(),
 	}
 	if c.partitions < 1 || c.partitions > bridge.MaxPartitions {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "partitions: %d is out of range (1 to %d)", c.partitions, bridge.MaxPartitions)
@@ -212,7 +210,7 @@ func (c *core) load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
 		return bridge.Record{}, err
 	}
-	return c.read(id, one.fields, nil)
+	return read(id, one.fields)
 }
 
 // loadAll reads records together. An element is nil if there is no such record.
@@ -229,7 +227,7 @@ func (c *core) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, 
 	}
 	out := make([]*bridge.Record, len(ids))
 	for k, id := range ids {
-		r, err := c.read(id, cmds[k], nil)
+		r, err := read(id, cmds[k])
 		switch {
 		case err == nil:
 			out[k] = &r

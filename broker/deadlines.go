@@ -71,11 +71,7 @@ func (dl *deadlines) expireDue(
 			return over, false, unavailable(err)
 		}
 		var b batch
-		if b, err = dl.expire(ctx, dl.scripts.expirePlain, partition, ids, until); err == nil && len(b.slow) > 0 {
-			plain := b.over
-			b, err = dl.expire(ctx, dl.scripts.expire, partition, b.slow, until)
-			b.over = append(plain, b.over...)
-		}
+		b, err = dl.expire(ctx, partition, ids, until)
 		if over = append(over, b.over...); len(b.over) > 0 {
 			dl.poke(partition)
 		}
@@ -95,14 +91,11 @@ func (dl *deadlines) expireDue(
 // batch is the result of a script.
 type batch struct {
 	over []bridge.Expiry
-	slow []string // they need the other script
 	next []string // due afterward
 }
 
-// expire runs one of the two scripts, and wakes the callers of this process.
-func (dl *deadlines) expire(
-	ctx context.Context, script *redis.Script, partition int, ids []string, until *redis.ZRangeBy,
-) (batch, error) {
+// expire runs the script, and wakes the callers of this process.
+func (dl *deadlines) expire(ctx context.Context, partition int, ids []string, until *redis.ZRangeBy) (batch, error) {
 	keys, args := dl.transitionKeys(bridge.ID(ids[0])), []any{dl.keys.wake(dl.node)}
 	for _, id := range ids {
 		keys, args = append(keys, dl.keys.recordIn(partition, bridge.ID(id))), append(args, id)
@@ -125,9 +118,9 @@ func (dl *deadlines) expire(
 			return nil
 		})
 	}
-	pipeline(func(p redis.Pipeliner) *redis.Cmd { return script.EvalSha(ctx, p, keys, args...) })
+	pipeline(func(p redis.Pipeliner) *redis.Cmd { return dl.scripts.expire.EvalSha(ctx, p, keys, args...) })
 	if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") {
-		pipeline(func(p redis.Pipeliner) *redis.Cmd { return script.Eval(ctx, p, keys, args...) })
+		pipeline(func(p redis.Pipeliner) *redis.Cmd { return dl.scripts.expire.Eval(ctx, p, keys, args...) })
 	}
 	states, err := reply.StringSlice()
 	if err != nil {
@@ -137,11 +130,7 @@ func (dl *deadlines) expire(
 	var tell []ended
 	for n, state := range states {
 		id := bridge.ID(ids[n])
-		switch state {
-		case "":
-		case "slow":
-			b.slow = append(b.slow, ids[n])
-		default:
+		if state != "" {
 			b.over = append(b.over, bridge.Expiry{ID: id, State: bridge.State(state)})
 			tell = append(tell, ended{id, reads[n]})
 		}

@@ -15,11 +15,6 @@ type decoder struct {
 	id     bridge.ID
 	fields map[string]string
 	index  int // of the numbered field that is decoded
-
-	// opened and response hold the values that these fields are known to decode
-	// to, or nil. The response belongs to the record.
-	opened   *bridge.Interaction
-	response *bridge.Response
 }
 
 // json decodes a value that nod has encoded. The name of the value, what,
@@ -36,10 +31,6 @@ func decodeOpened(d *decoder, v string) error {
 		return nil
 	}
 	d.Stored = v
-	if d.opened != nil {
-		d.Interaction = *d.opened
-		return nil
-	}
 	return d.json("interaction", v, &d.Interaction)
 }
 
@@ -50,7 +41,7 @@ func decodeCurrent(d *decoder, v string) error {
 
 func decodePacked(d *decoder, v string) error {
 	packed := strings.SplitN(v, "|", 4)
-	if len(packed) < 4 || packed[0] != storedTimeout && packed[0] != plainTimeout {
+	if len(packed) < 4 || packed[0] != recordVersion {
 		return bridge.Errorf(bridge.CodeInternal,
 			"the record of interaction %s has the unknown version %q", d.id, packed[0]).
 			WithHint("run the version of nod that wrote it, or a newer one")
@@ -71,15 +62,9 @@ func decodeState(d *decoder, v string) error {
 }
 
 func decodeResponse(d *decoder, v string) error {
-	d.Response = d.response
-	if d.Response == nil {
-		d.Response = usualTimeout(v)
-	}
-	if d.Response == nil {
-		d.Response = &bridge.Response{}
-		if err := d.json("response", v, d.Response); err != nil {
-			return err
-		}
+	d.Response = &bridge.Response{}
+	if err := d.json("response", v, d.Response); err != nil {
+		return err
 	}
 	if d.Response.Proof == "" {
 		d.Response.At = millis(d.fields["at"]) // a signed time must not change

@@ -9,8 +9,7 @@
 //	core.go      what the parts share
 //	keys.go      every key: what it holds, its type, and how long it lives
 //	record.go    every field of a record
-//	lua          a script for each transition, with its keys and arguments; those
-//	             named plain do the usual case with few commands
+//	lua          a script for each transition, with its keys and arguments
 //	history.go   lists of ended requests, from the event streams
 //	open.go, settle.go, mark.go, vote.go    the callers of the scripts
 //	hub.go, await.go, deferred.go           callers that wait
@@ -46,20 +45,12 @@
 // tried is only a member of the outbox, and an interaction is pending if it has
 // a deadline.
 //
-// The usual timeout has a short script of its own, expire_plain.lua, which
-// answers "slow" for everything that needs expire.lua. The records that callers
-// of this process wait for are read in the same pipeline, and decoded elsewhere.
-// Few of these scripts run at the same time, because the calls of others wait
-// for each.
+// When requests expire, the records that callers of this process wait for are read
+// in the same pipeline, and decoded elsewhere. Few of these scripts run at the same
+// time, because the calls of others wait for each.
 //
-// A process remembers the interactions that it opened, each with the text that it
-// stored. If a record that it reads has the same text, the interaction is not
-// decoded again, and neither is the response that it has just stored. The memory
-// decides nothing: every record is read.
-//
-// The verifier checks settlements after a possible failover. Redis loses the end
-// of what it has accepted, so it reads only the last settlement of each partition,
-// and all others only if that one is missing.
+// The verifier checks settlements after a possible failover, because Redis loses
+// the end of what it has accepted.
 //
 // # Failure
 //

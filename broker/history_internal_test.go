@@ -35,7 +35,7 @@ func listed(t *testing.T, s *side, f bridge.ListFilter) []bridge.ID {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
-	s := newSide(t, now, true)
+	s := newSide(t, now)
 	s.core.partitions = 3
 	s.core.shared = append(s.core.shared, s.core.sharedKeys(1), s.core.sharedKeys(2))
 	begin := now

@@ -278,7 +278,7 @@ func (h *hub) recordOf(e ended) *bridge.Record {
 	if e.record == nil {
 		return nil
 	}
-	rec, err := h.read(e.id, e.record, nil)
+	rec, err := read(e.id, e.record)
 	if err != nil {
 		return nil
 	}

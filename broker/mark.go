@@ -22,7 +22,7 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 		return bridge.Record{}, bridge.NotFound(id)
 	}
 	rs.poke(id.Partition())
-	r, err := rs.read(id, fields, nil)
+	r, err := read(id, fields)
 	if err == nil && reply == "changed" {
 		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
 	}

@@ -66,19 +66,9 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 	if i.Join {
 		join = "1"
 	}
-	also, e := op.lines.join(ctx, o), op.encode(o)
-	if usual(o) {
-		now, err := op.openPlain(ctx, o, e, also)
-		if err != nil {
-			return bridge.Record{}, false, unavailable(err)
-		}
-		if now != slow {
-			return op.opened(ctx, o, e, now)
-		}
-		also = nil
-	}
+	also := op.lines.join(ctx, o)
 	for range openTries {
-		args := op.openArgs(o, e, join, first)
+		args := op.openArgs(o, join, first)
 		keys := append(op.transitionKeys(i.ID),
 			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.session(p, i.Agent, i.Session), op.keys.stopped(p))
 		if rare(o) {
@@ -120,7 +110,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			rec, err := op.load(ctx, id)
 			return rec, false, err
 		default:
-			return op.opened(ctx, o, e, reply[2])
+			return op.opened(ctx, o, reply[2])
 		}
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "duplicate requests keep changing").
@@ -154,10 +144,9 @@ func reused(id bridge.ID) error {
 
 // opened returns the record of an interaction that was opened at now, in ms. It
 // reads the record only if the opening did more than store its arguments.
-func (op *openings) opened(ctx context.Context, o bridge.Opening, e encoded, now string) (bridge.Record, bool, error) {
+func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
 	op.poke(o.Interaction.ID.Partition())
 	i := o.Interaction
-	op.remembered.add(e.opened, e.interaction)
 	if o.Awaited {
 		op.hub.follow(i.ID.Partition(), now)
 	}
@@ -189,14 +178,20 @@ func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error)
 }
 
 // openArgs returns the arguments of open.lua; its header describes them.
-func (op *openings) openArgs(o bridge.Opening, e encoded, join string, first bridge.ID) []any {
-	i := o.Interaction
+func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
+	i, afterHold, channel := o.Interaction, []byte{}, ""
+	if i.Session != "" || o.Timeout.State == bridge.StatePending {
+		afterHold = data(&o.AfterHold) // only such interactions can be held
+	}
+	if o.Awaited {
+		channel = op.keys.wake(op.node)
+	}
 	args := []any{
-		string(i.ID), o.RequestDigest, e.interaction, i.Deadline.Sub(i.Created).Milliseconds(),
-		string(o.Timeout.State), e.timeout,
+		string(i.ID), o.RequestDigest, data(&i), i.Deadline.Sub(i.Created).Milliseconds(),
+		string(o.Timeout.State), data(&o.Timeout),
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
-		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), e.afterHold,
-		flag(o.IdempotencyKey != ""), e.channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), firstStep(i), stoppable(o),
+		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), afterHold,
+		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), firstStep(i), stoppable(o),
 	}
 	if rare(o) {
 		args = append(args, data(moreOf(o, join, first)))
@@ -263,6 +258,24 @@ type correlationIDs struct {
 	ToolCall   string `json:"tc,omitempty"`
 	Turn       string `json:"tu,omitempty"`
 	ResponseID string `json:"ri,omitempty"`
+}
+
+// firstStep returns the ms until the first step of an escalation, or "" if there
+// is none.
+func firstStep(i bridge.Interaction) any {
+	if len(i.Steps) == 0 {
+		return ""
+	}
+	return time.Duration(i.Steps[0].After).Milliseconds()
+}
+
+// stoppable returns the agent and session of an opening that must not be stored
+// in a stopped session. It is empty for others.
+func stoppable(o bridge.Opening) string {
+	if i := o.Interaction; o.Stoppable && i.Session != "" {
+		return i.Agent + ownerMark + i.Session
+	}
+	return ""
 }
 
 func flag(b bool) string {

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
@@ -40,7 +39,7 @@ var recordFields = []recordField{
 	{fieldResponse, "JSON", "the response", decodeResponse},
 	{"n", "text", "the nonce of the settlement that won", nil},
 	{"nw", "flag", "no one waited for the response when it came", decodeUnawaited},
-	{"to", "JSON", "the response at the deadline; see unanswered", nil},
+	{"to", "JSON", "the response at the deadline", nil},
 	{"tq", "JSON", "the response at the end of the hold", nil},
 	{"esc", "JSON", "the interaction once escalated; absent unless it will escalate", nil},
 	{"en", "number", "the number of destinations once escalated", nil},
@@ -89,98 +88,24 @@ var decoded, numbered = func() ([]recordField, map[byte]recordField) {
 	return one, many
 }()
 
-// Versions of the records that the scripts write; see pack in lua/lib.lua. A
-// record of another version is refused.
-const (
-	// storedTimeout is the version of a record with the response at its
-	// deadline. Before version 2, all had it.
-	storedTimeout = "1"
-	// plainTimeout is that of a record without it: it is the usual one, which
-	// the scripts make from the interaction.
-	plainTimeout = "2"
-)
+// recordVersion is the version of the records that the scripts write; see pack in
+// lua/lib.lua. A record of another version is refused.
+const recordVersion = "1"
 
-// noTime is the zero time in JSON.
-const noTime = "0001-01-01T00:00:00Z"
-
-// The parts of the usual response at the deadline, in JSON, before its time and
-// before its digest.
-var silence, silenceDigest, _ = strings.Cut(strings.TrimSuffix(string(data(bridge.Response{
-	State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{},
-})), `"}`), noTime)
-
-// unanswered returns the usual response at the deadline of an encoded
-// interaction, as the function of this name in lua/base.lua does. An opening
-// omits the response only if it is the same.
-func unanswered(interaction []byte) []byte {
-	at, digest := lastMember(interaction, "deadline", noTime), lastMember(interaction, "digest", "")
-	return []byte(silence + at + silenceDigest + digest + `"}`)
-}
-
-// usualTimeout returns what decoding a text as a response gives if it is one of
-// unanswered, and otherwise nil. It takes a tenth of the time.
-func usualTimeout(text string) *bridge.Response {
-	rest, begins := strings.CutPrefix(text, silence)
-	at, digest, middle := strings.Cut(rest, silenceDigest)
-	digest, ends := strings.CutSuffix(digest, `"}`)
-	if !begins || !middle || !ends {
-		return nil
-	}
-	for _, c := range []byte(digest) {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' { // only JSON knows what it means
-			return nil
-		}
-	}
-	r := &bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: digest}
-	if r.At.UnmarshalText([]byte(at)) != nil {
-		return nil
-	}
-	return r
-}
-
-// lastMember returns the last string with a name in JSON. A name in the input of
-// a tool may look the same: then it is not the interaction's own.
-func lastMember(object []byte, name, absent string) string {
-	begin := []byte(`"` + name + `":"`)
-	if at := bytes.LastIndex(object, begin); at >= 0 {
-		if value, _, found := bytes.Cut(object[at+len(begin):], []byte(`"`)); found {
-			return string(value)
-		}
-	}
-	return absent
-}
-
-// answer is a response and its text.
-type answer struct {
-	response bridge.Response
-	text     []byte
-	lasts    bool // decoding the text gives the response
-}
-
-// read decodes a record that was read. The interaction is not decoded if this
-// process opened it, and neither is the response if it is the given one, which may
-// be nil.
-func (c *core) read(id bridge.ID, fields *redis.MapStringStringCmd, own *answer) (bridge.Record, error) {
+// read decodes a record that was read.
+func read(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
 	f, err := fields.Result()
 	if err != nil {
 		return bridge.Record{}, unavailable(err)
 	}
-	d := decoder{opened: c.remembered.get(id, f[fieldOpened])}
-	if own != nil && own.lasts && f[fieldResponse] == string(own.text) {
-		d.response = &own.response
-	}
-	return d.decode(id, f)
+	return decodeRecord(id, f)
 }
 
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
-	return (&decoder{}).decode(id, f)
-}
-
-func (d *decoder) decode(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	if f[fieldOpened] == "" {
 		return bridge.Record{}, bridge.NotFound(id)
 	}
-	d.id, d.fields, d.Record = id, f, bridge.Record{State: bridge.StatePending, Revision: 1}
+	d := &decoder{id: id, fields: f, Record: bridge.Record{State: bridge.StatePending, Revision: 1}}
 	for _, field := range decoded {
 		if v := f[field.name]; v != "" || field.name == fieldPacked {
 			if err := field.decode(d, v); err != nil {

@@ -15,17 +15,13 @@ import (
 // whose panics end the process.
 func TestDecodeHostile(t *testing.T) {
 	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("testdata", "records-1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var all []struct{ Fields map[string]string }
-	for _, name := range []string{"records-1.json", "records-2.json"} {
-		raw, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var some []struct{ Fields map[string]string }
-		if err := json.Unmarshal(raw, &some); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, some...)
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
 	}
 	parts := []string{"", "|", "\x1e", "\x1f", "\n", ",", "-1", "99999999999999999999", "null", "[]", "{}", `"`, "\xff", "0", ";"}
 	r := rand.New(rand.NewPCG(18, 2))

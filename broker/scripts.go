@@ -14,8 +14,8 @@ var luaFiles embed.FS
 // scripts holds the compiled Lua files. The header of each file lists its keys
 // and arguments.
 type scripts struct {
-	open, openPlain, settle, settlePlain, expire, expirePlain, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote *redis.Script
-	inbox, wake, seal, trim, archive, swap, turn, hold                                                                                    *redis.Script
+	open, settle, expire, mark, await, beat, claim, release, lease, audit, grant, stop, report, vote *redis.Script
+	inbox, wake, seal, trim, archive, swap, turn, hold                                               *redis.Script
 }
 
 // loadScripts compiles the files. Scripts that only resolve or deliver what is
@@ -24,15 +24,11 @@ type scripts struct {
 func loadScripts(flags bool) (scripts, error) {
 	var failed error
 	load := func(name string, allowOOM bool) *redis.Script {
-		parts := []string{"base", "lib", name}
-		if strings.HasSuffix(name, "_plain") { // definitions cost time in each call, even if they are not used
-			parts = []string{"base", name}
-		}
 		var s strings.Builder
 		if flags && allowOOM {
 			s.WriteString("#!lua flags=allow-oom\n")
 		}
-		for _, part := range parts {
+		for _, part := range []string{"base", "lib", name} {
 			src, err := luaFiles.ReadFile("lua/" + part + ".lua")
 			failed = errors.Join(failed, err)
 			s.Write(src)
@@ -40,8 +36,8 @@ func loadScripts(flags bool) (scripts, error) {
 		return redis.NewScript(s.String())
 	}
 	return scripts{
-		open: load("open", false), openPlain: load("open_plain", false),
-		settle: load("settle", true), settlePlain: load("settle_plain", true), expire: load("expire", true), expirePlain: load("expire_plain", true), mark: load("mark", true), await: load("await", true), beat: load("beat", true),
+		open: load("open", false), settle: load("settle", true), expire: load("expire", true),
+		mark: load("mark", true), await: load("await", true), beat: load("beat", true),
 		claim: load("claim", true), release: load("release", true), lease: load("lease", true),
 		audit: load("audit", true), grant: load("grant", false), stop: load("stop", true), report: load("report", false), vote: load("vote", true), inbox: load("inbox", false),
 		wake: load("wake", true), seal: load("seal", true), trim: load("trim", true), archive: load("archive", true), swap: load("swap", true),
@@ -52,6 +48,5 @@ func loadScripts(flags bool) (scripts, error) {
 // keeps reports whether the result of a script must survive the loss of a
 // master.
 func (s scripts) keeps(script *redis.Script) bool {
-	return script == s.open || script == s.openPlain || script == s.settle || script == s.settlePlain ||
-		script == s.vote || script == s.grant || script == s.stop || script == s.inbox
+	return script == s.open || script == s.settle || script == s.vote || script == s.grant || script == s.stop || script == s.inbox
 }

@@ -17,11 +17,11 @@ type outcomes struct {
 
 // Settle implements bridge.Outcomes.
 func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
-	own, err := newAnswer(s.Response)
+	response, err := bridge.EncodeJSON(&s.Response)
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	args := settleArgs(oc.core, s, own.text)
+	args := settleArgs(oc.core, s, response)
 	verdict, fields, err := oc.settle(ctx, s, args)
 	if err != nil {
 		oc.hub.wake(s.ID, nil) // it may have been settled anyway
@@ -36,7 +36,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	if verdict == blocked {
 		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s cannot be decided in this place now", s.ID)
 	}
-	r, err := oc.read(s.ID, fields, own)
+	r, err := read(s.ID, fields)
 	if err != nil {
 		oc.hub.wake(s.ID, nil)
 	} else {
@@ -49,20 +49,11 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	return r, verdict == "won", err
 }
 
-// newAnswer returns a response with its text.
-func newAnswer(r bridge.Response) (*answer, error) {
-	a := &answer{response: r}
-	a.response.At = r.At.Round(0) // a text has no monotonic clock
-	text, err := bridge.EncodeJSON(&a.response)
-	a.text, a.lasts = text, bridge.Lasting(&a.response)
-	return a, err
-}
-
 // blocked is the verdict on a settlement whose note Unless is stored.
 const blocked = "blocked"
 
 // settle runs the script of a settlement, and reads the record after it. The
-// scripts of a single server check the note Unless themselves. In a Cluster, a
+// script of a single server checks the note Unless itself. In a Cluster, a
 // script has only the keys of one slot, so the note is read first.
 func (oc *outcomes) settle(
 	ctx context.Context, s bridge.Settlement, args []any,
@@ -76,13 +67,8 @@ func (oc *outcomes) settle(
 			return blocked, nil, err
 		}
 	}
-	for _, script := range []*redis.Script{oc.scripts.settlePlain, oc.scripts.settle} {
-		var reply *redis.Cmd
-		reply, fields = oc.runAndReadWith(ctx, s.ID, more, script, args...)
-		if verdict, err = reply.Text(); verdict != slow {
-			break
-		}
-	}
+	reply, fields := oc.runAndReadWith(ctx, s.ID, more, oc.scripts.settle, args...)
+	verdict, err = reply.Text()
 	if more != nil && redis.HasErrorPrefix(err, "CROSSSLOT") { // a Cluster behind an address that hides it
 		oc.slotted.Store(true)
 		return oc.settle(ctx, s, args)

@@ -15,16 +15,15 @@ import (
 func TestVerifierAfterFailover(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	s := newSide(t, now, true)
+	s := newSide(t, now)
 	v := &verifier{core: s.core, settle: func(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
 		return s.Settle(ctx, t)
 	}}
-	d := &duel{t: t, rand: rand.New(rand.NewPCG(18, 6)), now: now}
+	h := &hostile{t, rand.New(rand.NewPCG(18, 6)), now}
 	var ids []bridge.ID
 	for range 3 {
-		o := d.opening()
+		o := h.opening()
 		o.Timeout.State, o.Interaction.Destinations, o.IdempotencyKey, o.Stoppable = bridge.StateExpired, nil, "", false
-		o.Interaction.Deadline = now.Add(time.Hour)
 		if _, _, err := s.Open(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, b
 	case "won":
 		result = bridge.BallotDecided
 	}
-	if rec, err = oc.read(v.ID, fields, nil); err == nil && result == bridge.BallotDecided && rec.Response != nil {
+	if rec, err = read(v.ID, fields); err == nil && result == bridge.BallotDecided && rec.Response != nil {
 		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
 	}
 	return rec, result, err

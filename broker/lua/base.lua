@@ -20,7 +20,7 @@
 --   res  JSON    the response
 --   n    text    the nonce of the settlement that won
 --   nw   flag    no one waited for the response when it came
---   to   JSON    the response at the deadline; see unanswered
+--   to   JSON    the response at the deadline
 --   tq   JSON    the response at the end of the hold
 --   esc  JSON    the interaction once escalated; absent unless it will escalate
 --   en   number  the number of destinations once escalated
@@ -64,23 +64,6 @@ local own = nil
 local all = nil
 
 local function ms(n) return format('%d', n) end -- '%.0f' takes a microsecond
-
--- Returns the usual response at the deadline: no one has answered. It is not
--- stored, because its time and digest are in the interaction, as the last members
--- of these names. An opening that has another one stores it; see record.go.
--- It does not search with a pattern, which would take time for each byte after
--- the member.
-local function unanswered(req)
-  local function last(name, absent)
-    local at, next = nil, string.find(req, name, 1, true)
-    while next do at, next = next + #name, string.find(req, name, next + #name, true) end
-    local last = at and string.find(req, '"', at, true)
-    return last and string.sub(req, at, last - 1) or absent
-  end
-  req = req or ''
-  return '{"state":"expired","annotations":{},"at":"' .. last('"deadline":"', '0001-01-01T00:00:00Z')
-    .. '","digest":"' .. last('"digest":"', '') .. '"}'
-end
 
 -- Appends a transition to the journal of the partition: an event that is also
 -- an entry of the audit log, of the type audit, or '' if it is only an event.

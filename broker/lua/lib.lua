@@ -32,10 +32,10 @@ end
 -- version|created|deadline|state after it|retention|hold|front ends
 -- (0|1)|messages when it closes|destinations|
 -- its agent is limited (0|1)|agent
--- The version is 2 if the response at the deadline is not stored, otherwise 1.
+-- The version is 1.
 -- A resolved interaction has its state in a field of its own.
 local function pack(r)
-  return format('%s|%s|%d|%s|%s|%s|%s|%s|%s|%s|%s', r.v, r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag)
+  return format('1|%s|%d|%s|%s|%s|%s|%s|%s|%s|%s', r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag)
 end
 
 -- Reads the values of a record that scripts need. Returns nil if there is no
@@ -45,8 +45,8 @@ local function read(key, id)
   if not f[1] then return nil end
   local r = {key = key, id = id, st = f[2] or 'pending', se = f[3] or '', x = f[4], w = f[5], b = f[6], rt = f[7] or id,
     rev = tonumber(f[8] or '0'), n = f[9], q = f[10], en = f[11], to = f[12], m = {f[13], f[14], f[15]}, sp = f[16]}
-  r.v, r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag =
-    string.match(f[1], '^([12])|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)|(.*)$')
+  r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag =
+    string.match(f[1], '^1|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)|(.*)$')
   if not r.created then error('NODVERSION the record of ' .. id .. ' has an unknown version') end
   r.deadline = tonumber(r.deadline)
   return r
@@ -172,7 +172,7 @@ local function at_deadline(r)
   elseif r.after == 'pending' then
     queue(r, r.deadline, tonumber(r.hold))
   else
-    finish(r, r.after, r.to or unanswered(call('HGET', r.key, 'req')), r.deadline, 'timeout')
+    finish(r, r.after, r.to or '', r.deadline, 'timeout')
   end
   return r.st
 end

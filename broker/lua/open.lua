@@ -16,7 +16,7 @@
 --      3 interaction
 --      4 timeout in ms
 --      5 state after the timeout
---      6 response after the timeout ('' for the usual one; see unanswered)
+--      6 response after the timeout
 --      7 number of destinations
 --      8 agent
 --      9 retention in ms
@@ -101,16 +101,15 @@ if window > 0 then
 end
 
 if call('EXISTS', KEYS[1]) == 1 then return {'old', id} end
-local r = {key = KEYS[1], id = id, v = ARGV[6] == '' and '2' or '1', st = 'pending', created = ms(now), deadline = now + timeout, after = ARGV[5], keep = ARGV[9],
+local r = {key = KEYS[1], id = id, st = 'pending', created = ms(now), deadline = now + timeout, after = ARGV[5], keep = ARGV[9],
   hold = ARGV[10], fe = ARGV[12], hooks = ARGV[13], nd = ARGV[7], lim = ARGV[20], m = {}, ag = ARGV[8], se = ARGV[14], rt = id, rev = 0}
-local set = {'req', ARGV[3], 'c', pack(r)}
+local set = {'req', ARGV[3], 'c', pack(r), 'to', ARGV[6]}
 local function put(name, value)
   if value ~= '' then set[#set + 1] = name set[#set + 1] = value end
 end
 if ARGV[15] ~= '' then r.x = ARGV[15] end
 if more.root then r.rt = more.root end
 if ARGV[18] ~= '' then r.w = ARGV[18] end
-put('to', ARGV[6])
 put('se', r.se)
 put('x', ARGV[15])
 put('tq', ARGV[16])
