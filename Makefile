@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint manifests packages sizes ci clean
+.PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint packages sizes ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,11 +48,8 @@ docs: ## build the documentation into dist/docs, with search (needs node and npm
 drawings: ## draw the SVG files in docs/drawings from their sources (needs node and npm)
 	sh deploy/ci/drawings.sh
 
-deploy-lint: ## check chart, manifests, compose files, alerts and the systemd unit with their own tools
+deploy-lint: ## check chart, compose files, alerts and the systemd unit with their own tools
 	sh deploy/ci/lint.sh
-
-manifests: ## render deploy/kubernetes from the chart
-	sh deploy/ci/lint.sh -write
 
 demo: ## run the demo
 	$(GO) run ./cmd/nod demo

@@ -9,7 +9,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 (cd "$root/deploy/lint" && go build -o "$tmp/lint" .)
-(cd "$root" && "$tmp/lint" "$@")
+(cd "$root" && "$tmp/lint")
 
 promtool=$(command -v promtool || true)
 if [ -z "$promtool" ] && command -v apt-get >/dev/null 2>&1; then

@@ -1,14 +1,12 @@
 // Command lint checks the deployment files with the libraries of the tools that
-// read them: the chart with Helm, its manifests with the types of Kubernetes,
+// read them: the chart with Helm, what it renders with the types of Kubernetes,
 // and the compose files with Compose. It is a separate module, so that nod does
 // not depend on these libraries.
 //
-// With -write, it renders the chart into deploy/kubernetes. With -queries, it
-// prints the queries of the dashboard for promtool.
+// With -queries, it prints the queries of the dashboard for promtool.
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -33,10 +31,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const header = "# The manifests that the chart in deploy/helm/nod renders by default, for\n# kubectl apply.\n# Set the image, create the Secret that they name, and complete the config.\n"
-
 func main() {
-	write := flag.Bool("write", false, "write deploy/kubernetes from the chart")
 	root := flag.String("deploy", "deploy", "directory of the deployment files")
 	queries := flag.Bool("queries", false, "print the queries of the dashboard as a rules file, and do nothing else")
 	flag.Parse()
@@ -47,11 +42,11 @@ func main() {
 		}
 		return
 	}
-	if err := errors.Join(lintChart(*root, *write), lintCompose(*root)); err != nil {
+	if err := errors.Join(lintChart(*root), lintCompose(*root)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println("lint: chart, manifests and compose files are valid")
+	fmt.Println("lint: chart and compose files are valid")
 }
 
 // everything uses every value of the chart.
@@ -88,7 +83,7 @@ var shown = []string{
 	"reloader.stakater.com/auto", "approvals.default.svc.cluster.local",
 }
 
-func lintChart(root string, write bool) error {
+func lintChart(root string) error {
 	dir := filepath.Join(root, "helm", "nod")
 	l := action.NewLint()
 	l.Strict = true
@@ -99,22 +94,8 @@ func lintChart(root string, write bool) error {
 	if r := l.Run([]string{dir}, map[string]any{"replicas": 3}); len(r.Errors) == 0 {
 		return errors.New("the schema of the values accepts an unknown key")
 	}
-	if err := errors.Join(lintParts(dir), lintRestarts(dir)); err != nil {
-		return err
-	}
-	plain, err := render(dir, nil, nil)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(root, "kubernetes", "nod.yaml")
-	want := []byte(header + plain)
-	if write {
-		return os.WriteFile(path, want, 0o644)
-	}
-	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-		return fmt.Errorf("%s does not match the chart; run make manifests (%v)", path, err)
-	}
-	return nil
+	_, plain := render(dir, nil, nil)
+	return errors.Join(plain, lintParts(dir), lintRestarts(dir))
 }
 
 // lintParts renders the chart with everything enabled, and without an account.
