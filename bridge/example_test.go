@@ -59,9 +59,9 @@ type desk struct {
 	replies []bridge.Reply
 }
 
-func (d *desk) Name() string                                       { return "desk" }
-func (d *desk) Check(bridge.Interaction, bridge.Destination) error { return nil }
-func (d *desk) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
+func (d *desk) Name() string                                 { return "desk" }
+func (d *desk) Check(bridge.Interaction) error               { return nil }
+func (d *desk) Run(ctx context.Context, _ bridge.Sink) error { <-ctx.Done(); return nil }
 
 func (d *desk) Post(ctx context.Context, _ bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
 	d.show(ctx, v)

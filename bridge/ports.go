@@ -12,9 +12,8 @@ type Platform interface {
 	// to.
 	Name() string
 	// Check returns CodeUnsupported, with the limit in the message, unless
-	// the destination can show the interaction in full. It has no side
-	// effects.
-	Check(Interaction, Destination) error
+	// the platform can show the interaction in full. It has no side effects.
+	Check(Interaction) error
 	// Post shows the view. Text that is too long for the card is delivered
 	// in full before the card with its controls. The caller may retry after
 	// CodeUnavailable or CodeRateLimited. Any other error is final for this

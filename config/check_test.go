@@ -104,6 +104,7 @@ func TestProblems(t *testing.T) {
 		{"responders: [bo]}", "responders: []}", "routes.boss.responders"},
 		{`"slack:C2"`, `"discord:1"`, "routes.boss.to[0]"},
 		{`"slack:C2"`, `"slack:"`, "routes.boss.to[0]"},
+		{"telegram:-100/7", "telegram:deploys/7", "routes.default.to[1]"},
 		{`[ana, "@ops"], must`, `[ana, "@dev"], must`, "routes.default.responders[1]"},
 		{"must: [ana]", "must: [eve]", "routes.default.must[0]"},
 		{"quorum: 2, deny", "quorum: 11, deny", "routes.default.quorum"},

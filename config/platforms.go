@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -141,5 +142,8 @@ func ParseTarget(s string) (Target, error) {
 		return Target{}, fmt.Errorf("unknown platform %q in %q; use slack, discord or telegram", platform, s)
 	}
 	channel, thread, _ := strings.Cut(rest, "/")
+	if _, err := strconv.ParseInt(channel, 10, 64); err != nil && platform == PlatformTelegram && !strings.HasPrefix(channel, "@") {
+		return Target{}, fmt.Errorf("invalid chat %q in %q; use the numeric ID, or @ and the name of a public channel", channel, s)
+	}
 	return Target{platform, channel, thread}, nil
 }

@@ -138,7 +138,7 @@ func TestEverythingFitsOrIsRefused(t *testing.T) {
 		}
 		i := interactionOf(rt, req, destinations)
 		for n, p := range platforms {
-			if err := p.Check(i, destinations[n]); err != nil {
+			if err := p.Check(i); err != nil {
 				if bridge.ErrorCode(err) != bridge.CodeUnsupported || bridge.PublicError(err).Message == "" {
 					rt.Fatalf("%s refuses without a reason: %v", p.Name(), err)
 				}

@@ -176,31 +176,10 @@ func toolName(tool string) string {
 	return tool
 }
 
-// object returns the members of a JSON object, or nil. They are shared: nobody
-// may change them.
-func object(raw json.RawMessage) map[string]any { return objects.of(string(raw)) }
-
-var objects = newMemo(parseObject, func(fields map[string]any) bool { return values(fields) <= memoWeight })
-
-// values returns the number of values in a JSON value.
-func values(v any) int {
-	n := 1
-	switch v := v.(type) {
-	case map[string]any:
-		for _, member := range v {
-			n += values(member)
-		}
-	case []any:
-		for _, element := range v {
-			n += values(element)
-		}
-	}
-	return n
-}
-
-func parseObject(raw string) map[string]any {
+// object returns the members of a JSON object, or nil.
+func object(raw json.RawMessage) map[string]any {
 	var fields map[string]any
-	dec := json.NewDecoder(strings.NewReader(raw))
+	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if dec.Decode(&fields) != nil {
 		return nil

@@ -33,8 +33,8 @@ import (
 // silent is a platform that shows every card and receives no clicks.
 type silent struct{}
 
-func (silent) Name() string                                       { return "chat" }
-func (silent) Check(bridge.Interaction, bridge.Destination) error { return nil }
+func (silent) Name() string                   { return "chat" }
+func (silent) Check(bridge.Interaction) error { return nil }
 func (silent) Update(context.Context, bridge.MessageRef, bridge.View, *bridge.Parts) error {
 	return nil
 }

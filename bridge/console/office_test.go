@@ -29,9 +29,9 @@ import (
 // chat is a platform that shows every card and receives no clicks.
 type chat struct{}
 
-func (chat) Name() string                                       { return "chat" }
-func (chat) Check(bridge.Interaction, bridge.Destination) error { return nil }
-func (chat) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
+func (chat) Name() string                                 { return "chat" }
+func (chat) Check(bridge.Interaction) error               { return nil }
+func (chat) Run(ctx context.Context, _ bridge.Sink) error { <-ctx.Done(); return nil }
 func (chat) Post(context.Context, bridge.Destination, bridge.View, *bridge.Parts) (bridge.MessageRef, error) {
 	return bridge.MessageRef{Channel: "C", Message: "1"}, nil
 }

@@ -18,9 +18,9 @@ import (
 // wall is a platform that shows cards and takes no clicks.
 type wall struct{}
 
-func (wall) Name() string                                       { return "wall" }
-func (wall) Check(bridge.Interaction, bridge.Destination) error { return nil }
-func (wall) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
+func (wall) Name() string                                 { return "wall" }
+func (wall) Check(bridge.Interaction) error               { return nil }
+func (wall) Run(ctx context.Context, _ bridge.Sink) error { <-ctx.Done(); return nil }
 
 func (wall) Post(context.Context, bridge.Destination, bridge.View, *bridge.Parts) (bridge.MessageRef, error) {
 	return bridge.MessageRef{Channel: "c", Message: "1"}, nil

@@ -26,12 +26,18 @@ type chat struct {
 	reminded []bridge.Reminder
 	threads  int
 	check    error
+	checks   int
 	received func(context.Context) error // Run
 }
 
 func (c *chat) Name() string { return c.name }
 
-func (c *chat) Check(bridge.Interaction, bridge.Destination) error { return c.check }
+func (c *chat) Check(bridge.Interaction) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checks++
+	return c.check
+}
 
 func (c *chat) Health() bridge.Health { return c.health }
 

@@ -141,6 +141,21 @@ func TestReach(t *testing.T) {
 			t.Errorf("it is opened: %v", err)
 		}
 	})
+	t.Run("two channels", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, func(o *Options) {
+			route := o.Routes[bridge.DefaultRoute]
+			route.Destinations = append(route.Destinations, bridge.Destination{Platform: "chat", Channel: "D"})
+			o.Routes[bridge.DefaultRoute] = route
+		})
+		for _, refusal := range []error{nil, bridge.Errorf(bridge.CodeUnsupported, "the prompt is too long")} {
+			o.chat.check, o.chat.checks = refusal, 0
+			_, err := o.Open(t.Context(), agent, r, "")
+			if o.chat.checks != 1 || bridge.ErrorCode(err) != bridge.ErrorCode(refusal) {
+				t.Errorf("it is drawn %d times: %v", o.chat.checks, err)
+			}
+		}
+	})
 	t.Run("down", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t)

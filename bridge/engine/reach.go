@@ -45,9 +45,11 @@ func (w *reach) inChat(ctx context.Context, i bridge.Interaction) (bool, error) 
 
 // failures returns the reasons why destinations cannot show the interaction. It
 // returns CodeUnsupported if the interaction does not fit any destination. A
-// platform that is only unreachable does not count toward that.
+// platform that is only unreachable does not count toward that. Each platform
+// draws the card once, even if several of its channels show it.
 func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 	failures := map[int]string{}
+	checked := map[string]error{} // by platform
 	var refusal *bridge.Error
 	refused := 0
 	for n, d := range i.Destinations {
@@ -56,7 +58,12 @@ func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 			failures[n] = "platform " + d.Platform + " is not configured"
 			continue
 		}
-		if err := p.Check(i, d); err != nil {
+		err, done := checked[d.Platform]
+		if !done {
+			err = p.Check(i)
+			checked[d.Platform] = err
+		}
+		if err != nil {
 			failures[n] = bridge.PublicError(err).Message
 			refusal = bridge.PublicError(err)
 			refused++

@@ -288,9 +288,9 @@ type board struct {
 // BatchSize implements bridge.Batcher.
 func (p *board) BatchSize() int { return cmp.Or(p.size, bridge.MaxBatch) }
 
-func (p *board) Name() string                                       { return "chat" }
-func (p *board) Check(bridge.Interaction, bridge.Destination) error { return nil }
-func (p *board) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
+func (p *board) Name() string                                 { return "chat" }
+func (p *board) Check(bridge.Interaction) error               { return nil }
+func (p *board) Run(ctx context.Context, _ bridge.Sink) error { <-ctx.Done(); return nil }
 
 // Link implements bridge.Linker.
 func (p *board) Link(_ context.Context, ref bridge.MessageRef) string {

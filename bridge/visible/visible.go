@@ -84,26 +84,7 @@ func Text(s string) string {
 }
 
 // Line is like Text, but returns a single line with single spaces.
-func Line(s string) string {
-	if IsLine(s) {
-		return s
-	}
-	return strings.Join(strings.Fields(Text(s)), " ")
-}
-
-// IsLine reports whether s consists of words of printable ASCII with single
-// spaces between them, so that Line returns it unchanged.
-func IsLine(s string) bool {
-	before := byte(' ')
-	for n := range len(s) {
-		c := s[n]
-		if c < ' ' || c > '~' || c == ' ' && before == ' ' {
-			return false
-		}
-		before = c
-	}
-	return s == "" || before != ' '
-}
+func Line(s string) string { return strings.Join(strings.Fields(Text(s)), " ") }
 
 // plain reports whether s consists of printable ASCII, newlines and tabs.
 func plain(s string) bool {

@@ -126,17 +126,3 @@ func TestProperty(t *testing.T) {
 		}
 	})
 }
-
-// TestLine checks that a line which is returned unchanged is the same as one
-// that is made of its words.
-func TestLine(t *testing.T) {
-	t.Parallel()
-	parts := []string{"a", "word", " ", "  ", "\t", "\n", "~", "\x7f", "é", "\u00a0", "\u200b", "!", "0"}
-	rapid.Check(t, func(t *rapid.T) {
-		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 8).Draw(t, "text"), "")
-		want := strings.Join(strings.Fields(visible.Text(s)), " ")
-		if got := visible.Line(s); got != want || visible.IsLine(s) && s != want {
-			t.Fatalf("%q: %q, want %q", s, got, want)
-		}
-	})
-}

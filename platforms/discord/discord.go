@@ -28,7 +28,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
-	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -156,10 +155,7 @@ func (p *Platform) ExclusiveKey() string {
 }
 
 // Check implements bridge.Platform.
-func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
-	if render.Small(i) {
-		return nil
-	}
+func (p *Platform) Check(i bridge.Interaction) error {
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return strings.Repeat("0", bridge.TokenLength)
 	})

@@ -111,7 +111,7 @@ func postsSamples(r *Rig) {
 	for _, s := range rendertest.Samples() {
 		v := bridge.NewView(s.View.Record, 0, s.View.Draft, r.keys.Sign)
 		v.Batch, v.ReadOnly, v.Waiting = s.View.Batch, s.View.ReadOnly, s.View.Waiting
-		if err := r.Platform.Check(v.Record.Interaction, r.destination()); err != nil {
+		if err := r.Platform.Check(v.Record.Interaction); err != nil {
 			r.T.Errorf("%s: check: %v", s.Name, err)
 			continue
 		}
@@ -128,14 +128,14 @@ func postsSamples(r *Rig) {
 }
 
 func checks(r *Rig) {
-	if err := r.Platform.Check(r.interaction("ls"), r.destination()); err != nil {
+	if err := r.Platform.Check(r.interaction("ls")); err != nil {
 		r.T.Error(err)
 	}
 	if r.Harness.TooLong == 0 {
 		return
 	}
 	i := r.interaction(strings.Repeat("x", r.Harness.TooLong))
-	if err := r.Platform.Check(i, r.destination()); bridge.ErrorCode(err) != bridge.CodeUnsupported {
+	if err := r.Platform.Check(i); bridge.ErrorCode(err) != bridge.CodeUnsupported {
 		r.T.Errorf("%d bytes: %v", r.Harness.TooLong, err)
 	}
 	if _, err := r.post(r.view(i, bridge.StatePending), nil); bridge.ErrorCode(err) != bridge.CodeUnsupported {

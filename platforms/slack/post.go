@@ -12,7 +12,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
-	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
@@ -25,10 +24,7 @@ type poster struct {
 }
 
 // Check implements bridge.Platform.
-func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
-	if render.Small(i) {
-		return nil
-	}
+func (p poster) Check(i bridge.Interaction) error {
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return fmt.Sprintf("%0*d", bridge.TokenLength, 0)
 	})

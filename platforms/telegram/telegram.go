@@ -19,7 +19,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
-	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
@@ -133,13 +132,7 @@ func (p *Platform) Health() bridge.Health { return p.health.Get() }
 func (p *Platform) ExclusiveKey() string { return p.exclusive }
 
 // Check implements bridge.Platform.
-func (p *Platform) Check(i bridge.Interaction, d bridge.Destination) error {
-	if _, err := strconv.ParseInt(d.Channel, 10, 64); err != nil && !strings.HasPrefix(d.Channel, "@") {
-		return bridge.Errorf(bridge.CodeUnsupported, "telegram: %q is not a chat ID", d.Channel)
-	}
-	if render.Small(i) {
-		return nil
-	}
+func (p *Platform) Check(i bridge.Interaction) error {
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return strings.Repeat("0", bridge.TokenLength)
 	})

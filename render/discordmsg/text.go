@@ -150,9 +150,6 @@ func reverse(marks string) string {
 // punctuation; a line that starts a list by its number is broken up too.
 func Escape(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if literal(s) {
-		return s
-	}
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8 + 8) // room for backslashes
 	start := true                 // of a line, blanks and digits passed
@@ -168,20 +165,3 @@ func Escape(s string) string {
 	}
 	return b.String()
 }
-
-// literal reports whether a text is words of ASCII without the characters that
-// Escape looks at.
-func literal(s string) bool {
-	for n := range len(s) {
-		c := s[n]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == ' ', c == ',', c == '/', c == '?', c == '!', c == '\'', c == '"', c == '=', c == '%':
-		case c == '.' && n > 0 && isLetter(s[n-1]), c == '-' && n > 0 && isLetter(s[n-1]): // not at the start of a line
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }

@@ -16,7 +16,7 @@ func buildBatch(v bridge.View) (Message, error) {
 	c, items := render.NewBatch(v)
 	for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
 		m := batchMessage(v, c, items, limit)
-		size := sizeOf(m.Blocks)
+		size := measure(m.Blocks)
 		if size > maxMessage {
 			continue
 		}

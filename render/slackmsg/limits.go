@@ -59,9 +59,6 @@ func cost(s string) int {
 	return n
 }
 
-// maxCost is the largest cost of one byte of a text.
-const maxCost = 5
-
 // wireCost returns the cost of a text, with characters that JSON escapes
 // counted twice, as in the size of a whole message.
 func wireCost(s string) int {

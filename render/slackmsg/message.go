@@ -35,7 +35,7 @@ func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, listedOnCard(v.Record.Interaction))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
 		m, _ := build(v, c, limit)
-		size := sizeOf(m.Blocks)
+		size := measure(m.Blocks)
 		if size > maxMessage {
 			continue
 		}
@@ -48,7 +48,7 @@ func Build(v bridge.View) (Message, error) {
 // atOnce writes a card, and reports whether the message has all of its text.
 func atOnce(v bridge.View, c render.Card) (Message, bool) {
 	m, whole := build(v, c, maxMessage)
-	size := sizeOf(m.Blocks)
+	size := measure(m.Blocks)
 	describe(m.Blocks, maxMessage-size, func(string) string { return subject(v.Record.Interaction, c) })
 	return m, whole && size <= maxMessage
 }
@@ -206,9 +206,6 @@ func Mentions(r bridge.Reminder) string {
 // text. Many tiny paragraphs are far larger as blocks than as text, so such a
 // document loses its markup before it loses any text.
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {
-	if maxCost*render.PlainLen(doc) <= limit && fits(doc, 3*limit) {
-		return doc, true
-	}
 	text := render.PlainText(doc)
 	whole := cost(text) <= limit
 	if whole && fits(doc, 3*limit) {

@@ -1,6 +1,8 @@
 package slackmsg
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -200,3 +202,21 @@ func (t *plainText) of(s string, limit int) *slack.TextBlockObject {
 func Escape(s string) string { return escaping.Replace(s) }
 
 var escaping = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// measure returns the size of blocks in characters of their JSON, with
+// entities. Slack's limit is unpublished, and this is the strictest known way
+// to count.
+func measure(blocks []slack.Block) int {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(slack.Blocks{BlockSet: blocks}); err != nil {
+		return maxMessage + 1 // does not happen: these blocks always marshal
+	}
+	return cost(b.String())
+}
+
+// fits reports whether a document is at most limit characters as a block.
+func fits(doc []render.Block, limit int) bool {
+	return measure([]slack.Block{richText("", doc)}) <= limit
+}

@@ -28,7 +28,7 @@ func rendering(_ context.Context, b *harness) ([]figures, error) {
 	texts := 0
 	build := func() ([]any, error) {
 		i := o.Interaction
-		texts++ // no text comes twice, so that nothing parsed before helps
+		texts++
 		i.Prompt = fmt.Sprintf("Deploy **version %d** to `production`?\n\n- 3 migrations\n- restarts the workers, see [the plan](https://ci.example/42)", texts)
 		approval := *i.Approval
 		approval.Input = fmt.Appendf(nil, `{"command":"kubectl apply -f v%d.yaml"}`, texts)
