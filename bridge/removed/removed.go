@@ -26,6 +26,11 @@ type Name struct {
 	// Instead is what to do now. It is an instruction that starts with a
 	// verb, such as "use nod sessions stop".
 	Instead string
+	// Value reports whether a flag took a value.
+	Value bool
+	// Runs is the command that nod runs in place of a removed one, because
+	// services and settings of agents start it. Most commands have none.
+	Runs string
 }
 
 // names are all removed names. A row also covers everything below a setting,
@@ -35,21 +40,64 @@ var names = []Name{}
 // Instead returns what replaces the name, and whether the name was removed. For
 // a flag, it also finds the row that applies to every command.
 func Instead(kind Kind, name string) (string, bool) {
+	n, ok := Find(kind, name)
+	return n.Instead, ok
+}
+
+// Find returns the row of a name, as Instead does.
+func Find(kind Kind, name string) (Name, bool) {
 	if kind == Flag {
 		command, flag, _ := cutLast(name, " ")
 		for ; command != ""; command, _, _ = cutLast(command, " ") {
-			if s, ok := lookup(kind, command+" "+flag); ok {
-				return s, true
+			if n, ok := lookup(kind, command+" "+flag); ok {
+				return n, true
 			}
 		}
 		return lookup(kind, flag)
 	}
 	for ; name != ""; name = parent(kind, name) {
-		if s, ok := lookup(kind, name); ok {
-			return s, true
+		if n, ok := lookup(kind, name); ok {
+			return n, true
 		}
 	}
-	return "", false
+	return Name{}, false
+}
+
+// Cut returns the words of a command line, which follow nod, without the
+// removed flags, and the rows of these flags. It leaves the words after "--"
+// unchanged. takes reports whether an existing flag takes a value, which is
+// then not read as a flag.
+func Cut(words []string, takes func(flag string) bool) (kept []string, gone []Name) {
+	command := 0
+	for command < len(words) && !strings.HasPrefix(words[command], "-") {
+		command++
+	}
+	path := strings.Join(words[:command], " ")
+	for n := 0; n < len(words); n++ {
+		word := words[n]
+		if word == "--" {
+			return append(kept, words[n:]...), gone
+		}
+		flag, _, joined := strings.Cut(word, "=")
+		follows := !joined && n+1 < len(words)
+		row, old := Name{}, false
+		if strings.HasPrefix(flag, "--") {
+			row, old = Find(Flag, path+" "+flag)
+		}
+		switch {
+		case old:
+			gone = append(gone, row)
+			if row.Value && follows && !strings.HasPrefix(words[n+1], "-") {
+				n++
+			}
+		case follows && strings.HasPrefix(flag, "--") && takes(strings.TrimPrefix(flag, "--")):
+			kept = append(kept, word, words[n+1])
+			n++
+		default:
+			kept = append(kept, word)
+		}
+	}
+	return kept, gone
 }
 
 // All returns every removed name of a kind, for tests and documentation.
@@ -63,13 +111,13 @@ func All(kind Kind) []Name {
 	return found
 }
 
-func lookup(kind Kind, name string) (string, bool) {
+func lookup(kind Kind, name string) (Name, bool) {
 	for _, n := range names {
 		if n.Kind == kind && n.Name == name {
-			return n.Instead, true
+			return n, true
 		}
 	}
-	return "", false
+	return Name{}, false
 }
 
 // parent returns the name of what contains the setting, command or field, or

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/removed"
 )
 
 // fullTree returns all commands, including those that cobra adds.
@@ -34,7 +35,7 @@ func helpCommand() *cobra.Command {
 				return err
 			}
 			if len(rest) > 0 {
-				return unknownCommand(about, rest[0])
+				return unknownCommand(about, rest)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -75,14 +76,23 @@ func runGroup(group *cobra.Command, rest []string, stderr io.Writer) error {
 	case strings.HasPrefix(rest[0], "-"):
 		return bridge.Errorf(bridge.CodeInvalid, "unknown flag: %s", rest[0]).WithHint("flags follow the command; see %s --help", group.CommandPath())
 	}
-	return unknownCommand(group, rest[0])
+	return unknownCommand(group, rest)
 }
 
-// unknownCommand returns the error for a name that is not a command of c. The
-// error suggests the closest command.
-func unknownCommand(c *cobra.Command, name string) error {
-	path := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
-	full := func(name string) string { return strings.TrimPrefix(path+" "+name, " ") }
+// commandName returns the words of a command that follow nod.
+func commandName(c *cobra.Command) string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
+}
+
+// unknownCommand returns the error for words that do not start with a command
+// of c. It says what replaced a removed command, and otherwise suggests the
+// closest one.
+func unknownCommand(c *cobra.Command, words []string) error {
+	name := words[0]
+	full := func(name string) string { return strings.TrimPrefix(commandName(c)+" "+name, " ") }
+	if err := removedError(removed.Command, full(strings.Join(words, " ")), fmt.Sprintf("command %q", full(name))); err != nil {
+		return err
+	}
 	c.SuggestionsMinimumDistance = 2
 	msg := fmt.Sprintf("unknown command %q", full(name))
 	if close := c.SuggestionsFor(name); name != "" && len(close) > 0 {

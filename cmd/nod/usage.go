@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/removed"
 )
 
 // wordUsage makes every command of the tree report wrong arguments and flags in
@@ -75,6 +77,9 @@ func flagProblem(cmd *cobra.Command, err error) error {
 		if short := e.GetSpecifiedShortnames(); short != "" {
 			return bridge.Errorf(bridge.CodeInvalid, "unknown flag: -%s", name).WithHint("%s", all)
 		}
+		if err := removedError(removed.Flag, commandName(cmd)+" --"+name, "--"+name); err != nil {
+			return err
+		}
 		if near := nearestFlag(cmd, name); near != "" {
 			return bridge.Errorf(bridge.CodeInvalid, "unknown flag: --%s; did you mean --%s?", name, near).WithHint("%s", all)
 		}
@@ -85,6 +90,10 @@ func flagProblem(cmd *cobra.Command, err error) error {
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := e.GetFlag()
+		value := strings.ReplaceAll(f.Name, "-", "_") + ": " + e.GetValue()
+		if err := removedError(removed.Value, value, fmt.Sprintf("--%s: %q", f.Name, e.GetValue())); err != nil {
+			return err
+		}
 		return bridge.Errorf(bridge.CodeInvalid, "--%s: invalid value %q", f.Name, e.GetValue()).WithHint("%s", valueHint(f, e.Unwrap()))
 	}
 	if e, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {

@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/removed"
 )
 
 // surveyed holds the result of reading the settings of one agent. The doctor shows the
@@ -96,6 +98,30 @@ func (s *surveyed) readSettings(check, path string, v any) bool {
 	}
 	if err != nil {
 		s.add(check, bridge.FindingWarning, path+" is not valid JSON, so the agent may ignore it", "correct the file")
+		return false
 	}
-	return err == nil
+	s.removedNames(check, path, raw)
+	return true
+}
+
+// removedNames records the removed flags and commands with which a settings file
+// starts nod.
+func (s *surveyed) removedNames(check, path string, raw []byte) {
+	var settings any
+	_ = json.Unmarshal(raw, &settings) // was decoded before
+	for _, words := range commandLines(settings) {
+		_, gone := removed.Cut(words, func(string) bool { return false })
+		if row, ok := removed.Find(removed.Command, words[0]); ok {
+			gone = append(gone, row)
+		}
+		for _, row := range gone {
+			f := bridge.Finding{
+				Check: check, Status: bridge.FindingWarning, Fix: row.Instead,
+				Detail: path + " starts nod with " + row.Name[strings.LastIndexByte(row.Name, ' ')+1:] + ", which was removed",
+			}
+			if !slices.Contains(s.findings, f) {
+				s.add(f.Check, f.Status, f.Detail, f.Fix)
+			}
+		}
+	}
 }

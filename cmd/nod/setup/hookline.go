@@ -46,6 +46,43 @@ func parseHookLine(command, agent string) (hookLine, bool) {
 	return out, found
 }
 
+// commandLines returns the words that follow nod in every command line of a
+// settings file, which is decoded JSON: a line for a shell, or a program with its
+// arguments.
+func commandLines(v any) [][]string {
+	var out [][]string
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			out = append(out, commandLines(x)...)
+		}
+	case map[string]any:
+		raw, _ := json.Marshal(v) // was decoded from JSON
+		var p process
+		if json.Unmarshal(raw, &p) == nil && len(p.words()) > 1 && isProgram(p.words()[0]) {
+			return [][]string{p.words()[1:]}
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, commandLines(v[name])...)
+		}
+	case string:
+		file, err := syntax.NewParser().Parse(strings.NewReader(v), "")
+		if err != nil {
+			return nil
+		}
+		syntax.Walk(file, func(n syntax.Node) bool {
+			if call, ok := n.(*syntax.CallExpr); ok {
+				words := literals(call)
+				if k := slices.IndexFunc(words, isProgram); k >= 0 && k+1 < len(words) {
+					out = append(out, words[k+1:])
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
 // literals returns the words of a command without their quotes. A word whose
 // value depends on another command is empty.
 func literals(call *syntax.CallExpr) []string {
