@@ -28,7 +28,7 @@ oncall:
   week: {rotation: {people: [ana, bo], start: 2026-01-05T09:00:00Z, every: 168h}}
   feed: {ical: {url: "https://x/calendar"}}
   pager: {pagerduty: {schedule: S, token: t}}
-  own: {grafana: {url: "https://g", schedule: S, token: t}}
+  own: {goalert: {url: "https://g", schedule: S, token: t}}
 routes:
   default: {to: ["slack:C1", "telegram:-100/7"], responders: [ana, "@ops"], must: [ana], quorum: 2, deny: counts, escalate_to: boss, hand_over: [bo],
     quiet: {from: "22:00", to: "07:00", zone: Europe/Berlin},
@@ -98,7 +98,7 @@ func TestProblems(t *testing.T) {
 		{", every: 168h", "", "oncall.week.rotation"},
 		{`{url: "https://x/calendar"}`, "{url: calendar}", "oncall.feed.ical.url"},
 		{"pagerduty: {schedule: S, ", "pagerduty: {", "oncall.pager.pagerduty"},
-		{`url: "https://g", `, "", "oncall.own.grafana.url"},
+		{`url: "https://g", `, "", "oncall.own.goalert.url"},
 		{"pager: {pagerduty", "pager: {ical: {url: 'https://x'}, pagerduty", "oncall.pager"},
 		{"feed: {ical: {url: \"https://x/calendar\"}}", "feed: {}", "oncall.feed"},
 		{"responders: [bo]}", "responders: []}", "routes.boss.responders"},

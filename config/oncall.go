@@ -15,12 +15,8 @@ type OnCall struct {
 	ICal *Feed `yaml:"ical"`
 	// PagerDuty is a schedule of PagerDuty.
 	PagerDuty *Schedule `yaml:"pagerduty"`
-	// Opsgenie is a schedule of Opsgenie.
-	Opsgenie *Schedule `yaml:"opsgenie"`
 	// GoAlert is a schedule of a GoAlert server.
 	GoAlert *Schedule `yaml:"goalert"`
-	// Grafana is a schedule of a Grafana OnCall server.
-	Grafana *Schedule `yaml:"grafana"`
 }
 
 // Rotation is a schedule in which people take turns. All of its keys are
@@ -51,10 +47,10 @@ type Feed struct {
 
 // Schedule is a schedule of an on-call service.
 type Schedule struct {
-	// URL is the address of the service. GoAlert and Grafana require it. For
-	// PagerDuty and Opsgenie, the default is the address of the service.
+	// URL is the address of the service. GoAlert requires it. For PagerDuty, the
+	// default is the address of the service.
 	//
-	// Example: https://oncall.example.com
+	// Example: https://goalert.example.com
 	URL string `yaml:"url"`
 	// Schedule is the ID of the schedule. It is required.
 	//
@@ -140,9 +136,7 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 				bad(path+".ical.url", "not an http or https URL; set the full URL of the calendar")
 			}
 		}
-		for kind, s := range map[string]*Schedule{
-			"pagerduty": o.PagerDuty, "opsgenie": o.Opsgenie, "goalert": o.GoAlert, "grafana": o.Grafana,
-		} {
+		for kind, s := range map[string]*Schedule{"pagerduty": o.PagerDuty, "goalert": o.GoAlert} {
 			if s == nil {
 				continue
 			}
@@ -150,7 +144,7 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 			s.check(bad, path, kind)
 		}
 		if kinds != 1 {
-			bad(path, "%d kinds of schedule; set exactly one of rotation, ical, pagerduty, opsgenie, goalert and grafana", kinds)
+			bad(path, "%d kinds of schedule; set exactly one of rotation, ical, pagerduty and goalert", kinds)
 		}
 	}
 }
@@ -159,7 +153,7 @@ func (s Schedule) check(bad func(path, format string, args ...any), path, kind s
 	if s.Schedule == "" || !s.Token.Set() {
 		bad(path+"."+kind, "schedule and token are required")
 	}
-	if s.URL == "" && (kind == "goalert" || kind == "grafana") {
+	if s.URL == "" && kind == "goalert" {
 		bad(path+"."+kind+".url", "required; set the URL of your own server")
 	}
 }

@@ -46,14 +46,14 @@ func TestReference(t *testing.T) {
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "nod.yaml")
-	if err := os.WriteFile(path, []byte("people: {ana: {ids: {pagerduty: PABC123, opsgenie: old}}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("people: {ana: {ids: {pagerduty: PABC123, goalert: old}}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load(path, []string{"NOD_PEOPLE_ANA_IDS_OPSGENIE=new"})
+	c, err := Load(path, []string{"NOD_PEOPLE_ANA_IDS_GOALERT=new"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ids := c.People["ana"].IDs; ids["pagerduty"] != "PABC123" || ids["opsgenie"] != "new" {
+	if ids := c.People["ana"].IDs; ids["pagerduty"] != "PABC123" || ids["goalert"] != "new" {
 		t.Errorf("%v", ids)
 	}
 }

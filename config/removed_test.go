@@ -54,7 +54,9 @@ func yamlOf(path, value string) string {
 		if list {
 			value = "[" + value + "]"
 		}
-		value = "{" + key + ": " + value + "}"
+		if value = key + ": " + value; n > 0 {
+			value = "{" + value + "}"
+		}
 	}
 	return strings.ReplaceAll(value, "NAME", "x") + "\n"
 }

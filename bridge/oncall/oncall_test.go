@@ -75,10 +75,6 @@ func TestServices(t *testing.T) {
 	if got := who(t, "pagerduty", oncall.PagerDuty(service(pagerDuty))); got != "ana" {
 		t.Error("pagerduty:", got)
 	}
-	opsgenie := fake(t, map[string]string{"GET /v2/schedules/SCHED1/on-calls": `{"data":{"_parent":{"id":"SCHED1","name":"sre","enabled":true},"onCallRecipients":["Bo@example.com"]},"took":0.01,"requestId":"x"}`}, needs("Authorization", "GenieKey tok"))
-	if got := who(t, "opsgenie", oncall.Opsgenie(service(opsgenie))); got != "bo" {
-		t.Error("opsgenie:", got)
-	}
 	goAlert := fake(t, map[string]string{"POST /api/graphql": `{"data":{"schedule":{"shifts":[
 		{` + span(-48*time.Hour, -time.Hour) + `,"user":{"id":"u1","name":"bo","email":"bo@example.com"}},{` + span(-time.Hour, time.Hour) + `,"user":{"id":"u2","name":"Ana","email":"ana@example.com"}}]}}}`}, func(r *http.Request) {
 		var body struct{ Variables map[string]string }
@@ -90,19 +86,13 @@ func TestServices(t *testing.T) {
 	if got := who(t, "goalert", oncall.GoAlert(service(goAlert))); got != "ana" {
 		t.Error("goalert:", got)
 	}
-	grafana := fake(t, map[string]string{
-		"GET /api/v1/schedules/SCHED1/": `{"id":"SCHED1","type":"calendar","name":"sre","on_call_now":["U1","U2"]}`,
-		"GET /api/v1/users/U1/":         `{"id":"U1","email":"ana@example.com","username":"alima","role":"admin"}`, "GET /api/v1/users/U2/": `{"id":"U2","email":"bo@example.com","username":"bo"}`,
-	}, needs("Authorization", "tok"))
-	if got := who(t, "grafana", oncall.Grafana(service(grafana))); got != "ana,bo" {
-		t.Error("grafana:", got)
-	}
-
 	// A response that cannot be read, or that names unknown people, is an error
 	// that does not contain the token.
-	broken := fake(t, map[string]string{"GET /oncalls": `<html>`, "GET /v2/schedules/SCHED1/on-calls": `{"data":{"onCallRecipients":["eve@example.com"]}}`, "POST /api/graphql": `{"errors":[{"message":"unauthorized"}]}`}, nil)
-	for kind, s := range map[string]oncall.Source{"pagerduty": oncall.PagerDuty(service(broken)), "opsgenie": oncall.Opsgenie(service(broken)), "goalert": oncall.GoAlert(service(broken)), "grafana": oncall.Grafana(service(broken)),
-		"ical": oncall.ICal{URL: "http://127.0.0.1:1/secret-feed-token"}} {
+	broken := fake(t, map[string]string{"GET /oncalls": `<html>`, "POST /api/graphql": `{"errors":[{"message":"unauthorized"}]}`}, nil)
+	strange := fake(t, map[string]string{"GET /oncalls": `{"oncalls":[{"user":{"id":"PEVE","email":"eve@example.com"},"escalation_level":1}]}`}, nil)
+	for kind, s := range map[string]oncall.Source{"pagerduty": oncall.PagerDuty(service(broken)), "goalert": oncall.GoAlert(service(broken)),
+		"unknown": oncall.PagerDuty(service(strange)),
+		"ical":    oncall.ICal{URL: "http://127.0.0.1:1/secret-feed-token"}} {
 		all := oncall.New(people)
 		all.Add("s", kind, s)
 		if got, err := all.OnCall(t.Context(), "s"); bridge.ErrorCode(err) != bridge.CodeUnavailable || strings.Contains(err.Error(), "secret-feed-token") {

@@ -66,29 +66,6 @@ func (p PagerDuty) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	return entries, nil
 }
 
-// Opsgenie is a Source that calls the schedule API of Opsgenie. The user names
-// of its recipients are email addresses.
-type Opsgenie Service
-
-// OnCall implements Source.
-func (o Opsgenie) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
-	q := url.Values{"flat": {"true"}, "scheduleIdentifierType": {"id"}, "date": {at.UTC().Format(time.RFC3339)}}
-	var out struct {
-		Data struct {
-			Recipients []string `json:"onCallRecipients"`
-		} `json:"data"`
-	}
-	address := Service(o).base("https://api.opsgenie.com") + "/v2/schedules/" + url.PathEscape(o.Schedule) + "/on-calls?" + q.Encode()
-	if err := call(ctx, o.Client, http.MethodGet, address, http.Header{"Authorization": {"GenieKey " + o.Token}}, nil, &out); err != nil {
-		return nil, err
-	}
-	var entries []Entry
-	for _, r := range out.Data.Recipients {
-		entries = append(entries, Entry{Email: r})
-	}
-	return entries, nil
-}
-
 // GoAlert is a Source that calls the GraphQL API of GoAlert for the current
 // shifts.
 type GoAlert Service
@@ -136,34 +113,6 @@ func (g GoAlert) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 		if !at.Before(s.Start) && at.Before(s.End) {
 			entries = append(entries, Entry{ID: s.User.ID, Email: s.User.Email, Name: s.User.Name})
 		}
-	}
-	return entries, nil
-}
-
-// Grafana is a Source that calls the on-call API of Grafana IRM, first for the
-// schedule and then for its people.
-type Grafana Service
-
-// OnCall implements Source.
-func (g Grafana) OnCall(ctx context.Context, _ time.Time) ([]Entry, error) {
-	header := http.Header{"Authorization": {g.Token}}
-	base := Service(g).base("")
-	var schedule struct {
-		Now []string `json:"on_call_now"`
-	}
-	if err := call(ctx, g.Client, http.MethodGet, base+"/api/v1/schedules/"+url.PathEscape(g.Schedule)+"/", header, nil, &schedule); err != nil {
-		return nil, err
-	}
-	var entries []Entry
-	for _, id := range schedule.Now {
-		var user struct {
-			Email string `json:"email"`
-			Name  string `json:"username"`
-		}
-		if err := call(ctx, g.Client, http.MethodGet, base+"/api/v1/users/"+url.PathEscape(id)+"/", header, nil, &user); err != nil {
-			return nil, err
-		}
-		entries = append(entries, Entry{ID: id, Email: user.Email, Name: user.Name})
 	}
 	return entries, nil
 }

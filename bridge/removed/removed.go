@@ -35,7 +35,10 @@ type Name struct {
 
 // names are all removed names. A row also covers everything below a setting,
 // command or field.
-var names = []Name{}
+var names = []Name{
+	{Kind: Setting, Name: "oncall.NAME.opsgenie", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
+	{Kind: Setting, Name: "oncall.NAME.grafana", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
+}
 
 // Instead returns what replaces the name, and whether the name was removed. For
 // a flag, it also finds the row that applies to every command.

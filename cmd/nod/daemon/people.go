@@ -114,12 +114,8 @@ func buildSchedules(c config.Config) *oncall.Schedules {
 			all.Add(name, "ical", oncall.ICal{URL: o.ICal.URL.Value()})
 		case o.PagerDuty != nil:
 			all.Add(name, "pagerduty", oncall.PagerDuty(service(o.PagerDuty)))
-		case o.Opsgenie != nil:
-			all.Add(name, "opsgenie", oncall.Opsgenie(service(o.Opsgenie)))
 		case o.GoAlert != nil:
 			all.Add(name, "goalert", oncall.GoAlert(service(o.GoAlert)))
-		case o.Grafana != nil:
-			all.Add(name, "grafana", oncall.Grafana(service(o.Grafana)))
 		}
 	}
 	return all
