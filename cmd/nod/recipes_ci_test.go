@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
@@ -76,70 +77,105 @@ func TestRecipeGitHubActions(t *testing.T) {
 	})
 }
 
-// TestRecipeGitLab runs the scripts of the jobs, stage by stage.
-func TestRecipeGitLab(t *testing.T) {
+// TestRecipeCI runs the four lines with the variables that each row of the page
+// sets, as a runner of this system does.
+func TestRecipeCI(t *testing.T) {
 	t.Parallel()
-	type job struct {
-		Stage, Image, Timeout string
-		Rules                 []struct{ If string }
-		Script                []string
+	page := rig.ReadFile(t, "../../docs/recipes/ci.md")
+	lines := rig.ReadFile(t, filepath.Join(recipeFiles, "ci/approve.sh"))
+	if n := strings.Count(lines, "\n"); n != 4 {
+		t.Errorf("the page promises four lines, and the file has %d", n)
 	}
-	var pipeline struct {
-		Stages          []string
-		Approve, Deploy job
+	// Each system has variables of the job, a shell, and the expected prompt.
+	systems := map[string]struct {
+		env    []string
+		shell  []string
+		prompt string
+	}{
+		"GitLab CI": {[]string{"CI_PROJECT_PATH=me/shop", "CI_COMMIT_SHORT_SHA=abc", "CI_JOB_ID="}, []string{"bash", "-eo", "pipefail"}, "Deploy me/shop at abc?"},
+		"Jenkins":   {[]string{"JOB_NAME=shop", "BUILD_NUMBER=7", "BUILD_TAG="}, []string{"sh", "-xe"}, "Deploy shop, build 7?"},
 	}
-	recipe(t, "gitlab-ci/.gitlab-ci.yml", &pipeline)
-	jobs := []job{pipeline.Approve, pipeline.Deploy}
-	inOrder := slices.Equal(pipeline.Stages, []string{jobs[0].Stage, jobs[1].Stage})
-	if !inOrder || !slices.Equal(jobs[0].Rules, jobs[1].Rules) {
-		t.Error("the approval must be a stage before the deployment, under the same rules")
+	rows := regexp.MustCompile("(?m)^ *\\| ([^|]+) \\| `(NAME=[^|`]+)` \\|").FindAllStringSubmatch(page, -1)
+	if len(rows) != len(systems) {
+		t.Fatalf("the rows are %q", rows)
 	}
-	if limit, err := time.ParseDuration(jobs[0].Timeout); err != nil || limit <= time.Hour {
-		t.Error("the job must outlast the approval")
+	for _, row := range rows {
+		t.Run(row[1], func(t *testing.T) {
+			t.Parallel()
+			system := systems[row[1]]
+			k := newKitchen(t, nil)
+			k.both(system.prompt, func(run string) bool {
+				env := slices.Concat(k.nod(), system.env)
+				env[len(env)-1] += "run-" + run // the ID of the attempt
+				script := "export " + row[2] + "\n" + lines + "./deploy.sh\n"
+				_, code := k.exec(env, system.shell[0], append(system.shell[1:], "-c", script)...)
+				return code == 0
+			})
+		})
 	}
-	k := newKitchen(t, map[string]string{"go": goStub})
-	k.both("Deploy me/shop at abc?", func(run string) bool {
-		env := append(k.nod(), "CI_PROJECT_PATH=me/shop", "CI_COMMIT_SHORT_SHA=abc", "CI_PIPELINE_ID=1", "CI_JOB_ID="+run)
-		for _, j := range jobs {
-			if _, code := k.exec(env, "bash", "-eo", "pipefail", "-c", strings.Join(j.Script, "\n")); code != 0 {
-				return false
+}
+
+// TestRecipeCINeedsRun checks that the lines never share a key by accident: an
+// approval would then count for other runs as well.
+func TestRecipeCINeedsRun(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t, nil)
+	lines := rig.ReadFile(t, filepath.Join(recipeFiles, "ci/approve.sh"))
+	for _, env := range [][]string{{"NAME=shop"}, {"NAME=shop", "RUN="}, {"RUN=1"}} {
+		asked := k.answered(bridge.DecideOnce, func() {
+			if out, code := k.exec(append(k.nod(), env...), "sh", "-c", lines); code == 0 {
+				t.Errorf("%q: it was approved: %s", env, out)
 			}
+		})
+		if len(asked) != 0 {
+			t.Errorf("%q: asked %d times", env, len(asked))
 		}
-		return true
+	}
+}
+
+// TestRecipeCIContainer runs the arguments of the container.
+func TestRecipeCIContainer(t *testing.T) {
+	t.Parallel()
+	var container struct {
+		Image   string
+		Args    []string
+		Env     []struct{ Name, Value string }
+		EnvFrom []struct {
+			SecretRef struct{ Name string } `yaml:"secretRef"`
+		} `yaml:"envFrom"`
+	}
+	recipe(t, "ci/container.yaml", &container)
+	if len(container.Env) != 1 || container.Env[0].Name != "NOD_URL" || len(container.EnvFrom) != 1 || container.EnvFrom[0].SecretRef.Name != "nod-agent" {
+		t.Fatalf("the environment is %+v", container)
+	}
+	k := newKitchen(t, nil)
+	k.both("Deploy the shop?", func(string) bool {
+		if _, code := k.exec(k.nod(), "nod", container.Args...); code != 0 {
+			return false
+		}
+		_, code := k.exec(nil, "./deploy.sh")
+		return code == 0
 	})
 }
 
-// TestRecipeJenkins runs the sh steps of the pipeline in their order.
-func TestRecipeJenkins(t *testing.T) {
+// TestRecipeCIAnsible runs the playbook with Ansible itself.
+func TestRecipeCIAnsible(t *testing.T) {
 	t.Parallel()
-	text := rig.ReadFile(t, filepath.Join(recipeFiles, "jenkins/Jenkinsfile"))
-	stage := regexp.MustCompile(`(?s)stage\('(\w+)'\) \{\s+steps \{\s+sh (?:'''(.*?)'''|'([^'\n]*)')\s+\}\s+\}`)
-	steps := stage.FindAllStringSubmatch(text, -1)
-	if len(steps) != 2 || steps[0][1] != "Approve" || steps[1][1] != "Deploy" {
-		t.Fatalf("the stages are %q", steps)
-	}
-	// The rest of the file is exactly the frame of a declarative pipeline.
-	frame := text
-	for _, s := range steps {
-		frame = strings.Replace(frame, s[0], "", 1)
-	}
-	const want = `// Jenkinsfile pipeline { agent any ` +
-		`environment { NOD_URL = 'https://nod.example.com' NOD_TOKEN = credentials('nod-token') } ` +
-		`options { timeout(time: 70, unit: 'MINUTES') } stages { } }`
-	if got := strings.Join(strings.Fields(frame), " "); got != want {
-		t.Errorf("the pipeline is\n%s, want\n%s", got, want)
+	if _, err := exec.LookPath("ansible-playbook"); err != nil {
+		t.Skip("ansible-playbook is not installed")
 	}
 	k := newKitchen(t, nil)
-	k.both("Deploy shop, build 7?", func(run string) bool {
-		for _, s := range steps {
-			// Groovy joins lines that end with a backslash.
-			script := strings.ReplaceAll(s[2]+s[3], "\\\n", "")
-			env := append(k.nod(), "JOB_NAME=shop", "BUILD_NUMBER=7", "BUILD_TAG=jenkins-shop-"+run)
-			if _, code := k.exec(env, "sh", "-xe", "-c", script); code != 0 {
-				return false
-			}
+	for _, name := range []string{"playbook.yml", "approve.sh"} {
+		k.write(name, rig.ReadFile(t, filepath.Join(recipeFiles, "ci", name)))
+	}
+	k.write("hosts.ini", "[shop]\nweb1 ansible_connection=local\nweb2 ansible_connection=local\n")
+	k.both("Deploy v2 to web1, web2?", func(string) bool {
+		args := []string{"-i", "hosts.ini", "-e", "version=v2", "-e", "ansible_python_interpreter=auto_silent", "playbook.yml"}
+		out, code := k.exec(k.nod(), "ansible-playbook", args...)
+		if raw, err := os.ReadFile(filepath.Join(k.dir, "deployed")); err == nil && string(raw) != "\n\n" {
+			t.Errorf("deployed %q, want one line for each host:\n%s", raw, out)
 		}
-		return true
+		return code == 0
 	})
 }
 
@@ -179,25 +215,6 @@ func TestRecipeCron(t *testing.T) {
 		}
 		if code == 0 {
 			k.write("deployed", "")
-		}
-		return code == 0
-	})
-}
-
-// TestRecipeAnsible runs the playbook with Ansible itself.
-func TestRecipeAnsible(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("ansible-playbook"); err != nil {
-		t.Skip("ansible-playbook is not installed")
-	}
-	k := newKitchen(t, nil)
-	k.write("deploy.yml", rig.ReadFile(t, filepath.Join(recipeFiles, "ansible/deploy.yml")))
-	k.write("hosts.ini", "[shop]\nweb1 ansible_connection=local\nweb2 ansible_connection=local\n")
-	k.both("Deploy v2 to web1, web2?", func(string) bool {
-		args := []string{"-i", "hosts.ini", "-e", "version=v2", "-e", "ansible_python_interpreter=auto_silent", "deploy.yml"}
-		out, code := k.exec(k.nod(), "ansible-playbook", args...)
-		if raw, err := os.ReadFile(filepath.Join(k.dir, "deployed")); err == nil && string(raw) != "v2\nv2\n" {
-			t.Errorf("deployed %q, want one line for each host:\n%s", raw, out)
 		}
 		return code == 0
 	})

@@ -40,8 +40,6 @@ TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"
 
 # The recipes: actionlint checks the workflow for GitHub Actions.
 (cd "$root" && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 -shellcheck= -pyflakes= deploy/recipes/github-actions/deploy.yml)
-# The recipe for Temporal is a module of its own, with Temporal's test environment.
-(cd "$root/deploy/recipes/temporal" && go mod tidy -diff && go vet ./... && go test -count=1 ./...)
 
 # axe-core, which is among these packages, checks the console.
 if command -v chromium >/dev/null 2>&1; then
