@@ -164,6 +164,8 @@ type Governance struct {
 	Risk string `json:"risk,omitempty"`
 	// PolicyVersion is the version of the rules in the last evaluation.
 	PolicyVersion string `json:"policy_version,omitempty"`
+	// ConfigVersion is the version of the config in the last evaluation.
+	ConfigVersion string `json:"config_version,omitempty"`
 	// GrantKey identifies the exact request, before redaction, for a grant.
 	// It is empty if the agent remembers approvals itself.
 	GrantKey string `json:"grant_key,omitempty"`

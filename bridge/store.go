@@ -159,17 +159,9 @@ type Settlement struct {
 	// If it has changed, the settlement fails with CodeConflict. If Expect
 	// is nil, there is no check.
 	Expect *int
-	// Card is the card that was clicked, if its content was not read for this
-	// click. If the card shows something else by now, the settlement fails with
-	// CodeConflict. If Card is nil, there is no check.
-	Card *Shown
 	// Interaction is the decided interaction, if the caller has loaded it.
 	// This saves loading it again to sign the decision.
 	Interaction Interaction
-	// Unless is the key of a note. If there is such a note when the decision
-	// is recorded, the settlement fails with CodeConflict. If Unless is empty,
-	// there is no check.
-	Unless string
 }
 
 // Mark is one event of an interaction. Exactly one field is set, apart from

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,8 +32,6 @@ type core struct {
 	nudge      chan struct{} // receives when this process stores jobs
 	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
-	// slotted reports whether a script can only use keys of one slot.
-	slotted atomic.Bool
 }
 
 // newCore applies the defaults of the options and connects to Redis.
@@ -70,7 +67,6 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 		c.shared = append(c.shared, c.sharedKeys(p))
 	}
 	if _, ok := c.client.(*redis.ClusterClient); ok {
-		c.slotted.Store(true)
 		for range c.partitions {
 			c.queues = append(c.queues, newQueue(c.client, 0, 1))
 		}
@@ -158,14 +154,7 @@ func (c *core) runWith(
 // runAndRead runs a script on an interaction and reads the record right after
 // it.
 func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Script, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
-	return c.runAndReadWith(ctx, id, nil, script, args...)
-}
-
-// runAndReadWith is runAndRead with more keys for the script.
-func (c *core) runAndReadWith(
-	ctx context.Context, id bridge.ID, more []string, script *redis.Script, args ...any,
-) (*redis.Cmd, *redis.MapStringStringCmd) {
-	one := &call{script: script, keys: append(c.transitionKeys(id), more...), args: args, read: c.keys.record(id), keep: c.scripts.keeps(script)}
+	one := &call{script: script, keys: c.transitionKeys(id), args: args, read: c.keys.record(id), keep: c.scripts.keeps(script)}
 	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
 		return redis.NewCmdResult(nil, err), redis.NewMapStringStringResult(nil, err)
 	}

@@ -37,7 +37,6 @@ type settled struct {
 }
 
 func (v *verifier) add(s bridge.Settlement) {
-	s.Unless = "" // it has counted already
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.recent = append(v.recent, &settled{Settlement: s, at: time.Now().Add(verifyAfter)})

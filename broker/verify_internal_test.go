@@ -38,7 +38,3 @@ func TestVerifierDropsLostRecords(t *testing.T) {
 		t.Error("the settlement is still checked")
 	}
 }
-
-func settlementOf(id bridge.ID, nonce string) bridge.Settlement {
-	return bridge.Settlement{ID: id, Nonce: nonce, Response: bridge.Response{State: bridge.StateApproved, Annotations: map[string]bridge.Annotation{}}}
-}

@@ -21,7 +21,6 @@ type clicks struct {
 	channels  *Channels
 	escalator *escalator
 	reader    *reader
-	recent    *recent
 	sessions  *Sessions
 	keys      bridge.Keyring
 	linking   bool
@@ -53,10 +52,6 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 		a, v, err := apply(ctx, c)
 		cl.watcher.observe(a.activity("click", began, v, err))
 		return orZero(v), err
-	}
-	if a, v, done, err := cl.remembered(ctx, c); done {
-		cl.watcher.observe(a.activity("click", began, &v, err))
-		return a.zoned(&v), err
 	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
@@ -398,4 +393,14 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteVotedBefore}, false, nil
 	}
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec)}, false, nil
+}
+
+// stale returns the view of a message that no job redraws after a decision: the
+// clicked message, if the record names another one. It returns nil for a message
+// that the record names.
+func (cl *clicks) stale(ctx context.Context, a admitted) *bridge.View {
+	if ref, ok := a.posted[a.control.Destination]; ok && a.Token != "" && a.Ref.Message == ref.Message {
+		return nil
+	}
+	return cl.cards.shown(ctx, a, nil)
 }

@@ -12,6 +12,7 @@ import (
 // composer builds interactions from requests, the policy and the routes.
 type composer struct {
 	judge    *judge
+	version  string // of the config
 	redactor *redactor
 	webhooks webhooks
 	routes   routes
@@ -29,7 +30,7 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 		return i, ruling, err
 	}
 	i.Trace = traceOf(ctx)
-	i.Rule, i.Risk, i.PolicyVersion = ruling.Rule, ruling.Risk, c.judge.version
+	i.Rule, i.Risk, i.PolicyVersion, i.ConfigVersion = ruling.Rule, ruling.Risk, c.judge.version, c.version
 	i.Quorum = max(i.Quorum, ruling.Quorum)
 	if i.Kind == bridge.KindApproval {
 		i.RequireProof(ruling.StepUp)

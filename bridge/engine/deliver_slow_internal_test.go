@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,4 +44,17 @@ func TestSlowPlatform(t *testing.T) {
 		stop()
 		<-done
 	})
+}
+
+// TestDelayIsBounded checks that one response with an absurd time does not delay a
+// card until its request is over.
+func TestDelayIsBounded(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[time.Duration]time.Duration{math.MaxInt64: time.Hour, time.Minute: time.Minute, -1: firstBackoff} {
+		e := bridge.Errorf(bridge.CodeRateLimited, "later")
+		e.RetryAfter = given
+		if got := delayAfter(bridge.Job{Attempt: 1}, e); got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
+	}
 }

@@ -33,6 +33,10 @@ type Options struct {
 	// PolicyVersion changes whenever the rules change. A request with
 	// redacted fields cannot be evaluated again under another version.
 	PolicyVersion string
+	// ConfigVersion changes whenever anything changes that the evaluation of a
+	// request depends on: the config, or nod itself. A pending request of the
+	// same version is not evaluated again. If it is empty, all are.
+	ConfigVersion string
 	// Agents holds the configured agents by name. A pending request is
 	// evaluated again with the current permissions of its agent.
 	Agents map[string]bridge.Agent

@@ -7,14 +7,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestEvaluatedOnce checks that a request that is still as it was opened is not
-// evaluated again, and that everything else is: one that another engine opened,
-// one that was amended, and an edited input.
+// TestEvaluatedOnce checks that a request is not evaluated again under the version
+// of the config that it was opened under, even by another daemon, and that
+// everything else is: one of another version, one without a proof, and an edited
+// input.
 func TestEvaluatedOnce(t *testing.T) {
 	t.Parallel()
 	var judged atomic.Int64
 	s := newSetup()
-	s.signer = newSigner(t)
+	s.signer, s.config = newSigner(t), "1"
 	s.policy = func(bridge.Act) bridge.Ruling { judged.Add(1); return bridge.Ruling{Effect: bridge.EffectAsk} }
 	w := newWorld(t, s)
 	costs := func(want int64, r bridge.Reply, between func()) {
@@ -33,7 +34,13 @@ func TestEvaluatedOnce(t *testing.T) {
 	once := bridge.Reply{Decision: bridge.DecideOnce}
 	costs(0, once, func() {})
 	costs(1, bridge.Reply{Decision: bridge.DecideEdit, Input: []byte(`{"command":"make y"}`)}, func() {})
-	costs(1, once, func() { w.reload(s) })
+	costs(0, once, func() { w.reload(s) })
+	next := s
+	next.config = "2"
+	costs(1, once, func() { w.reload(next) })
+	s.signer = nil
+	w = newWorld(t, s)
+	costs(1, once, func() {})
 }
 
 // TestEvaluatedAgain checks that a request that an engine opened is evaluated

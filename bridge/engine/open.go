@@ -21,8 +21,6 @@ type opener struct {
 	composer *composer
 	reach    *reach
 	granter  *granter
-	opened   evaluated
-	recent   *recent
 	log      *slog.Logger
 }
 
@@ -113,10 +111,6 @@ func (op *opener) store(ctx context.Context, o bridge.Opening) (bridge.Record, e
 	}
 	if err != nil {
 		return rec, err
-	}
-	if created && o.Response == nil && !rec.State.Final() {
-		op.opened.add(rec.Interaction)
-		op.recent.opened(rec)
 	}
 	return rec, rec.Trusted()
 }

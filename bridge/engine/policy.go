@@ -69,13 +69,15 @@ type evaluator struct {
 	judge    *judge
 	composer *composer
 	routes   routes
-	opened   evaluated // what this engine has opened under its config
 	log      *slog.Logger
 }
 
-// unchanged reports whether this engine has opened a request under its config,
-// and the request is still the same. Then rejudge finds nothing to change.
-func (e *evaluator) unchanged(rec bridge.Record) bool { return e.opened.has(rec) }
+// unchanged reports whether a request was last evaluated under this config. Then
+// rejudge finds nothing to change. A request without a proof may have been written
+// outside nod.
+func (e *evaluator) unchanged(i bridge.Interaction) bool {
+	return i.Proof != "" && i.ConfigVersion != "" && i.ConfigVersion == e.composer.version
+}
 
 // rejudge evaluates a pending request again, with the current policy, routes
 // and people, as if it were opened now.

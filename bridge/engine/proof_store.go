@@ -132,10 +132,6 @@ func repeats(first, now bridge.Interaction) error {
 // Settle implements Outcomes. It signs a decision together with the verified
 // interaction.
 func (s provenOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
-	if t.Card != nil {
-		card := s.p.ProveShown(t.ID, *t.Card)
-		t.Card = &card
-	}
 	if t.Response.Decided() && t.Response.Proof == "" {
 		why, err := "of another request", error(nil)
 		if t.Interaction.ID == t.ID {

@@ -12,12 +12,6 @@ import (
 
 // answer implements Engine.Answer.
 func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply) (bridge.Record, error) {
-	if rec, done, err := cl.answerRemembered(ctx, id, actor, reply); err != nil || done {
-		if err != nil {
-			return bridge.Record{}, err
-		}
-		return rec, rec.Trusted()
-	}
 	a, err := cl.admitReply(ctx, id, actor, reply)
 	if err != nil {
 		return bridge.Record{}, err

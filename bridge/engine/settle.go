@@ -61,7 +61,7 @@ func (s *settler) conclude(
 			return rec, "", ask, err
 		}
 		if err == nil {
-			got, result, failed := s.settleOne(ctx, actor, rec, r, nil)
+			got, result, failed := s.settleOne(ctx, actor, rec, r)
 			if err = failed; bridge.ErrorCode(err) != bridge.CodeConflict {
 				return got, result, nil, err
 			}
@@ -116,17 +116,10 @@ func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *spot) (*b
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
 }
 
-// recalled holds what the store checks for a decision on a card that was not read
-// for it.
-type recalled struct {
-	card     bridge.Shown
-	readOnly string // key of the note that makes the channel of the card read-only
-}
-
 // settleOne records the response of an actor, as the decision, together with
 // the grants that it creates, or as a vote.
 func (s *settler) settleOne(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, on *recalled,
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
 	r = stamped(actor, i, r)
@@ -137,9 +130,6 @@ func (s *settler) settleOne(
 		got, result, err = s.vote(ctx, actor, rec, r)
 	} else {
 		t := bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended, Interaction: i}
-		if on != nil {
-			t.Card, t.Unless = &on.card, on.readOnly
-		}
 		var won bool
 		got, won, err = s.outcomes.Settle(ctx, t)
 		if won {
@@ -194,7 +184,7 @@ func nonce(actor bridge.Actor, r bridge.Response) string {
 // config. It returns the record to decide, or a verdict that refuses the
 // decision.
 func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, *bridge.Verdict, error) {
-	if !s.evaluator.unchanged(rec) {
+	if !s.evaluator.unchanged(rec.Interaction) {
 		if now, refusal, err := s.reevaluate(ctx, actor, rec); refusal != nil || err != nil {
 			return now, refusal, err
 		}

@@ -21,16 +21,13 @@ type shared struct {
 	cards     *cards
 	statuses  *statuses
 	evidence  *Evidence
-	recent    *recent
 }
 
 // wire creates the parts of an engine. Each part depends only on parts created
 // before it.
 func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s := shared{Options: o, Ports: p, prover: prover, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
-	s.recent = newRecent()
-	s.Records = recentRecords{p.Records, s.recent}
-	s.Outcomes = assuredOutcomes{recentOutcomes{p.Outcomes, s.recent}, s.Records}
+	s.Outcomes = assuredOutcomes{p.Outcomes, s.Records}
 	s.platforms = platformsOf(o.Platforms)
 	s.journal = &journal{store: s.Audit, notes: s.Notes, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}
@@ -66,12 +63,12 @@ type outgoing struct {
 
 func (s shared) outgoing() outgoing {
 	judge := &judge{policy: s.Policy, version: s.PolicyVersion}
-	composer := &composer{judge: judge, redactor: s.redactor, webhooks: s.Webhooks, routes: s.routes}
+	composer := &composer{
+		judge: judge, version: s.ConfigVersion, redactor: s.redactor, webhooks: s.Webhooks, routes: s.routes,
+	}
 	out := outgoing{composer: composer}
-	opened := newEvaluated()
 	out.evaluator = &evaluator{
-		records: s.Records, outcomes: s.Outcomes, people: s.people, judge: judge, composer: composer, routes: s.routes,
-		opened: opened, log: s.Log,
+		records: s.Records, outcomes: s.Outcomes, people: s.people, judge: judge, composer: composer, routes: s.routes, log: s.Log,
 	}
 	out.granter = &granter{
 		store: s.Grants, records: s.Records, outcomes: s.Outcomes, people: s.people, journal: s.journal,
@@ -80,7 +77,7 @@ func (s shared) outgoing() outgoing {
 	out.reach = &reach{openings: s.Openings, presence: s.Presence, platforms: s.platforms, composer: composer}
 	out.opener = &opener{
 		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, composer: composer, reach: out.reach,
-		granter: out.granter, opened: opened, recent: s.recent, log: s.Log,
+		granter: out.granter, log: s.Log,
 	}
 	out.reader = &reader{records: s.Records, history: s.History, evidence: s.evidence, granter: out.granter, redactor: s.redactor}
 	out.rounds = &rounds{

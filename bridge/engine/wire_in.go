@@ -15,7 +15,7 @@ func (s shared) incoming(out outgoing) *Engine {
 	}
 	clicks := &clicks{
 		records: s.Records, drafts: s.Drafts, cards: s.cards, people: s.people, settler: settler, journal: s.journal,
-		codes: &codes{notes: s.Notes}, channels: s.channels, escalator: out.escalator, reader: out.reader, recent: s.recent,
+		codes: &codes{notes: s.Notes}, channels: s.channels, escalator: out.escalator, reader: out.reader,
 		keys: s.Keys, linking: s.Linking, watcher: s.watcher, log: s.Log,
 	}
 	links := &Links{notes: s.Notes, store: s.Links, journal: s.journal, clicks: clicks, log: s.Log}

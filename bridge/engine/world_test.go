@@ -26,13 +26,14 @@ import (
 // world is an installation in this process whose config a test can change
 // while requests are pending. Each channel is a place of the platform "chat".
 type world struct {
-	t      testing.TB
-	store  *broker.Broker
-	redis  *redis.Client
-	keys   bridge.Keyring
-	chat   *board
-	engine *engine.Engine
-	setup  setup
+	t       testing.TB
+	store   *broker.Broker
+	redis   *redis.Client
+	keys    bridge.Keyring
+	chat    *board
+	engine  *engine.Engine
+	setup   setup
+	reloads int
 	// between replaces the store of the engine at the next reload.
 	between bridge.Store
 }
@@ -44,7 +45,8 @@ type setup struct {
 	routes  map[string]bridge.Route
 	agents  map[string]bridge.Agent
 	policy  ruleFunc
-	version string
+	version string // of the policy
+	config  string // its version; empty for a new one at each reload
 	hide    bridge.Redactor
 	signer  *proof.Signer // nil if nothing is proven
 	linking bool
@@ -110,7 +112,6 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 	t.Cleanup(func() {
 		stop()
 		err := <-done
-		w.remembersWhatIsStored()
 		if err := errors.Join(err, store.Close(), c.Close()); err != nil {
 			t.Error(err)
 		}
@@ -122,13 +123,14 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 // reload applies a changed config, as the daemon does. Jobs stay with the first
 // engine: they only draw.
 func (w *world) reload(s setup) {
+	w.reloads++
 	people := directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}
 	if s.linked {
 		people.Links = w.store
 	}
 	o := engine.Options{
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
-		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
+		PolicyVersion: s.version, ConfigVersion: cmp.Or(s.config, fmt.Sprint("config ", w.reloads)), Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
 		Signing:   engine.Signing{Store: w.store, Site: s.site, People: team},
 		Directory: directory.New(people),
 	}

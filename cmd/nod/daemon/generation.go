@@ -66,6 +66,9 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
 		return nil, err
 	}
+	if options.ConfigVersion, err = configVersion(c, d.version, k.token[0]); err != nil {
+		return nil, err
+	}
 	g := &generation{engine: engine.New(options), keys: k, done: make(chan struct{})}
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.handler = d.entry(c, g, callbacks, hide)

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/policy"
@@ -67,4 +69,22 @@ func policyVersion(c config.Config) (string, error) {
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:8]), nil
+}
+
+// configVersion identifies the whole config, with its secrets, and the version of
+// nod. Without the key, it tells nothing about the secrets.
+func configVersion(c config.Config, nod string, key []byte) (string, error) {
+	secrets := c.Secrets()
+	slices.Sort(secrets)
+	raw, err := json.Marshal(struct {
+		Nod     string
+		Config  config.Config
+		Secrets []string // Config encodes them as empty
+	}{nod, c, secrets})
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(raw)
+	return hex.EncodeToString(mac.Sum(nil)[:8]), nil
 }

@@ -1,110 +1,16 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
-	"net"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// counted is a context whose calls of Redis a trips counts.
-type counted struct{}
-
-// trips counts the round trips and commands of counted contexts. It is a hook of
-// go-redis.
-type trips struct{ trips, commands atomic.Int64 }
-
-func (n *trips) add(ctx context.Context, commands int) {
-	if ctx.Value(counted{}) != nil {
-		n.trips.Add(1)
-		n.commands.Add(int64(commands))
-	}
-}
-
-func (n *trips) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
-
-func (n *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		n.add(ctx, 1)
-		return next(ctx, cmd)
-	}
-}
-
-func (n *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		n.add(ctx, len(cmds))
-		return next(ctx, cmds)
-	}
-}
-
-// TestTripsOfClick checks how often a click that decides waits for Redis before
-// it is acknowledged: once on the daemon that posted or read the card, and
-// elsewhere for the record, the mode of the channel and the decision.
-func TestTripsOfClick(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		warm            bool
-		quorum          int
-		trips, commands int64
-	}{
-		"remembered":         {warm: true, trips: 1, commands: 2},
-		"read by no one yet": {trips: 3, commands: 4},
-		"vote":               {warm: true, quorum: 2, trips: 3, commands: 4},
-	} {
-		for _, d := range []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny} {
-			t.Run(name+", "+string(d), func(t *testing.T) {
-				t.Parallel()
-				s := newSetup()
-				s.signer = newSigner(t)
-				route := s.routes["default"]
-				route.Quorum = c.quorum
-				s.routes["default"] = route
-				w := newWorld(t, s)
-				var n trips
-				w.redis.AddHook(&n)
-				first := w.open(agentCI, shell("make w")).Interaction.ID
-				// The server has the scripts from here on.
-				if err := w.answer("ana", first, bridge.Reply{Decision: d}); err != nil {
-					t.Fatal(err)
-				}
-				id := w.open(agentCI, shell("make x")).Interaction.ID
-				card := w.drawn(id, "C1")
-				if c.warm {
-					w.remembers(id) // the posting may still be on its way to memory
-				} else {
-					w.reload(s)
-				}
-				ctx := context.WithValue(t.Context(), counted{}, true)
-				i := card.Record.Interaction
-				action, question, option := i.DecisionControl(slices.Index(i.Decisions(), d))
-				v, err := w.engine.Click(ctx, bridge.Click{
-					Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat", User: "U-ana", Name: "ana"},
-					Ref: bridge.MessageRef{Channel: "C1", Message: card.Record.Messages[0].Message},
-				})
-				if err != nil || v.Kind != bridge.VerdictSettled {
-					t.Fatalf("%+v, %v", v, err)
-				}
-				// A call that joins those of others is not counted.
-				if got, commands := n.trips.Load(), n.commands.Load(); got > c.trips || commands > c.commands {
-					t.Errorf("%d round trips with %d commands, want at most %d with %d", got, commands, c.trips, c.commands)
-				}
-			})
-		}
-	}
-}
-
-// TestRememberedElsewhereChanged checks clicks on a daemon that remembers a
-// request which has changed on another daemon since.
-func TestRememberedElsewhereChanged(t *testing.T) {
+// TestChangedElsewhere checks clicks on a daemon that has read a request which has
+// changed on another daemon since.
+func TestChangedElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*testing.T, *world, bridge.ID) // on the other daemon
@@ -154,9 +60,8 @@ func TestRememberedElsewhereChanged(t *testing.T) {
 			w := newWorld(t, s)
 			id := w.open(agentCI, shell("make x")).Interaction.ID
 			card := w.drawn(id, "C1")
-			w.reload(s) // the first engine reads the request again to draw it
+			w.get(id)
 			here := w.engine
-			w.remembers(id)
 			w.reload(s)
 			c.change(t, w, id)
 			w.engine = here
@@ -170,14 +75,6 @@ func TestRememberedElsewhereChanged(t *testing.T) {
 				t.Errorf("approved: %+v", rec)
 			}
 		})
-	}
-}
-
-// remembers makes the engine remember a request.
-func (w *world) remembers(id bridge.ID) {
-	w.t.Helper()
-	if _, err := w.engine.Get(w.t.Context(), id); err != nil {
-		w.t.Fatal(err)
 	}
 }
 
@@ -199,9 +96,9 @@ func restated(change func(*setup)) func(*testing.T, *world, bridge.ID) {
 	}
 }
 
-// TestRememberedWhileChanging checks that a decision on what a daemon remembers
-// does not count if the request changes elsewhere right before it is stored.
-func TestRememberedWhileChanging(t *testing.T) {
+// TestChangedWhileClicking checks that a decision does not count if the request
+// changes elsewhere right before it is stored.
+func TestChangedWhileClicking(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(*world, bridge.ID){
 		"read-only": func(w *world, _ bridge.ID) { w.say("bo", "mute") },
@@ -211,9 +108,8 @@ func TestRememberedWhileChanging(t *testing.T) {
 			w.engine = here
 		},
 	} {
-		for n, d := range []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny, bridge.DecideOnce, bridge.DecideDeny} {
-			warm := n < 2
-			t.Run(fmt.Sprintf("%s, %s, remembered %t", name, d, warm), func(t *testing.T) {
+		for _, d := range []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny} {
+			t.Run(fmt.Sprintf("%s, %s", name, d), func(t *testing.T) {
 				t.Parallel()
 				s := newSetup()
 				s.policy = ruledBy(bridge.Ruling{})
@@ -224,9 +120,6 @@ func TestRememberedWhileChanging(t *testing.T) {
 				w.between = between
 				w.reload(s)
 				w.between = nil
-				if warm {
-					w.remembers(id)
-				}
 				between.first = func() { first(w, id) }
 				if v := w.pressOn("ana", card, "C1", d, ""); v.Kind != bridge.VerdictForbidden {
 					t.Errorf("the click: %+v", v)
@@ -237,9 +130,9 @@ func TestRememberedWhileChanging(t *testing.T) {
 	}
 }
 
-// TestUnlinkedWhileRemembered checks that an account that was unlinked on another
+// TestUnlinkedElsewhere checks that an account that was unlinked on another
 // daemon decides nothing from then on.
-func TestUnlinkedWhileRemembered(t *testing.T) {
+func TestUnlinkedElsewhere(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
 	s.linked = true
@@ -258,4 +151,43 @@ func TestUnlinkedWhileRemembered(t *testing.T) {
 	}
 	w.said(w.pressOn("phone", card, "C1", bridge.DecideOnce, ""), bridge.VerdictForbidden, "You may not answer")
 	w.state(id, bridge.StatePending)
+}
+
+// TestReplyToChanged checks that the daemon that opened a request approves nothing
+// once another daemon has changed or closed it, and nothing by a person who may not
+// approve.
+func TestReplyToChanged(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.signer = newSigner(t)
+	w := newWorld(t, s)
+	first := w.engine
+	once := bridge.Reply{Decision: bridge.DecideOnce}
+	refused := func(what, who string, id bridge.ID, want bridge.Code) {
+		t.Helper()
+		w.engine = first
+		if err := w.answer(who, id, once); bridge.ErrorCode(err) != want {
+			t.Errorf("%s: %v, want %s", what, err, want)
+		}
+	}
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	refused("not a responder", "cy", id, bridge.CodeForbidden)
+
+	stricter := s
+	stricter.policy = ruledBy(bridge.Ruling{Confirm: "yes"})
+	w.reload(stricter)
+	if err := w.answer("ana", id, once); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Fatalf("the other daemon: %v", err)
+	}
+	refused("earlier terms", "ana", id, bridge.CodeConflict)
+	w.state(id, bridge.StatePending)
+
+	w.engine = first
+	id = w.open(agentCI, shell("make y")).Interaction.ID
+	w.reload(s)
+	if err := w.answer("bo", id, bridge.Reply{Decision: bridge.DecideDeny}); err != nil {
+		t.Fatal(err)
+	}
+	refused("closed elsewhere", "ana", id, bridge.CodeConflict)
+	w.state(id, bridge.StateDenied)
 }

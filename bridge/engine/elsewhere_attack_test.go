@@ -8,8 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestReadOnlyBeforeAmendment checks that a click on a remembered request decides
-// nothing from the moment at which its channel is noted as read-only, even if the
+// TestReadOnlyBeforeAmendment checks that a click decides nothing from the moment at which its channel is noted as read-only, even if the
 // daemon that noted it stopped before it amended the requests there.
 func TestReadOnlyBeforeAmendment(t *testing.T) {
 	t.Parallel()
@@ -17,7 +16,6 @@ func TestReadOnlyBeforeAmendment(t *testing.T) {
 		w := newWorld(t, newSetup())
 		id := w.open(agentCI, shell("make x")).Interaction.ID
 		card := w.drawn(id, "C1")
-		w.remembers(id)
 		if _, err := w.store.PutNote(t.Context(), "mute:chat/C1", "bo", 0); err != nil {
 			t.Fatal(err)
 		}
@@ -32,9 +30,9 @@ func TestReadOnlyBeforeAmendment(t *testing.T) {
 	}
 }
 
-// TestHostileClicksOnRemembered checks clicks on remembered requests that are
-// forged, that come from elsewhere, that are repeated, or that come late.
-func TestHostileClicksOnRemembered(t *testing.T) {
+// TestHostileClicks checks clicks that are forged, that come from elsewhere, that
+// are repeated, or that come late.
+func TestHostileClicks(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
 	s.signer = newSigner(t)
@@ -42,12 +40,6 @@ func TestHostileClicksOnRemembered(t *testing.T) {
 	id, twin := w.open(agentCI, shell("make x")).Interaction.ID, w.open(agentCI, shell("make y")).Interaction.ID
 	card := w.drawn(id, "C1")
 	w.drawn(twin, "C1")
-	for _, here := range []bridge.ID{id, twin} {
-		w.remembers(here)
-		if _, err := second.Get(t.Context(), here); err != nil {
-			t.Fatal(err)
-		}
-	}
 	action, question, option := card.Record.Interaction.DecisionControl(1)
 	token := card.Token(action, question, option)
 	for n := range len(token) {
@@ -64,7 +56,7 @@ func TestHostileClicksOnRemembered(t *testing.T) {
 
 	w.said(w.pressOn("ana", card, "C1", bridge.DecideDeny, ""), bridge.VerdictSettled, "")
 	before := w.state(id, bridge.StateDenied)
-	w.engine = second // which still remembers it as pending
+	w.engine = second
 	for range 2 {
 		w.pressOn("ana", card, "C1", bridge.DecideDeny, "") // a repeat
 		w.said(w.pressOn("bo", card, "C1", bridge.DecideOnce, ""), bridge.VerdictLate, "ana")
@@ -89,8 +81,7 @@ func (r *redraws) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge
 	return r.Store.Mark(ctx, id, m)
 }
 
-// TestDrawnUnchanged checks that the answer to a late click on a remembered
-// request causes an update of the card only if the request has changed since.
+// TestDrawnUnchanged checks that the answer to a late click causes an update of the card only if the request has changed since.
 func TestDrawnUnchanged(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
@@ -101,7 +92,6 @@ func TestDrawnUnchanged(t *testing.T) {
 	count := &redraws{Store: w.store}
 	w.between = count
 	w.reload(s)
-	w.remembers(id) // as pending
 	second := w.engine
 	w.engine = first
 	w.said(w.pressOn("ana", card, "C1", bridge.DecideDeny, ""), bridge.VerdictSettled, "")
