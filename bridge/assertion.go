@@ -29,10 +29,3 @@ type Assertion struct {
 	RPID              string    `json:"rp_id"`  // the host name that the key belongs to
 	Origin            string    `json:"origin"` // the origin of the page
 }
-
-// Assurances of a response, from how a person proved who they are. The zero
-// value means that a chat service, the console or a token vouched for them.
-const (
-	AssurancePasskey = "passkey" // signed with a passkey
-	AssuranceTOTP    = "totp"    // a one-time code, which is weaker
-)

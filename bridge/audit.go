@@ -194,7 +194,7 @@ type Revocation struct {
 
 // PasskeyChange is the Data of AuditPasskey.
 type PasskeyChange struct {
-	Action     string `json:"action"` // invited, added, revoked, totp_added or totp_removed
+	Action     string `json:"action"` // invited, added or revoked
 	Person     string `json:"person"`
 	Credential string `json:"credential,omitempty"` // the ID of the key in base64url
 	PublicKey  string `json:"public_key,omitempty"` // COSE in base64url

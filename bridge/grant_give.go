@@ -22,7 +22,7 @@ func (r Record) Given() []Grant {
 	g := Grant{
 		Agent: i.Agent, Key: i.GrantKey, Actor: *r.Response.Actor, Origin: i.ID, Tool: i.Approval.Tool, Where: i.Approval.Where,
 		Route: i.Route, Quorum: i.Needs(), At: at, Routes: i.GrantRoutes, Confirm: i.Approval.Confirm, Risk: i.Risk,
-		Assurance: r.SameAssurance(),
+		Assurance: r.Response.Assurance,
 	}
 	longest := AlwaysGrantTTL
 	switch {

@@ -123,9 +123,9 @@ type Placement struct {
 	// HandOver lists the people, and groups with GroupMark, that a responder
 	// can delegate to.
 	HandOver []string `json:"hand_over,omitempty"`
-	// StepUp is the proof that approvals require. It is nil if a click is
+	// StepUp is the proof that approvals require. It is empty if a click is
 	// enough.
-	StepUp *StepUp `json:"step_up,omitempty"`
+	StepUp Assurance `json:"step_up,omitempty"`
 }
 
 // Schedule holds the deadline of an interaction and its escalation policy.

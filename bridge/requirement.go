@@ -68,13 +68,11 @@ func (i Interaction) RouteRequirements() []Requirement {
 type slot struct {
 	Requirement int // index into Requirements; -1 for the whole request
 	Must        string
-	Assured     bool // only approvals with the assurance of StepUp count
 	needed      int
 }
 
 // ApprovalSlots returns the slots in the order that votes refer to: those of
-// Must, then for each requirement its quorum and its required approvers, and
-// then the one of StepUp.
+// Must, and then for each requirement its quorum and its required approvers.
 func (p Placement) ApprovalSlots() []slot {
 	var out []slot
 	for _, who := range p.Must {
@@ -85,9 +83,6 @@ func (p Placement) ApprovalSlots() []slot {
 		for _, who := range q.Must {
 			out = append(out, slot{Requirement: n, Must: who, needed: 1})
 		}
-	}
-	if p.StepUp != nil {
-		out = append(out, slot{Requirement: -1, Assured: true, needed: p.assured()})
 	}
 	return out
 }
@@ -111,7 +106,7 @@ func (r Record) missingOf(n int) string {
 		}
 		left := slot.needed
 		for _, v := range r.Votes {
-			if v.State == StateApproved && slices.Contains(v.Covers, at) {
+			if r.counts(v) && slices.Contains(v.Covers, at) {
 				left--
 			}
 		}

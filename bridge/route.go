@@ -24,9 +24,9 @@ type Route struct {
 	Quorum int
 	// Must lists the required approvers: people, and groups with GroupMark.
 	Must []string
-	// StepUp is the proof that approvals require. It is nil if a click is
+	// StepUp is the proof that approvals require. It is empty if a click is
 	// enough.
-	StepUp *StepUp
+	StepUp Assurance
 	// DenyCounts means that one denial does not close a request.
 	DenyCounts bool
 	// Steps are taken while no one answers, but not during Quiet hours. The

@@ -41,7 +41,7 @@ type Ruling struct {
 	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
 	Quorum    int       `json:"quorum,omitempty"`
 	Confirm   string    `json:"confirm,omitempty"`
-	StepUp    *StepUp   `json:"step_up,omitempty"`
+	StepUp    Assurance `json:"step_up,omitempty"`
 	// Redact lists fields of the input that people must not see.
 	Redact []string `json:"redact,omitempty"`
 	// GrantFor limits how long a grant lasts. Zero means no additional

@@ -6,61 +6,43 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestStepUp checks that joined requirements satisfy each of them, and which
-// assurances they accept.
-func TestStepUp(t *testing.T) {
-	t.Parallel()
-	all := &bridge.StepUp{Method: bridge.AssurancePasskey}
-	one := &bridge.StepUp{Method: bridge.AssurancePasskey, Approvals: 1}
-	two := &bridge.StepUp{Method: bridge.AssurancePasskey, Approvals: 2, Fallback: bridge.AssuranceTOTP}
-	weak := &bridge.StepUp{Method: bridge.AssurancePasskey, Fallback: bridge.AssuranceTOTP}
-	for _, c := range []struct{ a, b, want *bridge.StepUp }{
-		{nil, nil, nil}, {nil, one, one}, {one, nil, one}, {all, one, all}, {one, all, all},
-		{one, two, &bridge.StepUp{Method: bridge.AssurancePasskey, Approvals: 2}}, {weak, all, all}, {weak, weak, weak},
-		{two, weak, weak},
-	} {
-		got := c.a.Join(c.b)
-		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
-			t.Errorf("%+v and %+v: %+v, want %+v", c.a, c.b, got, c.want)
-		}
-		if got.Stricter(got) || c.a.Stricter(got) || c.b.Stricter(got) {
-			t.Errorf("%+v is not as strict as its parts", got)
-		}
-	}
-	if !all.Stricter(weak) || !all.Stricter(nil) || all.Stricter(all) || one.Stricter(all) {
-		t.Error("stricter")
-	}
-	for s, want := range map[*bridge.StepUp][3]bool{
-		nil: {true, true, true}, all: {false, true, false}, weak: {false, true, true},
-	} {
-		got := [3]bool{s.Accepts(""), s.Accepts(bridge.AssurancePasskey), s.Accepts(bridge.AssuranceTOTP)}
-		if got != want {
-			t.Errorf("%+v accepts %v", s, got)
-		}
-	}
-}
-
-// TestRequireProof checks that the quorum has room for every approval that needs
-// a proof, and that a record without them lacks something.
+// TestRequireProof checks that an approval without the required proof does not
+// count, alone or in a quorum.
 func TestRequireProof(t *testing.T) {
 	t.Parallel()
 	var i bridge.Interaction
-	i.RequireProof(&bridge.StepUp{Method: bridge.AssurancePasskey, Approvals: 2})
-	if i.Quorum != 2 || !i.Counted() {
-		t.Errorf("%+v", i.Placement)
-	}
-	vote := func(who string, a bridge.Assurance) bridge.Vote {
-		return bridge.Vote{
-			Actor: bridge.Actor{Platform: "chat", User: who, Person: who}, State: bridge.StateApproved, Assurance: a,
+	yes, ana := bridge.StateApproved, &bridge.Actor{Person: "ana"}
+	for name, x := range map[string]struct {
+		resp bridge.Response
+		lax  bool // accepted although the request requires a proof
+	}{
+		"a click":    {bridge.Response{State: yes, Actor: ana}, false},
+		"a passkey":  {bridge.Response{State: yes, Actor: ana, Assurance: bridge.AssurancePasskey}, true},
+		"a denial":   {bridge.Response{State: bridge.StateDenied, Actor: ana}, true},
+		"a grant":    {bridge.Response{State: yes, Actor: ana, Grant: "x"}, true},
+		"a rule":     {bridge.Response{State: yes, Rule: "x"}, true},
+		"a liar":     {bridge.Response{State: yes, Actor: ana, Rule: "x"}, false},
+		"no one yet": {bridge.Response{State: yes}, false},
+	} {
+		i.StepUp = ""
+		if i.Unassured(x.resp) {
+			t.Errorf("%s needs a proof that the request does not require", name)
+		}
+		i.StepUp = bridge.AssurancePasskey
+		if r := (bridge.Record{Interaction: i, State: bridge.StatePending}); r.Unproven(x.resp) == x.lax {
+			t.Errorf("%s: accepted is %t, want %t", name, !x.lax, x.lax)
 		}
 	}
-	r := bridge.Record{Interaction: i, Votes: []bridge.Vote{vote("ana", ""), vote("bo", bridge.AssurancePasskey)}}
-	if r.Enough(bridge.StateApproved) || r.Missing() != "1 with a passkey" {
+	i.Quorum = 2
+	click, signed := vote("ana", yes), vote("bo", yes)
+	signed.Assurance = bridge.AssurancePasskey
+	r := bridge.Record{Interaction: i, Votes: []bridge.Vote{click, signed}}
+	if r.Enough(yes) || r.Missing() != "1 more with a passkey" {
 		t.Errorf("missing %q", r.Missing())
 	}
-	r.Interaction.StepUp = &bridge.StepUp{Method: bridge.AssurancePasskey}
-	r.Votes = append(r.Votes, vote("cy", bridge.AssurancePasskey))
-	if r.Enough(bridge.StateApproved) {
-		t.Error("an approval without a proof counts although all of them need one")
+	more := vote("cy", yes)
+	more.Assurance = bridge.AssurancePasskey
+	if r.Votes = append(r.Votes, more); !r.Enough(yes) {
+		t.Errorf("two signed approvals are not enough: missing %q", r.Missing())
 	}
 }

@@ -48,11 +48,16 @@ const (
 	BallotChanged BallotResult = "raced"  // another vote came first, and nothing was counted
 )
 
-// Approvals returns the number of people who have approved so far.
+// counts reports whether a vote is an approval with the required assurance.
+func (r Record) counts(v Vote) bool {
+	return v.State == StateApproved && r.Interaction.StepUp.Accepts(v.Assurance)
+}
+
+// Approvals returns the number of people whose approvals count so far.
 func (r Record) Approvals() int {
 	n := 0
 	for _, v := range r.Votes {
-		if v.State == StateApproved {
+		if r.counts(v) {
 			n++
 		}
 	}
@@ -64,13 +69,8 @@ func (r Record) Approvals() int {
 func (r Record) Missing() string {
 	i := r.Interaction
 	var s []string
-	assured := r.lacksAssurance()
 	if left := i.Needs() - r.Approvals(); left > 0 && len(i.Requirements) == 0 {
-		more := strconv.Itoa(left) + " more"
-		if assured == left {
-			more, assured = more+" with a passkey", 0
-		}
-		s = append(s, more)
+		s = append(s, strconv.Itoa(left)+" more"+i.StepUp.With())
 	}
 	for n, q := range i.Requirements {
 		if m := r.missingOf(n); m != "" {
@@ -78,15 +78,12 @@ func (r Record) Missing() string {
 		}
 	}
 	if left := i.Needs() - r.Approvals(); left > 0 && len(i.Requirements) > 0 && len(s) == 0 {
-		s = append(s, strconv.Itoa(left)+" more")
+		s = append(s, strconv.Itoa(left)+" more"+i.StepUp.With())
 	}
 	for n, must := range i.Must {
-		if !slices.ContainsFunc(r.Votes, func(v Vote) bool { return v.State == StateApproved && slices.Contains(v.Covers, n) }) {
+		if !slices.ContainsFunc(r.Votes, func(v Vote) bool { return r.counts(v) && slices.Contains(v.Covers, n) }) {
 			s = append(s, must)
 		}
-	}
-	if assured > 0 {
-		s = append(s, strconv.Itoa(assured)+" with a passkey")
 	}
 	return strings.Join(s, ", ")
 }

@@ -284,10 +284,6 @@ func (k sharedKeys) links() string { return k.prefix + ":links" }
 // Revoked keys stay, because they verify earlier signatures.
 func (k sharedKeys) passkeys() string { return k.prefix + ":passkeys" }
 
-// totp is a hash of the one-time codes of people, as JSON with an encrypted
-// secret, by name.
-func (k sharedKeys) totp() string { return k.prefix + ":totp" }
-
 // conf is a string, the number of partitions.
 func (k sharedKeys) conf() string { return k.prefix + ":conf" }
 

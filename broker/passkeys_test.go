@@ -76,19 +76,4 @@ func checkPasskeys(t *testing.T, b *broker.Broker) {
 	if people := must[[]string](t)(b.PasskeyPeople(ctx)); !slices.Equal(people, []string{"ana"}) {
 		t.Errorf("the people are %q", people)
 	}
-
-	codes := passkey.TOTP{Person: "ana", Sealed: []byte("s"), Step: 5, Created: now}
-	step := func(n int64) passkey.TOTP { c := codes; c.Step = n; return c }
-	wants("no codes", b.UseTOTP(ctx, step(6)), bridge.CodeForbidden)
-	wants("put", b.PutTOTP(ctx, codes), "")
-	wants("the same code", b.UseTOTP(ctx, step(5)), bridge.CodeForbidden)
-	wants("the next code", b.UseTOTP(ctx, step(6)), "")
-	wants("an earlier code", b.UseTOTP(ctx, step(5)), bridge.CodeForbidden)
-	replaced := step(7)
-	replaced.Sealed = []byte("other")
-	wants("another secret", b.UseTOTP(ctx, replaced), bridge.CodeForbidden)
-	wants("drop", b.DropTOTP(ctx, "ana"), "")
-	if got := must[passkey.TOTP](t)(b.TOTP(ctx, "ana")); len(got.Sealed) > 0 {
-		t.Errorf("the codes are %+v", got)
-	}
 }

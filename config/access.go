@@ -72,9 +72,11 @@ type Route struct {
 	// Example: ["@leads"]
 	Must []string `yaml:"must"`
 	// StepUp is the proof that approvals on this route require in addition to a
-	// click, such as passkey. If a rule or a risk level also has one, the
-	// strictest applies. It needs the web console with console.url.
-	StepUp *StepUp `yaml:"step_up" json:",omitempty"`
+	// click: passkey. It needs the web console with console.url. If a quorum is
+	// required, each of its approvals needs the proof.
+	//
+	// Example: passkey
+	StepUp string `yaml:"step_up"`
 	// Deny is the effect of a denial. With ends, one denial ends the request.
 	// With counts, a denial needs as many people as an approval.
 	//
@@ -268,8 +270,10 @@ type Risk struct {
 	// Example: "yes, production"
 	Confirm string `yaml:"confirm"`
 	// StepUp is the proof that approvals require at this level in addition to a
-	// click, such as passkey.
-	StepUp *StepUp `yaml:"step_up" json:",omitempty"`
+	// click: passkey.
+	//
+	// Example: passkey
+	StepUp string `yaml:"step_up"`
 }
 
 // Rule is one rule of the policy. All of its conditions must hold. A condition
@@ -353,9 +357,10 @@ type Rule struct {
 	//
 	// Example: "delete production"
 	Confirm string `yaml:"confirm"`
-	// StepUp is the proof that approvals require in addition to a click, such as
-	// passkey.
-	StepUp *StepUp `yaml:"step_up" json:",omitempty"`
+	// StepUp is the proof that approvals require in addition to a click: passkey.
+	//
+	// Example: passkey
+	StepUp string `yaml:"step_up"`
 	// Redact are fields of the input that people do not see.
 	//
 	// Example: [user.phone]

@@ -52,8 +52,18 @@ func findRemoved(n *yaml.Node, t reflect.Type, path string, found map[string]str
 				found[lineKey(fmt.Sprintf("line %d", key.Line), key.Value)] = instead
 			}
 		}
+	case n.Kind == yaml.MappingNode: // the setting was a mapping before
+		for k := 1; k < len(n.Content); k += 2 {
+			key := n.Content[k-1].Value
+			if instead, was := removed.Instead(removed.Setting, below(path, key)); was {
+				found[lineKey(fmt.Sprintf("line %d", n.Line), mapping)] = fmt.Sprintf("removed key %q; %s", key, instead)
+			}
+		}
 	}
 }
+
+// mapping is the tag of a mapping in YAML.
+const mapping = "!!map"
 
 func lineKey(line, key string) string { return line + ": " + key }
 

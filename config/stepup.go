@@ -7,57 +7,22 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
-
-// StepUp is the proof that an approval requires in addition to a click. In
-// YAML it can also be the method alone.
-type StepUp struct {
-	// Method is the proof: passkey. It is required.
-	//
-	// Example: passkey
-	Method string `yaml:"method"`
-	// Approvals is the number of approvals that need the proof, at most 10. Zero
-	// means all of them.
-	//
-	// Example: 1
-	Approvals int `yaml:"approvals"`
-	// Fallback is a weaker proof that people can give instead: totp, a one-time
-	// code. Cards and receipts say that it is weaker. If empty, there is none.
-	//
-	// Example: totp
-	Fallback string `yaml:"fallback"`
-}
-
-// UnmarshalYAML decodes a method or a mapping.
-func (s *StepUp) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind == yaml.ScalarNode {
-		return n.Decode(&s.Method)
-	}
-	known := []string{"method", "approvals", "fallback"}
-	for k := 0; n.Kind == yaml.MappingNode && k+1 < len(n.Content); k += 2 {
-		if key := n.Content[k].Value; !slices.Contains(known, key) {
-			unknown := fmt.Sprintf("line %d: field %s not found in type config.StepUp", n.Content[k].Line, key)
-			return &yaml.TypeError{Errors: []string{unknown}}
-		}
-	}
-	type plain StepUp
-	return n.Decode((*plain)(s))
-}
 
 // checkStepUps checks every required proof, and that the console can ask for
 // it.
 func (c Config) checkStepUps(bad func(path, format string, args ...any)) {
 	first := ""
-	check := func(path string, s *StepUp) {
-		if s == nil {
+	check := func(path, s string) {
+		if s == "" {
 			return
 		}
 		if first == "" {
 			first = path
 		}
-		s.check(func(key, format string, args ...any) { bad(path+key, format, args...) })
+		if s != "passkey" {
+			bad(path, "unknown proof %q (passkey)", s)
+		}
 	}
 	for n, r := range c.Risks {
 		check(fmt.Sprintf("risks[%d].step_up", n), r.StepUp)
@@ -75,18 +40,6 @@ func (c Config) checkStepUps(bad func(path, format string, args ...any)) {
 	case !passkeyURL(c.Console.URL):
 		bad(first, "requires console.url, the https URL of nod in the browsers of people; "+
 			"set it, such as https://nod.example.com, or http://localhost:8787 on your own computer")
-	}
-}
-
-func (s *StepUp) check(bad func(key, format string, args ...any)) {
-	if s.Method != "passkey" {
-		bad(".method", "unknown method %q (passkey)", s.Method)
-	}
-	if s.Approvals < 0 || s.Approvals > maxQuorum {
-		bad(".approvals", "%d is out of range (0 to %d)", s.Approvals, maxQuorum)
-	}
-	if s.Fallback != "" && s.Fallback != "totp" {
-		bad(".fallback", "unknown fallback %q (totp)", s.Fallback)
 	}
 }
 

@@ -18,7 +18,7 @@ var (
 
 // kinds names the tags of YAML.
 var kinds = map[string]string{
-	"!!map": "a mapping", "!!seq": "a list", "!!str": "text", "!!int": "a number", "!!float": "a number", "!!bool": "true or false", "!!null": "nothing",
+	mapping: "a mapping", "!!seq": "a list", "!!str": "text", "!!int": "a number", "!!float": "a number", "!!bool": "true or false", "!!null": "nothing",
 }
 
 // worded puts an error of the YAML decoder into plain words, one line for each
@@ -46,6 +46,9 @@ func problem(s string, removed map[string]string) string {
 		return fmt.Sprintf("%s: duplicate key %q", m[1], m[2])
 	}
 	if m := wrongType.FindStringSubmatch(s); m != nil {
+		if said, was := removed[lineKey(m[1], m[2])]; was {
+			return m[1] + ": " + said
+		}
 		got := kinds[m[2]]
 		if m[3] != "" {
 			got = fmt.Sprintf("%q", m[3])

@@ -37,7 +37,7 @@ func by(r bridge.Record, s bridge.State) string {
 	if len(r.Votes) > 1 {
 		if who := r.Voters(s); len(who) > 1 {
 			last := len(who) - 1
-			return " by " + Line(strings.Join(who[:last], ", ")+" and "+who[last]) + r.SameAssurance().With()
+			return " by " + Line(strings.Join(who[:last], ", ")+" and "+who[last]) + r.Response.Assurance.With()
 		}
 	}
 	if a := r.Response.Actor; a != nil {

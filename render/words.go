@@ -195,8 +195,8 @@ func Notes(v bridge.View) []string {
 			notes = append(notes, "🔒 Part of the command is redacted: each [redacted …] shows what and how long. Approving requires a typed confirmation.")
 		}
 	}
-	if s := v.Record.Interaction.StepUp; s != nil && len(v.Batch) == 0 {
-		notes = append(notes, "🔑 Requires "+s.Words()+". The page to sign shows the code "+v.Record.Interaction.SignCode()+".")
+	if s := v.Record.Interaction.StepUp; s != "" && len(v.Batch) == 0 {
+		notes = append(notes, "🔑 Requires a "+string(s)+". The page to sign shows the code "+v.Record.Interaction.SignCode()+".")
 	}
 	if s := counted(v.Record); s != "" && len(v.Batch) == 0 {
 		notes = append(notes, s)

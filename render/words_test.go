@@ -179,8 +179,8 @@ func TestCardOfProof(t *testing.T) {
 	t.Parallel()
 	v := find(t, "approval")
 	i := &v.Record.Interaction
-	i.StepUp = &bridge.StepUp{Method: bridge.AssurancePasskey, Fallback: bridge.AssuranceTOTP}
-	want := "🔑 Requires a passkey or a one-time code. The page to sign shows the code " + i.SignCode() + "."
+	i.StepUp = bridge.AssurancePasskey
+	want := "🔑 Requires a passkey. The page to sign shows the code " + i.SignCode() + "."
 	if _, text := card(v); !strings.Contains(text, want) {
 		t.Errorf("it does not say %q:\n%s", want, text)
 	}
@@ -188,10 +188,6 @@ func TestCardOfProof(t *testing.T) {
 	over.Record.Response.Assurance = bridge.AssurancePasskey
 	who := over.Record.Response.Actor.Display()
 	if _, text := card(over); !strings.Contains(text, "✅ Approved by "+who+" with a passkey") {
-		t.Errorf("the closed card says\n%s", text)
-	}
-	over.Record.Response.Assurance = bridge.AssuranceTOTP
-	if _, text := card(over); !strings.Contains(text, "with a one-time code (weaker than a passkey)") {
 		t.Errorf("the closed card says\n%s", text)
 	}
 	over.Record.Votes = []bridge.Vote{

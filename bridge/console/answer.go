@@ -89,7 +89,7 @@ type outcome struct {
 // approval to stand out call for a decision of its own.
 func together(i bridge.Interaction) bool {
 	a := i.Approval
-	alone := i.StepUp != nil || render.Risk(i) != ""
+	alone := i.StepUp != "" || render.Risk(i) != ""
 	return i.Kind == bridge.KindApproval && !alone && a != nil && a.Confirm == "" && !a.DefaultNo
 }
 

@@ -21,9 +21,6 @@ func (c *Console) passkeyRoutes() {
 	c.mux.HandleFunc("POST /console/passkeys/options", c.enrolls(c.passkeyOptions))
 	c.mux.HandleFunc("POST /console/passkeys/invited", c.enrolls(c.invited))
 	c.mux.HandleFunc("POST /console/passkeys/revoke", c.person(c.revokePasskey))
-	c.mux.HandleFunc("POST /console/passkeys/codes", c.person(c.newCodes))
-	c.mux.HandleFunc("PUT /console/passkeys/codes", c.person(c.addCodes))
-	c.mux.HandleFunc("DELETE /console/passkeys/codes", c.person(c.removeCodes))
 }
 
 // fresh returns CodeForbidden unless the person of a request has just signed
@@ -49,10 +46,9 @@ func (c *Console) passkeys(_ http.ResponseWriter, r *http.Request, actor bridge.
 	if err != nil {
 		return nil, err
 	}
-	codes, err := c.engine.Passkeys.HasCodes(r.Context(), actor.Person)
-	out["items"], out["codes"], out["fresh"] = passkey.List(mine), codes, c.fresh(r) == nil
+	out["items"], out["fresh"] = passkey.List(mine), c.fresh(r) == nil
 	out["site"] = c.engine.Passkeys.Site.RPID()
-	return out, err
+	return out, nil
 }
 
 // revokePasskey revokes a key of the person.
@@ -136,33 +132,4 @@ func (c *Console) addPasskey(r *http.Request, in enrollment, person string) (any
 		return nil, err
 	}
 	return passkey.List([]passkey.Credential{made})[0], nil
-}
-
-// newCodes returns a secret for one-time codes. Nothing is stored yet.
-func (c *Console) newCodes(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
-	if err := c.fresh(r); err != nil {
-		return nil, err
-	}
-	secret, url, err := c.engine.Passkeys.NewCodes(actor.Person)
-	return map[string]any{"secret": secret, "url": url}, err
-}
-
-// addCodes stores a secret for one-time codes.
-func (c *Console) addCodes(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
-	var in struct {
-		Secret string `json:"secret"`
-		Code   string `json:"code"`
-	}
-	if err := read(r, &in); err != nil {
-		return nil, err
-	}
-	if err := c.fresh(r); err != nil {
-		return nil, err
-	}
-	return map[string]any{}, c.engine.Passkeys.AddCodes(r.Context(), actor.Person, in.Secret, in.Code)
-}
-
-// removeCodes removes the one-time codes of the person.
-func (c *Console) removeCodes(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
-	return map[string]any{}, c.engine.Passkeys.RemoveCodes(r.Context(), actor.Person, actor.Person)
 }

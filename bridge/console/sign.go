@@ -32,7 +32,6 @@ type signView struct {
 	Request  bridge.ID
 	Expires  time.Time
 	Options  string // for the passkey; empty if the person has none
-	OneTime  bool   // a one-time code is accepted
 }
 
 // signing shows the request of a ticket. It changes nothing, so that a link
@@ -61,7 +60,7 @@ func newSignView(s engine.SignPage) signView {
 		Headline: shown.Headline, From: shown.From, Notes: shown.Notes,
 		Body:     shown.Body,
 		Decision: signedDecision(t.Response), Covers: i.Coverage(t.Response.Scope), Person: t.Actor.Person,
-		Code: i.SignCode(), Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires, Options: string(s.Options), OneTime: s.Code,
+		Code: i.SignCode(), Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires, Options: string(s.Options),
 	}
 	out.Notes = slices.DeleteFunc(out.Notes, func(n string) bool { return strings.Contains(n, out.Code) })
 	if len(t.Response.Input) > 0 && i.Approval != nil {
@@ -89,7 +88,6 @@ func signedDecision(r bridge.Response) string {
 func (c *Console) sign(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Passkey json.RawMessage `json:"passkey"`
-		Code    string          `json:"code"`
 	}
 	err := read(r, &in)
 	if err == nil {
@@ -97,8 +95,7 @@ func (c *Console) sign(w http.ResponseWriter, r *http.Request) {
 	}
 	note := ""
 	if err == nil {
-		proof := engine.Proof{Passkey: in.Passkey, Code: strings.TrimSpace(in.Code)}
-		note, err = c.engine.Sign(r.Context(), r.PathValue("secret"), proof)
+		note, err = c.engine.Sign(r.Context(), r.PathValue("secret"), in.Passkey)
 	}
 	if err != nil {
 		switch bridge.ErrorCode(err) {

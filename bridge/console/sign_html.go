@@ -69,11 +69,5 @@ func (v signView) form() string {
 	if v.Options != "" {
 		out += `<div class="buttons"><button type="submit" class="good" id="passkey">Sign with a passkey</button></div>` + "\n"
 	}
-	if v.OneTime {
-		out += `<label for="one-time">One-time code (weaker than a passkey)</label>
-<input id="one-time" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="8">
-<div class="buttons"><button type="submit" id="use-code">Sign with the code</button></div>
-`
-	}
 	return out + "</form>\n"
 }

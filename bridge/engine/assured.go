@@ -34,14 +34,17 @@ func (s assuredOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridg
 
 // Vote implements Outcomes.
 func (s assuredOutcomes) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
-	// The store refuses the vote if an amendment has added a step-up since.
-	plain := b.Known != nil && b.Expect != nil && b.Known.Amended == *b.Expect && b.Known.Interaction.StepUp == nil
-	if b.Vote.State == bridge.StateApproved && b.Vote.Assurance != bridge.AssurancePasskey && !plain {
-		rec, err := s.records.Load(ctx, b.ID)
-		if err != nil {
-			return rec, "", err
+	if b.Vote.State == bridge.StateApproved {
+		rec := b.Known
+		// The store refuses the vote if an amendment has added a step-up since.
+		if rec == nil || b.Expect == nil || rec.Amended != *b.Expect {
+			stored, err := s.records.Load(ctx, b.ID)
+			if err != nil {
+				return stored, "", err
+			}
+			rec = &stored
 		}
-		if rec.Unproven(b.Vote.Actor, b.Response) {
+		if rec.Unproven(b.Response) {
 			return bridge.Record{}, "", errUnassured(b.ID)
 		}
 	}

@@ -16,7 +16,7 @@ func TestAssuredOutcomes(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}}
-	i.StepUp = &bridge.StepUp{Method: bridge.AssurancePasskey}
+	i.StepUp = bridge.AssurancePasskey
 	rec := o.store.put(t, i)
 	id := rec.Interaction.ID
 	port := assuredOutcomes{o.store, o.store}
@@ -33,7 +33,7 @@ func TestAssuredOutcomes(t *testing.T) {
 		"a click":            {State: bridge.StateApproved, Actor: &ana},
 		"no actor":           {State: bridge.StateApproved},
 		"a rule of a person": {State: bridge.StateApproved, Actor: &ana, Rule: "deploy"},
-		"a one-time code":    {State: bridge.StateApproved, Actor: &ana, Assurance: bridge.AssuranceTOTP},
+		"another proof":      {State: bridge.StateApproved, Actor: &ana, Assurance: "face"},
 	} {
 		for _, known := range []bool{true, false} {
 			if err := settle(r, known); bridge.ErrorCode(err) != bridge.CodeForbidden {

@@ -90,7 +90,7 @@ func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, 
 	if err != nil || problem != "" {
 		return nil //nolint:nilerr // the request does not offer the decision
 	}
-	if d.Approves() && i.StepUp != nil {
+	if d.Approves() && i.StepUp != "" {
 		n.refused = " " + noteSignEach
 		return nil
 	}

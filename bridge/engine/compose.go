@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -33,9 +34,9 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 	i.Rule, i.Risk, i.PolicyVersion, i.ConfigVersion = ruling.Rule, ruling.Risk, c.judge.version, c.version
 	i.Quorum = max(i.Quorum, ruling.Quorum)
 	if i.Kind == bridge.KindApproval {
-		i.RequireProof(ruling.StepUp)
+		i.StepUp = cmp.Or(i.StepUp, ruling.StepUp)
 	}
-	if i.StepUp != nil {
+	if i.StepUp != "" {
 		i.Batch = 0 // each is signed separately
 		a := *i.Approval
 		if i.Approval = &a; len(ruling.Scopes) == 0 {

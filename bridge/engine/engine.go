@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"sync"
 	"time"
@@ -264,11 +265,12 @@ func (e *Engine) SignPage(ctx context.Context, secret string) (SignPage, error) 
 	return e.signer.page(ctx, secret)
 }
 
-// Sign records the approval of a ticket with a proof, in the same way as a
-// click, and returns the note for the person. It returns the errors of SignPage,
-// and CodeForbidden for a proof that does not count. Nothing is recorded then.
-func (e *Engine) Sign(ctx context.Context, secret string, p Proof) (string, error) {
-	return e.clicks.sign(ctx, secret, p)
+// Sign records the approval of a ticket with the response of a passkey, in the
+// same way as a click, and returns the note for the person. It returns the
+// errors of SignPage, and CodeForbidden for a signature that does not count.
+// Nothing is recorded then.
+func (e *Engine) Sign(ctx context.Context, secret string, signed json.RawMessage) (string, error) {
+	return e.clicks.sign(ctx, secret, signed)
 }
 
 // Click implements Sink.

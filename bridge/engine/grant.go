@@ -98,7 +98,7 @@ func (gr *granter) holds(ctx context.Context, g bridge.Grant, i bridge.Interacti
 		gr.log.Error("stored grant not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
 		return false
 	}
-	enough, err := gr.enough(ctx, i, g.Givers, g.Assurance)
+	enough, err := gr.enough(ctx, i, g.Givers)
 	if err != nil {
 		gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
 	}
@@ -126,11 +126,7 @@ func applies(g bridge.Grant, i bridge.Interaction) bool {
 // enough reports whether the approvals of these people would approve the
 // interaction now. Each of them must still be able to approve: if one cannot,
 // people are asked again.
-//
-// The assurance is the one that the approvals had.
-func (gr *granter) enough(
-	ctx context.Context, i bridge.Interaction, givers []bridge.Actor, given bridge.Assurance,
-) (bool, error) {
+func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) (bool, error) {
 	var counted []bridge.Actor
 	slots := i.Slots()
 	for _, giver := range givers {
@@ -145,7 +141,7 @@ func (gr *granter) enough(
 			continue
 		}
 		counted = append(counted, who)
-		covers, err := gr.people.covers(ctx, i, who, given)
+		covers, err := gr.people.covers(ctx, i, who)
 		if err != nil {
 			return false, err
 		}

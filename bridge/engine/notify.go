@@ -133,27 +133,14 @@ func noteWhy(i bridge.Interaction, why string) string {
 const (
 	noteNoProofs = "This approval needs a passkey, which this daemon does not offer. Nothing was recorded. " +
 		"Ask your nod administrator to enable the web console."
+	noteSign = "This approval needs your passkey. Nothing is recorded yet. Open the link within 5 minutes, " +
+		"check the request, and sign it. The link is for you only."
 	noteSignEach = "Requests that need a passkey are approved one by one: click Approve on each."
 )
 
-// noteSign returns the note for a person who has to prove an approval.
-func noteSign(i bridge.Interaction) string {
-	what := "your passkey"
-	if i.StepUp.Accepts(bridge.AssuranceTOTP) {
-		what += " or a one-time code"
-	}
-	return "This approval needs " + what + ". Nothing is recorded yet. Open the link within 5 minutes, " +
-		"check the request, and sign it. The link is for you only."
-}
-
-// noteNoPasskey returns the note for a person who has no means to prove an
-// approval.
-func noteNoPasskey(i bridge.Interaction, url string) string {
-	what := "a passkey"
-	if i.StepUp.Accepts(bridge.AssuranceTOTP) {
-		what += " or a one-time code"
-	}
-	return "This approval needs " + what + ", and you have none. Nothing was recorded. " +
+// noteNoPasskey returns the note for a person who cannot sign an approval.
+func noteNoPasskey(url string) string {
+	return "This approval needs a passkey, and you have none. Nothing was recorded. " +
 		"Sign in to the console to add one: " + strings.TrimRight(url, "/") + "/console/. You can still deny."
 }
 

@@ -35,19 +35,18 @@ const (
 	maxLabel = 60
 )
 
-// Passkeys keeps the keys of people and their one-time codes.
+// Passkeys keeps the keys of people.
 type Passkeys struct {
 	Signing
 	notes   bridge.Notes
 	journal *journal
 	prover  *proof.Prover
-	signer  *proof.Signer
 	log     *slog.Logger
 }
 
 func newPasskeys(s shared) *Passkeys {
 	return &Passkeys{
-		Signing: s.Signing, notes: s.Notes, journal: s.journal, prover: s.prover, signer: s.Signer, log: s.Log,
+		Signing: s.Signing, notes: s.Notes, journal: s.journal, prover: s.prover, log: s.Log,
 	}
 }
 

@@ -194,37 +194,3 @@ func TestForeignKey(t *testing.T) {
 		t.Errorf("the changed key counts: %v, %v", has, err)
 	}
 }
-
-// TestCodes checks that one-time codes count once, are limited in number, and
-// that their secret is not readable in Redis.
-func TestCodes(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	text, url, err := o.keys.NewCodes("ana")
-	o.wants("new", err, "")
-	if !strings.HasPrefix(url, "otpauth://totp/") || !strings.Contains(url, text) {
-		t.Errorf("the URL is %s", url)
-	}
-	secret, err := passkey.TOTPSecret(text)
-	o.wants("secret", err, "")
-	step := time.Now().Unix() / 30
-	o.wants("a wrong code", o.keys.AddCodes(t.Context(), "ana", text, "x"), bridge.CodeForbidden)
-	o.wants("none yet", o.keys.UseCode(t.Context(), "ana", passkey.TOTPCode(secret, step)), bridge.CodeForbidden)
-	o.wants("add", o.keys.AddCodes(t.Context(), "ana", text, passkey.TOTPCode(secret, step)), "")
-	stored, err := o.store.TOTP(t.Context(), "ana")
-	if err != nil || bytes.Contains(stored.Sealed, secret) || strings.Contains(string(stored.Sealed), text) {
-		t.Errorf("the stored codes are %+v, %v", stored, err)
-	}
-	o.wants("used", o.keys.UseCode(t.Context(), "ana", passkey.TOTPCode(secret, step)), bridge.CodeForbidden)
-	o.wants("next", o.keys.UseCode(t.Context(), "ana", passkey.TOTPCode(secret, step+1)), "")
-	o.wants("again", o.keys.UseCode(t.Context(), "ana", passkey.TOTPCode(secret, step+1)), bridge.CodeForbidden)
-	for range 5 {
-		err = o.keys.UseCode(t.Context(), "ana", "000000")
-	}
-	o.wants("guesses", err, bridge.CodeRateLimited)
-	o.wants("of another person", o.keys.RemoveCodes(t.Context(), "bo", "ana"), bridge.CodeForbidden)
-	o.wants("remove", o.keys.RemoveCodes(t.Context(), "ana", "ana"), "")
-	if has, err := o.keys.HasCodes(t.Context(), "ana"); has || err != nil {
-		t.Errorf("ana has codes: %v, %v", has, err)
-	}
-}

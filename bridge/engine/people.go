@@ -49,7 +49,7 @@ func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridg
 		return actor, "", err
 	case !in:
 		return actor, whyNobody, nil
-	case actor.Person == "" && (i.Counted() || i.StepUp != nil || len(i.Requesters) > 0):
+	case actor.Person == "" && (i.Counted() || i.StepUp != "" || len(i.Requesters) > 0):
 		return actor, whyUnlinked, nil // a vote requires a known person
 	case slices.Contains(i.Requesters, actor.Person):
 		return actor, whyRequester, nil
@@ -149,11 +149,8 @@ func (p *People) Now(ctx context.Context, group string) ([]string, error) {
 	return p.directory.Now(ctx, group)
 }
 
-// covers returns the indexes of the slots that an approver counts toward, whose
-// approval has an assurance.
-func (p *People) covers(
-	ctx context.Context, i bridge.Interaction, actor bridge.Actor, given bridge.Assurance,
-) ([]int, error) {
+// covers returns the indexes of the slots that an approver counts toward.
+func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor) ([]int, error) {
 	var out []int
 	on := make([]bool, len(i.Requirements))
 	for n, q := range i.Requirements {
@@ -164,7 +161,6 @@ func (p *People) covers(
 	}
 	for n, s := range i.ApprovalSlots() {
 		in := s.Requirement < 0 || on[s.Requirement]
-		in = in && (!s.Assured || i.StepUp.Accepts(given))
 		if in && s.Must != "" {
 			var err error
 			if in, err = p.named(ctx, s.Must, actor); err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -151,7 +152,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 	if v.now, v.ruling, err = e.composer.prepareUnder(ctx, agent, r, v.ruling); err != nil {
 		return v, err
 	}
-	if v.now.RequireProof(i.StepUp); i.StepUp != nil {
+	if v.now.StepUp = cmp.Or(v.now.StepUp, i.StepUp); i.StepUp != "" {
 		v.now.Approval.Limit(i.Approval.Scopes) // a weaker config does not offer more
 	}
 	v.now.Digest, v.now.Trace = i.Digest, i.Trace

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Req
 	}
 	if i.Kind == bridge.KindApproval {
 		q.Quorum, q.Must = route.Quorum, slices.Clone(route.Must)
-		i.RequireProof(route.StepUp)
+		i.StepUp = cmp.Or(i.StepUp, route.StepUp)
 	}
 	i.DenyCounts = i.DenyCounts && route.DenyCounts && i.Kind == bridge.KindApproval
 	if len(i.Requirements) == 0 {

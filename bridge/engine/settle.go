@@ -56,7 +56,7 @@ func (s *settler) conclude(
 		if refusal, failed := s.readOnly(ctx, rec, at); refusal != nil || failed != nil {
 			return rec, "", refusal, failed
 		}
-		if err == nil && rec.Unproven(actor, r) {
+		if err == nil && rec.Unproven(r) {
 			ask, err := s.signer.ask(ctx, actor, rec, r)
 			return rec, "", ask, err
 		}
@@ -299,6 +299,6 @@ func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.
 	if err != nil || why != "" || actor.Person != v.Actor.Person {
 		return false, err
 	}
-	covers, err := s.people.covers(ctx, i, actor, v.Assurance)
+	covers, err := s.people.covers(ctx, i, actor)
 	return len(bridge.Missing(covers, v.Covers)) == 0, err
 }

@@ -12,13 +12,6 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// Proof holds the response of a passkey, or a one-time code. A person sends it
-// from the page of a ticket.
-type Proof struct {
-	Passkey json.RawMessage
-	Code    string
-}
-
 // SignPage holds the content of the page of a ticket.
 type SignPage struct {
 	Ticket bridge.Ticket
@@ -27,8 +20,6 @@ type SignPage struct {
 	// Options are the options for navigator.credentials.get. They are empty
 	// if the person has no passkey.
 	Options []byte
-	// Code means that the person may enter a one-time code instead.
-	Code bool
 }
 
 // SignPath is the path of the page of a ticket, before its secret.
@@ -64,12 +55,12 @@ func (s *signer) ask(
 	if s.keys.Ready() != nil {
 		return refuse(noteNoProofs)
 	}
-	able, err := s.able(ctx, i, actor.Person)
+	able, err := s.keys.Has(ctx, actor.Person)
 	if err != nil {
 		return nil, err
 	}
 	if !able {
-		return refuse(noteNoPasskey(i, s.keys.Site.Origins()[0]))
+		return refuse(noteNoPasskey(s.keys.Site.Origins()[0]))
 	}
 	payload := i.Digest
 	if r.ApprovedDigest != "" {
@@ -89,25 +80,8 @@ func (s *signer) ask(
 		return nil, err
 	}
 	return &bridge.Verdict{
-		Kind: bridge.VerdictSign, Note: noteSign(i), Link: s.keys.Site.Origins()[0] + SignPath + secret,
+		Kind: bridge.VerdictSign, Note: noteSign, Link: s.keys.Site.Origins()[0] + SignPath + secret,
 	}, nil
-}
-
-// able reports whether a person has a means to prove an approval.
-func (s *signer) able(ctx context.Context, i bridge.Interaction, person string) (bool, error) {
-	has, err := s.keys.Has(ctx, person)
-	if err != nil || has {
-		return has, err
-	}
-	return s.mayCode(ctx, i, person)
-}
-
-// mayCode reports whether a person may enter a one-time code.
-func (s *signer) mayCode(ctx context.Context, i bridge.Interaction, person string) (bool, error) {
-	if !i.StepUp.Accepts(bridge.AssuranceTOTP) {
-		return false, nil
-	}
-	return s.keys.HasCodes(ctx, person)
 }
 
 // open returns the ticket of a secret, with its pending request.
@@ -139,7 +113,7 @@ func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge
 
 // page implements Engine.SignPage.
 func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
-	t, rec, err := s.open(ctx, secret)
+	t, _, err := s.open(ctx, secret)
 	if err != nil {
 		return SignPage{}, err
 	}
@@ -156,32 +130,18 @@ func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
 			return out, err
 		}
 	}
-	out.Code, err = s.mayCode(ctx, rec.Interaction, t.Actor.Person)
-	return out, err
+	return out, nil
 }
 
-// prove checks a proof for a ticket, and adds it to the response.
-func (s *signer) prove(ctx context.Context, t bridge.Ticket, i bridge.Interaction, p Proof) (bridge.Response, error) {
+// prove checks the response of a passkey for a ticket, and adds its signature to
+// the response of the person.
+func (s *signer) prove(ctx context.Context, t bridge.Ticket, signed json.RawMessage) (bridge.Response, error) {
 	r := t.Response
-	if len(p.Passkey) == 0 {
-		may, err := s.mayCode(ctx, i, t.Actor.Person)
-		if err != nil {
-			return r, err
-		}
-		if !may {
-			return r, bridge.Errorf(bridge.CodeForbidden, "this approval needs a passkey; nothing was recorded")
-		}
-		if err := s.keys.UseCode(ctx, t.Actor.Person, p.Code); err != nil {
-			return r, err
-		}
-		r.Assurance = bridge.AssuranceTOTP
-		return r, nil
-	}
 	keys, err := s.keys.Of(ctx, t.Actor.Person)
 	if err != nil {
 		return r, err
 	}
-	a, used, err := s.keys.Site.Check(passkey.Statement(t.Statement), keys, p.Passkey)
+	a, used, err := s.keys.Site.Check(passkey.Statement(t.Statement), keys, signed)
 	if err != nil {
 		return r, err
 	}
@@ -207,7 +167,7 @@ func (s *signer) once(ctx context.Context, signature string) error {
 }
 
 // sign implements Engine.Sign.
-func (cl *clicks) sign(ctx context.Context, secret string, p Proof) (string, error) {
+func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessage) (string, error) {
 	s := cl.settler.signer
 	t, rec, err := s.open(ctx, secret)
 	if err != nil {
@@ -225,7 +185,7 @@ func (cl *clicks) sign(ctx context.Context, secret string, p Proof) (string, err
 		cl.journal.refuse(ctx, i, actor, why)
 		return "", bridge.Errorf(bridge.CodeForbidden, "%s", noteWhy(i, why))
 	}
-	r, err := s.prove(ctx, t, i, p)
+	r, err := s.prove(ctx, t, signed)
 	if err != nil {
 		if c := bridge.ErrorCode(err); c == bridge.CodeForbidden || c == bridge.CodeInvalid {
 			cl.journal.refuse(ctx, i, actor, "proof not accepted")

@@ -5,35 +5,41 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
 )
 
-// TestQuorumProof checks that a quorum is not reached before the required
-// number of approvals has a proof, and that others may approve with a click.
+// inPairs requires two approvals.
+func inPairs(s *setup) {
+	r := s.routes["default"]
+	r.Quorum = 2
+	s.routes["default"] = r
+}
+
+// TestQuorumProof checks that each approval of a quorum needs a proof, and that
+// the receipt proves each of them.
 func TestQuorumProof(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, &bridge.StepUp{Method: bridge.AssurancePasskey, Approvals: 1}, func(s *setup) {
-		r := s.routes["default"]
-		r.Quorum = 2
-		s.routes["default"] = r
-	})
+	b := newBureau(t, bridge.AssurancePasskey, inPairs)
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
-	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSettled {
-		t.Fatalf("%+v", v)
+	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden {
+		t.Fatalf("di has no passkey: %+v", v)
 	}
-	secret := b.asked("ana", id, bridge.DecideOnce)
-	if got := b.get(id); len(got.Votes) != 1 || got.Missing() != "1 more with a passkey" {
-		t.Errorf("%d votes, missing %q", len(got.Votes), got.Missing())
-	}
-	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
-		t.Fatal(err)
+	for _, who := range []string{"bo", "ana"} {
+		secret := b.asked(who, id, bridge.DecideOnce)
+		if _, err := b.engine.Sign(t.Context(), secret, b.signature(who, secret)); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.get(id); who == "bo" && (len(got.Votes) != 1 || got.Missing() != "1 more with a passkey") {
+			t.Errorf("%d votes, missing %q", len(got.Votes), got.Missing())
+		}
 	}
 	rec, err := b.engine.Get(t.Context(), id)
 	if err != nil || rec.State != bridge.StateApproved || len(rec.Votes) != 2 {
 		t.Fatalf("%s %v %+v", rec.State, err, rec.Votes)
 	}
-	if v := rec.Votes[1]; v.Assurance != bridge.AssurancePasskey || v.Assertion == nil || rec.Votes[0].Assurance != "" {
-		t.Errorf("%+v", rec.Votes)
+	for _, v := range rec.Votes {
+		if v.Assurance != bridge.AssurancePasskey || v.Assertion == nil {
+			t.Errorf("%+v", v)
+		}
 	}
 	keys := b.signer.PublicKeys()
 	if _, err := keys.VerifyRecord(rec); err != nil {
@@ -41,58 +47,31 @@ func TestQuorumProof(t *testing.T) {
 	}
 }
 
-// TestQuorumUpgrade checks that a person who approved with a click can add the
-// proof.
+// TestQuorumUpgrade checks that approvals with a click no longer count once a
+// rule requires a proof, and that the people can approve again with it.
 func TestQuorumUpgrade(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, &bridge.StepUp{Method: bridge.AssurancePasskey, Approvals: 1}, func(s *setup) {
-		r := s.routes["default"]
-		r.Quorum, r.Must = 2, []string{"di"}
-		s.routes["default"] = r
-	})
+	b := newBureau(t, "", inPairs)
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	if v := b.press("ana", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSettled {
 		t.Fatalf("%+v", v)
 	}
-	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden {
-		t.Fatalf("di has no passkey: %+v", v)
+	s := b.setup
+	s.policy = ruledBy(bridge.Ruling{Effect: bridge.EffectAsk, StepUp: bridge.AssurancePasskey})
+	b.reload(s)
+	if v := b.press("bo", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden {
+		t.Fatalf("a click on the earlier terms: %+v", v)
 	}
-	secret := b.asked("ana", id, bridge.DecideOnce)
-	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
-		t.Fatal(err)
+	if got := b.get(id); len(got.Votes) > 0 || got.Missing() != "2 more with a passkey" {
+		t.Fatalf("missing %q, votes %+v", got.Missing(), got.Votes)
 	}
-	if got := b.get(id); len(got.Votes) != 1 || got.Votes[0].Assurance != bridge.AssurancePasskey {
-		t.Fatalf("%+v", got.Votes)
-	}
-	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictSettled {
-		t.Fatalf("%+v", v)
+	for _, who := range []string{"ana", "bo"} {
+		secret := b.asked(who, id, bridge.DecideOnce)
+		if _, err := b.engine.Sign(t.Context(), secret, b.signature(who, secret)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b.state(id, bridge.StateApproved)
-}
-
-// TestCode checks that a one-time code approves only where it is allowed, and
-// that the outcome says that it is weaker.
-func TestCode(t *testing.T) {
-	t.Parallel()
-	b := newBureau(t, &bridge.StepUp{Method: bridge.AssurancePasskey, Fallback: bridge.AssuranceTOTP})
-	code := b.codes("di")
-	bot := bridge.Agent{Name: "bot"}
-	id := b.open(bot, shell("make deploy")).Interaction.ID
-	secret := b.asked("di", id, bridge.DecideOnce)
-	if s, err := b.engine.SignPage(t.Context(), secret); err != nil || !s.Code || s.Options != nil {
-		t.Fatalf("%+v %v", s, err)
-	}
-	b.refused(id, secret, engine.Proof{Code: "x"}, bridge.CodeForbidden, "")
-	if _, err := b.engine.Sign(t.Context(), secret, engine.Proof{Code: code}); err != nil {
-		t.Fatal(err)
-	}
-	rec, _ := b.engine.Get(t.Context(), id)
-	if rec.Response == nil || rec.Response.Assurance != bridge.AssuranceTOTP || rec.Response.Assertion != nil {
-		t.Errorf("%+v", rec.Response)
-	}
-	second := b.open(bot, shell("make second")).Interaction.ID
-	again := b.asked("di", second, bridge.DecideOnce)
-	b.refused(second, again, engine.Proof{Code: code}, bridge.CodeForbidden, "")
 }
 
 // TestProvenGrant checks that a standing approval exists only where a rule
@@ -100,7 +79,7 @@ func TestCode(t *testing.T) {
 func TestProvenGrant(t *testing.T) {
 	t.Parallel()
 	ask := bridge.Ruling{Effect: bridge.EffectAsk, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}
-	b := newBureau(t, nil, func(s *setup) { s.policy = ruledBy(ask) })
+	b := newBureau(t, "", func(s *setup) { s.policy = ruledBy(ask) })
 	bot := bridge.Agent{Name: "bot"}
 	request := func() bridge.Request {
 		r := shell("make deploy")
@@ -112,7 +91,7 @@ func TestProvenGrant(t *testing.T) {
 	if v := b.press("ana", first, "C1", bridge.DecideSession, ""); v.Kind != bridge.VerdictSettled {
 		t.Fatalf("%+v", v)
 	}
-	ask.StepUp = passkeyNeeded
+	ask.StepUp = bridge.AssurancePasskey
 	s := b.setup
 	s.policy = ruledBy(ask)
 	b.reload(s)

@@ -27,7 +27,7 @@ type bureau struct {
 }
 
 // newBureau returns a bureau in which ana, bo and cy have a passkey.
-func newBureau(t *testing.T, need *bridge.StepUp, change ...func(*setup)) *bureau {
+func newBureau(t *testing.T, need bridge.Assurance, change ...func(*setup)) *bureau {
 	t.Helper()
 	site, err := passkey.NewSite(publicURL)
 	if err != nil {
@@ -74,24 +74,6 @@ func (b *bureau) enroll(who string) {
 	b.auth[who] = a
 }
 
-// codes gives a person one-time codes, and returns the next one.
-func (b *bureau) codes(who string) string {
-	b.t.Helper()
-	text, _, err := b.engine.Passkeys.NewCodes(who)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	secret, err := passkey.TOTPSecret(text)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	step := time.Now().Unix() / 30
-	if err := b.engine.Passkeys.AddCodes(b.t.Context(), who, text, passkey.TOTPCode(secret, step)); err != nil {
-		b.t.Fatal(err)
-	}
-	return passkey.TOTPCode(secret, step+1)
-}
-
 // asked clicks an approval, and returns the secret of the link that the person
 // gets.
 func (b *bureau) asked(who string, id bridge.ID, d bridge.Decision) string {
@@ -106,21 +88,21 @@ func (b *bureau) asked(who string, id bridge.ID, d bridge.Decision) string {
 }
 
 // signature lets a person sign what the page of a ticket asks for.
-func (b *bureau) signature(who, secret string) engine.Proof {
+func (b *bureau) signature(who, secret string) json.RawMessage {
 	b.t.Helper()
 	s, err := b.engine.SignPage(b.t.Context(), secret)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return engine.Proof{Passkey: b.auth[who].Get(b.t, s.Options)}
+	return b.auth[who].Get(b.t, s.Options)
 }
 
 // refused checks that a proof is refused with a code and a text, and that
 // nothing changes.
-func (b *bureau) refused(id bridge.ID, secret string, p engine.Proof, code bridge.Code, text string) {
+func (b *bureau) refused(id bridge.ID, secret string, signed json.RawMessage, code bridge.Code, text string) {
 	b.t.Helper()
 	before := b.get(id)
-	note, err := b.engine.Sign(b.t.Context(), secret, p)
+	note, err := b.engine.Sign(b.t.Context(), secret, signed)
 	if bridge.ErrorCode(err) != code || !strings.Contains(bridge.PublicError(err).Message, text) {
 		b.t.Errorf("%q, %v (want %s: …%s…)", note, err, code, text)
 	}
@@ -130,13 +112,11 @@ func (b *bureau) refused(id bridge.ID, secret string, p engine.Proof, code bridg
 	}
 }
 
-var passkeyNeeded = &bridge.StepUp{Method: bridge.AssurancePasskey}
-
 // TestSigned checks that an approval counts only once the person has signed it,
 // and that its receipt proves it.
 func TestSigned(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, passkeyNeeded)
+	b := newBureau(t, bridge.AssurancePasskey)
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	secret := b.asked("ana", id, bridge.DecideOnce)
 	for range 3 { // link previews
@@ -179,7 +159,7 @@ func TestSigned(t *testing.T) {
 // TestDenyNeedsNoProof checks that a denial never needs a proof.
 func TestDenyNeedsNoProof(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, passkeyNeeded)
+	b := newBureau(t, bridge.AssurancePasskey)
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	if v := b.press("di", id, "C1", bridge.DecideDeny, ""); v.Kind != bridge.VerdictSettled {
 		t.Errorf("%+v", v)
@@ -191,7 +171,7 @@ func TestDenyNeedsNoProof(t *testing.T) {
 // one, whichever way the approval comes.
 func TestUnproven(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, passkeyNeeded)
+	b := newBureau(t, bridge.AssurancePasskey)
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	b.asked("ana", id, bridge.DecideOnce)
 	if v := b.press("ana", id, "C1", bridge.DecideEdit, `{"command":"make less"}`); v.Kind != bridge.VerdictSign {
@@ -215,7 +195,7 @@ func TestUnproven(t *testing.T) {
 // nothing changes.
 func TestProofRefused(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, passkeyNeeded)
+	b := newBureau(t, bridge.AssurancePasskey)
 	bot := bridge.Agent{Name: "bot"}
 	id := b.open(bot, shell("make deploy")).Interaction.ID
 	other := b.open(bot, shell("make other")).Interaction.ID
@@ -227,8 +207,8 @@ func TestProofRefused(t *testing.T) {
 	b.refused(id, secret, b.signature("ana", strings.TrimPrefix(edit.Link, publicURL+engine.SignPath)), bridge.CodeForbidden, "")
 	b.refused(id, secret, b.signature("bo", b.asked("bo", id, bridge.DecideOnce)), bridge.CodeForbidden, "")
 	b.refused(id, secret, b.signature("bo", secret), bridge.CodeForbidden, "")
-	b.refused(id, secret, engine.Proof{Code: "123456"}, bridge.CodeForbidden, "needs a passkey")
-	b.refused(id, secret, engine.Proof{Passkey: json.RawMessage(`{"id":"x"}`)}, bridge.CodeInvalid, "")
+	b.refused(id, secret, nil, bridge.CodeInvalid, "")
+	b.refused(id, secret, json.RawMessage(`{"id":"x"}`), bridge.CodeInvalid, "")
 	b.refused(id, "nonsense", b.signature("ana", secret), bridge.CodeNotFound, "not valid")
 
 	ana := b.auth["ana"]
@@ -271,7 +251,7 @@ func TestProofRefused(t *testing.T) {
 // its terms, or the right of its person to approve.
 func TestTicketEnds(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, passkeyNeeded)
+	b := newBureau(t, bridge.AssurancePasskey)
 	bot := bridge.Agent{Name: "bot"}
 	id := b.open(bot, shell("make deploy")).Interaction.ID
 	secret := b.asked("ana", id, bridge.DecideOnce)
@@ -311,7 +291,7 @@ func TestTicketEnds(t *testing.T) {
 // between the signature and the outcome.
 func TestProofOnce(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, passkeyNeeded)
+	b := newBureau(t, bridge.AssurancePasskey)
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	secret := b.asked("ana", id, bridge.DecideOnce)
 	signed := b.signature("ana", secret)
@@ -343,10 +323,10 @@ func (s stopped) Settle(context.Context, bridge.Settlement) (bridge.Record, bool
 // time, exactly one outcome is stored, with one of them.
 func TestSignedTogether(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, passkeyNeeded)
+	b := newBureau(t, bridge.AssurancePasskey)
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	secret := b.asked("ana", id, bridge.DecideOnce)
-	var proofs []engine.Proof
+	var proofs []json.RawMessage
 	for range 8 {
 		proofs = append(proofs, b.signature("ana", secret))
 	}

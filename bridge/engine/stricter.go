@@ -31,8 +31,8 @@ func stricterThan(i, was bridge.Interaction) []string {
 	if i.Approval == nil {
 		return out
 	}
-	if i.StepUp.Stricter(was.StepUp) {
-		out = append(out, i.StepUp.Words())
+	if !i.StepUp.Accepts(was.StepUp) {
+		out = append(out, "a "+string(i.StepUp))
 	}
 	if c := i.Approval.Confirm; c != "" && (was.Approval == nil || c != was.Approval.Confirm) {
 		out = append(out, "a typed confirmation")

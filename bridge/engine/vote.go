@@ -31,6 +31,6 @@ func (s *settler) ballot(ctx context.Context, i bridge.Interaction, actor bridge
 	}}
 	b.Response.Assertion = nil // each vote has its own
 	var err error
-	b.Covers, err = s.people.covers(ctx, i, actor, r.Assurance)
+	b.Covers, err = s.people.covers(ctx, i, actor)
 	return b, err
 }

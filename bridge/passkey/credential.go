@@ -56,18 +56,6 @@ type Store interface {
 	RevokePasskey(ctx context.Context, c Credential) error
 	// PasskeyPeople returns the names of people with keys, sorted.
 	PasskeyPeople(ctx context.Context) ([]string, error)
-
-	// TOTP returns the one-time codes of a person. Its Sealed is empty if
-	// the person has none.
-	TOTP(ctx context.Context, person string) (TOTP, error)
-	// PutTOTP replaces the one-time codes of a person.
-	PutTOTP(ctx context.Context, t TOTP) error
-	// UseTOTP stores Step and Used of codes, in one atomic step. It returns
-	// CodeForbidden and changes nothing if the person has no codes, if they
-	// were replaced, or if the stored step is not before the new one.
-	UseTOTP(ctx context.Context, t TOTP) error
-	// DropTOTP removes the one-time codes of a person.
-	DropTOTP(ctx context.Context, person string) error
 }
 
 // MaxKeys is the number of valid keys that a person may have.

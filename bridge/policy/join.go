@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func (p *Policy) ruling(c compiled) bridge.Ruling {
 		if r.Confirm == "" {
 			r.Confirm = p.risks[n].Confirm
 		}
-		r.StepUp = r.StepUp.Join(p.risks[n].StepUp)
+		r.StepUp = cmp.Or(r.StepUp, p.risks[n].StepUp)
 	}
 	if c.GrantByRule {
 		r.Grants = []bridge.RuleGrant{{Key: c.key, Rule: c.Name, Covers: c.words()}}
@@ -104,7 +105,7 @@ func (p *Policy) tighten(out *bridge.Ruling, r bridge.Ruling) {
 		out.Risk = r.Risk
 	}
 	out.Quorum = max(out.Quorum, r.Quorum)
-	out.StepUp = out.StepUp.Join(r.StepUp)
+	out.StepUp = cmp.Or(out.StepUp, r.StepUp)
 	out.Timeout = shorter(out.Timeout, r.Timeout)
 	out.GrantFor = shorter(out.GrantFor, r.GrantFor)
 	n, now := slices.Index(timeouts, r.OnTimeout), slices.Index(timeouts, out.OnTimeout)

@@ -52,9 +52,9 @@ type Risk struct {
 	Name    string `json:"name"`
 	Quorum  int    `json:"quorum,omitempty"`
 	Confirm string `json:"confirm,omitempty"`
-	// StepUp is the proof that approvals require at this level. It is nil if
+	// StepUp is the proof that approvals require at this level. It is empty if
 	// a click is enough.
-	StepUp *bridge.StepUp `json:"step_up,omitempty"`
+	StepUp bridge.Assurance `json:"step_up,omitempty"`
 }
 
 // Step is the result of one rule for one part of an action.

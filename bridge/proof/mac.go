@@ -27,7 +27,6 @@ const (
 	domainPart        = "nod part v1"
 	domainHeld        = "nod held v1"
 	domainPasskey     = "nod passkey stored v1"
-	domainTOTP        = "nod totp stored v1"
 )
 
 // framed combines a domain and parts, so that different lists of parts give

@@ -56,7 +56,7 @@ type Receipt struct {
 	Policy  string    `json:"policy,omitempty"`
 	Stop    bool      `json:"stop,omitempty"` // the denial also ends the agent's turn
 	// Assurance is the kind of proof that the actor gave for the approval:
-	// passkey, or the weaker totp. It is empty if a click was enough. Assertion is the signature of
+	// passkey. It is empty if a click was enough. Assertion is the signature of
 	// the passkey. If the approval is the result of votes, each vote has its
 	// own assertion.
 	Assurance bridge.Assurance  `json:"assurance,omitempty"`

@@ -38,6 +38,15 @@ type Name struct {
 var names = []Name{
 	{Kind: Setting, Name: "oncall.NAME.opsgenie", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
 	{Kind: Setting, Name: "oncall.NAME.grafana", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
+	{Kind: Setting, Name: "risks[].step_up.method", Instead: "write step_up: passkey"},
+	{Kind: Setting, Name: "risks[].step_up.approvals", Instead: "write step_up: passkey, which applies to every approval of the quorum"},
+	{Kind: Setting, Name: "risks[].step_up.fallback", Instead: "write step_up: passkey; one-time codes are not accepted"},
+	{Kind: Setting, Name: "policy[].step_up.method", Instead: "write step_up: passkey"},
+	{Kind: Setting, Name: "policy[].step_up.approvals", Instead: "write step_up: passkey, which applies to every approval of the quorum"},
+	{Kind: Setting, Name: "policy[].step_up.fallback", Instead: "write step_up: passkey; one-time codes are not accepted"},
+	{Kind: Setting, Name: "routes.NAME.step_up.method", Instead: "write step_up: passkey"},
+	{Kind: Setting, Name: "routes.NAME.step_up.approvals", Instead: "write step_up: passkey, which applies to every approval of the quorum"},
+	{Kind: Setting, Name: "routes.NAME.step_up.fallback", Instead: "write step_up: passkey; one-time codes are not accepted"},
 }
 
 // Instead returns what replaces the name, and whether the name was removed. For

@@ -1,4 +1,4 @@
-// The passkeys and one-time codes of the person who is signed in.
+// The passkeys of the person who is signed in.
 import { ago, call, el, hush, joined, post, say } from "./dom.js";
 import { add, supported } from "./webauthn.js";
 
@@ -33,28 +33,6 @@ function adding(list, redraw) {
     el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Add passkey")));
 }
 
-function codes(list, redraw) {
-  const place = el("div", {});
-  const start = async () => {
-    const made = await post("/console/passkeys/codes", {});
-    const code = el("input", { id: "code", type: "text", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 6, required: true });
-    place.replaceChildren(el("form", { onsubmit: act(redraw, () => call("/console/passkeys/codes", { method: "PUT",
-      body: JSON.stringify({ secret: made.secret, code: code.value }), headers: { "Content-Type": "application/json" } })) },
-      el("p", {}, "Enter this secret in your authenticator app: ", el("code", {}, made.secret.replace(/(.{4})/g, "$1 ").trim())),
-      el("p", {}, el("a", { href: made.url }, "Open it in an app on this device")),
-      el("label", { for: "code" }, "Code that the app shows"), code,
-      el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Turn on one-time codes"))));
-    code.focus();
-  };
-  if (list.codes) {
-    place.append(el("p", {}, "One-time codes are on."), el("div", { class: "buttons" }, el("button", { type: "button", class: "bad",
-      onclick: act(redraw, () => call("/console/passkeys/codes", { method: "DELETE" })) }, "Turn off one-time codes")));
-  } else if (list.fresh) {
-    place.append(el("div", { class: "buttons" }, el("button", { type: "button", onclick: () => start().catch((e) => say(e.message)) }, "Set up one-time codes")));
-  }
-  return place;
-}
-
 export default async function draw({ redraw }) {
   const list = await call("/console/passkeys");
   if (!list.available) return [el("h1", {}, "Passkeys"), el("p", {}, list.problem.message + ": " + list.problem.hint + ".")];
@@ -65,8 +43,5 @@ export default async function draw({ redraw }) {
     valid === 1 && el("p", { class: "soft" }, "Add a second passkey on another device, in case you lose this one."),
     list.items.length ? el("ul", { class: "passkeys" }, list.items.map((k) => row(k, redraw))) : el("p", {}, "No passkeys."),
     el("h2", {}, "Add a passkey"), adding(list, redraw),
-    el("h2", {}, "One-time codes"),
-    el("p", { class: "soft" }, "Codes of an authenticator app are a fallback where nod allows them. They are weaker than a passkey."),
-    codes(list, redraw),
   ];
 }

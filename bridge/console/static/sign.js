@@ -1,4 +1,4 @@
-// The page where a person signs an approval with a passkey or a one-time code.
+// The page where a person signs an approval with a passkey.
 const form = document.getElementById("sign");
 const problem = document.getElementById("problem");
 const done = document.getElementById("done");
@@ -53,8 +53,7 @@ form.addEventListener("submit", async (event) => {
   const buttons = form.querySelectorAll("button");
   buttons.forEach((b) => (b.disabled = true));
   try {
-    if (event.submitter?.id === "use-code") await send({ code: form.elements.code.value });
-    else await send({ passkey: await signed(JSON.parse(form.dataset.options)) });
+    await send({ passkey: await signed(JSON.parse(form.dataset.options)) });
   } catch (e) {
     say(problem, e.name === "NotAllowedError" ? "Nothing was signed: the passkey was not used. Try again." : e.message);
   } finally {

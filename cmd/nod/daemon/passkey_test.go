@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/webauthn"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
@@ -110,8 +108,6 @@ func TestAddPasskey(t *testing.T) {
 	drive(t, ctx, "add another", script(`document.getElementById("label").value = ""`), browsing.Type("#label", "Laptop\n"), onPage("Laptop"))
 	axe(t, ctx, "passkeys")
 	screenshot(t, ctx, "passkeys")
-	addCodes(t, ctx)
-	axe(t, ctx, "one-time codes")
 	drive(t, ctx, "revoke", browsing.Click(`button[aria-label="Revoke Phone"]`), onPage("revoked"))
 	drive(t, ctx, "the last one", browsing.Click(`button[aria-label="Revoke Laptop"]`),
 		browsing.Seen(`//div[@id="said"][contains(., "only an administrator")]`))
@@ -127,24 +123,6 @@ func TestAddPasskey(t *testing.T) {
 	if err != nil || keys == nil || len(keys.Keys) != 2 || keys.RPID != "localhost" || !strings.HasPrefix(keys.Origins[0], "http://localhost:") {
 		t.Errorf("the public keys are %+v, %v", keys, err)
 	}
-}
-
-// addCodes turns on one-time codes on the page of passkeys, as a person with an
-// authenticator app does.
-func addCodes(t *testing.T, ctx context.Context) {
-	t.Helper()
-	drive(t, ctx, "set up codes", browsing.Click(`//main//button[contains(., "Set up one-time codes")]`), browsing.Seen("#code"))
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main form p code").textContent`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := passkey.TOTPSecret(strings.ReplaceAll(text, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	drive(t, ctx, "a wrong code", browsing.Type("#code", "000000\n"), browsing.Seen(`//div[@id="said"][contains(., "code is wrong")]`))
-	code := passkey.TOTPCode(secret, time.Now().Unix()/30)
-	drive(t, ctx, "the code", script(`document.getElementById("code").value = ""`), browsing.Type("#code", code+"\n"), onPage("One-time codes are on"))
 }
 
 // verifiedOffline checks with public keys only that ana's passkey signed the

@@ -17,7 +17,7 @@ import (
 func Policy(c config.Config) (*policy.Policy, error) {
 	var risks []policy.Risk
 	for _, r := range c.Risks {
-		risks = append(risks, policy.Risk{Name: r.Name, Quorum: r.Quorum, Confirm: r.Confirm, StepUp: stepUp(r.StepUp)})
+		risks = append(risks, policy.Risk{Name: r.Name, Quorum: r.Quorum, Confirm: r.Confirm, StepUp: bridge.Assurance(r.StepUp)})
 	}
 	var rules []policy.Rule
 	for _, r := range c.Policy {
@@ -26,7 +26,7 @@ func Policy(c config.Config) (*policy.Policy, error) {
 			Then: bridge.Effect(r.Then), GrantByRule: r.Grant == "rule",
 			Set: bridge.Ruling{
 				Reason: r.Reason, Risk: r.Risk, Timeout: bridge.Duration(r.Timeout), OnTimeout: bridge.OnTimeout(r.OnTimeout), Quorum: r.Quorum,
-				Confirm: r.Confirm, Redact: r.Redact, GrantFor: bridge.Duration(r.GrantFor), StepUp: stepUp(r.StepUp),
+				Confirm: r.Confirm, Redact: r.Redact, GrantFor: bridge.Duration(r.GrantFor), StepUp: bridge.Assurance(r.StepUp),
 			},
 		}
 		if r.Route != "" {
@@ -45,17 +45,6 @@ func Policy(c config.Config) (*policy.Policy, error) {
 		return nil, nil
 	}
 	return p, nil
-}
-
-// stepUp returns the proof that approvals require, or nil if none is
-// configured.
-func stepUp(s *config.StepUp) *bridge.StepUp {
-	if s == nil {
-		return nil
-	}
-	return &bridge.StepUp{
-		Method: bridge.Assurance(s.Method), Approvals: s.Approvals, Fallback: bridge.Assurance(s.Fallback),
-	}
 }
 
 // policyVersion returns a hash of the rules and the risk levels.

@@ -164,10 +164,10 @@ func TestSignPage(t *testing.T) {
 		text                             string
 	}{
 		{"another site", http.MethodPost, e.Link, "https://evil.example", good, 403, "does not come from nod"},
-		{"no proof", http.MethodPost, e.Link, "", `{}`, 403, "needs a passkey"},
+		{"no proof", http.MethodPost, e.Link, "", `{}`, 400, "the response of the browser is not valid JSON"},
 		{"no JSON", http.MethodPost, e.Link, "", `x`, 400, "is not valid JSON"},
 		{"an unknown member", http.MethodPost, e.Link, "", `{"decision":"always"}`, 400, "unknown field"},
-		{"a one-time code", http.MethodPost, e.Link, "", `{"code":"123456"}`, 403, "needs a passkey"},
+		{"another proof", http.MethodPost, e.Link, "", `{"code":"123456"}`, 400, "unknown field"},
 		{"another link", http.MethodPost, e.Link[:len(e.Link)-4] + "AAAA", "", good, 404, "not valid"},
 		{"another link to read", http.MethodGet, e.Link[:len(e.Link)-4] + "AAAA", "", "", 404, "Nothing to sign"},
 		{"another method", http.MethodPut, e.Link, "", good, 405, ""},

@@ -22,7 +22,7 @@ import (
 func withStepUp(c *config.Config) {
 	withPasskeys(c)
 	r := c.Routes["default"]
-	r.StepUp = &config.StepUp{Method: "passkey"}
+	r.StepUp = "passkey"
 	c.Routes["default"] = r
 }
 

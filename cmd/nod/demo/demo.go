@@ -119,7 +119,7 @@ func signs(c *config.Config, api net.Addr) {
 	c.Console = config.Console{Enabled: true, URL: "http://localhost:" + port}
 	c.Policy = append(c.Policy, config.Rule{
 		Name: "destroy", Command: config.Words{"terraform destroy *"}, Then: string(bridge.EffectAsk),
-		StepUp: &config.StepUp{Method: bridge.AssurancePasskey},
+		StepUp: string(bridge.AssurancePasskey),
 	})
 }
 

@@ -19,38 +19,29 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// clockLimit is the clock difference to a browser's server beyond which
-// one-time codes, which change every 30 seconds, may not be accepted.
+// clockLimit is the clock difference to a browser's server beyond which links
+// end noticeably early or late.
 const clockLimit = 15 * time.Second
 
-// demand is a proof that approvals on a route require.
-type demand struct {
-	need     int  // approvals that need the proof
-	fallback bool // a one-time code is enough everywhere
-}
-
-// demands returns the routes on which approvals may require a proof. A risk
-// level or a rule can apply on each route.
-func demands(c config.Config) map[string]demand {
-	var anywhere []*config.StepUp
+// demands returns the routes on which approvals may require a passkey, with the
+// number of people who have to sign. A risk level or a rule can apply on each
+// route.
+func demands(c config.Config) map[string]int {
+	anywhere := 0
 	for _, r := range c.Risks {
-		anywhere = append(anywhere, r.StepUp)
+		if r.StepUp != "" {
+			anywhere = max(anywhere, r.Quorum, 1)
+		}
 	}
 	for _, r := range c.Policy {
-		anywhere = append(anywhere, r.StepUp)
+		if r.StepUp != "" {
+			anywhere = max(anywhere, r.Quorum, 1)
+		}
 	}
-	out := map[string]demand{}
+	out := map[string]int{}
 	for name, r := range c.Routes {
-		for _, s := range append(slices.Clone(anywhere), r.StepUp) {
-			if s == nil {
-				continue
-			}
-			need := s.Approvals
-			if need == 0 {
-				need = max(1, r.Quorum)
-			}
-			was, known := out[name]
-			out[name] = demand{max(was.need, need), s.Fallback != "" && (was.fallback || !known)}
+		if anywhere > 0 || r.StepUp != "" {
+			out[name] = max(anywhere, r.Quorum, 1)
 		}
 	}
 	return out
@@ -109,16 +100,16 @@ func (d *Doctor) examineSite(ctx context.Context, origin string) {
 	at, err := http.ParseTime(resp.Header.Get("Date"))
 	if off := time.Since(at).Abs().Round(time.Second); err == nil && off > clockLimit {
 		d.add("passkeys.clock", bridge.FindingWarning, "this clock differs by "+off.String()+" from that of the daemon",
-			"synchronize the clocks with NTP; links and one-time codes depend on them")
+			"synchronize the clocks with NTP; links depend on them")
 	}
 }
 
 // examineSigners checks whether enough responders of a route can sign.
-func (d *Doctor) examineSigners(c config.Config, route string, want demand, has broker.Enrolled) {
+func (d *Doctor) examineSigners(c config.Config, route string, need int, has map[string]int) {
 	check := "passkeys." + route
 	var able, unable []string
 	for _, who := range members(c, c.Routes[route].Responders) {
-		if has.Passkeys[who] > 0 || want.fallback && has.Codes[who] {
+		if has[who] > 0 {
 			able = append(able, who)
 		} else {
 			unable = append(unable, who)
@@ -129,9 +120,9 @@ func (d *Doctor) examineSigners(c config.Config, route string, want demand, has 
 		fix = "run nod passkey invite " + unable[0]
 	}
 	switch {
-	case len(able) < want.need && !open(c, c.Routes[route].Responders):
+	case len(able) < need && !open(c, c.Routes[route].Responders):
 		d.add(check, bridge.FindingFailed, fmt.Sprintf("approvals need a passkey of %d people, but only %d can sign; without one: %s",
-			want.need, len(able), strings.Join(unable, ", ")), fix)
+			need, len(able), strings.Join(unable, ", ")), fix)
 	case len(unable) > 0:
 		d.add(check, bridge.FindingWarning, "some responders cannot sign, because they have no passkey: "+strings.Join(unable, ", "), fix)
 	default:
@@ -151,14 +142,14 @@ func open(c config.Config, responders []string) bool {
 
 // examineEnrolled reports people who have only one passkey, and that no one can
 // invite people.
-func (d *Doctor) examineEnrolled(c config.Config, has broker.Enrolled) {
+func (d *Doctor) examineEnrolled(c config.Config, has map[string]int) {
 	var single []string
 	admins := 0
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
 		if c.People[name].Administrator {
 			admins++
 		}
-		if has.Passkeys[name] == 1 {
+		if has[name] == 1 {
 			single = append(single, name)
 		}
 	}

@@ -33,9 +33,6 @@ func TestDoctorPasskeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := b.PutTOTP(t.Context(), passkey.TOTP{Person: "cy", Sealed: []byte("s")}); err != nil {
-		t.Fatal(err)
-	}
 	behind := 0 * time.Second
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Date", time.Now().Add(-behind).UTC().Format(http.TimeFormat))
@@ -47,7 +44,7 @@ func TestDoctorPasskeys(t *testing.T) {
 	base := config.Config{People: map[string]config.Person{"ana": {Administrator: true}, "bo": {}, "cy": {}, "di": {}}}
 	base.Redis.Prefix = broker.DefaultPrefix
 	base.Console.Enabled, base.Console.URL = true, url
-	key, either := &config.StepUp{Method: "passkey"}, &config.StepUp{Method: "passkey", Fallback: "totp"}
+	const key = "passkey"
 	examine := func(change func(*config.Config)) map[string]bridge.Finding {
 		c := base
 		change(&c)
@@ -59,7 +56,7 @@ func TestDoctorPasskeys(t *testing.T) {
 		}
 		return out
 	}
-	routes := func(s *config.StepUp, quorum int, people ...string) func(*config.Config) {
+	routes := func(s string, quorum int, people ...string) func(*config.Config) {
 		return func(c *config.Config) {
 			c.Routes = map[string]config.Route{"prod": {Responders: people, Quorum: quorum, StepUp: s}}
 		}
@@ -76,16 +73,18 @@ func TestDoctorPasskeys(t *testing.T) {
 		"one cannot":    {routes(key, 0, "ana", "di"), "passkeys.prod", bridge.FindingWarning, "di"},
 		"no one can":    {routes(key, 0, "di"), "passkeys.prod", bridge.FindingFailed, "only 0 can sign"},
 		"quorum":        {routes(key, 2, "ana", "di"), "passkeys.prod", bridge.FindingFailed, "2 people"},
-		"codes do not":  {routes(key, 0, "cy"), "passkeys.prod", bridge.FindingFailed, "cy"},
-		"codes do":      {routes(either, 0, "cy"), "passkeys.prod", bridge.FindingOK, ""},
 		"one passkey":   {routes(key, 0, "ana"), "passkeys.people", bridge.FindingWarning, "bo"},
 		"http":          {func(c *config.Config) { c.Console.URL = "http://nod.example.com" }, "passkeys.site", bridge.FindingFailed, "https is required"},
 		"unreachable":   {func(c *config.Config) { c.Console.URL = "http://localhost:1" }, "passkeys.url", bridge.FindingWarning, "not reachable"},
 		"administrator": {func(c *config.Config) { c.People = map[string]config.Person{"ana": {}} }, "passkeys.invite", bridge.FindingWarning, "administrator"},
 		"risk": {func(c *config.Config) {
-			routes(nil, 0, "di")(c)
+			routes("", 0, "di")(c)
 			c.Risks = []config.Risk{{Name: "critical", StepUp: key}}
 		}, "passkeys.prod", bridge.FindingFailed, "di"},
+		"quorum of a risk": {func(c *config.Config) {
+			routes("", 0, "ana", "di")(c)
+			c.Risks = []config.Risk{{Name: "critical", Quorum: 2, StepUp: key}}
+		}, "passkeys.prod", bridge.FindingFailed, "2 people"},
 	} {
 		if got := examine(test.change)[test.check]; got.Status != test.want || !strings.Contains(got.Detail, test.says) {
 			t.Errorf("%s: %+v, want %s with %q", name, got, test.want, test.says)

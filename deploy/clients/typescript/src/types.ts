@@ -119,7 +119,8 @@ export interface Interaction {
   rule?: string;
   // Session of the request.
   session?: string;
-  step_up?: StepUp;
+  // Proof that every approval requires in addition to a click. If absent, a click is enough.
+  step_up?: "passkey";
   // Number of times that the requirements became stricter while the request was pending.
   terms?: number;
   // ID of the tool call, returned in events.
@@ -371,7 +372,7 @@ export interface Response {
   // Signature of the person's passkey. If the approval is the result of votes, each vote has its own.
   assertion?: Record<string, unknown>;
   // Proof that the person gave for the approval. If absent, a click was enough.
-  assurance?: "passkey" | "totp";
+  assurance?: "passkey";
   // Time of the response.
   at: string;
   // Coverage of the approval beyond this request, as the card stated it.
@@ -499,15 +500,6 @@ export interface Steering {
   text: string;
   // Chat message with the text, if any.
   where?: Record<string, unknown>;
-}
-
-export interface StepUp {
-  // Number of approvals that need the proof. If absent, all of them do.
-  approvals?: number;
-  // Weaker proof that is accepted as well.
-  fallback?: "totp";
-  // The proof.
-  method: "passkey";
 }
 
 export interface Stop {

@@ -133,7 +133,8 @@ class Interaction(_Interaction, total=False):
     rule: str
     # Session of the request.
     session: str
-    step_up: StepUp
+    # Proof that every approval requires in addition to a click. If absent, a click is enough.
+    step_up: Literal["passkey"]
     # Number of times that the requirements became stricter while the request was pending.
     terms: int
     # ID of the tool call, returned in events.
@@ -411,7 +412,7 @@ class Response(_Response, total=False):
     # Signature of the person's passkey. If the approval is the result of votes, each vote has its own.
     assertion: Dict[str, Any]
     # Proof that the person gave for the approval. If absent, a click was enough.
-    assurance: Literal["passkey", "totp"]
+    assurance: Literal["passkey"]
     # Coverage of the approval beyond this request, as the card stated it.
     covers: List[str]
     # Approved input if a person edited `approval.input`.
@@ -543,18 +544,6 @@ class Steering(_Steering, total=False):
     route: str
     # Chat message with the text, if any.
     where: Dict[str, Any]
-
-
-class _StepUp(TypedDict):
-    # The proof.
-    method: Literal["passkey"]
-
-
-class StepUp(_StepUp, total=False):
-    # Number of approvals that need the proof. If absent, all of them do.
-    approvals: int
-    # Weaker proof that is accepted as well.
-    fallback: Literal["totp"]
 
 
 class _Stop(TypedDict):
