@@ -24,6 +24,7 @@ var leftOut = map[string]string{
 	"recallApproval": "for tools that keep approvals", "rememberApproval": "for tools that keep approvals",
 	"forgetApprovals": "for tools that keep approvals", "listPasskeys": "nod passkey calls it",
 	"invitePerson": "nod passkey calls it", "revokePasskey": "nod passkey calls it", "passkeyKeys": "nod receipt keys calls it",
+	"publicKeys": "nod receipt keys calls it",
 }
 
 // withoutType holds the schemas that are any JSON, or that only operations use

@@ -149,7 +149,7 @@ func TestOtherVerifier(t *testing.T) {
 		}
 		t.Skip("no Node.js on this machine")
 	}
-	verifier, err := filepath.Abs("../../deploy/verify/passkey.mjs")
+	verifier, err := filepath.Abs("../../deploy/verify/receipt.mjs")
 	if err != nil {
 		t.Fatal(err)
 	}

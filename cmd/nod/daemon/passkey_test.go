@@ -205,7 +205,7 @@ func otherVerifier(t *testing.T, keys proof.JWKS, rec bridge.Record) {
 		return filepath.Join(dir, name)
 	}
 	keysPath := write("keys.json", keys)
-	out, err := exec.Command(node, "../../../deploy/verify/passkey.mjs", keysPath, write("record.json", rec)).CombinedOutput()
+	out, err := exec.Command(node, "../../../deploy/verify/receipt.mjs", keysPath, write("record.json", rec)).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "by the passkey of ana") {
 		t.Errorf("the verifier in JavaScript: %v\n%s", err, out)
 	}
@@ -215,7 +215,7 @@ func otherVerifier(t *testing.T, keys proof.JWKS, rec bridge.Record) {
 		other = "B"
 	}
 	rec.Receipt = rec.Receipt[:at] + other + rec.Receipt[at+1:]
-	if out, err := exec.Command(node, "../../../deploy/verify/passkey.mjs", keysPath, write("forged.json", rec)).CombinedOutput(); err == nil {
+	if out, err := exec.Command(node, "../../../deploy/verify/receipt.mjs", keysPath, write("forged.json", rec)).CombinedOutput(); err == nil {
 		t.Errorf("the verifier in JavaScript accepts a changed receipt: %s", out)
 	}
 }

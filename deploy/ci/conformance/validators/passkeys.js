@@ -2,7 +2,7 @@
 // which shares no code with nod. The arguments are files of cases.
 import { readFileSync } from "node:fs";
 import { verifyAuthenticationResponse } from "@simplewebauthn/server";
-import { challenge } from "../../../verify/passkey.mjs";
+import { challenge } from "../../../verify/receipt.mjs";
 
 // accepts reports whether the library accepts an assertion. The library knows
 // nothing of statements and of the people who own keys, so that part is ours.

@@ -126,6 +126,14 @@ class Daemon:
                 time.sleep(0.05)
         raise RuntimeError("the daemon did not start")
 
+    def verify(self, record):
+        """Return the exit code of nod receipt verify for a record."""
+        binary, keys = os.environ["NOD_BINARY"], Path(self.directory.name) / "keys.json"
+        env = {**os.environ, "NOD_URL": self.url, "NOD_TOKEN": self.agent}
+        keys.write_bytes(subprocess.run([binary, "receipt", "keys"], env=env, stdout=subprocess.PIPE, check=True).stdout)
+        command = [binary, "receipt", "verify", "--keys", str(keys)]
+        return subprocess.run(command, input=json.dumps(record).encode(), capture_output=True).returncode
+
     def stop(self):
         for process in (self.process, self.sandbox):
             process.terminate()

@@ -1,7 +1,6 @@
 """Both clients against the real daemon on the sandbox."""
 
 import asyncio
-import copy
 import os
 import signal
 import subprocess
@@ -84,35 +83,17 @@ class WithDaemon(unittest.TestCase):
         call = lambda: self.agent.approve("Call the API", secret, tool="http")  # noqa: E731
         self.assertIs(self.while_asked("Call the API", {"decision": "once", "confirm": "hidden"}, call), True)
 
-    def test_receipts(self):
-        keys = self.agent.keys()
-        careful = Nod(self.daemon.url, Daemon.agent, keys=keys)
-        call = lambda: careful.decide("Receipt 1", {"a": 1}, tool="t")  # noqa: E731
+    def test_receipt(self):
+        call = lambda: self.agent.decide("Receipt 1", {"a": 1}, tool="t")  # noqa: E731
         record = self.while_asked("Receipt 1", {"decision": "once"}, call).record
-        self.assertEqual(nodbridge.verify(record, keys)["state"], "approved")
-        self.assertEqual(self.agent.receipt(record)["actor"]["person"], "ana")
+        self.assertEqual(self.daemon.verify(record), 0)
+        self.assertEqual(self.daemon.verify({**record, "state": "denied"}), 6)
+
+    def test_form(self):
         questions = [{"widget": "text", "text": "Name"}, {"widget": "number", "text": "Count"}]
         body = {"prompt": "Form 1", "questions": questions}
-        form = self.while_asked("Form 1", {"answers": {"q1": "é", "q2": 2}}, lambda: careful.request(body))
+        form = self.while_asked("Form 1", {"answers": {"q1": "é", "q2": 2}}, lambda: self.agent.request(body))
         self.assertEqual(form["response"]["answers"], {"q1": "é", "q2": 2})
-        for change in (
-            lambda r: r["response"].update(scope="always"), lambda r: r["response"]["actor"].update(person="mal"),
-            lambda r: r["interaction"].update(digest="0" * 64), lambda r: r.update(state="denied"),
-            lambda r: r.pop("receipt"),
-            lambda r: r.update(receipt=r["receipt"][:-8] + "AAAAAAAA"), lambda r: r.update(receipt="x." + r["receipt"]),
-            lambda r: r.update(receipt=r["receipt"][:-1] + {"A": "B", "Q": "R", "g": "h", "w": "x"}[r["receipt"][-1]]),
-            lambda r: r.update(receipt=form["receipt"]), lambda r: r["response"].update(input={"a": 2}),
-        ):
-            forged = copy.deepcopy(record)
-            change(forged)
-            with self.assertRaises(nodbridge.NodError):
-                nodbridge.verify(forged, keys)
-        other = {"keys": [{**keys["keys"][0], "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
-        with self.assertRaises(nodbridge.NodError):
-            nodbridge.verify(record, other)
-        distrustful = Nod(self.daemon.url, Daemon.agent, keys=other)
-        with self.assertRaises(nodbridge.NodError):
-            self.while_asked("Receipt 2", {"decision": "once"}, lambda: distrustful.approve("Receipt 2", {"a": 1}))
 
     def test_life(self):
         record = self.agent.open({"prompt": "Life 1", "session": "life"}, key="life-1")
@@ -171,16 +152,9 @@ class WithDaemon(unittest.TestCase):
             "action_requests": [{"name": "mail", "args": {"to": "a"}}],
             "review_configs": [{"action_name": "mail", "allowed_decisions": ["approve", "reject"]}],
         }
-        careful = Nod(self.daemon.url, Daemon.agent, keys=self.agent.keys())
-        call = lambda: careful.exchange("langchain_hitl", message, session="mail")  # noqa: E731
+        call = lambda: self.agent.exchange("langchain_hitl", message, session="mail")  # noqa: E731
         answer = self.while_asked("mail", {"decision": "once"}, call)
         self.assertEqual(answer, {"decisions": [{"type": "approve"}]})
-        other = {"keys": [{**self.agent.keys()["keys"][0], "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
-        message["action_requests"][0]["name"] = message["review_configs"][0]["action_name"] = "letter"
-        distrustful = Nod(self.daemon.url, Daemon.agent, keys=other)
-        with self.assertRaises(nodbridge.NodError) as forbidden:
-            self.while_asked("letter", {"decision": "once"}, lambda: distrustful.exchange("langchain_hitl", message))
-        self.assertEqual(forbidden.exception.code, "forbidden")
         self.assertEqual(self.agent.health()["status"], "ok")
         self.assertEqual(self.agent.ready()["status"], "ok")
 

@@ -34,7 +34,7 @@ export function plain(value: unknown): unknown {
 }
 
 /** Returns JSON in which the same value always has the same characters. */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   if (typeof value === "string" && !wellFormed(value))
     throw new NodError("invalid", "a text has an unpaired surrogate");
   if (Array.isArray(value)) return "[" + value.map(canonical).join(",") + "]";
@@ -47,10 +47,9 @@ function wellFormed(text: string): boolean {
   return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text);
 }
 
-/** Returns the hex SHA-256 of bytes or of a text. */
-export async function sha256(data: string | Uint8Array): Promise<string> {
-  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
-  const sum = new Uint8Array(await webcrypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
+/** Returns the hex SHA-256 of a text. */
+async function sha256(text: string): Promise<string> {
+  const sum = new Uint8Array(await webcrypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
   return Array.from(sum, (b) => b.toString(16).padStart(2, "0")).join("");
 }
 

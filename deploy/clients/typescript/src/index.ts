@@ -14,14 +14,12 @@ import {
   Until,
 } from "./http.ts";
 import { known, same, uuid } from "./record.ts";
-import { type Keys, verify, verifyAnswer } from "./receipt.ts";
 import type { Decision, PersonReply, Reading, RequestFields, Sending, Settings, Waiting } from "./settings.ts";
 import type { Approval, Grant, Message, Reprompt, Request, RequestRecord } from "./types.ts";
 import type { Session, SessionReport, State, Steering, Stop } from "./types.ts";
 
 export { digest } from "./canonical.ts";
 export * from "./errors.ts";
-export { type Keys, verify } from "./receipt.ts";
 export type * from "./settings.ts";
 export type * from "./types.ts";
 
@@ -36,14 +34,12 @@ const isOver = (record: RequestRecord) => record.state !== "pending" || Boolean(
 /** A client for one daemon. */
 export class Nod {
   private readonly http: Http;
-  private readonly trusted: Keys | undefined;
 
   constructor(settings: Settings = {}) {
     const url = settings.url ?? environment("NOD_URL") ?? "http://127.0.0.1:8787";
     const token = settings.token ?? environment("NOD_TOKEN") ?? "";
     const fetcher = settings.fetch ?? ((input, init) => fetch(input, init));
     this.http = new Http(url, token, settings.patience ?? 120_000, settings.trace ?? "", fetcher);
-    this.trusted = settings.keys;
   }
 
   /** Asks one question. Returns the option or the text, or undefined if no one answered. */
@@ -193,7 +189,6 @@ export class Nod {
       const began = Date.now();
       const reply = await this.http.call(call);
       if (reply.status !== 202) {
-        if (this.trusted) await verifyAnswer(reply.headers.get("nod-answer"), reply.body, this.trusted);
         return mediaType(reply) === "text/plain" ? textOf(reply.body) : json(reply);
       }
       page(reply);
@@ -281,16 +276,6 @@ export class Nod {
     return this.object<Grant>({ operation: "revokeGrant", path: [grant] });
   }
 
-  /** Returns the public keys of the daemon. Keep them elsewhere to verify receipts later. */
-  async keys(): Promise<Keys> {
-    return this.object<Keys>({ operation: "publicKeys", retry: true });
-  }
-
-  /** Returns the claims of the receipt of a record, verified with the keys of the client or of the daemon. */
-  async receipt(record: RequestRecord): Promise<Fields> {
-    return verify(record, this.trusted ?? (await this.keys()));
-  }
-
   /** Returns the state of Redis and of each platform. */
   async health(): Promise<Fields> {
     return this.object<Fields>({ operation: "healthz" });
@@ -352,8 +337,6 @@ export class Nod {
   private async checked(reply: Reply, id?: string, sent?: Fields): Promise<RequestRecord> {
     const record = known(json(reply), id);
     await same(record, sent);
-    const yes = ["approved", "answered"].includes(record.state) && record.interaction.kind !== "notice";
-    if (yes && this.trusted) await verify(record, this.trusted);
     return record;
   }
 

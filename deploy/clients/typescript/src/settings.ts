@@ -1,5 +1,4 @@
 // The settings of a client, and of its calls.
-import type { Keys } from "./receipt.ts";
 import type { Request, RequestRecord, State } from "./types.ts";
 
 /** The settings of a client. */
@@ -10,8 +9,6 @@ export interface Settings {
   token?: string;
   /** The time in milliseconds for which the daemon may be unreachable; two minutes by default. */
   patience?: number;
-  /** The public keys that you trust. With them, nothing is approved or answered without a valid receipt. */
-  keys?: Keys;
   /** A traceparent (W3C Trace Context). */
   trace?: string;
   /** Replaces fetch. */

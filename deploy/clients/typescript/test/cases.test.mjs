@@ -16,7 +16,6 @@ async function call(nod, c) {
     if (c.do === "list") return (await nod.list()).items[0].state;
     if (c.do === "messages") return (await nod.messages("ship"))[0].text;
     if (c.do === "exchange") return JSON.stringify(await nod.exchange("x", {}));
-    if (c.do === "receipt") return String(await nod.receipt({ ...table.records.approved, receipt: "e30.e30.e30" }));
     if (c.do === "ask") return (await nod.ask("Which region?", ["eu", "us"], {}, how)) ?? "none";
     if (c.do === "decide") {
       const decision = await nod.decide(

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { agent as agentToken, daemon, person as personToken } from "./server.mjs";
 
-const { Nod, NodError, verify } = await import(process.env.NOD_CLIENT ?? "../dist/index.js");
+const { Nod, NodError } = await import(process.env.NOD_CLIENT ?? "../dist/index.js");
 let live, agent, person;
 
 before(async () => {
@@ -76,13 +76,14 @@ test("edit", async () => {
 });
 
 test("receipts", async () => {
-  const keys = await agent.keys();
-  const careful = new Nod({ url: live.url, token: agentToken, keys });
   const { record } = await asked("Receipt 1", { decision: "once" }, () =>
-    careful.decide("Receipt 1", { tool: "t", input: { a: 1 } }),
+    agent.decide("Receipt 1", { tool: "t", input: { a: 1 } }),
   );
-  assert.equal((await verify(record, keys)).state, "approved");
-  assert.equal((await agent.receipt(record)).actor.person, "ana");
+  assert.equal(live.verify(record), 0);
+  assert.equal(live.verify({ ...record, state: "denied" }), 6);
+});
+
+test("forms", async () => {
   const body = {
     prompt: "Form 1",
     questions: [
@@ -90,51 +91,8 @@ test("receipts", async () => {
       { widget: "number", text: "Count" },
     ],
   };
-  const form = await asked("Form 1", { answers: { q1: "é", q2: 2 } }, () => careful.request(body));
+  const form = await asked("Form 1", { answers: { q1: "é", q2: 2 } }, () => agent.request(body));
   assert.deepEqual(form.response.answers, { q1: "é", q2: 2 });
-  for (const change of [
-    (r) => {
-      r.response.scope = "always";
-    },
-    (r) => {
-      r.response.actor.person = "mal";
-    },
-    (r) => {
-      r.interaction.digest = "0".repeat(64);
-    },
-    (r) => {
-      r.state = "denied";
-    },
-    (r) => {
-      delete r.receipt;
-    },
-    (r) => {
-      r.receipt = r.receipt.slice(0, -8) + "AAAAAAAA";
-    },
-    (r) => {
-      r.receipt = "x." + r.receipt;
-    },
-    (r) => {
-      r.receipt = r.receipt.slice(0, -1) + { A: "B", Q: "R", g: "h", w: "x" }[r.receipt.at(-1)];
-    },
-    (r) => {
-      r.receipt = form.receipt;
-    },
-    (r) => {
-      r.response.input = { a: 2 };
-    },
-  ]) {
-    const forged = structuredClone(record);
-    change(forged);
-    await assert.rejects(verify(forged, keys), refused("forbidden"), String(change));
-  }
-  const other = { keys: [{ ...keys.keys[0], x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }] };
-  await assert.rejects(verify(record, other), refused("forbidden"));
-  const distrustful = new Nod({ url: live.url, token: agentToken, keys: other });
-  await assert.rejects(
-    asked("Receipt 2", { decision: "once" }, () => distrustful.approve("Receipt 2", { input: 1 })),
-    refused("forbidden"),
-  );
 });
 
 test("the life of a request", async () => {
@@ -189,7 +147,6 @@ test("grants, dialects and health", async () => {
   const [grant] = await agent.grants("granted");
   await person.revoke(grant.id);
   assert.deepEqual(await agent.grants("granted"), []);
-  const careful = new Nod({ url: live.url, token: agentToken, keys: await agent.keys() });
   const parts = [
     {
       type: "tool-approval-request",
@@ -197,17 +154,11 @@ test("grants, dialects and health", async () => {
       toolCall: { toolCallId: "c", toolName: "partTool", input: {} },
     },
   ];
-  const answer = await asked("partTool", { decision: "once" }, () => careful.exchange("ai_sdk", parts));
+  const answer = await asked("partTool", { decision: "once" }, () => agent.exchange("ai_sdk", parts));
   assert.deepEqual(answer, {
     role: "tool",
     content: [{ type: "tool-approval-response", approvalId: "a-1", approved: true }],
   });
-  const keys = { keys: [{ ...(await agent.keys()).keys[0], x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }] };
-  const distrustful = new Nod({ url: live.url, token: agentToken, keys });
-  const again = structuredClone(parts);
-  Object.assign(again[0], { approvalId: "a-2", toolCall: { toolCallId: "d", toolName: "otherTool", input: {} } });
-  const refusal = asked("otherTool", { decision: "once" }, () => distrustful.exchange("ai_sdk", again));
-  await assert.rejects(refusal, refused("forbidden"));
   assert.equal((await agent.health()).status, "ok");
   assert.equal((await agent.ready()).status, "ok");
 });

@@ -1,5 +1,5 @@
 // A server that misbehaves as a case of cases.json says, and a sandboxed daemon.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -128,10 +128,18 @@ agents: {tester: {token: ${agent}}}
     if (n > 600) throw new Error("the daemon did not start");
     await new Promise((r) => setTimeout(r, 50));
   }
+  // verify returns the exit code of nod receipt verify for a record.
+  const verify = (record) => {
+    const env = { ...process.env, NOD_URL: url, NOD_TOKEN: agent };
+    const keys = join(dir, "keys.json");
+    writeFileSync(keys, spawnSync(process.env.NOD_BINARY, ["receipt", "keys"], { env }).stdout);
+    const input = JSON.stringify(record);
+    return spawnSync(process.env.NOD_BINARY, ["receipt", "verify", "--keys", keys], { input }).status;
+  };
   const stop = () => {
     child.kill();
     sandbox.kill();
     rmSync(dir, { recursive: true, force: true });
   };
-  return { url, stop };
+  return { url, verify, stop };
 }

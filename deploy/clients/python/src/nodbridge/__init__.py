@@ -11,7 +11,6 @@ from ._async import AsyncNod
 from ._canonical import digest
 from ._core import Decision
 from ._errors import DeadlineExceeded, NodError, Refused, Unexpected, Unreachable
-from ._receipt import verify
 from ._sync import Nod
 from ._types import (
     Approval,
@@ -56,5 +55,4 @@ __all__ = [
     "Unexpected",
     "Unreachable",
     "digest",
-    "verify",
 ]

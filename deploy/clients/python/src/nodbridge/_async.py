@@ -188,14 +188,6 @@ class AsyncNod(Base):
         """Revoke a standing approval."""
         return await self._run(self.core.simple("revokeGrant", grant))
 
-    async def keys(self) -> Dict[str, Any]:
-        """Return the public keys of the daemon. Keep them elsewhere to verify receipts later."""
-        return await self._run(self.core.simple("publicKeys", retry=True))
-
-    async def receipt(self, record: RequestRecord) -> Dict[str, Any]:
-        """Return the claims of the receipt of a record, verified with the keys of the client or of the daemon."""
-        return await self._run(self.core.receipt(record))
-
     async def health(self) -> Dict[str, Any]:
         """Return the state of Redis and of each platform."""
         return await self._run(self.core.health("healthz"))

@@ -23,23 +23,21 @@ class Base:
         token: Optional[str] = None,
         *,
         patience: float = 120.0,
-        keys: Optional[Json] = None,
         trace: str = "",
         context: Optional[ssl.SSLContext] = None,
     ) -> None:
         """Connect to a daemon.
 
         ``url`` and ``token`` default to NOD_URL and NOD_TOKEN. ``patience`` is
-        the time in seconds for which the daemon may be unreachable. With
-        ``keys``, the public keys that you trust, nothing is approved or
-        answered without a valid receipt. ``trace`` is a traceparent (W3C Trace
-        Context). ``context`` sets the certificates of TLS.
+        the time in seconds for which the daemon may be unreachable. ``trace`` is
+        a traceparent (W3C Trace Context). ``context`` sets the certificates of
+        TLS.
         """
         self.address = Address(url or os.environ.get("NOD_URL") or "http://127.0.0.1:8787")
         token = token or os.environ.get("NOD_TOKEN") or ""
         if not token:
             raise NodError("unauthenticated", "no token", "set NOD_TOKEN to the token of an agent")
-        self.core = Core(header(token), patience, keys, header(trace) if trace else "")
+        self.core = Core(header(token), patience, header(trace) if trace else "")
         self.context = context
 
     def message(self, step: Call) -> bytes:

@@ -17,7 +17,6 @@ from urllib.parse import quote, urlencode
 from ._canonical import dumps, loads, text
 from ._errors import NodError, Refused, Unexpected, Unreachable
 from ._http import Lost, Reply
-from ._receipt import verify, verify_answer
 from ._record import UUID, known, same
 from ._types import OPERATIONS
 
@@ -76,9 +75,8 @@ class Decision:
 class Core:
     """The operations of one daemon."""
 
-    def __init__(self, token: str, patience: float, keys: Any, trace: str) -> None:
+    def __init__(self, token: str, patience: float, trace: str) -> None:
         self.patience = patience
-        self.keys = keys
         self.headers = {"Authorization": "Bearer " + token, "User-Agent": "nodbridge-python"}
         if trace:
             self.headers["Traceparent"] = trace
@@ -177,8 +175,6 @@ class Core:
                 if time.monotonic() - began < SHORT_POLL:
                     yield Sleep(SHORT_POLL)
                 continue
-            if self.keys is not None:
-                verify_answer(reply.headers.get("nod-answer"), reply.body, self.keys)
             if self._kind(reply) == "text/plain":
                 return text(reply.body)
             return self._json(reply)
@@ -267,13 +263,6 @@ class Core:
             raise Unreachable("unavailable", "the nod daemon is not ready")
         return value
 
-    def receipt(self, record: Any) -> Steps:
-        """Return the claims of the receipt of a record."""
-        keys = self.keys
-        if keys is None:
-            keys = yield from self.simple("publicKeys", retry=True)
-        return verify(record, keys)
-
     def _record(
         self, operation: str, id: Optional[str] = None, sent: Optional[Dict[str, Any]] = None, body: Any = None,
         query: Any = None, key: Optional[str] = None, limit: float = GRACE, retry: bool = True,
@@ -282,9 +271,6 @@ class Core:
         reply = yield from self._call(operation, *path, body=body, query=query, key=key, limit=limit, retry=retry)
         record = known(self._json(reply), id)
         same(record, sent or {})
-        yes = record["state"] in ("approved", "answered") and record["interaction"]["kind"] != "notice"
-        if yes and self.keys is not None:
-            verify(record, self.keys)
         return record
 
     def _call(

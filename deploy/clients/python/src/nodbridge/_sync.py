@@ -190,14 +190,6 @@ class Nod(Base):
         """Revoke a standing approval."""
         return self._run(self.core.simple("revokeGrant", grant))
 
-    def keys(self) -> Dict[str, Any]:
-        """Return the public keys of the daemon. Keep them elsewhere to verify receipts later."""
-        return self._run(self.core.simple("publicKeys", retry=True))
-
-    def receipt(self, record: RequestRecord) -> Dict[str, Any]:
-        """Return the claims of the receipt of a record, verified with the keys of the client or of the daemon."""
-        return self._run(self.core.receipt(record))
-
     def health(self) -> Dict[str, Any]:
         """Return the state of Redis and of each platform."""
         return self._run(self.core.health("healthz"))

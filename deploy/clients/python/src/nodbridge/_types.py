@@ -577,7 +577,6 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "queueInteraction": ("POST", "/v1/interactions/{id}/pending"),
     "repromptInteraction": ("POST", "/v1/interactions/{id}/reprompt"),
     "respond": ("POST", "/v1/interactions/{id}/response"),
-    "publicKeys": ("GET", "/v1/keys"),
     "sessions": ("GET", "/v1/sessions"),
     "reportSession": ("POST", "/v1/sessions/{id}"),
     "cancelSession": ("POST", "/v1/sessions/{id}/cancel"),

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
-// Verifies offline what people signed with their passkeys. It needs Node.js 20
-// and nothing of nod. The format is described in docs/passkeys.md.
+// Verifies offline who decided what, and what people signed with their passkeys.
+// It needs Node.js 20 and nothing of nod. The formats are described in
+// docs/receipts.md and docs/access/passkeys.md.
 //
 //   nod receipt keys > keys.json           (with a token, while nod runs)
 //   nod show ID --json > record.json
-//   node passkey.mjs keys.json record.json
+//   node receipt.mjs keys.json record.json
 //
-// The second file holds a receipt, a record, or one assertion. It prints a line
-// for each signature and exits with 0 only if there is one and all are valid.
+// The second file holds a record, a receipt, or one assertion. It prints a line
+// for the decision and one for each passkey, and exits with 0 only if everything
+// is valid.
 import { createHash, createPublicKey, verify as verifySignature } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -66,7 +68,7 @@ export function verifyAssertion(a, passkeys, at) {
 // openReceipt returns the content of a receipt, after it has verified the
 // signature of nod.
 export function openReceipt(token, keys) {
-  const parts = token.split(".");
+  const parts = String(token || "").split(".");
   must(parts.length === 3, "receipt: not a compact JWS");
   const header = JSON.parse(bytes(parts[0], "header"));
   must(header.alg === "EdDSA" && header.typ === "nod-receipt+jws", "receipt: not a receipt of nod");
@@ -77,16 +79,53 @@ export function openReceipt(token, keys) {
   return JSON.parse(bytes(parts[1], "payload"));
 }
 
-// verifyReceipt returns the statements that people signed about the decision of
+// canonical returns JSON in which the same value always has the same characters
+// (RFC 8785).
+function canonical(v) {
+  if (Array.isArray(v)) return "[" + v.map(canonical).join() + "]";
+  if (typeof v !== "object" || v === null) return JSON.stringify(v);
+  return "{" + Object.keys(v).sort().map((k) => JSON.stringify(k) + ":" + canonical(v[k])).join() + "}";
+}
+
+const hash = (v) => sha256(canonical(v)).toString("hex");
+
+// digest returns the digest of the content of a request.
+function digest({ kind, prompt, questions, approval }) {
+  const payload = { kind, prompt };
+  if (questions?.length) payload.questions = questions;
+  if (approval) {
+    payload.approval = { tool: approval.tool || "" };
+    for (const f of ["input", "key", "where"]) if (f in approval && (f === "input" || approval[f])) payload.approval[f] = approval[f];
+  }
+  return hash(payload);
+}
+
+// verifyRecord returns the content of the receipt of a record. It throws unless
+// they agree about the request, the decision, the person and the answers.
+export function verifyRecord(record, keys) {
+  const { interaction: i, response: r = {} } = record;
+  const receipt = openReceipt(record.receipt, keys);
+  const want = { state: record.state, input: "input" in r ? hash(r.input) : "" };
+  for (const f of ["id", "kind", "agent", "digest", "session", "route"]) want[f] = i[f];
+  for (const f of ["scope", "reason", "actor", "at", "approved_digest", "stop", "message", "covers", "grant", "assurance", "assertion"]) want[f] = r[f];
+  if (receipt.votes) want.votes = record.votes;
+  want.answers = Object.keys(r.answers || {}).length > 0 ? hash(r.answers) : "";
+  for (const [f, value] of Object.entries(want)) must(canonical(receipt[f] || null) === canonical(value || null), f + ": the record differs from its receipt");
+  if (i.redacted) return receipt; // the digest covers the text before it was redacted
+  must(digest(i) === receipt.digest, "digest: the request differs from its receipt");
+  if ("input" in r) must(digest({ ...i, approval: { ...i.approval, input: r.input } }) === receipt.approved_digest, "input: differs from the approved input");
+  return receipt;
+}
+
+// verifyPasskeys returns the statements that people signed about the decision of
 // a receipt. It throws if one is about another decision or is not valid.
-export function verifyReceipt(token, keys) {
-  const r = openReceipt(token, keys);
-  must(keys.passkeys, "keys: no keys of people");
+export function verifyPasskeys(r, passkeys) {
   const approvals = (r.votes || []).filter((v) => v.state === "approved" && v.assertion);
   if (r.assertion) approvals.push({ actor: r.actor, assertion: r.assertion, scope: r.scope });
   must(r.assurance !== "passkey" || approvals.length > 0, "the signature is missing");
+  must(passkeys || approvals.length === 0, "keys: no keys of people");
   return approvals.map((v) => {
-    const s = verifyAssertion(v.assertion, keys.passkeys, r.at);
+    const s = verifyAssertion(v.assertion, passkeys, r.at);
     const want = { request: r.id, payload: r.approved_digest || r.digest, decision: r.state, scope: v.scope, person: v.actor.person };
     for (const [f, value] of Object.entries(want)) must(s[f] === value, "signed another " + f);
     return s;
@@ -96,10 +135,14 @@ export function verifyReceipt(token, keys) {
 function main([keysPath, path]) {
   const keys = JSON.parse(readFileSync(keysPath, "utf8"));
   const text = readFileSync(path, "utf8").trim();
-  const given = text.startsWith("{") ? JSON.parse(text) : text;
-  const signed = given.statement ? [verifyAssertion(given, keys.passkeys)]
-    : verifyReceipt(given.receipt || given.response?.proof || given, keys);
-  must(signed.length > 0, "no one signed this decision with a passkey");
+  const given = text.startsWith("{") ? JSON.parse(text) : { receipt: text };
+  let signed;
+  if (given.statement) signed = [verifyAssertion(given, keys.passkeys)];
+  else {
+    const r = given.interaction ? verifyRecord(given, keys) : openReceipt(given.receipt, keys);
+    signed = verifyPasskeys(r, keys.passkeys);
+    console.log(`good: ${r.state} by ${r.actor?.person || "no person"} at ${r.at}, request ${r.id}, sha256:${r.approved_digest || r.digest}`);
+  }
   for (const s of signed) console.log(`good: ${s.decision} ${s.scope} by the passkey of ${s.person}, request ${s.request}, sha256:${s.payload}`);
 }
 
@@ -107,7 +150,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   try {
     main(process.argv.slice(2));
   } catch (e) {
-    console.error("passkey: " + e.message);
+    console.error("receipt: " + e.message);
     process.exitCode = 6;
   }
 }
