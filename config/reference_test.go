@@ -116,6 +116,35 @@ writes it from the source. [` + "`deploy/nod.example.yaml`" + `](../deploy/nod.e
   file; in the variable, use capitals, and an underscore for every other character.
 `
 
+// variables lists the environment variables that are not the name of a key.
+const variables = "\n" +
+	"## Environment variables\n" +
+	"\n" +
+	"These variables are not the name of a key, or set more than one.\n" +
+	"\n" +
+	"| Variable | Used by | Meaning |\n" +
+	"|---|---|---|\n" +
+	"| `NOD_URL` | all commands that call a daemon | URL of the daemon, `http://127.0.0.1:8787` by default |\n" +
+	"| `NOD_TOKEN` | all commands that call a daemon | token of an agent or a person |\n" +
+	"| `NOD_RECEIPT_KEYS` | `ask`, `approve`, `run`, `hook`, `proxy`, `mcp`, `receipt`, `audit` | file with public keys from `nod receipt keys`; decisions that they did not sign are rejected |\n" +
+	"| `NO_COLOR` | all commands | any text turns off the colors on a terminal |\n" +
+	"| `TRACEPARENT` | `ask`, `approve`, `run` | trace that the request belongs to (W3C Trace Context) |\n" +
+	"| `CODEX_HOME` | `init codex` | directory of the Codex configuration, `~/.codex` by default |\n" +
+	"| `USER` | `init` | suggested name of the first person |\n" +
+	"\n" +
+	"| Variable | Meaning |\n" +
+	"|---|---|\n" +
+	"| `NOD_CONFIG` | path of the configuration file, `nod.yaml` by default |\n" +
+	"| `NOD_…` | any key of the configuration: NOD and the path of the key in capitals, such as `NOD_REDIS_URL` |\n" +
+	"| `SLACK_BOT_TOKEN`, `SLACK_APP_TOKEN`, `SLACK_SIGNING_SECRET` | `slack.bot_token`, `slack.app_token`, `slack.signing_secret` |\n" +
+	"| `DISCORD_BOT_TOKEN`, `DISCORD_PUBLIC_KEY` | `discord.bot_token`, `discord.public_key` |\n" +
+	"| `TELEGRAM_BOT_TOKEN`, `TELEGRAM_WEBHOOK_SECRET_TOKEN` | `telegram.bot_token`, `telegram.webhook_secret` |\n" +
+	"| `SSL_CERT_DIR` | directory of additional CAs that nod trusts, such as the one of your Redis |\n" +
+	"| `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` | proxy for connections to the platforms |\n" +
+	"\n" +
+	"If both `SLACK_BOT_TOKEN` and `NOD_SLACK_BOT_TOKEN` are set, the second one applies;\n" +
+	"the same holds for the other tokens. A secret in the file can also read any variable: `{env: NAME}`.\n"
+
 func (r *reference) page() string {
 	r.b.WriteString(preamble)
 	config := reflect.TypeFor[Config]()
@@ -133,6 +162,7 @@ func (r *reference) page() string {
 		fmt.Fprintf(&r.b, "\n## %s\n", keyOf(f))
 		r.section("Config", f, keyOf(f), []string{keyOf(f)})
 	}
+	r.b.WriteString(variables)
 	return r.b.String()
 }
 

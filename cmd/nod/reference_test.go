@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-var update = flag.Bool("update", false, "write docs/cli.md and docs/mistakes.md from the commands")
+var update = flag.Bool("update", false, "write docs/cli.md and docs/errors.md from the commands")
 
 // TestReference checks that docs/cli.md matches the help of the commands.
 func TestReference(t *testing.T) {

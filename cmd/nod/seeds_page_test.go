@@ -24,7 +24,7 @@ func TestSeedsPage(t *testing.T) {
 	known := testFuncs(t, rig.Root(t))
 	rows := map[string]int{}
 	section := ""
-	for line := range strings.Lines(rig.ReadFile(t, filepath.Join(rig.Root(t), "docs/seeds.md"))) {
+	for line := range strings.Lines(rig.ReadFile(t, filepath.Join(rig.Root(t), "docs/contribute/seeds.md"))) {
 		line = strings.TrimSpace(line)
 		if title, ok := strings.CutPrefix(line, "## "); ok {
 			section = title

@@ -16,7 +16,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// TestPicturesOfCards takes the pictures of docs/cards.md, for
+// TestPicturesOfCards takes the pictures of docs/contribute/cards.md, for
 // `make screenshot`.
 func TestPicturesOfCards(t *testing.T) {
 	t.Parallel()

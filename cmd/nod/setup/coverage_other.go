@@ -64,7 +64,7 @@ func (s *surveyed) ownPrompts(instead string) {
 func surveyClients(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
 	s := a.newSurvey(ctx)
 	s.surveyServers(a.file(m), server)
-	s.ownPrompts("guard its MCP servers with nod mcp --wrap; see docs/agents/mcp-guard.md")
+	s.ownPrompts("guard its MCP servers with nod mcp --wrap; see docs/agents/mcp.md")
 	return s
 }
 
