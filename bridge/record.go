@@ -36,9 +36,6 @@ type Record struct {
 	// shown in full.
 	Sending map[int]Sending `json:"-"`
 	Shown   map[int]string  `json:"-"`
-	// Stored is the text from which Interaction was decoded. It is empty if
-	// the record was not read from a store that keeps text.
-	Stored string `json:"-"`
 	// Held proves how long a daemon was asked to keep the interaction open.
 	Held string `json:"-"`
 	// Delivered is the time when the agent received the response. It is

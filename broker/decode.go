@@ -30,12 +30,10 @@ func decodeOpened(d *decoder, v string) error {
 	if d.fields["cur"] != "" {
 		return nil
 	}
-	d.Stored = v
 	return d.json("interaction", v, &d.Interaction)
 }
 
 func decodeCurrent(d *decoder, v string) error {
-	d.Stored = v
 	return d.json("interaction", v, &d.Interaction)
 }
 

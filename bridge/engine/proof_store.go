@@ -103,9 +103,6 @@ func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Reco
 	if err != nil {
 		return bridge.Record{}, false, err
 	}
-	if created && rec.Stored == "" && rec.Response == nil && rec.Interaction.Proof == o.Interaction.Proof {
-		return rec, true, nil // it was not read, so it is what was proven above
-	}
 	rec, err = s.checked(rec, nil)
 	return rec, created, err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -40,20 +39,10 @@ var escapedInvalid = []byte(`\ufffd`)
 // open, as JSON: everything except the people who are asked and the times. A
 // field that an amendment changes must be left out here and added to amendable.
 func Content(i bridge.Interaction) []byte {
-	own := new(bridge.Interaction)
-	reduce(own, &i)
-	return Stable(own)
+	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
+	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
+	return Stable(&i)
 }
-
-// reduce sets own to what Content encodes of an interaction.
-func reduce(own, i *bridge.Interaction) {
-	*own = *i
-	own.Proof, own.Created, own.Deadline = "", time.Time{}, time.Time{}
-	own.Destinations, own.Responders, own.Groups, own.Called = nil, nil, nil, nil
-}
-
-// contents holds interactions for hashing their content.
-var contents = sync.Pool{New: func() any { return new(bridge.Interaction) }}
 
 // amendable holds the fields that delegation and escalation change.
 type amendable struct {
@@ -76,15 +65,9 @@ func interactionParts(i bridge.Interaction) (content string, rest []byte) {
 	if times == (bridge.Times{}) {
 		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	}
-	var sum [sha256.Size]byte
-	own, _ := contents.Get().(*bridge.Interaction) // the pool holds nothing else
-	reduce(own, &i)
-	useStable(own, func(text []byte) { sum = sha256.Sum256(text) })
-	*own = bridge.Interaction{}
-	contents.Put(own)
-	people := &amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called}
-	useStable(people, func(text []byte) { rest = append(append(make([]byte, 0, len(sum)+len(text)), sum[:]...), text...) })
-	return hex.EncodeToString(sum[:]), rest
+	sum := sha256.Sum256(Content(i))
+	people := Stable(&amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})
+	return hex.EncodeToString(sum[:]), append(sum[:], people...)
 }
 
 // ShownHash returns a hash of what people see of an interaction and of its

@@ -1,8 +1,6 @@
 package proof
 
 import (
-	"crypto/sha256"
-	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -38,9 +36,6 @@ type Prover struct {
 	// known remembers the complete text of receipts that this process has signed
 	// or verified, so that each signature is checked only once.
 	known *cache.Cache[string, string]
-	// stored remembers the content of stored interactions that verify, by the
-	// hash of their stored text.
-	stored *cache.Cache[string, string]
 }
 
 // NewProver returns a prover with the keys of s. With keysInRedis it accepts
@@ -49,7 +44,7 @@ func NewProver(s *Signer, keysInRedis bool) *Prover {
 	if s == nil {
 		return nil
 	}
-	return &Prover{signer: s, strict: !keysInRedis, known: cache.New[string, string](proofsKnown), stored: cache.New[string, string](proofsKnown)}
+	return &Prover{signer: s, strict: !keysInRedis, known: cache.New[string, string](proofsKnown)}
 }
 
 // ProveInteraction adds the proof to an interaction before it is stored.
@@ -83,37 +78,4 @@ func (p *Prover) interactionProblem(i bridge.Interaction) (content, why string) 
 		return content, bridge.WhyAltered
 	}
 	return content, ""
-}
-
-// copies holds buffers for hashing texts.
-var copies = sync.Pool{New: func() any { return new([]byte) }}
-
-// mostCopied is the size of the largest buffer that is kept, in bytes.
-const mostCopied = 64 << 10
-
-// hashOfStored returns the hash of a stored text.
-func hashOfStored(text string) string {
-	b, _ := copies.Get().(*[]byte) // the pool holds nothing else
-	*b = append((*b)[:0], text...)
-	sum := sha256.Sum256(*b)
-	if cap(*b) <= mostCopied {
-		copies.Put(b)
-	}
-	return string(sum[:])
-}
-
-// storedProblem is interactionProblem for a record as it was read. A text that
-// has verified is not checked again.
-func (p *Prover) storedProblem(r bridge.Record) (content, why string) {
-	if r.Stored == "" {
-		return p.interactionProblem(r.Interaction)
-	}
-	key := hashOfStored(r.Stored)
-	if content, ok := p.stored.Get(key); ok {
-		return content, ""
-	}
-	if content, why = p.interactionProblem(r.Interaction); why == "" {
-		p.stored.Put(key, content)
-	}
-	return content, why
 }

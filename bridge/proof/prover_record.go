@@ -45,7 +45,7 @@ func (p *Prover) proveResponse(i bridge.Interaction, content string, resp *bridg
 // problem returns the reason why a record does not verify. It returns "" if the
 // record is as daemons stored it.
 func (p *Prover) problem(r bridge.Record) string {
-	content, why := p.storedProblem(r)
+	content, why := p.interactionProblem(r.Interaction)
 	if why != "" {
 		return why
 	}
