@@ -21,7 +21,7 @@ check: ## check format, vet, staticcheck, tidy, wording, layers and documents
 	$(GO) mod tidy -diff
 	cd cmd/nod/bench/peers && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run ./deploy/ci/prose -max 0 .
-	$(GO) test -run 'TestLayers|TestNotLinked|TestNoTemplates|TestDependencies|TestRenderingIsPure|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference|TestClients' ./cmd/nod ./config ./bridge/api ./deploy
+	$(GO) test -run 'TestLayers|TestNotLinked|TestNoTemplates|TestDependencies|TestRenderingIsPure|TestDocuments|TestReadersAreNamed|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference|TestClients' ./cmd/nod ./config ./bridge/api ./deploy
 
 lint: ## run the linters of .golangci.yml
 	$(GO) run $(GOLANGCI) run ./...

@@ -104,6 +104,8 @@ func structDocs(t *testing.T) map[string]structDoc {
 
 const preamble = `# Configuration reference
 
+For administrators who write the configuration file.
+
 This page lists every key of the configuration file, with its type, default and an example. ` + "`make reference`" + `
 writes it from the source. [` + "`deploy/nod.example.yaml`" + `](../deploy/nod.example.yaml) shows the keys in context, and
 ` + "`nod config check`" + ` reports every mistake in a file with its path.

@@ -43,6 +43,8 @@ type reference struct {
 
 const preamble = `# HTTP API reference
 
+For developers who call nod over HTTP.
+
 This page lists every operation of the HTTP API, with its body, response and an example. ` + "`make reference`" + ` writes
 it from the OpenAPI description, which the daemon serves at ` + "`/openapi.yaml`" + `.
 

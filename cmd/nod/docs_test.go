@@ -74,6 +74,20 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// TestReadersAreNamed checks that each page says first for whom it is.
+func TestReadersAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, doc := range documents(t, "../..") {
+		if !strings.HasPrefix(doc, "docs/") {
+			continue
+		}
+		lines := strings.SplitN(rig.ReadFile(t, filepath.Join("../..", doc)), "\n", 4)
+		if len(lines) < 4 || !strings.HasPrefix(lines[2], "For ") {
+			t.Errorf("%s: the line after the title does not say for whom the page is, such as \"For administrators who …\"", doc)
+		}
+	}
+}
+
 // TestSeedsAreProven checks that the tests that documents name as proof exist.
 func TestSeedsAreProven(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-const written = "This page lists every command with its flags. `make reference` writes it from the source.\n"
+const written = "For everyone who uses the command line.\n\nThis page lists every command with its flags. `make reference` writes it from the source.\n"
 
 func cliReference() string {
 	var b strings.Builder
