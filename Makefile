@@ -19,12 +19,13 @@ check: ## check format, vet, staticcheck, tidy, wording, layers and documents
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
-	cd cmd/nod/bench/peers && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd deploy/bench && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
 	$(GO) run ./deploy/ci/prose -max 0 .
 	$(GO) test -run 'TestLayers|TestNotLinked|TestNoTemplates|TestDependencies|TestRenderingIsPure|TestDocuments|TestReadersAreNamed|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference|TestClients' ./cmd/nod ./config ./bridge/api ./deploy
 
 lint: ## run the linters of .golangci.yml
 	$(GO) run $(GOLANGCI) run ./...
+	cd deploy/bench && $(GO) run $(GOLANGCI) run --config ../../.golangci.yml ./...
 
 redis: ## find redis-server, or install it with the system's package manager
 	@sh deploy/ci/redis.sh
@@ -35,6 +36,7 @@ browser: # find Chromium, or install it in CI
 test: redis browser ## run every test
 	@[ -n "$(RACE)" ] || echo "test: no C compiler found; running without the race detector"
 	$(GO) test $(RACE) -parallel 3 -timeout 20m ./...
+	cd deploy/bench && $(GO) test $(RACE) -timeout 20m ./...
 
 chaos: redis ## inject faults for CHAOS (default 60s each) and check every outcome
 	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestUpgrade' ./broker ./cmd/nod/daemon
@@ -54,9 +56,9 @@ deploy-lint: ## check chart, compose files, alerts and the systemd unit with the
 demo: ## run the demo
 	$(GO) run ./cmd/nod demo
 
-bench: build redis ## benchmark nod and the libraries that it is compared with (set ARGS for flags)
-	cd cmd/nod/bench/peers && CGO_ENABLED=0 $(GO) build -trimpath -o $(CURDIR)/bin/peers .
-	bin/nod bench --peers bin/peers $(ARGS)
+bench: build redis ## benchmark nod and the systems that it is compared with (set ARGS for flags)
+	cd deploy/bench && CGO_ENABLED=0 $(GO) build -trimpath -o $(CURDIR)/bin/bench .
+	bin/bench -peers $(ARGS)
 
 screenshot: browser ## retake the screenshots for the documentation
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestConsoleInbox|TestPictures' ./cmd/nod/daemon

@@ -47,6 +47,7 @@ var names = []Name{
 	{Kind: Setting, Name: "routes.NAME.step_up.method", Instead: "write step_up: passkey"},
 	{Kind: Setting, Name: "routes.NAME.step_up.approvals", Instead: "write step_up: passkey, which applies to every approval of the quorum"},
 	{Kind: Setting, Name: "routes.NAME.step_up.fallback", Instead: "write step_up: passkey; one-time codes are not accepted"},
+	{Kind: Command, Name: "bench", Instead: "run make bench in a clone of the repository"},
 }
 
 // Instead returns what replaces the name, and whether the name was removed. For

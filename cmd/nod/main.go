@@ -110,7 +110,7 @@ var commandGroups = []struct {
 		initCommand, coverageCommand, doctorCommand, serveCommand, healthCommand, configCommand, policyCommand, tokenCommand, manifestCommand, backupCommand, restoreCommand,
 	}},
 	{"Verify decisions:", []func() *cobra.Command{receiptCommand, auditCommand}},
-	{"Develop:", []func() *cobra.Command{demoCommand, sandboxCommand, benchCommand}},
+	{"Develop:", []func() *cobra.Command{demoCommand, sandboxCommand}},
 }
 
 // The help lists commands in the order of commandGroups.

@@ -12,38 +12,48 @@ import (
 // buildDir is the directory of the built binary. It is empty until then.
 var buildDir string
 
-// buildNod builds the nod binary once for all tests.
-var buildNod = sync.OnceValues(func() (string, error) {
+// built is the nod binary that all tests share.
+var built struct {
+	sync.Once
+	path string
+	err  error
+}
+
+// buildNod builds the nod binary of the module at root.
+func buildNod(root string) (string, error) {
 	dir, err := os.MkdirTemp("", "nod-test-")
 	if err != nil {
 		return "", err
 	}
 	buildDir = dir
 	path := filepath.Join(dir, "nod")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/nodbridge/nod/cmd/nod").CombinedOutput()
-	if err != nil {
+	build := exec.Command("go", "build", "-o", path, "./cmd/nod")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
-})
+}
 
 // Binary returns the path of the nod binary, which it builds once for all
 // tests.
 func Binary(t testing.TB) string {
 	t.Helper()
+	root := Root(t)
 	// Reading the sources here makes go test rerun the tests after a change to
 	// a command.
-	if _, err := os.ReadDir(filepath.Join(Root(t), "cmd/nod")); err != nil {
+	if _, err := os.ReadDir(filepath.Join(root, "cmd/nod")); err != nil {
 		t.Fatal(err)
 	}
-	path, err := buildNod()
-	if err != nil {
-		t.Fatal(err)
+	built.Do(func() { built.path, built.err = buildNod(root) })
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	return path
+	return built.path
 }
 
-// Root returns the root directory of the module.
+// Root returns the root directory of the module of nod, also for tests of a
+// module below it.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -51,7 +61,7 @@ func Root(t testing.TB) string {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.sum")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "cmd/nod/main.go")); err == nil {
 			return dir
 		}
 		up := filepath.Dir(dir)

@@ -1,0 +1,97 @@
+package measure
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Cost is the processor time of one operation of nod, in µs. Unlike a rate, it
+// hardly depends on what else the machine does.
+type Cost struct {
+	Operation string  `json:"operation"` // what is counted, such as a cycle
+	Process   float64 `json:"process"`   // of nod and its callers, which usually are in one process
+	Redis     float64 `json:"redis"`     // of the Redis server
+}
+
+// costs holds what the operations of a measurement took, by the index of the
+// row.
+type costs struct {
+	last Cost
+	rows map[int]Cost
+}
+
+// spent is the processor time that was used until now.
+type spent struct {
+	process time.Duration
+	redis   float64 // s
+}
+
+func (b *harness) spentNow(ctx context.Context) spent {
+	cluster, ok := b.client.(*redis.ClusterClient)
+	if !ok {
+		return spent{b.processTime(), redisTime(ctx, b.client)}
+	}
+	var mu sync.Mutex
+	sum := 0.0
+	_ = cluster.ForEachShard(ctx, func(ctx context.Context, c *redis.Client) error { // a server that is down adds nothing
+		used := redisTime(ctx, c)
+		mu.Lock()
+		defer mu.Unlock()
+		sum += used
+		return nil
+	})
+	return spent{b.processTime(), sum}
+}
+
+// processTime returns the processor time of the process whose time counts.
+func (b *harness) processTime() time.Duration {
+	if b.pid == 0 {
+		return cpuTime()
+	}
+	return timeOf(b.pid)
+}
+
+// redisTime returns the processor time of a Redis server in s.
+func redisTime(ctx context.Context, c redis.UniversalClient) float64 {
+	b := harness{client: c}
+	return b.redisInfo(ctx, "cpu", "used_cpu_sys") + b.redisInfo(ctx, "cpu", "used_cpu_user")
+}
+
+// costSince notes the cost of n operations since from, until keepCost.
+func (b *harness) costSince(ctx context.Context, from spent, operation string, n int) {
+	if b.costs == nil || n == 0 {
+		return
+	}
+	to, each := b.spentNow(ctx), 1e6/float64(n)
+	b.costs.last = Cost{operation, (to.process - from.process).Seconds() * each, (to.redis - from.redis) * each}
+}
+
+// keepCost makes the last cost that of a row.
+func (b *harness) keepCost(row int) {
+	if b.costs != nil {
+		b.costs.rows[row] = b.costs.last
+	}
+}
+
+// medianCost returns the median of each figure, or nil if there are none.
+func medianCost(all []Cost) *Cost {
+	if len(all) == 0 {
+		return nil
+	}
+	var process, redis []float64
+	for _, c := range all {
+		process, redis = append(process, c.Process), append(redis, c.Redis)
+	}
+	return &Cost{all[0].Operation, median(process), median(redis)}
+}
+
+// processCost sets the cost of a row whose n operations used Redis for other
+// work, too.
+func (b *harness) processCost(row int, operation string, used time.Duration, n int) {
+	if b.costs != nil && n > 0 {
+		b.costs.rows[row] = Cost{Operation: operation, Process: used.Seconds() * 1e6 / float64(n)}
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package measure
+
+import "time"
+
+// cpuTime returns 0, because the processor time is not available on this
+// system.
+func cpuTime() time.Duration { return 0 }

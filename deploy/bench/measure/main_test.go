@@ -1,0 +1,9 @@
+package measure
+
+import (
+	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+func TestMain(m *testing.M) { rig.Main(m) }
