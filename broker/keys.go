@@ -153,9 +153,6 @@ func (k deliveryKeys) ableClients(p int, session string) string { return k.in(p,
 // for.
 func (k deliveryKeys) wake(node string) string { return k.prefix + ":wake:" + node }
 
-// wakes matches the channels of all daemons.
-func (k deliveryKeys) wakes() string { return globEscape(k.wake("")) + "*" }
-
 // auditKeys are the keys of the journals, which have the events and the audit
 // log, and of the audit logs that earlier versions wrote.
 type auditKeys struct{ space }
@@ -301,9 +298,6 @@ func (k sharedKeys) signingKey() string { return k.prefix + ":sign" }
 
 // tokenKey is a string, the key that signs controls, in hex.
 func (k sharedKeys) tokenKey() string { return k.prefix + ":key" }
-
-// every matches all keys, in the syntax of SCAN.
-func (k sharedKeys) every() string { return globEscape(k.prefix) + ":*" }
 
 // OutboxPattern matches the outboxes of all partitions under a prefix, in the
 // syntax of KEYS.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
-	"github.com/nodbridge/nod/broker/redistest"
 )
 
 // must fails a test on an error.
@@ -156,45 +154,6 @@ func TestGrantList(t *testing.T) {
 			t.Error("a dropped grant is listed")
 		}
 	})
-}
-
-// TestBackup checks that everything but leases is restored, elsewhere and once,
-// and that a backup that was cut is refused.
-func TestBackup(t *testing.T) {
-	t.Parallel()
-	ctx, from, to := t.Context(), redistest.Start(t).Client(t), redistest.Start(t).Client(t)
-	b := newBroker(t, from, "n")
-	rec := open(t, b, nil)
-	must[bool](t)(b.Hold(ctx, "l", "a", time.Minute))
-	connected := func() int { return must[int](t)(broker.Daemons(ctx, from, "nod")) }
-	for end := time.Now().Add(5 * time.Second); connected() != 1 && time.Now().Before(end); { // a broker subscribes in the background
-		time.Sleep(5 * time.Millisecond)
-	}
-	if n := connected(); n != 1 {
-		t.Errorf("%d daemons are connected", n)
-	}
-	var file bytes.Buffer
-	n := must[int](t)(broker.Backup(ctx, from, "nod", &file))
-	if strings.Contains(file.String(), ":l:") {
-		t.Error("the backup has a lease")
-	}
-	cut := bytes.NewReader(file.Bytes()[:file.Len()-20])
-	if _, err := broker.Restore(ctx, to, "nod", cut); bridge.ErrorCode(err) != bridge.CodeInvalid {
-		t.Errorf("a backup that was cut: %v", err)
-	}
-	if got := must[int](t)(broker.Restore(ctx, to, "nod", bytes.NewReader(file.Bytes()))); got != n {
-		t.Errorf("%d of %d keys are restored", got, n)
-	}
-	if _, err := broker.Restore(ctx, to, "nod", bytes.NewReader(file.Bytes())); bridge.ErrorCode(err) != bridge.CodeConflict {
-		t.Errorf("a second restore: %v", err)
-	}
-	got := must[bridge.Record](t)(newBroker(t, to, "m").Load(ctx, rec.Interaction.ID))
-	if got.Interaction.Prompt != rec.Interaction.Prompt || !got.Interaction.Deadline.Equal(rec.Interaction.Deadline) {
-		t.Errorf("the record is %+v", got)
-	}
-	if keys := must[[]string](t)(to.Keys(ctx, broker.OutboxPattern("nod")).Result()); len(keys) != 1 {
-		t.Errorf("the outboxes are %v", keys)
-	}
 }
 
 // TestCursors checks that reading from a time begins with what happened then,

@@ -48,6 +48,8 @@ var names = []Name{
 	{Kind: Setting, Name: "routes.NAME.step_up.approvals", Instead: "write step_up: passkey, which applies to every approval of the quorum"},
 	{Kind: Setting, Name: "routes.NAME.step_up.fallback", Instead: "write step_up: passkey; one-time codes are not accepted"},
 	{Kind: Command, Name: "bench", Instead: "run make bench in a clone of the repository"},
+	{Kind: Command, Name: "backup", Instead: "save an RDB file with redis-cli --rdb FILE; see docs/operate/backup.md"},
+	{Kind: Command, Name: "restore", Instead: "start Redis with the RDB file of a backup; see docs/operate/backup.md"},
 }
 
 // Instead returns what replaces the name, and whether the name was removed. For

@@ -109,17 +109,12 @@ func newBook(t *testing.T) *book {
 	b := &book{t: t, r: r, dir: dir, url: "http://" + addr, answer: "slack\nana\n" + sandbox.SlackChannel + "\nU0ANA00001\n" + "redis://" + r.Redis.Addr + "\n"}
 	b.env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "REAL_NOD=" + rig.Binary(t), fmt.Sprint("SLEEPER=", sleeper.Process.Pid),
-		"NOD_URL=" + b.url, "NOD_LISTEN=" + addr, "NOD_REDIS_URL=" + "redis://" + r.Redis.Addr, "OTHER_REDIS_URL=redis://" + second(t) + "/0",
+		"NOD_URL=" + b.url, "NOD_LISTEN=" + addr, "NOD_REDIS_URL=" + "redis://" + r.Redis.Addr,
 		"SLACK_BOT_TOKEN=" + sandbox.SlackBotToken, "SLACK_APP_TOKEN=" + sandbox.SlackAppToken, "NOD_SLACK_API_URL=" + r.Base + "/slack/api/",
 		"NOD_PEOPLE_ANA_TOKEN=" + rig.AnaToken, "NOD_PEOPLE_ANA_AUDITOR=true", "NOD_TOKEN_AUDITOR=" + rig.AnaToken, "SANDBOX=" + r.Base, "CI_JOB_ID=42",
 		"NOD_TOKEN_CI=token-of-ci-for-the-books", "NOD_TOKEN_DEPLOY_BOT=token-of-the-bot-for-the-books",
 	}
 	return b
-}
-
-func second(t *testing.T) string {
-	t.Helper()
-	return rig.Outside(t).Redis.Addr
 }
 
 // bare matches nod init without --yes, which prompts.
@@ -247,13 +242,9 @@ func TestRunbooks(t *testing.T) {
 			if m[1] != "" {
 				continue
 			}
-			down := strings.Contains(block, "nod backup") // which requires that the daemon is stopped
-			if down {
-				stop()
-			}
 			ran++
 			b.run(doc, block)
-			if strings.HasPrefix(block, "nod init --yes") || down {
+			if strings.HasPrefix(block, "nod init --yes") {
 				stop = b.serve()
 				b.env = append(b.env, "NOD_TOKEN="+strings.TrimSpace(rig.ReadFile(t, filepath.Join(b.dir, "nod.secrets", "agent_agent"))))
 			}
