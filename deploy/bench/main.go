@@ -92,8 +92,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.StringVar(&s.Nod, "nod", "bin/nod", "nod `program` whose daemon is measured; built by make build")
 	f.BoolVar(&s.peers, "peers", false, "measure other systems, too")
 	f.BoolVar(&s.scale, "scale", false, "measure how cycles scale with pending requests, Redis Cluster and several daemons")
-	if err := f.Parse(args); err != nil {
-		return s, err
+	if f.Parse(args) != nil {
+		return s, flag.ErrHelp // it has printed the error
 	}
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("unknown command %q", f.Arg(0))

@@ -32,8 +32,8 @@ func Run(args []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	docs := flags.String("docs", "docs", "`directory` of the documentation")
-	if err := flags.Parse(args); err != nil {
-		return err
+	if flags.Parse(args) != nil {
+		return flag.ErrHelp // it has printed the error
 	}
 	if flags.NArg() != 2 {
 		return errors.New("usage: bench figures [-docs DIR] RUN.json SCALE.json")

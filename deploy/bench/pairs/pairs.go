@@ -45,8 +45,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
 	n := flags.Int("n", 7, "number of `pairs`")
 	only := flags.String("only", "", "rows to measure, as for bench; several `names` are separated by semicolons")
-	if err := flags.Parse(args); err != nil {
-		return err
+	if flags.Parse(args) != nil {
+		return flag.ErrHelp // it has printed the error
 	}
 	if flags.NArg() < 2 || *n < 1 {
 		flags.Usage()
