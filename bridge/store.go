@@ -22,7 +22,6 @@ type Store interface {
 	Leases
 	Grants
 	Stops
-	Hosts
 	Reports
 	Memory
 	Mailbox

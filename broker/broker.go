@@ -63,7 +63,6 @@ type Broker struct {
 	leases
 	grants
 	stops
-	hosts
 	reports
 	memory
 	mailbox
@@ -96,7 +95,7 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	h := newHub(c)
 	b := &Broker{
 		outbox: outbox{c}, lines: lines{c}, deadlines: deadlines{c, h}, drafts: drafts{c}, notes: notes{c}, leases: leases{c},
-		grants: grants{c}, stops: stops{c}, hosts: hosts{c}, reports: reports{c}, memory: memory{c}, mailbox: mailbox{c}, steerings: steerings{c}, presence: presence{c}, auditLog: auditLog{c},
+		grants: grants{c}, stops: stops{c}, reports: reports{c}, memory: memory{c}, mailbox: mailbox{c}, steerings: steerings{c}, presence: presence{c}, auditLog: auditLog{c},
 		links: links{c}, passkeys: passkeys{c}, limits: limits{c}, lists: lists{c}, events: events{c}, turns: turns{c},
 		Keyring: &Keyring{c}, core: c, hub: h,
 	}

@@ -270,10 +270,6 @@ func (k sharedKeys) rate(agent string, minute int64) string {
 	return k.prefix + ":r:" + agent + ":" + strconv.FormatInt(minute, 10)
 }
 
-// hosts is a hash of the coverage that hosts report, as JSON, by reporter, host
-// and user. It lives for bridge.HostRetention after the last report.
-func (k sharedKeys) hosts() string { return k.prefix + ":hosts" }
-
 // links is a hash of the linked accounts, as JSON, by platform/user.
 func (k sharedKeys) links() string { return k.prefix + ":links" }
 

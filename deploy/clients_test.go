@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "write the types of the clients from ope
 // leftOut holds the operations that the clients do not have, with the reason.
 var leftOut = map[string]string{
 	"hook": "nod hook calls it", "mcp": "MCP clients call it", "websocket": "not HTTP", "events": "a stream",
-	"openapi": "not JSON", "exportAudit": "nod audit export calls it", "reportCoverage": "nod coverage calls it",
-	"coverage": "nod coverage calls it", "listLinks": "for people", "linkAccount": "for people",
+	"openapi": "not JSON", "exportAudit": "nod audit export calls it",
+	"listLinks": "for people", "linkAccount": "for people",
 	"unlinkAccount": "for people", "setChannelMode": "for people", "askUserTool": "for assistants that write widgets",
 	"recallApproval": "for tools that keep approvals", "rememberApproval": "for tools that keep approvals",
 	"forgetApprovals": "for tools that keep approvals", "listPasskeys": "nod passkey calls it",
@@ -29,7 +29,7 @@ var leftOut = map[string]string{
 
 // withoutType holds the schemas that are any JSON, or that only operations use
 // that are left out.
-var withoutType = []string{"Answer", "AgentCoverage", "HostCoverage", "ChannelMode", "Remembered"}
+var withoutType = []string{"Answer", "ChannelMode", "Remembered"}
 
 // language writes the types of one client.
 type language struct {

@@ -184,8 +184,6 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"POST /v1/tools/ui.ask_user":  s.agent(exchanges.askUser),
 
 		"GET /v1/grants":         s.anyone(standing.grants),
-		"GET /v1/coverage":       s.anyone(standing.coverage),
-		"PUT /v1/coverage":       s.agent(standing.report),
 		"DELETE /v1/grants/{id}": s.anyone(standing.revoke),
 
 		"POST /v1/links":                   s.person(standing.link),

@@ -73,7 +73,6 @@ type Engine struct {
 	Channels *Channels
 	Evidence *Evidence
 	Grants   *Grants
-	Hosts    *Hosts
 	Links    *Links
 	Passkeys *Passkeys
 	People   *People

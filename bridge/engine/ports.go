@@ -21,7 +21,6 @@ type Ports struct {
 	Leases    bridge.Leases
 	Grants    bridge.Grants
 	Stops     bridge.Stops
-	Hosts     bridge.Hosts
 	Reports   bridge.Reports
 	Memory    bridge.Memory
 	Mailbox   bridge.Mailbox
@@ -35,7 +34,7 @@ type Ports struct {
 func portsOf(s bridge.Store) Ports {
 	return Ports{
 		Openings: s, Records: s, Outcomes: s, Outbox: s, Lines: s, Deadlines: s, Drafts: s, Notes: s, Leases: s,
-		Grants: s, Stops: s, Hosts: s, Reports: s, Memory: s, Mailbox: s, Steerings: s, Presence: s, Audit: s, Links: s, Limits: s,
+		Grants: s, Stops: s, Reports: s, Memory: s, Mailbox: s, Steerings: s, Presence: s, Audit: s, Links: s, Limits: s,
 	}
 }
 

@@ -46,7 +46,6 @@ func (s shared) incoming(out outgoing) *Engine {
 		Channels:    s.channels,
 		Evidence:    s.evidence,
 		Grants:      grants,
-		Hosts:       &Hosts{store: s.Hosts},
 		Links:       links,
 		Passkeys:    passkeys,
 		People:      s.people,

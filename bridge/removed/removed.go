@@ -50,6 +50,8 @@ var names = []Name{
 	{Kind: Command, Name: "bench", Instead: "run make bench in a clone of the repository"},
 	{Kind: Command, Name: "backup", Instead: "save an RDB file with redis-cli --rdb FILE; see docs/operate/backup.md"},
 	{Kind: Command, Name: "restore", Instead: "start Redis with the RDB file of a backup; see docs/operate/backup.md"},
+	{Kind: Route, Name: "GET /v1/coverage", Instead: "run nod doctor --json on the machine of the agent"},
+	{Kind: Route, Name: "PUT /v1/coverage", Instead: "run nod doctor --json on the machine of the agent"},
 }
 
 // Instead returns what replaces the name, and whether the name was removed. For

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/user"
 	"slices"
 	"strings"
 
@@ -19,8 +16,7 @@ import (
 func coverageCommand() *cobra.Command {
 	var agents []string
 	var require string
-	var report bool
-	var c connection
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "coverage",
 		Short: "Report which agents need a person for their tools",
@@ -36,28 +32,20 @@ The report names the version of the program with which the behavior was tested,
 or states that it is known only from the documentation. A report is not a proof:
 an agent that may write its settings can change them.
 
-The exit code is 1 if an agent is below the level of --require.
-
-With --report, nod also sends the report to the daemon, which shows it in the
-console for 30 days. This requires NOD_TOKEN of an agent.`,
-		Example: "  nod coverage\n  nod coverage --require partly\n  nod coverage --agents claude --json\n  nod coverage --report",
+The exit code is 1 if an agent is below the level of --require.`,
+		Example: "  nod coverage\n  nod coverage --require partly\n  nod coverage --agents claude --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			least := bridge.CoverageLevel(require)
-			if !least.Valid() {
+			least := setup.Level(require)
+			if !slices.Contains(setup.Levels, least) {
 				return bridge.Errorf(bridge.CodeInvalid, "--require: unknown level %q", require).WithHint("use gated, partly, none or open")
 			}
 			found, err := setup.Survey(cmd.Context(), agents)
 			if err != nil {
 				return err
 			}
-			enough := !slices.ContainsFunc(found, func(a bridge.AgentCoverage) bool { return !a.Level.AtLeast(least) })
-			if report {
-				if err := reportCoverage(cmd.Context(), c, found); err != nil {
-					return err
-				}
-			}
-			if c.json {
+			enough := !slices.ContainsFunc(found, func(a setup.Coverage) bool { return !a.Level.AtLeast(least) })
+			if asJSON {
 				err = printJSON(cmd.OutOrStdout(), map[string]any{"ok": enough, "require": least, "agents": found})
 			} else {
 				err = printCoverage(cmd.OutOrStdout(), cmd.ErrOrStderr(), found)
@@ -69,31 +57,14 @@ console for 30 days. This requires NOD_TOKEN of an agent.`,
 		},
 	}
 	cmd.Flags().StringSliceVar(&agents, "agents", nil, agentsUsage)
-	cmd.Flags().StringVar(&require, "require", string(bridge.CoverageGated), "lowest level for exit code 0: gated, partly, none or open")
-	cmd.Flags().BoolVar(&report, "report", false, "also send the report to the daemon, for the console")
-	c.flags(cmd)
+	cmd.Flags().StringVar(&require, "require", string(setup.LevelGated), "lowest level for exit code 0: gated, partly, none or open")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
-}
-
-// reportCoverage sends the coverage of this host to the daemon.
-func reportCoverage(ctx context.Context, c connection, found []bridge.AgentCoverage) error {
-	cl, err := c.client()
-	if err != nil {
-		return err
-	}
-	h := bridge.HostCoverage{Program: version, Agents: found}
-	if h.Host, err = os.Hostname(); err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "name of the host")
-	}
-	if u, err := user.Current(); err == nil {
-		h.User = u.Username
-	}
-	return cl.ReportCoverage(ctx, h)
 }
 
 // printCoverage prints each agent with its level, and below it the reasons, the
 // fix and the evidence.
-func printCoverage(out, errs io.Writer, found []bridge.AgentCoverage) error {
+func printCoverage(out, errs io.Writer, found []setup.Coverage) error {
 	if len(found) == 0 {
 		_, err := fmt.Fprintf(errs, "nod: found no agent that nod knows (%s)\n", strings.Join(setup.AgentNames(), ", "))
 		return err

@@ -13,7 +13,6 @@ export const pages = [
   { name: "routes", label: "Routes", module: "./routes.js" },
   { name: "audit", label: "Audit log", module: "./audit.js" },
   { name: "receipts", label: "Receipts", module: "./receipts.js" },
-  { name: "coverage", label: "Coverage", module: "./coverage.js" },
   { name: "health", label: "Health", module: "./health.js" },
   { name: "passkeys", label: "Passkeys", module: "./passkeys.js" },
   { name: "enroll", module: "./enroll.js", open: true },

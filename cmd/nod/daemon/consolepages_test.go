@@ -15,7 +15,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
@@ -26,7 +25,7 @@ import (
 var consolePages = []struct{ title, path string }{
 	{"Inbox", "inbox"}, {"Inbox, filtered", "inbox?text=make&agent=tester"}, {"One request", "i/ID"}, {"Sessions", "sessions"}, {"History", "history"},
 	{"Grants", "grants"}, {"Policy", "policy"}, {"People", "people"}, {"Routes", "routes"}, {"Audit log", "audit"}, {"Receipts", "receipts"}, {"Passkeys", "passkeys"},
-	{"Coverage", "coverage"}, {"Health", "health"},
+	{"Health", "health"},
 }
 
 // shot is a picture of a page with its title.
@@ -107,13 +106,6 @@ func fillConsole(r *rig.Rig) bridge.ID {
 	ask("make release", "Builds the release.", 4*time.Minute)
 	ask("make deploy REGION=eu", "Deploys to Europe.", 20*time.Minute)
 	ask(strings.Repeat("echo one more line\n", 40), "Prints a report.", 2*time.Hour)
-	err := client.New(r.Daemons[0].URL, rig.TestAgentToken, nil).ReportCoverage(r.Ctx, bridge.HostCoverage{Host: "build-7", User: "ana", Program: "0.2.0", Agents: []bridge.AgentCoverage{
-		{Agent: "claude", Title: "Claude Code", Version: "2.1.330", Level: bridge.CoverageGated, Reasons: []string{"* in /home/ana/.claude/settings.json fails closed in Claude Code 2.1.330"}, Tested: "2.1.330"},
-		{Agent: "cursor", Title: "Cursor", Level: bridge.CoverageOpen, Reasons: []string{"a hook of Cursor fails open: it does not set failClosed"}, Fix: `set "failClosed": true on it`},
-	}})
-	if err != nil {
-		r.T.Fatal(err)
-	}
 	return ask("kubectl delete pod api-7f", "The pod hangs.", time.Hour).Interaction.ID
 }
 

@@ -18,18 +18,18 @@ import (
 // surveyed holds the result of reading the settings of one agent. The doctor shows the
 // findings, and nod coverage the level and its reasons.
 type surveyed struct {
-	bridge.AgentCoverage
+	Coverage
 	findings []bridge.Finding
 	ours     bool // nod is in the settings
 }
 
 // Survey reads the settings of the installed agents among those with the given
 // names, or of all. It returns CodeInvalid for an unknown name.
-func Survey(ctx context.Context, names []string) ([]bridge.AgentCoverage, error) {
+func Survey(ctx context.Context, names []string) ([]Coverage, error) {
 	found, err := survey(ctx, names)
-	out := []bridge.AgentCoverage{}
+	out := []Coverage{}
 	for _, s := range found {
-		out = append(out, s.AgentCoverage)
+		out = append(out, s.Coverage)
 	}
 	return out, err
 }

@@ -70,8 +70,8 @@ type claudeSurvey struct {
 // surveyClaude reads the settings files of Claude Code. For a setting that is
 // not a list, a later file overrides an earlier one.
 func surveyClaude(ctx context.Context, m machine) surveyed {
-	s := claudeSurvey{surveyed: surveyed{AgentCoverage: bridge.AgentCoverage{
-		Agent: "claude", Title: "Claude Code", Version: versionOf(ctx, "claude"), Level: bridge.CoverageNone, Tested: claudeTested,
+	s := claudeSurvey{surveyed: surveyed{Coverage: Coverage{
+		Agent: "claude", Title: "Claude Code", Version: versionOf(ctx, "claude"), Level: LevelNone, Tested: claudeTested,
 	}}}
 	paths := m.claudeFiles()
 	all := map[string]agentHooks{}
@@ -197,11 +197,11 @@ func (s *claudeSurvey) conclude() {
 	})
 	switch {
 	case s.open:
-		s.Level = bridge.CoverageOpen
+		s.Level = LevelOpen
 	case len(ungated) == 0:
-		s.Level = bridge.CoverageGated
+		s.Level = LevelGated
 	case len(s.closed) > 0 || s.asks:
-		s.Level = bridge.CoveragePartly
+		s.Level = LevelPartly
 		if len(ungated) == len(actingTools) {
 			ungated = []string{"any tool that changes something"}
 		}
@@ -211,7 +211,7 @@ func (s *claudeSurvey) conclude() {
 		s.reason("the hook for permission prompts is missing, or its program does not exist")
 		s.Fix = "run nod init claude again"
 	}
-	if s.Level != bridge.CoverageGated && slices.Contains([]string{"auto", "dontAsk", "bypassPermissions"}, s.mode) {
+	if s.Level != LevelGated && slices.Contains([]string{"auto", "dontAsk", "bypassPermissions"}, s.mode) {
 		s.reason("sessions start in the mode " + s.mode + ", in which Claude Code asks no one about most calls")
 	}
 }

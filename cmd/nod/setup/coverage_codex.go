@@ -23,8 +23,8 @@ var firstTable = regexp.MustCompile(`(?m)^\s*\[`)
 
 // surveyCodex reads the hooks and the approval policy of Codex.
 func surveyCodex(ctx context.Context, m machine) surveyed {
-	s := surveyed{AgentCoverage: bridge.AgentCoverage{
-		Agent: "codex", Title: "Codex", Version: versionOf(ctx, "codex"), Level: bridge.CoverageNone, Tested: codexTested,
+	s := surveyed{Coverage: Coverage{
+		Agent: "codex", Title: "Codex", Version: versionOf(ctx, "codex"), Level: LevelNone, Tested: codexTested,
 	}}
 	path := m.codexHooks()
 	var h agentHooks
@@ -33,13 +33,13 @@ func surveyCodex(ctx context.Context, m machine) surveyed {
 	asks := len(h.ours("codex", "PermissionRequest")) > 0
 	switch {
 	case len(h.ours("codex", "PreToolUse")) > 0:
-		s.Level = bridge.CoverageOpen
+		s.Level = LevelOpen
 		s.add("agent.codex.gate", bridge.FindingFailed, "PreToolUse in "+path+" fails open: Codex runs the tool if the hook is missing, crashes or takes too long",
 			"rely on Codex's own approvals and its sandbox, or run the tool with: nod run")
 	case s.ours:
-		s.Level = bridge.CoverageNone
+		s.Level = LevelNone
 		if asks {
-			s.Level = bridge.CoveragePartly
+			s.Level = LevelPartly
 		}
 		s.add("agent.codex", bridge.FindingOK, path+" asks in chat when Codex asks; if nod fails, Codex asks at its terminal", "")
 	default:
@@ -53,8 +53,8 @@ func surveyCodex(ctx context.Context, m machine) surveyed {
 		if neverAsks.Match(raw) {
 			s.reason(m.codexSettings() + " sets approval_policy to never, so Codex asks no one")
 			s.Fix = "set approval_policy to on-request or untrusted"
-			if s.Level == bridge.CoveragePartly {
-				s.Level = bridge.CoverageNone
+			if s.Level == LevelPartly {
+				s.Level = LevelNone
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // newSurvey returns the survey of an agent whose behavior is known only from
 // its documentation.
 func (a installable) newSurvey(ctx context.Context) surveyed {
-	return surveyed{AgentCoverage: bridge.AgentCoverage{Agent: a.name, Title: a.title, Version: a.version(ctx), Level: bridge.CoverageNone}}
+	return surveyed{Coverage: Coverage{Agent: a.name, Title: a.title, Version: a.version(ctx), Level: LevelNone}}
 }
 
 // surveyServers reads the MCP servers of an agent. nod guards those that run
@@ -41,7 +41,7 @@ func (s *surveyed) surveyServers(path string, server mcpServer) {
 	}
 	s.ours = asks || guarded > 0
 	if guarded > 0 {
-		s.Level = bridge.CoveragePartly
+		s.Level = LevelPartly
 		s.reason(fmt.Sprintf("nod mcp --wrap guards %d of %d MCP servers", guarded, guarded+others))
 	}
 	if asks {
@@ -114,7 +114,7 @@ func surveyCopilot(ctx context.Context, m machine, a installable, server mcpServ
 	s.surveyServers(a.file(m), server)
 	files, _ := filepath.Glob(filepath.Join(".github", "hooks", "*.json"))
 	if ours, _ := s.surveyHooks(files...); ours > 0 {
-		s.ours, s.Level = true, bridge.CoverageOpen
+		s.ours, s.Level = true, LevelOpen
 		s.add("agent.copilot.gate", bridge.FindingFailed, "a hook in .github/hooks fails open: Copilot CLI runs the tool if a hook fails or takes too long",
 			"do not rely on it; run the tool with: nod run")
 	}
@@ -128,10 +128,10 @@ func surveyCursor(ctx context.Context, m machine, a installable, server mcpServe
 	ours, closed := s.surveyHooks(filepath.Join(m.home, ".cursor", "hooks.json"), filepath.Join(".cursor", "hooks.json"))
 	switch {
 	case ours > closed:
-		s.ours, s.Level = true, bridge.CoverageOpen
+		s.ours, s.Level = true, LevelOpen
 		s.add("agent.cursor.gate", bridge.FindingFailed, "a hook of Cursor fails open: it does not set failClosed", `set "failClosed": true on it`)
 	case ours > 0:
-		s.ours, s.Level = true, bridge.CoveragePartly
+		s.ours, s.Level = true, LevelPartly
 		s.add("agent.cursor.gate", bridge.FindingOK, "a hook of Cursor runs nod and sets failClosed", "")
 	}
 	s.ownPrompts("run what must not fail open with: nod run")
@@ -147,7 +147,7 @@ func surveyGemini(ctx context.Context, m machine, a installable, server mcpServe
 		for _, raw := range file.Hooks["BeforeTool"] {
 			var e hookEntry
 			if json.Unmarshal(raw, &e) == nil && slices.ContainsFunc(e.Hooks, func(h hookHandler) bool { return hookCommand{Command: h.Command}.ours() }) {
-				s.ours, s.Level = true, bridge.CoverageOpen
+				s.ours, s.Level = true, LevelOpen
 				s.add("agent.gemini.gate", bridge.FindingFailed, "BeforeTool in "+path+" fails open: only exit code 2 blocks",
 					"remove it, and start Gemini CLI from an ACP editor through nod proxy acp")
 			}
@@ -165,7 +165,7 @@ func surveyOpencode(ctx context.Context, m machine, a installable, server mcpSer
 }
 
 func surveyZed(ctx context.Context, m machine) surveyed {
-	s := surveyed{AgentCoverage: bridge.AgentCoverage{Agent: "zed", Title: "Zed", Version: versionOf(ctx, "zed"), Level: bridge.CoverageNone}}
+	s := surveyed{Coverage: Coverage{Agent: "zed", Title: "Zed", Version: versionOf(ctx, "zed"), Level: LevelNone}}
 	path := m.zedSettings()
 	var file zedSettings
 	s.readSettings("agent.zed", path, &file)
@@ -181,7 +181,7 @@ func surveyZed(ctx context.Context, m machine) surveyed {
 	slices.Sort(direct)
 	s.ours = len(through) > 0
 	if s.ours {
-		s.Level = bridge.CoveragePartly
+		s.Level = LevelPartly
 		s.reason("permission requests of " + strings.Join(through, ", ") + " appear in Zed and in chat; the agent decides what it asks")
 	}
 	if len(direct) > 0 {

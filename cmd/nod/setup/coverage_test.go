@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/nodbridge/nod/bridge"
 )
 
 // TestSurvey checks the level of each agent for settings of each kind.
@@ -18,35 +16,35 @@ func TestSurvey(t *testing.T) {
 	prompts := claude("PermissionRequest", "*", "")
 	for name, c := range map[string]struct {
 		agent, path, settings string
-		want                  bridge.CoverageLevel
+		want                  Level
 		word                  string
 	}{
-		"claude nothing":  {"claude", ".claude/settings.json", `{}`, bridge.CoverageNone, "no hook of nod"},
-		"claude prompts":  {"claude", ".claude/settings.json", `{"hooks":{` + prompts + `}}`, bridge.CoveragePartly, "no gate covers"},
-		"claude auto":     {"claude", ".claude/settings.json", `{"permissions":{"defaultMode":"auto"},"hooks":{` + prompts + `}}`, bridge.CoveragePartly, "mode auto"},
-		"claude all":      {"claude", ".claude/settings.json", `{"hooks":{` + prompts + `,` + claude("PreToolUse", "*", blocking) + `}}`, bridge.CoverageGated, "fails closed"},
-		"claude list":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Bash|(Multi)?Edit|Write|Web.*|Note.*|mcp__.*", blocking) + `}}`, bridge.CoverageGated, "fails closed"},
-		"claude one tool": {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Write", blocking) + `}}`, bridge.CoveragePartly, "of Bash, Edit, MultiEdit, NotebookEdit"},
-		"codex never":     {"codex", ".codex/config.toml", "model = 'x'\napproval_policy = \"never\"\n[a]\n", bridge.CoverageNone, "asks no one"},
-		"codex profile":   {"codex", ".codex/config.toml", "[profiles.x]\napproval_policy = \"never\"\n", bridge.CoverageNone, "no hook of nod"},
-		"claude rule":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", blocking+`,"if":"Bash(git push *)"`) + `}}`, bridge.CoveragePartly, "any tool that changes"},
-		"claude open":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", "") + `}}`, bridge.CoverageOpen, "fails open"},
-		"claude no nod":   {"claude", ".claude/settings.json", strings.ReplaceAll(`{"hooks":{`+prompts+`}}`, "NOD", "/nowhere/nod"), bridge.CoverageNone, "does not exist"},
-		"claude disabled": {"claude", ".claude/settings.json", `{"disableAllHooks":true,"hooks":{` + claude("PreToolUse", "*", blocking) + `}}`, bridge.CoverageNone, "disables all hooks"},
-		"codex nothing":   {"codex", ".codex/hooks.json", `{}`, bridge.CoverageNone, "only while it runs"},
-		"codex prompts":   {"codex", ".codex/hooks.json", `{"hooks":{"PermissionRequest":[{"matcher":"*","hooks":[{"command":"NOD hook codex"}]}]}}`, bridge.CoveragePartly, "at its terminal"},
-		"codex gate":      {"codex", ".codex/hooks.json", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":"NOD hook codex"}]}]}}`, bridge.CoverageOpen, "fails open"},
-		"copilot nothing": {"copilot", ".copilot/mcp-config.json", `{}`, bridge.CoverageNone, "nod is not in"},
-		"copilot server":  {"copilot", ".copilot/mcp-config.json", `{"mcpServers":{"nod":{"command":"NOD","args":["mcp"]}}}`, bridge.CoverageNone, "nothing makes it ask"},
-		"copilot hook":    {"copilot", ".github/hooks/a.json", `{"hooks":{"preToolUse":[{"bash":"NOD approve x"}]}}`, bridge.CoverageOpen, "fails open"},
-		"cursor guarded":  {"cursor", ".cursor/mcp.json", `{"mcpServers":{"db":{"command":"NOD","args":["mcp","--wrap","--","db"]},"b":{"url":"x"}}}`, bridge.CoveragePartly, "1 of 2"},
-		"cursor closed":   {"cursor", ".cursor/hooks.json", `{"hooks":{"beforeShellExecution":[{"command":"NOD approve x","failClosed":true}]}}`, bridge.CoveragePartly, "sets failClosed"},
-		"cursor open":     {"cursor", ".cursor/hooks.json", `{"hooks":{"beforeShellExecution":[{"command":"NOD approve x"}]}}`, bridge.CoverageOpen, "fails open"},
-		"gemini hook":     {"gemini", ".gemini/settings.json", `{"hooks":{"BeforeTool":[{"hooks":[{"command":"NOD approve x"}]}]}}`, bridge.CoverageOpen, "fails open"},
-		"gemini broken":   {"gemini", ".gemini/settings.json", `{`, bridge.CoverageNone, "not valid JSON"},
-		"opencode server": {"opencode", ".config/opencode/opencode.json", `{"mcp":{"nod":{"type":"local","command":["NOD","mcp"]}}}`, bridge.CoverageNone, "nothing makes it ask"},
-		"zed direct":      {"zed", ".config/zed/settings.json", "{\"agent_servers\":{\"a\":{\"command\":\"x\"}}, // c\n}", bridge.CoverageNone, "a in agent_servers"},
-		"zed through":     {"zed", ".config/zed/settings.json", `{"agent_servers":{"a":{"command":"NOD","args":["proxy","acp","--","x"]}}}`, bridge.CoveragePartly, "requests of a"},
+		"claude nothing":  {"claude", ".claude/settings.json", `{}`, LevelNone, "no hook of nod"},
+		"claude prompts":  {"claude", ".claude/settings.json", `{"hooks":{` + prompts + `}}`, LevelPartly, "no gate covers"},
+		"claude auto":     {"claude", ".claude/settings.json", `{"permissions":{"defaultMode":"auto"},"hooks":{` + prompts + `}}`, LevelPartly, "mode auto"},
+		"claude all":      {"claude", ".claude/settings.json", `{"hooks":{` + prompts + `,` + claude("PreToolUse", "*", blocking) + `}}`, LevelGated, "fails closed"},
+		"claude list":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Bash|(Multi)?Edit|Write|Web.*|Note.*|mcp__.*", blocking) + `}}`, LevelGated, "fails closed"},
+		"claude one tool": {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Write", blocking) + `}}`, LevelPartly, "of Bash, Edit, MultiEdit, NotebookEdit"},
+		"codex never":     {"codex", ".codex/config.toml", "model = 'x'\napproval_policy = \"never\"\n[a]\n", LevelNone, "asks no one"},
+		"codex profile":   {"codex", ".codex/config.toml", "[profiles.x]\napproval_policy = \"never\"\n", LevelNone, "no hook of nod"},
+		"claude rule":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", blocking+`,"if":"Bash(git push *)"`) + `}}`, LevelPartly, "any tool that changes"},
+		"claude open":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", "") + `}}`, LevelOpen, "fails open"},
+		"claude no nod":   {"claude", ".claude/settings.json", strings.ReplaceAll(`{"hooks":{`+prompts+`}}`, "NOD", "/nowhere/nod"), LevelNone, "does not exist"},
+		"claude disabled": {"claude", ".claude/settings.json", `{"disableAllHooks":true,"hooks":{` + claude("PreToolUse", "*", blocking) + `}}`, LevelNone, "disables all hooks"},
+		"codex nothing":   {"codex", ".codex/hooks.json", `{}`, LevelNone, "only while it runs"},
+		"codex prompts":   {"codex", ".codex/hooks.json", `{"hooks":{"PermissionRequest":[{"matcher":"*","hooks":[{"command":"NOD hook codex"}]}]}}`, LevelPartly, "at its terminal"},
+		"codex gate":      {"codex", ".codex/hooks.json", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":"NOD hook codex"}]}]}}`, LevelOpen, "fails open"},
+		"copilot nothing": {"copilot", ".copilot/mcp-config.json", `{}`, LevelNone, "nod is not in"},
+		"copilot server":  {"copilot", ".copilot/mcp-config.json", `{"mcpServers":{"nod":{"command":"NOD","args":["mcp"]}}}`, LevelNone, "nothing makes it ask"},
+		"copilot hook":    {"copilot", ".github/hooks/a.json", `{"hooks":{"preToolUse":[{"bash":"NOD approve x"}]}}`, LevelOpen, "fails open"},
+		"cursor guarded":  {"cursor", ".cursor/mcp.json", `{"mcpServers":{"db":{"command":"NOD","args":["mcp","--wrap","--","db"]},"b":{"url":"x"}}}`, LevelPartly, "1 of 2"},
+		"cursor closed":   {"cursor", ".cursor/hooks.json", `{"hooks":{"beforeShellExecution":[{"command":"NOD approve x","failClosed":true}]}}`, LevelPartly, "sets failClosed"},
+		"cursor open":     {"cursor", ".cursor/hooks.json", `{"hooks":{"beforeShellExecution":[{"command":"NOD approve x"}]}}`, LevelOpen, "fails open"},
+		"gemini hook":     {"gemini", ".gemini/settings.json", `{"hooks":{"BeforeTool":[{"hooks":[{"command":"NOD approve x"}]}]}}`, LevelOpen, "fails open"},
+		"gemini broken":   {"gemini", ".gemini/settings.json", `{`, LevelNone, "not valid JSON"},
+		"opencode server": {"opencode", ".config/opencode/opencode.json", `{"mcp":{"nod":{"type":"local","command":["NOD","mcp"]}}}`, LevelNone, "nothing makes it ask"},
+		"zed direct":      {"zed", ".config/zed/settings.json", "{\"agent_servers\":{\"a\":{\"command\":\"x\"}}, // c\n}", LevelNone, "a in agent_servers"},
+		"zed through":     {"zed", ".config/zed/settings.json", `{"agent_servers":{"a":{"command":"NOD","args":["proxy","acp","--","x"]}}}`, LevelPartly, "requests of a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, write := scratch(t)

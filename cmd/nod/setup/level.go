@@ -1,0 +1,54 @@
+package setup
+
+import "slices"
+
+// Level is the extent to which the tool calls of an agent need a person.
+type Level string
+
+// The levels, from worst to best.
+const (
+	LevelOpen   Level = "open"   // a gate is configured, but the tool runs if the gate fails
+	LevelNone   Level = "none"   // nod does not see the tool calls
+	LevelPartly Level = "partly" // nod sees some of the tool calls
+	LevelGated  Level = "gated"  // no tool that changes anything runs without a person, even if nod fails
+)
+
+// Levels lists the levels from worst to best.
+var Levels = []Level{LevelOpen, LevelNone, LevelPartly, LevelGated}
+
+// AtLeast reports whether the level is as good as another one.
+func (l Level) AtLeast(other Level) bool {
+	return slices.Index(Levels, l) >= slices.Index(Levels, other)
+}
+
+// Words returns the level for people.
+func (l Level) Words() string {
+	return map[Level]string{LevelOpen: "fails open", LevelNone: "not at all", LevelPartly: "partly", LevelGated: "gated"}[l]
+}
+
+// Coverage describes which tool calls of an installed agent need a person.
+type Coverage struct {
+	Agent   string `json:"agent"`             // name in commands, such as claude
+	Title   string `json:"title"`             // name of the product
+	Version string `json:"version,omitempty"` // installed version; empty if unknown
+	Level   Level  `json:"level"`
+	// Reasons explains the level.
+	Reasons []string `json:"reasons"`
+	// Fix is the instruction that improves the level. It is empty if there is
+	// none.
+	Fix string `json:"fix,omitempty"`
+	// Tested is the version of the program with which the behavior was tested.
+	// It is empty if the behavior is known only from the documentation.
+	Tested string `json:"tested,omitempty"`
+}
+
+// Evidence describes how the behavior of the agent is known.
+func (c Coverage) Evidence() string {
+	switch {
+	case c.Tested == "":
+		return "from its documentation"
+	case c.Version == "" || c.Version == c.Tested:
+		return "tested with " + c.Tested
+	}
+	return "tested with " + c.Tested + ", not with " + c.Version
+}
