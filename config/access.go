@@ -31,7 +31,7 @@ type Person struct {
 	//
 	// Example: {env: NOD_PEOPLE_ANA_TOKEN}
 	Token Secret `yaml:"token"`
-	// TokenHashes are hashes of API tokens, from nod token. They replace token
+	// TokenHashes are hashes of API tokens, from nod config token. They replace token
 	// or are valid in addition to it.
 	//
 	// Example: ["sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"]
@@ -166,7 +166,7 @@ type Agent struct {
 	//
 	// Example: {env: NOD_AGENTS_CI_TOKEN}
 	Token Secret `yaml:"token"`
-	// TokenHashes are hashes of API tokens, from nod token. They replace token
+	// TokenHashes are hashes of API tokens, from nod config token. They replace token
 	// or are valid in addition to it, such as while you replace a token.
 	//
 	// Example: ["sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"]

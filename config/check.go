@@ -114,10 +114,10 @@ type tokens map[string]string
 func (t tokens) check(bad func(path, format string, args ...any), path string, s Secret) {
 	switch n := len(s.Value()); {
 	case n == 0:
-		bad(path, "required; run nod token to generate one, and set it here or in %s", Variable(strings.Split(path, ".")...))
+		bad(path, "required; run nod config token to generate one, and set it here or in %s", Variable(strings.Split(path, ".")...))
 		return
 	case n < minToken:
-		bad(path, "too short (%d characters, at least %d); generate one with: nod token", n, minToken)
+		bad(path, "too short (%d characters, at least %d); generate one with: nod config token", n, minToken)
 	}
 	if other := t[s.Value()]; other != "" {
 		bad(path, "same token as %s; every caller needs a token of its own", other)

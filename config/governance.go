@@ -49,7 +49,7 @@ func validHash(s string) bool {
 func checkTokenHashes(bad func(path, format string, args ...any), path string, hashes []string) {
 	for n, h := range hashes {
 		if !validHash(h) {
-			bad(fmt.Sprintf("%s.token_hashes[%d]", path, n), "must be sha256: and 64 hex digits; run nod token to generate one")
+			bad(fmt.Sprintf("%s.token_hashes[%d]", path, n), "must be sha256: and 64 hex digits; run nod config token to generate one")
 		}
 	}
 }

@@ -50,6 +50,9 @@ var names = []Name{
 	{Kind: Command, Name: "bench", Instead: "run make bench in a clone of the repository"},
 	{Kind: Command, Name: "backup", Instead: "save an RDB file with redis-cli --rdb FILE; see docs/operate/backup.md"},
 	{Kind: Command, Name: "restore", Instead: "start Redis with the RDB file of a backup; see docs/operate/backup.md"},
+	{Kind: Command, Name: "coverage", Instead: "use nod doctor --agents"},
+	{Kind: Command, Name: "manifest", Instead: "use nod config manifest"},
+	{Kind: Command, Name: "token", Instead: "use nod config token"},
 	{Kind: Route, Name: "GET /v1/coverage", Instead: "run nod doctor --json on the machine of the agent"},
 	{Kind: Route, Name: "PUT /v1/coverage", Instead: "run nod doctor --json on the machine of the agent"},
 }

@@ -50,7 +50,7 @@ func (c *connection) client() (*client.Client, error) {
 	token := os.Getenv("NOD_TOKEN")
 	if token == "" {
 		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").
-			WithHint("set it to the token of an agent or a person; see nod token --help")
+			WithHint("set it to the token of an agent or a person; see nod config token --help")
 	}
 	cl := client.New(url, token, nil)
 	cl.Patience, cl.FirstPatience = c.patience, refusedPatience

@@ -65,7 +65,7 @@ func complete(root *cobra.Command) {
 		"show": {requestIDs}, "cancel": {pendingIDs}, "answer": {pendingIDs, answerWords},
 		"stop": {sessionNames}, "resume": {sessionNames}, "channel": {fixed("mute", "unmute"), channelNames},
 		"grants revoke": {grantIDs, grantIDs, grantIDs, grantIDs},
-		"ask":           {nothing}, "approve": {nothing}, "notify": {nothing}, "link": {nothing}, "token": {nothing}, "list": {nothing},
+		"ask":           {nothing}, "approve": {nothing}, "notify": {nothing}, "link": {nothing}, "config token": {nothing}, "list": {nothing},
 	}
 	var walk func(c *cobra.Command, path string)
 	walk = func(c *cobra.Command, path string) {

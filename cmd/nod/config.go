@@ -39,7 +39,7 @@ func configCommand() *cobra.Command {
 		}
 		return c, nil
 	}
-	cmd := &cobra.Command{Use: "config", Short: "Check or print the configuration"}
+	cmd := &cobra.Command{Use: "config", Short: "Check and print the configuration, and make parts of it"}
 	check := &cobra.Command{
 		Use: "check", Short: "Check the configuration and report every problem", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -75,6 +75,64 @@ func configCommand() *cobra.Command {
 		sub.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
 		cmd.AddCommand(sub)
 	}
+	cmd.AddCommand(tokenCommand(), manifestCommand())
+	return cmd
+}
+
+func tokenCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Generate a token and its hash",
+		Long: `Generate a random token and its hash. Give the token to the agent as NOD_TOKEN,
+and add the hash to token_hashes in the daemon's config, so that no one who reads
+the config can act as that agent. To replace a token, add the new hash,
+distribute the new token, and remove the old hash.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			token := config.NewToken()
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]string{"token": token, "hash": config.HashToken(token)})
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", token, config.HashToken(token))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print both as JSON")
+	return cmd
+}
+
+func manifestCommand() *cobra.Command {
+	var host string
+	var link, replies, agent bool
+	cmd := &cobra.Command{
+		Use:   "manifest slack",
+		Short: "Print the Slack app manifest",
+		Long: `Print the manifest of the Slack app for nod. To create the app, go to
+api.slack.com/apps > Create New App > From a manifest, or open the URL that
+--link prints. The app uses Socket Mode and needs no public URL. With --http,
+Slack calls nod at your URL instead. With --replies, a reply in the thread of a
+card answers its text question, and the app can read the messages of the
+channels that it is in. With --agent, Slack shows the sessions of agents as its
+own, with a stop button and "Needs attention".`,
+		Example:   "  nod config manifest slack\n  nod config manifest slack --link\n  nod config manifest slack --http https://nod.example.com",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"slack"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := setup.SlackManifest(host, replies, agent)
+			if err == nil && link {
+				m, err = []byte(setup.ManifestLink(m)+"\n"), nil
+			}
+			if err == nil {
+				_, err = cmd.OutOrStdout().Write(m)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&host, "http", "", "URL at which Slack reaches nod, for HTTP mode")
+	cmd.Flags().BoolVar(&link, "link", false, "print the URL of a page with the manifest filled in")
+	cmd.Flags().BoolVar(&replies, "replies", false, "let nod read replies to cards as answers")
+	cmd.Flags().BoolVar(&agent, "agent", false, "let Slack show the sessions of agents as its own")
 	return cmd
 }
 

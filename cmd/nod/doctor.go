@@ -11,7 +11,7 @@ import (
 )
 
 func doctorCommand() *cobra.Command {
-	var d setup.Doctor
+	d := setup.Doctor{Agents: []setup.Coverage{}}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -21,9 +21,25 @@ people, how clicks arrive, clocks, persistence and eviction. Then post a test qu
 default route, wait for your click, and report the step that failed.
 
 The test does not need a running daemon and does not affect one: it starts a
-daemon of its own on the same Redis. With --offline, only the config is checked.
-The exit code is 1 if a check failed. Warnings do not count.`,
-		Example: "  nod doctor --config nod.yaml\n  nod doctor --offline\n  nod doctor --no-ask --json",
+daemon of its own on the same Redis. With --offline, only the config and the
+agents on this machine are checked. The exit code is 1 if a check failed.
+Warnings do not count.
+
+The doctor also reads the settings of the coding agents on this machine, in the
+home directory and in this directory, and reports how far each that nod is part
+of needs a person:
+
+  gated       no tool that changes anything runs without a person
+  partly      some tool calls need a person
+  not at all  nod does not see the tool calls
+  fails open  a gate is configured, but the tool runs if the gate fails
+
+It names the version of the program with which the behavior was tested, or
+states that it is known only from the documentation. This is not a proof: an
+agent that may write its settings can change them. With --agents, nod reports
+all agents that are installed and checks nothing else, so it needs no config.
+With --require, a lower level fails.`,
+		Example: "  nod doctor --config nod.yaml\n  nod doctor --offline\n  nod doctor --no-ask --json\n  nod doctor --agents --require partly",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.Talk = cmd.ErrOrStderr()
@@ -32,7 +48,7 @@ The exit code is 1 if a check failed. Warnings do not count.`,
 			}
 			d.Examine(cmd.Context())
 			if asJSON {
-				if err := printJSON(cmd.OutOrStdout(), map[string]any{"ok": !d.Failed(), "findings": d.Findings}); err != nil {
+				if err := printJSON(cmd.OutOrStdout(), map[string]any{"ok": !d.Failed(), "findings": d.Findings, "agents": d.Agents}); err != nil {
 					return err
 				}
 			}
@@ -46,7 +62,9 @@ The exit code is 1 if a check failed. Warnings do not count.`,
 		},
 	}
 	cmd.Flags().StringVarP(&d.Path, "config", "c", configPath(), configUsage)
-	cmd.Flags().BoolVar(&d.Offline, "offline", false, "check only the config; contact nothing")
+	cmd.Flags().BoolVar(&d.Offline, "offline", false, "check only the config and agents; contact nothing")
+	cmd.Flags().BoolVar(&d.OnlyAgents, "agents", false, "check only the coding agents on this machine")
+	choiceVar(cmd.Flags(), (*string)(&d.Require), "require", "", "lowest level that does not fail: gated, partly, none or open", texts(setup.Levels...)...)
 	cmd.Flags().BoolVar(&d.NoAsk, "no-ask", false, "do not post a test question")
 	cmd.Flags().StringVar(&d.Route, "route", bridge.DefaultRoute, "route of the test question")
 	durationVar(cmd.Flags(), &d.Timeout, "timeout", 2*time.Minute, "how long to wait for your click")

@@ -107,7 +107,7 @@ var commandGroups = []struct {
 	}},
 	{"Connect agents:", []func() *cobra.Command{hookCommand, codexCommand, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{
-		initCommand, coverageCommand, doctorCommand, serveCommand, healthCommand, configCommand, policyCommand, tokenCommand, manifestCommand,
+		initCommand, doctorCommand, serveCommand, healthCommand, configCommand, policyCommand,
 	}},
 	{"Verify decisions:", []func() *cobra.Command{receiptCommand, auditCommand}},
 	{"Develop:", []func() *cobra.Command{demoCommand, sandboxCommand}},

@@ -11,7 +11,7 @@ func TestManifestForReplies(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--replies"}, {"--replies", "--http", "https://nod.example.com"}} {
 		var out, errs strings.Builder
-		if code := Run(append([]string{"manifest", "slack"}, args...), nil, &out, &errs); code != 0 {
+		if code := Run(append([]string{"config", "manifest", "slack"}, args...), nil, &out, &errs); code != 0 {
 			t.Fatalf("%v: %s", args, errs.String())
 		}
 		for _, name := range []string{`"channels:history"`, `"groups:history"`, `"im:history"`, `"message.channels"`, `"message.im"`, `"messages_tab_read_only_enabled": false`} {
@@ -27,7 +27,7 @@ func TestManifestForReplies(t *testing.T) {
 func TestManifestForAgents(t *testing.T) {
 	t.Parallel()
 	for _, agent := range []bool{true, false} {
-		args := []string{"manifest", "slack"}
+		args := []string{"config", "manifest", "slack"}
 		if agent {
 			args = append(args, "--agent")
 		}
@@ -48,10 +48,10 @@ func TestManifestForAgents(t *testing.T) {
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder
-	if code := Run([]string{"manifest", "slack", "--http", "https://nod.example.com/"}, nil, &out, &errs); code != 0 || strings.Count(out.String(), "https://nod.example.com/slack/interactions") != 3 || strings.Contains(out.String(), `"socket_mode_enabled": true`) {
+	if code := Run([]string{"config", "manifest", "slack", "--http", "https://nod.example.com/"}, nil, &out, &errs); code != 0 || strings.Count(out.String(), "https://nod.example.com/slack/interactions") != 3 || strings.Contains(out.String(), `"socket_mode_enabled": true`) {
 		t.Errorf("%d: %s%s", code, out.String(), errs.String())
 	}
-	if code := Run([]string{"manifest", "slack", "--http", "http://nod.example.com"}, nil, &out, &errs); code != 2 || !strings.Contains(errs.String(), "https only") {
+	if code := Run([]string{"config", "manifest", "slack", "--http", "http://nod.example.com"}, nil, &out, &errs); code != 2 || !strings.Contains(errs.String(), "https only") {
 		t.Errorf("%d: %s", code, errs.String())
 	}
 }

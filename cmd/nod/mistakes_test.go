@@ -43,7 +43,7 @@ var naming = [][]string{
 	{"doctor", "--config", "missing.yaml"}, {"serve", "--config", "missing.yaml"}, {"config", "check", "--config", "missing.yaml"},
 	{"receipt", "verify", "missing", "--keys", "missing.json"}, {"audit", "verify", "missing", "--keys", "missing.json"},
 	{"ask", "x", "--form", "missing.json"}, {"ask", "x", "--request", "missing.json"}, {"run", "--", "no-such-command"},
-	{"manifest", "teams"}, {"help", "aprove"}, {"aprove"},
+	{"config", "manifest", "teams"}, {"help", "aprove"}, {"aprove"},
 }
 
 // internal are words of the language, the libraries and the protocol, and the
@@ -177,7 +177,7 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 		})
 		args, ok := calling[path]
 		if !ok {
-			if c.Flags().Lookup("url") != nil && !slices.Contains([]string{"codex", "coverage", "doctor", "mcp", "proxy"}, at[0]) {
+			if c.Flags().Lookup("url") != nil && !slices.Contains([]string{"codex", "doctor", "mcp", "proxy"}, at[0]) {
 				t.Errorf("%s calls the daemon and is not in the test", path)
 			}
 			continue

@@ -136,7 +136,7 @@ func TestArguments(t *testing.T) {
 		{"approve", "x", "--on-timeout", "approve"}, {"approve", "x", "--on-timeout", "allow"}, {"approve", "x", "--command", ""},
 		{"show"}, {"show", "a", "b"}, {"show", "no-id"}, {"answer"}, {"answer", "no-id", "once"}, {"cancel"}, {"cancel", "a", "b"}, {"list", "x"}, {"grants", "x"}, {"grants", "revoke"},
 		{"version", "x"}, {"man"}, {"man", "a", "b"}, {"serve", "x"}, {"demo", "x"}, {"doctor", "x"}, {"init", "x", "y", "z"}, {"receipt", "verify"}, {"audit", "verify", "a", "b", "c"}, {"completion"}, {"completion", "bash", "x"},
-		{"hook"}, {"hook", "claude", "x"}, {"hook", "codex", "x"}, {"policy", "x"}, {"config", "x"}, {"token", "a", "b"},
+		{"hook"}, {"hook", "claude", "x"}, {"hook", "codex", "x"}, {"policy", "x"}, {"config", "x"}, {"config", "token", "a"},
 	} {
 		var out, errs strings.Builder
 		code := Run(args, strings.NewReader(""), &out, &errs)

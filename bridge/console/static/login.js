@@ -18,6 +18,6 @@ export function loginPage(session, begin) {
       }
     } },
       el("label", { for: "token" }, "Your token"), token,
-      el("p", { class: "soft" }, "The token of a person in the config. Run nod token to create one."),
+      el("p", { class: "soft" }, "The token of a person in the config. Run nod config token to create one."),
       el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Sign in"))))];
 }

@@ -15,36 +15,22 @@ import (
 	"github.com/nodbridge/nod/bridge/removed"
 )
 
-// surveyed holds the result of reading the settings of one agent. The doctor shows the
-// findings, and nod coverage the level and its reasons.
+// surveyed holds the result of reading the settings of one agent.
 type surveyed struct {
 	Coverage
 	findings []bridge.Finding
 	ours     bool // nod is in the settings
 }
 
-// Survey reads the settings of the installed agents among those with the given
-// names, or of all. It returns CodeInvalid for an unknown name.
-func Survey(ctx context.Context, names []string) ([]Coverage, error) {
-	found, err := survey(ctx, names)
-	out := []Coverage{}
-	for _, s := range found {
-		out = append(out, s.Coverage)
-	}
-	return out, err
-}
-
-func survey(ctx context.Context, names []string) ([]surveyed, error) {
-	agents, err := chosen(names)
-	if err != nil {
-		return nil, err
-	}
+// survey reads the settings of the installed agents. Its error is that the user
+// has no home directory.
+func survey(ctx context.Context) ([]surveyed, error) {
 	m, err := thisMachine()
 	if err != nil {
 		return nil, err
 	}
 	var out []surveyed
-	for _, a := range agents {
+	for _, a := range installables {
 		s := a.survey(ctx, m)
 		if s.ours || a.installed(m) {
 			out = append(out, s)
@@ -53,16 +39,42 @@ func survey(ctx context.Context, names []string) ([]surveyed, error) {
 	return out, nil
 }
 
-// examineAgents checks the settings of the coding agents on this machine that
-// nod is part of: which gates hold if nod fails.
+// examineAgents checks the settings of the coding agents on this machine: how
+// far each needs a person, and which gates hold if nod fails.
 func (d *Doctor) examineAgents(ctx context.Context) {
-	found, err := survey(ctx, nil)
+	found, err := survey(ctx)
 	if err != nil {
 		return // no home directory, so no settings
 	}
 	for _, s := range found {
-		d.Findings = append(d.Findings, s.findings...)
+		d.found(s.findings...)
+		if s.ours || d.OnlyAgents || d.Require != "" {
+			d.found(s.level(d.Require))
+		}
+		d.Agents = append(d.Agents, s.Coverage)
 	}
+	if len(found) == 0 && d.OnlyAgents {
+		d.add("agents", bridge.FindingSkipped, "found no agent that nod knows: "+strings.Join(AgentNames(), ", "), "")
+	}
+}
+
+// level returns the finding about the level of an agent, with the reasons that
+// are not findings themselves. It failed if the level is below the required one.
+func (s surveyed) level(required Level) bridge.Finding {
+	f := bridge.Finding{Check: "agent." + s.Agent + ".level", Status: bridge.FindingOK, Fix: s.Fix}
+	f.Detail = s.Level.Words() + ": " + strings.TrimSpace(s.Title+" "+s.Version) + ", " + s.Evidence()
+	for _, reason := range s.Reasons {
+		if !slices.ContainsFunc(s.findings, func(f bridge.Finding) bool { return f.Detail == reason }) {
+			f.Detail += "; " + reason
+		}
+	}
+	switch {
+	case required != "" && !s.Level.AtLeast(required):
+		f.Status = bridge.FindingFailed
+	case !s.Level.AtLeast(LevelPartly):
+		f.Status = bridge.FindingWarning
+	}
+	return f
 }
 
 // add records a finding, which is also a reason for the level. Its fix becomes

@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,11 +55,13 @@ func TestSurvey(t *testing.T) {
 				write("bin/"+program, "#!/bin/sh\necho 2.1.330\n")
 			}
 			write(c.path, strings.ReplaceAll(c.settings, "NOD", nod))
-			got, err := Survey(context.Background(), []string{c.agent})
-			if err != nil || len(got) != 1 {
-				t.Fatalf("%v, %v", got, err)
+			var d Doctor
+			d.examineAgents(context.Background())
+			n := slices.IndexFunc(d.Agents, func(a Coverage) bool { return a.Agent == c.agent })
+			if n < 0 {
+				t.Fatalf("%+v", d.Agents)
 			}
-			if a := got[0]; a.Level != c.want || !strings.Contains(strings.Join(a.Reasons, "\n"), c.word) || a.Agent != c.agent || a.Version != "2.1.330" {
+			if a := d.Agents[n]; a.Level != c.want || !strings.Contains(strings.Join(a.Reasons, "\n"), c.word) || a.Agent != c.agent || a.Version != "2.1.330" {
 				t.Errorf("%+v", a)
 			}
 		})
@@ -70,12 +73,10 @@ func TestSurvey(t *testing.T) {
 func TestSurveyAfterInit(t *testing.T) {
 	dir, _ := everyAgent(t)
 	levels := func() string {
-		found, err := Survey(context.Background(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		var d Doctor
+		d.examineAgents(context.Background())
 		var out []string
-		for _, a := range found {
+		for _, a := range d.Agents {
 			out = append(out, a.Agent+" "+string(a.Level))
 		}
 		return strings.Join(out, ", ")

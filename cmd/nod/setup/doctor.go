@@ -27,16 +27,22 @@ import (
 
 // Doctor checks an installation step by step.
 type Doctor struct {
-	Path    string        // config file
-	Route   string        // route of the test question
-	URL     string        // URL of the running daemon; if empty, from the config
-	Offline bool          // check only the config; contact nothing
-	NoAsk   bool          // do not post a test question
+	Path    string // config file
+	Route   string // route of the test question
+	URL     string // URL of the running daemon; if empty, from the config
+	Offline bool   // check only the config; contact nothing
+	NoAsk   bool   // do not post a test question
+	// OnlyAgents checks only the coding agents on this machine.
+	OnlyAgents bool
+	// Require is the lowest level of an agent that does not fail. If it is
+	// empty, no level does.
+	Require Level
 	Timeout time.Duration // time to click on the test question
 	Talk    io.Writer     // instructions to the user
 	Out     io.Writer     // each finding as soon as it is known; nil prints none
 
 	Findings []bridge.Finding // results of the checks
+	Agents   []Coverage       // of the agents on this machine
 }
 
 func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
@@ -72,6 +78,10 @@ func (d *Doctor) Failed() bool {
 // Examine runs all checks, from the config outward, so that the first failure
 // explains the ones that follow.
 func (d *Doctor) Examine(ctx context.Context) {
+	if d.OnlyAgents {
+		d.examineAgents(ctx)
+		return
+	}
 	c, ok := d.examineConfig()
 	d.examineAgents(ctx)
 	if !ok || d.Offline {
@@ -125,7 +135,7 @@ func (d *Doctor) examineConfig() (config.Config, bool) {
 		d.add("config.platforms", bridge.FindingFailed, "no platform has a token, so nod cannot ask anyone", "run nod init")
 	}
 	if len(c.Agents) == 0 {
-		d.add("config.agents", bridge.FindingWarning, "no agent is configured, so no requests can be sent", "add one under agents; generate its token with: nod token")
+		d.add("config.agents", bridge.FindingWarning, "no agent is configured, so no requests can be sent", "add one under agents; generate its token with: nod config token")
 	}
 	return c, true
 }

@@ -218,7 +218,7 @@ func (s *InitAll) apply(edits []edit) error {
 		return s.save()
 	}
 	fmt.Fprintln(s.Talk, "nod: next steps: set NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in the environment of the agents;")
-	fmt.Fprintln(s.Talk, "nod: restart agents that are running; check with: nod coverage. To restore the files: nod init all --undo")
+	fmt.Fprintln(s.Talk, "nod: restart agents that are running; check with: nod doctor --agents. To restore the files: nod init all --undo")
 	return nil
 }
 
