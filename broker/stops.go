@@ -22,7 +22,7 @@ func (ss *stops) PutStop(ctx context.Context, s bridge.Stop) (bridge.Stop, error
 		return bridge.Stop{}, err
 	case raw == "full":
 		return bridge.Stop{}, bridge.Errorf(bridge.CodeRateLimited, "too many stopped sessions (at most %d)", bridge.MaxStopped).
-			WithHint("resume the sessions that no longer exist: list them with nod sessions")
+			WithHint("resume the sessions that no longer exist: list them with nod sessions list")
 	}
 	return decodeStop(raw)
 }

@@ -178,7 +178,7 @@ func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session 
 	case refused:
 		return nil, bridge.Errorf(bridge.CodeForbidden, "you may not resume this session: %s", whyNobody).WithHint("ask a responder of its requests")
 	}
-	return nil, bridge.Errorf(bridge.CodeNotFound, "stopped session %q not found", session).WithHint("list the sessions with nod sessions")
+	return nil, bridge.Errorf(bridge.CodeNotFound, "stopped session %q not found", session).WithHint("list the sessions with nod sessions list")
 }
 
 // resume ends a stop if the actor may answer a request of the session. It
@@ -205,7 +205,7 @@ func (se *Sessions) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) 
 }
 
 func noSession(session string) error {
-	return bridge.Errorf(bridge.CodeNotFound, "session %q not found", session).WithHint("list the sessions with nod sessions")
+	return bridge.Errorf(bridge.CodeNotFound, "session %q not found", session).WithHint("list the sessions with nod sessions list")
 }
 
 func (se *Sessions) identify(ctx context.Context, who bridge.Actor) (bridge.Actor, error) {

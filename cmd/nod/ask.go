@@ -228,7 +228,7 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	code := 0
 	switch rec.State {
 	case bridge.StatePending: // deferred: a late answer goes to the session inbox
-		fmt.Fprintf(w, "nod: deferred; print a late answer with: nod messages --session %s\n", rec.Interaction.Session)
+		fmt.Fprintf(w, "nod: deferred; print a late answer with: nod sessions messages %s\n", rec.Interaction.Session)
 		return exitError(exitDeferred)
 	case bridge.StateAnswered:
 		return nil

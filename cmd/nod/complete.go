@@ -63,7 +63,7 @@ func complete(root *cobra.Command) {
 	}
 	arguments := map[string][]suggester{
 		"show": {requestIDs}, "cancel": {pendingIDs}, "answer": {pendingIDs, answerWords},
-		"stop": {sessionNames}, "resume": {sessionNames}, "channel": {fixed("mute", "unmute"), channelNames},
+		"sessions stop": {sessionNames}, "sessions resume": {sessionNames}, "sessions steer": {sessionNames, nothing}, "sessions messages": {sessionNames}, "channel": {fixed("mute", "unmute"), channelNames},
 		"grants revoke": {grantIDs, grantIDs, grantIDs, grantIDs},
 		"ask":           {nothing}, "approve": {nothing}, "notify": {nothing}, "link": {nothing}, "config token": {nothing}, "list": {nothing},
 	}

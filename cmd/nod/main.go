@@ -100,18 +100,22 @@ var commandGroups = []struct {
 	title    string
 	commands []func() *cobra.Command
 }{
+	{"Try it:", []func() *cobra.Command{demoCommand}},
 	{"Ask people:", []func() *cobra.Command{askCommand, approveCommand, runCommand, notifyCommand}},
 	{"Respond and inspect:", []func() *cobra.Command{
-		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, messagesCommand, sessionsCommand, stopCommand, resumeCommand,
-		steerCommand, grantsCommand, channelCommand, linkCommand, passkeyCommand,
+		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, sessionsCommand,
+		grantsCommand, channelCommand, linkCommand, passkeyCommand,
 	}},
 	{"Connect agents:", []func() *cobra.Command{hookCommand, codexCommand, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{
 		initCommand, doctorCommand, serveCommand, healthCommand, configCommand, policyCommand,
 	}},
 	{"Verify decisions:", []func() *cobra.Command{receiptCommand, auditCommand}},
-	{"Develop:", []func() *cobra.Command{demoCommand, sandboxCommand}},
 }
+
+// development are the commands that nod --help does not list, because those who
+// ask people with nod do not need them.
+var development = []func() *cobra.Command{sandboxCommand, manCommand}
 
 // The help lists commands in the order of commandGroups.
 func init() { cobra.EnableCommandSorting = false }
@@ -162,6 +166,11 @@ command that it runs.`,
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(versionCommand(), manCommand())
+	root.AddCommand(versionCommand())
+	for _, make := range development {
+		c := make()
+		c.Hidden = true
+		root.AddCommand(c)
+	}
 	return root
 }

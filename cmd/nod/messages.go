@@ -10,28 +10,25 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-func messagesCommand() *cobra.Command {
+func sessionsMessages() *cobra.Command {
 	var c connection
-	var session string
 	var ack, wait bool
 	cmd := &cobra.Command{
-		Use:   "messages --session S",
+		Use:   "messages SESSION",
 		Short: "Print late answers and messages for a session",
 		Long: `Print the late answers and the messages of people for a session, oldest first. A
 late answer belongs to a request whose agent no longer waits for it. nod prints
 them every time until they are acknowledged. The author of a message then reads
 that the agent has it.`,
-		Example: "  nod messages --session release-2 --wait --ack",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: "  nod sessions messages release-2 --wait --ack",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.client()
 			if err != nil {
 				return err
 			}
-			if session == "" {
-				return bridge.Errorf(bridge.CodeInvalid, "--session: required")
-			}
-			if session, err = sessionID(cmd.Context(), cl, session); err != nil {
+			session, err := sessionID(cmd.Context(), cl, args[0])
+			if err != nil {
 				return err
 			}
 			read := cl.Messages
@@ -59,7 +56,6 @@ that the agent has it.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&session, "session", "", "session to read")
 	cmd.Flags().BoolVar(&ack, "ack", false, "acknowledge the printed messages")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until there is a message")
 	return cmd

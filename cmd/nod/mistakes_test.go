@@ -23,9 +23,8 @@ import (
 // calling are complete command lines of the commands that call the daemon.
 var calling = map[string][]string{
 	"ask": {"Ship it?"}, "approve": {"Delete prod-db?"}, "run": {"--", "true"}, "notify": {"Backup done"},
-	"list": {}, "show": {unknownID}, "answer": {unknownID, "once"}, "cancel": {unknownID}, "events": {}, "messages": {"--session",
-		"release-2"},
-	"sessions": {}, "stop": {"release-2"}, "resume": {"release-2"}, "steer": {"release-2", "Stop here"}, "grants list": {}, "grants revoke": {"3f2a9c01b4d7"},
+	"list": {}, "show": {unknownID}, "answer": {unknownID, "once"}, "cancel": {unknownID}, "events": {}, "sessions list": {}, "sessions messages": {"release-2"},
+	"sessions stop": {"release-2"}, "sessions resume": {"release-2"}, "sessions steer": {"release-2", "Stop here"}, "grants list": {}, "grants revoke": {"3f2a9c01b4d7"},
 	"channel": {"mute", "slack:C0123ABCD"}, "link": {"3xk7q2mwpz4ta"}, "passkey list": {}, "passkey invite": {"ana"},
 	"passkey revoke": {"ana", "AAECAw"}, "receipt keys": {}, "audit export": {}, "audit verify": {}, "health": {},
 }
@@ -35,7 +34,7 @@ const unknownID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
 // naming are command lines that name something unknown.
 var naming = [][]string{
 	{"show", unknownID}, {"show", "0193b3c4"}, {"show", "nonsense"}, {"answer", unknownID, "once"}, {"cancel", unknownID},
-	{"cancel", "--session", "release-2"}, {"resume", "release-2"}, {"steer", "release-2", "Stop here"}, {"messages", "--session", "release-2"}, {"grants", "revoke",
+	{"cancel", "--session", "release-2"}, {"sessions", "resume", "release-2"}, {"sessions", "steer", "release-2", "Stop here"}, {"sessions", "messages", "release-2"}, {"grants", "revoke",
 		"3f2a9c01b4d7"},
 	{"ask", "Ship it?", "--route", "nowhere"}, {"channel", "mute", "slack:C0123ABCD"}, {"link", "3xk7q2mwpz4ta"},
 	{"passkey", "invite", "zoe"}, {"passkey", "revoke", "ana", "AAECAw"},
@@ -166,8 +165,7 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 		if c.Hidden || path == "" || slices.Contains([]string{"help", "completion", "hook"}, at[0]) {
 			continue // hooks are in a table of their own
 		}
-		if c.Args != nil && c.Args(c, nil) != nil || c.HasSubCommands() && !c.Runnable() || slices.Contains([]string{"cancel", "link",
-			"messages", "ask"}, path) {
+		if c.Args != nil && c.Args(c, nil) != nil || c.HasSubCommands() && !c.Runnable() || slices.Contains([]string{"cancel", "link", "ask"}, path) {
 			none.try(at)
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {

@@ -40,7 +40,7 @@ func cliReference() string {
 	}
 	var describe func(c *cobra.Command)
 	describe = func(c *cobra.Command) {
-		if c.Hidden || c.Name() == "help" {
+		if c.Name() == "help" {
 			return
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", c.CommandPath())

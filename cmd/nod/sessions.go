@@ -14,9 +14,15 @@ import (
 )
 
 func sessionsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "sessions", Short: "List, stop, resume and steer sessions of agents"}
+	cmd.AddCommand(sessionsList(), sessionsStop(), sessionsResume(), sessionsSteer(), sessionsMessages())
+	return cmd
+}
+
+func sessionsList() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
-		Use:   "sessions",
+		Use:   "list",
 		Short: "List sessions of agents, newest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,17 +58,17 @@ func sessionsCommand() *cobra.Command {
 	return cmd
 }
 
-func stopCommand() *cobra.Command {
+func sessionsStop() *cobra.Command {
 	return changeCommand(cobra.Command{
 		Use:   "stop SESSION|all",
 		Short: "Deny everything that a session asks until it is resumed",
 		Long: `Stop a session: nod cancels its pending requests, and denies what it asks from
 now on until a person resumes it. The word all stops every session that
-nod sessions lists.
+nod sessions list prints.
 
 A stop takes effect when the agent asks the next time. A tool that runs already
 continues. With the token of an agent, the command stops a session of that agent.`,
-		Example: "  nod stop release-2\n  nod stop all",
+		Example: "  nod sessions stop release-2\n  nod sessions stop all",
 	}, "stopped", stopSessions)
 }
 
@@ -89,13 +95,13 @@ func stopSessions(ctx context.Context, cl *client.Client, agent, session string)
 	return out, nil
 }
 
-func resumeCommand() *cobra.Command {
+func sessionsResume() *cobra.Command {
 	return changeCommand(cobra.Command{
 		Use:   "resume SESSION",
 		Short: "Let a stopped session ask again",
 		Long: `Let a stopped session ask again. This requires the token of a person who may
 answer its requests.`,
-		Example: "  nod resume release-2",
+		Example: "  nod sessions resume release-2",
 	}, "resumed", func(ctx context.Context, cl *client.Client, agent, session string) ([]bridge.Stop, error) {
 		return cl.ResumeSession(ctx, agent, session)
 	})

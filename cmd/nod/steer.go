@@ -14,7 +14,7 @@ import (
 // steerPoll is the time between two looks at the fate of a message.
 const steerPoll = 500 * time.Millisecond
 
-func steerCommand() *cobra.Command {
+func sessionsSteer() *cobra.Command {
 	var c connection
 	var agent string
 	var wait time.Duration
@@ -28,7 +28,7 @@ instruction. The audit log has its text.
 The agent gets the message at its next step: Claude Code after a tool call, at a
 prompt or at the end of a turn, and Codex next to nod codex. The command prints
 whether the agent has it by the end of --wait. A message waits up to 24 hours.`,
-		Example: "  nod steer release-2 \"Use port 8080 instead\"\n  nod steer release-2 \"Skip the tests\" --wait 5m",
+		Example: "  nod sessions steer release-2 \"Use port 8080 instead\"\n  nod sessions steer release-2 \"Skip the tests\" --wait 5m",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.client()
