@@ -107,9 +107,6 @@ type Approval struct {
 	// Confirm is the text that an approver must type. If it is empty, a
 	// click is enough.
 	Confirm string `json:"confirm,omitempty"`
-	// Code is the verification code at the end of Confirm. Approvers find it
-	// after the last line of a long input. Only nod sets it; see WithCode.
-	Code string `json:"code,omitempty"`
 	// ScopeNotes describe what a session or always approval covers. If the
 	// agent remembers approvals itself, they are the agent's; otherwise nod
 	// replaces them with [Interaction.Coverage].

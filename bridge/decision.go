@@ -160,8 +160,8 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	if !slices.Contains(r.Decisions(), d) {
 		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not offered", d).WithHint("use one of %v", r.Decisions())
 	}
-	if a := r.Approval; a.Confirm != "" && d.Approves() && !a.confirmed(g.Confirm) {
-		return Response{}, a.unconfirmed(), nil
+	if a := r.Approval; a.Confirm != "" && d.Approves() && strings.TrimSpace(g.Confirm) != a.Confirm {
+		return Response{}, "Type exactly: " + a.Confirm, nil
 	}
 	switch d {
 	case DecideDeny, DecideDenyReason:

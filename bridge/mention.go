@@ -71,9 +71,8 @@ type PreviewMode string
 
 // The modes. The zero value shows the headline of the request.
 const (
-	PreviewFull   PreviewMode = ""
-	PreviewAction PreviewMode = "action" // the kind of the action, and who asks
-	PreviewNone   PreviewMode = "none"
+	PreviewFull PreviewMode = ""
+	PreviewNone PreviewMode = "none" // only that a request is pending
 )
 
 // Attend combines the settings of several routes: the loudest mention applies,
@@ -83,9 +82,8 @@ func (a Attention) Attend(b Attention) Attention {
 	if loud[b.Mention] > loud[a.Mention] {
 		a.Mention = b.Mention
 	}
-	hidden := map[PreviewMode]int{PreviewFull: 0, PreviewAction: 1, PreviewNone: 2}
-	if hidden[b.Preview] > hidden[a.Preview] {
-		a.Preview = b.Preview
+	if b.Preview == PreviewNone {
+		a.Preview = PreviewNone
 	}
 	a.Private = a.Private || b.Private
 	a.NoticeSound = a.NoticeSound || b.NoticeSound

@@ -237,7 +237,7 @@ func (r *Ask) normalizeApproval() error {
 	if r.Approval == nil {
 		r.Approval = &Approval{}
 	}
-	a := r.Approval.withoutCode() // only nod sets one
+	a := *r.Approval
 	a.Scopes = slices.Clone(a.Scopes)
 	if err := CheckText("approval.tool", a.Tool, 200); err != nil {
 		return err

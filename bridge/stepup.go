@@ -1,6 +1,10 @@
 package bridge
 
-import "time"
+import (
+	"crypto/sha256"
+	"strings"
+	"time"
+)
 
 // Assurance is the kind of proof that a person gave for an approval, in addition
 // to the account that the platform authenticated. It is empty if there was no
@@ -37,6 +41,24 @@ func (i Interaction) Unassured(r Response) bool {
 // assurance that it requires.
 func (r Record) Unproven(resp Response) bool {
 	return !r.State.Final() && r.Interaction.Unassured(resp)
+}
+
+// codeLetters are letters and digits that people do not confuse.
+const codeLetters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+
+// SignCode returns the code that a card shows together with the page where
+// people prove their approval, so that they can compare both: six characters. It
+// is an aid to reading: the proof itself covers the complete digest.
+func (i Interaction) SignCode() string {
+	sum := sha256.Sum256([]byte("sign " + i.Digest))
+	var b strings.Builder
+	for n, c := range sum[:6] {
+		if n == 3 {
+			b.WriteByte(' ')
+		}
+		b.WriteByte(codeLetters[int(c)%len(codeLetters)])
+	}
+	return b.String()
 }
 
 // TicketTTL is the time for which a ticket is valid.

@@ -117,11 +117,11 @@ type Route struct {
 	// Example: group
 	Mention string `yaml:"mention"`
 	// Preview limits what a notification shows, such as on a locked phone: full
-	// is the headline, action is the kind of the action and the agent, and none
-	// is only that a request is pending. The card itself does not change.
+	// is the headline, and none is only that a request is pending. The card
+	// itself does not change.
 	//
 	// Default: full
-	// Example: action
+	// Example: none
 	Preview string `yaml:"preview"`
 	// Payload selects the readers of a request: card or private. The card of
 	// a private request shows only its kind, its risk and a button, which opens

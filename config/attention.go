@@ -50,8 +50,8 @@ func (r Route) checkAttention(bad func(key, format string, args ...any)) {
 	if _, _, err := r.RemindAfter(); err != nil {
 		bad(".remind", "%v", err)
 	}
-	if !slices.Contains([]string{"", PreviewFull, "action", "none"}, r.Preview) {
-		bad(".preview", "unknown value %q (full, action or none)", r.Preview)
+	if !slices.Contains([]string{"", PreviewFull, "none"}, r.Preview) {
+		bad(".preview", "unknown value %q (full or none)", r.Preview)
 	}
 	if !slices.Contains([]string{"", "card", PayloadPrivate}, r.Payload) {
 		bad(".payload", "unknown value %q (card or private)", r.Payload)

@@ -219,9 +219,6 @@ func approvalBody(r bridge.Record, act Action) []Block {
 		out = append(out, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
 	out = append(out, act.Rest...)
-	if code := i.Approval.Code; code != "" && !closed {
-		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "End of the text · code "}, {Text: code, Code: true}}, End: true})
-	}
 	if !closed { // longer approvals state what they cover before they can be given
 		out = append(out, scopeNote(i, bridge.ScopeOnce)...)
 	}

@@ -122,35 +122,15 @@ func Typed(f bridge.Form) TypedInput {
 	}
 }
 
-// confirmation returns the input for the typed confirmation of an approval. It
-// does not show the verification code, which approvers have to find.
+// confirmation returns the input for the typed confirmation of an approval.
 func confirmation(a bridge.Approval) TypedInput {
-	want := Line(a.ConfirmWords())
-	in := TypedInput{Submit: "Approve", Label: ConfirmLabel(a), Placeholder: want, MaxLength: 200, Ask: "reply to this message with exactly: " + want}
-	if a.Code == "" {
-		return in
-	}
-	in.Hint = "The code shows that you reached the end of the text."
-	in.Placeholder = strings.TrimSpace(want + " ABC 234")
-	in.Ask = "reply to this message with the code after the last line of the text"
-	if want != "" {
-		in.Ask = "reply to this message with " + want + " and then the code after the last line of the text"
-	}
-	return in
+	want := Line(a.Confirm)
+	return TypedInput{Submit: "Approve", Label: ConfirmLabel(a), Placeholder: want, MaxLength: 200, Ask: "reply to this message with exactly: " + want}
 }
 
 // ConfirmLabel returns the label of the input for the typed confirmation of an
 // approval.
-func ConfirmLabel(a bridge.Approval) string {
-	want := Line(a.ConfirmWords())
-	switch {
-	case a.Code == "":
-		return "Type to confirm: " + want
-	case want == "":
-		return LabelCode
-	}
-	return "Type to confirm: " + want + ", then the code after the last line"
-}
+func ConfirmLabel(a bridge.Approval) string { return "Type to confirm: " + Line(a.Confirm) }
 
 // ScopeNotes describes what each longer approval covers beyond the request, for a
 // page that has the controls of all decisions below the card.

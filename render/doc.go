@@ -20,7 +20,6 @@ type Block struct {
 	Items [][]Block // List: the blocks of each item
 	Start int       // List: first number, or 0 for bullets
 	Inner []Block   // Quote
-	End   bool      // it belongs to the end of the text, so that no excerpt has it
 }
 
 // BlockKind is the kind of a block.

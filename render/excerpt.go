@@ -1,15 +1,11 @@
 package render
 
-import "slices"
-
 // Excerpt returns the start of a document that is too long: unchanged blocks,
 // and the first part of the block that does not fit. What an agent says stays in
 // its quote, of which a long one leaves room for what is decided. Size measures
-// blocks, and unit their text. An excerpt has no verification code, which shows
-// that a person read to the end.
+// blocks, and unit their text.
 func Excerpt(doc []Block, limit int, size func([]Block) int, unit Unit) []Block {
 	var out []Block
-	doc = slices.DeleteFunc(slices.Clone(doc), func(b Block) bool { return b.End })
 	for n, b := range doc {
 		room := limit - size(out)
 		if b.Kind == Quote {

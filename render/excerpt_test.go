@@ -12,7 +12,7 @@ func TestExcerpt(t *testing.T) {
 	script := strings.Repeat("echo hello\n", 500)
 	size := func(doc []Block) int { return Runes(PlainText(doc)) }
 	for _, said := range []string{"short", strings.Repeat("very long ", 500)} {
-		doc := []Block{Para("Risk  High"), {Kind: Quote, Inner: []Block{Para("bot says: " + said)}}, {Kind: Code, Text: script, Lang: "sh"}, {Kind: Paragraph, Spans: []Span{{Text: "code"}}, End: true}}
+		doc := []Block{Para("Risk  High"), {Kind: Quote, Inner: []Block{Para("bot says: " + said)}}, {Kind: Code, Text: script, Lang: "sh"}}
 		for _, limit := range []int{500, 1200, 3000} {
 			out := Excerpt(doc, limit, size, Runes)
 			if len(out) != 3 || out[1].Kind != Quote || out[2].Kind != Code || out[2].Lang != "sh" {

@@ -13,9 +13,6 @@ func privateCard(v bridge.View) Card {
 	r := v.Record
 	i := r.Interaction
 	c := Card{Closed: r.State.Final() || i.Kind == bridge.KindNotice, Head: privateHead(i), From: from(unwritten(i), Action{}, nil)}
-	if i.Preview == bridge.PreviewFull {
-		r.Interaction.Preview = bridge.PreviewAction
-	}
 	if c.Closed && i.Kind != bridge.KindNotice {
 		action := Span{Text: strings.TrimSuffix(headText(c.Head), "?"), Strike: i.Kind == bridge.KindApproval && refused(r)}
 		c.Body = []Block{{Kind: Paragraph, Spans: []Span{action}}}
@@ -31,8 +28,37 @@ func privateCard(v bridge.View) Card {
 		}
 		c.Body = append(facts(unwritten(i), Action{}), Para(NotePrivate))
 	}
-	c.Notice = previewed(r, "")
+	c.Notice = previewed(r, privateNotice(r))
 	return c
+}
+
+// privateNotice returns the text of the notification of a private request: the
+// kind of the action, and who asks.
+func privateNotice(r bridge.Record) string {
+	i := r.Interaction
+	switch {
+	case i.Kind == bridge.KindNotice:
+		return strings.TrimPrefix(headText(noticeHead(i)), "ℹ️ ") + "."
+	case r.State != bridge.StatePending || r.Unverified != "":
+		return Cut(ending(r), 200, Runes)
+	case i.Approval != nil:
+		return kindOf(i) + "? Asked by " + Line(i.Agent) + "."
+	}
+	return Line(i.Agent) + " asks a question."
+}
+
+// kindOf names the kind of an action without its object, such as "Run a command".
+func kindOf(i bridge.Interaction) string {
+	does, what, _ := strings.Cut(verb(i), " ")
+	article := " a "
+	switch {
+	case what == "":
+		what = "action"
+		fallthrough
+	case strings.ContainsAny(what[:1], "aeiou"):
+		article = " an "
+	}
+	return does + article + what
 }
 
 // unwritten returns a private request without what the agent wrote next to it:

@@ -106,10 +106,7 @@ func sessionCard(v bridge.View) Card {
 		c.From = sessionFrom(i, s.Status)
 	}
 	c.Notice = c.HeadText()
-	switch i.Preview {
-	case bridge.PreviewAction:
-		c.Notice = "Session of " + Line(i.Agent) + "."
-	case bridge.PreviewNone:
+	if i.Preview == bridge.PreviewNone {
 		c.Notice = "A session."
 	}
 	c.Notice = Cut(c.Notice, 200, Runes)

@@ -53,7 +53,6 @@ const (
 	LabelReview     = "Review…"
 	TitleReview     = "Review"
 	NotePrivate     = "🔒 Private: only people who may answer can open the request."
-	LabelCode       = "Code after the last line"
 )
 
 // ReadLabel returns the label of the control that approves or answers a request

@@ -28,7 +28,7 @@ func about(r bridge.Record) string {
 	switch i := r.Interaction; {
 	case i.Preview == bridge.PreviewNone:
 		return "a request"
-	case i.Preview == bridge.PreviewAction || i.Private:
+	case i.Private:
 		return "a request from " + bridge.OneLine(i.Agent)
 	}
 	return shortened(render.Title(r))

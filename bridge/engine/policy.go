@@ -38,9 +38,8 @@ func (j *judge) rule(agent bridge.Agent, r *bridge.Request) bridge.Ruling {
 		a.Limit(ruling.Scopes)
 	}
 	if ruling.Confirm != "" {
-		a.Confirm, a.Code = ruling.Confirm, ""
+		a.Confirm = ruling.Confirm
 	}
-	a = a.WithCode(ruling.Risk, r.Prompt)
 	if a.Confirm != "" || len(ruling.Redact) > 0 {
 		a.WithoutEdit()
 	}

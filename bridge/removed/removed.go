@@ -36,6 +36,7 @@ type Name struct {
 // names are all removed names. A row also covers everything below a setting,
 // command or field.
 var names = []Name{
+	{Kind: Value, Name: "routes.NAME.preview: action", Instead: "use none"},
 	{Kind: Setting, Name: "oncall.NAME.opsgenie", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
 	{Kind: Setting, Name: "oncall.NAME.grafana", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
 	{Kind: Setting, Name: "risks[].step_up.method", Instead: "write step_up: passkey"},

@@ -149,7 +149,7 @@ it answers.`,
 	c.flags(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "reason for denying or declining")
 	cmd.Flags().StringVar(&input, "input", "", "with edit: input to approve instead, as JSON")
-	cmd.Flags().StringVar(&confirm, "confirm", "", "typed confirmation that the request requires, with its verification code")
+	cmd.Flags().StringVar(&confirm, "confirm", "", "typed confirmation that the request requires")
 	cmd.Flags().BoolVar(&decline, "decline", false, "decline to answer, if the question allows it")
 	return cmd
 }

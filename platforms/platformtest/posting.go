@@ -244,7 +244,7 @@ func mentions(r *Rig) {
 // allows, while the card shows all of it.
 func previews(r *Rig) {
 	for mode, want := range map[bridge.PreviewMode]string{
-		bridge.PreviewFull: "make deploy", bridge.PreviewAction: "Run a command?", bridge.PreviewNone: "A request is pending",
+		bridge.PreviewFull: "make deploy", bridge.PreviewNone: "A request is pending",
 	} {
 		i := r.interaction("make deploy")
 		i.Preview = mode

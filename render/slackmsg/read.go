@@ -27,7 +27,7 @@ func excerpt(doc []render.Block, limit int) []render.Block {
 			text := render.Cut(firstLines(b.Text, excerptLines), max(left, 1), cost)
 			b.Text, cut, n = text, text != b.Text, cost(text)
 		}
-		if n > left || b.End {
+		if n > left {
 			break
 		}
 		if out, left = append(out, b), left-n; cut {

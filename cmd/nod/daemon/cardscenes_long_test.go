@@ -44,16 +44,6 @@ func longCards(al *album) {
 	al.keep("slack", g, "What “Read and run…” opens", abridged("slack", "month"))
 	al.close("slack", opened.Modal)
 
-	risky := asks("cleanup-8", strings.Repeat("kubectl delete pod --selector=job=nightly --wait=false\n", 200)+"echo done")
-	risky.Prompt = "The nightly jobs left their pods behind."
-	high := al.Ask(risky)
-	al.card(g, "Long script of high risk", high)
-	for _, s := range rig.Services {
-		opened := al.Press("ana", high.On(s), al.ApprovingLabel(high.On(s)))
-		al.keep(s, g, "The code after the last line is asked for", abridged(s, "code"))
-		al.close(s, opened.Modal)
-	}
-
 	hidden := asks("release-45", long)
 	hidden.Route, hidden.Prompt = "private", script.Prompt
 	private := al.Ask(hidden)
