@@ -29,15 +29,6 @@ var allDecisions = []Decision{DecideDeny, DecideDenyReason, DecideDenyAlways, De
 // a question. The index of a decision is the Option of its Control, or the
 // Question of a Control that opens a native input.
 func (r Ask) Decisions() []Decision {
-	return r.decisions(nil)
-}
-
-// A decisionBuffer has room for the decisions of any approval. It stays on the
-// stack of functions that look at decisions and do not return them.
-type decisionBuffer [8]Decision
-
-// decisions is Decisions. It appends to room if it has to build a list.
-func (r Ask) decisions(room []Decision) []Decision {
 	a := r.Approval
 	switch {
 	case a == nil:
@@ -45,7 +36,7 @@ func (r Ask) decisions(room []Decision) []Decision {
 	case len(a.Decisions) > 0:
 		return a.Decisions
 	}
-	d := append(slices.Grow(room, 2+len(a.Scopes)), DecideDeny, DecideDenyReason)
+	d := []Decision{DecideDeny, DecideDenyReason}
 	for _, s := range a.Scopes {
 		d = append(d, Decision(s))
 	}
@@ -78,11 +69,11 @@ func (r Ask) OnCard() []int {
 	if r.Approval == nil {
 		return nil
 	}
-	var room decisionBuffer
-	return onCard(r.decisions(room[:0]), make([]int, 0, 2))
+	return onCard(r.Decisions())
 }
 
-func onCard(all []Decision, out []int) []int {
+func onCard(all []Decision) []int {
+	var out []int
 	for _, approves := range [...]bool{true, false} {
 		for _, d := range cardOrder {
 			if n := slices.Index(all, d); n >= 0 && d.Approves() == approves {
@@ -97,10 +88,8 @@ func onCard(all []Decision, out []int) []int {
 // More returns the indexes of the other decisions, in display order.
 func (r Ask) More() []int {
 	var out []int
-	var room decisionBuffer
-	var buf [2]int
-	all := r.decisions(room[:0])
-	shown := onCard(all, buf[:0])
+	all := r.Decisions()
+	shown := onCard(all)
 	for _, d := range moreOrder {
 		if n := slices.Index(all, d); n >= 0 && !slices.Contains(shown, n) {
 			out = append(out, n)
@@ -113,8 +102,7 @@ func (r Ask) More() []int {
 // a list of decisions. It decides immediately, opens the native input that the
 // decision requires, or opens the statement of what the decision does.
 func (r Ask) DecisionControl(n int) (action Action, question, option int) {
-	var room decisionBuffer
-	switch d := r.decisions(room[:0])[n]; {
+	switch d := r.Decisions()[n]; {
 	case d == DecideDenyReason:
 		return ActionInput, 0, OptionReason
 	case d == DecideEdit:

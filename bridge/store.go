@@ -83,9 +83,8 @@ type Records interface {
 	// record.
 	Delivered(context.Context, Record) error
 	// Await returns once the interaction is over; see Record.Over. If ctx
-	// ends first, it returns ctx's error. It returns a pointer so that the
-	// stacks of the many callers that wait do not hold a record. Callers
-	// share the record and must not change it.
+	// ends first, it returns ctx's error. Callers share the record and must
+	// not change it.
 	Await(context.Context, ID) (*Record, error)
 	// AwaitThen is Await for a caller that has no goroutine to wait with. It
 	// returns at once, and calls then exactly once, on a goroutine of its own.

@@ -8,7 +8,7 @@ import (
 )
 
 // Await implements bridge.Records: it registers, then reads, then sleeps until
-// woken. It has no record on its stack, because many callers sleep here.
+// woken.
 func (rs *records) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	ch := make(sleeper, 1)
 	registered := rs.hub.enter(id, ch)
@@ -42,10 +42,11 @@ func (rs *records) woken(ctx context.Context, id bridge.ID, rec *bridge.Record) 
 		return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("wait again for interaction %s", id)
 	}
 	if rec == nil {
-		var err error
-		if rec, err = rs.loadAside(ctx, id); err != nil {
+		got, err := rs.load(ctx, id)
+		if err != nil {
 			return nil, nil //nolint:nilerr,nilnil // the next look reads it again
 		}
+		rec = &got
 	}
 	if !rec.Over() {
 		return nil, nil //nolint:nilnil // the comment above defines this result
@@ -71,8 +72,8 @@ func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 			return nil, nil //nolint:nilnil // the comment above defines this result
 		}
 		if err == nil {
-			if rec, err := rs.loadAside(ctx, id); err == nil && rec.Over() {
-				return rec, nil
+			if rec, err := rs.load(ctx, id); err == nil && rec.Over() {
+				return &rec, nil
 			}
 		}
 		if !bridge.Pause(ctx, catchUpEvery) {
@@ -82,19 +83,6 @@ func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 			return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("wait again for interaction %s", id)
 		}
 	}
-}
-
-// loadAside is load for callers that wait. It runs on another goroutine, because
-// records that are returned by value make a stack grow to 16 KiB.
-func (rs *records) loadAside(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	rec := new(bridge.Record)
-	failed := make(chan error, 1)
-	go func() {
-		var err error
-		*rec, err = rs.load(ctx, id)
-		failed <- err
-	}()
-	return rec, <-failed
 }
 
 // register records in Redis that this daemon waits, and for how many ms it

@@ -87,10 +87,7 @@ func (s exchanges) readRest(ctx context.Context, records []bridge.Record, all []
 	return records, nil
 }
 
-// answerOne returns the answer to one request of a message. It is not inlined,
-// so that the stacks of callers that wait do not hold its copies of records.
-//
-//go:noinline
+// answerOne returns the answer to one request of a message.
 func (s exchanges) answerOne(ctx context.Context, x dialect.Exchange, rec *bridge.Record) (any, error) {
 	if err := s.unstopped(ctx, *rec); err != nil {
 		return nil, err

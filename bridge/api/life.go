@@ -81,8 +81,7 @@ func (s requests) reprompt(w http.ResponseWriter, r *http.Request, p Principal) 
 	if err != nil {
 		return err
 	}
-	var rec *bridge.Record
-	apart(wait, func() { rec, err = s.followUp(r, p) })
+	rec, err := s.followUp(r, p)
 	if err != nil {
 		return err
 	}

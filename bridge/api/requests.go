@@ -47,8 +47,7 @@ func (s requests) create(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	var rec *bridge.Record
-	apart(wait, func() { rec, err = s.open(r, p, wait) })
+	rec, err := s.open(r, p, wait)
 	if err != nil {
 		return err
 	}
@@ -69,31 +68,6 @@ func (s requests) open(r *http.Request, p Principal, wait time.Duration) (*bridg
 	req.Awaited = wait > 0
 	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
 	return &rec, err
-}
-
-// apart runs work before a call waits for up to the given time, and elsewhere if
-// it does wait; see aside.
-func apart(wait time.Duration, work func()) {
-	if wait > 0 {
-		aside(work)
-	} else {
-		work()
-	}
-}
-
-// aside runs work on another goroutine, and returns when it has ended. Calls
-// that wait for hours do their other work there, so that their stacks do not
-// grow for it and stay large: a stack of 64 KiB for each waiting call became one
-// of 8 KiB.
-func aside(work func()) {
-	done := make(chan any)
-	go func() {
-		defer func() { done <- recover() }()
-		work()
-	}()
-	if p := <-done; p != nil {
-		panic(p) // net/http recovers the panics of its own goroutines only
-	}
 }
 
 // deliver responds with a record when it is final or the wait is over, and
@@ -147,10 +121,7 @@ func (d *delivery) answer(here, ctx context.Context, end *bridge.Record, err err
 	}
 }
 
-// readNow reads a record that the caller has waited for in vain. It is not
-// inlined, so that the stacks of callers that wait do not hold its record.
-//
-//go:noinline
+// readNow reads a record that the caller has waited for in vain.
 func (s shared) readNow(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	rec, err := s.engine.Get(ctx, id)
 	if err != nil {
@@ -249,16 +220,11 @@ func (s requests) get(w http.ResponseWriter, r *http.Request, p Principal) error
 			return s.deliver(w, r, http.StatusOK, o.unread(id), p, wait)
 		}
 	}
-	var rec *bridge.Record
-	apart(wait, func() {
-		var got bridge.Record
-		got, err = s.load(r, p)
-		rec = &got
-	})
+	rec, err := s.load(r, p)
 	if err != nil {
 		return err
 	}
-	return s.deliver(w, r, http.StatusOK, rec, p, wait)
+	return s.deliver(w, r, http.StatusOK, &rec, p, wait)
 }
 
 func (s requests) list(w http.ResponseWriter, r *http.Request, p Principal) error {

@@ -157,7 +157,7 @@ func (c *wsConn) run(ctx context.Context, cancel context.CancelFunc) {
 		if err != nil {
 			return
 		}
-		aside(func() { c.take(ctx, kind, b) })
+		c.take(ctx, kind, b)
 	}
 }
 

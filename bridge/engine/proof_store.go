@@ -58,10 +58,7 @@ func (s provenRecords) AwaitThen(ctx context.Context, id bridge.ID, then func(br
 	})
 }
 
-// checkedAt is checked for a record that is held by a pointer. It is not inlined,
-// so that the stacks of callers that wait do not hold its copies.
-//
-//go:noinline
+// checkedAt is checked for a record that is held by a pointer.
 func (s provenRecords) checkedAt(r *bridge.Record) *bridge.Record {
 	got, _ := s.checked(*r, nil) // returns no error of its own
 	return &got

@@ -55,10 +55,7 @@ func (re *reader) awaitThen(ctx context.Context, id bridge.ID, then func(bridge.
 	})
 }
 
-// received stores the grants of a record that a caller has waited for. It is not
-// inlined, so that the stacks of callers that wait do not hold its copies.
-//
-//go:noinline
+// received stores the grants of a record that a caller has waited for.
 func (re *reader) received(ctx context.Context, r *bridge.Record) error {
 	if r.Delivered.IsZero() {
 		if err := re.granter.give(ctx, *r); err != nil {

@@ -18,10 +18,7 @@ func (a asker) Open(ctx context.Context, r bridge.Request, key string) (bridge.R
 	return a.e.Open(ctx, a.agent, r, key)
 }
 
-// owns returns CodeNotFound for an interaction of another agent. It is not
-// inlined, so that callers that wait do not hold its record.
-//
-//go:noinline
+// owns returns CodeNotFound for an interaction of another agent.
 func (a asker) owns(ctx context.Context, id bridge.ID) error {
 	r, err := a.e.Get(ctx, id)
 	if err == nil && r.Interaction.Agent != a.agent.Name {
@@ -31,32 +28,17 @@ func (a asker) owns(ctx context.Context, id bridge.ID) error {
 }
 
 func (a asker) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	rec, err := a.Await(ctx, id)
+	if err := a.owns(ctx, id); err != nil {
+		return bridge.Record{}, err
+	}
+	rec, err := a.e.Await(ctx, id)
 	if rec == nil {
 		return bridge.Record{}, err
 	}
+	if err == nil {
+		err = a.e.Delivered(context.WithoutCancel(ctx), *rec)
+	}
 	return *rec, err
-}
-
-// Await is Wait with a pointer, so that the stacks of the many callers that wait
-// do not hold a record. The record may be nil with an error.
-func (a asker) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	if err := a.owns(ctx, id); err != nil {
-		return nil, err
-	}
-	rec, err := a.e.Await(ctx, id)
-	if err != nil {
-		return rec, err
-	}
-	return rec, a.received(ctx, rec)
-}
-
-// received records that the agent has a record. It is not inlined, so that
-// callers that wait do not hold its copies.
-//
-//go:noinline
-func (a asker) received(ctx context.Context, r *bridge.Record) error {
-	return a.e.Delivered(context.WithoutCancel(ctx), *r)
 }
 
 func (a asker) Reprompt(ctx context.Context, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {

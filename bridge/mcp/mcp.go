@@ -142,7 +142,7 @@ func Handler(find func(*http.Request) (Options, bool)) http.Handler {
 // wait waits until the request is resolved, for as long as the client waits. It
 // sends progress notifications in the meantime. It returns false if no one has
 // answered yet.
-func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID) (*bridge.Record, bool, error) {
+func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID) (bridge.Record, bool, error) {
 	token := req.Params.GetProgressToken()
 	hold := s.Hold
 	if token != nil {
@@ -158,28 +158,11 @@ func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.I
 		go p.notify()
 		defer p.end()
 	}
-	rec, err := s.await(ctx, id)
+	rec, err := s.Asker.Wait(ctx, id)
 	if ctx.Err() != nil && err != nil {
 		return rec, false, context.Cause(ctx)
 	}
 	return rec, true, err
-}
-
-// await is Asker.Wait with a pointer. The frames of the call that waits hold no
-// record, so that its stack stays small.
-func (s *server) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	if a, ok := s.Asker.(interface {
-		Await(context.Context, bridge.ID) (*bridge.Record, error)
-	}); ok {
-		return a.Await(ctx, id)
-	}
-	return s.waitHere(ctx, id)
-}
-
-//go:noinline
-func (s *server) waitHere(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	rec, err := s.Asker.Wait(ctx, id)
-	return &rec, err
 }
 
 // progress sends progress notifications until ctx ends. It runs on a timer, which

@@ -201,25 +201,12 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 		}
 		return s.finish(ctx, req, was.id, was.next())
 	}
-	id, err := s.opened(ctx, r)
+	rec, err := s.open(ctx, r)
 	if err != nil {
 		return failed(err)
 	}
+	id := rec.Interaction.ID
 	return s.finish(ctx, req, id, callState{id: id, mark: mark, round: 1}.String())
-}
-
-// opened sends a request on another goroutine, so that the stack of the call,
-// which then waits, does not grow for it.
-func (s *server) opened(ctx context.Context, r bridge.Request) (bridge.ID, error) {
-	var id bridge.ID
-	failed := make(chan error, 1)
-	go func() {
-		rec, err := s.open(ctx, r)
-		id = rec.Interaction.ID
-		failed <- err
-	}()
-	err := <-failed
-	return id, err
 }
 
 // finish waits and returns the tool's result. With a state, clients of protocol
@@ -237,14 +224,7 @@ func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, id bridge
 		out, err := text(result{Status: "pending", ID: string(id), Hint: "No one has answered yet. Continue with something else, and call check with this id later."})
 		return out, nil, err
 	}
-	return s.decided(rec)
-}
-
-// decided returns the tool's result for a record.
-//
-//go:noinline
-func (s *server) decided(rec *bridge.Record) (*mcp.CallToolResult, any, error) {
-	out, err := text(resultOf(*rec))
+	out, err := text(resultOf(rec))
 	return out, nil, err
 }
 
