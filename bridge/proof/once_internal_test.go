@@ -104,7 +104,7 @@ func TestReceiptOnce(t *testing.T) {
 	if r, err := p.receipt(resp.Proof); err != nil || r.ID != i.ID {
 		t.Fatalf("%+v %v", r, err)
 	}
-	p.known.Put(resp.Proof, `{"id":"marked"}`)
+	p.known.Add(resp.Proof, `{"id":"marked"}`)
 	if r, err := p.receipt(resp.Proof); err != nil || r.ID != "marked" {
 		t.Errorf("it was verified again: %+v %v", r, err)
 	}

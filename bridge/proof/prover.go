@@ -3,8 +3,9 @@ package proof
 import (
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/cache"
 )
 
 const (
@@ -35,7 +36,7 @@ type Prover struct {
 	strict bool
 	// known remembers the complete text of receipts that this process has signed
 	// or verified, so that each signature is checked only once.
-	known *cache.Cache[string, string]
+	known *lru.Cache[string, string]
 }
 
 // NewProver returns a prover with the keys of s. With keysInRedis it accepts
@@ -44,7 +45,8 @@ func NewProver(s *Signer, keysInRedis bool) *Prover {
 	if s == nil {
 		return nil
 	}
-	return &Prover{signer: s, strict: !keysInRedis, known: cache.New[string, string](proofsKnown)}
+	known, _ := lru.New[string, string](proofsKnown) // fails only for a number below 1
+	return &Prover{signer: s, strict: !keysInRedis, known: known}
 }
 
 // ProveInteraction adds the proof to an interaction before it is stored.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/cache"
 )
 
 func provable(t testing.TB, input string) (*Prover, bridge.Interaction, bridge.Response) {
@@ -75,7 +74,7 @@ func TestProofIsStable(t *testing.T) {
 		back.Stated = bridge.Times{Created: back.Created, Deadline: back.Deadline}
 		back.Created, back.Deadline = back.Created.Add(time.Hour), back.Deadline.Add(2*time.Hour) // the clock of Redis
 		got := stored(t, resp)
-		p.known = cache.New[string, string](proofsKnown)
+		p.known.Purge()
 		if why := p.problem(bridge.Record{Interaction: back, State: bridge.StateApproved, Response: &got}); why != "" {
 			t.Errorf("%s: %s", text, why)
 		}
@@ -158,7 +157,7 @@ func BenchmarkProof(b *testing.B) {
 		}
 		b.Run("read decided elsewhere/"+name, func(b *testing.B) {
 			for b.Loop() {
-				p.known = cache.New[string, string](proofsKnown)
+				p.known.Purge()
 				if why := p.problem(final); why != "" {
 					b.Fatal(why)
 				}

@@ -34,7 +34,7 @@ func (p *Prover) proveResponse(i bridge.Interaction, content string, resp *bridg
 	}
 	err = bridge.UseMarshaled(&r, func(claims []byte) {
 		resp.Proof = p.signer.signText(typeReceipt, claims)
-		p.known.Put(resp.Proof, string(stabilized(claims)))
+		p.known.Add(resp.Proof, string(stabilized(claims)))
 	})
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "signature")
@@ -107,7 +107,7 @@ func (p *Prover) learn(token string) (claims string, err error) {
 		return "", err
 	}
 	claims = string(Stable(got))
-	p.known.Put(token, claims)
+	p.known.Add(token, claims)
 	return claims, nil
 }
 

@@ -7,7 +7,7 @@ import (
 // ProveVote signs a vote on an interaction.
 func (p *Prover) ProveVote(id bridge.ID, v *bridge.Vote) {
 	v.Proof = p.signer.detached(domainVote, []byte(id), voteBytes(*v))
-	p.known.Put(v.Proof, string(id)+string(voteBytes(*v)))
+	p.known.Add(v.Proof, string(id)+string(voteBytes(*v)))
 }
 
 // AcceptsVote reports whether a vote on an interaction is accepted as recorded
@@ -25,6 +25,6 @@ func (p *Prover) knownVote(id bridge.ID, v bridge.Vote) bool {
 	if !p.signer.PublicKeys().detachedIs(v.Proof, domainVote, []byte(id), text) {
 		return false
 	}
-	p.known.Put(v.Proof, string(id)+string(text))
+	p.known.Add(v.Proof, string(id)+string(text))
 	return true
 }

@@ -14,7 +14,7 @@ import (
 // belongs to the longest name that equals its path or a parent directory. It
 // may import lower layers and packages that belong to the same name.
 var layers = []string{
-	"bridge/cache bridge/removed bridge/timespan",
+	"bridge/removed bridge/timespan",
 	"config deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
 	"bridge/passkey",
@@ -30,8 +30,7 @@ var layers = []string{
 // outside lists the third-party packages that low packages may import.
 var outside = map[string]string{
 	"bridge":       "github.com/google/uuid",
-	"bridge/cache": "github.com/hashicorp/golang-lru/v2/simplelru",
-	"bridge/proof": "github.com/go-jose/go-jose/v4 github.com/gowebpki/jcs",
+	"bridge/proof": "github.com/go-jose/go-jose/v4 github.com/gowebpki/jcs github.com/hashicorp/golang-lru/v2",
 	"config":       "go.yaml.in/yaml/v3",
 }
 
