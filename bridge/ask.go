@@ -39,10 +39,6 @@ type Ask struct {
 	// Grace delays the cards, so that the person at the keyboard can answer
 	// there first. A request that ends within this time gets no card.
 	Grace Duration `json:"grace,omitempty"`
-	// Batch is the time to wait for more approvals of the session on the
-	// same route, which are then shown in one message. Each keeps its own
-	// answer. Zero means that the request gets its own message.
-	Batch Duration `json:"batch,omitempty"`
 	// Join lets the request share the answer of an identical pending
 	// request of the session, instead of asking twice.
 	Join bool `json:"join,omitempty"`

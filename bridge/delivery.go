@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 )
@@ -15,14 +14,11 @@ import (
 func (i Interaction) Line(destination int) string {
 	d := i.Destinations[destination]
 	parts := []string{i.Agent, d.Platform, d.Channel, d.Thread}
-	if held := i.HeldBack(); held > 0 {
-		parts = append(parts, held.String())
+	if i.Grace > 0 {
+		parts = append(parts, time.Duration(i.Grace).String())
 	}
 	return strings.Join(parts, "\x00")
 }
-
-// HeldBack returns how long after the request its card is posted.
-func (i Interaction) HeldBack() time.Duration { return time.Duration(i.Grace) + time.Duration(i.Batch) }
 
 // Sending holds the parts that were sent of a text too long for its card.
 type Sending struct {
@@ -73,14 +69,7 @@ func ContentOf(i Interaction) string {
 // Content returns a hash of what the view shows people before they decide. It
 // changes only if any of that changes. A vote, for example, does not change it.
 func (v View) Content() string {
-	if len(v.Batch) == 0 {
-		return ContentOf(v.Record.Interaction)
-	}
-	h := sha256.New()
-	for _, r := range v.Batch {
-		h.Write([]byte(ContentOf(r.Interaction)))
-	}
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	return ContentOf(v.Record.Interaction)
 }
 
 // Delivered returns the parts for an update that answers a click. They are
@@ -94,19 +83,6 @@ func (v View) Delivered() *Parts {
 		return nil
 	}
 	return &Parts{sent: s.Parts, closed: true}
-}
-
-// Records returns the records that a view shows.
-func (v View) Records() []Record {
-	if len(v.Batch) == 0 {
-		return []Record{v.Record}
-	}
-	return v.Batch
-}
-
-// Pending returns the records of a view that are pending.
-func (v View) Pending() []Record {
-	return slices.DeleteFunc(slices.Clone(v.Records()), func(r Record) bool { return r.State.Final() })
 }
 
 // Declines reports whether a control can only deny, decline, or ask more
@@ -123,9 +99,6 @@ func (c Control) Declines(i Interaction) bool {
 
 // Denies reports whether a control can only deny or decline.
 func (c Control) Denies(i Interaction) bool {
-	if d, all := c.All(); all && i.Kind == KindApproval {
-		return !d.Approves()
-	}
 	n := c.Option
 	switch c.Action {
 	case ActionDecline:

@@ -24,7 +24,6 @@ const (
 	EventQueued     EventType = "queued"     // deferred: the agent went on and gets a late answer; no Data
 	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the follow-up
 	EventJoined     EventType = "joined"     // an identical request shares the answer; no Data
-	EventBatched    EventType = "batched"    // shown in the message of another interaction; Data is its ID
 	EventVoted      EventType = "voted"      // one of several required decisions; Data is a Vote
 	EventCompleted  EventType = "completed"  // the agent's tool reported its result; Data is a Completion
 

@@ -42,12 +42,6 @@ type Threader interface {
 	Thread(ctx context.Context, d Destination, first MessageRef, title string) (Destination, error)
 }
 
-// Batcher is a Platform whose cards have room for fewer approvals than MaxBatch.
-type Batcher interface {
-	// BatchSize returns the maximum number of approvals on one card.
-	BatchSize() int
-}
-
 // Linker is a Platform whose messages have addresses.
 type Linker interface {
 	// Link returns the URL of a posted message. It is empty if there is none.
@@ -213,9 +207,6 @@ type View struct {
 	// Draft is the unfinished answer to show on the card. It is nil if
 	// there is none.
 	Draft *Draft
-	// Batch lists all records of a message that shows several, starting
-	// with Record. It is empty if the message shows only Record.
-	Batch []Record
 	// Mentions lists whom the card mentions while it is pending.
 	Mentions []Mention
 	// ReadOnly means that the channel is read-only, so that the card has no
@@ -246,12 +237,6 @@ func NewView(r Record, destination int, d *Draft, sign func(Control) string) Vie
 	return View{Record: r, Destination: destination, Draft: d, sign: sign}
 }
 
-// Of returns the view of one record of a batch, as if it had its own message.
-func (v View) Of(n int) View {
-	v.Record, v.Batch = v.Batch[n], nil
-	return v
-}
-
 // Hides reports whether the view must not show its request. The message of a
 // session shows no request.
 func (v View) Hides() bool {
@@ -266,14 +251,12 @@ func (v View) Unfinished() View {
 	return v
 }
 
-// Token returns the token of a control on this view. A token that decides a
-// complete batch is bound to the records that the view shows.
+// Token returns the token of a control on this view.
 func (v View) Token(a Action, question, option int) string {
-	c := Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option, Terms: byte(v.Record.Interaction.Terms)}
-	if _, all := c.All(); all && a != ActionInput {
-		c.Question, c.Terms = len(v.Batch), Terms(v.Batch)
-	}
-	return v.sign(c)
+	return v.sign(Control{
+		Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option,
+		Terms: byte(v.Record.Interaction.Terms),
+	})
 }
 
 // Parts holds the messages and files with the text that is too long for a card,

@@ -56,12 +56,6 @@ type Record struct {
 	Reminders []Reminder `json:"reminders,omitempty"`
 	// Joined is the number of identical requests that share the answer.
 	Joined int `json:"joined,omitempty"`
-	// Batch is the interaction whose messages also show this one. It is
-	// empty if this one has its own messages. Members lists all
-	// interactions in the messages of this one, itself first. It is empty
-	// if the messages show only this one.
-	Batch   ID   `json:"batch,omitempty"`
-	Members []ID `json:"members,omitempty"`
 	// Next is the follow-up that took over the messages, if any.
 	Next ID `json:"next,omitempty"`
 	// Head is the last follow-up. It is set only on the first interaction.

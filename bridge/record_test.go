@@ -218,7 +218,6 @@ func TestReplay(t *testing.T) {
 	add("unseen", bridge.EventDelivered, "", "")
 	add("a", bridge.EventRequest, "", `{"id":"a","prompt":"?","created":"2020-01-01T00:00:00Z","deadline":"2020-01-01T00:01:00Z"}`)
 	add("b", bridge.EventRequest, "", `{"id":"b"}`)
-	add("b", bridge.EventBatched, "", `"a"`)
 	add("a", bridge.EventPosted, "", `{"destination":0,"message":{"channel":"C","message":"1"}}`)
 	add("a", bridge.EventFailed, "", `{"destination":1,"reason":"gone"}`)
 	add("a", bridge.EventJoined, "", "")
@@ -232,26 +231,25 @@ func TestReplay(t *testing.T) {
 	add("a", bridge.EventReprompted, "", `"c"`)
 	add("a", bridge.EventCompleted, "", `{"result":"done"}`)
 	got := p.Records()
-	if len(got) != 2 || got[0].Interaction.ID != "a" || got[1].Batch != "a" {
+	if len(got) != 2 || got[0].Interaction.ID != "a" || got[1].Interaction.ID != "b" {
 		t.Fatalf("%+v", got)
 	}
 	a := got[0]
 	if a.State != bridge.StateApproved || !a.Response.At.Equal(at) || !a.Delivered.Equal(at) || !a.Queued.Equal(at) || a.Joined != 1 || a.Next != "c" ||
-		a.Completion.Result != "done" || len(a.Votes) != 1 || a.Votes[0].State != bridge.StateApproved || len(a.Members) != 2 {
+		a.Completion.Result != "done" || len(a.Votes) != 1 || a.Votes[0].State != bridge.StateApproved {
 		t.Errorf("%+v", a)
 	}
 	if a.Messages[0].Message != "1" || a.Failures[1] != "gone" || a.Interaction.Prompt != "more" || !a.Interaction.Deadline.Equal(at.Add(time.Minute)) {
 		t.Errorf("%+v", a)
 	}
-	for _, kind := range []bridge.EventType{bridge.EventRequest, bridge.EventResponse, bridge.EventVoted, bridge.EventPosted, bridge.EventBatched, bridge.EventWidened} {
+	for _, kind := range []bridge.EventType{bridge.EventRequest, bridge.EventResponse, bridge.EventVoted, bridge.EventPosted, bridge.EventWidened} {
 		if err := p.Add(bridge.Event{Type: kind, InteractionID: "a", Data: json.RawMessage(`{`)}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s that cannot be read: %v", kind, err)
 		}
 	}
 }
 
-// TestTrust checks that nod does not act on a record that does not verify, and
-// that a batch decides only the requests that it shows.
+// TestTrust checks that nod does not act on a record that does not verify.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	r := bridge.Record{State: bridge.StateApproved, Response: &bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{User: "1"}}}
@@ -264,16 +262,5 @@ func TestTrust(t *testing.T) {
 	}
 	if err := r.Trusted(); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Error(err)
-	}
-	var first, member bridge.Record
-	first.Interaction.Agent, member.Interaction.Agent = "ci", "ci"
-	first.Interaction.Batch, member.Interaction.Batch = 1, 1
-	member.State = bridge.StatePending
-	if got := first.MemberOf(member); got.Unverified != "" {
-		t.Errorf("a member of the batch: %s", got.Unverified)
-	}
-	member.Interaction.Session = "other"
-	if got := first.MemberOf(member); got.Unverified == "" || got.State == bridge.StatePending {
-		t.Errorf("a record of another session: %+v", got)
 	}
 }

@@ -36,28 +36,9 @@ func (p *Replay) Add(e Event) error {
 	if r == nil {
 		return nil
 	}
-	if e.Type == EventBatched {
-		return p.batched(r, e)
-	}
 	if err := r.apply(e); err != nil {
 		return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
 	}
-	return nil
-}
-
-// batched adds a record to the message of another.
-func (p *Replay) batched(r *Record, e Event) error {
-	if err := json.Unmarshal(e.Data, &r.Batch); err != nil {
-		return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
-	}
-	first := p.records[r.Batch]
-	if first == nil {
-		return nil
-	}
-	if len(first.Members) == 0 {
-		first.Members = []ID{r.Batch}
-	}
-	first.Members = append(first.Members, e.InteractionID)
 	return nil
 }
 

@@ -30,9 +30,6 @@ const (
 	DefaultRounds    = 5
 	MaxRounds        = 20
 	MaxGrace         = 10 * time.Minute
-	MaxBatchWindow   = 30 * time.Second
-	MaxBatch         = 10   // approvals in one message; see Batcher
-	MaxBatchItem     = 1500 // bytes of prompt and input of one approval
 )
 
 // Request is an ask with its transport options.
@@ -145,13 +142,6 @@ func CheckHold(hold Duration) error {
 	return nil
 }
 
-// Batches reports whether the request can be shown in a batch, because its text
-// is short and every decision is one click.
-func (r Ask) Batches() bool {
-	return r.Batch > 0 && r.Approval != nil && r.Session != "" && r.Approval.Confirm == "" && r.OnTimeout != OnTimeoutEscalate &&
-		len(r.Prompt)+len(r.Approval.Input) <= MaxBatchItem
-}
-
 // normalizeLife checks the fields about the lifetime of the interaction.
 func (r *Ask) normalizeLife() error {
 	if r.Hold == 0 {
@@ -169,25 +159,14 @@ func (r *Ask) normalizeLife() error {
 	if r.Declinable && r.Kind == KindApproval {
 		return Errorf(CodeInvalid, "declinable: only allowed for questions; an approval can be denied")
 	}
-	if err := r.checkDelays(); err != nil {
-		return err
+	if g := time.Duration(r.Grace); g < 0 || g > MaxGrace || g >= time.Duration(r.Timeout) {
+		return Errorf(CodeInvalid, "grace: %s is out of range (0s to %s, and less than timeout)", g, MaxGrace)
 	}
 	if r.Join && r.Session == "" {
 		return Errorf(CodeInvalid, "join: requires a session").WithHint("set session")
 	}
 	if r.OneAtATime && r.Session == "" {
 		return Errorf(CodeInvalid, "one_at_a_time: requires a session").WithHint("set session")
-	}
-	return nil
-}
-
-// checkDelays checks the fields that delay the cards.
-func (r *Ask) checkDelays() error {
-	if g := time.Duration(r.Grace); g < 0 || g > MaxGrace || g >= time.Duration(r.Timeout) {
-		return Errorf(CodeInvalid, "grace: %s is out of range (0s to %s, and less than timeout)", g, MaxGrace)
-	}
-	if b := time.Duration(r.Batch); b < 0 || b > MaxBatchWindow || b >= time.Duration(r.Timeout) {
-		return Errorf(CodeInvalid, "batch: %s is out of range (0s to %s, and less than timeout)", b, MaxBatchWindow)
 	}
 	return nil
 }

@@ -142,9 +142,6 @@ type Opening struct {
 	// Superseded is the response of Interaction.Previous if it is still
 	// pending.
 	Superseded Response
-	// BatchSize is the maximum number of approvals on the card, for an
-	// interaction with a Batch. Zero means MaxBatch.
-	BatchSize int
 }
 
 // Settlement closes an interaction with an answer or a cancellation. It has no

@@ -29,9 +29,6 @@ const (
 	ActionDecline  Action = 8  // decline the question without an answer
 	ActionSnooze   Action = 10 // remind the person who clicked later
 	ActionHandOver Action = 11 // delegate to the person with the index in Option, or with OptionAnyone
-	// ActionAll decides the pending requests of a batch. Option is an index into
-	// BatchDecisions, and Question the number of requests on the card.
-	ActionAll Action = 9
 	// ActionMore shows the person who clicked the decisions without a
 	// control on the card.
 	ActionMore Action = 12
@@ -51,10 +48,6 @@ const (
 	// OptionDecide states what a decision does before it counts; Question
 	// is the decision.
 	OptionDecide = 6
-	// OptionAll and the values up to OptionPage list what a decision on a
-	// batch covers before it counts: OptionAll plus an index into
-	// BatchDecisions. Question is the number of requests on the list.
-	OptionAll = 7
 	// OptionRead shows the whole text of a closed request or a notice, and
 	// decides nothing.
 	OptionRead = 12
@@ -95,11 +88,9 @@ type Control struct {
 	Interaction ID
 	Destination int // 0 to MaxDestinations-1
 	Action      Action
-	Question    int // 0 to MaxQuestions-1
-	Option      int // 0 to MaxOptions-1, a page, or an Option constant
-	// Terms is Interaction.Terms of the card. For a decision on a batch, it
-	// is the sum over the batch.
-	Terms byte
+	Question    int  // 0 to MaxQuestions-1
+	Option      int  // 0 to MaxOptions-1, a page, or an Option constant
+	Terms       byte // Interaction.Terms of the card
 }
 
 // TokenLength is the length of every token in bytes. It has to fit in the

@@ -136,26 +136,3 @@ func FuzzVerify(f *testing.F) {
 		bridge.PeekAction(token)
 	})
 }
-
-// TestBatchControls checks which tokens decide a batch as a unit, and that those
-// of earlier versions still do.
-func TestBatchControls(t *testing.T) {
-	t.Parallel()
-	for _, x := range []struct {
-		c    bridge.Control
-		want bridge.Decision
-	}{
-		{bridge.Control{Action: bridge.ActionAll, Option: 0}, bridge.DecideDeny},
-		{bridge.Control{Action: bridge.ActionAll, Option: 2}, bridge.DecideSession},
-		{bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionAll + 1}, bridge.DecideOnce},
-		{bridge.Control{Action: bridge.ActionSubmit, Option: bridge.OptionAll + 1}, bridge.DecideOnce},
-		{bridge.Control{Action: bridge.ActionAll, Option: 3}, ""},
-		{bridge.Control{Action: bridge.ActionSubmit, Option: bridge.OptionDecide}, ""},
-		{bridge.Control{Action: bridge.ActionSubmit, Option: bridge.OptionPage}, ""},
-		{bridge.Control{Action: bridge.ActionChoose, Option: bridge.OptionAll}, ""},
-	} {
-		if d, all := x.c.All(); d != x.want || all != (x.want != "") {
-			t.Errorf("%+v: %q, %t", x.c, d, all)
-		}
-	}
-}

@@ -63,19 +63,6 @@ func (r Record) Trusted() error {
 		WithHint("ask again, or inspect the stored record with nod show %s", r.Interaction.ID)
 }
 
-// MemberOf checks a record m that, according to Redis, is shown in the messages
-// of r. It returns m if m asked to share them and has the same agent, session
-// and route. Otherwise it returns an unverified record, which cannot be decided
-// there.
-func (r Record) MemberOf(m Record) Record {
-	a, b := r.Interaction, m.Interaction
-	if m.State.Final() || a.Agent == b.Agent && a.Session == b.Session && a.Route == b.Route && a.Batch > 0 && b.Batch > 0 {
-		return m
-	}
-	m.Unverified = WhyAltered
-	return m.Distrusted()
-}
-
 // SameVoter reports whether two votes are by the same human or the same
 // account, and so count only once.
 func (v Vote) SameVoter(w Vote) bool {

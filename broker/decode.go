@@ -143,20 +143,6 @@ func decodeAudit(d *decoder, v string) error {
 	return nil
 }
 
-func decodeBatch(d *decoder, v string) error {
-	d.Batch = bridge.ID(v)
-	return nil
-}
-
-func decodeMembers(d *decoder, v string) error {
-	if ids := strings.Split(v, ","); len(ids) > 1 {
-		for _, member := range ids {
-			d.Members = append(d.Members, bridge.ID(member))
-		}
-	}
-	return nil
-}
-
 func decodeNext(d *decoder, v string) error {
 	d.Next = bridge.ID(v)
 	return nil

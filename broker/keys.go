@@ -70,12 +70,6 @@ func (k requestKeys) duplicate(p int, agent, session, route, hash string) string
 	return k.in(p, "tw:"+agent+"/"+session+"/"+route+"/"+hash)
 }
 
-// batch is a list of IDs: the approvals that one message will show, in order.
-// It lives for the window in which more can be added.
-func (k requestKeys) batch(p int, agent, session, route string) string {
-	return k.in(p, "b:"+agent+"/"+session+"/"+route)
-}
-
 // all is a sorted set of IDs by creation, in ms. Older versions wrote it; nod
 // reads it for what is older than the event stream, and Tidy removes IDs that
 // have outlived their retention.

@@ -35,7 +35,7 @@ func (l lines) join(ctx context.Context, o bridge.Opening) func(redis.Pipeliner)
 	}
 	var keys []string
 	l.each(o, func(key string) { keys = append(keys, key) })
-	id, kept := string(o.Interaction.ID), lineKept+o.Interaction.HeldBack()
+	id, kept := string(o.Interaction.ID), lineKept+time.Duration(o.Interaction.Grace)
 	return func(p redis.Pipeliner) {
 		for _, key := range keys {
 			p.RPush(ctx, key, id)
@@ -45,8 +45,8 @@ func (l lines) join(ctx context.Context, o bridge.Opening) func(redis.Pipeliner)
 	}
 }
 
-// leave takes the cards of an opening that has none after all out of their lines:
-// it stored nothing, or it joined a batch. If it fails, other cards overtake them.
+// leave takes the cards of an opening that stored nothing out of their lines. If
+// it fails, other cards overtake them.
 func (l lines) leave(ctx context.Context, o bridge.Opening) {
 	if !queues(o) {
 		return

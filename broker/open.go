@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"maps"
@@ -50,7 +49,7 @@ func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		op.hub.reserve(i.ID)
 	}
 	rec, created, err := op.open(ctx, o)
-	if !created || rec.Batch != "" {
+	if !created {
 		op.lines.leave(context.WithoutCancel(ctx), o)
 	}
 	if o.Awaited && (err != nil || !created || rec.Over()) {
@@ -62,19 +61,18 @@ func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	p := i.ID.Partition()
-	join, first := "", bridge.ID("")
+	join := ""
 	if i.Join {
 		join = "1"
 	}
 	also := op.lines.join(ctx, o)
 	for range openTries {
-		args := op.openArgs(o, join, first)
+		args := op.openArgs(o, join)
 		keys := append(op.transitionKeys(i.ID),
 			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.session(p, i.Agent, i.Session), op.keys.stopped(p))
 		if rare(o) {
 			keys = append(keys, op.keys.recordIn(p, i.Previous), op.keys.recordIn(p, i.Root),
-				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), op.keys.batch(p, i.Agent, i.Session, i.Route),
-				op.keys.recordIn(p, first))
+				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)))
 		}
 		if o.IdempotencyKey != "" {
 			keys = append(keys, op.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
@@ -97,8 +95,6 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 				WithHint("use the follow-up, %s", id)
 		case "missing":
 			return bridge.Record{}, false, bridge.NotFound(id)
-		case "batch":
-			first = id
 		case "twin":
 			if join, err = op.duplicate(ctx, id); err != nil {
 				return bridge.Record{}, false, err
@@ -150,7 +146,7 @@ func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (b
 	if o.Awaited {
 		op.hub.follow(i.ID.Partition(), now)
 	}
-	if o.Response != nil || o.Queued || i.Previous != "" || i.Batch > 0 {
+	if o.Response != nil || o.Queued || i.Previous != "" {
 		rec, err := op.load(ctx, i.ID)
 		return rec, true, err
 	}
@@ -178,7 +174,7 @@ func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error)
 }
 
 // openArgs returns the arguments of open.lua; its header describes them.
-func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
+func (op *openings) openArgs(o bridge.Opening, join string) []any {
 	i, afterHold, channel := o.Interaction, []byte{}, ""
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
 		afterHold = data(&o.AfterHold) // only such interactions can be held
@@ -194,7 +190,7 @@ func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []a
 		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), firstStep(i), stoppable(o),
 	}
 	if rare(o) {
-		args = append(args, data(moreOf(o, join, first)))
+		args = append(args, data(moreOf(o, join)))
 	}
 	return args
 }
@@ -212,17 +208,13 @@ type openMore struct {
 	Root         bridge.ID      `json:"root,omitempty"`
 	Queued       bool           `json:"queued,omitempty"`
 	Join         string         `json:"join,omitempty"`
-	Window       int64          `json:"window,omitempty"`
-	Batch        bridge.ID      `json:"batch,omitempty"`
-	Share        int            `json:"share,omitempty"`
 	Failures     map[int]string `json:"failures,omitempty"`
 }
 
-func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
+func moreOf(o bridge.Opening, join string) openMore {
 	i := o.Interaction
 	m := openMore{
-		Previous: i.Previous, Root: i.Root, Queued: o.Queued, Join: join,
-		Window: time.Duration(i.Batch).Milliseconds(), Batch: first, Share: cmp.Or(o.BatchSize, bridge.MaxBatch), Failures: o.Failures,
+		Previous: i.Previous, Root: i.Root, Queued: o.Queued, Join: join, Failures: o.Failures,
 	}
 	if o.Response != nil {
 		m.State, m.Response = o.Response.State, string(data(o.Response))
@@ -240,7 +232,7 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 // rare reports whether an opening needs openMore.
 func rare(o bridge.Opening) bool {
 	i := o.Interaction
-	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 ||
+	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join ||
 		len(o.Failures) > 0
 }
 

@@ -59,8 +59,6 @@ var recordFields = []recordField{
 	{"rn", "number", "the number of reminders", decodeReminders},
 	{"vs", "votes", "the votes so far; see vote.lua", decodeVoted},
 	{"an", "id", "its entry in the journal; older versions: its number in the audit log, and the link in al", decodeAudit},
-	{"b", "id", "the first of its batch, whose messages show this one", decodeBatch},
-	{"bm", "list", "all members of the batch, on the first", decodeMembers},
 	{"rt", "id", "the first round, whose messages show this one", nil},
 	{"nx", "id", "the next round", decodeNext},
 	{"hd", "id", "the last round, on the first", decodeHead},

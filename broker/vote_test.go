@@ -132,9 +132,8 @@ func TestLateMark(t *testing.T) {
 	})
 }
 
-// TestJoinAndBatch checks that duplicates share one request, and that approvals
-// of one session share messages.
-func TestJoinAndBatch(t *testing.T) {
+// TestJoin checks that duplicates share one request.
+func TestJoin(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b := newBroker(t, c, "n")
@@ -149,15 +148,6 @@ func TestJoinAndBatch(t *testing.T) {
 		}
 		if _, created, err = b.Open(t.Context(), opening(t, b, "", join)); err != nil || !created {
 			t.Errorf("a request after the end of its duplicate: created %v, %v", created, err)
-		}
-
-		batch := func(i *bridge.Interaction) { i.Session, i.Batch = "b", bridge.Duration(time.Minute) }
-		one, two := open(t, b, batch), open(t, b, batch)
-		if two.Batch != one.Interaction.ID {
-			t.Errorf("the second is shown by %q", two.Batch)
-		}
-		if one, err = b.Load(t.Context(), one.Interaction.ID); err != nil || len(one.Members) != 2 {
-			t.Errorf("the first shows %v, %v", one.Members, err)
 		}
 	})
 }

@@ -32,9 +32,6 @@ type Card struct {
 	Closed bool
 	// Whole means that the body must be delivered in full.
 	Whole bool
-	// Full is the text to deliver if it is not Head, Body and Questions: for
-	// example, the body of a batch changes with each vote.
-	Full []Block
 }
 
 // HeadText returns the headline as text.

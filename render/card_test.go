@@ -24,18 +24,6 @@ type pinnedCard struct {
 func cardOf(v bridge.View) (render.Card, []string) {
 	i := v.Record.Interaction
 	var controls []string
-	if len(v.Batch) > 0 {
-		c, items := render.NewBatch(v)
-		for _, it := range items {
-			for _, n := range it.Decisions {
-				controls = append(controls, it.Label(n))
-			}
-		}
-		for _, a := range render.ForAll(v) {
-			controls = append(controls, a.Label)
-		}
-		return c, controls
-	}
 	c := render.NewCard(v, func(q bridge.Question) bool {
 		return !render.LabelsFit(q, 10, render.Runes) || render.HasDescriptions(q)
 	})
@@ -76,7 +64,7 @@ func TestCards(t *testing.T) {
 		if full := c.FullText(); !strings.HasPrefix(full, c.From+"\n\n") || !strings.HasSuffix(full, "\n") {
 			t.Errorf("%s: the full text is %.200q", s.Name, full)
 		}
-		if c.Closed != s.View.Record.State.Final() && s.View.Record.Interaction.Kind != bridge.KindNotice && len(s.View.Batch) == 0 {
+		if c.Closed != s.View.Record.State.Final() && s.View.Record.Interaction.Kind != bridge.KindNotice {
 			t.Errorf("%s: closed %t in state %s", s.Name, c.Closed, s.View.Record.State)
 		}
 		if c.Closed && len(controls) > 0 {
@@ -254,31 +242,6 @@ func TestExtras(t *testing.T) {
 	v.Record.Interaction.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}
 	if !render.ExtrasInMore(v) || !render.HasMore(v.Record.Interaction) || render.ExtrasInMore(find(t, "form")) {
 		t.Error("an approval has them behind More, and a question on its card")
-	}
-}
-
-// TestForAll checks that a batch offers a decision for everything only if at
-// least two requests are pending and all of them offer it.
-func TestForAll(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]int{"batch": 3, "batch-partly": 0, "batch-closed": 0} {
-		if got := render.ForAll(find(t, name)); len(got) != want {
-			t.Errorf("%s offers %+v", name, got)
-		}
-	}
-	v := find(t, "batch")
-	a := *v.Batch[1].Interaction.Approval
-	a.Scopes = []bridge.Scope{bridge.ScopeOnce}
-	v.Batch[1].Interaction.Approval = &a
-	got := render.ForAll(v)
-	if len(got) != 2 || got[0].Label != "Deny all 3" || got[1].Label != "Run all 3…" {
-		t.Errorf("where one lacks the session: %+v", got)
-	}
-	if action, _, _ := got[0].Control(); action != bridge.ActionAll {
-		t.Error("denying asks again")
-	}
-	if action, _, option := got[1].Control(); action != bridge.ActionInput || option != bridge.OptionAll+1 {
-		t.Error("approving does not ask again")
 	}
 }
 

@@ -197,18 +197,6 @@ func last(r bridge.Record) []Span {
 	return line
 }
 
-// closingItem is closing for an item of a batch, with its ending. Whether the
-// agent has the responses is in the last line of the card.
-func closingItem(v bridge.View) []Block {
-	r := v.Record
-	line := []Span{{Text: ending(r)}}
-	if r.Response == nil {
-		return []Block{{Kind: Paragraph, Spans: line}}
-	}
-	line = append(append(line, Span{Text: " · "}), moment(r)...)
-	return append(append([]Block{{Kind: Paragraph, Spans: line}}, why(v)...), result(r)...)
-}
-
 // why returns why a request ended so, and what the response covers.
 func why(v bridge.View) []Block {
 	r := v.Record

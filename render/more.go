@@ -1,8 +1,6 @@
 package render
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -50,16 +48,12 @@ func Opens(f bridge.Form) bool {
 	if i.Kind != bridge.KindApproval || f.Control.Action != bridge.ActionInput {
 		return false
 	}
-	_, all := f.Control.All()
-	return all || f.Control.Option >= bridge.OptionEdited || f.Control.Option == bridge.OptionDecide && i.Decisions()[f.Control.Question].OnePress(i.Approval)
+	return f.Control.Option >= bridge.OptionEdited || f.Control.Option == bridge.OptionDecide && i.Decisions()[f.Control.Question].OnePress(i.Approval)
 }
 
 // NewMenu returns the menu of a form.
 func NewMenu(f bridge.Form) Menu {
 	i, c := f.View.Record.Interaction, f.Control
-	if d, all := c.All(); all {
-		return menuForAll(f.View, d)
-	}
 	if c.Action == bridge.ActionInput && c.Option >= bridge.OptionEdited {
 		return menuForEdit(f)
 	}
@@ -128,26 +122,6 @@ const howToUndo = "nod keeps asking about anything that a longer approval does n
 // grants reports whether nod stores a grant for a decision.
 func grants(i bridge.Interaction, d bridge.Decision) bool {
 	return (d == bridge.DecideSession || d == bridge.DecideAlways) && !i.Approval.AgentRemembers
-}
-
-// menuForAll returns the menu with the pending requests that a decision on a
-// batch covers.
-func menuForAll(v bridge.View, d bridge.Decision) Menu {
-	var list, lead []Block
-	for n, r := range v.Batch {
-		if r.State.Final() {
-			continue
-		}
-		spans := append([]Span{{Text: strconv.Itoa(n+1) + "  ", Bold: true}}, ActionOf(r.Interaction).Short...)
-		list = append(list, Block{Kind: Paragraph, Spans: spans})
-		if d == bridge.DecideSession {
-			list = append(list, statement(r.Interaction, d)...)
-			lead = []Block{Para(howToUndo)}
-		}
-	}
-	label := strings.TrimSuffix(allLabel(v, d), "…")
-	token := v.Token(bridge.ActionSubmit, 0, bridge.OptionAll+slices.Index(bridge.BatchDecisions, d))
-	return Menu{Title: label + "?", Lead: lead, Choices: []Choice{{Label: label, Text: list, Token: token}}}
 }
 
 // MoreLabel returns the label of a control that opens what a decision needs.

@@ -59,7 +59,7 @@ func says(t *testing.T, name string, i bridge.Interaction, d bridge.Decision, c 
 // covers: the text of longer approvals is next to their controls.
 func TestNoCoverageOnCards(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"approval", "approval-rule", "approval-able", "batch"} {
+	for _, name := range []string{"approval", "approval-rule", "approval-able"} {
 		v := find(t, name)
 		_, text := card(v)
 		for _, word := range []string{"may repeat", "may do anything", "remembers"} {
@@ -72,23 +72,5 @@ func TestNoCoverageOnCards(t *testing.T) {
 	v.Record.Interaction.Approval.ScopeNotes[bridge.ScopeOnce] = "only <now>"
 	if _, text := card(v); !strings.Contains(text, `describes this choice as "only <now>"`) {
 		t.Errorf("what the agent says of the approval on the card is not there:\n%s", text)
-	}
-}
-
-// TestMenuForAll checks that the list of a decision on a batch names each
-// pending request and nothing else.
-func TestMenuForAll(t *testing.T) {
-	t.Parallel()
-	v := find(t, "batch")
-	v.Batch[1].State = bridge.StateDenied
-	m := render.NewMenu(bridge.Form{View: v, Control: bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionAll + 2}})
-	text := render.PlainText(m.Choices[0].Text)
-	if len(m.Choices) != 1 || m.Title != "Allow all 2 for this session?" || m.Choices[0].Label != "Allow all 2 for this session" {
-		t.Errorf("%+v", m)
-	}
-	for word, want := range map[string]int{"step 1": 1, "step 2": 0, "step 3": 1, "may repeat exactly": 2} {
-		if got := strings.Count(text, word); got != want {
-			t.Errorf("%q is there %d times:\n%s", word, got, text)
-		}
 	}
 }

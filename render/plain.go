@@ -62,9 +62,6 @@ func writeIndented(b *strings.Builder, s, indent string) {
 // FullText returns the complete text of a card, which is delivered in full. It
 // changes only when [bridge.View.Content] does.
 func (c Card) FullText() string {
-	if c.Full != nil {
-		return c.From + "\n\n" + PlainText(c.Full) + "\n"
-	}
 	s := c.From + "\n\n" + c.HeadText()
 	if len(c.Body) > 0 {
 		s += "\n\n" + PlainText(c.Body)

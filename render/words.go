@@ -144,10 +144,8 @@ func Extras(v bridge.View) []Extra {
 }
 
 // ExtrasInMore reports whether the controls that do not answer the request are
-// behind [LabelMore]. Questions and batches have them on the card.
-func ExtrasInMore(v bridge.View) bool {
-	return v.Record.Interaction.Kind == bridge.KindApproval && len(v.Batch) == 0
-}
+// behind [LabelMore]. Questions have them on the card.
+func ExtrasInMore(v bridge.View) bool { return v.Record.Interaction.Kind == bridge.KindApproval }
 
 // HasMore reports whether an approval has anything behind [LabelMore].
 func HasMore(i bridge.Interaction) bool { return len(i.More()) > 0 || i.CanWait() }
@@ -182,22 +180,22 @@ func snoozeLabel(i bridge.Interaction) string {
 // answered there.
 func Notes(v bridge.View) []string {
 	var notes []string
-	if s := Standing(v.Record); s != "" && len(v.Batch) == 0 {
+	if s := Standing(v.Record); s != "" {
 		notes = append(notes, s)
 	}
-	if n := v.Record.Joined; n > 0 && len(v.Batch) == 0 {
+	if n := v.Record.Joined; n > 0 {
 		notes = append(notes, strconv.Itoa(n+1)+" identical requests wait for this answer.")
 	}
-	if n := v.Record.Interaction.Redacted; n > 0 && len(v.Batch) == 0 {
+	if n := v.Record.Interaction.Redacted; n > 0 {
 		notes = append(notes, "🔒 Redacted credentials: "+strconv.Itoa(n)+". The digest covers the original request.")
 		if v.Record.Interaction.RedactedCommand {
 			notes = append(notes, "🔒 Part of the command is redacted: each [redacted …] shows what and how long. Approving requires a typed confirmation.")
 		}
 	}
-	if s := v.Record.Interaction.StepUp; s != "" && len(v.Batch) == 0 {
+	if s := v.Record.Interaction.StepUp; s != "" {
 		notes = append(notes, "🔑 Requires a "+string(s)+". The page to sign shows the code "+v.Record.Interaction.SignCode()+".")
 	}
-	if s := counted(v.Record); s != "" && len(v.Batch) == 0 {
+	if s := counted(v.Record); s != "" {
 		notes = append(notes, s)
 	}
 	switch {

@@ -18,12 +18,7 @@ func always(bridge.Question) bool { return true }
 
 // card returns the complete text of a card.
 func card(v bridge.View) (render.Card, string) {
-	var c render.Card
-	if len(v.Batch) > 0 {
-		c, _ = render.NewBatch(v)
-	} else {
-		c = render.NewCard(v, always)
-	}
+	c := render.NewCard(v, always)
 	text := strings.Join([]string{
 		c.HeadText(), c.From, render.PlainText(c.Body), render.PlainText(c.Questions),
 		render.PlainText(c.Closing), render.Card{Head: c.Due}.HeadText(),
@@ -62,8 +57,7 @@ func checkCard(t *testing.T, v bridge.View) {
 // checkState checks how a card shows its state.
 func checkState(t *testing.T, v bridge.View, c render.Card) {
 	t.Helper()
-	alone := len(v.Batch) == 0
-	if over := v.Record.State.Final(); alone && c.Closed != over {
+	if over := v.Record.State.Final(); c.Closed != over {
 		t.Errorf("closed %t, over %t", c.Closed, over)
 	}
 	if c.Closed && c.Whole {
@@ -98,9 +92,6 @@ func TestCardSays(t *testing.T) {
 		"completed":              {"(not shown)", "Result", "deployed"},
 		"handler-error":          {"could not use this", "disk *full*", "no longer waiting"},
 		"preview":                {"region: eu"},
-		"batch":                  {"Run 3 commands?", "1  step 1", "3  step 3 --force"},
-		"batch-partly":           {"1 is left", "for this session", "Denied"},
-		"batch-closed":           {"2 of 2 decided", "Expired"},
 	} {
 		_, text := card(find(t, name))
 		for _, w := range want {
@@ -196,32 +187,6 @@ func TestCardOfProof(t *testing.T) {
 	}
 	if _, text := card(over); !strings.Contains(text, "Approved by ana with a passkey, bo") {
 		t.Errorf("the closed card says\n%s", text)
-	}
-}
-
-// TestBatchControls checks which decisions a batch offers for one approval and
-// for all.
-func TestBatchControls(t *testing.T) {
-	t.Parallel()
-	v := find(t, "batch")
-	_, items := render.NewBatch(v)
-	var labels []string
-	for _, n := range items[1].Decisions {
-		labels = append(labels, items[1].Label(n))
-	}
-	if got := strings.Join(labels, ", "); got != "Run 2, Deny 2" {
-		t.Errorf("for one: %s", got)
-	}
-	labels = nil
-	for _, a := range render.ForAll(v) {
-		labels = append(labels, a.Label)
-	}
-	if got := strings.Join(labels, ", "); got != "Deny all 3, Run all 3…, Allow all 3 for this session…" {
-		t.Errorf("for all: %s", got)
-	}
-	_, partly := render.NewBatch(find(t, "batch-partly"))
-	if len(render.ForAll(find(t, "batch-partly"))) > 0 || len(partly[0].Decisions) > 0 {
-		t.Error("what is decided is offered again")
 	}
 }
 

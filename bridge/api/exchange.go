@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/removed"
 	"github.com/nodbridge/nod/bridge/timespan"
 )
 
@@ -18,7 +19,7 @@ import (
 type options struct {
 	session, route string
 	timeout        bridge.Duration
-	grace, batch   bridge.Duration
+	grace          bridge.Duration
 	onTimeout      bridge.OnTimeout
 	join           bool
 	// These replace what the dialect does, unless they are nil.
@@ -40,7 +41,7 @@ func (a options) apply(r *bridge.Request) {
 	for _, d := range []struct {
 		to   *bridge.Duration
 		from bridge.Duration
-	}{{&r.Timeout, a.timeout}, {&r.Grace, a.grace}, {&r.Batch, a.batch}} {
+	}{{&r.Timeout, a.timeout}, {&r.Grace, a.grace}} {
 		if d.from != 0 {
 			*d.to = d.from
 		}
@@ -60,8 +61,13 @@ func chosen(choice *bool, standard bool) bool {
 
 // optionsQuery returns the options in a query.
 func optionsQuery(q url.Values) (options, error) {
+	for name := range q {
+		if instead, gone := removed.Instead(removed.Field, name); gone {
+			return options{}, bridge.Errorf(bridge.CodeInvalid, "%s: removed option", name).WithHint("%s", instead)
+		}
+	}
 	a := options{session: q.Get("session"), route: q.Get("route"), onTimeout: bridge.OnTimeout(q.Get("on_timeout"))}
-	for name, to := range map[string]*bridge.Duration{"timeout": &a.timeout, "grace": &a.grace, "batch": &a.batch} {
+	for name, to := range map[string]*bridge.Duration{"timeout": &a.timeout, "grace": &a.grace} {
 		v := q.Get(name)
 		if v == "" {
 			continue

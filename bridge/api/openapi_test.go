@@ -354,10 +354,10 @@ func TestEventStream(t *testing.T) {
 
 func hookCalls(call func(token, method, path, body string, want int) string) {
 	hook := `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}`
-	call("agent", "POST", "/v1/hooks/claude?wait=10ms&timeout=5m&grace=1s&batch=1s&join=true&unanswered=deny", hook, 202)
+	call("agent", "POST", "/v1/hooks/claude?wait=10ms&timeout=5m&grace=1s&join=true&unanswered=deny", hook, 202)
 	call("agent", "POST", "/v1/hooks/claude", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, 200)
 	call("agent", "POST", "/v1/hooks/codex", `{"session_id":"s","hook_event_name":"SessionStart"}`, 200)
-	for _, query := range []string{"unanswered=maybe", "wait=long", "join=2", "grace=soon"} {
+	for _, query := range []string{"unanswered=maybe", "wait=long", "join=2", "grace=soon", "batch=1s"} {
 		call("agent", "POST", "/v1/hooks/claude?"+query+"&wait=0", hook, 400)
 	}
 	call("agent", "POST", "/v1/hooks/claude", `{"hook_event_name":1}`, 400)

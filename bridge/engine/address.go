@@ -11,14 +11,6 @@ import (
 // in the given channels of a platform, and then one on this platform. It is empty
 // if no card is posted, or none has a URL.
 func (c *cards) link(ctx context.Context, r bridge.Record, platform string, channels []string) (string, error) {
-	posted := r.Messages
-	if r.Batch != "" {
-		first, err := c.records.Load(ctx, r.Batch)
-		if err != nil {
-			return "", err
-		}
-		posted = first.Messages
-	}
 	all := r.Interaction.Destinations
 	distance := func(n int) int {
 		switch d := all[n]; {
@@ -36,7 +28,7 @@ func (c *cards) link(ctx context.Context, r bridge.Record, platform string, chan
 	slices.SortStableFunc(order, func(a, b int) int { return distance(a) - distance(b) })
 	for _, n := range order {
 		p, ok := c.platforms[all[n].Platform].(bridge.Linker)
-		ref, shown := posted[n]
+		ref, shown := r.Messages[n]
 		if !ok || !shown {
 			continue
 		}

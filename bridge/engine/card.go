@@ -51,13 +51,9 @@ type cards struct {
 	log       *slog.Logger
 }
 
-// view returns the view of a destination for a record and the records that
-// share its message.
-func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record, destination int) (bridge.View, error) {
+// view returns the view of a destination for a record.
+func (c *cards) view(ctx context.Context, r bridge.Record, destination int) (bridge.View, error) {
 	v := bridge.NewView(c.redactor.record(r), destination, nil, c.keys.Sign)
-	for _, member := range batch {
-		v.Batch = append(v.Batch, c.redactor.record(member))
-	}
 	var err error
 	if v.Session, err = c.session(ctx, r, destination); err != nil {
 		return v, err
@@ -66,7 +62,7 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 		v.ReadOnly, err = c.channels.muted(ctx, r.Interaction.Destinations[destination])
 		return v, err
 	}
-	if r.State.Final() && !pendingOf(batch) {
+	if r.State.Final() {
 		v.Newer, err = c.newer(ctx, r, destination)
 		return v, err
 	}
@@ -123,53 +119,6 @@ func (c *cards) drafted(ctx context.Context, a admitted, d *bridge.Draft) bridge
 	return v
 }
 
-// shown returns the view that the clicked message has to show. It returns nil
-// if the batch cannot be loaded, because an edit job will update the message.
-func (c *cards) shown(ctx context.Context, a admitted, d *bridge.Draft) *bridge.View {
-	v := c.drafted(ctx, a, d)
-	if a.record.Batch == "" && len(a.record.Members) == 0 {
-		return &v
-	}
-	batch, err := c.members(ctx, a.record)
-	if err != nil {
-		c.log.Warn("batch not loaded, an edit job will update its message", "id", a.record.Interaction.ID, "error", err)
-		return nil
-	}
-	for n := range batch {
-		batch[n] = c.redactor.record(batch[n])
-	}
-	v.Record, v.Batch = batch[0], batch
-	return &v
-}
-
-// members loads the records that the messages of a record show. It returns nil
-// if they show only this record.
-func (c *cards) members(ctx context.Context, r bridge.Record) ([]bridge.Record, error) {
-	if r.Batch != "" {
-		first, err := c.records.Load(ctx, r.Batch)
-		if err != nil {
-			return nil, err
-		}
-		return c.members(ctx, first)
-	}
-	if len(r.Members) == 0 {
-		return nil, nil
-	}
-	out := make([]bridge.Record, len(r.Members))
-	for n, id := range r.Members {
-		if id == r.Interaction.ID {
-			out[n] = r
-			continue
-		}
-		var err error
-		if out[n], err = c.records.Load(ctx, id); err != nil {
-			return nil, err
-		}
-		out[n] = r.MemberOf(out[n])
-	}
-	return out, nil
-}
-
 // head returns the last interaction that took over the messages of r.
 func (c *cards) head(ctx context.Context, r bridge.Record) (bridge.Record, error) {
 	root := r
@@ -219,20 +168,19 @@ func (c *cards) parts(v bridge.View) *bridge.Parts {
 	})
 }
 
-// markShown records for each pending record of the view that the destination
-// shows its content.
+// markShown records that the destination of a view shows the content of its
+// pending record.
 func (c *cards) markShown(ctx context.Context, v bridge.View) error {
-	for _, r := range v.Pending() {
-		content := bridge.ContentOf(r.Interaction)
-		if r.Shown[v.Destination] == content {
-			continue
-		}
-		s := bridge.Shown{Destination: v.Destination, Content: content}
-		if _, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Shown: &s}); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
-			return err
-		}
+	r := v.Record
+	if r.State.Final() || seen(r, v.Destination) {
+		return nil
 	}
-	return nil
+	s := bridge.Shown{Destination: v.Destination, Content: bridge.ContentOf(r.Interaction)}
+	_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Shown: &s})
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil
+	}
+	return err
 }
 
 // seen reports whether a destination shows everything that a decision would
@@ -255,7 +203,7 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 		until = end.Add(-clickReserve)
 	}
 	for polls := 0; !seen(a.record, a.control.Destination); polls++ {
-		if _, posted := a.posted[a.control.Destination]; posted && polls == 2 {
+		if _, posted := a.record.Messages[a.control.Destination]; posted && polls == 2 {
 			if err := c.drawAgain(ctx, a.record, a.control.Destination); err != nil {
 				return nil, err
 			}
@@ -278,33 +226,18 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 // drawn requests an update of a card that was drawn outside of a job, if it may
 // show an older state than the job of a later change has drawn.
 func (c *cards) drawn(ctx context.Context, v bridge.View) error {
-	err := c.redrawChanged(ctx, v.Record.Interaction.ID, v.Records(), v.Destination)
+	now, err := c.records.Load(ctx, v.Record.Interaction.ID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil // the card of a session, or the record has expired
 	}
-	return err
-}
-
-// redrawChanged requests an update of the message of a record if one of the
-// records that it shows has changed since.
-func (c *cards) redrawChanged(ctx context.Context, id bridge.ID, shown []bridge.Record, destination int) error {
-	now, err := c.records.Load(ctx, id)
-	if err != nil {
+	if err != nil || now.Revision == v.Record.Revision {
 		return err
 	}
-	batch, err := c.members(ctx, now)
-	if err != nil || revisions(bridge.View{Record: now, Batch: batch}.Records()) == revisions(shown) {
-		return err
-	}
-	return c.drawAgain(ctx, now, destination)
+	return c.drawAgain(ctx, now, v.Destination)
 }
 
 // drawAgain requests an update of the message that shows a record.
 func (c *cards) drawAgain(ctx context.Context, r bridge.Record, destination int) error {
-	id := r.Interaction.ID
-	if r.Batch != "" {
-		id = r.Batch
-	}
-	_, err := c.records.Mark(ctx, id, bridge.Mark{Redraw: &destination})
+	_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Redraw: &destination})
 	return err
 }

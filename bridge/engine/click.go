@@ -33,7 +33,6 @@ type admitted struct {
 	bridge.Click
 	control  bridge.Control
 	record   bridge.Record
-	posted   map[int]bridge.MessageRef // messages with its card
 	fields   []bridge.Field
 	actor    bridge.Actor // with Person set
 	writable int          // see spot
@@ -95,11 +94,9 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 		}
 		return a, v, err
 	}
-	view := cl.cards.shown(ctx, a, nil)
-	if view != nil {
-		view.ReadOnly = true
-	}
-	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: view}, nil
+	view := cl.cards.drafted(ctx, a, nil)
+	view.ReadOnly = true
+	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: &view}, nil
 }
 
 // locate checks that nod created the control, and that it belongs to the
@@ -120,14 +117,7 @@ func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge
 		return a, nil, err
 	}
 	i := a.record.Interaction
-	a.fields, a.posted = i.Fields(), a.record.Messages
-	if a.record.Batch != "" { // the first of the batch has the card
-		first, err := cl.records.Load(ctx, a.record.Batch)
-		if err != nil {
-			return a, nil, err
-		}
-		a.posted = first.Messages
-	}
+	a.fields = i.Fields()
 	if a.inPlace() {
 		return a, nil, nil
 	}
@@ -176,7 +166,7 @@ func (a admitted) inPlace() bool {
 		return true // the platform authenticated the form, but does not send its message
 	}
 	// A click can arrive before the message of its card is recorded.
-	ref, posted := a.posted[a.control.Destination]
+	ref, posted := a.record.Messages[a.control.Destination]
 	return !posted || a.Ref.Channel == ref.Channel
 }
 
@@ -226,11 +216,10 @@ func (a *admitted) resolve() bool {
 func (cl *clicks) outdated(ctx context.Context, a admitted) *bridge.Verdict {
 	i := a.record.Interaction
 	current := a.control.Terms == byte(i.Terms)
-	_, all := a.control.All()
-	if i.Kind != bridge.KindApproval || a.record.State.Final() || all || a.control.Denies(i) || current {
+	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Denies(i) || current {
 		return nil
 	}
-	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: cl.cards.shown(ctx, a, nil)}
+	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: new(cl.cards.drafted(ctx, a, nil))}
 }
 
 // clicked applies an admitted click.
@@ -244,9 +233,6 @@ func (cl *clicks) clicked(ctx context.Context, a admitted) (bridge.Verdict, erro
 			return cl.escalator.snooze(ctx, a)
 		}
 		return cl.escalator.handOver(ctx, a)
-	}
-	if _, all := a.control.All(); all && i.Kind == bridge.KindApproval && a.control.Action != bridge.ActionInput {
-		return cl.decideAll(ctx, a)
 	}
 	if i.Kind == bridge.KindApproval {
 		return cl.approval(ctx, a)
@@ -360,9 +346,8 @@ func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (br
 	case v.Kind == bridge.VerdictSettled:
 		v.View = cl.stale(ctx, a)
 	case refused:
-		if v.View = cl.cards.shown(ctx, a, nil); v.View != nil && v.Note == noteMuted {
-			v.View.ReadOnly = true
-		}
+		v.View = new(cl.cards.drafted(ctx, a, nil))
+		v.View.ReadOnly = v.Note == noteMuted
 	}
 	return v, err
 }
@@ -399,8 +384,8 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 // clicked message, if the record names another one. It returns nil for a message
 // that the record names.
 func (cl *clicks) stale(ctx context.Context, a admitted) *bridge.View {
-	if ref, ok := a.posted[a.control.Destination]; ok && a.Token != "" && a.Ref.Message == ref.Message {
+	if ref, ok := a.record.Messages[a.control.Destination]; ok && a.Token != "" && a.Ref.Message == ref.Message {
 		return nil
 	}
-	return cl.cards.shown(ctx, a, nil)
+	return new(cl.cards.drafted(ctx, a, nil))
 }

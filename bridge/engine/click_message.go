@@ -63,7 +63,7 @@ func (cl *clicks) messageTarget(ctx context.Context, c bridge.Click) (admitted, 
 	if !isSession(i) {
 		return a, bridge.View{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	view, err := cl.cards.view(ctx, a.record, nil, a.control.Destination)
+	view, err := cl.cards.view(ctx, a.record, a.control.Destination)
 	switch {
 	case err != nil:
 	case view.ReadOnly:

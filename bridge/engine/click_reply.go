@@ -30,7 +30,7 @@ func (a admitted) clickedMessage() *bridge.MessageRef {
 	if a.Ref.Message != "" {
 		return &a.Ref
 	}
-	if ref, ok := a.posted[a.control.Destination]; ok && a.Token != "" {
+	if ref, ok := a.record.Messages[a.control.Destination]; ok && a.Token != "" {
 		return &ref
 	}
 	return nil
@@ -50,7 +50,7 @@ func (cl *clicks) late(ctx context.Context, a admitted) (bridge.Verdict, error) 
 			note = noteAskedAgain
 		}
 	}
-	return bridge.Verdict{Kind: bridge.VerdictLate, Note: note, View: cl.cards.shown(ctx, a, nil)}, nil
+	return bridge.Verdict{Kind: bridge.VerdictLate, Note: note, View: new(cl.cards.drafted(ctx, a, nil))}, nil
 }
 
 // activity returns the activity of a click for the observer.

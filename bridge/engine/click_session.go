@@ -52,7 +52,7 @@ func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *
 			return a, nil, err
 		}
 	}
-	view, err := cl.cards.view(ctx, a.record, nil, a.control.Destination)
+	view, err := cl.cards.view(ctx, a.record, a.control.Destination)
 	if err != nil {
 		return a, nil, err
 	}

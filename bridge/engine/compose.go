@@ -37,14 +37,12 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 		i.StepUp = cmp.Or(i.StepUp, ruling.StepUp)
 	}
 	if i.StepUp != "" {
-		i.Batch = 0 // each is signed separately
 		a := *i.Approval
 		if i.Approval = &a; len(ruling.Scopes) == 0 {
 			a.Limit(nil) // a standing approval needs a rule that allows it
 		}
 	}
 	if i.Counted() {
-		i.Batch = 0 // each card shows who has approved
 		i.Approval.WithoutEdit()
 	}
 	sent := i
@@ -78,11 +76,6 @@ func (c *composer) interaction(agent bridge.Agent, r bridge.Request, named []str
 	}
 	if len(names) > 1 || names[0] != own {
 		i.OwnRoute = own
-	}
-	if r.Batches() && !i.Private && !slices.ContainsFunc(i.Steps, bridge.Step.Escalates) {
-		i.MaxRounds = 1 // a follow-up could not take over its message
-	} else {
-		i.Batch = 0
 	}
 	if i.Digest, err = proof.NormalizedDigest(r.Ask); err != nil {
 		return bridge.Interaction{}, err

@@ -181,11 +181,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 	if err != nil {
 		return err
 	}
-	batch, err := w.cards.members(ctx, r)
-	if err != nil {
-		return err
-	}
-	if _, posted := r.Messages[j.Destination]; posted || r.State.Final() && !pendingOf(batch) {
+	if _, posted := r.Messages[j.Destination]; posted || r.State.Final() {
 		return nil
 	}
 	if err := usable(p); err != nil {
@@ -195,7 +191,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 	if err != nil {
 		return err
 	}
-	view, err := w.cards.view(ctx, r, batch, j.Destination)
+	view, err := w.cards.view(ctx, r, j.Destination)
 	if err != nil {
 		return err
 	}
@@ -214,14 +210,10 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 		return err
 	}
 	w.statuses.changed(ctx, r.Interaction)
-	switch {
-	case r.Interaction.Kind == bridge.KindNotice:
+	if r.Interaction.Kind == bridge.KindNotice {
 		return w.noticed(ctx, r.Interaction.ID)
-	case len(batch) == 0:
-		return nil
 	}
-	// The edit jobs of changes during the post could not find the message yet.
-	return w.cards.redrawChanged(ctx, r.Interaction.ID, batch, j.Destination)
+	return nil
 }
 
 // note records the message of a card and its content, and the thread of its
@@ -230,9 +222,6 @@ func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View
 	err := w.threads.takesReplies(ctx, r, view.Destination, ref) // first: a card that is recorded takes replies
 	if err == nil {
 		err = w.cards.mark(ctx, r, view.Destination, ref)
-	}
-	if err == nil && len(view.Batch) > 0 { // mark has recorded the first
-		err = w.cards.markShown(ctx, view)
 	}
 	if err != nil {
 		return err
@@ -290,11 +279,7 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	if !posted || r.Interaction.Kind == bridge.KindNotice && !isSession(r.Interaction) {
 		return nil // the post shows the newest state, and a notice has only one
 	}
-	batch, err := w.cards.members(ctx, r)
-	if err != nil {
-		return err
-	}
-	view, err := w.cards.view(ctx, r, batch, j.Destination)
+	view, err := w.cards.view(ctx, r, j.Destination)
 	if err != nil {
 		return err
 	}

@@ -299,32 +299,6 @@ func TestUnknownPlatform(t *testing.T) {
 	o.outcomes("post dead: invalid: platform gone is not configured", "post dead: internal: destination 3 of 1 does not exist")
 }
 
-// TestBatchIsRedrawn checks that a batch's new message is drawn again if one of
-// its requests changed while it was posted.
-func TestBatchIsRedrawn(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	first, second := o.store.put(t, question("One?")), o.store.put(t, question("Two?"))
-	first.Members = []bridge.ID{first.Interaction.ID, second.Interaction.ID}
-	second.Batch = first.Interaction.ID
-	o.store.set(first)
-	o.store.set(second)
-	batch, err := o.dispatcher.cards.members(t.Context(), second)
-	if err != nil || len(batch) != 2 {
-		t.Fatalf("the batch has %d requests: %v", len(batch), err)
-	}
-	if err := o.dispatcher.cards.redrawChanged(t.Context(), first.Interaction.ID, batch, 0); err != nil {
-		t.Fatal(err)
-	}
-	o.outcomes()
-	second.Revision++
-	o.store.set(second)
-	if err := o.dispatcher.cards.redrawChanged(t.Context(), first.Interaction.ID, batch, 0); err != nil {
-		t.Fatal(err)
-	}
-	o.outcomes("redraw 0")
-}
-
 // TestDispatcher checks that jobs are worked on until the context ends, even
 // when the store was unreachable for a time.
 func TestDispatcher(t *testing.T) {

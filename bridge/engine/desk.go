@@ -73,24 +73,16 @@ func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridg
 // shown returns a pending request as a platform shows it to one person. It can
 // be decided there if the platform has its card, which is not read-only.
 func (de *desk) shown(ctx context.Context, r bridge.Record, platform string) (bridge.Waiting, error) {
-	posted := r.Messages
-	if r.Batch != "" {
-		first, err := de.records.Load(ctx, r.Batch)
-		if err != nil {
-			return bridge.Waiting{}, err
-		}
-		posted = first.Messages
-	}
 	for n, d := range r.Interaction.Destinations {
-		ref, ok := posted[n]
+		ref, ok := r.Messages[n]
 		if !ok || d.Platform != platform {
 			continue
 		}
-		v, err := de.cards.view(ctx, r, nil, n)
+		v, err := de.cards.view(ctx, r, n)
 		v.ReadOnly = v.ReadOnly || !seen(r, n)
 		return bridge.Waiting{View: v, Card: ref}, err
 	}
-	v, err := de.cards.view(ctx, r, nil, 0)
+	v, err := de.cards.view(ctx, r, 0)
 	v.ReadOnly = true
 	return bridge.Waiting{View: v}, err
 }

@@ -7,7 +7,7 @@
 // the parts that it calls. The files wire.go and wire_in.go connect them. A
 // part never calls a part that is created after it.
 //
-// What belongs here: opening a request, clicks, settling, votes, batches,
+// What belongs here: opening a request, clicks, settling, votes,
 // grants, escalation, follow-ups, delivery, chat commands, account linking,
 // sealing the audit log, and the port decorators that create and check proofs.
 // What does not belong here: wire formats (bridge/dialect, bridge/api),

@@ -94,38 +94,19 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 	a.Interaction = i
 	switch {
 	case s.Remind:
-		a.Reminders, err = e.needed(ctx, r)
+		a.Reminders = e.needed(ctx, r)
 	case len(mention) > 0:
 		a.Reminders = reminders(r, mention, stillWaiting(r))
-	}
-	if err != nil {
-		return err
 	}
 	return amend(ctx, e.records, r, a)
 }
 
 // needed returns reminders that mention the responders who have not decided
-// yet. Of the requests that share a card, only the first pending one reminds.
-func (e *escalator) needed(ctx context.Context, r bridge.Record) ([]bridge.Reminder, error) {
-	batch, err := e.cards.members(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	messages := r.Messages
-	for n, member := range batch {
-		if n == 0 {
-			messages = member.Messages
-		}
-		if member.Interaction.ID == r.Interaction.ID {
-			break
-		}
-		if !member.State.Final() {
-			return nil, nil
-		}
-	}
+// yet.
+func (e *escalator) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 	var out []bridge.Reminder
 	for n := range r.Interaction.Destinations {
-		if _, posted := messages[n]; !posted {
+		if _, posted := r.Messages[n]; !posted {
 			continue
 		}
 		m := bridge.Reminder{Destination: n, Text: stillWaiting(r)}
@@ -138,7 +119,7 @@ func (e *escalator) needed(ctx context.Context, r bridge.Record) ([]bridge.Remin
 		}
 		out = append(out, m)
 	}
-	return out, nil
+	return out
 }
 
 // amend stores an amendment, with its effect on the escalation at the deadline.
@@ -222,13 +203,7 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 	if err != nil {
 		return err
 	}
-	at := r
-	if r.Batch != "" {
-		if at, err = e.records.Load(ctx, r.Batch); err != nil {
-			return err
-		}
-	}
-	ref, posted := at.Messages[m.Destination]
+	ref, posted := r.Messages[m.Destination]
 	if s, ok := p.(bridge.ReminderPoster); ok && posted {
 		began := time.Now()
 		err = s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)

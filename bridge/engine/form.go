@@ -58,9 +58,6 @@ func (cl *clicks) reading(ctx context.Context, c bridge.Click) (bridge.Form, bri
 func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
 	i, c := a.record.Interaction, a.control
 	approval := i.Kind == bridge.KindApproval
-	if _, all := c.All(); all && approval {
-		return cl.formForAll(ctx, a)
-	}
 	more := approval && c.Action == bridge.ActionMore
 	if c.Action != bridge.ActionInput && !more || c.Option == bridge.OptionReview && !i.Private || c.Question >= max(1, len(a.fields), len(i.Decisions())) {
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
@@ -97,22 +94,6 @@ func (cl *clicks) formForMore(ctx context.Context, a admitted) (bridge.Form, bri
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged}, nil
 	}
 	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, a.denyOnly)}, nil
-}
-
-// formForAll returns the form with the list of what a decision on a batch
-// covers.
-func (cl *clicks) formForAll(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
-	batch, err := cl.cards.members(ctx, a.record)
-	switch {
-	case err != nil:
-		return bridge.Form{}, bridge.Verdict{}, err
-	case len(batch) == 0 || a.control.Action != bridge.ActionInput:
-		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-	case !pendingOf(batch):
-		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictLate, Note: noteAllLate, View: cl.cards.shown(ctx, a, nil)}, nil
-	}
-	v, err := cl.cards.view(ctx, batch[0], batch, a.control.Destination)
-	return bridge.Form{View: v, Control: a.control}, bridge.Verdict{}, err
 }
 
 // tap answers a question for which one click is enough.

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,90 +139,6 @@ func TestMemory(t *testing.T) {
 	}
 	expect("k", "s", "")
 	expect("a", "s", bridge.ScopeAlways)
-}
-
-// TestBatch checks that the requests of a batch share a card, that all of them
-// are decided at once, and what people are told.
-func TestBatch(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, newSetup())
-	var ids []bridge.ID
-	for _, command := range []string{"make a", "make b", "make c"} {
-		r := shell(command)
-		r.Session, r.Batch, r.Approval.Decisions = "s", bridge.Duration(300*time.Millisecond), nil
-		rec, err := w.engine.Open(t.Context(), bridge.Agent{Name: "ci"}, r, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, rec.Interaction.ID)
-	}
-	first := w.posted(ids[0])
-	if len(first.Members) != 3 {
-		t.Fatalf("the card shows %d requests; want 3", len(first.Members))
-	}
-	eventually(t, "the card shows all of them", func() bool {
-		return !slices.ContainsFunc(ids, func(id bridge.ID) bool { return w.get(id).Shown[0] == "" })
-	})
-	v := w.drawn(ids[0], "C1")
-	all := func(who string, v bridge.View, option int) bridge.Verdict {
-		t.Helper()
-		got, err := w.engine.Click(t.Context(), bridge.Click{
-			Token: v.Token(bridge.ActionAll, 0, option), Ref: first.Messages[0],
-			Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	if got := all("eve", v, 1); got.Kind != bridge.VerdictForbidden {
-		t.Errorf("eve decides all: %+v", got)
-	}
-	if got := all("ana", v, 9); got.Kind != bridge.VerdictUnknown {
-		t.Errorf("a decision that does not exist: %+v", got)
-	}
-	if got := all("ana", v, 1); got.Kind != bridge.VerdictSettled || !strings.Contains(got.Note, "3 decided") {
-		t.Fatalf("all: %+v", got)
-	}
-	for _, id := range ids {
-		w.state(id, bridge.StateApproved)
-	}
-	if got := all("bo", v, 1); got.Kind != bridge.VerdictLate {
-		t.Errorf("all again: %+v", got)
-	}
-}
-
-// TestBatchSize checks that the requests of a batch which do not fit a card get
-// another one, and that all of a card are decided without those of the next.
-func TestBatchSize(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, newSetup())
-	w.chat.size = 2
-	var ids []bridge.ID
-	for _, command := range []string{"make a", "make b", "make c", "make d", "make e"} {
-		r := shell(command)
-		r.Session, r.Batch, r.Approval.Decisions = "s", bridge.Duration(time.Second), nil
-		rec, err := w.engine.Open(t.Context(), bridge.Agent{Name: "ci"}, r, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, rec.Interaction.ID)
-	}
-	for n, size := range map[int]int{0: 2, 2: 2, 4: 0} { // the last is alone
-		if got := len(w.posted(ids[n]).Members); got != size {
-			t.Errorf("the card of number %d shows %d; want %d", n+1, got, size)
-		}
-	}
-	v := w.drawn(ids[2], "C1")
-	eventually(t, "the second card is shown", func() bool { return w.get(ids[3]).Shown[0] != "" && w.get(ids[2]).Shown[0] != "" })
-	w.said(w.click("ana", "C1", v.Token(bridge.ActionAll, 0, 1), "", ids[2]), bridge.VerdictSettled, "2 decided")
-	for n, id := range ids {
-		want := bridge.StatePending
-		if n == 2 || n == 3 {
-			want = bridge.StateApproved
-		}
-		w.state(id, want)
-	}
 }
 
 // TestDecidedElsewhere checks that what its person decided at the agent's own

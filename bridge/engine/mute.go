@@ -100,10 +100,6 @@ func (ch *Channels) redraw(ctx context.Context, platform, channel string, on boo
 		if err == nil && on {
 			err = ch.touch(ctx, r, platform, channel)
 		}
-		if err == nil && r.Batch != "" { // it is shown in the message of another request
-			id = r.Batch
-			r, err = ch.records.Load(ctx, id)
-		}
 		if bridge.ErrorCode(err) == bridge.CodeNotFound {
 			continue
 		}

@@ -58,7 +58,6 @@ const (
 	noteMuted   = "This channel is read-only. Nothing was recorded. To allow answers again, send /" + bridge.CommandName + " unmute."
 	noteUnseen  = "This card does not show everything yet. Nothing was recorded. Wait a moment, read the card, and click again."
 	noteChanged = "The requirements have changed since this card was posted. Nothing was recorded. Read the card and decide again."
-	noteAllLate = "Too late: all requests were already decided. Nothing was recorded."
 	// When people read this, the card already shows the new question.
 	noteAskedAgain = "Too late: this was asked again. Nothing was recorded. The card shows the new question."
 )
@@ -135,7 +134,6 @@ const (
 		"Ask your nod administrator to enable the web console."
 	noteSign = "This approval needs your passkey. Nothing is recorded yet. Open the link within 5 minutes, " +
 		"check the request, and sign it. The link is for you only."
-	noteSignEach = "Requests that need a passkey are approved one by one: click Approve on each."
 )
 
 // noteNoPasskey returns the note for a person who cannot sign an approval.

@@ -47,7 +47,6 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 		return bridge.Record{}, err
 	}
 	o := opening(i, key)
-	o.BatchSize = op.reach.platforms.batchSize(i)
 	o.RequestDigest, o.Awaited, o.Limited = digest, r.Awaited, agent.MaxPending > 0
 	setting, err := op.answered(ctx, &o, ruling)
 	if err != nil {

@@ -214,7 +214,7 @@ const maxTerms = 255
 func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (bridge.Record, error) {
 	i := rec.Interaction
 	next := v.amended(i)
-	if rec.Batch != "" || len(rec.Members) > 0 || len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
+	if len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
 		return e.endByRule(ctx, rec, overtaken(i, "the rules changed while this was pending; "+requestAgain))
 	}
 	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Step: rec.Step, Next: -1}

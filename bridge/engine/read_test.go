@@ -197,43 +197,6 @@ func TestHiddenFields(t *testing.T) {
 	w.state(b, bridge.StateDenied)
 }
 
-// TestBatchShowsWhatItDecides checks that a control for all of a batch decides
-// what its card showed, and each under the current rules.
-func TestBatchShowsWhatItDecides(t *testing.T) {
-	t.Parallel()
-	s := newSetup()
-	s.policy = byWord(nil)
-	w := newWorld(t, s)
-	open := func(command string) bridge.ID {
-		r := shell(command)
-		r.Approval.Decisions, r.Session, r.Batch = nil, "s", bridge.Duration(2e9)
-		rec, err := w.engine.Open(t.Context(), agentCI, r, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rec.Interaction.ID
-	}
-	first, second := open("make a"), open("rm b")
-	stale := w.posted(first)
-	_ = stale
-	card := w.drawn(first, "C1")
-	if len(card.Batch) != 2 {
-		t.Fatalf("%d in the batch", len(card.Batch))
-	}
-	eventually(t, "the second is recorded as shown", func() bool { return len(w.get(second).Shown) > 0 })
-	late := card
-	late.Batch = card.Batch[:1] // as it was drawn before the second joined
-	next := newSetup()
-	next.policy = byWord(map[string]bridge.Ruling{"rm": {Effect: bridge.EffectDeny, Reason: "never"}})
-	w.reload(next)
-	all := func(v bridge.View) string { return v.Token(bridge.ActionAll, 0, 1) }
-	w.click("ana", "C1", all(late), "", first)
-	w.state(first, bridge.StateApproved)
-	w.state(second, bridge.StatePending)
-	w.said(w.click("ana", "C1", all(card), "", first), bridge.VerdictForbidden, "never")
-	w.state(second, bridge.StateDenied)
-}
-
 // TestTermsOfAPI checks that an approval by API counts for the requirements that
 // its sender read.
 func TestTermsOfAPI(t *testing.T) {

@@ -145,7 +145,7 @@ const hiddenConfirm = "hidden"
 // grant, because a part of what is executed is redacted.
 func guardHidden(i *bridge.Interaction) {
 	a := i.Approval
-	if i.Batch = 0; a.Confirm == "" {
+	if a.Confirm == "" {
 		a.Confirm = hiddenConfirm
 	}
 	a.WithoutEdit()

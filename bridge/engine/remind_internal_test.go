@@ -32,45 +32,6 @@ func TestReminded(t *testing.T) {
 	}
 }
 
-// TestBatchReminded checks that the requests of a batch remind once, at the card
-// that shows them.
-func TestBatchReminded(t *testing.T) {
-	t.Parallel()
-	o := staffed(t)
-	var all []bridge.Record
-	for range 3 {
-		i := question("Ship it?")
-		i.Steps, i.Batch = []bridge.Step{{Remind: true}}, bridge.Duration(time.Second)
-		all = append(all, o.store.put(t, i))
-	}
-	for n := range all {
-		for _, m := range all {
-			if n == 0 {
-				all[0].Members = append(all[0].Members, m.Interaction.ID)
-			}
-		}
-		if n > 0 {
-			all[n].Batch = all[0].Interaction.ID
-		}
-	}
-	all[0].State = bridge.StateApproved
-	all[0].Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
-	for _, r := range all {
-		o.store.set(r)
-	}
-	for _, r := range all {
-		o.work(r, 0)
-		for n := range o.store.get(r.Interaction.ID).Reminders {
-			if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, n), nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if n := len(o.chat.reminded); n != 1 {
-		t.Errorf("%d reminders were sent; want 1", n)
-	}
-}
-
 // TestRemindBy checks when requests of a route remind by default.
 func TestRemindBy(t *testing.T) {
 	t.Parallel()

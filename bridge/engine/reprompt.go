@@ -45,7 +45,7 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	r := bridge.Request{Ask: i.Again(), Awaited: sent.Awaited}
 	// These fields belong to one round.
 	r.Kind, r.Error, r.Initial, r.CompletedView = sent.Kind, sent.Error, sent.Initial, sent.CompletedView
-	r.Grace, r.Batch, r.Join = sent.Grace, sent.Batch, sent.Join
+	r.Grace, r.Join = sent.Grace, sent.Join
 	if sent.Prompt != "" {
 		r.Prompt = sent.Prompt
 	}

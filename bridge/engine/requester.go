@@ -29,7 +29,7 @@ func (t *teller) tell(ctx context.Context, r bridge.Record) error {
 		return err
 	}
 	slices.SortStableFunc(accounts, func(a, b bridge.Responder) int { return askedOn(i, a) - askedOn(i, b) })
-	view, err := t.cards.view(ctx, r, nil, 0)
+	view, err := t.cards.view(ctx, r, 0)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (t *teller) tell(ctx context.Context, r bridge.Record) error {
 // news reports whether the requester does not know yet how a request ended:
 // people were asked, and someone else closed it.
 func news(r bridge.Record) bool {
-	asked := len(r.Messages)+len(r.Failures) > 0 || r.Batch != ""
+	asked := len(r.Messages)+len(r.Failures) > 0
 	if !asked || r.State == bridge.StateSuperseded || r.Response == nil {
 		return false
 	}

@@ -82,9 +82,8 @@ func refused(err error) bool {
 	return bridge.ErrorCode(err) == bridge.CodeRateLimited && !errors.Is(err, bridge.ErrPaced) && !madeProgress(err)
 }
 
-// giveUp records a failed destination for every request that its message would
-// have shown. A message that has shown a request in full does not count as
-// failed.
+// giveUp records a failed destination. A message that has shown its request in
+// full does not count as failed.
 func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, reason string) error {
 	r, err := w.records.Load(ctx, j.Interaction)
 	if err == nil && j.Kind == bridge.JobEdit && r.Next != "" {
@@ -96,14 +95,9 @@ func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, reason string) er
 	if j.Kind == bridge.JobEdit && (r.State.Final() || seen(r, j.Destination)) {
 		return nil
 	}
-	ids := r.Members
-	if len(ids) == 0 {
-		ids = []bridge.ID{r.Interaction.ID}
-	}
-	for _, id := range ids {
-		if _, err := w.records.Mark(ctx, id, bridge.Mark{Failed: &bridge.Failed{Destination: j.Destination, Reason: reason}}); err != nil {
-			return err
-		}
+	failed := bridge.Failed{Destination: j.Destination, Reason: reason}
+	if _, err := w.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Failed: &failed}); err != nil {
+		return err
 	}
 	if r.Interaction.Kind == bridge.KindNotice && len(r.Messages) > 0 {
 		return w.noticed(ctx, j.Interaction)

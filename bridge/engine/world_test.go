@@ -283,12 +283,8 @@ type board struct {
 	mu    sync.Mutex
 	cards map[string]bridge.View // by channel and message
 	next  int
-	size  int      // of a batch; zero means the largest
 	notes []string // about messages to agents
 }
-
-// BatchSize implements bridge.Batcher.
-func (p *board) BatchSize() int { return cmp.Or(p.size, bridge.MaxBatch) }
 
 func (p *board) Name() string                                 { return "chat" }
 func (p *board) Check(bridge.Interaction) error               { return nil }

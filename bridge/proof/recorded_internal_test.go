@@ -46,12 +46,12 @@ func TestRecordedDigests(t *testing.T) {
 		{
 			"a request as it was sent",
 			func() (string, error) { return Sent(r.Ask, "") },
-			"sent-1:5ec217f2d0e7a12b351315a19ba1d23a082320b35b1d28c86b74f7a0bd84449f",
+			"sent-1:7f4cb12e9d43d7c8430fba518f1706c2178f93ea4dd11de58c635094bd3b3b2c",
 		},
 		{
 			"a follow-up as it was sent",
 			func() (string, error) { return Sent(r.Ask, "01a2004b-9f48-71c4-81b1-1b37eb744b0e") },
-			"sent-1:52bac25e294ae85eebcee1321840a2fa18b39fd13c405b60e03b07d05e20a24b",
+			"sent-1:93ad17e6ab69b2a3f84676d9a9cd57631ac8310eddb66b3237baf123c9ddde2c",
 		},
 		{"a payload", func() (string, error) { return NormalizedDigest(r.Ask) }, "3f695f7143d5fb671d6303945d2f18f822414591a4d707f365adfe392acb552e"},
 		{
@@ -82,8 +82,8 @@ func TestRecordedInteraction(t *testing.T) {
 	}
 	content, rest := interactionParts(i)
 	for _, c := range []struct{ what, got, want string }{
-		{"content", content, "d861253a074affb981e376ec9bc31856fc75c9664e96e7f9497b5300eac8d348"},
-		{"proof", sum(rest), "79541cca9b0fa15f70b8596e59bd8134b3ee893bca308bd11ae6e797179dde86"},
+		{"content", content, "3281216333bacc0bd8751f6794e16a98dd7d19c9ae14e16cb01fc98f6aca34b1"},
+		{"proof", sum(rest), "ff7bce5fb4b71668b4d5ade5a81b5c33dbb5efb109cb00fa5a37464e32f40eec"},
 		{"vote", ShownHash(i), "aa2bbd17ee25cb72104bc8c65bc792a32545ae6326235cf230f11381d791c413"},
 	} {
 		if c.got != c.want {

@@ -63,8 +63,7 @@ type waiting struct {
 // Options configures an Agent.
 type Options struct {
 	Asker Asker
-	// Query holds the options of every request: route, timeout, grace and
-	// batch.
+	// Query holds the options of every request: route, timeout and grace.
 	Query url.Values
 	// OnlyChat hides requests from the client.
 	OnlyChat bool

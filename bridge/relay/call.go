@@ -179,7 +179,7 @@ func (c call) request(w *Wrap) bridge.Request {
 	}
 	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: c.prompt + " of the MCP server `" + w.Name + "`",
-		Session: w.Session, Route: w.Route, Timeout: w.Timeout, Batch: w.Batch,
+		Session: w.Session, Route: w.Route, Timeout: w.Timeout,
 		Approval: &bridge.Approval{Tool: w.Name + "/" + c.name, Input: c.input, Decisions: decisions},
 	}}
 }

@@ -55,7 +55,6 @@ type WrapOptions struct {
 	Session, Route string
 	Query          url.Values // options of the requests for forms
 	Timeout        bridge.Duration
-	Batch          bridge.Duration
 	Client, Server *Side
 	Log            *slog.Logger
 }

@@ -36,6 +36,8 @@ type Name struct {
 // names are all removed names. A row also covers everything below a setting,
 // command or field.
 var names = []Name{
+	{Kind: Flag, Name: "--batch", Instead: "leave it out; each approval has its own card, and a plan, a rule or a grant covers many actions", Value: true},
+	{Kind: Field, Name: "batch", Instead: "leave it out; each approval has its own card, and a plan, a rule or a grant covers many actions"},
 	{Kind: Value, Name: "routes.NAME.preview: action", Instead: "use none"},
 	{Kind: Setting, Name: "oncall.NAME.opsgenie", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
 	{Kind: Setting, Name: "oncall.NAME.grafana", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},

@@ -40,8 +40,6 @@
 --   rn   number  the number of reminders
 --   vs   votes   the votes so far; see vote.lua
 --   an   id      its entry in the journal; older versions: its number in the audit log, and the link in al
---   b    id      the first of its batch, whose messages show this one
---   bm   list    all members of the batch, on the first
 --   rt   id      the first round, whose messages show this one
 --   nx   id      the next round
 --   hd   id      the last round, on the first

@@ -41,10 +41,10 @@ end
 -- Reads the values of a record that scripts need. Returns nil if there is no
 -- record.
 local function read(key, id)
-  local f = call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'b', 'rt', 'rev', 'n', 'q', 'en', 'to', 'm0', 'm1', 'm2', 'sp')
+  local f = call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'rt', 'rev', 'n', 'q', 'en', 'to', 'm0', 'm1', 'm2', 'sp')
   if not f[1] then return nil end
-  local r = {key = key, id = id, st = f[2] or 'pending', se = f[3] or '', x = f[4], w = f[5], b = f[6], rt = f[7] or id,
-    rev = tonumber(f[8] or '0'), n = f[9], q = f[10], en = f[11], to = f[12], m = {f[13], f[14], f[15]}, sp = f[16]}
+  local r = {key = key, id = id, st = f[2] or 'pending', se = f[3] or '', x = f[4], w = f[5], rt = f[6] or id,
+    rev = tonumber(f[7] or '0'), n = f[8], q = f[9], en = f[10], to = f[11], m = {f[12], f[13], f[14]}, sp = f[15]}
   r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag =
     string.match(f[1], '^1|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)|(.*)$')
   if not r.created then error('NODVERSION the record of ' .. id .. ' has an unknown version') end
@@ -68,9 +68,6 @@ end
 -- shows what follows immediately, such as the delivery to the agent.
 local function edit_all(r, delay)
   local nd = tonumber(r.nd)
-  if r.b then -- the messages of the first in its batch show it
-    for d = 0, nd - 1 do enqueue('edit', r.b, d, now + delay) end
-  end
   local m = nd <= 3 and r.m or messages(r.key, nd)
   for d = 0, nd - 1 do
     if m[d + 1] then edit(r, d, now + delay) end

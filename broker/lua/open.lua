@@ -4,12 +4,10 @@
 --      11 idempotency key
 --      12 index of the session
 --      13 stopped sessions
---      14 record of the interaction before; this and the next four are passed
+--      14 record of the interaction before; this and the next two are passed
 --         only with argument 23
 --      15 record of the first round
 --      16 pending duplicate
---      17 open batch
---      18 record of the first interaction in that batch
 --      last, with an idempotency key: where older versions stored it
 -- ARGV 1 ID
 --      2 digest of the request as the agent sent it
@@ -47,15 +45,11 @@
 --           queued        it is deferred from the start
 --           join          it joins a duplicate: 1, the ID of a duplicate that is
 --                         closed by now, or "join:" and the ID of a pending one
---           window        batch window in ms
---           batch         ID of the first interaction in the batch, if known
---           share         maximum size of a batch
 --           failures      reasons by index of the destinations that cannot be
 --                         reached
 -- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', ID, now in
 --      ms}, {'stopped', the stop as JSON}, {'twin', ID} for a duplicate to check,
---      {'joined', ID}, or {'batch', ID} for the first in the batch, to be passed
---      with the next call
+--      or {'joined', ID}
 local more = ARGV[23] and cjson.decode(ARGV[23]) or {}
 local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
@@ -89,14 +83,6 @@ if join then
     if join ~= 'join:' .. twin then return {'twin', twin} end
     if ARGV[17] == '1' then call('SET', KEYS[11], twin .. '|' .. ARGV[2], 'PX', life) end
     return {'joined', twin}
-  end
-end
-local window, first = more.window or 0, nil
-if window > 0 then
-  local open = call('LRANGE', KEYS[17], 0, -1)
-  if open[1] and #open < more.share then
-    if open[1] ~= more.batch then return {'batch', open[1]} end
-    first = open[1]
   end
 end
 
@@ -164,23 +150,6 @@ call('ZADD', KEYS[2], ms(r.deadline), id)
 if ARGV[21] ~= '' then add_job('step', id, 0, now + tonumber(ARGV[21])) end
 if join then call('SET', KEYS[16], id, 'PX', ARGV[4]) end
 local due = now + tonumber(ARGV[11])
-if first then
-  call('RPUSH', KEYS[17], id)
-  call('HSET', KEYS[1], 'b', first)
-  call('HSET', KEYS[18], 'bm', call('HGET', KEYS[18], 'bm') .. ',' .. id)
-  event(r, 'batched', 'pending', '"' .. first .. '"')
-  local shown = read(KEYS[18], first)
-  bump(shown)
-  edit_all(shown, 0) -- if it is shown already
-  return {'new', id, r.created}
-end
-if window > 0 then
-  due = due + window + 50 -- by then, the list of the batch has expired
-  call('DEL', KEYS[17])
-  call('RPUSH', KEYS[17], id)
-  call('PEXPIRE', KEYS[17], ms(window))
-  call('HSET', KEYS[1], 'bm', id)
-end
 for d = 0, nd - 1 do
   if m[d + 1] then
     edit(r, d, now + 100) -- after the reply to the click that caused it

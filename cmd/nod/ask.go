@@ -71,7 +71,7 @@ func (c *connection) client() (*client.Client, error) {
 type asking struct {
 	connection
 	route, session, key, onTimeout, requester string
-	timeout, grace, batch                     time.Duration
+	timeout, grace                            time.Duration
 	join, keep                                bool
 }
 
@@ -83,7 +83,6 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key; repeating it returns the first request")
 	durationVar(cmd.Flags(), &a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
 	durationVar(cmd.Flags(), &a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	durationVar(cmd.Flags(), &a.batch, "batch", 0, "wait this long for more approvals of the session, to show them in one message")
 	cmd.Flags().BoolVar(&a.join, "join", false, "share the answer of an identical pending request of the session")
 	choiceVar(cmd.Flags(), &a.onTimeout, "on-timeout", "",
 		"on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending",
@@ -100,7 +99,7 @@ func (a *asking) waitFlags(cmd *cobra.Command) {
 func (a *asking) request(prompt string) bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{
 		Prompt: prompt, Route: a.route, Session: a.session, Requester: a.requester, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout),
-		Grace: bridge.Duration(a.grace), Batch: bridge.Duration(a.batch), Join: a.join,
+		Grace: bridge.Duration(a.grace), Join: a.join,
 	}}
 }
 

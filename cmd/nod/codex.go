@@ -38,8 +38,8 @@ const (
 // codexFlags holds the flags of nod codex.
 type codexFlags struct {
 	connection
-	socket, route         string
-	timeout, grace, batch time.Duration
+	socket, route  string
+	timeout, grace time.Duration
 }
 
 func codexCommand() *cobra.Command {
@@ -73,7 +73,6 @@ terminal until someone answers in chat, so do not use it next to nod codex.`,
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
 	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
 	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal")
-	durationVar(cmd.Flags(), &f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
 	return cmd
 }
 
@@ -105,7 +104,7 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	q := exchangeQuery(f.route, f.timeout, f.grace, f.batch)
+	q := exchangeQuery(f.route, f.timeout, f.grace)
 	q.Set("acknowledges", "true")
 	tell := cmd.ErrOrStderr()
 	if hooks, err := os.ReadFile(filepath.Join(home, "hooks.json")); err == nil && strings.Contains(string(hooks), "hook codex") {

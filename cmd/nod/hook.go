@@ -34,7 +34,7 @@ const (
 // hookFlags are the flags of nod hook.
 type hookFlags struct {
 	url, route, unanswered, fail string
-	timeout, grace, batch        time.Duration
+	timeout, grace               time.Duration
 	patience, reportTime         time.Duration
 	watch, wake                  bool
 }
@@ -95,7 +95,6 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
 	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer")
 	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	durationVar(cmd.Flags(), &f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
 	choiceVar(cmd.Flags(), &f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny", "ask", "deny")
 	durationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
 	durationVar(cmd.Flags(), &f.reportTime, "report-time", reportTime, "how long a report may delay the agent")
@@ -151,7 +150,7 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 // longest returns the time after which a hook gives up although the request is
 // still pending. An escalation doubles the time that people have.
 func (f hookFlags) longest() time.Duration {
-	return 2*f.timeout + f.grace + f.batch + f.patience + time.Minute
+	return 2*f.timeout + f.grace + f.patience + time.Minute
 }
 
 // hookContext returns a context that ends with SIGHUP or after the longest

@@ -72,7 +72,7 @@ func (h *hookCall) query() url.Values {
 		grace = 0
 		fmt.Fprintln(h.errs, "nod: --grace is ignored: Codex waits for its hooks before it asks at the terminal")
 	}
-	q := exchangeQuery(h.route, h.timeout, grace, h.batch)
+	q := exchangeQuery(h.route, h.timeout, grace)
 	q.Set("unanswered", h.unanswered)
 	h.describe(q)
 	return q

@@ -157,7 +157,6 @@ func hookOptionFlags(cmd *cobra.Command, f *setup.HookOptions) {
 	cmd.Flags().StringVar(&f.Route, "route", "", "route to use")
 	durationVar(cmd.Flags(), &f.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
 	durationVar(cmd.Flags(), &f.Grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	durationVar(cmd.Flags(), &f.Batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
 	choiceVar(cmd.Flags(), &f.Unanswered, "unanswered", "", "on timeout: ask at the agent's terminal (default), or deny", "ask", "deny")
 	choiceVar(cmd.Flags(), &f.Fail, "fail", "", "if the daemon is unreachable: closed (default) or open", "closed", "open")
 }

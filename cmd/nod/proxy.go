@@ -21,9 +21,9 @@ import (
 
 // proxyFlags holds the flags of nod proxy.
 type proxyFlags struct {
-	url, route            string
-	timeout, grace, batch time.Duration
-	only                  bool
+	url, route     string
+	timeout, grace time.Duration
+	only           bool
 }
 
 func proxyCommand() *cobra.Command {
@@ -58,19 +58,16 @@ client and in chat. The first answer counts and closes the prompt in both.` + mo
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
 	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
 	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer in the client")
-	durationVar(cmd.Flags(), &f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
 	cmd.Flags().BoolVar(&f.only, "only-chat", false, "do not show requests in the client unless chat is unreachable")
 	return cmd
 }
 
 // exchangeQuery returns the query parameters for a message in an agent's own
 // format.
-func exchangeQuery(route string, timeout, grace, batch time.Duration) url.Values {
+func exchangeQuery(route string, timeout, grace time.Duration) url.Values {
 	q := url.Values{"timeout": {timeout.String()}}
-	for name, d := range map[string]time.Duration{"grace": grace, "batch": batch} {
-		if d > 0 {
-			q.Set(name, d.String())
-		}
+	if grace > 0 {
+		q.Set("grace", grace.String())
 	}
 	if route != "" {
 		q.Set("route", route)
@@ -89,7 +86,7 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Op
 	}
 	return between(cmd, args, false, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		a := handler(relay.Options{
-			Asker: chatClient{c}, Query: exchangeQuery(f.route, f.timeout, f.grace, f.batch), OnlyChat: f.only,
+			Asker: chatClient{c}, Query: exchangeQuery(f.route, f.timeout, f.grace), OnlyChat: f.only,
 			Sessions: newRelayed(c, "acp", f.route), Client: near, Server: far, Log: log,
 		})
 		return a, a.Wait
@@ -142,7 +139,7 @@ type wrapping struct {
 	rules          relay.Rules
 	name           string
 	session, route string
-	timeout, batch time.Duration
+	timeout        time.Duration
 }
 
 func (w *wrapping) flags(cmd *cobra.Command) {
@@ -151,7 +148,6 @@ func (w *wrapping) flags(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&w.rules.Deny, "deny", nil, "with --wrap: tools that never run")
 	cmd.Flags().StringVar(&w.name, "name", "", "with --wrap: name of the server on cards (default: its program)")
 	durationVar(cmd.Flags(), &w.timeout, "timeout", wrapTimeout, "with --wrap: how long people have to answer")
-	durationVar(cmd.Flags(), &w.batch, "batch", 0, "with --wrap: wait this long for more calls, to show them in one message")
 }
 
 func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -164,12 +160,12 @@ func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) erro
 	if w.name == "" {
 		w.name = strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 	}
-	q := exchangeQuery(w.route, w.timeout, 0, 0)
+	q := exchangeQuery(w.route, w.timeout, 0)
 	q.Set("session", w.session)
 	return between(cmd, args, true, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		h := relay.NewWrap(relay.WrapOptions{
 			Approver: chatClient{c}, Rules: w.rules, Name: w.name, Session: w.session, Route: w.route, Query: q,
-			Timeout: bridge.Duration(w.timeout), Batch: bridge.Duration(w.batch), Client: near, Server: far, Log: log,
+			Timeout: bridge.Duration(w.timeout), Client: near, Server: far, Log: log,
 		})
 		return h, h.Wait
 	})

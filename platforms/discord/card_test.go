@@ -17,7 +17,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/discord"
 	"github.com/nodbridge/nod/platforms/sandbox"
-	"github.com/nodbridge/nod/render/discordmsg"
 	"github.com/nodbridge/nod/render/rendertest"
 )
 
@@ -125,9 +124,6 @@ func TestDiscordNeedsNoEmbeds(t *testing.T) {
 	d, plain := newDiscordDesk(t), newDiscordDesk(t)
 	d.hideEmbeds()
 	for _, s := range rendertest.Samples() {
-		if len(s.View.Batch) > 0 {
-			continue // its tokens are not unique; see TestDiscordFullBatch
-		}
 		hidden, err := d.post(s.View, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
@@ -145,48 +141,6 @@ func TestDiscordNeedsNoEmbeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.want(ref, "rm -rf /srv", true)
-}
-
-// TestDiscordFullBatch checks that the largest batch fits a message, also one
-// that an earlier version of nod made, with two buttons for each approval and
-// all of the text.
-func TestDiscordFullBatch(t *testing.T) {
-	t.Parallel()
-	for _, x := range []struct{ items, size int }{
-		{discordmsg.MaxItems, 40}, {discordmsg.MaxItems, bridge.MaxBatchItem - 20}, {8, 40}, {8, bridge.MaxBatchItem - 20},
-	} {
-		d := newDiscordDesk(t)
-		d.hideEmbeds()
-		r := bridge.Record{State: bridge.StatePending}
-		var batch []bridge.Record
-		for n := range x.items {
-			r.Interaction = bridge.Interaction{
-				ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)),
-				Ask: bridge.Ask{
-					Kind: bridge.KindApproval, Prompt: "May I?",
-					Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}},
-				},
-				Agent:    "tester",
-				Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Hour)},
-			}
-			r.Interaction.Approval.Input, _ = json.Marshal(map[string]string{"command": strings.Repeat("*", x.size) + fmt.Sprintf("end%d", n)})
-			batch = append(batch, r)
-		}
-		v := bridge.NewView(batch[0], 0, nil, func(c bridge.Control) string {
-			return fmt.Sprintf("%s-%d-%d-%d", c.Interaction, c.Action, c.Question, c.Option)
-		})
-		v.Batch = batch
-		ref, err := d.post(v, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n := range batch {
-			d.want(ref, fmt.Sprintf("end%d", n), true)
-		}
-		if n := d.controls(ref); n != 2*x.items+3 {
-			t.Errorf("it has %d controls", n)
-		}
-	}
 }
 
 // TestDiscordLaterRound checks that an update carries the file of its own

@@ -73,7 +73,6 @@ var (
 	_ bridge.HealthReporter  = (*Platform)(nil)
 	_ bridge.Threader        = (*Platform)(nil)
 	_ bridge.SteeringNoter   = (*Platform)(nil)
-	_ bridge.Batcher         = (*Platform)(nil)
 	_ bridge.Exclusive       = (*Platform)(nil)
 	_ bridge.Grouper         = (*Platform)(nil)
 	_ bridge.ReminderPoster  = (*Platform)(nil)
@@ -162,9 +161,6 @@ func (p *Platform) Check(i bridge.Interaction) error {
 	_, err := discordmsg.Build(v)
 	return err
 }
-
-// BatchSize implements bridge.Batcher.
-func (p *Platform) BatchSize() int { return discordmsg.MaxItems }
 
 // Thread implements bridge.Threader: a thread on the session's first message.
 func (p *Platform) Thread(

@@ -110,7 +110,7 @@ func postsInPlace(r *Rig) {
 func postsSamples(r *Rig) {
 	for _, s := range rendertest.Samples() {
 		v := bridge.NewView(s.View.Record, 0, s.View.Draft, r.keys.Sign)
-		v.Batch, v.ReadOnly, v.Waiting = s.View.Batch, s.View.ReadOnly, s.View.Waiting
+		v.ReadOnly, v.Waiting = s.View.ReadOnly, s.View.Waiting
 		if err := r.Platform.Check(v.Record.Interaction); err != nil {
 			r.T.Errorf("%s: check: %v", s.Name, err)
 			continue

@@ -18,7 +18,7 @@ import (
 // to it never answers a follow-up.
 func invited(card bridge.MessageRef, v bridge.View) awaited {
 	i := v.Record.Interaction
-	if len(v.Batch) > 0 || i.Private || v.Record.State.Final() || !telegrammsg.TakesReplies(i) {
+	if i.Private || v.Record.State.Final() || !telegrammsg.TakesReplies(i) {
 		return awaited{}
 	}
 	a := awaited{Card: card, Interaction: i.ID, Option: bridge.OptionForm, Token: v.Token(bridge.ActionSubmit, 0, bridge.OptionForm)}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
-	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
 // update is the part of an update that nod reads.
@@ -91,10 +90,6 @@ func (in *inbound) handle(ctx context.Context, sink bridge.Sink, u update) error
 // clicked takes a click on a control of a card or its menu. One that needs more
 // than a click asks for it first.
 func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
-	if note := telegrammsg.Noop(cb.Data); note != "" {
-		in.replies.answer(ctx, cb, note, true)
-		return
-	}
 	card := cb.Message.ref()
 	menu, err := in.prompts.menuOf(ctx, cb)
 	if err != nil {

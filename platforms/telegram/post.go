@@ -107,7 +107,7 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	ref := p.chats.shown(ctx, card)
 	err := p.redraw(ctx, ref, v, parts)
-	if _, moved := errors.AsType[movedError](err); moved && len(v.Pending()) > 0 {
+	if _, moved := errors.AsType[movedError](err); moved && !v.Record.State.Final() {
 		ref, err = p.repost(ctx, card, v)
 		if err == nil {
 			err = p.redraw(ctx, ref, v, parts)
@@ -116,11 +116,11 @@ func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 	if err == nil {
 		p.prompts.invite(ctx, ref, v) // an earlier version may have posted it
 	}
-	asking := v.Pending()
-	if render.TakesMessages(v) {
-		asking = []bridge.Record{v.Record}
+	var open bridge.ID
+	if !v.Record.State.Final() || render.TakesMessages(v) {
+		open = v.Record.Interaction.ID
 	}
-	if err := p.prompts.retire(ctx, ref, asking); err != nil {
+	if err := p.prompts.retire(ctx, ref, open); err != nil {
 		p.log.Warn("prompts not removed", "error", err)
 	}
 	return err

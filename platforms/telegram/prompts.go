@@ -86,13 +86,13 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 	p.replies.answer(ctx, cb, note, false)
 }
 
-// promptedFor returns the interaction that a form belongs to, of a batch one that
-// the menu lists, and the end of the time in which the form is of use.
+// promptedFor returns the interaction that a form belongs to, and the end of the
+// time in which the form is of use.
 func promptedFor(f bridge.Form) (bridge.Interaction, time.Time) {
+	i := f.View.Record.Interaction
 	if render.IsSession(f.View) {
-		return f.View.Record.Interaction, time.Now().Add(bridge.SteeringTTL)
+		return i, time.Now().Add(bridge.SteeringTTL)
 	}
-	i := f.View.Pending()[0].Interaction
 	return i, i.Deadline
 }
 

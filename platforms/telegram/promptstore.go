@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -151,9 +150,9 @@ func (s *promptStore) done(ctx context.Context, prompt bridge.MessageRef, a awai
 }
 
 // retire removes the prompts for a card that no longer ask for anything: those
-// for interactions that are not pending. Their notes stay, so that a reply that
-// is being delivered is told that it is late.
-func (s *promptStore) retire(ctx context.Context, card bridge.MessageRef, pending []bridge.Record) error {
+// for interactions other than the open one, if any. Their notes stay, so that a
+// reply that is being delivered is told that it is late.
+func (s *promptStore) retire(ctx context.Context, card bridge.MessageRef, open bridge.ID) error {
 	for n := 0; s.notes != nil; n++ {
 		user, err := s.notes.Note(ctx, s.askedKey(card, n))
 		if err != nil || user == "" {
@@ -168,8 +167,7 @@ func (s *promptStore) retire(ctx context.Context, card bridge.MessageRef, pendin
 		if err != nil {
 			return err
 		}
-		asks := func(r bridge.Record) bool { return r.Interaction.ID == a.Interaction }
-		if id == "" || slices.ContainsFunc(pending, asks) {
+		if id == "" || open != "" && a.Interaction == open {
 			continue
 		}
 		s.remove(ctx, prompt, user)

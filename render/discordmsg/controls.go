@@ -30,9 +30,8 @@ func listsAll(v bridge.View) func(bridge.Question) bool {
 	return func(q bridge.Question) bool { return !onCard || listed(q) || render.HasDescriptions(q) }
 }
 
-// controls are the rows of buttons and menus of a card. Those of a batch's
-// items are next to the items.
-func controls(v bridge.View, c render.Card, items []render.Item) []discordgo.MessageComponent {
+// controls are the rows of buttons and menus of a card.
+func controls(v bridge.View, c render.Card) []discordgo.MessageComponent {
 	i := v.Record.Interaction
 	switch {
 	case render.IsSession(v):
@@ -46,8 +45,6 @@ func controls(v bridge.View, c render.Card, items []render.Item) []discordgo.Mes
 		return rows([]discordgo.MessageComponent{button(v.Token(r.Action, r.Question, r.Option), render.LabelReview, discordgo.PrimaryButton)})
 	case c.Closed || v.ReadOnly:
 		return nil
-	case len(items) > 0:
-		return rows(forAll(v))
 	}
 	out := answers(v)
 	if i.Declinable {
@@ -130,64 +127,6 @@ func styleOf(t render.Tone) discordgo.ButtonStyle {
 		return discordgo.DangerButton
 	}
 	return discordgo.SecondaryButton
-}
-
-func forAll(v bridge.View) []discordgo.MessageComponent {
-	var all []discordgo.MessageComponent
-	for _, a := range render.ForAll(v) {
-		all = append(all, button(v.Token(a.Control()), a.Label, discordgo.SecondaryButton))
-	}
-	return all
-}
-
-// batchParts are the approvals of a batch, each with its own buttons below it.
-// It reports whether their text is all there within room.
-func batchParts(v bridge.View, items []render.Item, head string, room int) ([]discordgo.MessageComponent, bool) {
-	total := 0
-	for _, it := range items {
-		total += cost(Markdown(it.Blocks))
-	}
-	whole := total <= room
-	limit := room
-	if !whole {
-		limit = room / len(items)
-	}
-	parts := func(separate bool) []discordgo.MessageComponent {
-		out := []discordgo.MessageComponent{text(head)}
-		for _, it := range items {
-			if separate {
-				out = append(out, separator())
-			}
-			out = append(out, text(clip(it.Blocks, limit)))
-			if row := itemRow(it); len(row) > 0 && !v.ReadOnly {
-				out = append(out, discordgo.ActionsRow{Components: row})
-			}
-		}
-		if separate {
-			out = append(out, separator())
-		}
-		return out
-	}
-	out := parts(true)
-	const around = 3 // the container, the file, the status
-	if count(out)+count(rows(forAll(v)))+around > maxComponents {
-		out = parts(false) // a batch that an earlier version of nod made has more items
-	}
-	return out, whole
-}
-
-func separator() discordgo.MessageComponent {
-	divider, spacing := true, discordgo.SeparatorSpacingSizeSmall
-	return discordgo.Separator{Divider: &divider, Spacing: &spacing}
-}
-
-func itemRow(it render.Item) []discordgo.MessageComponent {
-	i := it.View.Record.Interaction
-	var row []discordgo.MessageComponent
-	for _, n := range it.Decisions {
-		row = append(row, button(it.View.Token(i.DecisionControl(n)), it.Label(n), styleOf(render.DecisionTone(i, i.Decisions()[n]))))
-	}
-	return row
 }
 
 func taps(v bridge.View, q bridge.Field) []discordgo.MessageComponent {

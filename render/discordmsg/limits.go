@@ -32,7 +32,3 @@ const (
 	maxGroup        = 10        // options of a radio or checkbox group
 	maxFile         = 8_000_000 // bytes; a message may have 25 MiB in all
 )
-
-// MaxItems is the maximum number of approvals on one card, so that each has its
-// text and its own buttons within the components of a message.
-const MaxItems = 6

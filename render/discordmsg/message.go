@@ -72,10 +72,6 @@ func BuildShort(v bridge.View) (Message, error) {
 
 func build(v bridge.View, attach bool) (Message, error) {
 	c := render.NewCard(v, listed)
-	var items []render.Item
-	if len(v.Batch) > 0 {
-		c, items = render.NewBatch(v)
-	}
 	m := Message{Closed: c.Closed}
 	m.push(v, c)
 	head := "### " + inline(c.Head)
@@ -84,20 +80,13 @@ func build(v bridge.View, attach bool) (Message, error) {
 	if room < minBody {
 		return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the notes on the card leave only %d characters for its text", room)
 	}
-	var parts []discordgo.MessageComponent
-	whole := false
-	if len(items) > 0 {
-		parts, whole = batchParts(v, items, head, room)
-	} else {
-		var body string
-		body, whole = description(c, room)
-		if v.Record.Interaction.Approval == nil { // otherwise, it has no options
-			if full, fits := description(render.NewCard(v, listsAll(v)), room); fits {
-				body = full
-			}
+	body, whole := description(c, room)
+	if v.Record.Interaction.Approval == nil { // otherwise, it has no options
+		if full, fits := description(render.NewCard(v, listsAll(v)), room); fits {
+			body = full
 		}
-		parts = []discordgo.MessageComponent{text(strings.TrimRight(head+"\n"+body, "\n"))}
 	}
+	parts := []discordgo.MessageComponent{text(strings.TrimRight(head+"\n"+body, "\n"))}
 	switch {
 	case !whole && attach:
 		data := []byte(c.FullText())
@@ -110,7 +99,7 @@ func build(v bridge.View, attach bool) (Message, error) {
 		foot = textShortened + "\n" + foot
 	}
 	parts = append(parts, text(foot))
-	m.Components = container(colour(v, c.Closed), append(parts, controls(v, c, items)...))
+	m.Components = container(colour(v, c.Closed), append(parts, controls(v, c)...))
 	if n := count(m.Components); n > maxComponents {
 		return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the card has %d components, more than %d", n, maxComponents)
 	}

@@ -61,8 +61,6 @@ func Samples() []Sample {
 	out = append(out, Sample{"approval-able", view(pending(able))}, Sample{"approval-confirm", view(pending(confirm))},
 		Sample{"approval-rule", view(pending(byRule))}, Sample{"approval-rule-given", view(ended(byRule, bridge.StateApproved))},
 		Sample{"approval-edited", view(edited)}, Sample{"approval-stopped", view(stopped)})
-	out = append(out, Sample{"batch", Batch(bridge.StatePending, bridge.StatePending, bridge.StatePending)}, Sample{"batch-partly", Batch(bridge.StateApproved, bridge.StatePending, bridge.StateDenied)},
-		Sample{"batch-closed", Batch(bridge.StateApproved, bridge.StateExpired)})
 	long := approval()
 	long.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // the coverage of wider scopes is too long for the card
 	long.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
@@ -107,34 +105,7 @@ func Forms() []Form {
 	check := opens("approval-able", bridge.DecideEdit, 0)
 	check.View.Draft = &bridge.Draft{Input: `{"command":"make deploy && make check","env":"test"}`}
 	check.Control.Option = bridge.EditedOption(check.View.Draft.Input)
-	out = append(out, Form{"edit-check", check})
-	for n, d := range bridge.BatchDecisions {
-		if d.Approves() {
-			c := bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionAll + n}
-			out = append(out, Form{"batch-" + string(d), bridge.Form{View: views["batch"], Control: c}})
-		}
-	}
-	return out
-}
-
-// Batch returns a view of several approvals in one message.
-func Batch(states ...bridge.State) bridge.View {
-	var records []bridge.Record
-	for n, s := range states {
-		i := approval()
-		i.Prompt = fmt.Sprintf("Step **%d** of <the> release", n+1)
-		i.Approval.Input = fmt.Appendf(nil, `{"command":"step %d --force"}`, n+1)
-		i.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}
-		i.ID = bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n+3))
-		if s == bridge.StatePending {
-			records = append(records, pending(i))
-		} else {
-			records = append(records, ended(i, s))
-		}
-	}
-	v := view(records[0])
-	v.Batch = records
-	return v
+	return append(out, Form{"edit-check", check})
 }
 
 // life returns one view for each state of a request other than its outcomes.

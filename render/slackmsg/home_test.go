@@ -18,9 +18,6 @@ func TestPlainHome(t *testing.T) {
 	t.Parallel()
 	const sent = "*a* `b` _c_ <@U1>"
 	for _, s := range rendertest.Samples() {
-		if len(s.View.Batch) > 0 {
-			continue // the Home tab shows its requests one by one
-		}
 		i := &s.View.Record.Interaction
 		i.Agent, i.Session, i.Prompt = sent, sent, sent
 		page := slackmsg.Page{At: time.Unix(1795356000, 0), Team: "https://acme.slack.com/", Note: sent}

@@ -24,9 +24,6 @@ type Message struct {
 
 // Build writes a view as a message. Its error is CodeUnsupported.
 func Build(v bridge.View) (Message, error) {
-	if len(v.Batch) > 0 {
-		return buildBatch(v)
-	}
 	if c := render.NewCard(v, describedOnCard(v.Record.Interaction)); c.Whole {
 		if m, ok := atOnce(v, c); ok {
 			return m, nil

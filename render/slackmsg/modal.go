@@ -119,19 +119,10 @@ func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
 		title = render.TitleConfirm
 		submit, _, _ = strings.Cut(submit, " ")
 	}
-	d, all := f.Control.All()
-	switch {
-	case all && d.Approves():
-		blocks = append(blocks, wholeBatch(f.View)...)
-		if d == bridge.DecideOnce {
-			c.Text = nil // the list of the requests
-		}
-	case !all:
-		m.Lead = m.Lead[1:] // the text of the request says it
-		d = i.Decisions()[f.Control.Question]
-		blocks = append(blocks, about(f.View, d)...)
-	}
-	if d == bridge.DecideOnce && !all {
+	m.Lead = m.Lead[1:] // the text of the request says it
+	d := i.Decisions()[f.Control.Question]
+	blocks = append(blocks, about(f.View, d)...)
+	if d == bridge.DecideOnce {
 		title = render.ReadTitle(i)
 	}
 	if text := append(m.Lead, c.Text...); len(text) > 0 {

@@ -217,19 +217,6 @@ func wholePrivate(v bridge.View) []slack.Block {
 	return out
 }
 
-// wholeBatch returns everything that people decide about in the pending requests
-// of a batch.
-func wholeBatch(v bridge.View) []slack.Block {
-	var doc []render.Block
-	_, items := render.NewBatch(v)
-	for _, it := range items {
-		if !it.View.Record.State.Final() {
-			doc = append(doc, it.Blocks...)
-		}
-	}
-	return inBlocks(doc)
-}
-
 // inBlocks writes a document as blocks of moderate size. It never leaves out any
 // text. Many tiny paragraphs lose their markup, which is far larger.
 func inBlocks(doc []render.Block) []slack.Block {

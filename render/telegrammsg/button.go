@@ -1,10 +1,7 @@
 package telegrammsg
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
-	"strings"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -53,25 +50,6 @@ func copying(label, text string) Button { return Button{Text: label, Copy: &Copi
 // instead where the server does not know disabled buttons.
 func disabled(label, instead string) Button {
 	return Button{Text: label, Disabled: &struct{}{}, instead: instead}
-}
-
-// decided is the button in the place of the controls of an approval that is
-// decided.
-func decided(number int, s bridge.State) Button {
-	mark := map[bridge.State]string{bridge.StateApproved: "✅", bridge.StateDenied: "❌", bridge.StateExpired: "⌛"}[s]
-	return disabled(strconv.Itoa(number)+" "+cmp.Or(mark, "🚫"), noop+strconv.Itoa(number))
-}
-
-// noop begins the data of a button in the place of a disabled one.
-const noop = "noop "
-
-// Noop returns the reply to a click on a button that stands for a disabled one.
-// It returns "" for the data of any other button.
-func Noop(data string) string {
-	if number, ok := strings.CutPrefix(data, noop); ok {
-		return render.Line(number) + " is already decided."
-	}
-	return ""
 }
 
 // pager is the row of buttons that turn the pages of a list. Both ends keep

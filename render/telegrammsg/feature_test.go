@@ -171,29 +171,6 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestDecidedItems checks that a decided item keeps its row, and what a click
-// says where it cannot be disabled.
-func TestDecidedItems(t *testing.T) {
-	t.Parallel()
-	m := build(t, sample(t, "batch-partly"))
-	if b := m.Keyboard[0][0]; b.Text != "1 ✅" || b.Disabled == nil || b.Data != "" {
-		t.Errorf("the decided item has %+v", b)
-	}
-	old := m.Without(telegrammsg.DisabledButtons | telegrammsg.Dates)
-	rendertest.Golden(t, "batch-partly-old", old)
-	b := old.Keyboard[0][0]
-	if got := telegrammsg.Noop(b.Data); got != "1 is already decided." || b.Disabled != nil {
-		t.Errorf("%+v says %q", b, got)
-	}
-	for _, row := range m.Keyboard {
-		for _, b := range row {
-			if telegrammsg.Noop(b.Data) != "" {
-				t.Errorf("%+v does nothing", b)
-			}
-		}
-	}
-}
-
 // TestRefused checks that an error names the newest feature that it is about.
 func TestRefused(t *testing.T) {
 	t.Parallel()

@@ -27,10 +27,6 @@ type File struct {
 // Build writes a view as a message. Its error is CodeUnsupported.
 func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, func(q bridge.Question) bool { return listed(q) })
-	var items []render.Item
-	if len(v.Batch) > 0 {
-		c, items = render.NewBatch(v)
-	}
 	if !c.Closed && wizard(v) && !v.Hides() {
 		c.Questions = wizardText(v)
 	}
@@ -40,9 +36,6 @@ func Build(v bridge.View) (Message, error) {
 		m.Keyboard = review(v, c)
 	case !c.Closed && !v.ReadOnly:
 		m.Keyboard = keyboard(v)
-		if len(items) > 0 {
-			m.Keyboard = batch(v, items)
-		}
 		m.Keyboard = append(m.Keyboard, others(v)...)
 	}
 	for _, s := range render.SessionControls(v) {
@@ -87,7 +80,7 @@ func others(v bridge.View) [][]Button {
 	if i.Declinable {
 		rows = append(rows, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
 	}
-	if command, whole := render.Command(i); whole && len(v.Batch) == 0 && render.Runes(command) <= maxCopied {
+	if command, whole := render.Command(i); whole && render.Runes(command) <= maxCopied {
 		rows = append(rows, []Button{copying(render.LabelCopy, command)})
 	}
 	if render.ExtrasInMore(v) {
@@ -104,9 +97,6 @@ func others(v bridge.View) [][]Button {
 // a message has when it is sent.
 func Preview(v bridge.View) Message {
 	c := render.NewCard(v, listed)
-	if len(v.Batch) > 0 {
-		c, _ = render.NewBatch(v)
-	}
 	w := &writer{}
 	w.add(c.Notice)
 	for _, m := range v.Mentions {
@@ -252,31 +242,6 @@ func styleOf(t render.Tone) string {
 		return "danger"
 	}
 	return ""
-}
-
-// batch is the keyboard of several approvals: a row for each, in their order,
-// and the controls for all.
-func batch(v bridge.View, items []render.Item) [][]Button {
-	var out [][]Button
-	for _, it := range items {
-		i := it.View.Record.Interaction
-		if state := it.View.Record.State; state.Final() { // the rows below stay in their place
-			out = append(out, []Button{decided(it.Number, state)})
-			continue
-		}
-		var row []Button
-		for _, n := range it.Decisions {
-			row = append(row, Button{Text: it.Label(n), Data: it.View.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, i.Decisions()[n]))})
-		}
-		if len(row) > 0 {
-			out = append(out, row)
-		}
-	}
-	var all []Button
-	for _, a := range render.ForAll(v) {
-		all = append(all, Button{Text: a.Label, Data: v.Token(a.Control())})
-	}
-	return slices.AppendSeq(out, slices.Chunk(all, 2)) // phones cut the labels of more in a row
 }
 
 // optionKeys are the options of a question, one a row, or several where they

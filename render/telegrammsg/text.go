@@ -150,7 +150,7 @@ func (w *writer) quote(doc []render.Block) {
 
 // body writes the request of a card, and reports whether it is there in full.
 func (w *writer) body(v bridge.View, c render.Card, limit int) bool {
-	if c.Closed && !c.Whole && len(v.Batch) == 0 {
+	if c.Closed && !c.Whole {
 		w.closedBody(c.Body, limit)
 		return true // a closed card may be short
 	}

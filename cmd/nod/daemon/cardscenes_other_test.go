@@ -105,7 +105,6 @@ func otherCards(al *album) {
 	b.Closed("Plan approved")
 	al.card(g, "Plan approved, in the second round", b)
 
-	batchCards(al, g)
 	al.card(g, "Notice", al.Ask(bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindNotice, Session: "release-42",
 		Prompt: "Release 42 is **live** in prod. 6 of 6 pods are ready. CI run: https://ci.example.com/run/4711",
@@ -141,39 +140,6 @@ func remindersAndLists(al *album, g string) {
 		al.Eventually("read-only", func() bool { return strings.Contains(late.Text(s), "Read-only") })
 	}
 	al.card(g, "Read-only channel", late)
-}
-
-func batchCards(al *album, g string) {
-	al.t.Helper()
-	var all []rig.Asked
-	for _, command := range []string{"npm ci", "npm run build", "git push origin release-42"} {
-		req := asks("web-42", command)
-		req.Prompt, req.Batch = "Release 42 needs this.", bridge.Duration(4*time.Second)
-		rec, err := al.Agent.Open(al.Ctx, req, "")
-		if err != nil {
-			al.t.Fatal(err)
-		}
-		all = append(all, rig.Asked{Record: rec, R: al.Rig})
-	}
-	first := &all[0]
-	al.Eventually("the batch is posted", func() bool {
-		rec, err := al.Daemons[0].Engine().Get(al.Ctx, first.Interaction.ID)
-		first.Record = rec
-		return err == nil && len(first.Messages) == 3
-	})
-	al.card(g, "Batch", *first)
-	decide := func(label, shown string) {
-		al.Press("ana", first.On("slack"), label)
-		for _, s := range rig.Services {
-			al.Eventually("the batch shows it", func() bool { return strings.Contains(first.Text(s), shown) })
-		}
-	}
-	decide("Run 1", "pproved by ana")
-	al.card(g, "Batch, partly decided", *first)
-	decide("Deny 2", "enied by ana")
-	al.Press("ana", first.On("slack"), "Run 3")
-	first.Closed()
-	al.card(g, "Batch, decided", *first)
 }
 
 // homeTab copies the Home tab of the Slack app.

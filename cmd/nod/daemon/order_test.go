@@ -115,9 +115,9 @@ func TestOrderWithoutADaemon(t *testing.T) {
 }
 
 // TestOrderOfBacklog checks that the cards of a long backlog appear in the order
-// of the requests: those that are posted immediately, those with a grace period,
-// and batches, although one of two daemons dies in the meantime. NOD_BACKLOG sets
-// the number of each kind.
+// of the requests: those that are posted immediately, and those with a grace
+// period, although one of two daemons dies in the meantime. NOD_BACKLOG sets the
+// number of each kind.
 func TestOrderOfBacklog(t *testing.T) {
 	t.Parallel()
 	requests := backlog(t, 20)
@@ -135,9 +135,6 @@ func TestOrderOfBacklog(t *testing.T) {
 		for kind, delay := range map[string]func(*bridge.Request){
 			"plain": func(*bridge.Request) {},
 			"grace": func(req *bridge.Request) { req.Grace = bridge.Duration(2 * time.Second) },
-			"batch": func(req *bridge.Request) {
-				req.Batch, req.Session = bridge.Duration(2*time.Second), fmt.Sprintf("s-%d", n/2)
-			},
 		} {
 			req := rig.Approval()
 			req.Prompt, req.Approval.Input = "Go?", fmt.Appendf(nil, `{"command":"%s %d."}`, kind, n)
@@ -152,7 +149,7 @@ func TestOrderOfBacklog(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	for _, kind := range []string{"plain", "grace", "batch"} {
+	for _, kind := range []string{"plain", "grace"} {
 		numbered := regexp.MustCompile(kind + ` (\d+)\.`)
 		for _, service := range rig.Services {
 			var got []int

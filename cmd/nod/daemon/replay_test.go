@@ -40,8 +40,8 @@ func TestReplay(t *testing.T) {
 }
 
 // story takes a session through all kinds of events: a follow-up that is
-// deferred and completed, a denial, a timeout, and a batch of two requests, the
-// second of which a third one joins. It returns the IDs of the requests.
+// deferred and completed, a denial, a timeout, and two requests, the second of
+// which a third one joins. It returns the IDs of the requests.
 func story(r *rig.Rig) []bridge.ID {
 	r.T.Helper()
 	must := func(rec bridge.Record, err error) bridge.Record {
@@ -69,22 +69,22 @@ func story(r *rig.Rig) []bridge.ID {
 	late.Session, late.Timeout = "story", bridge.Duration(time.Second)
 	c := r.Ask(late)
 	c.End()
-	var batch []bridge.ID
+	var twins []bridge.ID
 	for n := range 3 {
 		req := rig.Approval()
-		req.Session, req.Batch, req.Join = "story", bridge.Duration(2*time.Second), true
+		req.Session, req.Join = "story", true
 		req.Approval.Input = fmt.Appendf(nil, `{"command":"step %d"}`, min(n, 1))
-		batch = append(batch, must(r.Agent.Open(r.Ctx, req, "")).Interaction.ID)
+		twins = append(twins, must(r.Agent.Open(r.Ctx, req, "")).Interaction.ID)
 	}
-	r.Eventually("the batch is posted", func() bool {
-		rec, err := r.Agent.Get(r.Ctx, batch[0])
-		return err == nil && len(rec.Messages) == 3
-	})
-	for _, id := range batch[:2] {
+	for _, id := range twins[:2] {
+		r.Eventually("it is posted", func() bool {
+			rec, err := r.Agent.Get(r.Ctx, id)
+			return err == nil && len(rec.Messages) == 3
+		})
 		must(r.Person.Respond(r.Ctx, id, rig.AnswerOnce))
 		must(r.Agent.Wait(r.Ctx, id))
 	}
-	return []bridge.ID{a.Interaction.ID, next, b.Interaction.ID, c.Interaction.ID, batch[0], batch[1]}
+	return []bridge.ID{a.Interaction.ID, next, b.Interaction.ID, c.Interaction.ID, twins[0], twins[1]}
 }
 
 // sameRecords compares records from events with those in the store.

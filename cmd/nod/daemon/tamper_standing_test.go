@@ -2,13 +2,11 @@ package daemon_test
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -35,7 +33,6 @@ func TestForgedStanding(t *testing.T) {
 	t.Run("late answer", func(t *testing.T) { forgedLate(x, t) })
 	t.Run("draft", func(t *testing.T) { forgedDraft(x, t) })
 	t.Run("earlier round", func(t *testing.T) { earlierRound(x, t) })
-	t.Run("batch", func(t *testing.T) { forgedBatch(x, t) })
 }
 
 func forgedGrant(x rig.Intruder, t *testing.T) {
@@ -232,35 +229,4 @@ func earlierRound(x rig.Intruder, t *testing.T) {
 	x.T = t
 	endByHand(x, next.Interaction, bridge.StateApproved, x.Field(rig.Record(first.Interaction.ID), "res"))
 	refused(x, next.Interaction.ID)
-}
-
-// forgedBatch: what Redis says is shown in a message is decided by it only if
-// its agent asked for that.
-func forgedBatch(x rig.Intruder, t *testing.T) {
-	session := "s-" + rand.Text()[:8]
-	batched := func(command string) rig.Asked {
-		req := rig.Approval(bridge.ScopeOnce)
-		req.Session, req.Batch = session, bridge.Duration(time.Second)
-		req.Approval.Input = json.RawMessage(`{"command":"` + command + `"}`)
-		rec, err := x.Agent.Open(x.Ctx, req, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rig.Asked{Record: rec, R: x.Rig}
-	}
-	a, b := batched("make a"), batched("make b")
-	unseen := x.Ask(rig.Approval(bridge.ScopeOnce))
-	x.Eventually("the batch is posted", func() bool {
-		rec, err := x.Daemons[0].Engine().Get(x.Ctx, a.Interaction.ID)
-		a.Record = rec
-		return err == nil && len(rec.Messages) > 0
-	})
-	x.Set(rig.Record(a.Interaction.ID), "bm", string(a.Interaction.ID)+","+string(b.Interaction.ID)+","+string(unseen.Interaction.ID))
-	for _, c := range a.Controls("slack") {
-		if strings.Contains(c.Label, "Run all") {
-			x.Decide("ana", a.On("slack"), c.Label)
-			break
-		}
-	}
-	unseen.StillPending()
 }

@@ -38,7 +38,7 @@ var stories = []func(*clicker){
 		waiting()
 		u.truthful(a)
 	},
-	stranger, doubleClick, contradiction, lateClick, typedConfirmation, edited, deniedWithReason, twoApprovers, batchOfThree,
+	stranger, doubleClick, contradiction, lateClick, typedConfirmation, edited, deniedWithReason, twoApprovers,
 	func(u *clicker) {
 		a := u.Ask(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...))
 		u.press("cy", a, "Us")
@@ -187,55 +187,6 @@ func twoApprovers(u *clicker) {
 	u.approve("bo", a)
 	a.End()
 	u.truthful(a)
-}
-
-// batchOfThree decides the approvals of one message one by one.
-func batchOfThree(u *clicker) {
-	all := u.batch(3)
-	members := func() []bridge.Record {
-		out := make([]bridge.Record, len(all))
-		for n, a := range all {
-			out[n] = u.record(a.Interaction.ID)
-		}
-		return out
-	}
-	at := all[0].On(u.service)
-	for n, label := range []string{"Run 1", "Deny 2", "Run 3"} {
-		u.soon(func() string { return u.UntrueBatch(members()) })
-		u.clicks++
-		who := []string{"ana", "bo", "ana"}[n]
-		u.Eventually("the batch can be decided", func() bool {
-			return slices.ContainsFunc(sandbox.Controls(u.service, u.Sandbox.Message(at)), func(c sandbox.Control) bool { return c.Label == label })
-		})
-		u.Press(who, at, label)
-	}
-	u.soon(func() string { return u.UntrueBatch(members()) })
-}
-
-// batch opens approvals that share a message, and waits for it.
-func (u *clicker) batch(size int) []rig.Asked {
-	u.T.Helper()
-	for window := 200 * time.Millisecond; ; window *= 2 {
-		session := "s-" + rand.Text()[:8]
-		var all []rig.Asked
-		for n := range size {
-			req := command(fmt.Sprintf("make step%d", n+1), session)
-			req.Batch = bridge.Duration(window)
-			rec, err := u.Agent.Open(u.Ctx, req, "")
-			if err != nil {
-				u.T.Fatal(err)
-			}
-			all = append(all, rig.Asked{Record: rec, R: u.Rig})
-		}
-		first := &all[0]
-		u.Eventually("the batch is posted", func() bool {
-			first.Record = u.record(first.Interaction.ID)
-			return len(first.Messages) == 1
-		})
-		if len(first.Members) == size { // otherwise the machine was too busy to send all of them in time
-			return all
-		}
-	}
 }
 
 // form answers three questions at once.

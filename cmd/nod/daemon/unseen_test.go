@@ -2,10 +2,8 @@ package daemon_test
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"net/http/cookiejar"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,13 +36,10 @@ func TestNothingUnseen(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			batch := batch(r, s, 3)
-			cards := map[string]rig.Asked{"batch": batch[0]}
+			cards := map[string]rig.Asked{}
 			for name, req := range kinds {
 				cards[name] = r.Ask(req)
-			}
-			for _, a := range append(slices.Collect(maps.Values(cards)), batch...) {
-				forget(r, a)
+				forget(r, cards[name])
 			}
 			r.Sandbox.AddFault(sandbox.Fault{Service: s, Kind: "error"}) // no card can be brought up to date
 			for name, a := range cards {
@@ -53,13 +48,6 @@ func TestNothingUnseen(t *testing.T) {
 					unseen(r, t, s, a)
 				})
 			}
-			t.Cleanup(func() { // once all of them are through
-				for _, a := range batch {
-					if rec, err := r.Daemons[0].Engine().Get(context.Background(), a.Interaction.ID); err != nil || rec.State != bridge.StatePending {
-						t.Errorf("one of the batch is %s, %v", rec.State, err)
-					}
-				}
-			})
 		})
 	}
 }
@@ -159,40 +147,6 @@ func TestUnseenHeals(t *testing.T) {
 				return err == nil && rec.State == bridge.StateApproved
 			})
 		})
-	}
-}
-
-// TestAllOfBatchAsShown decides all of a batch from a card that does not show
-// the newest yet: that one stays open.
-func TestAllOfBatchAsShown(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("telegram"), Daemons: 2})
-	all := batch(r, "telegram", 3)
-	at := all[0].On("telegram")
-	r.Press("ana", at, "Run all 3…")
-	var old string
-	r.Eventually("the list is there", func() bool {
-		list, ok := r.Sandbox.Person("ana").Menu(at, "Run all 3")
-		if ok {
-			old = sandbox.Controls("telegram", r.Sandbox.Message(list))[0].ID
-		}
-		return ok
-	})
-	first, err := r.Agent.Get(r.Ctx, all[0].Interaction.ID)
-	if err == nil && first.Batch != "" {
-		first, err = r.Agent.Get(r.Ctx, first.Batch)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	newest := all[slices.IndexFunc(all, func(a rig.Asked) bool { return a.Interaction.ID == first.Members[2] })]
-	forget(r, newest) // as if it had come after the card
-	v, err := r.Daemons[0].Engine().Click(r.Ctx, bridge.Click{Token: old, Ref: all[0].Messages[0], Actor: bridge.Actor{Platform: "telegram", User: "7001"}})
-	if err != nil || !strings.Contains(v.Note, "2 decided") || !strings.Contains(v.Note, "not decided") {
-		t.Errorf("%+v, %v", v, err)
-	}
-	if rec, err := r.Agent.Get(r.Ctx, newest.Interaction.ID); err != nil || rec.State != bridge.StatePending {
-		t.Errorf("the newest is %s, %v", rec.State, err)
 	}
 }
 

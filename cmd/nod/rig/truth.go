@@ -3,7 +3,6 @@ package rig
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -63,61 +62,6 @@ func (r *Rig) untrueAt(at sandbox.Place, rec bridge.Record) string {
 		return fmt.Sprintf("the request is %s, and its action is struck through: %t", rec.State, struck(at.Service, m))
 	}
 	return ""
-}
-
-// UntrueBatch is Untrue for the records that share the messages of the first.
-func (r *Rig) UntrueBatch(all []bridge.Record) string {
-	for n, d := range all[0].Interaction.Destinations {
-		ref := all[0].Messages[n]
-		m := r.Sandbox.Message(sandbox.Place{Service: d.Platform, Channel: ref.Channel, Message: ref.Message})
-		shown := own(d.Platform, m)
-		labels := ""
-		for _, c := range sandbox.Controls(d.Platform, m) {
-			labels += c.Label + "\n"
-		}
-		for k, rec := range all {
-			if open := strings.Contains(labels, fmt.Sprintf("Deny %d\n", k+1)); open == rec.State.Final() {
-				return fmt.Sprintf("%s: number %d is %s, and can be denied: %t", d.Platform, k+1, rec.State, open)
-			}
-			for _, want := range told(rec) {
-				if !slices.Contains(receipts, want) && !strings.Contains(shown, Normal(d.Platform, want)) {
-					return fmt.Sprintf("%s: number %d does not say %q: %s", d.Platform, k+1, want, shown)
-				}
-			}
-		}
-		if want := batchReceipt(all); !strings.Contains(shown, Normal(d.Platform, want)) {
-			return fmt.Sprintf("%s: the card does not say %q: %s", d.Platform, want, shown)
-		}
-	}
-	return ""
-}
-
-// batchReceipt returns what the card of a batch says about the way of the
-// responses to the agent. It is empty while there are none.
-func batchReceipt(all []bridge.Record) string {
-	decided, arrived, waiting := 0, 0, ""
-	for _, rec := range all {
-		if !rec.State.Decided() {
-			continue
-		}
-		decided++
-		if n := receipt(rec); n == 0 {
-			arrived++
-		} else {
-			waiting = receipts[n]
-		}
-	}
-	switch {
-	case decided == 0:
-		return ""
-	case arrived == decided:
-		return receipts[0]
-	case arrived > 0:
-		return fmt.Sprintf("has %d of %d answers", arrived, decided)
-	case decided > 1:
-		return strings.Replace(waiting, "the answer", "the answers", 1)
-	}
-	return waiting
 }
 
 // own returns the normalized text of a message itself.

@@ -37,7 +37,7 @@ type Settings struct {
 // HookOptions are the flags of nod hook in the settings of an agent.
 type HookOptions struct {
 	Route, Unanswered, Fail string
-	Timeout, Grace, Batch   time.Duration
+	Timeout, Grace          time.Duration
 	// Gates are the tool calls of Claude Code that always need a person: see
 	// ParseGates. Nil keeps the gates of the file.
 	Gates []Gate
@@ -107,7 +107,7 @@ func (s *Settings) hookCommands(agent string, f HookOptions) (ask, report string
 	}
 	report = strings.Join(reports, " ")
 	for _, v := range []struct{ name, value string }{
-		{"--route", f.Route}, {"--timeout", given(f.Timeout)}, {"--grace", given(f.Grace)}, {"--batch", given(f.Batch)},
+		{"--route", f.Route}, {"--timeout", given(f.Timeout)}, {"--grace", given(f.Grace)},
 		{"--unanswered", f.Unanswered}, {"--fail", f.Fail},
 	} {
 		if v.value != "" {

@@ -118,14 +118,6 @@ const entries = [
     rule: /^TDLib replaces the tabs of the text by spaces$/,
     reason: "Telegram has no tabs in texts; people see a space",
   },
-  {
-    validator: builders,
-    side: "bot",
-    method: /\/messages$/,
-    shape: /^batch\.json$/,
-    rule: /custom_id is not unique/,
-    reason: "the golden files have placeholders for tokens, which do not name the request",
-  },
 ];
 
 // matches reports whether an entry explains a complaint.

@@ -256,8 +256,6 @@ export interface RequestRecord {
 
 export interface Reprompt {
   approval?: Approval;
-  // Window such as 2s in which approvals of the session share one message.
-  batch?: string;
   // Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
   // answers.
   cancel_on_disconnect?: boolean;
@@ -309,8 +307,6 @@ export interface Reprompt {
 
 export interface Request {
   approval?: Approval;
-  // Window such as 2s in which approvals of the session share one message.
-  batch?: string;
   // Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
   // answers.
   cancel_on_disconnect?: boolean;

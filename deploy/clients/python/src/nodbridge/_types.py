@@ -285,8 +285,6 @@ class RequestRecord(_RequestRecord, total=False):
 
 class Reprompt(TypedDict, total=False):
     approval: Approval
-    # Window such as 2s in which approvals of the session share one message.
-    batch: str
     # Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
     # answers.
     cancel_on_disconnect: bool
@@ -343,8 +341,6 @@ class _Request(TypedDict):
 
 class Request(_Request, total=False):
     approval: Approval
-    # Window such as 2s in which approvals of the session share one message.
-    batch: str
     # Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
     # answers.
     cancel_on_disconnect: bool
