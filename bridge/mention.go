@@ -43,8 +43,6 @@ type Attention struct {
 	// Private means that cards and notifications do not show the request. A
 	// control opens it for people who may respond.
 	Private bool `json:"private,omitempty"`
-	// NoticeSound means that a notice notifies like other messages.
-	NoticeSound bool `json:"notice_sound,omitempty"`
 	// TellRequester means that the requester gets a direct message when the
 	// interaction closes.
 	TellRequester bool `json:"tell_requester,omitempty"`
@@ -86,7 +84,6 @@ func (a Attention) Attend(b Attention) Attention {
 		a.Preview = PreviewNone
 	}
 	a.Private = a.Private || b.Private
-	a.NoticeSound = a.NoticeSound || b.NoticeSound
 	a.TellRequester = a.TellRequester || b.TellRequester
 	return a
 }

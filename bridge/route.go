@@ -62,9 +62,9 @@ type Agent struct {
 	// the scopes that it may offer. If one is empty, all are allowed.
 	Kinds  []Kind
 	Scopes []Scope
-	// PerMinute limits the requests per minute, MaxPending the pending
-	// requests, and MaxBytes the size of a request. Zero means no limit.
-	PerMinute, MaxPending, MaxBytes int
+	// PerMinute limits the requests per minute, and MaxPending the pending
+	// requests. Zero means no limit.
+	PerMinute, MaxPending int
 	// Owners lists the people who are responsible for the agent.
 	Owners []string
 }

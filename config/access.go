@@ -25,17 +25,13 @@ type Person struct {
 	//
 	// Example: ana@example.com
 	Email string `yaml:"email"`
-	// Token is the person's API token, at least 16 characters, for the command
-	// line, the API and the web console. Without a token, the person can answer
-	// in chat only.
+	// Token is the person's API token, at least 16 characters, or its hash, from
+	// nod config token, for the command line, the API and the web console. To replace
+	// it, set OLD,NEW and then NEW. Without a token, the person can answer in
+	// chat only.
 	//
-	// Example: {env: NOD_PEOPLE_ANA_TOKEN}
+	// Example: sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b
 	Token Secret `yaml:"token"`
-	// TokenHashes are hashes of API tokens, from nod config token. They replace token
-	// or are valid in addition to it.
-	//
-	// Example: ["sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"]
-	TokenHashes Words `yaml:"token_hashes"`
 	// Auditor lets the person read the audit log and every request. An auditor
 	// needs a token.
 	//
@@ -131,11 +127,6 @@ type Route struct {
 	// Default: card
 	// Example: private
 	Payload string `yaml:"payload"`
-	// NoticeSound lets notices notify like other messages. By default, Discord
-	// and Telegram deliver them silently. Slack has no silent messages.
-	//
-	// Example: true
-	NoticeSound bool `yaml:"notice_sound"`
 	// TellRequester sends the requester a direct message when a request closes,
 	// unless the requester closed it. The requester must be listed under people.
 	//
@@ -160,17 +151,13 @@ type Route struct {
 	EscalateTo string `yaml:"escalate_to"`
 }
 
-// Agent is a program that can send requests. It needs token or token_hashes.
+// Agent is a program that can send requests.
 type Agent struct {
-	// Token is the agent's API token, at least 16 characters.
+	// Token is the agent's API token, at least 16 characters, or its hash, from
+	// nod config token. It is required. To replace it, set OLD,NEW and then NEW.
 	//
-	// Example: {env: NOD_AGENTS_CI_TOKEN}
+	// Example: sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b
 	Token Secret `yaml:"token"`
-	// TokenHashes are hashes of API tokens, from nod config token. They replace token
-	// or are valid in addition to it, such as while you replace a token.
-	//
-	// Example: ["sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"]
-	TokenHashes Words `yaml:"token_hashes"`
 	// Routes are the routes that the agent can name. If empty, it can name all
 	// of them. A policy rule can still send its requests elsewhere.
 	//
@@ -195,11 +182,6 @@ type Agent struct {
 	//
 	// Example: 50
 	MaxPending int `yaml:"max_pending"`
-	// MaxBytes is the size of one request in bytes. Zero means no limit other
-	// than those of the API.
-	//
-	// Example: 200000
-	MaxBytes int `yaml:"max_bytes"`
 	// Owners are the people responsible for the agent. They can deny its
 	// requests, but not approve them, unless the route sets allow_self.
 	//
@@ -245,12 +227,6 @@ type Identity struct {
 	//
 	// Example: true
 	Linking bool `yaml:"linking"`
-	// Remembered is the time for which nod reuses the answer of a platform about
-	// group membership.
-	//
-	// Default: 20s
-	// Example: 1m
-	Remembered Duration `yaml:"remembered"`
 }
 
 // Risk is a named risk level.

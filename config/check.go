@@ -28,26 +28,26 @@ func (c Config) Check() error {
 	}
 	c.checkAddresses(bad)
 	c.checkModes(bad)
+	if c.Sandbox != "" && !isWeb(c.Sandbox) {
+		bad("sandbox", "invalid URL %q; set the URL that nod sandbox prints, such as http://127.0.0.1:8788", c.Sandbox)
+	}
 	if c.Traces.Endpoint != "" && !isWeb(c.Traces.Endpoint) {
 		bad("traces.endpoint", "invalid URL %q; set an http or https URL, such as http://127.0.0.1:4318/v1/traces", c.Traces.Endpoint)
-	}
-	if c.Traces.Sample < 0 || c.Traces.Sample > 1 {
-		bad("traces.sample", "%g is out of range (0 to 1)", c.Traces.Sample)
 	}
 	c.checkConsole(bad)
 	if c.MaxConnections < 0 {
 		bad("max_connections", "%d is out of range (0 or more)", c.MaxConnections)
 	}
+	servers, _ := c.Redis.Servers() // checkAddresses reports the error
 	switch n := c.Redis.WaitReplicas; {
 	case n < 0:
 		bad("redis.wait_replicas", "%d is out of range (0 or more)", n)
-	case n > 0 && len(c.Redis.Addrs) > 1 && c.Redis.MasterName == "":
+	case n > 0 && servers.Cluster():
 		bad("redis.wait_replicas", "not supported with a Cluster; set min-replicas-to-write on its nodes instead")
 	}
 	c.checkRoutes(bad)
 	c.checkCallers(bad)
 	c.checkAccounts(bad)
-	c.checkHashes(bad)
 	c.checkWebhooks(bad)
 	c.checkPolicy(bad)
 	c.checkStepUps(bad)
@@ -56,7 +56,7 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// checkModes checks that each platform has exactly one way to receive events.
+// checkModes checks that Slack has exactly one way to receive events.
 func (c Config) checkModes(bad func(path, format string, args ...any)) {
 	const slackModes = "app_token for Socket Mode, or signing_secret for HTTP mode"
 	switch socket, http := c.Slack.AppToken.Set(), c.Slack.SigningSecret.Set(); {
@@ -65,12 +65,6 @@ func (c Config) checkModes(bad func(path, format string, args ...any)) {
 		bad("slack", "app_token and signing_secret are both set; keep either "+slackModes)
 	case !socket && !http:
 		bad("slack", "app_token or signing_secret is required; set "+slackModes)
-	}
-	switch address, secret := c.Telegram.WebhookURL != "", c.Telegram.WebhookSecret.Set(); {
-	case address && !secret:
-		bad("telegram.webhook_secret", "required with webhook_url; set it, or remove webhook_url")
-	case secret && !address:
-		bad("telegram.webhook_url", "required with webhook_secret; set it, or remove webhook_secret")
 	}
 }
 
@@ -83,9 +77,7 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a, path := c.Agents[name], "agents."+name
 		c.checkAgent(bad, name)
-		if a.Token.Set() || len(a.TokenHashes) == 0 {
-			tokens.check(bad, path+".token", a.Token)
-		}
+		tokens.check(bad, path+".token", a.Token)
 		c.checkPeople(bad, path+".owners", a.Owners)
 		for n, r := range a.Routes {
 			if _, ok := c.Routes[r]; !ok {
@@ -98,9 +90,8 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		if p.Token.Set() {
 			tokens.check(bad, path+".token", p.Token)
 		}
-		checkTokenHashes(bad, path, p.TokenHashes)
-		if p.Auditor && !p.Token.Set() && len(p.TokenHashes) == 0 {
-			bad(path+".auditor", "the auditor has no token; set token or token_hashes of the person")
+		if p.Auditor && !p.Token.Set() {
+			bad(path+".auditor", "the auditor has no token; set token of the person")
 		}
 		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
 			bad(path+".telegram", "invalid user ID %q; set the numeric ID, which /nod who prints", p.Telegram)
@@ -108,21 +99,28 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	}
 }
 
-// tokens are the tokens of the callers checked so far, with their paths.
+// tokens are the paths of the callers checked so far, by the hashes of their
+// tokens.
 type tokens map[string]string
 
 func (t tokens) check(bad func(path, format string, args ...any), path string, s Secret) {
-	switch n := len(s.Value()); {
-	case n == 0:
+	if !s.Set() {
 		bad(path, "required; run nod config token to generate one, and set it here or in %s", Variable(strings.Split(path, ".")...))
-		return
-	case n < minToken:
-		bad(path, "too short (%d characters, at least %d); generate one with: nod config token", n, minToken)
 	}
-	if other := t[s.Value()]; other != "" {
-		bad(path, "same token as %s; every caller needs a token of its own", other)
+	for _, token := range tokensIn(s) {
+		switch n := len(token); {
+		case strings.HasPrefix(token, HashPrefix) && !validHash(token):
+			bad(path, "a hash must be sha256: and 64 hex digits; run nod config token to generate one")
+		case n < minToken:
+			bad(path, "too short (%d characters, at least %d); generate one with: nod config token", n, minToken)
+		}
 	}
-	t[s.Value()] = path
+	for _, h := range TokenHashes(s) {
+		if other := t[h]; other != "" {
+			bad(path, "same token as %s; every caller needs a token of its own", other)
+		}
+		t[h] = path
+	}
 }
 
 // checkAccounts rejects an account or an email address that two people share:
@@ -142,35 +140,6 @@ func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 			}
 			seen[f.key+" "+f.value] = name
 		}
-	}
-}
-
-// checkHashes rejects a token that two callers share, even if the configuration
-// contains only its hash.
-func (c Config) checkHashes(bad func(path, format string, args ...any)) {
-	seen := map[string]string{}
-	add := func(path string, token Secret, hashes []string) {
-		for n, h := range hashes {
-			h, at := strings.ToLower(h), fmt.Sprintf("%s.token_hashes[%d]", path, n)
-			if other, ok := seen[h]; ok {
-				bad(at, "same token as %s; every caller needs a token of its own", other)
-			}
-			seen[h] = at
-		}
-		if !token.Set() {
-			return
-		}
-		h := HashToken(token.Value())
-		if other, ok := seen[h]; ok && strings.Contains(other, ".token_hashes") {
-			bad(path+".token", "same token as %s; every caller needs a token of its own", other)
-		}
-		seen[h] = path + ".token"
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
-		add("agents."+name, c.Agents[name].Token, c.Agents[name].TokenHashes)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.People)) {
-		add("people."+name, c.People[name].Token, c.People[name].TokenHashes)
 	}
 }
 

@@ -68,6 +68,11 @@ type Config struct {
 	// Default: nod.keys
 	// Example: /var/lib/nod/nod.keys
 	KeysFile string `yaml:"keys_file"`
+	// Sandbox is the URL of a running nod sandbox. It replaces the addresses of
+	// all three services, and nod does not pace its calls. It is for tests.
+	//
+	// Example: http://127.0.0.1:8788
+	Sandbox string `yaml:"sandbox"`
 	// Slack connects a Slack workspace.
 	Slack Slack `yaml:"slack"`
 	// Discord connects a Discord application.

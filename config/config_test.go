@@ -28,11 +28,11 @@ func write(t *testing.T, text string) string {
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load(write(t, good), []string{"NOD_REDIS_URL=redis://x:1", "NOD_AGENTS_CI_BOT_TOKEN=from-the-environment", "SLACK_APP_TOKEN=xapp-other", "NOD_SLACK_PACING=false", "NOD_RETENTION=2h"})
+	c, err := config.Load(write(t, good), []string{"NOD_REDIS_URL=redis://x:1", "NOD_AGENTS_CI_BOT_TOKEN=from-the-environment", "SLACK_APP_TOKEN=xapp-other", "NOD_RETENTION=2h"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:8787" || c.Redis.URL.Value() != "redis://x:1" || c.Agents["ci-bot"].Token.Value() != "from-the-environment" || c.Slack.AppToken.Value() != "xapp-other" || *c.Slack.Pacing {
+	if c.Listen != "127.0.0.1:8787" || c.Redis.URL.Value() != "redis://x:1" || c.Agents["ci-bot"].Token.Value() != "from-the-environment" || c.Slack.AppToken.Value() != "xapp-other" {
 		t.Errorf("%+v", c)
 	}
 	for _, printed := range []string{fmt.Sprint(c), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c)} {
@@ -47,7 +47,7 @@ func TestProblemsAreReportedTogether(t *testing.T) {
 	bad := `
 log_level: loud
 slack: {bot_token: a, app_token: b, signing_secret: c}
-telegram: {bot_token: "1:x", webhook_url: "https://x"}
+telegram: {bot_token: "1:x"}
 people: {ana: {telegram: "@ana", token: short}}
 routes: {default: {to: ["slak:C1", "discord:1", "x"], responders: [bo], escalate_to: nowhere}, empty: {escalate_to: empty}}
 agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: secret-0123456789abcdef}}
@@ -57,7 +57,7 @@ agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: se
 		t.Fatal("taken")
 	}
 	for _, want := range []string{
-		`log_level: unknown level "loud"`, "slack: app_token and signing_secret are both set", "telegram.webhook_secret: required with webhook_url",
+		`log_level: unknown level "loud"`, "slack: app_token and signing_secret are both set",
 		`people.ana.telegram: invalid user ID "@ana"`, "people.ana.token: too short (5 characters, at least 16)",
 		`routes.default.to[0]: unknown platform "slak" in "slak:C1"`, "routes.default.to[1]: platform discord has no bot_token", `routes.default.to[2]: invalid destination "x"`,
 		`routes.default.responders[0]: unknown person "bo"`, `routes.default.escalate_to: unknown route "nowhere"`, `routes.empty.escalate_to: route "empty" cannot escalate to itself`,
@@ -88,7 +88,7 @@ func TestStrict(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := config.Load("", []string{"NOD_REDIS_PARTITIONS=many"}); err == nil || !strings.Contains(err.Error(), "NOD_REDIS_PARTITIONS") {
+	if _, err := config.Load("", []string{"NOD_REDIS_WAIT_REPLICAS=many"}); err == nil || !strings.Contains(err.Error(), "NOD_REDIS_WAIT_REPLICAS") {
 		t.Errorf("%v", err)
 	}
 }
@@ -130,13 +130,13 @@ func TestSharedAccounts(t *testing.T) {
 	t.Parallel()
 	hash := config.HashToken("person-token-0123456789")
 	for text, want := range map[string]string{
-		`ana: {slack: U1}, bo: {slack: U1}`:                                           "people.bo.slack: also used by people.ana",
-		`ana: {telegram: "7"}, bo: {telegram: "07"}`:                                  "people.bo.telegram: also used by people.ana",
-		`ana: {discord: "7"}, bo: {discord: "7"}`:                                     "people.bo.discord: also used by people.ana",
-		`ana: {email: A@x.com}, bo: {email: a@X.com}`:                                 "people.bo.email: also used by people.ana",
-		`ana: {token_hashes: ["` + hash + `"]}, bo: {token_hashes: ["` + hash + `"]}`: "people.bo.token_hashes[0]: same token as people.ana.token_hashes[0]",
-		`ana: {token_hashes: ["` + hash + `"]}, bo: {token: person-token-0123456789}`: "people.bo.token: same token as people.ana.token_hashes[0]",
-		`ana: {token: person-token-0123456789}, bo: {token_hashes: ["` + hash + `"]}`: "people.bo.token_hashes[0]: same token as people.ana.token",
+		`ana: {slack: U1}, bo: {slack: U1}`:                                                    "people.bo.slack: also used by people.ana",
+		`ana: {telegram: "7"}, bo: {telegram: "07"}`:                                           "people.bo.telegram: also used by people.ana",
+		`ana: {discord: "7"}, bo: {discord: "7"}`:                                              "people.bo.discord: also used by people.ana",
+		`ana: {email: A@x.com}, bo: {email: a@X.com}`:                                          "people.bo.email: also used by people.ana",
+		`ana: {token: "` + hash + `"}, bo: {token: "` + hash + `"}`:                            "people.bo.token: same token as people.ana.token",
+		`ana: {token: "` + hash + `"}, bo: {token: person-token-0123456789}`:                   "people.bo.token: same token as people.ana.token",
+		`ana: {token: person-token-0123456789}, bo: {token: "another-token-01, ` + hash + `"}`: "people.bo.token: same token as people.ana.token",
 	} {
 		_, err := config.Load(write(t, "people: {"+text+"}\n"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -12,13 +12,12 @@ import (
 // platformVariables are the conventional names for the tokens of platforms.
 func platformVariables(c *Config) map[string]any {
 	return map[string]any{
-		"SLACK_BOT_TOKEN":               &c.Slack.BotToken,
-		"SLACK_APP_TOKEN":               &c.Slack.AppToken,
-		"SLACK_SIGNING_SECRET":          &c.Slack.SigningSecret,
-		"DISCORD_BOT_TOKEN":             &c.Discord.BotToken,
-		"DISCORD_PUBLIC_KEY":            &c.Discord.PublicKey,
-		"TELEGRAM_BOT_TOKEN":            &c.Telegram.BotToken,
-		"TELEGRAM_WEBHOOK_SECRET_TOKEN": &c.Telegram.WebhookSecret,
+		"SLACK_BOT_TOKEN":      &c.Slack.BotToken,
+		"SLACK_APP_TOKEN":      &c.Slack.AppToken,
+		"SLACK_SIGNING_SECRET": &c.Slack.SigningSecret,
+		"DISCORD_BOT_TOKEN":    &c.Discord.BotToken,
+		"DISCORD_PUBLIC_KEY":   &c.Discord.PublicKey,
+		"TELEGRAM_BOT_TOKEN":   &c.Telegram.BotToken,
 	}
 }
 
@@ -108,12 +107,6 @@ func assign(f reflect.Value, s string) error {
 			return fmt.Errorf("invalid number %q", s)
 		}
 		*x = n
-	case *float64:
-		n, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return fmt.Errorf("invalid number %q", s)
-		}
-		*x = n
 	case *bool:
 		b, err := strconv.ParseBool(s)
 		if err != nil {
@@ -126,12 +119,6 @@ func assign(f reflect.Value, s string) error {
 			return fmt.Errorf("invalid duration %q (such as %s)", s, timespan.Examples)
 		}
 		*x = Duration(d)
-	case **bool:
-		b, err := strconv.ParseBool(s)
-		if err != nil {
-			return fmt.Errorf("invalid value %q (true or false)", s)
-		}
-		*x = &b
 	case *[]string:
 		*x = strings.Split(s, ",")
 	case *Words:

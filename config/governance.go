@@ -39,24 +39,39 @@ func HashToken(token string) string {
 	return HashPrefix + hex.EncodeToString(sum[:])
 }
 
+// TokenHashes returns the hashes of the tokens that a secret holds: tokens or
+// their hashes, separated by commas.
+func TokenHashes(s Secret) []string {
+	var out []string
+	for _, t := range tokensIn(s) {
+		if strings.HasPrefix(t, HashPrefix) {
+			out = append(out, strings.ToLower(t))
+		} else {
+			out = append(out, HashToken(t))
+		}
+	}
+	return out
+}
+
+func tokensIn(s Secret) []string {
+	if !s.Set() {
+		return nil
+	}
+	out := strings.Split(s.Value(), ",")
+	for n, t := range out {
+		out[n] = strings.TrimSpace(t)
+	}
+	return out
+}
+
 func validHash(s string) bool {
 	digits, ok := strings.CutPrefix(s, HashPrefix)
 	raw, err := hex.DecodeString(digits)
 	return ok && err == nil && len(raw) == sha256.Size
 }
 
-// checkTokenHashes checks the hashes of a caller's tokens.
-func checkTokenHashes(bad func(path, format string, args ...any), path string, hashes []string) {
-	for n, h := range hashes {
-		if !validHash(h) {
-			bad(fmt.Sprintf("%s.token_hashes[%d]", path, n), "must be sha256: and 64 hex digits; run nod config token to generate one")
-		}
-	}
-}
-
 func (c Config) checkAgent(bad func(path, format string, args ...any), name string) {
 	a, path := c.Agents[name], "agents."+name
-	checkTokenHashes(bad, path, a.TokenHashes)
 	for n, k := range a.Kinds {
 		if !slices.Contains([]string{"ask", "approval", "notice"}, k) {
 			bad(fmt.Sprintf("%s.kinds[%d]", path, n), "unknown kind %q (ask, approval or notice)", k)
@@ -67,7 +82,7 @@ func (c Config) checkAgent(bad func(path, format string, args ...any), name stri
 			bad(fmt.Sprintf("%s.scopes[%d]", path, n), "unknown scope %q (once, session or always)", s)
 		}
 	}
-	for field, n := range map[string]int{"per_minute": a.PerMinute, "max_pending": a.MaxPending, "max_bytes": a.MaxBytes} {
+	for field, n := range map[string]int{"per_minute": a.PerMinute, "max_pending": a.MaxPending} {
 		if n < 0 {
 			bad(path+"."+field, "%d is out of range (0 or more)", n)
 		}

@@ -22,17 +22,6 @@ type Slack struct {
 	//
 	// Example: {env: SLACK_SIGNING_SECRET}
 	SigningSecret Secret `yaml:"signing_secret"`
-	// APIURL is the base URL of the Slack API, with a slash at the end. Set it
-	// for the sandbox. If empty, nod uses the address of Slack.
-	//
-	// Example: http://127.0.0.1:8788/slack/api/
-	APIURL string `yaml:"api_url"`
-	// Pacing keeps nod within the rate limits of Slack before Slack has to
-	// refuse a call.
-	//
-	// Default: true
-	// Example: false
-	Pacing *bool `yaml:"pacing"`
 }
 
 // Discord connects a Discord application. It is used if bot_token is set.
@@ -46,47 +35,25 @@ type Discord struct {
 	//
 	// Example: 4fa0b8c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9
 	PublicKey string `yaml:"public_key"`
-	// APIURL is the address that replaces https://discord.com. Set it for the
-	// sandbox.
-	//
-	// Example: http://127.0.0.1:8788/discord
-	APIURL string `yaml:"api_url"`
-	// Pacing keeps nod within the rate limits of Discord before Discord has to
-	// refuse a call.
-	//
-	// Default: true
-	// Example: false
-	Pacing *bool `yaml:"pacing"`
 }
 
-// Telegram connects a Telegram bot. It is used if bot_token is set. Set
-// webhook_url and webhook_secret together.
+// Telegram connects a Telegram bot. It is used if bot_token is set.
 type Telegram struct {
 	// BotToken is the token of the bot, from @BotFather.
 	//
 	// Example: {env: TELEGRAM_BOT_TOKEN}
 	BotToken Secret `yaml:"bot_token"`
 	// WebhookURL is the URL at which Telegram reaches nod. It turns on webhook
-	// mode, which replaces long polling. nod registers it at startup.
+	// mode, which replaces long polling. nod registers it at startup, with a
+	// secret that it derives from the token.
 	//
 	// Example: https://nod.example.com/telegram/webhook
 	WebhookURL string `yaml:"webhook_url"`
-	// WebhookSecret is the secret that Telegram sends with every update: up to
-	// 256 letters, digits, underscores and hyphens.
+	// APIURL is the address of a Bot API server of your own, which replaces
+	// https://api.telegram.org.
 	//
-	// Example: {env: TELEGRAM_WEBHOOK_SECRET_TOKEN}
-	WebhookSecret Secret `yaml:"webhook_secret"`
-	// APIURL is the address that replaces https://api.telegram.org. Set it for
-	// the sandbox or for a Bot API server of your own.
-	//
-	// Example: http://127.0.0.1:8788/telegram
+	// Example: http://127.0.0.1:8081
 	APIURL string `yaml:"api_url"`
-	// Pacing keeps nod within the rate limits of Telegram before Telegram has
-	// to refuse a call.
-	//
-	// Default: true
-	// Example: false
-	Pacing *bool `yaml:"pacing"`
 }
 
 // Names of the platforms in the configuration.

@@ -140,7 +140,7 @@ const variables = "\n" +
 	"| `NOD_…` | any key of the configuration: NOD and the path of the key in capitals, such as `NOD_REDIS_URL` |\n" +
 	"| `SLACK_BOT_TOKEN`, `SLACK_APP_TOKEN`, `SLACK_SIGNING_SECRET` | `slack.bot_token`, `slack.app_token`, `slack.signing_secret` |\n" +
 	"| `DISCORD_BOT_TOKEN`, `DISCORD_PUBLIC_KEY` | `discord.bot_token`, `discord.public_key` |\n" +
-	"| `TELEGRAM_BOT_TOKEN`, `TELEGRAM_WEBHOOK_SECRET_TOKEN` | `telegram.bot_token`, `telegram.webhook_secret` |\n" +
+	"| `TELEGRAM_BOT_TOKEN` | `telegram.bot_token` |\n" +
 	"| `SSL_CERT_DIR` | directory of additional CAs that nod trusts, such as the one of your Redis |\n" +
 	"| `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` | proxy for connections to the platforms |\n" +
 	"\n" +
@@ -151,48 +151,45 @@ func (r *reference) page() string {
 	r.b.WriteString(preamble)
 	config := reflect.TypeFor[Config]()
 	r.b.WriteString("\n## General\n")
-	for n := range config.NumField() {
-		if f := config.Field(n); element(f.Type) == nil {
-			r.key("Config", f, keyOf(f), Variable(keyOf(f)))
-		}
-	}
+	var sections []reflect.StructField
 	for n := range config.NumField() {
 		f := config.Field(n)
-		if element(f.Type) == nil {
-			continue
+		switch s := element(f.Type); {
+		case s == nil:
+			r.key("Config", f, keyOf(f), Variable(keyOf(f)))
+		case f.Type.Kind() == reflect.Struct && s.NumField() == 1:
+			only := s.Field(0)
+			r.key(s.Name(), only, keyOf(f)+"."+keyOf(only), Variable(keyOf(f), keyOf(only)))
+		default:
+			sections = append(sections, f)
 		}
+	}
+	for _, f := range sections {
 		fmt.Fprintf(&r.b, "\n## %s\n", keyOf(f))
-		r.section("Config", f, keyOf(f), []string{keyOf(f)})
+		r.section("Config", f)
 	}
 	r.b.WriteString(variables)
 	return r.b.String()
 }
 
-// section writes a key that contains other keys, and then those keys. Variable
-// is the path of the environment variables, or nil if there are none.
-func (r *reference) section(owner string, f reflect.StructField, path string, variable []string) {
+// section writes a key of the file that contains other keys, and then those
+// keys.
+func (r *reference) section(owner string, f reflect.StructField) {
 	s := element(f.Type)
-	text := r.describe(f, path, r.docs[owner].fields[f.Name])
-	_, about, _ := strings.Cut(paragraphs(r.docs[s.Name()].text), ". ")
-	if about != "" {
-		text += "\n\n" + about
-	}
-	fmt.Fprintf(&r.b, "\n%s\n", wrap(text))
+	path, variable := keyOf(f), []string{keyOf(f)}
+	fmt.Fprintf(&r.b, "\n%s\n", wrap(r.about(owner, f, path)))
 	switch f.Type.Kind() {
 	case reflect.Map:
 		path += ".NAME"
 		variable = extend(variable, "NAME")
 	case reflect.Slice:
 		path, variable = path+"[]", nil
-	case reflect.Pointer:
-		variable = nil
 	}
 	for n := range s.NumField() {
 		sub := s.Field(n)
 		at := path + "." + keyOf(sub)
 		if element(sub.Type) != nil {
-			fmt.Fprintf(&r.b, "\n### %s\n", at)
-			r.section(s.Name(), sub, at, extend(variable, keyOf(sub)))
+			r.block(s.Name(), sub, at, extend(variable, keyOf(sub)))
 			continue
 		}
 		name := ""
@@ -201,6 +198,40 @@ func (r *reference) section(owner string, f reflect.StructField, path string, va
 		}
 		r.key(s.Name(), sub, at, name)
 	}
+}
+
+// block writes a key inside a section that contains other keys, as one list.
+func (r *reference) block(owner string, f reflect.StructField, path string, variable []string) {
+	s := element(f.Type)
+	fmt.Fprintf(&r.b, "\n### %s\n\n%s\n\n", path, wrap(r.about(owner, f, path)))
+	switch f.Type.Kind() {
+	case reflect.Slice:
+		path, variable = path+"[]", nil
+	case reflect.Pointer:
+		variable = nil
+	}
+	for n := range s.NumField() {
+		sub := s.Field(n)
+		text, attributes := r.attributes(s.Name(), sub, path+"."+keyOf(sub))
+		text += " Type: " + typeName(sub.Type) + "."
+		if sub.Type.Kind() != reflect.Bool && sub.Type.Kind() != reflect.Int && attributes["Default"] != "none" {
+			text += " Default: " + attributes["Default"] + "."
+		}
+		text += " Example: " + attributes["Example"] + "."
+		if variable != nil {
+			text += " Environment variable: `" + Variable(extend(variable, keyOf(sub))...) + "`."
+		}
+		fmt.Fprintf(&r.b, "%s\n", strings.ReplaceAll(wrap("- "+text), "\n", "\n  "))
+	}
+}
+
+// about returns the description of a key that contains other keys.
+func (r *reference) about(owner string, f reflect.StructField, path string) string {
+	text := r.describe(f, path, r.docs[owner].fields[f.Name])
+	if _, more, _ := strings.Cut(paragraphs(r.docs[element(f.Type).Name()].text), ". "); more != "" {
+		text += "\n\n" + more
+	}
+	return text
 }
 
 func extend(path []string, key string) []string {
@@ -212,8 +243,19 @@ func extend(path []string, key string) []string {
 
 // key writes one key that has a value.
 func (r *reference) key(owner string, f reflect.StructField, path, variable string) {
-	doc := r.docs[owner].fields[f.Name]
-	text, rest, _ := strings.Cut(doc, "\n\n")
+	text, attributes := r.attributes(owner, f, path)
+	fmt.Fprintf(&r.b, "\n### %s\n\n%s\n\n", path, wrap(text))
+	fmt.Fprintf(&r.b, "- Type: %s\n- Default: %s\n- Example: %s\n", typeName(f.Type), attributes["Default"], attributes["Example"])
+	if variable != "" {
+		fmt.Fprintf(&r.b, "- Environment variable: `%s`\n", variable)
+	}
+	fmt.Fprintf(&r.b, "- Since: %s\n", strings.Trim(attributes["Since"], "`"))
+}
+
+// attributes returns the description of a key that has a value, and what its
+// comment says after it. It checks the example and the default.
+func (r *reference) attributes(owner string, f reflect.StructField, path string) (string, map[string]string) {
+	text, rest, _ := strings.Cut(r.docs[owner].fields[f.Name], "\n\n")
 	attributes := map[string]string{"Default": "none", "Since": sinceFirst}
 	switch f.Type.Kind() {
 	case reflect.Bool:
@@ -228,12 +270,7 @@ func (r *reference) key(owner string, f reflect.StructField, path, variable stri
 	}
 	r.example(f, path, strings.Trim(attributes["Example"], "`"))
 	r.constant(f, path, strings.Trim(attributes["Default"], "`"))
-	fmt.Fprintf(&r.b, "\n### %s\n\n%s\n\n", path, wrap(r.describe(f, path, text)))
-	fmt.Fprintf(&r.b, "- Type: %s\n- Default: %s\n- Example: %s\n", typeName(f.Type), attributes["Default"], attributes["Example"])
-	if variable != "" {
-		fmt.Fprintf(&r.b, "- Environment variable: `%s`\n", variable)
-	}
-	fmt.Fprintf(&r.b, "- Since: %s\n", strings.Trim(attributes["Since"], "`"))
+	return r.describe(f, path, text), attributes
 }
 
 // describe returns a description that starts with the key instead of the Go

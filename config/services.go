@@ -1,29 +1,26 @@
 package config
 
+import (
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+)
+
 // Redis is the connection to Redis: one server, Sentinel or a Cluster.
 type Redis struct {
-	// URL is the address of one Redis server: redis://, rediss:// (TLS) or
-	// unix://. It is required unless addrs is set.
+	// URL is the address of Redis: redis://, rediss:// (TLS) or unix://. It is
+	// required. With several hosts, separated by commas, these are nodes of a
+	// Cluster, or Sentinels if master_name says under which name they know the
+	// master: redis://s1:26379,s2:26379/0?master_name=mymaster. A user name (ACL)
+	// is part of the URL.
 	//
 	// Example: redis://127.0.0.1:6379/0
 	URL Secret `yaml:"url"`
-	// Addrs are the addresses of Sentinels if master_name is set, and of Cluster
-	// nodes otherwise.
-	//
-	// Example: [s1:26379, s2:26379, s3:26379]
-	Addrs []string `yaml:"addrs"`
-	// MasterName is the name under which the Sentinels know the master.
-	//
-	// Example: mymaster
-	MasterName string `yaml:"master_name"`
 	// SentinelPassword is the password of the Sentinels.
 	//
 	// Example: {env: NOD_REDIS_SENTINEL_PASSWORD}
 	SentinelPassword Secret `yaml:"sentinel_password"`
-	// Username is the Redis user (ACL). If empty, nod uses the default user.
-	//
-	// Example: nod
-	Username string `yaml:"username"`
 	// Password is the password of the Redis user.
 	//
 	// Example: {env: NOD_REDIS_PASSWORD}
@@ -34,18 +31,45 @@ type Redis struct {
 	// Default: nod
 	// Example: nod-staging
 	Prefix string `yaml:"prefix"`
-	// Partitions is the number of key groups of a new installation, 1 to 256. In
-	// a Cluster, each group is on one node. An installation keeps its number.
-	//
-	// Default: 16
-	// Example: 64
-	Partitions int `yaml:"partitions"`
 	// WaitReplicas is the number of replicas that must confirm a decision before
 	// it counts. It cannot be used with a Cluster: set min-replicas-to-write on
 	// its nodes instead.
 	//
 	// Example: 1
 	WaitReplicas int `yaml:"wait_replicas"`
+}
+
+// Servers are the servers that a URL names.
+type Servers struct {
+	URL    *url.URL // of the first server
+	Hosts  []string // of all servers
+	Master string   // the name of the master, if the servers are Sentinels
+}
+
+// Cluster reports whether the servers are the nodes of a Cluster.
+func (s Servers) Cluster() bool { return len(s.Hosts) > 1 && s.Master == "" }
+
+// Servers parses the URL. Its error contains no part of the URL, which may have
+// a password.
+func (r Redis) Servers() (Servers, error) {
+	scheme, rest, _ := strings.Cut(r.URL.Value(), "://")
+	end := strings.IndexAny(rest+"/", "/?")
+	from := strings.LastIndex(rest[:end], "@") + 1
+	s := Servers{Hosts: strings.Split(rest[from:end], ",")}
+	var err error
+	if s.URL, err = url.Parse(scheme + "://" + rest[:from] + s.Hosts[0] + rest[end:]); err != nil {
+		return s, errors.New("invalid URL; set a URL such as redis://127.0.0.1:6379/0")
+	}
+	query := s.URL.Query()
+	s.Master = query.Get("master_name")
+	query.Del("master_name")
+	s.URL.RawQuery = query.Encode()
+	for n, host := range s.Hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil && host != "" {
+			s.Hosts[n] = net.JoinHostPort(strings.Trim(host, "[]"), "6379")
+		}
+	}
+	return s, nil
 }
 
 // Receipts configures the signatures of decisions.
@@ -86,11 +110,6 @@ type Traces struct {
 	//
 	// Example: http://127.0.0.1:4318/v1/traces
 	Endpoint string `yaml:"endpoint"`
-	// Sample is the share of the requests without a trace of their own that nod
-	// traces, between 0 and 1. Zero means all of them.
-	//
-	// Example: 0.1
-	Sample float64 `yaml:"sample"`
 }
 
 // Console configures the web console below /console/.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/url"
 	"os"
 	"reflect"
 	"regexp"
@@ -23,13 +22,13 @@ func (c Config) checkAddresses(bad func(path, format string, args ...any)) {
 	if !c.Redis.URL.Set() {
 		return
 	}
-	u, err := url.Parse(c.Redis.URL.Value()) // never print it: it may contain a password
-	switch {
+	servers, err := c.Redis.Servers()
+	switch u := servers.URL; {
 	case err != nil:
-		bad("redis.url", "invalid URL; set a URL such as redis://127.0.0.1:6379/0")
+		bad("redis.url", "%v", err)
 	case !slices.Contains([]string{"redis", "rediss", "unix"}, u.Scheme):
 		bad("redis.url", "unknown scheme %q (redis, rediss or unix); set a URL such as redis://127.0.0.1:6379/0", u.Scheme)
-	case u.Scheme != "unix" && u.Hostname() == "":
+	case u.Scheme != "unix" && slices.Contains(servers.Hosts, ""):
 		bad("redis.url", "a host is required; set a URL such as redis://127.0.0.1:6379/0")
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,5 +83,25 @@ func TestUnknownVariables(t *testing.T) {
 		"NOD_SERVICE_HOST=x", "NOD_PORT=x", "NOD_PORT_8787_TCP_ADDR=x", "NOD_SERVICE_PORT_HTTP=x", "NOD_REDIS_SERVICE_HOST=x",
 	}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestServers checks which servers the URL of Redis names.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"redis://127.0.0.1:6379/0":                         "redis://127.0.0.1:6379/0 [127.0.0.1:6379] \"\" false",
+		"rediss://u:p%2C@a,b:7,[::1]/2?master_name=m":      "rediss://u:p,@a/2 [a:6379 b:7 [::1]:6379] \"m\" false",
+		"redis://a:1,b:2?master_name=my+master&protocol=3": "redis://a:1?protocol=3 [a:1 b:2] \"my master\" false",
+		"redis://:p,q@n1:6379,n2:6379":                     "redis://:p,q@n1:6379 [n1:6379 n2:6379] \"\" true",
+		"unix://u:p@/run/redis.sock?db=1":                  "unix://u:p@/run/redis.sock?db=1 [] \"\" false",
+	} {
+		s, err := Redis{URL: NewSecret(url)}.Servers()
+		if got := fmt.Sprintf("%s %v %q %t", s.URL, s.Hosts, s.Master, s.Cluster()); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", url, got, err, want)
+		}
+	}
+	if _, err := (Redis{URL: NewSecret("redis://:p%w@a")}).Servers(); err == nil || strings.Contains(err.Error(), "%w") {
+		t.Errorf("an invalid URL: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ func TestProblem(t *testing.T) {
 		"routes: {a: []}\n":                     `line 1: a mapping is required, not a list`,
 		"max_connections: many\n":               `line 1: a number is required, not "many"`,
 		"console: {enabled: sometimes}\n":       `line 1: true or false is required, not "sometimes"`,
-		"redis: {addrs: x}\n":                   `line 1: a list is required, not "x"`,
+		"routes: {a: {to: x}}\n":                `line 1: a list is required, not "x"`,
 		"slack: [\n":                            "line 1: did not find expected node content",
 		"retention: soon\n":                     `line 1: invalid duration "soon" (such as 90s, 5m, 1h30m, 30d or 2w)`,
 		"chanel: x\nrisks: 7\nlog_level: [a]\n": "line 1: unknown key \"chanel\"\nline 2: a list is required, not \"7\"\nline 3: text is required, not a list",

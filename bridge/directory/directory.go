@@ -18,7 +18,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Remembered is the default lifetime of a cached platform answer.
+// Remembered is the lifetime of a cached platform answer. It is short, so that
+// people who leave a group soon lose its rights, and covers the clicks on a
+// card that several people discuss.
 const Remembered = 20 * time.Second
 
 // patience limits a query to a platform, because platforms abandon a click
@@ -65,8 +67,8 @@ type Options struct {
 	Links     Links     // if nil, account linking is disabled
 	// Emails lists the platforms whose email addresses prove an identity.
 	Emails []string
-	// Remembered is the lifetime of cached answers. Zero means the constant
-	// Remembered.
+	// Remembered is the lifetime of cached answers in tests. Zero means the
+	// constant Remembered.
 	Remembered time.Duration
 }
 

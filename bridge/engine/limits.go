@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -14,15 +13,6 @@ import (
 func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
 	if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, r.Kind) {
 		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send kind %q", a.Name, r.Kind).WithHint("use one of %v", a.Kinds)
-	}
-	if a.MaxBytes > 0 {
-		raw, err := json.Marshal(r)
-		if err != nil {
-			return bridge.Wrap(bridge.CodeInternal, err, "request")
-		}
-		if len(raw) > a.MaxBytes {
-			return bridge.Errorf(bridge.CodeInvalid, "the request of %d bytes is too large (at most %d for agent %s)", len(raw), a.MaxBytes, a.Name)
-		}
 	}
 	if len(a.Scopes) > 0 && r.Approval != nil {
 		limited := *r.Approval

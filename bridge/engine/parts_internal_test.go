@@ -44,8 +44,6 @@ func TestPermit(t *testing.T) {
 	}{
 		"no limits":   {bridge.Agent{}, ""},
 		"kind":        {bridge.Agent{Kinds: []bridge.Kind{bridge.KindNotice}}, bridge.CodeForbidden},
-		"size":        {bridge.Agent{MaxBytes: 10}, bridge.CodeInvalid},
-		"fits":        {bridge.Agent{MaxBytes: 10_000}, ""},
 		"pending":     {bridge.Agent{Name: "ci", MaxPending: 1}, bridge.CodeRateLimited},
 		"may pend":    {bridge.Agent{Name: "ci", MaxPending: 2}, ""},
 		"in a minute": {bridge.Agent{Name: "ci", PerMinute: 1}, ""},

@@ -54,10 +54,10 @@ var (
 )
 
 // New returns an Observer for a version of the program. It exports traces to
-// endpoint, a URL for OTLP over HTTP. If endpoint is empty, it exports none. Of
-// the requests without a trace of their own, the share sample (0 to 1) gets one.
-func New(ctx context.Context, version, endpoint string, sample float64) (*Observer, error) {
-	t, err := newTracer(ctx, endpoint, sample)
+// endpoint, a URL for OTLP over HTTP. If endpoint is empty, it exports none. It
+// traces all requests, or those that OTEL_TRACES_SAMPLER selects.
+func New(ctx context.Context, version, endpoint string) (*Observer, error) {
+	t, err := newTracer(ctx, endpoint)
 	if err != nil {
 		return nil, err
 	}

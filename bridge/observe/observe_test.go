@@ -22,7 +22,7 @@ import (
 
 func newObserver(t *testing.T) *observe.Observer {
 	t.Helper()
-	o, err := observe.New(t.Context(), "1.2.3", "", 0)
+	o, err := observe.New(t.Context(), "1.2.3", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestRedis(t *testing.T) {
 // collector.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	o, err := observe.New(t.Context(), "", "http://127.0.0.1:1/v1/traces", 1)
+	o, err := observe.New(t.Context(), "", "http://127.0.0.1:1/v1/traces")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ var traceContext = propagation.TraceContext{}
 
 const traceparent = "traceparent"
 
-func newTracer(ctx context.Context, endpoint string, sample float64) (*tracer, error) {
+func newTracer(ctx context.Context, endpoint string) (*tracer, error) {
 	if endpoint == "" {
 		return &tracer{tracer: noop.NewTracerProvider().Tracer("nod"), close: func(context.Context) error { return nil }}, nil
 	}
@@ -45,7 +45,6 @@ func newTracer(ctx context.Context, endpoint string, sample float64) (*tracer, e
 	}
 	p := sdktrace.NewTracerProvider(
 		sdktrace.WithBatcher(exporter),
-		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(sample))),
 		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "nod"))),
 	)
 	return &tracer{tracer: p.Tracer("nod"), close: p.Shutdown, on: true}, nil

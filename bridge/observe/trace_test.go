@@ -70,7 +70,7 @@ func TestTrace(t *testing.T) {
 	got := &spans{}
 	server := httptest.NewServer(got)
 	t.Cleanup(server.Close)
-	o, err := observe.New(t.Context(), "", server.URL+"/v1/traces", 0)
+	o, err := observe.New(t.Context(), "", server.URL+"/v1/traces")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestTrace(t *testing.T) {
 		o.API(mux).ServeHTTP(httptest.NewRecorder(), r)
 	}
 	call(http.MethodGet, parent)
-	call(http.MethodPost, "") // not sampled
+	call(http.MethodPost, "00-5bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00") // not sampled
 	call(http.MethodPost, parent)
 	if !strings.HasPrefix(carried, "00-"+traceID+"-") || carried == parent {
 		t.Fatalf("the request carries %q", carried)

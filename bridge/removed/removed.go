@@ -62,6 +62,22 @@ var names = []Name{
 	{Kind: Command, Name: "token", Instead: "use nod config token"},
 	{Kind: Route, Name: "GET /v1/coverage", Instead: "run nod doctor --json on the machine of the agent"},
 	{Kind: Route, Name: "PUT /v1/coverage", Instead: "run nod doctor --json on the machine of the agent"},
+	{Kind: Setting, Name: "redis.partitions", Instead: "remove it: the number is fixed"},
+	{Kind: Setting, Name: "redis.addrs", Instead: "list the hosts in redis.url, such as redis://s1:26379,s2:26379"},
+	{Kind: Setting, Name: "redis.master_name", Instead: "add ?master_name=NAME to redis.url"},
+	{Kind: Setting, Name: "redis.username", Instead: "put the user into redis.url, such as redis://nod@127.0.0.1:6379/0"},
+	{Kind: Setting, Name: "slack.pacing", Instead: "remove it: nod always keeps within the rate limits"},
+	{Kind: Setting, Name: "discord.pacing", Instead: "remove it: nod always keeps within the rate limits"},
+	{Kind: Setting, Name: "telegram.pacing", Instead: "remove it: nod always keeps within the rate limits"},
+	{Kind: Setting, Name: "slack.api_url", Instead: "set sandbox to the URL of nod sandbox"},
+	{Kind: Setting, Name: "discord.api_url", Instead: "set sandbox to the URL of nod sandbox"},
+	{Kind: Setting, Name: "telegram.webhook_secret", Instead: "remove it: nod derives the secret from telegram.bot_token"},
+	{Kind: Setting, Name: "people.NAME.token_hashes", Instead: "put the hashes into token, separated by commas"},
+	{Kind: Setting, Name: "agents.NAME.token_hashes", Instead: "put the hashes into token, separated by commas"},
+	{Kind: Setting, Name: "agents.NAME.max_bytes", Instead: "remove it: docs/limits.md has the size of a request"},
+	{Kind: Setting, Name: "identity.remembered", Instead: "remove it: nod asks a platform again after 20 seconds"},
+	{Kind: Setting, Name: "routes.NAME.notice_sound", Instead: "remove it: send a question or an approval to notify people"},
+	{Kind: Setting, Name: "traces.sample", Instead: "set the environment variables OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG"},
 }
 
 // Instead returns what replaces the name, and whether the name was removed. For

@@ -85,9 +85,9 @@ func tokenCommand() *cobra.Command {
 		Use:   "token",
 		Short: "Generate a token and its hash",
 		Long: `Generate a random token and its hash. Give the token to the agent as NOD_TOKEN,
-and add the hash to token_hashes in the daemon's config, so that no one who reads
-the config can act as that agent. To replace a token, add the new hash,
-distribute the new token, and remove the old hash.`,
+and set the hash as its token in the daemon's config, so that no one who reads
+the config can act as that agent. To replace a token, set both hashes with a
+comma between, distribute the new token, and remove the old hash.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			token := config.NewToken()

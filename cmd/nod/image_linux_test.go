@@ -129,9 +129,9 @@ func TestImage(t *testing.T) {
 		"NOD_LISTEN="+l.Addr().String(), "NOD_REDIS_URL=redis://"+r.Redis.Addr,
 		"NOD_TOKEN_KEY="+strings.Repeat("a1", 32), "NOD_RECEIPTS_KEY="+strings.Repeat("b2", 32),
 		"NOD_TOKEN_CI=token-of-ci-for-the-image", "NOD_TOKEN_DEPLOY_BOT=token-of-the-bot-for-the-image",
-		"SLACK_BOT_TOKEN="+sandbox.SlackBotToken, "SLACK_APP_TOKEN="+sandbox.SlackAppToken, "NOD_SLACK_API_URL="+r.Base+"/slack/api/",
-		"DISCORD_BOT_TOKEN="+sandbox.DiscordToken, "NOD_DISCORD_API_URL="+r.Base+"/discord",
-		"TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken, "NOD_TELEGRAM_API_URL="+r.Base+"/telegram")
+		"SLACK_BOT_TOKEN="+sandbox.SlackBotToken, "SLACK_APP_TOKEN="+sandbox.SlackAppToken,
+		"DISCORD_BOT_TOKEN="+sandbox.DiscordToken,
+		"TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken, "NOD_SANDBOX="+r.Base)
 	l.Close() // the daemon listens on this port
 	config := slices.Index(m.start, "--config")
 	if out, code := m.run(t, "/nod", "config", "check", "--config", m.start[config+1]); code != 0 {

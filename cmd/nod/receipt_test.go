@@ -100,7 +100,7 @@ func TestReceiptOfAnEdit(t *testing.T) {
 // change of an entry is detected.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("slack")(c); rig.Auditor(c); c.Redis.Partitions = 1 }})
+	r := rig.New(t, rig.Options{Single: true, Config: func(c *config.Config) { rig.Only("slack")(c); rig.Auditor(c) }})
 	var last bridge.Record
 	for range 5 {
 		a := r.Ask(rig.Approval(bridge.ScopeOnce))
@@ -159,10 +159,9 @@ func TestAudit(t *testing.T) {
 // ones can be verified, and that only a daemon can trim the log.
 func TestAuditRetention(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+	r := rig.New(t, rig.Options{Single: true, Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		rig.Auditor(c)
-		c.Redis.Partitions = 1
 	}})
 	keys, err := r.Agent.Keys(r.Ctx)
 	if err != nil {

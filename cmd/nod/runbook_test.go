@@ -110,7 +110,7 @@ func newBook(t *testing.T) *book {
 	b.env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "REAL_NOD=" + rig.Binary(t), fmt.Sprint("SLEEPER=", sleeper.Process.Pid),
 		"NOD_URL=" + b.url, "NOD_LISTEN=" + addr, "NOD_REDIS_URL=" + "redis://" + r.Redis.Addr,
-		"SLACK_BOT_TOKEN=" + sandbox.SlackBotToken, "SLACK_APP_TOKEN=" + sandbox.SlackAppToken, "NOD_SLACK_API_URL=" + r.Base + "/slack/api/",
+		"SLACK_BOT_TOKEN=" + sandbox.SlackBotToken, "SLACK_APP_TOKEN=" + sandbox.SlackAppToken, "NOD_SANDBOX=" + r.Base,
 		"NOD_PEOPLE_ANA_TOKEN=" + rig.AnaToken, "NOD_PEOPLE_ANA_AUDITOR=true", "NOD_TOKEN_AUDITOR=" + rig.AnaToken, "SANDBOX=" + r.Base, "CI_JOB_ID=42",
 		"NOD_TOKEN_CI=token-of-ci-for-the-books", "NOD_TOKEN_DEPLOY_BOT=token-of-the-bot-for-the-books",
 	}

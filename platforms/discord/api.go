@@ -33,7 +33,7 @@ func newAPI(token, apiURL string, c *http.Client, health *platforms.HealthBox) (
 	if apiURL != "" {
 		target, err := url.Parse(apiURL)
 		if err != nil || target.Host == "" {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "discord: api_url is not a URL")
+			return nil, bridge.Errorf(bridge.CodeInvalid, "discord: the address of the API is not a URL")
 		}
 		copied.Transport = elsewhere{base: copied.Transport, target: target}
 	}

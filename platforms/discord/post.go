@@ -125,10 +125,9 @@ func (po *poster) push(
 	var b any = opening{Content: m.Push, AllowedMentions: mentions(m), Nonce: nonce, EnforceNonce: true}
 	var file *discordmsg.File
 	if i.Kind == bridge.KindNotice {
+		// A notice needs no answer, so it is silent.
 		n := notice{bodyOf(m, ""), nonce, true}
-		if !i.NoticeSound {
-			n.Flags |= discordgo.MessageFlagsSuppressNotifications
-		}
+		n.Flags |= discordgo.MessageFlagsSuppressNotifications
 		b, file = n, m.File
 	}
 	var raw json.RawMessage

@@ -41,7 +41,6 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]telegram.Options{
 		"no token": {}, "not a token": {Token: "x:y"},
-		"a webhook without its secret": {Token: "1:x", WebhookURL: "https://example.com"},
 	} {
 		if _, err := telegram.New(o); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v", name, err)

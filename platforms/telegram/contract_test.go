@@ -22,7 +22,7 @@ func TestContract(t *testing.T) {
 	platformtest.Run(t, harness)
 }
 
-const webhookSecret = "webhook-secret"
+var webhookSecret = telegram.WebhookSecret(sandbox.TelegramToken)
 
 var group = strconv.FormatInt(sandbox.TelegramChat, 10)
 
@@ -55,9 +55,6 @@ func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
 	o := telegram.Options{
 		Name: "telegram", Token: sandbox.TelegramToken, APIURL: s.URL + "/telegram", Notes: s.Notes, NoPacing: !s.Paced, Turns: s.Turns,
 		WebhookURL: s.Callback,
-	}
-	if s.Callback != "" {
-		o.WebhookSecret = webhookSecret
 	}
 	if s.Token != "" {
 		o.Token = s.Token

@@ -39,7 +39,7 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	}
 	topic, reply, _ := strings.Cut(d.Thread, "#")
 	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, d.Channel)}
-	if v.Record.Interaction.Kind == bridge.KindNotice && !v.Record.Interaction.NoticeSound {
+	if v.Record.Interaction.Kind == bridge.KindNotice { // it needs no answer, so it is silent
 		params["disable_notification"] = "true"
 	}
 	if topic != "" {

@@ -162,7 +162,7 @@ func (r *receiver) lanes(batch []json.RawMessage) [][]update {
 // handler serves the webhook.
 func (r *receiver) handler(sink bridge.Sink) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if r.secret == "" || req.Method != http.MethodPost {
+		if r.webhook == "" || req.Method != http.MethodPost {
 			http.NotFound(w, req)
 			return
 		}

@@ -11,6 +11,9 @@ package telegram
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -33,10 +36,8 @@ type Notes interface {
 type Options struct {
 	Name  string
 	Token string
-	// WebhookURL and WebhookSecret select the webhook. If both are empty,
-	// nod polls.
-	WebhookURL    string
-	WebhookSecret string
+	// WebhookURL selects the webhook. If it is empty, nod polls.
+	WebhookURL string
 	// APIURL is the address of a Bot API server, without the /bot… part. If
 	// empty, nod uses Telegram's own.
 	APIURL     string
@@ -84,9 +85,6 @@ func New(o Options) (*Platform, error) {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "telegram: bot_token is not a token").
 			WithHint("a token looks like 123456:ABC…; set TELEGRAM_BOT_TOKEN")
 	}
-	if (o.WebhookURL == "") != (o.WebhookSecret == "") {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "telegram: webhook_url and webhook_secret belong together")
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -95,6 +93,15 @@ func New(o Options) (*Platform, error) {
 		p.exclusive = "telegram:" + id
 	}
 	return p, nil
+}
+
+// WebhookSecret returns the secret that Telegram sends with each update to the
+// webhook. It depends on nothing but the token, so all daemons of a bot use the
+// same one.
+func WebhookSecret(token string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("nod telegram webhook"))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // compose connects the parts of a bot.
@@ -114,7 +121,7 @@ func compose(o Options) *Platform {
 		name: o.Name, health: health, poster: poster,
 		receiver: &receiver{
 			client: client, inbound: in, commands: commands, health: health, log: log,
-			webhook: o.WebhookURL, secret: o.WebhookSecret,
+			webhook: o.WebhookURL, secret: WebhookSecret(o.Token),
 		},
 		people: &people{client: client, chats: chats},
 		doctor: &doctor{name: o.Name, client: client, webhook: o.WebhookURL},

@@ -38,6 +38,8 @@ type Daemon struct {
 	observer    *observe.Observer
 	log         *slog.Logger
 	version     string
+	paced       bool               // see Options
+	remembered  time.Duration      // see Options
 	connections int                // maximum number at a time; zero means no limit
 	bodies      *slots             // requests whose sender is not known yet
 	parked      sync.WaitGroup     // see api.Options.Parked
@@ -55,29 +57,30 @@ type Options struct {
 	Redis   redis.UniversalClient
 	Log     *slog.Logger
 	Version string // of nod, for the log, metrics and MCP clients
+	// Paced keeps the pace of the services with a sandbox that has their rate
+	// limits. Remembered replaces directory.Remembered if it is not zero. Both
+	// are for tests.
+	Paced      bool
+	Remembered time.Duration
 }
 
 // New builds a Daemon. It connects to Redis, but not yet to the platforms.
 func New(ctx context.Context, o Options) (*Daemon, error) {
 	c := o.Config
-	sample := c.Traces.Sample
-	if sample == 0 {
-		sample = 1
-	}
-	observer, err := observe.New(ctx, o.Version, c.Traces.Endpoint, sample)
+	observer, err := observe.New(ctx, o.Version, c.Traces.Endpoint)
 	if err != nil {
 		return nil, err
 	}
 	o.Redis.AddHook(observer.Hook())
 	store, err := broker.New(ctx, broker.Options{
-		Client: o.Redis, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention),
+		Client: o.Redis, Prefix: c.Redis.Prefix, Retention: time.Duration(c.Retention),
 		WaitReplicas: c.Redis.WaitReplicas, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	d := &Daemon{
-		store: store, observer: observer, log: o.Log, version: o.Version, connections: c.MaxConnections, config: c, changed: make(chan config.Config),
+		store: store, observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan config.Config),
 		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
 	}
 	g, err := d.build(ctx, c)

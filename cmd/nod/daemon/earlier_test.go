@@ -15,10 +15,9 @@ import (
 // people can see the records, but no agent gets a decision from them.
 func TestEarlierVersion(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+	r := rig.New(t, rig.Options{Single: true, Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		rig.Auditor(c)
-		c.Redis.Partitions = 1
 		c.TokenKey, c.Receipts.Key = config.Secret{}, config.Secret{}
 	}})
 	x := rig.Intruder{Rig: r, T: t}

@@ -2,10 +2,9 @@ package daemon
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +35,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := Platforms(c, ports.Notes, d.store, d.log)
+	platforms, callbacks, err := Platforms(c, d.paced, ports.Notes, d.store, d.log)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, platforms, ports.Links)
+	people := buildDirectory(c, d.remembered, platforms, ports.Links)
 	options := engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
 		Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention),
@@ -83,7 +82,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 		mux.Handle(path, queued(d.bodies, h(g.engine)))
 	}
 	handler := func(a bridge.Agent) http.Handler { return mcpHandler(g.engine, a, d.version, d.log) }
-	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
+	mux.Handle("GET /metrics", guarded(config.TokenHashes(c.Metrics.Token), d.observer.Metrics()))
 	tokens := buildTokens(c)
 	front := api.Options{
 		Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
@@ -100,15 +99,17 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	return HostsOf(c).Guard("add it to hosts in the config or to NOD_HOSTS", bounded(mux))
 }
 
-// guarded requires the token for h. If the token is empty, anyone may read.
-func guarded(token string, h http.Handler) http.Handler {
-	if token == "" {
+// guarded requires a token with one of the hashes for h. Without hashes, anyone
+// may read.
+func guarded(hashes []string, h http.Handler) http.Handler {
+	if len(hashes) == 0 {
 		return h
 	}
-	want := sha256.Sum256([]byte("Bearer " + token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
-		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		// The comparison is of hashes, so its timing reveals nothing about a
+		// token.
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok || !slices.Contains(hashes, config.HashToken(token)) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="nod metrics"`)
 			http.Error(w, "send Authorization: Bearer with the token of metrics.token", http.StatusUnauthorized)
 			return

@@ -30,11 +30,11 @@ func TestEditsAreMerged(t *testing.T) {
 	var edits atomic.Int64
 	r := rig.New(t, rig.Options{Limits: true, Daemons: 2, Config: func(c *config.Config) {
 		rig.Only("telegram")(c)
-		at, err := url.Parse(c.Telegram.APIURL)
+		at, err := url.Parse(c.Sandbox)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: at.Scheme, Host: at.Host})
+		pass := httputil.NewSingleHostReverseProxy(at)
 		count := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.Path, "editMessage") {
 				edits.Add(1)
@@ -42,7 +42,7 @@ func TestEditsAreMerged(t *testing.T) {
 			pass.ServeHTTP(w, r)
 		}))
 		t.Cleanup(count.Close)
-		c.Telegram.APIURL = count.URL + at.Path
+		c.Sandbox = count.URL
 	}})
 	a := r.Ask(rig.Approval())
 	id := a.Interaction.ID

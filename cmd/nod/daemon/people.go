@@ -17,8 +17,8 @@ import (
 )
 
 // buildDirectory returns the directory of people and groups.
-func buildDirectory(c config.Config, platforms []bridge.Platform, links directory.Links) *directory.Directory {
-	o := directory.Options{People: map[string]directory.Person{}, Groups: map[string]directory.Group{}, Platforms: platforms, Remembered: time.Duration(c.Identity.Remembered)}
+func buildDirectory(c config.Config, remembered time.Duration, platforms []bridge.Platform, links directory.Links) *directory.Directory {
+	o := directory.Options{People: map[string]directory.Person{}, Groups: map[string]directory.Group{}, Platforms: platforms, Remembered: remembered}
 	for name, p := range c.People {
 		person := directory.Person{Accounts: map[string]string{}, Email: p.Email}
 		for _, platform := range c.Platforms() {
@@ -53,7 +53,7 @@ func members(c config.Config) []console.Member {
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
 		p := c.People[name]
 		m := console.Member{Name: name, Platforms: []string{}, Auditor: p.Auditor}
-		m.SignsIn = p.Token.Set() || len(p.TokenHashes) > 0 || c.Console.OIDC.Issuer != "" && p.Email != ""
+		m.SignsIn = p.Token.Set() || c.Console.OIDC.Issuer != "" && p.Email != ""
 		for _, platform := range c.Platforms() {
 			if p.Account(platform) != "" {
 				m.Platforms = append(m.Platforms, platform)
@@ -125,7 +125,7 @@ func buildSchedules(c config.Config) *oncall.Schedules {
 func buildAgents(c config.Config) map[string]bridge.Agent {
 	agents := map[string]bridge.Agent{}
 	for name, a := range c.Agents {
-		agent := bridge.Agent{Name: name, Routes: a.Routes, Owners: a.Owners, PerMinute: a.PerMinute, MaxPending: a.MaxPending, MaxBytes: a.MaxBytes}
+		agent := bridge.Agent{Name: name, Routes: a.Routes, Owners: a.Owners, PerMinute: a.PerMinute, MaxPending: a.MaxPending}
 		for _, k := range a.Kinds {
 			agent.Kinds = append(agent.Kinds, bridge.Kind(k))
 		}
@@ -140,19 +140,16 @@ func buildAgents(c config.Config) map[string]bridge.Agent {
 // buildTokens maps the hashes of tokens to their owners.
 func buildTokens(c config.Config) map[string]api.Principal {
 	tokens := map[string]api.Principal{}
-	add := func(token config.Secret, hashes []string, p api.Principal) {
-		if token.Set() {
-			hashes = append(slices.Clone(hashes), config.HashToken(token.Value()))
-		}
-		for _, h := range hashes {
-			tokens[strings.ToLower(strings.TrimPrefix(h, config.HashPrefix))] = p
+	add := func(token config.Secret, p api.Principal) {
+		for _, h := range config.TokenHashes(token) {
+			tokens[strings.TrimPrefix(h, config.HashPrefix)] = p
 		}
 	}
 	for name, agent := range buildAgents(c) {
-		add(c.Agents[name].Token, c.Agents[name].TokenHashes, api.Principal{Agent: &agent})
+		add(c.Agents[name].Token, api.Principal{Agent: &agent})
 	}
 	for name, p := range c.People {
-		add(p.Token, p.TokenHashes, api.Principal{Person: name, Auditor: p.Auditor})
+		add(p.Token, api.Principal{Person: name, Auditor: p.Auditor})
 	}
 	return tokens
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
@@ -11,19 +12,23 @@ import (
 	"github.com/nodbridge/nod/platforms/telegram"
 )
 
-func off(pacing *bool) bool { return pacing != nil && !*pacing }
-
 // Platforms returns the platforms that have a token, and the HTTP handlers of
-// those in HTTP mode. They share their rate limits through turns.
-func Platforms(c config.Config, notes telegram.Notes, turns bridge.Turns, log *slog.Logger) ([]bridge.Platform, map[string]func(bridge.Sink) http.Handler, error) {
+// those in HTTP mode. They share their rate limits through turns. With the
+// sandbox, they are paced only if paced is true.
+func Platforms(c config.Config, paced bool, notes telegram.Notes, turns bridge.Turns, log *slog.Logger) ([]bridge.Platform, map[string]func(bridge.Sink) http.Handler, error) {
 	var out []bridge.Platform
 	callbacks := map[string]func(bridge.Sink) http.Handler{}
+	slackAPI, discordAPI, telegramAPI := "", "", c.Telegram.APIURL
+	noPacing := c.Sandbox != "" && !paced
+	if base := strings.TrimRight(c.Sandbox, "/"); base != "" {
+		slackAPI, discordAPI, telegramAPI = base+"/slack/api/", base+"/discord", base+"/telegram"
+	}
 	for _, name := range c.Platforms() {
 		switch name {
 		case config.PlatformSlack:
 			p, err := slack.New(slack.Options{
 				Name: name, BotToken: c.Slack.BotToken.Value(), AppToken: c.Slack.AppToken.Value(), SigningSecret: c.Slack.SigningSecret.Value(),
-				APIURL: c.Slack.APIURL, NoPacing: off(c.Slack.Pacing), Turns: turns, Log: log, Console: c.Console.Enabled, ConsoleURL: c.Console.URL,
+				APIURL: slackAPI, NoPacing: noPacing, Turns: turns, Log: log, Console: c.Console.Enabled, ConsoleURL: c.Console.URL,
 			})
 			if err != nil {
 				return nil, nil, err
@@ -31,7 +36,7 @@ func Platforms(c config.Config, notes telegram.Notes, turns bridge.Turns, log *s
 			out, callbacks["/slack/interactions"] = append(out, p), p.Handler
 		case config.PlatformDiscord:
 			p, err := discord.New(discord.Options{
-				Name: name, BotToken: c.Discord.BotToken.Value(), PublicKey: c.Discord.PublicKey, APIURL: c.Discord.APIURL, NoPacing: off(c.Discord.Pacing), Turns: turns, Log: log,
+				Name: name, BotToken: c.Discord.BotToken.Value(), PublicKey: c.Discord.PublicKey, APIURL: discordAPI, NoPacing: noPacing, Turns: turns, Log: log,
 			})
 			if err != nil {
 				return nil, nil, err
@@ -39,8 +44,8 @@ func Platforms(c config.Config, notes telegram.Notes, turns bridge.Turns, log *s
 			out, callbacks["/discord/interactions"] = append(out, p), p.Handler
 		case config.PlatformTelegram:
 			p, err := telegram.New(telegram.Options{
-				Name: name, Token: c.Telegram.BotToken.Value(), WebhookURL: c.Telegram.WebhookURL, WebhookSecret: c.Telegram.WebhookSecret.Value(),
-				APIURL: c.Telegram.APIURL, NoPacing: off(c.Telegram.Pacing), Turns: turns, Notes: notes, Log: log,
+				Name: name, Token: c.Telegram.BotToken.Value(), WebhookURL: c.Telegram.WebhookURL,
+				APIURL: telegramAPI, NoPacing: noPacing, Turns: turns, Notes: notes, Log: log,
 			})
 			if err != nil {
 				return nil, nil, err

@@ -31,7 +31,7 @@ func (w *wire) tap(t *testing.T, api string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host})
+	proxy := httputil.NewSingleHostReverseProxy(to)
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -44,7 +44,7 @@ func (w *wire) tap(t *testing.T, api string) string {
 		proxy.ServeHTTP(rw, r)
 	}))
 	t.Cleanup(s.Close)
-	return s.URL + to.Path
+	return s.URL
 }
 
 // with returns the requests with a text, and the number of all.
@@ -73,7 +73,7 @@ func TestPrivateWire(t *testing.T) {
 			var w wire
 			r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 				rig.Only(s)(c)
-				c.Slack.APIURL, c.Discord.APIURL, c.Telegram.APIURL = w.tap(t, c.Slack.APIURL), w.tap(t, c.Discord.APIURL), w.tap(t, c.Telegram.APIURL)
+				c.Sandbox = w.tap(t, c.Sandbox)
 				route := c.Routes[bridge.DefaultRoute]
 				route.Payload, route.Responders, route.Sessions, route.Remind = "private", config.Words{"ana"}, true, "1s"
 				c.Routes[bridge.DefaultRoute] = route

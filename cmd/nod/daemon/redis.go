@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,26 +16,26 @@ import (
 
 // NewRedis returns a client for the configured Redis.
 func NewRedis(c config.Redis) (redis.UniversalClient, error) {
-	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value(), SentinelPassword: c.SentinelPassword.Value()}
-	if c.URL.Set() {
-		u, err := redis.ParseURL(c.URL.Value())
-		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: invalid Redis URL").WithHint("use a URL such as redis://127.0.0.1:6379/0")
-		}
-		o.Addrs, o.DB, o.TLSConfig = []string{u.Addr}, u.DB, u.TLSConfig
-		if u.Username != "" {
-			o.Username = u.Username
-		}
-		if u.Password != "" {
-			o.Password = u.Password
-		}
-	}
-	if len(o.Addrs) == 0 {
+	if !c.URL.Set() {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: required; nod stores every decision in Redis").
 			WithHint("set redis.url or NOD_REDIS_URL, or use --dev for an embedded Redis that loses all data when it stops")
 	}
-	o.ContextTimeoutEnabled = true
-	return redis.NewUniversalClient(o), nil
+	servers, err := c.Servers()
+	if err != nil {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: %s", err)
+	}
+	u, err := redis.ParseURL(servers.URL.String())
+	if err != nil {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: invalid Redis URL").WithHint("use a URL such as redis://127.0.0.1:6379/0")
+	}
+	addrs := servers.Hosts
+	if len(addrs) == 1 {
+		addrs = []string{u.Addr} // the path of a socket, or the only server
+	}
+	return redis.NewUniversalClient(&redis.UniversalOptions{
+		Addrs: addrs, MasterName: servers.Master, DB: u.DB, TLSConfig: u.TLSConfig, ContextTimeoutEnabled: true,
+		Username: u.Username, Password: cmp.Or(u.Password, c.Password.Value()), SentinelPassword: c.SentinelPassword.Value(),
+	}), nil
 }
 
 // OpenRedis connects to the configured Redis, or starts an embedded one.

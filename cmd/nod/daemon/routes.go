@@ -55,7 +55,7 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 
 // attention returns how the requests of a route get attention.
 func attention(r config.Route) bridge.Attention {
-	a := bridge.Attention{NoticeSound: r.NoticeSound, TellRequester: r.TellRequester, Private: r.Payload == config.PayloadPrivate}
+	a := bridge.Attention{TellRequester: r.TellRequester, Private: r.Payload == config.PayloadPrivate}
 	if r.Mention != config.MentionResponders {
 		a.Mention = bridge.MentionMode(r.Mention)
 	}

@@ -195,9 +195,10 @@ func NewCrash(t *testing.T, on ...string) *Crash {
 	yaml := fmt.Sprintf(`
 listen: 127.0.0.1:%d
 redis: {url: "redis://%s"}
-slack: {bot_token: %s, app_token: %s, api_url: %s/slack/api/, pacing: false}
-discord: {bot_token: %s, api_url: %s/discord, pacing: false}
-telegram: {bot_token: "%s", api_url: %s/telegram, pacing: false}
+sandbox: %s
+slack: {bot_token: %s, app_token: %s}
+discord: {bot_token: %s}
+telegram: {bot_token: "%s"}
 people:
   ana: {slack: U0ANA00001, discord: "300000000000000001", telegram: "7001", token: %s}
   bo: {slack: U0BO000002, discord: "300000000000000002", telegram: "7002", token: %s}
@@ -205,7 +206,7 @@ routes:
   default: {to: ["%s"], responders: [ana, bo]}
 agents:
   tester: {token: %s}
-`, port, proxy.listener.Addr(), sandbox.SlackBotToken, sandbox.SlackAppToken, server.URL, sandbox.DiscordToken, server.URL, sandbox.TelegramToken, server.URL, AnaToken, BoToken, strings.Join(to, `", "`), TestAgentToken)
+`, port, proxy.listener.Addr(), server.URL, sandbox.SlackBotToken, sandbox.SlackAppToken, sandbox.DiscordToken, sandbox.TelegramToken, AnaToken, BoToken, strings.Join(to, `", "`), TestAgentToken)
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}

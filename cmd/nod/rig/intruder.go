@@ -17,10 +17,9 @@ type Intruder struct {
 // intruder.
 func Intruded(t *testing.T, change ...func(*config.Config)) Intruder {
 	t.Helper()
-	return Intruder{Rig: New(t, Options{Config: func(c *config.Config) {
+	return Intruder{Rig: New(t, Options{Single: true, Config: func(c *config.Config) {
 		Only("slack")(c)
 		Auditor(c)
-		c.Redis.Partitions = 1
 		bo := c.People["bo"]
 		bo.Token = config.NewSecret(BoToken)
 		c.People["bo"] = bo

@@ -52,6 +52,8 @@ type Rig struct {
 	Person  *client.Client
 	Daemons []*Running
 	Shown   *Display
+
+	options daemon.Options // of its daemons
 }
 
 // Running is a daemon of a rig.
@@ -69,6 +71,8 @@ type Options struct {
 	Quiet    bool                                   // do not wait for the platforms
 	Limits   bool                                   // enforce the rate limits of the platforms, and pace nod
 	HTTPMode bool                                   // use the signed HTTP modes of all platforms
+	Fresh    bool                                   // ask the platforms about their groups at each click
+	Single   bool                                   // use one partition, so that a test knows the keys of a request
 }
 
 // New starts a rig and waits until its platforms are connected.
@@ -76,7 +80,10 @@ func New(t testing.TB, o Options) *Rig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	r := &Rig{T: t, Ctx: ctx}
+	r := &Rig{T: t, Ctx: ctx, options: daemon.Options{Paced: o.Limits}}
+	if o.Fresh {
+		r.options.Remembered = time.Nanosecond
+	}
 	emulated := sandbox.Options{NoLimits: !o.Limits}
 	apiListener := Listen(t)
 	api := "http://" + apiListener.Addr().String()
@@ -100,10 +107,7 @@ func New(t testing.TB, o Options) *Rig {
 	if o.HTTPMode {
 		r.Config.Slack.AppToken, r.Config.Slack.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
 		r.Config.Discord.PublicKey = fmt.Sprintf("%x", r.Sandbox.DiscordPublicKey())
-		r.Config.Telegram.WebhookURL, r.Config.Telegram.WebhookSecret = api+"/telegram/webhook", config.NewSecret("webhook-secret")
-	}
-	if o.Limits {
-		r.Config.Slack.Pacing, r.Config.Discord.Pacing, r.Config.Telegram.Pacing = nil, nil, nil
+		r.Config.Telegram.WebhookURL = api + "/telegram/webhook"
 	}
 	if o.Config != nil {
 		o.Config(&r.Config)
@@ -111,6 +115,11 @@ func New(t testing.TB, o Options) *Rig {
 	r.Redis = redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 	r.Client, r.Bare = r.Redis.Client(t), r.Redis.Client(t)
 	r.Shown.client = r.Bare
+	if o.Single {
+		if err := r.Bare.Set(ctx, r.Config.Redis.Prefix+":conf", 1, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.Client.AddHook(r.Shown)
 	if o.Hook != nil {
 		r.Client.AddHook(o.Hook(r.Redis.Client(t)))
@@ -154,7 +163,9 @@ func Listen(t testing.TB) net.Listener {
 func (r *Rig) Start(l net.Listener) *Running {
 	r.T.Helper()
 	log := slog.New(slog.NewTextHandler(testWriter{r.T}, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	d, err := daemon.New(r.Ctx, daemon.Options{Config: r.Config, Redis: r.Client, Log: log})
+	o := r.options
+	o.Config, o.Redis, o.Log = r.Config, r.Client, log
+	d, err := daemon.New(r.Ctx, o)
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -39,12 +39,11 @@ var Keys = daemon.MemoryKeys()
 
 // Config returns a config whose platforms are those of the sandbox at base.
 func Config(base string) config.Config {
-	no := false
 	c := config.Config{
-		LogLevel: "info",
-		Slack:    config.Slack{BotToken: config.NewSecret(sandbox.SlackBotToken), AppToken: config.NewSecret(sandbox.SlackAppToken), APIURL: base + "/slack/api/", Pacing: &no},
-		Discord:  config.Discord{BotToken: config.NewSecret(sandbox.DiscordToken), APIURL: base + "/discord", Pacing: &no},
-		Telegram: config.Telegram{BotToken: config.NewSecret(sandbox.TelegramToken), APIURL: base + "/telegram", Pacing: &no},
+		LogLevel: "info", Sandbox: base,
+		Slack:    config.Slack{BotToken: config.NewSecret(sandbox.SlackBotToken), AppToken: config.NewSecret(sandbox.SlackAppToken)},
+		Discord:  config.Discord{BotToken: config.NewSecret(sandbox.DiscordToken)},
+		Telegram: config.Telegram{BotToken: config.NewSecret(sandbox.TelegramToken)},
 		People:   map[string]config.Person{},
 		Routes: map[string]config.Route{bridge.DefaultRoute: {
 			To: []string{

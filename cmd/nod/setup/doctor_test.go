@@ -31,9 +31,9 @@ func (p patient) yaml() string {
 	c := p.config
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: 127.0.0.1:1\nredis: {url: %s, wait_replicas: %d}\n", p.redis, c.Redis.WaitReplicas)
-	fmt.Fprintf(&b, "slack: {bot_token: %s, app_token: %s, api_url: %s, pacing: false}\n", c.Slack.BotToken.Value(), c.Slack.AppToken.Value(), c.Slack.APIURL)
-	fmt.Fprintf(&b, "discord: {bot_token: %s, public_key: %q, api_url: %s, pacing: false}\n", c.Discord.BotToken.Value(), c.Discord.PublicKey, c.Discord.APIURL)
-	fmt.Fprintf(&b, "telegram: {bot_token: %q, api_url: %s, pacing: false}\n", c.Telegram.BotToken.Value(), c.Telegram.APIURL)
+	fmt.Fprintf(&b, "sandbox: %s\nslack: {bot_token: %s, app_token: %s}\n", c.Sandbox, c.Slack.BotToken.Value(), c.Slack.AppToken.Value())
+	fmt.Fprintf(&b, "discord: {bot_token: %s, public_key: %q}\n", c.Discord.BotToken.Value(), c.Discord.PublicKey)
+	fmt.Fprintf(&b, "telegram: {bot_token: %q}\n", c.Telegram.BotToken.Value())
 	if c.TokenKey.Set() {
 		fmt.Fprintf(&b, "token_key: %s\nreceipts: {key: %s}\n", c.TokenKey.Value(), c.Receipts.Key.Value())
 	}

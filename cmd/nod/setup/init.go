@@ -165,7 +165,7 @@ func (s *Init) choose(ctx context.Context) error {
 
 // chooseRedis prompts for the URL of Redis unless the config has one.
 func (s *Init) chooseRedis(ctx context.Context) error {
-	if s.now.Redis.URL.Set() || len(s.now.Redis.Addrs) > 0 {
+	if s.now.Redis.URL.Set() {
 		return nil
 	}
 	url, err := s.ask(ctx, "URL of Redis", cmp.Or(s.Redis, "redis://127.0.0.1:6379/0"))

@@ -158,7 +158,7 @@ func (s *Init) checks(ctx context.Context, platform, channel, user string) bool 
 
 // platform returns a platform with the tokens so far.
 func (s *Init) platform(name string) (bridge.Platform, error) {
-	c := config.Config{}
+	c := config.Config{Sandbox: s.now.Sandbox}
 	switch name {
 	case config.PlatformSlack:
 		c.Slack = s.now.Slack
@@ -167,7 +167,7 @@ func (s *Init) platform(name string) (bridge.Platform, error) {
 	case config.PlatformTelegram:
 		c.Telegram = s.now.Telegram
 	}
-	all, _, err := daemon.Platforms(c, nil, nil, nil)
+	all, _, err := daemon.Platforms(c, false, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

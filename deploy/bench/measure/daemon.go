@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -82,11 +83,12 @@ func (d *served) installation(requests *http.Client) *installation {
 }
 
 // daemonConfig has the listener, the Redis server, the prefix of keys, two
-// tokens and Slack with one channel and one member.
+// tokens, the sandbox, and Slack with one channel and one member.
 const daemonConfig = `listen: %s
 redis: {url: "redis://%s", prefix: %s}
 agents: {bench: {token: %s}}
-slack: {bot_token: %s, app_token: %s, api_url: %s/slack/api/}
+sandbox: %s
+slack: {bot_token: %s, app_token: %s}
 people: {ana: {slack: %s, token: %s}}
 routes: {default: {to: ["slack:%s"], responders: [ana]}}
 `
@@ -113,9 +115,15 @@ func (b *harness) startDaemon(ctx context.Context, prefix string) (*served, erro
 	}
 	d.stop = func() { endChats(); _ = os.RemoveAll(dir) } // best effort: the directory is small
 	path := filepath.Join(dir, "nod.yaml")
-	text := fmt.Sprintf(daemonConfig, listen, b.addr, prefix, d.agent, sandbox.SlackBotToken, sandbox.SlackAppToken, server.URL,
+	text := fmt.Sprintf(daemonConfig, listen, b.addr, prefix, d.agent, server.URL, sandbox.SlackBotToken, sandbox.SlackAppToken,
 		sandbox.SampleMembers()[0].Slack, d.ana, sandbox.SlackChannel)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	err = os.WriteFile(path, []byte(text), 0o600)
+	if said, _ := exec.CommandContext(ctx, b.nod, "config", "check", "--config", path).CombinedOutput(); strings.Contains(string(said), `unknown key "sandbox"`) {
+		// The build is from before this key.
+		text = strings.NewReplacer("sandbox: "+server.URL+"\n", "", "slack: {", "slack: {api_url: "+server.URL+"/slack/api/, ").Replace(text)
+		err = os.WriteFile(path, []byte(text), 0o600)
+	}
+	if err != nil {
 		d.stop()
 		return nil, err
 	}

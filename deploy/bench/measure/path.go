@@ -35,12 +35,13 @@ type installation struct {
 // install starts a daemon on the Redis of the benchmark, under its own key
 // prefix.
 func (b *harness) install(ctx context.Context, prefix string, change func(*config.Config)) (*installation, error) {
-	return b.installOn(ctx, sandbox.New(sandbox.Options{NoLimits: true}), prefix, change)
+	return b.installOn(ctx, sandbox.New(sandbox.Options{NoLimits: true}), prefix, false, change)
 }
 
-// installOn is install with chats of the caller's.
+// installOn is install with chats of the caller's, at the pace of the services
+// if they keep it.
 func (b *harness) installOn(
-	ctx context.Context, on *sandbox.Sandbox, prefix string, change func(*config.Config),
+	ctx context.Context, on *sandbox.Sandbox, prefix string, paced bool, change func(*config.Config),
 ) (*installation, error) {
 	s := &installation{chats: on}
 	chats := httptest.NewServer(s.chats)
@@ -63,7 +64,7 @@ func (b *harness) installOn(
 		own.Close()
 	}
 	var err error
-	if s.Daemon, err = daemon.New(ctx, daemon.Options{Config: c, Redis: own, Log: slog.New(slog.DiscardHandler)}); err != nil {
+	if s.Daemon, err = daemon.New(ctx, daemon.Options{Config: c, Redis: own, Log: slog.New(slog.DiscardHandler), Paced: paced}); err != nil {
 		end()
 		return nil, err
 	}

@@ -73,11 +73,10 @@ func posting(ctx context.Context, b *harness) ([]figures, error) {
 		}
 		on.AddFault(sandbox.Fault{Service: s.name, Kind: "delay", Delay: postTime})
 	}
-	i, err := b.installOn(ctx, on, "posting", func(c *config.Config) {
+	i, err := b.installOn(ctx, on, "posting", true, func(c *config.Config) {
 		for name, r := range routes {
 			c.Routes[name] = r
 		}
-		c.Slack.Pacing, c.Discord.Pacing, c.Telegram.Pacing = nil, nil, nil
 	})
 	if i != nil {
 		defer i.stop()

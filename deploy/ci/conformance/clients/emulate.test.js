@@ -64,7 +64,7 @@ async function front(t, url) {
       "Content-Type": req.headers["content-type"] ?? "",
       Authorization: req.headers.authorization ?? `Bearer ${form.get("token")}`,
     };
-    const resp = await fetch(url + req.url, { method: req.method, headers, body: req.method === "POST" ? body : undefined });
+    const resp = await fetch(url + req.url.replace("/slack/api/", "/api/"), { method: req.method, headers, body: req.method === "POST" ? body : undefined });
     const text = await resp.text();
     calls.push({ method: req.url.split("/").pop().split("?")[0], answer: JSON.parse(text) });
     res.writeHead(resp.status, { "Content-Type": "application/json; charset=utf-8" }).end(text);
@@ -101,7 +101,8 @@ async function serve(t, url, port) {
     `
 listen: 127.0.0.1:${port}
 log_level: error
-slack: {bot_token: ${token}, signing_secret: ${secret}, api_url: "${url}/api/", pacing: false}
+sandbox: ${url}
+slack: {bot_token: ${token}, signing_secret: ${secret}}
 people: {ana: {slack: ${person}}}
 routes: {default: {to: ["slack:${channel}"], responders: [ana]}}
 agents: {tester: {token: ${agent}}}

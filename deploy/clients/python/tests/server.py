@@ -112,7 +112,7 @@ class Daemon:
         config = Path(self.directory.name) / "nod.yaml"
         config.write_text(
             "listen: 127.0.0.1:%d\nlog_level: error\n"
-            'telegram: {bot_token: "7000:sandbox-telegram-token", api_url: "%s/telegram", pacing: false}\n'
+            'sandbox: %s\ntelegram: {bot_token: "7000:sandbox-telegram-token"}\n'
             'people: {ana: {telegram: "7001", token: %s}}\n'
             'routes: {default: {to: ["telegram:-1001000000001"], responders: [ana], sessions: true}}\n'
             "agents: {tester: {token: %s}}\n" % (port, base, self.person, self.agent)

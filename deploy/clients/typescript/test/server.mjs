@@ -115,7 +115,8 @@ export async function daemon() {
     `
 listen: 127.0.0.1:${port}
 log_level: error
-telegram: {bot_token: "7000:sandbox-telegram-token", api_url: "${base}/telegram", pacing: false}
+sandbox: ${base}
+telegram: {bot_token: "7000:sandbox-telegram-token"}
 people: {ana: {telegram: "7001", token: ${person}}}
 routes: {default: {to: ["telegram:-1001000000001"], responders: [ana], sessions: true}}
 agents: {tester: {token: ${agent}}}
