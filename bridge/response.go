@@ -57,7 +57,8 @@ type Response struct {
 	At        time.Time  `json:"at"`
 	Digest    string     `json:"digest"` // request digest of the interaction that was shown
 	// Proof is the signed receipt of the daemon that verified the click. It
-	// is empty if there was no decision.
+	// is empty if there was no decision, and in a verified [Record], which
+	// has it as its Receipt.
 	Proof string `json:"proof,omitempty"`
 }
 

@@ -64,6 +64,13 @@ func partsOf(fields []Field, question int) ([]Field, int) {
 	return fields[from:to], from
 }
 
+// Recorded is the answer to a [Reply]: what became of the request.
+type Recorded struct {
+	ID       ID    `json:"id"`
+	State    State `json:"state"` // pending if more people have to approve
+	Revision int64 `json:"revision"`
+}
+
 // Reply is a complete response that was sent without a click.
 type Reply struct {
 	// Decision is the decision on an approval.

@@ -268,5 +268,5 @@ func (s requests) respond(w http.ResponseWriter, r *http.Request, p Principal) e
 		}
 		return err
 	}
-	return write(w, http.StatusOK, &rec)
+	return write(w, http.StatusOK, bridge.Recorded{ID: rec.Interaction.ID, State: rec.State, Revision: rec.Revision})
 }

@@ -166,13 +166,13 @@ func (c *Client) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 }
 
 // Respond responds as the person who owns the client's token.
-func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bridge.Record, error) {
-	var rec bridge.Record
-	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/response", nil, a, &rec)
-	if err == nil {
-		err = known(rec, id)
+func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bridge.Recorded, error) {
+	var got bridge.Recorded
+	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/response", nil, a, &got)
+	if err == nil && (got.ID != id || !slices.Contains(bridge.States, got.State)) {
+		err = foreign()
 	}
-	return rec, err
+	return got, err
 }
 
 // Cancel cancels a pending request.

@@ -38,7 +38,7 @@ var calls = map[string]struct {
 	"Respond": {func(ctx context.Context, c *client.Client) (any, error) {
 		r, err := c.Respond(ctx, id, bridge.Reply{Decision: bridge.DecideDeny, Reason: "no"})
 		return r.State, err
-	}, "POST /v1/interactions/" + id + `/response {"decision":"deny","reason":"no"}`, approved, bridge.StateApproved},
+	}, "POST /v1/interactions/" + id + `/response {"decision":"deny","reason":"no"}`, `{"id":"` + id + `","state":"denied","revision":2}`, bridge.StateDenied},
 	"Cancel": {func(ctx context.Context, c *client.Client) (any, error) {
 		r, err := c.Cancel(ctx, id, "over")
 		return r.State, err

@@ -14,12 +14,12 @@ func (m *play) judge(a *asking, byGrant bool) {
 	if rec.Unverified == "" && rec.Interaction.Terms != a.terms { // its card states the current requirements
 		a.rules, a.setup, a.terms = m.rules, m.setup, rec.Interaction.Terms
 	}
-	if rec.State != bridge.StateApproved || a.seen[rec.Response.Proof] || byGrant != (rec.Response.Grant != "") {
+	if rec.State != bridge.StateApproved || a.seen[rec.Receipt] || byGrant != (rec.Response.Grant != "") {
 		m.counts["refusals"] += len(a.acts)
 		return
 	}
 	first := len(a.seen) == 0
-	a.seen[rec.Response.Proof] = true
+	a.seen[rec.Receipt] = true
 	resp, n := rec.Response, m.rules.need(a.line)
 	input := a.input()
 	if len(resp.Input) > 0 {

@@ -68,12 +68,14 @@ func (l *logOf) verify(lines []AuditLine, receipts ...Receipt) AuditReport {
 func written(t *testing.T) (*logOf, Receipt) {
 	t.Helper()
 	p, _, rec := decided(t)
+	stored := *rec.Response
+	stored.Proof = rec.Receipt
 	l := &logOf{t: t, p: p, last: Seal{Partition: evidenceID.Partition(), Proven: true}}
 	l.proven(bridge.AuditRefusal, `{"why":"no responder"}`)
 	v := bridge.Vote{Actor: *rec.Response.Actor, State: bridge.StateApproved, At: evidenceAt}
 	p.ProveVote(evidenceID, &v)
 	l.add(bridge.AuditEntry{Type: bridge.AuditVote, ID: evidenceID, Agent: "tester", Session: "s", Data: Stable(v)})
-	l.add(bridge.AuditEntry{Type: bridge.AuditDecision, ID: evidenceID, Agent: "tester", Session: "s", State: rec.State, Data: Stable(rec.Response)})
+	l.add(bridge.AuditEntry{Type: bridge.AuditDecision, ID: evidenceID, Agent: "tester", Session: "s", State: rec.State, Data: Stable(stored)})
 	l.seal(false)
 	l.add(bridge.AuditEntry{Type: bridge.AuditDecision, ID: "other", Agent: "tester", State: bridge.StateExpired, Data: Stable(bridge.Response{State: bridge.StateExpired})})
 	l.proven(bridge.AuditGrant, `{"agent":"ci"}`)

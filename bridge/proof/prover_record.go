@@ -147,7 +147,9 @@ func (p *Prover) Marked(r bridge.Record) bridge.Record {
 	}
 	r = p.delivered(r)
 	if r.Unverified = p.problem(r); r.Unverified == "" && r.Response != nil {
-		r.Receipt = r.Response.Proof
+		resp := *r.Response
+		r.Receipt, resp.Proof = resp.Proof, "" // callers get it once
+		r.Response = &resp
 	}
 	return r
 }

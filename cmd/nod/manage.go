@@ -132,14 +132,17 @@ it answers.`,
 			if input != "" {
 				a.Input = json.RawMessage(input)
 			}
-			if rec, err = cl.Respond(cmd.Context(), rec.Interaction.ID, a); err != nil {
+			done, err := cl.Respond(cmd.Context(), rec.Interaction.ID, a)
+			if err != nil {
 				return err
 			}
 			if c.json {
-				return printJSON(cmd.OutOrStdout(), rec)
+				return printJSON(cmd.OutOrStdout(), done)
 			}
-			said := rec.Outcome()
-			if !rec.State.Final() {
+			said := string(done.State) // what nod knows if the request cannot be read now
+			if rec, err := cl.Get(cmd.Context(), done.ID); err == nil && rec.State.Final() {
+				said = rec.Outcome()
+			} else if err == nil {
 				said = render.Line(rec.Voted())
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s\n", said)

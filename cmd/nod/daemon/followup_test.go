@@ -143,8 +143,10 @@ func TestFilledInIsNoAnswer(t *testing.T) {
 	req.Questions[0].Required = new(bool)
 	req.Initial = map[string]bridge.Answer{"q": bridge.TextAnswer("from before")}
 	a := r.Ask(req)
-	rec, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{})
-	if err != nil || len(rec.Response.Answers) != 0 {
-		t.Errorf("answered %v, %v", rec.Response, err)
+	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{}); err != nil {
+		t.Fatal(err)
+	}
+	if rec := a.End(); len(rec.Response.Answers) != 0 {
+		t.Errorf("answered %v", rec.Response)
 	}
 }

@@ -51,6 +51,12 @@ func story(r *rig.Rig) []bridge.ID {
 		}
 		return rec
 	}
+	answer := func(id bridge.ID, reply bridge.Reply) {
+		r.T.Helper()
+		if _, err := r.Person.Respond(r.Ctx, id, reply); err != nil {
+			r.T.Fatal(err)
+		}
+	}
 	req := rig.One(bridge.WidgetText)
 	req.Session = "story"
 	a := r.Ask(req)
@@ -58,7 +64,7 @@ func story(r *rig.Rig) []bridge.ID {
 	a.End()
 	next := must(r.Agent.Reprompt(r.Ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{Error: "no"}}, "")).Interaction.ID
 	must(r.Agent.Queue(r.Ctx, next, 0, ""))
-	must(r.Person.Respond(r.Ctx, next, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("v1")}}))
+	answer(next, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("v1")}})
 	must(r.Agent.Complete(r.Ctx, next, bridge.Completion{Result: "done"}))
 	yes := rig.Approval()
 	yes.Session = "story"
@@ -81,7 +87,7 @@ func story(r *rig.Rig) []bridge.ID {
 			rec, err := r.Agent.Get(r.Ctx, id)
 			return err == nil && len(rec.Messages) == 3
 		})
-		must(r.Person.Respond(r.Ctx, id, rig.AnswerOnce))
+		answer(id, rig.AnswerOnce)
 		must(r.Agent.Wait(r.Ctx, id))
 	}
 	return []bridge.ID{a.Interaction.ID, next, b.Interaction.ID, c.Interaction.ID, twins[0], twins[1]}

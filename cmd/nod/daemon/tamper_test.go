@@ -237,7 +237,7 @@ func TestForgedVotes(t *testing.T) {
 		}
 		x.Set(key, "vs", forge(own))
 		if rec, err := x.Person.Respond(x.Ctx, a.Interaction.ID, rig.AnswerOnce); err == nil && rec.State == bridge.StateApproved {
-			t.Errorf("%s counts: %+v", what, rec.Votes)
+			t.Errorf("%s counts", what)
 		}
 		if rec, err := x.Agent.Get(x.Ctx, a.Interaction.ID); err == nil && rec.State != bridge.StatePending {
 			t.Errorf("%s: the agent reads %s", what, rec.State)

@@ -13,9 +13,9 @@ import {
   type Reply,
   Until,
 } from "./http.ts";
-import { known, same, uuid } from "./record.ts";
+import { known, recorded, same, uuid } from "./record.ts";
 import type { Decision, PersonReply, Reading, RequestFields, Sending, Settings, Waiting } from "./settings.ts";
-import type { Approval, Grant, Message, Reprompt, Request, RequestRecord } from "./types.ts";
+import type { Approval, Grant, Message, Recorded, Reprompt, Request, RequestRecord } from "./types.ts";
 import type { Session, SessionReport, State, Steering, Stop } from "./types.ts";
 
 export { digest } from "./canonical.ts";
@@ -167,8 +167,8 @@ export class Nod {
   }
 
   /** Answers a request as the person with the token. */
-  async respond(id: string, reply: PersonReply): Promise<RequestRecord> {
-    return this.record("respond", id, reply, false);
+  async respond(id: string, reply: PersonReply): Promise<Recorded> {
+    return recorded(json(await this.http.call({ operation: "respond", path: [idOf(id)], body: plain(reply) })), id);
   }
 
   /** Sends a message in the format of another system, and returns the answer in the same format. */
@@ -329,8 +329,8 @@ export class Nod {
     }
   }
 
-  private async record(operation: Operation, id: string, body?: unknown, retry = true): Promise<RequestRecord> {
-    const call: Call = { operation, path: [idOf(id)], retry };
+  private async record(operation: Operation, id: string, body?: unknown): Promise<RequestRecord> {
+    const call: Call = { operation, path: [idOf(id)], retry: true };
     return this.checked(await this.http.call(body === undefined ? call : { ...call, body: plain(body) }), id);
   }
 

@@ -1,7 +1,7 @@
 // Whether a response is the record of a request, and of the one that was sent.
 import { digest, type Fields, isObject } from "./canonical.ts";
 import { Unexpected } from "./errors.ts";
-import type { RequestRecord } from "./types.ts";
+import type { Recorded, RequestRecord } from "./types.ts";
 
 export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const hex = /^[0-9a-f]{64}$/;
@@ -15,6 +15,19 @@ export function known(value: unknown, id?: string): RequestRecord {
   }
   if (id !== undefined && value.interaction.id !== id) throw new Unexpected("the response is for another request");
   return value as unknown as RequestRecord;
+}
+
+/** Returns a value if it is what became of the request with an ID. */
+export function recorded(value: unknown, id: string): Recorded {
+  if (
+    !isObject(value) ||
+    value.id !== id ||
+    !states.includes(value.state as string) ||
+    !Number.isInteger(value.revision)
+  ) {
+    throw new Unexpected("the response is not about the request");
+  }
+  return value as unknown as Recorded;
 }
 
 /** Reports whether a value has the form of a record, and its parts agree. */

@@ -254,6 +254,14 @@ export interface RequestRecord {
   votes?: Array<Record<string, unknown>>;
 }
 
+export interface Recorded {
+  // ID of the request.
+  id: string;
+  // Number of the change; it grows with every change.
+  revision: number;
+  state: State;
+}
+
 export interface Reprompt {
   approval?: Approval;
   // Cancels the request when the waiting connection ends, or that of the last front end if no chat takes

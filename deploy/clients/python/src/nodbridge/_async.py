@@ -12,7 +12,7 @@ from ._errors import DeadlineExceeded, NodError
 from ._http import Lost, call_async
 
 if TYPE_CHECKING:
-    from ._types import Grant, Message, Reprompt, Request, RequestRecord, Session, SessionReport, Steering, Stop
+    from ._types import Grant, Message, Recorded, Reprompt, Request, RequestRecord, Session, SessionReport, Steering, Stop
 
 
 class AsyncNod(Base):
@@ -123,7 +123,7 @@ class AsyncNod(Base):
         """Send a follow-up in the same messages, and return its record once it is closed."""
         return await self._run(self.core.reprompt(id, dict(body), key), deadline)
 
-    async def respond(self, id: str, **reply: Any) -> RequestRecord:
+    async def respond(self, id: str, **reply: Any) -> Recorded:
         """Answer a request as the person with the token. ``reply`` has the names of REPLY."""
         return await self._run(self.core.respond(id, reply))
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 from ._canonical import dumps, loads, text
 from ._errors import NodError, Refused, Unexpected, Unreachable
 from ._http import Lost, Reply
-from ._record import UUID, known, same
+from ._record import UUID, known, recorded, same
 from ._types import OPERATIONS
 
 POLL = 25.0  # seconds of one wait; shorter than the timeouts of most proxies
@@ -212,16 +212,16 @@ class Core:
             known(item, None)
         return page
 
-    def record(self, operation: str, id: str, body: Any = None, retry: bool = True) -> Steps:
+    def record(self, operation: str, id: str, body: Any = None) -> Steps:
         """Make a call whose response is the record of a request."""
-        return (yield from self._record(operation, id=id, body=body, retry=retry))
+        return (yield from self._record(operation, id=id, body=body))
 
     def respond(self, id: str, reply: Dict[str, Any]) -> Steps:
         """Answer a request. A repeat could meet another state, so there is none."""
         for name in reply:
             if name not in REPLY:
                 raise NodError("invalid", "unknown field %r" % name, "use one of " + ", ".join(REPLY))
-        return (yield from self.record("respond", id, reply, False))
+        return recorded(self._json((yield from self._call("respond", self._id(id), body=reply))), id)
 
     def reprompt(self, id: str, body: Dict[str, Any], key: Optional[str]) -> Steps:
         """Send a follow-up, and wait until it is closed."""
@@ -265,10 +265,10 @@ class Core:
 
     def _record(
         self, operation: str, id: Optional[str] = None, sent: Optional[Dict[str, Any]] = None, body: Any = None,
-        query: Any = None, key: Optional[str] = None, limit: float = GRACE, retry: bool = True,
+        query: Any = None, key: Optional[str] = None, limit: float = GRACE,
     ) -> Steps:
         path = [] if id is None else [self._id(id)]
-        reply = yield from self._call(operation, *path, body=body, query=query, key=key, limit=limit, retry=retry)
+        reply = yield from self._call(operation, *path, body=body, query=query, key=key, limit=limit, retry=True)
         record = known(self._json(reply), id)
         same(record, sent or {})
         return record

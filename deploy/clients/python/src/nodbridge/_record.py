@@ -24,6 +24,18 @@ def known(record: Any, id: Optional[str]) -> Any:
     return record
 
 
+def recorded(answer: Any, id: str) -> Any:
+    """Return a value if it is what became of the request with an ID."""
+    if (
+        not isinstance(answer, dict)
+        or answer.get("id") != id
+        or answer.get("state") not in STATES
+        or not isinstance(answer.get("revision"), int)
+    ):
+        raise Unexpected("the response is not about the request")
+    return answer
+
+
 def same(record: Any, sent: Dict[str, Any]) -> None:
     """Check that a record is for the request that was sent."""
     interaction, response = record["interaction"], record.get("response") or {}

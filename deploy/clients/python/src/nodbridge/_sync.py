@@ -11,7 +11,7 @@ from ._errors import DeadlineExceeded, NodError
 from ._http import Lost, call
 
 if TYPE_CHECKING:
-    from ._types import Grant, Message, Reprompt, Request, RequestRecord, Session, SessionReport, Steering, Stop
+    from ._types import Grant, Message, Recorded, Reprompt, Request, RequestRecord, Session, SessionReport, Steering, Stop
 
 
 class Nod(Base):
@@ -125,7 +125,7 @@ class Nod(Base):
         """Send a follow-up in the same messages, and return its record once it is closed."""
         return self._run(self.core.reprompt(id, dict(body), key), deadline)
 
-    def respond(self, id: str, **reply: Any) -> RequestRecord:
+    def respond(self, id: str, **reply: Any) -> Recorded:
         """Answer a request as the person with the token. ``reply`` has the names of REPLY."""
         return self._run(self.core.respond(id, reply))
 

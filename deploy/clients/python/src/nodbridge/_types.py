@@ -283,6 +283,18 @@ class RequestRecord(_RequestRecord, total=False):
     votes: List[Dict[str, Any]]
 
 
+class _Recorded(TypedDict):
+    # ID of the request.
+    id: str
+    # Number of the change; it grows with every change.
+    revision: int
+    state: State
+
+
+class Recorded(_Recorded, total=False):
+    pass
+
+
 class Reprompt(TypedDict, total=False):
     approval: Approval
     # Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
