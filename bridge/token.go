@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"hash"
 	"strings"
-	"sync"
 
 	"github.com/google/uuid"
 )
@@ -105,7 +103,7 @@ const (
 // Keyring signs and verifies tokens. It signs with the first key and verifies
 // with all keys, so that tokens on posted messages stay valid after a key
 // rotation. It is safe for concurrent use.
-type Keyring struct{ keys []*tokenKey }
+type Keyring struct{ keys [][]byte }
 
 // MinKey is the minimum length of a key in bytes.
 const MinKey = 32
@@ -121,28 +119,18 @@ func NewKeyring(keys ...[]byte) (Keyring, error) {
 			return Keyring{}, Errorf(CodeInvalid, "key: %d bytes are too short (at least %d)", len(k), MinKey).WithHint("use random bytes")
 		}
 	}
-	var k Keyring
-	for _, key := range keys {
-		k.keys = append(k.keys, newTokenKey(key))
-	}
-	return k, nil
+	return Keyring{keys}, nil
 }
 
 // Sign returns the token of a control: TokenLength bytes of unpadded base64url.
 func (k Keyring) Sign(c Control) string {
-	var buf [tokenBody + tokenMAC]byte
-	raw := buf[:0]
 	id, _ := c.Interaction.bytes() // a malformed ID yields a useless token
-	raw = append(raw, byte(c.Action))
-	raw = append(raw, id[:]...)
+	raw := append([]byte{byte(c.Action)}, id[:]...)
 	raw = append(raw, byte(c.Destination), byte(c.Question))
 	raw = binary.BigEndian.AppendUint16(raw, uint16(c.Option))
 	raw = append(raw, c.Terms)
-	sum := k.keys[0].mac(raw)
-	raw = append(raw, sum[:]...)
-	var token [TokenLength]byte
-	base64.RawURLEncoding.Encode(token[:], raw)
-	return string(token[:])
+	raw = append(raw, tokenMACOf(k.keys[0], raw)...)
+	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // Verify returns the control of a token that Sign created with one of the keys.
@@ -151,10 +139,7 @@ func (k Keyring) Verify(token string) (Control, error) {
 	body, sum, ok := split(token)
 	good := false
 	for _, key := range k.keys {
-		if ok {
-			want := key.mac(body)
-			good = hmac.Equal(sum, want[:]) || good
-		}
+		good = ok && hmac.Equal(sum, tokenMACOf(key, body)) || good
 	}
 	if !good {
 		return Control{}, Errorf(CodeForbidden, "this control was not made by nod")
@@ -162,37 +147,15 @@ func (k Keyring) Verify(token string) (Control, error) {
 	return decodeControl(body), nil
 }
 
-// A tokenKey computes the MACs of tokens with one key. It reuses hash states
-// that have already taken up the key. It is safe for concurrent use.
-type tokenKey struct{ states sync.Pool }
-
 // tokenDomain ensures that no other MAC with the same key is one of a token.
 const tokenDomain = "nod control v1\x00"
 
-// tokenState is a hash state with the memory for its input and its output.
-type tokenState struct {
-	hash.Hash
-	text [len(tokenDomain) + tokenBody]byte
-	sum  [sha256.Size]byte
-}
-
-func newTokenKey(key []byte) *tokenKey {
-	return &tokenKey{sync.Pool{New: func() any {
-		s := &tokenState{Hash: hmac.New(sha256.New, key)}
-		copy(s.text[:], tokenDomain)
-		return s
-	}}}
-}
-
-// mac returns the MAC of the body of a token, which has tokenBody bytes.
-func (k *tokenKey) mac(body []byte) (out [tokenMAC]byte) {
-	s := k.states.Get().(*tokenState)
-	defer k.states.Put(s)
-	copy(s.text[len(tokenDomain):], body)
-	s.Reset()
-	s.Write(s.text[:])
-	copy(out[:], s.Sum(s.sum[:0]))
-	return out
+// tokenMACOf returns the MAC of the body of a token.
+func tokenMACOf(key, body []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(tokenDomain))
+	h.Write(body)
+	return h.Sum(nil)[:tokenMAC]
 }
 
 // PeekAction returns the unverified action of a token, from which an adapter

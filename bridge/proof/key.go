@@ -19,7 +19,7 @@ import (
 // valid after a key rotation. A Signer is safe for concurrent use.
 type Signer struct {
 	keys   []ed25519.PrivateKey
-	macs   []*macKey // one derived from each key
+	macs   [][]byte // one derived from each key
 	public JWKS
 	// headers holds the encoded header of what the first key signs, by type.
 	headers map[string]string
@@ -45,7 +45,7 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 			return nil, bridge.Wrap(bridge.CodeInternal, err, "key")
 		}
 		key := ed25519.NewKeyFromSeed(seed)
-		s.keys, s.macs = append(s.keys, key), append(s.macs, newMACKey(derived))
+		s.keys, s.macs = append(s.keys, key), append(s.macs, derived)
 		s.public.Keys = append(s.public.Keys, NewJWK(key.Public().(ed25519.PublicKey)))
 	}
 	first := jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: s.keys[0], KeyID: s.public.Keys[0].KeyID}}

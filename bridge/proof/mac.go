@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"hash"
-	"sync"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -47,35 +45,14 @@ func framed(domain string, parts ...[]byte) []byte {
 
 // mac returns a proof that only daemons with the key can check.
 func (s *Signer) mac(domain string, parts ...[]byte) string {
-	return base64.RawURLEncoding.EncodeToString(s.macs[0].of(domain, parts...))
+	return base64.RawURLEncoding.EncodeToString(macOf(s.macs[0], domain, parts...))
 }
 
-// A macKey computes MACs with one key. It reuses hash states that have already
-// taken up the key. It is safe for concurrent use.
-type macKey struct{ states sync.Pool }
-
-func newMACKey(key []byte) *macKey {
-	return &macKey{sync.Pool{New: func() any { return &macState{Hash: hmac.New(sha256.New, key)} }}}
-}
-
-type macState struct {
-	hash.Hash
-	head []byte
-}
-
-// of returns the MAC of the text that framed returns.
-func (k *macKey) of(domain string, parts ...[]byte) []byte {
-	s := k.states.Get().(*macState)
-	defer k.states.Put(s)
-	s.Reset()
-	s.head = append(append(s.head[:0], domain...), 0)
-	s.Write(s.head)
-	for _, p := range parts {
-		s.head = binary.BigEndian.AppendUint64(s.head[:0], uint64(len(p)))
-		s.Write(s.head)
-		s.Write(p)
-	}
-	return s.Sum(nil)
+// macOf returns the MAC of a domain and parts.
+func macOf(key []byte, domain string, parts ...[]byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(framed(domain, parts...))
+	return h.Sum(nil)
 }
 
 // macIs reports whether a proof is the MAC of parts under any of the keys.
@@ -86,7 +63,7 @@ func (s *Signer) macIs(proof, domain string, parts ...[]byte) bool {
 	}
 	good := false
 	for _, key := range s.macs {
-		good = hmac.Equal(sum, key.of(domain, parts...)) || good
+		good = hmac.Equal(sum, macOf(key, domain, parts...)) || good
 	}
 	return good
 }
