@@ -156,7 +156,7 @@ func TestJournal(t *testing.T) {
 // trimming does not look like one.
 func TestCounts(t *testing.T) {
 	t.Parallel()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	b, part := newBroker(t, c, "n"), bridge.AuditPart{}
 	entries := auditEntries(t, c, b, part)
 	counts := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context(), part))

@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +29,7 @@ func (quiet) Printf(context.Context, string, ...any) {}
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(redialer))
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { redistest.Close(); os.Exit(code) }), goleak.IgnoreAnyFunction(redialer))
 }
 
 // redialer is the client's own: it looks once a second whether its pool is
@@ -49,7 +50,7 @@ func newBroker(t *testing.T, c redis.UniversalClient, node string) *broker.Broke
 func eachRedis(t *testing.T, f func(t *testing.T, c redis.UniversalClient)) {
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		f(t, redistest.Start(t).Client(t))
+		f(t, redistest.Shared(t).Client(t))
 	})
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
@@ -103,7 +104,7 @@ func yes(id bridge.ID, who string) bridge.Settlement {
 // winner.
 func TestRaceHasOneWinner(t *testing.T) {
 	t.Parallel()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	nodes := []*broker.Broker{newBroker(t, c, "a"), newBroker(t, c, "b"), newBroker(t, c, "c")}
 	for range 20 {
 		r := open(t, nodes[0], nil)
@@ -315,7 +316,7 @@ func TestGrants(t *testing.T) {
 // dropped after it was acknowledged is settled again by the same process.
 func TestForgottenSettlementIsRepeated(t *testing.T) {
 	t.Parallel()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	b := newBroker(t, c, "n")
 	r := open(t, b, nil)
 	id := r.Interaction.ID
@@ -365,7 +366,7 @@ func TestOutOfMemory(t *testing.T) {
 // TestScriptsAreLoadedAgain checks that scripts work after Redis has lost them.
 func TestScriptsAreLoadedAgain(t *testing.T) {
 	t.Parallel()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	b := newBroker(t, c, "n")
 	r := open(t, b, nil)
 	if err := c.ScriptFlush(t.Context()).Err(); err != nil {

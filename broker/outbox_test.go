@@ -172,7 +172,7 @@ func TestUndeliverableWhenNobodyIsLeft(t *testing.T) {
 // the request.
 func TestDeadlineBeatsLateAnswer(t *testing.T) {
 	t.Parallel()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	b := newBroker(t, c, "n")
 	early := open(t, b, nil).Interaction.ID
 	id := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(30 * time.Millisecond) }).Interaction.ID
@@ -202,7 +202,7 @@ func TestDeadlineBeatsLateAnswer(t *testing.T) {
 // TestExpiryOnceOverNodes checks that several brokers expire each request once.
 func TestExpiryOnceOverNodes(t *testing.T) {
 	t.Parallel()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	nodes := []*broker.Broker{newBroker(t, c, "a"), newBroker(t, c, "b")}
 	const n = 50
 	for range n {

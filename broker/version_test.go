@@ -41,7 +41,7 @@ func TestOldRecords(t *testing.T) {
 
 func readAll(t *testing.T, path string) {
 	t.Helper()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	b := newBroker(t, c, "n")
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func readAll(t *testing.T, path string) {
 // recordAll writes records in all states.
 func recordAll(t *testing.T, path string) {
 	t.Helper()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	b := newBroker(t, c, "r")
 	var all []stored
 	keep := func(what string, id bridge.ID) {
@@ -153,7 +153,7 @@ func recordAll(t *testing.T, path string) {
 // unchanged, and that other records in its partition still work.
 func TestNewerRecords(t *testing.T) {
 	t.Parallel()
-	c := redistest.Start(t).Client(t)
+	c := redistest.Shared(t).Client(t)
 	b := newBroker(t, c, "n")
 	soon := func(i *bridge.Interaction) { i.Deadline = i.Created.Add(300 * time.Millisecond) }
 	newer, known := open(t, b, soon), open(t, b, soon)

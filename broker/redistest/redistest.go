@@ -2,12 +2,13 @@
 package redistest
 
 import (
-	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -15,47 +16,112 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Server is a redis-server process for one test. It ends with the test.
+// Server is a redis-server process for tests, or one database of the process
+// that the tests of a package share.
 type Server struct {
 	Addr string
 	t    testing.TB
 	args []string
 	cmd  *exec.Cmd
+	db   int // 0 on a server of its own
 }
 
-// Start starts a server with the given extra arguments, such as
-// "--appendonly", "yes".
+// Start starts a server for one test, with the given extra arguments, such as
+// "--appendonly", "yes". It ends with the test.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	port := FreePort(t)
-	s := &Server{Addr: fmt.Sprintf("127.0.0.1:%d", port), t: t}
-	s.args = append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--loglevel", "warning"}, args...)
+	s := newServer(t, append([]string{"--dir", t.TempDir()}, args...)...)
 	s.Restart()
 	t.Cleanup(s.Kill)
 	return s
 }
 
+// newServer returns a server on a free port, which does not run yet.
+func newServer(t testing.TB, args ...string) *Server {
+	port := FreePort(t)
+	standard := []string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning"}
+	return &Server{Addr: fmt.Sprintf("127.0.0.1:%d", port), t: t, args: append(standard, args...)}
+}
+
+// shared is the process that the tests of a package share.
+var shared struct {
+	mu     sync.Mutex
+	server *Server
+	dir    string
+	next   int // database
+}
+
+// databases is the number of databases of the shared process.
+const databases = 4096
+
+// Shared returns an empty database of a server that the tests of a package
+// share. It keeps nothing on disk, and no test may end it. TestMain has to call
+// Close.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.server == nil {
+		dir, err := os.MkdirTemp("", "nod-redis-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newServer(t, "--dir", dir, "--databases", strconv.Itoa(databases))
+		s.Restart()
+		shared.server, shared.dir = s, dir
+	}
+	if shared.next++; shared.next >= databases {
+		t.Fatal("no database left")
+	}
+	return &Server{Addr: shared.server.Addr, t: t, db: shared.next}
+}
+
+// Close ends the server that the tests of a package share.
+func Close() {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.server != nil {
+		shared.server.Kill()
+		_ = os.RemoveAll(shared.dir) // it is empty
+		shared.server = nil
+	}
+}
+
 // Restart starts the server again after Kill and waits until it answers.
 func (s *Server) Restart() {
 	s.t.Helper()
+	s.own()
 	s.cmd = exec.Command(Binary(s.t), s.args...)
 	s.cmd.Stderr = os.Stderr
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatalf("redis-server: %v", err)
 	}
-	c := redis.NewClient(&redis.Options{Addr: s.Addr})
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	for c.Ping(ctx).Err() != nil {
-		if ctx.Err() != nil {
+	for deadline := time.Now().Add(time.Minute); !answers(s.Addr); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
 			s.t.Fatalf("redis-server on %s does not answer", s.Addr)
 		}
 	}
 }
 
+// answers reports whether a server is ready. A client of the package redis
+// would wait longer and longer between its attempts.
+func answers(addr string) bool {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	answer := make([]byte, len("+PONG"))
+	_, err = io.WriteString(c, "PING\r\n")
+	if err == nil {
+		_, err = io.ReadFull(c, answer)
+	}
+	return err == nil && string(answer) == "+PONG"
+}
+
 // Kill ends the server immediately, like kill -9.
 func (s *Server) Kill() {
+	s.own()
 	if s.cmd == nil {
 		return
 	}
@@ -65,12 +131,26 @@ func (s *Server) Kill() {
 	s.cmd = nil
 }
 
+// own fails the test if other tests use the process.
+func (s *Server) own() {
+	if s.db > 0 {
+		s.t.Helper()
+		s.t.Fatal("the server is shared; start one for this test")
+	}
+}
+
 // Client returns a client that ends with the test.
-func (s *Server) Client(t testing.TB) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: s.Addr, ContextTimeoutEnabled: true})
+func (s *Server) Client(t testing.TB) *redis.Client { return s.Via(t, s.Addr) }
+
+// Via is Client through a proxy on another address.
+func (s *Server) Via(t testing.TB, addr string) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: addr, DB: s.db, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { c.Close() })
 	return c
 }
+
+// URL is the address for a configuration.
+func (s *Server) URL() string { return fmt.Sprintf("redis://%s/%d", s.Addr, s.db) }
 
 // Binary returns the path of redis-server. The test fails if it is not
 // installed; `make test` installs it.

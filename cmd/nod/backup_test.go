@@ -18,7 +18,7 @@ import (
 // valid.
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{})
+	r := rig.New(t, rig.Options{OwnRedis: true})
 	granted := r.Ask(rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
 	r.Decide("ana", granted.On("slack"), "Always allow")
 	was := granted.End()

@@ -53,12 +53,15 @@ func person(ts *testscript.TestScript, r *rig.Rig, args []string) {
 	p := r.Sandbox.Person(who)
 	do := func() (sandbox.Reaction, error) { return p.Press(ctx, at, label) }
 	if len(args) > 4 {
-		do = human.Form(rig.Patience, do, func(modal string) (sandbox.Reaction, error) {
-			return p.Fill(ctx, service, modal, []string{args[4]})
-		})
+		open := do
+		do = func() (sandbox.Reaction, error) {
+			return human.Form(open, func(modal string) (sandbox.Reaction, error) {
+				return p.Fill(ctx, service, modal, []string{args[4]})
+			})
+		}
 	}
-	reaction, err := human.Insist(rig.Patience, do)
-	ts.Check(err)
+	reaction, err := do()
+	human.Did(r.T, reaction, err)
 	ts.Logf("%s clicked %q on %s: %+v", who, label, service, reaction)
 }
 

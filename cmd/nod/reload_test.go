@@ -48,7 +48,7 @@ func TestReloadBySignal(t *testing.T) {
 	}
 	write("one")
 	cmd := exec.CommandContext(t.Context(), rig.Binary(t), "serve", "--config", path, "--log-json")
-	cmd.Env = append(os.Environ(), "NOD_REDIS_URL="+"redis://"+r.Redis.Addr)
+	cmd.Env = append(os.Environ(), "NOD_REDIS_URL="+r.Redis.URL())
 	log := &lockedBuffer{}
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {

@@ -32,7 +32,7 @@ type discordDesk struct {
 }
 
 func newDiscordDesk(t *testing.T) *discordDesk {
-	d := &discordDesk{t: t, sandbox: sandbox.New(sandbox.Options{NoLimits: true})}
+	d := &discordDesk{t: t, sandbox: sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})}
 	server := httptest.NewServer(d.sandbox)
 	t.Cleanup(func() { d.sandbox.Close(); server.CloseClientConnections(); server.Close() })
 	d.base = server.URL

@@ -14,7 +14,7 @@ import (
 // TestEndpoint checks the diagnosis of HTTP mode.
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
-	s := sandbox.New(sandbox.Options{NoLimits: true})
+	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	right := hex.EncodeToString(s.DiscordPublicKey())

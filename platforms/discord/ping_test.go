@@ -14,7 +14,7 @@ import (
 // interactions endpoint.
 func TestPing(t *testing.T) {
 	t.Parallel()
-	s := sandbox.New(sandbox.Options{NoLimits: true})
+	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})
 	t.Cleanup(s.Close)
 	p, err := newPlatform(platformtest.Setup{URL: "http://127.0.0.1", Callback: "http://127.0.0.1", Sandbox: s})
 	if err != nil {

@@ -30,7 +30,7 @@ func TestStalledGateway(t *testing.T) {
 	t.Parallel()
 	// The SDK ends a connection itself after five heartbeats without an answer.
 	// Both limits are long, so that a busy machine does not look stalled.
-	s := sandbox.New(sandbox.Options{NoLimits: true, Heartbeat: time.Second})
+	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock(), Heartbeat: time.Second})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	p, err := discord.New(discord.Options{

@@ -65,9 +65,7 @@ func callbacksWork(r *Rig) {
 	q := r.ask(one(bridge.WidgetText))
 	r.Harness.Client.Type(r, "bo", q.at(), render.LabelAnswer, "words")
 	q.wantAnswer(bridge.TextAnswer("words"))
-	r.Insist("ana", func() (sandbox.Reaction, error) {
-		return r.Sandbox.Person("ana").Command(r.Ctx, r.Harness.Name, r.Harness.Channel, "/nod who")
-	})
+	r.Must(r.Sandbox.Person("ana").Command(r.Ctx, r.Harness.Name, r.Harness.Channel, "/nod who"))
 }
 
 func refusesUnsigned(r *Rig) {

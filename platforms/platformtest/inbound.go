@@ -142,7 +142,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 func tellsUnrecorded(r *Rig, sink *Recorder) {
 	_, at := r.card()
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{}, errStop })
-	r.told("ana", at, r.Press("ana", at, render.LabelRun), bridge.NoteNotRecorded)
+	r.unrecorded(func() { r.told("ana", at, r.Press("ana", at, render.LabelRun), bridge.NoteNotRecorded) })
 	if len(r.Controls(at)) == 0 {
 		r.T.Error("the card cannot be clicked again")
 	}
@@ -199,7 +199,8 @@ func typedReaches(r *Rig, sink *Recorder) {
 		}
 		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
 	})
-	refused := r.Harness.Client.Type(r, "bo", at, render.LabelAnswer, "because\nof it")
+	var refused sandbox.Reaction
+	r.unrecorded(func() { refused = r.Harness.Client.Type(r, "bo", at, render.LabelAnswer, "because\nof it") })
 	r.wantClick(sink, token, at)
 	texts := func() []bridge.Click {
 		return slices.DeleteFunc(sink.Clicks(), func(c bridge.Click) bool {
@@ -227,11 +228,13 @@ func formFails(r *Rig, sink *Recorder) {
 	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
 	at := r.place(r.posts(r.view(i, bridge.StatePending)))
 	sink.Shows(bridge.Form{}, errStop)
-	reaction := r.Press("ana", at, render.LabelAnswer)
-	r.told("ana", at, reaction, bridge.NoteNotRecorded)
-	if reaction.Modal != "" {
-		r.T.Error("a form opened")
-	}
+	r.unrecorded(func() {
+		reaction := r.Press("ana", at, render.LabelAnswer)
+		r.told("ana", at, reaction, bridge.NoteNotRecorded)
+		if reaction.Modal != "" {
+			r.T.Error("a form opened")
+		}
+	})
 }
 
 func commandIsWhole(r *Rig, sink *Recorder) {

@@ -1,38 +1,32 @@
 package platformtest
 
 import (
-	"context"
-	"sync"
-
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Insist performs an action of a person, and fails the test if it is impossible.
-func (r *Rig) Insist(who string, do func() (sandbox.Reaction, error)) sandbox.Reaction {
+// Must fails the test if an action was impossible, not answered or not recorded.
+func (r *Rig) Must(reaction sandbox.Reaction, err error) sandbox.Reaction {
 	r.T.Helper()
-	return r.Must(r.insist(who, do))
+	if r.failing {
+		return person.Answered(r.T, reaction, err)
+	}
+	return person.Did(r.T, reaction, err)
 }
 
-// insist performs an action of a person. In a rig with an engine, it is repeated
-// in the background as well.
-func (r *Rig) insist(who string, do func() (sandbox.Reaction, error)) (sandbox.Reaction, error) {
-	seen := person.Unrecorded(r.Sandbox, who, r.Harness.Name)
-	reaction, err := person.Insist(patience, do)
-	if err == nil && r.Engine != nil {
-		ctx, cancel := context.WithTimeout(r.Ctx, patience)
-		var wg sync.WaitGroup
-		r.T.Cleanup(func() { cancel(); wg.Wait() })
-		wg.Go(func() { person.Again(ctx, r.Sandbox, who, r.Harness.Name, seen, do) })
-	}
-	return reaction, err
+// unrecorded runs do while the sink of the test fails, so people read that nod
+// did not record their actions.
+func (r *Rig) unrecorded(do func()) {
+	r.failing = true
+	defer func() { r.failing = false }()
+	do()
 }
 
 // Press clicks a control.
 func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction {
 	r.T.Helper()
 	r.Has(at, label)
-	return r.Insist(who, func() (sandbox.Reaction, error) { return r.Sandbox.Person(who).Press(r.Ctx, at, label) })
+	return r.Must(r.Sandbox.Person(who).Press(r.Ctx, at, label))
 }
 
 // Fill clicks a control of a message, and submits the form that it opens.
@@ -46,21 +40,19 @@ func (r *Rig) TryFill(who string, at sandbox.Place, label string, fields ...[]st
 	r.T.Helper()
 	r.Has(at, label)
 	p := r.Sandbox.Person(who)
-	return r.insist(who, person.Form(patience,
+	return person.Form(
 		func() (sandbox.Reaction, error) { return p.Press(r.Ctx, at, label) },
-		func(modal string) (sandbox.Reaction, error) { return p.Fill(r.Ctx, r.Harness.Name, modal, fields...) }))
+		func(modal string) (sandbox.Reaction, error) { return p.Fill(r.Ctx, r.Harness.Name, modal, fields...) })
 }
 
 // Refill submits a form that is still open.
 func (r *Rig) Refill(who, modal string, fields ...[]string) sandbox.Reaction {
 	r.T.Helper()
-	return r.Insist(who, func() (sandbox.Reaction, error) {
-		return r.Sandbox.Person(who).Fill(r.Ctx, r.Harness.Name, modal, fields...)
-	})
+	return r.Must(r.Sandbox.Person(who).Fill(r.Ctx, r.Harness.Name, modal, fields...))
 }
 
 // Pick chooses options of an input on the card itself, and submits them.
 func (r *Rig) Pick(who string, at sandbox.Place, labels []string, submit string) sandbox.Reaction {
 	r.T.Helper()
-	return r.Insist(who, func() (sandbox.Reaction, error) { return r.Sandbox.Person(who).Pick(r.Ctx, at, labels, submit) })
+	return r.Must(r.Sandbox.Person(who).Pick(r.Ctx, at, labels, submit))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -34,7 +35,9 @@ type Rig struct {
 	keys  bridge.Keyring
 	agent bridge.Agent
 	heard *heard
-	ended chan error // the result of Platform.Run, in a rig without an engine
+	// failing means that the sink of the test does not record actions.
+	failing bool
+	ended   chan error // the result of Platform.Run, in a rig without an engine
 }
 
 // options configures a rig.
@@ -61,7 +64,7 @@ func newRig(t testing.TB, h Harness, o options) *Rig {
 	mux := http.NewServeMux()
 	server := httptest.NewUnstartedServer(mux)
 	r.URL = "http://" + server.Listener.Addr().String()
-	so := sandbox.Options{NoLimits: true}
+	so := sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()}
 	setup := Setup{URL: r.URL, Paced: o.paced, Token: o.token, Notes: &Memory{}}
 	if o.paced {
 		setup.Turns = NewTurns(t)
@@ -84,6 +87,9 @@ func newRig(t testing.TB, h Harness, o options) *Rig {
 	mux.Handle(callbackPath, r.Platform.Handler(sink))
 	server.Start()
 	t.Cleanup(func() { r.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
+	if r.Engine != nil {
+		person.NewWatch(t, r.Sandbox)
+	}
 	if !o.still {
 		r.run(sink)
 	}
@@ -182,19 +188,6 @@ func (r *Rig) Has(at sandbox.Place, label string) {
 	r.Eventually("the message offers "+label, func() bool {
 		return slices.ContainsFunc(r.Controls(at), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
 	})
-}
-
-// Must fails the test if an action was impossible, or if the client warned that
-// the app did not respond.
-func (r *Rig) Must(reaction sandbox.Reaction, err error) sandbox.Reaction {
-	r.T.Helper()
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	if reaction.Warning != "" {
-		r.T.Fatalf("the client warns: %s", reaction.Warning)
-	}
-	return reaction
 }
 
 // told waits until a person has a reply with the words.

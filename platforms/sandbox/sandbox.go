@@ -122,6 +122,9 @@ type Sandbox struct {
 	calls    atomic.Int64
 }
 
+// NewClock returns a clock that moves only when its owner advances it.
+func NewClock() *Clock { return core.NewClock() }
+
 // New returns a sandbox with one channel, chat or guild on each service.
 func New(o Options) *Sandbox {
 	hub, members := core.NewHub(o.NoLimits), SampleMembers()

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
-	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/slack"
 	"github.com/nodbridge/nod/render"
@@ -37,7 +36,7 @@ func newStage(t *testing.T, limited bool) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sandbox.New(sandbox.Options{NoLimits: !limited})
+	s := sandbox.New(sandbox.Options{NoLimits: !limited, Clock: sandbox.NewClock()})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	p, err := newPlatform(platformtest.Setup{URL: server.URL, Sandbox: s, Paced: limited, Turns: platformtest.NewTurns(t)})
@@ -212,7 +211,7 @@ func TestNoteToOutsider(t *testing.T) {
 	})
 	s.fault(sandbox.Fault{Kind: "not_member", Method: "U0MAL00004"})
 	for _, who := range []string{"mal", "bo"} {
-		if _, err := person.Press(t.Context(), s.sandbox, who, at, render.LabelRun); err != nil {
+		if _, err := s.sandbox.Person(who).Press(t.Context(), at, render.LabelRun); err != nil {
 			t.Fatal(err)
 		}
 		s.until(who+" is told", func() bool { return strings.Contains(s.notes(who), note) })
@@ -247,7 +246,7 @@ func TestRedrawKeepsChoice(t *testing.T) {
 	if err := s.slack.Update(t.Context(), ref, s.view(r), bridge.NewParts(nil, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := person.Press(t.Context(), s.sandbox, "ana", s.at(ref), "Submit"); err != nil {
+	if _, err := s.sandbox.Person("ana").Press(t.Context(), s.at(ref), "Submit"); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the click arrives", func() bool { return len(s.sink.Clicks()) > 0 })

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/slack"
 	"github.com/nodbridge/nod/render"
@@ -76,7 +75,7 @@ func TestLostCardCloses(t *testing.T) {
 		v := s.view(approved(r))
 		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "Recorded", View: &v}, nil
 	})
-	if _, err := person.Press(t.Context(), s.sandbox, "ana", stray, render.LabelRun); err != nil {
+	if _, err := s.sandbox.Person("ana").Press(t.Context(), stray, render.LabelRun); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the clicked card closes", func() bool { return len(sandbox.Controls("slack", s.sandbox.Message(stray))) == 0 })

@@ -16,7 +16,7 @@ import (
 // desk is a workspace on the sandbox, without an engine.
 func desk(t *testing.T) (*sandbox.Sandbox, *slack.Platform) {
 	t.Helper()
-	s := sandbox.New(sandbox.Options{NoLimits: true})
+	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	p, err := newPlatform(platformtest.Setup{URL: server.URL, Sandbox: s})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
-	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/telegram"
 )
@@ -51,7 +50,7 @@ func TestOptions(t *testing.T) {
 // TestIntroduce checks that setup sees who writes to the bot, and where.
 func TestIntroduce(t *testing.T) {
 	t.Parallel()
-	s := sandbox.New(sandbox.Options{NoLimits: true})
+	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})
 	t.Cleanup(s.Close)
 	p := serve(t, s)
 	write := func(text string) {
@@ -128,7 +127,7 @@ func messageThatSays(ctx context.Context, s *sandbox.Sandbox, words string) stri
 // prompted.
 func TestForeignReply(t *testing.T) {
 	t.Parallel()
-	s, sink := sandbox.New(sandbox.Options{NoLimits: true}), &platformtest.Recorder{}
+	s, sink := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()}), &platformtest.Recorder{}
 	t.Cleanup(s.Close)
 	p := serve(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -149,7 +148,7 @@ func TestForeignReply(t *testing.T) {
 	}
 	sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: i.ID, Option: bridge.OptionForm}}, nil)
 	at := sandbox.Place{Service: "telegram", Channel: ref.Channel, Message: ref.Message}
-	if reaction, err := person.Press(ctx, s, "ana", at, "Answer"); err != nil || !reaction.OK {
+	if reaction, err := s.Person("ana").Press(ctx, at, "Answer"); err != nil || !reaction.OK {
 		t.Fatal(reaction, err)
 	}
 	prompt := messageThatSays(ctx, s, "reply to this message")

@@ -16,7 +16,7 @@ import (
 // program has set.
 func TestForeignWebhook(t *testing.T) {
 	t.Parallel()
-	s := sandbox.New(sandbox.Options{NoLimits: true})
+	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	p, err := newPlatform(platformtest.Setup{URL: server.URL, Notes: &platformtest.Memory{}})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
-	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/telegram"
 )
@@ -33,7 +32,7 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	s, sink := sandbox.New(sandbox.Options{NoLimits: true}), &platformtest.Recorder{}
+	s, sink := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()}), &platformtest.Recorder{}
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
@@ -82,7 +81,7 @@ func (w world) asks(who string, at sandbox.Place, v bridge.View) map[string]any 
 		Interaction: v.Record.Interaction.ID, Option: bridge.OptionForm,
 	}}, nil)
 	before := len(w.prompts(at.Channel))
-	if r, err := person.Press(w.t.Context(), w.s, who, at, "Answer"); err != nil || !r.OK {
+	if r, err := w.s.Person(who).Press(w.t.Context(), at, "Answer"); err != nil || !r.OK {
 		w.t.Fatal(r, err)
 	}
 	w.eventually("a prompt is posted", func() bool { return len(w.prompts(at.Channel)) > before })
@@ -246,7 +245,7 @@ func TestPromptsEnd(t *testing.T) {
 	old := w.asks("ana", at, v)
 	w.asks("bo", at, v)
 	w.eventually("ana's second prompt replaces her first", func() bool {
-		if r, err := person.Press(t.Context(), w.s, "ana", at, "Answer"); err != nil || !r.OK || r.Alert {
+		if r, err := w.s.Person("ana").Press(t.Context(), at, "Answer"); err != nil || !r.OK || r.Alert {
 			t.Fatal(r, err)
 		}
 		return len(w.prompts(group)) == 2

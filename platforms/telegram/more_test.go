@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -29,7 +28,7 @@ func (w world) offers(who string, at sandbox.Place, v bridge.View) sandbox.Place
 	w.t.Helper()
 	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{Action: bridge.ActionMore}}, nil)
 	before, _ := w.s.Person(who).Menu(at, render.LabelSession)
-	if r, err := person.Press(w.t.Context(), w.s, who, at, render.LabelMore); err != nil || !r.OK {
+	if r, err := w.s.Person(who).Press(w.t.Context(), at, render.LabelMore); err != nil || !r.OK {
 		w.t.Fatal(r, err)
 	}
 	menu := before
@@ -78,7 +77,7 @@ func TestMenu(t *testing.T) {
 
 			settled := bridge.Verdict{Kind: bridge.VerdictSettled, Note: "recorded"}
 			w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return settled, nil })
-			if r, err := person.Press(t.Context(), w.s, "ana", again, render.LabelSession); err != nil || r.Toast != "recorded" {
+			if r, err := w.s.Person("ana").Press(t.Context(), again, render.LabelSession); err != nil || r.Toast != "recorded" {
 				t.Fatal(r, err)
 			}
 			w.gone(again)
@@ -99,7 +98,7 @@ func (w world) replaced(at sandbox.Place, v bridge.View) {
 	menu := w.offers("ana", at, v)
 	n := slices.Index(v.Record.Interaction.Decisions(), bridge.DecideDenyReason)
 	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{Action: bridge.ActionInput, Question: n, Option: bridge.OptionReason}}, nil)
-	if r, err := person.Press(w.t.Context(), w.s, "ana", menu, render.LabelDenyReason); err != nil || !r.OK {
+	if r, err := w.s.Person("ana").Press(w.t.Context(), menu, render.LabelDenyReason); err != nil || !r.OK {
 		w.t.Fatal(r, err)
 	}
 	w.gone(menu)
@@ -133,7 +132,7 @@ func TestMenuRefused(t *testing.T) {
 	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "the rules changed", View: &v}, nil
 	})
-	if r, err := person.Press(t.Context(), w.s, "ana", menu, render.LabelSession); err != nil || r.Toast != "the rules changed" || !r.Alert {
+	if r, err := w.s.Person("ana").Press(t.Context(), menu, render.LabelSession); err != nil || r.Toast != "the rules changed" || !r.Alert {
 		t.Fatal(r, err)
 	}
 	if after := sandbox.Texts(w.s.Message(menu)); after != before {
@@ -151,7 +150,7 @@ func TestAlertZone(t *testing.T) {
 	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictLate, Note: "Expired at 2026-11-22 14:02:05 UTC.", Zone: "Europe/Madrid"}, nil
 	})
-	if r, err := person.Press(t.Context(), w.s, "ana", at, render.LabelDeny); err != nil || r.Toast != "Expired at 2026-11-22 15:02:05 CET." || !r.Alert {
+	if r, err := w.s.Person("ana").Press(t.Context(), at, render.LabelDeny); err != nil || r.Toast != "Expired at 2026-11-22 15:02:05 CET." || !r.Alert {
 		t.Fatal(r, err)
 	}
 }

@@ -21,7 +21,7 @@ var (
 // supergroup, even after a restart, and that it reports the new ID.
 func TestSupergroup(t *testing.T) {
 	t.Parallel()
-	s, notes := sandbox.New(sandbox.Options{NoLimits: true}), &platformtest.Memory{}
+	s, notes := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()}), &platformtest.Memory{}
 	t.Cleanup(s.Close)
 	p := serveWith(t, s, notes)
 	d := bridge.Destination{Channel: small}

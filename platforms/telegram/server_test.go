@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render/rendertest"
 )
@@ -34,7 +33,7 @@ func (w world) messages(chat string) []map[string]any {
 // TestTriedOnce checks that nod tries each feature once on an old server.
 func TestTriedOnce(t *testing.T) {
 	t.Parallel()
-	s := sandbox.New(sandbox.Options{NoLimits: true})
+	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})
 	t.Cleanup(s.Close)
 	s.AddFault(sandbox.Fault{Service: "telegram", Kind: "old_server", Method: "6.9"})
 	var calls atomic.Int32
@@ -123,7 +122,7 @@ func TestPrivateNotes(t *testing.T) {
 				ID: "q", Text: "Which?", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "a", Label: "This"}},
 			}}
 			_, at := w.post(bridge.Destination{Channel: group}, v)
-			r, err := person.Press(t.Context(), w.s, "bo", at, "This")
+			r, err := w.s.Person("bo").Press(t.Context(), at, "This")
 			if err != nil || !r.OK {
 				t.Fatal(r, err)
 			}

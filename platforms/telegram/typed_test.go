@@ -54,7 +54,7 @@ func TestStart(t *testing.T) {
 // TestCommandList checks the commands that clients show.
 func TestCommandList(t *testing.T) {
 	t.Parallel()
-	s, given := sandbox.New(sandbox.Options{NoLimits: true}), make(chan string, 1)
+	s, given := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()}), make(chan string, 1)
 	t.Cleanup(s.Close)
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/setMyCommands") {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -126,7 +127,7 @@ func remindersAndLists(al *album, g string) {
 	}
 	for _, s := range rig.Services {
 		reaction, err := al.Sandbox.Person("ana").Command(al.Ctx, s, late.On(s).Channel, "/nod pending")
-		rig.Must(al.t, reaction, err)
+		person.Did(al.t, reaction, err)
 		if s == "telegram" { // lists are sent in private
 			drive(al.t, al.ctx, "the private chat", click(s, "nod (private)"))
 		}
@@ -136,7 +137,7 @@ func remindersAndLists(al *album, g string) {
 	homeTab(al, g)
 	for _, s := range rig.Services {
 		reaction, err := al.Sandbox.Person("ana").Command(al.Ctx, s, late.On(s).Channel, "/nod mute")
-		rig.Must(al.t, reaction, err)
+		person.Did(al.t, reaction, err)
 		al.Eventually("read-only", func() bool { return strings.Contains(late.Text(s), "Read-only") })
 	}
 	al.card(g, "Read-only channel", late)

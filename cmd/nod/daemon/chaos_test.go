@@ -160,7 +160,7 @@ func TestAway(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			var now clock
-			r := rig.New(t, rig.Options{Hook: func(c redis.UniversalClient) redis.Hook { now = clock{c, t}; return now }, Config: rig.Only(s)})
+			r := rig.New(t, rig.Options{OwnRedis: true, Hook: func(c redis.UniversalClient) redis.Hook { now = clock{c, t}; return now }, Config: rig.Only(s)})
 			short, long := rig.Approval(bridge.ScopeOnce), rig.Approval(bridge.ScopeOnce)
 			short.Timeout, long.Timeout = bridge.Duration(30*time.Minute), bridge.Duration(5*time.Hour)
 			expired, open := r.Ask(short), r.Ask(long)

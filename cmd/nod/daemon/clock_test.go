@@ -84,7 +84,7 @@ func moved(cmd redis.Cmder) {
 func TestClockJump(t *testing.T) {
 	t.Parallel()
 	var now clock
-	r := rig.New(t, rig.Options{Hook: func(c redis.UniversalClient) redis.Hook { now = clock{c, t}; return now }, Config: func(c *config.Config) {
+	r := rig.New(t, rig.Options{OwnRedis: true, Hook: func(c redis.UniversalClient) redis.Hook { now = clock{c, t}; return now }, Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		rig.Auditor(c)
 		route(func(r *config.Route) {

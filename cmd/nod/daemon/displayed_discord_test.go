@@ -17,7 +17,7 @@ import (
 // a Discord message can hide text.
 func TestDisplayOnDiscord(t *testing.T) {
 	t.Parallel()
-	r := &rig.Rig{T: t, Ctx: t.Context(), Sandbox: sandbox.New(sandbox.Options{NoLimits: true})}
+	r := &rig.Rig{T: t, Ctx: t.Context(), Sandbox: sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})}
 	server := httptest.NewServer(r.Sandbox)
 	t.Cleanup(func() { r.Sandbox.Close(); server.Close() })
 	r.Base = server.URL

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 )
 
 // over waits until an interaction is over, as nobody in particular.
@@ -55,7 +56,7 @@ func TestReprompt(t *testing.T) {
 			})
 			if s == "telegram" { // only its clients can send a control that is gone
 				reaction, err := r.Sandbox.Act(r.Ctx, old)
-				r.Told("bo", s, rig.Must(t, reaction, err), "this was asked again")
+				r.Told("bo", s, person.Did(t, reaction, err), "this was asked again")
 			}
 			r.Press("ana", b.On(s), "Answer")
 			if raw := fmt.Sprint(r.Sandbox.State().Slack.Views, r.Sandbox.State().Discord.Modals); s != "telegram" && !strings.Contains(raw, "v0") {

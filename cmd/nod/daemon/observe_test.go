@@ -127,7 +127,7 @@ func TestMetrics(t *testing.T) {
 // timeout.
 func TestMetricsOfFailures(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	r := rig.New(t, rig.Options{Config: rig.Only("slack"), OwnRedis: true})
 	s := r.Sandbox
 	s.AddFault(sandbox.Fault{Service: "slack", Method: "chat.postMessage", Kind: "error", Status: 502, Count: 1})
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Timeout: bridge.Duration(3e9)}})

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/broker/redistest"
@@ -94,8 +92,7 @@ func TestOrderWithoutADaemon(t *testing.T) {
 	r := rig.New(t, rig.Options{})
 	proxy := redistest.StartProxy(t, r.Redis.Addr)
 	whole := r.Client
-	r.Client = redis.NewClient(&redis.Options{Addr: proxy.Addr, ContextTimeoutEnabled: true})
-	t.Cleanup(func() { r.Client.Close() })
+	r.Client = r.Redis.Via(t, proxy.Addr)
 	dying := r.Start(rig.Listen(t))
 	r.Client = whole
 	for n := range 8 {
@@ -124,8 +121,7 @@ func TestOrderOfBacklog(t *testing.T) {
 	r := rig.New(t, rig.Options{})
 	proxy := redistest.StartProxy(t, r.Redis.Addr)
 	whole := r.Client
-	r.Client = redis.NewClient(&redis.Options{Addr: proxy.Addr, ContextTimeoutEnabled: true})
-	t.Cleanup(func() { r.Client.Close() })
+	r.Client = r.Redis.Via(t, proxy.Addr)
 	r.Start(rig.Listen(t))
 	r.Client = whole
 	for _, service := range rig.Services {

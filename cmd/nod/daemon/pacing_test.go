@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/broker"
@@ -105,8 +103,7 @@ func TestLimitsWithoutADaemon(t *testing.T) {
 			r := rig.New(t, rig.Options{Limits: true, Config: rig.Only(s)})
 			proxy := redistest.StartProxy(t, r.Redis.Addr)
 			whole := r.Client
-			r.Client = redis.NewClient(&redis.Options{Addr: proxy.Addr, ContextTimeoutEnabled: true})
-			t.Cleanup(func() { r.Client.Close() })
+			r.Client = r.Redis.Via(t, proxy.Addr)
 			dying := r.Start(rig.Listen(t))
 			r.Client = whole
 			const n = 14

@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -111,7 +112,7 @@ func (p private) press(o opened, label string) {
 		for _, c := range sandbox.Controls("slack", v.View) {
 			if v.ID == o.view && strings.Contains(c.Label, label) {
 				reaction, err := p.Sandbox.Act(p.Ctx, sandbox.Action{Service: "slack", As: "ana", Do: "press", View: o.view, Control: c.ID})
-				rig.Must(p.T, reaction, err)
+				person.Did(p.T, reaction, err)
 				return
 			}
 		}
@@ -185,7 +186,7 @@ func TestPrivateQuestion(t *testing.T) {
 			}
 			if s == "slack" {
 				reaction, err := p.Sandbox.Person("ana").Fill(p.Ctx, s, o.view, []string{"Fish"})
-				rig.Must(t, reaction, err)
+				person.Did(t, reaction, err)
 			} else {
 				p.press(o, "Fish")
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -125,13 +126,13 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 	for _, s := range rig.Services {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
-			r := rig.New(t, rig.Options{Config: rig.Only(s)})
+			r := rig.New(t, rig.Options{Config: rig.Only(s), OwnRedis: true, Faulty: true})
 			a := r.Ask(rig.Approval())
 			press := holding(r, a, s, "Run command", "ana")
 			r.Redis.Kill()
 			reaction, err := r.Sandbox.Act(r.Ctx, press)
 			if s != "slack" { // Slack's ephemeral reply comes a moment later
-				rig.Must(t, reaction, err)
+				person.Answered(t, reaction, err)
 			}
 			r.Told("ana", s, reaction, "Not recorded. Click again")
 			r.Redis.Restart()
@@ -154,7 +155,7 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 // only after it is stored, so that it outlives an outage of Redis.
 func TestTypedReplyOutlivesRedis(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram"), OwnRedis: true})
 	a := r.Ask(rig.One(bridge.WidgetText))
 	r.Press("ana", a.On("telegram"), "Answer")
 	r.Eventually("the prompt is remembered", func() bool {
@@ -164,7 +165,7 @@ func TestTypedReplyOutlivesRedis(t *testing.T) {
 	r.Redis.Kill()
 	handed := r.Sandbox.State().Telegram.Handed
 	reaction, err := r.Sandbox.Person("ana").Reply(r.Ctx, a.On("telegram").Channel, "written during the outage")
-	rig.Must(t, reaction, err)
+	person.Did(t, reaction, err)
 	// The daemon has been given the reply and cannot store it: it asks for it
 	// again, or gives its lease up.
 	r.Eventually("the reply is handed over", func() bool { return r.Sandbox.State().Telegram.Handed > handed })

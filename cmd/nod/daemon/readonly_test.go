@@ -7,6 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -87,7 +88,7 @@ func TestMutedAmongOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	reaction, err := r.Sandbox.Act(r.Ctx, old)
-	r.Told("bo", "telegram", rig.Must(t, reaction, err), "read-only")
+	r.Told("bo", "telegram", person.Did(t, reaction, err), "read-only")
 	a.Pending("slack")
 	b := r.Ask(rig.Approval())
 	if len(b.Controls("telegram")) != 0 || len(b.Controls("slack")) == 0 {

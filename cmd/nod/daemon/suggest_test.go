@@ -17,7 +17,7 @@ var hashReads = regexp.MustCompile(`cmdstat_hgetall:calls=(\d+)`)
 // command does not make nod read all pending requests at each key.
 func TestSuggestionsReadLittle(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
+	r := rig.New(t, rig.Options{Config: rig.Only("discord"), OwnRedis: true})
 	const pending, keys = 100, 25
 	for n := range pending {
 		req := rig.One(bridge.WidgetText)

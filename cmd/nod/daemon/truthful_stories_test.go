@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -132,7 +133,7 @@ func lateClick(u *clicker) {
 		u.clicks++
 		reaction, err := u.Sandbox.Act(u.Ctx, act)
 		if err == nil {
-			u.told("bo", rig.Must(u.T, reaction, nil), "Already decided by ana")
+			u.told("bo", person.Did(u.T, reaction, nil), "Already decided by ana")
 		}
 		u.truthful(a)
 		u.Sandbox.ClearFaults()

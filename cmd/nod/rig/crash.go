@@ -176,7 +176,7 @@ type Crash struct {
 func NewCrash(t *testing.T, on ...string) *Crash {
 	t.Helper()
 	k := &Killer{}
-	c := &Crash{Rig: &Rig{T: t, Ctx: t.Context()}, K: k, binary: Binary(t), Log: &bytes.Buffer{}}
+	c := &Crash{Rig: &Rig{T: t, Ctx: t.Context(), Faulty: true}, K: k, binary: Binary(t), Log: &bytes.Buffer{}}
 	c.Sandbox = sandbox.New(sandbox.Options{NoLimits: true})
 	server := httptest.NewUnstartedServer(platformProxy(c.Sandbox, k))
 	server.Config.ErrorLog = nil

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 )
 
@@ -15,6 +16,7 @@ func Main(m *testing.M) {
 	daemon.QuietRedis()
 	goleak.VerifyTestMain(m,
 		goleak.Cleanup(func(code int) {
+			redistest.Close()
 			if buildDir != "" {
 				_ = os.RemoveAll(buildDir) // what remains is in the directory for temporary files
 			}

@@ -1,12 +1,9 @@
 package rig
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"testing"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
@@ -44,27 +41,22 @@ func (r *Rig) Told(who, service string, reaction sandbox.Reaction, word string) 
 	})
 }
 
-// Must fails the test if a click failed, or if the client shows a warning.
-func Must(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if reaction.Warning != "" {
-		t.Fatalf("the client warns: %s", reaction.Warning)
-	}
-	return reaction
-}
-
-// Press clicks a control. Like a person, it clicks again if nod does not answer
-// or says that the click was not recorded, which happens when the machine is
-// too busy.
+// Press clicks a control.
 func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction {
 	r.T.Helper()
 	r.Eventually(fmt.Sprintf("the card on %s shows %q", at.Service, label), func() bool {
 		return slices.ContainsFunc(sandbox.Controls(at.Service, r.Sandbox.Message(at)), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
 	})
-	return r.insist(who, at.Service, func() (sandbox.Reaction, error) { return r.Sandbox.Person(who).Press(r.Ctx, at, label) })
+	return r.does(func() (sandbox.Reaction, error) { return r.Sandbox.Person(who).Press(r.Ctx, at, label) })
+}
+
+// Unrecorded clicks a control while the test makes nod fail, and checks that the
+// person reads that nod did not record the click.
+func (r *Rig) Unrecorded(who string, at sandbox.Place, label string) {
+	r.T.Helper()
+	r.watch.Expect(who, at.Service)
+	reaction, err := r.Sandbox.Person(who).Press(r.Ctx, at, label)
+	r.Told(who, at.Service, person.Answered(r.T, reaction, err), bridge.NoteNotRecorded)
 }
 
 // approving are the labels of the control that approves once.
@@ -103,22 +95,16 @@ func (r *Rig) ApprovingLabel(at sandbox.Place) string {
 	return label
 }
 
-// insist performs an action that nod must record, and repeats it while nod is
-// too busy to record it. Ephemeral replies arrive later, so they are checked in
-// the background.
-func (r *Rig) insist(who, service string, do func() (sandbox.Reaction, error)) sandbox.Reaction {
+// does performs an action, which nod must record. In a rig whose test makes nod
+// fail, the person acts again if nod does not.
+func (r *Rig) does(do func() (sandbox.Reaction, error)) sandbox.Reaction {
 	r.T.Helper()
-	seen := person.Unrecorded(r.Sandbox, who, service)
-	reaction, err := person.Insist(Patience, do)
-	Must(r.T, reaction, err)
-	if service == "telegram" { // the toast comes with the click
-		return reaction
+	if !r.Faulty {
+		reaction, err := do()
+		return person.Did(r.T, reaction, err)
 	}
-	ctx, cancel := context.WithTimeout(r.Ctx, Patience)
-	var wg sync.WaitGroup
-	r.T.Cleanup(func() { cancel(); wg.Wait() })
-	wg.Go(func() { person.Again(ctx, r.Sandbox, who, service, seen, do) })
-	return reaction
+	reaction, err := person.Insist(Patience, do)
+	return person.Did(r.T, reaction, err)
 }
 
 // Typed answers with free text as the platform requires: in a modal, or in a
@@ -143,15 +129,18 @@ func (r *Rig) Fill(who string, at sandbox.Place, label string, fields ...[]strin
 	r.T.Helper()
 	at = r.reach(who, at, label)
 	p := r.Sandbox.Person(who)
-	return r.insist(who, at.Service, person.Form(Patience,
-		func() (sandbox.Reaction, error) { return p.Press(r.Ctx, at, label) },
-		func(modal string) (sandbox.Reaction, error) { return p.Fill(r.Ctx, at.Service, modal, fields...) }))
+	return r.does(func() (sandbox.Reaction, error) {
+		return person.Form(
+
+			func() (sandbox.Reaction, error) { return p.Press(r.Ctx, at, label) },
+			func(modal string) (sandbox.Reaction, error) { return p.Fill(r.Ctx, at.Service, modal, fields...) })
+	})
 }
 
 // Refill submits a form that is already open.
 func (r *Rig) Refill(who, service, modal string, fields ...[]string) sandbox.Reaction {
 	r.T.Helper()
-	return r.insist(who, service, func() (sandbox.Reaction, error) {
+	return r.does(func() (sandbox.Reaction, error) {
 		return r.Sandbox.Person(who).Fill(r.Ctx, service, modal, fields...)
 	})
 }
@@ -159,7 +148,7 @@ func (r *Rig) Refill(who, service, modal string, fields ...[]string) sandbox.Rea
 // Command sends nod a command in a channel.
 func (r *Rig) Command(who, service, channel, words string) sandbox.Reaction {
 	r.T.Helper()
-	return r.insist(who, service, func() (sandbox.Reaction, error) {
+	return r.does(func() (sandbox.Reaction, error) {
 		return r.Sandbox.Person(who).Command(r.Ctx, service, channel, words)
 	})
 }
@@ -183,7 +172,7 @@ func (r *Rig) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...st
 		}
 		return r.Press(who, at, submit)
 	}
-	return r.insist(who, at.Service, func() (sandbox.Reaction, error) {
+	return r.does(func() (sandbox.Reaction, error) {
 		return r.Sandbox.Person(who).Pick(r.Ctx, at, labels, submit)
 	})
 }

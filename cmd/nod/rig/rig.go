@@ -22,6 +22,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -52,8 +53,11 @@ type Rig struct {
 	Person  *client.Client
 	Daemons []*Running
 	Shown   *Display
+	// Faulty means that the test makes nod fail, so people act again.
+	Faulty bool
 
 	options daemon.Options // of its daemons
+	watch   *person.Watch  // nil if Faulty
 }
 
 // Running is a daemon of a rig.
@@ -70,6 +74,8 @@ type Options struct {
 	Hook     func(redis.UniversalClient) redis.Hook // between the daemons and Redis
 	Quiet    bool                                   // do not wait for the platforms
 	Limits   bool                                   // enforce the rate limits of the platforms, and pace nod
+	OwnRedis bool                                   // the test ends its Redis server; otherwise tests share one
+	Faulty   bool                                   // the test makes nod fail, so people act again
 	HTTPMode bool                                   // use the signed HTTP modes of all platforms
 	Fresh    bool                                   // ask the platforms about their groups at each click
 	Single   bool                                   // use one partition, so that a test knows the keys of a request
@@ -80,11 +86,14 @@ func New(t testing.TB, o Options) *Rig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	r := &Rig{T: t, Ctx: ctx, options: daemon.Options{Paced: o.Limits}}
+	r := &Rig{T: t, Ctx: ctx, Faulty: o.Faulty, options: daemon.Options{Paced: o.Limits}}
 	if o.Fresh {
 		r.options.Remembered = time.Nanosecond
 	}
 	emulated := sandbox.Options{NoLimits: !o.Limits}
+	if !o.Faulty {
+		emulated.Clock = sandbox.NewClock()
+	}
 	apiListener := Listen(t)
 	api := "http://" + apiListener.Addr().String()
 	if o.HTTPMode {
@@ -94,6 +103,9 @@ func New(t testing.TB, o Options) *Rig {
 	r.Shown = newDisplay(r, o.HTTPMode)
 	server := httptest.NewServer(r.Shown.Record(r.Sandbox))
 	t.Cleanup(func() { r.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
+	if !o.Faulty {
+		r.watch = person.NewWatch(t, r.Sandbox)
+	}
 	r.Base = server.URL
 	r.Config = sandboxed.Config(r.Base)
 	r.Config.Listen = apiListener.Addr().String()
@@ -112,7 +124,9 @@ func New(t testing.TB, o Options) *Rig {
 	if o.Config != nil {
 		o.Config(&r.Config)
 	}
-	r.Redis = redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	if r.Redis = redistest.Shared(t); o.OwnRedis {
+		r.Redis = redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	}
 	r.Client, r.Bare = r.Redis.Client(t), r.Redis.Client(t)
 	r.Shown.client = r.Bare
 	if o.Single {

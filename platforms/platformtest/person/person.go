@@ -1,45 +1,100 @@
-// Package person performs the actions of people in tests. Like a person, it acts
-// again if nod does not answer, so that a busy machine slows a test but does not
-// fail it.
+// Package person performs the actions of people in tests. A person acts once: an
+// action that nod does not answer or does not record fails the test. Only a test
+// that makes nod fail lets people act again, with Insist.
 package person
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Patience is the time limit for an action that nod does not answer.
-const Patience = time.Minute
-
-// notRecordedTries is the number of times that a person acts who is told that
-// nod did not record the action. Tests may expect this reply, so there is a
-// limit.
-const notRecordedTries = 10
-
-// Unheard reports whether nod did not answer an action in time, or could not
-// record it.
-func Unheard(reaction sandbox.Reaction) bool { return reaction.Unanswered() || notRecorded(reaction) }
-
-func notRecorded(reaction sandbox.Reaction) bool {
-	return strings.Contains(reaction.Toast+fmt.Sprint(reaction.Errors), bridge.NoteNotRecorded)
+// Did fails the test if an action was impossible, if nod did not answer it in
+// time, or if nod says that it was not recorded.
+func Did(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
+	t.Helper()
+	if Answered(t, reaction, err); unrecorded(reaction) {
+		t.Fatalf("nod did not record an action: %+v", reaction)
+	}
+	return reaction
 }
 
-// Insist performs an action as a person does: again if nod does not answer in
-// time, for as long as limit, or says that nothing was recorded. Both happen on
-// a busy machine. If an unanswered action cannot be repeated, because nod has
-// carried it out in the meantime, Insist returns the first reaction without its
-// warning.
+// Answered fails the test if an action was impossible, or if nod did not answer
+// it in time.
+func Answered(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reaction.Warning != "" {
+		t.Fatalf("the client warns: %s", reaction.Warning)
+	}
+	return reaction
+}
+
+// Watch fails a test at its end if a private message told someone that nod did
+// not record an action. It is safe for concurrent use.
+type Watch struct {
+	mu       sync.Mutex
+	expected map[reader]int
+}
+
+// reader is a person on a service.
+type reader struct{ who, service string }
+
+// NewWatch watches the people of a sandbox until the test ends.
+func NewWatch(t testing.TB, s *sandbox.Sandbox) *Watch {
+	w := &Watch{expected: map[reader]int{}}
+	t.Cleanup(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, m := range sandbox.SampleMembers() {
+			for _, service := range []string{"slack", "discord", "telegram"} {
+				notes := slices.DeleteFunc(s.Person(m.Key).Notes(service), func(note string) bool { return !strings.Contains(note, bridge.NoteNotRecorded) })
+				if len(notes) > w.expected[reader{m.Key, service}] {
+					t.Errorf("%s read on %s that nod did not record an action: %q", m.Key, service, notes)
+				}
+			}
+		}
+	})
+	return w
+}
+
+// Expect allows one such message to a person, because the test makes nod fail.
+func (w *Watch) Expect(who, service string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.expected[reader{who, service}]++
+}
+
+// Form opens a form and submits it. It returns the reaction to the submission,
+// or to the click if no form opened. If the form or one of its fields refuses a
+// value, the form stays open, and the reaction names it.
+func Form(open func() (sandbox.Reaction, error), submit func(modal string) (sandbox.Reaction, error)) (sandbox.Reaction, error) {
+	opened, err := open()
+	if err != nil || opened.Modal == "" {
+		return opened, err
+	}
+	reaction, err := submit(opened.Modal)
+	if err != nil || len(reaction.Errors) > 0 {
+		reaction.Modal = opened.Modal
+	}
+	return reaction, err
+}
+
+// Insist performs an action while the test makes nod fail: again as long as nod
+// does not answer or does not record it, for at most limit. If an action cannot
+// be repeated, because nod has carried it out in the meantime, Insist returns the
+// first reaction without its warning.
 func Insist(limit time.Duration, do func() (sandbox.Reaction, error)) (sandbox.Reaction, error) {
 	reaction, err := do()
-	for began, tries := time.Now(), 1; err == nil && Unheard(reaction); tries++ {
-		if notRecorded(reaction) && tries >= notRecordedTries || time.Since(began) > limit {
-			break
-		}
+	for began := time.Now(); err == nil && (reaction.Unanswered() || unrecorded(reaction)) && time.Since(began) < limit; {
 		before := reaction
 		if reaction, err = do(); err != nil {
 			before.Warning = ""
@@ -49,54 +104,7 @@ func Insist(limit time.Duration, do func() (sandbox.Reaction, error)) (sandbox.R
 	return reaction, err
 }
 
-// Form returns an action that opens a form and submits it. When the action is
-// repeated, it opens the form again, unless a field refuses its value: then the
-// form stays open, and the reaction names it. A form that did not open is opened again
-// for as long as limit.
-func Form(limit time.Duration, open func() (sandbox.Reaction, error),
-	submit func(modal string) (sandbox.Reaction, error)) func() (sandbox.Reaction, error) {
-	modal := ""
-	return func() (sandbox.Reaction, error) {
-		for began := time.Now(); modal == ""; {
-			opened, err := open()
-			if modal = opened.Modal; err != nil || modal == "" && time.Since(began) > limit {
-				return opened, err
-			}
-		}
-		reaction, err := submit(modal)
-		if err != nil || len(reaction.Errors) > 0 {
-			reaction.Modal = modal
-		} else {
-			modal = ""
-		}
-		return reaction, err
-	}
-}
-
-// Again repeats an action, until ctx ends, whenever a private message tells
-// the person that it was not recorded. Seen is the result of Unrecorded before
-// the action. A repetition that fails means that nod has carried out the action
-// in the meantime.
-func Again(ctx context.Context, s *sandbox.Sandbox, who, service string, seen int, do func() (sandbox.Reaction, error)) {
-	for s.Wait(ctx, func() bool { return Unrecorded(s, who, service) > seen }) == nil {
-		seen++
-		_, _ = Insist(Patience, do)
-	}
-}
-
-// Unrecorded returns the number of private messages that tell a person to act
-// again.
-func Unrecorded(s *sandbox.Sandbox, who, service string) int {
-	n := 0
-	for _, note := range s.Person(who).Notes(service) {
-		if strings.Contains(note, bridge.NoteNotRecorded) {
-			n++
-		}
-	}
-	return n
-}
-
-// Press clicks a control as a person does, without a rig.
-func Press(ctx context.Context, s *sandbox.Sandbox, who string, at sandbox.Place, label string) (sandbox.Reaction, error) {
-	return Insist(Patience, func() (sandbox.Reaction, error) { return s.Person(who).Press(ctx, at, label) })
+// unrecorded reports whether a reaction says that nod did not record an action.
+func unrecorded(reaction sandbox.Reaction) bool {
+	return strings.Contains(reaction.Toast+fmt.Sprint(reaction.Errors), bridge.NoteNotRecorded)
 }
