@@ -10,15 +10,14 @@ import (
 	"sync"
 
 	"github.com/nodbridge/nod/bridge/dialect/acp"
-	"github.com/nodbridge/nod/bridge/dialect/codex"
 )
 
 // maxRemembered limits the tool calls of an agent whose details are kept.
 const maxRemembered = 1000
 
-// Agent is the Handler between an agent and its client, such as an editor. It
-// sends the agent's requests to chat as well, and the first answer counts. The
-// zero value is not usable; see NewACP and NewCodex.
+// Agent is the Handler between an agent that speaks the Agent Client Protocol and
+// its client, such as an editor. It sends the agent's requests to chat as well,
+// and the first answer counts. The zero value is not usable; see NewACP.
 type Agent struct {
 	asker  Asker
 	query  url.Values
@@ -26,19 +25,6 @@ type Agent struct {
 	client *Side
 	server *Side
 	log    *slog.Logger
-
-	dialect string
-	methods []string
-	// note stores the details of a tool call from an earlier message. context
-	// returns them for a request.
-	note   func(*Agent, Message)
-	enrich func(*Agent, Message) map[string]json.RawMessage
-	// gone returns the result that denies a request when the client has
-	// disconnected.
-	gone func(method string) any
-	// closed returns the message that tells the client that a request was
-	// answered in chat. If it is nil, the agent tells the client itself.
-	closed func(id json.RawMessage) any
 	// attendant follows the sessions. It is nil if no one is told about them.
 	attendant *attendant
 
@@ -74,39 +60,11 @@ type Options struct {
 	Log            *slog.Logger
 }
 
-func newAgent(o Options) *Agent {
-	return &Agent{asker: o.Asker, query: o.Query, only: o.OnlyChat, client: o.Client, server: o.Server, log: o.Log, waiting: map[string]*waiting{}, answered: map[string]bool{}, calls: map[string]json.RawMessage{}}
-}
-
-// NewACP returns an Agent for the Agent Client Protocol.
+// NewACP returns an Agent.
 func NewACP(o Options) *Agent {
-	a := newAgent(o)
-	a.dialect, a.methods, a.gone = "acp", acp.Methods, acp.Gone
-	a.note = func(a *Agent, m Message) {
-		if m.Method != "session/update" {
-			return
-		}
-		var p struct {
-			Update json.RawMessage `json:"update"`
-		}
-		var call struct {
-			ID string `json:"toolCallId"`
-		}
-		if limits.Decode(m.Params, &p) == nil && limits.Decode(p.Update, &call) == nil && call.ID != "" {
-			a.remember(call.ID, p.Update)
-		}
-	}
-	a.enrich = func(a *Agent, m Message) map[string]json.RawMessage {
-		var p struct {
-			ToolCall struct {
-				ID string `json:"toolCallId"`
-			} `json:"toolCall"`
-		}
-		_ = limits.Decode(m.Params, &p) // without the parameters there is nothing to note
-		return map[string]json.RawMessage{"toolCall": a.known(p.ToolCall.ID)}
-	}
-	a.closed = func(id json.RawMessage) any {
-		return notification("$/cancel_request", map[string]json.RawMessage{"requestId": id})
+	a := &Agent{
+		asker: o.Asker, query: o.Query, only: o.OnlyChat, client: o.Client, server: o.Server, log: o.Log,
+		waiting: map[string]*waiting{}, answered: map[string]bool{}, calls: map[string]json.RawMessage{},
 	}
 	if o.Sessions != nil {
 		a.attendant = attend(a, o.Sessions)
@@ -114,33 +72,26 @@ func NewACP(o Options) *Agent {
 	return a
 }
 
-// NewCodex returns an Agent for codex app-server.
-func NewCodex(o Options) *Agent {
-	a := newAgent(o)
-	a.dialect, a.methods, a.gone = "codex", codex.Methods, codex.Gone
-	a.note = func(a *Agent, m Message) {
-		if m.Method != "item/started" {
-			return
-		}
-		var p struct {
-			Item struct {
-				ID      string          `json:"id"`
-				Type    string          `json:"type"`
-				Changes json.RawMessage `json:"changes"`
-			} `json:"item"`
-		}
-		if limits.Decode(m.Params, &p) == nil && p.Item.Type == "fileChange" {
-			a.remember(p.Item.ID, p.Item.Changes)
-		}
+// note keeps the details of a tool call, which a request does not repeat.
+func (a *Agent) note(m Message) {
+	if m.Method != "session/update" {
+		return
 	}
-	a.enrich = func(a *Agent, m Message) map[string]json.RawMessage {
-		var p struct {
-			Item string `json:"itemId"`
-		}
-		_ = limits.Decode(m.Params, &p) // without the parameters there is nothing to note
-		return map[string]json.RawMessage{"changes": a.known(p.Item)}
+	var p struct {
+		Update json.RawMessage `json:"update"`
 	}
-	return a
+	var call struct {
+		ID string `json:"toolCallId"`
+	}
+	if limits.Decode(m.Params, &p) == nil && limits.Decode(p.Update, &call) == nil && call.ID != "" {
+		a.remember(call.ID, p.Update)
+	}
+}
+
+// closed returns the message that tells the client that a request was answered
+// in chat.
+func closed(id json.RawMessage) any {
+	return notification("$/cancel_request", map[string]json.RawMessage{"requestId": id})
 }
 
 // remember merges the details of a tool call. Newer fields replace older ones.
@@ -174,15 +125,15 @@ func (a *Agent) known(id string) json.RawMessage {
 
 // FromServer implements Handler for the messages of the agent.
 func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
-	a.note(a, *m)
+	a.note(*m)
 	if a.attendant != nil && a.attendant.fromServer(*m) {
 		return true
 	}
 	switch {
-	case m.Method == "$/cancel_request", m.Method == "serverRequest/resolved":
+	case m.Method == "$/cancel_request":
 		a.settle(requestID(m.Params))
 		return false
-	case !m.IsRequest() || !slices.Contains(a.methods, m.Method):
+	case !m.IsRequest() || !slices.Contains(acp.Methods, m.Method):
 		return false
 	}
 	var p struct {
@@ -280,9 +231,9 @@ func (a *Agent) stop(session string) {
 	a.mu.Unlock()
 	a.write(a.server, notification("session/cancel", map[string]string{"sessionId": session}))
 	for id, w := range open {
-		a.write(a.server, response{w.message.Version, w.message.ID, a.gone(w.message.Method)})
+		a.write(a.server, response{w.message.Version, w.message.ID, acp.Gone(w.message.Method)})
 		if w.shown {
-			a.write(a.client, a.closed(json.RawMessage(id)))
+			a.write(a.client, closed(json.RawMessage(id)))
 		}
 	}
 }
@@ -296,12 +247,12 @@ func (a *Agent) ClientGone() {
 	a.mu.Unlock()
 	for _, w := range open {
 		w.cancel()
-		a.write(a.server, response{w.message.Version, w.message.ID, a.gone(w.message.Method)})
+		a.write(a.server, response{w.message.Version, w.message.ID, acp.Gone(w.message.Method)})
 	}
 }
 
 // Decisive implements Handler.
-func (a *Agent) Decisive(method string) bool { return slices.Contains(a.methods, method) }
+func (a *Agent) Decisive(method string) bool { return slices.Contains(acp.Methods, method) }
 
 type response struct {
 	Version string          `json:"jsonrpc,omitempty"`
@@ -320,7 +271,7 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 	body, err := a.body(m)
 	var answer json.RawMessage
 	if err == nil {
-		answer, err = a.asker.Ask(ctx, a.dialect, a.query, body)
+		answer, err = a.asker.Ask(ctx, "acp", a.query, body)
 	}
 	a.mu.Lock()
 	w := a.waiting[string(m.ID)]
@@ -341,8 +292,8 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 	switch {
 	case first:
 		a.write(a.server, response{m.Version, m.ID, answer})
-		if w.shown && a.closed != nil {
-			a.write(a.client, a.closed(m.ID))
+		if w.shown {
+			a.write(a.client, closed(m.ID))
 		}
 	case ctx.Err() != nil: // answered by the client, or cancelled by the agent
 	case err != nil && a.only:
@@ -381,10 +332,14 @@ func (a *Agent) body(m Message) ([]byte, error) {
 		return nil, err
 	}
 	out["method"] = name
-	for k, v := range a.enrich(a, m) {
-		if len(v) > 0 {
-			out[k] = v
-		}
+	var p struct {
+		ToolCall struct {
+			ID string `json:"toolCallId"`
+		} `json:"toolCall"`
+	}
+	_ = limits.Decode(m.Params, &p) // without the parameters there is nothing to add
+	if call := a.known(p.ToolCall.ID); len(call) > 0 {
+		out["toolCall"] = call
 	}
 	return encode(out)
 }

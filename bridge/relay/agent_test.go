@@ -41,14 +41,14 @@ type between struct {
 	done              chan error
 }
 
-func proxy(t *testing.T, handler func(relay.Options) *relay.Agent, c chat, only bool) *between {
+func proxy(t *testing.T, c chat, only bool) *between {
 	t.Helper()
 	clientIn, client := io.Pipe()
 	agentIn, agent := io.Pipe()
 	atClient, clientOut := io.Pipe()
 	atAgent, agentOut := io.Pipe()
 	near, far := relay.NewSide(clientIn, clientOut), relay.NewSide(agentIn, agentOut)
-	h := handler(relay.Options{Asker: c, OnlyChat: only, Client: near, Server: far, Log: slog.New(slog.DiscardHandler)})
+	h := relay.NewACP(relay.Options{Asker: c, OnlyChat: only, Client: near, Server: far, Log: slog.New(slog.DiscardHandler)})
 	b := &between{t: t, client: client, agent: agent, atClient: bufio.NewScanner(atClient), atAgent: bufio.NewScanner(atAgent), done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -89,8 +89,7 @@ func (b *between) hear(s *bufio.Scanner) string {
 }
 
 const (
-	acpAsks   = `{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","rawInput":{"command":"ls"}},"options":[{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]}}`
-	codexAsks = `{"id":5,"method":"item/commandExecution/requestApproval","params":{"threadId":"t","itemId":"i","command":"ls"}}`
+	acpAsks = `{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","rawInput":{"command":"ls"}},"options":[{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]}}`
 )
 
 // TestPermissionNotUnderstood checks that a permission request that two parsers
@@ -99,26 +98,18 @@ const (
 func TestPermissionNotUnderstood(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		handler  func(relay.Options) *relay.Agent
 		from, to string
 	}{
-		"a member twice":           {relay.NewACP, `"command":"ls"`, `"command":"ls","command":"rm"`},
-		"the method twice":         {relay.NewACP, `"method":`, `"method":"session/update","method":`},
-		"an unknown member":        {relay.NewACP, `"method":`, `"Params":{},"method":`},
-		"half a surrogate pair":    {relay.NewACP, `"ls"`, `"ls \ud800"`},
-		"another version":          {relay.NewACP, `"2.0"`, `"1.0"`},
-		"codex, a member twice":    {relay.NewCodex, `"command":"ls"`, `"command":"ls","command":"rm"`},
-		"codex, an unknown member": {relay.NewCodex, `"method":`, `"Method":"x","method":`},
-		"codex, no UTF-8":          {relay.NewCodex, `"ls"`, "\"ls\xff\""},
+		"a member twice":        {`"command":"ls"`, `"command":"ls","command":"rm"`},
+		"the method twice":      {`"method":`, `"method":"session/update","method":`},
+		"an unknown member":     {`"method":`, `"Params":{},"method":`},
+		"half a surrogate pair": {`"ls"`, `"ls \ud800"`},
+		"another version":       {`"2.0"`, `"1.0"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := proxy(t, c.handler, chat{answer: `{"decision":"accept","outcome":{"outcome":"selected","optionId":"yes"}}`}, false)
-			asks := acpAsks
-			if strings.HasPrefix(name, "codex") {
-				asks = codexAsks
-			}
-			b.say(b.agent, strings.Replace(asks, c.from, c.to, 1))
+			b := proxy(t, chat{answer: `{"decision":"accept","outcome":{"outcome":"selected","optionId":"yes"}}`}, false)
+			b.say(b.agent, strings.Replace(acpAsks, c.from, c.to, 1))
 			if got := b.hear(b.atAgent); !strings.Contains(got, `"id":5,"error":{"code":-32`) {
 				t.Errorf("the agent hears %s", got)
 			}
@@ -140,7 +131,7 @@ func TestAnswerNotUnderstood(t *testing.T) {
 		`{"jsonrpc":"3.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`,
 		"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"yes\",\"x\":\"\xff\"}}}",
 	} {
-		b := proxy(t, relay.NewACP, chat{}, false)
+		b := proxy(t, chat{}, false)
 		b.say(b.agent, acpAsks)
 		b.hear(b.atClient)
 		b.say(b.client, answer)
@@ -155,20 +146,12 @@ func TestAnswerNotUnderstood(t *testing.T) {
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {
-		for want, c := range map[string]struct {
-			handler func(relay.Options) *relay.Agent
-			asks    string
-		}{
-			`{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"cancelled"}}}`: {relay.NewACP, acpAsks},
-			`{"jsonrpc":"2.0","id":6,"result":{"action":"cancel"}}`:                 {relay.NewACP, `{"jsonrpc":"2.0","id":6,"method":"elicitation/create","params":{}}`},
-			`{"id":5,"result":{"decision":"cancel"}}`:                               {relay.NewCodex, codexAsks},
-			`{"id":7,"result":{"permissions":{},"scope":"turn"}}`:                   {relay.NewCodex, `{"id":7,"method":"item/permissions/requestApproval","params":{}}`},
-			`{"id":8,"result":{"decision":"abort"}}`:                                {relay.NewCodex, `{"id":8,"method":"execCommandApproval","params":{}}`},
-			`{"id":9,"result":{"answers":{}}}`:                                      {relay.NewCodex, `{"id":9,"method":"item/tool/requestUserInput","params":{}}`},
-			`{"id":10,"result":{"action":"cancel","content":null,"_meta":null}}`:    {relay.NewCodex, `{"id":10,"method":"mcpServer/elicitation/request","params":{}}`},
+		for want, asks := range map[string]string{
+			`{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"cancelled"}}}`: acpAsks,
+			`{"jsonrpc":"2.0","id":6,"result":{"action":"cancel"}}`:                 `{"jsonrpc":"2.0","id":6,"method":"elicitation/create","params":{}}`,
 		} {
-			b := proxy(t, c.handler, chat{}, only)
-			b.say(b.agent, c.asks)
+			b := proxy(t, chat{}, only)
+			b.say(b.agent, asks)
 			if only {
 				b.say(b.agent, `{"method":"marker"}`)
 			}
@@ -186,7 +169,7 @@ func TestClientGone(t *testing.T) {
 func TestChatFails(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {
-		b := proxy(t, relay.NewACP, chat{err: errors.New("unreachable")}, only)
+		b := proxy(t, chat{err: errors.New("unreachable")}, only)
 		b.say(b.agent, acpAsks)
 		if got := b.hear(b.atClient); !strings.Contains(got, "request_permission") {
 			t.Errorf("the client sees %s", got)
@@ -202,7 +185,7 @@ func TestChatFails(t *testing.T) {
 // the same ID.
 func TestSameID(t *testing.T) {
 	t.Parallel()
-	b := proxy(t, relay.NewACP, chat{}, false)
+	b := proxy(t, chat{}, false)
 	b.say(b.agent, acpAsks)
 	b.hear(b.atClient)
 	b.say(b.agent, strings.Replace(acpAsks, `"ls"`, `"rm"`, 1))

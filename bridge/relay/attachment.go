@@ -204,7 +204,7 @@ func (a *attachment) follow(thread string) error {
 			if err := a.result(m, "thread/read", &r); err != nil {
 				return err
 			}
-			person := !t.Ephemeral && t.Source == "user" // unlike a thread that finds a title
+			person := !t.Ephemeral && (t.Source == "user" || t.Source == "") // an editor names none; a thread that finds a title is neither
 			if person {
 				a.listen(thread)
 				a.observe(thread, t.Status)

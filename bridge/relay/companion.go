@@ -32,7 +32,7 @@ func (w Withdrawal) Error() string { return string(w) }
 // Reasons that a card of a Companion closes without a decision.
 const (
 	withdrawnGone    Withdrawal = "Codex was restarted or stopped, and this request is gone"
-	withdrawnStopped Withdrawal = "nod codex was stopped; the terminal still asks"
+	withdrawnStopped Withdrawal = "nod proxy codex was stopped; Codex still asks"
 )
 
 // Reply is an answer from chat.
@@ -53,7 +53,10 @@ type CompanionOptions struct {
 	Inbox Inbox
 	// Reporter takes the state of the threads. It may be nil.
 	Reporter Reporter
-	Log      *slog.Logger
+	// Own is set if the app server ends with the connection, and its threads and
+	// requests with it.
+	Own bool
+	Log *slog.Logger
 }
 
 // Conn is a connection to codex app-server. Write is safe for concurrent use.
@@ -62,9 +65,10 @@ type Conn interface {
 	Write(ctx context.Context, message []byte) error
 }
 
-// Companion asks people in chat what codex app-server asks at the terminal. The
-// first answer counts. It never sends an error, and no answer unless a person
-// gave it, because both would close the dialog at the terminal.
+// Companion asks people in chat what codex app-server asks at the terminal, or
+// in the editor that is its other client. The first answer counts. It never
+// sends an error, and no answer unless a person gave it, because both would
+// close the dialog there.
 type Companion struct {
 	CompanionOptions
 
@@ -94,9 +98,13 @@ func NewCompanion(o CompanionOptions) *Companion {
 
 // Close withdraws the pending requests and waits until that is done.
 func (c *Companion) Close() {
+	why := withdrawnStopped
+	if c.Own {
+		why = withdrawnGone
+	}
 	c.mu.Lock()
 	for _, r := range c.cards {
-		r.cancel(withdrawnStopped)
+		r.cancel(why)
 	}
 	c.cards = map[string]*raced{}
 	c.mu.Unlock()

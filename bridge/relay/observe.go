@@ -74,6 +74,9 @@ func (a *attachment) attend(ctx context.Context, o *observed) {
 				interrupted = a.heed(ctx, o.id, interrupted)
 			}
 		case <-ctx.Done():
+			if a.Own {
+				a.reportThread(context.WithoutCancel(ctx), o.id, status{Type: "notLoaded"})
+			}
 			return
 		}
 	}

@@ -27,7 +27,7 @@ const (
 	testedCodex = "0.169.0"
 	// codexRetry is the longest pause between two attempts to reach Codex.
 	codexRetry = 3 * time.Second
-	// codexPatience is the time for which nod codex retries while the daemon is
+	// codexPatience is the time for which nod proxy codex retries while the daemon is
 	// unreachable. The terminal asks all that time.
 	codexPatience = 30 * 24 * time.Hour
 	// inboxPoll is the time for which nod waits for messages at once, and
@@ -35,18 +35,18 @@ const (
 	inboxPoll, inboxLease = 30 * time.Second, 20 * time.Second
 )
 
-// codexFlags holds the flags of nod codex.
+// codexFlags holds the flags of nod proxy codex.
 type codexFlags struct {
 	connection
 	socket, route  string
 	timeout, grace time.Duration
 }
 
-func codexCommand() *cobra.Command {
+func proxyCodex() *cobra.Command {
 	var f codexFlags
 	cmd := &cobra.Command{
-		Use:   "codex",
-		Short: "Show Codex's prompts at its terminal and in chat",
+		Use:   "codex [-- codex app-server [ARG...]]",
+		Short: "Show Codex's prompts at its terminal or editor and in chat",
 		Long: `Attach to the app server that Codex runs, next to its terminal UI. A prompt is
 at the terminal and in chat at the same time, and the first answer counts. A
 card that the terminal settled says what was decided there.
@@ -55,24 +55,28 @@ Keep it running, for example as a service. It never starts or stops Codex, and
 it reconnects when Codex or the daemon restarts. Without it, and for prompts
 that nod does not understand, the terminal asks as usual.
 
-nod codex reports the threads of Codex as sessions. When a person stops one, nod
+nod reports the threads of Codex as sessions. When a person stops one, nod
 interrupts its turn at once and ends its commands.
 
 A message to a session, such as a reply to its card, reaches Codex as a message
 of the user: in the turn that runs, after the running command, or as a new turn.
 
+For an editor that starts codex app-server itself, name that command after --.
+nod starts it with a socket, connects the editor on stdin and stdout, and
+attaches as for the terminal. When the editor leaves, nod ends the app server.
+
 It does not cover codex exec, nor Codex started with -c, --search, --no-daemon
 or --dangerously-bypass-hook-trust, which do not use that app server. For these, use the hook: nod init codex. The hook blocks the
-terminal until someone answers in chat, so do not use it next to nod codex.`,
-		Example: "  nod codex\n  nod codex --grace 10s",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+terminal until someone answers in chat, so do not use it next to this command.`,
+		Example: "  nod proxy codex\n  nod proxy codex --grace 10s\n  nod proxy codex -- codex app-server",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the app server (default: the one in $CODEX_HOME or ~/.codex)")
+	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the running app server (default: the one in $CODEX_HOME or ~/.codex)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
 	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
-	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal")
+	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal or editor")
 	return cmd
 }
 
@@ -88,12 +92,15 @@ func codexHome() (string, error) {
 	return filepath.Join(user, ".codex"), nil
 }
 
-func (f codexFlags) run(cmd *cobra.Command) error {
+func (f codexFlags) run(cmd *cobra.Command, args []string) error {
 	home, err := codexHome()
 	if err != nil {
 		return err
 	}
-	if f.socket == "" {
+	switch {
+	case len(args) > 0 && f.socket != "":
+		return bridge.Errorf(bridge.CodeInvalid, "--socket: not allowed with a command, which gets a socket of its own").WithHint("omit one of them")
+	case len(args) == 0 && f.socket == "":
 		f.socket = filepath.Join(home, "app-server-control", "app-server-control.sock")
 		if err := checkInstalledCodex(cmd.Context(), f.socket); err != nil {
 			return err
@@ -104,29 +111,41 @@ func (f codexFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	q := exchangeQuery(f.route, f.timeout, f.grace)
-	q.Set("acknowledges", "true")
 	tell := cmd.ErrOrStderr()
 	if hooks, err := os.ReadFile(filepath.Join(home, "hooks.json")); err == nil && strings.Contains(string(hooks), "hook codex") {
-		fmt.Fprintln(tell, "nod: warning: nod's hook blocks the terminal before nod codex sees a prompt; "+
+		fmt.Fprintln(tell, "nod: warning: nod's hook blocks Codex before nod proxy codex sees a prompt; "+
 			"remove it with nod init codex --undo, then restart Codex's daemon")
 	}
+	companion := f.companion(c, tell, len(args) > 0)
+	defer companion.Close()
+	if len(args) > 0 {
+		return f.serveEditor(cmd, args, companion)
+	}
+	return f.attach(cmd.Context(), tell, companion)
+}
+
+// companion returns a Companion that asks through the daemon. It reports to the
+// user what it is attached to.
+func (f codexFlags) companion(c *client.Client, tell io.Writer, own bool) *relay.Companion {
+	q := exchangeQuery(f.route, f.timeout, f.grace)
+	q.Set("acknowledges", "true")
 	sessions := newRelayed(c, "codex", f.route)
-	companion := relay.NewCompanion(relay.CompanionOptions{
+	except := "; not to codex exec, nor to Codex started with -c, --search, --no-daemon or --dangerously-bypass-hook-trust"
+	if own {
+		except = ""
+	}
+	return relay.NewCompanion(relay.CompanionOptions{
 		Ask: func(ctx context.Context, body []byte) (relay.Reply, error) { return chatClient{c}.race(ctx, q, body) },
 		Attached: func(version string) {
-			fmt.Fprintf(tell, "nod: attached to Codex %s; not to codex exec, nor to Codex started with -c, --search, --no-daemon "+
-				"or --dangerously-bypass-hook-trust\n", render.Line(version))
+			fmt.Fprintf(tell, "nod: attached to Codex %s%s\n", render.Line(version), except)
 			if version != testedCodex && version != relay.OldestCodex {
-				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s and %s; what it does not understand is left to the terminal\n",
+				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s and %s; what it does not understand is left to Codex\n",
 					relay.OldestCodex, testedCodex)
 			}
 		},
-		Inbox: sessions, Reporter: sessions,
+		Inbox: sessions, Reporter: sessions, Own: own,
 		Log: slog.New(slog.NewTextHandler(tell, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
-	defer companion.Close()
-	return f.attach(cmd.Context(), tell, companion)
 }
 
 // attach keeps a companion connected until ctx ends, or until Codex turns out

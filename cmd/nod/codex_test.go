@@ -14,7 +14,6 @@ func TestGraceRefused(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"init", "codex", "--file", filepath.Join(t.TempDir(), "hooks.json"), "--grace", "10s"},
-		{"proxy", "codex", "--only-chat", "--grace", "10s", "--", "true"},
 		{"proxy", "acp", "--only-chat", "--grace", "10s", "--", "true"},
 	} {
 		var out, errs bytes.Buffer

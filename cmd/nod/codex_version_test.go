@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// TestCodexTooOld checks that nod codex ends with a clear message if the Codex on
+// TestCodexTooOld checks that nod proxy codex ends with a clear message if the Codex on
 // the PATH is too old to start an app server, and waits for a newer one.
 func TestCodexTooOld(t *testing.T) {
 	t.Parallel()
@@ -20,7 +20,7 @@ func TestCodexTooOld(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "codex"), []byte("#!/bin/sh\necho codex-cli "+version+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		h := &hooked{cmd: exec.Command(rig.Binary(t), "codex"), done: make(chan int, 1)}
+		h := &hooked{cmd: exec.Command(rig.Binary(t), "proxy", "codex"), done: make(chan int, 1)}
 		h.cmd.Env = append(h.cmd.Environ(), "CODEX_HOME="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "NOD_URL=http://127.0.0.1:9", "NOD_TOKEN=x")
 		h.cmd.Stderr = &h.err
 		if err := h.cmd.Start(); err != nil {

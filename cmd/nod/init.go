@@ -103,7 +103,7 @@ hooks. Run it again after a change. --undo removes the hook. Codex asks once
 whether to trust new hooks.
 
 The hook blocks Codex's terminal until someone answers in chat. To answer at
-both, use nod codex instead.
+both, use nod proxy codex instead.
 
 Set NOD_TOKEN in the environment of the agent, and NOD_URL if the daemon runs on
 another host.`,
@@ -112,7 +112,7 @@ another host.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Grace != 0 {
 				return bridge.Errorf(bridge.CodeInvalid, "--grace: not supported, because the hook blocks the terminal and no one could answer there").
-					WithHint("to answer at the terminal as well, use nod codex --grace %s instead of the hook", f.Grace)
+					WithHint("to answer at the terminal as well, use nod proxy codex --grace %s instead of the hook", f.Grace)
 			}
 			if s.Path == "" {
 				home, err := codexHome()

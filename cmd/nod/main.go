@@ -106,7 +106,7 @@ var commandGroups = []struct {
 		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, sessionsCommand,
 		grantsCommand, channelCommand, linkCommand, passkeyCommand,
 	}},
-	{"Connect agents:", []func() *cobra.Command{hookCommand, codexCommand, mcpCommand, proxyCommand}},
+	{"Connect agents:", []func() *cobra.Command{hookCommand, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{
 		initCommand, doctorCommand, serveCommand, healthCommand, configCommand, policyCommand,
 	}},

@@ -12,5 +12,8 @@ func TestMain(m *testing.M) {
 		serveWrapped()
 		return
 	}
+	if os.Getenv(appServerEnv) != "" {
+		serveAppServer()
+	}
 	rig.Main(m)
 }

@@ -175,7 +175,7 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 		})
 		args, ok := calling[path]
 		if !ok {
-			if c.Flags().Lookup("url") != nil && !slices.Contains([]string{"codex", "doctor", "mcp", "proxy"}, at[0]) {
+			if c.Flags().Lookup("url") != nil && !slices.Contains([]string{"doctor", "mcp", "proxy"}, at[0]) {
 				t.Errorf("%s calls the daemon and is not in the test", path)
 			}
 			continue
@@ -191,7 +191,7 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 		away.all = append(away.all, mistake{whole, m.code, m.says})
 	}
 	t.Setenv("NOD_TOKEN", "")
-	anonymous.try([]string{"codex"}) // with a token, it waits for the daemon and for Codex
+	anonymous.try([]string{"proxy", "codex"}) // with a token, it waits for the daemon and for Codex
 	return []*mistakeTable{none, wrong, away, anonymous, hooks(t)}
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/nodbridge/nod/bridge/relay"
 )
 
-// proxyFlags holds the flags of nod proxy.
+// proxyFlags holds the flags of nod proxy acp.
 type proxyFlags struct {
 	url, route     string
 	timeout, grace time.Duration
@@ -32,27 +32,24 @@ func proxyCommand() *cobra.Command {
 		Short: "Forward an agent's prompts to chat as well",
 		Args:  cobra.NoArgs,
 	}
-	cmd.AddCommand(
-		proxyOf("acp", "an agent that speaks the Agent Client Protocol", "nod proxy acp --grace 10s -- my-agent --acp", `
-
-nod reports the sessions of the agent. When a person stops one, nod cancels its
-turn at once. A message to a session becomes a prompt when no turn runs.`, relay.NewACP),
-		proxyOf("codex", "codex app-server", "nod proxy codex --grace 10s -- codex app-server", "", relay.NewCodex),
-	)
+	cmd.AddCommand(proxyACP(), proxyCodex())
 	return cmd
 }
 
-func proxyOf(name, what, example, more string, handler func(relay.Options) *relay.Agent) *cobra.Command {
+func proxyACP() *cobra.Command {
 	var f proxyFlags
 	cmd := &cobra.Command{
-		Use:   name + " -- AGENT [ARG...]",
-		Short: "Forward the prompts of " + what,
-		Long: `Start ` + what + ` and relay its messages
+		Use:   "acp -- AGENT [ARG...]",
+		Short: "Forward the prompts of an agent that speaks the Agent Client Protocol",
+		Long: `Start an agent that speaks the Agent Client Protocol and relay its messages
 to and from the client on stdin and stdout. Prompts of the agent appear in the
-client and in chat. The first answer counts and closes the prompt in both.` + more,
-		Example: "  " + example,
+client and in chat. The first answer counts and closes the prompt in both.
+
+nod reports the sessions of the agent. When a person stops one, nod cancels its
+turn at once. A message to a session becomes a prompt when no turn runs.`,
+		Example: "  nod proxy acp --grace 10s -- my-agent --acp",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, handler) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
@@ -75,7 +72,7 @@ func exchangeQuery(route string, timeout, grace time.Duration) url.Values {
 	return q
 }
 
-func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Options) *relay.Agent) error {
+func (f proxyFlags) run(cmd *cobra.Command, args []string) error {
 	if f.only && f.grace != 0 {
 		return bridge.Errorf(bridge.CodeInvalid, "--grace: not allowed with --only-chat, because no one could answer in the client").
 			WithHint("omit one of them")
@@ -85,7 +82,7 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Op
 		return err
 	}
 	return between(cmd, args, false, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
-		a := handler(relay.Options{
+		a := relay.NewACP(relay.Options{
 			Asker: chatClient{c}, Query: exchangeQuery(f.route, f.timeout, f.grace), OnlyChat: f.only,
 			Sessions: newRelayed(c, "acp", f.route), Client: near, Server: far, Log: log,
 		})

@@ -27,7 +27,7 @@ func TestProxy(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	for name, test := range map[string]func(*testing.T, *rig.Rig){
-		"chat answers first": proxyChatFirst, "the client answers first": proxyClientFirst, "only in chat, codex": proxyOnlyChat,
+		"chat answers first": proxyChatFirst, "the client answers first": proxyClientFirst, "only in chat": proxyOnlyChat,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,19 +138,15 @@ func proxyClientFirst(t *testing.T, r *rig.Rig) {
 }
 
 func proxyOnlyChat(t *testing.T, r *rig.Rig) {
-	p := startProxy(t, r, "codex", "--only-chat")
-	fmt.Fprintln(p.agent, `{"method":"item/started","params":{"item":{"type":"fileChange","id":"call_9",`+
-		`"changes":[{"path":"a.go","diff":"-a\n+b"}]}}}`)
-	fmt.Fprintln(p.agent, `{"method":"item/fileChange/requestApproval","id":60,`+
-		`"params":{"threadId":"codex-thread","turnId":"t","itemId":"call_9","startedAtMs":1}}`)
-	a := r.Card("codex-thread")
+	p := startProxy(t, r, "acp", "--only-chat")
+	fmt.Fprintf(p.agent, acpUpdate+"\n"+acpRequest+"\n", 9, 60, "only", 9)
+	a := r.Card("only")
 	if !strings.Contains(a.Text("telegram"), "a.go") {
 		t.Errorf("the card says %s, want the change of a.go", a.Text("telegram"))
 	}
-	r.Decide("ana", a.On("telegram"), "Deny and stop")
-	p.agentHas(`{"id":60,"result":{"decision":"cancel"}}`)
-	fmt.Fprintln(p.agent, `{"method":"item/tool/requestUserInput","id":61,`+
-		`"params":{"threadId":"codex-thread","questions":[{"id":"k","question":"Key?","isSecret":true}]}}`)
-	p.clientHas("item/started")
-	p.clientHas("requestUserInput") // chat does not support this prompt
+	r.Press("ana", a.On("telegram"), "Deny")
+	p.agentHas(`{"jsonrpc":"2.0","id":60,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`)
+	fmt.Fprintln(p.agent, `{"jsonrpc":"2.0","id":61,"method":"elicitation/create","params":{}}`)
+	p.clientHas("session/update")
+	p.clientHas("elicitation/create") // chat does not support this prompt
 }

@@ -23,7 +23,7 @@ func withoutRemoved(root *cobra.Command, args []string, stderr io.Writer) []stri
 		return args
 	}
 	if row, ok := removed.Find(removed.Command, args[0]); ok && row.Runs != "" {
-		fmt.Fprintf(stderr, "nod: nod %s was removed and runs nod %s; %s\n", row.Name, row.Runs, row.Instead)
+		fmt.Fprintf(stderr, "nod: nod %s was removed; running nod %s\n", row.Name, row.Runs)
 		args = append(strings.Fields(row.Runs), args[1:]...)
 	}
 	if !slices.Contains(ofAgents, args[0]) {

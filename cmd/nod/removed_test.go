@@ -42,7 +42,7 @@ func TestRemovedCommands(t *testing.T) {
 		lines := [][]string{words, append(slices.Clone(words), "x", "--json"), append(slices.Clone(words), "--help"), append([]string{"help"}, words...)}
 		if row.Runs != "" {
 			lines = lines[3:]
-			if _, _, errs := saying("", words...); !strings.Contains(errs, "runs nod "+row.Runs) {
+			if _, _, errs := saying("", words...); !strings.Contains(errs, "running nod "+row.Runs) {
 				t.Errorf("nod %s: %q", row.Name, errs)
 			}
 		}

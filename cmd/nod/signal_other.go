@@ -6,10 +6,18 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
+	"syscall"
 )
 
 // signalled returns the exit code of a process that did not exit on its own.
 func signalled(*os.ProcessState) int { return 1 }
+
+// ownGroup does nothing, because there are no process groups.
+func ownGroup(*exec.Cmd) {}
+
+// signalGroup ends a process. There are no other signals.
+func signalGroup(p *os.Process, _ syscall.Signal) error { return p.Kill() }
 
 // passedSignals are the signals of the console, which the command gets as well.
 var passedSignals = []os.Signal{os.Interrupt}

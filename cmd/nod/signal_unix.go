@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"syscall"
 	"time"
 
@@ -40,6 +41,12 @@ func signalled(s *os.ProcessState) int {
 	}
 	return 1
 }
+
+// ownGroup starts a command in a process group of its own.
+func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// signalGroup sends a signal to the process group of a command.
+func signalGroup(p *os.Process, s syscall.Signal) error { return syscall.Kill(-p.Pid, s) }
 
 // unreadCheck is the time between two checks for a reader. An agent's death is
 // noticed within it.

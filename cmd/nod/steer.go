@@ -26,7 +26,7 @@ who may answer the session's requests, because the agent reads the message as an
 instruction. The audit log has its text.
 
 The agent gets the message at its next step: Claude Code after a tool call, at a
-prompt or at the end of a turn, and Codex next to nod codex. The command prints
+prompt or at the end of a turn, and Codex next to nod proxy codex. The command prints
 whether the agent has it by the end of --wait. A message waits up to 24 hours.`,
 		Example: "  nod sessions steer release-2 \"Use port 8080 instead\"\n  nod sessions steer release-2 \"Skip the tests\" --wait 5m",
 		Args:    cobra.MinimumNArgs(2),

@@ -310,24 +310,6 @@ func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any,
 	}
 }
 
-// Gone returns the result of a request whose client has disconnected. It
-// approves nothing and fills in nothing.
-func Gone(method string) any {
-	switch method {
-	case "item/permissions/requestApproval":
-		return granted{json.RawMessage("{}"), "turn"}
-	case "execCommandApproval", "applyPatchApproval":
-		return decision{"abort"}
-	case "item/tool/requestUserInput":
-		return struct {
-			Answers struct{} `json:"answers"`
-		}{}
-	case "mcpServer/elicitation/request":
-		return elicited{Action: cancel}
-	}
-	return decision{cancel}
-}
-
 func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), error) {
 	r := bridge.Request{Ask: bridge.Ask{Kind: bridge.KindAsk, ToolName: "requestUserInput", Prompt: "Codex asks"}}
 	if len(p.Questions) == 0 {

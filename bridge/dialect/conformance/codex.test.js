@@ -1,4 +1,4 @@
-// The real Codex in a terminal with a model of ours, nod codex next to it, and a
+// The real Codex in a terminal with a model of ours, nod proxy codex next to it, and a
 // person who responds.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -52,9 +52,9 @@ async function project(call = (file) => `touch ${file}`) {
   return { dir, home, work, env, fake, crash, revive, socket: join(home, "app-server-control", "app-server-control.sock"), made: () => existsSync(join(work, "made")) };
 }
 
-// companion runs nod codex.
+// companion runs nod proxy codex.
 function companion(p, env = {}) {
-  const run = spawn(process.env.NOD_BINARY, ["codex"], { stdio: ["ignore", "ignore", "pipe"], env: { ...live.env, CODEX_HOME: p.home, ...env } });
+  const run = spawn(process.env.NOD_BINARY, ["proxy", "codex"], { stdio: ["ignore", "ignore", "pipe"], env: { ...live.env, CODEX_HOME: p.home, ...env } });
   let said = "";
   run.stderr.on("data", (d) => { said += d; });
   open.push(() => run.kill("SIGKILL"));
@@ -88,7 +88,7 @@ for (const [decision, makes] of [["once", true], ["deny_stop", false]]) {
     const p = await project();
     const c = companion(p);
     const t = await interactive(p, "make it");
-    const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+    const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
     assert.deepEqual([...r.interaction.approval.decisions].sort(), ["always", "deny_stop", "once"]);
     await decide(r, decision);
     await gone(t);
@@ -104,7 +104,7 @@ for (const [keys, makes, reason] of [["y", true, "allowed at the terminal"], ["\
     const p = await project();
     const c = companion(p);
     const t = await interactive(p, "make it");
-    const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+    const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
     let typed = 0; // a dialog ignores keys right after it has appeared
     const end = await until(() => `the card closes, with\n${t.text()}`, async () => {
       if (Date.now() - typed > 2000) {
@@ -121,12 +121,12 @@ for (const [keys, makes, reason] of [["y", true, "allowed at the terminal"], ["\
 }
 
 for (const [first, late] of [["chat", false], ["chat", true], ["the keyboard", false]]) {
-  test(`codex: a file change has its diff on the card${late ? ", even if nod codex starts later" : ""}, and ${first} is first`, options, async () => {
+  test(`codex: a file change has its diff on the card${late ? ", even if nod proxy codex starts later" : ""}, and ${first} is first`, options, async () => {
     const p = await project((file) => patch(file, "a line of the patch"));
     let c = late ? undefined : companion(p);
     const t = await inTerminal(p, "Would you like to make the following edits?", "make it");
     c ??= companion(p);
-    const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+    const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
     assert.ok(JSON.stringify(r.interaction.approval.input).includes("a line of the patch"));
     if (first === "chat") await decide(r, "once");
     else t.type("y");
@@ -137,17 +137,17 @@ for (const [first, late] of [["chat", false], ["chat", true], ["the keyboard", f
   });
 }
 
-test("codex: nod codex may start after the dialog has opened, and again", options, async () => {
+test("codex: nod proxy codex may start after the dialog has opened, and again", options, async () => {
   const p = await project();
   const t = await interactive(p, "make it");
   const first = companion(p);
-  const r = await card(p, () => `the card; nod codex says\n${first.said()}`);
+  const r = await card(p, () => `the card; nod proxy codex says\n${first.said()}`);
   first.run.kill("SIGKILL");
   await first.ended;
   const second = companion(p);
   await second.says("attached to Codex");
   await decide(r, "once");
-  await until(() => `the command runs; nod codex says\n${second.said()}`, p.made);
+  await until(() => `the command runs; nod proxy codex says\n${second.said()}`, p.made);
   await gone(t);
   await one(r);
 });
@@ -156,7 +156,7 @@ test("codex: the terminal is restarted while the card is open", options, async (
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
-  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
   t.kill("SIGKILL");
   await t.ended;
   const again = await interactive(p, "resume", r.interaction.session);
@@ -171,7 +171,7 @@ test("codex: its app server dies, and the card closes", options, async () => {
   const p = await project();
   const c = companion(p);
   await interactive(p, "make it");
-  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
   p.crash();
   p.revive();
   const end = await closed(r);
@@ -184,7 +184,7 @@ test("codex: an answer that was given while its app server was away approves not
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
-  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
   p.crash();
   await c.says("the connection to its app server was lost");
   await decide(r, "once");
@@ -207,10 +207,10 @@ test("codex: nod's daemon is restarted while the card is open", options, async (
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
-  await card(p, () => `the card; nod codex says\n${c.said()}`);
+  await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
   await live.restart();
-  await decide(await card(p, () => `the card again; nod codex says\n${c.said()}`), "once");
-  await until(() => `the command runs; nod codex says\n${c.said()}`, p.made);
+  await decide(await card(p, () => `the card again; nod proxy codex says\n${c.said()}`), "once");
+  await until(() => `the command runs; nod proxy codex says\n${c.said()}`, p.made);
   await gone(t);
 });
 
@@ -250,10 +250,10 @@ test("codex: messages reach the turn that runs, and then the idle thread, once e
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
-  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
   const path = `/v1/sessions/${r.interaction.session}/messages`;
   const steers = (text) => live.asPerson("POST", path, { text });
-  const delivered = (m) => until(() => `the delivery; nod codex says\n${c.said()}`, async () => (await live.asPerson("GET", `${path}/${m.id}`)).fate === "delivered");
+  const delivered = (m) => until(() => `the delivery; nod proxy codex says\n${c.said()}`, async () => (await live.asPerson("GET", `${path}/${m.id}`)).fate === "delivered");
   const heard = (word) => until(() => `"${word}" in the request, on:\n${t.text()}`, () => p.fake.asked.some((text) => text.includes(`'${word}'`)));
   const m = await steers("while-it-works");
   await delivered(m);
@@ -277,11 +277,11 @@ test("codex: a thread is reported: its title and folder, that it waits, and its 
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
-  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
-  const waits = await session(p, () => `it waits; nod codex says\n${c.said()}`, (s) => s.pending === 1 && s.status.state === "waiting");
+  const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
+  const waits = await session(p, () => `it waits; nod proxy codex says\n${c.said()}`, (s) => s.pending === 1 && s.status.state === "waiting");
   assert.deepEqual([waits.id, waits.status.title], [r.interaction.session, "make it"]);
   await decide(r, "once");
-  await session(p, () => `its last message; nod codex says\n${c.said()}`, (s) => s.status.last_message === "done" && s.status.waits_for === "your next message");
+  await session(p, () => `its last message; nod proxy codex says\n${c.said()}`, (s) => s.status.last_message === "done" && s.status.waits_for === "your next message");
   t.kill();
 });
 
@@ -289,10 +289,10 @@ test("codex: a stop interrupts the turn at once, and ends the command that runs"
   const p = await project((file) => `touch ${file} && sleep 600 && touch ${file}-late`);
   const c = companion(p);
   const t = await interactive(p, "make it");
-  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
   await decide(r, "once");
   await until("the command runs", p.made);
-  await session(p, () => `it works; nod codex says\n${c.said()}`, (s) => s.status.state === "working");
+  await session(p, () => `it works; nod proxy codex says\n${c.said()}`, (s) => s.status.state === "working");
   const running = () => readdirSync("/proc").filter((n) => /^\d+$/.test(n)).filter((pid) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${p.work}/made-late`);
@@ -303,16 +303,16 @@ test("codex: a stop interrupts the turn at once, and ends the command that runs"
   assert.ok(running().length > 0);
   const began = Date.now();
   await live.asPerson("POST", `/v1/sessions/${r.interaction.session}/stop`, {});
-  await until(() => `the command ends; nod codex says\n${c.said()}\n${t.text()}`, () => running().length === 0);
+  await until(() => `the command ends; nod proxy codex says\n${c.said()}\n${t.text()}`, () => running().length === 0);
   x.diagnostic(`ended after ${Date.now() - began} ms`);
   await until(() => `interrupted, on:\n${t.text()}`, () => t.text().includes("interrupted"));
 });
 
-test("codex: messages reach the thread once each and in order, although nod codex is killed at any time", options, async (x) => {
+test("codex: messages reach the thread once each and in order, although nod proxy codex is killed at any time", options, async (x) => {
   const p = await project();
   let c = companion(p);
   const t = await interactive(p, "make it");
-  const r = await card(p, () => `the card; nod codex says\n${c.said()}`);
+  const r = await card(p, () => `the card; nod proxy codex says\n${c.said()}`);
   await decide(r, "once");
   await until("the command ran", p.made);
   const path = `/v1/sessions/${r.interaction.session}/messages`;
@@ -326,7 +326,7 @@ test("codex: messages reach the thread once each and in order, although nod code
     await c.ended;
     c = companion(p);
   }
-  await until(() => `the delivery; nod codex says\n${c.said()}`, async () => (await live.asPerson("GET", `${path}/${sent.at(-1).id}`)).fate === "delivered");
+  await until(() => `the delivery; nod proxy codex says\n${c.said()}`, async () => (await live.asPerson("GET", `${path}/${sent.at(-1).id}`)).fate === "delivered");
   await until(() => `the last message in the request, on:\n${t.text()}`, () => p.fake.asked.some((text) => text.includes(`'${words.at(-1)}'`)));
   const last = p.fake.asked.findLast((text) => text.includes(`'${words.at(-1)}'`));
   for (const word of words) assert.equal(last.split(`'${word}'`).length, 2, `${word} in ${last}`);
@@ -336,7 +336,7 @@ test("codex: messages reach the thread once each and in order, although nod code
 
 const tooOld = process.env.CODEX_TOO_OLD;
 
-test("codex: a version that is too old ends nod codex with a clear message", { skip: !tooOld && "no old Codex found" }, async () => {
+test("codex: a version that is too old ends nod proxy codex with a clear message", { skip: !tooOld && "no old Codex found" }, async () => {
   live ??= await start();
   const p = await project();
   const version = execFileSync(tooOld, ["--version"], { env: p.env }).toString().trim().split(" ").at(-1);
@@ -347,7 +347,7 @@ test("codex: a version that is too old ends nod codex with a clear message", { s
   const server = spawn(tooOld, ["app-server", "--listen", `unix://${socket}`], { env: p.env, stdio: "ignore" });
   open.push(() => server.kill()); // its child ends with it
   await until("the socket", () => existsSync(socket));
-  const run = spawn(process.env.NOD_BINARY, ["codex", "--socket", socket], { stdio: ["ignore", "ignore", "pipe"], env: { ...live.env, CODEX_HOME: p.home } });
+  const run = spawn(process.env.NOD_BINARY, ["proxy", "codex", "--socket", socket], { stdio: ["ignore", "ignore", "pipe"], env: { ...live.env, CODEX_HOME: p.home } });
   open.push(() => run.kill("SIGKILL"));
   let said = "";
   run.stderr.on("data", (d) => { said += d; });

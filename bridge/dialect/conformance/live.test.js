@@ -93,7 +93,7 @@ test("the real Codex runs a command after a person approves it", { skip: !proces
   mkdirSync(home);
   const fake = await model(`touch ${join(home, "made")}`);
   writeFileSync(join(home, "config.toml"), config(fake.url));
-  const proxy = spawn(process.env.NOD_BINARY, ["proxy", "codex", "--only-chat", "--", process.env.CODEX, "app-server"], {
+  const proxy = spawn(process.env.NOD_BINARY, ["proxy", "codex", "--", process.env.CODEX, "app-server"], {
     stdio: ["pipe", "pipe", "ignore"], env: { ...env(), CODEX_HOME: home, HOME: home },
   });
   const say = (m) => proxy.stdin.write(JSON.stringify(m) + "\n");

@@ -344,7 +344,7 @@ func coveredBy(i bridge.Interaction, s Decided) [][]string {
 // introduces reports whether a line of a prompt says no more than that a tool is
 // to be used. The headline of the card says what it is to do.
 func introduces(line, tool string) bool {
-	return line == "Run this command?" || line == "Allow "+tool+"?" || strings.Contains(line, " wants to use "+tool)
+	return line == "Run this command?" || line == "Codex wants to run a command" || line == "Allow "+tool+"?" || strings.Contains(line, " wants to use "+tool)
 }
 
 // words are the words that a card shows instead of the name of a field.

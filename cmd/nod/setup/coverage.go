@@ -123,7 +123,11 @@ func (s *surveyed) removedNames(check, path string, raw []byte) {
 	_ = json.Unmarshal(raw, &settings) // was decoded before
 	for _, words := range commandLines(settings) {
 		_, gone := removed.Cut(words, func(string) bool { return false })
-		if row, ok := removed.Find(removed.Command, words[0]); ok {
+		flags := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") })
+		if flags < 0 {
+			flags = len(words)
+		}
+		if row, ok := removed.Find(removed.Command, strings.Join(words[:flags], " ")); ok {
 			gone = append(gone, row)
 		}
 		for _, row := range gone {

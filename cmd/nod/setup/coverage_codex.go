@@ -43,8 +43,8 @@ func surveyCodex(ctx context.Context, m machine) surveyed {
 		}
 		s.add("agent.codex", bridge.FindingOK, path+" asks in chat when Codex asks; if nod fails, Codex asks at its terminal", "")
 	default:
-		s.reason("no hook of nod is in " + path + "; nod codex covers sessions only while it runs")
-		s.Fix = "run nod codex next to Codex, or: nod init codex"
+		s.reason("no hook of nod is in " + path + "; nod proxy codex covers sessions only while it runs")
+		s.Fix = "run nod proxy codex next to Codex, or: nod init codex"
 	}
 	if raw, err := os.ReadFile(m.codexSettings()); err == nil {
 		if table := firstTable.FindIndex(raw); table != nil {

@@ -19,7 +19,7 @@ func TestRemovedNames(t *testing.T) {
 		path, flag, _ := strings.Cut(row.Name, "--")
 		for _, command := range []string{"hook", "mcp", "proxy"} {
 			if path == "" || strings.HasPrefix(path, command) {
-				lines["--"+flag] = strings.TrimSpace(strings.Join([]string{command, strings.TrimPrefix(path, command), "--" + flag}, " "))
+				lines["--"+flag] = strings.Join(strings.Fields(command+" "+strings.TrimPrefix(path, command)+" --"+flag), " ")
 			}
 		}
 	}
