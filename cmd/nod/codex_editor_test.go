@@ -124,7 +124,10 @@ func editor(t *testing.T, r *rig.Rig, thread string) (cmd *exec.Cmd, in io.Write
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait() // has been called if the editor has left
+	})
 	lines := bufio.NewScanner(out)
 	has = func(words string) {
 		t.Helper()
