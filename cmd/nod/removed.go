@@ -38,7 +38,7 @@ func withoutRemoved(root *cobra.Command, args []string, stderr io.Writer) []stri
 		return f != nil && f.NoOptDefVal == ""
 	})
 	for _, row := range gone {
-		fmt.Fprintf(stderr, "nod: ignoring %s, which was removed; %s\n", flagOf(row), row.Instead)
+		fmt.Fprintf(stderr, "nod: ignoring %s, which was removed: %s\n", flagOf(row), row.Instead)
 	}
 	return kept
 }

@@ -73,7 +73,7 @@ func TestRemovedFlags(t *testing.T) {
 			words := strings.Fields(name)
 			for _, form := range forms {
 				if slices.Contains(ofAgents, words[0]) {
-					checkIgnored(t, words, form, "nod: ignoring "+flag+", which was removed; "+row.Instead+"\n")
+					checkIgnored(t, words, form, "nod: ignoring "+flag+", which was removed: "+row.Instead+"\n")
 					continue
 				}
 				line := append(slices.Clone(words), form...)
