@@ -13,20 +13,19 @@ import (
 // workspace is the state of a Slack workspace. The lock of the hub guards it.
 type workspace struct {
 	*core.Base
-	channels   map[string]*core.Chat
-	triggers   map[string]trigger
-	triggerTTL time.Duration
-	stacks     map[string]stack       // open modals by user
-	homes      map[string]*view       // Home tabs by user
-	urls       map[string]responseURL // by the last part of their path
-	address    string                 // where bots reach the sandbox
-	entered    map[input][]string     // values that members have not submitted yet
-	suggested  map[input][]raw.Object // options that the app suggested
-	deleted    map[string]bool        // by channel and timestamp
-	files      map[string]*file
-	uploads    core.Files
-	sessions   map[string]*session // of agents, by channel and thread
-	lastTS     int64
+	channels  map[string]*core.Chat
+	triggers  map[string]trigger
+	stacks    map[string]stack       // open modals by user
+	homes     map[string]*view       // Home tabs by user
+	urls      map[string]responseURL // by the last part of their path
+	address   string                 // where bots reach the sandbox
+	entered   map[input][]string     // values that members have not submitted yet
+	suggested map[input][]raw.Object // options that the app suggested
+	deleted   map[string]bool        // by channel and timestamp
+	files     map[string]*file
+	uploads   core.Files
+	sessions  map[string]*session // of agents, by channel and thread
+	lastTS    int64
 }
 
 // input identifies an element for one member: on a message, by its channel and
