@@ -21,7 +21,6 @@ const (
 	AuditRevoke   AuditType = "revoke"   // a grant was revoked; Data is a Revocation
 	AuditLink     AuditType = "link"     // an account was linked to a person; Data is a Link
 	AuditHandOver AuditType = "handover" // a responder delegated to another person; Data is a HandOver
-	AuditMode     AuditType = "mode"     // a channel was made read-only or writable; Data is a ChannelMode
 	AuditStop     AuditType = "stop"     // a session was stopped; Data is a SessionChange
 	AuditResume   AuditType = "resume"   // a session was resumed; Data is a SessionChange
 	AuditSteer    AuditType = "steer"    // a person sent a message to a session; Data is the Steering
@@ -200,12 +199,4 @@ type PasskeyChange struct {
 	PublicKey  string `json:"public_key,omitempty"` // COSE in base64url
 	Label      string `json:"label,omitempty"`
 	By         string `json:"by"` // the person, or the administrator who invited the person
-}
-
-// ChannelMode is the Data of AuditMode.
-type ChannelMode struct {
-	Platform string `json:"platform"`
-	Channel  string `json:"channel"`
-	ReadOnly bool   `json:"read_only"`
-	By       Actor  `json:"by"`
 }

@@ -209,11 +209,8 @@ type View struct {
 	Draft *Draft
 	// Mentions lists whom the card mentions while it is pending.
 	Mentions []Mention
-	// ReadOnly means that the channel is read-only, so that the card has no
-	// controls.
-	ReadOnly bool
 	// Waiting means that the card has no controls because the full text is
-	// not delivered yet. It implies ReadOnly.
+	// not delivered yet.
 	Waiting bool
 	// Revealed means that only a person who may respond sees the view, so that
 	// it shows a private request.
@@ -247,7 +244,7 @@ func (v View) Hides() bool {
 // Unfinished returns the view without controls, for use until its full text is
 // delivered.
 func (v View) Unfinished() View {
-	v.ReadOnly, v.Waiting = true, true
+	v.Waiting = true
 	return v
 }
 

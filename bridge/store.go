@@ -55,7 +55,6 @@ type Openings interface {
 type SettingQuery struct {
 	Agent, Session string   // the session may be empty
 	Grants         []string // keys
-	Notes          []string // keys
 }
 
 // Setting holds the state on which an opening depends.
@@ -63,8 +62,6 @@ type Setting struct {
 	// Grants holds the unexpired grants under any of the keys, both of the
 	// session and of every session.
 	Grants []Grant
-	// Notes holds the value of each note, or "" if there is none.
-	Notes []string
 	// FrontEnds means that a connected front end of the session can answer.
 	FrontEnds bool
 }

@@ -31,9 +31,11 @@ type Overview struct {
 
 // Waiting is a pending request on the page of a person.
 type Waiting struct {
-	// View shows the request alone. It is read-only if the person cannot
-	// answer on this platform.
+	// View shows the request alone.
 	View View
+	// Elsewhere means that the person cannot answer on this platform, because
+	// it has no card that shows everything.
+	Elsewhere bool
 	// Card is the message with the request on the platform of the person. It
 	// is zero if there is none.
 	Card MessageRef

@@ -14,12 +14,8 @@ func (op *openings) Setting(ctx context.Context, q bridge.SettingQuery) (bridge.
 	var grants []*redis.SliceCmd
 	var last *redis.ZSliceCmd
 	var now *redis.TimeCmd
-	notes := make([]*redis.StringCmd, len(q.Notes))
 	err := op.together(ctx, func(p redis.Pipeliner) {
 		grants = op.covering(ctx, p, q.Agent, q.Session, q.Grants)
-		for n, key := range q.Notes {
-			notes[n] = p.Get(ctx, op.keys.note(key))
-		}
 		if q.Session != "" {
 			able := op.keys.ableClients(op.partition(q.Session, ""), q.Session)
 			last, now = p.ZRevRangeWithScores(ctx, able, 0, 0), p.Time(ctx)
@@ -28,14 +24,9 @@ func (op *openings) Setting(ctx context.Context, q bridge.SettingQuery) (bridge.
 	if err != nil {
 		return bridge.Setting{}, err
 	}
-	s := bridge.Setting{Notes: make([]string, len(notes))}
+	var s bridge.Setting
 	if s.Grants, err = unexpired(grants); err != nil {
 		return bridge.Setting{}, err
-	}
-	for n, cmd := range notes {
-		if s.Notes[n], err = cmd.Result(); err != nil && !errors.Is(err, redis.Nil) {
-			return bridge.Setting{}, unavailable(err)
-		}
 	}
 	if q.Session == "" {
 		return s, nil

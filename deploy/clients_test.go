@@ -20,7 +20,7 @@ var leftOut = map[string]string{
 	"hook": "nod hook calls it", "mcp": "MCP clients call it", "websocket": "not HTTP", "events": "a stream",
 	"openapi": "not JSON", "exportAudit": "nod audit export calls it",
 	"listLinks": "for people", "linkAccount": "for people",
-	"unlinkAccount": "for people", "setChannelMode": "for people", "askUserTool": "for assistants that write widgets",
+	"unlinkAccount": "for people", "askUserTool": "for assistants that write widgets",
 	"recallApproval": "for tools that keep approvals", "rememberApproval": "for tools that keep approvals",
 	"forgetApprovals": "for tools that keep approvals", "listPasskeys": "nod passkey calls it",
 	"invitePerson": "nod passkey calls it", "revokePasskey": "nod passkey calls it", "passkeyKeys": "nod receipt keys calls it",
@@ -29,7 +29,7 @@ var leftOut = map[string]string{
 
 // withoutType holds the schemas that are any JSON, or that only operations use
 // that are left out.
-var withoutType = []string{"Answer", "ChannelMode", "Remembered"}
+var withoutType = []string{"Answer", "Remembered"}
 
 // language writes the types of one client.
 type language struct {

@@ -298,7 +298,7 @@ func checkMenu(t *rapid.T, f bridge.Form) {
 }
 
 // turns returns the views between posting and resolution: steps of a shared
-// draft with long values, a deferred request, and a read-only channel.
+// draft with long values, a deferred request, and a card without controls.
 func turns(r bridge.Record, destination int, sign func(bridge.Control) string) []bridge.View {
 	d := bridge.Draft{Actor: bridge.Actor{Name: strings.Repeat("n*", 60)}, Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
 	fields := r.Interaction.Fields()
@@ -317,9 +317,7 @@ func turns(r bridge.Record, destination int, sign func(bridge.Control) string) [
 		out = append(out, bridge.NewView(r, destination, &at, sign))
 	}
 	r.Queued, r.Revision = time.Now(), 2
-	muted := bridge.NewView(r, destination, nil, sign)
-	muted.ReadOnly = true
-	return append(out, muted)
+	return append(out, bridge.NewView(r, destination, nil, sign).Unfinished())
 }
 
 // finals returns the final states that the request can have.

@@ -69,7 +69,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		if question != nil {
 			f.Text, f.Header = "", ""
 		}
-		list := v.ReadOnly || listOptions(f.Question) // a read-only card has no controls
+		list := v.Waiting || listOptions(f.Question) // a card that waits has no controls
 		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, list)...)
 	}
 	return c

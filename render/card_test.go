@@ -203,10 +203,6 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%q is not in %q", want, notes)
 		}
 	}
-	v.ReadOnly = true
-	if n := render.Notes(v); n[len(n)-1] != render.NoteReadOnly {
-		t.Errorf("in a read-only channel: %q", n)
-	}
 	if n := render.Notes(v.Unfinished()); n[len(n)-1] != render.NoteWaiting {
 		t.Errorf("while the text is on its way: %q", n)
 	}
@@ -323,8 +319,8 @@ func TestOptionLabel(t *testing.T) {
 	}
 }
 
-// TestClosedOptions checks that a closed card and a read-only card name the
-// options that their controls no longer show.
+// TestClosedOptions checks that a closed card and a card without controls name
+// the options.
 func TestClosedOptions(t *testing.T) {
 	t.Parallel()
 	none := func(bridge.Question) bool { return false }
@@ -340,11 +336,11 @@ func TestClosedOptions(t *testing.T) {
 	if got := text(); !strings.Contains(got, "Options: Apple · Banana") {
 		t.Errorf("the expired card shows %q", got)
 	}
-	v.Record.State, v.Record.Response, v.ReadOnly = bridge.StatePending, nil, true
+	v.Record.State, v.Record.Response, v.Waiting = bridge.StatePending, nil, true
 	if got := text(); !strings.Contains(got, "Apple") || !strings.Contains(got, "Banana") {
-		t.Errorf("the read-only card shows %q", got)
+		t.Errorf("the card without controls shows %q", got)
 	}
-	v.ReadOnly = false
+	v.Waiting = false
 	if got := text(); strings.Contains(got, "Apple") {
 		t.Errorf("the card repeats the options of its controls: %q", got)
 	}

@@ -61,7 +61,7 @@ type SessionControl struct {
 // SessionControls returns the controls of a session's message. It returns none
 // for other messages.
 func SessionControls(v bridge.View) []SessionControl {
-	if !IsSession(v) || v.Session == nil || v.ReadOnly {
+	if !IsSession(v) || v.Session == nil || v.Waiting {
 		return nil
 	}
 	if v.Session.Stopped != nil {

@@ -43,7 +43,6 @@ const (
 	LabelChanges    = "Request changes…"
 	LabelFeedback   = "What should change?"
 	TitleChanges    = "Request changes"
-	NoteReadOnly    = "🔇 Read-only here. /" + bridge.CommandName + " unmute lets this channel answer again."
 	NoteWaiting     = "⏳ nod is sending the full text. The buttons appear here once all of it has arrived."
 	LabelOtherField = "Something else"
 	TitleAnswer     = "Your answer"
@@ -198,11 +197,8 @@ func Notes(v bridge.View) []string {
 	if s := counted(v.Record); s != "" {
 		notes = append(notes, s)
 	}
-	switch {
-	case v.Waiting:
+	if v.Waiting {
 		notes = append(notes, NoteWaiting)
-	case v.ReadOnly:
-		notes = append(notes, NoteReadOnly)
 	}
 	return notes
 }

@@ -86,7 +86,7 @@ func TestCardSays(t *testing.T) {
 		"several-answered":       {"ana answered", "Europe", "something else", "because <@U1>"},
 		"notice":                 {"Notice from deploy-bot", "no answer needed"},
 		"reprompt":               {"that *version* does not exist", "round 2", "tool collect"},
-		"read-only":              {render.NoteReadOnly},
+		"unfinished":             {render.NoteWaiting},
 		"queued":                 {"stopped waiting"},
 		"escalated":              {"on <call>"},
 		"completed":              {"(not shown)", "Result", "deployed"},

@@ -178,7 +178,6 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"POST /v1/approvals/recall":   s.agent(sessions.recall),
 		"PUT /v1/approvals":           s.agent(sessions.remember),
 		"DELETE /v1/approvals":        s.agent(sessions.forget),
-		"PUT /v1/channels/mode":       s.person(sessions.channelMode),
 		"POST /v1/dialects/{dialect}": s.agent(exchanges.dialect),
 		"POST /v1/hooks/{agent}":      s.agent(exchanges.hook),
 		"POST /v1/tools/ui.ask_user":  s.agent(exchanges.askUser),

@@ -265,21 +265,3 @@ func (s sessions) forget(w http.ResponseWriter, r *http.Request, p Principal) er
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
-
-// mode is the body of a call that sets a channel's mode.
-type mode struct {
-	Platform string `json:"platform"`
-	Channel  string `json:"channel"`
-	ReadOnly bool   `json:"read_only"`
-}
-
-func (s sessions) channelMode(w http.ResponseWriter, r *http.Request, p Principal) error {
-	var m mode
-	if err := read(r, &m); err != nil {
-		return err
-	}
-	if err := s.engine.Channels.SetMuted(r.Context(), p.actor(), m.Platform, []string{m.Channel}, m.ReadOnly); err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, m)
-}

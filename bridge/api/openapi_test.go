@@ -73,7 +73,8 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 	}
 	signing := engine.Signing{Store: b, Site: &site, People: []string{"ana"}, Administrators: []string{"ana"}}
 	e := engine.New(engine.Options{Store: b, Keys: key, Signing: signing, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
-		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
+		"default":     {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
+		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), EntryPoints: map[string]api.EntryPoint{"/mcp": echo}, Tokens: map[string]api.Principal{
 		hashOf("agent"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("other"): {Agent: &bridge.Agent{Name: "cd"}}, hashOf("ana"): {Person: "ana", Auditor: true},
@@ -274,11 +275,7 @@ func lifeCalls(call func(token, method, path, body string, want int) string, id 
 	call("agent", "PUT", "/v1/approvals", `{"key":"k","scope":"once","session":"t"}`, 200)
 	call("agent", "POST", "/v1/approvals/recall", `{"key":"k","session":"t"}`, 200)
 	call("agent", "DELETE", "/v1/approvals?session=t", "", 204)
-	call("agent", "PUT", "/v1/channels/mode", `{"platform":"chat","channel":"C","read_only":true}`, 403)
-	call("ana", "PUT", "/v1/channels/mode", `{"platform":"chat","channel":"X","read_only":true}`, 403)
-	call("ana", "PUT", "/v1/channels/mode", `{"platform":"chat","channel":"C","read_only":true}`, 200)
-	call("agent", "POST", "/v1/dialects/agent_tool?session=t", `{"resource":"message","action":"ask","prompt":"?"}`, 503)
-	call("ana", "PUT", "/v1/channels/mode", `{"platform":"chat","channel":"C","read_only":false}`, 200)
+	call("agent", "POST", "/v1/dialects/agent_tool?session=t&route=unreachable", `{"resource":"message","action":"ask","prompt":"?"}`, 503)
 	call("agent", "POST", "/v1/dialects/ask_user_question?wait=10ms", `{"tool_name":"AskUserQuestion","input":{"questions":[{"question":"?","options":[{"label":"a"}]}]}}`, 202)
 	call("agent", "POST", "/v1/dialects/ask_user_question", `{"tool_name":"Bash","input":{"command":"ls"}}`, 200)
 	call("agent", "POST", "/v1/tools/ui.ask_user", `{"widgetId":"w","type":"confirmation","message":"?"}`, 200)

@@ -74,9 +74,6 @@ var calls = map[string]struct {
 		_, err := c.Availability(ctx, "r", "s")
 		return nil, err
 	}, "GET /v1/availability?route=r&session=s ", `{}`, nil},
-	"SetReadOnly": {func(ctx context.Context, c *client.Client) (any, error) {
-		return nil, c.SetReadOnly(ctx, "chat", "C", true)
-	}, `PUT /v1/channels/mode {"platform":"chat","channel":"C","read_only":true}`, "", nil},
 	"Recall": {func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Approvals().Get(ctx, "k", "s")
 	}, `POST /v1/approvals/recall {"key":"k","session":"s"}`, `{"key":"k","scope":"session"}`, bridge.ScopeSession},

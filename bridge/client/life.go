@@ -113,17 +113,6 @@ func (c *Client) Availability(ctx context.Context, route, session string) (bridg
 	return a, err
 }
 
-// SetReadOnly sets the mode of a channel as the person who owns the client's
-// token.
-func (c *Client) SetReadOnly(ctx context.Context, platform, channel string, on bool) error {
-	body := struct {
-		Platform string `json:"platform"`
-		Channel  string `json:"channel"`
-		ReadOnly bool   `json:"read_only"`
-	}{platform, channel, on}
-	return c.do(ctx, http.MethodPut, "/v1/channels/mode", nil, body, nil)
-}
-
 // Approvals implements bridge.Asker.
 func (c *Client) Approvals() bridge.ToolApprovals { return approvals{c} }
 

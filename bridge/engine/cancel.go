@@ -90,11 +90,7 @@ func (w *withdrawals) releaseUnattended(ctx context.Context, session string) err
 		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (!r.Interaction.CancelOnDisconnect || !r.Queued.IsZero()) {
 			continue
 		}
-		answerable := false
-		if err == nil {
-			answerable, err = w.reach.inChat(ctx, r.Interaction)
-		}
-		if err == nil && !answerable {
+		if err == nil && !w.reach.inChat(r.Interaction) {
 			_, err = w.cancel(ctx, id, reasonUnattended)
 		}
 		if err != nil {

@@ -44,7 +44,6 @@ type cards struct {
 	records   bridge.Records
 	statuses  *statuses
 	redactor  *redactor
-	channels  *Channels
 	mentions  *mentioner
 	platforms platforms
 	keys      bridge.Keyring
@@ -59,16 +58,14 @@ func (c *cards) view(ctx context.Context, r bridge.Record, destination int) (bri
 		return v, err
 	}
 	if isSession(r.Interaction) {
-		v.ReadOnly, err = c.channels.muted(ctx, r.Interaction.Destinations[destination])
-		return v, err
+		return v, nil
 	}
 	if r.State.Final() {
 		v.Newer, err = c.newer(ctx, r, destination)
 		return v, err
 	}
 	v.Mentions = c.mentions.of(ctx, r, destination)
-	v.ReadOnly, err = c.channels.muted(ctx, r.Interaction.Destinations[destination])
-	return v, err
+	return v, nil
 }
 
 // session returns what the message of a record at a destination shows of its

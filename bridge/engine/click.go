@@ -18,7 +18,6 @@ type clicks struct {
 	settler   *settler
 	journal   *journal
 	codes     *codes
-	channels  *Channels
 	escalator *escalator
 	reader    *reader
 	sessions  *Sessions
@@ -31,11 +30,10 @@ type clicks struct {
 // admitted is a click that passed the checks for all clicks.
 type admitted struct {
 	bridge.Click
-	control  bridge.Control
-	record   bridge.Record
-	fields   []bridge.Field
-	actor    bridge.Actor // with Person set
-	writable int          // see spot
+	control bridge.Control
+	record  bridge.Record
+	fields  []bridge.Field
+	actor   bridge.Actor // with Person set
 	// denyOnly is the reason why the actor may deny but not approve. It is
 	// empty for other actors.
 	denyOnly string
@@ -72,7 +70,6 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 	if v != nil || err != nil {
 		return a, v, err
 	}
-	i := a.record.Interaction
 	if v, err := cl.admitPerson(ctx, &a); v != nil || err != nil {
 		return a, v, err
 	}
@@ -80,23 +77,13 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	if a.record.State.Final() {
-		return a, nil, nil // even a read-only channel shows who answered first
+		return a, nil, nil
 	}
-	muted, err := cl.channels.muted(ctx, i.Destinations[a.control.Destination])
-	if err != nil {
-		return a, nil, err
+	v, err = cl.cards.unseen(ctx, &a)
+	if v != nil && a.control.Action == bridge.ActionMore {
+		a.denyOnly, v = v.Note, nil
 	}
-	if !muted {
-		a.writable = a.record.Amended + 1
-		v, err := cl.cards.unseen(ctx, &a)
-		if v != nil && a.control.Action == bridge.ActionMore {
-			a.denyOnly, v = v.Note, nil
-		}
-		return a, v, err
-	}
-	view := cl.cards.drafted(ctx, a, nil)
-	view.ReadOnly = true
-	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: &view}, nil
+	return a, v, err
 }
 
 // locate checks that nod created the control, and that it belongs to the
@@ -347,7 +334,6 @@ func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (br
 		v.View = cl.stale(ctx, a)
 	case refused:
 		v.View = new(cl.cards.drafted(ctx, a, nil))
-		v.View.ReadOnly = v.Note == noteMuted
 	}
 	return v, err
 }
@@ -359,11 +345,7 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, false, nil
 	}
-	at := a.spot()
-	if at != nil {
-		at.writable = a.writable
-	}
-	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r, at)
+	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r)
 	if err != nil {
 		return bridge.Verdict{}, false, err
 	}

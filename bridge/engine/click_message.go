@@ -64,11 +64,7 @@ func (cl *clicks) messageTarget(ctx context.Context, c bridge.Click) (admitted, 
 		return a, bridge.View{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	view, err := cl.cards.view(ctx, a.record, a.control.Destination)
-	switch {
-	case err != nil:
-	case view.ReadOnly:
-		v = &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}
-	case view.Session != nil && render.PhaseOf(*view.Session) == render.PhaseFinished:
+	if err == nil && view.Session != nil && render.PhaseOf(*view.Session) == render.PhaseFinished {
 		v = &bridge.Verdict{Kind: bridge.VerdictLate, Note: noteFinished}
 	}
 	return a, view, v, err

@@ -16,14 +16,6 @@ func (a admitted) zoned(v *bridge.Verdict) bridge.Verdict {
 	return out
 }
 
-// spot returns the destination of the click, or nil if the answer came without one.
-func (a admitted) spot() *spot {
-	if a.Token == "" {
-		return nil
-	}
-	return &spot{Destination: a.record.Interaction.Destinations[a.control.Destination]}
-}
-
 // clickedMessage returns the card that was clicked, or the card whose private
 // message was clicked. It returns nil if the answer came without a click.
 func (a admitted) clickedMessage() *bridge.MessageRef {

@@ -42,15 +42,9 @@ func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *
 	if !isSession(i) {
 		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	muted, err := cl.channels.muted(ctx, i.Destinations[a.control.Destination])
+	verdict, err := cl.changeSession(ctx, a)
 	if err != nil {
 		return a, nil, err
-	}
-	verdict := bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}
-	if !muted {
-		if verdict, err = cl.changeSession(ctx, a); err != nil {
-			return a, nil, err
-		}
 	}
 	view, err := cl.cards.view(ctx, a.record, a.control.Destination)
 	if err != nil {

@@ -21,14 +21,13 @@ sessions: list your sessions
 stop SESSION, stop all: deny everything that a session asks until someone resumes it
 resume SESSION: let a stopped session ask again
 tell SESSION TEXT: send a message to the agent of a session
-mute, unmute: make this channel read-only, or allow answers again
 who: show your identity in nod and the ID of this channel
 link CODE: link another account to you`
 
 // commands runs chat commands.
 type commands struct {
 	records   bridge.Records
-	channels  *Channels
+	routes    routes
 	links     *Links
 	grants    *Grants
 	sessions  *Sessions
@@ -61,24 +60,13 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 	case "tell":
 		return cm.tell(ctx, c, strings.TrimSpace(rest))
 	case "grants", "revoke":
-		if _, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
+		if ok, err := cm.mayAnswerIn(ctx, c); err != nil || !ok {
 			return "Only responders of this channel can do that.", err
 		}
 		if word == "revoke" {
 			return cm.revoke(ctx, c.Actor, strings.TrimSpace(rest))
 		}
 		return cm.list(ctx, c)
-	case "mute", "unmute":
-		err := cm.channels.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
-		switch {
-		case bridge.ErrorCode(err) == bridge.CodeForbidden:
-			return "Only responders of this channel can do that. Nothing was changed.", nil
-		case err != nil:
-			return "", err
-		case word == "mute":
-			return "This channel is now read-only: requests are still shown here, but no one can answer them here.", nil
-		}
-		return "Requests can be answered in this channel again.", nil
 	}
 	return commandHelp, nil
 }
@@ -95,7 +83,7 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 			return cm.people.MayAnswer(ctx, r.Interaction, c.Actor)
 		})
 	} else {
-		_, ok, merr := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
+		ok, merr := cm.mayAnswerIn(ctx, c)
 		if merr != nil || !ok {
 			return "Only responders of this channel can list its pending requests. To list yours, send /" + bridge.CommandName + " mine.", merr
 		}
@@ -221,25 +209,33 @@ func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 	if len(c.Channels) > 0 {
 		lines = append(lines, "This channel is "+who.Platform+":"+c.Channels[len(c.Channels)-1]+".")
 	}
-	name, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
+	ok, err := cm.mayAnswerIn(ctx, c)
 	if err != nil {
 		return "", err
 	}
-	muted := false
 	if ok {
-		if muted, err = cm.channels.muted(ctx, bridge.Destination{Platform: c.Actor.Platform, Channel: name}); err != nil {
-			return "", err
-		}
-	}
-	switch {
-	case muted:
-		lines = append(lines, "You are a responder here, but this channel is read-only.")
-	case ok:
 		lines = append(lines, "You can answer requests here.")
-	default:
+	} else {
 		lines = append(lines, "You cannot answer requests here.")
 	}
 	return strings.Join(lines, "\n"), nil
+}
+
+// mayAnswerIn reports whether a person may answer the requests of a route to the
+// channel of a command.
+func (cm *commands) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, error) {
+	for _, route := range cm.routes {
+		if !(bridge.Placement{Destinations: route.Destinations}).ShownIn(c.Actor.Platform, c.Channels) {
+			continue
+		}
+		_, why, err := cm.people.eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
+			Responders: route.Responders, Groups: route.Groups,
+		}}, c.Actor)
+		if err != nil || why == "" {
+			return why == "" && err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // link links an account to the person who enters its code.

@@ -71,7 +71,7 @@ func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridg
 }
 
 // shown returns a pending request as a platform shows it to one person. It can
-// be decided there if the platform has its card, which is not read-only.
+// be decided there if the platform has a card that shows everything.
 func (de *desk) shown(ctx context.Context, r bridge.Record, platform string) (bridge.Waiting, error) {
 	for n, d := range r.Interaction.Destinations {
 		ref, ok := r.Messages[n]
@@ -79,12 +79,10 @@ func (de *desk) shown(ctx context.Context, r bridge.Record, platform string) (br
 			continue
 		}
 		v, err := de.cards.view(ctx, r, n)
-		v.ReadOnly = v.ReadOnly || !seen(r, n)
-		return bridge.Waiting{View: v, Card: ref}, err
+		return bridge.Waiting{View: v, Elsewhere: !seen(r, n), Card: ref}, err
 	}
 	v, err := de.cards.view(ctx, r, 0)
-	v.ReadOnly = true
-	return bridge.Waiting{View: v}, err
+	return bridge.Waiting{View: v, Elsewhere: true}, err
 }
 
 // decided returns closed requests that an actor may read, newest first.

@@ -8,28 +8,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestReadOnlyBeforeAmendment checks that a click decides nothing from the moment at which its channel is noted as read-only, even if the
-// daemon that noted it stopped before it amended the requests there.
-func TestReadOnlyBeforeAmendment(t *testing.T) {
-	t.Parallel()
-	for _, d := range []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny} {
-		w := newWorld(t, newSetup())
-		id := w.open(agentCI, shell("make x")).Interaction.ID
-		card := w.drawn(id, "C1")
-		if _, err := w.store.PutNote(t.Context(), "mute:chat/C1", "bo", 0); err != nil {
-			t.Fatal(err)
-		}
-		w.said(w.pressOn("ana", card, "C1", d, ""), bridge.VerdictForbidden, "read-only")
-		if rec := w.state(id, bridge.StatePending); rec.Amended != 0 {
-			t.Errorf("amended %d times", rec.Amended)
-		}
-		if err := w.store.DropNote(t.Context(), "mute:chat/C1"); err != nil {
-			t.Fatal(err)
-		}
-		w.said(w.pressOn("ana", card, "C1", d, ""), bridge.VerdictSettled, "")
-	}
-}
-
 // TestHostileClicks checks clicks that are forged, that come from elsewhere, that
 // are repeated, or that come late.
 func TestHostileClicks(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
@@ -92,63 +91,6 @@ func clickOn(t *testing.T, here *engine.Engine, who string, card bridge.View, d 
 	})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// TestReadOnlyAtOnce checks that nothing is decided after a channel has become
-// read-only on one of two daemons, even by clicks that they received before:
-// neither approvals, nor denials, nor votes.
-func TestReadOnlyAtOnce(t *testing.T) {
-	t.Parallel()
-	s := newSetup()
-	s.signer = newSigner(t)
-	w, first, second := twoDaemons(t, s)
-	r := rand.New(rand.NewPCG(1, 18))
-	decided, kept := 0, 0
-	for range 6 {
-		w.engine = first
-		var ids []bridge.ID
-		var cards []bridge.View
-		for n := range 16 {
-			rec := w.open(agentCI, shell(fmt.Sprint("make ", n)))
-			ids = append(ids, rec.Interaction.ID)
-			cards = append(cards, w.drawn(rec.Interaction.ID, "C1"))
-		}
-		var clicks sync.WaitGroup
-		for n, card := range cards {
-			for _, who := range []string{"ana", "bo"} {
-				here := []*engine.Engine{first, second}[r.IntN(2)]
-				d := []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}[r.IntN(2)]
-				after := time.Duration(r.IntN(12_000)) * time.Microsecond
-				clicks.Go(func() {
-					bridge.Pause(t.Context(), after)
-					clickOn(t, here, who, card, d, fmt.Sprint(n))
-				})
-			}
-		}
-		bridge.Pause(t.Context(), time.Duration(r.IntN(8))*time.Millisecond)
-		w.engine = second
-		w.say("bo", "mute")
-		var then []bridge.State
-		for _, id := range ids {
-			then = append(then, w.get(id).State)
-		}
-		clicks.Wait()
-		for n, id := range ids {
-			switch now := w.get(id).State; {
-			case now != then[n]:
-				t.Errorf("%s became %s after the channel was read-only", id, now)
-			case now.Final():
-				decided++
-			default:
-				kept++
-			}
-		}
-		w.say("bo", "unmute")
-	}
-	t.Logf("%d decided before, %d kept", decided, kept)
-	if decided == 0 || kept == 0 {
-		t.Errorf("%d decided before, %d kept", decided, kept)
 	}
 }
 

@@ -70,7 +70,6 @@ type Options struct {
 // process.
 type Engine struct {
 	Audit    *Audit
-	Channels *Channels
 	Evidence *Evidence
 	Grants   *Grants
 	Links    *Links

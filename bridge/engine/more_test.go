@@ -172,24 +172,6 @@ func TestMoreOutdated(t *testing.T) {
 	}
 }
 
-// TestMoreReadOnly checks that a read-only channel has no menu, and takes no
-// decision of one that was opened before.
-func TestMoreReadOnly(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, newSetup())
-	id := w.open(agentCI, longer("make x")).Interaction.ID
-	v := w.drawn(id, "C1")
-	f, _ := w.more("ana", v, "C1")
-	if err := w.engine.Channels.SetMuted(t.Context(), onAPI("ana"), "chat", []string{"C1"}, true); err != nil {
-		t.Fatal(err)
-	}
-	_, verdict := w.more("ana", v, "C1")
-	w.said(verdict, bridge.VerdictForbidden, "read-only")
-	w.said(w.decide("ana", f.View, "C1", bridge.DecideSession, ""), bridge.VerdictForbidden, "read-only")
-	w.said(w.decide("ana", f.View, "C1", bridge.DecideDenyStop, ""), bridge.VerdictForbidden, "read-only")
-	w.state(id, bridge.StatePending)
-}
-
 // TestMessageOfMenu checks that a decision on a private message names the card.
 func TestMessageOfMenu(t *testing.T) {
 	t.Parallel()

@@ -55,7 +55,6 @@ func shortened(s string) string {
 const (
 	noteForged  = "This control does not belong to this request. Nothing was recorded."
 	noteUnknown = "nod no longer has this request. Nothing was recorded."
-	noteMuted   = "This channel is read-only. Nothing was recorded. To allow answers again, send /" + bridge.CommandName + " unmute."
 	noteUnseen  = "This card does not show everything yet. Nothing was recorded. Wait a moment, read the card, and click again."
 	noteChanged = "The requirements have changed since this card was posted. Nothing was recorded. Read the card and decide again."
 	// When people read this, the card already shows the new question.

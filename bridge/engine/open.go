@@ -79,7 +79,7 @@ func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge
 // setting reads what the opening of an interaction depends on.
 func (op *opener) setting(ctx context.Context, i bridge.Interaction) (bridge.Setting, error) {
 	return op.openings.Setting(ctx, bridge.SettingQuery{
-		Agent: i.Agent, Session: i.Session, Grants: grantKeys(i), Notes: muteKeys(i.Destinations),
+		Agent: i.Agent, Session: i.Session, Grants: grantKeys(i),
 	})
 }
 

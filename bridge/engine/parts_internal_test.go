@@ -163,19 +163,19 @@ func TestReach(t *testing.T) {
 			t.Errorf("it is %s: %v", got.State, err)
 		}
 	})
-	t.Run("muted and unknown", func(t *testing.T) {
+	t.Run("down and unknown", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t, func(o *Options) {
 			route := o.Routes[bridge.DefaultRoute]
 			route.Destinations = append(route.Destinations, bridge.Destination{Platform: "gone", Channel: "G"})
 			o.Routes[bridge.DefaultRoute] = route
 		})
-		o.store.notes[muteKey("chat", "C")] = "ana"
+		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
 		got, err := o.Open(t.Context(), agent, r, "")
 		if err != nil || got.State != bridge.StateUndeliverable {
 			t.Fatalf("it is %s: %v", got.State, err)
 		}
-		for _, why := range []string{"read-only", "platform gone is not configured"} {
+		for _, why := range []string{"token revoked", "platform gone is not configured"} {
 			if !strings.Contains(got.Response.Reason, why) {
 				t.Errorf("the reason %q does not say %q", got.Response.Reason, why)
 			}

@@ -10,7 +10,6 @@ import (
 
 // reach determines who can be asked now.
 type reach struct {
-	openings  bridge.Openings
 	presence  bridge.Presence
 	platforms platforms
 	composer  *composer
@@ -25,22 +24,19 @@ func (w *reach) findPeople(o *bridge.Opening, s bridge.Setting) error {
 		return err
 	}
 	o.FrontEnds = s.FrontEnds
-	closed := closedIn(i, o.Failures, s.Notes)
-	if len(closed) == len(i.Destinations) && !o.FrontEnds {
-		o.Failures = closed
-		o.Response = &bridge.Response{State: bridge.StateUndeliverable, Reason: failureText(i, closed), Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
+	if len(o.Failures) == len(i.Destinations) && !o.FrontEnds {
+		o.Response = &bridge.Response{State: bridge.StateUndeliverable, Reason: failureText(i, o.Failures), Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
 	}
 	return nil
 }
 
 // inChat reports whether a chat can take the answer to an interaction.
-func (w *reach) inChat(ctx context.Context, i bridge.Interaction) (bool, error) {
+func (w *reach) inChat(i bridge.Interaction) bool {
 	failures, err := w.failures(i)
 	if err != nil {
-		return bridge.ErrorCode(err) != bridge.CodeUnsupported, nil //nolint:nilerr // the interaction fits no chat
+		return bridge.ErrorCode(err) != bridge.CodeUnsupported // the interaction fits no chat
 	}
-	closed, err := w.closed(ctx, i, failures)
-	return len(closed) < len(i.Destinations), err
+	return len(failures) < len(i.Destinations)
 }
 
 // failures returns the reasons why destinations cannot show the interaction. It
@@ -81,29 +77,6 @@ func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 	return failures, nil
 }
 
-// closed returns by destination why no one can answer there: it cannot be
-// reached, or it is read-only.
-func (w *reach) closed(ctx context.Context, i bridge.Interaction, failures map[int]string) (map[int]string, error) {
-	s, err := w.openings.Setting(ctx, bridge.SettingQuery{Notes: muteKeys(i.Destinations)})
-	if err != nil {
-		return nil, err
-	}
-	return closedIn(i, failures, s.Notes), nil
-}
-
-// closedIn is closed with the notes of muteKeys.
-func closedIn(i bridge.Interaction, failures map[int]string, muted []string) map[int]string {
-	out := map[int]string{}
-	for n, d := range i.Destinations {
-		if why := failures[n]; why != "" {
-			out[n] = why
-		} else if muted[n] != "" {
-			out[n] = d.Platform + ": the channel is read-only"
-		}
-	}
-	return out
-}
-
 func failureText(i bridge.Interaction, failures map[int]string) string {
 	var s []string
 	for n := range i.Destinations {
@@ -125,9 +98,6 @@ func (w *reach) availability(ctx context.Context, agent bridge.Agent, route, ses
 		return out, err
 	}
 	failures, err := w.failures(i)
-	if err == nil {
-		failures, err = w.closed(ctx, i, failures)
-	}
 	if err != nil {
 		return out, err
 	}

@@ -106,13 +106,6 @@ func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (b
 	if err != nil || counted != "" { // the platform repeats the reply
 		return bridge.Verdict{}, err
 	}
-	muted, err := l.clicks.channels.muted(ctx, bridge.Destination{Platform: s.Actor.Platform, Channel: in.Channel})
-	switch {
-	case err != nil:
-		return bridge.Verdict{}, err
-	case muted:
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
-	}
 	_, err = l.sessions.Steer(ctx, bridge.Steering{
 		Agent: in.Agent, Session: in.Session, Route: in.Route, By: s.Actor, Text: s.Text, At: s.At,
 		Where: &bridge.Written{Platform: s.Actor.Platform, Ref: s.Written()},
@@ -136,13 +129,6 @@ func (l *listener) stop(ctx context.Context, who bridge.Actor, thread bridge.Mes
 		return bridge.Verdict{}, err
 	}
 	defer l.sessions.reporter.statuses.refresh(ctx, in.Agent, in.Session, 0)
-	muted, err := l.clicks.channels.muted(ctx, bridge.Destination{Platform: who.Platform, Channel: in.Channel})
-	switch {
-	case err != nil:
-		return bridge.Verdict{}, err
-	case muted:
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
-	}
 	_, err = l.sessions.Stop(ctx, who, in.Agent, in.Session)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMayNotStop}, nil

@@ -56,9 +56,6 @@ func TestReplyAnswers(t *testing.T) {
 		}
 		w.state(open, bridge.StatePending)
 	}
-	id = w.asked(nil, why).Interaction.ID
-	w.say("ana", "mute")
-	w.said(w.replies("ana", "6", "because", id, true), bridge.VerdictForbidden, "read-only")
 }
 
 // TestReplyCountsOnce checks that a reply which is delivered again does not

@@ -21,7 +21,6 @@ type settler struct {
 	evaluator *evaluator
 	people    *People
 	stopper   *stopper
-	channels  *Channels
 	signer    *signer
 	log       *slog.Logger
 }
@@ -32,10 +31,9 @@ const concludeTries = 5
 
 // conclude makes a decision of a person final, or records it as a vote, if the
 // current config allows it. Otherwise nothing is approved, and it returns the
-// reply to the person. At is the place of the click, which must not be
-// read-only. It is nil for a decision without a card.
+// reply to the person.
 func (s *settler) conclude(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response, at *spot,
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
 	var err error
 	seen := rec.Interaction.Terms
@@ -49,12 +47,6 @@ func (s *settler) conclude(
 				return now, "", refusal, err
 			}
 			rec = now
-		}
-		// The record was read before this check, or before an earlier one, so that
-		// a channel that becomes read-only later amends it and the decision
-		// conflicts.
-		if refusal, failed := s.readOnly(ctx, rec, at); refusal != nil || failed != nil {
-			return rec, "", refusal, failed
 		}
 		if err == nil && rec.Unproven(r) {
 			ask, err := s.signer.ask(ctx, actor, rec, r)
@@ -93,27 +85,6 @@ func (s *settler) admitAgain(
 	}
 	s.journal.refuse(ctx, i, actor, why)
 	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, why)}, nil
-}
-
-// A spot is the destination at which a decision was clicked.
-type spot struct {
-	bridge.Destination
-	// writable is one more than Record.Amended of the record that was read before
-	// the channel was found writable. It is 0 if the channel was not checked.
-	writable int
-}
-
-// readOnly returns the refusal of a decision on a pending request in a channel
-// that is read-only.
-func (s *settler) readOnly(ctx context.Context, rec bridge.Record, at *spot) (*bridge.Verdict, error) {
-	if at == nil || rec.State.Final() || at.writable == rec.Amended+1 {
-		return nil, nil
-	}
-	muted, err := s.channels.muted(ctx, at.Destination)
-	if err != nil || !muted {
-		return nil, err
-	}
-	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted}, nil
 }
 
 // settleOne records the response of an actor, as the decision, together with

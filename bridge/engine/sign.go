@@ -193,7 +193,7 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 		}
 		return "", err
 	}
-	got, result, refusal, err := cl.settler.conclude(ctx, actor, rec, r, nil)
+	got, result, refusal, err := cl.settler.conclude(ctx, actor, rec, r)
 	if err != nil {
 		return "", err
 	}

@@ -77,7 +77,7 @@ func (l *lately) pending(ctx context.Context, re *reader) ([]bridge.Record, erro
 
 // suggestGrants suggests the grants that a person may revoke.
 func (cm *commands) suggestGrants(ctx context.Context, c bridge.Command, typed string, n int) ([]bridge.Suggestion, error) {
-	if _, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
+	if ok, err := cm.mayAnswerIn(ctx, c); err != nil || !ok {
 		return nil, err
 	}
 	all, err := cm.grants.ListFor(ctx, c.Actor)

@@ -17,7 +17,6 @@ type shared struct {
 	journal   *journal
 	redactor  *redactor
 	people    *People
-	channels  *Channels
 	cards     *cards
 	statuses  *statuses
 	evidence  *Evidence
@@ -32,16 +31,13 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s.journal = &journal{store: s.Audit, notes: s.Notes, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}
 	s.people = &People{routes: s.routes, directory: o.Directory, agents: o.Agents}
-	s.channels = &Channels{
-		notes: s.Notes, records: s.Records, routes: s.routes, people: s.people, journal: s.journal, log: o.Log,
-	}
 	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, log: o.Log}
 	s.evidence = &Evidence{records: s.Records, raw: s.Store, prover: prover, signer: s.Signer, log: s.Log}
 	s.statuses = &statuses{
 		reports: s.Reports, stops: s.Stops, records: s.Records, history: o.History, evidence: s.evidence, log: o.Log,
 	}
 	s.cards = &cards{
-		records: s.Records, statuses: s.statuses, redactor: s.redactor, channels: s.channels, mentions: mentions, platforms: s.platforms,
+		records: s.Records, statuses: s.statuses, redactor: s.redactor, mentions: mentions, platforms: s.platforms,
 		keys: o.Keys, log: o.Log,
 	}
 	out := s.outgoing()
@@ -74,7 +70,7 @@ func (s shared) outgoing() outgoing {
 		store: s.Grants, records: s.Records, outcomes: s.Outcomes, people: s.people, journal: s.journal,
 		evaluator: out.evaluator, prover: s.prover, log: s.Log,
 	}
-	out.reach = &reach{openings: s.Openings, presence: s.Presence, platforms: s.platforms, composer: composer}
+	out.reach = &reach{presence: s.Presence, platforms: s.platforms, composer: composer}
 	out.opener = &opener{
 		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, composer: composer, reach: out.reach,
 		granter: out.granter, log: s.Log,

@@ -11,11 +11,11 @@ func (s shared) incoming(out outgoing) *Engine {
 	settler := &settler{
 		signer:   signer,
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
-		people: s.people, stopper: stopper, channels: s.channels, log: s.Log,
+		people: s.people, stopper: stopper, log: s.Log,
 	}
 	clicks := &clicks{
 		records: s.Records, drafts: s.Drafts, cards: s.cards, people: s.people, settler: settler, journal: s.journal,
-		codes: &codes{notes: s.Notes}, channels: s.channels, escalator: out.escalator, reader: out.reader,
+		codes: &codes{notes: s.Notes}, escalator: out.escalator, reader: out.reader,
 		keys: s.Keys, linking: s.Linking, watcher: s.watcher, log: s.Log,
 	}
 	links := &Links{notes: s.Notes, store: s.Links, journal: s.journal, clicks: clicks, log: s.Log}
@@ -43,7 +43,6 @@ func (s shared) incoming(out outgoing) *Engine {
 			store: s.Audit, leases: s.Leases, prover: s.prover, signer: s.Signer, retention: s.AuditRetention,
 			log: s.Log, node: s.Node,
 		},
-		Channels:    s.channels,
 		Evidence:    s.evidence,
 		Grants:      grants,
 		Links:       links,
@@ -59,7 +58,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		withdrawals: withdrawals,
 		clicks:      clicks,
 		commands: &commands{
-			records: s.Records, channels: s.channels, links: links, grants: grants, sessions: sessions, reader: out.reader,
+			records: s.Records, routes: s.routes, links: links, grants: grants, sessions: sessions, reader: out.reader,
 			cards: s.cards, withdraw: withdrawals, people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
 		},
 		desk: &desk{

@@ -96,7 +96,7 @@ func TestVerifyAudit(t *testing.T) {
 	if len(got.Problems) > 0 || got.Entries != 5 || got.Seals != 2 || got.Unsealed != 0 || got.Unproven != 0 {
 		t.Fatalf("%+v", got)
 	}
-	l.proven(bridge.AuditMode, `{"channel":"C1"}`)
+	l.proven(bridge.AuditStop, `{"session":"s"}`)
 	if got := l.verify(l.lines); len(got.Problems) > 0 || got.Unsealed != 1 {
 		t.Errorf("with one more: %+v", got)
 	}

@@ -63,7 +63,7 @@ func complete(root *cobra.Command) {
 	}
 	arguments := map[string][]suggester{
 		"show": {requestIDs}, "cancel": {pendingIDs}, "answer": {pendingIDs, answerWords},
-		"sessions stop": {sessionNames}, "sessions resume": {sessionNames}, "sessions steer": {sessionNames, nothing}, "sessions messages": {sessionNames}, "channel": {fixed("mute", "unmute"), channelNames},
+		"sessions stop": {sessionNames}, "sessions resume": {sessionNames}, "sessions steer": {sessionNames, nothing}, "sessions messages": {sessionNames},
 		"grants revoke": {grantIDs, grantIDs, grantIDs, grantIDs},
 		"ask":           {nothing}, "approve": {nothing}, "notify": {nothing}, "link": {nothing}, "config token": {nothing}, "list": {nothing},
 	}
@@ -234,15 +234,6 @@ func agentNames(ctx context.Context, s suggesting) []string {
 	out := slices.Collect(maps.Keys(s.config().Agents))
 	for _, r := range s.recent(ctx, "") {
 		out = append(out, r.Interaction.Agent)
-	}
-	return distinct(out)
-}
-
-// channels suggests the channels of the routes.
-func channelNames(_ context.Context, s suggesting) []string {
-	var out []string
-	for _, r := range s.config().Routes {
-		out = append(out, r.To...)
 	}
 	return distinct(out)
 }

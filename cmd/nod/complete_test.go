@@ -47,8 +47,8 @@ func TestCompletion(t *testing.T) {
 	for words, want := range map[string]string{
 		"sh": "show\t", "show ": id + "\tpending, ci: May I?", "cancel ": id, "answer ": id, "answer " + id + " ": "deny\n", "sessions stop ": "release-2\tci",
 		"sessions messages ": "release-2", "sessions steer ": "release-2", "grants revoke ": "3f2a9c01b4d7\tmake", "ask --route ": "default\nprod\n", "ask --requester ": "ana\nbo\n",
-		"list --state ": "pending\nanswered\n", "approve --scopes ": "once\nsession\nalways\n", "ask --timeout ": "30s\n", "channel ": "mute\n",
-		"channel mute ": "slack:C1\n", "config manifest ": "slack", "ask --on-timeout=": "escalate", "hook claude --fail ": "closed\nopen\n",
+		"list --state ": "pending\nanswered\n", "approve --scopes ": "once\nsession\nalways\n", "ask --timeout ": "30s\n",
+		"config manifest ": "slack", "ask --on-timeout=": "escalate", "hook claude --fail ": "closed\nopen\n",
 	} {
 		if got := suggested(words); !strings.Contains(got, want) {
 			t.Errorf("%q suggests %q, want %q", words, got, want)

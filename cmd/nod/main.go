@@ -104,7 +104,7 @@ var commandGroups = []struct {
 	{"Ask people:", []func() *cobra.Command{askCommand, approveCommand, runCommand, notifyCommand}},
 	{"Respond and inspect:", []func() *cobra.Command{
 		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, sessionsCommand,
-		grantsCommand, channelCommand, linkCommand, passkeyCommand,
+		grantsCommand, linkCommand, passkeyCommand,
 	}},
 	{"Connect agents:", []func() *cobra.Command{hookCommand, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{

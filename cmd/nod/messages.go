@@ -5,8 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -58,34 +56,5 @@ that the agent has it.`,
 	c.flags(cmd)
 	cmd.Flags().BoolVar(&ack, "ack", false, "acknowledge the printed messages")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until there is a message")
-	return cmd
-}
-
-func channelCommand() *cobra.Command {
-	var c connection
-	cmd := &cobra.Command{
-		Use:   "channel mute|unmute PLATFORM:CHANNEL",
-		Short: "Make a channel read-only, or allow answers again",
-		Long: `Make a channel read-only, or allow answers in it again. A read-only channel shows
-cards without controls. A request that no one could answer anywhere immediately
-becomes undeliverable. In chat, use /nod mute and /nod unmute.`,
-		Example: "  nod channel mute slack:C0123ABCD\n  nod channel unmute slack:C0123ABCD",
-		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			t, err := config.ParseTarget(args[1])
-			if err != nil {
-				return bridge.Wrap(bridge.CodeInvalid, err, "channel")
-			}
-			if args[0] != "mute" && args[0] != "unmute" {
-				return bridge.Errorf(bridge.CodeInvalid, "unknown action %q", args[0]).WithHint("use mute or unmute")
-			}
-			return cl.SetReadOnly(cmd.Context(), t.Platform, t.Channel, args[0] == "mute")
-		},
-	}
-	c.flags(cmd)
 	return cmd
 }

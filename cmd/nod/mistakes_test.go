@@ -25,7 +25,7 @@ var calling = map[string][]string{
 	"ask": {"Ship it?"}, "approve": {"Delete prod-db?"}, "run": {"--", "true"}, "notify": {"Backup done"},
 	"list": {}, "show": {unknownID}, "answer": {unknownID, "once"}, "cancel": {unknownID}, "events": {}, "sessions list": {}, "sessions messages": {"release-2"},
 	"sessions stop": {"release-2"}, "sessions resume": {"release-2"}, "sessions steer": {"release-2", "Stop here"}, "grants list": {}, "grants revoke": {"3f2a9c01b4d7"},
-	"channel": {"mute", "slack:C0123ABCD"}, "link": {"3xk7q2mwpz4ta"}, "passkey list": {}, "passkey invite": {"ana"},
+	"link": {"3xk7q2mwpz4ta"}, "passkey list": {}, "passkey invite": {"ana"},
 	"passkey revoke": {"ana", "AAECAw"}, "receipt keys": {}, "audit export": {}, "audit verify": {}, "health": {},
 }
 
@@ -36,7 +36,7 @@ var naming = [][]string{
 	{"show", unknownID}, {"show", "0193b3c4"}, {"show", "nonsense"}, {"answer", unknownID, "once"}, {"cancel", unknownID},
 	{"cancel", "--session", "release-2"}, {"sessions", "resume", "release-2"}, {"sessions", "steer", "release-2", "Stop here"}, {"sessions", "messages", "release-2"}, {"grants", "revoke",
 		"3f2a9c01b4d7"},
-	{"ask", "Ship it?", "--route", "nowhere"}, {"channel", "mute", "slack:C0123ABCD"}, {"link", "3xk7q2mwpz4ta"},
+	{"ask", "Ship it?", "--route", "nowhere"}, {"link", "3xk7q2mwpz4ta"},
 	{"passkey", "invite", "zoe"}, {"passkey", "revoke", "ana", "AAECAw"},
 	{"list", "--session", "release-2"}, {"list", "--cursor", "x"}, {"events", "--session", "release-2", "--render"},
 	{"doctor", "--config", "missing.yaml"}, {"serve", "--config", "missing.yaml"}, {"config", "check", "--config", "missing.yaml"},

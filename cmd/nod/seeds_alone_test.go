@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/cmd/nod/rig"
-	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // TestQuestionWithoutClient checks that an agent is freed when the only front
@@ -14,9 +13,7 @@ import (
 func TestQuestionWithoutClient(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack")
-	if err := c.Person.SetReadOnly(c.Ctx, "slack", sandbox.SlackChannel, true); err != nil {
-		t.Fatal(err)
-	}
+	c.Revoke("slack")
 	agent, front := dialSocket(t, c.URL, rig.TestAgentToken), dialSocket(t, c.URL, rig.AnaToken)
 	question := `{"type":"can_use_tool","id":"%s","conversation_id":"conv-2","tool_name":"AskUserQuestion",` +
 		`"tool_use_id":"%[1]s","input":{"questions":[{"question":"Ready?","options":[{"label":"Yes"}]}]}}`

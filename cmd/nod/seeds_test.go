@@ -191,9 +191,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	}
 	front.send(`{"type":"approval_response","payload":{"request_id":"p4","approved":true,"always":true}}`)
 	agent.want(`{"type":"approval_response","id":"p4","payload":{"request_id":"p4","approved":true,"always":true}}`)
-	if err := c.Person.SetReadOnly(c.Ctx, "slack", named.On("slack").Channel, true); err != nil {
-		t.Fatal(err)
-	}
+	c.Revoke("slack")
 	agent.send(`{"type":"ask_request","id":"n1","payload":{"prompt":"Anybody?"}}`)
 	agent.next(`"n1"`, `"code":"unavailable","message":"Interactive prompts require the web UI: `)
 

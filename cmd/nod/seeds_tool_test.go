@@ -11,7 +11,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
-	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // tooling is an agent with two front ends of one session.
@@ -175,7 +174,8 @@ func TestToolContext(t *testing.T) {
 	x := toolRun{c, bridge.ToolContext{Asker: c.Agent, Session: "run-1", ToolCall: "call-1", ToolName: "collect"}}
 	x.asksTwice()
 	x.fails()
-	x.unavailable(x.aborted())
+	x.aborted()
+	x.unavailable()
 	x.frontEnd()
 }
 
@@ -223,8 +223,8 @@ func (x toolRun) fails() {
 	b.Closed("could not use this", "the disk is full")
 }
 
-// aborted cancels the run. It returns the place of the card.
-func (x toolRun) aborted() sandbox.Place {
+// aborted cancels the run.
+func (x toolRun) aborted() {
 	cancelled := make(chan bool, 1)
 	done := x.start(bridge.Request{Ask: bridge.Ask{
 		Prompt: "Still needed?",
@@ -238,14 +238,11 @@ func (x toolRun) aborted() sandbox.Place {
 		x.T.Errorf("the tool gets %+v, want the end of a cancelled request", r)
 	}
 	d.Closed("Withdrawn", "the run was aborted")
-	return d.On("slack")
 }
 
-// unavailable makes the only channel read-only, so that there is no one to ask.
-func (x toolRun) unavailable(at sandbox.Place) {
-	if err := x.Person.SetReadOnly(x.Ctx, "slack", at.Channel, true); err != nil {
-		x.T.Fatal(err)
-	}
+// unavailable disconnects the only platform, so that there is no one to ask.
+func (x toolRun) unavailable() {
+	x.Revoke("slack")
 	if ok, err := x.tool.Available(x.Ctx); ok || err != nil {
 		x.T.Errorf("available: %v, %v; want false", ok, err)
 	}

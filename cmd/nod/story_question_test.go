@@ -118,7 +118,7 @@ func (x questionStory) disconnects() {
 	x.shows(a, true, "the agent disconnected")
 
 	x.step("No chat takes answers, and the last page is closed: the agent is freed at once")
-	x.mutes()
+	x.loses()
 	x.agent.connects()
 	x.Eventually("the pages of the killed daemon are no longer counted", func() bool {
 		n, err := x.Agent.Availability(x.Ctx, "", "conv-1")
@@ -201,7 +201,7 @@ func (x brokerStory) tells() {
 	x.shows(b, true, "Answered in the agent's process")
 
 	x.step("No chat takes answers and no page is open: the callback works alone")
-	x.mutes()
+	x.loses()
 	x.one.leaves()
 	x.two.leaves()
 	x.Eventually("no one is counted", func() bool {

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/cmd/nod/rig"
-	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // story tells the story of a protocol's document on the real binary, with all
@@ -190,19 +189,11 @@ func (s *story) restarts() {
 	}
 }
 
-// mutes makes the channels of all platforms read-only.
-func (s *story) mutes() {
+// loses makes every platform refuse nod's token.
+func (s *story) loses() {
 	s.T.Helper()
-	channels := map[string]string{
-		"slack": sandbox.SlackChannel, "discord": sandbox.DiscordChannel, "telegram": fmt.Sprint(sandbox.TelegramChat),
-	}
-	for _, service := range rig.Services {
-		s.does("ana", service, "/nod mute", func() {
-			if err := s.Person.SetReadOnly(s.Ctx, service, channels[service], true); err != nil {
-				s.T.Fatal(err)
-			}
-		})
-	}
+	s.note("every platform", "refuses", "the token of nod")
+	s.Revoke(rig.Services...)
 }
 
 // ends compares the story with its golden file. Frames that no one expected

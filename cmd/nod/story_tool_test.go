@@ -123,7 +123,7 @@ func (x toolStory) replays() *party {
 // unavailable tells what a tool learns if no one can respond.
 func (x toolStory) unavailable(watches *party) {
 	x.step("No chat takes answers, and the enabled clients leave: the tool cannot ask")
-	x.mutes()
+	x.loses()
 	x.one.leaves()
 	x.two.leaves()
 	x.Eventually("no enabled client is counted", func() bool {

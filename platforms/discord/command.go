@@ -15,7 +15,7 @@ import (
 // command is the application command. Discord shows the descriptions.
 var command = &discordgo.ApplicationCommand{
 	Name:        bridge.CommandName,
-	Description: "List pending requests, your account, and the settings of this channel",
+	Description: "List pending requests, sessions, grants and your account",
 	Options: []*discordgo.ApplicationCommandOption{
 		subcommand("pending", "List pending requests in this channel"),
 		subcommand("mine", "List requests that wait for you, in any channel"),
@@ -25,8 +25,6 @@ var command = &discordgo.ApplicationCommand{
 		subcommand("stop", "Deny everything that a session asks until someone resumes it", word("session", "Name of the session, or all")),
 		subcommand("resume", "Let a stopped session ask again", word("session", "Name of the session")),
 		subcommand("tell", "Send a message to the agent of a session", word("session", "Name of the session"), word("text", "Message")),
-		subcommand("mute", "Make this channel read-only for nod"),
-		subcommand("unmute", "Let this channel respond again"),
 		subcommand("link", "Link another account to you", word("code", "code that nod showed to the account"), confirmed),
 		subcommand("who", "Show your account and the ID of this channel"),
 		subcommand("help", "List the commands of nod"),

@@ -14,7 +14,7 @@ func FuzzInteraction(f *testing.F) {
 		`{"type":18,"component":{"type":21,"custom_id":"q0.0","value":null}},` +
 		`{"component":{"custom_id":"reason","value":"r"}},null]}}`))
 	f.Add([]byte(`{"id":"1","type":2,"token":"t","channel_id":"2","member":{"user":{"id":"3"}},` +
-		`"data":{"name":"nod","options":[{"name":"mute"}]}}`))
+		`"data":{"name":"nod","options":[{"name":"who"}]}}`))
 	f.Add([]byte(`{"id":"1","type":3,"token":"t","channel_id":"2","user":{"id":"3"},"message":{"id":"4","flags":64},` +
 		`"data":{"custom_id":"page grants -9","values":null}}`))
 	f.Add([]byte(`{"id":"1","type":3,"channel_id":"2","message":{"id":"4"},"data":{"custom_id":"delegate","values":["AQ"]}}`))

@@ -29,7 +29,7 @@ func TestPageButtons(t *testing.T) {
 		"page of a list":   {"page pending 1", 64, true},
 		"page below zero":  {"page mine -3", 64, true},
 		"on a card":        {"page pending 1", 0, false},
-		"changing command": {"page mute 1", 64, false},
+		"changing command": {"page stop 1", 64, false},
 		"with an argument": {"page show 0193 1", 64, false},
 		"without a page":   {"page pending", 64, false},
 		"token":            {"AQ", 64, false},

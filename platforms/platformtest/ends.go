@@ -51,26 +51,6 @@ var ends = []flow{
 			r.T.Errorf("state %s", got.State)
 		}
 	}},
-	{"a read-only channel takes no response", func(r *Rig) {
-		c, clicked := r.ask(approval()), r.ask(approval())
-		held := clicked.holding(render.LabelRun, "bo")
-		ana := bridge.Actor{Platform: r.Harness.Name, User: r.account("ana")}
-		mute := func(on bool) {
-			r.T.Helper()
-			if err := r.Engine.Channels.SetMuted(r.Ctx, ana, r.Harness.Name, []string{r.Harness.Channel}, on); err != nil {
-				r.T.Fatal(err)
-			}
-		}
-		mute(true)
-		c.closed("unmute")
-		clicked.closed("unmute")
-		if reaction, ok := r.act(held); ok { // some clients can still send a control that is gone
-			r.told("bo", clicked.at(), reaction, "read-only")
-		}
-		mute(false)
-		r.Press("bo", c.at(), render.LabelDeny)
-		c.end()
-	}},
 	{"a session keeps together", func(r *Rig) {
 		req := approval()
 		first, second := r.ask(req), r.ask(req)

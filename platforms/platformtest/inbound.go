@@ -240,12 +240,12 @@ func formFails(r *Rig, sink *Recorder) {
 func commandIsWhole(r *Rig, sink *Recorder) {
 	channel := r.Harness.Channel
 	r.Eventually("the command is known", func() bool { // some services register it after the start
-		reaction, err := r.Sandbox.Person("bo").Command(r.Ctx, r.Harness.Name, channel, "/nod mute")
+		reaction, err := r.Sandbox.Person("bo").Command(r.Ctx, r.Harness.Name, channel, "/nod sessions")
 		return err == nil && reaction.Warning == ""
 	})
 	r.Eventually("the command arrives", func() bool { return len(sink.Commands()) > 0 })
 	c := sink.Commands()[0]
-	if c.Text != "mute" || c.Actor.User != r.account("bo") || len(c.Channels) == 0 || c.Channels[0] != channel {
+	if c.Text != "sessions" || c.Actor.User != r.account("bo") || len(c.Channels) == 0 || c.Channels[0] != channel {
 		r.T.Errorf("the command is %+v", c)
 	}
 }

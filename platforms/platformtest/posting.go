@@ -110,7 +110,7 @@ func postsInPlace(r *Rig) {
 func postsSamples(r *Rig) {
 	for _, s := range rendertest.Samples() {
 		v := bridge.NewView(s.View.Record, 0, s.View.Draft, r.keys.Sign)
-		v.ReadOnly, v.Waiting = s.View.ReadOnly, s.View.Waiting
+		v.Waiting = s.View.Waiting
 		if err := r.Platform.Check(v.Record.Interaction); err != nil {
 			r.T.Errorf("%s: check: %v", s.Name, err)
 			continue
@@ -161,11 +161,9 @@ func passes(err error) bool {
 func takesControls(r *Rig) {
 	i := r.interaction("make deploy")
 	ref := r.posts(r.view(i, bridge.StatePending))
-	muted := r.view(i, bridge.StatePending)
-	muted.ReadOnly = true
 	for name, v := range map[string]bridge.View{
-		"read-only": muted, "unfinished": r.view(i, bridge.StatePending).Unfinished(),
-		"approved": r.view(i, bridge.StateApproved), "expired": r.view(i, bridge.StateExpired),
+		"unfinished": r.view(i, bridge.StatePending).Unfinished(),
+		"approved":   r.view(i, bridge.StateApproved), "expired": r.view(i, bridge.StateExpired),
 	} {
 		if err := r.Platform.Update(r.Ctx, ref, r.view(i, bridge.StatePending), nil); err != nil {
 			r.T.Fatal(err)

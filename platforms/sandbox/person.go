@@ -60,7 +60,7 @@ func (p Person) Fill(ctx context.Context, service, view string, fields ...[]stri
 	return core.Fill(ctx, on, p.key, view, fields)
 }
 
-// Command sends the app a command in a channel, such as "/nod mute".
+// Command sends the app a command in a channel, such as "/nod mine".
 func (p Person) Command(ctx context.Context, service, channel, words string) (Reaction, error) {
 	do := "command"
 	if service == telegram.Name {

@@ -104,7 +104,7 @@ func TestServices(t *testing.T) {
 		}
 		s.SetGroup(name, "g", "ana")
 	}
-	for name, words := range map[string]string{"slack": "mute", "discord": "/mute", "telegram": ""} {
+	for name, words := range map[string]string{"slack": "who", "discord": "/who", "telegram": ""} {
 		if _, err := ana.Command(t.Context(), name, places[name].Channel, words); err == nil {
 			t.Errorf("%s: gave an impossible command", name)
 		}

@@ -216,9 +216,9 @@ func TestInputsAtHome(t *testing.T) {
 func TestHomeShowsWhole(t *testing.T) {
 	t.Parallel()
 	s, d := atHome(t)
-	muted, long := s.waits(approval("make muted")), s.waits(approval(strings.Repeat("make long; ", 400)))
-	muted.View.ReadOnly = true
-	d.set(func(o *bridge.Overview) { o.Waiting = []bridge.Waiting{muted, long} })
+	elsewhere, long := s.waits(approval("make elsewhere")), s.waits(approval(strings.Repeat("make long; ", 400)))
+	elsewhere.Elsewhere = true
+	d.set(func(o *bridge.Overview) { o.Waiting = []bridge.Waiting{elsewhere, long} })
 	s.home("ana")
 	for _, c := range sandbox.Controls("slack", s.tab("U0ANA00001").View) {
 		if c.Label != "Open the card" {

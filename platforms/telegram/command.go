@@ -15,7 +15,7 @@ import (
 
 // The commands that Telegram shows in its clients. It adds /start to each bot.
 var commandList = []tgbotapi.BotCommand{
-	{Command: bridge.CommandName, Description: "pending, mine, show, cancel, sessions, stop, resume, tell, grants, revoke, mute, unmute, who, link, help"},
+	{Command: bridge.CommandName, Description: "pending, mine, show, cancel, sessions, stop, resume, tell, grants, revoke, who, link, help"},
 	{Command: commandHelp, Description: "what nod does in this chat, and who you are for nod"},
 	{Command: commandStart, Description: "start a chat with nod, or link an account by a code"},
 }
@@ -69,11 +69,11 @@ func (cs *commands) run(ctx context.Context, sink bridge.Sink, actor bridge.Acto
 		return nil
 	}
 	c := bridge.Command{Actor: actor, Channels: cs.chats.known(ctx, m.ref().Channel), Text: said.words}
-	note, err := cs.answer(ctx, sink, &c, said)
+	note, err := cs.answer(ctx, sink, c, said)
 	if err != nil {
 		return err
 	}
-	if c.Public() || m.Chat.ID == m.From.ID {
+	if m.Chat.ID == m.From.ID {
 		cs.replies.say(ctx, m, note)
 	} else {
 		cs.replies.confide(ctx, m, note, "The reply is only for you. Open a chat with this bot"+cs.link(ctx)+
@@ -94,21 +94,21 @@ func (cs *commands) link(ctx context.Context) string {
 
 // answer returns the reply to a command. The parameter of /start, which a link
 // to the bot can contain, is a linking code.
-func (cs *commands) answer(ctx context.Context, sink bridge.Sink, c *bridge.Command, said command) (string, error) {
+func (cs *commands) answer(ctx context.Context, sink bridge.Sink, c bridge.Command, said command) (string, error) {
 	if said.name == bridge.CommandName {
-		return sink.Command(ctx, *c)
+		return sink.Command(ctx, c)
 	}
 	if code := strings.Fields(said.words); said.name == commandStart && len(code) > 0 {
 		c.Text = "link " + code[0]
-		return sink.Command(ctx, *c)
+		return sink.Command(ctx, c)
 	}
 	c.Text = "who"
-	who, err := sink.Command(ctx, *c)
+	who, err := sink.Command(ctx, c)
 	if err != nil {
 		return "", err
 	}
 	c.Text = "help"
-	help, err := sink.Command(ctx, *c)
+	help, err := sink.Command(ctx, c)
 	return welcome + "\n\n" + who + "\n\nSend /" + bridge.CommandName + " with one of these words.\n" + help, err
 }
 

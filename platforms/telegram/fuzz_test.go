@@ -26,7 +26,7 @@ func FuzzUpdate(f *testing.F) {
 	f.Add([]byte(`{"update_id":1,"callback_query":{"id":"1","from":{"id":7},"data":"AQ",`+
 		`"message":{"message_id":1,"chat":{"id":-1001}}}}`), `-5:7`)
 	f.Add(message(`"text":"x","reply_to_message":{"message_id":1}`), `{"t":"x","u":"7","o":1}`)
-	f.Add(message(`"text":"/nod@bot mute"`), ``)
+	f.Add(message(`"text":"/nod@bot who"`), ``)
 	f.Add(message(`"sticker":{},"sender_chat":{"id":1},"reply_to_message":{"message_id":1}`), `{"t":"x","o":0}`)
 	f.Add(message(`"text":"x","reply_to_message":{"message_id":1,"ephemeral_message_id":3}`), `{"t":"x","u":"7","q":-1,"o":2}`)
 	f.Add([]byte(`{"update_id":1,"callback_query":{"id":"1","from":{"id":7},"data":"AQ",`+

@@ -122,7 +122,7 @@ func TestCommandAddress(t *testing.T) {
 	w := newWorld(t)
 	w.s.AddFault(sandbox.Fault{Service: "telegram", Kind: "privacy_off"})
 	for _, text := range []string{
-		"/nod@other_bot mute", "/nodding", "/nod@NOD_Sandbox_Bot mine", "/nod\npending", "/nod who",
+		"/nod@other_bot mine", "/nodding", "/nod@NOD_Sandbox_Bot mine", "/nod\npending", "/nod who",
 	} {
 		said := sandbox.Action{Service: "telegram", As: "ana", Do: "send", Channel: group, Text: text}
 		if _, err := w.s.Act(t.Context(), said); err != nil {
@@ -261,8 +261,7 @@ func TestPromptsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	v.ReadOnly = true
-	update(v)
+	update(v.Unfinished())
 	if n := len(w.prompts(group)); n != 2 {
 		t.Errorf("%d prompts are left for a pending card", n)
 	}

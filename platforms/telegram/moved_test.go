@@ -61,7 +61,7 @@ func TestSupergroup(t *testing.T) {
 func TestSupergroupUpdate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, a := range []sandbox.Action{{Do: "upgrade", Channel: small}, {Do: "send", Channel: grown, Text: "/nod mute"}} {
+	for _, a := range []sandbox.Action{{Do: "upgrade", Channel: small}, {Do: "send", Channel: grown, Text: "/nod mine"}} {
 		a.Service, a.As = "telegram", "ana"
 		if _, err := w.s.Act(t.Context(), a); err != nil {
 			t.Fatal(err)

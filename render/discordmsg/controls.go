@@ -40,10 +40,10 @@ func controls(v bridge.View, c render.Card) []discordgo.MessageComponent {
 			row = append(row, button(s.Token, s.Label, discordgo.SecondaryButton))
 		}
 		return rows(row)
-	case v.Hides() && !v.ReadOnly && (!c.Closed || i.Kind == bridge.KindNotice):
+	case v.Hides() && !v.Waiting && (!c.Closed || i.Kind == bridge.KindNotice):
 		r := render.ReviewControl(i)
 		return rows([]discordgo.MessageComponent{button(v.Token(r.Action, r.Question, r.Option), render.LabelReview, discordgo.PrimaryButton)})
-	case c.Closed || v.ReadOnly:
+	case c.Closed || v.Waiting:
 		return nil
 	}
 	out := answers(v)

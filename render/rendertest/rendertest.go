@@ -115,8 +115,6 @@ func life() []Sample {
 	again := ask(question("q1", bridge.WidgetText))
 	again.Round, again.Error, again.ToolName = 2, "that *version* does not exist", "collect"
 	again.Initial = map[string]bridge.Answer{"q1": bridge.TextAnswer("v0 <x>")}
-	muted := view(pending(again))
-	muted.ReadOnly = true
 	queued, escalated := pending(again), pending(approval())
 	queued.Queued, escalated.Escalated = created, created
 	escalated.Interaction.Escalation = &bridge.Escalation{Route: "on <call>"}
@@ -128,7 +126,7 @@ func life() []Sample {
 	failed := ended(approval(), bridge.StateApproved)
 	failed.Delivered, failed.Unawaited, failed.Completion = time.Time{}, true, &bridge.Completion{Error: "disk *full* @here"}
 	return []Sample{
-		{"preview", view(pending(ask(preview)))}, {"reprompt", view(pending(again))}, {"read-only", muted}, {"queued", view(queued)},
+		{"preview", view(pending(ask(preview)))}, {"reprompt", view(pending(again))}, {"unfinished", view(pending(again)).Unfinished()}, {"queued", view(queued)},
 		{"escalated", view(escalated)}, {"completed", view(done)}, {"handler-error", view(failed)},
 	}
 }

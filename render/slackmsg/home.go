@@ -110,7 +110,7 @@ func whole(p Page, w bridge.Waiting) []slack.Block {
 	c := render.NewCard(w.View, listedOnCard(i))
 	body, all := clip(c.Body, maxHomeBody)
 	questions, every := clip(c.Questions, maxHomeBody)
-	if p.Bare || w.View.ReadOnly || !all || !every {
+	if p.Bare || w.Elsewhere || !all || !every {
 		return short(p, w)
 	}
 	out := []slack.Block{richText("head-"+id, []render.Block{{Kind: render.Heading, Spans: c.Head}})}

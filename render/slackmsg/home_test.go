@@ -22,7 +22,9 @@ func TestPlainHome(t *testing.T) {
 		i.Agent, i.Session, i.Prompt = sent, sent, sent
 		page := slackmsg.Page{At: time.Unix(1795356000, 0), Team: "https://acme.slack.com/", Note: sent}
 		if page.Decided = []bridge.Record{s.View.Record}; !s.View.Record.State.Final() {
-			page.Decided, page.Waiting = nil, []bridge.Waiting{{View: s.View, Card: bridge.MessageRef{Channel: "C1", Message: "1.2"}}}
+			page.Decided, page.Waiting = nil, []bridge.Waiting{{
+				View: s.View, Elsewhere: s.View.Waiting, Card: bridge.MessageRef{Channel: "C1", Message: "1.2"},
+			}}
 		}
 		page.Grants = []bridge.Grant{{Agent: sent, Key: "exact:1", Covers: sent, At: page.At, Givers: []bridge.Actor{{Person: "ana"}}}}
 		raw, err := json.Marshal(slackmsg.Home(page))
@@ -35,7 +37,7 @@ func TestPlainHome(t *testing.T) {
 			}
 		}
 		shown, controls := strings.Contains(string(raw), `"block_id":"head-`), strings.Contains(string(raw), `"token-`)
-		if shown != controls || s.View.ReadOnly && controls {
+		if shown != controls || s.View.Waiting && controls {
 			t.Errorf("%s: shown in full: %v, with controls: %v", s.Name, shown, controls)
 		}
 		page.Bare = true

@@ -118,7 +118,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	if v.Hides() {
 		m.Refused = reviewable(v)
 		m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
-		if !v.ReadOnly {
+		if !v.Waiting {
 			m.Blocks = append(m.Blocks, controls(v, id, true, true)...)
 		}
 		return m, whole
@@ -131,7 +131,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		m.Blocks = append(m.Blocks, shortened(v, c, id, whole, fits)...)
 	}
 	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
-	if !v.ReadOnly {
+	if !v.Waiting {
 		m.Blocks = append(m.Blocks, controls(v, id, whole, fits)...)
 		if v.Record.Interaction.Declinable {
 			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))

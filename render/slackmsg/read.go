@@ -61,7 +61,7 @@ func shortened(v bridge.View, c render.Card, id string, whole, answerable bool) 
 	}
 	i := v.Record.Interaction
 	switch {
-	case answerable && !v.ReadOnly:
+	case answerable && !v.Waiting:
 		text += "“" + render.ReadLabel(i) + "” shows all of it."
 	case answerable:
 	case whole:

@@ -19,7 +19,7 @@ func TakesReplies(i bridge.Interaction) bool {
 // invitation returns the line that says what a reply to the card does, or nil.
 func invitation(v bridge.View) []render.Span {
 	i := v.Record.Interaction
-	if v.ReadOnly || !TakesReplies(i) {
+	if v.Waiting || !TakesReplies(i) {
 		return nil
 	}
 	const invite = "Reply to this message with your answer"

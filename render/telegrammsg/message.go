@@ -34,7 +34,7 @@ func Build(v bridge.View) (Message, error) {
 	switch {
 	case v.Hides():
 		m.Keyboard = review(v, c)
-	case !c.Closed && !v.ReadOnly:
+	case !c.Closed && !v.Waiting:
 		m.Keyboard = keyboard(v)
 		m.Keyboard = append(m.Keyboard, others(v)...)
 	}
@@ -66,7 +66,7 @@ func Build(v bridge.View) (Message, error) {
 // review is the keyboard of a private request.
 func review(v bridge.View, c render.Card) [][]Button {
 	i := v.Record.Interaction
-	if v.ReadOnly || c.Closed && i.Kind != bridge.KindNotice {
+	if v.Waiting || c.Closed && i.Kind != bridge.KindNotice {
 		return nil
 	}
 	r := render.ReviewControl(i)

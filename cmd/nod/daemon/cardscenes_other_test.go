@@ -113,8 +113,7 @@ func otherCards(al *album) {
 	remindersAndLists(al, g)
 }
 
-// remindersAndLists leaves a request unanswered: it is reminded of and listed,
-// and its channels become read-only.
+// remindersAndLists leaves a request unanswered: it is reminded of and listed.
 func remindersAndLists(al *album, g string) {
 	al.t.Helper()
 
@@ -135,12 +134,6 @@ func remindersAndLists(al *album, g string) {
 	}
 	drive(al.t, al.ctx, "the group", click("telegram", "Deploys"))
 	homeTab(al, g)
-	for _, s := range rig.Services {
-		reaction, err := al.Sandbox.Person("ana").Command(al.Ctx, s, late.On(s).Channel, "/nod mute")
-		person.Did(al.t, reaction, err)
-		al.Eventually("read-only", func() bool { return strings.Contains(late.Text(s), "Read-only") })
-	}
-	al.card(g, "Read-only channel", late)
 }
 
 // homeTab copies the Home tab of the Slack app.

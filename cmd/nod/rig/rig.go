@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +231,30 @@ func (r *Rig) Connected() {
 			}
 		}
 		return len(up) > 0
+	})
+}
+
+// Revoke revokes nod's tokens for platforms, and waits until a request cannot be
+// shown there.
+func (r *Rig) Revoke(platforms ...string) {
+	r.T.Helper()
+	for _, p := range platforms {
+		r.Sandbox.AddFault(sandbox.Fault{Service: p, Kind: "revoke"})
+		var err error
+		if p == "telegram" { // nod polls again after an update
+			_, err = r.Sandbox.Person("ana").Command(r.Ctx, p, fmt.Sprint(sandbox.TelegramChat), "/nod who")
+		} else {
+			err = r.Sandbox.Disconnect(p, 4004)
+		}
+		if err != nil {
+			r.T.Fatal(err)
+		}
+	}
+	r.Eventually("the platforms cannot be reached", func() bool {
+		a, err := r.Agent.Availability(r.Ctx, "", "")
+		return err == nil && !slices.ContainsFunc(a.Destinations, func(d bridge.Reach) bool {
+			return d.Reachable && slices.Contains(platforms, d.Destination.Platform)
+		})
 	})
 }
 

@@ -340,7 +340,7 @@ export function composer(state, channel, me, redraw) {
   };
   return h("form", { class: "composer", onsubmit: (ev) => { ev.preventDefault(); send(); } },
     to && h("div", { class: "replying" }, "↩ " + (to.content || "message").slice(0, 70), h("button", { type: "button", class: "x", "aria-label": "do not reply", onclick: () => { drop(); redraw(); } }, "✕")),
-    suggestions, h("input", { value: keptValue(key) || "", "aria-label": "message", placeholder: "Message or /nod mute", oninput: (ev) => { keep(key, ev.target.value); suggest(ev.target.value); } }),
+    suggestions, h("input", { value: keptValue(key) || "", "aria-label": "message", placeholder: "Message or /nod mine", oninput: (ev) => { keep(key, ev.target.value); suggest(ev.target.value); } }),
     h("button", { class: "send", "aria-label": "send" }, "➤"),
     h("label", { class: "setting" }, h("input", {
       type: "checkbox", checked: showsEmbeds(state, me),

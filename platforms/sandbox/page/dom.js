@@ -90,14 +90,14 @@ export async function act(action) {
 }
 
 // commands is the input of a service on which members can only send commands to
-// the app, such as /nod mute.
+// the app, such as /nod mine.
 export function commands(service, channel, me, redraw) {
   const key = service + "/command/" + channel.id;
   const send = async () => {
     const text = (keptValue(key) || "").trim();
     if (!text) return;
     if (!text.startsWith("/")) {
-      toast("Only commands work here, such as /nod mute.", "warning");
+      toast("Only commands work here, such as /nod mine.", "warning");
       return;
     }
     keep(key, "");
@@ -105,6 +105,6 @@ export function commands(service, channel, me, redraw) {
     redraw();
   };
   return h("form", { class: "composer", onsubmit: (ev) => { ev.preventDefault(); send(); } },
-    h("input", { value: keptValue(key) || "", "aria-label": "command", placeholder: "/nod mute", oninput: (ev) => keep(key, ev.target.value) }),
+    h("input", { value: keptValue(key) || "", "aria-label": "command", placeholder: "/nod mine", oninput: (ev) => keep(key, ev.target.value) }),
     h("button", { class: "send", "aria-label": "send" }, "➤"));
 }

@@ -139,6 +139,6 @@ export function composer(state, room, me, redraw) {
   };
   return h("form", { class: "composer", onsubmit: (ev) => { ev.preventDefault(); send(); } },
     to && h("div", { class: "replying" }, "Reply in thread ", h("button", { type: "button", class: "x", "aria-label": "cancel reply", onclick: () => { delete replying[room.id]; redraw(); } }, "✕")),
-    h("input", { value: keptValue(key) || "", "aria-label": "command", placeholder: to ? "Reply…" : "Message or /nod mute", oninput: (ev) => keep(key, ev.target.value) }),
+    h("input", { value: keptValue(key) || "", "aria-label": "command", placeholder: to ? "Reply…" : "Message or /nod mine", oninput: (ev) => keep(key, ev.target.value) }),
     h("button", { class: "send", "aria-label": "send" }, "➤"));
 }
