@@ -136,7 +136,8 @@ func (s *surveyed) removedNames(check, path string, raw []byte) {
 				Detail: path + " starts nod with " + row.Name[strings.LastIndexByte(row.Name, ' ')+1:] + ", which was removed",
 			}
 			if !slices.Contains(s.findings, f) {
-				s.add(f.Check, f.Status, f.Detail, f.Fix)
+				s.findings = append(s.findings, f) // its fix does not change the level
+				s.reason(f.Detail)
 			}
 		}
 	}
