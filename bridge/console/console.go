@@ -1,5 +1,5 @@
-// Package console serves the web console: pending and closed requests, grants,
-// routes and health. A person who has signed in is a responder under the same
+// Package console serves the web console: pending and closed requests,
+// sessions, grants, evidence and health. A person who has signed in is a responder under the same
 // rules as in chat. The page needs no build step: the files in static are
 // served unchanged.
 //
@@ -22,7 +22,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/engine"
-	"github.com/nodbridge/nod/bridge/policy"
 )
 
 //go:embed static
@@ -40,11 +39,6 @@ type Options struct {
 	Key []byte
 	// Secure means that browsers reach the console by HTTPS.
 	Secure bool
-	// Policy is the policy to show and to try. If it is nil, it has no rules.
-	Policy *policy.Policy
-	// Members and Groups are the people and the groups of the config, by name.
-	Members []Member
-	Groups  []Group
 	// If OIDC is nil, people can sign in with their tokens only.
 	OIDC *OIDC
 	// Store records the open sessions, so that signing out ends a session for
@@ -68,9 +62,6 @@ type Store interface {
 // concurrent use.
 type Console struct {
 	engine   *engine.Engine
-	policy   *policy.Policy
-	members  []Member
-	groups   []Group
 	sessions sessions
 	oidc     *OIDC
 	log      *slog.Logger
@@ -83,13 +74,10 @@ type Console struct {
 // New returns a console.
 func New(o Options) *Console {
 	c := &Console{
-		engine: o.Engine, policy: o.Policy, members: o.Members, groups: o.Groups,
+		engine:   o.Engine,
 		sessions: sessions{key: o.Key, tokens: o.Tokens, secure: o.Secure, oidc: o.OIDC, store: o.Store, log: o.Log},
 		oidc:     o.OIDC, log: o.Log, mux: http.NewServeMux(), blocked: o.Blocked, failed: o.Failed,
 		foreign: http.NewCrossOriginProtection(),
-	}
-	if c.policy == nil {
-		c.policy, _ = policy.New(nil, nil) // without rules, people decide everything
 	}
 	none := func(*http.Request) time.Duration { return 0 }
 	if c.blocked == nil {
@@ -116,10 +104,6 @@ func New(o Options) *Console {
 	c.mux.HandleFunc("GET /console/audit", c.person(c.audit))
 	c.mux.HandleFunc("POST /console/audit/verify", c.person(c.verifyAudit))
 	c.mux.HandleFunc("POST /console/receipts", c.person(c.verifyReceipt))
-	c.mux.HandleFunc("GET /console/people", c.person(c.people))
-	c.mux.HandleFunc("GET /console/policy", c.person(c.showPolicy))
-	c.mux.HandleFunc("POST /console/policy", c.person(c.tryPolicy))
-	c.mux.HandleFunc("GET /console/routes", c.person(c.routes))
 	c.passkeyRoutes()
 	c.mux.HandleFunc("GET "+engine.SignPath+"{secret}", c.signing)
 	c.mux.HandleFunc("POST "+engine.SignPath+"{secret}", c.sign)
@@ -170,38 +154,6 @@ func (c *Console) person(h handler) http.HandlerFunc {
 		}
 		write(w, http.StatusOK, out)
 	}
-}
-
-// route is a route in the form that the page shows.
-type route struct {
-	Name       string   `json:"name"`
-	To         []string `json:"to"`
-	Responders []string `json:"responders"`
-	Quorum     int      `json:"quorum"`
-	Must       []string `json:"must"`
-	Steps      int      `json:"steps"`
-}
-
-func (c *Console) routes(http.ResponseWriter, *http.Request, bridge.Actor) (any, error) {
-	out := []route{}
-	for name, r := range c.engine.Routes() {
-		x := route{Name: name, To: []string{}, Responders: []string{}, Quorum: max(1, r.Quorum), Must: r.Must, Steps: len(r.Steps)}
-		for _, d := range r.Destinations {
-			x.To = append(x.To, d.Platform+":"+d.Channel)
-		}
-		seen := map[string]bool{}
-		for _, who := range r.Responders {
-			if !seen[who.Person] {
-				x.Responders = append(x.Responders, who.Person)
-			}
-			seen[who.Person] = true
-		}
-		for _, g := range r.Groups {
-			x.Responders = append(x.Responders, bridge.GroupMark+g)
-		}
-		out = append(out, x)
-	}
-	return map[string]any{"routes": out}, nil
 }
 
 func write(w http.ResponseWriter, status int, v any) {

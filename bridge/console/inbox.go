@@ -293,7 +293,21 @@ func (c *Console) history(_ http.ResponseWriter, r *http.Request, actor bridge.A
 	for _, rec := range page.Items {
 		items = append(items, newRow(rec))
 	}
-	return map[string]any{"items": items, "next": page.Next}, nil
+	routes, people := c.choices()
+	return map[string]any{"items": items, "next": page.Next, "routes": routes, "people": people}, nil
+}
+
+// choices returns the names of the routes, and of the people whom they name,
+// for the filters of the history.
+func (c *Console) choices() (routes, people []string) {
+	named := map[string]bool{}
+	all := c.engine.Routes()
+	for _, r := range all {
+		for _, who := range r.Responders {
+			named[who.Person] = true
+		}
+	}
+	return append([]string{}, slices.Sorted(maps.Keys(all))...), append([]string{}, slices.Sorted(maps.Keys(named))...)
 }
 
 // days returns the time from the start of the date since to the end of the date

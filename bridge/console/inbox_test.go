@@ -192,6 +192,9 @@ func TestHistory(t *testing.T) {
 			t.Errorf("%s finds %d, want %d", query, len(in.Items), want)
 		}
 	}
+	if _, text := b.call(http.MethodGet, "/console/history", nil); !strings.Contains(text, `"people":["ana","bo"`) || !strings.Contains(text, `"routes":["default"`) {
+		t.Errorf("the choices of the filters are missing: %s", text)
+	}
 	if in := o.signedIn("cy").list("/console/history"); len(in.Items) != 0 {
 		t.Errorf("cy reads %+v", in.Items)
 	}

@@ -184,7 +184,7 @@ func TestStrangers(t *testing.T) {
 	o := newOffice(t)
 	id := o.ask(approval)
 	b := o.browser()
-	for _, path := range []string{"/console/inbox", "/console/routes", "/console/cards/" + string(id)} {
+	for _, path := range []string{"/console/inbox", "/console/history", "/console/cards/" + string(id)} {
 		if status, body := b.call(http.MethodGet, path, nil); status != http.StatusUnauthorized || strings.Contains(body, "May I?") {
 			t.Errorf("%s: %d %s", path, status, body)
 		}

@@ -141,14 +141,6 @@ func (p *People) Responds(person string) bool {
 	return false
 }
 
-// Now returns the members of a group that are known now.
-func (p *People) Now(ctx context.Context, group string) ([]string, error) {
-	if p.directory == nil {
-		return nil, nil
-	}
-	return p.directory.Now(ctx, group)
-}
-
 // covers returns the indexes of the slots that an approver counts toward.
 func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor) ([]int, error) {
 	var out []int

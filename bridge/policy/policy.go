@@ -243,27 +243,6 @@ func (p *Policy) unreachable() []error {
 	return nil
 }
 
-// Rules returns the rules in order. A nil Policy has none. The caller must not
-// change them.
-func (p *Policy) Rules() []Rule {
-	if p == nil {
-		return nil
-	}
-	out := make([]Rule, len(p.rules))
-	for n, c := range p.rules {
-		out[n] = c.Rule
-	}
-	return out
-}
-
-// Risks returns the risk levels, lowest first. A nil Policy has none.
-func (p *Policy) Risks() []Risk {
-	if p == nil {
-		return nil
-	}
-	return p.risks
-}
-
 // rank returns the index of a risk level, or -1 if it is unknown.
 func (p *Policy) rank(risk string) int {
 	return slices.IndexFunc(p.risks, func(r Risk) bool { return r.Name == risk })

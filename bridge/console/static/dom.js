@@ -139,15 +139,5 @@ export function dates(query) {
   return [date("since", "From"), date("until", "To")];
 }
 
-// table returns a table whose cells have their titles next to them on a phone.
-// The roles stay when the style changes how it is laid out.
-export function table(label, heads, rows) {
-  const cell = (c, n) => el("td", { role: "cell" }, el("span", { class: "of", "aria-hidden": "true" }, heads[n + 1]), el("span", {}, c));
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": label }, el("table", { role: "table" },
-    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads.map((t) => el("th", { scope: "col", role: "columnheader" }, t)))),
-    el("tbody", { role: "rowgroup" }, rows.map(([head, ...cells]) => el("tr", { role: "row" },
-      el("th", { scope: "row", role: "rowheader" }, head), cells.map(cell))))));
-}
-
 export const find = (value, label) =>
   el("label", { class: "filter text" }, "Search", el("input", { type: "search", name: "text", value, title: label }));

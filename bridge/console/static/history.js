@@ -5,8 +5,6 @@ import { row } from "./row.js";
 const states = ["pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
 
 export default async function draw({ query, session }) {
-  const { routes } = await call("/console/routes");
-  const people = [...new Set(routes.flatMap((r) => r.responders).filter((p) => !p.startsWith("@")))].sort();
   const list = el("ul", { class: "list" });
   const more = el("button", { type: "button" }, "Show older");
   const q = new URLSearchParams(query);
@@ -17,12 +15,13 @@ export default async function draw({ query, session }) {
     more.hidden = !page.next;
     more.onclick = () => add(page.next).catch((e) => say(e.message));
     if (!list.children.length) list.append(el("li", { class: "soft" }, "No requests found."));
+    return page;
   };
-  await add("");
+  const { routes, people } = await add("");
   const form = filters("history", query,
     find(query.get("text") || "", "Search prompts, tools, places, names and IDs"),
     choose("state", "State", states, query.get("state")),
-    choose("route", "Route", routes.map((r) => r.name).sort(), query.get("route")),
+    choose("route", "Route", routes, query.get("route")),
     choose("person", "Person", people.includes(session.person) ? people : [session.person, ...people], query.get("person")),
     el("label", { class: "filter" }, "Agent", el("input", { name: "agent", value: query.get("agent") || "" })),
     ...dates(query));

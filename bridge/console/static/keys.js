@@ -2,7 +2,7 @@
 // moves the focus or opens something: Enter decides.
 import { el } from "./dom.js";
 
-const go = { i: "inbox", h: "history", g: "grants", r: "routes", p: "policy", a: "audit" };
+const go = { i: "inbox", h: "history", g: "grants", a: "audit" };
 
 const help = [
   ["j, k or the arrow keys", "Next and previous request"],
@@ -12,7 +12,7 @@ const help = [
   ["a", "Go to the approving button; Enter approves"],
   ["d", "Go to the denying button; Enter denies"],
   ["/", "Search"],
-  ["g, then i h g r p a", "Inbox, History, Grants, Routes, Policy, Audit log"],
+  ["g, then i h g a", "Inbox, History, Grants, Audit log"],
   ["u", "Back to the list"],
   ["?", "This list"],
 ];

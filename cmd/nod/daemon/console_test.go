@@ -127,7 +127,7 @@ func TestConsole(t *testing.T) {
 	drive(t, ctx, "search", chromedp.Navigate(r.Daemons[0].URL+"/console/#/history"), browsing.Seen("input[type=search]"), browsing.Type("input[type=search]", "SERVICE\n"), browsing.Gone(`//a[@class="row"][contains(., "Deploy")]`), browsing.Seen(`//a[@class="row"][contains(., "service")]`))
 	axe(t, ctx, "history")
 	for page, text := range map[string]string{
-		"grants": "No grants", "routes": "default", "health": "Health: ok", "policy": "Try the rules", "people": "can sign in", "audit": "Only auditors", "receipts": "Receipt or record",
+		"grants": "No grants", "health": "Health: ok", "audit": "Only auditors", "receipts": "Receipt or record",
 	} {
 		drive(t, ctx, page, chromedp.Navigate(r.Daemons[0].URL+"/console/#/"+page), shows(text))
 		axe(t, ctx, page)
@@ -208,13 +208,11 @@ func TestConsoleInbox(t *testing.T) {
 	}
 	drive(t, ctx, "the session", chromedp.Navigate(base+"#/i/"+string(long.Interaction.ID)), browsing.Click(`//main//a[contains(., "Session release-42")]`), visible(`//h1[contains(., "Session release-42")]`),
 		visible(`//a[@class="row"][contains(., "make two")]`))
-	drive(t, ctx, "the policy", chromedp.Navigate(base+"#/policy"), browsing.Type("#try-command", "git push origin main"), browsing.Type("#try-tool", "Bash\n"), visible(`//p[contains(., "people are asked")]`))
-	screenshot(t, ctx, "console-policy")
 	drive(t, ctx, "dark, on a small phone", chromedp.EmulateViewport(360, 780), script(dark))
-	for _, page := range []string{"inbox", "history", "i/" + string(long.Interaction.ID), "grants", "policy", "people", "routes", "receipts", "audit", "health"} {
+	for _, page := range []string{"inbox", "history", "i/" + string(long.Interaction.ID), "grants", "receipts", "audit", "health"} {
 		drive(t, ctx, page, chromedp.Navigate(base+"#/"+page), visible("h1"))
 		axe(t, ctx, page+" in the dark")
-		if page == "policy" {
+		if page == "inbox" {
 			screenshot(t, ctx, "console-dark")
 		}
 		wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))

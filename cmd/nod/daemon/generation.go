@@ -122,9 +122,8 @@ func guarded(hashes []string, h http.Handler) http.Handler {
 func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
 	o := console.Options{
 		Engine: e, Tokens: tokens, Key: key, Store: store, Blocked: signIns.blocked, Failed: signIns.failed,
-		Secure: strings.HasPrefix(c.Console.URL, "https://"), Members: members(c), Groups: groups(c), Log: log,
+		Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log,
 	}
-	o.Policy, _ = Policy(c) // the engine was built with the same rules
 	if x := c.Console.OIDC; x.Issuer != "" {
 		o.OIDC = &console.OIDC{Issuer: x.Issuer, ClientID: x.ClientID, ClientSecret: x.ClientSecret.Value(), Callback: strings.TrimRight(c.Console.URL, "/") + "/console/oidc/callback", People: map[string]console.Person{}}
 		for name, p := range c.People {

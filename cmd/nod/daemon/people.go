@@ -8,7 +8,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
-	"github.com/nodbridge/nod/bridge/console"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/oncall"
@@ -47,23 +46,6 @@ func buildDirectory(c config.Config, remembered time.Duration, platforms []bridg
 	return directory.New(o)
 }
 
-// members returns the people as the console shows them.
-func members(c config.Config) []console.Member {
-	var out []console.Member
-	for _, name := range slices.Sorted(maps.Keys(c.People)) {
-		p := c.People[name]
-		m := console.Member{Name: name, Platforms: []string{}, Auditor: p.Auditor}
-		m.SignsIn = p.Token.Set() || c.Console.OIDC.Issuer != "" && p.Email != ""
-		for _, platform := range c.Platforms() {
-			if p.Account(platform) != "" {
-				m.Platforms = append(m.Platforms, platform)
-			}
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
 // signing returns the configuration of the keys of people. Without a console at
 // a URL that browsers accept, people cannot have keys.
 func signing(c config.Config, store passkey.Store) engine.Signing {
@@ -76,22 +58,6 @@ func signing(c config.Config, store passkey.Store) engine.Signing {
 	}
 	if site, err := passkey.NewSite(c.Console.URL); err == nil && c.Console.Enabled {
 		out.Site = &site
-	}
-	return out
-}
-
-// groups returns the groups as the console shows them.
-func groups(c config.Config) []console.Group {
-	var out []console.Group
-	for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
-		g := c.Groups[name]
-		shown := console.Group{Name: name, People: append([]string{}, g.People...), Native: []string{}, OnCall: g.OnCall}
-		for _, platform := range []string{config.PlatformSlack, config.PlatformDiscord, config.PlatformTelegram} {
-			if g.Native(platform) != "" {
-				shown.Native = append(shown.Native, platform)
-			}
-		}
-		out = append(out, shown)
 	}
 	return out
 }
