@@ -75,6 +75,9 @@ func (a Ask) Opened() Ask {
 func (i Interaction) Again() Ask {
 	a := i.Ask
 	a.Route, a.Timeout = cmp.Or(i.OwnRoute, i.Route), Duration(i.Deadline.Sub(i.Created))
+	if a.OnTimeout == OnTimeoutEscalate {
+		a.Timeout /= 2 // the deadline leaves the same time again for more people
+	}
 	return a
 }
 
@@ -132,8 +135,9 @@ const (
 	OnTimeoutExpire  OnTimeout = "expire"  // state expired; the default
 	OnTimeoutDeny    OnTimeout = "deny"    // for approvals: state denied, with the timeout as the reason
 	OnTimeoutDefault OnTimeout = "default" // for questions: state answered, with the defaults
-	// OnTimeoutEscalate also asks the people and destinations that the
-	// route escalates to, for the same time again. After that the request
+	// OnTimeoutEscalate takes the step of the route that asks more people at
+	// the timeout at the latest, and keeps the request open for the same time
+	// again. After that the request
 	// expires.
 	OnTimeoutEscalate OnTimeout = "escalate"
 	// OnTimeoutPending defers the question: the agent continues, the question

@@ -84,11 +84,8 @@ type Reminder struct {
 type Amendment struct {
 	// Expect is Record.Amended as it was read. If it has changed, the
 	// amendment fails with CodeConflict.
-	Expect int
-	// Interaction is the amended interaction. Escalated is its form after
-	// the deadline under OnTimeoutEscalate.
+	Expect      int
 	Interaction Interaction
-	Escalated   *Interaction
 	Wider       bool // the amendment adds responders
 	// Step is the index of the next step, and Next the time until it is
 	// due. A negative Next means that there is none.

@@ -18,7 +18,6 @@ const (
 	EventFailed    EventType = "failed"               // nod gave up on a destination; Data is a Delivery
 	EventDelivered EventType = "delivered"            // an agent received the response; no Data
 
-	EventEscalated  EventType = "escalated"  // the deadline passed and more people are asked; Data is the Interaction
 	EventWidened    EventType = "widened"    // more people are asked before the deadline; Data is the Interaction
 	EventReminded   EventType = "reminded"   // people were mentioned; no Data
 	EventQueued     EventType = "queued"     // deferred: the agent went on and gets a late answer; no Data

@@ -132,8 +132,6 @@ type Placement struct {
 type Schedule struct {
 	Created  time.Time `json:"created"`
 	Deadline time.Time `json:"deadline"`
-	// Escalation is asked after the deadline under OnTimeoutEscalate.
-	Escalation *Escalation `json:"escalation,omitempty"`
 	// Steps are taken in order while no one answers, but not during Quiet
 	// hours.
 	Steps []Step `json:"steps,omitempty"`
@@ -176,15 +174,6 @@ type Governance struct {
 	// covers this request. GrantFor is how long a grant given here lasts.
 	GrantRoutes []string `json:"grant_routes,omitempty"`
 	GrantFor    Duration `json:"grant_for,omitempty"`
-}
-
-// Escalation holds the destinations and responders that are also asked after
-// the deadline.
-type Escalation struct {
-	Route        string        `json:"route"`
-	Destinations []Destination `json:"destinations"`
-	Responders   []Responder   `json:"responders"`
-	Groups       []string      `json:"groups,omitempty"`
 }
 
 // Destination is a channel or conversation that shows an interaction.

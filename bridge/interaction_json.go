@@ -11,7 +11,7 @@ import (
 const memberOrder = `
 	id kind prompt questions approval agent session tool_call turn response_id
 	tool_name trace route destinations responders groups must requesters
-	requester deny_counts created deadline on_timeout hold escalation steps quiet
+	requester deny_counts created deadline on_timeout hold steps quiet
 	called snooze hand_over grace join webhooks cancel_on_disconnect
 	declinable presentation completed_view initial error round max_rounds
 	previous root quorum rule risk grant_key rule_grants grant_routes grant_for

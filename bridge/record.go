@@ -46,9 +46,6 @@ type Record struct {
 	// Queued is the time when the interaction was deferred. It stays
 	// pending. Queued is zero if it was not deferred.
 	Queued time.Time `json:"queued,omitzero"`
-	// Escalated is the time when the request escalated at its deadline. It
-	// is zero before that.
-	Escalated time.Time `json:"escalated,omitzero"`
 	// Step is the index of the next step, Amended the number of amendments,
 	// and Reminders the reminders that were or will be sent.
 	Step      int        `json:"step,omitempty"`

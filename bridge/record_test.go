@@ -72,13 +72,6 @@ func TestAdd(t *testing.T) {
 	if len(next.Responders) != 1 {
 		t.Errorf("a person was added twice: %+v", next.Responders)
 	}
-	i = bridge.Interaction{}
-	i.Created = time.Unix(0, 0)
-	i.Deadline, i.Route = time.Unix(60, 0), "a"
-	i.Escalation = &bridge.Escalation{Route: "b", Responders: []bridge.Responder{{Person: "bo"}}, Destinations: []bridge.Destination{{Platform: "chat", Channel: "C2"}}}
-	if e := i.Escalated(); !e.Deadline.Equal(time.Unix(120, 0)) || len(e.Destinations) != 1 || e.Responders[0].Person != "bo" || len(i.Responders) > 0 {
-		t.Errorf("escalated: %+v", e)
-	}
 }
 
 // TestQuiet checks the end of quiet hours across midnight and in their time

@@ -41,5 +41,22 @@ func (a RemindAfter) Steps(steps []Step, timeout time.Duration) []Step {
 	return append(slices.Clip(steps), Step{After: Duration(at), Remind: true})
 }
 
-// Escalates reports whether a step does more than remind.
-func (s Step) Escalates() bool { return len(s.Ask) > 0 || s.Route != "" || s.GiveUp != "" }
+// AsksMore reports whether a step asks more people.
+func (s Step) AsksMore() bool { return len(s.Ask) > 0 || s.Route != "" }
+
+// AskMoreBy moves the first step that asks more people, and the steps before it,
+// so that they are due after a time at the latest. It reports whether there is
+// such a step.
+func AskMoreBy(steps []Step, after time.Duration) ([]Step, bool) {
+	n := slices.IndexFunc(steps, Step.AsksMore)
+	if n < 0 {
+		return steps, false
+	}
+	steps = slices.Clone(steps)
+	left := Duration(after)
+	for k := range n + 1 {
+		steps[k].After = min(steps[k].After, left)
+		left -= steps[k].After
+	}
+	return steps, true
+}

@@ -60,7 +60,7 @@ func (r *Record) apply(e Event) error {
 		r.Queued = e.Timestamp
 	case EventJoined:
 		r.Joined++
-	case EventEscalated, EventWidened:
+	case EventWidened:
 		return r.applyChange(e)
 	case EventVoted:
 		var v Vote
@@ -77,20 +77,15 @@ func (r *Record) apply(e Event) error {
 	return nil
 }
 
-// applyChange replaces the interaction with its changed form. Only an
-// escalation moves the deadline.
+// applyChange replaces the interaction with its changed form, which keeps its
+// times.
 func (r *Record) applyChange(e Event) error {
 	created, deadline := r.Interaction.Created, r.Interaction.Deadline
 	if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 		return err
 	}
 	r.Interaction.Stated = Times{r.Interaction.Created, r.Interaction.Deadline}
-	r.Interaction.Created = created
-	if e.Type == EventEscalated {
-		r.Escalated = e.Timestamp
-	} else {
-		r.Interaction.Deadline = deadline
-	}
+	r.Interaction.Created, r.Interaction.Deadline = created, deadline
 	return nil
 }
 

@@ -19,9 +19,6 @@ type Requirement struct {
 	// only if they are responders of this route.
 	Must     []string `json:"must,omitempty"`
 	HandOver []string `json:"hand_over,omitempty"`
-	// Escalation is asked for this route after the deadline under
-	// OnTimeoutEscalate.
-	Escalation *Escalation `json:"escalation,omitempty"`
 }
 
 // Addition holds people who were added to a request while it was pending.
@@ -59,7 +56,7 @@ func (i Interaction) RouteRequirements() []Requirement {
 	}
 	return []Requirement{{
 		Route: i.Route, Responders: i.Responders, Groups: i.Groups, Quorum: i.Quorum, Must: i.Must,
-		HandOver: i.HandOver, Escalation: i.Escalation,
+		HandOver: i.HandOver,
 	}}
 }
 
@@ -129,25 +126,6 @@ func (p *Placement) Require(q Requirement, route Route) {
 	p.Groups = append(p.Groups, Missing(p.Groups, q.Groups)...)
 	p.HandOver = append(p.HandOver, Missing(p.HandOver, q.HandOver)...)
 	p.Quorum = max(p.Quorum, q.Quorum)
-}
-
-// Escalated returns the interaction in the form that it has after its deadline
-// under OnTimeoutEscalate.
-func (i Interaction) Escalated() Interaction {
-	next := i
-	next.Deadline = i.Deadline.Add(i.Deadline.Sub(i.Created))
-	for _, q := range i.RouteRequirements() {
-		if q.Escalation == nil {
-			continue
-		}
-		next.Destinations = append(slices.Clone(next.Destinations), Missing(next.Destinations, q.Escalation.Destinations)...)
-		a := Addition{Route: q.Escalation.Route, Responders: q.Escalation.Responders, Groups: q.Escalation.Groups}
-		if len(i.Requirements) > 0 {
-			a.For = q.Route
-		}
-		next.Add(a)
-	}
-	return next
 }
 
 // Missing returns the elements of b that are not in a.

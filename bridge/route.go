@@ -47,9 +47,6 @@ type Route struct {
 	Sessions bool
 	// AllowSelf lets the owners of the agent and the requester respond.
 	AllowSelf bool
-	// EscalateTo is the route that is also asked after the deadline under
-	// OnTimeoutEscalate. It is empty if there is none.
-	EscalateTo string
 }
 
 // Agent is a configured agent with its limits.

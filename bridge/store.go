@@ -122,9 +122,6 @@ type Opening struct {
 	AfterHold Response
 	// Queued means that the interaction is deferred from the start.
 	Queued bool
-	// Escalated is the form of the interaction after its deadline under
-	// OnTimeoutEscalate. It is nil if the interaction does not escalate.
-	Escalated *Interaction
 	// Awaited means that the caller calls Await next. This saves a round trip
 	// to the store.
 	Awaited bool
@@ -193,10 +190,12 @@ type Late struct {
 }
 
 // Failed records that nod gave up on a destination. If none is left, the
-// interaction becomes undeliverable in the same step.
+// interaction becomes undeliverable in the same step, unless Later means that it
+// will be shown elsewhere.
 type Failed struct {
 	Destination int
 	Reason      string
+	Later       bool
 }
 
 // Drafts stores unfinished answers until some time after the deadline.

@@ -75,11 +75,6 @@ func decodeUnawaited(d *decoder, v string) error {
 	return nil
 }
 
-func decodeEscalated(d *decoder, v string) error {
-	d.Escalated = millis(v)
-	return nil
-}
-
 func decodeQueued(d *decoder, v string) error {
 	d.Queued = millis(v)
 	return nil

@@ -193,12 +193,8 @@ func TestAtTheDeadline(t *testing.T) {
 		queued := opening(t, b, "", soon)
 		queued.Timeout.State, queued.Interaction.Hold = bridge.StatePending, bridge.Duration(time.Hour)
 		queued.AfterHold = bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}
-		escalated := opening(t, b, "", soon)
-		more := escalated.Interaction
-		more.Destinations = append(more.Destinations, bridge.Destination{Platform: "discord", Channel: "9"})
-		more.Deadline = more.Deadline.Add(50 * time.Millisecond)
-		escalated.Escalated = &more
-		for _, o := range []bridge.Opening{queued, escalated} {
+		silent := opening(t, b, "", soon)
+		for _, o := range []bridge.Opening{queued, silent} {
 			if _, _, err := b.Open(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}
@@ -211,36 +207,12 @@ func TestAtTheDeadline(t *testing.T) {
 		if err != nil || !won || got.Queued.IsZero() || got.State != bridge.StateApproved {
 			t.Errorf("queued: %s, won %v, queued %s, %v", got.State, won, got.Queued, err)
 		}
-		sweep := func(want bool) bridge.Record {
-			t.Helper()
-			over, _, err := b.Expire(t.Context(), 10)
-			if err != nil || slices.Contains(over, bridge.Expiry{ID: escalated.Interaction.ID, State: bridge.StateExpired}) != want {
-				t.Fatalf("swept: %v, %v", over, err)
-			}
-			got, err := b.Load(t.Context(), escalated.Interaction.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return got
+		over, _, err := b.Expire(t.Context(), 10)
+		if err != nil || !slices.Contains(over, bridge.Expiry{ID: silent.Interaction.ID, State: bridge.StateExpired}) {
+			t.Fatalf("swept: %v, %v", over, err)
 		}
-		got = sweep(false)
-		if got.Escalated.IsZero() || got.State != bridge.StatePending || len(got.Interaction.Destinations) != 3 {
-			t.Errorf("escalated: %+v", got)
-		}
-		posts := 0
-		for _, j := range claimAll(t, b, 5) { // two of the deferred one, three of this one
-			if j.Kind == bridge.JobPost && j.Interaction == escalated.Interaction.ID {
-				posts++
-			}
-		}
-		if posts != 3 {
-			t.Errorf("%d posts, want 3", posts)
-		}
-		if !bridge.Pause(t.Context(), 100*time.Millisecond) {
-			t.Fatal("interrupted")
-		}
-		if got = sweep(true); got.State != bridge.StateExpired {
-			t.Errorf("the final state is %s", got.State)
+		if got, err := b.Load(t.Context(), silent.Interaction.ID); err != nil || got.State != bridge.StateExpired {
+			t.Errorf("the final state is %s, %v", got.State, err)
 		}
 	})
 }

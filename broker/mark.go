@@ -61,7 +61,7 @@ func markArgs(m bridge.Mark) []any {
 		}
 		return []any{
 			"failed", m.Failed.Destination, m.Failed.Reason,
-			data(bridge.Delivery{Destination: m.Failed.Destination, Reason: m.Failed.Reason}), data(left),
+			data(bridge.Delivery{Destination: m.Failed.Destination, Reason: m.Failed.Reason}), data(left), flag(m.Failed.Later),
 		}
 	case m.Queued > 0:
 		return []any{"queued", m.Queued.Milliseconds(), m.Held}
@@ -86,12 +86,8 @@ func markArgs(m bridge.Mark) []any {
 }
 
 func amendArgs(a *bridge.Amendment) []any {
-	escalated := []byte{}
-	if a.Escalated != nil {
-		escalated = data(a.Escalated.Flat())
-	}
 	args := []any{
-		"amended", a.Expect, data(a.Interaction.Flat()), len(a.Interaction.Destinations), escalated, flag(a.Wider), a.Step,
+		"amended", a.Expect, data(a.Interaction.Flat()), len(a.Interaction.Destinations), flag(a.Wider), a.Step,
 		max(a.Next, -1*time.Millisecond).Milliseconds(), a.Delay.Milliseconds(), voided(a.Void),
 	}
 	for _, m := range a.Reminders {

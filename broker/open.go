@@ -198,17 +198,14 @@ func (op *openings) openArgs(o bridge.Opening, join string) []any {
 // openMore holds the arguments of an opening that few openings need. Arguments
 // are expensive, so these are combined into one, which most openings omit.
 type openMore struct {
-	State        bridge.State   `json:"state,omitempty"`
-	Response     string         `json:"response,omitempty"` // JSON, like those below
-	Escalated    string         `json:"escalated,omitempty"`
-	Destinations int            `json:"destinations,omitempty"`
-	Again        int64          `json:"again,omitempty"` // ms, like those below
-	Previous     bridge.ID      `json:"previous,omitempty"`
-	Superseded   string         `json:"superseded,omitempty"`
-	Root         bridge.ID      `json:"root,omitempty"`
-	Queued       bool           `json:"queued,omitempty"`
-	Join         string         `json:"join,omitempty"`
-	Failures     map[int]string `json:"failures,omitempty"`
+	State      bridge.State   `json:"state,omitempty"`
+	Response   string         `json:"response,omitempty"` // JSON, like those below
+	Previous   bridge.ID      `json:"previous,omitempty"`
+	Superseded string         `json:"superseded,omitempty"`
+	Root       bridge.ID      `json:"root,omitempty"`
+	Queued     bool           `json:"queued,omitempty"`
+	Join       string         `json:"join,omitempty"`
+	Failures   map[int]string `json:"failures,omitempty"`
 }
 
 func moreOf(o bridge.Opening, join string) openMore {
@@ -219,10 +216,6 @@ func moreOf(o bridge.Opening, join string) openMore {
 	if o.Response != nil {
 		m.State, m.Response = o.Response.State, string(data(o.Response))
 	}
-	if o.Escalated != nil {
-		m.Escalated, m.Destinations = string(data(o.Escalated.Flat())), len(o.Escalated.Destinations)
-		m.Again = o.Escalated.Deadline.Sub(i.Deadline).Milliseconds()
-	}
 	if i.Previous != "" {
 		m.Superseded = string(data(o.Superseded))
 	}
@@ -232,7 +225,7 @@ func moreOf(o bridge.Opening, join string) openMore {
 // rare reports whether an opening needs openMore.
 func rare(o bridge.Opening) bool {
 	i := o.Interaction
-	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join ||
+	return o.Response != nil || i.Previous != "" || o.Queued || i.Join ||
 		len(o.Failures) > 0
 }
 

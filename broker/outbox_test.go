@@ -152,6 +152,13 @@ func TestUndeliverableWhenNobodyIsLeft(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b := newBroker(t, c, "n")
+		elsewhere := open(t, b, nil).Interaction.ID
+		for n := range 2 {
+			got, err := b.Mark(t.Context(), elsewhere, bridge.Mark{Failed: &bridge.Failed{Destination: n, Reason: "channel is gone", Later: true}})
+			if err != nil || got.State != bridge.StatePending {
+				t.Fatalf("with a later destination it is %s, %v", got.State, err)
+			}
+		}
 		r := open(t, b, nil)
 		id := r.Interaction.ID
 		got, err := b.Mark(t.Context(), id, bridge.Mark{Failed: &bridge.Failed{Destination: 0, Reason: "channel is gone"}})

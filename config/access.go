@@ -144,11 +144,6 @@ type Route struct {
 	//
 	// Example: true
 	AllowSelf bool `yaml:"allow_self"`
-	// EscalateTo is the route that is also asked after the deadline, for
-	// requests with on_timeout escalate.
-	//
-	// Example: oncall
-	EscalateTo string `yaml:"escalate_to"`
 }
 
 // Agent is a program that can send requests.

@@ -205,7 +205,6 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 		if len(r.Responders) == 0 {
 			bad(path+".responders", "required; name at least one person or group")
 		}
-		c.checkNextRoute(bad, path+".escalate_to", name, r.EscalateTo)
 		for n, s := range r.To {
 			t, err := ParseTarget(s)
 			switch {

@@ -30,7 +30,7 @@ oncall:
   pager: {pagerduty: {schedule: S, token: t}}
   own: {goalert: {url: "https://g", schedule: S, token: t}}
 routes:
-  default: {to: ["slack:C1", "telegram:-100/7"], responders: [ana, "@ops"], must: [ana], quorum: 2, deny: counts, escalate_to: boss, hand_over: [bo],
+  default: {to: ["slack:C1", "telegram:-100/7"], responders: [ana, "@ops"], must: [ana], quorum: 2, deny: counts, hand_over: [bo],
     quiet: {from: "22:00", to: "07:00", zone: Europe/Berlin},
     escalation: [{after: 2m, remind: true, times: 3}, {after: 5m, ask: ["@ops"]}, {after: 5m, route: boss}, {after: 1h, give_up: deny}]}
   boss: {to: ["slack:C2"], responders: [bo]}

@@ -49,7 +49,7 @@ log_level: loud
 slack: {bot_token: a, app_token: b, signing_secret: c}
 telegram: {bot_token: "1:x"}
 people: {ana: {telegram: "@ana", token: short}}
-routes: {default: {to: ["slak:C1", "discord:1", "x"], responders: [bo], escalate_to: nowhere}, empty: {escalate_to: empty}}
+routes: {default: {to: ["slak:C1", "discord:1", "x"], responders: [bo], escalation: [{after: 1m, route: nowhere}]}, empty: {escalation: [{after: 1m, route: empty}]}}
 agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: secret-0123456789abcdef}}
 `
 	_, err := config.Load(write(t, bad), nil)
@@ -60,7 +60,7 @@ agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: se
 		`log_level: unknown level "loud"`, "slack: app_token and signing_secret are both set",
 		`people.ana.telegram: invalid user ID "@ana"`, "people.ana.token: too short (5 characters, at least 16)",
 		`routes.default.to[0]: unknown platform "slak" in "slak:C1"`, "routes.default.to[1]: platform discord has no bot_token", `routes.default.to[2]: invalid destination "x"`,
-		`routes.default.responders[0]: unknown person "bo"`, `routes.default.escalate_to: unknown route "nowhere"`, `routes.empty.escalate_to: route "empty" cannot escalate to itself`,
+		`routes.default.responders[0]: unknown person "bo"`, `routes.default.escalation[0].route: unknown route "nowhere"`, `routes.empty.escalation[0].route: route "empty" cannot escalate to itself`,
 		"routes.empty.to: required", "routes.empty.responders: required",
 		`agents.ci.routes[0]: unknown route "nowhere"`, "same token as agents.",
 	} {

@@ -193,8 +193,8 @@ func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 		if !slices.Contains([]string{"", "input", "rule"}, r.Grant) {
 			bad(path+".grant", "unknown value %q (input or rule)", r.Grant)
 		}
-		if r.OnTimeout == "escalate" && r.Route != "" && c.Routes[r.Route].EscalateTo == "" {
-			bad(path+".on_timeout", "route %q has no escalate_to; set routes.%[1]s.escalate_to", r.Route)
+		if r.OnTimeout == "escalate" && r.Route != "" && !c.Routes[r.Route].asksMore() {
+			bad(path+".on_timeout", "no step of route %q asks more people; add one with ask or route under routes.%[1]s.escalation", r.Route)
 		}
 	}
 }

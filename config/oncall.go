@@ -69,6 +69,11 @@ const (
 	maxHandOver = 4
 )
 
+// asksMore reports whether a step of the route asks more people.
+func (r Route) asksMore() bool {
+	return slices.ContainsFunc(r.Escalation, func(s Step) bool { return len(s.Ask) > 0 || s.Route != "" })
+}
+
 func (c Config) checkEscalation(bad func(path, format string, args ...any), name, path string) {
 	r := c.Routes[name]
 	for n, s := range r.Escalation {

@@ -117,8 +117,6 @@ func Standing(r bridge.Record) string {
 		return ""
 	case !r.Queued.IsZero():
 		return Line(r.Interaction.Agent) + " stopped waiting; an answer still reaches it."
-	case !r.Escalated.IsZero() && r.Interaction.Escalation != nil:
-		return "More people were asked: " + Line(r.Interaction.Escalation.Route) + "."
 	}
 	if len(r.Interaction.Called) > 0 {
 		return "More people were asked: " + Line(strings.Join(r.Interaction.Called, ", ")) + "."

@@ -226,7 +226,6 @@ func timeline(rec bridge.Record) []moment {
 		}
 	}
 	add(rec.Queued, "deferred by the agent")
-	add(rec.Escalated, "escalated to more people")
 	for _, v := range rec.Votes {
 		add(v.At, v.Actor.Display()+" on "+v.Actor.Platform+" said "+string(v.State)+v.Assurance.With())
 	}

@@ -232,13 +232,14 @@ func TestGrantsArePrivate(t *testing.T) {
 	}
 }
 
-// TestEscalationKeepsChanges checks that the deadline does not bring back
-// requirements that have changed twice.
+// TestEscalationKeepsChanges checks that a request that escalates at its timeout
+// keeps requirements that have changed twice: it ends without the people of the
+// first route.
 func TestEscalationKeepsChanges(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
 	boss := s.routes["default"]
-	boss.EscalateTo = "boss"
+	boss.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Route: "boss"}}
 	s.routes["default"], s.routes["boss"], s.routes["sec"] = boss, routeTo("C4", "di"), routeTo("C3", "eve")
 	w := newWorld(t, s)
 	r := shell("make")
@@ -254,10 +255,13 @@ func TestEscalationKeepsChanges(t *testing.T) {
 	if before.Terms != 2 {
 		t.Fatalf("changed %d times", before.Terms)
 	}
-	eventually(t, "it is escalated", func() bool { return !w.get(id).Escalated.IsZero() })
+	eventually(t, "it has expired", func() bool { return w.get(id).State == bridge.StateExpired })
 	after := w.get(id)
-	if after.Escalated.IsZero() || after.Interaction.Terms != before.Terms || len(after.Interaction.Requirements) != len(before.Requirements) {
-		t.Errorf("escalated at %v: terms %d, was %d: %+v", after.Escalated, after.Interaction.Terms, before.Terms, after.Interaction.Requirements)
+	if after.Interaction.Terms != before.Terms || len(after.Interaction.Requirements) != len(before.Requirements) {
+		t.Errorf("terms %d, was %d: %+v", after.Interaction.Terms, before.Terms, after.Interaction.Requirements)
+	}
+	if spent := after.Response.At.Sub(after.Interaction.Created); spent < 4*time.Second {
+		t.Errorf("it expired after %s, want twice its timeout", spent)
 	}
 	if slices.ContainsFunc(after.Interaction.Responders, func(r bridge.Responder) bool { return r.Person == "ana" }) {
 		t.Error("the people of the first route may approve again")

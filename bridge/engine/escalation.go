@@ -122,14 +122,8 @@ func (e *escalator) needed(ctx context.Context, r bridge.Record) []bridge.Remind
 	return out
 }
 
-// amend stores an amendment, with its effect on the escalation at the deadline.
+// amend stores an amendment.
 func amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridge.Amendment) error {
-	// This is needed even without an escalation, because the store may hold
-	// a former one for the deadline.
-	if r.Interaction.OnTimeout == bridge.OnTimeoutEscalate && r.Escalated.IsZero() {
-		next := a.Interaction.Escalated()
-		a.Escalated = &next
-	}
 	_, err := records.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
 	return err
 }

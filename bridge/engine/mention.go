@@ -93,13 +93,6 @@ func (m *mentioner) members(ctx context.Context, i bridge.Interaction, group str
 // escalation that added it, or all responders.
 func askedAt(r bridge.Record, d bridge.Destination) ([]bridge.Responder, []string) {
 	i := r.Interaction
-	if !r.Escalated.IsZero() {
-		for _, q := range i.RouteRequirements() {
-			if e := q.Escalation; e != nil && slices.Contains(e.Destinations, d) {
-				return slices.Clone(e.Responders), e.Groups
-			}
-		}
-	}
 	for _, s := range slices.Backward(i.Steps[:min(r.Step, len(i.Steps))]) {
 		if slices.Contains(s.Destinations, d) {
 			return slices.Clone(s.Responders), s.Groups

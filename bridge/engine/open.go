@@ -86,14 +86,9 @@ func (op *opener) setting(ctx context.Context, i bridge.Interaction) (bridge.Set
 // opening returns the arguments for storing an interaction, apart from those
 // about reachability.
 func opening(i bridge.Interaction, key string) bridge.Opening {
-	o := bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
+	return bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
 		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "no one answered while it was deferred",
 	}}
-	if i.Escalation != nil {
-		next := i.Escalated()
-		o.Escalated = &next
-	}
-	return o
 }
 
 func (op *opener) store(ctx context.Context, o bridge.Opening) (bridge.Record, error) {

@@ -205,13 +205,14 @@ func TestRoutes(t *testing.T) {
 	many := make([]bridge.Destination, bridge.MaxDestinations)
 	ana := []bridge.Responder{{Person: "ana", Platform: "chat", User: "U-ana"}}
 	m := routes{
-		"default": {Destinations: to, Responders: ana, EscalateTo: "leads"},
+		"default": {Destinations: to, Responders: ana, Steps: []bridge.Step{{After: 5, Remind: true}, {After: 7, Route: "leads"}, {After: 9, GiveUp: bridge.StateDenied}}},
 		"leads":   {Destinations: []bridge.Destination{{Platform: "chat", Channel: "L"}}, Responders: ana},
 		"nobody":  {Destinations: to},
 		"nowhere": {Responders: ana},
 		"lost":    {Destinations: to, Responders: ana, Steps: []bridge.Step{{Route: "unknown"}}},
-		"many":    {Destinations: many, Responders: ana, EscalateTo: "leads"},
+		"many":    {Destinations: many, Responders: ana, Steps: []bridge.Step{{Route: "leads"}}},
 		"steps":   {Destinations: to, Responders: ana, Steps: []bridge.Step{{Route: "leads"}}},
+		"plain":   {Destinations: to, Responders: ana, Steps: []bridge.Step{{After: 1, Remind: true}}},
 	}
 	for name, want := range map[string]bridge.Code{
 		"default": "", "leads": "", "nobody": bridge.CodeForbidden, "nowhere": bridge.CodeInvalid, "unknown": bridge.CodeInvalid,
@@ -228,21 +229,40 @@ func TestRoutes(t *testing.T) {
 		{[]string{"default"}, bridge.OnTimeoutEscalate, ""},
 		{[]string{"default", "leads"}, bridge.OnTimeoutEscalate, ""},
 		{[]string{"leads"}, bridge.OnTimeoutEscalate, bridge.CodeInvalid},
-		{[]string{"leads", "steps"}, bridge.OnTimeoutEscalate, bridge.CodeInvalid},
+		{[]string{"leads", "plain"}, bridge.OnTimeoutEscalate, bridge.CodeInvalid},
+		{[]string{"leads", "steps"}, bridge.OnTimeoutEscalate, ""},
+		{[]string{"many"}, bridge.OnTimeoutExpire, bridge.CodeInvalid},
 		{[]string{"many"}, bridge.OnTimeoutEscalate, bridge.CodeInvalid},
 		{[]string{"many", "leads"}, bridge.OnTimeoutExpire, bridge.CodeInvalid},
 		{[]string{"lost"}, bridge.OnTimeoutExpire, bridge.CodeInvalid},
 		{[]string{"steps"}, bridge.OnTimeoutExpire, ""},
 	} {
 		i := bridge.Interaction{}
-		i.Kind = bridge.KindApproval
+		i.Kind, i.Created = bridge.KindApproval, time.Unix(0, 0)
+		i.Deadline = i.Created.Add(10)
 		err := m.address(&i, bridge.Agent{}, c.onTimeout, c.names)
 		if bridge.ErrorCode(err) != c.want {
 			t.Errorf("%v: %v; want %q", c.names, err, c.want)
 		}
-		if escalates := c.want == "" && c.onTimeout == bridge.OnTimeoutEscalate; escalates && (i.Escalation == nil || i.Escalation.Route != "leads") {
-			t.Errorf("%v: the escalation is %+v", c.names, i.Escalation)
+		if c.want != "" {
+			continue
 		}
+		due := bridge.Duration(0)
+		for _, s := range i.Steps {
+			if due += s.After; s.Route != "" {
+				break
+			}
+		}
+		limit, ends := bridge.Duration(12), time.Unix(0, 10)
+		if c.onTimeout == bridge.OnTimeoutEscalate {
+			limit, ends = 10, time.Unix(0, 20)
+		}
+		if due > limit || !i.Deadline.Equal(ends) {
+			t.Errorf("%v: more people are asked after %d of %d, and it ends at %s", c.names, due, limit, i.Deadline)
+		}
+	}
+	if step := m["default"].Steps[1]; step.After != 7 {
+		t.Errorf("a request has changed the steps of its route: %+v", step)
 	}
 }
 

@@ -177,26 +177,15 @@ func (v review) amended(was bridge.Interaction) bridge.Interaction {
 		next.Risk = was.Risk
 	}
 	next.Redacted = max(was.Redacted, now.Redacted)
-	for n := range next.Requirements {
-		for _, q := range was.RouteRequirements() {
-			if q.Route == next.Requirements[n].Route {
-				next.Requirements[n].Escalation = q.Escalation
-			}
-		}
-	}
 	return next
 }
 
-// reroute replaces the steps and the escalation of former routes, so that they
+// reroute replaces the steps of former routes, so that they
 // add no one to the new routes.
 func (v review) reroute(a *bridge.Amendment, rec bridge.Record) {
 	was := rec.Interaction
 	if slices.Equal(routeNames(v.now), routeNames(was)) {
 		return
-	}
-	a.Interaction.Escalation = nil
-	for n := range a.Interaction.Requirements {
-		a.Interaction.Requirements[n].Escalation = nil
 	}
 	a.Interaction.Steps = append(slices.Clone(was.Steps[:min(rec.Step, len(was.Steps))]), v.now.Steps...)
 	if len(v.now.Steps) > 0 {

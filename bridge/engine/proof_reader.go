@@ -76,7 +76,7 @@ func (e *Evidence) CheckEvents(ctx context.Context, events []bridge.Event) ([]br
 
 func (e *Evidence) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error) {
 	switch ev.Type {
-	case bridge.EventRequest, bridge.EventEscalated, bridge.EventWidened:
+	case bridge.EventRequest, bridge.EventWidened:
 		return e.checkShown(ev), nil
 	case bridge.EventVoted:
 		var v bridge.Vote

@@ -77,12 +77,6 @@ func RequestKey(agent, key string) string {
 func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	o.Interaction.RequestKey = RequestKey(o.Interaction.Agent, o.IdempotencyKey)
 	s.p.ProveInteraction(&o.Interaction)
-	if o.Escalated != nil {
-		next := *o.Escalated
-		next.RequestKey = o.Interaction.RequestKey
-		s.p.ProveInteraction(&next)
-		o.Escalated = &next
-	}
 	if o.Response != nil {
 		resp := *o.Response
 		if err := s.p.ProveResponse(o.Interaction, &resp, nil); err != nil {
@@ -154,12 +148,6 @@ func (s provenRecords) proveAmendment(a *bridge.Amendment) {
 		i.Created, i.Deadline = times.Created, times.Deadline
 	}
 	s.p.ProveInteraction(&i)
-	if a.Escalated != nil {
-		next := *a.Escalated
-		next.Created, next.Deadline = i.Created, i.Deadline.Add(i.Deadline.Sub(i.Created))
-		s.p.ProveInteraction(&next)
-		a.Escalated = &next
-	}
 	a.Interaction = i
 }
 

@@ -61,7 +61,7 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	switch {
 	case sent.Timeout != 0:
 		r.Timeout = sent.Timeout
-	case !before.Queued.IsZero() || !before.Escalated.IsZero():
+	case !before.Queued.IsZero():
 		r.Timeout = 0 // the deadline was moved, so the default is a better choice
 	}
 	bound := i.OnTimeout == bridge.OnTimeoutDeny || i.OnTimeout == bridge.OnTimeoutDefault // to the kind of request
@@ -190,16 +190,6 @@ func (rd *rounds) carryOver(i *bridge.Interaction, before bridge.Record) {
 	rd.routes.addAgain(i, was)
 	if n := len(i.Destinations); n <= len(was.Destinations) && slices.Equal(i.Destinations, was.Destinations[:n]) {
 		i.Destinations = was.Destinations
-	}
-	if before.Escalated.IsZero() {
-		return
-	}
-	i.Escalation = nil
-	for n := range i.Requirements {
-		i.Requirements[n].Escalation = nil
-	}
-	if i.OnTimeout == bridge.OnTimeoutEscalate {
-		i.OnTimeout = bridge.OnTimeoutExpire
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -95,8 +96,10 @@ func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, reason string) er
 	if j.Kind == bridge.JobEdit && (r.State.Final() || seen(r, j.Destination)) {
 		return nil
 	}
-	failed := bridge.Failed{Destination: j.Destination, Reason: reason}
-	if _, err := w.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Failed: &failed}); err != nil {
+	i := r.Interaction
+	failed := bridge.Failed{Destination: j.Destination, Reason: reason, Later: i.OnTimeout == bridge.OnTimeoutEscalate &&
+		slices.ContainsFunc(i.Steps[min(r.Step, len(i.Steps)):], func(s bridge.Step) bool { return s.Route != "" })}
+	if _, err := w.records.Mark(ctx, i.ID, bridge.Mark{Failed: &failed}); err != nil {
 		return err
 	}
 	if r.Interaction.Kind == bridge.KindNotice && len(r.Messages) > 0 {

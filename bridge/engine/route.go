@@ -35,7 +35,7 @@ func (m routes) find(name string) (bridge.Route, error) {
 func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bridge.OnTimeout, names []string) error {
 	i.Route, i.DenyCounts = names[0], true
 	steps := map[string][]bridge.Step{}
-	self := true
+	self, timeout := true, i.Deadline.Sub(i.Created)
 	for _, name := range names {
 		route, err := m.find(name)
 		if err != nil {
@@ -43,10 +43,7 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 		}
 		q := required(i, name, route)
 		if i.Kind != bridge.KindNotice {
-			steps[name], err = m.steps(route, i.Deadline.Sub(i.Created))
-		}
-		if err == nil && onTimeout == bridge.OnTimeoutEscalate && (route.EscalateTo != "" || len(names) == 1) {
-			q.Escalation, err = m.escalation(name, route)
+			steps[name], err = m.steps(route, timeout)
 		}
 		if err != nil {
 			return err
@@ -61,25 +58,35 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 	}
 	if len(names) == 1 {
 		only := i.Requirements[0]
-		i.Requirements, i.Must, i.Escalation = nil, only.Must, only.Escalation
+		i.Requirements, i.Must = nil, only.Must
+	}
+	if onTimeout == bridge.OnTimeoutEscalate {
+		if err := escalateBy(timeout, names, steps); err != nil {
+			return err
+		}
+		i.Deadline = i.Deadline.Add(timeout)
 	}
 	i.Steps = chain(names, steps)
+	places := i.Destinations
+	for _, s := range i.Steps {
+		places = append(slices.Clip(places), bridge.Missing(places, s.Destinations)...)
+	}
+	if n := len(places); n > bridge.MaxDestinations {
+		return bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations with those of its steps (at most %d)",
+			i.Route, n, bridge.MaxDestinations)
+	}
 	if !self {
 		i.Requesters = slices.Clone(agent.Owners)
 		if i.Requester != "" && !slices.Contains(i.Requesters, i.Requester) {
 			i.Requesters = append(i.Requesters, i.Requester)
 		}
 	}
-	return m.escalates(i, onTimeout)
+	return nil
 }
 
 // leadsToPrivate reports whether a route escalates to a private route.
 func (m routes) leadsToPrivate(route bridge.Route) bool {
-	private := m[route.EscalateTo].Attention.Private
-	for _, s := range route.Steps {
-		private = private || m[s.Route].Attention.Private
-	}
-	return private
+	return slices.ContainsFunc(route.Steps, func(s bridge.Step) bool { return m[s.Route].Attention.Private })
 }
 
 // required returns the requirement of a route, and applies the settings of the
@@ -112,13 +119,12 @@ func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Req
 // affect them.
 func (m routes) steps(route bridge.Route, timeout time.Duration) ([]bridge.Step, error) {
 	out := slices.Clone(route.Steps)
-	places := len(route.Destinations)
 	for n := range out {
 		if out[n].Route == "" {
 			continue
 		}
 		next, ok := m[out[n].Route]
-		if places += len(next.Destinations); !ok || places > bridge.MaxDestinations {
+		if !ok {
 			return nil, bridge.Errorf(bridge.CodeInvalid, "route: step %d cannot escalate to route %q", n+1, out[n].Route)
 		}
 		out[n].Destinations, out[n].Responders, out[n].Groups = next.Destinations, next.Responders, next.Groups
@@ -126,41 +132,18 @@ func (m routes) steps(route bridge.Route, timeout time.Duration) ([]bridge.Step,
 	return route.Remind.Steps(out, timeout), nil
 }
 
-// escalation returns the escalation of a route.
-func (m routes) escalation(name string, route bridge.Route) (*bridge.Escalation, error) {
-	next, ok := m[route.EscalateTo]
-	if route.EscalateTo == "" || !ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "on_timeout: route %q has no escalate_to", name).WithHint("set escalate_to of the route in the config")
+// escalateBy moves the steps of routes that ask more people to the timeout at the
+// latest. It returns CodeInvalid if no route has such a step.
+func escalateBy(timeout time.Duration, names []string, steps map[string][]bridge.Step) error {
+	found := false
+	for name, s := range steps {
+		moved, ok := bridge.AskMoreBy(s, timeout)
+		steps[name], found = moved, found || ok
 	}
-	if n := len(route.Destinations) + len(next.Destinations); n > bridge.MaxDestinations {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "route: %q and %q have %d destinations in total (at most %d)", name, route.EscalateTo, n, bridge.MaxDestinations)
+	if !found {
+		return bridge.Errorf(bridge.CodeInvalid, "on_timeout: no escalation step of the route %s asks more people", strings.Join(names, ", ")).
+			WithHint("add a step with ask or route under escalation of the route in the config")
 	}
-	return &bridge.Escalation{Route: route.EscalateTo, Destinations: next.Destinations, Responders: next.Responders, Groups: next.Groups}, nil
-}
-
-// escalates combines the escalations of several routes.
-func (m routes) escalates(i *bridge.Interaction, onTimeout bridge.OnTimeout) error {
-	if onTimeout != bridge.OnTimeoutEscalate || len(i.Requirements) == 0 {
-		return nil
-	}
-	all := &bridge.Escalation{}
-	for _, q := range i.Requirements {
-		if next := q.Escalation; next != nil {
-			all.Route = strings.TrimPrefix(all.Route+", "+next.Route, ", ")
-			all.Destinations = append(all.Destinations, bridge.Missing(all.Destinations, next.Destinations)...)
-			all.Responders = append(all.Responders, bridge.Missing(all.Responders, next.Responders)...)
-			all.Groups = append(all.Groups, bridge.Missing(all.Groups, next.Groups)...)
-		}
-	}
-	if all.Route == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "on_timeout: none of the routes has escalate_to").
-			WithHint("set escalate_to of one of the routes in the config")
-	}
-	if n := len(i.Destinations) + len(bridge.Missing(i.Destinations, all.Destinations)); n > bridge.MaxDestinations {
-		return bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations including its escalation (at most %d)",
-			i.Route, n, bridge.MaxDestinations)
-	}
-	i.Escalation = all
 	return nil
 }
 

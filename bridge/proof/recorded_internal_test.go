@@ -82,8 +82,8 @@ func TestRecordedInteraction(t *testing.T) {
 	}
 	content, rest := interactionParts(i)
 	for _, c := range []struct{ what, got, want string }{
-		{"content", content, "3281216333bacc0bd8751f6794e16a98dd7d19c9ae14e16cb01fc98f6aca34b1"},
-		{"proof", sum(rest), "ff7bce5fb4b71668b4d5ade5a81b5c33dbb5efb109cb00fa5a37464e32f40eec"},
+		{"content", content, "057ace4eb9796095193f1164b04753d73326d0c9d4bfffa312e30113dd6601fe"},
+		{"proof", sum(rest), "5a87b3e63642d6ae226a6ff1e53c817c0af830612ecf9e644efb71f781a42fb8"},
 		{"vote", ShownHash(i), "aa2bbd17ee25cb72104bc8c65bc792a32545ae6326235cf230f11381d791c413"},
 	} {
 		if c.got != c.want {

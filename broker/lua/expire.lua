@@ -1,4 +1,4 @@
--- Resolves, defers or escalates the interactions of one partition whose
+-- Resolves or defers the interactions of one partition whose
 -- deadline has passed.
 -- KEYS 1-10 as in base.lua, the first not used
 --      11.. records

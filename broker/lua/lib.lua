@@ -41,10 +41,10 @@ end
 -- Reads the values of a record that scripts need. Returns nil if there is no
 -- record.
 local function read(key, id)
-  local f = call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'rt', 'rev', 'n', 'q', 'en', 'to', 'm0', 'm1', 'm2', 'sp')
+  local f = call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'rt', 'rev', 'n', 'q', 'to', 'm0', 'm1', 'm2', 'sp')
   if not f[1] then return nil end
   local r = {key = key, id = id, st = f[2] or 'pending', se = f[3] or '', x = f[4], w = f[5], rt = f[6] or id,
-    rev = tonumber(f[7] or '0'), n = f[8], q = f[9], en = f[10], to = f[11], m = {f[12], f[13], f[14]}, sp = f[15]}
+    rev = tonumber(f[7] or '0'), n = f[8], q = f[9], to = f[10], m = {f[11], f[12], f[13]}, sp = f[14]}
   r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag =
     string.match(f[1], '^1|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)|(.*)$')
   if not r.created then error('NODVERSION the record of ' .. id .. ' has an unknown version') end
@@ -135,7 +135,6 @@ end
 local function queue(r, at, hold)
   r.q = ms(at)
   call('HSET', r.key, 'q', r.q, 'to', call('HGET', r.key, 'tq') or '')
-  call('HDEL', r.key, 'esc', 'en', 'et')
   bump(r)
   defer(r, hold, 'expired')
   edit_all(r, 0)
@@ -143,30 +142,11 @@ local function queue(r, at, hold)
   wake(r)
 end
 
--- Escalates: the interaction becomes the one that its opening prepared.
-local function escalate(r, at)
-  local f = call('HMGET', r.key, 'esc', 'et')
-  local before = tonumber(r.nd)
-  r.nd = r.en
-  call('HSET', r.key, 'cur', f[1], 'es', ms(at))
-  call('HINCRBY', r.key, 'av', 1) -- refuses an amendment of the earlier state
-  call('HDEL', r.key, 'esc', 'en', 'et')
-  bump(r)
-  defer(r, tonumber(f[2]), r.after)
-  edit_all(r, 0)
-  event(r, 'escalated', 'pending', f[1])
-  for d = before, tonumber(r.nd) - 1 do
-    if call('HEXISTS', r.key, 'f' .. d) == 0 then enqueue('post', r.id, d, now) end
-  end
-end
-
--- Resolves, defers or escalates an interaction whose deadline has passed.
+-- Resolves or defers an interaction whose deadline has passed.
 -- Returns its state.
 local function at_deadline(r)
   if r.st ~= 'pending' or now < r.deadline then return r.st end
-  if r.en then
-    escalate(r, r.deadline)
-  elseif r.after == 'pending' then
+  if r.after == 'pending' then
     queue(r, r.deadline, tonumber(r.hold))
   else
     finish(r, r.after, r.to or '', r.deadline, 'timeout')

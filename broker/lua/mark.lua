@@ -13,6 +13,7 @@
 --                 4 reason
 --                 5 event data
 --                 6 response if no destination is left
+--                 7 it will be shown elsewhere (0|1)
 --      queued:    3 hold in ms
 --                 4 proof of the hold
 --      completed: 3 completion
@@ -29,13 +30,12 @@
 --      amended:   3 number of amendments so far
 --                 4 interaction
 --                 5 number of destinations
---                 6 interaction once escalated ('' for none)
---                 7 more people are asked (0|1)
---                 8 next step
---                 9 ms until then (negative for none)
---                 10 ms until the reminders
---                 11 voters whose approvals no longer count, each between two \30
---                 12.. reminders
+--                 6 more people are asked (0|1)
+--                 7 next step
+--                 8 ms until then (negative for none)
+--                 9 ms until the reminders
+--                 10 voters whose approvals no longer count, each between two \30
+--                 11.. reminders
 -- returns 'missing' | 'ok' | 'kept' (nothing changed) | 'final' (too late) |
 --      'changed' (another amendment, or a part of another daemon, came first)
 local id, what = ARGV[1], ARGV[2]
@@ -59,7 +59,7 @@ if what == 'failed' then
   call('HSET', KEYS[1], 'f' .. d, ARGV[4])
   event(r, 'failed', r.st, ARGV[5])
   if r.st == 'pending' then
-    if r.fe == '1' or r.en then return 'ok' end -- someone can still answer
+    if r.fe == '1' or ARGV[7] == '1' then return 'ok' end -- someone can still answer
     for k = 0, tonumber(r.nd) - 1 do
       if call('HEXISTS', KEYS[1], 'f' .. k) == 0 then return 'ok' end
     end
@@ -87,30 +87,29 @@ if what == 'amended' then
   local before = tonumber(r.nd)
   if (f[1] or '0') ~= ARGV[3] then return 'changed' end
   r.nd = ARGV[5]
-  call('HSET', KEYS[1], 'av', ms(tonumber(ARGV[3]) + 1), 'cur', ARGV[4], 'c', pack(r), 'sp', ARGV[8])
-  if ARGV[6] ~= '' and r.en then call('HSET', KEYS[1], 'esc', ARGV[6]) end
-  if ARGV[11] ~= '' then
+  call('HSET', KEYS[1], 'av', ms(tonumber(ARGV[3]) + 1), 'cur', ARGV[4], 'c', pack(r), 'sp', ARGV[7])
+  if ARGV[10] ~= '' then
     local kept = {}
     for person, state, rest in string.gmatch(call('HGET', KEYS[1], 'vs') or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
-      if state ~= 'approved' or not string.find(ARGV[11], '\30' .. person .. '\30', 1, true) then
+      if state ~= 'approved' or not string.find(ARGV[10], '\30' .. person .. '\30', 1, true) then
         kept[#kept + 1] = person .. '\31' .. state .. '\31' .. rest .. '\30'
       end
     end
     call('HSET', KEYS[1], 'vs', table.concat(kept))
   end
-  if ARGV[7] == '1' then event(r, 'widened', 'pending', ARGV[4]) end
+  if ARGV[6] == '1' then event(r, 'widened', 'pending', ARGV[4]) end
   for d = before, tonumber(ARGV[5]) - 1 do
     if call('HEXISTS', KEYS[1], 'f' .. d) == 0 then enqueue('post', id, d, now) end
   end
   local n = tonumber(f[2] or '0')
-  for k = 12, #ARGV do
+  for k = 11, #ARGV do
     call('HSET', KEYS[1], 'r' .. ms(n), ARGV[k])
-    enqueue('remind', id, n, now + tonumber(ARGV[10]))
+    enqueue('remind', id, n, now + tonumber(ARGV[9]))
     n = n + 1
   end
   call('HSET', KEYS[1], 'rn', ms(n))
-  if #ARGV > 11 then event(r, 'reminded', 'pending', '') end
-  if tonumber(ARGV[9]) >= 0 then enqueue('step', id, ARGV[8], now + tonumber(ARGV[9])) end
+  if #ARGV > 10 then event(r, 'reminded', 'pending', '') end
+  if tonumber(ARGV[8]) >= 0 then enqueue('step', id, ARGV[7], now + tonumber(ARGV[8])) end
   bump(r)
   edit_all(r, 0)
   return 'ok'

@@ -36,9 +36,6 @@
 --         member means that the feature is not used:
 --           state         state if it is resolved immediately
 --           response      response if it is resolved immediately
---           escalated     interaction once escalated
---           destinations  number of its destinations once escalated
---           again         its timeout once escalated, in ms
 --           previous      ID of the interaction before
 --           superseded    response of that one if it is still pending
 --           root          ID of the first round, whose messages it takes over
@@ -102,11 +99,6 @@ put('tq', ARGV[16])
 put('rt', more.root or '')
 put('w', ARGV[18])
 if ARGV[21] ~= '' and not more.state then put('sp', '0') end
-if more.escalated then
-  put('esc', more.escalated)
-  put('en', ms(more.destinations))
-  put('et', ms(more.again))
-end
 local failed = {}
 for d, reason in pairs(more.failures or {}) do
   failed[d] = true

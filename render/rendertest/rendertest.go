@@ -116,8 +116,8 @@ func life() []Sample {
 	again.Round, again.Error, again.ToolName = 2, "that *version* does not exist", "collect"
 	again.Initial = map[string]bridge.Answer{"q1": bridge.TextAnswer("v0 <x>")}
 	queued, escalated := pending(again), pending(approval())
-	queued.Queued, escalated.Escalated = created, created
-	escalated.Interaction.Escalation = &bridge.Escalation{Route: "on <call>"}
+	queued.Queued = created
+	escalated.Interaction.Called = []string{"on <call>"}
 	hidden := ask(question("where", bridge.WidgetText))
 	no := false
 	hidden.CompletedView = &bridge.CompletedView{ShowInputs: &no, SummaryTemplate: "{{actor}} chose: {{action}} @everyone"}

@@ -23,7 +23,7 @@ const links = new Map(pages.filter((p) => p.label).map((p) => [p.name, el("a", {
 nav.append(...links.values());
 
 const events = [
-  "interaction_request", "interaction_response", "posted", "failed", "delivered", "escalated", "widened", "queued", "voted", "completed",
+  "interaction_request", "interaction_response", "posted", "failed", "delivered", "widened", "queued", "voted", "completed",
   "reprompted",
 ];
 const redraw = () => draw();

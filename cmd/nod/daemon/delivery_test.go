@@ -271,7 +271,7 @@ func TestEscalationShowsAll(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		route := c.Routes[bridge.DefaultRoute]
-		route.EscalateTo = "later"
+		route.Escalation = []config.Step{{After: config.Duration(time.Hour), Route: "later"}}
 		c.Routes[bridge.DefaultRoute] = route
 		c.Routes["later"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}, Responders: []string{"bo"}}
 	}})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 // TestQueued checks that the late answers of a session are kept, in order,
@@ -125,14 +127,15 @@ func TestPutOff(t *testing.T) {
 	}
 }
 
-// TestEscalates checks that a timeout can add people and destinations, and that
-// the request expires at the second timeout.
+// TestEscalates checks that a timeout can take the step that adds people and
+// destinations, and that the request expires after the same time again.
 func TestEscalates(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		route := c.Routes[bridge.DefaultRoute]
-		route.Responders, route.EscalateTo = []string{"ana"}, "oncall"
+		route.Responders = []string{"ana"}
+		route.Escalation = []config.Step{{After: config.Duration(time.Hour), Route: "oncall"}}
 		c.Routes[bridge.DefaultRoute] = route
 		full := sandboxed.Config("http://x").Routes[bridge.DefaultRoute]
 		full.Responders = []string{"ana", "bo"}
@@ -145,7 +148,7 @@ func TestEscalates(t *testing.T) {
 	r.Eventually("more people are asked", func() bool {
 		rec, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
 		a.Record = rec
-		return err == nil && !rec.Escalated.IsZero() && len(rec.Messages) == len(rec.Interaction.Destinations) && len(rec.Messages) > 1
+		return err == nil && len(rec.Messages) == len(rec.Interaction.Destinations) && len(rec.Messages) > 1
 	})
 	r.Press("bo", a.On("discord"), "Run command")
 	if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Person != "bo" {
@@ -153,12 +156,49 @@ func TestEscalates(t *testing.T) {
 	}
 	a.Closed("bo", "Discord")
 	req.Timeout = bridge.Duration(time.Second)
-	if rec := r.Ask(req).End(); rec.State != bridge.StateExpired || rec.Escalated.IsZero() {
-		t.Errorf("in the end it is %s", rec.State)
+	rec := r.Ask(req).End()
+	if asked := rec.Interaction.Called; rec.State != bridge.StateExpired || !slices.Equal(asked, []string{"oncall"}) {
+		t.Errorf("in the end it is %s, after %q were asked", rec.State, asked)
+	}
+	if spent := rec.Response.At.Sub(rec.Interaction.Created); spent != 2*time.Second {
+		t.Errorf("it expired after %s", spent)
 	}
 	req.Route = "oncall"
 	if _, err := r.Agent.Open(r.Ctx, req, ""); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Errorf("a route that does not escalate: %v", err)
+	}
+}
+
+// TestEscalatesUnposted checks that a request that no channel could show still
+// reaches the people whom its timeout asks.
+func TestEscalatesUnposted(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
+		route := c.Routes[bridge.DefaultRoute]
+		route.Escalation = []config.Step{{After: config.Duration(time.Hour), Route: "oncall"}}
+		c.Routes[bridge.DefaultRoute] = route
+		c.Routes["oncall"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}, Responders: []string{"bo"}}
+	}})
+	r.Sandbox.AddFault(sandbox.Fault{Service: "slack", Kind: "absent"})
+	req := rig.Approval()
+	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(4*time.Second)
+	rec, err := r.Agent.Open(r.Ctx, req, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := rig.Asked{Record: rec, R: r}
+	r.Eventually("the channel has failed, and more people are asked", func() bool {
+		a.Record, err = r.Daemons[0].Engine().Get(r.Ctx, rec.Interaction.ID)
+		return err == nil && len(a.Failures) == 1 && len(a.Messages) == 1
+	})
+	r.Press("bo", a.On("telegram"), "Run command")
+	if got := a.End(); got.State != bridge.StateApproved {
+		t.Errorf("it is %s", got.State)
+	}
+	req.OnTimeout = bridge.OnTimeoutExpire
+	if got := r.Ask(req).End(); got.State != bridge.StateUndeliverable {
+		t.Errorf("without an escalation it is %s", got.State)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func Routes(c config.Config) (map[string]bridge.Route, error) {
 	routes := map[string]bridge.Route{}
 	for name, r := range c.Routes {
-		route := bridge.Route{EscalateTo: r.EscalateTo, Quorum: r.Quorum, StepUp: bridge.Assurance(r.StepUp), Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Sessions: r.Sessions, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
+		route := bridge.Route{Quorum: r.Quorum, StepUp: bridge.Assurance(r.StepUp), Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Sessions: r.Sessions, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
 		route.Attention = attention(r)
 		percent, after, err := r.RemindAfter()
 		if err != nil {

@@ -35,12 +35,8 @@ func (d *Doctor) examinePrivate(c config.Config) {
 // private reports whether the requests of a route are private: by the route, or
 // by one that they escalate to.
 func private(c config.Config, route config.Route) bool {
-	names := []string{route.EscalateTo}
-	for _, s := range route.Escalation {
-		names = append(names, s.Route)
-	}
 	return route.Payload == config.PayloadPrivate ||
-		slices.ContainsFunc(names, func(n string) bool { return c.Routes[n].Payload == config.PayloadPrivate })
+		slices.ContainsFunc(route.Escalation, func(s config.Step) bool { return c.Routes[s.Route].Payload == config.PayloadPrivate })
 }
 
 // opens reports whether a responder of a route may have an account on a

@@ -225,8 +225,6 @@ export interface RequestRecord {
   completion?: Record<string, unknown>;
   // Time at which an agent received the response.
   delivered?: string;
-  // Time of the escalation.
-  escalated?: string;
   // Reasons why destinations did not show the card.
   failures?: Record<string, unknown>;
   interaction: Interaction;

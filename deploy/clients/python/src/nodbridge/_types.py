@@ -258,8 +258,6 @@ class RequestRecord(_RequestRecord, total=False):
     completion: Dict[str, Any]
     # Time at which an agent received the response.
     delivered: str
-    # Time of the escalation.
-    escalated: str
     # Reasons why destinations did not show the card.
     failures: Dict[str, Any]
     # Expected time of a delayed card, by index of the destination.
