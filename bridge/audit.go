@@ -31,20 +31,10 @@ const (
 	AuditEvent AuditType = "event"
 )
 
-// AuditPart names one of the logs that are the audit log.
-type AuditPart struct {
-	Partition int
-	// Linked means the log that earlier versions write. Its entries are
-	// numbered from 1 without gaps, and each is linked to the one before it.
-	// The other log of a partition is its journal, which also has the events.
-	Linked bool
-}
-
 // AuditEntry is one entry of the audit log.
 type AuditEntry struct {
 	Partition int             `json:"partition"`
-	Entry     string          `json:"entry,omitempty"` // the ID in the journal; empty in a linked log
-	N         int64           `json:"n,omitempty"`     // the number in a linked log; 0 in a journal
+	Entry     string          `json:"entry,omitempty"` // the ID in the journal
 	Timestamp int64           `json:"ts,omitempty"`    // ms since 1970, by the store's clock
 	Type      AuditType       `json:"type"`
 	ID        ID              `json:"id,omitempty"`
@@ -52,17 +42,11 @@ type AuditEntry struct {
 	Session   string          `json:"session,omitempty"`
 	State     State           `json:"state,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
-	Link      string          `json:"link,omitempty"` // in a linked log: hex SHA-1 over the link before and this entry
 
-	// Event is the type of the event that the entry of a journal is as well.
-	// It is empty for an entry that no reader of events gets.
+	// Event is the type of the event that the entry is as well. It is empty for an entry that no reader of events gets.
 	Event EventType `json:"event,omitempty"`
 	// Correlation is the JSON of the IDs that the agent attached to the event.
 	Correlation string `json:"correlation,omitempty"`
-
-	// Cursor is an opaque position after this entry. It is not part of the
-	// entry.
-	Cursor string `json:"-"`
 }
 
 // CompareEntries compares the IDs of two entries of a journal. IDs of another
@@ -83,19 +67,18 @@ func entryID(s string) [2]uint64 {
 	return [2]uint64{t, n}
 }
 
-// SealedAudit describes one log: how long it is, and how far it is sealed.
+// SealedAudit describes the journal of a partition: how long it is, and how far
+// it is sealed.
 type SealedAudit struct {
-	Part    AuditPart
-	Sealed  string // the last seal; empty if there is none
-	Cursor  string // of the last sealed entry, or the start of a journal without seals
-	Trimmed string // the seal that the log was trimmed to; empty if it was not
-	N       int64  // number of entries; only of a linked log
+	Partition int
+	Sealed    string // the last seal; empty if there is none
+	Through   string // ID of the last entry that is sealed; empty if there is none
+	Trimmed   string // the seal that the journal was trimmed to; empty if it was not
 
 	AuditCounts
 }
 
-// AuditCounts holds the counts of Redis about the stream of a journal. It is
-// zero for a linked log.
+// AuditCounts holds the counts of Redis about the stream of a journal.
 type AuditCounts struct {
 	Last string // ID of the newest entry that was ever added
 	// Added is the number of entries that were ever added. It is 0 if Redis
@@ -106,31 +89,23 @@ type AuditCounts struct {
 	Deleted string
 }
 
-// SealPlace names an entry by its number in a linked log, or by its ID in a
-// journal. The zero value names none.
-type SealPlace struct {
-	N     int64
-	Entry string
-}
-
-// NewSeal is a seal to append to those of a log.
+// NewSeal is a seal to append to those of a journal.
 type NewSeal struct {
 	// After is the last seal that the caller has read. It is empty if there
 	// was none.
-	After  string
-	Token  string    // the signed seal
-	Place  SealPlace // the last entry that it covers
-	Cursor string    // of that entry
-	// Instead is the entry whose seal the new one replaces. It is zero if all
-	// seals are kept.
-	Instead SealPlace
+	After string
+	Token string // the signed seal
+	Entry string // ID of the last entry that it covers
+	// Instead is the ID of the entry whose seal the new one replaces. It is
+	// empty if all seals are kept.
+	Instead string
 }
 
-// AuditTrim removes the start of a log.
+// AuditTrim removes the start of a journal.
 type AuditTrim struct {
-	After string    // the seal that the log is trimmed to by now; empty if it is not
-	Token string    // the seal to keep as the start of the log
-	Place SealPlace // the last entry to remove, which must have a seal
+	After string // the seal that the journal is trimmed to by now; empty if it is not
+	Token string // the seal to keep as the start of the journal
+	Entry string // ID of the last entry to remove, which must have a seal
 }
 
 // AuditLog keeps the audit log. Entries are never changed.
@@ -138,28 +113,27 @@ type AuditLog interface {
 	// Audit appends an entry of which Type, ID, Agent, Session, State and Data
 	// are set. An entry without an ID or a Session is in partition 0.
 	Audit(context.Context, AuditEntry) error
-	// Audits returns the state of each log: of the linked logs, then of the
-	// journals.
+	// Audits returns the state of the journals, by partition.
 	Audits(context.Context) ([]SealedAudit, error)
-	// AuditEntries returns up to limit entries after a cursor, including the
-	// events in a journal. An empty cursor starts at the oldest entry that is
-	// kept.
-	AuditEntries(ctx context.Context, part AuditPart, after string, limit int) ([]AuditEntry, error)
+	// AuditEntries returns up to limit entries of a journal, including events,
+	// after the entry with an ID. An empty ID starts at the oldest entry that
+	// is kept.
+	AuditEntries(ctx context.Context, partition int, after string, limit int) ([]AuditEntry, error)
 	// AuditCounts returns what Redis reports about a journal now.
-	AuditCounts(ctx context.Context, part AuditPart) (AuditCounts, error)
+	AuditCounts(ctx context.Context, partition int) (AuditCounts, error)
 	// AuditNewest returns up to limit entries of all partitions before a
 	// cursor, newest first, and the cursor of the next page. The cursor is
 	// empty after the last page. An empty cursor starts at the newest entry.
 	AuditNewest(ctx context.Context, before string, limit int) (entries []AuditEntry, next string, err error)
-	// Seals returns the seals of a log, oldest first. The first may be the seal
-	// that the log was trimmed to.
-	Seals(ctx context.Context, part AuditPart) ([]string, error)
-	// PutSeal appends a seal to those of a log. It returns CodeConflict, and
-	// changes nothing, if the last seal is not the expected one.
-	PutSeal(ctx context.Context, part AuditPart, s NewSeal) error
-	// TrimAudit removes the entries and seals up to an entry, unless the log
-	// has been trimmed by another caller in the meantime.
-	TrimAudit(ctx context.Context, part AuditPart, t AuditTrim) error
+	// Seals returns the seals of a journal, oldest first. The first may be the
+	// seal that the journal was trimmed to.
+	Seals(ctx context.Context, partition int) ([]string, error)
+	// PutSeal appends a seal to those of a journal. It returns CodeConflict,
+	// and changes nothing, if the last seal is not the expected one.
+	PutSeal(ctx context.Context, partition int, s NewSeal) error
+	// TrimAudit removes the entries and seals up to an entry, unless the
+	// journal has been trimmed by another caller in the meantime.
+	TrimAudit(ctx context.Context, partition int, t AuditTrim) error
 	// Archive removes events that are older from a journal, and keeps entries of
 	// the audit log elsewhere, where all methods find them. It removes nothing
 	// after an entry, unless that is empty. It also deletes what TrimAudit has
@@ -171,12 +145,9 @@ type AuditLog interface {
 }
 
 // AuditRef names the entry of the audit log that was written with a decision.
-// N and Link are those of a linked log.
 type AuditRef struct {
 	Partition int    `json:"partition"`
-	Entry     string `json:"entry,omitempty"` // the ID in the journal
-	N         int64  `json:"n,omitempty"`
-	Link      string `json:"link,omitempty"`
+	Entry     string `json:"entry"` // the ID in the journal
 }
 
 // Refusal is the Data of AuditRefusal.

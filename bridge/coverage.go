@@ -29,8 +29,8 @@ func (i Interaction) Coverage(s Scope) []string {
 		return c.agentRemembers()
 	case s == ScopeOnce:
 		return nil
-	case !strings.HasPrefix(i.GrantKey, exactPrefix):
-		return []string{"No later request, because an earlier version of nod opened this request."}
+	case i.GrantKey == "":
+		return nil
 	case len(i.RuleGrants) == 0:
 		return []string{c.term() + " may repeat exactly this request: " + c.exactly() + "."}
 	}
@@ -46,7 +46,7 @@ func (i Interaction) Coverage(s Scope) []string {
 func (i Interaction) CoverageShown(s Scope) []string {
 	all := i.Coverage(s)
 	c := coverage{i, s}
-	if len(all) == 1 && i.Approval != nil && !i.Approval.AgentRemembers && len(i.RuleGrants) == 0 && strings.HasPrefix(i.GrantKey, exactPrefix) {
+	if len(all) == 1 && i.Approval != nil && !i.Approval.AgentRemembers && len(i.RuleGrants) == 0 && i.GrantKey != "" {
 		return []string{c.term() + " may repeat exactly this request" + c.place() + "."}
 	}
 	return all

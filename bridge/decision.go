@@ -127,8 +127,7 @@ func (r Ask) StatedControl(n int) (action Action, question, option int) {
 }
 
 // OnePress reports whether the decision needs no text. One click on its control
-// is enough then. On cards of earlier versions, which state what each approval
-// covers, that control is on the card.
+// is enough then.
 func (d Decision) OnePress(a *Approval) bool {
 	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || a.Confirm == "")
 }

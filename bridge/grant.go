@@ -9,7 +9,7 @@ import (
 )
 
 // The prefix of a grant's key is the kind of grant: for one exact request, or
-// for one rule. Keys of earlier versions have neither prefix.
+// for one rule.
 const (
 	exactPrefix = "exact:"
 	rulePrefix  = "rule:"
@@ -90,12 +90,6 @@ func (r Ruling) routes(own string) []string {
 		}
 	}
 	return out
-}
-
-// Current reports whether the grant has the format of this version. A grant of
-// an earlier version covers nothing.
-func (g Grant) Current() bool {
-	return (strings.HasPrefix(g.Key, exactPrefix) || strings.HasPrefix(g.Key, rulePrefix)) && len(g.Givers) > 0 && !g.At.IsZero()
 }
 
 // Scope returns ScopeSession if the grant is limited to a session, and

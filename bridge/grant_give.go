@@ -2,14 +2,13 @@ package bridge
 
 import (
 	"slices"
-	"strings"
 )
 
 // givesGrant reports whether an approval of an interaction with a scope can give
 // a grant.
 func givesGrant(i Interaction, s Scope) bool {
 	a := i.Approval
-	return a != nil && !a.AgentRemembers && strings.HasPrefix(i.GrantKey, exactPrefix) && slices.Contains(a.Scopes, s)
+	return a != nil && !a.AgentRemembers && i.GrantKey != "" && slices.Contains(a.Scopes, s)
 }
 
 // Given returns the grants that the approval of a record creates.

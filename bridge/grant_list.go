@@ -20,10 +20,6 @@ func (g Grant) Words() string {
 	for _, a := range g.Givers {
 		givers = append(givers, readable(OneLine(a.Display())))
 	}
-	if !g.Current() {
-		return readable(OneLine(g.Agent)) + ": this grant of an earlier version of nod covers nothing. It was given by " +
-			readable(OneLine(g.Actor.Display())) + " for the tool " + quoted(g.Tool) + "."
-	}
 	return g.Covers + " Given by " + strings.Join(givers, ", ") + " until " + g.Expires.UTC().Format("2006-01-02 15:04 UTC") + "."
 }
 

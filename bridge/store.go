@@ -334,8 +334,7 @@ type Grant struct {
 	Agent   string `json:"agent"`
 	Session string `json:"session,omitempty"` // empty means every session
 	// Key is derived by nod from what the grant covers. It never contains a
-	// key that an agent sends. A grant of an earlier version has a key in
-	// another format and covers nothing.
+	// key that an agent sends.
 	Key     string    `json:"key"`
 	Actor   Actor     `json:"actor"`
 	Origin  ID        `json:"origin"` // the interaction in which it was given

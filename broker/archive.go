@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -27,12 +26,9 @@ func (al *auditLog) EventsKept() time.Duration { return al.retention + 3*bridge.
 // TrimAudit implements bridge.AuditLog. The comparison and the writes are one
 // script, because of two daemons that trim at once the slower one would
 // otherwise move the start back.
-func (al *auditLog) TrimAudit(ctx context.Context, part bridge.AuditPart, t bridge.AuditTrim) error {
-	head, entries, seals := al.keys.log(part)
-	if !part.Linked {
-		entries = al.keys.archive(part.Partition)
-	}
-	return unavailable(al.run(ctx, part.Partition, al.scripts.trim, []string{head, entries, seals}, t.After, t.Token, sealID(t.Place)).Err())
+func (al *auditLog) TrimAudit(ctx context.Context, partition int, t bridge.AuditTrim) error {
+	keys := []string{al.keys.journalHead(partition), al.keys.archive(partition), al.keys.journalSeals(partition)}
+	return unavailable(al.run(ctx, partition, al.scripts.trim, keys, t.After, t.Token, t.Entry).Err())
 }
 
 // Archive implements bridge.AuditLog.
@@ -56,7 +52,7 @@ func (al *auditLog) Archive(ctx context.Context, partition int, oldest time.Time
 // deleteTrimmed deletes the entries of the audit log up to its start from the
 // middle of a journal. Events stay until they are old enough.
 func (al *auditLog) deleteTrimmed(ctx context.Context, partition int) error {
-	head, journal, _ := al.keys.log(bridge.AuditPart{Partition: partition})
+	head, journal := al.keys.journalHead(partition), al.keys.journal(partition)
 	ids, err := al.client.HMGet(ctx, head, "start", "gone").Result()
 	if err != nil {
 		return unavailable(err)
@@ -94,38 +90,4 @@ func (al *auditLog) deleteTrimmed(ctx context.Context, partition int) error {
 		}
 	}
 	return nil
-}
-
-// startJournals marks where the journals begin, unless that is known: after the
-// events that earlier versions have written. Another daemon may do so at the
-// same time, because nothing is sealed before that.
-func (c *core) startJournals(ctx context.Context) error {
-	starts, ends := make([]*redis.BoolCmd, c.partitions), make([]*redis.XInfoStreamCmd, c.partitions)
-	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range starts {
-			starts[n] = p.HExists(ctx, c.keys.journalHead(n), "from")
-			ends[n] = p.XInfoStream(ctx, c.keys.journal(n))
-		}
-		return nil
-	})
-	if err != nil && !noStream(err) {
-		return unavailable(err)
-	}
-	_, err = c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range starts {
-			if err := starts[n].Err(); err != nil {
-				return err
-			}
-			if starts[n].Val() {
-				continue
-			}
-			counts, err := countsOf(ends[n])
-			if err != nil {
-				return err
-			}
-			p.HSetNX(ctx, c.keys.journalHead(n), "from", cmp.Or(counts.Last, "0-0"))
-		}
-		return nil
-	})
-	return unavailable(err)
 }

@@ -17,12 +17,12 @@ import (
 
 // fillJournal appends openings, decisions and refusals to the journal of a
 // partition, and returns its entries.
-func fillJournal(t *testing.T, b *broker.Broker, n int) (part bridge.AuditPart, all []bridge.AuditEntry) {
+func fillJournal(t *testing.T, b *broker.Broker, n int) (partition int, all []bridge.AuditEntry) {
 	t.Helper()
 	for range n {
 		r := open(t, b, func(i *bridge.Interaction) { i.Session = "s" })
 		id := r.Interaction.ID
-		part.Partition = id.Partition()
+		partition = id.Partition()
 		if _, _, err := b.Settle(t.Context(), yes(id, "U")); err != nil {
 			t.Fatal(err)
 		}
@@ -31,24 +31,24 @@ func fillJournal(t *testing.T, b *broker.Broker, n int) (part bridge.AuditPart, 
 			t.Fatal(err)
 		}
 	}
-	all = must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), part, "", 1000))
+	all = must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), partition, "", 1000))
 	if len(all) != 3*n {
 		t.Fatalf("the journal has %d entries: %+v", len(all), all)
 	}
-	return part, all
+	return partition, all
 }
 
-// audits returns the entries of a log without other events, read in pages.
-func audits(ctx context.Context, t *testing.T, b *broker.Broker, part bridge.AuditPart, page int) (out []bridge.AuditEntry) {
+// audits returns the entries of a journal without other events, read in pages.
+func audits(ctx context.Context, t *testing.T, b *broker.Broker, partition, page int) (out []bridge.AuditEntry) {
 	t.Helper()
-	for cursor := ""; ; {
-		entries, err := b.AuditEntries(ctx, part, cursor, page)
+	for after := ""; ; {
+		entries, err := b.AuditEntries(ctx, partition, after, page)
 		if err != nil {
 			t.Error(err)
 			return out
 		}
 		for _, e := range entries {
-			cursor = e.Cursor
+			after = e.Entry
 			if e.Type != bridge.AuditEvent {
 				out = append(out, e)
 			}
@@ -88,10 +88,10 @@ func TestArchive(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b, ctx := newBroker(t, c, "n"), t.Context()
-		part, all := fillJournal(t, b, 10)
-		want, listed := audits(ctx, t, b, part, 1000), newest(t, b, 1000)
+		partition, all := fillJournal(t, b, 10)
+		want, listed := audits(ctx, t, b, partition, 1000), newest(t, b, 1000)
 		ids := func(key string) (out []string) {
-			for _, m := range c.XRange(ctx, fmt.Sprintf("nod:{%d}:%s", part.Partition, key), "-", "+").Val() {
+			for _, m := range c.XRange(ctx, fmt.Sprintf("nod:{%d}:%s", partition, key), "-", "+").Val() {
 				out = append(out, m.ID)
 			}
 			return out
@@ -99,17 +99,17 @@ func TestArchive(t *testing.T) {
 		same := func(when string, want []bridge.AuditEntry) {
 			t.Helper()
 			for _, page := range []int{1, 2, 3, 7, 1000} {
-				if got := audits(ctx, t, b, part, page); fmt.Sprint(got) != fmt.Sprint(want) {
+				if got := audits(ctx, t, b, partition, page); fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("%s, pages of %d have %v, want %v", when, page, entryIDs(got), entryIDs(want))
 				}
 			}
 		}
 		later := time.Now().Add(time.Hour)
-		if err := b.Archive(ctx, part.Partition, time.UnixMilli(1), ""); err != nil || len(ids("ev")) != len(all) {
+		if err := b.Archive(ctx, partition, time.UnixMilli(1), ""); err != nil || len(ids("ev")) != len(all) {
 			t.Errorf("recent entries were removed: %v", err)
 		}
 		for range 2 { // the second time it has nothing to do
-			if err := b.Archive(ctx, part.Partition, later, all[13].Entry); err != nil {
+			if err := b.Archive(ctx, partition, later, all[13].Entry); err != nil {
 				t.Fatal(err)
 			}
 			if left, old := ids("ev"), ids("ja"); !slices.Equal(left, entryIDs(all[14:])) || !slices.Equal(old, entryIDs(want[:9])) {
@@ -122,12 +122,12 @@ func TestArchive(t *testing.T) {
 				t.Errorf("with an archive, %v are listed, want %v", entryIDs(got), entryIDs(listed))
 			}
 		}
-		counts := must[bridge.AuditCounts](t)(b.AuditCounts(ctx, part))
-		seal := bridge.NewSeal{Token: "seal", Place: placeOf(all[19]), Cursor: all[19].Cursor}
-		if err := b.PutSeal(ctx, part, seal); err != nil {
+		counts := must[bridge.AuditCounts](t)(b.AuditCounts(ctx, partition))
+		seal := bridge.NewSeal{Token: "seal", Entry: all[19].Entry}
+		if err := b.PutSeal(ctx, partition, seal); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.TrimAudit(ctx, part, bridge.AuditTrim{Token: "trim", Place: seal.Place}); err != nil {
+		if err := b.TrimAudit(ctx, partition, bridge.AuditTrim{Token: "trim", Entry: seal.Entry}); err != nil {
 			t.Fatal(err)
 		}
 		rest := want[slices.IndexFunc(want, func(e bridge.AuditEntry) bool { return bridge.CompareEntries(e.Entry, all[19].Entry) > 0 }):]
@@ -139,7 +139,7 @@ func TestArchive(t *testing.T) {
 		var both sync.WaitGroup
 		for range 2 {
 			both.Go(func() {
-				if err := b.Archive(ctx, part.Partition, time.UnixMilli(1), ""); err != nil {
+				if err := b.Archive(ctx, partition, time.UnixMilli(1), ""); err != nil {
 					t.Error(err)
 				}
 			})
@@ -155,7 +155,7 @@ func TestArchive(t *testing.T) {
 		if got := newest(t, b, 1000); len(got) != len(rest) {
 			t.Errorf("after a trim, %v are listed", entryIDs(got))
 		}
-		after := must[bridge.AuditCounts](t)(b.AuditCounts(ctx, part))
+		after := must[bridge.AuditCounts](t)(b.AuditCounts(ctx, partition))
 		if after.Added != counts.Added || after.Last != counts.Last || bridge.CompareEntries(after.Deleted, all[19].Entry) > 0 {
 			t.Errorf("after a trim, the counts are %+v and not %+v", after, counts)
 		}
@@ -168,12 +168,12 @@ func TestArchiveOfTrimmed(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b, ctx := newBroker(t, c, "n"), t.Context()
-		part, all := fillJournal(t, b, 2)
-		key := fmt.Sprintf("nod:{%d}:", part.Partition)
+		partition, all := fillJournal(t, b, 2)
+		key := fmt.Sprintf("nod:{%d}:", partition)
 		if err := c.HSet(ctx, key+"jh", "start", all[2].Entry, "gone", all[2].Entry).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Archive(ctx, part.Partition, time.Now().Add(time.Hour), all[4].Entry); err != nil {
+		if err := b.Archive(ctx, partition, time.Now().Add(time.Hour), all[4].Entry); err != nil {
 			t.Fatal(err)
 		}
 		kept := c.XRange(ctx, key+"ja", "-", "+").Val()
@@ -189,18 +189,18 @@ func TestArchiveWhileRead(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b, ctx := newBroker(t, c, "n"), t.Context()
-		part, all := fillJournal(t, b, 30)
-		want := fmt.Sprint(entryIDs(audits(ctx, t, b, part, 1000)))
+		partition, all := fillJournal(t, b, 30)
+		want := fmt.Sprint(entryIDs(audits(ctx, t, b, partition, 1000)))
 		var moving sync.WaitGroup
 		moving.Go(func() {
 			for _, e := range all {
-				if err := b.Archive(ctx, part.Partition, time.Now().Add(time.Hour), e.Entry); err != nil {
+				if err := b.Archive(ctx, partition, time.Now().Add(time.Hour), e.Entry); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 		for _, page := range []int{1, 3, 5, 10, 50, 1000} {
-			if got := fmt.Sprint(entryIDs(audits(ctx, t, b, part, page))); got != want {
+			if got := fmt.Sprint(entryIDs(audits(ctx, t, b, partition, page))); got != want {
 				t.Errorf("pages of %d have %s, want %s", page, got, want)
 			}
 			if got := newest(t, b, page); len(got) != 60 {

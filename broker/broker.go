@@ -124,8 +124,8 @@ func (b *Broker) Ping(ctx context.Context) error { return unavailable(b.core.cli
 // TidyEvery is the interval at which Tidy needs to run.
 const TidyEvery = time.Hour
 
-// Tidy removes entries that have outlived the retention from indexes and
-// streams, apart from the journals; see [bridge.AuditLog].
+// Tidy removes entries that have outlived the retention from streams, apart from
+// the journals; see [bridge.AuditLog].
 func (b *Broker) Tidy(ctx context.Context) error {
 	now, err := b.core.client.Time(ctx).Result()
 	if err != nil {
@@ -134,7 +134,6 @@ func (b *Broker) Tidy(ctx context.Context) error {
 	oldest := strconv.FormatInt(now.Add(-b.EventsKept()).UnixMilli(), 10)
 	_, err = b.core.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range b.core.partitions {
-			p.ZRemRangeByScore(ctx, b.core.keys.all(n), "-inf", "("+oldest)
 			p.XTrimMinID(ctx, b.core.keys.late(n), oldest)
 		}
 		return nil

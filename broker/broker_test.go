@@ -82,7 +82,7 @@ func opening(t *testing.T, b *broker.Broker, key string, change func(*bridge.Int
 		t.Fatal(err)
 	}
 	i.ID = id
-	return bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}}
+	return bridge.Opening{Interaction: i, IdempotencyKey: key, RequestDigest: i.Digest, Timeout: bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}}
 }
 
 func open(t *testing.T, b *broker.Broker, change func(*bridge.Interaction)) bridge.Record {

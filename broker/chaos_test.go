@@ -321,7 +321,7 @@ func (s *storm) check() {
 	}
 	decided := map[bridge.ID]int{}
 	for p := range broker.DefaultPartitions {
-		entries, err := s.at(0).AuditEntries(ctx, bridge.AuditPart{Partition: p}, "", 1<<20)
+		entries, err := s.at(0).AuditEntries(ctx, p, "", 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

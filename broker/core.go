@@ -57,10 +57,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	if c.scripts, err = loadScripts(version >= 7); err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "scripts")
 	}
-	if err := c.fixPartitions(ctx); err != nil {
-		return nil, err
-	}
-	if err := c.startJournals(ctx); err != nil {
+	if err := c.claimInstallation(ctx); err != nil {
 		return nil, err
 	}
 	for p := range c.partitions {
@@ -97,21 +94,6 @@ func serverVersion(ctx context.Context, c redis.UniversalClient) (int, error) {
 		}
 	}
 	return 0, nil
-}
-
-func (c *core) fixPartitions(ctx context.Context) error {
-	if err := c.client.SetNX(ctx, c.keys.conf(), c.partitions, 0).Err(); err != nil {
-		return unavailable(err)
-	}
-	n, err := c.client.Get(ctx, c.keys.conf()).Int()
-	if err != nil {
-		return unavailable(err)
-	}
-	if n != c.partitions {
-		c.log.Info("number of partitions cannot be changed", "stored", n, "configured", c.partitions)
-	}
-	c.partitions = n
-	return nil
 }
 
 // partition returns the partition of a session, or of an idempotency key if

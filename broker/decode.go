@@ -129,12 +129,7 @@ func decodeVoted(d *decoder, v string) (err error) {
 }
 
 func decodeAudit(d *decoder, v string) error {
-	d.Audit = &bridge.AuditRef{Partition: d.id.Partition()}
-	if n, err := strconv.ParseInt(v, 10, 64); err == nil {
-		d.Audit.N, d.Audit.Link = n, d.fields["al"]
-	} else {
-		d.Audit.Entry = v
-	}
+	d.Audit = &bridge.AuditRef{Partition: d.id.Partition(), Entry: v}
 	return nil
 }
 

@@ -21,8 +21,7 @@ const (
 )
 
 // history reads the openings of all partitions backward from the journals,
-// which hold each for as long as its record lives. Before that, it reads the
-// index that older versions wrote, for what is older than the stream.
+// which hold each for as long as its record lives.
 type history struct {
 	*core
 	at    place // only what is after it is returned
@@ -35,7 +34,6 @@ type earlier struct {
 	found     []place // read but not returned, newest first
 	until     int64   // ms up to which the next read goes
 	count     int     // entries of the next read
-	index     bool    // the stream is read; the index is next
 	done      bool
 }
 
@@ -81,16 +79,10 @@ func (h *history) fill(ctx context.Context) error {
 		if len(empty) == 0 {
 			return nil
 		}
-		streams, indexes := make([]*redis.XMessageSliceCmd, len(empty)), make([]*redis.ZSliceCmd, len(empty))
+		streams := make([]*redis.XMessageSliceCmd, len(empty))
 		_, err := h.client.Pipelined(ctx, func(c redis.Pipeliner) error {
 			for k, p := range empty {
-				until := strconv.FormatInt(p.until, 10)
-				if p.index {
-					indexes[k] = c.ZRevRangeByScoreWithScores(ctx, h.keys.all(p.partition),
-						&redis.ZRangeBy{Max: until, Min: "-inf", Count: int64(p.count)})
-				} else {
-					streams[k] = c.XRevRangeN(ctx, h.keys.journal(p.partition), until, "-", int64(p.count))
-				}
+				streams[k] = c.XRevRangeN(ctx, h.keys.journal(p.partition), strconv.FormatInt(p.until, 10), "-", int64(p.count))
 			}
 			return nil
 		})
@@ -98,11 +90,7 @@ func (h *history) fill(ctx context.Context) error {
 			return unavailable(err)
 		}
 		for k, p := range empty {
-			if p.index {
-				p.take(h.at, indexed(indexes[k].Val()))
-			} else {
-				p.take(h.at, opened(streams[k].Val()))
-			}
+			p.take(h.at, opened(streams[k].Val()))
 		}
 	}
 }
@@ -116,15 +104,6 @@ func opened(entries []redis.XMessage) []place {
 		if m.Values["t"] == string(bridge.EventRequest) {
 			out[k].id, _ = m.Values["i"].(string) // every field is a string
 		}
-	}
-	return out
-}
-
-func indexed(entries []redis.Z) []place {
-	out := make([]place, len(entries))
-	for k, z := range entries {
-		id, _ := z.Member.(string) // every member is a string
-		out[k] = place{int64(z.Score), id}
 	}
 	return out
 }
@@ -147,14 +126,5 @@ func (p *earlier) take(at place, read []place) {
 		}
 	}
 	slices.SortFunc(p.found, place.compare)
-	switch {
-	case last >= 0:
-	case p.index:
-		p.done = true
-	default:
-		p.index, p.count = true, historyFirst
-		if len(read) > 0 {
-			p.until = read[len(read)-1].ms - 1
-		}
-	}
+	p.done = last < 0
 }

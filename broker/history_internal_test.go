@@ -2,11 +2,8 @@ package broker
 
 import (
 	"slices"
-	"strconv"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -30,15 +27,13 @@ func listed(t *testing.T, s *side, f bridge.ListFilter) []bridge.ID {
 }
 
 // TestHistory checks that all requests are listed once and in order: also many
-// of one millisecond, between other events, and those that only the index of an
-// older version has.
+// of one millisecond, between other events.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
 	s := newSide(t, now)
 	s.core.partitions = 3
 	s.core.shared = append(s.core.shared, s.core.sharedKeys(1), s.core.sharedKeys(2))
-	begin := now
 	var all []place
 	for n := range 400 {
 		if n < 200 && n%3 == 0 || n > 300 { // most of the others have the same millisecond
@@ -74,34 +69,11 @@ func TestHistory(t *testing.T) {
 			t.Errorf("%s: %d are listed, want %d", what, len(got), len(want))
 		}
 	}
-	check("the stream, 7 at a time", want, bridge.ListFilter{Limit: 7})
-	check("the stream", want, bridge.ListFilter{Limit: 200, Agent: "ci"})
+	check("7 at a time", want, bridge.ListFilter{Limit: 7})
+	check("200 at a time", want, bridge.ListFilter{Limit: 200, Agent: "ci"})
 	check("none", nil, bridge.ListFilter{Agent: "cd"})
 	middle := now.Add(-20 * time.Millisecond)
 	older := slices.IndexFunc(all, func(p place) bool { return p.ms < middle.UnixMilli() })
 	check("from a time", want[:older], bridge.ListFilter{Limit: 7, Since: middle})
 	check("up to a time", want[older:], bridge.ListFilter{Limit: 7, Until: middle})
-
-	for _, p := range all { // as older versions stored it
-		key := s.core.keys.all(bridge.ID(p.id).Partition())
-		if err := s.client.ZAdd(t.Context(), key, redis.Z{Score: float64(p.ms), Member: p.id}).Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check("the stream and the index", want, bridge.ListFilter{Limit: 9})
-	half := strconv.FormatInt(begin.Add(40*time.Millisecond).UnixMilli(), 10)
-	for p := range 2 { // in the third, the stream has all
-		s.client.XTrimMinID(t.Context(), s.core.keys.journal(p), half)
-	}
-	check("half of the stream and the index", want, bridge.ListFilter{Limit: 9})
-	s.server.Del(s.core.keys.journal(0))
-	check("the index alone in one partition", want, bridge.ListFilter{Limit: 50})
-
-	s.server.SetTime(now.Add(5*bridge.MaxTimeout + s.core.retention))
-	if err := s.Tidy(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if s.server.Exists(s.core.keys.all(0)) || s.server.Exists(s.core.keys.all(1)) {
-		t.Error("the index of the older version stays")
-	}
 }

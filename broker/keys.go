@@ -58,22 +58,11 @@ func (k requestKeys) idem(p int, agent, key string) string {
 	return k.in(p, "kh:"+agent+"/"+hashed(key))
 }
 
-// plainIdem is the same string under the idempotency key itself. Older versions
-// wrote it; nod only reads it.
-func (k requestKeys) plainIdem(p int, agent, key string) string {
-	return k.in(p, "k:"+agent+"/"+key)
-}
-
 // duplicate is a string, the ID of the pending request that duplicates in its
 // session join, by a hash of the question. It lives until the deadline.
 func (k requestKeys) duplicate(p int, agent, session, route, hash string) string {
 	return k.in(p, "tw:"+agent+"/"+session+"/"+route+"/"+hash)
 }
-
-// all is a sorted set of IDs by creation, in ms. Older versions wrote it; nod
-// reads it for what is older than the event stream, and Tidy removes IDs that
-// have outlived their retention.
-func (k requestKeys) all(p int) string { return k.in(p, "all") }
 
 // session is a sorted set of the IDs of a session by creation, in ms. It lives
 // as long as the longest record that it can name.
@@ -148,7 +137,7 @@ func (k deliveryKeys) ableClients(p int, session string) string { return k.in(p,
 func (k deliveryKeys) wake(node string) string { return k.prefix + ":wake:" + node }
 
 // auditKeys are the keys of the journals, which have the events and the audit
-// log, and of the audit logs that earlier versions wrote.
+// log.
 type auditKeys struct{ space }
 
 // journal is a stream of the events and of the entries of the audit log; see
@@ -156,11 +145,10 @@ type auditKeys struct{ space }
 // see lua/archive.lua.
 func (k auditKeys) journal(p int) string { return k.in(p, "ev") }
 
-// journalHead is a hash with the ID after which the journal starts (from), the
-// last seal and the ID of the entry that it covers (seal, cur), the seal up to
-// which the audit log was trimmed and the ID of its entry (trim, start), and the
-// ID up to which the journal has no trimmed entries (gone). Entries up to from
-// are events that earlier versions wrote.
+// journalHead is a hash with the last seal and the ID of the entry that it covers
+// (seal, cur), the seal up to which the audit log was trimmed and the ID of its
+// entry (trim, start), and the ID up to which the journal has no trimmed entries
+// (gone).
 func (k auditKeys) journalHead(p int) string { return k.in(p, "jh") }
 
 // archive is a stream of the entries of the audit log that are older than the
@@ -170,26 +158,6 @@ func (k auditKeys) archive(p int) string { return k.in(p, "ja") }
 // journalSeals is a stream of the signed seals (s), each with the ID of the
 // entry that it covers (c), which is also the ID of the seal.
 func (k auditKeys) journalSeals(p int) string { return k.in(p, "js") }
-
-// linked is a stream of the entries that earlier versions write.
-func (k auditKeys) linked(p int) string { return k.in(p, "au") }
-
-// linkedHead is a hash with the number and the link of the last entry (n, l),
-// and otherwise the fields of journalHead apart from from and gone.
-func (k auditKeys) linkedHead(p int) string { return k.in(p, "auh") }
-
-// linkedSeals is a stream like journalSeals. The ID of a seal is the number of
-// its entry.
-func (k auditKeys) linkedSeals(p int) string { return k.in(p, "aus") }
-
-// log returns the keys of one log: its head, its entries, and its seals.
-func (k auditKeys) log(part bridge.AuditPart) (head, entries, seals string) {
-	p := part.Partition
-	if part.Linked {
-		return k.linkedHead(p), k.linked(p), k.linkedSeals(p)
-	}
-	return k.journalHead(p), k.journal(p), k.journalSeals(p)
-}
 
 // unused is passed for a key that the script does not use in this call.
 func (k auditKeys) unused(p int) string { return k.in(p, "-") }
@@ -271,8 +239,9 @@ func (k sharedKeys) links() string { return k.prefix + ":links" }
 // Revoked keys stay, because they verify earlier signatures.
 func (k sharedKeys) passkeys() string { return k.prefix + ":passkeys" }
 
-// conf is a string, the number of partitions.
-func (k sharedKeys) conf() string { return k.prefix + ":conf" }
+// installation is a string, the document about the installation as JSON; see
+// installation.go.
+func (k sharedKeys) installation() string { return k.prefix + ":conf" }
 
 // daemons is a hash of the running daemons, each with the fingerprint of its
 // keys and the time of its last Announce in ms. It lives for announcedFor.

@@ -143,6 +143,16 @@ func (ls *lists) ofSession(ctx context.Context, f bridge.ListFilter, at place, m
 	return first(slices.DeleteFunc(indexed(found), func(q place) bool { return !at.before(q) }), most), nil
 }
 
+// indexed returns the places of members of an index by creation.
+func indexed(entries []redis.Z) []place {
+	out := make([]place, len(entries))
+	for k, z := range entries {
+		id, _ := z.Member.(string) // every member is a string
+		out[k] = place{int64(z.Score), id}
+	}
+	return out
+}
+
 // first sorts places and returns the first of them.
 func first(all []place, most int) []place {
 	slices.SortFunc(all, place.compare)

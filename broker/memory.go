@@ -34,8 +34,8 @@ func (mem *memory) Recall(ctx context.Context, agent, session, key string) (brid
 		scopes = []string{session, ""}
 	}
 	for _, s := range scopes {
-		hash := mem.rememberedKey(agent, s)
-		field, v, err := mem.remembered(ctx, hash, key)
+		hash, field := mem.rememberedKey(agent, s), hashed(key)
+		v, err := mem.client.HGet(ctx, hash, field).Result()
 		if errors.Is(err, redis.Nil) {
 			continue
 		}
@@ -56,18 +56,6 @@ func (mem *memory) Recall(ctx context.Context, agent, session, key string) (brid
 	return "", nil
 }
 
-// remembered reads a value that a tool remembers, by the hash of its key,
-// because a key may hold a credential. Older versions stored it under the key
-// itself.
-func (mem *memory) remembered(ctx context.Context, hash, key string) (field, value string, err error) {
-	for _, field = range []string{hashed(key), key} {
-		if value, err = mem.client.HGet(ctx, hash, field).Result(); !errors.Is(err, redis.Nil) {
-			break
-		}
-	}
-	return field, value, err
-}
-
 // Remember implements bridge.Memory.
 func (mem *memory) Remember(ctx context.Context, agent, session, key string, s bridge.Scope) error {
 	ttl := bridge.SessionGrantTTL
@@ -77,7 +65,6 @@ func (mem *memory) Remember(ctx context.Context, agent, session, key string, s b
 	hash := mem.rememberedKey(agent, session)
 	_, err := mem.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, hash, hashed(key), string(s))
-		p.HDel(ctx, hash, key)
 		p.PExpire(ctx, hash, ttl)
 		return nil
 	})

@@ -3,6 +3,7 @@ package broker
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,53 +15,47 @@ import (
 )
 
 // placed is an entry at its position in the order of AuditNewest: newest first,
-// then by partition. Its number n falls with the number in the ID. It is negative
-// in a journal and positive in a linked log, so that positions in the two differ.
+// then by partition.
 type placed struct {
 	ms        int64
 	partition int
-	n         int64
+	seq       int64 // the number in the ID
 	entry     bridge.AuditEntry
 }
 
 func (p placed) compare(q placed) int {
-	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), cmp.Compare(p.n, q.n))
+	return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(p.partition, q.partition), cmp.Compare(q.seq, p.seq))
 }
 
 // placeOf parses the ID of an entry in a stream.
-func placeOf(part bridge.AuditPart, m redis.XMessage) placed {
-	var seq int64
-	_, _ = fmt.Sscanf(m.ID, "%d-%d", new(int64), &seq) // Redis writes it
-	n := -1 - seq
-	if part.Linked {
-		n = math.MaxInt64 - seq
-	}
-	return placed{streamTime(m.ID), part.Partition, n, auditEntry(part, m)}
+func placeOf(partition int, m redis.XMessage) placed {
+	p := placed{ms: streamTime(m.ID), partition: partition, entry: auditEntry(partition, m)}
+	_, _ = fmt.Sscanf(m.ID, "%d-%d", new(int64), &p.seq) // Redis writes it
+	return p
 }
 
-// backwards reads one log from its end.
+// backwards reads a journal from its end, and then its archive.
 type backwards struct {
-	part    bridge.AuditPart
-	archive bool   // the journal is read; its archive is next
-	next    string // the end of the next page; empty after the last one
-	first   string // where the log starts
-	found   []placed
+	partition int
+	archive   bool   // the journal is read; its archive is next
+	next      string // the end of the next page; empty after the last one
+	first     string // where the log starts
+	found     []placed
 }
 
 // stream returns the key of the stream that is read next.
 func (b *backwards) stream(keys keys) string {
 	if b.archive {
-		return keys.archive(b.part.Partition)
+		return keys.archive(b.partition)
 	}
-	_, entries, _ := keys.log(b.part)
-	return entries
+	return keys.journal(b.partition)
 }
 
 // add adds the entries of a page that are after the last position, and reports
 // whether limit of them are known.
 func (b *backwards) add(page []redis.XMessage, last placed, size, limit int) bool {
 	for _, m := range page {
-		if p := placeOf(b.part, m); p.entry.Type != bridge.AuditEvent && last.compare(p) < 0 {
+		if p := placeOf(b.partition, m); p.entry.Type != bridge.AuditEvent && last.compare(p) < 0 {
 			b.found = append(b.found, p)
 		}
 	}
@@ -68,7 +63,7 @@ func (b *backwards) add(page []redis.XMessage, last placed, size, limit int) boo
 		b.next = "(" + page[len(page)-1].ID
 	}
 	if len(page) < size {
-		if b.part.Linked || b.archive {
+		if b.archive {
 			b.next = ""
 		}
 		b.archive = true
@@ -80,15 +75,14 @@ func (b *backwards) add(page []redis.XMessage, last placed, size, limit int) boo
 func (al *auditLog) AuditNewest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
 	end, last := "+", placed{ms: math.MaxInt64}
 	if before != "" {
-		if _, err := fmt.Sscanf(before, "%d.%d.%d", &last.ms, &last.partition, &last.n); err != nil {
+		if _, err := fmt.Sscanf(before, "%d.%d.%d", &last.ms, &last.partition, &last.seq); err != nil {
 			return nil, "", bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", before).WithHint("use next of the previous page")
 		}
 		end = strconv.FormatInt(last.ms, 10)
 	}
 	var logs []*backwards
 	for p := range al.partitions {
-		logs = append(logs, &backwards{part: bridge.AuditPart{Partition: p}, next: end},
-			&backwards{part: bridge.AuditPart{Partition: p, Linked: true}, next: end})
+		logs = append(logs, &backwards{partition: p, next: end})
 	}
 	if err := al.findStarts(ctx, logs); err != nil {
 		return nil, "", err
@@ -121,22 +115,22 @@ func (al *auditLog) AuditNewest(ctx context.Context, before string, limit int) (
 // findStarts finds where the logs start: the events of a journal may be kept for
 // longer than its entries, and can be many.
 func (al *auditLog) findStarts(ctx context.Context, logs []*backwards) error {
-	heads := make([]*redis.SliceCmd, len(logs))
+	starts := make([]*redis.StringCmd, len(logs))
 	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for k, b := range logs {
-			head, _, _ := al.keys.log(b.part)
-			heads[k] = p.HMGet(ctx, head, "from", "start")
+			starts[k] = p.HGet(ctx, al.keys.journalHead(b.partition), "start")
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return unavailable(err)
 	}
 	for k, b := range logs {
-		if b.first = "-"; b.part.Linked {
-			continue
+		id, err := starts[k].Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return unavailable(err)
 		}
-		if id := lastOf(heads[k].Val()); id != "" {
+		if b.first = "-"; id != "" {
 			b.first = "(" + id
 		}
 	}
@@ -154,7 +148,7 @@ func newest(logs []*backwards, limit int) (out []bridge.AuditEntry, next string)
 	if len(all) > limit {
 		all = all[:limit]
 		end := all[limit-1]
-		next = fmt.Sprintf("%d.%d.%d", end.ms, end.partition, end.n)
+		next = fmt.Sprintf("%d.%d.%d", end.ms, end.partition, end.seq)
 	}
 	out = make([]bridge.AuditEntry, len(all))
 	for k, p := range all {

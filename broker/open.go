@@ -38,7 +38,7 @@ func (op *openings) Known(ctx context.Context, agent, session, key string) (bool
 		return false, nil
 	}
 	p := op.partition(session, key)
-	n, err := op.client.Exists(ctx, op.keys.idem(p, agent, key), op.keys.plainIdem(p, agent, key)).Result()
+	n, err := op.client.Exists(ctx, op.keys.idem(p, agent, key)).Result()
 	return n > 0, unavailable(err)
 }
 
@@ -74,9 +74,6 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			keys = append(keys, op.keys.recordIn(p, i.Previous), op.keys.recordIn(p, i.Root),
 				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)))
 		}
-		if o.IdempotencyKey != "" {
-			keys = append(keys, op.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
-		}
 		reply, err := op.runWith(ctx, p, also, op.scripts.open, keys, args...).StringSlice()
 		also = nil
 		if err != nil {
@@ -87,9 +84,8 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		case "stopped":
 			return stoppedBy(reply[1])
 		case "conflict":
-			return bridge.Record{}, false, reused(id)
-		case "unversioned":
-			return op.unversioned(ctx, id, i)
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: already used for a different request").
+				WithHint("use another key, or repeat the request of interaction %s unchanged", id)
 		case "taken":
 			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
 				WithHint("use the follow-up, %s", id)
@@ -120,22 +116,6 @@ func stoppedBy(raw string) (bridge.Record, bool, error) {
 		err = &bridge.StoppedError{Stop: s}
 	}
 	return bridge.Record{}, false, err
-}
-
-// unversioned answers a repeat whose first request was stored by a version that
-// digested the record instead of the request. It is a repeat if both ask for
-// the same thing.
-func (op *openings) unversioned(ctx context.Context, id bridge.ID, i bridge.Interaction) (bridge.Record, bool, error) {
-	rec, err := op.load(ctx, id)
-	if err == nil && rec.Interaction.Digest != i.Digest {
-		return bridge.Record{}, false, reused(id)
-	}
-	return rec, false, err
-}
-
-func reused(id bridge.ID) error {
-	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: already used for a different request").
-		WithHint("use another key, or repeat the request of interaction %s unchanged", id)
 }
 
 // opened returns the record of an interaction that was opened at now, in ms. It

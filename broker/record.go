@@ -54,7 +54,7 @@ var recordFields = []recordField{
 	{"sp", "number", "the next step of its escalation", decodeStep},
 	{"rn", "number", "the number of reminders", decodeReminders},
 	{"vs", "votes", "the votes so far; see vote.lua", decodeVoted},
-	{"an", "id", "its entry in the journal; older versions: its number in the audit log, and the link in al", decodeAudit},
+	{"an", "id", "its entry in the journal", decodeAudit},
 	{"rt", "id", "the first round, whose messages show this one", nil},
 	{"nx", "id", "the next round", decodeNext},
 	{"hd", "id", "the last round, on the first", decodeHead},

@@ -124,7 +124,7 @@ func TestClusterKeys(t *testing.T) {
 		"note":   func() error { _, err := b.PutNote(ctx, "k", "v", time.Minute); return err },
 		"lease":  func() error { _, err := b.Hold(ctx, "l", "me", time.Minute); return err },
 		"seal": func() error {
-			return b.PutSeal(ctx, bridge.AuditPart{}, bridge.NewSeal{Token: "s", Place: bridge.SealPlace{Entry: "1-1"}, Cursor: "1-1"})
+			return b.PutSeal(ctx, 0, bridge.NewSeal{Token: "s", Entry: "1-1"})
 		},
 		"grant": func() error {
 			_, err := b.PutGrant(ctx, bridge.Grant{Agent: "ci", Session: "s", Key: "k"})

@@ -27,8 +27,8 @@ func (au *Audit) Verify(ctx context.Context) (proof.AuditReport, error) {
 	return proof.VerifyAudit(r, au.PublicKeys())
 }
 
-// Export writes the audit log as JSON lines, one log after another, with the
-// seals of a log after its entries. Entries added during the export may be left
+// Export writes the audit log as JSON lines, one journal after another, with the
+// seals of a journal after its entries. Entries added during the export may be left
 // out.
 func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 	logs, err := au.store.Audits(ctx)
@@ -38,29 +38,27 @@ func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for _, l := range logs {
-		if err := au.exportLog(ctx, l.Part, enc); err != nil {
+		if err := au.exportLog(ctx, l.Partition, enc); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// exportLog writes one log. It reads the seals first, then the counts, so that
+// exportLog writes one journal. It reads the seals first, then the counts, so that
 // neither covers more entries than it writes. Of events, it only writes the IDs
 // of those after the last seal, for the counts.
-func (au *Audit) exportLog(ctx context.Context, part bridge.AuditPart, enc *json.Encoder) error {
-	seals, err := au.store.Seals(ctx, part)
+func (au *Audit) exportLog(ctx context.Context, partition int, enc *json.Encoder) error {
+	seals, err := au.store.Seals(ctx, partition)
 	if err != nil {
 		return err
 	}
-	if !part.Linked {
-		counts, err := au.store.AuditCounts(ctx, part)
-		if err == nil && counts.Last != "" {
-			err = enc.Encode(proof.CountsLine(part.Partition, counts))
-		}
-		if err != nil {
-			return err
-		}
+	counts, err := au.store.AuditCounts(ctx, partition)
+	if err == nil && counts.Last != "" {
+		err = enc.Encode(proof.CountsLine(partition, counts))
+	}
+	if err != nil {
+		return err
 	}
 	sealed := ""
 	if len(seals) > 0 {
@@ -69,13 +67,13 @@ func (au *Audit) exportLog(ctx context.Context, part bridge.AuditPart, enc *json
 			sealed = last.Entry
 		}
 	}
-	for cursor, more := "", true; more; {
-		entries, err := au.store.AuditEntries(ctx, part, cursor, auditPage)
+	for after, more := "", true; more; {
+		entries, err := au.store.AuditEntries(ctx, partition, after, auditPage)
 		if err != nil {
 			return err
 		}
 		for _, a := range entries {
-			cursor = a.Cursor
+			after = a.Entry
 			if a.Type == bridge.AuditEvent && bridge.CompareEntries(a.Entry, sealed) <= 0 {
 				continue
 			}
@@ -86,9 +84,9 @@ func (au *Audit) exportLog(ctx context.Context, part bridge.AuditPart, enc *json
 		more = len(entries) == auditPage
 	}
 	for _, s := range seals {
-		line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Partition: part.Partition, Type: "seal"}, Seal: s}
+		line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Partition: partition, Type: "seal"}, Seal: s}
 		if seal, err := au.PublicKeys().VerifySeal(s); err == nil { // otherwise by a key that a verifier may have
-			line.N, line.Entry, line.Link, line.Timestamp = seal.N, seal.Entry, seal.Link, seal.At.UnixMilli()
+			line.Entry, line.Timestamp = seal.Entry, seal.At.UnixMilli()
 		}
 		if err := enc.Encode(line); err != nil {
 			return err

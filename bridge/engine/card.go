@@ -188,9 +188,9 @@ func seen(r bridge.Record, destination int) bool {
 
 // unseen rejects a control that can approve or answer while its card does not
 // show everything that it decides. A click can arrive before nod has recorded
-// what the card shows, so unseen waits briefly. For a card that an earlier
-// version of nod posted, there is no such record, so unseen requests an update
-// of the card.
+// what the card shows, so unseen waits briefly. If the record of what it shows
+// does not verify, there will be no other, so unseen requests an update of the
+// card.
 func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
 	if a.control.Declines(a.record.Interaction) {
 		return nil, nil

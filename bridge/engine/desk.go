@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strconv"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -122,7 +121,7 @@ func (de *desk) changes(ctx context.Context) (string, error) {
 		h.Write([]byte(id))
 	}
 	for _, l := range logs {
-		h.Write(strconv.AppendInt([]byte{' '}, l.N, 10))
+		h.Write([]byte(" " + l.Last))
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -44,11 +44,6 @@ type Options struct {
 	// Signer proves stored values, signs receipts and seals the audit log.
 	// If it is nil, nod does none of this.
 	Signer *proof.Signer
-	// KeysInRedis means that the signer's keys are stored in Redis. Records
-	// without a proof are then also accepted, because an upgrade finds such
-	// records, and because proofs do not protect against anyone who can
-	// read the keys.
-	KeysInRedis bool
 	// AuditRetention is the time to keep the audit log. Zero means forever.
 	AuditRetention time.Duration
 	Observer       bridge.Observer // may be nil
@@ -102,7 +97,7 @@ func New(o Options) *Engine {
 	if o.Node == "" {
 		o.Node = uuid.NewString()
 	}
-	prover := proof.NewProver(o.Signer, o.KeysInRedis)
+	prover := proof.NewProver(o.Signer)
 	p := portsOf(o.Store)
 	if prover != nil {
 		p = p.proven(prover, o.Log)

@@ -113,7 +113,7 @@ func applies(g bridge.Grant, i bridge.Interaction) bool {
 		ends = g.At.Add(time.Duration(i.GrantFor)) // the policy has shortened it
 	}
 	switch {
-	case !g.Current() || g.Agent != i.Agent || g.Session != "" && g.Session != i.Session || g.Where != a.Where:
+	case g.Agent != i.Agent || g.Session != "" && g.Session != i.Session || g.Where != a.Where:
 		return false
 	case !time.Now().Before(ends) || !slices.Contains(a.Scopes, g.Scope()):
 		return false

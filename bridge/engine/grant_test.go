@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
@@ -309,32 +307,6 @@ func TestToolRemembers(t *testing.T) {
 		}
 		return len(ids) == 1
 	})
-}
-
-// TestOldGrants checks that a grant in an earlier form covers nothing, is
-// listed as that, and can be revoked.
-func TestOldGrants(t *testing.T) {
-	t.Parallel()
-	c := newCourt(t)
-	rec := c.open(run("make x"))
-	for n, key := range []string{"sha256:00", "rule:push: `git push *`", "bash:make", rec.Interaction.GrantKey} {
-		old := bridge.Grant{Agent: "ci", Key: key, Tool: "bash", Covers: "make x", Origin: bridge.ID("o" + strconv.Itoa(n)), Expires: time.Now().Add(time.Hour), Actor: bridge.Actor{Person: "ana"}}
-		if _, err := c.store.PutGrant(t.Context(), old); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.asked("a grant in an earlier form", run("make x"))
-	for _, g := range c.grants() {
-		if !strings.Contains(g.Words(), "covers nothing") {
-			t.Errorf("listed as %s", g.Words())
-		}
-		if _, err := c.engine.Grants.Revoke(t.Context(), "ci", g.ID(), "ana"); err != nil {
-			t.Error(err)
-		}
-	}
-	if left := c.grants(); len(left) != 0 {
-		t.Errorf("%d are left", len(left))
-	}
 }
 
 // TestRelease checks that a new grant approves a pending request only if it

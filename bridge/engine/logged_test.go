@@ -2,10 +2,6 @@ package engine_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,7 +17,6 @@ type logged struct {
 	*world
 	c   *redis.Client
 	log bytes.Buffer // the last export
-	n   int
 }
 
 func newLogged(t *testing.T) *logged {
@@ -62,22 +57,3 @@ func (l *logged) sealed(entries int64) {
 }
 
 func (l *logged) answer(id bridge.ID) { l.use("ana", id, bridge.ActionChoose, 0, 0, nil) }
-
-// earlier appends a signed entry as versions before the journal do, of a request
-// if it has an ID.
-func (l *logged) earlier(partition int, id bridge.ID) {
-	l.t.Helper()
-	code, err := os.ReadFile("../../broker/testdata/audit-1.lua")
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	l.n++
-	e := bridge.AuditEntry{Type: bridge.AuditRefusal, ID: id, Agent: "ci", Data: json.RawMessage(`{"why":"` + strconv.Itoa(l.n) + `"}`)}
-	if err := proof.NewProver(l.setup.signer, false).ProveEntry(&e); err != nil {
-		l.t.Fatal(err)
-	}
-	p := fmt.Sprintf("nod:{%d}:", partition)
-	if err := l.c.Eval(l.t.Context(), string(code), []string{p + "au", p + "auh"}, string(id), string(e.Type), e.Agent, "", "", string(e.Data)).Err(); err != nil {
-		l.t.Fatal(err)
-	}
-}

@@ -42,7 +42,7 @@ func (w *world) decide(who string, v bridge.View, channel string, d bridge.Decis
 }
 
 // TestMoreDecides checks that a decision below its text counts, and that a
-// button of a card of an earlier version, which showed that text, does too.
+// button that decides at once does too.
 func TestMoreDecides(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
@@ -52,17 +52,17 @@ func TestMoreDecides(t *testing.T) {
 		bridge.DecideDenyAlways: {State: bridge.StateDenied, Scope: bridge.ScopeAlways},
 		bridge.DecideDenyStop:   {State: bridge.StateDenied, Stop: true},
 	} {
-		for _, old := range []bool{false, true} {
+		for _, atOnce := range []bool{false, true} {
 			req := longer("make " + string(d))
-			req.Approval.Where = map[bool]string{true: "/old", false: "/new"}[old] // which no grant covers
-			req.Session = string(d) + req.Approval.Where                           // which a stop does not reach
+			req.Approval.Where = map[bool]string{true: "/once", false: "/menu"}[atOnce] // which no grant covers
+			req.Session = string(d) + req.Approval.Where                                // which a stop does not reach
 			id := w.open(agentCI, req).Interaction.ID
 			v := w.drawn(id, "C1")
 			f, verdict := w.more("ana", v, "C1")
 			if verdict.Kind != "" || f.DenyOnly {
 				t.Fatalf("the menu: %+v, %+v", f.DenyOnly, verdict)
 			}
-			if old {
+			if atOnce {
 				n := slices.Index(v.Record.Interaction.Decisions(), d)
 				w.click("ana", "C1", v.Token(bridge.ActionChoose, 0, n), "", id)
 			} else {
@@ -70,7 +70,7 @@ func TestMoreDecides(t *testing.T) {
 			}
 			r := w.state(id, want.State).Response
 			if r.Scope != want.Scope || r.Stop != want.Stop || d == bridge.DecideSession && len(r.Covers) == 0 {
-				t.Errorf("%s, old %t: %+v", d, old, r)
+				t.Errorf("%s, at once %t: %+v", d, atOnce, r)
 			}
 		}
 	}

@@ -39,12 +39,10 @@ func portsOf(s bridge.Store) Ports {
 }
 
 // Proven returns the ports of a store with records, links, drafts, notes and
-// audit entries that are proven with a signer's keys. With keysInRedis, values
-// without a proof are accepted, because such keys do not protect against anyone
-// who can read Redis. With a nil signer, nothing is proven. A nil log discards
-// output.
-func Proven(s bridge.Store, signer *proof.Signer, keysInRedis bool, log *slog.Logger) Ports {
-	prover := proof.NewProver(signer, keysInRedis)
+// audit entries that are proven with a signer's keys. With a nil signer, nothing
+// is proven. A nil log discards output.
+func Proven(s bridge.Store, signer *proof.Signer, log *slog.Logger) Ports {
+	prover := proof.NewProver(signer)
 	if prover == nil {
 		return portsOf(s)
 	}

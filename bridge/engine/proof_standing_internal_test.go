@@ -72,7 +72,7 @@ func provable(t *testing.T) (*proof.Prover, bridge.Interaction) {
 		Digest:  strings.Repeat("a", 64),
 		Lineage: bridge.Lineage{Round: 1},
 	}
-	return proof.NewProver(mustSigner(t), false), i
+	return proof.NewProver(mustSigner(t)), i
 }
 
 // shelved is a proven store of one pending record.
@@ -81,7 +81,7 @@ func shelved(t *testing.T) (*shelf, Ports, *proof.Prover) {
 	p, i := provable(t)
 	p.ProveInteraction(&i)
 	s := &shelf{rec: bridge.Record{Interaction: i, State: bridge.StatePending}}
-	return s, Proven(s, mustSigner(t), false, nil), p
+	return s, Proven(s, mustSigner(t), nil), p
 }
 
 // TestForgedMarks checks that a card counts as shown only by the mark that a
@@ -105,7 +105,7 @@ func TestForgedMarks(t *testing.T) {
 		"another place's":   func() { s.rec.Shown = map[int]string{1: good} },
 		"another request's": func() {
 			other := &shelf{rec: s.rec}
-			store := Proven(other, mustSigner(t), false, nil)
+			store := Proven(other, mustSigner(t), nil)
 			if _, err := store.Records.Mark(t.Context(), otherID, bridge.Mark{Shown: &bridge.Shown{Content: content}}); err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestMovedDeadline(t *testing.T) {
 	// One that a daemon was asked to keep open longer than that.
 	p, i = past(nil)
 	s := &shelf{rec: bridge.Record{Interaction: i, State: bridge.StatePending}}
-	store := Proven(s, mustSigner(t), false, nil)
+	store := Proven(s, mustSigner(t), nil)
 	if rec, err := store.Records.Mark(t.Context(), i.ID, bridge.Mark{Queued: time.Hour}); err != nil || rec.State != bridge.StatePending {
 		t.Errorf("one that was queued: %s, %v", rec.State, err)
 	}

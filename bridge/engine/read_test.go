@@ -138,36 +138,6 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// TestRepeatOfOldVersion checks that a key stored by a version that digested
-// the record still finds its request.
-func TestRepeatOfOldVersion(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, newSetup())
-	first, err := w.engine.Open(t.Context(), agentCI, shell("make x"), "k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := w.redis.Keys(t.Context(), "*:kh:ci/*").Result()
-	if err != nil || len(names) != 1 {
-		t.Fatal(names, err)
-	}
-	old, _, _ := strings.Cut(names[0], ":kh:")
-	if err := w.redis.Rename(t.Context(), names[0], old+":k:ci/k").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.redis.Set(t.Context(), old+":k:ci/k",
-		string(first.Interaction.ID)+"|0123456789abcdef0123456789abcdef", 0).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := w.engine.Open(t.Context(), agentCI, shell("make x"), "k"); err != nil ||
-		again.Interaction.ID != first.Interaction.ID {
-		t.Errorf("a repeat is %s, %v", again.Interaction.ID, err)
-	}
-	if _, err := w.engine.Open(t.Context(), agentCI, shell("make y"), "k"); bridge.ErrorCode(err) != bridge.CodeConflict {
-		t.Errorf("another request: %v", err)
-	}
-}
-
 // masker hides a word.
 type masker string
 

@@ -17,8 +17,8 @@ const unsealedFor = time.Minute
 // sealHealth holds why the audit log is not sealed.
 type sealHealth struct {
 	mu      sync.Mutex
-	refused map[int]string               // by partition: what someone has done to the log
-	failing map[bridge.AuditPart]failure // logs whose last attempt failed
+	refused map[int]string  // by partition: what someone has done to the log
+	failing map[int]failure // by partition: the last attempts failed
 }
 
 // failure holds the time when attempts began to fail, and the last error.
@@ -27,21 +27,21 @@ type failure struct {
 	err error
 }
 
-// tried notes the result of an attempt to seal a log.
-func (h *sealHealth) tried(part bridge.AuditPart, err error) {
+// tried notes the result of an attempt to seal a journal.
+func (h *sealHealth) tried(partition int, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	first, failed := h.failing[part]
+	first, failed := h.failing[partition]
 	switch {
 	case err == nil:
-		delete(h.failing, part)
+		delete(h.failing, partition)
 	case failed:
-		h.failing[part] = failure{first.at, err}
+		h.failing[partition] = failure{first.at, err}
 	default:
 		if h.failing == nil {
-			h.failing = map[bridge.AuditPart]failure{}
+			h.failing = map[int]failure{}
 		}
-		h.failing[part] = failure{time.Now(), err}
+		h.failing[partition] = failure{time.Now(), err}
 	}
 }
 
@@ -50,14 +50,14 @@ func (h *sealHealth) reasons() map[int]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := maps.Clone(h.refused)
-	for part, s := range h.failing {
-		if out[part.Partition] != "" || time.Since(s.at) < unsealedFor {
+	for p, s := range h.failing {
+		if out[p] != "" || time.Since(s.at) < unsealedFor {
 			continue
 		}
 		if out == nil {
 			out = map[int]string{}
 		}
-		out[part.Partition] = "not since " + s.at.UTC().Format(time.RFC3339) + ": " + s.err.Error()
+		out[p] = "not since " + s.at.UTC().Format(time.RFC3339) + ": " + s.err.Error()
 	}
 	return out
 }

@@ -14,18 +14,17 @@ func TestSealHealth(t *testing.T) {
 	t.Parallel()
 	au := &Audit{}
 	down := func() bool { return au.Health().State == bridge.HealthDown && au.Refusals() == 1 }
-	part := bridge.AuditPart{Partition: 3}
-	au.sealing.tried(part, errors.New("first"))
+	au.sealing.tried(3, errors.New("first"))
 	if down() {
 		t.Error("down after one failure")
 	}
-	au.sealing.failing[part] = failure{time.Now().Add(-unsealedFor), errors.New("first")}
-	au.sealing.tried(bridge.AuditPart{Partition: 3, Linked: true}, nil)
-	au.sealing.tried(part, errors.New("last"))
+	au.sealing.failing[3] = failure{time.Now().Add(-unsealedFor), errors.New("first")}
+	au.sealing.tried(4, nil)
+	au.sealing.tried(3, errors.New("last"))
 	if !down() {
 		t.Errorf("after a minute: %+v", au.Health())
 	}
-	au.sealing.tried(part, nil)
+	au.sealing.tried(3, nil)
 	if down() || au.Refusals() != 0 {
 		t.Errorf("sealed again: %+v", au.Health())
 	}

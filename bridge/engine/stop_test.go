@@ -28,7 +28,7 @@ func (c *court) sessionLog() []string {
 	}
 	var out []string
 	for _, l := range logs {
-		entries, err := c.store.AuditEntries(c.t.Context(), l.Part, "", 1000)
+		entries, err := c.store.AuditEntries(c.t.Context(), l.Partition, "", 1000)
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"crypto/sha1" //nolint:gosec // the links are made where nothing better is to be had; the seals use SHA-256
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -24,49 +23,20 @@ func joined(before string, values ...string) string {
 	return b.String()
 }
 
-// linked returns the text of an entry of a linked log to hash, which starts with
-// the previous hash.
-func linked(e bridge.AuditEntry, before string) string {
-	return joined(before, strconv.FormatInt(e.N, 10), strconv.FormatInt(e.Timestamp, 10), string(e.Type), string(e.ID),
-		e.Agent, e.Session, string(e.State), string(e.Data))
-}
-
-func hashed(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// LinkAfter returns the link of an entry, given the link of the entry before
-// it.
-func LinkAfter(e bridge.AuditEntry, before string) string {
-	sum := sha1.Sum([]byte(linked(e, before))) //nolint:gosec // see the import
-	return hex.EncodeToString(sum[:])
-}
-
 // HashAfter returns the hash of the log up to an entry, given the hash up to
 // the entry before it.
 func HashAfter(e bridge.AuditEntry, before string) string {
-	if e.Entry == "" {
-		return hashed(linked(e, before))
-	}
-	return hashed(joined(before, e.Entry, string(e.Type), string(e.Event), string(e.ID), e.Agent, e.Session, string(e.State),
-		strconv.FormatInt(e.Timestamp, 10), e.Correlation, string(e.Data)))
+	sum := sha256.Sum256([]byte(joined(before, e.Entry, string(e.Type), string(e.Event), string(e.ID), e.Agent, e.Session, string(e.State),
+		strconv.FormatInt(e.Timestamp, 10), e.Correlation, string(e.Data))))
+	return hex.EncodeToString(sum[:])
 }
 
-// Seal states the content of a log of a partition up to an entry.
+// Seal states the content of the journal of a partition up to an entry.
 type Seal struct {
 	Partition int    `json:"partition"`
-	N         int64  `json:"n"`              // number of entries, including those that were removed, without events
-	Link      string `json:"link,omitempty"` // link of the last entry; only in a linked log
-	// Entry is the ID of the last entry or event. It is empty in a seal of a
-	// linked log.
-	Entry string `json:"entry,omitempty"`
-	Hash  string `json:"hash"` // hex SHA-256 over all entries
-	// Linked and Before are the number and the hash of the last seal of the
-	// linked log when the first seal of the journal was made. The hashes of
-	// the journal start with Before.
-	Linked int64  `json:"linked,omitempty"`
-	Before string `json:"before,omitempty"`
+	N         int64  `json:"n"`     // number of entries, including those that were removed, without events
+	Entry     string `json:"entry"` // ID of the last entry or event
+	Hash      string `json:"hash"`  // hex SHA-256 over all entries
 	// Added is the number of entries and events that were ever added to the
 	// journal, up to the last one. It is 0 if Redis did not report it.
 	Added int64     `json:"added,omitempty"`
@@ -74,25 +44,9 @@ type Seal struct {
 	// Trimmed means that the entries up to this one were removed after their
 	// retention, so that the log starts after it.
 	Trimmed bool `json:"trimmed,omitempty"`
-	// Proven means that the log has entries with proofs, after which all
-	// entries must have one.
-	Proven bool `json:"proven,omitempty"`
 }
 
-// Of reports whether the seal is one of a log.
-func (s Seal) Of(part bridge.AuditPart) bool {
-	return s.Partition == part.Partition && (s.Entry == "") == part.Linked
-}
-
-// Place returns the last entry that the seal covers.
-func (s Seal) Place() bridge.SealPlace {
-	if s.Entry != "" {
-		return bridge.SealPlace{Entry: s.Entry}
-	}
-	return bridge.SealPlace{N: s.N}
-}
-
-// Seal signs the state of a partition's log.
+// Seal signs the state of a journal.
 func (s *Signer) Seal(seal Seal) (string, error) { return s.sign(typeSeal, seal) }
 
 // VerifySeal returns a seal that is signed by one of the keys, including former

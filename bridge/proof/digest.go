@@ -82,10 +82,6 @@ func GrantDigest(i bridge.Interaction) (string, error) {
 	}{i.Agent, i.Kind, a.Tool, i.ToolName, a.Input, i.Prompt, i.Error, a.Where})
 }
 
-// sentVersion is the prefix of a digest that is stored with an idempotency key.
-// Older digests were computed from the record and have no prefix.
-const sentVersion = "sent-1:"
-
 // Sent returns a digest of exactly what the agent sent. It distinguishes a
 // repeat under the same idempotency key from another request. It does not
 // depend on the config, the trace or the time. For a follow-up, previous is the
@@ -99,7 +95,7 @@ func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 	if err != nil {
 		return "", bridge.Errorf(bridge.CodeInvalid, "the request cannot be encoded as JSON")
 	}
-	return sentVersion + digest, nil
+	return digest, nil
 }
 
 // looseDigest returns the digest of what people typed, which may contain

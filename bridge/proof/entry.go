@@ -63,42 +63,37 @@ func (p *Prover) ProveEntry(a *bridge.AuditEntry) error {
 	return nil
 }
 
-// EntryEvidence is the result of checking the proof of an audit entry.
-type EntryEvidence struct {
-	Needed bool   // the entry requires a proof, because it is about an action
-	Good   bool   // the entry has a valid proof of a daemon
-	unique string // value that only one entry may have; empty without a proof
-}
+// unproven is the problem of an entry without a valid proof.
+const unproven = "has no proof that a daemon wrote it"
 
-// evidence checks the proof of an entry.
-func (set JWKS) evidence(a bridge.AuditEntry) EntryEvidence {
-	return set.evidenceBy(a, set.VerifyReceipt)
-}
-
-// evidenceBy is evidence with a function that verifies the receipt of a
-// decision.
-func (set JWKS) evidenceBy(a bridge.AuditEntry, receipt func(string) (Receipt, error)) EntryEvidence {
+// entryProblem is JWKS.EntryProblem with a function that verifies the receipt of
+// a decision.
+func (set JWKS) entryProblem(a bridge.AuditEntry, receipt func(string) (Receipt, error)) (unique, problem string) {
+	good := false
 	switch a.Type {
 	case bridge.AuditDecision:
 		var resp bridge.Response
 		if oneReading.DecodeKnown(a.Data, &resp) != nil || resp.State != a.State {
-			return EntryEvidence{Needed: true}
+			return "", unproven
 		}
-		if !resp.Decided() {
-			return EntryEvidence{unique: "end of " + string(a.ID)}
+		unique, good = "end of "+string(a.ID), !resp.Decided()
+		if !good {
+			r, err := receipt(resp.Proof)
+			good = err == nil && r.ID == a.ID && r.Agent == a.Agent && r.Session == a.Session && r.sameDecision(resp)
 		}
-		r, err := receipt(resp.Proof)
-		good := err == nil && r.ID == a.ID && r.Agent == a.Agent && r.Session == a.Session && r.sameDecision(resp)
-		return EntryEvidence{true, good, "end of " + string(a.ID)}
 	case bridge.AuditVote:
 		var v bridge.Vote
 		if oneReading.DecodeKnown(a.Data, &v) != nil {
-			return EntryEvidence{Needed: true}
+			return "", unproven
 		}
-		return EntryEvidence{true, set.detachedIs(v.Proof, domainVote, []byte(a.ID), voteBytes(v)), v.Proof}
+		unique, good = v.Proof, set.detachedIs(v.Proof, domainVote, []byte(a.ID), voteBytes(v))
+	default:
+		unique, good = set.signedByDaemon(a)
 	}
-	proof, good := set.signedByDaemon(a)
-	return EntryEvidence{true, good, proof}
+	if !good {
+		problem = unproven
+	}
+	return unique, problem
 }
 
 // sameDecision reports whether the receipt is for a response. It does not
@@ -112,28 +107,19 @@ func (r Receipt) sameDecision(resp bridge.Response) bool {
 		Placement:  bridge.Placement{Quorum: r.Quorum},
 	}
 	want, err := receiptOf(i, "", resp, r.Votes)
-	want.Content, want.Audit = r.Content, r.Audit
+	want.Content = r.Content
 	return err == nil && resp.Digest == r.Digest && bytes.Equal(Stable(want), Stable(r))
 }
 
 // EntryProblem returns the reason why an entry must not be sealed or, in a
-// sealed log, why it counts as forged. The argument proven states whether
-// entries had proofs when the entry was written.
-func (set JWKS) EntryProblem(a bridge.AuditEntry, proven bool) (ev EntryEvidence, problem string) {
-	ev = set.evidence(a)
-	return ev, ev.problem(a, proven)
+// sealed log, why it counts as forged. It also returns a value that only one
+// entry may have, or "".
+func (set JWKS) EntryProblem(a bridge.AuditEntry) (unique, problem string) {
+	return set.entryProblem(a, set.VerifyReceipt)
 }
 
 // EntryProblem is JWKS.EntryProblem with the keys of the prover. It does not
 // check a signature again that this process has made or checked before.
-func (p *Prover) EntryProblem(a bridge.AuditEntry, proven bool) (ev EntryEvidence, problem string) {
-	ev = p.signer.PublicKeys().evidenceBy(a, p.receipt)
-	return ev, ev.problem(a, proven)
-}
-
-func (ev EntryEvidence) problem(a bridge.AuditEntry, proven bool) string {
-	if ev.Needed && !ev.Good && (proven || ev.unique != "" && a.Type != bridge.AuditDecision) {
-		return "has no proof that a daemon wrote it"
-	}
-	return ""
+func (p *Prover) EntryProblem(a bridge.AuditEntry) (unique, problem string) {
+	return p.signer.PublicKeys().entryProblem(a, p.receipt)
 }

@@ -31,11 +31,12 @@ func evidenceRequest() bridge.Request {
 	}}
 }
 
-// TestEvidenceOfEarlierVersions checks that digests, signatures and MACs are
-// the same as in earlier versions, because stored values have to verify.
-func TestEvidenceOfEarlierVersions(t *testing.T) {
+// TestEvidence checks that digests, signatures and MACs have known values, so that
+// none changes unnoticed: stored values, and receipts that others keep, have to
+// verify.
+func TestEvidence(t *testing.T) {
 	t.Parallel()
-	p := NewProver(signerOf(t, 1), false)
+	p := NewProver(signerOf(t, 1))
 	must := func(text string, err error) string {
 		t.Helper()
 		if err != nil {
@@ -69,14 +70,14 @@ func TestEvidenceOfEarlierVersions(t *testing.T) {
 	p.ProveGrant(&g)
 	l := bridge.Link{Person: "ana", Platform: "slack", User: "U1"}
 	p.ProveLink(&l)
-	e := bridge.AuditEntry{N: 2, Timestamp: 3, Type: bridge.AuditRefusal, ID: i.ID, Agent: "tester", Session: "s", Data: json.RawMessage(`{"why":"x"}`)}
+	e := bridge.AuditEntry{Entry: "3-0", Timestamp: 3, Type: bridge.AuditRefusal, ID: i.ID, Agent: "tester", Session: "s", Data: json.RawMessage(`{"why":"x"}`)}
 	bare := i
 	bare.ToolName = "Bash"
 	bare.Approval = &bridge.Approval{Tool: "bash", Where: "/srv", Key: "k", Input: json.RawMessage(`{"a":1}`)}
 	for name, c := range map[string]struct{ got, want string }{
 		"digest":      {digest, "76f69113c55532b1acf6cbd4492e0fe5a996944541ec22ad5e6a2b003ff9b0d3"},
 		"approved":    {approved, "93459c67d7b7a491108bfac4c63834fdb5c922c4c85b4858843a77fe68191a38"},
-		"sent":        {must(Sent(req.Ask, "")), "sent-1:b6b92841aa2f2c439c1c5490ade92ddabad4c3425f8f7ac952ce3d7aacd0355c"},
+		"sent":        {must(Sent(req.Ask, "")), "b6b92841aa2f2c439c1c5490ade92ddabad4c3425f8f7ac952ce3d7aacd0355c"},
 		"grant key":   {must(GrantDigest(bare)), "6da9db0a7eab872321f3e2c7e9693e03213e230d246d54769ccee546d74ebfdd"},
 		"interaction": {i.Proof, "MfQitvbKgXm9Kp95_SH4R0Cmz1B2-axhreL7Y0cT7io"},
 		"shown":       {v.Shown, "726a3e2f1fa49dc2eaaf6dba4df4e8db1280df8ba7bb5dbdb4bd3d7960e1be0b"},
@@ -84,10 +85,9 @@ func TestEvidenceOfEarlierVersions(t *testing.T) {
 		"grant":       {g.Proof, "xqtNFGAf7F4GM8y5OS4KvIPPozOmOnrt9VVNY7tqUfU"},
 		"link":        {l.Proof, "P6haQWvJcgXPYA2U5nVISvXOT7var__CM9BRBnmD_l8"},
 		"note":        {p.ProveNote("link:1", "v"), "u47mjHXKIV1P7-gINBI1QYYf9efaEbmL9n2JwNj4p5E v"},
-		"audit link":  {LinkAfter(e, "00"), "83b995cb80af15a50238af8584e10fbe584993b5"},
-		"audit hash":  {HashAfter(e, "00"), "7bb8f3824cb70aacfc14a9fa022b4f84b07fb5c93e5c363e9dd24627d3f3b4d0"},
-		"receipt":     {resp.Proof, earlierReceipt},
-		"seal":        {must(p.signer.Seal(Seal{Partition: 1, N: 2, Link: "aa", Hash: "bb", At: evidenceAt, Proven: true})), earlierSeal},
+		"audit hash":  {HashAfter(e, "00"), "d45fc34f5b53e208242ddf152f6bda2e28b574bc3f92f6658f2e15306ac66d7a"},
+		"receipt":     {resp.Proof, knownReceipt},
+		"seal":        {must(p.signer.Seal(Seal{Partition: 1, N: 2, Entry: "3-0", Hash: "bb", At: evidenceAt})), knownSeal},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: got %s, want %s", name, c.got, c.want)
@@ -95,9 +95,9 @@ func TestEvidenceOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// An earlier version, without this package, created the receipt and the seal.
+// A receipt and a seal by the key of signerOf(t, 1).
 const (
-	earlierReceipt = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
+	knownReceipt = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
 		"cmVjZWlwdCtqd3MifQ.eyJpZCI6IjAxOTNiM2M0LTdkNWUtN2ExMC04ZjAwLTJiNmQwYzllNGYwMyIsImtpbmQiOiJhcHByb3ZhbCIsI" +
 		"mFnZW50IjoidGVzdGVyIiwic2Vzc2lvbiI6InMiLCJyb3V0ZSI6ImRlZmF1bHQiLCJkaWdlc3QiOiI3NmY2OTExM2M1NTUzMmIxYWNmN" +
 		"mNiZDQ0OTJlMGZlNWE5OTY5NDQ1NDFlYzIyYWQ1ZTZhMmIwMDNmZjliMGQzIiwic3RhdGUiOiJhcHByb3ZlZCIsInNjb3BlIjoib25jZ" +
@@ -110,8 +110,7 @@ const (
 		"29udGVudCI6Ijk0NGY2MGMyYmQ0ZTliMWJiNTNlNjRmZjMwMzE1NGJmN2ViNDQyOGNjZDFjMDNkMmUwNDBjMjU5OWY2YjgzMmYiLCJpb" +
 		"nB1dCI6IjdlODA1OWY0OTU1ODlmY2Q5ODEyMzJjYzExZDAwYjAwZGEzODAyYzAxZDY4OGZhMWNmMWY2YmVkNmU1YmIzM2MiLCJxdW9yd" +
 		"W0iOjJ9.zcRyiF8lRxu1_BPnIx0qO7a6KH4ELduAUIKPVa8BkjHKj6yJIlT3kqVAeNupZRM32NsJWKHQiiOesbEcu9tGBg"
-	earlierSeal = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
-		"c2VhbCtqd3MifQ.eyJwYXJ0aXRpb24iOjEsIm4iOjIsImxpbmsiOiJhYSIsImhhc2giOiJiYiIsImF0IjoiMjAyNi0wMS0wMlQwMzowN" +
-		"DowNS4wMDZaIiwicHJvdmVuIjp0cnVlfQ.N4mewTC6qbJlbt6O-3tm5SLN1lynL6Mlj-RhsY_W-C87XSql9d40waKR4YgQqG7ZVHpm1H" +
-		"fQrE7CZZhlemrNBw"
+	knownSeal = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
+		"c2VhbCtqd3MifQ.eyJwYXJ0aXRpb24iOjEsIm4iOjIsImVudHJ5IjoiMy0wIiwiaGFzaCI6ImJiIiwiYXQiOiIyMDI2LTAxLTAyVDAzO" +
+		"jA0OjA1LjAwNloifQ.74v1SWjm_c8vh2I2OLa5UpNVmKj0DNNH4syQ93TndBHRJcdd9YW4DajyXDeBXUs4UITewzYfH0YjeZQ_TJXSBg"
 )

@@ -1,73 +1,30 @@
 package proof
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
-
-// journalOf is a journal of partition 0 under construction.
-type journalOf struct {
-	logOf
-	added int64
-}
-
-func (j *journalOf) next() string {
-	j.added++
-	j.last.Added, j.last.Entry = j.added, fmt.Sprintf("%d-0", 1000+j.added)
-	return j.last.Entry
-}
-
-// grant adds an entry with the proof of a daemon.
-func (j *journalOf) grant(data string) {
-	j.t.Helper()
-	e := bridge.AuditEntry{Type: bridge.AuditGrant, Agent: "ci", Timestamp: time.Now().UnixMilli(), Data: json.RawMessage(data)}
-	if err := j.p.ProveEntry(&e); err != nil {
-		j.t.Fatal(err)
-	}
-	e.Entry = j.next()
-	j.last.N, j.last.Hash = j.last.N+1, HashAfter(e, j.last.Hash)
-	j.lines = append(j.lines, EntryLine(e))
-}
-
-// event adds an event, which is in the export only if it is not sealed.
-func (j *journalOf) event(exported bool) {
-	e := bridge.AuditEntry{Entry: j.next(), Type: bridge.AuditEvent, Event: bridge.EventRequest, Agent: "ci"}
-	if exported {
-		j.lines = append(j.lines, EntryLine(e))
-	}
-}
-
-func (j *journalOf) sealed(trimmed bool) AuditLine {
-	j.seal(trimmed)
-	s := j.lines[len(j.lines)-1]
-	s.N, s.Entry = j.last.N, j.last.Entry
-	j.lines = j.lines[:len(j.lines)-1]
-	return s
-}
 
 // TestVerifyJournal checks that a journal verifies without its events, and that
 // every removal, move, change and addition of an entry is found.
 func TestVerifyJournal(t *testing.T) {
 	t.Parallel()
-	j := &journalOf{logOf: logOf{t: t, p: NewProver(signerOf(t, 1), true), last: Seal{Proven: true}}}
+	j := &logOf{t: t, p: NewProver(signerOf(t, 1))}
 	var seals []AuditLine
 	j.event(false)
-	j.grant(`{"n":1}`)
+	j.proven(bridge.AuditGrant, `{"n":1}`)
 	j.event(false)
 	seals = append(seals, j.sealed(false)) // of an event
-	j.grant(`{"n":2}`)
-	j.grant(`{"n":3}`)
+	j.proven(bridge.AuditGrant, `{"n":2}`)
+	j.proven(bridge.AuditGrant, `{"n":3}`)
 	seals = append(seals, j.sealed(false))
 	j.event(false)
 	seals = append(seals, j.sealed(false)) // of no new entry
 	j.event(true)
-	j.grant(`{"n":4}`)
+	j.proven(bridge.AuditGrant, `{"n":4}`)
 	counts := CountsLine(0, bridge.AuditCounts{Added: j.added, Deleted: "0-0"})
 	verify := func(counts AuditLine, entries, seals []AuditLine) AuditReport {
 		t.Helper()
@@ -114,12 +71,12 @@ func with(l AuditLine, change func(*AuditLine)) AuditLine {
 // that older entries were removed, of which single deletions were then counted.
 func TestTrimmedJournal(t *testing.T) {
 	t.Parallel()
-	j := &journalOf{logOf: logOf{t: t, p: NewProver(signerOf(t, 1), true), last: Seal{Proven: true}}}
-	j.grant(`{"n":1}`)
+	j := &logOf{t: t, p: NewProver(signerOf(t, 1))}
+	j.proven(bridge.AuditGrant, `{"n":1}`)
 	gone := j.last.Entry
 	j.event(false)
 	start := j.sealed(true)
-	j.grant(`{"n":2}`)
+	j.proven(bridge.AuditGrant, `{"n":2}`)
 	end := j.sealed(false)
 	counts := CountsLine(0, bridge.AuditCounts{Added: j.added, Deleted: gone})
 	if r := j.verify([]AuditLine{counts, j.lines[1], start, end}); len(r.Problems) > 0 || r.Entries != 1 {

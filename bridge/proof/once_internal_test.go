@@ -47,7 +47,7 @@ func TestEntryProblemOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := resp
-	if err := NewProver(signerOf(t, 2), true).ProveResponse(i, &other, nil); err != nil {
+	if err := NewProver(signerOf(t, 2)).ProveResponse(i, &other, nil); err != nil {
 		t.Fatal(err)
 	}
 	entryOf := func(change func(*bridge.AuditEntry, *bridge.Response)) bridge.AuditEntry {
@@ -80,14 +80,14 @@ func TestEntryProblemOnce(t *testing.T) {
 		"no receipt": func(_ *bridge.AuditEntry, r *bridge.Response) { r.Proof = "" },
 	} {
 		a := entryOf(change)
-		want, why := p.signer.PublicKeys().EntryProblem(a, true)
-		if want.Good != (what == "") {
-			t.Fatalf("%s: the public keys find %+v", what, want)
+		want, why := p.signer.PublicKeys().EntryProblem(a)
+		if (why == "") != (what == "") {
+			t.Fatalf("%s: the public keys find %q", what, why)
 		}
-		fresh := NewProver(p.signer, true)
+		fresh := NewProver(p.signer)
 		for n, prover := range []*Prover{p, fresh, fresh} {
-			if got, problem := prover.EntryProblem(a, true); got != want || problem != why {
-				t.Errorf("%s, prover %d: %+v %q, want %+v %q", what, n, got, problem, want, why)
+			if got, problem := prover.EntryProblem(a); got != want || problem != why {
+				t.Errorf("%s, prover %d: %q %q, want %q %q", what, n, got, problem, want, why)
 			}
 		}
 	}

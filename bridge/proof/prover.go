@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	whyUnproven = "this request has no proof: an earlier version of nod stored it, or it was written outside nod"
+	whyUnproven = "this request has no proof: it was written outside nod"
 	whyForged   = "the decision of this request was changed outside nod, so it does not count"
-	whyNoProof  = "the decision of this request has no proof: an earlier version of nod made it, or it was written outside nod"
+	whyNoProof  = "the decision of this request has no proof: it was written outside nod"
 	whyMoved    = "the deadline of this request was changed outside nod, so it can no longer be decided"
 	whyLate     = "the decision of this request came after its deadline, which was changed outside nod"
 	whyVotes    = "the votes on this request were changed outside nod, so they do not count"
@@ -30,23 +30,18 @@ const proofsKnown = 8192
 // Prover is safe for concurrent use.
 type Prover struct {
 	signer *Signer
-	// strict rejects values without a proof. It is false for keys that are
-	// kept in Redis, which do not protect against anyone who can read
-	// Redis, so that records of an earlier version are accepted.
-	strict bool
 	// known remembers the complete text of receipts that this process has signed
 	// or verified, so that each signature is checked only once.
 	known *lru.Cache[string, string]
 }
 
-// NewProver returns a prover with the keys of s. With keysInRedis it accepts
-// values without a proof. It returns nil if s is nil.
-func NewProver(s *Signer, keysInRedis bool) *Prover {
+// NewProver returns a prover with the keys of s. It returns nil if s is nil.
+func NewProver(s *Signer) *Prover {
 	if s == nil {
 		return nil
 	}
 	known, _ := lru.New[string, string](proofsKnown) // fails only for a number below 1
-	return &Prover{signer: s, strict: !keysInRedis, known: known}
+	return &Prover{signer: s, known: known}
 }
 
 // ProveInteraction adds the proof to an interaction before it is stored.
@@ -55,10 +50,6 @@ func (p *Prover) ProveInteraction(i *bridge.Interaction) {
 	_, rest := interactionParts(*i)
 	i.Proof = p.signer.mac(domainInteraction, rest)
 }
-
-// Strict reports whether values without a proof are rejected. A nil Prover is
-// not strict.
-func (p *Prover) Strict() bool { return p != nil && p.strict }
 
 // InteractionProblem returns the reason why an interaction does not verify. It
 // returns "" if a daemon stored the interaction in this form.
@@ -72,8 +63,6 @@ func (p *Prover) InteractionProblem(i bridge.Interaction) string {
 func (p *Prover) interactionProblem(i bridge.Interaction) (content, why string) {
 	content, rest := interactionParts(i)
 	switch {
-	case i.Proof == "" && !p.strict:
-		return content, ""
 	case i.Proof == "":
 		return content, whyUnproven
 	case !p.signer.macIs(i.Proof, domainInteraction, rest):

@@ -48,7 +48,7 @@ func (p *Prover) delivered(r bridge.Record) bridge.Record {
 		shown := make(map[int]string, len(r.Shown))
 		for d, mark := range r.Shown {
 			content, proof, proven := strings.Cut(mark, ".")
-			if proven && p.signer.macIs(proof, domainShown, shownParts(id, d, content)...) || !proven && !p.strict {
+			if proven && p.signer.macIs(proof, domainShown, shownParts(id, d, content)...) {
 				shown[d] = content
 			}
 		}
@@ -71,7 +71,7 @@ func (p *Prover) sent(id bridge.ID, destination int, s bridge.Sending) bridge.Se
 		if n < len(s.Proofs) {
 			proof = s.Proofs[n]
 		}
-		if proof == "" && !p.strict || p.signer.macIs(proof, domainPart, partParts(id, destination, s.Content, n, ref)...) {
+		if p.signer.macIs(proof, domainPart, partParts(id, destination, s.Content, n, ref)...) {
 			continue
 		}
 		s.Parts, s.Proofs = s.Parts[:n], s.Proofs[:min(n, len(s.Proofs))]
@@ -103,9 +103,6 @@ func (p *Prover) openUntil(r bridge.Record) time.Time {
 // deadlineProblem returns a reason if a record was open longer than proven. It
 // returns "" otherwise.
 func (p *Prover) deadlineProblem(r bridge.Record) string {
-	if r.Interaction.Proof == "" {
-		return "" // the record is of an earlier version
-	}
 	end := p.openUntil(r)
 	switch {
 	case r.State.Final() && r.Response != nil && r.Response.Actor != nil && r.Response.At.After(end):

@@ -40,7 +40,7 @@ func provable(t testing.TB, input string) (*Prover, bridge.Interaction, bridge.R
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: "U1", Person: "ana", Name: "bad \xff name"}, At: now, Digest: i.Digest,
 		Annotations: map[string]bridge.Annotation{},
 	}
-	return NewProver(s, false), i, resp
+	return NewProver(s), i, resp
 }
 
 // stored returns a value in the form that it has after it was stored and read

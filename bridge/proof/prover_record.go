@@ -73,10 +73,7 @@ func (p *Prover) responseProblem(r bridge.Record, content string) string {
 		return ""
 	}
 	if resp.Proof == "" {
-		if p.strict {
-			return whyNoProof
-		}
-		return ""
+		return whyNoProof
 	}
 	claims, known := p.known.Get(resp.Proof)
 	if !known {
@@ -129,10 +126,7 @@ func (p *Prover) votesProblem(r bridge.Record) string {
 		if slices.ContainsFunc(r.Votes[:n], func(w bridge.Vote) bool { return w.SameVoter(v) }) {
 			return whyVotes // one person has one vote
 		}
-		if v.Proof == "" && !p.strict {
-			continue
-		}
-		if !p.knownVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != ShownHash(r.Interaction) {
+		if !p.AcceptsVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != ShownHash(r.Interaction) {
 			return whyVotes // the vote is forged, or was given under other terms
 		}
 	}

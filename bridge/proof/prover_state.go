@@ -18,10 +18,7 @@ func (p *Prover) ProveGrant(g *bridge.Grant) {
 // CheckGrant returns CodeForbidden unless a daemon stored the grant in this
 // form.
 func (p *Prover) CheckGrant(g bridge.Grant) error {
-	switch {
-	case p == nil, g.Proof == "" && !p.strict:
-		return nil
-	case p.signer.macIs(g.Proof, domainGrant, grantBytes(g)):
+	if p == nil || p.signer.macIs(g.Proof, domainGrant, grantBytes(g)) {
 		return nil
 	}
 	return bridge.Errorf(bridge.CodeForbidden, "grant %s: was changed outside nod", g.ID()).WithHint("revoke it")
@@ -38,7 +35,7 @@ func (p *Prover) AcceptsLink(l bridge.Link, platform, user string) bool {
 	if l.Person == "" || l.Platform != platform || l.User != user {
 		return false
 	}
-	return l.Proof == "" && !p.strict || p.signer.macIs(l.Proof, domainLink, linkBytes(l))
+	return p.signer.macIs(l.Proof, domainLink, linkBytes(l))
 }
 
 // ProveNote returns the text to store for the value of a note.
@@ -64,7 +61,7 @@ func (p *Prover) ProveDraft(id bridge.ID, d *bridge.Draft) {
 // AcceptsDraft reports whether a daemon stored the draft for an interaction in
 // this form.
 func (p *Prover) AcceptsDraft(id bridge.ID, d bridge.Draft) bool {
-	return d.Proof == "" && !p.strict || p.signer.macIs(d.Proof, domainDraft, []byte(id), draftBytes(d))
+	return p.signer.macIs(d.Proof, domainDraft, []byte(id), draftBytes(d))
 }
 
 // ProveMemory returns the text to store for an approval that a tool remembers.
@@ -81,9 +78,6 @@ func (p *Prover) ProveMemory(agent, session, key string, sc bridge.Scope) bridge
 // if the stored text does not verify or has expired.
 func (p *Prover) Memory(agent, session, key string, stored bridge.Scope) bridge.Scope {
 	f := strings.Split(string(stored), " ")
-	if len(f) == 1 && !p.strict {
-		return stored // stored by an earlier version
-	}
 	if len(f) != 3 {
 		return ""
 	}

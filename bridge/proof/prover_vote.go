@@ -10,14 +10,8 @@ func (p *Prover) ProveVote(id bridge.ID, v *bridge.Vote) {
 	p.known.Add(v.Proof, string(id)+string(voteBytes(*v)))
 }
 
-// AcceptsVote reports whether a vote on an interaction is accepted as recorded
-// by a daemon.
+// AcceptsVote reports whether a daemon signed a vote on an interaction.
 func (p *Prover) AcceptsVote(id bridge.ID, v bridge.Vote) bool {
-	return v.Proof == "" && !p.strict || p.knownVote(id, v)
-}
-
-// knownVote reports whether a vote on an interaction was signed by a daemon.
-func (p *Prover) knownVote(id bridge.ID, v bridge.Vote) bool {
 	text := voteBytes(v)
 	if known, ok := p.known.Get(v.Proof); ok {
 		return known == string(id)+string(text)

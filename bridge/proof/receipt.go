@@ -36,12 +36,9 @@ type Receipt struct {
 	Risk  string        `json:"risk,omitempty"`
 	// Message is the message that was clicked.
 	Message *bridge.MessageRef `json:"message,omitempty"`
-	// Audit refers to the entry in the audit log. Only receipts of earlier
-	// versions have it, because entries now contain the receipt.
-	Audit *bridge.AuditRef `json:"audit,omitempty"`
 	// Content is the hex SHA-256 of the stored interaction, apart from the
 	// people who are asked and the times.
-	Content string `json:"content,omitempty"`
+	Content string `json:"content"`
 	// Annotations and Input are digests in the form of Answers: of the
 	// annotations, and of the edited input.
 	Annotations string `json:"annotations,omitempty"`

@@ -31,8 +31,8 @@ func TestEntryReadTwoWays(t *testing.T) {
 	for kind, raw := range map[bridge.AuditType]string{bridge.AuditDecision: string(raw), bridge.AuditVote: string(voted)} {
 		entry := bridge.AuditEntry{Type: kind, ID: i.ID, Agent: i.Agent, Session: i.Session, State: bridge.StateApproved, Timestamp: time.Now().UnixMilli()}
 		entry.Data = json.RawMessage(raw)
-		if ev := p.signer.PublicKeys().evidence(entry); !ev.Good {
-			t.Fatalf("%s: the entry itself is not good", kind)
+		if _, why := p.signer.PublicKeys().EntryProblem(entry); why != "" {
+			t.Fatalf("%s: the entry itself %s", kind, why)
 		}
 		const forged = `{"actor":{"platform":"slack","user":"U9","person":"mal"},`
 		for what, data := range map[string]string{
@@ -41,7 +41,7 @@ func TestEntryReadTwoWays(t *testing.T) {
 			"unknown":          `{"approved_by":"mal",` + raw[1:],
 		} {
 			entry.Data = json.RawMessage(data)
-			if ev := p.signer.PublicKeys().evidence(entry); ev.Good || !ev.Needed {
+			if _, why := p.signer.PublicKeys().EntryProblem(entry); why == "" {
 				t.Errorf("%s, %s: it counts as proven", kind, what)
 			}
 		}
@@ -53,10 +53,10 @@ func TestEntryReadTwoWays(t *testing.T) {
 func TestAuditLineReadTwoWays(t *testing.T) {
 	t.Parallel()
 	for what, line := range map[string]string{
-		"more data":        `{"partition":0,"n":1}{"partition":0,"n":2}`,
-		"another spelling": `{"partition":0,"n":1,"N":2}`,
-		"twice":            `{"partition":0,"n":1,"n":2}`,
-		"twice inside":     `{"partition":0,"n":1,"data":{"a":1,"a":2}}`,
+		"more data":        `{"partition":0,"entry":"1-1"}{"partition":0,"entry":"1-2"}`,
+		"another spelling": `{"partition":0,"entry":"1-1","Entry":"1-2"}`,
+		"twice":            `{"partition":0,"entry":"1-1","entry":"1-2"}`,
+		"twice inside":     `{"partition":0,"entry":"1-1","data":{"a":1,"a":2}}`,
 	} {
 		if _, err := VerifyAudit(strings.NewReader(line), JWKS{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v", what, err)

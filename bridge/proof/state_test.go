@@ -8,14 +8,11 @@ import (
 )
 
 // TestStoredState checks that grants, links, notes, drafts and remembered
-// approvals verify if unchanged, do not verify after a change, and are accepted
-// without a proof only if the keys are kept in Redis.
+// approvals verify if unchanged, and do not verify after a change or without a
+// proof.
 func TestStoredState(t *testing.T) {
 	t.Parallel()
-	strict, lenient := NewProver(signerOf(t, 1), false), NewProver(signerOf(t, 1), true)
-	if !strict.Strict() || lenient.Strict() || NewProver(nil, false).Strict() {
-		t.Error("the provers are not strict as they should be")
-	}
+	p := NewProver(signerOf(t, 1))
 	grant := bridge.Grant{Agent: "ci", Key: "exact:1", At: evidenceAt, Expires: evidenceAt.Add(time.Hour)}
 	link := bridge.Link{Person: "ana", Platform: "slack", User: "U1"}
 	draft := bridge.Draft{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("x")}}
@@ -23,23 +20,20 @@ func TestStoredState(t *testing.T) {
 		return [3]bool{p.CheckGrant(g) == nil, p.AcceptsLink(l, "slack", "U1"), p.AcceptsDraft(evidenceID, d)}
 	}
 	all, none := [3]bool{true, true, true}, [3]bool{}
-	if got := accepts(strict, grant, link, draft); got != none {
+	if got := accepts(p, grant, link, draft); got != none {
 		t.Errorf("without proofs: %v", got)
 	}
-	if got := accepts(lenient, grant, link, draft); got != all {
-		t.Errorf("without proofs, with keys in Redis: %v", got)
-	}
-	strict.ProveGrant(&grant)
-	strict.ProveLink(&link)
-	strict.ProveDraft(evidenceID, &draft)
-	if got := accepts(strict, grant, link, draft); got != all {
+	p.ProveGrant(&grant)
+	p.ProveLink(&link)
+	p.ProveDraft(evidenceID, &draft)
+	if got := accepts(p, grant, link, draft); got != all {
 		t.Errorf("with proofs: %v", got)
 	}
 	grant.Session, link.Person, draft.Answers = "s", "eve", nil
-	if got := accepts(lenient, grant, link, draft); got != none {
+	if got := accepts(p, grant, link, draft); got != none {
 		t.Errorf("after a change: %v", got)
 	}
-	if strict.AcceptsLink(bridge.Link{}, "slack", "U1") || lenient.AcceptsLink(bridge.Link{Person: "ana", Platform: "slack", User: "U2"}, "slack", "U1") {
+	if p.AcceptsLink(bridge.Link{}, "slack", "U1") || p.AcceptsLink(bridge.Link{Person: "ana", Platform: "slack", User: "U2"}, "slack", "U1") {
 		t.Error("a link of another account counts")
 	}
 	var nobody *Prover
@@ -53,7 +47,7 @@ func TestStoredState(t *testing.T) {
 // session, key and scope.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	p := NewProver(signerOf(t, 1), false)
+	p := NewProver(signerOf(t, 1))
 	session, always := p.ProveMemory("ci", "s", "k", bridge.ScopeSession), p.ProveMemory("ci", "s", "k", bridge.ScopeAlways)
 	for what, c := range map[string]struct{ got, want bridge.Scope }{
 		"the session":          {p.Memory("ci", "s", "k", session), bridge.ScopeSession},
@@ -65,7 +59,6 @@ func TestMemory(t *testing.T) {
 		"no proof":             {p.Memory("ci", "s", "k", bridge.ScopeAlways), ""},
 		"two words":            {p.Memory("ci", "s", "k", "always x"), ""},
 		"no time":              {p.Memory("ci", "s", "k", "always x y"), ""},
-		"of an earlier nod":    {NewProver(signerOf(t, 1), true).Memory("ci", "s", "k", bridge.ScopeAlways), bridge.ScopeAlways},
 		"one that has expired": {p.Memory("ci", "s", "k", "always 2020-01-01T00:00:00Z y"), ""},
 	} {
 		if c.got != c.want {
@@ -83,19 +76,19 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestVotes checks that a vote counts only on its own interaction, and counts
-// without a proof only if the keys are kept in Redis.
+// TestVotes checks that a vote counts only on its own interaction, and with a
+// proof.
 func TestVotes(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
 	i.Quorum = 2
 	p.ProveInteraction(&i)
 	v := bridge.Vote{Actor: *resp.Actor, State: bridge.StateApproved, Scope: bridge.ScopeOnce, At: resp.At, Shown: ShownHash(i)}
-	if p.AcceptsVote(i.ID, v) || !NewProver(signerOf(t, 1), true).AcceptsVote(i.ID, v) {
+	if p.AcceptsVote(i.ID, v) {
 		t.Error("a vote without a proof")
 	}
 	p.ProveVote(i.ID, &v)
-	fresh := NewProver(signerOf(t, 1), false)
+	fresh := NewProver(signerOf(t, 1))
 	for n := range 2 { // the second time, the vote is cached
 		if !fresh.AcceptsVote(i.ID, v) || fresh.AcceptsVote(evidenceID, v) {
 			t.Errorf("check %d of the vote", n)
@@ -125,8 +118,8 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestUnprovenRecords checks which records are accepted without a proof or with
-// an invalid one.
+// TestUnprovenRecords checks that records are not accepted without a proof or
+// with an invalid one.
 func TestUnprovenRecords(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
@@ -135,27 +128,23 @@ func TestUnprovenRecords(t *testing.T) {
 	if err := p.ProveResponse(i, &resp, nil); err != nil {
 		t.Fatal(err)
 	}
-	lenient := NewProver(signerOf(t, 1), true)
 	unsigned, other := resp, resp
 	unsigned.Proof, other.Reason = "", "other"
 	expired := bridge.Response{State: bridge.StateExpired}
 	for what, c := range map[string]struct {
-		rec             bridge.Record
-		strict, lenient bool
+		rec  bridge.Record
+		good bool
 	}{
-		"as it was stored":    {bridge.Record{Interaction: i, State: bridge.StateApproved, Response: &resp}, true, true},
-		"no proof":            {bridge.Record{Interaction: bare, State: bridge.StatePending}, false, true},
-		"no receipt":          {bridge.Record{Interaction: i, State: bridge.StateApproved, Response: &unsigned}, false, true},
-		"another reason":      {bridge.Record{Interaction: i, State: bridge.StateApproved, Response: &other}, false, false},
-		"no response":         {bridge.Record{Interaction: i, State: bridge.StateApproved}, false, false},
-		"pending and decided": {bridge.Record{Interaction: i, State: bridge.StatePending, Response: &resp}, false, false},
-		"expired":             {bridge.Record{Interaction: i, State: bridge.StateExpired, Response: &expired}, true, true},
+		"as it was stored":    {bridge.Record{Interaction: i, State: bridge.StateApproved, Response: &resp}, true},
+		"no proof":            {bridge.Record{Interaction: bare, State: bridge.StatePending}, false},
+		"no receipt":          {bridge.Record{Interaction: i, State: bridge.StateApproved, Response: &unsigned}, false},
+		"another reason":      {bridge.Record{Interaction: i, State: bridge.StateApproved, Response: &other}, false},
+		"no response":         {bridge.Record{Interaction: i, State: bridge.StateApproved}, false},
+		"pending and decided": {bridge.Record{Interaction: i, State: bridge.StatePending, Response: &resp}, false},
+		"expired":             {bridge.Record{Interaction: i, State: bridge.StateExpired, Response: &expired}, true},
 	} {
-		if why := p.Marked(c.rec).Unverified; (why == "") != c.strict {
+		if why := p.Marked(c.rec).Unverified; (why == "") != c.good {
 			t.Errorf("%s: %q", what, why)
-		}
-		if why := lenient.Marked(c.rec).Unverified; (why == "") != c.lenient {
-			t.Errorf("%s, with keys in Redis: %q", what, why)
 		}
 	}
 	if p.InteractionProblem(i) != "" || p.InteractionProblem(bare) == "" {
@@ -188,10 +177,9 @@ func TestDelivery(t *testing.T) {
 	if end := p.openUntil(rec); end.Before(time.Now().Add(time.Hour)) {
 		t.Errorf("it is held until %s", end)
 	}
-	lenient := NewProver(signerOf(t, 1), true)
 	rec.Shown, rec.Sending = map[int]string{0: "aa"}, map[int]bridge.Sending{2: {Content: "cc", Parts: []bridge.MessageRef{ref}}}
-	if got := lenient.Checked(rec); len(got.Shown) != 1 || len(got.Sending[2].Parts) != 1 {
-		t.Errorf("marks of an earlier version: shown %v, sent %v", got.Shown, got.Sending)
+	if got := p.Checked(rec); len(got.Shown) != 0 || len(got.Sending[2].Parts) != 0 {
+		t.Errorf("marks without proofs: shown %v, sent %v", got.Shown, got.Sending)
 	}
 	if p.ProveMark(i.ID, bridge.Mark{}).Held != "" {
 		t.Error("an empty mark has a proof")

@@ -25,7 +25,7 @@ func TestOtherVerifier(t *testing.T) {
 		t.Skip("no Node.js on this machine")
 	}
 	p, _, rec := decided(t)
-	q, other := NewProver(signerOf(t, 2), false), stored(t, rec)
+	q, other := NewProver(signerOf(t, 2)), stored(t, rec)
 	q.ProveInteraction(&other.Interaction)
 	if err := q.ProveResponse(other.Interaction, other.Response, nil); err != nil {
 		t.Fatal(err)

@@ -25,9 +25,6 @@ func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 	if r.Response == nil {
 		return got, bridge.Errorf(bridge.CodeForbidden, "response: missing, although the receipt has one")
 	}
-	if got.Content == "" {
-		return got, got.matchesEarlier(r)
-	}
 	i := r.Interaction
 	want, err := receiptOf(i, contentHash(Content(i)), *r.Response, r.Votes)
 	if err != nil {
@@ -68,7 +65,6 @@ func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error 
 // differs returns the name of the first claim in which two receipts differ. It
 // returns "" if they are equal.
 func (r Receipt) differs(want Receipt) string {
-	r.Audit, want.Audit = nil, nil
 	if bytes.Equal(Stable(r), Stable(want)) {
 		return ""
 	}
@@ -87,27 +83,6 @@ func (r Receipt) differs(want Receipt) string {
 		}
 	}
 	return "response"
-}
-
-// matchesEarlier compares a record with a receipt of an earlier version, which
-// has fewer claims. It compares the prompt and the input only by their digest.
-func (r Receipt) matchesEarlier(rec bridge.Record) error {
-	i, resp := rec.Interaction, *rec.Response
-	want, err := receiptOf(i, "", resp, rec.Votes)
-	if err != nil {
-		return err
-	}
-	bare := r
-	bare.Audit, want.Votes = nil, rec.Votes
-	want.Content, want.Annotations, want.Input, want.Quorum, want.Permits, want.Grant, want.Policy, want.Stop = "", "", "", 0, nil, "", "", false
-	want.Assurance, want.Assertion = "", nil
-	if field := bare.differs(want); field != "" {
-		return bridge.Errorf(bridge.CodeForbidden, "%s: the record differs from its receipt", field)
-	}
-	if rec.State != r.State || resp.Digest != r.Digest {
-		return bridge.Errorf(bridge.CodeForbidden, "state: the record differs from its receipt")
-	}
-	return digestIs(i, r.Digest, rec.Response)
 }
 
 // VerifyAnswer checks that a record from a daemon is the answer to a request:

@@ -13,9 +13,9 @@ local function parts(id)
   return tonumber(t), tonumber(n)
 end
 local start, first = parts(call('HGET', KEYS[1], 'start') or '0-0')
--- The fields of an entry; see journal in base.lua, and audit.lua. No others are
--- copied: someone may have added more than XADD takes here.
-local names = {'t', 'i', 'a', 's', 'st', 'x', 'k', 'd', 'ts', 'id', 'ag', 'se', 'sa', 'da'}
+-- The fields of an entry; see journal in base.lua. No others are copied: someone
+-- may have added more than XADD takes here.
+local names = {'t', 'i', 'a', 's', 'st', 'x', 'k', 'd'}
 for _, entry in ipairs(found) do
   local id, fields = entry[1], {}
   for f = 1, #entry[2], 2 do fields[entry[2][f]] = entry[2][f + 1] end

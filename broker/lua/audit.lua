@@ -1,6 +1,5 @@
--- Appends an entry of the audit log that is not an event to the journal. Its
--- fields have other names than those of events: older versions, which take it
--- for an event, then show none of its data.
+-- Appends an entry of the audit log that is not an event to the journal. It has
+-- the fields of all entries, without a type of event; see journal in base.lua.
 -- KEYS 1 journal
 -- ARGV 1 ID ('' for none)
 --      2 type
@@ -9,4 +8,4 @@
 --      5 state ('' for none)
 --      6 data
 -- returns the ID of the entry
-return call('XADD', KEYS[1], '*', 'k', ARGV[2], 'ts', ms(now), 'id', ARGV[1], 'ag', ARGV[3], 'se', ARGV[4], 'sa', ARGV[5], 'da', ARGV[6])
+return call('XADD', KEYS[1], '*', 't', '', 'i', ARGV[1], 'a', ARGV[3], 's', ARGV[4], 'st', ARGV[5], 'x', '', 'k', ARGV[2], 'd', ARGV[6])

@@ -35,7 +35,7 @@
 --   sp   number  the next step of its escalation
 --   rn   number  the number of reminders
 --   vs   votes   the votes so far; see vote.lua
---   an   id      its entry in the journal; older versions: its number in the audit log, and the link in al
+--   an   id      its entry in the journal
 --   rt   id      the first round, whose messages show this one
 --   nx   id      the next round
 --   hd   id      the last round, on the first

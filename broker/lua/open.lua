@@ -8,7 +8,6 @@
 --         only with argument 23
 --      15 record of the first round
 --      16 pending duplicate
---      last, with an idempotency key: where older versions stored it
 -- ARGV 1 ID
 --      2 digest of the request as the agent sent it
 --      3 interaction
@@ -44,18 +43,16 @@
 --                         closed by now, or "join:" and the ID of a pending one
 --           failures      reasons by index of the destinations that cannot be
 --                         reached
--- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', ID, now in
---      ms}, {'stopped', the stop as JSON}, {'twin', ID} for a duplicate to check,
+-- returns {'new'|'old'|'conflict'|'taken'|'missing', ID, now in ms}, {'stopped', the stop as JSON}, {'twin', ID} for a duplicate to check,
 --      or {'joined', ID}
 local more = ARGV[23] and cjson.decode(ARGV[23]) or {}
 local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
 local life = ms(timeout + keep)
 if ARGV[17] == '1' then
-  local seen = call('GET', KEYS[11]) or call('GET', KEYS[#KEYS])
+  local seen = call('GET', KEYS[11])
   if seen then
     local first, digest = string.match(seen, '^(.-)|(.*)$')
-    if not string.find(digest, ':', 1, true) then return {'unversioned', first} end
     if digest ~= ARGV[2] then return {'conflict', first} end
     return {'old', first}
   end

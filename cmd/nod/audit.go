@@ -62,7 +62,7 @@ later.`,
 // auditCSV writes the entries for spreadsheets. No cell starts like a formula.
 func auditCSV(w io.Writer, r io.Reader) error {
 	out := csv.NewWriter(w)
-	if err := out.Write([]string{"partition", "n", "time", "type", "id", "agent", "session", "state", "by", "platform", "reason", "data", "entry"}); err != nil {
+	if err := out.Write([]string{"partition", "entry", "time", "type", "id", "agent", "session", "state", "by", "platform", "reason", "data"}); err != nil {
 		return err
 	}
 	lines := bufio.NewReader(r)
@@ -89,8 +89,8 @@ func auditCSV(w io.Writer, r io.Reader) error {
 		}
 		_ = json.Unmarshal(l.Data, &d) // entries without these fields leave them empty
 		row := []string{
-			strconv.Itoa(l.Partition), number(l.N), time.UnixMilli(l.Timestamp).UTC().Format(time.RFC3339Nano), string(l.Type), string(l.ID),
-			l.Agent, l.Session, string(l.State), d.Actor.Display(), d.Actor.Platform, d.Reason + d.Why, string(l.Data), l.Entry,
+			strconv.Itoa(l.Partition), l.Entry, time.UnixMilli(l.Timestamp).UTC().Format(time.RFC3339Nano), string(l.Type), string(l.ID),
+			l.Agent, l.Session, string(l.State), d.Actor.Display(), d.Actor.Platform, d.Reason + d.Why, string(l.Data),
 		}
 		for n := range row {
 			row[n] = cell(row[n])
@@ -101,14 +101,6 @@ func auditCSV(w io.Writer, r io.Reader) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// number returns the number of an entry, which is empty for one of a journal.
-func number(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // cell quotes untrusted text that a spreadsheet would read as a formula.
@@ -203,9 +195,6 @@ func printReport(cmd *cobra.Command, asJSON bool, r proof.AuditReport) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "entries: %d, seals: %d, not sealed yet: %d\n", r.Entries, r.Seals, r.Unsealed)
 		if r.Uncounted > 0 {
 			fmt.Fprintf(cmd.OutOrStdout(), "journals that Redis did not count (it does since version 7): %d; entries deleted there before they were sealed are not found\n", r.Uncounted)
-		}
-		if r.Unproven > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "entries without proof, from an earlier version of nod or forged: %d\n", r.Unproven)
 		}
 	}
 	if len(r.Problems) > 0 {

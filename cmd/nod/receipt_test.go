@@ -323,7 +323,7 @@ func TestReceiptCommands(t *testing.T) {
 	if code, said := command("receipt", "verify", file("bad", "a.b.c"), "--keys", path); code != 6 || !strings.Contains(said, "signature") {
 		t.Errorf("%d: %s", code, said)
 	}
-	if code, said := command("audit", "verify", file("log", "{\"partition\":0,\"n\":1,\"ts\":1,\"type\":\"decision\",\"link\":\"x\"}\n"), "--keys", path); code != 6 || !strings.Contains(said, "was changed") {
+	if code, said := command("audit", "verify", file("log", "{\"partition\":0,\"entry\":\"1-1\",\"ts\":1,\"type\":\"decision\"}\n"), "--keys", path); code != 6 || !strings.Contains(said, "no proof") {
 		t.Errorf("%d: %s", code, said)
 	}
 	if code, said := command("receipt", "verify", "--keys", file("empty", "{}")); code != 2 || !strings.Contains(said, "not a JSON Web Key Set") {

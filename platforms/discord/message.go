@@ -53,8 +53,8 @@ type body struct {
 	Attachments     []attachment                     `json:"attachments"`
 }
 
-// edit is a body that replaces the content of a message, such as an opening or an
-// embed that an earlier version of nod posted. Discord adds the flag for
+// edit is a body that replaces the content of a message, such as an opening, for
+// whose links Discord may have added embeds. Discord adds the flag for
 // components only to a message whose text and embeds are cleared in the same
 // request.
 type edit struct {

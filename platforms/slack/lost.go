@@ -20,10 +20,9 @@ const marked = "nod_message"
 // would make it recognize a repeated post.
 type mark string
 
-// markOf returns the mark of a card. Messages of earlier versions with a part of
-// the text have another last number.
+// markOf returns the mark of a card.
 func markOf(v bridge.View) mark {
-	return mark(fmt.Sprintf("%s %d 0", v.Record.Interaction.ID, v.Destination))
+	return mark(fmt.Sprintf("%s %d", v.Record.Interaction.ID, v.Destination))
 }
 
 func (m mark) option() slack.MsgOption {

@@ -23,7 +23,7 @@ func TestFileOnce(t *testing.T) {
 				t.Errorf("without an answer: %v", err)
 			}
 			for _, sent := range parts.Sent() {
-				if sent.Channel == group { // an earlier version takes this for the whole file
+				if sent.Channel == group { // the next post would take this for the whole file
 					t.Errorf("%+v is recorded before the file is complete", sent)
 				}
 			}
@@ -45,7 +45,7 @@ func TestFileRecorded(t *testing.T) {
 	}{
 		"a complete file":                    {[]bridge.MessageRef{{Channel: group, Message: gone}}, 0},
 		"a placeholder that someone deleted": {[]bridge.MessageRef{{Channel: "placeholder:" + group, Message: gone}}, 1},
-		"a file of an earlier version, later": {[]bridge.MessageRef{
+		"a file after its placeholder": {[]bridge.MessageRef{
 			{Channel: "placeholder:" + group, Message: gone}, {Channel: group, Message: gone},
 		}, 0},
 		"a placeholder of another chat": {[]bridge.MessageRef{{Channel: "placeholder:-4001", Message: gone}}, 1},

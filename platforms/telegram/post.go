@@ -114,7 +114,7 @@ func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 		}
 	}
 	if err == nil {
-		p.prompts.invite(ctx, ref, v) // an earlier version may have posted it
+		p.prompts.invite(ctx, ref, v) // for as long as it is open now
 	}
 	var open bridge.ID
 	if !v.Record.State.Final() || render.TakesMessages(v) {

@@ -30,7 +30,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	ports := engine.Proven(d.store, k.signer, k.inRedis, d.log)
+	ports := engine.Proven(d.store, k.signer, d.log)
 	rules, err := Policy(c)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	people := buildDirectory(c, d.remembered, platforms, ports.Links)
 	options := engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
-		Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention),
+		Routes: routes, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention),
 		Observer: d.observer, Log: d.log, History: d.store,
 	}
 	if rules != nil {

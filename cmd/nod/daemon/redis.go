@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -33,7 +34,7 @@ func NewRedis(c config.Redis) (redis.UniversalClient, error) {
 		addrs = []string{u.Addr} // the path of a socket, or the only server
 	}
 	return redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: addrs, MasterName: servers.Master, DB: u.DB, TLSConfig: u.TLSConfig, ContextTimeoutEnabled: true,
+		Addrs: addrs, MasterName: servers.Master, DB: u.DB, TLSConfig: u.TLSConfig, ContextTimeoutEnabled: true, OnConnect: broker.CheckFormat(c.Prefix),
 		Username: u.Username, Password: cmp.Or(u.Password, c.Password.Value()), SentinelPassword: c.SentinelPassword.Value(),
 	}), nil
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -38,7 +37,7 @@ func TestForgedAudit(t *testing.T) {
 				return report
 			}
 			x.Eventually("the log is sealed", func() bool { r := verify(); return r.Unsealed == 0 && r.Entries == 2 })
-			if r := verify(); len(r.Problems) > 0 || r.Unproven > 0 {
+			if r := verify(); len(r.Problems) > 0 {
 				t.Fatalf("%+v", r)
 			}
 			data := forged(rec.Interaction, "x")
@@ -74,7 +73,7 @@ func lastEntry(x rig.Intruder, kind string) string {
 	}
 	for _, m := range slices.Backward(all) {
 		if m.Values["k"] == kind {
-			return m.Values["da"].(string)
+			return m.Values["d"].(string)
 		}
 	}
 	x.T.Fatalf("no %s", kind)
@@ -84,7 +83,7 @@ func lastEntry(x rig.Intruder, kind string) string {
 // appendEntry appends to the audit log, as a script does it.
 func appendEntry(x rig.Intruder, kind, id, agent, session, state, data string) {
 	x.T.Helper()
-	values := []any{"k", kind, "ts", time.Now().UnixMilli(), "id", id, "ag", agent, "se", session, "sa", state, "da", data}
+	values := []any{"t", "", "i", id, "a", agent, "s", session, "st", state, "x", "", "k", kind, "d", data}
 	if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", Values: values}).Err(); err != nil {
 		x.T.Fatal(err)
 	}

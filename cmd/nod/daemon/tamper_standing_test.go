@@ -187,7 +187,7 @@ func forgedDraft(x rig.Intruder, t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := engine.Proven(x.Daemons[0].Store(), signer, false, nil)
+	store := engine.Proven(x.Daemons[0].Store(), signer, nil)
 	a, b := x.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...)), x.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...))
 	ana := bridge.Actor{Platform: "slack", User: "U0ANA00001"}
 	if err := store.Drafts.SaveDraft(x.Ctx, a.Interaction.ID, 0, bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}); err != nil {

@@ -96,7 +96,7 @@ func TestForgedDecision(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t)
 	good := x.Decided(rig.Approval(bridge.ScopeOnce), rig.AnswerOnce)
-	// A key of the attacker's, where an earlier version kept its own.
+	// A key of the attacker's, where a daemon without a key file keeps its own.
 	if err := x.Client.MSet(x.Ctx, "nod:sign", strings.Repeat("07", 32), "nod:key", strings.Repeat("07", 32)).Err(); err != nil {
 		t.Fatal(err)
 	}

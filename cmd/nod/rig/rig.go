@@ -19,6 +19,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
@@ -131,9 +132,11 @@ func New(t testing.TB, o Options) *Rig {
 	r.Client, r.Bare = r.Redis.Client(t), r.Redis.Client(t)
 	r.Shown.client = r.Bare
 	if o.Single {
-		if err := r.Bare.Set(ctx, r.Config.Redis.Prefix+":conf", 1, 0).Err(); err != nil {
+		first, err := broker.New(ctx, broker.Options{Client: r.Bare, Prefix: r.Config.Redis.Prefix, Partitions: 1})
+		if err != nil {
 			t.Fatal(err)
 		}
+		first.Close()
 	}
 	r.Client.AddHook(r.Shown)
 	if o.Hook != nil {

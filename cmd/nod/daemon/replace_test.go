@@ -92,10 +92,10 @@ func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
 	return at
 }
 
-// TestUpgrade replaces two daemons one after the other while agents ask and
+// TestReplaceDaemons replaces two daemons one after the other while agents ask and
 // people answer. No one gets an error, a waiting caller is handed over within a
 // second, and every request ends as its person decided.
-func TestUpgrade(t *testing.T) {
+func TestReplaceDaemons(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
 	b := newBalancer(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestDiscordUpgrade checks that messages which an earlier version posted as
-// embeds are closed, and redrawn with all of their text.
-func TestDiscordUpgrade(t *testing.T) {
+// TestEmbedsAreCleared checks that messages which have text and embeds are closed,
+// and redrawn with all of their text.
+func TestEmbedsAreCleared(t *testing.T) {
 	t.Parallel()
 	d := newDiscordDesk(t)
 	old := func() bridge.MessageRef {

@@ -1,0 +1,85 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// storedFormat is the format of everything that nod stores. Raise it with every
+// change after which a daemon before the change could misread the data, or a
+// daemon after it could misread older data.
+const storedFormat = 1
+
+// installation is the document about an installation as a whole. The first daemon
+// stores it, and it never changes.
+type installation struct {
+	Format     int `json:"format"`
+	Partitions int `json:"partitions"`
+}
+
+// readInstallation decodes the document of an installation. It returns
+// CodeUnavailable if nod cannot use data of this format.
+func readInstallation(prefix, raw string) (installation, error) {
+	var in installation
+	if err := json.Unmarshal([]byte(raw), &in); err == nil && in.Format == storedFormat {
+		return in, nil
+	}
+	hint := "use an empty Redis database or another redis.prefix: this nod cannot convert the data"
+	if in.Format > storedFormat {
+		hint = "run the version of nod that wrote the data, or use another redis.prefix"
+	}
+	return in, bridge.Errorf(bridge.CodeUnavailable,
+		"the data in Redis under the prefix %q has format %d, but this nod needs format %d", prefix, in.Format, storedFormat).WithHint("%s", hint)
+}
+
+// claimInstallation reads the document of the installation, and stores it for a
+// new installation.
+func (c *core) claimInstallation(ctx context.Context) error {
+	fresh, err := json.Marshal(installation{storedFormat, c.partitions})
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "installation")
+	}
+	if err := c.client.SetNX(ctx, c.keys.installation(), fresh, 0).Err(); err != nil {
+		return unavailable(err)
+	}
+	raw, err := c.client.Get(ctx, c.keys.installation()).Result()
+	if err != nil {
+		return unavailable(err)
+	}
+	in, err := readInstallation(c.keys.prefix, raw)
+	if err != nil {
+		return err
+	}
+	if in.Partitions < 1 || in.Partitions > bridge.MaxPartitions {
+		return bridge.Errorf(bridge.CodeInternal, "the installation in Redis has %d partitions, want 1 to %d", in.Partitions, bridge.MaxPartitions)
+	}
+	if in.Partitions != c.partitions {
+		c.log.Info("number of partitions cannot be changed", "stored", in.Partitions, "configured", c.partitions)
+	}
+	c.partitions = in.Partitions
+	return nil
+}
+
+// CheckFormat returns a function to call with each new connection to the Redis of
+// the installation with a prefix. It refuses a connection to data that nod cannot
+// use, because Redis may be restored, or replaced, while a daemon runs.
+func CheckFormat(prefix string) func(context.Context, *redis.Conn) error {
+	prefix = cmp.Or(prefix, DefaultPrefix)
+	return func(ctx context.Context, conn *redis.Conn) error {
+		raw, err := conn.Get(ctx, newKeys(prefix).installation()).Result()
+		if _, refused := errors.AsType[redis.Error](err); refused { // there is none, or another node of a Cluster has it
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = readInstallation(prefix, raw)
+		return err
+	}
+}
