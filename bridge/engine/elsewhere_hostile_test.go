@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 
@@ -78,20 +77,6 @@ func twoDaemons(t *testing.T, s setup) (w *world, first, second *engine.Engine) 
 	w.between = nil
 	second, w.engine = w.engine, first
 	return w, first, second
-}
-
-// clickOn clicks a decision on a card in channel C1.
-func clickOn(t *testing.T, here *engine.Engine, who string, card bridge.View, d bridge.Decision, message string) {
-	t.Helper()
-	i := card.Record.Interaction
-	action, question, option := i.DecisionControl(slices.Index(i.Decisions(), d))
-	_, err := here.Click(t.Context(), bridge.Click{
-		Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
-		Ref: bridge.MessageRef{Channel: "C1", Message: message},
-	})
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // TestHostileTexts checks that a decision on a request whose texts change when they
