@@ -61,11 +61,6 @@ func chosen(choice *bool, standard bool) bool {
 
 // optionsQuery returns the options in a query.
 func optionsQuery(q url.Values) (options, error) {
-	for name := range q {
-		if instead, gone := removed.Instead(removed.Field, name); gone {
-			return options{}, bridge.Errorf(bridge.CodeInvalid, "%s: removed option", name).WithHint("%s", instead)
-		}
-	}
 	a := options{session: q.Get("session"), route: q.Get("route"), onTimeout: bridge.OnTimeout(q.Get("on_timeout"))}
 	for name, to := range map[string]*bridge.Duration{"timeout": &a.timeout, "grace": &a.grace} {
 		v := q.Get(name)
@@ -116,11 +111,26 @@ func (s exchanges) dialect(w http.ResponseWriter, r *http.Request, p Principal) 
 	if err != nil {
 		return err
 	}
+	if err := noneRemoved(r.URL.Query()); err != nil {
+		return err
+	}
 	opts, err := optionsQuery(r.URL.Query())
 	if err != nil {
 		return err
 	}
 	return s.exchange(w, r, p, t, opts, wait, nil)
+}
+
+// noneRemoved returns an error if a query has a removed option. Hooks ignore
+// such an option, because a hook of an older version sends it with each call of
+// its agent, and an error would block all of them.
+func noneRemoved(q url.Values) error {
+	for name := range q {
+		if instead, gone := removed.Instead(removed.Field, name); gone {
+			return bridge.Errorf(bridge.CodeInvalid, "%s: removed option", name).WithHint("%s", instead)
+		}
+	}
+	return nil
 }
 
 // hookTimeout is the time that people have to respond to a hook if neither the

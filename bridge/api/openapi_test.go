@@ -278,6 +278,7 @@ func lifeCalls(call func(token, method, path, body string, want int) string, id 
 	call("agent", "POST", "/v1/dialects/agent_tool?session=t&route=unreachable", `{"resource":"message","action":"ask","prompt":"?"}`, 503)
 	call("agent", "POST", "/v1/dialects/ask_user_question?wait=10ms", `{"tool_name":"AskUserQuestion","input":{"questions":[{"question":"?","options":[{"label":"a"}]}]}}`, 202)
 	call("agent", "POST", "/v1/dialects/ask_user_question", `{"tool_name":"Bash","input":{"command":"ls"}}`, 200)
+	call("agent", "POST", "/v1/dialects/ask_user_question?batch=1s", `{"tool_name":"Bash","input":{"command":"ls"}}`, 400) // a removed option
 	call("agent", "POST", "/v1/tools/ui.ask_user", `{"widgetId":"w","type":"confirmation","message":"?"}`, 200)
 	call("agent", "POST", "/v1/tools/ui.ask_user", `{"widgetId":"w","type":"slider","message":"?"}`, 400)
 	call("agent", "GET", "/v1/ws", "", 426)
@@ -352,9 +353,10 @@ func TestEventStream(t *testing.T) {
 func hookCalls(call func(token, method, path, body string, want int) string) {
 	hook := `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}`
 	call("agent", "POST", "/v1/hooks/claude?wait=10ms&timeout=5m&grace=1s&join=true&unanswered=deny", hook, 202)
+	call("agent", "POST", "/v1/hooks/claude?wait=10ms&batch=2s", hook, 202) // of a hook of an older version
 	call("agent", "POST", "/v1/hooks/claude", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, 200)
 	call("agent", "POST", "/v1/hooks/codex", `{"session_id":"s","hook_event_name":"SessionStart"}`, 200)
-	for _, query := range []string{"unanswered=maybe", "wait=long", "join=2", "grace=soon", "batch=1s"} {
+	for _, query := range []string{"unanswered=maybe", "wait=long", "join=2", "grace=soon"} {
 		call("agent", "POST", "/v1/hooks/claude?"+query+"&wait=0", hook, 400)
 	}
 	call("agent", "POST", "/v1/hooks/claude", `{"hook_event_name":1}`, 400)

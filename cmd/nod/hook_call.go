@@ -97,7 +97,7 @@ func (h *hookCall) report(ctx context.Context) {
 
 // ask asks people, and returns their answer once it is verified.
 func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMessage, error) {
-	h.client.Patience, h.client.FirstPatience = h.patience, 0
+	h.client.Patience, h.client.FirstPatience = max(h.patience, time.Nanosecond), 0 // zero means the default of the client
 	q := h.query()
 	q.Set("acknowledges", "true")
 	return chatClient{h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent, Query: q, Body: h.body, Check: func(a client.Answered) error {
