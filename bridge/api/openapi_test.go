@@ -353,7 +353,7 @@ func TestEventStream(t *testing.T) {
 func hookCalls(call func(token, method, path, body string, want int) string) {
 	hook := `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}`
 	call("agent", "POST", "/v1/hooks/claude?wait=10ms&timeout=5m&grace=1s&join=true&unanswered=deny", hook, 202)
-	call("agent", "POST", "/v1/hooks/claude?wait=10ms&batch=2s", hook, 202) // of a hook of an older version
+	call("agent", "POST", "/v1/hooks/claude?wait=10ms&batch=2s", strings.Replace(hook, `"t1"`, `"t2"`, 1), 202) // of a hook of an older version
 	call("agent", "POST", "/v1/hooks/claude", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, 200)
 	call("agent", "POST", "/v1/hooks/codex", `{"session_id":"s","hook_event_name":"SessionStart"}`, 200)
 	for _, query := range []string{"unanswered=maybe", "wait=long", "join=2", "grace=soon"} {
