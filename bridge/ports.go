@@ -98,7 +98,7 @@ type Sink interface {
 	Command(context.Context, Command) (string, error)
 }
 
-// Command is a chat command, such as mute.
+// Command is a chat command, such as pending.
 type Command struct {
 	Actor Actor
 	// Channels lists the names that the channel may have in the config: its

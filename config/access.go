@@ -79,7 +79,9 @@ type Route struct {
 	// Default: ends
 	// Example: counts
 	Deny string `yaml:"deny"`
-	// Escalation is the list of steps that run while no one responds.
+	// Escalation is the list of steps that run while no one responds. If a
+	// request has on_timeout: escalate, the first step with ask or route is due
+	// at the timeout at the latest.
 	Escalation []Step `yaml:"escalation"`
 	// Remind is the time after which a pending request mentions the responders
 	// who are still needed: a share of its timeout, a duration, or off. Requests
@@ -316,7 +318,8 @@ type Rule struct {
 	// Example: 30m
 	Timeout Duration `yaml:"timeout"`
 	// OnTimeout is the outcome if no one responds: expire, deny, default,
-	// escalate or pending.
+	// escalate or pending. With escalate, the route needs a step with ask or
+	// route under escalation.
 	//
 	// Example: deny
 	OnTimeout string `yaml:"on_timeout"`

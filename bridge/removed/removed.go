@@ -14,7 +14,7 @@ const (
 	Setting Kind = "setting" // the path as in docs/configuration.md, such as oncall.NAME.opsgenie
 	Command Kind = "command" // the words after nod, such as "channel mute"
 	Flag    Kind = "flag"    // the command and the flag, such as "hook --batch", or only the flag if every command lost it
-	Field   Kind = "field"   // the path in a JSON body without indexes, such as approval.batch
+	Field   Kind = "field"   // the path in a JSON body without indexes, or of an option in a query, such as batch
 	Value   Kind = "value"   // the path of the setting and its value, such as "routes.NAME.preview: action"
 	Route   Kind = "route"   // method and path of the API, such as "GET /v1/coverage"
 )

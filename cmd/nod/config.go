@@ -39,7 +39,7 @@ func configCommand() *cobra.Command {
 		}
 		return c, nil
 	}
-	cmd := &cobra.Command{Use: "config", Short: "Check and print the configuration, and make parts of it"}
+	cmd := &cobra.Command{Use: "config", Short: "Check, print and generate configuration"}
 	check := &cobra.Command{
 		Use: "check", Short: "Check the configuration and report every problem", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

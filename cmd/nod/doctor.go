@@ -26,8 +26,8 @@ agents on this machine are checked. The exit code is 1 if a check failed.
 Warnings do not count.
 
 The doctor also reads the settings of the coding agents on this machine, in the
-home directory and in this directory, and reports how far each that nod is part
-of needs a person:
+home directory and in this directory. It reports, for each agent that nod is part
+of, how far it needs a person:
 
   gated       no tool that changes anything runs without a person
   partly      some tool calls need a person

@@ -146,8 +146,8 @@ Environment:
   NOD_CONFIG   path of the configuration file
 
 Exit codes:
-  0 answered or approved    4 cancelled, replaced or not found
-  1 denied                  5 unavailable or undeliverable
+  0 answered or approved    4 cancelled, declined, replaced or not found
+  1 denied                  5 unavailable, undeliverable or rate limited
   2 usage or invalid input  6 forbidden
   3 expired                 7 deferred; a late answer goes to the session
   130, 143 or 129 if SIGINT, SIGTERM or SIGHUP ended the wait

@@ -43,7 +43,7 @@ var shellBlock = regexp.MustCompile("(?ms)(<!-- not run: [^\n]* -->\n[ ]*)?^[ ]*
 // the files in their arguments exist.
 var stubs = map[string]string{
 	"docker": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "helm": `test -e deploy/helm/nod/Chart.yaml`,
-	"kubectl": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "systemctl": "", "useradd": "", "pidof": `echo "$SLEEPER"`,
+	"kubectl": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "systemctl": "", "useradd": "", "pkill": `test "$2 $3" = "-f nod serve"; kill "$1" "$SLEEPER"`,
 	"install": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "runuser": "", "my-agent": "cat", "some-server": "cat", "terraform": "", "make": "", "npx": "cat", "codex": "cat",
 	// Calls go to the sandbox of the test, and streams end after a second.
 	"curl": `for a in "$@"; do shift; case "$a" in 127.0.0.1:8788/*) a="$SANDBOX/${a#127.0.0.1:8788/}";; -N) set -- "$@" --max-time 1;; esac; set -- "$@" "$a"; done; /usr/bin/env PATH="${PATH#*:}" curl "$@" || test $? = 28`,

@@ -58,9 +58,9 @@ func TestNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := dialecttest.Record(t, r, bridge.Response{State: bridge.StateUndeliverable, Reason: "slack: the channel is read-only"})
+	rec := dialecttest.Record(t, r, bridge.Response{State: bridge.StateUndeliverable, Reason: "slack: the channel is archived"})
 	_, err = askwidget.Value(rec)
-	if want := askwidget.ErrNobody + ": slack: the channel is read-only"; bridge.ErrorCode(err) != bridge.CodeUnavailable || bridge.PublicError(err).Message != want {
+	if want := askwidget.ErrNobody + ": slack: the channel is archived"; bridge.ErrorCode(err) != bridge.CodeUnavailable || bridge.PublicError(err).Message != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
