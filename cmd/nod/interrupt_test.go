@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -33,6 +34,11 @@ func program(r *rig.Rig, t *testing.T, url string, args ...string) *process {
 	p := &process{t: t, cmd: exec.Command(rig.Binary(t), args...)}
 	p.cmd.Env = append(os.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
+	// The command would ignore a signal that this process ignores, such as
+	// SIGHUP after nohup.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(heard)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
