@@ -1,12 +1,12 @@
 // The behavior of the real Codex if a PermissionRequest hook fails, compared with
 // the table in docs/agents/failures.md.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { config, model } from "./codex.js";
-import { here, until } from "./harness.js";
+import { here, remove, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
 const program = process.env.CODEX;
@@ -36,15 +36,15 @@ function expected(name, hook) {
 
 const open = []; // what a failed test may leave open
 
-after(() => {
-  for (const close of open.reverse()) close();
+after(async () => {
+  for (const close of open.reverse()) await close();
 });
 
 // decided returns "asks" if the terminal asks, or "denied" if the model reads a
 // denial.
 async function decided(hook, entry) {
   const dir = mkdtempSync(join(tmpdir(), "codex-"));
-  open.push(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
+  open.push(() => remove(dir));
   const home = join(dir, "home");
   const work = join(dir, "work");
   mkdirSync(home);

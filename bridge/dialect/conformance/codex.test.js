@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { config, model, patch } from "./codex.js";
-import { start, until } from "./harness.js";
+import { remove, start, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
 const program = process.env.CODEX;
@@ -22,8 +22,8 @@ before(async () => {
 
 const open = []; // what a failed test may leave open
 
-after(() => {
-  for (const close of open.reverse()) close();
+after(async () => {
+  for (const close of open.reverse()) await close();
   live?.stop();
 });
 
@@ -34,7 +34,7 @@ async function project(call = (file) => `touch ${file}`) {
   const work = join(dir, "work");
   mkdirSync(home);
   mkdirSync(work);
-  open.push(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
+  open.push(() => remove(dir));
   const fake = await model(call(join(work, "made")));
   open.push(fake.close);
   writeFileSync(join(home, "config.toml"), `${config(fake.url)}\n[projects."${work}"]\ntrust_level = "trusted"\n`);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -64,6 +65,10 @@ webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: 
   };
   return { url, dir, told, restart, ...calls(url), stop() { for (const f of stop) f(); rmSync(dir, { recursive: true, force: true }); } };
 }
+
+// remove removes a folder of an agent whose program was killed. Its launcher ends
+// first, and the program itself may write for another moment.
+export const remove = (dir) => rm(dir, { recursive: true, force: true, maxRetries: 30, retryDelay: 50 });
 
 // until waits for a value, for up to a minute.
 export async function until(what, ok) {
