@@ -21,6 +21,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/telegram"
 )
 
 // spoil makes something malformed of what is well formed. Now and then it is
@@ -84,7 +85,9 @@ func entryPoints(t *testing.T, r *rig.Rig, a rig.Asked) []entryPoint {
 		sandbox.SignDiscord(h, r.Sandbox.DiscordKey(), time.Now(), body)
 		return h
 	}
-	secret := func([]byte) http.Header { return http.Header{"X-Telegram-Bot-Api-Secret-Token": {"webhook-secret"}} }
+	secret := func([]byte) http.Header {
+		return http.Header{"X-Telegram-Bot-Api-Secret-Token": {telegram.WebhookSecret(sandbox.TelegramToken)}}
+	}
 	return []entryPoint{
 		{"ask", "/v1/interactions", `{"prompt":"Which?","session":"s","questions":[{"id":"q","widget":"select","options":[{"value":"a","label":"A"},{"value":"b"}]}],"timeout":"5s"}`, 201, agent},
 		{"approval", "/v1/interactions", `{"prompt":"May I?","approval":{"tool":"bash","input":{"command":"ls"},"scopes":["once","session"]},"timeout":"5s","session":"s","join":true}`, 201, agent},
