@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"math/rand/v2"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -113,7 +115,13 @@ func (c *crowd) disperse() {
 // many measures nod with many blocked callers in this process.
 func many(ctx context.Context, b *harness) ([]figures, error) {
 	process, stored := processMemory(), b.redisInfo(ctx, "memory", "used_memory")
-	c, err := b.gather(ctx, b.pending, nil)
+	// A daemon answers one of these requests later, so they need its proofs.
+	key := make([]byte, ed25519.SeedSize)
+	signer, err := proof.NewSigner(key)
+	if err != nil {
+		return nil, err
+	}
+	c, err := b.gather(ctx, b.pending, proof.NewProver(signer).ProveInteraction)
 	defer c.disperse()
 	if err != nil {
 		return nil, err
@@ -135,7 +143,7 @@ func many(ctx context.Context, b *harness) ([]figures, error) {
 	}
 	redisCores, cores := b.idle(ctx)
 	c.disperse()
-	start, first, err := b.restart(ctx, c.ids[len(c.ids)-1])
+	start, first, err := b.restart(ctx, c.ids[len(c.ids)-1], key)
 	return append(out, figures{redisCores, mostRedisCores}, figures{cores, mostCores}, start, first), err
 }
 

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net"
@@ -100,14 +101,13 @@ func awaitReady(ctx context.Context, url string) error {
 }
 
 // restart compares the start of a daemon with many pending requests to one with
+// none, and measures the first answer to one of them. The key has signed the
+// requests.
 // none, and measures the first answer to one of them.
-func (b *harness) restart(ctx context.Context, id bridge.ID) (start, first figures, err error) {
+func (b *harness) restart(ctx context.Context, id bridge.ID, key []byte) (start, first figures, err error) {
 	timed := func(prefix string) (*installation, float64, error) {
 		began := time.Now()
-		s, err := b.install(ctx, prefix, func(c *config.Config) {
-			// The pending requests were stored without a daemon, so without proofs.
-			c.TokenKey, c.Receipts.Key = config.Secret{}, config.Secret{}
-		})
+		s, err := b.install(ctx, prefix, func(c *config.Config) { c.Receipts.Key = config.NewSecret(hex.EncodeToString(key)) })
 		return s, time.Since(began).Seconds(), err
 	}
 	empty, none, err := timed("empty")
