@@ -93,10 +93,12 @@ function calls(url) {
   const asPerson = (...args) => api(person, ...args);
   // asked waits for a posted request that a test recognizes.
   const asked = (what, found, state = "pending") => until(what, async () => (await asAgent("GET", `/v1/interactions?state=${state}`)).items.find((r) => r.messages && found(r)));
-  // answers waits for the request whose prompt contains a text, and responds to it.
+  // answers waits for the request whose prompt contains a text, responds to it,
+  // and returns it as the person saw it.
   async function answers(text, reply) {
     const r = await asked(text, (r) => r.interaction.prompt.includes(text));
-    return asPerson("POST", `/v1/interactions/${r.interaction.id}/response`, reply);
+    await asPerson("POST", `/v1/interactions/${r.interaction.id}/response`, reply);
+    return r;
   }
   return { asAgent, asPerson, asked, answers, env: { ...process.env, NOD_URL: url, NOD_TOKEN: agent } };
 }
