@@ -30,7 +30,7 @@ func (f codexFlags) serveEditor(cmd *cobra.Command, args []string, companion *re
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = os.RemoveAll(dir) }() // a socket that stays harms no one
 	f.socket = filepath.Join(dir, "s")
 	tell := cmd.ErrOrStderr()
 	ctx, cancel := context.WithCancel(cmd.Context())

@@ -99,11 +99,11 @@ func (r *Rig) ApprovingLabel(at sandbox.Place) string {
 // fail, the person acts again if nod does not.
 func (r *Rig) does(do func() (sandbox.Reaction, error)) sandbox.Reaction {
 	r.T.Helper()
-	if !r.Faulty {
-		reaction, err := do()
-		return person.Did(r.T, reaction, err)
+	if r.Faulty {
+		once := do
+		do = func() (sandbox.Reaction, error) { return person.Insist(Patience, once) }
 	}
-	reaction, err := person.Insist(Patience, do)
+	reaction, err := do()
 	return person.Did(r.T, reaction, err)
 }
 

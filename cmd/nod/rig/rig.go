@@ -126,8 +126,10 @@ func New(t testing.TB, o Options) *Rig {
 	if o.Config != nil {
 		o.Config(&r.Config)
 	}
-	if r.Redis = redistest.Shared(t); o.OwnRedis {
+	if o.OwnRedis {
 		r.Redis = redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	} else {
+		r.Redis = redistest.Shared(t)
 	}
 	r.Client, r.Bare = r.Redis.Client(t), r.Redis.Client(t)
 	r.Shown.client = r.Bare
