@@ -15,7 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
-	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // chaosShort is the duration of the faults in `make test`.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
-	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // TestInstallation checks that the first daemon stores the format and the number

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
-	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // TestLife runs tests on one server, on the embedded one, and on one Cluster,

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // said sends a reply of a person to the card of the wall.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 func person(name string) bridge.Actor {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // hookRun holds the exit code and output of a hook that has ended.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestCodexTooOld checks that nod proxy codex ends with a clear message if the Codex on

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestGoInDocuments checks that the Go programs in documents compile.

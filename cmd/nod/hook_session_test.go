@@ -6,11 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestHookSession checks the message of a session of Claude Code, from the input
@@ -53,7 +52,7 @@ func TestHookSession(t *testing.T) {
 	var message rig.Asked
 	shows := func(words ...string) {
 		t.Helper()
-		r.Within(20*time.Second, "the message shows "+strings.Join(words, ", "), func() bool {
+		r.Eventually("the message shows "+strings.Join(words, ", "), func() bool {
 			all, err := r.Agent.Sessions(r.Ctx)
 			if err != nil || len(all) != 1 || all[0].Status == nil || all[0].Status.Message == "" {
 				return false

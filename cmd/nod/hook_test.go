@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 const (
@@ -211,7 +211,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 	t.Run("during the grace period", func(t *testing.T) {
 		sub := *r
 		sub.T = t
-		before := len(sub.Sandbox.State().Telegram.Chats[0].Messages)
+		before := len(sub.Sandbox.Chats("telegram")[0].Messages)
 		h := startHook(t, url, "claude", fmt.Sprintf(hookPermission, "graceful"), "--grace", "1m")
 		sub.Eventually("it is open", func() bool {
 			page, err := sub.Agent.List(sub.Ctx, bridge.ListFilter{Session: "graceful", State: bridge.StatePending})
@@ -224,7 +224,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 			page, err := sub.Agent.List(sub.Ctx, bridge.ListFilter{Session: "graceful"})
 			return err == nil && len(page.Items) == 1 && page.Items[0].State == bridge.StateCancelled
 		})
-		if after := len(sub.Sandbox.State().Telegram.Chats[0].Messages); after != before {
+		if after := len(sub.Sandbox.Chats("telegram")[0].Messages); after != before {
 			t.Errorf("%d messages were posted", after-before)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 

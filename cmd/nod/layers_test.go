@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // layers lists the packages from the lowest to the highest layer. A package
@@ -21,10 +21,11 @@ var layers = []string{
 	"bridge/proof bridge/dialect render",
 	"bridge/engine broker platforms",
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
-	"bridge/console",                     // applies the rules of the API to people
-	"broker/redistest render/rendertest", // test helpers
-	"bridge/dialect/dialecttest bridge/passkey/passkeytest platforms/platformtest", // test helpers
+	"bridge/console", // applies the rules of the API to people
+	"render/rendertest platforms/platformtest/await platforms/platformtest/redistest", // test helpers
+	"bridge/dialect/dialecttest bridge/passkey/passkeytest platforms/platformtest",    // test helpers
 	"cmd",
+	"platforms/platformtest/rig", // starts daemons
 }
 
 // outside lists the third-party packages that low packages may import.

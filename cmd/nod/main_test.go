@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 func TestMain(m *testing.M) {

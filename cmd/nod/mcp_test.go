@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // bearer adds the agent's token to requests.
@@ -130,7 +130,7 @@ func TestMCP(t *testing.T) {
 				t.Errorf("%d progress notifications", told.Load())
 			}
 			shown, err := mcpCall(t.Context(), t, s, "notify", map[string]any{"message": "It is **done** on " + name}, nil)
-			if err != nil || shown.Status != "shown" || !strings.Contains(rig.Chat(&sub, sub.Sandbox.State().Telegram.Chats[0].ID), "It is done on "+name) {
+			if err != nil || shown.Status != "shown" || !strings.Contains(rig.Chat(&sub, sub.Sandbox.Chats("telegram")[0].ID), "It is done on "+name) {
 				t.Errorf("notify: %+v, %v", shown, err)
 			}
 			for _, bad := range []map[string]any{{"question": " "}, {"question": "?", "timeout": "soon"}} {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // notification is a notification of Alertmanager, version 4 of its format.

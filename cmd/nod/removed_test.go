@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge/removed"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // saying runs a command line, and returns its exit code and both outputs.

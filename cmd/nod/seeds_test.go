@@ -14,7 +14,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	askbroker "github.com/nodbridge/nod/bridge/question"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // socket is the client side of the daemon's WebSocket, in the role of a program

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	askbroker "github.com/nodbridge/nod/bridge/question"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // questionStory is the story of an agent that asks, and two pages of its

@@ -5,8 +5,9 @@
 #   product            of that, what runs in the daemon and the command line:
 #                      without deploy/ (tools, recipes, benchmark), the
 #                      emulators (platforms/sandbox, cmd/nod/sandboxed), what
-#                      only tests use (platforms/platformtest, cmd/nod/rig,
-#                      broker/redistest, render/rendertest, bridge/dialect/
+#                      only tests use (platforms/platformtest, and in earlier
+#                      commits cmd/nod/rig and broker/redistest;
+#                      render/rendertest, bridge/dialect/
 #                      dialecttest, bridge/passkey/passkeytest), and
 #                      cmd/nod/bench, where the benchmark was before
 #                      deploy/bench

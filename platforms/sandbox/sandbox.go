@@ -183,6 +183,9 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the error of ctx if that ends first.
 func (s *Sandbox) Wait(ctx context.Context, ok func() bool) error { return s.hub.Wait(ctx, ok) }
 
+// Changed returns a channel that is closed at the next change that members see.
+func (s *Sandbox) Changed() <-chan struct{} { return s.hub.Changed() }
+
 // AddFault adds a rule.
 func (s *Sandbox) AddFault(f Fault) { s.hub.AddFault(f) }
 
@@ -249,6 +252,21 @@ func (s *Sandbox) State() State {
 		Slack: s.slack.State(), Discord: s.discord.State(), Telegram: s.telegram.State(),
 		Story: s.story,
 	}
+}
+
+// Chats returns a copy of the channels, threads and chats of a service.
+func (s *Sandbox) Chats(service string) []ChatState {
+	s.hub.Lock()
+	defer s.hub.Unlock()
+	switch service {
+	case slack.Name:
+		return s.slack.State().Channels
+	case discord.Name:
+		return s.discord.State().Channels
+	case telegram.Name:
+		return s.telegram.State().Chats
+	}
+	return nil
 }
 
 // Message returns a copy of a message, including a private one, or nil.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // album collects copies of what the page of the sandbox shows, by service and

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestAttention checks that nod notifies people no more often than necessary.

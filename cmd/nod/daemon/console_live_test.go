@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestConsoleKeepsWork checks that a live update takes nothing away from a

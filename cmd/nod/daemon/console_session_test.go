@@ -6,9 +6,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestConsoleAgentSessions checks the pages of sessions: people see what a session

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -174,7 +174,7 @@ func half(r *rig.Rig, s string, req bridge.Request, do func()) bridge.Record {
 	last := len(r.Daemons) - 1
 	_ = r.Sandbox.Wait(ctx, func() bool { return posted(r, s) > 0 })
 	do()
-	r.Within(2*rig.Patience, "the card is posted", func() bool {
+	r.Eventually("the card is posted", func() bool {
 		rec, err = r.Daemons[last].Engine().Get(r.Ctx, id)
 		return err == nil && len(rec.Messages) == 1
 	})
@@ -197,9 +197,8 @@ func read(a rig.Asked, service string) {
 
 // posted returns the number of messages on a platform.
 func posted(r *rig.Rig, s string) int {
-	st := r.Sandbox.State()
 	n := 0
-	for _, c := range map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "telegram": st.Telegram.Chats, "discord": st.Discord.Channels}[s] {
+	for _, c := range r.Sandbox.Chats(s) {
 		n += len(c.Messages)
 	}
 	return n

@@ -9,8 +9,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -24,10 +24,8 @@ const (
 
 // texts returns the messages on a platform, including markup.
 func texts(r *rig.Rig, service string) []string {
-	st := r.Sandbox.State()
-	chats := map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
 	var out []string
-	for _, c := range chats {
+	for _, c := range r.Sandbox.Chats(service) {
 		for _, m := range c.Messages {
 			out = append(out, sandbox.Texts(m))
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -116,7 +116,7 @@ func guardAll(r *rig.Rig, s string) {
 	r.T.Cleanup(func() { cancel(); wg.Wait() })
 	wg.Go(func() {
 		_ = r.Sandbox.Wait(ctx, func() bool {
-			for _, c := range r.Channels(s) {
+			for _, c := range r.Sandbox.Chats(s) {
 				for _, m := range c.Messages {
 					at := sandbox.Place{Service: s, Channel: c.ID, Message: rig.MessageID(s, m)}
 					if checked[at.Message] || !approvable(s, m) {

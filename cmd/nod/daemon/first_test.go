@@ -15,9 +15,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/nodbridge/nod/broker/redistest"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // over waits until an interaction is over, as nobody in particular.

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
 
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // frontEnd is the example page in a browser, next to an agent that uses the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -93,7 +93,7 @@ func fourInARow(r *rig.Rig, agent *client.Client, name string, n int) bool {
 // and channel, in the order of the messages. A thread is a channel on Discord.
 func steps(r *rig.Rig, service string) map[string][]string {
 	out := map[string][]string{}
-	for _, c := range r.Channels(service) {
+	for _, c := range r.Sandbox.Chats(service) {
 		for _, m := range c.Messages {
 			if len(sandbox.Controls(service, m)) == 0 {
 				continue // a part of a long text

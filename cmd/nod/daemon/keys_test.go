@@ -11,8 +11,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
-	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // keyed returns a store and a function that loads the keys of a daemon for it.

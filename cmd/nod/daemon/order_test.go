@@ -10,8 +10,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/broker/redistest"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -30,12 +30,9 @@ var number = regexp.MustCompile(`Number (\d+)`)
 
 // numbers returns the numbers of the cards on each service, in order.
 func numbers(r *rig.Rig) map[string][]int {
-	st := r.Sandbox.State()
 	out := map[string][]int{}
-	for service, chats := range map[string][]sandbox.ChatState{
-		"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats,
-	} {
-		for _, chat := range chats {
+	for _, service := range rig.Services {
+		for _, chat := range r.Sandbox.Chats(service) {
 			for _, m := range chat.Messages {
 				hit := number.FindStringSubmatch(sandbox.Texts(m))
 				if hit == nil {

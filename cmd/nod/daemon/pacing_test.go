@@ -15,9 +15,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/broker"
-	"github.com/nodbridge/nod/broker/redistest"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -140,7 +140,7 @@ func TestLimitsWithoutADaemon(t *testing.T) {
 // closed returns the number of cards that show an approval.
 func closed(r *rig.Rig) int {
 	n := 0
-	for _, chat := range append(r.Channels("slack"), r.Channels("discord")...) {
+	for _, chat := range append(r.Sandbox.Chats("slack"), r.Sandbox.Chats("discord")...) {
 		for _, m := range chat.Messages {
 			if text := sandbox.Texts(m); number.MatchString(text) && strings.Contains(text, "Approved") {
 				n++

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/nodbridge/nod/cmd/nod/demo"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -42,7 +42,7 @@ func (p private) kept() {
 			ana = map[string]string{"slack": m.Slack, "discord": m.Discord, "telegram": fmt.Sprint(m.Telegram)}
 		}
 	}
-	for _, c := range p.Channels(p.service) {
+	for _, c := range p.Sandbox.Chats(p.service) {
 		own := p.service == "telegram" && c.ID == ana["telegram"]
 		for _, m := range c.Messages {
 			if text := fmt.Sprint(m); !own && strings.Contains(text, hidden) {
@@ -91,7 +91,7 @@ func (p private) review(at sandbox.Place) opened {
 // places are the messages that only ana sees.
 func (p private) places() []sandbox.Place {
 	all := p.Sandbox.Person("ana").PrivatePlaces(p.service)
-	for _, c := range p.Channels(p.service) {
+	for _, c := range p.Sandbox.Chats(p.service) {
 		for _, m := range c.Messages {
 			if p.service == "telegram" && !strings.HasPrefix(c.ID, "-") {
 				all = append(all, sandbox.Place{Service: p.service, Channel: c.ID, Message: rig.MessageID(p.service, m)})

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -70,7 +70,7 @@ func TestReplyToCard(t *testing.T) {
 		}
 	}
 	told := func(word string) bool {
-		for _, c := range r.Sandbox.State().Discord.Channels {
+		for _, c := range r.Sandbox.Chats("discord") {
 			for _, m := range c.Messages {
 				if strings.Contains(sandbox.Texts(m), word) {
 					return c.ID != at.Channel

@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -58,7 +57,7 @@ func (m *reported) shows(words ...string) {
 			m.T.Logf("the message shows %q", m.asked.Text(m.service))
 		}
 	}()
-	m.Within(20*time.Second, "the message shows "+strings.Join(words, ", "), func() bool {
+	m.Eventually("the message shows "+strings.Join(words, ", "), func() bool {
 		text := m.asked.Text(m.service)
 		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 	})
@@ -172,7 +171,7 @@ func TestSessionMessageSilent(t *testing.T) {
 	if _, err := r.Agent.Report(r.Ctx, "new", bridge.SessionReport{State: "resting"}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Errorf("an unknown state: %v", err)
 	}
-	for _, c := range r.Channels("slack") {
+	for _, c := range r.Sandbox.Chats("slack") {
 		for _, msg := range c.Messages {
 			if strings.Contains(sandbox.Texts(msg), "Quiet work") {
 				t.Error("a message was posted")
@@ -188,7 +187,7 @@ func (m *reported) said(word string) bool {
 			return true
 		}
 	}
-	for _, c := range m.Channels(m.service) {
+	for _, c := range m.Sandbox.Chats(m.service) {
 		for _, msg := range c.Messages {
 			if strings.Contains(sandbox.Texts(msg), word) {
 				return true

@@ -12,10 +12,9 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
-	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // withStepUp makes every approval require a passkey.
@@ -31,10 +30,9 @@ var signLink = regexp.MustCompile(`http://localhost:\d+/sign/[A-Za-z0-9_-]{43}`)
 // linkFor returns the links that a service shows only to a person.
 func linkFor(r *rig.Rig, who, service string) []string {
 	user := r.Config.People[who].Account(service)
-	st := r.Sandbox.State()
-	chats := map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
+	chats := r.Sandbox.Chats(service)
 	var found []string
-	for _, v := range st.Slack.Views {
+	for _, v := range r.Sandbox.State().Slack.Views {
 		if text, _ := json.Marshal(v.View); service == "slack" && v.User == user { // JSON from the sandbox
 			found = append(found, signLink.FindAllString(string(text), -1)...)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -40,7 +40,7 @@ func TestSteer(t *testing.T) {
 						return true
 					}
 				}
-				for _, c := range r.Channels(service) {
+				for _, c := range r.Sandbox.Chats(service) {
 					for _, m := range c.Messages {
 						if strings.Contains(sandbox.Texts(m), word) {
 							return true
@@ -132,7 +132,7 @@ func TestSteerThread(t *testing.T) {
 	req.Session = m.session
 	a := m.Ask(req)
 	channel, thread := m.asked.On("discord").Channel, a.On("discord").Channel
-	for _, c := range m.Channels("discord") {
+	for _, c := range m.Sandbox.Chats("discord") {
 		if c.ID == thread && c.Name != "Fix the login" {
 			t.Errorf("the thread is %q", c.Name)
 		}

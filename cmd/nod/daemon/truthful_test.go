@@ -6,11 +6,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -19,12 +18,8 @@ import (
 // on each service.
 const clicksPerService = 200
 
-// prompt is the limit for a card to show the last step of its request.
-const prompt = 2 * time.Second
-
-// TestEveryCardIsTruthful makes 200 clicks of all kinds on each service. Two
-// seconds after the last step of a request, its card says the same as the
-// record: the state, who decided, the answer, and whether the agent has it. Each
+// TestEveryCardIsTruthful makes 200 clicks of all kinds on each service. After the
+// last step of a request, its card says the same as the record: the state, who decided, the answer, and whether the agent has it. Each
 // person read what their click led to, and nothing else.
 func TestEveryCardIsTruthful(t *testing.T) {
 	t.Parallel()
@@ -46,7 +41,7 @@ func TestEveryCardIsTruthful(t *testing.T) {
 			}
 			u.audit()
 			r.NoComplaints()
-			t.Logf("%d clicks on %d requests; the slowest card took %s", u.clicks, len(u.checks), u.slowest)
+			t.Logf("%d clicks on %d requests", u.clicks, len(u.checks))
 		})
 	}
 }
@@ -59,8 +54,6 @@ type clicker struct {
 	notes   map[string]int // private messages that a person must have been sent
 	later   []func()       // steps that need time
 	checks  []func() string
-	slowest time.Duration
-	slow    int // checks that took longer than prompt
 }
 
 // TestTwoServicesAtOnce lets two people on two services click at the same
@@ -100,7 +93,6 @@ func TestTwoServicesAtOnce(t *testing.T) {
 	r.NoComplaints()
 	for _, u := range us {
 		u.audit()
-		t.Logf("%d clicks on %s; the slowest card took %s", u.clicks, u.service, u.slowest)
 	}
 }
 
@@ -170,18 +162,7 @@ func (u *clicker) truthful(a rig.Asked) {
 // soon waits until a check finds nothing, and keeps it for the audit.
 func (u *clicker) soon(check func() string) {
 	u.T.Helper()
-	began, problem := time.Now(), check()
-	for problem != "" && time.Since(began) < rig.Patience && bridge.Pause(u.Ctx, 5*time.Millisecond) {
-		problem = check()
-	}
-	took := time.Since(began)
-	u.slowest = max(u.slowest, took)
-	if took > prompt {
-		u.slow++
-	}
-	if problem != "" {
-		u.T.Errorf("after %s: %s", took, problem)
-	}
+	u.Clear(check)
 	u.checks = append(u.checks, check)
 }
 
@@ -197,16 +178,11 @@ func (u *clicker) audit() {
 			u.T.Errorf("in the end: %s", problem)
 		}
 	}
-	if u.slow > len(u.checks)/50 { // a busy machine may stop for a moment
-		u.T.Errorf("%d of %d cards took longer than %s", u.slow, len(u.checks), prompt)
-	}
 	for _, who := range []string{"ana", "bo", "cy", "mal"} {
 		got := slices.DeleteFunc(u.Sandbox.Person(who).Notes(u.service), func(s string) bool {
 			return strings.HasPrefix(strings.TrimSpace(s), "Recorded: ") // a menu that was used
 		})
-		// People click again if a busy machine does not answer in time.
-		busy := u.slowest > prompt/2 && len(got) > u.notes[who]
-		if u.service != "telegram" && len(got) != u.notes[who] && !busy {
+		if u.service != "telegram" && len(got) != u.notes[who] {
 			u.T.Errorf("%s was sent %d private messages, want %d: %q", who, len(got), u.notes[who], got)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestQuorum checks that the number of people in the quorum must approve, on

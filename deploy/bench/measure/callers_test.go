@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // TestCallers checks that a waiting caller does not hold what a daemon needed to

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/broker/redistest"
-	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestBench checks that every row of the benchmark has numbers, whatever they

@@ -16,7 +16,8 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -176,7 +177,7 @@ type Crash struct {
 func NewCrash(t *testing.T, on ...string) *Crash {
 	t.Helper()
 	k := &Killer{}
-	c := &Crash{Rig: &Rig{T: t, Ctx: t.Context(), Faulty: true}, K: k, binary: Binary(t), Log: &bytes.Buffer{}}
+	c := &Crash{Rig: &Rig{T: t, Ctx: t.Context(), Stored: &await.Bell{}, Faulty: true}, K: k, binary: Binary(t), Log: &bytes.Buffer{}}
 	c.Sandbox = sandbox.New(sandbox.Options{NoLimits: true})
 	server := httptest.NewUnstartedServer(platformProxy(c.Sandbox, k))
 	server.Config.ErrorLog = nil
@@ -258,17 +259,9 @@ func (c *Crash) ConnectedOn(service string) {
 // Cards returns the messages on a platform that show controls or an outcome.
 func (c *Crash) Cards(service string) []sandbox.Place {
 	var out []sandbox.Place
-	st := c.Sandbox.State()
-	chats, id := st.Slack.Channels, "ts"
-	switch service {
-	case "discord":
-		chats, id = st.Discord.Channels, "id"
-	case "telegram":
-		chats, id = st.Telegram.Chats, "message_id"
-	}
-	for _, ch := range chats {
+	for _, ch := range c.Sandbox.Chats(service) {
 		for _, m := range ch.Messages {
-			out = append(out, sandbox.Place{Service: service, Channel: ch.ID, Message: strings.TrimSuffix(fmt.Sprint(m[id]), ".0")})
+			out = append(out, sandbox.Place{Service: service, Channel: ch.ID, Message: MessageID(service, m)})
 		}
 	}
 	return out

@@ -2,6 +2,7 @@
 package redistest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // Server is a redis-server process for tests, or one database of the process
@@ -96,11 +99,7 @@ func (s *Server) Restart() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatalf("redis-server: %v", err)
 	}
-	for deadline := time.Now().Add(time.Minute); !answers(s.Addr); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("redis-server on %s does not answer", s.Addr)
-		}
-	}
+	await.Until(s.t, "redis-server answers on "+s.Addr, func() bool { return answers(s.Addr) })
 }
 
 // answers reports whether a server is ready. A client of the package redis
@@ -144,7 +143,17 @@ func (s *Server) Client(t testing.TB) *redis.Client { return s.Via(t, s.Addr) }
 
 // Via is Client through a proxy on another address.
 func (s *Server) Via(t testing.TB, addr string) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: addr, DB: s.db, ContextTimeoutEnabled: true})
+	return s.client(t, &redis.Options{Addr: addr})
+}
+
+// Over is Client over the connections that dial opens.
+func (s *Server) Over(t testing.TB, dial func(ctx context.Context, network, addr string) (net.Conn, error)) *redis.Client {
+	return s.client(t, &redis.Options{Addr: s.Addr, Dialer: dial})
+}
+
+func (s *Server) client(t testing.TB, o *redis.Options) *redis.Client {
+	o.DB, o.ContextTimeoutEnabled = s.db, true
+	c := redis.NewClient(o)
 	t.Cleanup(func() { c.Close() })
 	return c
 }

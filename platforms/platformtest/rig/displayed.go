@@ -33,7 +33,7 @@ func (r *Rig) Displayed(at sandbox.Place) string {
 // Files returns the files with a name in a Telegram chat.
 func (r *Rig) Files(chat, name string) []string {
 	var out []string
-	for _, c := range r.Sandbox.State().Telegram.Chats {
+	for _, c := range r.Sandbox.Chats("telegram") {
 		if c.ID != chat {
 			continue
 		}
@@ -58,10 +58,4 @@ func (r *Rig) download(path string) string {
 	}
 	raw, _ := io.ReadAll(resp.Body) // the truncated part is missing
 	return string(raw)
-}
-
-// Channels returns the channels and threads of a service.
-func (r *Rig) Channels(service string) []sandbox.ChatState {
-	st := r.Sandbox.State()
-	return map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
 }

@@ -6,8 +6,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // Main runs the tests of a package that uses rigs, and fails if one of them

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 const slots = 16384
@@ -35,7 +37,7 @@ func StartCluster(t testing.TB) *Cluster {
 		all = append(all, s)
 	}
 	c.Masters, c.Replicas = all[:3], all[3:]
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	ids := make([]string, len(all))
 	for n, s := range all {
@@ -51,19 +53,19 @@ func StartCluster(t testing.TB) *Cluster {
 	}
 	for n, s := range c.Replicas {
 		cl := s.Client(t)
-		await(t, ctx, "the nodes to meet", func() bool { return strings.Contains(cl.ClusterNodes(ctx).Val(), ids[n]) })
+		await.Until(t, "the nodes meet", func() bool { return strings.Contains(cl.ClusterNodes(ctx).Val(), ids[n]) })
 		check(t, cl.ClusterReplicate(ctx, ids[n]).Err())
 	}
 	for _, s := range all {
 		cl := s.Client(t)
-		await(t, ctx, "the cluster to be ok", func() bool {
+		await.Until(t, "the cluster is ok", func() bool {
 			info := cl.ClusterInfo(ctx).Val()
 			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:6")
 		})
 	}
 	for _, s := range c.Replicas {
 		cl := s.Client(t)
-		await(t, ctx, "the replicas to follow", func() bool { return strings.Contains(cl.Info(ctx, "replication").Val(), "master_link_status:up") })
+		await.Until(t, "the replicas follow", func() bool { return strings.Contains(cl.Info(ctx, "replication").Val(), "master_link_status:up") })
 	}
 	return c
 }
@@ -79,11 +81,11 @@ func (c *Cluster) Synced(t testing.TB) {
 // synced waits until a replica has caught up with its master.
 func synced(t testing.TB, master, replica *Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	mc, rc := master.Client(t), replica.Client(t)
 	want := offset(mc.Info(ctx, "replication").Val(), "master_repl_offset:")
-	await(t, ctx, "the replica to have caught up", func() bool {
+	await.Until(t, "the replica catches up", func() bool {
 		return offset(rc.Info(ctx, "replication").Val(), "slave_repl_offset:") >= want
 	})
 }
@@ -135,12 +137,12 @@ func StartSentinel(t testing.TB, replicas int) *Sentinel {
 	t.Helper()
 	s := &Sentinel{Master: Start(t, "--appendonly", "yes")}
 	host, port, _ := strings.Cut(s.Master.Addr, ":")
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	for range replicas {
 		r := Start(t, "--appendonly", "yes", "--replicaof", host+" "+port)
 		rc := r.Client(t)
-		await(t, ctx, "the replica to follow", func() bool { return strings.Contains(rc.Info(ctx, "replication").Val(), "master_link_status:up") })
+		await.Until(t, "the replica follows", func() bool { return strings.Contains(rc.Info(ctx, "replication").Val(), "master_link_status:up") })
 		s.Replicas = append(s.Replicas, r)
 	}
 	for n := range 3 {
@@ -155,7 +157,7 @@ func StartSentinel(t testing.TB, replicas int) *Sentinel {
 		t.Cleanup(x.Kill)
 		s.addrs = append(s.addrs, x.Addr)
 		cl := x.Client(t)
-		await(t, ctx, "the sentinels to know each other", func() bool {
+		await.Until(t, "the sentinels know each other", func() bool {
 			info := cl.Info(ctx, "sentinel").Val()
 			return strings.Contains(info, fmt.Sprintf("slaves=%d", replicas)) && strings.Contains(info, fmt.Sprintf("sentinels=%d", n+1))
 		})
@@ -177,29 +179,14 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// await polls, because servers send no event for the states that tests wait
-// for.
-func await(t testing.TB, ctx context.Context, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("waited too long for %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
 // Failover promotes the replica of a master in an orderly way: no data is lost.
 func (c *Cluster) Failover(t testing.TB, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	cl := c.Replicas[n].Client(t)
 	check(t, cl.ClusterFailover(ctx).Err())
-	await(t, ctx, "the replica to be master", func() bool { return strings.Contains(cl.Info(ctx, "replication").Val(), "role:master") })
+	await.Until(t, "the replica becomes the master", func() bool { return strings.Contains(cl.Info(ctx, "replication").Val(), "role:master") })
 	c.Masters[n], c.Replicas[n] = c.Replicas[n], c.Masters[n]
 }
 
@@ -207,7 +194,7 @@ func (c *Cluster) Failover(t testing.TB, n int) {
 // clients keep working, as resharding does.
 func (c *Cluster) Move(t testing.TB, key string, to int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	target := c.Masters[to].Client(t)
 	slot := target.ClusterKeySlot(ctx, key).Val()
@@ -247,11 +234,11 @@ func (c *Cluster) Move(t testing.TB, key string, to int) {
 // Failover promotes a replica in an orderly way.
 func (s *Sentinel) Failover(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	cl := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
 	defer func() { check(t, cl.Close()) }()
-	await(t, ctx, "the failover", func() bool {
+	await.Until(t, "the failover happens", func() bool {
 		_ = cl.Failover(ctx, masterName).Err() // "in progress" from the second call on
 		addr := cl.GetMasterAddrByName(ctx, masterName).Val()
 		return len(addr) == 2 && addr[0]+":"+addr[1] != s.Master.Addr

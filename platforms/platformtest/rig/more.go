@@ -88,9 +88,7 @@ func (r *Rig) offers(at sandbox.Place, label string) bool {
 // forms, its private messages and, on Telegram, the messages of the chat.
 func (r *Rig) Stated(service, user, channel string) string {
 	var b strings.Builder
-	st := r.Sandbox.State()
-	chats := map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
-	for _, c := range chats {
+	for _, c := range r.Sandbox.Chats(service) {
 		for _, p := range c.Private {
 			if p.User == user && service == "discord" {
 				b.WriteString(Normal(service, discordShown(p.Message, r.download)))
@@ -104,7 +102,7 @@ func (r *Rig) Stated(service, user, channel string) string {
 			}
 		}
 	}
-	for _, v := range st.Slack.Views {
+	for _, v := range r.Sandbox.State().Slack.Views {
 		if service == "slack" && v.User == user {
 			b.WriteString(Normal(service, ShownIn(v.View)))
 		}

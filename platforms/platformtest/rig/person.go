@@ -14,7 +14,7 @@ import (
 // Chat returns all text that a Telegram chat shows.
 func Chat(r *Rig, id string) string {
 	var b strings.Builder
-	for _, c := range r.Sandbox.State().Telegram.Chats {
+	for _, c := range r.Sandbox.Chats("telegram") {
 		if c.ID == id {
 			for _, m := range c.Messages {
 				b.WriteString(sandbox.Texts(m))

@@ -38,7 +38,7 @@ func (r *Rig) Payload(at sandbox.Place) (text string, full bool, err error) {
 
 // above returns the messages of the card's channel that come before it.
 func (r *Rig) above(at sandbox.Place) []map[string]any {
-	for _, c := range r.Channels(at.Service) {
+	for _, c := range r.Sandbox.Chats(at.Service) {
 		if c.ID == at.Channel {
 			n := slices.IndexFunc(c.Messages, func(m map[string]any) bool { return MessageID(at.Service, m) == at.Message })
 			return c.Messages[:max(n, 0)]

@@ -174,6 +174,7 @@ func (d *Display) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		checks := d.decisions([]redis.Cmder{cmd})
 		err := next(ctx, cmd)
 		d.report(checks)
+		d.ring(cmd)
 		return err
 	}
 }
@@ -184,7 +185,18 @@ func (d *Display) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 		checks := d.decisions(cmds)
 		err := next(ctx, cmds)
 		d.report(checks)
+		d.ring(cmds...)
 		return err
+	}
+}
+
+// ring tells the test about the commands that may have written.
+func (d *Display) ring(cmds ...redis.Cmder) {
+	for _, cmd := range cmds {
+		if reads := cmd.Name() == "hmget" || cmd.Name() == "hgetall" || cmd.Name() == "xread"; !reads {
+			d.r.Stored.Ring()
+			return
+		}
 	}
 }
 
@@ -221,28 +233,33 @@ type Decided struct {
 func (d *Display) decisions(cmds []redis.Cmder) []check {
 	var out []check
 	for _, cmd := range cmds {
-		args := cmd.Args()
-		if name := fmt.Sprint(args[0]); name != "evalsha" && name != "eval" || len(args) < 4 {
-			continue
-		}
-		for _, a := range args[3:] {
-			raw, ok := a.([]byte)
-			if text, is := a.(string); is {
-				raw, ok = []byte(text), true
-			}
-			var s Decided
-			if !ok || !bytes.Contains(raw, []byte(`"actor"`)) || json.Unmarshal(raw, &s) != nil || s.Actor == nil || s.Message == nil {
-				continue
-			}
-			if s.State == bridge.StateApproved || s.State == bridge.StateAnswered {
-				if missing := d.Missing(fmt.Sprint(args[3]), s); missing != "" {
-					out = append(out, check{cmd, missing})
-				}
-				break
+		if s := decision(cmd); s != nil && (s.State == bridge.StateApproved || s.State == bridge.StateAnswered) {
+			if missing := d.Missing(fmt.Sprint(cmd.Args()[3]), *s); missing != "" {
+				out = append(out, check{cmd, missing})
 			}
 		}
 	}
 	return out
+}
+
+// decision returns the decision that a person made on a message and that a
+// command stores. It returns nil if the command stores none.
+func decision(cmd redis.Cmder) *Decided {
+	args := cmd.Args()
+	if name := cmd.Name(); name != "evalsha" && name != "eval" || len(args) < 4 {
+		return nil
+	}
+	for _, a := range args[3:] {
+		raw, ok := a.([]byte)
+		if text, is := a.(string); is {
+			raw, ok = []byte(text), true
+		}
+		var s Decided
+		if ok && bytes.Contains(raw, []byte(`"actor"`)) && json.Unmarshal(raw, &s) == nil && s.Actor != nil && s.Message != nil {
+			return &s
+		}
+	}
+	return nil
 }
 
 // Missing describes the content of an interaction that the clicked message does

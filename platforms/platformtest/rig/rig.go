@@ -20,11 +20,12 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/broker"
-	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -38,7 +39,7 @@ const (
 	OtherAgentToken = "other-agent-token-for-tests"
 	AnaToken        = "person-token-of-ana-for-tests"
 	BoToken         = "person-token-of-bo-for-tests"
-	Patience        = 60 * time.Second
+	Patience        = await.Limit
 )
 
 // Rig is a complete installation: a Redis server, the sandbox, and daemons.
@@ -55,6 +56,8 @@ type Rig struct {
 	Person  *client.Client
 	Daemons []*Running
 	Shown   *Display
+	// Stored rings after each write of a daemon in this process to Redis.
+	Stored *await.Bell
 	// Faulty means that the test makes nod fail, so people act again.
 	Faulty bool
 
@@ -88,7 +91,7 @@ func New(t testing.TB, o Options) *Rig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	r := &Rig{T: t, Ctx: ctx, Faulty: o.Faulty, options: daemon.Options{Paced: o.Limits}}
+	r := &Rig{T: t, Ctx: ctx, Stored: &await.Bell{}, Faulty: o.Faulty, options: daemon.Options{Paced: o.Limits}}
 	if o.Fresh {
 		r.options.Remembered = time.Nanosecond
 	}
@@ -103,7 +106,8 @@ func New(t testing.TB, o Options) *Rig {
 	}
 	r.Sandbox = sandbox.New(emulated)
 	r.Shown = newDisplay(r, o.HTTPMode)
-	server := httptest.NewServer(r.Shown.Record(r.Sandbox))
+	fault := injected(t)
+	server := httptest.NewServer(r.Shown.Record(fault.service(r.Sandbox)))
 	t.Cleanup(func() { r.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
 	if !o.Faulty {
 		r.watch = person.NewWatch(t, r.Sandbox)
@@ -131,7 +135,7 @@ func New(t testing.TB, o Options) *Rig {
 	} else {
 		r.Redis = redistest.Shared(t)
 	}
-	r.Client, r.Bare = r.Redis.Client(t), r.Redis.Client(t)
+	r.Client, r.Bare = r.Redis.Over(t, fault.dial), r.Redis.Client(t)
 	r.Shown.client = r.Bare
 	if o.Single {
 		first, err := broker.New(ctx, broker.Options{Client: r.Bare, Prefix: r.Config.Redis.Prefix, Partitions: 1})
@@ -141,6 +145,9 @@ func New(t testing.TB, o Options) *Rig {
 		first.Close()
 	}
 	r.Client.AddHook(r.Shown)
+	if fault != nil {
+		r.Client.AddHook(fault)
+	}
 	if o.Hook != nil {
 		r.Client.AddHook(o.Hook(r.Redis.Client(t)))
 	}
@@ -166,7 +173,7 @@ func Outside(t testing.TB, args ...string) *Rig {
 	s := sandbox.New(sandbox.Options{NoLimits: true})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
-	return &Rig{T: t, Ctx: t.Context(), Sandbox: s, Base: server.URL, Redis: redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)}
+	return &Rig{T: t, Ctx: t.Context(), Stored: &await.Bell{}, Sandbox: s, Base: server.URL, Redis: redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)}
 }
 
 // Listen listens on a free port.
@@ -223,7 +230,7 @@ func (r *Rig) Connected() {
 		}
 	}()
 	// After a rejected token, nod waits half a minute before it retries.
-	r.Within(2*Patience, "the platforms connect", func() bool {
+	r.Eventually("the platforms connect", func() bool {
 		up := map[string]bool{}
 		for _, d := range r.Daemons {
 			for name, h := range d.Engine().Health() {
@@ -263,26 +270,17 @@ func (r *Rig) Revoke(platforms ...string) {
 	})
 }
 
-// Eventually polls until ok returns true. It is for conditions without an
-// event.
+// Eventually waits until ok returns true. It calls ok after each change that
+// members see in the chats and after each command to Redis.
 func (r *Rig) Eventually(what string, ok func() bool) {
 	r.T.Helper()
-	r.Within(Patience, what, ok)
+	await.Until(r.T, what, ok, r.Sandbox.Changed, r.Stored.Next)
 }
 
-// Within is Eventually with another limit.
-func (r *Rig) Within(d time.Duration, what string, ok func() bool) {
+// Clear waits like Eventually until a check finds no problem.
+func (r *Rig) Clear(check func() (problem string)) {
 	r.T.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(d)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			r.T.Fatalf("timed out after %[2]s: %[1]s", what, d)
-		}
-	}
+	await.Clear(r.T, check, r.Sandbox.Changed, r.Stored.Next)
 }
 
 // Only limits the default route to some platforms.

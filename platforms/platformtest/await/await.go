@@ -1,0 +1,115 @@
+// Package await lets tests wait for what happens. A test waits for an event, and
+// checks its condition only after one. No wait depends on the speed of a machine:
+// its limit only ends a test that would never end.
+package await
+
+import (
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Limit is how long a test waits. It is far more than anything takes, on a busy
+// machine too.
+const Limit = 2 * time.Minute
+
+// calm is how long a wait lets further events come before it checks its condition.
+// What a test waits for comes in bursts.
+const calm = time.Millisecond
+
+// Events returns a channel that is closed at the next event.
+type Events func() <-chan struct{}
+
+// A Bell tells waiting tests that something happened. The zero Bell is ready to
+// use. It is safe for concurrent use.
+type Bell struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+// Ring announces an event.
+func (b *Bell) Ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.next != nil {
+		close(b.next)
+		b.next = nil
+	}
+}
+
+// Next returns a channel that is closed when the bell rings next.
+func (b *Bell) Next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.next == nil {
+		b.next = make(chan struct{})
+	}
+	return b.next
+}
+
+// Until waits until ok returns true. It calls ok at once and after each event of
+// one of the sources. The test fails after [Limit].
+//
+// Some conditions are announced by nothing, such as the state of another process.
+// Without sources, Until asks every 5 ms, so ok must be cheap; with sources, it
+// also asks every 100 ms.
+func Until(t testing.TB, what string, ok func() bool, sources ...Events) {
+	t.Helper()
+	Clear(t, func() string {
+		if ok() {
+			return ""
+		}
+		return "it did not happen that " + what
+	}, sources...)
+}
+
+// Clear waits like [Until] until a check finds no problem. The test fails with the
+// last problem.
+func Clear(t testing.TB, check func() (problem string), sources ...Events) {
+	t.Helper()
+	limit, tick := time.NewTimer(Limit), time.NewTicker(interval(sources))
+	defer limit.Stop()
+	defer tick.Stop()
+	for {
+		cases := []reflect.SelectCase{received(limit.C), received(tick.C)}
+		for _, next := range sources { // before the check, so that no event is missed
+			cases = append(cases, received(next()))
+		}
+		problem := check()
+		if problem == "" {
+			return
+		}
+		if chosen, _, _ := reflect.Select(cases); chosen == 0 {
+			t.Fatalf("within %s: %s", Limit, problem)
+		}
+		<-time.After(calm)
+	}
+}
+
+// interval returns how often a wait asks without an event.
+func interval(sources []Events) time.Duration {
+	if len(sources) == 0 {
+		return 5 * time.Millisecond
+	}
+	return 100 * time.Millisecond
+}
+
+// received returns the case of a receive from a channel.
+func received(c any) reflect.SelectCase {
+	return reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(c)}
+}
+
+// Receive returns what a channel sends. The test fails after [Limit].
+func Receive[T any](t testing.TB, what string, from <-chan T) T {
+	t.Helper()
+	limit := time.NewTimer(Limit)
+	defer limit.Stop()
+	select {
+	case v := <-from:
+		return v
+	case <-limit.C:
+		t.Fatalf("%s did not come within %s", what, Limit)
+	}
+	panic("unreachable")
+}
