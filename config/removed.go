@@ -87,6 +87,16 @@ func field(t reflect.Type, key string) (reflect.StructField, bool) {
 func (c *Config) removedVariables(text []byte, environ []string) error {
 	known := map[string]bool{}
 	names(reflect.ValueOf(c).Elem(), "NOD", known)
+	var unknown []string
+	for _, kv := range slices.Sorted(slices.Values(environ)) {
+		name, value, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "NOD_") && value != "" && !known[name] && !mentions(text, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
 	var errs []error
 	for _, row := range removed.All(removed.Setting) {
 		if strings.Contains(row.Name, "[]") {
@@ -101,9 +111,8 @@ func (c *Config) removedVariables(text []byte, environ []string) error {
 			}
 		}
 		pattern := regexp.MustCompile(was + `(_\w+)?$`)
-		for _, kv := range slices.Sorted(slices.Values(environ)) {
-			name, value, _ := strings.Cut(kv, "=")
-			if value != "" && pattern.MatchString(name) && !known[name] && !mentions(text, name) {
+		for _, name := range unknown {
+			if pattern.MatchString(name) {
 				errs = append(errs, fmt.Errorf("%s: removed variable; %s", name, row.Instead))
 			}
 		}
