@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Limit is how long a test waits. It is far more than anything takes, on a busy
-// machine too.
+// Limit is the longest time that a test waits. It is far more than anything
+// takes, on a busy machine too.
 const Limit = 2 * time.Minute
 
-// calm is how long a wait lets further events come before it checks its condition.
-// What a test waits for comes in bursts.
+// calm is the time in which a wait lets further events come before it checks its
+// condition. What a test waits for comes in bursts.
 const calm = time.Millisecond
 
 // Events returns a channel that is closed at the next event.

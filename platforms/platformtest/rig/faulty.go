@@ -27,8 +27,8 @@ import (
 //   - wake: the notice to a daemon that a request has an answer. It is lost; to
 //     fail is the same.
 //
-// With "delay", each of them takes 200 ms longer. That is no fault, so no test may
-// notice it.
+// With "delay", each of them takes 200 ms longer. A slow store or service is right,
+// so no test may notice it.
 const FaultVariable = "NOD_TEST_FAULT"
 
 // fault makes every third event of a kind go wrong. Nil is none.
