@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint packages sizes ci clean
+.PHONY: help build check lint test redis browser race chaos conformance conformance-all docs drawings demo screenshot reference golden fuzz release deploy-lint packages sizes ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,21 +28,28 @@ lint: ## run the linters of .golangci.yml
 	cd deploy/bench && $(GO) run $(GOLANGCI) run --config ../../.golangci.yml ./...
 
 redis: ## find redis-server, or install it with the system's package manager
-	@sh deploy/ci/redis.sh
+	@sh deploy/ci/needs.sh redis
 
-browser: # find Chromium, or install it in CI
-	@sh deploy/ci/browser.sh
+browser: # find Chromium, or install it
+	@sh deploy/ci/needs.sh browser
 
-test: redis browser ## run every test
-	@[ -n "$(RACE)" ] || echo "test: no C compiler found; running without the race detector"
-	$(GO) test $(RACE) -parallel 3 -timeout 20m ./...
-	cd deploy/bench && $(GO) test $(RACE) -timeout 20m ./...
+test: redis browser ## run what a contributor needs before a commit
+	$(GO) test -short -parallel 8 -timeout 15m ./...
+	@echo "test: left out: the race detector, chaos, kills at each step, long random runs, other people's programs (make ci)"
+
+race: redis browser ## run every test, with the race detector
+	@[ -n "$(RACE)" ] || echo "race: no C compiler found; running without the race detector"
+	$(GO) test $(RACE) -parallel 8 -timeout 30m ./...
+	cd deploy/bench && $(GO) test $(RACE) -timeout 30m ./...
 
 chaos: redis ## inject faults for CHAOS (default 60s each) and check every outcome
 	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestReplaceDaemons' ./broker ./cmd/nod/daemon
 
 conformance: ## check messages and the sandbox with other people's validators and clients (needs node and npm)
 	sh deploy/ci/conformance.sh
+
+conformance-all: ## the same with other versions of the agents' programs, and each way to fail
+	sh deploy/ci/conformance.sh all
 
 docs: ## build the documentation into dist/docs, with search (needs node and npm)
 	sh deploy/ci/docs.sh
@@ -83,7 +90,7 @@ packages: ## build archive, packages and formula, and check them with their own 
 release: ## build the archives and packages of VERSION for linux, darwin and windows into dist
 	sh deploy/ci/release.sh $${VERSION:?set VERSION, such as 0.1.0}
 
-ci: check test conformance deploy-lint packages docs ## run everything that CI runs
+ci: test check race conformance deploy-lint packages docs ## run everything that CI runs
 
 clean: ## remove build output
 	rm -rf bin dist

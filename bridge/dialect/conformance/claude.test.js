@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { model } from "./claude.js";
-import { start, until } from "./harness.js";
+import { start, thorough, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
 const program = process.env.CLAUDE;
@@ -74,7 +74,7 @@ const decide = (r, decision) => live.asPerson("POST", `/v1/interactions/${r.inte
 
 for (const mode of ["default", "acceptEdits", "bypassPermissions", "dontAsk"]) {
   for (const decision of ["once", "deny"]) {
-    test(`claude -p, mode ${mode}: a gated command after ${decision}`, options, async () => {
+    test(`claude -p, mode ${mode}: a gated command after ${decision}`, mode === "default" ? options : thorough(options), async () => {
       const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made") });
       const { ended } = headless(p, mode);
       await decide(await live.asked(p.dir, inProject(p)), decision);
@@ -92,7 +92,7 @@ for (const [name, change, env] of [
   ["no one answers", (s) => s.replaceAll("--patience 200ms", "--timeout 1s"), {}],
 ]) {
   for (const mode of ["default", "bypassPermissions"]) {
-    test(`claude -p, mode ${mode}: a gated command does not run if ${name}`, options, async () => {
+    test(`claude -p, mode ${mode}: a gated command does not run if ${name}`, mode === "default" ? options : thorough(options), async () => {
       const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made") });
       writeFileSync(p.settings, change(readFileSync(p.settings, "utf8")));
       await headless(p, mode, env).ended;
@@ -269,7 +269,7 @@ for (const mode of ["default", "bypassPermissions"]) {
 
 const wakes = Number(process.env.NOD_WAKES ?? 5);
 
-test(`at the terminal: ${wakes} messages wake the idle session, once each and in order`, options, async (c) => {
+test(`at the terminal: ${wakes} messages wake the idle session, once each and in order`, thorough(options), async (c) => {
   const p = await project({ calls: () => [] });
   const t = interactive(p, "--permission-mode", "default");
   const idle = () => until(() => `the session is idle, with\n${t.text()}`, async () => {

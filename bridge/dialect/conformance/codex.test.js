@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { config, model, patch } from "./codex.js";
-import { remove, start, until } from "./harness.js";
+import { remove, start, thorough, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
 const program = process.env.CODEX;
@@ -121,7 +121,7 @@ for (const [keys, makes, reason] of [["y", true, "allowed at the terminal"], ["\
 }
 
 for (const [first, late] of [["chat", false], ["chat", true], ["the keyboard", false]]) {
-  test(`codex: a file change has its diff on the card${late ? ", even if nod proxy codex starts later" : ""}, and ${first} is first`, options, async () => {
+  test(`codex: a file change has its diff on the card${late ? ", even if nod proxy codex starts later" : ""}, and ${first} is first`, late ? thorough(options) : options, async () => {
     const p = await project((file) => patch(file, "a line of the patch"));
     let c = late ? undefined : companion(p);
     const t = await inTerminal(p, "Would you like to make the following edits?", "make it");
@@ -137,7 +137,7 @@ for (const [first, late] of [["chat", false], ["chat", true], ["the keyboard", f
   });
 }
 
-test("codex: nod proxy codex may start after the dialog has opened, and again", options, async () => {
+test("codex: nod proxy codex may start after the dialog has opened, and again", thorough(options), async () => {
   const p = await project();
   const t = await interactive(p, "make it");
   const first = companion(p);
@@ -152,7 +152,7 @@ test("codex: nod proxy codex may start after the dialog has opened, and again", 
   await one(r);
 });
 
-test("codex: the terminal is restarted while the card is open", options, async () => {
+test("codex: the terminal is restarted while the card is open", thorough(options), async () => {
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
@@ -167,7 +167,7 @@ test("codex: the terminal is restarted while the card is open", options, async (
   await one(r);
 });
 
-test("codex: its app server dies, and the card closes", options, async () => {
+test("codex: its app server dies, and the card closes", thorough(options), async () => {
   const p = await project();
   const c = companion(p);
   await interactive(p, "make it");
@@ -180,7 +180,7 @@ test("codex: its app server dies, and the card closes", options, async () => {
   await until(() => `attached again:\n${c.said()}`, () => c.said().split("attached to Codex").length === 3);
 });
 
-test("codex: an answer that was given while its app server was away approves nothing later", options, async (x) => {
+test("codex: an answer that was given while its app server was away approves nothing later", thorough(options), async (x) => {
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");
@@ -215,7 +215,7 @@ test("codex: nod's daemon is restarted while the card is open", options, async (
 });
 
 for (const flags of [["--no-daemon"], ["-c", "hide_agent_reasoning=true"]]) {
-  test(`codex: started with ${flags[0]}, nothing appears in chat and the terminal asks`, options, async () => {
+  test(`codex: started with ${flags[0]}, nothing appears in chat and the terminal asks`, thorough(options), async () => {
     const p = await project();
     const c = companion(p);
     const t = await interactive(p, ...flags, "make it");
@@ -236,7 +236,7 @@ for (const [name, answer, says] of [
   ["another protocol", (s) => s.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "cannot work with this version of Codex"],
   ["a socket that does not answer", () => {}, "cannot connect to its app server"],
 ]) {
-  test(`codex: ${name} is reported`, options, async () => {
+  test(`codex: ${name} is reported`, thorough(options), async () => {
     const p = await project();
     mkdirSync(join(p.home, "app-server-control"));
     const server = createServer((s) => s.once("data", () => answer(s)).on("error", () => {})).listen(p.socket);
@@ -308,7 +308,7 @@ test("codex: a stop interrupts the turn at once, and ends the command that runs"
   await until(() => `interrupted, on:\n${t.text()}`, () => t.text().includes("interrupted"));
 });
 
-test("codex: messages reach the thread once each and in order, although nod proxy codex is killed at any time", options, async (x) => {
+test("codex: messages reach the thread once each and in order, although nod proxy codex is killed at any time", thorough(options), async (x) => {
   const p = await project();
   let c = companion(p);
   const t = await interactive(p, "make it");

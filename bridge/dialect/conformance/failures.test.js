@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { model } from "./claude.js";
-import { here } from "./harness.js";
+import { here, thorough } from "./harness.js";
 
 const program = process.env.CLAUDE;
 const options = { skip: !program && "Claude Code not found" };
@@ -81,7 +81,7 @@ test("the table has a row for each failure", () => {
 const version = program && execFileSync(program, ["--version"]).toString().trim();
 
 for (const [name, [hook, entry]] of Object.entries(failures)) {
-  test(`claude -p: ${name}`, options, async (t) => {
+  test(`claude -p: ${name}`, thorough(options), async (t) => {
     const cells = table().get(name);
     for (const [n, [event, members]] of columns.entries()) {
       if (cells[n] === "not tested") continue;

@@ -66,6 +66,9 @@ webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: 
   return { url, dir, told, restart, ...calls(url), stop() { for (const f of stop) f(); rmSync(dir, { recursive: true, force: true }); } };
 }
 
+// thorough returns the options of a test that only make conformance-all runs.
+export const thorough = (options = {}) => (process.env.CONFORMANCE === "all" || options.skip ? options : { ...options, skip: "make conformance-all runs this" });
+
 // remove removes a folder of an agent whose program was killed. Its launcher ends
 // first, and the program itself may write for another moment.
 export const remove = (dir) => rm(dir, { recursive: true, force: true, maxRetries: 30, retryDelay: 50 });

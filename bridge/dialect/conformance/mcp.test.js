@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { model } from "./claude.js";
-import { start } from "./harness.js";
+import { start, thorough } from "./harness.js";
 
 const options = { skip: !(process.env.CLAUDE && process.env.MCP_SERVER) && "Claude Code or an MCP server not found" };
 let live;
@@ -116,7 +116,7 @@ for (const [what, args, call] of [["request_approval", own, approval], ["a guard
     ["the daemon is unreachable", { env: { NOD_URL: "http://127.0.0.1:9" } }],
     ["nod is missing", { command: "/nowhere/nod" }],
   ]) {
-    test(`mcp: ${name}, and ${what} fails`, options, async (t) => {
+    test(`mcp: ${name}, and ${what} fails`, thorough(options), async (t) => {
       const [heard] = await hears(args, [call], more);
       t.diagnostic(heard.text);
       assert.ok(heard.failed, heard.text);
