@@ -73,6 +73,9 @@ func surveyClaude(ctx context.Context, m machine) surveyed {
 	s := claudeSurvey{surveyed: surveyed{Coverage: Coverage{
 		Agent: "claude", Title: "Claude Code", Version: versionOf(ctx, "claude"), Level: LevelNone, Tested: claudeTested,
 	}}}
+	for _, path := range []string{filepath.Join(m.home, ".claude.json"), ".mcp.json"} { // only servers
+		s.readSettings("agent.claude", path, new(any))
+	}
 	paths := m.claudeFiles()
 	all := map[string]agentHooks{}
 	disabled := ""

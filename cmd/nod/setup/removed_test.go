@@ -32,6 +32,8 @@ func TestRemovedNames(t *testing.T) {
 			".codex/hooks.json":               `{"hooks":{"PermissionRequest":[{"matcher":"*","hooks":[{"type":"command","command":"nod LINE"},{"command":"nod LINE"}]}]}}`,
 			".gemini/settings.json":           `{"mcpServers":{"db":{"command":"/bin/nod","args":["` + strings.ReplaceAll(line, " ", `","`) + `","--","x"]}}}`,
 			".config/opencode/opencode.json":  `{"mcp":{"db":{"command":["nod","` + strings.ReplaceAll(line, " ", `","`) + `","x"]}}}`,
+			".mcp.json":                       `{"mcpServers":{"db":{"command":"/bin/nod","args":["` + strings.ReplaceAll(line, " ", `","`) + `","--","x"]}}}`,
+			".claude.json":                    `{"projects":{"/x":{"mcpServers":{"db":{"command":"nod","args":["` + strings.ReplaceAll(line, " ", `","`) + `"]}}}}}`,
 			".config/zed/settings.json":       `{"agent_servers":{"a":{"command":"nod","args":["` + strings.ReplaceAll(line, " ", `","`) + `"]}}}`,
 			".github/hooks/other.json":        `{"hooks":{"preToolUse":[{"bash":"nod LINE"}]}}`,
 			".claude/settings.local.json":     `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"other LINE"}]}]}}`,
@@ -39,7 +41,7 @@ func TestRemovedNames(t *testing.T) {
 			".codeium/windsurf/settings.json": `{}`,
 		} {
 			_, write := scratch(t)
-			for _, dir := range []string{".copilot", ".gemini"} {
+			for _, dir := range []string{".claude", ".copilot", ".gemini"} {
 				write(dir+"/used", "")
 			}
 			write(path, strings.ReplaceAll(settings, "LINE", line))
