@@ -45,7 +45,7 @@ func TestEventsGo(t *testing.T) {
 		return len(all)
 	}
 	first := decide()
-	eventually(t, "the log is sealed", sealed(2))
+	w.eventually("the log is sealed", sealed(2))
 	before := w.log.String()
 	if err := w.engine.Audit.Archive(t.Context(), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestEventsGo(t *testing.T) {
 		t.Errorf("the export has\n%s\nand not\n%s", w.log.String(), before)
 	}
 	decide()
-	eventually(t, "the log goes on", sealed(4))
+	w.eventually("the log goes on", sealed(4))
 	if r := w.verify(w.log.String()); len(r.Problems) > 0 || r.Uncounted > 0 || w.engine.Audit.Refusals() > 0 {
 		t.Errorf("the report is %+v\n%s", r, w.log.String())
 	}
@@ -77,7 +77,7 @@ func TestEventsGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := decide()
-	eventually(t, "the log goes on after a trim", sealed(2))
+	w.eventually("the log goes on after a trim", sealed(2))
 	r := w.verify(w.log.String())
 	if len(r.Problems) > 0 || w.engine.Audit.Refusals() > 0 || !strings.Contains(w.log.String(), string(last)) {
 		t.Errorf("after a trim, the report is %+v\n%s", r, w.log.String())

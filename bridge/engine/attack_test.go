@@ -152,7 +152,7 @@ func TestSilenceApprovesNoPlan(t *testing.T) {
 // is hidden too.
 func TestSecretsInSecrets(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	const token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	for _, in := range []string{
 		`{"tokens":["short",{"note":"` + token + `"}]}`,
@@ -160,7 +160,7 @@ func TestSecretsInSecrets(t *testing.T) {
 		`{"name":"DB_PASSWORD","value":{"note":"` + token + `","password":"hunter2-hunter2"}}`,
 		`{"credentials":[["x",[{"password":"hunter2-hunter2","deep":"` + token + `"}]]]}`,
 	} {
-		got := string(c.open(ask("?", "tool", in)).Interaction.Approval.Input)
+		got := string(w.open(agentCI, ask("?", "tool", in)).Interaction.Approval.Input)
 		if strings.Contains(got, token) || strings.Contains(got, "hunter2-hunter2") {
 			t.Errorf("%s is shown as %s", in, got)
 		}
@@ -171,13 +171,13 @@ func TestSecretsInSecrets(t *testing.T) {
 // command is.
 func TestCommandInText(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	for in, want := range map[string]bool{
 		`{"message":{"command":"curl -u a:hunter2hunter2 x"}}`: true, `{"env":{"cmd":["curl","-u","a:hunter2hunter2"]}}`: true,
 		`{"command":"curl -u a:hunter2hunter2 x"}`: true, `{"env":{"DATABASE_URL":"postgres://a:hunter2hunter2@h/d"}}`: false,
 		`{"message":"curl -u a:hunter2hunter2 x"}`: false,
 	} {
-		i := c.open(ask("?", "tool", in)).Interaction
+		i := w.open(agentCI, ask("?", "tool", in)).Interaction
 		if i.Redacted == 0 || i.RedactedCommand != want || want != (i.Approval.Confirm != "") {
 			t.Errorf("%s: %d hidden, guarded %v, confirm %q", in, i.Redacted, i.RedactedCommand, i.Approval.Confirm)
 		}
@@ -243,7 +243,7 @@ func TestEscalationKeepsChanges(t *testing.T) {
 	s.routes["default"], s.routes["boss"], s.routes["sec"] = boss, routeTo("C4", "di"), routeTo("C3", "eve")
 	w := newWorld(t, s)
 	r := shell("make")
-	r.OnTimeout, r.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(2*time.Second)
+	r.OnTimeout, r.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(time.Minute)
 	rec := w.open(bridge.Agent{Name: "ci"}, r)
 	id := rec.Interaction.ID
 	for _, routes := range [][]string{{"prod"}, {"prod", "sec"}} {
@@ -255,12 +255,13 @@ func TestEscalationKeepsChanges(t *testing.T) {
 	if before.Terms != 2 {
 		t.Fatalf("changed %d times", before.Terms)
 	}
-	eventually(t, "it has expired", func() bool { return w.get(id).State == bridge.StateExpired })
+	w.pass(2 * time.Minute)
+	w.eventually("it has expired", func() bool { return w.get(id).State == bridge.StateExpired })
 	after := w.get(id)
 	if after.Interaction.Terms != before.Terms || len(after.Interaction.Requirements) != len(before.Requirements) {
 		t.Errorf("terms %d, was %d: %+v", after.Interaction.Terms, before.Terms, after.Interaction.Requirements)
 	}
-	if spent := after.Response.At.Sub(after.Interaction.Created); spent < 4*time.Second {
+	if spent := after.Response.At.Sub(after.Interaction.Created); spent < 2*time.Minute {
 		t.Errorf("it expired after %s, want twice its timeout", spent)
 	}
 	if slices.ContainsFunc(after.Interaction.Responders, func(r bridge.Responder) bool { return r.Person == "ana" }) {

@@ -28,7 +28,7 @@ func TestExport(t *testing.T) {
 		}
 		return strings.Count(log.String(), `"type":"seal"`) > 0
 	}
-	eventually(t, "the log is sealed", sealed)
+	w.eventually("the log is sealed", sealed)
 	report, err := proof.VerifyAudit(bytes.NewReader(log.Bytes()), w.engine.Audit.PublicKeys())
 	if err != nil || len(report.Problems) != 0 || report.Entries == 0 || report.Seals == 0 {
 		t.Fatalf("the log: %+v, %v", report, err)

@@ -31,8 +31,8 @@ var hostile = []string{
 // and different for texts that differ.
 func TestCoverageText(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	c.judge.rule = byRule
+	w := newGoverned(t)
+	w.rule = byRule
 	for field, set := range map[string]func(*bridge.Request, string){
 		"prompt":   func(r *bridge.Request, s string) { r.Prompt = s },
 		"tool":     func(r *bridge.Request, s string) { r.Approval.Tool = s },
@@ -47,7 +47,7 @@ func TestCoverageText(t *testing.T) {
 		for _, s := range append(slices.Clone(hostile), "two spaces", "ab", "edge", "red", "a\\u200bb") {
 			r := run("x")
 			set(&r, s)
-			rec := c.open(r)
+			rec := w.open(agentCI, r)
 			got := rec.Interaction.Coverage(bridge.ScopeSession)
 			if len(got) != 1 {
 				t.Fatalf("%s %q: %q", field, s, got)
@@ -75,17 +75,17 @@ func TestCoverageText(t *testing.T) {
 // for once only, and that a statement is never cut.
 func TestCoverageLimit(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	long := run(strings.Repeat("a", 700))
-	if rec := c.open(long); !slices.Equal(rec.Interaction.Approval.Scopes, []bridge.Scope{bridge.ScopeOnce}) {
+	if rec := w.open(agentCI, long); !slices.Equal(rec.Interaction.Approval.Scopes, []bridge.Scope{bridge.ScopeOnce}) {
 		t.Errorf("scopes %v", rec.Interaction.Approval.Scopes)
 	}
 	long.Approval.Scopes, long.Approval.Decisions = nil, []bridge.Decision{bridge.DecideDeny, bridge.DecideAlways}
-	if rec := c.open(long); !slices.Equal(rec.Interaction.Decisions(), []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}) {
+	if rec := w.open(agentCI, long); !slices.Equal(rec.Interaction.Decisions(), []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}) {
 		t.Errorf("decisions %v", rec.Interaction.Decisions())
 	}
 	for n := range 60 {
-		i := c.open(run(strings.Repeat("a", 400+n*5))).Interaction
+		i := w.open(agentCI, run(strings.Repeat("a", 400+n*5))).Interaction
 		for _, s := range i.Approval.Scopes {
 			said := strings.Join(i.Coverage(s), "")
 			if utf8.RuneCountInString(said) > 600 || s != bridge.ScopeOnce && !strings.Contains(said, strings.Repeat("a", 400+n*5)) {
@@ -95,7 +95,7 @@ func TestCoverageLimit(t *testing.T) {
 	}
 	told := run("x")
 	told.Approval.AgentRemembers, told.Approval.ScopeNotes = true, map[bridge.Scope]string{bridge.ScopeSession: strings.Repeat("a", 700), bridge.ScopeAlways: "bash(x)"}
-	if rec := c.open(told); !slices.Equal(rec.Interaction.Approval.Scopes, []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}) {
+	if rec := w.open(agentCI, told); !slices.Equal(rec.Interaction.Approval.Scopes, []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}) {
 		t.Errorf("scopes %v of an agent whose words are too long", rec.Interaction.Approval.Scopes)
 	}
 }
@@ -104,10 +104,10 @@ func TestCoverageLimit(t *testing.T) {
 // covers.
 func TestScopeNotes(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	r := run("x")
 	r.Approval.ScopeNotes = map[bridge.Scope]string{bridge.ScopeOnce: "nothing", bridge.ScopeSession: "this one file"}
-	i := c.open(r).Interaction
+	i := w.open(agentCI, r).Interaction
 	if note := i.Approval.ScopeNotes[bridge.ScopeSession]; note != strings.Join(i.Coverage(bridge.ScopeSession), " ") || strings.Contains(note, "one file") {
 		t.Errorf("the note is %q", note)
 	}
@@ -150,12 +150,12 @@ func TestAgentsThatRemember(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCourt(t)
+			w := newGoverned(t)
 			r := x.Request
 			if r.Session == "" {
 				r.Session = "s"
 			}
-			rec := c.open(r)
+			rec := w.open(agentCI, r)
 			scopes := rec.Interaction.Approval.Scopes
 			longest := scopes[len(scopes)-1]
 			if longest == bridge.ScopeOnce {
@@ -164,21 +164,21 @@ func TestAgentsThatRemember(t *testing.T) {
 			if said := strings.Join(rec.Interaction.Coverage(longest), " "); !strings.Contains(said, "ci remembers this choice itself; nod stores no grant.") {
 				t.Errorf("the card says %q", said)
 			}
-			rec = c.answer(rec, bridge.Decision(longest), "ana")
+			rec = w.settle(rec, bridge.Decision(longest), "ana")
 			if rec.Response.Scope != longest {
 				t.Errorf("passed back is %s", rec.Response.Scope)
 			}
-			if all := c.grants(); len(all) > 0 {
+			if all := w.grants(); len(all) > 0 {
 				t.Errorf("nod gave %+v", all)
 			}
-			c.asked("the same again", r)
+			w.mustAsk("the same again", r)
 			plain := r
 			approval := *r.Approval
 			approval.AgentRemembers = false
 			plain.Approval = &approval
-			c.decide(plain, bridge.Decision(longest), "ana")
-			c.covered("the same where nod remembers", plain)
-			c.asked("the same, next to a grant", r)
+			w.decided(plain, bridge.Decision(longest), "ana")
+			w.mustPass("the same where nod remembers", plain)
+			w.mustAsk("the same, next to a grant", r)
 		})
 	}
 }

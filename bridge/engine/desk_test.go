@@ -41,7 +41,7 @@ func TestOverview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the card is recorded", func() bool { return !w.overview("ana", 5).Waiting[0].Elsewhere })
+	w.eventually("the card is recorded", func() bool { return !w.overview("ana", 5).Waiting[0].Elsewhere })
 	v, err := w.engine.Click(t.Context(), bridge.Click{
 		Token: w.overview("ana", 5).Waiting[0].View.Token(bridge.ActionChoose, 0, 0), Actor: bridge.Actor{Platform: "chat", User: "U-ana"},
 	})

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // unrecorded is a Store on which the first record that is loaded does not have yet
@@ -64,7 +64,7 @@ func TestRemovedWhileCardIsRecorded(t *testing.T) {
 // its own, like that of another daemon.
 func twoDaemons(t *testing.T, s setup) (w *world, first, second *engine.Engine) {
 	t.Helper()
-	server := redistest.Start(t)
+	server := redistest.Shared(t)
 	w = newWorldOn(t, s, server.Client(t), func() {})
 	store, err := broker.New(t.Context(), broker.Options{Client: server.Client(t)})
 	if err != nil {
@@ -86,7 +86,7 @@ func TestHostileTexts(t *testing.T) {
 	s := newSetup()
 	s.signer = newSigner(t)
 	w := newWorld(t, s)
-	r := rand.New(rand.NewPCG(3, 18))
+	r := seed.Rand(t)
 	texts := []string{"\xff", "\xed\xa0\x80", "\ufffd", "\u2028\u2029", "<&>", `\ufffd`, "\x00", "é", "\U0010ffff", `"`, "a", "\u0085"}
 	text := func() string {
 		out := "x"
@@ -143,7 +143,7 @@ func TestVotesFromTwoDaemons(t *testing.T) {
 	route.Quorum = 3
 	s.routes["default"] = route
 	w, first, second := twoDaemons(t, s)
-	r := rand.New(rand.NewPCG(4, 18))
+	r := seed.Rand(t)
 	for n := range 12 {
 		w.engine = first
 		id := w.open(agentCI, shell(fmt.Sprint("make ", n))).Interaction.ID

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // fake is a store in memory for tests of single parts. It stores what it is
@@ -30,6 +31,7 @@ type fake struct {
 	refuses error // of every call, if set
 	drops   int   // updates of jobs that fail from now on
 	next    int
+	changed await.Bell // rings after changes of records
 }
 
 func newFake() *fake {
@@ -53,6 +55,7 @@ func (f *fake) put(t testing.TB, i bridge.Interaction) bridge.Record {
 }
 
 func (f *fake) set(r bridge.Record) {
+	defer f.changed.Ring()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, known := f.records[r.Interaction.ID]; !known {
@@ -139,6 +142,7 @@ func (f *fake) Load(_ context.Context, id bridge.ID) (bridge.Record, error) {
 // Mark applies what the parts read again. An amendment has to expect the
 // number of those before it.
 func (f *fake) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+	defer f.changed.Ring()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.records[id]
@@ -197,12 +201,17 @@ func with[V any](m map[int]V, k int, v V) map[int]V {
 }
 
 func (f *fake) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	for bridge.Pause(ctx, time.Millisecond) {
+	for {
+		changed := f.changed.Next()
 		if r := f.get(id); r.Over() {
 			return &r, nil
 		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-changed:
+		}
 	}
-	return nil, ctx.Err()
 }
 
 func (f *fake) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
@@ -229,6 +238,7 @@ func (f *fake) Pending(_ context.Context, agent, session string) ([]bridge.ID, e
 }
 
 func (f *fake) Settle(_ context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+	defer f.changed.Ring()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.records[s.ID]
@@ -380,6 +390,13 @@ func (f *fake) Count(_ context.Context, agent string, _ time.Time) (int, error) 
 func (f *fake) PendingOf(ctx context.Context, agent string) (int, error) {
 	ids, err := f.Pending(ctx, agent, "")
 	return len(ids), err
+}
+
+// Setting returns an empty setting. The fake has no grants and no front ends.
+func (f *fake) Setting(context.Context, bridge.SettingQuery) (bridge.Setting, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return bridge.Setting{}, f.refuses
 }
 
 func (f *fake) Present(context.Context, string) (int, int, error) { return 0, 0, f.refuses }

@@ -14,42 +14,42 @@ import (
 // TestAgentKey checks that the key that an agent sends widens no grant.
 func TestAgentKey(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	c.judge.rule = byRule
-	c.decide(run("git push origin"), bridge.DecideAlways, "ana")
+	w := newGoverned(t)
+	w.rule = byRule
+	w.decided(run("git push origin"), bridge.DecideAlways, "ana")
 	for _, key := range []string{"rule:push: `git push *`", "k-git push", "rule:k-git push"} {
 		forged := ask("May I?", "db", `{"sql":"DROP TABLE users"}`)
 		forged.Approval.Key = key
-		c.asked("a tool with the key "+key, forged)
+		w.mustAsk("a tool with the key "+key, forged)
 	}
-	for _, g := range c.grants() {
+	for _, g := range w.grants() {
 		forged := ask("May I?", "db", `{"sql":"DROP TABLE users"}`)
 		forged.Approval.Key = g.Key
-		c.asked("a tool with the key of a grant", forged)
+		w.mustAsk("a tool with the key of a grant", forged)
 	}
 	first := ask("Restart staging?", "ops", `{"do":"restart"}`)
 	first.Approval.Key = "same"
-	c.decide(first, bridge.DecideAlways, "ana")
+	w.decided(first, bridge.DecideAlways, "ana")
 	second := ask("Restart staging?", "ops", `{"do":"delete"}`)
 	second.Approval.Key = "same"
-	c.asked("another input under the same key", second)
+	w.mustAsk("another input under the same key", second)
 }
 
 // TestExactGrant checks that a grant covers the exact same request and no
 // request that differs in anything that people see.
 func TestExactGrant(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	base := func() bridge.Request {
 		r := ask("Restart staging?", "ops", `{"do":"restart","n":1}`)
 		r.Approval.Where = "/repo"
 		return r
 	}
-	c.decide(base(), bridge.DecideSession, "ana")
-	c.covered("the same request", base())
+	w.decided(base(), bridge.DecideSession, "ana")
+	w.mustPass("the same request", base())
 	spelled := base()
 	spelled.Approval.Input = json.RawMessage(`{ "n": 1, "do": "restart" }`)
-	c.covered("the same input in another order", spelled)
+	w.mustPass("the same input in another order", spelled)
 	for what, change := range map[string]func(*bridge.Request){
 		"prompt":    func(r *bridge.Request) { r.Prompt = "Delete prod-db?" },
 		"tool":      func(r *bridge.Request) { r.Approval.Tool = "db" },
@@ -64,47 +64,47 @@ func TestExactGrant(t *testing.T) {
 	} {
 		r := base()
 		change(&r)
-		c.asked("another "+what, r)
+		w.mustAsk("another "+what, r)
 	}
-	other := *c
-	other.agent = bridge.Agent{Name: "other"}
-	other.asked("another agent", base())
+	if rec := w.open(bridge.Agent{Name: "other"}, base()); rec.State != bridge.StatePending {
+		t.Errorf("the same request of another agent is %s", rec.State)
+	}
 }
 
 // TestPromptOnlyGrant checks that approvals that have only a prompt share
 // nothing.
 func TestPromptOnlyGrant(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	c.decide(ask("restart staging?", "", ""), bridge.DecideSession, "ana")
-	c.asked("another prompt", ask("delete prod-db?", "", ""))
-	c.covered("the same prompt", ask("restart staging?", "", ""))
+	w := newGoverned(t)
+	w.decided(ask("restart staging?", "", ""), bridge.DecideSession, "ana")
+	w.mustAsk("another prompt", ask("delete prod-db?", "", ""))
+	w.mustPass("the same prompt", ask("restart staging?", "", ""))
 }
 
 // TestMaskedGrant checks that two credentials that are masked alike are two
 // requests.
 func TestMaskedGrant(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	with := func(secret string) bridge.Request {
 		return ask("Log in?", "http", `{"password":"`+secret+`","host":"db"}`)
 	}
-	rec := c.decide(with("first-secret-1"), bridge.DecideSession, "ana")
+	rec := w.decided(with("first-secret-1"), bridge.DecideSession, "ana")
 	if rec.Interaction.Redacted == 0 {
 		t.Fatal("nothing was masked")
 	}
-	c.asked("another secret", with("other-secret-2"))
-	c.covered("the same secret", with("first-secret-1"))
+	w.mustAsk("another secret", with("other-secret-2"))
+	w.mustPass("the same secret", with("first-secret-1"))
 }
 
 // TestMaskedRounds checks that a later round, which asks with what nod kept of
 // the first, cannot be granted if a part of that was masked.
 func TestMaskedRounds(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	round := func(secret string) bridge.Record {
-		rec := c.open(ask("Log in?", "http", `{"password":"`+secret+`","host":"db"}`))
-		next, err := c.engine.Reprompt(t.Context(), c.agent, rec.Interaction.ID, bridge.Request{Ask: bridge.Ask{
+		rec := w.open(agentCI, ask("Log in?", "http", `{"password":"`+secret+`","host":"db"}`))
+		next, err := w.engine.Reprompt(t.Context(), agentCI, rec.Interaction.ID, bridge.Request{Ask: bridge.Ask{
 			Error: "Again.",
 		}}, "")
 		if err != nil {
@@ -116,10 +116,10 @@ func TestMaskedRounds(t *testing.T) {
 	if scopes := rec.Interaction.Approval.Scopes; len(scopes) != 1 || scopes[0] != bridge.ScopeOnce {
 		t.Errorf("offers %v", scopes)
 	}
-	if rec, err := c.engine.Answer(t.Context(), rec.Interaction.ID, bridge.Actor{Platform: bridge.PlatformAPI, User: "ana", Person: "ana"}, bridge.Reply{Decision: bridge.DecideAlways}); err == nil {
+	if rec, err := w.engine.Answer(t.Context(), rec.Interaction.ID, bridge.Actor{Platform: bridge.PlatformAPI, User: "ana", Person: "ana"}, bridge.Reply{Decision: bridge.DecideAlways}); err == nil {
 		t.Errorf("it was granted: %+v", rec.Response)
 	}
-	if got, err := c.engine.Get(t.Context(), waiting.Interaction.ID); err != nil || got.State != bridge.StatePending {
+	if got, err := w.engine.Get(t.Context(), waiting.Interaction.ID); err != nil || got.State != bridge.StatePending {
 		t.Errorf("the other is %s, %v", got.State, err)
 	}
 }
@@ -128,11 +128,11 @@ func TestMaskedRounds(t *testing.T) {
 // approved once: another location may be masked alike.
 func TestMaskedLocation(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	c.judge.rule = byRule
+	w := newGoverned(t)
+	w.rule = byRule
 	r := run("git push")
 	r.Approval.Where = "https://ci:first-secret-1@example.com/repo"
-	rec, err := c.engine.Open(t.Context(), c.agent, r, "")
+	rec, err := w.engine.Open(t.Context(), agentCI, r, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,61 +146,61 @@ func TestMaskedLocation(t *testing.T) {
 // that a request that no rule covers whole passes on no rule.
 func TestRuleGrants(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	c.judge.rule = byRule
-	c.decide(run("git push origin"), bridge.DecideSession, "ana")
-	c.covered("what the rule matches", run("git push dev"))
-	c.asked("a part that no rule covers", run("git push; kubectl delete ns prod"))
-	c.asked("a part of another rule", run("git push; make clean"))
-	rec := c.decide(run("git push; make"), bridge.DecideSession, "bo")
+	w := newGoverned(t)
+	w.rule = byRule
+	w.decided(run("git push origin"), bridge.DecideSession, "ana")
+	w.mustPass("what the rule matches", run("git push dev"))
+	w.mustAsk("a part that no rule covers", run("git push; kubectl delete ns prod"))
+	w.mustAsk("a part of another rule", run("git push; make clean"))
+	rec := w.decided(run("git push; make"), bridge.DecideSession, "bo")
 	if len(rec.Response.Covers) != 2 {
 		t.Errorf("the response states %q", rec.Response.Covers)
 	}
-	c.covered("both rules", run("make all; git push"))
-	c.covered("the second rule alone", run("make x"))
-	if n := len(c.grants()); n != 2 {
+	w.mustPass("both rules", run("make all; git push"))
+	w.mustPass("the second rule alone", run("make x"))
+	if n := len(w.grants()); n != 2 {
 		t.Errorf("%d grants", n)
 	}
 	// One of them can be revoked.
-	for _, g := range c.grants() {
+	for _, g := range w.grants() {
 		if strings.Contains(g.Words(), `"make"`) {
-			if _, err := c.engine.Grants.Revoke(t.Context(), "", g.ID(), "ana"); err != nil {
+			if _, err := w.engine.Grants.Revoke(t.Context(), "", g.ID(), "ana"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	// An agent that still waits for the answer does not bring it back.
-	if _, err := c.engine.Await(t.Context(), rec.Interaction.ID); err != nil {
+	if _, err := w.engine.Await(t.Context(), rec.Interaction.ID); err != nil {
 		t.Fatal(err)
 	}
-	c.covered("the rule that is left", run("git push x"))
-	c.asked("the rule that was revoked", run("git push; make"))
+	w.mustPass("the rule that is left", run("git push x"))
+	w.mustAsk("the rule that was revoked", run("git push; make"))
 	elsewhere := run("git push dev")
 	elsewhere.Approval.Where = "/other"
-	c.asked("another location", elsewhere)
+	w.mustAsk("another location", elsewhere)
 }
 
 // TestEditedRule checks that the grants of a rule end when its key changes, as
 // it does when the rule is edited.
 func TestEditedRule(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	c.judge.rule = byRule
-	c.decide(run("git push origin"), bridge.DecideAlways, "ana")
-	c.judge.rule = func(a bridge.Act) bridge.Ruling {
+	w := newGoverned(t)
+	w.rule = byRule
+	w.decided(run("git push origin"), bridge.DecideAlways, "ana")
+	w.rule = func(a bridge.Act) bridge.Ruling {
 		r := byRule(a)
 		for n := range r.Grants {
 			r.Grants[n].Key += " edited"
 		}
 		return r
 	}
-	c.asked("an edited rule", run("git push origin"))
-	c.judge.rule = func(a bridge.Act) bridge.Ruling { // as for a line that is not plain
+	w.mustAsk("an edited rule", run("git push origin"))
+	w.rule = func(a bridge.Act) bridge.Ruling { // as for a line that is not plain
 		r := byRule(a)
 		r.Grants = nil
 		return r
 	}
-	c.asked("a line that no rule grants", run("git push origin"))
+	w.mustAsk("a line that no rule grants", run("git push origin"))
 }
 
 // TestGrantRequirements checks that a grant never skips what the current policy
@@ -232,19 +232,19 @@ func TestGrantRequirements(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			c := newCourt(t)
+			w := newGoverned(t)
 			ruling := func(r bridge.Ruling) func(bridge.Act) bridge.Ruling {
 				if r.Effect == "" {
 					r.Effect = bridge.EffectAsk
 				}
 				return func(bridge.Act) bridge.Ruling { return r }
 			}
-			c.judge.rule = ruling(x.given)
-			if rec := c.decide(run("make x"), bridge.DecideAlways, x.by...); rec.State != bridge.StateApproved {
+			w.rule = ruling(x.given)
+			if rec := w.decided(run("make x"), bridge.DecideAlways, x.by...); rec.State != bridge.StateApproved {
 				t.Fatalf("%+v", rec)
 			}
-			c.judge.rule = ruling(x.now)
-			if got := c.passes(run("make x")); got != x.want {
+			w.rule = ruling(x.now)
+			if got := w.passes(run("make x")); got != x.want {
 				t.Errorf("covered: %v", got)
 			}
 		})
@@ -255,20 +255,20 @@ func TestGrantRequirements(t *testing.T) {
 // person who gave it, which that person could not approve.
 func TestGrantForOwnRequest(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	r := run("make x")
 	r.Requester = "bo"
-	c.decide(r, bridge.DecideAlways, "ana")
-	c.covered("the same requester", r)
+	w.decided(r, bridge.DecideAlways, "ana")
+	w.mustPass("the same requester", r)
 	r.Requester = "ana"
-	c.asked("a request of the person who gave the grant", r)
+	w.mustAsk("a request of the person who gave the grant", r)
 }
 
 // TestToolRemembers checks that nod gives and consults no grant where the tool
 // keeps approvals itself, and that what a tool remembers lets nothing pass.
 func TestToolRemembers(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	decode := func() bridge.Request {
 		r, err := toolinteraction.DecodeRequest([]byte(`{"type":"approval","prompt":"Delete?","sessionId":"s","toolName":"files","input":{"path":"/x"},"approvalScopes":["once","session","always"]}`))
 		if err != nil {
@@ -276,32 +276,32 @@ func TestToolRemembers(t *testing.T) {
 		}
 		return r
 	}
-	rec := c.decide(decode(), bridge.DecideAlways, "ana")
+	rec := w.decided(decode(), bridge.DecideAlways, "ana")
 	if rec.Response.Scope != bridge.ScopeAlways {
 		t.Errorf("the choice is not passed back: %+v", rec.Response)
 	}
-	if all := c.grants(); len(all) != 0 {
+	if all := w.grants(); len(all) != 0 {
 		t.Errorf("nod gave %+v", all)
 	}
-	c.asked("a request of a tool that remembers itself", decode())
+	w.mustAsk("a request of a tool that remembers itself", decode())
 	// A grant of the same request that came another way is not consulted.
 	plain := decode()
 	plain.Approval.AgentRemembers = false
-	c.decide(plain, bridge.DecideAlways, "ana")
-	c.covered("the same request where nod remembers", plain)
-	c.asked("a request of a tool that remembers itself, next to a grant", decode())
-	if err := c.engine.Sessions.Remember(t.Context(), "ci", "files:/y", bridge.ScopeAlways, ""); err != nil {
+	w.decided(plain, bridge.DecideAlways, "ana")
+	w.mustPass("the same request where nod remembers", plain)
+	w.mustAsk("a request of a tool that remembers itself, next to a grant", decode())
+	if err := w.engine.Sessions.Remember(t.Context(), "ci", "files:/y", bridge.ScopeAlways, ""); err != nil {
 		t.Fatal(err)
 	}
 	advised := ask("Delete?", "files", `{"path":"/y"}`)
 	advised.Approval.Key = "files:/y"
-	c.asked("what a tool remembers", advised)
-	tool := bridge.ToolContext{Asker: c.engine.As(c.agent), Session: "s", ToolName: "files"}
+	w.mustAsk("what a tool remembers", advised)
+	tool := bridge.ToolContext{Asker: w.engine.As(agentCI), Session: "s", ToolName: "files"}
 	go func() {
 		_, _ = tool.RequestInteraction(t.Context(), plain, bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) { return bridge.Complete{}, nil }})
 	}()
-	eventually(t, "the handler's request is asked", func() bool {
-		ids, err := c.store.Pending(t.Context(), "ci", "s")
+	w.eventually("the handler's request is asked", func() bool {
+		ids, err := w.store.Pending(t.Context(), "ci", "s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,13 +313,13 @@ func TestToolRemembers(t *testing.T) {
 // covers the request under the current policy.
 func TestRelease(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	c.judge.rule = byRule
-	same, other, mixed := c.open(run("git push a")), c.open(run("make a")), c.open(run("git push; make"))
+	w := newGoverned(t)
+	w.rule = byRule
+	same, other, mixed := w.open(agentCI, run("git push a")), w.open(agentCI, run("make a")), w.open(agentCI, run("git push; make"))
 	strict := run("git push b")
-	waiting, denied := c.open(strict), c.open(run("git push d"))
-	masked := c.open(ask("May I?", "bash", `{"command":"git push c","password":"hunter2-hunter2"}`))
-	c.judge.rule = func(a bridge.Act) bridge.Ruling {
+	waiting, denied := w.open(agentCI, strict), w.open(agentCI, run("git push d"))
+	masked := w.open(agentCI, ask("May I?", "bash", `{"command":"git push c","password":"hunter2-hunter2"}`))
+	w.rule = func(a bridge.Act) bridge.Ruling {
 		r := byRule(a)
 		if strings.Contains(string(a.Input), "push b") {
 			r.Confirm = "prod"
@@ -329,9 +329,9 @@ func TestRelease(t *testing.T) {
 		}
 		return r
 	}
-	c.decide(run("git push x"), bridge.DecideSession, "ana")
+	w.decided(run("git push x"), bridge.DecideSession, "ana")
 	state := func(r bridge.Record) bridge.State {
-		got, err := c.engine.Get(t.Context(), r.Interaction.ID)
+		got, err := w.engine.Get(t.Context(), r.Interaction.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // TestEntryOfTypeCounts checks that an entry does not pass for the counts of a
@@ -38,7 +39,7 @@ func TestEntryWithoutJSON(t *testing.T) {
 	if r := l.report(); r.Entries != 2 || r.Unsealed != 1 || len(r.Problems) != 1 {
 		t.Errorf("the report is %+v", r)
 	}
-	eventually(t, "the entry is refused", func() bool { return l.engine.Audit.Refusals() == 1 })
+	l.eventually("the entry is refused", func() bool { return l.engine.Audit.Refusals() == 1 })
 }
 
 // TestOtherLogsAreSealed checks that a log whose seals cannot be stored does not
@@ -54,14 +55,14 @@ func TestOtherLogsAreSealed(t *testing.T) {
 		t.Fatal("the request is in the first partition")
 	}
 	l.answer(id)
-	eventually(t, "the request is sealed", func() bool { r := l.report(); return r.Entries == 1 && r.Unsealed == 0 })
+	l.eventually("the request is sealed", func() bool { r := l.report(); return r.Entries == 1 && r.Unsealed == 0 })
 }
 
 // TestIdleJournals checks that journals are not read each second while nothing is
 // added to them.
 func TestIdleJournals(t *testing.T) {
 	t.Parallel()
-	l := newLogged(t)
+	l := newLoggedOn(t, redistest.Start(t).Client(t)) // which no other test uses
 	id := l.asked(nil, confirm).Interaction.ID
 	l.answer(id)
 	l.sealed(1)
@@ -76,7 +77,7 @@ func TestIdleJournals(t *testing.T) {
 	before := calls("xrange:")
 	for range 3 { // each attempt to seal begins with the counts of the journals
 		counted := calls("xinfo")
-		eventually(t, "the next attempt to seal", func() bool { return calls("xinfo") != counted })
+		l.eventually("the next attempt to seal", func() bool { return calls("xinfo") != counted })
 	}
 	if after := calls("xrange:"); after != before {
 		t.Errorf("streams are read while nothing happens: %s, then %s", before, after)
@@ -104,7 +105,7 @@ func TestMovedCursor(t *testing.T) {
 			}
 			l.c.HSet(t.Context(), head, field, end)
 			l.answer(id)
-			eventually(t, "the entry is sealed, or it is reported", func() bool {
+			l.eventually("the entry is sealed, or it is reported", func() bool {
 				r := l.report()
 				return l.engine.Audit.Refusals() > 0 || len(r.Problems) > 0 || r.Entries > entries && r.Unsealed == 0
 			})

@@ -15,24 +15,25 @@ import (
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	for range 25 {
-		o := newOffice(t)
-		var want []bridge.ID
-		for range 8 {
-			want = append(want, o.store.put(t, question("Ship it?")).Interaction.ID)
-		}
-		for _, n := range []int{5, 2, 7, 0, 4, 1, 6, 3} {
-			o.store.work(bridge.JobPost, want[n], 0)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); o.dispatcher.run(ctx) }()
-		for len(o.shown()) < len(want) && bridge.Pause(ctx, time.Millisecond) {
-		}
-		stop()
-		<-ended
-		if got := o.shown(); !slices.Equal(got, want) {
-			t.Fatalf("posted were\n%v\nwant\n%v", got, want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			o := newOffice(t)
+			var want []bridge.ID
+			for range 8 {
+				want = append(want, o.store.put(t, question("Ship it?")).Interaction.ID)
+			}
+			for _, n := range []int{5, 2, 7, 0, 4, 1, 6, 3} {
+				o.store.work(bridge.JobPost, want[n], 0)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() { defer close(ended); o.dispatcher.run(ctx) }()
+			time.Sleep(time.Minute)
+			stop()
+			<-ended
+			if got := o.shown(); !slices.Equal(got, want) {
+				t.Fatalf("posted were\n%v\nwant\n%v", got, want)
+			}
+		})
 	}
 }
 

@@ -21,9 +21,13 @@ type logged struct {
 
 func newLogged(t *testing.T) *logged {
 	t.Helper()
+	return newLoggedOn(t, redistest.Shared(t).Client(t))
+}
+
+func newLoggedOn(t *testing.T, c *redis.Client) *logged {
+	t.Helper()
 	s := newSetup()
 	s.signer = newSigner(t)
-	c := redistest.Start(t).Client(t)
 	return &logged{world: newWorldOn(t, s, c, func() {}), c: c}
 }
 
@@ -50,7 +54,7 @@ func (l *logged) verify(text string) proof.AuditReport {
 // sealed waits until a number of entries is sealed.
 func (l *logged) sealed(entries int64) {
 	l.t.Helper()
-	eventually(l.t, "the entries are sealed", func() bool {
+	l.eventually("the entries are sealed", func() bool {
 		r := l.report()
 		return r.Unsealed == 0 && r.Entries == entries && r.Seals > 0
 	})

@@ -24,7 +24,7 @@ func newMessages(t *testing.T, private bool, hide bridge.Redactor) *messages {
 	s.routes["default"], s.hide = route, hide
 	m := &messages{world: newWorld(t, s), agent: bridge.Agent{Name: "ci"}, session: "s1"}
 	status := m.report(bridge.SessionReport{State: bridge.SessionWorking, Title: "Fix the login"})
-	eventually(t, "the message is posted", func() bool {
+	m.eventually("the message is posted", func() bool {
 		var ok bool
 		m.view, ok = m.chat.card("C1", status.Message)
 		return ok && len(m.get(status.Message).Messages) > 0
@@ -160,6 +160,7 @@ func TestForgedSessionMessages(t *testing.T) {
 func (p *board) NoteSteering(
 	_ context.Context, to bridge.MessageRef, _ *bridge.MessageRef, text string,
 ) (bridge.MessageRef, error) {
+	defer p.bell.Ring()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notes = append(p.notes, text)
@@ -170,7 +171,7 @@ func (p *board) NoteSteering(
 func (m *messages) noted(text string) string {
 	m.t.Helper()
 	var all string
-	eventually(m.t, "a note has "+text, func() bool {
+	m.eventually("a note has "+text, func() bool {
 		m.chat.mu.Lock()
 		defer m.chat.mu.Unlock()
 		all = strings.Join(m.chat.notes, "\n")

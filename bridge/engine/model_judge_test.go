@@ -12,7 +12,7 @@ import (
 func (m *play) judge(a *asking, byGrant bool) {
 	rec := m.read(a)
 	if rec.Unverified == "" && rec.Interaction.Terms != a.terms { // its card states the current requirements
-		a.rules, a.setup, a.terms = m.rules, m.setup, rec.Interaction.Terms
+		a.rules, a.setup, a.as, a.terms = m.rules, m.setup, m.reloads, rec.Interaction.Terms
 	}
 	if rec.State != bridge.StateApproved || a.seen[rec.Receipt] || byGrant != (rec.Response.Grant != "") {
 		m.counts["refusals"] += len(a.acts)
@@ -56,6 +56,27 @@ func (m *play) judge(a *asking, byGrant bool) {
 	}
 	m.counts["by people"]++
 	m.give(a, resp.Scope, acts)
+	if rec.Interaction.Round == 1 { // a follow-up may inherit that its agent remembers
+		m.again(a, resp.Scope)
+	}
+}
+
+// again checks that the same request is not asked about again right after people
+// gave a standing approval, under the rules that its card states.
+func (m *play) again(a *asking, scope bridge.Scope) {
+	n := m.rules.need(a.line)
+	if scope == bridge.ScopeOnce || a.remembers || a.as != m.reloads || n.once || n.lasts > 0 || len(m.stored) > 0 {
+		return
+	}
+	rec, err := m.engine.Open(m.t.Context(), m.setup.agents[a.agent], a.request(), "")
+	if err != nil {
+		m.rt.Fatal(err)
+	}
+	if rec.State != bridge.StateApproved || rec.Response.Grant == "" {
+		m.rt.Fatalf("%+v is asked about again: %s\ngrants %+v\nrules %+v\nroutes %+v", a.wish, rec.State, m.grants, m.rules, m.setup.routes)
+	}
+	m.counts["not asked again"]++
+	m.opened(rec, a.wish)
 }
 
 // covered checks an approval by grants. A request that was asked about has to

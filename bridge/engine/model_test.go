@@ -25,6 +25,7 @@ type asking struct {
 	rules rules
 	setup setup
 	terms int
+	as    int // the number of reloads until then
 }
 
 type card struct {
@@ -78,7 +79,7 @@ func TestNothingElseIsApproved(t *testing.T) {
 
 // lacks returns something that the model must show and has not shown yet, or "".
 func lacks(counts map[string]int) string {
-	for _, what := range []string{"by people", "by policy", "by an exact grant", "changes in Redis", "refusals"} {
+	for _, what := range []string{"by people", "by policy", "by an exact grant", "not asked again", "changes in Redis", "refusals"} {
 		if counts[what] == 0 {
 			return what
 		}
@@ -99,7 +100,7 @@ func (m *play) step(intruded bool) {
 	case 9:
 		m.await()
 	case 10:
-		time.Sleep(shortGrant / 2)
+		m.age()
 	case 11, 12, 13:
 		if intruded {
 			m.tamper()
@@ -210,7 +211,7 @@ func (m *play) followUp() {
 
 // opened checks a request right after its opening: no one saw it yet.
 func (m *play) opened(rec bridge.Record, q wish) {
-	a := &asking{wish: q, id: rec.Interaction.ID, rules: m.rules, setup: m.setup, seen: map[string]bool{}}
+	a := &asking{wish: q, id: rec.Interaction.ID, rules: m.rules, setup: m.setup, as: m.reloads, seen: map[string]bool{}}
 	m.all = append(m.all, a)
 	if rec.State.Final() {
 		m.judge(a, rec.Response.Grant != "")

@@ -1,54 +1,34 @@
 package engine_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
-	"github.com/nodbridge/nod/bridge/proof"
-	"github.com/nodbridge/nod/broker"
 )
 
-const signingOrigin = "https://nod.example.com"
-
-// office is an engine for the keys of ana, bo and the administrator cy.
+// office is a world with keys of ana, bo and the administrator cy.
 type office struct {
 	*testing.T
-	keys  *engine.Passkeys
-	store *broker.Broker
-	redis *miniredis.Miniredis
+	*world
+	keys *engine.Passkeys
 }
 
 func newOffice(t *testing.T) office {
 	t.Helper()
-	m := miniredis.RunT(t)
-	c := redis.NewClient(&redis.Options{Addr: m.Addr(), ContextTimeoutEnabled: true})
-	store, err := broker.New(t.Context(), broker.Options{Client: c})
+	site, err := passkey.NewSite(publicURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close(); c.Close() })
-	signer, err := proof.NewSigner(bytes.Repeat([]byte{7}, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	site, err := passkey.NewSite(signingOrigin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := engine.New(engine.Options{Store: store, Signer: signer, Signing: engine.Signing{
-		Store: store, Site: &site, People: []string{"ana", "bo", "cy"}, Administrators: []string{"cy"},
-	}})
-	return office{t, e.Passkeys, store, m}
+	s := newSetup()
+	s.signer, s.site, s.admins = newSigner(t), &site, []string{"cy"}
+	w := newWorld(t, s)
+	return office{t, w, w.engine.Passkeys}
 }
 
 // add creates a key of a person, or of the person of an invitation.
@@ -65,7 +45,7 @@ func (o office) add(person, invitation string) (passkey.Credential, error) {
 	if err != nil {
 		return passkey.Credential{}, err
 	}
-	return o.finish(passkeytest.New(o, signingOrigin), options, person, invitation)
+	return o.finish(passkeytest.New(o, publicURL), options, person, invitation)
 }
 
 func (o office) finish(a *passkeytest.Authenticator, options []byte, person, invitation string) (passkey.Credential, error) {
@@ -90,7 +70,7 @@ func (o office) wants(what string, err error, code bridge.Code) {
 // invite returns the secret of an invitation.
 func (o office) invite(by, person string) (string, error) {
 	url, _, err := o.keys.Invite(o.Context(), by, person)
-	secret, ok := strings.CutPrefix(url, signingOrigin+"/console/#/enroll/")
+	secret, ok := strings.CutPrefix(url, publicURL+"/console/#/enroll/")
 	if err == nil && !ok {
 		o.Errorf("the URL is %s", url)
 	}
@@ -120,7 +100,7 @@ func TestInvitation(t *testing.T) {
 
 	late, err := o.invite("cy", "ana")
 	o.wants("invite again", err, "")
-	o.redis.FastForward(engine.InvitationTTL + time.Second)
+	o.mini.FastForward(engine.InvitationTTL + time.Second)
 	_, err = o.add("", late)
 	o.wants("after a day", err, bridge.CodeNotFound)
 }
@@ -132,11 +112,11 @@ func TestEnrollment(t *testing.T) {
 	o := newOffice(t)
 	options, err := o.keys.Begin(t.Context(), "ana")
 	o.wants("begin", err, "")
-	_, err = o.finish(passkeytest.New(t, signingOrigin), options, "bo", "")
+	_, err = o.finish(passkeytest.New(t, publicURL), options, "bo", "")
 	o.wants("the challenge of another person", err, bridge.CodeForbidden)
-	first, err := o.finish(passkeytest.New(t, signingOrigin), options, "ana", "")
+	first, err := o.finish(passkeytest.New(t, publicURL), options, "ana", "")
 	o.wants("add", err, "")
-	_, err = o.finish(passkeytest.New(t, signingOrigin), options, "ana", "")
+	_, err = o.finish(passkeytest.New(t, publicURL), options, "ana", "")
 	o.wants("the challenge again", err, bridge.CodeForbidden)
 	_, err = o.keys.Begin(t.Context(), "zoe")
 	o.wants("an unknown person", err, bridge.CodeNotFound)

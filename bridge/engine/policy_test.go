@@ -91,7 +91,7 @@ func TestFollowUpIsNew(t *testing.T) {
 	if v := w.drawn(moved, "C1"); v.Record.State != bridge.StateSuperseded {
 		t.Error("the earlier card is not closed")
 	}
-	eventually(t, "the earlier card links to the newer one", func() bool {
+	w.eventually("the earlier card links to the newer one", func() bool {
 		v := w.drawn(moved, "C1")
 		return strings.HasPrefix(v.Newer, "https://chat.example/C2/")
 	})
@@ -325,7 +325,7 @@ func TestAddedPeople(t *testing.T) {
 	s.routes["prod"] = only
 	w := newWorld(t, s)
 	called := func(id bridge.ID) {
-		eventually(t, "the step is done", func() bool { return w.get(id).Step == 1 })
+		w.eventually("the step is done", func() bool { return w.get(id).Step == 1 })
 	}
 	for _, who := range []string{"di", "eve"} {
 		one := w.open(agentCI, shell("make x")).Interaction.ID

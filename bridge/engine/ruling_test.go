@@ -14,20 +14,20 @@ import (
 // creates come from the same ruling.
 func TestOpeningEvaluatesOnce(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	var n atomic.Int64
-	c.judge.rule = func(bridge.Act) bridge.Ruling {
+	w.rule = func(bridge.Act) bridge.Ruling {
 		n.Add(1)
 		return bridge.Ruling{Effect: bridge.EffectAsk}
 	}
-	rec := c.open(run("make deploy"))
+	rec := w.open(agentCI, run("make deploy"))
 	if got := n.Load(); got != 1 {
 		t.Errorf("opening evaluated the policy %d times", got)
 	}
-	c.answer(rec, bridge.DecideDeny, "ana")
+	w.settle(rec, bridge.DecideDeny, "ana")
 	n.Store(0)
 	follow := run("make test")
-	if _, err := c.engine.Reprompt(t.Context(), c.agent, rec.Interaction.ID, follow, ""); err != nil {
+	if _, err := w.engine.Reprompt(t.Context(), agentCI, rec.Interaction.ID, follow, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := n.Load(); got != 1 {
@@ -49,22 +49,22 @@ func TestLaterRulingWidensNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCourt(t)
+			w := newGoverned(t)
 			var opened atomic.Bool
-			c.judge.rule = func(bridge.Act) bridge.Ruling {
+			w.rule = func(bridge.Act) bridge.Ruling {
 				if opened.Load() {
 					return later
 				}
 				return narrow
 			}
-			rec := c.open(run("make test"))
+			rec := w.open(agentCI, run("make test"))
 			shown := strings.Join(rec.Interaction.Coverage(bridge.ScopeAlways), "\n")
 			opened.Store(true)
-			got := c.answer(rec, bridge.DecideAlways, "ana")
+			got := w.settle(rec, bridge.DecideAlways, "ana")
 			if covers := strings.Join(got.Response.Covers, "\n"); covers != shown || !strings.Contains(covers, "make test") {
 				t.Errorf("the card stated %q and the approval covers %q", shown, covers)
 			}
-			all := c.grants()
+			all := w.grants()
 			if len(all) != 1 || !strings.Contains(all[0].Covers, "make test") || all[0].Expires.After(time.Now().Add(2*time.Hour)) {
 				t.Errorf("the grants are %+v", all)
 			}

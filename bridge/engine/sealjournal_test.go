@@ -14,7 +14,7 @@ func TestDeletedUnsealed(t *testing.T) {
 	t.Parallel()
 	w := newLogged(t)
 	id := w.asked(nil, confirm).Interaction.ID
-	eventually(t, "a journal is sealed", func() bool { return w.report().Seals > 0 })
+	w.eventually("a journal is sealed", func() bool { return w.report().Seals > 0 })
 	if r := w.report(); len(r.Problems) > 0 || r.Uncounted > 0 {
 		t.Fatalf("the journal: %+v", r)
 	}
@@ -27,7 +27,7 @@ func TestDeletedUnsealed(t *testing.T) {
 	if r := w.report(); len(r.Problems) == 0 {
 		t.Error("the export does not show the deletion")
 	}
-	eventually(t, "the sealer finds the deletion", func() bool { return w.engine.Audit.Refusals() > 0 })
+	w.eventually("the sealer finds the deletion", func() bool { return w.engine.Audit.Refusals() > 0 })
 	if h := w.engine.Audit.Health(); h.State != bridge.HealthDown || !strings.Contains(h.Reason, "deleted") {
 		t.Errorf("its health is %+v", h)
 	}

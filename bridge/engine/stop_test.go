@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,40 +11,19 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 func person(name string) bridge.Actor {
 	return bridge.Actor{Platform: bridge.PlatformAPI, User: name, Name: name, Person: name}
 }
 
-// sessionLog returns the session changes in the audit log, in order.
-func (c *court) sessionLog() []string {
-	c.t.Helper()
-	logs, err := c.store.Audits(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	var out []string
-	for _, l := range logs {
-		entries, err := c.store.AuditEntries(c.t.Context(), l.Partition, "", 1000)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		for _, e := range entries {
-			if e.Type == bridge.AuditStop || e.Type == bridge.AuditResume {
-				out = append(out, string(e.Type)+" "+e.Agent+" "+e.Session)
-			}
-		}
-	}
-	return out
-}
-
 // stopped fails the test unless a request was refused because of a stop.
-func (c *court) stopped(r bridge.Request, want bridge.State) {
-	c.t.Helper()
-	rec := c.open(r)
+func (w *world) stopped(r bridge.Request, want bridge.State) {
+	w.t.Helper()
+	rec := w.open(agentCI, r)
 	if rec.State != want || !rec.Response.Stops() || !strings.HasPrefix(rec.Response.Reason, "stopped by ana at ") {
-		c.t.Errorf("in a stopped session, the request is %s with %+v", rec.State, rec.Response)
+		w.t.Errorf("in a stopped session, the request is %s with %+v", rec.State, rec.Response)
 	}
 }
 
@@ -54,10 +31,10 @@ func (c *court) stopped(r bridge.Request, want bridge.State) {
 // ones, also those that a rule allows, until a responder resumes the session.
 func TestStopSession(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t)
-	c := newCourtOn(t, server.Client(t))
-	ctx, sessions := t.Context(), c.engine.Sessions
-	c.judge.rule = func(a bridge.Act) bridge.Ruling {
+	server := redistest.Shared(t)
+	w := newGovernedOn(t, server.Client(t))
+	ctx, sessions := t.Context(), w.engine.Sessions
+	w.rule = func(a bridge.Act) bridge.Ruling {
 		if a.Tool == "free" {
 			return bridge.Ruling{Effect: bridge.EffectAllow, Rule: "free"}
 		}
@@ -65,7 +42,7 @@ func TestStopSession(t *testing.T) {
 	}
 	mine := run("ls")
 	mine.Requester = "dee"
-	first := c.open(mine)
+	first := w.open(agentCI, mine)
 	other := run("ls")
 	other.Session = "other"
 
@@ -75,23 +52,23 @@ func TestStopSession(t *testing.T) {
 	if got, err := sessions.Stop(ctx, person("ana"), "", "s"); err != nil || len(got) != 1 {
 		t.Fatal(got, err)
 	}
-	rec, err := c.engine.Get(ctx, first.Interaction.ID)
+	rec, err := w.engine.Get(ctx, first.Interaction.ID)
 	if err != nil || rec.State != bridge.StateCancelled || rec.Response.WithdrawnBy.Person != "ana" || !rec.Response.Stops() {
 		t.Errorf("the pending request is %s with %+v, %v", rec.State, rec.Response, err)
 	}
-	c.stopped(run("ls"), bridge.StateDenied)
-	c.stopped(ask("May I?", "free", `{}`), bridge.StateDenied)
-	c.stopped(bridge.Request{Ask: bridge.Ask{Prompt: "Which?", Session: "s", Questions: []bridge.Question{
+	w.stopped(run("ls"), bridge.StateDenied)
+	w.stopped(ask("May I?", "free", `{}`), bridge.StateDenied)
+	w.stopped(bridge.Request{Ask: bridge.Ask{Prompt: "Which?", Session: "s", Questions: []bridge.Question{
 		{ID: "q", Widget: bridge.WidgetText},
 	}}}, bridge.StateCancelled)
-	if rec := c.open(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "Done", Session: "s"}}); rec.State == bridge.StateCancelled {
+	if rec := w.open(agentCI, bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "Done", Session: "s"}}); rec.State == bridge.StateCancelled {
 		t.Errorf("a notice is %s", rec.State)
 	}
-	if rec := c.open(other); rec.State != bridge.StatePending {
+	if rec := w.open(agentCI, other); rec.State != bridge.StatePending {
 		t.Errorf("a request of another session is %s", rec.State)
 	}
 
-	again := newCourtOn(t, server.Client(t)) // another daemon
+	again := newGovernedOn(t, server.Client(t)) // another daemon
 	again.stopped(run("ls"), bridge.StateDenied)
 	all, err := sessions.ListFor(ctx, person("ana"))
 	if err != nil || len(all) != 2 || (all[0].Stopped == nil) == (all[1].Stopped == nil) {
@@ -103,17 +80,18 @@ func TestStopSession(t *testing.T) {
 			t.Errorf("%s resumes it: %v", name, err)
 		}
 	}
-	c.stopped(run("ls"), bridge.StateDenied)
+	w.stopped(run("ls"), bridge.StateDenied)
 	if got, err := sessions.Resume(ctx, person("bo"), "", "s"); err != nil || len(got) != 1 {
 		t.Fatal(got, err)
 	}
-	if rec := c.open(run("ls")); rec.State != bridge.StatePending {
+	if rec := w.open(agentCI, run("ls")); rec.State != bridge.StatePending {
 		t.Errorf("after the resumption, a request is %s", rec.State)
 	}
-	if got := strings.Join(c.sessionLog(), ", "); got != "stop ci s, resume ci s" {
-		t.Errorf("the audit log has %s", got)
+	log := w.audited(bridge.AuditStop, bridge.AuditResume)
+	if len(log) != 2 || log[0].Type != bridge.AuditStop || log[1].Type != bridge.AuditResume || log[1].Agent != "ci" || log[1].Session != "s" {
+		t.Errorf("the audit log has %+v", log)
 	}
-	events, _, err := c.store.Events(ctx, "", bridge.EventFilter{Session: "s"})
+	events, _, err := w.store.Events(ctx, "", bridge.EventFilter{Session: "s"})
 	found := 0
 	for _, e := range events {
 		if e.Type == bridge.EventStopped || e.Type == bridge.EventResumed {
@@ -129,18 +107,18 @@ func TestStopSession(t *testing.T) {
 // be resumed by the responders of its route.
 func TestStopRetention(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	for _, route := range []string{"", "prod"} {
 		s := bridge.Stop{Agent: "ci", Session: "old" + route, By: person("ana"), At: time.Now(), Route: route}
-		if _, err := c.store.PutStop(t.Context(), s); err != nil {
+		if _, err := w.store.PutStop(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.engine.Sessions.Resume(t.Context(), person("ana"), "", "oldprod"); bridge.ErrorCode(err) != bridge.CodeNotFound {
+	if _, err := w.engine.Sessions.Resume(t.Context(), person("ana"), "", "oldprod"); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("a responder of another route resumes it: %v", err)
 	}
 	for name, session := range map[string]string{"ana": "old", "cy": "oldprod"} {
-		if got, err := c.engine.Sessions.Resume(t.Context(), person(name), "", session); err != nil || len(got) != 1 {
+		if got, err := w.engine.Sessions.Resume(t.Context(), person(name), "", session); err != nil || len(got) != 1 {
 			t.Error(got, err)
 		}
 	}
@@ -150,24 +128,24 @@ func TestStopRetention(t *testing.T) {
 // session.
 func TestDenyStop(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
+	w := newGoverned(t)
 	r := run("ls")
 	r.Approval.Scopes, r.Approval.Decisions = nil, []bridge.Decision{bridge.DecideDenyStop, bridge.DecideOnce}
-	waits := c.open(run("pwd"))
-	if rec := c.decide(r, bridge.DecideDenyStop, "ana"); rec.State != bridge.StateDenied || rec.Response.Stops() {
+	waits := w.open(agentCI, run("pwd"))
+	if rec := w.decided(r, bridge.DecideDenyStop, "ana"); rec.State != bridge.StateDenied || rec.Response.Stops() {
 		t.Fatalf("the request is %s with %+v", rec.State, rec.Response)
 	}
-	if rec, err := c.engine.Get(t.Context(), waits.Interaction.ID); err != nil || rec.State != bridge.StateCancelled {
+	if rec, err := w.engine.Get(t.Context(), waits.Interaction.ID); err != nil || rec.State != bridge.StateCancelled {
 		t.Errorf("another pending request is %s, %v", rec.State, err)
 	}
-	c.stopped(run("ls"), bridge.StateDenied)
+	w.stopped(run("ls"), bridge.StateDenied)
 }
 
 // TestSessionCommands checks the chat commands for sessions.
 func TestSessionCommands(t *testing.T) {
 	t.Parallel()
-	c := newCourt(t)
-	c.open(run("ls"))
+	w := newGoverned(t)
+	w.open(agentCI, run("ls"))
 	for _, step := range []struct{ who, text, want string }{
 		{"eve", "sessions", "No sessions."},
 		{"ana", "sessions", "s  ci: 1 pending request"},
@@ -181,21 +159,11 @@ func TestSessionCommands(t *testing.T) {
 		{"bo", "resume s", "Resumed: ci s."},
 		{"bo", "resume s", "No stopped session"},
 	} {
-		got, err := c.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "wall", User: step.who, Name: step.who}, Text: step.text})
+		got, err := w.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "chat", User: "U-" + step.who, Name: step.who}, Text: step.text})
 		if err != nil || !strings.Contains(got, step.want) {
 			t.Errorf("%s sends %q: %q, %v; want %q", step.who, step.text, got, err, step.want)
 		}
 	}
-}
-
-// stopRuns returns the number of random runs of TestNoCallAfterStop.
-func stopRuns(t *testing.T) int {
-	t.Helper()
-	n, err := strconv.Atoi(os.Getenv("NOD_STOP_RUNS"))
-	if err != nil {
-		return 40
-	}
-	return n
 }
 
 // TestNoCallAfterStop checks, in random interleavings of requests, answers,
@@ -203,25 +171,27 @@ func stopRuns(t *testing.T) int {
 // stop has returned is approved, until someone resumes the session.
 func TestNoCallAfterStop(t *testing.T) {
 	t.Parallel()
-	c := newCourtOn(t, redistest.Start(t).Client(t))
-	for n := range stopRuns(t) {
-		seed := rand.Uint64()
-		if err := c.interleave(fmt.Sprintf("run-%d", n), rand.New(rand.NewPCG(seed, 1))); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+	w, runs, first := newGovernedOn(t, redistest.Shared(t).Client(t)), 40, seed.Of(t)
+	if testing.Short() {
+		runs = 15
+	}
+	for n := range runs {
+		if err := w.interleave(fmt.Sprintf("run-%d", n), rand.New(rand.NewPCG(first, uint64(n)))); err != nil {
+			t.Fatalf("run %d: %v", n, err)
 		}
 	}
 }
 
 // interleave runs one random interleaving in a session.
-func (c *court) interleave(session string, r *rand.Rand) error {
-	ctx := c.t.Context()
+func (w *world) interleave(session string, r *rand.Rand) error {
+	ctx := w.t.Context()
 	pauses := make([]time.Duration, 12)
 	for n := range pauses {
 		pauses[n] = time.Duration(r.IntN(3000)) * time.Microsecond
 	}
 	request := run("ls")
 	request.Session = session
-	c.open(request) // the session exists
+	w.open(agentCI, request) // the session exists
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	off := false // a stop has returned, and no resumption has begun
@@ -229,7 +199,7 @@ func (c *court) interleave(session string, r *rand.Rand) error {
 	// approves opens a request and has it approved. It fails if the approval
 	// was given although the session was off from its start to its end.
 	approves := func(pause time.Duration) error {
-		rec, err := c.engine.Open(ctx, c.agent, request, "")
+		rec, err := w.engine.Open(ctx, agentCI, request, "")
 		if err != nil {
 			return err
 		}
@@ -237,13 +207,13 @@ func (c *court) interleave(session string, r *rand.Rand) error {
 		mu.Lock()
 		was := off
 		mu.Unlock()
-		_, err = c.engine.Answer(ctx, rec.Interaction.ID, person("ana"), bridge.Reply{Decision: bridge.DecideOnce})
+		_, err = w.engine.Answer(ctx, rec.Interaction.ID, person("ana"), bridge.Reply{Decision: bridge.DecideOnce})
 		if code := bridge.ErrorCode(err); err != nil && code != bridge.CodeConflict && code != bridge.CodeForbidden {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		got, err := c.engine.Get(context.WithoutCancel(ctx), rec.Interaction.ID)
+		got, err := w.engine.Get(context.WithoutCancel(ctx), rec.Interaction.ID)
 		if err == nil && was && off && got.State == bridge.StateApproved {
 			err = fmt.Errorf("%s was approved in a stopped session", rec.Interaction.ID)
 		}
@@ -256,7 +226,7 @@ func (c *court) interleave(session string, r *rand.Rand) error {
 		})
 	}
 	stop := func() error {
-		_, err := c.engine.Sessions.Stop(ctx, person("bo"), "", session)
+		_, err := w.engine.Sessions.Stop(ctx, person("bo"), "", session)
 		mu.Lock()
 		off = err == nil
 		mu.Unlock()
@@ -270,7 +240,7 @@ func (c *court) interleave(session string, r *rand.Rand) error {
 			mu.Lock()
 			off = false
 			mu.Unlock()
-			_, err := c.engine.Sessions.Resume(ctx, person("bo"), "", session)
+			_, err := w.engine.Sessions.Resume(ctx, person("bo"), "", session)
 			errs <- err
 			bridge.Pause(ctx, pauses[10])
 			errs <- stop()
@@ -284,7 +254,7 @@ func (c *court) interleave(session string, r *rand.Rand) error {
 			return err
 		}
 	}
-	if rec := c.open(request); rec.State != bridge.StateDenied {
+	if rec := w.open(agentCI, request); rec.State != bridge.StateDenied {
 		return fmt.Errorf("at the end, a request is %s", rec.State)
 	}
 	return nil

@@ -21,6 +21,8 @@ import (
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // world is an installation in this process whose config a test can change
@@ -29,11 +31,14 @@ type world struct {
 	t       testing.TB
 	store   *broker.Broker
 	redis   *redis.Client
+	mini    *miniredis.Miniredis // nil on a real server
 	keys    bridge.Keyring
 	chat    *board
 	engine  *engine.Engine
 	setup   setup
 	reloads int
+	rule    ruleFunc    // of a governed world
+	bell    *await.Bell // rings after changes of the store and of cards
 	// between replaces the store of the engine at the next reload.
 	between bridge.Store
 }
@@ -53,6 +58,7 @@ type setup struct {
 	linked  bool          // accounts can be linked
 	kept    time.Duration // of the audit log; 0 means forever
 	site    *passkey.Site
+	admins  []string
 }
 
 // ruleFunc is a policy that is a function.
@@ -90,12 +96,19 @@ func newWorld(t testing.TB, s setup) *world {
 		t.Fatal(err)
 	}
 	c := redis.NewClient(&redis.Options{Addr: m.Addr(), ContextTimeoutEnabled: true})
-	return newWorldOn(t, s, c, m.Close)
+	w := newWorldOn(t, s, c, m.Close)
+	w.mini = m
+	return w
 }
+
+// pass moves the clock of the store to a time from now.
+func (w *world) pass(d time.Duration) { w.mini.SetTime(time.Now().Add(d)) }
 
 func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
+	bell := &await.Bell{}
+	redistest.Rings(c, bell)
 	store, err := broker.New(ctx, broker.Options{Client: c})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +117,7 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: store, redis: c, keys: key, chat: &board{cards: map[string]bridge.View{}}}
+	w := &world{t: t, store: store, redis: c, keys: key, bell: bell, chat: &board{bell: bell, cards: map[string]bridge.View{}}}
 	w.reload(s)
 	done := make(chan error, 1)
 	runner := w.engine
@@ -129,9 +142,9 @@ func (w *world) reload(s setup) {
 		people.Links = w.store
 	}
 	o := engine.Options{
-		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
+		Store: w.store, History: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
 		PolicyVersion: s.version, ConfigVersion: cmp.Or(s.config, fmt.Sprint("config ", w.reloads)), Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
-		Signing:   engine.Signing{Store: w.store, Site: s.site, People: team},
+		Signing:   engine.Signing{Store: w.store, Site: s.site, People: team, Administrators: s.admins},
 		Directory: directory.New(people),
 	}
 	if w.between != nil {
@@ -156,21 +169,18 @@ func (w *world) open(agent bridge.Agent, r bridge.Request) bridge.Record {
 func (w *world) posted(id bridge.ID) bridge.Record {
 	w.t.Helper()
 	var rec bridge.Record
-	eventually(w.t, "the cards of "+string(id)+" are posted", func() bool {
+	w.eventually("the cards of "+string(id)+" are posted", func() bool {
 		rec = w.get(id)
 		return rec.State.Final() || len(rec.Messages)+len(rec.Failures) >= len(rec.Interaction.Destinations)
 	})
 	return rec
 }
 
-// eventually waits until a condition holds, or fails the test.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); bridge.Pause(t.Context(), time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it did not happen that %s", what)
-		}
-	}
+// eventually waits until a condition holds. It checks the condition after each
+// change of the store and of a card.
+func (w *world) eventually(what string, holds func() bool) {
+	w.t.Helper()
+	await.Until(w.t, what, holds, w.bell.Next)
 }
 
 func (w *world) get(id bridge.ID) bridge.Record {
@@ -186,7 +196,7 @@ func (w *world) get(id bridge.ID) bridge.Record {
 func (w *world) drawn(id bridge.ID, channel string) bridge.View {
 	w.t.Helper()
 	var v bridge.View
-	eventually(w.t, "the card of "+string(id)+" in "+channel+" is up to date", func() bool {
+	w.eventually("the card of "+string(id)+" in "+channel+" is up to date", func() bool {
 		rec, ok := w.get(id), false
 		v, ok = w.chat.card(channel, id)
 		return ok && v.Record.Revision == rec.Revision
@@ -280,6 +290,7 @@ func byWord(rules map[string]bridge.Ruling) ruleFunc {
 
 // board is a platform that shows cards, and remembers what it shows.
 type board struct {
+	bell  *await.Bell
 	mu    sync.Mutex
 	cards map[string]bridge.View // by channel and message
 	next  int
@@ -297,6 +308,7 @@ func (p *board) Link(_ context.Context, ref bridge.MessageRef) string {
 
 func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef,
 	error) {
+	defer p.bell.Ring()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
@@ -306,6 +318,7 @@ func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *
 }
 
 func (p *board) Update(_ context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
+	defer p.bell.Ring()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cards[ref.Channel+" "+ref.Message] = v
