@@ -74,7 +74,7 @@ reference: redis ## generate docs/cli.md, errors.md, api.md, configuration.md an
 	$(GO) test -count=1 -run 'TestReference|TestMistakes' ./cmd/nod ./config ./bridge/api ./deploy -update
 
 golden: ## update the golden files; review the diff before you commit it
-	$(GO) test ./render ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
+	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
 		./bridge/dialect/askuserquestion ./bridge/dialect/askwidget ./bridge/dialect/toolinteraction ./bridge/dialect/widgetblock ./bridge/dialect/claudecode ./bridge/dialect/codex ./bridge/dialect/acp \
 		./bridge/dialect/langchain ./bridge/dialect/openaiagents ./bridge/dialect/aisdk -update
 

@@ -294,6 +294,17 @@ func SignDiscord(h http.Header, key ed25519.PrivateKey, at time.Time, body []byt
 	discord.Sign(h, key, at, body)
 }
 
+// CheckSlackMessage returns the reasons why Slack would refuse the arguments of
+// chat.postMessage and chat.update.
+func CheckSlackMessage(encoded []byte) []string { return slack.CheckMessage(encoded) }
+
+// CheckSlackHome returns the reasons why Slack would refuse a Home tab.
+func CheckSlackHome(encoded []byte) []string { return slack.CheckHome(encoded) }
+
+// CheckTelegramMessage returns the reason why Telegram would refuse the
+// arguments of sendMessage, or "".
+func CheckTelegramMessage(encoded []byte) string { return telegram.CheckMessage(encoded) }
+
 // CheckSlackModal returns the reasons why Slack would refuse a view.
 func CheckSlackModal(encoded []byte) []string { return slack.CheckModal(encoded) }
 

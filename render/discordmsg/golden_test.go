@@ -12,57 +12,56 @@ import (
 	"github.com/nodbridge/nod/render/rendertest"
 )
 
-// TestMessages pins the wire form of every intent in every state.
-func TestMessages(t *testing.T) {
+// TestCards compares what people see in Discord of every intent in every state
+// with the golden file, and checks that Discord accepts it: messages, private
+// menus and modals.
+func TestCards(t *testing.T) {
 	t.Parallel()
-	for _, s := range rendertest.Samples() {
-		m, err := discordmsg.Build(s.View)
-		if err != nil {
-			t.Fatalf("%s: %v", s.Name, err)
+	b := rendertest.NewBook(t, rendertest.Discord)
+	message := func(name string, m discordmsg.Message, err error) {
+		b.Add(name, m, err)
+		if bad := refused(t, m); bad != "" {
+			t.Errorf("discord refuses %s: %s", name, bad)
 		}
-		rendertest.Golden(t, s.Name, m)
 	}
-}
-
-// TestForms pins the private menus and the modals of decisions.
-func TestForms(t *testing.T) {
-	t.Parallel()
+	modal := func(name string, f bridge.Form) {
+		m, err := discordmsg.BuildModal(f, "id")
+		if bad := sandbox.CheckDiscordModal(b.Add(name, m, err)); bad != "" {
+			t.Errorf("discord refuses %s: %s", name, bad)
+		}
+	}
+	samples := rendertest.Samples()
+	for _, s := range samples {
+		m, err := discordmsg.Build(s.View)
+		message(s.Name, m, err)
+	}
 	for _, f := range rendertest.Forms() {
 		if !render.Opens(f.Form) || render.AsksReason(f.Form) {
-			m, err := discordmsg.BuildModal(f.Form, "id")
-			if err != nil {
-				t.Fatalf("%s: %v", f.Name, err)
-			}
-			rendertest.Golden(t, "form-"+f.Name, m)
-			raw, err := json.Marshal(m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if bad := sandbox.CheckDiscordModal(raw); bad != "" {
-				t.Errorf("discord refuses %s: %s", f.Name, bad)
-			}
+			modal("form-"+f.Name, f.Form)
 			continue
 		}
 		m, err := discordmsg.Menu(f.Form)
-		if err != nil {
-			t.Fatalf("%s: %v", f.Name, err)
+		message("form-"+f.Name, m, err)
+	}
+	for _, s := range samples {
+		if !s.View.Record.State.Final() && s.View.Record.Interaction.Kind == bridge.KindAsk {
+			modal("modal-"+s.Name, bridge.Form{View: s.View, Control: bridge.Control{Option: bridge.OptionPage}})
 		}
-		rendertest.Golden(t, "form-"+f.Name, m)
 	}
 }
 
-func TestModals(t *testing.T) {
-	t.Parallel()
-	for _, s := range rendertest.Samples() {
-		if s.View.Record.State.Final() || s.View.Record.Interaction.Kind == bridge.KindApproval {
-			continue
-		}
-		m, err := discordmsg.BuildModal(bridge.Form{View: s.View, Control: bridge.Control{Option: bridge.OptionPage}}, "id")
-		if err != nil {
-			t.Fatal(err)
-		}
-		rendertest.Golden(t, "modal-"+s.Name, m)
+// refused returns the reason why Discord would refuse a message, or "".
+func refused(t *testing.T, m discordmsg.Message) string {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"flags": 32768, "components": m.Components, "attachments": []any{m.File}})
+	if err != nil {
+		t.Fatal(err)
 	}
+	var got map[string]any
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	return sandbox.CheckDiscordMessage(got)
 }
 
 func TestEscape(t *testing.T) {
@@ -100,15 +99,7 @@ func TestNote(t *testing.T) {
 		if m.File == nil || !strings.HasSuffix(string(m.File.Data), "end\n") {
 			t.Errorf("a long note of %q is not in its file", of)
 		}
-		raw, err := json.Marshal(map[string]any{"flags": 32768, "components": m.Components, "attachments": []any{1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got map[string]any
-		if err := json.Unmarshal(raw, &got); err != nil {
-			t.Fatal(err)
-		}
-		if bad := sandbox.CheckDiscordMessage(got); bad != "" {
+		if bad := refused(t, m); bad != "" {
 			t.Errorf("a long note of %q: %s", of, bad)
 		}
 	}

@@ -1,25 +1,17 @@
-// Package rendertest holds the views that the tests of all platforms render,
-// and compares the results with golden files.
+// Package rendertest holds the views that the tests of all platforms render, and
+// compares what people see of them with golden files.
 package rendertest
 
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // Sample is a named view.
 type Sample struct {
@@ -29,22 +21,22 @@ type Sample struct {
 
 // Samples returns one view for each widget and state.
 func Samples() []Sample {
-	var out []Sample
-	for _, w := range []bridge.Widget{bridge.WidgetButtons, bridge.WidgetConfirm, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetCheckbox, bridge.WidgetText, bridge.WidgetTextarea,
+	out := []Sample{{"buttons", view(pending(long(ask(question("q1", bridge.WidgetButtons)))))}}
+	for _, w := range []bridge.Widget{bridge.WidgetConfirm, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetCheckbox, bridge.WidgetText, bridge.WidgetTextarea,
 		bridge.WidgetActionSelection, bridge.WidgetNumber, bridge.WidgetDate, bridge.WidgetTime, bridge.WidgetDateTime, bridge.WidgetEmail, bridge.WidgetURL,
 		bridge.WidgetPlanReview, bridge.WidgetFeedback, bridge.WidgetForm} {
 		out = append(out, Sample{string(w), view(pending(ask(question("q1", w))))})
 	}
 	out = append(out, life()...)
-	notice := base()
+	notice := long(base())
 	notice.Kind = bridge.KindNotice
 	longNotice := notice
 	longNotice.Prompt = strings.Repeat("a long line of a long report\n\n", 600)
 	out = append(out, Sample{"notice-long", view(pending(longNotice))})
 	out = append(out, Sample{"notice", view(pending(notice))}, Sample{"notice-shown", view(ended(notice, bridge.StateAnswered))})
-	several := ask(question("where", bridge.WidgetRadio), question("what", bridge.WidgetCheckbox), question("why", bridge.WidgetText))
+	several := long(ask(question("where", bridge.WidgetRadio), question("what", bridge.WidgetCheckbox), question("why", bridge.WidgetText)))
 	out = append(out, Sample{"several", view(pending(several))})
-	out = append(out, Sample{"approval", view(pending(approval()))})
+	out = append(out, Sample{"approval", view(pending(long(approval())))})
 	able := approval()
 	a := able.Approval
 	a.DefaultNo, a.Decisions = true, []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyAlways, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideAlways, bridge.DecideEdit}
@@ -61,15 +53,19 @@ func Samples() []Sample {
 	out = append(out, Sample{"approval-able", view(pending(able))}, Sample{"approval-confirm", view(pending(confirm))},
 		Sample{"approval-rule", view(pending(byRule))}, Sample{"approval-rule-given", view(ended(byRule, bridge.StateApproved))},
 		Sample{"approval-edited", view(edited)}, Sample{"approval-stopped", view(stopped)})
-	long := approval()
-	long.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // the coverage of wider scopes is too long for the card
-	long.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
-	out = append(out, Sample{"approval-long", view(pending(long))})
+	script := approval()
+	script.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // the coverage of wider scopes is too long for the card
+	script.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
+	out = append(out, Sample{"approval-long", view(pending(script))})
 	for _, s := range []bridge.State{bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable} {
-		out = append(out, Sample{"approval-" + string(s), view(ended(approval(), s))})
+		i := approval()
+		if s == bridge.StateApproved {
+			i = long(i)
+		}
+		out = append(out, Sample{"approval-" + string(s), view(ended(i, s))})
 	}
 	out = append(out, Sample{"several-answered", view(ended(several, bridge.StateAnswered))})
-	return append(out, sessions()...)
+	return slices.Concat(out, people(), sessions())
 }
 
 // Form is a named form of a decision.
@@ -100,7 +96,7 @@ func Forms() []Form {
 		{"deny-only", bridge.Form{View: views["approval-able"], Control: more, DenyOnly: true}},
 		{"session", opens("approval", bridge.DecideSession, bridge.OptionDecide)}, {"session-rule", opens("approval-rule", bridge.DecideSession, bridge.OptionDecide)},
 		{"session-confirm", opens("approval-confirm", bridge.DecideSession, bridge.OptionDecide)}, {"stop", opens("approval-able", bridge.DecideDenyStop, bridge.OptionDecide)},
-		{"reason", reason},
+		{"reason", reason}, {"votes", bridge.Form{View: views["approval-votes"], Control: more}},
 	}
 	check := opens("approval-able", bridge.DecideEdit, 0)
 	check.View.Draft = &bridge.Draft{Input: `{"command":"make deploy && make check","env":"test"}`}
@@ -132,9 +128,7 @@ func life() []Sample {
 }
 
 func view(r bridge.Record) bridge.View {
-	return bridge.NewView(r, 0, nil, func(c bridge.Control) string {
-		return fmt.Sprintf("token-%d-%d-%d", c.Action, c.Question, c.Option)
-	})
+	return bridge.NewView(r, 0, nil, func(c bridge.Control) string { return tokenMark + sends(r.Interaction, c) })
 }
 
 var created = time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
@@ -197,12 +191,19 @@ func base() bridge.Interaction {
 		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "deploy-bot",
 		Ask: bridge.Ask{
 			Session: "release-42",
-			Prompt:  "Release **42** is _ready_. See [the plan](https://example.com/plan?a=1&b=2).\n\n- one\n- `two`\n  1. deep\n\n> quoted @everyone\n\n```sh\necho \"<hi>\" && ls\n```",
+			Prompt:  "Release **42** is _ready_.",
 		},
 		Schedule:  bridge.Schedule{Created: created, Deadline: created.Add(5 * time.Minute)},
 		Placement: bridge.Placement{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C1"}}},
 		Digest:    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 	}
+}
+
+// long gives a request a prompt with all kinds of markup. The other samples are
+// short, so that a change of the markup changes few cards.
+func long(i bridge.Interaction) bridge.Interaction {
+	i.Prompt = "Release **42** is _ready_. See [the plan](https://example.com/plan?a=1&b=2).\n\n- one\n- `two`\n  1. deep\n\n> quoted @everyone\n\n```sh\necho \"<hi>\" && ls\n```"
+	return i
 }
 
 func ask(q ...bridge.Question) bridge.Interaction {
@@ -216,34 +217,4 @@ func approval() bridge.Interaction {
 	i.Kind, i.GrantKey = bridge.KindApproval, "exact:"+i.Digest
 	i.Approval = &bridge.Approval{Tool: "bash", Input: json.RawMessage(`{"command":"rm -rf /tmp/<x> && echo '@here'","cwd":"/srv"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}}
 	return i
-}
-
-// Golden compares v, as JSON, with testdata/NAME.json; with -update it writes
-// the file.
-func Golden(t *testing.T, name string, v any) {
-	t.Helper()
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("testdata", name+".json")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; write it with -update", err)
-	}
-	if d := cmp.Diff(string(want), b.String()); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
-	}
 }

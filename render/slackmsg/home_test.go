@@ -49,26 +49,3 @@ func TestPlainHome(t *testing.T) {
 		}
 	}
 }
-
-// TestHomeDividers checks that no two lines separate the parts of the Home tab.
-func TestHomeDividers(t *testing.T) {
-	t.Parallel()
-	page := slackmsg.Page{At: time.Unix(1795356000, 0)}
-	page.Grants = []bridge.Grant{{Agent: "ci", Key: "exact:1", Covers: "all", At: page.At, Givers: []bridge.Actor{{Person: "ana"}}}}
-	for _, s := range rendertest.Samples() {
-		switch s.Name {
-		case "approval":
-			page.Waiting = append(page.Waiting, bridge.Waiting{View: s.View})
-		case "approval-approved":
-			page.Decided = append(page.Decided, s.View.Record)
-		}
-	}
-	raw, err := json.Marshal(slackmsg.Home(page))
-	if err != nil || len(page.Waiting)+len(page.Decided) != 2 {
-		t.Fatal(err, page)
-	}
-	const divider = `{"type":"divider"}`
-	if strings.Contains(string(raw), divider+","+divider) || strings.Count(string(raw), divider) != 2 {
-		t.Errorf("the tab is %s", raw)
-	}
-}

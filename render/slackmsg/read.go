@@ -158,6 +158,8 @@ func reviewControls(v bridge.View) []slack.Block {
 		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)
 		out = append(out, slack.NewActionBlock("decline-"+blockID(v), b))
 	}
+	c := render.NewCard(v, listedOnCard(i))
+	describe(out, maxView, func(string) string { return subject(i, c) })
 	return out
 }
 

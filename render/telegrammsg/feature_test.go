@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf16"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render/rendertest"
@@ -43,68 +42,14 @@ func closedLong(t *testing.T, lines int) bridge.View {
 	return v
 }
 
-func quoted(m telegrammsg.Message, e telegrammsg.Entity) string {
-	return string(utf16.Decode(utf16.Encode([]rune(m.Text))[e.Offset : e.Offset+e.Length]))
-}
-
-func entities(m telegrammsg.Message, kind string) []string {
-	var out []string
-	for _, e := range m.Entities {
-		if e.Type == kind {
-			out = append(out, quoted(m, e))
-		}
-	}
-	return out
-}
-
-// TestTimes checks that the text of each time is complete without its entity.
-func TestTimes(t *testing.T) {
+// TestDistantTime checks that a time which the server cannot read is plain text.
+func TestDistantTime(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"approval": "Nov 21, 14:05 UTC", "approval-denied": "Nov 21, 14:00:10 UTC"} {
-		m := build(t, sample(t, name))
-		if got := entities(m, "date_time"); len(got) != 1 || got[0] != want {
-			t.Errorf("%s: times %q, want %q", name, got, want)
-		}
-	}
 	v := sample(t, "approval")
 	v.Record.Interaction.Deadline = time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
-	if m := build(t, v); len(entities(m, "date_time")) != 0 || !strings.Contains(m.Text, "Jan 1, 00:00 UTC") {
+	m := build(t, v)
+	if m.Uses()&telegrammsg.Dates != 0 || !strings.Contains(m.Text, "Jan 1, 00:00 UTC") {
 		t.Errorf("after 2038: %+v", m)
-	}
-}
-
-// TestCollapsed checks that only closed cards collapse a long request, and what
-// a server without collapsed quotes gets.
-func TestCollapsed(t *testing.T) {
-	t.Parallel()
-	const kind = "expandable_blockquote"
-	if m := build(t, closedLong(t, 1)); len(entities(m, kind)) != 0 {
-		t.Errorf("a short request is collapsed: %+v", m)
-	}
-	if m := build(t, sample(t, "approval-long")); len(entities(m, kind)) != 0 {
-		t.Errorf("a pending request is collapsed: %+v", m)
-	}
-	m := build(t, closedLong(t, 40))
-	got := entities(m, kind)
-	if len(got) != 1 || strings.Count(got[0], "make <step>") != 40 {
-		t.Fatalf("collapsed %q", got)
-	}
-	rendertest.Golden(t, "collapsed", m)
-	short := m.Without(telegrammsg.LongQuotes)
-	rendertest.Golden(t, "collapsed-short", short)
-	quotes := entities(short, "blockquote")
-	if len(quotes) != 1 || strings.Count(quotes[0], "\n") != 12 || !strings.HasSuffix(quotes[0], "\n…") {
-		t.Errorf("a server without collapsed quotes gets %q", quotes)
-	}
-	for _, kind := range []string{"bold", "date_time"} {
-		if was, is := entities(m, kind), entities(short, kind); strings.Join(was, "|") != strings.Join(is, "|") {
-			t.Errorf("%s moved from %q to %q", kind, was, is)
-		}
-	}
-	for _, e := range short.Entities {
-		if e.Offset < 0 || e.Length < 1 || e.Offset+e.Length > len(utf16.Encode([]rune(short.Text))) {
-			t.Errorf("%+v is outside the text", e)
-		}
 	}
 }
 
@@ -202,37 +147,15 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPages checks the pages of a long list.
-func TestPages(t *testing.T) {
-	t.Parallel()
+// cities returns a page of a list of 25 options.
+func cities(t *testing.T, page int) bridge.View {
+	t.Helper()
 	v := sample(t, "select")
 	q := &v.Record.Interaction.Questions[0]
 	q.Options, q.Default = nil, nil
 	for n := range 25 {
 		q.Options = append(q.Options, bridge.Option{Value: fmt.Sprint(n), Label: fmt.Sprintf("City %d", n)})
 	}
-	row := func(page int) string {
-		v.Draft = &bridge.Draft{Page: page}
-		m := build(t, v)
-		rendertest.Golden(t, fmt.Sprintf("page-%d", page+1), m)
-		var out []string
-		for _, row := range m.Keyboard {
-			if len(row) == 3 {
-				for _, b := range row {
-					out = append(out, fmt.Sprint(b.Text, b.Disabled != nil))
-				}
-			}
-		}
-		if len(m.Keyboard[0]) != 2 || !strings.Contains(m.Text, "25 choices, 10 a page. Or reply to this message with the start of a name.") {
-			t.Errorf("page %d: %+v", page, m)
-		}
-		return strings.Join(out, " ")
-	}
-	for page, want := range []string{
-		"‹true 1 of 3false Next ›false", "‹ Backfalse 2 of 3false Next ›false", "‹ Backfalse 3 of 3false ›true",
-	} {
-		if got := row(page); got != want {
-			t.Errorf("page %d has %s, want %s", page, got, want)
-		}
-	}
+	v.Draft = &bridge.Draft{Page: page, Actor: bridge.Actor{Name: "Ana"}}
+	return v
 }

@@ -1,37 +1,54 @@
 package telegrammsg_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 
+	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/rendertest"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-// TestMessages pins the wire form of every intent in every state.
-func TestMessages(t *testing.T) {
+// TestCards compares what people see in Telegram of every intent in every state
+// with the golden file, and checks that Telegram accepts it: messages, menus, and
+// prompts.
+func TestCards(t *testing.T) {
 	t.Parallel()
+	b := rendertest.NewBook(t, rendertest.Telegram)
+	accepted := func(name string, m telegrammsg.Message, markup map[string]any) {
+		raw, err := json.Marshal(map[string]any{"text": m.Text, "entities": m.Entities, "reply_markup": markup})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad := sandbox.CheckTelegramMessage(raw); bad != "" {
+			t.Errorf("telegram refuses %s: %s", name, bad)
+		}
+	}
+	message := func(name string, m telegrammsg.Message, err error) {
+		b.Add(name, m, err)
+		accepted(name, m, map[string]any{"inline_keyboard": m.Keyboard})
+	}
 	for _, s := range rendertest.Samples() {
 		m, err := telegrammsg.Build(s.View)
-		if err != nil {
-			t.Fatalf("%s: %v", s.Name, err)
-		}
-		rendertest.Golden(t, s.Name, m)
+		message(s.Name, m, err)
 	}
-}
-
-// TestForms pins the menus and the prompts of decisions.
-func TestForms(t *testing.T) {
-	t.Parallel()
 	for _, f := range rendertest.Forms() {
-		if !render.Opens(f.Form) {
-			rendertest.Golden(t, "form-"+f.Name, telegrammsg.NewPrompt(f.Form, 7001, "Ana"))
+		if render.Opens(f.Form) {
+			m, err := telegrammsg.Menu(f.Form)
+			message("form-"+f.Name, m, err)
 			continue
 		}
-		m, err := telegrammsg.Menu(f.Form)
-		if err != nil {
-			t.Fatalf("%s: %v", f.Name, err)
-		}
-		rendertest.Golden(t, "form-"+f.Name, m)
+		p := telegrammsg.NewPrompt(f.Form, 7001, "Ana")
+		b.Add("form-"+f.Name, p, nil)
+		accepted("form-"+f.Name, p.Message, map[string]any{"force_reply": true, "input_field_placeholder": p.Placeholder})
 	}
+	message("notification", telegrammsg.Preview(sample(t, "approval-votes")), nil)
+	for n := range 3 {
+		message(fmt.Sprint("page-", n+1), build(t, cities(t, n)), nil)
+	}
+	collapsed := build(t, closedLong(t, 40))
+	message("collapsed", collapsed, nil)
+	message("collapsed-short", collapsed.Without(telegrammsg.LongQuotes), nil)
 }

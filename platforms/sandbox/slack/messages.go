@@ -53,6 +53,24 @@ func content(a, m raw.Object) raw.Object {
 	return metadata(a, m)
 }
 
+// CheckMessage returns the reasons why Slack would refuse the text, the blocks
+// and the attachments of a message that is posted and edited.
+func CheckMessage(encoded []byte) []string {
+	var a raw.Object
+	if err := json.Unmarshal(encoded, &a); err != nil {
+		return []string{err.Error()}
+	}
+	bad := content(a, raw.Object{})
+	switch {
+	case raw.Runes(raw.Str(a, "text")) > maxUpdateText: // less than maxPostText
+		return []string{"msg_too_long"}
+	case bad == nil:
+		return nil
+	}
+	problems, _ := bad["errors"].([]string)
+	return append([]string{raw.Str(bad, "error")}, problems...)
+}
+
 // objects returns an argument that is an array, or the error of the API.
 func objects(a raw.Object, name, code string) (items []any, bad raw.Object) {
 	v, given := a[name]

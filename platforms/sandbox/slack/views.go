@@ -44,17 +44,22 @@ func checkView(v raw.Object, kind string) []string {
 	return append(c.problems, checkBlocks(at+"/blocks", raw.List(v, "blocks"), on)...)
 }
 
-// CheckModal returns the reasons why Slack would refuse a view.
-func CheckModal(encoded []byte) []string {
+// CheckModal returns the reasons why Slack would refuse a modal.
+func CheckModal(encoded []byte) []string { return refused(encoded, "modal") }
+
+// CheckHome returns the reasons why Slack would refuse a Home tab.
+func CheckHome(encoded []byte) []string { return refused(encoded, "home") }
+
+func refused(encoded []byte, kind string) []string {
 	var v raw.Object
 	if err := json.Unmarshal(encoded, &v); err != nil {
 		return []string{err.Error()}
 	}
-	_, bad := checkedView(raw.Object{"view": v}, "modal")
+	_, bad := checkedView(raw.Object{"view": v}, kind)
 	if bad == nil {
 		return nil
 	}
-	return append([]string{raw.Str(bad, "error")}, checkView(v, "modal")...)
+	return append([]string{raw.Str(bad, "error")}, checkView(v, kind)...)
 }
 
 // checkedView returns the view of a call, or the error of the API.

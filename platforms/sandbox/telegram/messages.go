@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
@@ -16,6 +17,24 @@ type messagesAPI struct {
 
 func (api messagesAPI) send(a arguments) (any, *failure) {
 	return api.post(a, func(m raw.Object) *failure { return api.compose(m, a, "text", maxText) })
+}
+
+// CheckMessage returns the reason why the newest server would refuse the text,
+// the entities and the keyboard of a message to a group, or "".
+func CheckMessage(encoded []byte) string {
+	a := arguments{server: newest}
+	if err := json.Unmarshal(encoded, &a.values); err != nil {
+		return err.Error()
+	}
+	b := &bot{Base: &core.Base{}}
+	bad := b.compose(raw.Object{}, a, "text", maxText)
+	if bad == nil {
+		_, bad = markup(a, supergroup)
+	}
+	if bad == nil {
+		return ""
+	}
+	return bad.description
 }
 
 // post adds a message of the bot to a chat, or shows it to one member. It reads
