@@ -55,6 +55,20 @@ func DecodeBody(raw []byte, v any) error {
 	return refused
 }
 
+// EncodeBody returns the body of a call as JSON that is read back unchanged. It
+// returns CodeInvalid with the path of a text that is not valid UTF-8, because
+// people would see another text than the caller has.
+func EncodeBody(v any) ([]byte, error) {
+	raw, err := strictjson.Encode(v)
+	if e, ok := errors.AsType[*strictjson.Error](err); ok {
+		return nil, Errorf(CodeInvalid, "%s: %s", cmp.Or(e.Path, "body"), e.Reason)
+	}
+	if err != nil {
+		return nil, Wrap(CodeInvalid, err, "body")
+	}
+	return raw, nil
+}
+
 // fieldPath returns the path of an unknown field without indexes, or "".
 func fieldPath(e *strictjson.Error) string {
 	if e.Unknown == "" {

@@ -28,9 +28,12 @@ type Action struct {
 	Origin []string
 	// Program is the path of the program that runs, if the input names it.
 	Program string
-	leads   bool   // Head holds the first line of the prompt
-	listed  string // Head in a list, if it differs: with the start of the command
-	rest    func() []Block
+	// Stdin names what the program reads from standard input, if nod does not
+	// show it.
+	Stdin  string
+	leads  bool   // Head holds the first line of the prompt
+	listed string // Head in a list, if it differs: with the start of the command
+	rest   func() []Block
 }
 
 // Names of tools, in lower case and without separators.
@@ -195,6 +198,7 @@ func command(fields map[string]any) (Action, bool) {
 	act := Action{}
 	if _, listed := fields["argv"]; listed {
 		act.Program, rest = pop(rest, "program")
+		act.Stdin, rest = pop(rest, "stdin")
 		var host, directory, user string
 		host, rest = popShort(rest, "host")
 		directory, rest = popShort(rest, "directory")

@@ -44,6 +44,9 @@ func facts(i bridge.Interaction, act Action) []Block {
 	if act.Program != "" {
 		add("Program", Clean(act.Program), true)
 	}
+	if act.Stdin != "" {
+		add("Stdin", Clean(act.Stdin)+", whose content is not shown", false)
+	}
 	if len(spans) == 0 {
 		return nil
 	}

@@ -30,8 +30,8 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	var body []byte
 	if in != nil {
 		var err error
-		if body, err = bridge.MarshalJSON(in); err != nil {
-			return bridge.Wrap(bridge.CodeInvalid, err, "request")
+		if body, err = bridge.EncodeBody(in); err != nil {
+			return err
 		}
 	}
 	req, err := c.request(ctx, method, path, body)

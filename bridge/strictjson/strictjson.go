@@ -116,6 +116,27 @@ var semantics = json.JoinOptions(
 	jsontext.AllowInvalidUTF8(false),
 )
 
+// Encode returns a value as JSON that every parser reads back unchanged. It
+// returns an error with the path of a text that is not valid UTF-8, which
+// encoding/json would replace.
+func Encode(v any) ([]byte, error) {
+	raw, err := json.Marshal(v, semantics)
+	if err == nil {
+		return raw, nil
+	}
+	e := refused(err)
+	if own, ok := errors.AsType[*Error](e); ok && notUTF8(err) {
+		own.Reason = "is not valid UTF-8"
+	}
+	return nil, e
+}
+
+// notUTF8 reports whether a value was refused because of its bytes.
+func notUTF8(err error) bool {
+	s, ok := errors.AsType[*jsontext.SyntacticError](err)
+	return ok && s.Err != nil && strings.Contains(s.Err.Error(), "invalid UTF-8")
+}
+
 func (l Limits) decode(raw []byte, v any, known bool) error {
 	if l.Exact || !l.shallow(raw) {
 		if err := l.Check(raw); err != nil {

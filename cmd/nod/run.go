@@ -1,16 +1,21 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 )
 
 // runPrompt is the text of a request of nod run, unless --prompt sets it.
@@ -24,7 +29,9 @@ func runCommand() *cobra.Command {
 		Short: "Run a command only if it is approved",
 		Long: `Request approval for a command and run it once a person approves. nod shows and
 runs exactly the same argument list. The command inherits stdin, stdout and
-stderr, and nod passes signals on to it.
+stderr, and nod passes signals on to it. It refuses an argument that is not valid UTF-8, because no
+card can show it. The card names a pipe or a file that the command reads from
+stdin. nod does not show its content.
 
 If the command ran, the exit code is its own, or 128 plus the number of the
 signal that ended it. ` + runExitCodes + `
@@ -38,7 +45,7 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 			if err != nil {
 				return bridge.Wrap(bridge.CodeInvalid, err, "cannot run %q", args[0])
 			}
-			r, err := runRequest(&a, prompt, path, args)
+			r, err := runRequest(&a, prompt, path, args, readsFrom(cmd.InOrStdin()))
 			if err != nil {
 				return err
 			}
@@ -77,18 +84,30 @@ func programPath(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, error) {
-	where := map[string]any{"argv": args, "program": path}
-	if dir, err := os.Getwd(); err == nil {
-		where["directory"] = dir
+// runRequest returns the request for a command. Stdin names what the command
+// reads from there, if nod does not show it.
+func runRequest(a *asking, prompt, path string, args []string, stdin string) (bridge.Request, error) {
+	for n, arg := range args {
+		if !utf8.ValidString(arg) {
+			return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "argument %d: %q is not valid UTF-8, so no card can show it", n, arg).
+				WithHint("pass it in a file")
+		}
+	}
+	input := map[string]any{"argv": args, "program": path}
+	dir, err := os.Getwd()
+	if err == nil {
+		input["directory"] = dir
 	}
 	if host, err := os.Hostname(); err == nil {
-		where["host"] = host
+		input["host"] = host
 	}
 	if u, err := user.Current(); err == nil {
-		where["user"] = u.Username
+		input["user"] = u.Username
 	}
-	raw, err := json.Marshal(where)
+	if stdin != "" {
+		input["stdin"] = stdin
+	}
+	raw, err := bridge.EncodeBody(input)
 	if err != nil {
 		return bridge.Request{}, err
 	}
@@ -96,7 +115,48 @@ func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, 
 		prompt = runPrompt
 	}
 	r := a.request(prompt)
-	dir, _ := where["directory"].(string) // empty if unknown
 	r.Approval = &bridge.Approval{Tool: "run", Input: raw, Where: dir, Scopes: []bridge.Scope{bridge.ScopeOnce}}
 	return r, nil
+}
+
+// readsFrom names what a command reads from its standard input. It returns "" for
+// a terminal and for the null device, from which nothing comes that people do not
+// type.
+func readsFrom(stdin io.Reader) string {
+	f, ok := stdin.(*os.File)
+	if !ok {
+		return "a stream"
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil: // closed
+		return ""
+	case info.Mode().IsRegular():
+		return strings.TrimSpace("a file " + openPath(f))
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case info.Mode()&fs.ModeSocket != 0:
+		return "a socket"
+	case terminal.Is(f), info.Mode()&fs.ModeDevice != 0 && os.SameFile(info, nullDevice()):
+		return ""
+	}
+	return "a device"
+}
+
+// nullDevice returns the null device, or nil.
+func nullDevice() fs.FileInfo {
+	info, err := os.Stat(os.DevNull)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// openPath returns the path of an open file, or "" if the system does not say it.
+func openPath(f *os.File) string {
+	path, err := os.Readlink(filepath.Join("/proc/self/fd", strconv.Itoa(int(f.Fd()))))
+	if err != nil || !filepath.IsAbs(path) {
+		return ""
+	}
+	return path
 }
