@@ -28,10 +28,10 @@ func runCommand() *cobra.Command {
 		Use:   "run -- COMMAND [ARG...]",
 		Short: "Run a command only if it is approved",
 		Long: `Request approval for a command and run it once a person approves. nod shows and
-runs exactly the same argument list. The command inherits stdin, stdout and
-stderr, and nod passes signals on to it. It refuses an argument that is not valid UTF-8, because no
-card can show it. The card names a pipe or a file that the command reads from
-stdin. nod does not show its content.
+runs exactly the same argument list, and refuses an argument that is not valid
+UTF-8, because no card can show it. The card names a pipe or a file that the
+command reads from stdin, but not its content. The command inherits stdin,
+stdout and stderr, and nod passes signals on to it.
 
 If the command ran, the exit code is its own, or 128 plus the number of the
 signal that ended it. ` + runExitCodes + `
