@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -34,13 +34,8 @@ func TestClientReattaches(t *testing.T) {
 	r.Start(rig.ListenOn(t, address))
 	r.Connected()
 	r.Press("ana", a.On("slack"), "Run command")
-	select {
-	case rec := <-done:
-		if rec.State != bridge.StateApproved {
-			t.Errorf("state %s", rec.State)
-		}
-	case <-time.After(rig.Patience):
-		t.Fatal("the client never came back")
+	if rec := await.Receive(t, "the answer to the client", done); rec.State != bridge.StateApproved {
+		t.Errorf("state %s, want approved", rec.State)
 	}
 }
 

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
@@ -39,6 +37,7 @@ func breaks(service string) []sandbox.Fault {
 // way while people click. Each request is resolved once, its agent gets the
 // outcome that people see, and every card shows it in the end.
 func TestPlatformFaults(t *testing.T) {
+	forCI(t)
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
 	ctx, heal := context.WithTimeout(t.Context(), redistest.ChaosSpan(t, 4*time.Second))
@@ -159,15 +158,14 @@ func TestAway(t *testing.T) {
 	for _, s := range rig.Services {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
-			var now clock
-			r := rig.New(t, rig.Options{OwnRedis: true, Hook: func(c redis.UniversalClient) redis.Hook { now = clock{c, t}; return now }, Config: rig.Only(s)})
+			r, now := clocked(t, rig.Options{Config: rig.Only(s)})
 			short, long := rig.Approval(bridge.ScopeOnce), rig.Approval(bridge.ScopeOnce)
 			short.Timeout, long.Timeout = bridge.Duration(30*time.Minute), bridge.Duration(5*time.Hour)
 			expired, open := r.Ask(short), r.Ask(long)
 			r.Daemons[0].Stop()
-			press, cancel := context.WithTimeout(r.Ctx, 200*time.Millisecond)
-			_, _ = r.Sandbox.Person("bo").Press(press, expired.On(s), "Run command") // no daemon receives it
-			cancel()
+			left, leave := context.WithCancel(r.Ctx)
+			leave()
+			_, _ = r.Sandbox.Person("bo").Press(left, expired.On(s), "Run command") // no daemon receives it
 			now.jump(time.Hour)
 			r.Start(rig.Listen(t))
 			r.Daemons = r.Daemons[1:]

@@ -22,6 +22,16 @@ type clock struct {
 	t      *testing.T
 }
 
+// clocked starts a rig, and returns the clock of its Redis.
+func clocked(t *testing.T, o rig.Options) (*rig.Rig, clock) {
+	t.Helper()
+	var now clock
+	o.OwnRedis = true // on a server that knows the scripts, they cannot be changed
+	o.Hook = func(c redis.UniversalClient) redis.Hook { now = clock{c, t}; return now }
+	r := rig.New(t, o)
+	return r, now
+}
+
 const clockKey = "clock-of-the-test"
 
 // jump sets the clock to the real time plus d.
@@ -83,8 +93,7 @@ func moved(cmd redis.Cmder) {
 // run once, and the audit log stays consistent.
 func TestClockJump(t *testing.T) {
 	t.Parallel()
-	var now clock
-	r := rig.New(t, rig.Options{OwnRedis: true, Hook: func(c redis.UniversalClient) redis.Hook { now = clock{c, t}; return now }, Config: func(c *config.Config) {
+	r, now := clocked(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		rig.Auditor(c)
 		route(func(r *config.Route) {

@@ -69,7 +69,7 @@ func axe(t *testing.T, ctx context.Context, page string) {
 // a phone, under the same rules as in chat and while others answer in chat.
 func TestConsole(t *testing.T) {
 	t.Parallel()
-	ctx := browser(t)
+	ctx := newBrowser(t)
 	r := rig.New(t, rig.Options{Config: withConsole})
 	shows := func(text string) chromedp.Action[chromedp.Void] {
 		return browsing.Seen(`//main//*[contains(text(), "` + text + `")]`)

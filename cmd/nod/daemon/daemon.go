@@ -6,6 +6,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -40,6 +41,8 @@ type Daemon struct {
 	version     string
 	paced       bool               // see Options
 	remembered  time.Duration      // see Options
+	headerTime  time.Duration      // see Options
+	bodyTime    time.Duration      // see Options
 	connections int                // maximum number at a time; zero means no limit
 	bodies      *slots             // requests whose sender is not known yet
 	parked      sync.WaitGroup     // see api.Options.Parked
@@ -58,10 +61,10 @@ type Options struct {
 	Log     *slog.Logger
 	Version string // of nod, for the log, metrics and MCP clients
 	// Paced keeps the pace of the services with a sandbox that has their rate
-	// limits. Remembered replaces directory.Remembered if it is not zero. Both
-	// are for tests.
-	Paced      bool
-	Remembered time.Duration
+	// limits. Remembered replaces directory.Remembered, HeaderTime HeaderTimeout
+	// and BodyTime bodyTime, unless they are zero. They are for tests.
+	Paced                            bool
+	Remembered, HeaderTime, BodyTime time.Duration
 }
 
 // New builds a Daemon. It connects to Redis, but not yet to the platforms.
@@ -81,6 +84,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	}
 	d := &Daemon{
 		store: store, observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan config.Config),
+		headerTime: cmp.Or(o.HeaderTime, HeaderTimeout), bodyTime: cmp.Or(o.BodyTime, bodyTime),
 		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
 	}
 	g, err := d.build(ctx, c)
@@ -105,7 +109,7 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 		l = &gate{Listener: l, max: d.connections}
 	}
 	server := &http.Server{
-		Handler: d, ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout, ConnContext: connContext,
+		Handler: d, ReadHeaderTimeout: d.headerTime, IdleTimeout: idleTimeout, ConnContext: connContext,
 		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
 	run, stop := context.WithCancel(ctx)

@@ -141,7 +141,7 @@ func TestPartsOnce(t *testing.T) {
 	for name, trouble := range map[string]func(*rig.Rig){
 		"429":                fault(sandbox.Fault{Kind: "rate_limit", RetryAfter: 1, Count: 2}),
 		"429 without a time": fault(sandbox.Fault{Kind: "rate_limit", Count: 3}),
-		"500":                fault(sandbox.Fault{Kind: "error", Count: 8}), // more than the attempts for a card alone
+		"500":                fault(sandbox.Fault{Kind: "error", Count: 3}),
 		"drop":               fault(sandbox.Fault{Kind: "drop", Count: 3}),
 		"other daemon":       func(r *rig.Rig) { r.Daemons[0].Stop() },
 	} {
@@ -267,7 +267,7 @@ func TestSizes(t *testing.T) {
 // destination also shows a long text completely.
 func TestEscalationShowsAll(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+	r, now := clocked(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		route := c.Routes[bridge.DefaultRoute]
 		route.Escalation = []config.Step{{After: config.Duration(time.Hour), Route: "later"}}
@@ -275,14 +275,12 @@ func TestEscalationShowsAll(t *testing.T) {
 		c.Routes["later"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}, Responders: []string{"bo"}}
 	}})
 	req := commandOf(30_000)
-	req.Timeout, req.OnTimeout = bridge.Duration(10*time.Second), bridge.OnTimeoutEscalate
-	rec, err := r.Agent.Open(r.Ctx, req, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := rig.Asked{Record: rec, R: r}
+	req.OnTimeout = bridge.OnTimeoutEscalate
+	a := r.Ask(req)
+	now.jump(time.Duration(req.Timeout))
 	r.Eventually("more people are asked", func() bool {
-		a.Record, err = r.Daemons[0].Engine().Get(r.Ctx, rec.Interaction.ID)
+		var err error
+		a.Record, err = r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
 		return err == nil && len(a.Messages) == 2
 	})
 	once(r, a.On("telegram"))

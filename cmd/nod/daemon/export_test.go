@@ -4,7 +4,6 @@ import "github.com/nodbridge/nod/config"
 
 // Exported for the tests outside the package, which need a rig.
 const (
-	BodyTime    = bodyTime
 	GuessBurst  = guessBurst
 	SignInBurst = signInBurst
 )

@@ -124,11 +124,11 @@ func proven(r *http.Request) {
 
 // bounded limits the size of a body and the time to read it. The API gives more
 // time to callers with a valid token.
-func bounded(next http.Handler) http.Handler {
+func (d *Daemon) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
 			// Only the writers of tests do not support deadlines.
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d.bodyTime))
 			r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 		}
 		next.ServeHTTP(w, r)

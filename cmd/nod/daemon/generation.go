@@ -96,7 +96,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 		mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
 	}
 	mux.Handle("/", d.observer.API(api.New(front)))
-	return HostsOf(c).Guard("add it to hosts in the config or to NOD_HOSTS", bounded(mux))
+	return HostsOf(c).Guard("add it to hosts in the config or to NOD_HOSTS", d.bounded(mux))
 }
 
 // guarded requires a token with one of the hashes for h. Without hashes, anyone

@@ -18,14 +18,14 @@ import (
 // step matches the command of a request of TestFourInARow.
 var step = regexp.MustCompile(`echo (tester|other) round (\d+) step (\d)`)
 
-// TestFourInARow lets an agent send four requests in a row, a hundred times,
-// next to another agent. On each service, the cards of an agent are in the order
+// TestFourInARow lets an agent send four requests in a row, many times, next to
+// another agent. On each service, the cards of an agent are in the order
 // of its requests, and each card exists once, although services are slow at times
 // and some requests have a long text.
 func TestFourInARow(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
-	const rounds, others = 100, 10
+	rounds, others := often(100, 10), often(10, 2)
 	var wg sync.WaitGroup
 	row := func(agent *client.Client, name string, rounds int) {
 		for n := 0; n < rounds && fourInARow(r, agent, name, n); n++ {
@@ -74,19 +74,22 @@ func fourInARow(r *rig.Rig, agent *client.Client, name string, n int) bool {
 		}
 		ids = append(ids, rec.Interaction.ID)
 	}
-	for began := time.Now(); len(ids) > 0; {
-		rec, err := r.Daemons[0].Engine().Get(r.Ctx, ids[0])
-		if err != nil || len(rec.Failures) > 0 || time.Since(began) > rig.Patience {
-			r.T.Errorf("round %d of %s: %v %v", n, name, rec.Failures, err)
-			return false
-		}
-		if len(rec.Messages) == len(rig.Services) {
+	ok := true
+	r.Eventually(fmt.Sprintf("round %d of %s is posted", n, name), func() bool {
+		for len(ids) > 0 && ok {
+			rec, err := r.Daemons[0].Engine().Get(r.Ctx, ids[0])
+			if err != nil || len(rec.Failures) > 0 {
+				r.T.Errorf("round %d of %s: %v %v", n, name, rec.Failures, err)
+				ok = false
+			}
+			if len(rec.Messages) < len(rig.Services) {
+				break
+			}
 			ids = ids[1:]
-		} else if !bridge.Pause(r.Ctx, 5*time.Millisecond) {
-			return false
 		}
-	}
-	return true
+		return len(ids) == 0 || !ok
+	})
+	return ok
 }
 
 // steps returns the rounds and steps that the cards on a service show, by agent

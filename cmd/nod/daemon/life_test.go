@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -22,13 +23,14 @@ import (
 // until the agent acknowledges them, and that no other agent reads them.
 func TestQueued(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{})
+	r, now := clocked(t, rig.Options{})
 	var asks []rig.Asked
 	for _, prompt := range []string{"First?", "Second?"} {
 		req := rig.One(bridge.WidgetButtons, rig.Choices("yes", "no")...)
-		req.Prompt, req.Session, req.OnTimeout, req.Timeout = prompt, "night", bridge.OnTimeoutPending, bridge.Duration(time.Second)
+		req.Prompt, req.Session, req.OnTimeout, req.Timeout = prompt, "night", bridge.OnTimeoutPending, bridge.Duration(time.Hour)
 		asks = append(asks, r.Ask(req))
 	}
+	now.jump(time.Hour)
 	for _, a := range asks {
 		if rec := a.End(); rec.State != bridge.StatePending || rec.Queued.IsZero() {
 			t.Fatalf("the agent was told %s, queued %s", rec.State, rec.Queued)
@@ -131,7 +133,7 @@ func TestPutOff(t *testing.T) {
 // destinations, and that the request expires after the same time again.
 func TestEscalates(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+	r, now := clocked(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		route := c.Routes[bridge.DefaultRoute]
 		route.Responders = []string{"ana"}
@@ -142,9 +144,10 @@ func TestEscalates(t *testing.T) {
 		c.Routes["oncall"] = full
 	}})
 	req := rig.Approval()
-	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(4*time.Second)
+	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(time.Hour)
 	a := r.Ask(req)
 	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Run command"), "may not answer")
+	now.jump(time.Hour)
 	r.Eventually("more people are asked", func() bool {
 		rec, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
 		a.Record = rec
@@ -155,12 +158,19 @@ func TestEscalates(t *testing.T) {
 		t.Errorf("the response is %s %+v, want approved by bo", got.State, got.Response)
 	}
 	a.Closed("bo", "Discord")
-	req.Timeout = bridge.Duration(time.Second)
-	rec := r.Ask(req).End()
+	now.jump(0)
+	last := r.Ask(req)
+	now.jump(time.Hour)
+	r.Eventually("more people are asked", func() bool {
+		rec, err := r.Daemons[0].Engine().Get(r.Ctx, last.Interaction.ID)
+		return err == nil && len(rec.Interaction.Called) > 0
+	})
+	now.jump(2 * time.Hour)
+	rec := last.End()
 	if asked := rec.Interaction.Called; rec.State != bridge.StateExpired || !slices.Equal(asked, []string{"oncall"}) {
 		t.Errorf("in the end it is %s, after %q were asked", rec.State, asked)
 	}
-	if spent := rec.Response.At.Sub(rec.Interaction.Created); spent != 2*time.Second {
+	if spent := rec.Response.At.Sub(rec.Interaction.Created); spent != 2*time.Hour {
 		t.Errorf("it expired after %s", spent)
 	}
 	req.Route = "oncall"
@@ -173,7 +183,7 @@ func TestEscalates(t *testing.T) {
 // reaches the people whom its timeout asks.
 func TestEscalatesUnposted(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+	r, now := clocked(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		route := c.Routes[bridge.DefaultRoute]
 		route.Escalation = []config.Step{{After: config.Duration(time.Hour), Route: "oncall"}}
@@ -182,20 +192,22 @@ func TestEscalatesUnposted(t *testing.T) {
 	}})
 	r.Sandbox.AddFault(sandbox.Fault{Service: "slack", Kind: "absent"})
 	req := rig.Approval()
-	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(4*time.Second)
-	rec, err := r.Agent.Open(r.Ctx, req, "")
-	if err != nil {
-		t.Fatal(err)
+	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(time.Hour)
+	a := r.Ask(req)
+	if len(a.Failures) != 1 {
+		t.Fatalf("it was posted: %+v", a.Messages)
 	}
-	a := rig.Asked{Record: rec, R: r}
-	r.Eventually("the channel has failed, and more people are asked", func() bool {
-		a.Record, err = r.Daemons[0].Engine().Get(r.Ctx, rec.Interaction.ID)
-		return err == nil && len(a.Failures) == 1 && len(a.Messages) == 1
+	now.jump(time.Hour)
+	r.Eventually("more people are asked", func() bool {
+		var err error
+		a.Record, err = r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
+		return err == nil && len(a.Messages) == 1
 	})
 	r.Press("bo", a.On("telegram"), "Run command")
 	if got := a.End(); got.State != bridge.StateApproved {
 		t.Errorf("it is %s", got.State)
 	}
+	now.jump(0)
 	req.OnTimeout = bridge.OnTimeoutExpire
 	if got := r.Ask(req).End(); got.State != bridge.StateUndeliverable {
 		t.Errorf("without an escalation it is %s", got.State)
@@ -258,11 +270,17 @@ func TestCancelOnDisconnect(t *testing.T) {
 		req := rig.Approval()
 		req.CancelOnDisconnect = on
 		a := r.Ask(req)
-		ctx, hangUp := context.WithTimeout(r.Ctx, 200*time.Millisecond)
-		if _, err := r.Agent.Wait(ctx, a.Interaction.ID); !errors.Is(err, context.DeadlineExceeded) {
+		ctx, hangUp := context.WithCancel(r.Ctx)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := r.Agent.Wait(ctx, a.Interaction.ID)
+			ended <- err
+		}()
+		waits(r, a)
+		hangUp()
+		if err := await.Receive(t, "the end of the wait", ended); !errors.Is(err, context.Canceled) {
 			t.Fatalf("the wait ended with %v", err)
 		}
-		hangUp()
 		if on {
 			if got := over(r, a.Interaction.ID); got.State != bridge.StateCancelled || !strings.Contains(got.Response.Reason, "agent disconnected") {
 				t.Errorf("the response is %s %+v, want cancelled by the disconnect", got.State, got.Response)
@@ -361,10 +379,7 @@ func TestAwaited(t *testing.T) {
 		}
 		waiting <- rec
 	}()
-	r.Eventually("the waiter is registered", func() bool {
-		keys, err := r.Client.Keys(r.Ctx, "nod:*:i:"+string(a.Interaction.ID)).Result()
-		return err == nil && len(keys) == 1 && r.Client.HGet(r.Ctx, keys[0], "w").Val() != ""
-	})
+	waits(r, a)
 	r.Press("ana", a.On("slack"), "Run command")
 	if rec := <-waiting; rec == nil || rec.Unawaited {
 		t.Error("the waiter was not seen")

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -104,7 +101,7 @@ func entryPoints(t *testing.T, r *rig.Rig, a rig.Asked) []entryPoint {
 	}
 }
 
-// TestMalformed sends ten thousand malformed inputs to every entry point. None
+// TestMalformed sends malformed inputs to every entry point. None
 // of them makes the daemon fail or affects a pending request.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
@@ -114,7 +111,7 @@ func TestMalformed(t *testing.T) {
 		c.Agents["tester"] = a
 	}})
 	a := r.Ask(rig.Approval())
-	const each = 750
+	each := often(750, 60)
 	statuses := map[string]map[int]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -193,48 +190,6 @@ func malformedFrames(r *rig.Rig, n int) {
 	}
 	if c != nil {
 		c.CloseNow()
-	}
-}
-
-// TestSlowAndMany checks that connections that send nothing or stop in the
-// middle are closed, and that their number is limited.
-func TestSlowAndMany(t *testing.T) {
-	t.Parallel()
-	const most = 20
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("slack")(c); c.MaxConnections = most }})
-	addr := strings.TrimPrefix(r.Daemons[0].URL, "http://")
-	var conns []net.Conn
-	began := time.Now()
-	for n := range most + 5 {
-		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := io.WriteString(c, "POST /v1/interactions HTTP/1.1\r\nHost: x\r\nX-Slow: "[:10+n]); err != nil {
-			t.Fatal(err)
-		}
-		conns = append(conns, c)
-	}
-	ended := make(chan error, len(conns))
-	for _, c := range conns {
-		go func() {
-			_ = c.SetReadDeadline(time.Now().Add(rig.Patience))
-			_, err := io.Copy(io.Discard, c)
-			ended <- err
-		}()
-	}
-	// Another caller waits, and is served once there is room.
-	if _, err := r.Agent.Open(r.Ctx, rig.Approval(), ""); err != nil {
-		t.Errorf("in between: %v", err)
-	}
-	if took := time.Since(began); took > daemon.HeaderTimeout+5*time.Second {
-		t.Errorf("served after %s", took)
-	}
-	for range conns {
-		if err := <-ended; err != nil && strings.Contains(err.Error(), "timeout") {
-			t.Errorf("still open after %s", rig.Patience)
-		}
 	}
 }
 

@@ -130,7 +130,7 @@ func TestMetricsOfFailures(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: rig.Only("slack"), OwnRedis: true})
 	s := r.Sandbox
 	s.AddFault(sandbox.Fault{Service: "slack", Method: "chat.postMessage", Kind: "error", Status: 502, Count: 1})
-	a := r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Timeout: bridge.Duration(3e9)}})
+	a := r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Timeout: bridge.Duration(bridge.MinTimeout)}})
 	a.End()
 	r.Eventually("the timeout is counted", func() bool {
 		_, m := scrape(t, r.Daemons[0].URL, "")

@@ -16,9 +16,16 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
-// browser starts headless Chromium. Without one the test is left out: the
-// page is part of the sandbox, and CI has a browser.
+// browser starts headless Chromium. In short mode, only TestConsole uses one.
 func browser(t *testing.T) context.Context {
+	t.Helper()
+	forCI(t)
+	return newBrowser(t)
+}
+
+// newBrowser starts headless Chromium. Without one the test is left out: the page
+// is part of the sandbox, and CI has a browser.
+func newBrowser(t *testing.T) context.Context {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
@@ -75,7 +74,7 @@ func TestPrivateWire(t *testing.T) {
 				rig.Only(s)(c)
 				c.Sandbox = w.tap(t, c.Sandbox)
 				route := c.Routes[bridge.DefaultRoute]
-				route.Payload, route.Responders, route.Sessions, route.Remind = "private", config.Words{"ana"}, true, "1s"
+				route.Payload, route.Responders, route.Sessions, route.Remind = "private", config.Words{"ana"}, true, "2m"
 				c.Routes[bridge.DefaultRoute] = route
 			}})
 			secretive(r, s)
@@ -116,7 +115,10 @@ func secretive(r *rig.Rig, s string) {
 		{ID: "q", Header: hidden, Text: "Feed the " + hidden + "?", Widget: bridge.WidgetButtons, Options: rig.Choices(hidden, "nothing")},
 	}}})
 	at(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "The " + hidden + " sleeps"}})
-	time.Sleep(2 * time.Second) // the reminders are due
+	for _, a := range []rig.Asked{first, second, question} {
+		r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	}
+	r.Eventually("the reminders are sent", func() bool { return messages(r, s, "Still waiting") == 3 })
 	deny := bridge.Reply{Decision: bridge.DecideDeny, Reason: "no " + hidden}
 	for _, do := range []func() error{
 		func() error {

@@ -96,6 +96,7 @@ func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
 // people answer. No one gets an error, a waiting caller is handed over within a
 // second, and every request ends as its person decided.
 func TestReplaceDaemons(t *testing.T) {
+	forCI(t)
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
 	b := newBalancer(t)

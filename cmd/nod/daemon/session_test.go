@@ -72,6 +72,15 @@ func (m *reported) linked(a rig.Asked) string {
 	return at
 }
 
+// replaced stops the first daemon and starts another.
+func (m *reported) replaced() {
+	m.T.Helper()
+	m.Daemons[0].Stop()
+	m.Daemons = m.Daemons[1:]
+	m.Agent = client.New(m.Start(rig.Listen(m.T)).URL, rig.TestAgentToken, nil)
+	m.Connected()
+}
+
 func (m *reported) labels() string {
 	var out []string
 	for _, c := range m.asked.Controls(m.service) {
@@ -126,14 +135,7 @@ func TestSessionMessage(t *testing.T) {
 				t.Errorf("a request of the stopped session is %s, %v", rec.State, err)
 			}
 
-			m.Daemons[0].Stop()
-			next := m.Start(rig.Listen(t))
-			m.Agent = client.New(next.URL, rig.TestAgentToken, nil)
-			m.Connected()
-			m.Eventually("the next daemon receives clicks", func() bool {
-				reaction, err := m.Sandbox.Person("mal").Press(m.Ctx, at, "Resume")
-				return err == nil && reaction.Warning == ""
-			})
+			m.replaced()
 			reaction = m.Press("mal", at, "Resume")
 			m.Told("mal", s, reaction, "can resume it")
 			m.Press("ana", at, "Resume")
@@ -222,7 +224,9 @@ func TestSessionMessageSteers(t *testing.T) {
 			m.Told("mal", s, m.Press("mal", at, "Message…"), "Only people who may answer")
 			m.Typed("ana", at, "Message…", "use port 8080")
 			m.Eventually("ana reads that the first waits", func() bool { return m.said("Waiting, not delivered yet") })
-			m.report(bridge.SessionReport{Step: "Bash: make test"}, "Bash: make test")
+			m.report(bridge.SessionReport{Step: "Bash: make test"})
+			m.Due(bridge.JobEdit, m.asked.Interaction.ID, 0)
+			m.shows("Bash: make test")
 			m.Typed("ana", at, "Message…", "then stop the server")
 			if s != "telegram" { // there, her message is in the chat
 				m.Eventually("the chat reads the second", func() bool { return m.said("ana wrote: 'then stop the server'") })
@@ -240,9 +244,7 @@ func TestSessionMessageSteers(t *testing.T) {
 				waiting, err := m.Client.Keys(m.Ctx, "*:m:*").Result()
 				return err == nil && len(waiting) == len(sent)
 			})
-			m.Daemons[0].Stop()
-			m.Agent = client.New(m.Start(rig.Listen(t)).URL, rig.TestAgentToken, nil)
-			m.Connected()
+			m.replaced()
 			var all []bridge.Message
 			m.Eventually("the agent gets all", func() bool { all = m.take(); return len(all) >= len(sent) })
 			for n, want := range sent {

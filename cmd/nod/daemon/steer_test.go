@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
@@ -72,9 +71,8 @@ func TestSteer(t *testing.T) {
 			if len(all) != 1 || !strings.Contains(all[0].Text, ": 'use port 8080'") || all[0].Steering.By.Person != "ana" {
 				t.Fatalf("the agent gets %+v", all)
 			}
-			time.Sleep(50 * time.Millisecond)
-			if shows("Delivered to") {
-				t.Error("delivered before the agent has acknowledged it")
+			if got, err := r.Person.Steering(r.Ctx, session, all[0].Steering.ID); err != nil || got.Fate != bridge.FateWaiting {
+				t.Errorf("before the agent has acknowledged it, the message is %s, %v; want waiting", got.Fate, err)
 			}
 			if err := r.Agent.Acknowledge(r.Ctx, session, all[0].ID); err != nil {
 				t.Fatal(err)
@@ -84,11 +82,10 @@ func TestSteer(t *testing.T) {
 				t.Errorf("the agent gets %+v again", more)
 			}
 			reply("ana", "too late")
+			r.Eventually("ana reads that it waits", func() bool { return shows("Waiting, not delivered yet") })
 			hook := `{"hook_event_name":"SessionEnd","session_id":"` + session + `","cwd":"/","reason":"other"}`
-			r.Eventually("ana reads that it was not delivered", func() bool {
-				r.PostTo("/v1/hooks/claude", http.Header{"Authorization": {"Bearer " + rig.TestAgentToken}}, hook)
-				return shows("Not delivered: the session has ended")
-			})
+			r.PostTo("/v1/hooks/claude", http.Header{"Authorization": {"Bearer " + rig.TestAgentToken}}, hook)
+			r.Eventually("ana reads that it was not delivered", func() bool { return shows("Not delivered: the session has ended") })
 		})
 	}
 }

@@ -74,7 +74,7 @@ func TestWebhooks(t *testing.T) {
 	hook := config.Webhook{URL: config.NewSecret(server.URL), Secret: secret}
 	others := hook
 	others.Agents = []string{"other"}
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+	r, now := clocked(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("telegram")(c)
 		c.Webhooks = map[string]config.Webhook{"audit": hook, "others": others}
 	}})
@@ -92,9 +92,9 @@ func TestWebhooks(t *testing.T) {
 	if _, err := r.Agent.Cancel(r.Ctx, gone.Interaction.ID, "over"); err != nil {
 		t.Fatal(err)
 	}
-	short := rig.Approval()
-	short.Timeout = bridge.Duration(time.Second)
-	r.Ask(short).End()
+	short := r.Ask(rig.Approval())
+	now.jump(24 * time.Hour)
+	short.End()
 	for _, kind := range []string{"approved", "denied", "answered", "cancelled", "expired"} {
 		r.Eventually(kind+" is told", func() bool { return w.count("interaction."+kind) > 0 })
 		if n := w.count("interaction." + kind); n != 1 {

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -240,6 +242,44 @@ func (c *Crash) Kill() {
 		_ = c.cmd.Wait()
 		c.cmd = nil
 	}
+}
+
+// Restart ends the daemon with kill -9, unless it has died, and starts it again.
+// The leases of the dead daemon end now. They count by the clock of Redis, and the
+// tests of the broker prove that they end.
+func (c *Crash) Restart() {
+	c.T.Helper()
+	c.Kill()
+	c.K.Mu.Lock()
+	c.K.At, c.K.Name = 0, ""
+	c.K.Killed.Store(false)
+	c.K.Mu.Unlock()
+	if err := endLeases.Run(c.Ctx, c.Redis.Client(c.T), nil).Err(); err != nil {
+		c.T.Fatal(err)
+	}
+	c.StartDaemon()
+}
+
+// endLeases makes the jobs due that someone works on, frees what someone holds,
+// and forgets who has waiting callers.
+var endLeases = redis.NewScript(`
+for _, key in ipairs(redis.call('KEYS', '*:out')) do
+  local jobs = redis.call('HGETALL', (key:gsub(':out$', ':jobs')))
+  for n = 1, #jobs, 2 do
+    if not jobs[n + 1]:find('|0$') then redis.call('ZADD', key, 'XX', 1, jobs[n]) end
+  end
+end
+for _, pattern in ipairs({'*:l:*', '*:nodes'}) do
+  for _, key in ipairs(redis.call('KEYS', pattern)) do redis.call('DEL', key) end
+end
+return 1`)
+
+// KillAt arms the killer: at a step, or at the next step with a name, before or
+// after it.
+func (c *Crash) KillAt(step int, name string, before bool) {
+	c.K.Mu.Lock()
+	defer c.K.Mu.Unlock()
+	c.K.At, c.K.Name, c.K.Before = step, name, before
 }
 
 // ConnectedOn waits until the bot is connected to the platform.

@@ -83,6 +83,7 @@ type Options struct {
 	Faulty   bool                                   // the test makes nod fail, so people act again
 	HTTPMode bool                                   // use the signed HTTP modes of all platforms
 	Fresh    bool                                   // ask the platforms about their groups at each click
+	Brief    bool                                   // give slow senders only a moment
 	Single   bool                                   // use one partition, so that a test knows the keys of a request
 }
 
@@ -94,6 +95,9 @@ func New(t testing.TB, o Options) *Rig {
 	r := &Rig{T: t, Ctx: ctx, Stored: &await.Bell{}, Faulty: o.Faulty, options: daemon.Options{Paced: o.Limits}}
 	if o.Fresh {
 		r.options.Remembered = time.Nanosecond
+	}
+	if o.Brief {
+		r.options.HeaderTime, r.options.BodyTime = 300*time.Millisecond, 300*time.Millisecond
 	}
 	emulated := sandbox.Options{NoLimits: !o.Limits}
 	if !o.Faulty {
