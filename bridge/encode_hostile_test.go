@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // hostileRaw holds texts that an agent may send as JSON, and some that are not JSON.
@@ -78,7 +80,7 @@ func spoil(r *rand.Rand, v reflect.Value) {
 // and rejects the same ones.
 func TestEncodeHostile(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(18, 1))
+	r := seed.Rand(t)
 	refused, accepted := 0, 0
 	for range 1200 {
 		var rec Record

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // fill sets every field of a value to a random one.
@@ -105,7 +107,7 @@ func flatRecord(r Record) any {
 // for byte.
 func TestEncode(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Rand(t)
 	for range 3000 {
 		var rec Record
 		var req Request
@@ -171,7 +173,7 @@ func TestEncodeOthers(t *testing.T) {
 // TestEncodeAllocates checks that a record takes few allocations to encode.
 func TestEncodeAllocates(t *testing.T) {
 	var rec Record
-	fill(rand.New(rand.NewPCG(3, 4)), reflect.ValueOf(&rec).Elem(), 3)
+	fill(seed.Rand(t), reflect.ValueOf(&rec).Elem(), 3)
 	rec.Messages, rec.Failures, rec.Late, rec.Response, rec.Votes, rec.Completion = nil, nil, nil, nil, nil, nil
 	rec.Interaction.Initial, rec.Interaction.Questions, rec.Interaction.Approval = nil, nil, nil
 	if n := testing.AllocsPerRun(100, func() { _, _ = EncodeJSON(&rec) }); n > 60 {

@@ -1,17 +1,17 @@
 package broker_test
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
@@ -26,9 +26,7 @@ func TestOpenAwaitSettle(t *testing.T) {
 		for n := range 6 {
 			b := []*broker.Broker{b1, b2}[n%2]
 			go func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-				defer cancel()
-				got, err := b.Await(ctx, r.Interaction.ID)
+				got, err := b.Await(t.Context(), r.Interaction.ID)
 				if err != nil {
 					t.Error(err)
 				}
@@ -41,7 +39,7 @@ func TestOpenAwaitSettle(t *testing.T) {
 			t.Fatalf("settle: %v %v %v", got.State, won, err)
 		}
 		for range 6 {
-			if w := <-results; w.State != bridge.StateApproved || w.Response.Actor.User != "U1" {
+			if w := await.Receive(t, "a response", results); w.State != bridge.StateApproved || w.Response.Actor.User != "U1" {
 				t.Errorf("a waiter saw %+v", w)
 			}
 		}
@@ -62,19 +60,10 @@ func TestOpenAwaitSettle(t *testing.T) {
 func asleep(t *testing.T, c redis.UniversalClient, id bridge.ID, nodes ...string) {
 	t.Helper()
 	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
-	for deadline := time.Now().Add(5 * time.Second); ; {
+	await.Until(t, fmt.Sprint(nodes, " wait"), func() bool {
 		w := c.HGet(t.Context(), key, "w").Val()
-		all := true
-		for _, n := range nodes {
-			all = all && strings.Contains(w, n)
-		}
-		if all {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waiting are %q", w)
-		}
-	}
+		return !slices.ContainsFunc(nodes, func(n string) bool { return !strings.Contains(w, n) })
+	})
 }
 
 // TestLostWakeUp checks that the event stream makes up for a lost wake-up.
@@ -84,11 +73,9 @@ func TestLostWakeUp(t *testing.T) {
 		b := newBroker(t, c, "n1")
 		r := open(t, b, nil)
 		id := r.Interaction.ID
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
 		woken := make(chan error, 1)
 		go func() {
-			_, err := b.Await(ctx, id)
+			_, err := b.Await(t.Context(), id)
 			woken <- err
 		}()
 		asleep(t, c, id, "n1")
@@ -99,7 +86,7 @@ func TestLostWakeUp(t *testing.T) {
 		if _, _, err := b.Settle(t.Context(), yes(id, "U1")); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-woken; err != nil {
+		if err := await.Receive(t, "the wake-up", woken); err != nil {
 			t.Errorf("never woken: %v", err)
 		}
 	})
@@ -122,15 +109,8 @@ func TestWaiterSurvivesRedisRestart(t *testing.T) {
 	}()
 	s.Kill()
 	s.Restart()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	settle(t, ctx, b, r.Interaction.ID)
-	select {
-	case got := <-done:
-		if got.State != bridge.StateApproved {
-			t.Errorf("woke with %s", got.State)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("the waiter was never woken")
+	settle(t, b, r.Interaction.ID)
+	if got := await.Receive(t, "the response", done); got.State != bridge.StateApproved {
+		t.Errorf("woke with %s", got.State)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
@@ -92,6 +93,12 @@ func open(t *testing.T, b *broker.Broker, change func(*bridge.Interaction)) brid
 		t.Fatalf("open: created %v, %v", created, err)
 	}
 	return r
+}
+
+// after waits until the clock of the server is in a later millisecond.
+func after(t *testing.T, c redis.UniversalClient, at time.Time) {
+	t.Helper()
+	await.Until(t, fmt.Sprint(at, " passes"), func() bool { return c.Time(t.Context()).Val().After(at.Add(time.Millisecond)) })
 }
 
 func yes(id bridge.ID, who string) bridge.Settlement {
@@ -239,7 +246,7 @@ func TestListOrder(t *testing.T) {
 		for n := range 5 {
 			r := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(time.Duration(60-n) * time.Minute) })
 			ids = append(ids, r.Interaction.ID)
-			time.Sleep(5 * time.Millisecond)
+			after(t, c, time.Now()) // each ID has a millisecond of its own
 		}
 		got, err := b.Pending(t.Context(), "", "")
 		slices.Reverse(got)
@@ -328,9 +335,7 @@ func TestForgottenSettlementIsRepeated(t *testing.T) {
 	if err := c.RestoreReplace(t.Context(), key, time.Hour, before).Err(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	got, err := b.Await(ctx, id)
+	got, err := b.Await(t.Context(), id)
 	if err != nil || got.State != bridge.StateApproved || got.Response.Actor.User != "U1" {
 		t.Errorf("%s %+v, %v", got.State, got.Response, err)
 	}

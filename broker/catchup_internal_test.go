@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // hubOf returns a hub with one waiter for each of n interactions.
@@ -30,7 +30,7 @@ func hubOf(h *hub, n int) (ids []bridge.ID, leave map[bridge.ID]func() bool) {
 // that is waited for during the whole round, while others come and go.
 func TestSweepSkipsNone(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Rand(t)
 	for range 200 {
 		h := newHub(&core{})
 		ids, leave := hubOf(h, 1+r.IntN(300))

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // ended is the result of a caller of AwaitThen.
@@ -34,17 +34,13 @@ func awaitThen(ctx context.Context, b *broker.Broker, id bridge.ID) <-chan ended
 // result returns the only result of a caller.
 func result(t *testing.T, done <-chan ended) ended {
 	t.Helper()
-	select {
-	case o := <-done:
-		time.Sleep(20 * time.Millisecond)
+	o := await.Receive(t, "a result", done)
+	t.Cleanup(func() { // a second one would be there at the end of the broker
 		if len(done) > 0 {
 			t.Errorf("there is a second result: %+v", <-done)
 		}
-		return o
-	case <-time.After(10 * time.Second):
-		t.Fatal("there is no result")
-		return ended{}
-	}
+	})
+	return o
 }
 
 // TestAwaitThen checks that callers without a goroutine get the one response,
@@ -64,7 +60,7 @@ func TestAwaitThen(t *testing.T) {
 		id := r.Interaction.ID
 		here, there := awaitThen(t.Context(), b1, id), awaitThen(t.Context(), b2, id)
 		asleep(t, c, id, "n1", "n2")
-		settle(t, t.Context(), b2, id)
+		settle(t, b2, id)
 		approved("on the daemon that settles", there)
 		approved("on another daemon", here)
 		approved("after the end", awaitThen(t.Context(), b1, id))
@@ -75,7 +71,7 @@ func TestAwaitThen(t *testing.T) {
 		if err := c.HDel(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id), "w").Err(); err != nil {
 			t.Fatal(err)
 		}
-		settle(t, t.Context(), b2, id)
+		settle(t, b2, id)
 		approved("without a wake-up", lost)
 
 		id = open(t, b1, nil).Interaction.ID
@@ -112,7 +108,7 @@ func TestAwaitThenHasNoGoroutine(t *testing.T) { //nolint:paralleltest // it cou
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr(), ContextTimeoutEnabled: true})
 	t.Cleanup(func() { c.Close() })
 	b := newBroker(t, c, "n")
-	settle(t, t.Context(), b, open(t, b, nil).Interaction.ID)
+	settle(t, b, open(t, b, nil).Interaction.ID)
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(t.Context())
 	var all []<-chan ended
@@ -124,12 +120,7 @@ func TestAwaitThenHasNoGoroutine(t *testing.T) { //nolint:paralleltest // it cou
 		}
 		all = append(all, awaitThen(ctx, b, o.Interaction.ID))
 	}
-	end := time.Now().Add(5 * time.Second)
-	for ; runtime.NumGoroutine() > before+callers/10; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d callers take %d goroutines", callers, runtime.NumGoroutine()-before)
-		}
-	}
+	await.Until(t, "the callers take no goroutines", func() bool { return runtime.NumGoroutine() <= before+callers/10 })
 	cancel()
 	for _, done := range all {
 		if o := <-done; !errors.Is(o.err, context.Canceled) {

@@ -3,7 +3,6 @@ package broker_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
@@ -32,6 +31,7 @@ func impatient(t *testing.T, addr string) *redis.Client {
 
 // fault is a failure that is injected while callers are served.
 type fault struct {
+	quick bool     // a part of make test
 	redis []string // arguments of the server
 	do    func(ctx context.Context, s *storm, r *redistest.Server, p *redistest.Proxy)
 }
@@ -40,18 +40,18 @@ type fault struct {
 func crashes(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
 	each(ctx, 400*time.Millisecond, func() {
 		r.Kill()
-		bridge.Pause(ctx, time.Duration(rand.IntN(300))*time.Millisecond)
+		bridge.Pause(ctx, time.Duration(s.rand.IntN(300))*time.Millisecond)
 		r.Restart()
 	})
 }
 
 var faults = map[string]fault{
 	"none": {do: func(context.Context, *storm, *redistest.Server, *redistest.Proxy) {}},
-	"daemons crash": {do: func(ctx context.Context, s *storm, _ *redistest.Server, _ *redistest.Proxy) {
-		each(ctx, 200*time.Millisecond, func() { s.crash(rand.IntN(stormNodes)) })
+	"daemons crash": {quick: true, do: func(ctx context.Context, s *storm, _ *redistest.Server, _ *redistest.Proxy) {
+		each(ctx, 200*time.Millisecond, func() { s.crash(s.rand.IntN(stormNodes)) })
 	}},
-	"redis killed, always":   {[]string{"--appendonly", "yes", "--appendfsync", "always"}, crashes},
-	"redis killed, everysec": {[]string{"--appendonly", "yes", "--appendfsync", "everysec"}, crashes},
+	"redis killed, always":   {true, []string{"--appendonly", "yes", "--appendfsync", "always"}, crashes},
+	"redis killed, everysec": {false, []string{"--appendonly", "yes", "--appendfsync", "everysec"}, crashes},
 	"connections cut": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
 		each(ctx, 150*time.Millisecond, p.Cut)
 	}},
@@ -76,7 +76,7 @@ var faults = map[string]fault{
 		<-ctx.Done()
 		p.Slow(0)
 	}},
-	"publications lost": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) { p.Silence(true) }},
+	"publications lost": {quick: true, do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) { p.Silence(true) }},
 	"subscriptions cut": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
 		c := r.Client(s.t)
 		each(ctx, 50*time.Millisecond, func() { _ = c.ClientKillByFilter(ctx, "TYPE", "pubsub").Err() })
@@ -105,6 +105,9 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && !f.quick {
+				t.Skip("make ci runs this")
+			}
 			t.Parallel()
 			args := f.redis
 			if args == nil || args[0] != "--appendonly" {
@@ -121,6 +124,9 @@ func TestFaults(t *testing.T) {
 // TestFailovers does the same during failovers. Every decision that a replica
 // confirmed must survive.
 func TestFailovers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make ci runs this")
+	}
 	t.Parallel()
 	sentinel := func(replicas int, do func(ctx context.Context, s *redistest.Sentinel)) func(*testing.T) {
 		return func(t *testing.T) {
@@ -144,26 +150,26 @@ func TestFailovers(t *testing.T) {
 		bridge.Pause(ctx, time.Second)
 		s.Master.Kill()
 	}))
-	cluster := func(do func(ctx context.Context, c *redistest.Cluster)) func(*testing.T) {
+	cluster := func(do func(ctx context.Context, s *storm, c *redistest.Cluster)) func(*testing.T) {
 		return func(t *testing.T) {
 			t.Parallel()
 			place := redistest.StartCluster(t)
 			s := &storm{t: t, client: func() redis.UniversalClient { return place.Client(t) }}
-			s.run(func(ctx context.Context) { do(ctx, place) })
+			s.run(func(ctx context.Context) { do(ctx, s, place) })
 		}
 	}
-	t.Run("cluster, planned", cluster(func(ctx context.Context, c *redistest.Cluster) {
+	t.Run("cluster, planned", cluster(func(ctx context.Context, _ *storm, c *redistest.Cluster) {
 		for n := range c.Masters {
 			bridge.Pause(ctx, 500*time.Millisecond)
 			c.Failover(t, n)
 		}
 	}))
-	t.Run("cluster, slots move", cluster(func(ctx context.Context, c *redistest.Cluster) {
+	t.Run("cluster, slots move", cluster(func(ctx context.Context, s *storm, c *redistest.Cluster) {
 		for n := 0; bridge.Pause(ctx, 50*time.Millisecond); n++ {
-			c.Move(t, fmt.Sprintf("{%d}", n%broker.DefaultPartitions), rand.IntN(len(c.Masters)))
+			c.Move(t, fmt.Sprintf("{%d}", n%broker.DefaultPartitions), s.rand.IntN(len(c.Masters)))
 		}
 	}))
-	t.Run("cluster, master killed", cluster(func(ctx context.Context, c *redistest.Cluster) {
+	t.Run("cluster, master killed", cluster(func(ctx context.Context, _ *storm, c *redistest.Cluster) {
 		bridge.Pause(ctx, time.Second)
 		c.Masters[1].Kill()
 	}))

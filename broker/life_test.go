@@ -19,7 +19,7 @@ import (
 // each under its own key prefix.
 func TestLife(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(*testing.T, *broker.Broker){"rounds": roundsTakeOverTheMessages, "late": lateAnswersAreKeptInOrder}
+	tests := map[string]func(*testing.T, *broker.Broker){"rounds": roundsTakeOverTheMessages, "late": lateAnswersAreKeptInOrder, "keys": staysInSlots}
 	run := func(t *testing.T, c redis.UniversalClient) {
 		for name, f := range tests {
 			t.Run(name, func(t *testing.T) {
@@ -107,7 +107,14 @@ func roundsTakeOverTheMessages(t *testing.T, b *broker.Broker) {
 	for _, j := range claimAll(t, b, 2) {
 		kinds[fmt.Sprint(j.Kind, j.Destination)] = j.Interaction
 	}
-	bridge.Pause(t.Context(), 150*time.Millisecond) // edits are delayed
+	other := posted(t, b, open(t, b, nil), 0).Interaction.ID // whose edit is due later than any of these
+	claimAll(t, b, 2)
+	if _, _, err := b.Settle(t.Context(), yes(other, "U1")); err != nil {
+		t.Fatal(err)
+	}
+	if next := claimAll(t, b, 1); next[0].Interaction != other {
+		t.Errorf("there is another job: %+v", next)
+	}
 	if more, err := b.Claim(t.Context(), 5, time.Minute); err != nil || len(more) > 0 {
 		t.Errorf("more jobs: %+v, %v", more, err)
 	}
@@ -195,12 +202,11 @@ func TestAtTheDeadline(t *testing.T) {
 		queued.AfterHold = bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}
 		silent := opening(t, b, "", soon)
 		for _, o := range []bridge.Opening{queued, silent} {
-			if _, _, err := b.Open(t.Context(), o); err != nil {
+			r, _, err := b.Open(t.Context(), o)
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		if !bridge.Pause(t.Context(), 100*time.Millisecond) {
-			t.Fatal("interrupted")
+			after(t, c, r.Interaction.Deadline)
 		}
 		// An answer arrives for the deferred one, which no sweep has reached.
 		got, won, err := b.Settle(t.Context(), yes(queued.Interaction.ID, "U1"))

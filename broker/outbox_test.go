@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
@@ -82,22 +84,15 @@ func TestOutboxLeaseAndCoalescing(t *testing.T) {
 
 func claimAll(t *testing.T, b *broker.Broker, n int) []bridge.Job {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
 	var all []bridge.Job
-	for len(all) < n && ctx.Err() == nil {
-		jobs, err := b.Claim(ctx, n-len(all), time.Minute)
+	await.Until(t, fmt.Sprint(n, " jobs are due"), func() bool {
+		jobs, err := b.Claim(t.Context(), n-len(all), time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, jobs...)
-		if len(jobs) == 0 {
-			b.Wait(ctx, 50*time.Millisecond)
-		}
-	}
-	if len(all) != n {
-		t.Fatalf("%d jobs, want %d", len(all), n)
-	}
+		return len(all) == n
+	})
 	return all
 }
 
@@ -179,18 +174,16 @@ func TestUndeliverableWhenNobodyIsLeft(t *testing.T) {
 // the request.
 func TestDeadlineBeatsLateAnswer(t *testing.T) {
 	t.Parallel()
-	c := redistest.Shared(t).Client(t)
+	server := miniredis.RunT(t)
+	c := redis.NewClient(&redis.Options{Addr: server.Addr(), ContextTimeoutEnabled: true})
+	t.Cleanup(func() { c.Close() })
 	b := newBroker(t, c, "n")
-	early := open(t, b, nil).Interaction.ID
-	id := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(30 * time.Millisecond) }).Interaction.ID
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if over, _, err := b.Expire(ctx, 10); err != nil || len(over) != 0 {
+	early := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(time.Hour) }).Interaction.ID
+	id := open(t, b, nil).Interaction.ID // it expires after a minute
+	if over, _, err := b.Expire(t.Context(), 10); err != nil || len(over) != 0 {
 		t.Errorf("%v expired before their time, %v", over, err)
 	}
-	if !bridge.Pause(ctx, 40*time.Millisecond) {
-		t.Fatal("interrupted")
-	}
+	server.SetTime(time.Now().Add(2 * time.Minute))
 	got, won, err := b.Settle(t.Context(), yes(id, "U1"))
 	if err != nil || won || got.State != bridge.StateExpired {
 		t.Errorf("an answer after the deadline: won %v, state %s, %v", won, got.State, err)
@@ -217,7 +210,7 @@ func TestExpiryOnceOverNodes(t *testing.T) {
 	}
 	done := make(map[bridge.ID]int)
 	var mu sync.Mutex
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, b := range nodes {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
@@ -65,14 +66,14 @@ func TestCallersShareConnections(t *testing.T) {
 			short, stop := context.WithTimeout(ctx, 100*time.Millisecond)
 			defer stop()
 			began := time.Now()
-			if _, err := b.Load(short, id); err == nil || time.Since(began) > 10*time.Second {
+			if _, err := b.Load(short, id); err == nil || time.Since(began) > await.Limit {
 				t.Errorf("returned after %s: %v", time.Since(began), err)
 			}
 		})
 	}
 	wg.Wait()
 	p.Stall(false)
-	settle(t, ctx, b, id)
+	settle(t, b, id)
 }
 
 // TestWaitReplicas checks that a decision that no replica confirms is an error
@@ -91,18 +92,8 @@ func TestWaitReplicas(t *testing.T) {
 	}
 	host, port := "127.0.0.1", master.Addr[len("127.0.0.1:"):]
 	redistest.Start(t, "--replicaof", host+" "+port)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	for {
-		_, _, err := b.Open(ctx, o)
-		if err == nil {
-			break
-		}
-		if !bridge.Pause(ctx, 50*time.Millisecond) {
-			t.Fatal(err)
-		}
-	}
-	if _, won, err := b.Settle(ctx, yes(o.Interaction.ID, "U1")); err != nil || !won {
+	await.Until(t, "a replica confirms", func() bool { _, _, err := b.Open(t.Context(), o); return err == nil })
+	if _, won, err := b.Settle(t.Context(), yes(o.Interaction.ID, "U1")); err != nil || !won {
 		t.Errorf("settle: %v, %v", won, err)
 	}
 }

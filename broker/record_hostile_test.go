@@ -1,18 +1,18 @@
 package broker
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // storedRecords returns the fields of stored records in several states.
 func storedRecords(t *testing.T) (all []map[string]string) {
 	t.Helper()
 	now := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
-	s, h := newSide(t, now), &hostile{t: t, rand: rand.New(rand.NewPCG(18, 3)), now: now}
+	s, h := newSide(t, now), &hostile{t: t, rand: seed.Rand(t), now: now}
 	for n := range 24 {
 		o := h.opening()
 		if _, _, err := s.Open(t.Context(), o); err != nil {
@@ -55,7 +55,7 @@ func TestDecodeHostile(t *testing.T) {
 	t.Parallel()
 	all := storedRecords(t)
 	parts := []string{"", "|", "\x1e", "\x1f", "\n", ",", "-1", "99999999999999999999", "null", "[]", "{}", `"`, "\xff", "0", ";"}
-	r := rand.New(rand.NewPCG(18, 2))
+	r := seed.Rand(t)
 	some := func(m map[string]string) (name string) {
 		n := r.IntN(len(m))
 		for name = range m {

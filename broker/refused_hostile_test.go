@@ -3,7 +3,6 @@ package broker
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // TestRefusedWrites checks that a server that refuses writes, because it has
@@ -30,9 +30,9 @@ func TestRefusedWrites(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := redistest.Start(t).Client(t)
+			c := redis.NewClient(&redis.Options{Addr: redistest.Start(t).Addr, ContextTimeoutEnabled: true, MaxRetries: -1})
 			b, ctx := quiet(t, c), t.Context()
-			h := &hostile{t, rand.New(rand.NewPCG(3, 7)), time.Now().UTC()}
+			h := &hostile{t, seed.Rand(t), time.Now().UTC()}
 			var before, during []bridge.Opening
 			for n := range 20 {
 				o := h.opening()

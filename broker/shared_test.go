@@ -168,7 +168,7 @@ func TestCursors(t *testing.T) {
 		if err != nil || len(events) != 1 {
 			t.Errorf("since the beginning: %d events, %v", len(events), err)
 		}
-		bridge.Pause(ctx, 2*time.Millisecond)
+		after(t, c, time.Now())
 		now := must[string](t)(b.Cursor(ctx))
 		if events, _, err = b.Events(ctx, now, bridge.EventFilter{}); err != nil || len(events) != 0 {
 			t.Errorf("since now: %d events, %v", len(events), err)

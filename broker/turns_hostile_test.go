@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // TestTurnsAfterClockJumps checks that no call waits for the time by which the
@@ -64,8 +65,12 @@ func TestTurnsAfterClockJumps(t *testing.T) {
 // limits require, and that no limit is exceeded.
 func TestTurnsOfAnyCalls(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(6) {
-		r := rand.New(rand.NewPCG(seed, 18))
+	first, runs := seed.Of(t), uint64(6)
+	if testing.Short() {
+		runs = 2
+	}
+	for run := range runs {
+		r := rand.New(rand.NewPCG(first, run))
 		p := newPace(t, 1+r.IntN(3))
 		limit := func(line string) bridge.Limit {
 			return bridge.Limit{
@@ -113,10 +118,10 @@ func TestTurnsOfAnyCalls(t *testing.T) {
 			}
 		}
 		if most := held + 3*time.Minute + time.Duration(2*slowest*float64(weight))*time.Second; p.last() > most {
-			t.Errorf("seed %d: the last call was made after %s, at most %s is expected", seed, p.last(), most)
+			t.Errorf("run %d: the last call was made after %s, at most %s is expected", run, p.last(), most)
 		}
 		if p.tries > 40*len(p.made) {
-			t.Errorf("seed %d: %d tries for %d calls", seed, p.tries, len(p.made))
+			t.Errorf("run %d: %d tries for %d calls", run, p.tries, len(p.made))
 		}
 	}
 }

@@ -2,11 +2,11 @@ package broker
 
 import (
 	"context"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // TestVerifierAfterFailover checks that a decision that a failover has dropped is
@@ -19,7 +19,7 @@ func TestVerifierAfterFailover(t *testing.T) {
 	v := &verifier{core: s.core, settle: func(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
 		return s.Settle(ctx, t)
 	}}
-	h := &hostile{t, rand.New(rand.NewPCG(18, 6)), now}
+	h := &hostile{t, seed.Rand(t), now}
 	var ids []bridge.ID
 	for range 3 {
 		o := h.opening()

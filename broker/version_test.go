@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
@@ -58,21 +59,18 @@ func silent(o bridge.Opening) bridge.Opening {
 // expire waits until an interaction has expired.
 func expire(t *testing.T, b *broker.Broker, id bridge.ID) bridge.Record {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; bridge.Pause(t.Context(), 20*time.Millisecond) {
+	var r bridge.Record
+	await.Until(t, string(id)+" expires", func() bool {
 		if _, _, err := b.Expire(t.Context(), 100); err != nil {
 			t.Logf("expire: %v", err)
 		}
-		r, err := b.Load(t.Context(), id)
-		if err != nil {
+		var err error
+		if r, err = b.Load(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		if r.State == bridge.StateExpired {
-			return r
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not expire", id)
-		}
-	}
+		return r.State == bridge.StateExpired
+	})
+	return r
 }
 
 // TestTimeoutResponse checks that a request ends at its deadline with the response

@@ -65,7 +65,7 @@ func (m *play) judge(a *asking, byGrant bool) {
 // gave a standing approval, under the rules that its card states.
 func (m *play) again(a *asking, scope bridge.Scope) {
 	n := m.rules.need(a.line)
-	if scope == bridge.ScopeOnce || a.remembers || a.as != m.reloads || n.once || n.lasts > 0 || len(m.stored) > 0 {
+	if scope == bridge.ScopeOnce || n.effect != bridge.EffectAsk || a.remembers || a.as != m.reloads || n.once || n.lasts > 0 || len(m.stored) > 0 {
 		return
 	}
 	rec, err := m.engine.Open(m.t.Context(), m.setup.agents[a.agent], a.request(), "")

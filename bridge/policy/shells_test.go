@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // shell is a shell in one of its modes.
@@ -310,7 +312,7 @@ func TestShellsAgree(t *testing.T) {
 		end = end.Add(d)
 	}
 	l := newLab(t)
-	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	r := seed.Rand(t)
 	made, ran := l.batch(r, 0, knownHostile...)
 	batches := 0
 	for ; batches < 10 || time.Now().Before(end); batches++ {

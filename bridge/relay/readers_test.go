@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // seen is a tool call as a parser reads it.
@@ -194,7 +195,7 @@ func mutated(r *rand.Rand, n int) string {
 // that people approved and those that the administrator allows by name.
 func TestReadersAgree(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Rand(t)
 	var said strings.Builder
 	for n := range 6000 {
 		said.WriteString(mutated(r, n) + "\n")
@@ -233,7 +234,7 @@ func TestReadersAgree(t *testing.T) {
 // FuzzGuard checks that no input makes the relay forward a call that no one
 // approved, for the most lenient parser.
 func FuzzGuard(f *testing.F) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := seed.Rand(f)
 	for n := range 200 {
 		f.Add([]byte(mutated(r, n)))
 	}

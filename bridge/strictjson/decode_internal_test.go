@@ -2,12 +2,13 @@ package strictjson
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
 	experiment "github.com/go-json-experiment/json"
+
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // target has fields of every kind that decodes in its own way.
@@ -50,7 +51,7 @@ func TestDecodeChecks(t *testing.T) {
 	}
 	parts := []string{`"a":1,`, `"name":"b",`, `,`, `{`, `}`, `[`, `]`, `"`, `\ud800`, "\xff", `null`, `{}`, ` `, `1e999`, `"own":{"p":1,"p":2},`, `"raw":{"a":1,"a":2},`,
 		`"any":{"q":1,"q":1},`, `"unknown":{"q":1,"q":1},`, `"map":{"k":"v","k":"w"},`, `"deep":{"k":{"j":1,"j":1}},`}
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Rand(t)
 	rejected := 0
 	for range 40_000 {
 		raw := seeds[r.IntN(len(seeds))]

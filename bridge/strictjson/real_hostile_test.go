@@ -2,13 +2,13 @@ package strictjson_test
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/strictjson"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // seeds are texts of the types that nod decodes, some of which decode themselves.
@@ -32,7 +32,7 @@ var hostileParts = []string{
 // rejects is never decoded, has the same error, and leaves nothing behind.
 func TestDecodeReal(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(18, 3))
+	r := seed.Rand(t)
 	rejected, decoded := 0, 0
 	for seed, kind := range seeds {
 		for range 2000 {

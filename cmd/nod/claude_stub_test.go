@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // hookRun holds the exit code and output of a hook that has ended.
@@ -114,12 +114,11 @@ func randomFailure(t *testing.T, r *rand.Rand, url, mode string) (string, hookRu
 }
 
 // failingDaemon answers everything but an approval that verifies.
-func failingDaemon(t *testing.T, seed uint64) string {
+func failingDaemon(t *testing.T, r *rand.Rand) string {
 	t.Helper()
 	answers := slices.Concat(approvals("PreToolUse"), []string{"", "{}", "[]", "<html>", "{", `{"hookSpecificOutput":{}}`, `{"items":[]}`, "null", "yes"})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body, _ := io.ReadAll(req.Body) // only its length matters
-		r := rand.New(rand.NewPCG(seed, uint64(len(body))+uint64(time.Now().UnixNano())))
+		body, _ := io.ReadAll(req.Body)
 		if r.IntN(6) == 0 {
 			panic(http.ErrAbortHandler)
 		}
@@ -138,9 +137,8 @@ func failingDaemon(t *testing.T, seed uint64) string {
 // where one asks. NOD_FAILURES sets the number of failures.
 func TestGateNeverOpens(t *testing.T) { //nolint:paralleltest // it sets the environment
 	t.Setenv("NOD_TOKEN", rig.TestAgentToken)
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 0))
-	url := failingDaemon(t, seed)
+	r := seed.Rand(t)
+	url := failingDaemon(t, r)
 	failures, err := strconv.Atoi(os.Getenv("NOD_FAILURES"))
 	if err != nil {
 		failures = 150
@@ -153,11 +151,11 @@ func TestGateNeverOpens(t *testing.T) { //nolint:paralleltest // it sets the env
 		got := c.judge(h)
 		seen[name+": "+string(got)]++
 		if got == runsTool {
-			t.Fatalf("seed %d, failure %d, %s, %+v: the tool runs after %+v", seed, n, name, c, h)
+			t.Fatalf("failure %d, %s, %+v: the tool runs after %+v", n, name, c, h)
 		}
 		readable := !strings.Contains(name, "input")
 		if got == asksLocal && readable && !slices.Contains(modes[:3], c.mode) {
-			t.Fatalf("seed %d, failure %d, %s, %+v: the terminal would have to ask after %+v", seed, n, name, c, h)
+			t.Fatalf("failure %d, %s, %+v: the terminal would have to ask after %+v", n, name, c, h)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(seen)) {

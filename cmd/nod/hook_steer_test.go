@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // steerable opens a request in a session, so that people can send it messages.
@@ -104,7 +104,7 @@ func TestHookSteerExactlyOnce(t *testing.T) {
 	in := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PostToolUse","transcript_path":%q}`, transcript)
 	number := regexp.MustCompile(`number (\d+)\.`)
 	var seen []string
-	random, kills := rand.New(rand.NewPCG(1, 2)), 0
+	random, kills := seed.Rand(t), 0
 	for end := time.Now().Add(2 * time.Minute); len(seen) < count && time.Now().Before(end); {
 		h := &exec.Cmd{
 			Path: rig.Binary(t), Args: []string{"nod", "hook", "claude", "--watch", "--patience", "400ms"}, Stdin: strings.NewReader(in),

@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -42,12 +43,13 @@ func TestPlatformFaults(t *testing.T) {
 	r := rig.New(t, rig.Options{Daemons: 2})
 	ctx, heal := context.WithTimeout(t.Context(), redistest.ChaosSpan(t, 4*time.Second))
 	defer heal()
+	random := seed.Rand(t)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for n := 0; bridge.Pause(ctx, 80*time.Millisecond); n++ {
-			service := rig.Services[rand.IntN(3)]
+			service := rig.Services[random.IntN(3)]
 			faults := breaks(service)
-			r.Sandbox.AddFault(faults[rand.IntN(len(faults))])
+			r.Sandbox.AddFault(faults[random.IntN(len(faults))])
 			if n%8 == 7 && service != "telegram" {
 				if err := r.Sandbox.Disconnect(service, 0); err != nil {
 					t.Error(err)
@@ -80,7 +82,7 @@ func TestPlatformFaults(t *testing.T) {
 	for n, who := range []string{"ana", "bo", "cy"} {
 		wg.Go(func() {
 			for bridge.Pause(ctx, 100*time.Millisecond) {
-				pressAny(r, ctx, who, rig.Services[n], func() []bridge.ID { mu.Lock(); defer mu.Unlock(); return slices.Clone(ids) }())
+				pressAny(r, random, ctx, who, rig.Services[n], func() []bridge.ID { mu.Lock(); defer mu.Unlock(); return slices.Clone(ids) }())
 			}
 		})
 	}
@@ -99,19 +101,19 @@ func TestPlatformFaults(t *testing.T) {
 
 // pressAny clicks a control of one of the latest requests on a platform, if
 // there is any. The daemon may be stopped.
-func pressAny(r *rig.Rig, ctx context.Context, who, service string, ids []bridge.ID) {
+func pressAny(r *rig.Rig, random *rand.Rand, ctx context.Context, who, service string, ids []bridge.ID) {
 	if len(ids) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	rec, err := r.Daemons[0].Engine().Get(ctx, ids[max(0, len(ids)-1-rand.IntN(10))])
+	rec, err := r.Daemons[0].Engine().Get(ctx, ids[max(0, len(ids)-1-random.IntN(10))])
 	if err != nil {
 		return
 	}
 	for n, d := range rec.Interaction.Destinations {
 		if ref, ok := rec.Messages[n]; ok && d.Platform == service {
-			_, _ = r.Sandbox.Person(who).Press(ctx, sandbox.Place{Service: service, Channel: ref.Channel, Message: ref.Message}, []string{"Call tool", "Deny"}[rand.IntN(2)])
+			_, _ = r.Sandbox.Person(who).Press(ctx, sandbox.Place{Service: service, Channel: ref.Channel, Message: ref.Message}, []string{"Call tool", "Deny"}[random.IntN(2)])
 		}
 	}
 }

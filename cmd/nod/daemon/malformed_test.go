@@ -17,35 +17,36 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/telegram"
 )
 
 // spoil makes something malformed of what is well formed. Now and then it is
 // well formed anyway.
-func spoil(seed []byte) []byte {
-	b := bytes.Clone(seed)
-	at := rand.IntN(len(b) + 1)
-	junk := []string{"\x00", "\xff\xfe", "\u202e", "{", "}", "[", "]", `"`, `\`, "null", "-1", "1e999", "99999999999999999999", `"\ud800"`, `{"a":`, ","}[rand.IntN(16)]
-	switch rand.IntN(7) {
+func spoil(r *rand.Rand, well []byte) []byte {
+	b := bytes.Clone(well)
+	at := r.IntN(len(b) + 1)
+	junk := []string{"\x00", "\xff\xfe", "\u202e", "{", "}", "[", "]", `"`, `\`, "null", "-1", "1e999", "99999999999999999999", `"\ud800"`, `{"a":`, ","}[r.IntN(16)]
+	switch r.IntN(7) {
 	case 0:
 		return b[:at]
 	case 1:
-		for range 1 + rand.IntN(8) {
-			b[rand.IntN(len(b))] ^= byte(1 << rand.IntN(8))
+		for range 1 + r.IntN(8) {
+			b[r.IntN(len(b))] ^= byte(1 << r.IntN(8))
 		}
 		return b
 	case 2:
 		return append(append(bytes.Clone(b[:at]), junk...), b[at:]...)
 	case 3: // without a piece
-		end := min(len(b), at+1+rand.IntN(20))
+		end := min(len(b), at+1+r.IntN(20))
 		return append(bytes.Clone(b[:at]), b[end:]...)
 	case 4: // with a piece twice
 		return append(append(bytes.Clone(b[:at]), b[at/2:at]...), b[at:]...)
 	case 5:
-		return bytes.Replace(b, []byte(`":"`), []byte(`":`+junk+`,"x":"`), 1+rand.IntN(3))
+		return bytes.Replace(b, []byte(`":"`), []byte(`":`+junk+`,"x":"`), 1+r.IntN(3))
 	}
-	depth := 1 << rand.IntN(14)
+	depth := 1 << r.IntN(14)
 	return append(bytes.Repeat([]byte(`{"a":[`), depth), b...)
 }
 
@@ -111,7 +112,7 @@ func TestMalformed(t *testing.T) {
 		c.Agents["tester"] = a
 	}})
 	a := r.Ask(rig.Approval())
-	each := often(750, 60)
+	each, random := often(750, 60), seed.Rand(t)
 	statuses := map[string]map[int]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -123,7 +124,7 @@ func TestMalformed(t *testing.T) {
 				t.Errorf("%s, well formed: %d", d.name, status)
 			}
 			for n := range each {
-				body := spoil([]byte(strings.Replace(d.seed, "@", d.name+fmt.Sprint(n), 1)))
+				body := spoil(random, []byte(strings.Replace(d.seed, "@", d.name+fmt.Sprint(n), 1)))
 				status := r.PostTo(d.path, d.sign(body), string(body))
 				seen[status]++
 				if status >= 500 && status != http.StatusNotImplemented {
@@ -136,7 +137,7 @@ func TestMalformed(t *testing.T) {
 		})
 	}
 	for range 2 {
-		wg.Go(func() { malformedFrames(r, each) })
+		wg.Go(func() { malformedFrames(r, random, each) })
 	}
 	wg.Wait()
 	t.Logf("%v", statuses)
@@ -153,7 +154,7 @@ func TestMalformed(t *testing.T) {
 
 // malformedFrames sends frames to the WebSocket, and connects again when they
 // end it.
-func malformedFrames(r *rig.Rig, n int) {
+func malformedFrames(r *rig.Rig, random *rand.Rand, n int) {
 	seeds := []string{
 		`{"type":"ask","id":"1","prompt":"Which?","questions":[{"id":"q","widget":"text"}],"timeout":"1s"}`,
 		`{"type":"hello","sessionId":"s","widgets":true}`,
@@ -180,10 +181,10 @@ func malformedFrames(r *rig.Rig, n int) {
 			}(c)
 		}
 		kind := websocket.MessageText
-		if rand.IntN(10) == 0 {
+		if random.IntN(10) == 0 {
 			kind = websocket.MessageBinary
 		}
-		if c.Write(ctx, kind, spoil([]byte(seeds[rand.IntN(len(seeds))]))) != nil {
+		if c.Write(ctx, kind, spoil(random, []byte(seeds[random.IntN(len(seeds))]))) != nil {
 			c.CloseNow()
 			c = nil
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -41,12 +42,12 @@ func TestStopClick(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Daemons: 2, Config: withSessions(s)})
 			var took []time.Duration
+			first := seed.Of(t)
 			for n := range stopClicks() {
-				seed := rand.Uint64()
 				m := &reported{Rig: r, service: s, session: fmt.Sprintf("s%d", n)}
-				d, err := m.stopsWhileCalling(rand.New(rand.NewPCG(seed, 1)))
+				d, err := m.stopsWhileCalling(rand.New(rand.NewPCG(first, uint64(n))))
 				if err != nil {
-					t.Fatalf("session %d, seed %d: %v", n, seed, err)
+					t.Fatalf("session %d: %v", n, err)
 				}
 				took = append(took, d)
 			}
@@ -103,11 +104,11 @@ func (m *reported) stopsWhileCalling(r *rand.Rand) (time.Duration, error) {
 		return 0, err
 	}
 	calls := &toolCalls{reported: m}
-	seeds := []uint64{r.Uint64(), r.Uint64(), r.Uint64()}
-	errs := make(chan error, len(seeds)+1)
-	for n, seed := range seeds {
+	streams := []uint64{r.Uint64(), r.Uint64(), r.Uint64()}
+	errs := make(chan error, len(streams)+1)
+	for n, stream := range streams {
 		through := client.New(m.Daemons[n%2].URL, rig.TestAgentToken, nil)
-		own := rand.New(rand.NewPCG(seed, 2))
+		own := rand.New(rand.NewPCG(stream, 2))
 		go func() {
 			errs <- calls.run(ctx, through, func() time.Duration { return time.Duration(own.IntN(20_000)) * time.Microsecond })
 		}()

@@ -42,7 +42,10 @@ func Start(t testing.TB, args ...string) *Server {
 // newServer returns a server on a free port, which does not run yet.
 func newServer(t testing.TB, args ...string) *Server {
 	port := FreePort(t)
-	standard := []string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning"}
+	standard := []string{
+		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning",
+		"--repl-diskless-sync-delay", "0", // otherwise the first replica waits 5 s for others
+	}
 	return &Server{Addr: fmt.Sprintf("127.0.0.1:%d", port), t: t, args: append(standard, args...)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 )
 
@@ -26,9 +27,22 @@ func Of(t testing.TB) uint64 {
 	return seed
 }
 
-// Rand returns a source of random numbers with the seed of a test. It is not safe
-// for concurrent use.
+// Rand returns random numbers that follow from the seed of a test. It is safe for
+// concurrent use.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
-	return rand.New(rand.NewPCG(Of(t), 0))
+	return rand.New(&source{pcg: rand.NewPCG(Of(t), 0)})
+}
+
+// source is a source for several goroutines.
+type source struct {
+	mu  sync.Mutex
+	pcg *rand.PCG
+}
+
+// Uint64 implements rand.Source.
+func (s *source) Uint64() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pcg.Uint64()
 }
