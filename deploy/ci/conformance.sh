@@ -38,7 +38,8 @@ fi
 # The validators also check what the sandbox answers to the bots.
 (cd "$own" && NOD_SANDBOX_RECORD="$bin/clients.jsonl" npm run --silent clients)
 unset NOD_SANDBOX_RECORD
-(cd "$own" && npm run --silent validate -- "$record" "$bin/clients.jsonl")
+(cd "$root" && NOD_PAYLOADS="$bin/payloads.jsonl" go test -count=1 -run 'TestCards$' ./render/slackmsg ./render/discordmsg ./render/telegrammsg)
+(cd "$own" && npm run --silent validate -- "$record" "$bin/payloads.jsonl" "$bin/clients.jsonl")
 
 # The client packages.
 TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"

@@ -89,22 +89,6 @@ const entries = [
       "github.com/tdlib/telegram-bot-api, Client.cpp, get_text_entity_type",
   },
   {
-    validator: types,
-    side: "bot",
-    method: /\/callback$/,
-    shape: /^modal-notice/,
-    rule: /./,
-    reason: "the golden file of a notice; nod opens no form for a notice, because a notice has no fields",
-  },
-  {
-    validator: builders,
-    side: "bot",
-    method: /\/callback$/,
-    shape: /^modal-notice/,
-    rule: /Invalid Array length/,
-    reason: "the golden file of a notice; nod opens no form for a notice, because a notice has no fields",
-  },
-  {
     validator: builders,
     side: "bot",
     method: /\/(messages|messages\/\{message\}|callback)$/,
@@ -122,12 +106,11 @@ const entries = [
 
 // matches reports whether an entry explains a complaint.
 function matches(e, validator, c) {
-  const { method, shape } = c.exchange;
+  const { method } = c.exchange;
   return (
     e.validator === validator &&
     e.side === c.side &&
     e.method.test(method) &&
-    (!e.shape || e.shape.test(shape)) &&
     e.rule.test(c.rule)
   );
 }

@@ -1,8 +1,7 @@
 // Reads what bots and services sent to each other: the recording that
-// NOD_SANDBOX_RECORD wrote, and the golden files of the renderers.
-import { readFileSync, readdirSync } from "node:fs";
-
-const rendered = new URL("../../../../render/", import.meta.url);
+// NOD_SANDBOX_RECORD wrote, and the cards that the tests of the renderers wrote to
+// NOD_PAYLOADS.
+import { readFileSync } from "node:fs";
 
 // read returns the exchanges of a recording, one of each shape.
 export function read(path) {
@@ -47,33 +46,25 @@ function decoded(service, payload) {
   return out;
 }
 
-// golden returns the messages and modals of the golden files as the calls that
-// carry them.
-export function golden() {
-  const out = [];
-  for (const service of ["slack", "discord", "telegram"]) {
-    const dir = new URL(`${service}msg/testdata/`, rendered);
-    for (const name of readdirSync(dir).filter((n) => n.endsWith(".json"))) {
-      const content = JSON.parse(readFileSync(new URL(name, dir), "utf8"));
-      const modal = name.startsWith("modal-") || content.type === "modal" || "custom_id" in content;
-      for (const call of calls(service, modal, content))
-        out.push({ kind: "call", service, ...call, shape: name });
-    }
-  }
-  return out;
+// cards returns the messages and views of the tests of the renderers as the calls
+// that carry them.
+export function cards(path) {
+  const lines = readFileSync(path, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => {
+    const { service, shape, content } = JSON.parse(line);
+    return { kind: "call", service, ...call(service, content), shape };
+  });
 }
 
-function calls(service, modal, c) {
-  if (service === "slack" && modal) return [{ method: "views.open", payload: { trigger_id: "1.2.a", view: c } }];
-  if (service === "slack") {
-    const post = (m) => ({ method: "chat.postMessage", payload: { channel: "C1", text: m.Text, blocks: m.Blocks } });
-    return [...(c.Parts ?? []), c].map(post);
-  }
-  if (service === "discord" && modal)
-    return [{ method: "POST /interactions/{id}/{token}/callback", payload: { type: 9, data: c } }];
+function call(service, c) {
+  if (service === "slack" && c.type === "modal") return { method: "views.open", payload: { trigger_id: "1.2.a", view: c } };
+  if (service === "slack" && c.type === "home") return { method: "views.publish", payload: { user_id: "U1", view: c } };
+  if (service === "slack") return { method: "chat.postMessage", payload: { channel: "C1", text: c.Text, blocks: c.Blocks } };
+  if (service === "discord" && "custom_id" in c)
+    return { method: "POST /interactions/{id}/{token}/callback", payload: { type: 9, data: c } };
   if (service === "discord") {
-    return [{ method: "POST /channels/{channel}/messages", payload: { components: c.Components ?? [], flags: 32768 } }];
+    return { method: "POST /channels/{channel}/messages", payload: { components: c.Components ?? [], flags: 32768 } };
   }
   const markup = c.Keyboard ? { reply_markup: { inline_keyboard: c.Keyboard } } : {};
-  return [{ method: "sendmessage", payload: { chat_id: 1, text: c.Text, entities: c.Entities ?? [], ...markup } }];
+  return { method: "sendmessage", payload: { chat_id: 1, text: c.Text, entities: c.Entities ?? [], ...markup } };
 }

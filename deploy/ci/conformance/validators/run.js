@@ -1,19 +1,20 @@
-// Runs every validator on recordings and on the golden files, and prints totals.
+// Runs every validator on recordings and on cards, and prints totals.
 // It fails on a complaint that explained.js does not explain.
 import * as builders from "./builders.js";
 import { explanation, unused } from "./explained.js";
-import { golden, read } from "./records.js";
+import { cards, read } from "./records.js";
 import * as tdlib from "./tdlib.js";
 import * as types from "./types.js";
 
 const validators = { "type definitions (tsc)": types, "@discordjs/builders": builders, TDLib: tdlib };
 const sides = { bot: "nod sends", service: "the sandbox sends" };
 
-// The first recording is of nod. The second is of other people's bots, of which
-// only what the sandbox sends to them counts.
-const [own, others] = process.argv.slice(2);
+// The first recording is of nod. The second file has the cards of the renderers.
+// The third is a recording of other people's bots, of which only what the sandbox
+// sends to them counts.
+const [own, payloads, others] = process.argv.slice(2);
 const recorded = read(own),
-  rendered = golden();
+  rendered = cards(payloads);
 const foreign = (others ? read(others) : []).map((x) => ({ ...x, foreign: true }));
 const exchanges = [...recorded, ...rendered, ...foreign];
 const rows = [];
@@ -59,11 +60,11 @@ function print(name, c, times) {
 }
 
 console.log(
-  `conformance: ${recorded.length} recorded exchanges, ${rendered.length} messages of the golden files, ` +
+  `conformance: ${recorded.length} recorded exchanges, ${rendered.length} cards, ` +
     `${foreign.length} exchanges with other bots`,
 );
 console.table(rows);
 const idle = unused();
 if (idle.length > 0) console.log(`conformance: explanations that explained nothing in this run:\n  ${idle.join("\n  ")}`);
 console.log(`conformance: ${open} unexplained complaints`);
-process.exitCode = open > 0 || recorded.length === 0 ? 1 : 0;
+process.exitCode = open > 0 || recorded.length === 0 || rendered.length === 0 ? 1 : 0;
