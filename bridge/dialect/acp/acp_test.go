@@ -19,6 +19,7 @@ const (
 
 func TestRequests(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "requests")
 	yes := func(s bridge.Scope) bridge.Response { return bridge.Response{State: bridge.StateApproved, Scope: s} }
 	for name, c := range map[string]struct {
 		in   string
@@ -37,7 +38,7 @@ func TestRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := dialecttest.Golden(t, name, c.in, tr, c.resp)
+			out := book.Golden(t, name, c.in, tr, c.resp)
 			if strings.HasSuffix(name, "silence") && (strings.Contains(out, "allow") || strings.Contains(out, "accept")) {
 				t.Errorf("a request without a response is allowed: %s", out)
 			}

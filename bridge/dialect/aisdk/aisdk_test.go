@@ -15,6 +15,7 @@ const (
 
 func TestApprovals(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "approvals")
 	yes, no := bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeOnce}, bridge.Response{State: bridge.StateDenied, Reason: "no mail"}
 	for name, c := range map[string]struct {
 		in    string
@@ -24,7 +25,7 @@ func TestApprovals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dialecttest.Golden(t, name, c.in, tr, c.resps...)
+		book.Golden(t, name, c.in, tr, c.resps...)
 	}
 	for _, in := range []string{`[]`, `[{"type":"text"}]`, `{"type":"tool-approval-request"}`} {
 		if _, err := aisdk.Approvals([]byte(in)); bridge.ErrorCode(err) != bridge.CodeInvalid {

@@ -11,7 +11,6 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
-	"github.com/nodbridge/nod/render/rendertest"
 )
 
 const two = `{"questions":[{"question":"How should I format the output?","header":"Format","options":[{"label":"Summary","description":"Brief overview"},{"label":"Detailed","description":"Full explanation"}],"multiSelect":false},{"question":"Which sections should I include?","header":"Sections","options":[{"label":"Introduction","description":"Opening context"},{"label":"Conclusion","description":"Final summary"}],"multiSelect":true}]}`
@@ -20,6 +19,7 @@ const one = `{"questions":[{"question":"Which <framework>?","header":"Framework"
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "golden")
 	for name, c := range map[string]struct {
 		in   string
 		resp map[string]bridge.Answer
@@ -44,7 +44,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: string(out)})
+			book.Add(t, name, c.in, string(out), r)
 			// A front end that sends these answers gets the same result.
 			answers, err := askuserquestion.Answers(rec)
 			if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/askwidget"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
-	"github.com/nodbridge/nod/render/rendertest"
 )
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "golden")
 	for name, c := range map[string]struct {
 		in     string
 		decode func([]byte) (bridge.Request, error)
@@ -71,7 +71,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: string(out)})
+			book.Add(t, name, c.in, string(out), r)
 		})
 	}
 }

@@ -46,6 +46,7 @@ func answered(id string, a bridge.Answer) bridge.Response {
 
 func TestHooks(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "hooks")
 	both := bridge.Response{Answers: map[string]bridge.Answer{"q1": bridge.TextAnswer("Summary"), "q2": bridge.ListAnswer("Introduction", "Conclusion")}}
 	for name, c := range map[string]struct {
 		in   string
@@ -78,7 +79,7 @@ func TestHooks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := dialecttest.Golden(t, name, c.in, tr, c.resp)
+			out := book.Golden(t, name, c.in, tr, c.resp)
 			if strings.Contains(name, "silence") && strings.Contains(strings.ToLower(out), `"allow"`) {
 				t.Errorf("a request without a response is allowed: %s", out)
 			}
@@ -164,6 +165,7 @@ func TestElsewhere(t *testing.T) {
 
 func TestControl(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "control")
 	for name, c := range map[string]struct {
 		in   string
 		resp bridge.Response
@@ -179,7 +181,7 @@ func TestControl(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dialecttest.Golden(t, name, c.in, tr, c.resp)
+			book.Golden(t, name, c.in, tr, c.resp)
 		})
 	}
 	if _, err := claudecode.Control([]byte(`{"type":"control_cancel_request","request_id":"r"}`)); bridge.ErrorCode(err) != bridge.CodeInvalid {
@@ -189,6 +191,7 @@ func TestControl(t *testing.T) {
 
 func TestPromptAndChannel(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "promptandchannel")
 	args := claudecode.PromptArguments{ToolName: "Bash", Input: map[string]any{"command": "ls"}, ToolUseID: "toolu_05"}
 	in, err := dialect.Encode(args)
 	if err != nil {
@@ -199,7 +202,7 @@ func TestPromptAndChannel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dialecttest.Golden(t, name, string(in), tr, resp)
+		book.Golden(t, name, string(in), tr, resp)
 	}
 	q := claudecode.ChannelRequest{ID: "tbxkq", Tool: "Bash", Description: "Run shell command", Preview: `{"command": "git push"}`}
 	if in, err = dialect.Encode(q); err != nil {
@@ -210,7 +213,7 @@ func TestPromptAndChannel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dialecttest.Golden(t, name, string(in), tr, resp)
+		book.Golden(t, name, string(in), tr, resp)
 	}
 	for _, id := range []string{"", "abc", "abcdl", "ABCDE", "abcdef"} {
 		if _, err := claudecode.Channel(claudecode.ChannelRequest{ID: id}, ""); bridge.ErrorCode(err) != bridge.CodeInvalid {

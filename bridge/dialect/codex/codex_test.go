@@ -38,6 +38,7 @@ var (
 
 func TestHooks(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "hooks")
 	for name, c := range map[string]struct {
 		in   string
 		deny bool
@@ -53,7 +54,7 @@ func TestHooks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := dialecttest.Golden(t, name, c.in, tr, c.resp)
+			out := book.Golden(t, name, c.in, tr, c.resp)
 			for _, fatal := range []string{"updatedInput", "updatedPermissions", "interrupt", `"ask"`} {
 				if strings.Contains(out, fatal) {
 					t.Errorf("Codex would fail closed on %s: %s", fatal, out)
@@ -65,6 +66,7 @@ func TestHooks(t *testing.T) {
 
 func TestRequests(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "requests")
 	answers := bridge.Response{Answers: map[string]bridge.Answer{"db": bridge.TextAnswer("MySQL"), "why": bridge.TextAnswer("habit")}}
 	for name, c := range map[string]struct {
 		in   string
@@ -90,7 +92,7 @@ func TestRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dialecttest.Golden(t, name, c.in, tr, c.resp)
+			book.Golden(t, name, c.in, tr, c.resp)
 		})
 	}
 }

@@ -10,11 +10,13 @@ export function goldens(dialect) {
   const out = {};
   for (const file of readdirSync(dir)) {
     if (!file.endsWith(".json")) continue;
-    const { out: answer } = JSON.parse(readFileSync(new URL(file, dir), "utf8"));
-    try {
-      out[file.replace(/\.json$/, "")] = JSON.parse(answer);
-    } catch {
-      // the text of an error, because no one decided
+    const inputs = JSON.parse(readFileSync(new URL(file, dir), "utf8"));
+    for (const [name, answer] of inputs.flatMap((input) => Object.entries(input.out))) {
+      try {
+        out[name] = JSON.parse(answer);
+      } catch {
+        // the text of an error, because no one decided
+      }
     }
   }
   return out;

@@ -2,7 +2,11 @@
 package dialecttest
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,38 +38,76 @@ func Record(t testing.TB, r bridge.Request, resp bridge.Response) bridge.Record 
 	}}
 }
 
-// Pinned is the content of a golden file: the input, the request, and the
-// output for the response.
-type Pinned struct {
-	In      string         `json:"in"`
-	Request bridge.Request `json:"request"`
-	Out     string         `json:"out"`
+// A Book compares translations with a golden file.
+type Book struct {
+	mutex   sync.Mutex
+	entries map[string]*exchanged
 }
 
-// Exchanged is the content of a golden file for a translation.
-type Exchanged struct {
-	In       string           `json:"in"`
-	Requests []bridge.Request `json:"requests"`
-	Out      string           `json:"out"` // error text if the format has no form for the outcome
+// exchanged is the entry of an input in a golden file: the requests, and the
+// output of each case.
+type exchanged struct {
+	In       string            `json:"in"`
+	Requests []bridge.Request  `json:"requests"`
+	Out      map[string]string `json:"out"` // error text if the format has no form for the outcome
 }
 
-// Golden answers each exchange of a translation with one response, and compares
-// the result with a golden file. It returns the output.
-func Golden(t *testing.T, name, in string, tr dialect.Translation, responses ...bridge.Response) string {
+// NewBook returns a book that compares its translations with testdata/NAME.json
+// at the end of the test; with -update it writes the file.
+func NewBook(t *testing.T, name string) *Book {
+	t.Helper()
+	b := &Book{entries: map[string]*exchanged{}}
+	t.Cleanup(func() {
+		var all []*exchanged
+		for _, key := range slices.Sorted(maps.Keys(b.entries)) {
+			all = append(all, b.entries[key])
+		}
+		if !t.Failed() && rendertest.Complete() {
+			rendertest.Golden(t, name, all)
+		}
+	})
+	return b
+}
+
+// Add adds the output of a case. An input with the same requests is in the file
+// once.
+func (b *Book) Add(t *testing.T, name, in, out string, requests ...bridge.Request) {
+	t.Helper()
+	key, err := json.Marshal([]any{in, requests})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	e := b.entries[string(key)]
+	if e == nil {
+		e = &exchanged{in, requests, map[string]string{}}
+		b.entries[string(key)] = e
+	}
+	e.Out[name] = out
+}
+
+// Golden answers each exchange of a translation with one response, and adds the
+// result. It returns the output.
+func (b *Book) Golden(t *testing.T, name, in string, tr dialect.Translation, responses ...bridge.Response) string {
+	t.Helper()
+	out, requests := answer(t, tr, responses)
+	b.Add(t, name, in, out, requests...)
+	return out
+}
+
+func answer(t *testing.T, tr dialect.Translation, responses []bridge.Response) (text string, requests []bridge.Request) {
 	t.Helper()
 	if len(responses) != len(tr.Exchanges) {
 		t.Fatalf("%d responses for %d exchanges", len(responses), len(tr.Exchanges))
 	}
-	pinned := Exchanged{In: in}
 	var answers []any
 	for n, x := range tr.Exchanges {
 		rec := Record(t, x.Request, responses[n])
-		pinned.Requests = append(pinned.Requests, x.Request)
+		requests = append(requests, x.Request)
 		a, err := x.Answer(rec)
 		if _, ended := errors.AsType[*bridge.EndedError](err); ended {
-			pinned.Out = err.Error()
-			rendertest.Golden(t, name, pinned)
-			return pinned.Out
+			return err.Error(), requests
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -82,11 +124,9 @@ func Golden(t *testing.T, name, in string, tr dialect.Translation, responses ...
 			t.Fatal(err)
 		}
 	}
-	b, err := dialect.Encode(out)
+	encoded, err := dialect.Encode(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pinned.Out = string(b)
-	rendertest.Golden(t, name, pinned)
-	return pinned.Out
+	return string(encoded), requests
 }

@@ -26,6 +26,7 @@ var (
 
 func TestHITL(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "hitl")
 	for name, c := range map[string]struct {
 		in    string
 		resps []bridge.Response
@@ -34,12 +35,13 @@ func TestHITL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dialecttest.Golden(t, name, c.in, tr, c.resps...)
+		book.Golden(t, name, c.in, tr, c.resps...)
 	}
 }
 
 func TestInbox(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "inbox")
 	for name, c := range map[string]struct {
 		in   string
 		resp bridge.Response
@@ -52,7 +54,7 @@ func TestInbox(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dialecttest.Golden(t, name, c.in, tr, c.resp)
+		book.Golden(t, name, c.in, tr, c.resp)
 	}
 }
 

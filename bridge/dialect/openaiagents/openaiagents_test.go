@@ -15,6 +15,7 @@ const (
 
 func TestInterruptions(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "interruptions")
 	for name, c := range map[string]struct {
 		in    string
 		resps []bridge.Response
@@ -26,7 +27,7 @@ func TestInterruptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dialecttest.Golden(t, name, c.in, tr, c.resps...)
+		book.Golden(t, name, c.in, tr, c.resps...)
 	}
 	for _, in := range []string{`[]`, `[{}]`, `"x"`} {
 		if _, err := openaiagents.Interruptions([]byte(in)); bridge.ErrorCode(err) != bridge.CodeInvalid {

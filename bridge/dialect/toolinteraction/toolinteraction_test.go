@@ -11,7 +11,6 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
 	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
-	"github.com/nodbridge/nod/render/rendertest"
 )
 
 const correlation = `"sessionId":"s","toolCallId":"call_1","toolName":"delete_files","turnId":"t1","responseId":"r1",`
@@ -52,6 +51,7 @@ var cases = map[string]struct {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "golden")
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: string(request) + "\n" + string(response)})
+			book.Add(t, name, c.in, string(request)+"\n"+string(response), r)
 			// A front end can send the values that it receives.
 			answer := toolinteraction.ToolResponse{Action: event.Action, ApprovalScope: event.ApprovalScope, Input: event.Input, Reason: event.Reason}
 			reply, err := answer.Reply(rec.Interaction)

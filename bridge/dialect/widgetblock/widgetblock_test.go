@@ -9,7 +9,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
 	"github.com/nodbridge/nod/bridge/dialect/widgetblock"
-	"github.com/nodbridge/nod/render/rendertest"
 )
 
 var widgets = map[string]struct {
@@ -51,6 +50,7 @@ var widgets = map[string]struct {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
+	book := dialecttest.NewBook(t, "golden")
 	for name, c := range widgets {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +75,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: message + "\n" + block})
+			book.Add(t, name, c.in, message+"\n"+block, r)
 			// The block is the widget as it arrived, and a front end receives
 			// the same.
 			if block, err := p.Block(); err != nil || block != "```widget\n"+c.in+"\n```" {
