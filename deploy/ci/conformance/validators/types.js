@@ -48,6 +48,7 @@ const types = {
       ],
       "GET /guilds/{guild}/members/{user}": ["", "RESTGetAPIGuildMemberResult"],
       "GET /guilds/{guild}": ["", "RESTGetAPIGuildResult"],
+      "GET /guilds/{guild}/roles": ["", "RESTGetAPIGuildRolesResult"],
       "GET /channels/{channel}": ["", "RESTGetAPIChannelResult"],
       "PATCH /channels/{channel}": ["RESTPatchAPIChannelJSONBody", "RESTPatchAPIChannelResult"],
       "GET /channels/{channel}/messages": ["", "RESTGetAPIChannelMessagesResult"],
