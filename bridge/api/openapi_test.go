@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,6 +29,8 @@ import (
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
 // silent is a platform that shows every card and receives no clicks.
@@ -43,16 +46,25 @@ func (silent) Post(context.Context, bridge.Destination, bridge.View, *bridge.Par
 	return bridge.MessageRef{Channel: "C", Message: "1"}, nil
 }
 
-func newServer(t testing.TB) *httptest.Server {
+// server is a daemon's API on a store in this process.
+type server struct {
+	*httptest.Server
+	stored await.Bell    // rings after changes of the store
+	parked chan struct{} // receives for each connection that was taken over
+}
+
+func newServer(t testing.TB) *server {
 	t.Helper()
 	return newServerReading(t, func(r api.Reader) api.Reader { return r })
 }
 
 // newServerReading is like newServer, but wraps its Reader.
-func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httptest.Server {
+func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	t.Cleanup(func() { c.Close() })
+	s := &server{parked: make(chan struct{}, 100)}
+	redistest.Rings(c, &s.stored)
 	b, err := broker.New(t.Context(), broker.Options{Client: c})
 	if err != nil {
 		t.Fatal(err)
@@ -76,9 +88,15 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 		"default":     {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
-	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), EntryPoints: map[string]api.EntryPoint{"/mcp": echo}, Tokens: map[string]api.Principal{
+	s.Server = httptest.NewUnstartedServer(api.New(api.Options{Engine: e, Reader: between(b), EntryPoints: map[string]api.EntryPoint{"/mcp": echo}, Tokens: map[string]api.Principal{
 		hashOf("agent"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("other"): {Agent: &bridge.Agent{Name: "cd"}}, hashOf("ana"): {Person: "ana", Auditor: true},
 	}}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateHijacked {
+			s.parked <- struct{}{}
+		}
+	}
+	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }
@@ -110,8 +128,8 @@ func description(t *testing.T) (*openapi3.T, routers.Router) {
 
 // described is a server whose responses must match its description.
 type described struct {
+	*server
 	t      *testing.T
-	url    string
 	router routers.Router
 	seen   map[string]bool // by operation
 }
@@ -119,7 +137,7 @@ type described struct {
 // call makes a call that must have the status want. It returns the body.
 func (d described) call(token, method, path, body string, want int) string {
 	d.t.Helper()
-	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.URL+path, strings.NewReader(body))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -177,7 +195,7 @@ func TestDescription(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	doc, router := description(t)
-	d := described{t, s.URL, router, map[string]bool{}}
+	d := described{s, t, router, map[string]bool{}}
 	d.requests()
 	lifeCalls(d.call, d.id)
 	hookCalls(d.call)
@@ -302,7 +320,7 @@ func TestEventStream(t *testing.T) {
 		resp.Body.Close()
 	}
 	read := func(last string, n int) (ids, interactions []string) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/events?session=s&after=0", nil)
 		if err != nil {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // parkingLot is a server whose calls are parked until release is closed.
@@ -67,11 +69,7 @@ func newParkingLot(t *testing.T, a answer) *parkingLot {
 func (p *parkingLot) await(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		select {
-		case <-p.parked:
-		case <-time.After(30 * time.Second):
-			t.Fatal("a call is not parked")
-		}
+		await.Receive(t, "a parked call", p.parked)
 	}
 }
 
@@ -125,11 +123,7 @@ func TestParkedHostile(t *testing.T) {
 	leaving, blocked := p.call(t, parkedCall), p.call(t, parkedCall)
 	p.await(t, len(readers)+1) // all but the one with HTTP/1.0
 	leaving.Close()
-	select {
-	case <-p.left:
-	case <-time.After(10 * time.Second):
-		t.Error("the disconnection of a parked caller was not noticed")
-	}
+	await.Receive(t, "the disconnection of a parked caller", p.left)
 	if _, err := io.WriteString(readers["later garbage"], strings.Repeat("GET ", 10_000)); err != nil {
 		t.Fatal(err)
 	}

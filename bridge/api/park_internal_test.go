@@ -2,11 +2,14 @@ package api
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // TestParkedAtTheEnd checks that a parked call has its response before it counts
@@ -16,7 +19,8 @@ func TestParkedAtTheEnd(t *testing.T) {
 	s := shared{parked: new(sync.WaitGroup)}
 	var stop context.CancelFunc
 	s.closing, stop = context.WithCancel(t.Context())
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	parked := make(chan struct{}, 1)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = s.wait(w, r, time.Minute, func(_, wait context.Context, done func(func() answer)) {
 			go done(func() answer {
 				<-wait.Done()
@@ -24,6 +28,12 @@ func TestParkedAtTheEnd(t *testing.T) {
 			})
 		})
 	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateHijacked {
+			parked <- struct{}{}
+		}
+	}
+	server.Start()
 	t.Cleanup(server.Close)
 	status := make(chan int, 1)
 	go func() {
@@ -35,18 +45,13 @@ func TestParkedAtTheEnd(t *testing.T) {
 		resp.Body.Close()
 		status <- resp.StatusCode
 	}()
-	time.Sleep(parkAfter + parkAfter/4)
+	await.Receive(t, "the parked call", parked)
 	stop()
 	if err := server.Config.Shutdown(t.Context()); err != nil { // as the daemon does
 		t.Error(err)
 	}
 	s.parked.Wait()
-	select {
-	case got := <-status:
-		if got != http.StatusAccepted {
-			t.Errorf("the status is %d", got)
-		}
-	case <-time.After(5 * time.Second):
-		t.Error("there is no response")
+	if got := await.Receive(t, "the response", status); got != http.StatusAccepted {
+		t.Errorf("the status is %d", got)
 	}
 }

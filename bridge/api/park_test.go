@@ -10,7 +10,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // opening sends a request that waits, without a client library.
@@ -46,14 +47,21 @@ func send(t testing.TB, c net.Conn, version, more, rest string) {
 // eventually waits until a call returns a body that contains want.
 func (d described) eventually(token, path, want string) string {
 	d.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		got := d.call(token, "GET", path, "", 200)
-		if strings.Contains(got, want) {
-			return got
+	var got string
+	await.Clear(d.t, func() string {
+		if got = d.call(token, "GET", path, "", 200); strings.Contains(got, want) {
+			return ""
 		}
-		if time.Now().After(end) {
-			d.t.Fatalf("%s has no %s: %s", path, want, got)
-		}
+		return path + " has no " + want + ": " + got
+	}, d.stored.Next)
+	return got
+}
+
+// parkedAll waits until a number of calls is parked.
+func (s *server) parkedAll(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		await.Receive(t, "a parked call", s.parked)
 	}
 }
 
@@ -63,13 +71,13 @@ func TestParked(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	_, router := description(t)
-	d := described{t, s.URL, router, map[string]bool{}}
+	d := described{s, t, router, map[string]bool{}}
 	answered, left, hasty := opening(t, s.URL, `"session":"a",`), opening(t, s.URL, `"session":"b","cancel_on_disconnect":true,`), opening(t, s.URL, `"session":"c",`)
 	ids := map[string]string{}
 	for _, session := range []string{"a", "b", "c"} {
 		ids[session] = field(d.eventually("agent", "/v1/interactions?session="+session, `"id":"`), "id")
 	}
-	time.Sleep(1500 * time.Millisecond)
+	s.parkedAll(t, 3)
 	if err := left.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +112,7 @@ func TestParkedCallersLeave(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	_, router := description(t)
-	d := described{t, s.URL, router, map[string]bool{}}
+	d := described{s, t, router, map[string]bool{}}
 	const cancels = `"cancel_on_disconnect":true,`
 	const smuggled = "POST /v1/sessions/victim/cancel HTTP/1.1\r\nHost: nod\r\n" +
 		"Authorization: Bearer agent\r\nContent-Length: 0\r\n\r\n"
@@ -119,14 +127,13 @@ func TestParkedCallersLeave(t *testing.T) {
 	for _, name := range []string{"early", "late", "flood", "half", "victim"} {
 		ids[name] = field(d.eventually("agent", "/v1/interactions?session="+name, `"id":"`), "id")
 	}
-	time.Sleep(1500 * time.Millisecond)
+	s.parkedAll(t, 5)
 	for name, c := range conns {
 		switch name {
 		case "late":
 			if _, err := io.WriteString(c, smuggled+smuggled); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(50 * time.Millisecond)
 			c.Close()
 		case "flood":
 			for part := strings.Repeat(smuggled, 100); ; {
@@ -153,10 +160,16 @@ func TestParkedCallersLeave(t *testing.T) {
 func TestParkedVersions(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	secure := httptest.NewTLSServer(s.Config.Handler)
+	secure, parked := httptest.NewUnstartedServer(s.Config.Handler), make(chan struct{}, 1)
+	secure.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateHijacked {
+			parked <- struct{}{}
+		}
+	}
+	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	_, router := description(t)
-	d := described{t, s.URL, router, map[string]bool{}}
+	d := described{s, t, router, map[string]bool{}}
 	own := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // a server of the test
 	over, err := (&tls.Dialer{Config: own}).DialContext(t.Context(), "tcp", strings.TrimPrefix(secure.URL, "https://"))
 	if err != nil {
@@ -167,7 +180,7 @@ func TestParkedVersions(t *testing.T) {
 	old := connect(t, s.URL)
 	send(t, old, "HTTP/1.0", `"session":"old",`, "")
 	conns := map[string]net.Conn{"tls": over, "old": old}
-	time.Sleep(1500 * time.Millisecond)
+	await.Receive(t, "the parked call over HTTP/1.1", parked)
 	for name, c := range conns {
 		id := field(d.eventually("agent", "/v1/interactions?session="+name, `"id":"`), "id")
 		d.call("ana", "POST", "/v1/interactions/"+id+"/response", `{"decision":"once"}`, 200)

@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/coder/websocket"
@@ -17,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // newOffice starts a server with two routes: one for ana and one for bo. Aud is
@@ -80,6 +80,11 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 			func(bridge.Event) error { events++; return nil }); err != nil || events > 0 != reads {
 			t.Errorf("%s follows %d events, %v", who, events, err)
 		}
+	}
+	if _, err := agent.Open(t.Context(), bridge.Request{Ask: bridge.Ask{Prompt: "Later?", Session: "s", Route: "other"}}, ""); err != nil {
+		t.Fatal(err)
+	}
+	for who, reads := range map[string]bool{"ana": true, "bo": false, "owner": true, "aud": true} { // bo is shown the later one first
 		if frame := firstFrame(t, s.URL, who); strings.Contains(frame, "everything") != reads {
 			t.Errorf("%s is shown %q", who, frame)
 		}
@@ -106,18 +111,18 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 }
 
 // firstFrame returns the first frame about a request that a front end receives
-// in a session, or an empty string if there is none.
+// in a session.
 func firstFrame(t testing.TB, url, who string) string {
 	t.Helper()
 	c := dial(t, url, who)
 	if err := c.Write(t.Context(), websocket.MessageText, []byte(`{"type":"hello","sessionId":"s"}`)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	_, b, err := c.Read(ctx)
 	if err != nil {
-		return ""
+		t.Fatal(err)
 	}
 	return string(b)
 }

@@ -75,7 +75,7 @@ func (d described) messages() {
 func TestStopBeforeDelivery(t *testing.T) {
 	t.Parallel()
 	_, router := description(t)
-	d := described{t, newServer(t).URL, router, map[string]bool{}}
+	d := described{newServer(t), t, router, map[string]bool{}}
 	const hook = `{"session_id":"z","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}`
 	open := d.call("agent", "POST", "/v1/hooks/claude?wait=1ms", hook, 202)
 	id := open[strings.Index(open, `"id":"`)+6:][:36]

@@ -4,9 +4,10 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // peer is one end of a WebSocket.
@@ -25,7 +26,7 @@ func (p peer) say(frame string) {
 // hear reads frames until one contains all words, and returns it.
 func (p peer) hear(words ...string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(p.t.Context(), await.Limit)
 	defer cancel()
 	for {
 		_, b, err := p.Read(ctx)

@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 func dial(t testing.TB, url, token string) *websocket.Conn {
@@ -25,7 +26,7 @@ func dial(t testing.TB, url, token string) *websocket.Conn {
 // until reads frames until one contains text.
 func until(t testing.TB, c *websocket.Conn, text string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	for {
 		_, b, err := c.Read(ctx)
@@ -114,7 +115,7 @@ func TestSocketKeepsAgentsApart(t *testing.T) {
 	say(mine, `{"type":"interaction_request","id":"1","sessionId":"s","interactionType":"approval","toolName":"t"}`)
 	front := dial(t, s.URL, "ana")
 	say(front, `{"type":"hello","sessionId":"s"}`)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	_, b, err := front.Read(ctx)
 	if err != nil {

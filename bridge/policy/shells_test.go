@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
@@ -228,26 +229,23 @@ func expected(calls []call, succeed bool) []string {
 	return out
 }
 
-// differences runs lines and returns those that ran other commands than calls
-// lists.
+// differences runs lines until they ran the commands that calls lists, and
+// returns what else happened.
 func (l *lab) differences(sh shell, lines []string, calls [][]call, succeed bool) []string {
 	l.t.Helper()
 	read := l.run(sh, lines, calls, succeed)
 	var ran map[string][]string
-	var out []string
-	for n := range 20 {
-		ran, out = read(), nil
+	await.Clear(l.t, func() string {
+		ran = read()
 		for n, line := range lines {
 			want := expected(calls[n], succeed)
 			if got := ran[fmt.Sprint(n)]; !slices.Equal(got, want) {
-				out = append(out, fmt.Sprintf("%s: %q ran %q, want %q", sh.name, line, got, want))
+				return fmt.Sprintf("%s: %q ran %q, want %q", sh.name, line, got, want)
 			}
 		}
-		if out == nil {
-			break
-		}
-		time.Sleep(time.Duration(n) * 20 * time.Millisecond)
-	}
+		return ""
+	})
+	var out []string
 	if len(ran["none"]) > 0 {
 		out = append(out, fmt.Sprintf("%s: commands ran before the first line: %q", sh.name, ran["none"]))
 	}
@@ -314,9 +312,12 @@ func TestShellsAgree(t *testing.T) {
 	l := newLab(t)
 	r := seed.Rand(t)
 	made, ran := l.batch(r, 0, knownHostile...)
-	batches := 0
-	for ; batches < 10 || time.Now().Before(end); batches++ {
-		m, n := l.batch(r, 1000)
+	batches, least, lines := 0, 10, 1000
+	if testing.Short() {
+		least, lines = 1, 400
+	}
+	for ; batches < least || time.Now().Before(end); batches++ {
+		m, n := l.batch(r, lines)
 		made, ran = made+m, ran+n
 	}
 	t.Logf("%d lines generated, %d of them plain and run in %d shells", made, ran, l.runs/(batches+1))

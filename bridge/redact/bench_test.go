@@ -10,6 +10,9 @@ import (
 // and not quadratically, whatever the text repeats. Four times the text may
 // take twelve times as long, which leaves a margin for a busy machine.
 func TestLongTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make ci runs this")
+	}
 	r := redactor(t)
 	const short, long, most, noise = 16 << 10, 64 << 10, 12, time.Second
 	for _, unit := range []string{
@@ -22,8 +25,12 @@ func TestLongTexts(t *testing.T) {
 			_ = r.Redact(text)
 			return time.Since(began)
 		}
-		if a, b := took(short), took(long); b > most*a && b > noise {
-			t.Errorf("%q: %s for %d bytes, %s for %d", unit, a, short, b, long)
+		a, b := took(short), took(long)
+		for tries := 0; b > most*a && b > noise; tries++ { // a busy machine may slow down one of them
+			if tries == 5 {
+				t.Fatalf("%q: %s for %d bytes, %s for %d", unit, a, short, b, long)
+			}
+			a, b = took(short), took(long)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // chat returns a fixed answer to the agent's requests.
@@ -79,13 +79,7 @@ func (b *between) hear(s *bufio.Scanner) string {
 		s.Scan()
 		line <- s.Text()
 	}()
-	select {
-	case l := <-line:
-		return l
-	case <-time.After(10 * time.Second):
-		b.t.Fatal("no line received")
-	}
-	return ""
+	return await.Receive(b.t, "a line", line)
 }
 
 const (
