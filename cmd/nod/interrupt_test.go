@@ -149,7 +149,8 @@ func TestInterruptedOffline(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(sync.OnceFunc(func() { close(release) }))
-	r := &rig.Rig{T: t}
+	r := &rig.Rig{}
+	r.T = t
 	p := program(r, t, server.URL, "approve", "Anyone?")
 	<-asked
 	p.signal(syscall.SIGINT)

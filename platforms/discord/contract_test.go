@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,99 +58,8 @@ func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
 	return discord.New(o)
 }
 
-// client is the Discord app of a person.
+// client reads the messages of Discord.
 type client struct{}
-
-// Type implements platformtest.Client: texts are typed into a modal.
-func (client) Type(r *platformtest.Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction {
-	r.T.Helper()
-	return r.Fill(who, r.Open(who, at, label), label, []string{text})
-}
-
-// Retype implements platformtest.Client: an ephemeral reply opens the modal
-// again.
-func (c client) Retype(r *platformtest.Rig, who string, at sandbox.Place,
-	label, text string, _ sandbox.Reaction) sandbox.Reaction {
-	r.T.Helper()
-	if at, ok := private(r, who, "Continue"); ok {
-		return c.Type(r, who, at, "Continue", text)
-	}
-	return c.Type(r, who, at, label, text)
-}
-
-// private is the newest ephemeral message of a person, if it has a control.
-func private(r *platformtest.Rig, who, label string) (sandbox.Place, bool) {
-	places := r.Sandbox.Person(who).PrivatePlaces("discord")
-	if len(places) == 0 {
-		return sandbox.Place{}, false
-	}
-	at := places[len(places)-1]
-	return at, slices.ContainsFunc(r.Controls(at), func(c sandbox.Control) bool {
-		return strings.Contains(c.Label, label)
-	})
-}
-
-// Choose implements platformtest.Client: a select is on the card, other inputs
-// are in a modal.
-func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
-	w bridge.Widget, labels ...string) sandbox.Reaction {
-	r.T.Helper()
-	if w == bridge.WidgetSelect {
-		return r.Pick(who, at, labels, "Submit")
-	}
-	return r.Fill(who, at, "Choose", labels)
-}
-
-// ChooseFrom implements platformtest.Client: a modal has five selects of 25
-// options each.
-func (client) ChooseFrom(r *platformtest.Rig, who string, at sandbox.Place,
-	options int, label string) sandbox.Reaction {
-	r.T.Helper()
-	opener := "Choose"
-	if options > 125 {
-		opener, options = "Choose 126", options-125
-	}
-	fields := make([][]string, (options+24)/25-1)
-	return r.Fill(who, at, opener, append(fields, []string{label})...)
-}
-
-// Fill implements platformtest.Client: a modal has five fields, and the way from
-// one to the next is an ephemeral message.
-func (client) Fill(r *platformtest.Rig, who string, at sandbox.Place, fields []platformtest.Field) {
-	r.T.Helper()
-	const page = 5
-	pages := slices.Collect(slices.Chunk(fields, page))
-	label := "Answer"
-	for n, p := range pages {
-		if n > 0 {
-			label = fmt.Sprintf("Continue (%d of %d)", n+1, len(pages))
-			r.Eventually("the form goes on with "+label, func() bool {
-				var ok bool
-				at, ok = private(r, who, label)
-				return ok
-			})
-		}
-		var values [][]string
-		for _, f := range p {
-			values = append(values, f.Values)
-		}
-		r.Fill(who, at, label, values...)
-	}
-	if len(pages) > 1 {
-		r.Press(who, at, "Submit")
-	}
-}
-
-// Told implements platformtest.Client.
-func (client) Told(r *platformtest.Rig, who string, _ sandbox.Place, _ sandbox.Reaction, words string) {
-	r.T.Helper()
-	r.Noted(who, words)
-}
-
-// Shown implements platformtest.Client: the file is of the same message.
-func (client) Shown(r *platformtest.Rig, at sandbox.Place) string {
-	return r.Sandbox.Person("ana").Sees(at)
-}
 
 // Follows implements platformtest.Client: a session has a thread.
 func (client) Follows(_ *platformtest.Rig, second, first sandbox.Place) bool {

@@ -37,7 +37,7 @@ func runCallbacks(t *testing.T, h Harness) {
 // send sends a request to the callback address and returns the status.
 func (r *Rig) send(method string, header http.Header, body string) int {
 	r.T.Helper()
-	req, err := http.NewRequestWithContext(r.Ctx, method, r.URL+callbackPath, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(r.Ctx, method, r.Base+callbackPath, strings.NewReader(body))
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -63,9 +63,9 @@ func callbacksWork(r *Rig) {
 	}
 	c.closed("ana")
 	q := r.ask(one(bridge.WidgetText))
-	r.Harness.Client.Type(r, "bo", q.at(), render.LabelAnswer, "words")
+	r.Typed("bo", q.at(), render.LabelAnswer, "words")
 	q.wantAnswer(bridge.TextAnswer("words"))
-	r.Must(r.Sandbox.Person("ana").Command(r.Ctx, r.Harness.Name, r.Harness.Channel, "/nod who"))
+	r.Command("ana", r.Harness.Name, r.Harness.Channel, "/nod who")
 }
 
 func refusesUnsigned(r *Rig) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -38,7 +39,7 @@ func lives(t *testing.T, h Harness) {
 		t.Errorf("health is %+v", h)
 	}
 	cancel()
-	if err := await(r, "the end", r.ended); err != nil {
+	if err := await.Receive(r.T, "the end", r.ended); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -110,7 +111,7 @@ func endsRefused(t *testing.T, h Harness) {
 	r := newRig(t, h, options{sink: &Recorder{}, still: true})
 	r.fault(sandbox.Fault{Kind: "revoke"})
 	go func() { r.ended <- r.Platform.Run(r.Ctx, &Recorder{}) }()
-	err := await(r, "the end", r.ended)
+	err := await.Receive(r.T, "the end", r.ended)
 	if bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("it ended with %v", err)
 	}

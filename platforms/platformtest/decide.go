@@ -31,7 +31,7 @@ var decisions = []flow{
 	}},
 	{"deny with a reason", func(r *Rig) {
 		c := r.ask(approval())
-		r.Harness.Client.Type(r, "ana", c.at(), "reason", "not on a Friday")
+		r.Typed("ana", c.at(), "reason", "not on a Friday")
 		if got := c.end(); got.State != bridge.StateDenied || got.Response.Reason != "not on a Friday" {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
@@ -41,10 +41,10 @@ var decisions = []flow{
 		req := approval()
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 		c := r.ask(req)
-		refused := r.Harness.Client.Type(r, "ana", c.read().at(), "Edit", "make test")
+		refused := r.Typed("ana", c.read().at(), "Edit", "make test")
 		c.pending()
-		r.Harness.Client.Retype(r, "ana", c.at(), "Edit", `{"command": "make test && x"}`, refused)
-		text, confirm := r.changed("ana", c.at())
+		r.Retyped("ana", c.at(), "Edit", `{"command": "make test && x"}`, refused)
+		text, confirm := r.Change("ana", c.at())
 		for _, line := range []string{"make deploy", "make test && x", "Nothing is approved"} {
 			if !strings.Contains(text, line) && (line != "Nothing is approved" || r.Harness.Name != "slack") {
 				r.T.Errorf("the change does not show %q: %s", line, text)
@@ -61,9 +61,9 @@ var decisions = []flow{
 		req := approval()
 		req.Approval.Confirm = "prod-db"
 		c := r.ask(req)
-		refused := r.Harness.Client.Type(r, "ana", c.read().at(), render.LabelRun, "prod")
+		refused := r.Typed("ana", c.read().at(), render.LabelRun, "prod")
 		c.pending()
-		r.Harness.Client.Retype(r, "ana", c.at(), render.LabelRun, "prod-db", refused)
+		r.Retyped("ana", c.at(), render.LabelRun, "prod-db", refused)
 		if got := c.end(); got.State != bridge.StateApproved {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
@@ -76,8 +76,8 @@ var decisions = []flow{
 	{"a person who may not respond is refused and changes nothing", func(r *Rig) {
 		c := r.ask(approval())
 		for _, label := range []string{render.LabelRun, render.LabelDeny, "reason"} {
-			reaction := r.Press("mal", c.at(), r.reach(c.at(), label))
-			r.told("mal", c.at(), reaction, "may not answer")
+			reaction := r.Press("mal", c.at(), r.Leads(c.at(), label))
+			r.Told("mal", r.Harness.Name, reaction, "may not answer")
 			if reaction.Modal != "" {
 				r.T.Error("a form opened")
 			}
@@ -91,7 +91,7 @@ var decisions = []flow{
 		late := c.holding(render.LabelDeny, "bo")
 		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideOnce})
 		if reaction, ok := r.act(late); ok { // the card may be closed already
-			r.told("bo", c.at(), reaction, "Already decided by ana")
+			r.Told("bo", r.Harness.Name, reaction, "Already decided by ana")
 		}
 		if got := c.end(); got.State != bridge.StateApproved || got.Response.Actor.Person != "ana" {
 			r.T.Errorf("%s %+v", got.State, got.Response)
@@ -104,7 +104,7 @@ var decisions = []flow{
 		c := r.ask(req)
 		r.Press("ana", c.read().at(), render.LabelRun)
 		r.Says(c.at(), "1 of 2 approved: ana")
-		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelRun), "already recorded")
+		r.Told("ana", r.Harness.Name, r.Press("ana", c.at(), render.LabelRun), "already recorded")
 		if rec := c.pending(); len(rec.Votes) != 1 {
 			r.T.Fatalf("votes: %+v", rec.Votes)
 		}

@@ -38,13 +38,14 @@ func runDelivery(t *testing.T, h Harness) {
 				r.fault(f)
 			}
 			c := r.ask(longCommand(900)).read()
-			if n := strings.Count(r.Harness.Client.Shown(r, c.at()), longLine(600)); n != 1 {
+			if n := strings.Count(r.Shown(c.at()), longLine(600)); n != 1 {
 				r.T.Errorf("line 600 appears %d times", n)
 			}
-			r.approve("ana", c.at(), render.LabelScript)
+			r.Approve("ana", c.at())
 			if got := c.end(); got.State != bridge.StateApproved {
 				r.T.Errorf("state %s", got.State)
 			}
+			c.closed("ana")
 		}},
 		{"a channel that cannot be posted to is known at once", func(r *Rig) {
 			r.fault(sandbox.Fault{Kind: "absent"})

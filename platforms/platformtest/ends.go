@@ -24,7 +24,7 @@ var ends = []flow{
 		}
 		c.closed("Expired")
 		if reaction, ok := r.act(late); ok { // some clients can still send a control that is gone
-			r.told("bo", c.at(), reaction, "Too late")
+			r.Told("bo", r.Harness.Name, reaction, "Too late")
 		}
 	}},
 	{"a cancelled request says so", func(r *Rig) {
@@ -73,7 +73,8 @@ var ends = []flow{
 		c := r.ask(req)
 		const words = "Still waiting for an answer"
 		r.Eventually("people are reminded", func() bool { return r.count(c.at(), words, req.Session) == 1 })
-		r.told("ana", c.at(), r.Press("ana", r.Open("ana", c.at(), "Remind me"), "Remind me"), "nod will remind you at")
+		reaction, _ := r.Open("ana", c.at(), "Remind me")
+		r.Told("ana", r.Harness.Name, reaction, "nod will remind you at")
 		r.Press("ana", c.at(), render.LabelDeny)
 		c.end()
 	}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -126,7 +127,7 @@ func sendsPartsOnce(r *Rig) {
 	if got := len(r.Messages()) - before; got != want {
 		r.T.Errorf("%d messages instead of %d", got, want)
 	}
-	if shown := r.Harness.Client.Shown(r, r.place(ref)); !strings.Contains(shown, longLine(899)) {
+	if shown := r.Shown(r.place(ref)); !strings.Contains(shown, longLine(899)) {
 		r.T.Errorf("the end is not shown: %.300s", shown)
 	}
 }
@@ -169,7 +170,7 @@ func neverShortened(r *Rig) {
 		if err := r.Platform.Update(r.Ctx, ref, r.view(r.interaction(script(900)), bridge.StatePending), parts); err != nil {
 			r.T.Fatal(err)
 		}
-		whole := r.offers(r.place(ref), reads) || strings.Contains(r.Harness.Client.Shown(r, r.place(ref)), longLine(899))
+		whole := r.Offers(r.place(ref), person.Reads) || strings.Contains(r.Shown(r.place(ref)), longLine(899))
 		controls := len(r.Controls(r.place(ref)))
 		if controls > 0 && !whole || parts != nil && controls == 0 {
 			r.T.Errorf("with %v, %d controls; the full text is shown: %t", parts, controls, whole)
@@ -186,7 +187,7 @@ func noticesLoss(r *Rig) {
 			v := r.view(r.interaction(script(lines)), bridge.StatePending)
 			ref, err := r.post(v, bridge.NewParts(nil, nil))
 			r.Sandbox.ClearFaults()
-			whole := err == nil && strings.Contains(r.Harness.Client.Shown(r, r.place(ref)), longLine(lines-1))
+			whole := err == nil && strings.Contains(r.Shown(r.place(ref)), longLine(lines-1))
 			if !whole && bridge.ErrorCode(err) != bridge.CodeUnsupported {
 				r.T.Errorf("%s of %d lines: %v", kind, lines, err)
 			}
@@ -208,7 +209,7 @@ func (r *Rig) loses(kind string, lines int) {
 	r.fault(sandbox.Fault{Kind: kind})
 	err := r.Platform.Update(r.Ctx, ref, r.view(i, bridge.StatePending), bridge.NewParts(nil, nil))
 	r.Sandbox.ClearFaults()
-	if strings.Contains(r.Harness.Client.Shown(r, r.place(ref)), longLine(lines-1)) {
+	if strings.Contains(r.Shown(r.place(ref)), longLine(lines-1)) {
 		return
 	}
 	if err == nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -26,16 +28,17 @@ const routeTwo = "two"
 const routeSlow = "slow"
 
 // NewTurns returns the rate limits of an empty store.
-func NewTurns(t testing.TB) bridge.Turns { return newStore(t) }
+func NewTurns(t testing.TB) bridge.Turns { return newStore(t, &await.Bell{}) }
 
-// newStore starts an embedded store.
-func newStore(t testing.TB) *broker.Broker {
+// newStore starts an embedded store that rings after each command.
+func newStore(t testing.TB, rung *await.Bell) *broker.Broker {
 	t.Helper()
 	server := miniredis.NewMiniRedis()
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	client := redis.NewClient(&redis.Options{Addr: server.Addr(), ContextTimeoutEnabled: true})
+	redistest.Rings(client, rung)
 	store, err := broker.New(t.Context(), broker.Options{Client: client, Partitions: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +50,7 @@ func newStore(t testing.TB) *broker.Broker {
 // startEngine creates the adapter and an engine on an embedded store.
 func (r *Rig) startEngine(s Setup) bridge.Sink {
 	r.T.Helper()
-	store := newStore(r.T)
+	store := newStore(r.T, r.stored)
 	s.Notes, s.Turns = store, store
 	r.make(s)
 	people := map[string]directory.Person{}
@@ -145,7 +148,7 @@ func (c Card) read() Card {
 // end waits for the response, as the agent does.
 func (c Card) end() bridge.Record {
 	c.r.T.Helper()
-	ctx, cancel := context.WithTimeout(c.r.Ctx, patience)
+	ctx, cancel := context.WithTimeout(c.r.Ctx, await.Limit)
 	defer cancel()
 	rec, err := c.r.Engine.Await(ctx, c.Interaction.ID)
 	if err != nil {

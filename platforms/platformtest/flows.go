@@ -24,7 +24,7 @@ type flow struct {
 func runFlows(t *testing.T, h Harness) {
 	r := newRig(t, h, options{}).connected()
 	flows := [][]flow{choices, typedTexts, forms, decisions, moreWays, ends, together, texts}
-	if h.Reply != nil {
+	if h.Replies {
 		flows = append(flows, replied)
 	}
 	for _, all := range flows {
@@ -62,14 +62,14 @@ var choices = []flow{
 	{"action selection", func(r *Rig) { choosesOne(r, bridge.WidgetActionSelection) }},
 	{"checkbox takes several, in the order of the options", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetCheckbox, choosable("api", "cron", "web")...))
-		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetCheckbox, "Web", "Api")
+		r.Choose("ana", c.at(), bridge.WidgetCheckbox, "Web", "Api")
 		c.wantAnswer(bridge.ListAnswer("api", "web"))
 	}},
 	{"an optional checkbox may be empty", func(r *Rig) {
 		req := one(bridge.WidgetCheckbox, choosable("api", "cron")...)
 		req.Questions[0].Required = new(bool)
 		c := r.ask(req)
-		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetCheckbox)
+		r.Choose("ana", c.at(), bridge.WidgetCheckbox)
 		c.wantAnswer(bridge.ListAnswer())
 	}},
 	{"select does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetSelect, render.LabelSubmit) }},
@@ -86,7 +86,7 @@ var choices = []flow{
 		req := one(bridge.WidgetButtons, choosable("eu", "us")...)
 		req.Questions[0].AllowOther = true
 		c := r.ask(req)
-		r.Harness.Client.Type(r, "ana", c.at(), render.LabelOther, "Antarctica")
+		r.Typed("ana", c.at(), render.LabelOther, "Antarctica")
 		got := c.end()
 		if got.Response.Answers["q"].Text != "Antarctica" || !got.Response.Annotations["q"].Other {
 			r.T.Errorf("got %+v", got.Response)
@@ -99,7 +99,7 @@ var choices = []flow{
 				o = append(o, bridge.Option{Value: fmt.Sprintf("v%03d", k), Label: fmt.Sprintf("Option %03d", k)})
 			}
 			c := r.ask(one(bridge.WidgetSelect, o...))
-			r.Harness.Client.ChooseFrom(r, "ana", c.at(), n, fmt.Sprintf("Option %03d", n-1))
+			r.ChooseFrom("ana", c.at(), n, fmt.Sprintf("Option %03d", n-1))
 			c.wantAnswer(bridge.TextAnswer(fmt.Sprintf("v%03d", n-1)))
 		}
 	}},
@@ -132,7 +132,7 @@ var choices = []flow{
 func choosesOne(r *Rig, w bridge.Widget) {
 	r.T.Helper()
 	c := r.ask(one(w, choosable("eu", "us")...))
-	r.Harness.Client.Choose(r, "ana", c.at(), w, "Us")
+	r.Choose("ana", c.at(), w, "Us")
 	c.wantAnswer(bridge.TextAnswer("us"))
 	c.closed("ana")
 }
@@ -143,10 +143,10 @@ func needsChoice(r *Rig, w bridge.Widget, submit string) {
 	r.T.Helper()
 	c := r.ask(one(w, choosable("eu", "us")...))
 	if slices.ContainsFunc(c.controls(), func(x sandbox.Control) bool { return strings.Contains(x.Label, submit) }) {
-		r.told("ana", c.at(), r.Press("ana", c.at(), submit), "Choose one first")
+		r.Told("ana", r.Harness.Name, r.Press("ana", c.at(), submit), "Choose one first")
 		c.pending()
 	}
-	r.Harness.Client.Choose(r, "ana", c.at(), w, "Us")
+	r.Choose("ana", c.at(), w, "Us")
 	c.wantAnswer(bridge.TextAnswer("us"))
 }
 

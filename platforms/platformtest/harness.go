@@ -84,10 +84,9 @@ type Harness struct {
 	Group, SandboxGroup string
 	// Findings are the checks of a diagnosis that must fail under a fault.
 	Findings []Finding
-	// Reply replies to a card with a text. It is nil if the service has no
-	// replies to cards.
-	Reply func(r *Rig, who string, at sandbox.Place, text string)
-	// Client performs actions in the app of the service.
+	// Replies means that a reply to a card is an answer.
+	Replies bool
+	// Client reads what only the service shows.
 	Client Client
 	// Forge builds callbacks by hand.
 	Forge Forge
@@ -103,25 +102,8 @@ type Finding struct {
 	Fix string
 }
 
-// Client performs the actions of people in the app of a service.
+// Client reads messages of a service.
 type Client interface {
-	// Type opens the native input behind a label and submits a text.
-	Type(r *Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction
-	// Retype corrects a text that was refused. Reaction is the result of Type.
-	Retype(r *Rig, who string, at sandbox.Place, label, text string, refused sandbox.Reaction) sandbox.Reaction
-	// Choose answers a question with options that are not buttons.
-	Choose(r *Rig, who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction
-	// ChooseFrom chooses the last one of a number of options.
-	ChooseFrom(r *Rig, who string, at sandbox.Place, options int, label string) sandbox.Reaction
-	// Fill answers all the fields of a form with texts or labels of options. An
-	// empty field is left unchanged.
-	Fill(r *Rig, who string, at sandbox.Place, fields []Field)
-	// Told waits until a person has an ephemeral reply with the words, if the
-	// service has such replies. Reaction is the result of the action.
-	Told(r *Rig, who string, at sandbox.Place, reaction sandbox.Reaction, words string)
-	// Shown returns all the text that people can read of a request, including
-	// the parts above the card that were too long for it.
-	Shown(r *Rig, at sandbox.Place) string
 	// Follows reports whether a card is kept together with an earlier one.
 	Follows(r *Rig, second, first sandbox.Place) bool
 	// Mentions returns the users that a message mentions.
@@ -131,12 +113,6 @@ type Client interface {
 	// Accepts reports whether the client lets a person submit a text in the
 	// input of a widget. If not, the adapter never sees the text.
 	Accepts(w bridge.Widget, text string) bool
-}
-
-// Field is one field of a form and the input of a person.
-type Field struct {
-	Widget bridge.Widget
-	Values []string
 }
 
 // Forge builds callbacks as an attacker could send them.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -126,7 +127,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 		}
 		acknowledged <- err
 	}()
-	await(r, "the click", entered)
+	await.Receive(r.T, "the click", entered)
 	select {
 	case err := <-acknowledged:
 		r.T.Errorf("it was acknowledged before it was stored: %v", err)
@@ -134,7 +135,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 	case <-time.After(150 * time.Millisecond):
 	}
 	let()
-	if err := await(r, "the acknowledgment", acknowledged); err != nil {
+	if err := await.Receive(r.T, "the acknowledgment", acknowledged); err != nil {
 		r.T.Error(err)
 	}
 }
@@ -142,7 +143,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 func tellsUnrecorded(r *Rig, sink *Recorder) {
 	_, at := r.card()
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{}, errStop })
-	r.unrecorded(func() { r.told("ana", at, r.Press("ana", at, render.LabelRun), bridge.NoteNotRecorded) })
+	r.Unrecorded("ana", at, render.LabelRun)
 	if len(r.Controls(at)) == 0 {
 		r.T.Error("the card cannot be clicked again")
 	}
@@ -155,7 +156,7 @@ func tellsVerdicts(r *Rig, sink *Recorder) {
 	} {
 		note := "verdict " + string(kind) + " <b>&"
 		sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{Kind: kind, Note: note}, nil })
-		r.told("ana", at, r.Press("ana", at, render.LabelRun), "verdict "+string(kind))
+		r.Told("ana", r.Harness.Name, r.Press("ana", at, render.LabelRun), "verdict "+string(kind))
 	}
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "settled"}, nil
@@ -172,7 +173,7 @@ func closesLate(r *Rig, sink *Recorder) {
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictLate, Note: "already denied", View: &over}, nil
 	})
-	r.told("ana", at, r.Press("ana", at, render.LabelRun), "already denied")
+	r.Told("ana", r.Harness.Name, r.Press("ana", at, render.LabelRun), "already denied")
 	r.Eventually("the card is closed", func() bool { return len(r.Controls(at)) == 0 })
 	r.Says(at, "Denied")
 	r.Eventually("the update is reported", func() bool { return sink.Updated() == 1 })
@@ -200,7 +201,7 @@ func typedReaches(r *Rig, sink *Recorder) {
 		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
 	})
 	var refused sandbox.Reaction
-	r.unrecorded(func() { refused = r.Harness.Client.Type(r, "bo", at, render.LabelAnswer, "because\nof it") })
+	r.Failing(func() { refused = r.Typed("bo", at, render.LabelAnswer, "because\nof it") })
 	r.wantClick(sink, token, at)
 	texts := func() []bridge.Click {
 		return slices.DeleteFunc(sink.Clicks(), func(c bridge.Click) bool {
@@ -209,7 +210,7 @@ func typedReaches(r *Rig, sink *Recorder) {
 	}
 	r.Eventually("the text arrives", func() bool { return len(texts()) > 0 })
 	if !r.Harness.Redelivers && len(texts()) == 1 { // the person has not submitted it again
-		r.Harness.Client.Retype(r, "bo", at, render.LabelAnswer, "because\nof it", refused)
+		r.Retyped("bo", at, render.LabelAnswer, "because\nof it", refused)
 	}
 	r.Eventually("the text arrives again", func() bool { return len(texts()) > 1 })
 	for _, c := range texts() {
@@ -228,13 +229,9 @@ func formFails(r *Rig, sink *Recorder) {
 	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
 	at := r.place(r.posts(r.view(i, bridge.StatePending)))
 	sink.Shows(bridge.Form{}, errStop)
-	r.unrecorded(func() {
-		reaction := r.Press("ana", at, render.LabelAnswer)
-		r.told("ana", at, reaction, bridge.NoteNotRecorded)
-		if reaction.Modal != "" {
-			r.T.Error("a form opened")
-		}
-	})
+	if reaction := r.Unrecorded("ana", at, render.LabelAnswer); reaction.Modal != "" {
+		r.T.Error("a form opened")
+	}
 }
 
 func commandIsWhole(r *Rig, sink *Recorder) {
@@ -268,7 +265,7 @@ func finishesClicks(t *testing.T, h Harness) {
 		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
 	})
 	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun) }() // its reply may be lost
-	await(r, "the click", entered)
+	await.Receive(r.T, "the click", entered)
 	cancel()
 	select {
 	case err := <-r.ended:
@@ -279,7 +276,7 @@ func finishesClicks(t *testing.T, h Harness) {
 		t.Errorf("the unfinished click: %v", err)
 	}
 	let()
-	if err := await(r, "the end", r.ended); err != nil {
+	if err := await.Receive(r.T, "the end", r.ended); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,111 +1,11 @@
 package platformtest
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
-
-// offers reports whether a message has a control with a label.
-func (r *Rig) offers(at sandbox.Place, label string) bool {
-	return slices.ContainsFunc(r.Controls(at), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
-}
-
-// reach returns the label of the control of a card that leads to a decision: its
-// own, or that of the menu.
-func (r *Rig) reach(at sandbox.Place, label string) string {
-	r.T.Helper()
-	r.Eventually("the card leads to "+label, func() bool { return r.offers(at, label) || r.offers(at, render.LabelMore) })
-	if r.offers(at, label) {
-		return label
-	}
-	return render.LabelMore
-}
-
-// Open returns the place of a control: a card, or its menu, which it opens.
-func (r *Rig) Open(who string, at sandbox.Place, label string) sandbox.Place {
-	r.T.Helper()
-	if first := r.reach(at, label); first != label {
-		r.Press(who, at, first)
-		return r.menu(who, at, label)
-	}
-	return at
-}
-
-// menu waits until a person sees a menu of a card with a control.
-func (r *Rig) menu(who string, card sandbox.Place, label string) sandbox.Place {
-	r.T.Helper()
-	var found sandbox.Place
-	r.Eventually(who+" sees a menu with "+label, func() (ok bool) {
-		found, ok = r.Sandbox.Person(who).Menu(card, label)
-		return ok
-	})
-	return found
-}
-
-// stated opens what a person reads before a decision, and returns its text and a
-// function that decides.
-func (r *Rig) stated(who string, at sandbox.Place, label string) (text string, decide func()) {
-	r.T.Helper()
-	first := r.reach(at, label)
-	reaction := r.Press(who, at, first)
-	if reaction.Modal != "" {
-		for _, v := range r.Sandbox.State().Slack.Views {
-			if v.ID == reaction.Modal {
-				text = sandbox.Texts(v.View)
-			}
-		}
-		return text, func() { r.Refill(who, reaction.Modal) }
-	}
-	label = strings.TrimSuffix(label, "…")
-	menu := r.menu(who, at, label)
-	return r.Text(menu), func() {
-		if asked := r.Press(who, menu, label); asked.Modal != "" { // for a reason
-			r.Refill(who, asked.Modal)
-		}
-	}
-}
-
-// changed returns what a person reads about a change that is not confirmed, and
-// a function that confirms it.
-func (r *Rig) changed(who string, card sandbox.Place) (text string, confirm func()) {
-	r.T.Helper()
-	for _, v := range r.Sandbox.State().Slack.Views {
-		if strings.Contains(fmt.Sprint(v.View), render.LabelApproveNow) {
-			return sandbox.Texts(v.View), func() { r.Must(r.Sandbox.Person(who).Fill(r.Ctx, r.Harness.Name, v.ID)) }
-		}
-	}
-	menu := r.menu(who, card, render.LabelApproveNow)
-	return r.Text(menu), func() { r.Press(who, menu, render.LabelApproveNow) }
-}
-
-// Decide decides with a decision that is not on the card, after it was stated
-// what the decision does.
-func (r *Rig) Decide(who string, at sandbox.Place, label string) string {
-	r.T.Helper()
-	text, decide := r.stated(who, at, label)
-	decide()
-	return text
-}
-
-// approve approves a request whose text is too long for its card: with the
-// label, or in the dialog that shows all of it.
-func (r *Rig) approve(who string, at sandbox.Place, label string) {
-	r.T.Helper()
-	if !r.offers(at, reads) {
-		r.Press(who, at, label)
-		return
-	}
-	opened := r.Press(who, at, reads)
-	r.Must(r.Sandbox.Person(who).Fill(r.Ctx, r.Harness.Name, opened.Modal))
-}
-
-// reads begins the label of a control that opens a dialog with the whole text.
-const reads = "Read and "
 
 // moreWays contains the decisions that are not on a card.
 var moreWays = []flow{
@@ -120,7 +20,7 @@ var moreWays = []flow{
 			if len(covers) != 1 || strings.Contains(squeezed(c.text()), squeezed(covers[0])) {
 				r.T.Errorf("the card states %q:\n%s", covers, c.text())
 			}
-			text, decide := r.stated("ana", c.at(), label)
+			text, decide := r.Considers("ana", c.at(), label)
 			if !strings.Contains(squeezed(text), squeezed(covers[0])) {
 				r.T.Errorf("%s does not state %q:\n%s", label, covers[0], text)
 			}
@@ -140,9 +40,9 @@ var moreWays = []flow{
 		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
 		req.Approval.Confirm, req.Approval.Where = "prod-db", "/confirmed"
 		c := r.ask(req).read()
-		refused := r.Harness.Client.Type(r, "ana", c.at(), render.LabelSession, "prod")
+		refused := r.Typed("ana", c.at(), render.LabelSession, "prod")
 		c.pending()
-		r.Harness.Client.Retype(r, "ana", c.at(), render.LabelSession, "prod-db", refused)
+		r.Retyped("ana", c.at(), render.LabelSession, "prod-db", refused)
 		if got := c.end(); got.State != bridge.StateApproved || got.Response.Scope != bridge.ScopeSession {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
@@ -171,7 +71,7 @@ var moreWays = []flow{
 		if r.Harness.Name == "telegram" { // it has no form with an optional input
 			label += " with a reason"
 		}
-		r.Harness.Client.Type(r, "ana", c.at(), label, "too risky")
+		r.Typed("ana", c.at(), label, "too risky")
 		if got := c.end(); got.State != bridge.StateDenied || !got.Response.Stop || got.Response.Reason != "too risky" {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
@@ -187,10 +87,10 @@ var moreWays = []flow{
 				buttons++
 			}
 		}
-		if most := 3; buttons > most || !r.offers(c.at(), render.LabelRun) || !r.offers(c.at(), render.LabelDeny) {
+		if most := 3; buttons > most || !r.Offers(c.at(), render.LabelRun) || !r.Offers(c.at(), render.LabelDeny) {
 			r.T.Errorf("%d controls: %+v", buttons, c.controls())
 		}
-		r.Harness.Client.Type(r, "ana", c.read().at(), render.LabelDenyReason, "because")
+		r.Typed("ana", c.read().at(), render.LabelDenyReason, "because")
 		if got := c.end(); got.Response.Reason != "because" {
 			r.T.Errorf("%+v", got.Response)
 		}
@@ -200,11 +100,11 @@ var moreWays = []flow{
 		req.Session, req.Approval.Where = newSession(), "/longer"
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDenyReason, bridge.DecideSession}
 		c := r.ask(req).read()
-		if r.offers(c.at(), render.LabelMore) || !r.offers(c.at(), render.LabelDenyReason) {
+		if r.Offers(c.at(), render.LabelMore) || !r.Offers(c.at(), render.LabelDenyReason) {
 			r.T.Errorf("the card offers %+v", c.controls())
 		}
 		covers := c.Interaction.CoverageShown(bridge.ScopeSession)
-		text, decide := r.stated("ana", c.at(), render.LabelSession)
+		text, decide := r.Considers("ana", c.at(), render.LabelSession)
 		if len(covers) != 1 || !strings.Contains(squeezed(text), squeezed(covers[0])) {
 			r.T.Errorf("it does not state %q:\n%s", covers, text)
 		}
@@ -219,21 +119,21 @@ var moreWays = []flow{
 		req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 		req.Requester, req.Approval.Where = "ana", "/requested"
 		c := r.ask(req).read()
-		switch first := r.reach(c.at(), render.LabelSession); first {
+		switch first := r.Leads(c.at(), render.LabelSession); first {
 		case render.LabelMore:
 			r.Press("ana", c.at(), first)
-			if menu := r.menu("ana", c.at(), "reason"); r.offers(menu, render.LabelSession) || r.offers(menu, render.LabelAlways) {
+			if menu := r.Menu("ana", c.at(), "reason"); r.Offers(menu, render.LabelSession) || r.Offers(menu, render.LabelAlways) {
 				r.T.Errorf("the menu offers %+v", r.Controls(menu))
 			}
 		default:
 			reaction := r.Press("ana", c.at(), first)
-			r.told("ana", c.at(), reaction, "your own request")
+			r.Told("ana", r.Harness.Name, reaction, "your own request")
 			if reaction.Modal != "" {
 				r.T.Error("a form opened")
 			}
 		}
 		c.pending()
-		r.Harness.Client.Type(r, "ana", c.at(), "reason", "changed my mind")
+		r.Typed("ana", c.at(), "reason", "changed my mind")
 		if got := c.end(); got.State != bridge.StateDenied {
 			r.T.Errorf("state %s", got.State)
 		}
@@ -242,7 +142,7 @@ var moreWays = []flow{
 		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
 		req.Approval.Where = "/elsewhere"
 		c := r.ask(req).read()
-		r.stated("ana", c.at(), render.LabelSession)
+		r.Considers("ana", c.at(), render.LabelSession)
 		c.elsewhere("bo", bridge.Reply{Decision: bridge.DecideDeny})
 		c.closed("bo")
 		if got := c.end(); got.State != bridge.StateDenied {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render/rendertest"
 )
@@ -74,7 +75,7 @@ func (r *Rig) view(i bridge.Interaction, s bridge.State) bridge.View {
 }
 
 func (r *Rig) post(v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
-	ctx, cancel := context.WithTimeout(r.Ctx, patience)
+	ctx, cancel := context.WithTimeout(r.Ctx, await.Limit)
 	defer cancel()
 	return r.Platform.Post(ctx, r.destination(), v, parts)
 }
@@ -277,17 +278,14 @@ func tells(r *Rig) {
 		r.T.Errorf("the channel has %d messages more", n-before)
 	}
 	found := 0
-	st := r.Sandbox.State()
-	for _, chats := range [][]sandbox.ChatState{st.Slack.Channels, st.Discord.Channels, st.Telegram.Chats} {
-		for _, chat := range chats {
-			for _, m := range chat.Messages {
-				if !strings.Contains(sandbox.Texts(m), "make it so") {
-					continue
-				}
-				found++
-				if who := r.Harness.Client.Mentions(m); strings.Contains(who, "everyone") || strings.Contains(who, "channel") {
-					r.T.Errorf("it mentions %q", who)
-				}
+	for _, chat := range r.Sandbox.Chats(r.Harness.Name) {
+		for _, m := range chat.Messages {
+			if !strings.Contains(sandbox.Texts(m), "make it so") {
+				continue
+			}
+			found++
+			if who := r.Harness.Client.Mentions(m); strings.Contains(who, "everyone") || strings.Contains(who, "channel") {
+				r.T.Errorf("it mentions %q", who)
 			}
 		}
 	}
@@ -327,15 +325,7 @@ func (r *Rig) last() map[string]any {
 
 // Messages returns the messages in the channel, oldest first.
 func (r *Rig) Messages() []map[string]any {
-	st := r.Sandbox.State()
-	for _, chats := range [][]sandbox.ChatState{st.Slack.Channels, st.Discord.Channels, st.Telegram.Chats} {
-		for _, chat := range chats {
-			if chat.ID == r.Harness.Channel {
-				return chat.Messages
-			}
-		}
-	}
-	return nil
+	return r.Hands.Messages(r.Harness.Name, r.Harness.Channel)
 }
 
 // paces posts more cards at the same time than a channel accepts.

@@ -2,6 +2,7 @@ package platformtest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,33 +17,33 @@ var replied = []flow{
 	{"a reply to a card is the answer", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetText)).read()
 		r.Says(c.at(), "Reply to this message with your answer")
-		r.Harness.Reply(r, "ana", c.at(), "by a reply")
+		r.Reply("ana", c.at(), "by a reply")
 		c.wantAnswer(bridge.TextAnswer("by a reply"))
 		c.closed("ana", "by a reply")
-		r.Harness.Reply(r, "bo", c.at(), "too late")
+		r.Reply("bo", c.at(), "too late")
 		c.privately("bo", "ana")
 	}},
 	{"a reply of someone else has no effect", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetText)).read()
-		r.Harness.Reply(r, "mal", c.at(), "from mal")
+		r.Reply("mal", c.at(), "from mal")
 		c.privately("mal", "Nothing was recorded")
 		c.pending()
-		r.Harness.Reply(r, "ana", c.at(), "from ana")
+		r.Reply("ana", c.at(), "from ana")
 		c.wantAnswer(bridge.TextAnswer("from ana"))
 	}},
 	{"a bad reply is refused", func(r *Rig) {
 		req := one(bridge.WidgetNumber)
 		req.Questions[0].Max = new(9.0)
 		c := r.ask(req).read()
-		r.Harness.Reply(r, "ana", c.at(), "12")
-		r.Replied("Reply to the card again")
+		r.Reply("ana", c.at(), "12")
+		r.replied("Reply to the card again")
 		c.pending()
-		r.Harness.Reply(r, "ana", c.at(), "7")
+		r.Reply("ana", c.at(), "7")
 		c.wantAnswer(bridge.JSONAnswer("7"))
 	}},
 	{"a reply to a card never answers its follow-up", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetText)).read()
-		r.Harness.Reply(r, "ana", c.at(), "first")
+		r.Reply("ana", c.at(), "first")
 		c.end()
 		c.closed("first")
 		next := bridge.Request{Ask: bridge.Ask{Prompt: "And now?", Error: "that was not enough"}}
@@ -55,13 +56,13 @@ var replied = []flow{
 		if strings.Contains(c.text(), "Reply to this message") {
 			r.T.Errorf("the follow-up takes replies: %s", c.text())
 		}
-		r.Harness.Reply(r, "bo", c.at(), "for the first question")
+		r.Reply("bo", c.at(), "for the first question")
 		c.privately("bo", "again")
 		c.pending()
 	}},
 	{"a reply to an approval decides nothing", func(r *Rig) {
 		c := r.ask(approval()).read()
-		r.Harness.Reply(r, "ana", c.at(), "yes")
+		r.Reply("ana", c.at(), "yes")
 		r.Press("ana", c.at(), render.LabelDeny)
 		if got := c.end(); got.State != bridge.StateDenied {
 			r.T.Errorf("state %s", got.State)
@@ -69,26 +70,32 @@ var replied = []flow{
 	}},
 	{"a reply finds an option of a long list", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetSelect, cities()...)).read()
-		r.Harness.Reply(r, "ana", c.at(), "Nowhere")
-		r.Replied(`No option starts with "Nowhere"`)
-		r.Harness.Reply(r, "ana", c.at(), "city 1")
-		r.Replied("11 options start so: City 1 and more, City 10")
+		r.Reply("ana", c.at(), "Nowhere")
+		r.replied(`No option starts with "Nowhere"`)
+		r.Reply("ana", c.at(), "city 1")
+		r.replied("11 options start so: City 1 and more, City 10")
 		c.pending()
-		r.Harness.Reply(r, "ana", c.at(), "city 23")
+		r.Reply("ana", c.at(), "city 23")
 		r.Has(c.at(), "City 23")
-		r.Harness.Reply(r, "mal", c.at(), "City 2")
+		r.Reply("mal", c.at(), "City 2")
 		c.privately("mal", "Nothing was recorded")
 		r.Press("ana", c.at(), "Submit")
 		c.wantAnswer(bridge.TextAnswer("v23"))
 	}},
 	{"a reply does not answer what one click answers", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetButtons, cities()...)).read()
-		r.Harness.Reply(r, "ana", c.at(), "City 23")
+		r.Reply("ana", c.at(), "City 23")
 		r.Has(c.at(), "City 23")
 		c.pending()
 		r.Press("ana", c.at(), "City 23")
 		c.wantAnswer(bridge.TextAnswer("v23"))
 	}},
+}
+
+// replied waits until the chat says words.
+func (r *Rig) replied(words string) {
+	r.T.Helper()
+	r.Eventually("the chat says "+words, func() bool { return r.Replied(r.Harness.Name, words) })
 }
 
 // privately waits until a person's own chat says words, and checks that nothing
@@ -97,15 +104,10 @@ func (c Card) privately(who, words string) {
 	r := c.r
 	r.T.Helper()
 	said := func(chat string, after int) bool {
-		for _, each := range r.Sandbox.State().Telegram.Chats {
-			for _, m := range each.Messages {
-				id, _ := m["message_id"].(float64)
-				if each.ID == chat && int(id) > after && strings.Contains(sandbox.Texts(m), words) {
-					return true
-				}
-			}
-		}
-		return false
+		return slices.ContainsFunc(r.Hands.Messages(r.Harness.Name, chat), func(m map[string]any) bool {
+			id, _ := m["message_id"].(float64)
+			return int(id) > after && strings.Contains(sandbox.Texts(m), words)
+		})
 	}
 	r.Eventually(who+" is told "+words, func() bool { return said(r.account(who), 0) })
 	card, err := strconv.Atoi(c.at().Message)

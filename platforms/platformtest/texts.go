@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -13,13 +14,13 @@ var texts = []flow{
 	{"a long text is shown in full before it can be approved", func(r *Rig) {
 		for _, lines := range []int{100, 900} {
 			c := r.ask(longCommand(lines))
-			shown := r.Harness.Client.Shown(r, c.at())
+			shown := r.Shown(c.at())
 			for n := range lines {
 				if line := longLine(n); !strings.Contains(shown, line) {
 					r.T.Fatalf("%q is not shown", line)
 				}
 			}
-			r.approve("ana", c.read().at(), render.LabelScript)
+			r.Approve("ana", c.read().at())
 			if got := c.end(); got.State != bridge.StateApproved {
 				r.T.Errorf("state %s", got.State)
 			}
@@ -28,7 +29,7 @@ var texts = []flow{
 	}},
 	{"a follow-up with a long text shows all of it", func(r *Rig) {
 		c := r.ask(plan())
-		r.Harness.Client.Type(r, "ana", c.at(), "Request changes", "more detail")
+		r.Typed("ana", c.at(), "Request changes", "more detail")
 		c.end()
 		c.closed("more detail")
 		next := plan()
@@ -38,11 +39,11 @@ var texts = []flow{
 			r.T.Fatal(err)
 		}
 		c.Record.Interaction = rec.Interaction
-		r.Eventually("the card shows the plan", func() bool { return r.offers(c.at(), render.LabelApprove) || r.offers(c.at(), reads) })
-		if shown := r.Harness.Client.Shown(r, c.at()); !strings.Contains(shown, "the last step") {
+		r.Eventually("the card shows the plan", func() bool { return r.Offers(c.at(), render.LabelApprove) || r.Offers(c.at(), person.Reads) })
+		if shown := r.Shown(c.at()); !strings.Contains(shown, "the last step") {
 			r.T.Errorf("the end is not shown: %.300s", shown)
 		}
-		r.approve("ana", c.read().at(), render.LabelApprove)
+		r.Approve("ana", c.read().at())
 		c.wantAnswer(bridge.JSONAnswer(`{"decision":"approve"}`))
 	}},
 	{"untrusted text is harmless", func(r *Rig) {

@@ -37,17 +37,9 @@ var together = []flow{
 // count returns the number of messages in a channel that contain all the words.
 func (r *Rig) count(at sandbox.Place, words ...string) int {
 	n := 0
-	st := r.Sandbox.State()
-	for _, chats := range [][]sandbox.ChatState{st.Slack.Channels, st.Discord.Channels, st.Telegram.Chats} {
-		for _, chat := range chats {
-			if chat.ID != at.Channel {
-				continue
-			}
-			for _, m := range chat.Messages {
-				if says(sandbox.Texts(m), words) {
-					n++
-				}
-			}
+	for _, m := range r.Hands.Messages(at.Service, at.Channel) {
+		if says(sandbox.Texts(m), words) {
+			n++
 		}
 	}
 	return n

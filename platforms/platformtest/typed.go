@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -15,14 +16,14 @@ var typedTexts = []flow{
 	{"text", func(r *Rig) {
 		const text = "a <b>*line*</b> @everyone & more"
 		c := r.ask(one(bridge.WidgetText))
-		r.Harness.Client.Type(r, "ana", c.at(), render.LabelAnswer, text)
+		r.Typed("ana", c.at(), render.LabelAnswer, text)
 		c.wantAnswer(bridge.TextAnswer(text))
 		c.closed("ana")
 		c.harmless()
 	}},
 	{"textarea", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetTextarea))
-		r.Harness.Client.Type(r, "ana", c.at(), render.LabelAnswer, "two\nlines")
+		r.Typed("ana", c.at(), render.LabelAnswer, "two\nlines")
 		c.wantAnswer(bridge.TextAnswer("two\nlines"))
 	}},
 	{"a bad text is refused where it was typed", func(r *Rig) {
@@ -46,7 +47,7 @@ var typedTexts = []flow{
 		if text := c.text(); text == "" {
 			r.T.Error("the card is empty")
 		}
-		r.Harness.Client.Type(r, "ana", c.at(), "Request changes", "not the *world*")
+		r.Typed("ana", c.at(), "Request changes", "not the *world*")
 		c.wantAnswer(bridge.JSONAnswer(`{"decision":"request_changes","feedback":"not the *world*"}`))
 		c.closed("Request changes", "world")
 	}},
@@ -59,7 +60,7 @@ var typedTexts = []flow{
 	}},
 	{"a follow-up shows its own text in the same card", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetText))
-		r.Harness.Client.Type(r, "ana", c.at(), render.LabelAnswer, "first")
+		r.Typed("ana", c.at(), render.LabelAnswer, "first")
 		c.end()
 		c.closed("first")
 		next := bridge.Request{Ask: bridge.Ask{Prompt: "And now?", Error: "that was not enough"}}
@@ -69,7 +70,7 @@ var typedTexts = []flow{
 		}
 		c.Record.Interaction = rec.Interaction
 		r.Says(c.at(), "that was not enough")
-		r.Harness.Client.Type(r, "bo", c.at(), render.LabelAnswer, "second")
+		r.Typed("bo", c.at(), render.LabelAnswer, "second")
 		c.wantAnswer(bridge.TextAnswer("second"))
 	}},
 }
@@ -102,14 +103,14 @@ func refusedOnce(r *Rig, req bridge.Request, bad, good, problem string) Card {
 	r.T.Helper()
 	client, w := r.Harness.Client, req.Questions[0].Widget
 	c := r.ask(req)
-	refused := client.Type(r, "ana", c.at(), render.LabelAnswer, bad)
+	refused := r.Typed("ana", c.at(), render.LabelAnswer, bad)
 	if client.Accepts(w, bad) {
-		r.told("ana", c.at(), refused, problem)
+		r.Told("ana", r.Harness.Name, refused, problem)
 	} else if len(refused.Errors) == 0 {
 		r.T.Errorf("the client's own input accepted %q", bad)
 	}
 	c.pending()
-	client.Retype(r, "ana", c.at(), render.LabelAnswer, good, refused)
+	r.Retyped("ana", c.at(), render.LabelAnswer, good, refused)
 	return c
 }
 
@@ -128,9 +129,9 @@ var forms = []flow{
 			{ID: "why", Text: "Why?", Widget: bridge.WidgetText},
 			{ID: "note", Text: "Anything else?", Widget: bridge.WidgetTextarea, Required: new(bool)},
 		}}})
-		r.Harness.Client.Fill(r, "cy", c.at(), []Field{
-			{bridge.WidgetRadio, []string{"Us"}}, {bridge.WidgetCheckbox, []string{"Web"}},
-			{bridge.WidgetText, []string{"because"}}, {bridge.WidgetTextarea, nil},
+		r.Answer("cy", c.at(), []person.Field{
+			{Widget: bridge.WidgetRadio, Values: []string{"Us"}}, {Widget: bridge.WidgetCheckbox, Values: []string{"Web"}},
+			{Widget: bridge.WidgetText, Values: []string{"because"}}, {Widget: bridge.WidgetTextarea, Values: nil},
 		})
 		c.wantAnswers(map[string]bridge.Answer{
 			"region": bridge.TextAnswer("us"), "what": bridge.ListAnswer("web"), "why": bridge.TextAnswer("because"),
@@ -142,14 +143,14 @@ var forms = []flow{
 			{ID: "q", Widget: bridge.WidgetFeedback, Items: []bridge.Item{
 				{ID: "a 1", Content: "the first part"}, {ID: "b", Content: "the second part"}}},
 		}}})
-		r.Harness.Client.Fill(r, "ana", c.at(), []Field{
-			{bridge.WidgetTextarea, nil}, {bridge.WidgetTextarea, []string{"too short"}},
+		r.Answer("ana", c.at(), []person.Field{
+			{Widget: bridge.WidgetTextarea, Values: nil}, {Widget: bridge.WidgetTextarea, Values: []string{"too short"}},
 		})
 		c.wantAnswer(bridge.JSONAnswer(`{"a 1":"","b":"too short"}`))
 	}},
 	{"a form with every type of field", func(r *Rig) {
 		c := r.ask(everyField())
-		r.Harness.Client.Fill(r, "ana", c.at(), everyValue)
+		r.Answer("ana", c.at(), everyValue)
 		c.wantAnswers(map[string]bridge.Answer{
 			"form": bridge.JSONAnswer(`{"name":"billing","replicas":3,"mail":"ana@example.com",` +
 				`"home":"https://example.com/","start":"2026-12-01","at":"08:00","public":true,"tier":"g","tags":["fast","odd"]}`),
@@ -193,11 +194,11 @@ func everyField() bridge.Request {
 	}}}
 }
 
-var everyValue = []Field{
-	{bridge.WidgetText, []string{"billing"}}, {bridge.WidgetNumber, []string{"3"}},
-	{bridge.WidgetEmail, []string{"ana@example.com"}}, {bridge.WidgetURL, []string{"https://example.com/"}},
-	{bridge.WidgetDate, []string{"2026-12-01"}}, {bridge.WidgetTime, []string{"08:00"}},
-	{bridge.WidgetConfirm, []string{"Yes"}}, {bridge.WidgetRadio, []string{"Gold"}},
-	{bridge.WidgetCheckbox, []string{"fast", "odd"}}, {bridge.WidgetRadio, []string{"Us"}},
-	{bridge.WidgetTextarea, []string{"because\nof it"}}, {bridge.WidgetConfirm, []string{"Yes"}},
+var everyValue = []person.Field{
+	{Widget: bridge.WidgetText, Values: []string{"billing"}}, {Widget: bridge.WidgetNumber, Values: []string{"3"}},
+	{Widget: bridge.WidgetEmail, Values: []string{"ana@example.com"}}, {Widget: bridge.WidgetURL, Values: []string{"https://example.com/"}},
+	{Widget: bridge.WidgetDate, Values: []string{"2026-12-01"}}, {Widget: bridge.WidgetTime, Values: []string{"08:00"}},
+	{Widget: bridge.WidgetConfirm, Values: []string{"Yes"}}, {Widget: bridge.WidgetRadio, Values: []string{"Gold"}},
+	{Widget: bridge.WidgetCheckbox, Values: []string{"fast", "odd"}}, {Widget: bridge.WidgetRadio, Values: []string{"Us"}},
+	{Widget: bridge.WidgetTextarea, Values: []string{"because\nof it"}}, {Widget: bridge.WidgetConfirm, Values: []string{"Yes"}},
 }

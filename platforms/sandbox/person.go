@@ -107,7 +107,7 @@ func (p Person) PrivatePlaces(service string) []Place {
 func (p Person) Menu(card Place, label string) (Place, bool) {
 	places := p.PrivatePlaces(card.Service)
 	if card.Service == telegram.Name {
-		for _, c := range p.s.State().Telegram.Chats {
+		for _, c := range p.s.Chats(telegram.Name) {
 			for _, m := range c.Messages {
 				if c.ID == card.Channel {
 					places = append(places, Place{Service: card.Service, Channel: c.ID, Message: fmt.Sprint(m["message_id"])})

@@ -269,6 +269,13 @@ func (s *Sandbox) Chats(service string) []ChatState {
 	return nil
 }
 
+// Modals returns a copy of the modals that are open in Slack.
+func (s *Sandbox) Modals() []ViewState {
+	s.hub.Lock()
+	defer s.hub.Unlock()
+	return s.slack.Modals()
+}
+
 // Message returns a copy of a message, including a private one, or nil.
 func (s *Sandbox) Message(p Place) map[string]any {
 	if on, known := s.services[p.Service]; known {

@@ -60,82 +60,8 @@ func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
 	return slack.New(o)
 }
 
-// client is the Slack app of a person.
+// client reads the messages of Slack.
 type client struct{}
-
-// Type implements platformtest.Client: texts are typed into a modal.
-func (client) Type(r *platformtest.Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction {
-	r.T.Helper()
-	reaction, err := r.TryFill(who, at, label, []string{text})
-	if err != nil { // the input itself does not take it
-		reaction.Errors = map[string]string{"": err.Error()}
-	}
-	return r.Must(reaction, nil)
-}
-
-// Retype implements platformtest.Client: the modal is still open.
-func (client) Retype(r *platformtest.Rig, who string, _ sandbox.Place,
-	_, text string, refused sandbox.Reaction) sandbox.Reaction {
-	r.T.Helper()
-	return r.Refill(who, refused.Modal, []string{text})
-}
-
-// Choose implements platformtest.Client: the input is on the card.
-func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
-	w bridge.Widget, labels ...string) sandbox.Reaction {
-	r.T.Helper()
-	submit := map[bridge.Widget]string{bridge.WidgetSelect: "Submit", bridge.WidgetActionSelection: "Continue"}[w]
-	if submit == "" {
-		submit = "Submit"
-	}
-	return r.Pick(who, at, labels, submit)
-}
-
-// ChooseFrom implements platformtest.Client: a modal has the long list.
-func (client) ChooseFrom(r *platformtest.Rig, who string, at sandbox.Place,
-	_ int, label string) sandbox.Reaction {
-	r.T.Helper()
-	return r.Fill(who, at, "Choose", []string{label})
-}
-
-// Fill implements platformtest.Client: one modal has all fields.
-func (client) Fill(r *platformtest.Rig, who string, at sandbox.Place, fields []platformtest.Field) {
-	r.T.Helper()
-	var values [][]string
-	for _, f := range fields {
-		values = append(values, f.Values)
-	}
-	if reaction := r.Fill(who, at, "Answer", values...); len(reaction.Errors) > 0 {
-		r.T.Errorf("the form is refused: %v", reaction.Errors)
-	}
-}
-
-// Told implements platformtest.Client: at the field, or in an ephemeral reply.
-func (client) Told(r *platformtest.Rig, who string, _ sandbox.Place, reaction sandbox.Reaction, words string) {
-	r.T.Helper()
-	if len(reaction.Errors) == 0 {
-		r.Noted(who, words)
-		return
-	}
-	if said := fmt.Sprint(reaction.Errors); !strings.Contains(said, words) {
-		r.T.Errorf("the field says %s, want %q", said, words)
-	}
-}
-
-// Shown implements platformtest.Client: a dialog has the rest of the text.
-func (client) Shown(r *platformtest.Rig, at sandbox.Place) string {
-	reads := func(c sandbox.Control) bool { return strings.HasPrefix(c.Label, "Read and ") }
-	if !slices.ContainsFunc(r.Controls(at), reads) {
-		return r.Text(at)
-	}
-	opened := r.Press("ana", at, "Read and ")
-	for _, v := range r.Sandbox.State().Slack.Views {
-		if v.ID == opened.Modal {
-			return sandbox.Texts(v.View)
-		}
-	}
-	return ""
-}
 
 // Follows implements platformtest.Client.
 func (client) Follows(r *platformtest.Rig, second, first sandbox.Place) bool {

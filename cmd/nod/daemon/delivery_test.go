@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -83,7 +84,7 @@ func once(r *rig.Rig, at sandbox.Place) {
 	if at.Service != "telegram" {
 		return
 	}
-	name := rig.TelegramFile.FindString(fmt.Sprint(r.Sandbox.Message(at)["text"]))
+	name := person.TelegramFile.FindString(fmt.Sprint(r.Sandbox.Message(at)["text"]))
 	if n := len(r.Files(at.Channel, name)); name == "" || n != 1 {
 		r.T.Errorf("the file %q exists %d times", name, n)
 	}

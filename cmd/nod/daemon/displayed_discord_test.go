@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -17,10 +18,10 @@ import (
 // a Discord message can hide text.
 func TestDisplayOnDiscord(t *testing.T) {
 	t.Parallel()
-	r := &rig.Rig{T: t, Ctx: t.Context(), Sandbox: sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})}
-	server := httptest.NewServer(r.Sandbox)
-	t.Cleanup(func() { r.Sandbox.Close(); server.Close() })
-	r.Base = server.URL
+	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})
+	server := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); server.Close() })
+	r := &rig.Rig{Hands: person.New(t, t.Context(), s, server.URL)}
 	const flag, secret = `"flags":32768,`, "rm -rf /srv"
 	text := func(s string) string { return flag + `"components":[{"type":10,"content":"` + s + `"}]` }
 	file := func(spoiler string) string {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -92,7 +93,7 @@ func survives(r *rig.Rig, s string, p payload, size int, f sandbox.Fault) {
 		r.T.Errorf("%s: %s", what, problem)
 	}
 	want, got := 1, posted(r, s)-before
-	if s == "telegram" && rig.TelegramFile.MatchString(a.Text(s)) {
+	if s == "telegram" && person.TelegramFile.MatchString(a.Text(s)) {
 		want = 2
 	}
 	lost := strings.HasPrefix(f.Method, "send") && (f.Kind == "drop_after" || f.Kind == "half")

@@ -222,12 +222,12 @@ func TestSessionMessageSteers(t *testing.T) {
 			m.report(bridge.SessionReport{State: bridge.SessionWorking, Prompt: "Fix the login"}, "is working")
 			at := m.asked.On(s)
 			m.Told("mal", s, m.Press("mal", at, "Message…"), "Only people who may answer")
-			m.Typed("ana", at, "Message…", "use port 8080")
+			m.Elsewhere().Typed("ana", at, "Message…", "use port 8080")
 			m.Eventually("ana reads that the first waits", func() bool { return m.said("Waiting, not delivered yet") })
 			m.report(bridge.SessionReport{Step: "Bash: make test"})
 			m.Due(bridge.JobEdit, m.asked.Interaction.ID, 0)
 			m.shows("Bash: make test")
-			m.Typed("ana", at, "Message…", "then stop the server")
+			m.Elsewhere().Typed("ana", at, "Message…", "then stop the server")
 			if s != "telegram" { // there, her message is in the chat
 				m.Eventually("the chat reads the second", func() bool { return m.said("ana wrote: 'then stop the server'") })
 			}

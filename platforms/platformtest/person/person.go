@@ -5,9 +5,7 @@ package person
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,41 +34,6 @@ func Answered(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reacti
 		t.Fatalf("the client warns: %s", reaction.Warning)
 	}
 	return reaction
-}
-
-// Watch fails a test at its end if a private message told someone that nod did
-// not record an action. It is safe for concurrent use.
-type Watch struct {
-	mu       sync.Mutex
-	expected map[reader]int
-}
-
-// reader is a person on a service.
-type reader struct{ who, service string }
-
-// NewWatch watches the people of a sandbox until the test ends.
-func NewWatch(t testing.TB, s *sandbox.Sandbox) *Watch {
-	w := &Watch{expected: map[reader]int{}}
-	t.Cleanup(func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for _, m := range sandbox.SampleMembers() {
-			for _, service := range []string{"slack", "discord", "telegram"} {
-				notes := slices.DeleteFunc(s.Person(m.Key).Notes(service), func(note string) bool { return !strings.Contains(note, bridge.NoteNotRecorded) })
-				if len(notes) > w.expected[reader{m.Key, service}] {
-					t.Errorf("%s read on %s that nod did not record an action: %q", m.Key, service, notes)
-				}
-			}
-		}
-	})
-	return w
-}
-
-// Expect allows one such message to a person, because the test makes nod fail.
-func (w *Watch) Expect(who, service string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.expected[reader{who, service}]++
 }
 
 // Form opens a form and submits it. It returns the reaction to the submission,

@@ -88,11 +88,11 @@ func (a Asked) On(service string) sandbox.Place {
 }
 
 // Text returns the text of the card on a platform.
-func (a Asked) Text(service string) string { return sandbox.Texts(a.R.Sandbox.Message(a.On(service))) }
+func (a Asked) Text(service string) string { return a.R.Hands.Text(a.On(service)) }
 
 // Controls returns the controls of the card on a platform.
 func (a Asked) Controls(service string) []sandbox.Control {
-	return sandbox.Controls(service, a.R.Sandbox.Message(a.On(service)))
+	return a.R.Hands.Controls(a.On(service))
 }
 
 // End waits for the outcome as the agent does.

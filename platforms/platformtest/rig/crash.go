@@ -19,6 +19,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -179,13 +180,13 @@ type Crash struct {
 func NewCrash(t *testing.T, on ...string) *Crash {
 	t.Helper()
 	k := &Killer{}
-	c := &Crash{Rig: &Rig{T: t, Ctx: t.Context(), Stored: &await.Bell{}, Faulty: true}, K: k, binary: Binary(t), Log: &bytes.Buffer{}}
-	c.Sandbox = sandbox.New(sandbox.Options{NoLimits: true})
-	server := httptest.NewUnstartedServer(platformProxy(c.Sandbox, k))
+	s := sandbox.New(sandbox.Options{NoLimits: true})
+	server := httptest.NewUnstartedServer(platformProxy(s, k))
 	server.Config.ErrorLog = nil
 	server.Start()
-	c.Base = server.URL
-	t.Cleanup(func() { c.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
+	c := &Crash{Rig: &Rig{Hands: person.New(t, t.Context(), s, server.URL), Stored: &await.Bell{}}, K: k, binary: Binary(t), Log: &bytes.Buffer{}}
+	c.Faulty = true
+	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	c.Redis = redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 	proxy := newRedisProxy(t, c.Redis.Addr, k)
 	port := redistest.FreePort(t)
@@ -219,6 +220,7 @@ agents:
 	k.Kill = c.Kill
 	c.StartDaemon()
 	t.Cleanup(c.Kill)
+	c.Watched()
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -38,13 +39,9 @@ func (r *Rig) Payload(at sandbox.Place) (text string, full bool, err error) {
 
 // above returns the messages of the card's channel that come before it.
 func (r *Rig) above(at sandbox.Place) []map[string]any {
-	for _, c := range r.Sandbox.Chats(at.Service) {
-		if c.ID == at.Channel {
-			n := slices.IndexFunc(c.Messages, func(m map[string]any) bool { return MessageID(at.Service, m) == at.Message })
-			return c.Messages[:max(n, 0)]
-		}
-	}
-	return nil
+	all := r.Messages(at.Service, at.Channel)
+	n := slices.IndexFunc(all, func(m map[string]any) bool { return MessageID(at.Service, m) == at.Message })
+	return all[:max(n, 0)]
 }
 
 // MessageID returns the ID of a message in a service's format.
@@ -62,23 +59,10 @@ func number(v any) string {
 
 // slackPayload opens the dialog with the whole text if a card has one.
 func (r *Rig) slackPayload(at sandbox.Place, m map[string]any) string {
-	if !r.offers(at, reads) {
+	if !r.Offers(at, person.Reads) {
 		return strings.Join(preformatted(m), "\n")
 	}
-	return strings.Join(preformatted(r.view(r.Press("ana", at, reads).Modal)["blocks"]), "")
-}
-
-// Modal returns the text of a Slack modal.
-func (r *Rig) Modal(id string) string { return ShownIn(r.view(id)) }
-
-// view returns a Slack modal.
-func (r *Rig) view(id string) map[string]any {
-	for _, v := range r.Sandbox.State().Slack.Views {
-		if v.ID == id {
-			return v.View
-		}
-	}
-	return nil
+	return strings.Join(preformatted(r.View(r.Press("ana", at, person.Reads).Modal)["blocks"]), "")
 }
 
 // preformatted returns the texts of the code blocks of a Slack message.
@@ -113,7 +97,7 @@ var discordFence = regexp.MustCompile("(?s)```[a-z]*\n(.*?)\n```")
 func (r *Rig) discordPayload(m map[string]any) (string, bool) {
 	var files []string
 	d := &discordReader{download: func(path string) string {
-		files = append(files, r.download(path))
+		files = append(files, r.Download(path))
 		return ""
 	}}
 	d.read(map[string]any{"components": m["components"]})
@@ -129,12 +113,12 @@ func (r *Rig) discordPayload(m map[string]any) (string, bool) {
 
 func (r *Rig) telegramPayload(at sandbox.Place, m map[string]any) (string, bool, error) {
 	text, _ := m["text"].(string)
-	if name := TelegramFile.FindString(text); name != "" {
+	if name := person.TelegramFile.FindString(text); name != "" {
 		var files []string
 		for _, p := range r.above(at) {
 			doc, _ := p["document"].(map[string]any)
 			if path, _ := doc["url"].(string); doc["file_name"] == name {
-				files = append(files, r.download(path))
+				files = append(files, r.Download(path))
 			}
 		}
 		if files = slices.Compact(files); len(files) != 1 {

@@ -44,10 +44,7 @@ const (
 
 // Rig is a complete installation: a Redis server, the sandbox, and daemons.
 type Rig struct {
-	T       testing.TB
-	Ctx     context.Context
-	Sandbox *sandbox.Sandbox
-	Base    string // of the sandbox
+	person.Hands
 	Redis   *redistest.Server
 	Client  redis.UniversalClient
 	Bare    redis.UniversalClient // without hooks
@@ -58,11 +55,8 @@ type Rig struct {
 	Shown   *Display
 	// Stored rings after each write of a daemon in this process to Redis.
 	Stored *await.Bell
-	// Faulty means that the test makes nod fail, so people act again.
-	Faulty bool
 
 	options daemon.Options // of its daemons
-	watch   *person.Watch  // nil if Faulty
 }
 
 // Running is a daemon of a rig.
@@ -92,7 +86,7 @@ func New(t testing.TB, o Options) *Rig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	r := &Rig{T: t, Ctx: ctx, Stored: &await.Bell{}, Faulty: o.Faulty, options: daemon.Options{Paced: o.Limits}}
+	r := &Rig{Stored: &await.Bell{}, options: daemon.Options{Paced: o.Limits}}
 	if o.Fresh {
 		r.options.Remembered = time.Nanosecond
 	}
@@ -108,15 +102,13 @@ func New(t testing.TB, o Options) *Rig {
 	if o.HTTPMode {
 		emulated.SlackURL, emulated.DiscordURL = api+"/slack/interactions", api+"/discord/interactions"
 	}
-	r.Sandbox = sandbox.New(emulated)
+	s := sandbox.New(emulated)
 	r.Shown = newDisplay(r, o.HTTPMode)
 	fault := injected(t)
-	server := httptest.NewServer(r.Shown.Record(fault.service(r.Sandbox)))
-	t.Cleanup(func() { r.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
-	if !o.Faulty {
-		r.watch = person.NewWatch(t, r.Sandbox)
-	}
-	r.Base = server.URL
+	server := httptest.NewServer(r.Shown.Record(fault.service(s)))
+	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
+	r.Hands = person.New(t, ctx, s, server.URL, r.Stored.Next)
+	r.Hands.Faulty = o.Faulty
 	r.Config = sandboxed.Config(r.Base)
 	r.Config.Listen = apiListener.Addr().String()
 	r.Config.Redis.Prefix = "nod"
@@ -148,6 +140,7 @@ func New(t testing.TB, o Options) *Rig {
 		}
 		first.Close()
 	}
+	redistest.Rings(r.Client, r.Stored)
 	r.Client.AddHook(r.Shown)
 	if fault != nil {
 		r.Client.AddHook(fault)
@@ -177,7 +170,7 @@ func Outside(t testing.TB, args ...string) *Rig {
 	s := sandbox.New(sandbox.Options{NoLimits: true})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
-	return &Rig{T: t, Ctx: t.Context(), Stored: &await.Bell{}, Sandbox: s, Base: server.URL, Redis: redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)}
+	return &Rig{Hands: person.New(t, t.Context(), s, server.URL), Stored: &await.Bell{}, Redis: redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)}
 }
 
 // Listen listens on a free port.
@@ -210,6 +203,7 @@ func (r *Rig) Start(l net.Listener) *Running {
 	run := &Running{Daemon: d, URL: "http://" + l.Addr().String(), Stop: func() { cancel(); wg.Wait() }}
 	r.Daemons = append(r.Daemons, run)
 	r.T.Cleanup(run.Stop)
+	r.Watched() // while this daemon runs
 	return run
 }
 
@@ -272,19 +266,6 @@ func (r *Rig) Revoke(platforms ...string) {
 			return d.Reachable && slices.Contains(platforms, d.Destination.Platform)
 		})
 	})
-}
-
-// Eventually waits until ok returns true. It calls ok after each change that
-// members see in the chats and after each command to Redis.
-func (r *Rig) Eventually(what string, ok func() bool) {
-	r.T.Helper()
-	await.Until(r.T, what, ok, r.Sandbox.Changed, r.Stored.Next)
-}
-
-// Clear waits like Eventually until a check finds no problem.
-func (r *Rig) Clear(check func() (problem string)) {
-	r.T.Helper()
-	await.Clear(r.T, check, r.Sandbox.Changed, r.Stored.Next)
 }
 
 // Only limits the default route to some platforms.

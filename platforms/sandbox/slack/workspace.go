@@ -125,22 +125,28 @@ type Group struct {
 // State returns a copy of the workspace. The caller holds the lock.
 func (e *Emulator) State() State {
 	st := State{
-		Connections: len(e.delivery.sockets), Channels: []core.ChatState{}, Views: []core.ViewState{},
+		Connections: len(e.delivery.sockets), Channels: []core.ChatState{}, Views: e.Modals(),
 		Homes: []core.ViewState{}, Groups: e.userGroups(), Sessions: e.sessionStates(),
 	}
 	for _, c := range e.channels {
 		st.Channels = append(st.Channels, c.State())
 	}
 	slices.SortFunc(st.Channels, core.ByID)
-	for _, user := range slices.Sorted(maps.Keys(e.stacks)) {
-		for _, v := range e.stacks[user] {
-			st.Views = append(st.Views, v.state())
-		}
-	}
 	for _, user := range slices.Sorted(maps.Keys(e.homes)) {
 		st.Homes = append(st.Homes, e.homes[user].state())
 	}
 	return st
+}
+
+// Modals returns a copy of the modals that are open. The caller holds the lock.
+func (e *Emulator) Modals() []core.ViewState {
+	all := []core.ViewState{}
+	for _, user := range slices.Sorted(maps.Keys(e.stacks)) {
+		for _, v := range e.stacks[user] {
+			all = append(all, v.state())
+		}
+	}
+	return all
 }
 
 func (v *view) state() core.ViewState {

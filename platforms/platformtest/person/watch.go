@@ -1,0 +1,144 @@
+package person
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// Watch keeps what the people of a test have done and read. It is safe for
+// concurrent use.
+type Watch struct {
+	mu       sync.Mutex
+	expected map[reader]int
+	heard    map[reader]map[string]int       // how often a person has read a private message
+	cards    map[sandbox.Place]sandbox.Place // of menus and modals
+	recorded []deed
+}
+
+// reader is a person on a service.
+type reader struct{ who, service string }
+
+// deed is an action that nod acknowledged as recorded.
+type deed struct {
+	who    string
+	at     sandbox.Place
+	before map[string]any // the card
+	notes  []string       // the private messages of the person
+}
+
+// newWatch returns a Watch that has seen nothing.
+func newWatch() *Watch {
+	return &Watch{expected: map[reader]int{}, heard: map[reader]map[string]int{}, cards: map[sandbox.Place]sandbox.Place{}}
+}
+
+// Watched fails the test at its end if nod did not record an action, although the
+// test did not make it fail, or if it acknowledged one and lost it: each action
+// on a card told the person something, opened something, or changed the card.
+func (h *Hands) Watched() {
+	h.T.Cleanup(func() {
+		if h.T.Failed() {
+			return
+		}
+		if !h.Faulty {
+			h.Watch.unrecorded(h.T, h.Sandbox)
+		}
+		h.Clear(func() string {
+			h.Watch.mu.Lock()
+			defer h.Watch.mu.Unlock()
+			for _, d := range h.Watch.recorded {
+				told := !slices.Equal(h.Sandbox.Person(d.who).Notes(d.at.Service), d.notes)
+				if !told && reflect.DeepEqual(h.Sandbox.Message(d.at), d.before) {
+					return fmt.Sprintf("nod acknowledged an action of %s on %+v and lost it: the card is unchanged", d.who, d.at)
+				}
+			}
+			return ""
+		})
+	})
+}
+
+// unrecorded fails the test if a private message told someone that nod did not
+// record an action.
+func (w *Watch) unrecorded(t testing.TB, s *sandbox.Sandbox) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range sandbox.SampleMembers() {
+		for service := range apps {
+			notes := slices.DeleteFunc(s.Person(m.Key).Notes(service), func(note string) bool { return !strings.Contains(note, bridge.NoteNotRecorded) })
+			if len(notes) > w.expected[reader{m.Key, service}] {
+				t.Errorf("%s read on %s that nod did not record an action: %q", m.Key, service, notes)
+			}
+		}
+	}
+}
+
+// expect allows one message about an action that was not recorded, because the
+// test makes nod fail.
+func (w *Watch) expect(who, service string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.expected[reader{who, service}]++
+}
+
+// begins notes what a card shows before an action. It returns a function that
+// takes the reaction.
+func (w *Watch) begins(s *sandbox.Sandbox, who string, at sandbox.Place) func(sandbox.Reaction) {
+	w.mu.Lock()
+	card := at
+	if of, ok := w.cards[at]; ok {
+		card = of
+	}
+	w.mu.Unlock()
+	d := deed{who, card, s.Message(card), s.Person(who).Notes(at.Service)}
+	return func(r sandbox.Reaction) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if r.Modal != "" {
+			w.cards[sandbox.Place{Service: at.Service, Message: r.Modal}] = card
+		}
+		if said := r.Alert || len(r.Errors) > 0 || r.Modal != ""; d.before != nil && r.OK && !said {
+			w.recorded = append(w.recorded, d)
+		}
+	}
+}
+
+// belongs notes that a menu is that of a card.
+func (w *Watch) belongs(menu, card sandbox.Place) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if of, ok := w.cards[card]; ok {
+		card = of
+	}
+	w.cards[menu] = card
+}
+
+// opener returns the place of the control that opened a modal.
+func (w *Watch) opener(service, modal string) sandbox.Place {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cards[sandbox.Place{Service: service, Message: modal}]
+}
+
+// reads reports whether a person has a private message with a word that they have
+// not read before.
+func (w *Watch) reads(s *sandbox.Sandbox, who, service, word string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	count := map[string]int{}
+	found := false
+	for _, note := range s.Person(who).Notes(service) {
+		count[note]++
+		found = found || strings.Contains(note, word) && count[note] > w.heard[reader{who, service}][note]
+	}
+	if found {
+		w.heard[reader{who, service}] = maps.Clone(count)
+	}
+	return found
+}
