@@ -20,17 +20,22 @@ type flow struct {
 	run  func(*Rig)
 }
 
-// runFlows runs every flow on one adapter with a real engine.
+// runFlows runs every flow on an adapter with a real engine.
 func runFlows(t *testing.T, h Harness) {
-	r := newRig(t, h, options{}).connected()
-	flows := [][]flow{choices, typedTexts, forms, decisions, moreWays, ends, together, texts}
-	if h.Replies {
-		flows = append(flows, replied)
-	}
-	for _, all := range flows {
-		for _, f := range all {
-			t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
-		}
+	for name, all := range map[string][]flow{
+		"choices": choices, "texts": typedTexts, "forms": forms, "decisions": decisions, "more": moreWays, "ends": ends,
+		"together": together, "long and hostile texts": texts, "replies": replied,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name == "replies" && !h.Replies {
+				t.Skip("a reply to a card is not an answer")
+			}
+			r := newRig(t, h, options{}).connected()
+			for _, f := range all {
+				t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
+			}
+		})
 	}
 }
 
