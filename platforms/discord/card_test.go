@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,27 +15,51 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/discord"
+	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render/rendertest"
 )
 
-// discordDesk is the Discord platform on a sandbox, without a daemon.
+// discordDesk is the Discord platform on a sandbox, whose clicks go to a sink of
+// the test.
 type discordDesk struct {
-	t       *testing.T
-	sandbox *sandbox.Sandbox
-	base    string
-	p       *discord.Platform
+	*platformtest.Rig
+	p    *discord.Platform
+	sink *platformtest.Recorder
 	// forge changes what Discord answers to an edit; nil leaves it.
 	forge    func(map[string]any)
 	requests atomic.Int64
 }
 
-func newDiscordDesk(t *testing.T) *discordDesk {
-	d := &discordDesk{t: t, sandbox: sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})}
-	server := httptest.NewServer(d.sandbox)
-	t.Cleanup(func() { d.sandbox.Close(); server.CloseClientConnections(); server.Close() })
-	d.base = server.URL
-	d.connectAgain()
+// newDiscordDesk returns a desk that does not run.
+func newDiscordDesk(t *testing.T, change ...func(*discord.Options, *sandbox.Options)) *discordDesk {
+	t.Helper()
+	d := &discordDesk{sink: &platformtest.Recorder{}}
+	o, so := discord.Options{
+		Name: "discord", BotToken: sandbox.DiscordToken, NoPacing: true, HTTPClient: &http.Client{Transport: d}, Turns: platformtest.NewTurns(t),
+	}, sandbox.Options{}
+	for _, f := range change {
+		f(&o, &so)
+	}
+	h := harness
+	h.New = func(s platformtest.Setup) (platformtest.Platform, error) {
+		o.APIURL = s.URL + "/discord"
+		return discord.New(o)
+	}
+	d.Rig = platformtest.New(t, h, platformtest.Options{Sink: d.sink, Still: true, Sandbox: so})
+	d.p = d.Platform.(*discord.Platform)
+	return d
+}
+
+// running returns a desk that is connected to the gateway, with a sink.
+func running(t *testing.T, sink bridge.Sink, change ...func(*discord.Options, *sandbox.Options)) *discordDesk {
+	t.Helper()
+	d := newDiscordDesk(t, change...)
+	if sink == nil {
+		sink = d.sink
+	}
+	d.Run(sink)
+	d.Connected()
 	return d
 }
 
@@ -84,36 +107,32 @@ func round(n int, last string, s bridge.State) bridge.View {
 }
 
 func (d *discordDesk) post(v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
-	return d.p.Post(d.t.Context(), bridge.Destination{Channel: sandbox.DiscordChannel}, v, parts)
-}
-
-func (d *discordDesk) at(ref bridge.MessageRef) sandbox.Place {
-	return sandbox.Place{Service: "discord", Channel: ref.Channel, Message: ref.Message}
+	return d.p.Post(d.Ctx, bridge.Destination{Channel: sandbox.DiscordChannel}, v, parts)
 }
 
 func (d *discordDesk) sees(ref bridge.MessageRef) string {
-	return d.sandbox.Person("ana").Sees(d.at(ref))
+	return d.Shown(d.Place(ref))
 }
 
 func (d *discordDesk) controls(ref bridge.MessageRef) int {
-	return len(sandbox.Controls("discord", d.sandbox.Message(d.at(ref))))
+	return len(d.Controls(d.Place(ref)))
 }
 
 func (d *discordDesk) hideEmbeds() {
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "EMBED_LINKS"})
-	if _, err := d.sandbox.Act(d.t.Context(), sandbox.Action{Service: "discord", As: "ana", Do: "embeds", Text: "off"}); err != nil {
-		d.t.Fatal(err)
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "EMBED_LINKS"})
+	if _, err := d.Sandbox.Act(d.Ctx, sandbox.Action{Service: "discord", As: "ana", Do: "embeds", Text: "off"}); err != nil {
+		d.T.Fatal(err)
 	}
 }
 
 // want fails unless the message shows a text, and controls if it is to.
 func (d *discordDesk) want(ref bridge.MessageRef, text string, controls bool) {
-	d.t.Helper()
+	d.T.Helper()
 	if seen := d.sees(ref); !strings.Contains(seen, text) {
-		d.t.Errorf("the message does not say %q: %.600s", text, seen)
+		d.T.Errorf("the message does not say %q: %.600s", text, seen)
 	}
 	if n := d.controls(ref); controls != (n > 0) {
-		d.t.Errorf("the message has %d controls", n)
+		d.T.Errorf("the message has %d controls", n)
 	}
 }
 
@@ -253,7 +272,7 @@ func TestDiscordPermissionLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
 	err = d.p.Update(t.Context(), ref, round(2, "rm -rf /", bridge.StatePending), bridge.NewParts(nil, nil))
 	if bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("the error is %v", err)
@@ -286,9 +305,9 @@ func TestDiscordSendsFilesOnce(t *testing.T) {
 	parts := func() *bridge.Parts { return bridge.NewParts(saved, save) } // as another process reads it
 	v := round(1, "the end", bridge.StatePending)
 	const edit = "PATCH /channels/{channel}/messages/{message}"
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "error", Status: 503, Count: 1})
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "drop_after", Count: 1})
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "rate_limit", RetryAfter: 1, Count: 1})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "error", Status: 503, Count: 1})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "drop_after", Count: 1})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "rate_limit", RetryAfter: 1, Count: 1})
 	var ref bridge.MessageRef
 	failed := 0
 	for err := error(bridge.Errorf(bridge.CodeUnavailable, "")); err != nil; {
@@ -301,10 +320,8 @@ func TestDiscordSendsFilesOnce(t *testing.T) {
 		}
 	}
 	d.want(ref, "the end", true)
-	for _, c := range d.sandbox.State().Discord.Channels {
-		if c.ID == sandbox.DiscordChannel && len(c.Messages) != 1 {
-			t.Errorf("%d messages were posted", len(c.Messages))
-		}
+	if n := len(d.Messages()); n != 1 {
+		t.Errorf("%d messages were posted", n)
 	}
 	before := len(saved)
 	file := saved[before-1]
@@ -342,7 +359,7 @@ func TestRecordedMessageIsNotPostedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Method: "POST /channels/{channel}/messages", Kind: "error"})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Method: "POST /channels/{channel}/messages", Kind: "error"})
 	if again, err := d.post(round(0, "make deploy", bridge.StatePending), parts); err != nil || again != first {
 		t.Errorf("it was posted at %v, then at %v: %v", first, again, err)
 	}

@@ -18,8 +18,7 @@ func TestDelegateSelect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newGatewayDesk(t, sandbox.Options{})
-	d.within("it connects", d.connections(1))
+	d := running(t, nil)
 	const bo = "300000000000000002"
 	var many []string // of several routes
 	for n := range 26 {
@@ -48,7 +47,7 @@ func TestDelegateSelect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := sandbox.Controls("discord", d.sandbox.Message(d.at(ref)))
+		all := d.Controls(d.Place(ref))
 		last := all[len(all)-1]
 		a := sandbox.Action{Service: "discord", As: "ana", Do: "press", Channel: ref.Channel, Message: ref.Message, Control: last.ID}
 		if c.value != nil {
@@ -57,7 +56,7 @@ func TestDelegateSelect(t *testing.T) {
 			}
 			a.Do, a.Values = "choose", map[string][]string{last.ID: {c.value(v)}}
 		}
-		if reaction, err := d.sandbox.Act(t.Context(), a); err != nil || reaction.Warning != "" {
+		if reaction, err := d.Sandbox.Act(t.Context(), a); err != nil || reaction.Warning != "" {
 			t.Fatalf("%s: %v %s", name, err, reaction.Warning)
 		}
 		got := d.sink.Clicks()

@@ -14,7 +14,7 @@ import (
 func TestOldMessages(t *testing.T) {
 	t.Parallel()
 	d := newDiscordDesk(t)
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "old_messages"})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "old_messages"})
 	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil) // its first edit makes it a card
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestEmbedsAreCleared(t *testing.T) {
 	old := func() bridge.MessageRef {
 		body := `{"content":"tester wants permission","embeds":[{"title":"Permission wanted","description":"rm -rf /srv"}],` +
 			`"components":[{"type":1,"components":[{"type":2,"style":3,"label":"Run command","custom_id":"old"}]}],"allowed_mentions":{"parse":[]}}`
-		url := d.base + "/discord/api/v9/channels/" + sandbox.DiscordChannel + "/messages"
+		url := d.Base + "/discord/api/v9/channels/" + sandbox.DiscordChannel + "/messages"
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func TestEmbedsAreCleared(t *testing.T) {
 		if err := d.p.Update(t.Context(), ref, v, nil); err != nil {
 			t.Fatal(err)
 		}
-		if m := d.sandbox.Message(d.at(ref)); m["content"] != "" || len(m["embeds"].([]any)) > 0 {
+		if m := d.Sandbox.Message(d.Place(ref)); m["content"] != "" || len(m["embeds"].([]any)) > 0 {
 			t.Errorf("the old text is still there: %v", m)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
@@ -43,14 +42,13 @@ func TestLongList(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("row%02d: %s end%02d", n, strings.Repeat("*é* ", 100), n))
 	}
 	lines = append(lines, "last row: "+strings.Repeat("x", 9000)+" done")
-	d, list := &discordDesk{t: t}, &lister{lines: lines}
-	d.run(sandbox.Options{}, list)
-	ana := d.sandbox.Person("ana")
-	var r sandbox.Reaction
-	for end := time.Now().Add(20 * time.Second); !r.OK && time.Now().Before(end); { // until the command is registered
-		r, _ = ana.Command(t.Context(), "discord", sandbox.DiscordChannel, "/nod pending")
-		bridge.Pause(t.Context(), 5*time.Millisecond)
-	}
+	list := &lister{lines: lines}
+	d := running(t, list)
+	ana := d.Sandbox.Person("ana")
+	d.Eventually("the command is registered", func() bool {
+		r, err := ana.Command(t.Context(), "discord", sandbox.DiscordChannel, "/nod pending")
+		return err == nil && r.OK
+	})
 	places := ana.PrivatePlaces("discord")
 	if len(places) != 1 {
 		t.Fatalf("the reply is %d messages", len(places))

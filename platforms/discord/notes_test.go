@@ -32,11 +32,11 @@ func TestReminders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: x.missing})
+		d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: x.missing})
 		if err := d.p.Remind(t.Context(), bridge.Destination{Channel: ref.Channel}, ref, x.reminder); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for _, c := range d.sandbox.State().Discord.Channels {
+		for _, c := range d.Sandbox.Chats("discord") {
 			if c.ID == ref.Channel && !strings.Contains(sandbox.Texts(c.Messages[len(c.Messages)-1]), "waiting") {
 				t.Errorf("%s: the reminder is missing", name)
 			}
@@ -46,12 +46,12 @@ func TestReminders(t *testing.T) {
 
 // clicked lets ana click a card whose click has a verdict, and returns the last
 // ephemeral reply.
-func (d *gatewayDesk) clicked(ref bridge.MessageRef, answer func(bridge.Click) (bridge.Verdict, error)) string {
-	d.t.Helper()
+func (d *discordDesk) clicked(ref bridge.MessageRef, answer func(bridge.Click) (bridge.Verdict, error)) string {
+	d.T.Helper()
 	d.sink.Answers(answer)
-	ana := d.sandbox.Person("ana")
-	if r, err := ana.Press(d.t.Context(), d.at(ref), "Run command"); err != nil || !r.OK {
-		d.t.Fatalf("the click: %+v %v", r, err)
+	ana := d.Sandbox.Person("ana")
+	if r, err := ana.Press(d.Ctx, d.Place(ref), "Run command"); err != nil || !r.OK {
+		d.T.Fatalf("the click: %+v %v", r, err)
 	}
 	places := ana.PrivatePlaces("discord")
 	if len(places) == 0 {
@@ -64,8 +64,7 @@ func (d *gatewayDesk) clicked(ref bridge.MessageRef, answer func(bridge.Click) (
 // bot may not attach files, and that its text is cleaned.
 func TestLongNotes(t *testing.T) {
 	t.Parallel()
-	d := newGatewayDesk(t, sandbox.Options{})
-	d.within("it connects", d.connections(1))
+	d := running(t, nil)
 	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +78,7 @@ func TestLongNotes(t *testing.T) {
 	if got := d.clicked(ref, says(long)); !strings.Contains(got, "first") || !strings.Contains(got, "last") {
 		t.Errorf("a long note says %.300q", got)
 	}
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
 	if got := d.clicked(ref, says(long)); !strings.Contains(got, "first") || !strings.Contains(got, "Shortened") {
 		t.Errorf("a long note without a file says %.300q", got)
 	}
@@ -92,8 +91,7 @@ func TestLongNotes(t *testing.T) {
 // edit of the card that was made before the reply arrived.
 func TestReplyKeepsCard(t *testing.T) {
 	t.Parallel()
-	d := newGatewayDesk(t, sandbox.Options{})
-	d.within("it connects", d.connections(1))
+	d := running(t, nil)
 	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -129,11 +127,11 @@ func TestNoticeTakesOneRequest(t *testing.T) {
 			t.Errorf("it took %d requests", n)
 		}
 		d.want(ref, text[len(text)-5:], false)
-		if flags, _ := d.sandbox.Message(d.at(ref))["flags"].(float64); int(flags)&(1<<12) == 0 {
+		if flags, _ := d.Sandbox.Message(d.Place(ref))["flags"].(float64); int(flags)&(1<<12) == 0 {
 			t.Error("it causes a notification")
 		}
 	}
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
 	ref, err := d.post(notice("other "+long), bridge.NewParts(nil, nil))
 	if err != nil {
 		t.Fatal(err)

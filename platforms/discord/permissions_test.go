@@ -33,7 +33,7 @@ func TestDiscordPermissions(t *testing.T) {
 	for _, x := range permissions {
 		want |= 1 << x.bit
 		d := newDiscordDesk(t)
-		d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: x.sandbox})
+		d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: x.sandbox})
 		found := d.channel()
 		if found.Status != x.status || !strings.Contains(found.Fix, "allow "+x.name+" for") {
 			t.Errorf("%s: %+v", x.name, found)
@@ -51,14 +51,14 @@ func TestDiscordPermissions(t *testing.T) {
 
 // channel is the finding on the sandbox's channel.
 func (d *discordDesk) channel() bridge.Finding {
-	d.t.Helper()
+	d.T.Helper()
 	needs := bridge.Needs{Destinations: []bridge.Destination{{Platform: "discord", Channel: sandbox.DiscordChannel}}}
-	for _, f := range d.p.Diagnose(d.t.Context(), needs) {
+	for _, f := range d.p.Diagnose(d.Ctx, needs) {
 		if f.Check == "discord.channel."+sandbox.DiscordChannel {
 			return f
 		}
 	}
-	d.t.Fatal("the channel was not examined")
+	d.T.Fatal("the channel was not examined")
 	return bridge.Finding{}
 }
 
@@ -75,7 +75,7 @@ func TestDiscordWithoutPermission(t *testing.T) {
 		{"ATTACH_FILES", false, true}, {"EMBED_LINKS", true, true}, {"READ_MESSAGE_HISTORY", true, true}, {"CREATE_PUBLIC_THREADS", true, true},
 	} {
 		d := newDiscordDesk(t)
-		d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: x.missing})
+		d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: x.missing})
 		n := 0
 		if x.long {
 			n = 1

@@ -12,15 +12,14 @@ import (
 // their text, and that its answer is for their author only.
 func TestReplies(t *testing.T) {
 	t.Parallel()
-	d := newGatewayDesk(t, sandbox.Options{})
-	d.within("it connects", d.connections(1))
+	d := running(t, nil)
 	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func(do, who, text string, values map[string][]string) {
 		t.Helper()
-		_, err := d.sandbox.Act(t.Context(), sandbox.Action{
+		_, err := d.Sandbox.Act(t.Context(), sandbox.Action{
 			Service: "discord", As: who, Do: do, Channel: ref.Channel, Message: ref.Message, Text: text, Values: values,
 		})
 		if err != nil {
@@ -31,7 +30,7 @@ func TestReplies(t *testing.T) {
 	write("send", "bo", "not a reply, but it names <@"+sandbox.DiscordBotUser+">", nil)
 	write("reply", "bo", "<@"+sandbox.DiscordBotUser+"> because *it* <is>", nil)
 	write("reply", "bo", "without the mention", map[string][]string{"mention": {"off"}})
-	d.within("all arrive", func() bool { return len(d.sink.Replies()) == 3 })
+	d.Eventually("all arrive", func() bool { return len(d.sink.Replies()) == 3 })
 	texts := map[string]bool{}
 	for _, s := range d.sink.Replies() {
 		if s.InThread() { // the engine knows that the channel is not a thread
@@ -51,7 +50,7 @@ func TestReplies(t *testing.T) {
 	}
 	told := func(in bool) func() bool {
 		return func() bool {
-			for _, c := range d.sandbox.State().Discord.Channels {
+			for _, c := range d.Sandbox.Chats("discord") {
 				for _, m := range c.Messages {
 					if (c.ID == ref.Channel) == in && strings.Contains(sandbox.Texts(m), "not that") {
 						return true
@@ -61,13 +60,13 @@ func TestReplies(t *testing.T) {
 			return false
 		}
 	}
-	d.within("bo is told in a direct message", told(false))
+	d.Eventually("bo is told in a direct message", told(false))
 	if told(true)() {
 		t.Error("the channel reads it")
 	}
-	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "no_direct"})
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "no_direct"})
 	write("reply", "bo", "and again", nil)
-	d.within("bo is told in a reply", told(true))
+	d.Eventually("bo is told in a reply", told(true))
 	if d.sees(ref) != before {
 		t.Error("the card changed")
 	}

@@ -1,14 +1,11 @@
 package discord_test
 
 import (
-	"context"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/discord"
-	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -30,39 +27,14 @@ func TestStalledGateway(t *testing.T) {
 	t.Parallel()
 	// The SDK ends a connection itself after five heartbeats without an answer.
 	// Both limits are long, so that a busy machine does not look stalled.
-	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock(), Heartbeat: time.Second})
-	server := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
-	p, err := discord.New(discord.Options{
-		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: server.URL + "/discord", NoPacing: true,
-		DeafAfter: 3 * time.Second,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- p.Run(ctx, &platformtest.Recorder{}) }()
-	waitFor := func(what string, up bool) {
-		t.Helper()
-		for end := time.Now().Add(30 * time.Second); (p.Health().State == bridge.HealthUp) != up; {
-			if time.Now().After(end) {
-				t.Fatalf("%s: it is %s", what, p.Health().State)
-			}
-			bridge.Pause(ctx, 5*time.Millisecond)
-		}
-	}
-	waitFor("it connects", true)
+	d := running(t, nil, func(o *discord.Options, s *sandbox.Options) { o.DeafAfter, s.Heartbeat = 3*time.Second, time.Second })
+	p := d.p
 	since := p.Health().Since
-	s.AddFault(sandbox.Fault{Service: "discord", Kind: "freeze"})
-	waitFor("it is found stalled", false)
-	s.ClearFaults()
-	waitFor("it connects again", true)
+	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "freeze"})
+	d.Eventually("it is found stalled", func() bool { return p.Health().State != bridge.HealthUp })
+	d.Sandbox.ClearFaults()
+	d.Connected()
 	if !p.Health().Since.After(since) {
 		t.Error("health does not say since when")
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge"
@@ -46,20 +45,19 @@ func TestSuggestions(t *testing.T) {
 			Value: fmt.Sprintf("id%d", n), Label: fmt.Sprintf("Run step %d %s?", n, strings.Repeat("é", 50+n*10)), Note: "tester, 5m left",
 		})
 	}
-	d := &discordDesk{t: t}
-	d.run(sandbox.Options{}, sink)
-	act := func(do, text string) sandbox.Reaction {
+	d := running(t, sink)
+	act := func(do, text string) (r sandbox.Reaction) {
 		t.Helper()
 		a := sandbox.Action{Service: "discord", As: "ana", Do: do, Channel: sandbox.DiscordChannel, Text: text}
-		for end := time.Now().Add(20 * time.Second); ; bridge.Pause(t.Context(), 5*time.Millisecond) {
-			r, err := d.sandbox.Act(t.Context(), a)
-			if err == nil || time.Now().After(end) { // otherwise, the command is not registered yet
-				if err != nil || !r.OK {
-					t.Fatalf("%s: %+v %v", text, r, err)
-				}
-				return r
-			}
+		d.Eventually("the command is registered", func() bool {
+			var err error
+			r, err = d.Sandbox.Act(t.Context(), a)
+			return err == nil
+		})
+		if !r.OK {
+			t.Fatalf("%s: %+v", text, r)
 		}
+		return r
 	}
 	got := act("suggest", "/nod show step").Choices
 	if len(got) != 25 {

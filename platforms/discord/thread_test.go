@@ -1,7 +1,6 @@
 package discord_test
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -13,50 +12,47 @@ import (
 // session posts two cards of a session and returns the second, which is in the
 // thread of the first, and the place of the thread.
 func (d *discordDesk) session() (bridge.MessageRef, bridge.Destination) {
-	d.t.Helper()
+	d.T.Helper()
 	first, err := d.post(round(0, "make build", bridge.StatePending), nil)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return d.inThread(first, "make deploy")
 }
 
 // inThread posts a card in the thread of a message.
 func (d *discordDesk) inThread(first bridge.MessageRef, command string) (bridge.MessageRef, bridge.Destination) {
-	d.t.Helper()
+	d.T.Helper()
 	place := bridge.Destination{Channel: sandbox.DiscordChannel}
-	place, err := d.p.Thread(d.t.Context(), place, first, "release")
+	place, err := d.p.Thread(d.Ctx, place, first, "release")
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	v := round(0, command, bridge.StatePending)
 	v.Record.Interaction.ID = bridge.ID("0193b3c4-7d5e-7a10-8f00-" + command)
-	ref, err := d.p.Post(d.t.Context(), place, v, nil)
+	ref, err := d.p.Post(d.Ctx, place, v, nil)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return ref, place
 }
 
 // connectAgain replaces the platform by a new one, as a restart does.
 func (d *discordDesk) connectAgain() {
-	d.t.Helper()
-	var err error
-	d.p, err = discord.New(discord.Options{
-		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: d.base + "/discord", NoPacing: true,
-		HTTPClient: &http.Client{Transport: d}, Turns: platformtest.NewTurns(d.t),
-	})
+	d.T.Helper()
+	p, err := d.Harness.New(platformtest.Setup{URL: d.Base})
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
+	d.p = p.(*discord.Platform)
 }
 
 // moderate changes a thread as a member.
 func (d *discordDesk) moderate(thread, what string) {
-	d.t.Helper()
+	d.T.Helper()
 	a := sandbox.Action{Service: "discord", As: "ana", Do: "thread", Channel: thread, Text: what}
-	if _, err := d.sandbox.Act(d.t.Context(), a); err != nil {
-		d.t.Fatal(err)
+	if _, err := d.Sandbox.Act(d.Ctx, a); err != nil {
+		d.T.Fatal(err)
 	}
 }
 
@@ -123,7 +119,7 @@ func TestUnusableThread(t *testing.T) {
 func TestNoThreadPermission(t *testing.T) {
 	t.Parallel()
 	d := newDiscordDesk(t)
-	d.sandbox.AddFault(sandbox.Fault{
+	d.Sandbox.AddFault(sandbox.Fault{
 		Service: "discord", Kind: "missing_permission", Method: "SEND_MESSAGES_IN_THREADS",
 	})
 	ref, _ := d.session()

@@ -15,7 +15,7 @@ import (
 // runCallbacks checks HTTP mode: requests of the platform are accepted, and all
 // others are refused.
 func runCallbacks(t *testing.T, h Harness) {
-	r := newRig(t, h, options{http: true}).connected()
+	r := New(t, h, Options{HTTP: true}).Connected()
 	for _, f := range []flow{
 		{"clicks, texts and commands work", callbacksWork},
 		{"what the service did not sign is refused", refusesUnsigned},
@@ -26,7 +26,7 @@ func runCallbacks(t *testing.T, h Harness) {
 		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
 	}
 	t.Run("without HTTP mode everything is refused", func(t *testing.T) {
-		r := newRig(t, h, options{sink: &Recorder{}, still: true})
+		r := New(t, h, Options{Sink: &Recorder{}, Still: true})
 		body := h.Forge.Click("x", sandbox.Place{Channel: h.Channel, Message: "1"}, r.account("ana"))
 		if got := r.send(http.MethodPost, h.Forge.Sign(r, body, time.Now()), body); got != http.StatusNotFound {
 			t.Errorf("HTTP %d", got)
@@ -96,7 +96,7 @@ func refusesForged(r *Rig) {
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	control, err := r.keys.Verify(token)
+	control, err := r.Keys.Verify(token)
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -28,13 +28,13 @@ func runConnection(t *testing.T, h Harness) {
 }
 
 func lives(t *testing.T, h Harness) {
-	r := newRig(t, h, options{sink: &Recorder{}, still: true})
+	r := New(t, h, Options{Sink: &Recorder{}, Still: true})
 	if s := r.Platform.Health().State; s != bridge.HealthStarting || r.Platform.Name() != h.Name {
 		t.Errorf("%s is %s before it runs", r.Platform.Name(), s)
 	}
 	ctx, cancel := context.WithCancel(r.Ctx)
 	go func() { r.ended <- r.Platform.Run(ctx, &Recorder{}) }()
-	r.connected()
+	r.Connected()
 	if h := r.Platform.Health(); h.Since.IsZero() || h.Reason != "" {
 		t.Errorf("health is %+v", h)
 	}
@@ -63,27 +63,27 @@ func reconnects(t *testing.T, h Harness) {
 		t.Skip("the service cannot end the connection")
 	}
 	sink := &Recorder{}
-	r := newRig(t, h, options{sink: sink}).connected()
+	r := New(t, h, Options{Sink: sink}).Connected()
 	clicks(r, sink)
 	if err := r.Sandbox.Disconnect(h.Name, 0); err != nil {
 		t.Fatal(err)
 	}
 	clicks(r, sink)
-	r.connected()
+	r.Connected()
 }
 
 func outlives(t *testing.T, h Harness) {
 	sink := &Recorder{}
-	r := newRig(t, h, options{sink: sink, still: true})
-	r.fault(sandbox.Fault{Kind: "error", Status: 503})
-	r.fault(sandbox.Fault{Kind: "refuse_connect"})
-	r.run(sink)
+	r := New(t, h, Options{Sink: sink, Still: true})
+	r.Fault(sandbox.Fault{Kind: "error", Status: 503})
+	r.Fault(sandbox.Fault{Kind: "refuse_connect"})
+	r.Run(sink)
 	r.Eventually("it is degraded", func() bool { return r.Platform.Health().State == bridge.HealthDegraded })
 	if r.Platform.Health().Reason == "" {
 		t.Error("health has no reason")
 	}
 	r.Sandbox.ClearFaults()
-	r.connected()
+	r.Connected()
 	clicks(r, sink)
 }
 
@@ -93,9 +93,9 @@ func findsAccepted(t *testing.T, h Harness) {
 	if !h.Socket {
 		t.Skip("the connection does not outlive a refusal")
 	}
-	r := newRig(t, h, options{sink: &Recorder{}}).connected()
+	r := New(t, h, Options{Sink: &Recorder{}}).Connected()
 	v := r.view(r.interaction("ls"), bridge.StatePending)
-	r.fault(sandbox.Fault{Kind: "revoke"})
+	r.Fault(sandbox.Fault{Kind: "revoke"})
 	if _, err := r.post(v, bridge.NewParts(nil, nil)); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("with a revoked token, Post returns %v", err)
 	}
@@ -103,13 +103,13 @@ func findsAccepted(t *testing.T, h Harness) {
 		t.Errorf("with a revoked token, health is %+v", h)
 	}
 	r.Sandbox.ClearFaults()
-	r.connected()
+	r.Connected()
 	r.posts(v)
 }
 
 func endsRefused(t *testing.T, h Harness) {
-	r := newRig(t, h, options{sink: &Recorder{}, still: true})
-	r.fault(sandbox.Fault{Kind: "revoke"})
+	r := New(t, h, Options{Sink: &Recorder{}, Still: true})
+	r.Fault(sandbox.Fault{Kind: "revoke"})
 	go func() { r.ended <- r.Platform.Run(r.Ctx, &Recorder{}) }()
 	err := await.Receive(r.T, "the end", r.ended)
 	if bridge.ErrorCode(err) != bridge.CodeForbidden {
@@ -123,13 +123,13 @@ func endsRefused(t *testing.T, h Harness) {
 // isExclusive checks the key that lets only one daemon receive, if the service
 // requires that.
 func isExclusive(t *testing.T, h Harness) {
-	first := newRig(t, h, options{sink: &Recorder{}, still: true})
+	first := New(t, h, Options{Sink: &Recorder{}, Still: true})
 	x, ok := first.Platform.(bridge.Exclusive)
 	if !ok {
 		return
 	}
-	second := newRig(t, h, options{sink: &Recorder{}, still: true}).Platform.(bridge.Exclusive)
-	called := newRig(t, h, options{sink: &Recorder{}, still: true, http: true}).Platform.(bridge.Exclusive)
+	second := New(t, h, Options{Sink: &Recorder{}, Still: true}).Platform.(bridge.Exclusive)
+	called := New(t, h, Options{Sink: &Recorder{}, Still: true, HTTP: true}).Platform.(bridge.Exclusive)
 	if x.ExclusiveKey() == "" || x.ExclusiveKey() != second.ExclusiveKey() {
 		t.Errorf("two daemons of one account have the keys %q and %q", x.ExclusiveKey(), second.ExclusiveKey())
 	}

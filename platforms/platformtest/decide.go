@@ -129,7 +129,7 @@ var decisions = []flow{
 	}},
 	{"a click that the service delivers twice counts once", func(r *Rig) {
 		c := r.ask(approval()).read()
-		r.fault(duplicated)
+		r.Fault(duplicated)
 		r.Press("ana", c.at(), render.LabelRun)
 		if got := c.end(); got.State != bridge.StateApproved {
 			r.T.Errorf("state %s", got.State)

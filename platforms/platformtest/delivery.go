@@ -13,8 +13,8 @@ import (
 func runDelivery(t *testing.T, h Harness) {
 	for _, f := range []flow{
 		{"a card is posted once the service takes it", func(r *Rig) {
-			r.fault(sandbox.Fault{Method: h.Post, Kind: "rate_limit", RetryAfter: 1, Count: 1})
-			r.fault(sandbox.Fault{Method: h.Post, Kind: "error", Status: 502, Count: 1})
+			r.Fault(sandbox.Fault{Method: h.Post, Kind: "rate_limit", RetryAfter: 1, Count: 1})
+			r.Fault(sandbox.Fault{Method: h.Post, Kind: "error", Status: 502, Count: 1})
 			c := r.ask(approval())
 			r.Press("ana", c.at(), render.LabelDeny)
 			c.end()
@@ -22,9 +22,9 @@ func runDelivery(t *testing.T, h Harness) {
 		}},
 		{"an edit that fails is done later", func(r *Rig) {
 			c := r.ask(approval())
-			r.fault(sandbox.Fault{Method: h.Edit, Kind: "error", Status: 500, Count: 1})
-			r.fault(sandbox.Fault{Method: h.Edit, Kind: "drop_after", Count: 1})
-			r.fault(sandbox.Fault{Method: h.Edit, Kind: "rate_limit", RetryAfter: 1, Count: 1})
+			r.Fault(sandbox.Fault{Method: h.Edit, Kind: "error", Status: 500, Count: 1})
+			r.Fault(sandbox.Fault{Method: h.Edit, Kind: "drop_after", Count: 1})
+			r.Fault(sandbox.Fault{Method: h.Edit, Kind: "rate_limit", RetryAfter: 1, Count: 1})
 			c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideDeny})
 			c.closed("ana")
 		}},
@@ -33,7 +33,7 @@ func runDelivery(t *testing.T, h Harness) {
 				{Kind: "error", Count: 1}, {Kind: "drop", Count: 1}, {Kind: "rate_limit", RetryAfter: 1, Count: 1},
 			} {
 				f.Method = h.Part
-				r.fault(f)
+				r.Fault(f)
 			}
 			c := r.ask(longCommand(900)).read()
 			if n := strings.Count(r.Shown(c.at()), longLine(600)); n != 1 {
@@ -46,11 +46,11 @@ func runDelivery(t *testing.T, h Harness) {
 			c.closed("ana")
 		}},
 		{"a channel that cannot be posted to is known at once", func(r *Rig) {
-			r.fault(sandbox.Fault{Kind: "absent"})
+			r.Fault(sandbox.Fault{Kind: "absent"})
 			r.undeliverable()
 		}},
 		{"a token that is refused is known at once", func(r *Rig) {
-			r.fault(sandbox.Fault{Kind: "revoke"})
+			r.Fault(sandbox.Fault{Kind: "revoke"})
 			r.undeliverable()
 			r.Eventually("health says why", func() bool {
 				health := r.Engine.Health()[h.Name]
@@ -61,7 +61,7 @@ func runDelivery(t *testing.T, h Harness) {
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			f.run(newRig(t, h, options{}).connected())
+			f.run(New(t, h, Options{}).Connected())
 		})
 	}
 }

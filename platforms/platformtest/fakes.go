@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // Nowhere is a client that reaches no service.
@@ -55,8 +56,10 @@ func (Refusing) Suggest(context.Context, bridge.Command, int) ([]bridge.Suggesti
 }
 
 // Recorder is a sink that records the calls of the adapter and returns the
-// answers that the test sets. It is safe for concurrent use.
+// answers that the test sets. It rings after each call. It is safe for concurrent
+// use.
 type Recorder struct {
+	await.Bell
 	mu       sync.Mutex
 	clicks   []bridge.Click
 	commands []bridge.Command
@@ -110,6 +113,7 @@ func (r *Recorder) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, e
 
 // Drawn implements bridge.Sink.
 func (r *Recorder) Drawn(_ context.Context, v bridge.View) error {
+	defer r.Ring()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.drawn = append(r.drawn, v)
@@ -126,6 +130,7 @@ func (r *Recorder) Updated() int {
 
 // Command implements bridge.Sink.
 func (r *Recorder) Command(_ context.Context, c bridge.Command) (string, error) {
+	defer r.Ring()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.commands = append(r.commands, c)
@@ -134,6 +139,7 @@ func (r *Recorder) Command(_ context.Context, c bridge.Command) (string, error) 
 
 // Reply implements bridge.Listener.
 func (r *Recorder) Reply(_ context.Context, s bridge.Said) (bridge.Verdict, error) {
+	defer r.Ring()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.replies = append(r.replies, s)
@@ -148,6 +154,7 @@ func (r *Recorder) Replies() []bridge.Said {
 }
 
 func (r *Recorder) keep(ctx context.Context, c bridge.Click) func(bridge.Click) (bridge.Verdict, error) {
+	defer r.Ring()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clicks, r.ctx = append(r.clicks, c), ctx

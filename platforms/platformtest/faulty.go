@@ -19,7 +19,7 @@ func mapsErrors(r *Rig) {
 	pending := r.view(i, bridge.StatePending)
 	ref := r.posts(pending)
 	for _, f := range r.Harness.Refusals {
-		r.fault(f)
+		r.Fault(f)
 		if _, err := r.post(r.view(r.interaction("ls"), bridge.StatePending), bridge.NewParts(nil, nil)); !isFinal(err) {
 			r.T.Errorf("%s %s: Post returns %v", f.Kind, f.Method, err)
 		}
@@ -38,7 +38,7 @@ func mapsErrors(r *Rig) {
 		{"token revoked", sandbox.Fault{Kind: "revoke"}, 0, isCode(bridge.CodeForbidden)},
 		{"rate limit", sandbox.Fault{Kind: "rate_limit", RetryAfter: 1}, time.Second, isCode(bridge.CodeRateLimited)},
 	} {
-		r.fault(x.fault)
+		r.Fault(x.fault)
 		_, err := r.post(r.view(r.interaction("ls"), bridge.StatePending), bridge.NewParts(nil, nil))
 		if !x.want(err) {
 			r.T.Errorf("%s: Post returns %v (%s)", x.name, err, bridge.ErrorCode(err))
@@ -108,7 +108,7 @@ func sendsPartsOnce(r *Rig) {
 		if len(saved) == len(whole.Sent()) {
 			break
 		}
-		r.fault(sandbox.Fault{Kind: kind, Method: r.Harness.Part, Count: 1})
+		r.Fault(sandbox.Fault{Kind: kind, Method: r.Harness.Part, Count: 1})
 		if err := r.onePart(v, &saved); err == nil || isFinal(err) && !errors.Is(err, errStop) {
 			r.T.Errorf("after a fault of kind %s: %v", kind, err)
 		}
@@ -127,7 +127,7 @@ func sendsPartsOnce(r *Rig) {
 	if got := len(r.Messages()) - before; got != want {
 		r.T.Errorf("%d messages instead of %d", got, want)
 	}
-	if shown := r.Shown(r.place(ref)); !strings.Contains(shown, longLine(899)) {
+	if shown := r.Shown(r.Place(ref)); !strings.Contains(shown, longLine(899)) {
 		r.T.Errorf("the end is not shown: %.300s", shown)
 	}
 }
@@ -170,8 +170,8 @@ func neverShortened(r *Rig) {
 		if err := r.Platform.Update(r.Ctx, ref, r.view(r.interaction(script(900)), bridge.StatePending), parts); err != nil {
 			r.T.Fatal(err)
 		}
-		whole := r.Offers(r.place(ref), person.Reads) || strings.Contains(r.Shown(r.place(ref)), longLine(899))
-		controls := len(r.Controls(r.place(ref)))
+		whole := r.Offers(r.Place(ref), person.Reads) || strings.Contains(r.Shown(r.Place(ref)), longLine(899))
+		controls := len(r.Controls(r.Place(ref)))
 		if controls > 0 && !whole || parts != nil && controls == 0 {
 			r.T.Errorf("with %v, %d controls; the full text is shown: %t", parts, controls, whole)
 		}
@@ -183,11 +183,11 @@ func noticesLoss(r *Rig) {
 	for _, kind := range []string{"truncate", "strip"} {
 		for _, lines := range []int{20, 900} {
 			before := len(r.Messages())
-			r.fault(sandbox.Fault{Kind: kind})
+			r.Fault(sandbox.Fault{Kind: kind})
 			v := r.view(r.interaction(script(lines)), bridge.StatePending)
 			ref, err := r.post(v, bridge.NewParts(nil, nil))
 			r.Sandbox.ClearFaults()
-			whole := err == nil && strings.Contains(r.Shown(r.place(ref)), longLine(lines-1))
+			whole := err == nil && strings.Contains(r.Shown(r.Place(ref)), longLine(lines-1))
 			if !whole && bridge.ErrorCode(err) != bridge.CodeUnsupported {
 				r.T.Errorf("%s of %d lines: %v", kind, lines, err)
 			}
@@ -206,17 +206,17 @@ func (r *Rig) loses(kind string, lines int) {
 	r.T.Helper()
 	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))
 	i := r.interaction(script(lines))
-	r.fault(sandbox.Fault{Kind: kind})
+	r.Fault(sandbox.Fault{Kind: kind})
 	err := r.Platform.Update(r.Ctx, ref, r.view(i, bridge.StatePending), bridge.NewParts(nil, nil))
 	r.Sandbox.ClearFaults()
-	if strings.Contains(r.Shown(r.place(ref)), longLine(lines-1)) {
+	if strings.Contains(r.Shown(r.Place(ref)), longLine(lines-1)) {
 		return
 	}
 	if err == nil {
 		r.T.Errorf("%s of %d lines: the update reports no error", kind, lines)
 	}
-	for _, c := range r.Controls(r.place(ref)) {
-		if got, err := r.keys.Verify(r.Harness.Client.Token(c)); err != nil || got.Interaction == i.ID {
+	for _, c := range r.Controls(r.Place(ref)) {
+		if got, err := r.Keys.Verify(r.Harness.Client.Token(c)); err != nil || got.Interaction == i.ID {
 			r.T.Errorf("%s of %d lines: the card offers %q", kind, lines, c.Label)
 		}
 	}

@@ -70,7 +70,7 @@ func (r *Rig) startEngine(s Setup) bridge.Sink {
 	two.Quorum, slow.Snooze = 2, time.Second
 	slow.Steps = []bridge.Step{{After: bridge.Duration(200 * time.Millisecond), Remind: true}}
 	r.Engine = engine.New(engine.Options{
-		Store: store, Keys: r.keys, Platforms: []bridge.Platform{r.Platform},
+		Store: store, Keys: r.Keys, Platforms: []bridge.Platform{r.Platform},
 		Routes:    map[string]bridge.Route{bridge.DefaultRoute: route, routeTwo: two, routeSlow: slow},
 		Directory: directory.New(directory.Options{People: people, Remembered: time.Nanosecond}),
 		Agents:    map[string]bridge.Agent{r.agent.Name: r.agent},
@@ -128,7 +128,7 @@ func (r *Rig) posted(id bridge.ID) Card {
 }
 
 // at returns the place of the card in the sandbox.
-func (c Card) at() sandbox.Place { return c.r.place(c.Messages[0]) }
+func (c Card) at() sandbox.Place { return c.r.Place(c.Messages[0]) }
 
 func (c Card) text() string { return c.r.Text(c.at()) }
 

@@ -31,7 +31,7 @@ func runFlows(t *testing.T, h Harness) {
 			if name == "replies" && !h.Replies {
 				t.Skip("a reply to a card is not an answer")
 			}
-			r := newRig(t, h, options{}).connected()
+			r := New(t, h, Options{}).Connected()
 			for _, f := range all {
 				t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
 			}

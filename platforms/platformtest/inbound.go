@@ -18,7 +18,7 @@ import (
 // runInbound passes the actions of people to a sink of the test.
 func runInbound(t *testing.T, h Harness) {
 	sink := &Recorder{}
-	r := newRig(t, h, options{sink: sink}).connected()
+	r := New(t, h, Options{Sink: sink}).Connected()
 	for _, f := range []struct {
 		name string
 		run  func(*Rig, *Recorder)
@@ -45,7 +45,7 @@ func runInbound(t *testing.T, h Harness) {
 func (r *Rig) card() (bridge.View, sandbox.Place) {
 	r.T.Helper()
 	v := r.view(r.interaction("make deploy"), bridge.StatePending)
-	return v, r.place(r.posts(v))
+	return v, r.Place(r.posts(v))
 }
 
 // tokenOf returns the token of the control with a label.
@@ -92,7 +92,7 @@ func directWorks(r *Rig, sink *Recorder) {
 		if err != nil {
 			r.T.Fatal(err)
 		}
-		r.Press("ana", r.place(ref), render.LabelRun)
+		r.Press("ana", r.Place(ref), render.LabelRun)
 		r.Eventually("the click arrives", func() bool { return len(sink.Clicks()) > 0 })
 		c := sink.Clicks()[0]
 		if c.Ref.Channel != ref.Channel || c.Ref.Message != ref.Message || c.Actor.User != r.account("ana") {
@@ -185,9 +185,9 @@ func typedReaches(r *Rig, sink *Recorder) {
 	i.Kind, i.Approval = bridge.KindAsk, nil
 	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
 	v := r.view(i, bridge.StatePending)
-	at := r.place(r.posts(v))
+	at := r.Place(r.posts(v))
 	token := r.tokenOf(at, render.LabelAnswer)
-	control, err := r.keys.Verify(token)
+	control, err := r.Keys.Verify(token)
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func formFails(r *Rig, sink *Recorder) {
 	i := r.interaction("ls")
 	i.Kind, i.Approval = bridge.KindAsk, nil
 	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
-	at := r.place(r.posts(r.view(i, bridge.StatePending)))
+	at := r.Place(r.posts(r.view(i, bridge.StatePending)))
 	sink.Shows(bridge.Form{}, errStop)
 	if reaction := r.Unrecorded("ana", at, render.LabelAnswer); reaction.Modal != "" {
 		r.T.Error("a form opened")
@@ -250,11 +250,11 @@ func commandIsWhole(r *Rig, sink *Recorder) {
 // finishesClicks stops the platform while the sink works on a click.
 func finishesClicks(t *testing.T, h Harness) {
 	sink := &Recorder{}
-	r := newRig(t, h, options{sink: sink, still: true})
+	r := New(t, h, Options{Sink: sink, Still: true})
 	ctx, cancel := context.WithCancel(r.Ctx)
 	defer cancel()
 	go func() { r.ended <- r.Platform.Run(ctx, sink) }()
-	r.connected()
+	r.Connected()
 	_, at := r.card()
 	entered, release := make(chan struct{}, 9), make(chan struct{})
 	let := sync.OnceFunc(func() { close(release) })

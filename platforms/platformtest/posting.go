@@ -18,7 +18,7 @@ import (
 
 // runPosting calls Post, Update, Check and Remind without an engine.
 func runPosting(t *testing.T, h Harness) {
-	r := newRig(t, h, options{sink: &Recorder{}, still: true})
+	r := New(t, h, Options{Sink: &Recorder{}, Still: true})
 	for _, f := range []flow{
 		{"a card is posted where it belongs, with controls of its own", postsInPlace},
 		{"every kind of card is posted, updated and closed", postsSamples},
@@ -40,7 +40,7 @@ func runPosting(t *testing.T, h Harness) {
 		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
 	}
 	t.Run("a channel has its pace", func(t *testing.T) {
-		paces(newRig(t, h, options{sink: &Recorder{}, still: true, paced: true}))
+		paces(New(t, h, Options{Sink: &Recorder{}, Still: true, Paced: true}))
 	})
 }
 
@@ -71,7 +71,7 @@ func (r *Rig) view(i bridge.Interaction, s bridge.State) bridge.View {
 		rec.Response = &bridge.Response{State: s, At: time.Now(), Digest: i.Digest, Scope: bridge.ScopeOnce,
 			Actor: &bridge.Actor{Platform: r.Harness.Name, User: r.account("ana"), Name: "Ana", Person: "ana"}}
 	}
-	return bridge.NewView(rec, 0, nil, r.keys.Sign)
+	return bridge.NewView(rec, 0, nil, r.Keys.Sign)
 }
 
 func (r *Rig) post(v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
@@ -96,12 +96,12 @@ func postsInPlace(r *Rig) {
 	if ref.Channel != r.Harness.Channel || ref.Message == "" {
 		r.T.Errorf("it was posted at %+v", ref)
 	}
-	controls := r.Controls(r.place(ref))
-	if len(controls) < 2 || !strings.Contains(r.Text(r.place(ref)), "make deploy") {
-		r.T.Fatalf("the card has %v and says %q", controls, r.Text(r.place(ref)))
+	controls := r.Controls(r.Place(ref))
+	if len(controls) < 2 || !strings.Contains(r.Text(r.Place(ref)), "make deploy") {
+		r.T.Fatalf("the card has %v and says %q", controls, r.Text(r.Place(ref)))
 	}
 	for _, c := range controls {
-		got, err := r.keys.Verify(r.Harness.Client.Token(c))
+		got, err := r.Keys.Verify(r.Harness.Client.Token(c))
 		if err != nil || got.Interaction != i.ID || got.Destination != 0 {
 			r.T.Errorf("%q sends %+v, %v", c.Label, got, err)
 		}
@@ -110,7 +110,7 @@ func postsInPlace(r *Rig) {
 
 func postsSamples(r *Rig) {
 	for _, s := range rendertest.Samples() {
-		v := bridge.NewView(s.View.Record, 0, s.View.Draft, r.keys.Sign)
+		v := bridge.NewView(s.View.Record, 0, s.View.Draft, r.Keys.Sign)
 		v.Waiting = s.View.Waiting
 		if err := r.Platform.Check(v.Record.Interaction); err != nil {
 			r.T.Errorf("%s: check: %v", s.Name, err)
@@ -169,13 +169,13 @@ func takesControls(r *Rig) {
 		if err := r.Platform.Update(r.Ctx, ref, r.view(i, bridge.StatePending), nil); err != nil {
 			r.T.Fatal(err)
 		}
-		if len(r.Controls(r.place(ref))) == 0 {
+		if len(r.Controls(r.Place(ref))) == 0 {
 			r.T.Errorf("before %s: there are no controls", name)
 		}
 		if err := r.Platform.Update(r.Ctx, ref, v, nil); err != nil {
 			r.T.Fatal(err)
 		}
-		if c := r.Controls(r.place(ref)); len(c) > 0 {
+		if c := r.Controls(r.Place(ref)); len(c) > 0 {
 			r.T.Errorf("%s: the card still has %v", name, c)
 		}
 	}
@@ -258,8 +258,8 @@ func previews(r *Rig) {
 		if !strings.Contains(push, want) || mode != bridge.PreviewFull && strings.Contains(push, "make") {
 			r.T.Errorf("%q: the notification is %q", mode, push)
 		}
-		if len(r.Controls(r.place(ref))) == 0 || !strings.Contains(r.Text(r.place(ref)), "make deploy") {
-			r.T.Errorf("%q: the card says %q", mode, r.Text(r.place(ref)))
+		if len(r.Controls(r.Place(ref))) == 0 || !strings.Contains(r.Text(r.Place(ref)), "make deploy") {
+			r.T.Errorf("%q: the card says %q", mode, r.Text(r.Place(ref)))
 		}
 		if who := r.Harness.Client.Mentions(m); !strings.Contains(who, r.account("bo")) {
 			r.T.Errorf("%q: it mentions %q", mode, who)

@@ -24,23 +24,25 @@ type Rig struct {
 	Platform Platform
 	// Engine is nil in a rig whose clicks go to a sink of the test.
 	Engine *engine.Engine
-	keys   bridge.Keyring
+	Keys   bridge.Keyring
+	Notes  Notes // of the adapter
 	agent  bridge.Agent
 	stored *await.Bell // rings after each write of the engine
 	ended  chan error  // the result of Platform.Run, in a rig without an engine
 }
 
-// options configures a rig.
-type options struct {
-	http  bool        // use HTTP mode
-	paced bool        // keep the adapter's own pacing on
-	sink  bridge.Sink // receives the clicks; nil starts an engine
-	still bool        // do not run the platform
-	token string      // replaces the bot token of the sandbox
+// Options configures a rig.
+type Options struct {
+	HTTP    bool            // use HTTP mode
+	Paced   bool            // keep the adapter's own pacing on
+	Sink    bridge.Sink     // receives the clicks; nil starts an engine
+	Still   bool            // do not run the platform
+	Token   string          // replaces the bot token of the sandbox
+	Sandbox sandbox.Options // its limits are always off
 }
 
-// newRig starts a sandbox and an adapter that is connected to it.
-func newRig(t testing.TB, h Harness, o options) *Rig {
+// New starts a sandbox and an adapter that is connected to it.
+func New(t testing.TB, h Harness, o Options) *Rig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -51,21 +53,25 @@ func newRig(t testing.TB, h Harness, o options) *Rig {
 	mux := http.NewServeMux()
 	server := httptest.NewUnstartedServer(mux)
 	url := "http://" + server.Listener.Addr().String()
-	so := sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()}
-	setup := Setup{URL: url, Paced: o.paced, Token: o.token, Notes: &Memory{}}
-	if o.paced {
+	so := o.Sandbox
+	so.NoLimits, so.Clock = true, sandbox.NewClock()
+	setup := Setup{URL: url, Paced: o.Paced, Token: o.Token, Notes: &Memory{}}
+	if o.Paced {
 		setup.Turns = NewTurns(t)
 	}
-	if o.http {
+	if o.HTTP {
 		setup.Callback = url + callbackPath
 		if h.Callbacks != nil {
 			h.Callbacks(&so, setup.Callback)
 		}
 	}
 	setup.Sandbox = sandbox.New(so)
-	r := &Rig{Harness: h, keys: keys, agent: bridge.Agent{Name: "tester"}, stored: &await.Bell{}, ended: make(chan error, 1)}
+	r := &Rig{Harness: h, Keys: keys, Notes: setup.Notes, agent: bridge.Agent{Name: "tester"}, stored: &await.Bell{}, ended: make(chan error, 1)}
 	r.Hands = person.New(t, ctx, setup.Sandbox, url, r.stored.Next)
-	sink := o.sink
+	sink := o.Sink
+	if b, ok := sink.(interface{ Next() <-chan struct{} }); ok {
+		r.Events = append(r.Events, b.Next)
+	}
 	if sink == nil {
 		sink = r.startEngine(setup)
 	} else {
@@ -75,8 +81,8 @@ func newRig(t testing.TB, h Harness, o options) *Rig {
 	mux.Handle(callbackPath, r.Platform.Handler(sink))
 	server.Start()
 	t.Cleanup(func() { r.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
-	if !o.still {
-		r.run(sink)
+	if !o.Still {
+		r.Run(sink)
 	}
 	if r.Engine != nil {
 		r.Watched()
@@ -94,9 +100,9 @@ func (r *Rig) make(s Setup) {
 	r.Platform = p
 }
 
-// run runs the engine, or the platform alone if there is no engine, until the
+// Run runs the engine, or the platform alone if there is no engine, until the
 // test ends.
-func (r *Rig) run(sink bridge.Sink) {
+func (r *Rig) Run(sink bridge.Sink) {
 	ctx, cancel := context.WithCancel(r.Ctx)
 	done := make(chan struct{})
 	go func() {
@@ -110,8 +116,8 @@ func (r *Rig) run(sink bridge.Sink) {
 	r.T.Cleanup(func() { cancel(); <-done })
 }
 
-// connected waits until the platform receives clicks.
-func (r *Rig) connected() *Rig {
+// Connected waits until the platform receives clicks.
+func (r *Rig) Connected() *Rig {
 	r.T.Helper()
 	r.Eventually("the platform connects", func() bool { return r.Platform.Health().State == bridge.HealthUp })
 	return r
@@ -124,13 +130,13 @@ func (r *Rig) with(t testing.TB) *Rig {
 	return &sub
 }
 
-// place returns the place of a message.
-func (r *Rig) place(ref bridge.MessageRef) sandbox.Place {
+// Place returns the place of a message.
+func (r *Rig) Place(ref bridge.MessageRef) sandbox.Place {
 	return sandbox.Place{Service: r.Harness.Name, Channel: ref.Channel, Message: ref.Message}
 }
 
-// fault injects a fault into the service.
-func (r *Rig) fault(f sandbox.Fault) {
+// Fault injects a fault into the service.
+func (r *Rig) Fault(f sandbox.Fault) {
 	f.Service = r.Harness.Name
 	r.Sandbox.AddFault(f)
 }

@@ -12,7 +12,7 @@ import (
 // runSetup checks the diagnosis of a setup, and the lookup of people and
 // groups.
 func runSetup(t *testing.T, h Harness) {
-	r := newRig(t, h, options{sink: &Recorder{}, still: true})
+	r := New(t, h, Options{Sink: &Recorder{}, Still: true})
 	t.Run("a good setup has no failures", func(t *testing.T) {
 		for check, f := range r.with(t).diagnose() {
 			if f.Status != bridge.FindingOK && f.Status != bridge.FindingSkipped {
@@ -31,7 +31,7 @@ func runSetup(t *testing.T, h Harness) {
 	}, h.Findings...)
 	for _, x := range wrong {
 		t.Run(x.Fault.Kind+" "+x.Fault.Method+" "+x.Check, func(t *testing.T) {
-			r.fault(x.Fault)
+			r.Fault(x.Fault)
 			defer r.Sandbox.ClearFaults()
 			all := r.with(t).diagnose()
 			if f := all[h.Name+"."+x.Check]; f.Status != x.Status || !strings.Contains(f.Fix, x.Fix) {
@@ -40,7 +40,7 @@ func runSetup(t *testing.T, h Harness) {
 		})
 	}
 	t.Run("another bot's token is refused", func(t *testing.T) {
-		token := newRig(t, h, options{sink: &Recorder{}, still: true, token: "1:wrong"})
+		token := New(t, h, Options{Sink: &Recorder{}, Still: true, Token: "1:wrong"})
 		if f := token.diagnose()[h.Name+".token"]; f.Status != bridge.FindingFailed || f.Fix == "" {
 			t.Errorf("%+v", f)
 		}
@@ -76,7 +76,7 @@ func belongs(r *Rig) {
 			r.T.Errorf("%s: %t, %v", who, got, err)
 		}
 	}
-	r.fault(sandbox.Fault{Kind: "error", Status: 502})
+	r.Fault(sandbox.Fault{Kind: "error", Status: 502})
 	defer r.Sandbox.ClearFaults()
 	if got, err := r.Platform.Belongs(r.Ctx, h.Group, r.account("ana")); got || err == nil {
 		r.T.Errorf("during an outage: %t, %v", got, err)

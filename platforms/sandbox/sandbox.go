@@ -269,6 +269,22 @@ func (s *Sandbox) Chats(service string) []ChatState {
 	return nil
 }
 
+// Connections returns the number of connections of bots to a service. On Telegram,
+// it is 1 once a bot has polled or has a webhook.
+func (s *Sandbox) Connections(service string) int {
+	s.hub.Lock()
+	defer s.hub.Unlock()
+	switch service {
+	case slack.Name:
+		return s.slack.Connections()
+	case discord.Name:
+		return s.discord.Connections()
+	case telegram.Name:
+		return s.telegram.Connections()
+	}
+	return 0
+}
+
 // Modals returns a copy of the modals that are open in Slack.
 func (s *Sandbox) Modals() []ViewState {
 	s.hub.Lock()

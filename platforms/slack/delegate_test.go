@@ -12,7 +12,7 @@ import (
 // people if a group may get the request.
 func TestDelegateSelect(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, false).connect()
+	s := newStage(t).connect()
 	for name, c := range map[string]struct {
 		to     []string
 		value  func(bridge.View) string // what the person chooses
@@ -32,7 +32,7 @@ func TestDelegateSelect(t *testing.T) {
 		}
 		r.Interaction.HandOver = c.to
 		ref := s.posts(r, "")
-		all := sandbox.Controls("slack", s.sandbox.Message(s.at(ref)))
+		all := s.Controls(s.Place(ref))
 		last := all[len(all)-1]
 		a := sandbox.Action{
 			Service: "slack", As: "ana", Do: "press", Channel: ref.Channel, Message: ref.Message, Control: last.ID,
@@ -43,12 +43,12 @@ func TestDelegateSelect(t *testing.T) {
 			}
 			a.Values = map[string][]string{blockWith(s, ref, last.ID): {c.value(s.view(r))}}
 		}
-		if reaction, err := s.sandbox.Act(t.Context(), a); err != nil || reaction.Warning != "" {
+		if reaction, err := s.Sandbox.Act(t.Context(), a); err != nil || reaction.Warning != "" {
 			t.Fatalf("%s: %v %s", name, err, reaction.Warning)
 		}
-		s.until("the click arrives", func() bool { return len(s.sink.Clicks()) > 0 })
+		s.Eventually("the click arrives", func() bool { return len(s.sink.Clicks()) > 0 })
 		got := s.sink.Clicks()[0]
-		control, err := s.keys.Verify(got.Token)
+		control, err := s.Keys.Verify(got.Token)
 		if err != nil || control.Action != bridge.ActionHandOver || control.Option != c.option || got.Picked != c.picked {
 			t.Errorf("%s: %+v, picked %q, %v", name, control, got.Picked, err)
 		}
@@ -61,7 +61,7 @@ func TestDelegateSelect(t *testing.T) {
 // blockWith returns the ID of the block of an element of a message.
 func blockWith(s *stage, ref bridge.MessageRef, action string) string {
 	s.Helper()
-	for _, b := range s.sandbox.Message(s.at(ref))["blocks"].([]any) {
+	for _, b := range s.Sandbox.Message(s.Place(ref))["blocks"].([]any) {
 		block := b.(map[string]any)
 		elements, _ := block["elements"].([]any)
 		for _, e := range elements {

@@ -61,13 +61,10 @@ func (d *homeDesk) set(change func(*bridge.Overview)) {
 // atHome starts a workspace whose sink shows an overview.
 func atHome(t *testing.T) (*stage, *homeDesk) {
 	t.Helper()
-	s := newStage(t, false)
+	s := newStage(t)
 	d := &homeDesk{Recorder: s.sink}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.slack.Run(ctx, d) }()
-	t.Cleanup(func() { stop(); <-ended })
-	s.until("the platform connects", func() bool { return s.slack.Health().State == bridge.HealthUp })
+	s.Rig.Run(d)
+	s.Connected()
 	return s, d
 }
 
@@ -79,7 +76,7 @@ func (s *stage) waits(r bridge.Record) bridge.Waiting {
 // tab returns the Home tab of a person.
 func (s *stage) tab(user string) sandbox.ViewState {
 	s.Helper()
-	for _, v := range s.sandbox.State().Slack.Homes {
+	for _, v := range s.Sandbox.State().Slack.Homes {
 		if v.User == user {
 			return v
 		}
@@ -94,7 +91,7 @@ func (s *stage) pressHome(label string) sandbox.Reaction {
 	tab := s.tab("U0ANA00001")
 	for _, c := range sandbox.Controls("slack", tab.View) {
 		if c.Label == label {
-			r, err := s.sandbox.Act(s.Context(), sandbox.Action{Service: "slack", As: "ana", Do: "press", View: tab.ID, Control: c.ID})
+			r, err := s.Sandbox.Act(s.Context(), sandbox.Action{Service: "slack", As: "ana", Do: "press", View: tab.ID, Control: c.ID})
 			if err != nil || r.Warning != "" {
 				s.Fatalf("%s: %v %s", label, err, r.Warning)
 			}
@@ -108,7 +105,7 @@ func (s *stage) pressHome(label string) sandbox.Reaction {
 // home returns what a person reads in the Home tab when it is opened.
 func (s *stage) home(who string) string {
 	s.Helper()
-	said, err := s.sandbox.Person(who).Home(s.Context())
+	said, err := s.Sandbox.Person(who).Home(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -138,7 +135,7 @@ func TestHome(t *testing.T) {
 		t.Errorf("mal reads %s", said)
 	}
 	s.pressHome("Revoke…")
-	s.until("ana reads the reply", func() bool { return strings.Contains(sandbox.Texts(s.tab("U0ANA00001").View), "Revoked.") })
+	s.Eventually("ana reads the reply", func() bool { return strings.Contains(sandbox.Texts(s.tab("U0ANA00001").View), "Revoked.") })
 	if !slices.Equal(d.revoked, []string{grant.ID()}) || strings.Contains(sandbox.Texts(s.tab("U0ANA00001").View), "may run make test") {
 		t.Errorf("revoked %q", d.revoked)
 	}
@@ -156,9 +153,9 @@ func TestDecideAtHome(t *testing.T) {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "Not *you* <b>."}, nil
 	})
 	s.pressHome(render.LabelRun)
-	s.until("ana reads the note", func() bool { return strings.Contains(sandbox.Texts(s.tab("U0ANA00001").View), "Not *you* <b>.") })
+	s.Eventually("ana reads the note", func() bool { return strings.Contains(sandbox.Texts(s.tab("U0ANA00001").View), "Not *you* <b>.") })
 	c := s.sink.Clicks()[0]
-	control, err := s.keys.Verify(c.Token)
+	control, err := s.Keys.Verify(c.Token)
 	if err != nil || control.Interaction != r.Interaction.ID || c.Ref != (bridge.MessageRef{}) || c.Actor.User != "U0ANA00001" {
 		t.Errorf("the click is %+v, %v", c, err)
 	}
@@ -197,16 +194,16 @@ func TestInputsAtHome(t *testing.T) {
 	if len(submits) != 2 || len(inputs) != 2 {
 		t.Fatalf("buttons %q, inputs %q", submits, inputs)
 	}
-	if _, err := s.sandbox.Act(t.Context(), sandbox.Action{
+	if _, err := s.Sandbox.Act(t.Context(), sandbox.Action{
 		Service: "slack", As: "ana", Do: "press", View: tab.ID, Control: submits[1],
 		Values: map[string][]string{inputs[0]: {"0"}, inputs[1]: {"1"}},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the click arrives", func() bool { return len(s.sink.Clicks()) > 0 })
+	s.Eventually("the click arrives", func() bool { return len(s.sink.Clicks()) > 0 })
 	c := s.sink.Clicks()[0]
 	want := both[1].View.Record.Interaction.ID
-	if control, _ := s.keys.Verify(c.Token); control.Interaction != want || !slices.Equal(c.Inputs[0].Options, []int{1}) {
+	if control, _ := s.Keys.Verify(c.Token); control.Interaction != want || !slices.Equal(c.Inputs[0].Options, []int{1}) {
 		t.Errorf("the click is %+v", c)
 	}
 }
@@ -226,7 +223,7 @@ func TestHomeShowsWhole(t *testing.T) {
 		}
 	}
 	d.set(func(o *bridge.Overview) { o.Waiting = []bridge.Waiting{s.waits(approval("make deploy"))} })
-	s.fault(sandbox.Fault{Method: "views.publish", Kind: "strip", Count: 1})
+	s.Fault(sandbox.Fault{Method: "views.publish", Kind: "strip", Count: 1})
 	s.home("ana")
 	for _, c := range sandbox.Controls("slack", s.tab("U0ANA00001").View) {
 		if c.Label != "Open the card" {
@@ -242,8 +239,8 @@ func TestHomeIsKept(t *testing.T) {
 	s, d := atHome(t)
 	s.home("ana")
 	d.set(func(o *bridge.Overview) { o.Waiting = []bridge.Waiting{s.waits(approval("make later"))} })
-	s.fault(sandbox.Fault{Method: "views.publish", Kind: "rate_limit", RetryAfter: 1, Count: 1})
-	s.until("the tab follows", func() bool { return strings.Contains(sandbox.Texts(s.tab("U0ANA00001").View), "make later") })
+	s.Fault(sandbox.Fault{Method: "views.publish", Kind: "rate_limit", RetryAfter: 1, Count: 1})
+	s.Eventually("the tab follows", func() bool { return strings.Contains(sandbox.Texts(s.tab("U0ANA00001").View), "make later") })
 }
 
 // TestLongHome checks that Slack accepts the Home tab however much there is.

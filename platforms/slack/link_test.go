@@ -14,9 +14,9 @@ import (
 // Slack does.
 func TestLink(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, false)
+	s := newStage(t)
 	root := s.posts(approval("one"), "")
-	api := slack.New(sandbox.SlackBotToken, slack.OptionAPIURL(s.url+"/slack/api/"))
+	api := slack.New(sandbox.SlackBotToken, slack.OptionAPIURL(s.Base+"/slack/api/"))
 	for _, at := range []bridge.MessageRef{root, s.posts(approval("two"), root.Message)} {
 		want, err := api.GetPermalinkContext(t.Context(), &slack.PermalinkParameters{Channel: at.Channel, Ts: at.Message})
 		_, path, _ := strings.Cut(want, "/archives/") // the sandbox has another address than its workspace

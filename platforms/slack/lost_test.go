@@ -25,27 +25,27 @@ func TestLostCardIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, false)
+			s := newStage(t)
 			d := bridge.Destination{Platform: "slack", Channel: where.channel}
 			root := s.post(d, approval("make build"))
 			if where.threaded {
 				d.Thread = root.Message
 			}
 			r := approval("make deploy")
-			s.fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
+			s.Fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
 			if _, err := s.slack.Post(t.Context(), d, s.view(r), nil); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 				t.Fatalf("the first post returned %v, want %s", err, bridge.CodeUnavailable)
 			}
 			ref := s.post(d, approved(r))
-			in := s.channel(root.Channel)
+			in := s.Hands.Messages("slack", root.Channel)
 			if len(in) != 2 || ref.Message != in[len(in)-1]["ts"] || ref.Channel != root.Channel || ref.Thread != d.Thread {
 				t.Errorf("the card is %+v in a channel with %d messages, want the last of 2", ref, len(in))
 			}
-			if len(sandbox.Controls("slack", s.sandbox.Message(s.at(ref)))) != 0 {
+			if len(s.Controls(s.Place(ref))) != 0 {
 				t.Error("the card of an approved request still has controls")
 			}
 			s.post(d, approval("make deploy"))
-			if n := len(s.channel(root.Channel)); n != 3 {
+			if n := len(s.Hands.Messages("slack", root.Channel)); n != 3 {
 				t.Errorf("after an identical request, the channel has %d messages, want 3", n)
 			}
 		})
@@ -57,16 +57,16 @@ func TestLostCardIsFound(t *testing.T) {
 // app may not read the channel.
 func TestLostCardCloses(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, false).connect()
+	s := newStage(t).connect()
 	r := approval("make deploy")
-	s.fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
-	s.fault(sandbox.Fault{Method: "conversations.history", Kind: "error", Status: http.StatusForbidden})
+	s.Fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
+	s.Fault(sandbox.Fault{Method: "conversations.history", Kind: "error", Status: http.StatusForbidden})
 	if _, err := s.slack.Post(t.Context(), r.Interaction.Destinations[0], s.view(r), nil); err == nil {
 		t.Fatal("the answer was not lost")
 	}
 	ref := s.posts(r, "")
-	stray := s.at(ref)
-	stray.Message = s.messages()[0]["ts"].(string)
+	stray := s.Place(ref)
+	stray.Message = s.Messages()[0]["ts"].(string)
 	if stray.Message == ref.Message {
 		t.Fatal("there is one card")
 	}
@@ -75,11 +75,11 @@ func TestLostCardCloses(t *testing.T) {
 		v := s.view(approved(r))
 		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "Recorded", View: &v}, nil
 	})
-	if _, err := s.sandbox.Person("ana").Press(t.Context(), stray, render.LabelRun); err != nil {
+	if _, err := s.Sandbox.Person("ana").Press(t.Context(), stray, render.LabelRun); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the clicked card closes", func() bool { return len(sandbox.Controls("slack", s.sandbox.Message(stray))) == 0 })
-	if len(sandbox.Controls("slack", s.sandbox.Message(s.at(ref)))) == 0 {
+	s.Eventually("the clicked card closes", func() bool { return len(s.Controls(stray)) == 0 })
+	if len(s.Controls(s.Place(ref))) == 0 {
 		t.Error("the card on record was drawn as well; that is the task of the outbox")
 	}
 }
@@ -113,9 +113,9 @@ func (f *foreign) RoundTrip(r *http.Request) (*http.Response, error) {
 // cannot update has the metadata of the card.
 func TestForeignMark(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, false)
+	s := newStage(t)
 	p, err := slack.New(slack.Options{
-		Name: "slack", BotToken: sandbox.SlackBotToken, AppToken: sandbox.SlackAppToken, APIURL: s.url + "/slack/api/",
+		Name: "slack", BotToken: sandbox.SlackBotToken, AppToken: sandbox.SlackAppToken, APIURL: s.Base + "/slack/api/",
 		HTTPClient: &http.Client{Transport: &foreign{}}, NoPacing: true,
 	})
 	if err != nil {
@@ -123,11 +123,11 @@ func TestForeignMark(t *testing.T) {
 	}
 	s.slack = p
 	r := approval("make deploy")
-	s.fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
+	s.Fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
 	if _, err := s.slack.Post(t.Context(), r.Interaction.Destinations[0], s.view(r), nil); err == nil {
 		t.Fatal("the answer was not lost")
 	}
-	if ref := s.posts(r, ""); len(sandbox.Controls("slack", s.sandbox.Message(s.at(ref)))) == 0 {
+	if ref := s.posts(r, ""); len(s.Controls(s.Place(ref))) == 0 {
 		t.Errorf("the card %+v has no controls", ref)
 	}
 }

@@ -26,7 +26,7 @@ func (s *stage) opens(who string, r bridge.Record, at sandbox.Place, d bridge.De
 	i := r.Interaction
 	action, question, option := i.DecisionControl(slices.Index(i.Decisions(), d))
 	s.sink.Shows(bridge.Form{View: s.view(r), Control: bridge.Control{Action: action, Question: question, Option: option}}, nil)
-	opened, err := s.sandbox.Person(who).Press(s.Context(), at, render.MoreLabel(i, d))
+	opened, err := s.Sandbox.Person(who).Press(s.Context(), at, render.MoreLabel(i, d))
 	if err != nil || opened.Modal == "" {
 		s.Fatal(opened, err)
 	}
@@ -37,11 +37,11 @@ func (s *stage) opens(who string, r bridge.Record, at sandbox.Place, d bridge.De
 // has at most five entries: the dialog that asks for a reason denies always too.
 func TestMenuHoldsAll(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, false).connect()
+	s := newStage(t).connect()
 	r := longer("make deploy")
-	at := s.at(s.posts(r, ""))
+	at := s.Place(s.posts(r, ""))
 	entries := 0
-	for _, c := range sandbox.Controls("slack", s.sandbox.Message(at)) {
+	for _, c := range sandbox.Controls("slack", s.Sandbox.Message(at)) {
 		if strings.Contains(c.ID, "#") {
 			entries++
 		}
@@ -51,7 +51,7 @@ func TestMenuHoldsAll(t *testing.T) {
 	}
 	for _, box := range [][]string{nil, {render.LabelDenyAlways}} {
 		modal := s.opens("ana", r, at, bridge.DecideDenyReason)
-		if _, err := s.sandbox.Person("ana").Fill(t.Context(), "slack", modal, []string{"not today"}, box); err != nil {
+		if _, err := s.Sandbox.Person("ana").Fill(t.Context(), "slack", modal, []string{"not today"}, box); err != nil {
 			t.Fatal(err)
 		}
 		clicks := s.sink.Clicks()
@@ -73,9 +73,9 @@ func TestMenuHoldsAll(t *testing.T) {
 // input at which to show it.
 func TestDialogWithoutInputs(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, false).connect()
+	s := newStage(t).connect()
 	r := longer("make deploy")
-	at := s.at(s.posts(r, ""))
+	at := s.Place(s.posts(r, ""))
 	for note, answer := range map[string]func(bridge.Click) (bridge.Verdict, error){
 		"not shown yet": func(bridge.Click) (bridge.Verdict, error) {
 			return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "not shown yet"}, nil
@@ -87,10 +87,10 @@ func TestDialogWithoutInputs(t *testing.T) {
 	} {
 		modal := s.opens("ana", r, at, bridge.DecideSession)
 		s.sink.Answers(answer)
-		if got, err := s.sandbox.Person("ana").Fill(t.Context(), "slack", modal); err != nil || got.Warning != "" {
+		if got, err := s.Sandbox.Person("ana").Fill(t.Context(), "slack", modal); err != nil || got.Warning != "" {
 			t.Fatal(got, err)
 		}
-		views := s.sandbox.State().Slack.Views
+		views := s.Sandbox.Modals()
 		if len(views) == 0 || !strings.Contains(sandbox.Texts(views[len(views)-1].View), note) {
 			t.Errorf("%q is not shown", note)
 		}
@@ -101,17 +101,17 @@ func TestDialogWithoutInputs(t *testing.T) {
 // that became too large for one.
 func TestDialogTooLarge(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, false).connect()
+	s := newStage(t).connect()
 	r := longer("make deploy")
-	at := s.at(s.posts(r, ""))
+	at := s.Place(s.posts(r, ""))
 	r.Interaction.Kind, r.Interaction.Approval = bridge.KindAsk, nil
 	r.Interaction.Prompt = strings.Repeat("far too long ", 25_000)
 	r.Interaction.Questions = []bridge.Question{{ID: "q", Widget: bridge.WidgetText}}
 	s.sink.Shows(bridge.Form{View: s.view(r), Control: bridge.Control{Interaction: r.Interaction.ID, Option: bridge.OptionForm}}, nil)
-	if opened, err := s.sandbox.Person("ana").Press(t.Context(), at, render.LabelDenyReason); err != nil || opened.Modal != "" {
+	if opened, err := s.Sandbox.Person("ana").Press(t.Context(), at, render.LabelDenyReason); err != nil || opened.Modal != "" {
 		t.Fatal(opened, err)
 	}
-	s.until("ana reads why", func() bool {
-		return strings.Contains(strings.Join(s.sandbox.Person("ana").Notes("slack"), " "), "too large for a dialog in Slack")
+	s.Eventually("ana reads why", func() bool {
+		return strings.Contains(strings.Join(s.Sandbox.Person("ana").Notes("slack"), " "), "too large for a dialog in Slack")
 	})
 }

@@ -1,30 +1,14 @@
 package slack_test
 
 import (
-	"context"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/slack"
 )
-
-// desk is a workspace on the sandbox, without an engine.
-func desk(t *testing.T) (*sandbox.Sandbox, *slack.Platform) {
-	t.Helper()
-	s := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()})
-	server := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
-	p, err := newPlatform(platformtest.Setup{URL: server.URL, Sandbox: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, p.(*slack.Platform)
-}
 
 // TestOptions checks which options make a workspace.
 func TestOptions(t *testing.T) {
@@ -43,14 +27,14 @@ func TestOptions(t *testing.T) {
 // form of a person's ID: nod doctor then asks for the scope that it needs.
 func TestDirectFindings(t *testing.T) {
 	t.Parallel()
-	s, p := desk(t)
-	s.AddFault(sandbox.Fault{Service: "slack", Kind: "missing_scope", Method: "im:write"})
+	s := newStage(t)
+	s.Sandbox.AddFault(sandbox.Fault{Service: "slack", Kind: "missing_scope", Method: "im:write"})
 	for id, want := range map[string]bridge.FindingStatus{
 		"U0ANA00001": bridge.FindingFailed, "W0GRID0001": bridge.FindingFailed, sandbox.SlackChannel: bridge.FindingOK,
 	} {
 		found := map[string]bridge.FindingStatus{}
 		needs := bridge.Needs{Destinations: []bridge.Destination{{Platform: "slack", Channel: id}}}
-		for _, f := range p.Diagnose(t.Context(), needs) {
+		for _, f := range s.slack.Diagnose(t.Context(), needs) {
 			found[f.Check] = f.Status
 		}
 		channel := bridge.FindingSkipped
@@ -66,15 +50,15 @@ func TestDirectFindings(t *testing.T) {
 // TestEmail checks whose address counts.
 func TestEmail(t *testing.T) {
 	t.Parallel()
-	s, p := desk(t)
-	if got, err := p.Email(t.Context(), "U0ANA00001"); err != nil || !strings.Contains(got, "@") {
+	s := newStage(t)
+	if got, err := s.slack.Email(t.Context(), "U0ANA00001"); err != nil || !strings.Contains(got, "@") {
 		t.Errorf("ana has %q, %v", got, err)
 	}
-	if got, err := p.Email(t.Context(), "U0NOBODY99"); err == nil {
+	if got, err := s.slack.Email(t.Context(), "U0NOBODY99"); err == nil {
 		t.Errorf("an unknown account has %q", got)
 	}
-	s.AddFault(sandbox.Fault{Service: "slack", Kind: "error", Status: 502})
-	if got, err := p.Email(t.Context(), "U0ANA00001"); got != "" || bridge.ErrorCode(err) != bridge.CodeUnavailable {
+	s.Sandbox.AddFault(sandbox.Fault{Service: "slack", Kind: "error", Status: 502})
+	if got, err := s.slack.Email(t.Context(), "U0ANA00001"); got != "" || bridge.ErrorCode(err) != bridge.CodeUnavailable {
 		t.Errorf("during an outage, ana has %q, %v", got, err)
 	}
 }
@@ -83,17 +67,7 @@ func TestEmail(t *testing.T) {
 // that is wrong.
 func TestProblemsAtTheirFields(t *testing.T) {
 	t.Parallel()
-	s, p := desk(t)
-	sink := &platformtest.Recorder{}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- p.Run(ctx, sink) }()
-	for p.Health().State != bridge.HealthUp && bridge.Pause(t.Context(), 5*time.Millisecond) {
-	}
-	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStage(t).connect()
 	i := bridge.Interaction{
 		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "tester",
 		Ask: bridge.Ask{Kind: bridge.KindAsk, Prompt: "Two things", Questions: []bridge.Question{
@@ -101,22 +75,22 @@ func TestProblemsAtTheirFields(t *testing.T) {
 		}},
 		Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Hour)},
 	}
-	v := bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, keys.Sign)
-	ref, err := p.Post(ctx, bridge.Destination{Channel: sandbox.SlackChannel}, v, nil)
+	v := bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, s.Keys.Sign)
+	ref, err := s.slack.Post(t.Context(), bridge.Destination{Channel: sandbox.SlackChannel}, v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: i.ID, Option: bridge.OptionForm}}, nil)
-	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+	s.sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: i.ID, Option: bridge.OptionForm}}, nil)
+	s.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		problems := map[int]string{1: "the second is wrong"}
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "something is wrong", Problems: problems}, nil
 	})
-	ana := s.Person("ana")
-	opened, err := ana.Press(ctx, sandbox.Place{Service: "slack", Channel: ref.Channel, Message: ref.Message}, "Answer")
+	ana := s.Sandbox.Person("ana")
+	opened, err := ana.Press(t.Context(), s.Place(ref), "Answer")
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused, err := ana.Fill(ctx, "slack", opened.Modal, []string{"here"}, []string{"there"})
+	refused, err := ana.Fill(t.Context(), "slack", opened.Modal, []string{"here"}, []string{"there"})
 	if err != nil || len(refused.Errors) != 1 {
 		t.Fatalf("%+v, %v", refused, err)
 	}
@@ -124,9 +98,5 @@ func TestProblemsAtTheirFields(t *testing.T) {
 		if said != "the second is wrong" || !strings.HasPrefix(field, "q1") {
 			t.Errorf("the field %s says %q", field, said)
 		}
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 }

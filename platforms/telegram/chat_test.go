@@ -13,6 +13,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/telegram"
 )
@@ -60,14 +61,12 @@ func TestIntroduce(t *testing.T) {
 		}
 	}
 	write("before it asked")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	go func() {
-		for ctx.Err() == nil && !s.State().Telegram.Polling {
-			bridge.Pause(ctx, 5*time.Millisecond)
+		if s.Wait(ctx, func() bool { return s.State().Telegram.Handed > 0 }) == nil {
+			write("hello")
 		}
-		bridge.Pause(ctx, 100*time.Millisecond)
-		write("hello")
 	}()
 	who, err := p.Introduce(ctx)
 	if err != nil || who.User != "7002" || who.Chat != "7002" || who.Name != "Bo Chen" {
@@ -109,60 +108,21 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// messageThatSays waits for a message with words, and returns its ID.
-func messageThatSays(ctx context.Context, s *sandbox.Sandbox, words string) string {
-	for bridge.Pause(ctx, 5*time.Millisecond) {
-		for _, c := range s.State().Telegram.Chats {
-			for _, m := range c.Messages {
-				if strings.Contains(sandbox.Texts(m), words) {
-					return strconv.Itoa(int(m["message_id"].(float64)))
-				}
-			}
-		}
-	}
-	return ""
-}
-
 // TestForeignReply checks that a reply counts only for the person who was
 // prompted.
 func TestForeignReply(t *testing.T) {
 	t.Parallel()
-	s, sink := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()}), &platformtest.Recorder{}
-	t.Cleanup(s.Close)
-	p := serve(t, s)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- p.Run(ctx, sink) }()
-	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
-	if err != nil {
+	w := newWorld(t)
+	v := w.question("first")
+	_, at := w.post(bridge.Destination{Channel: group}, v)
+	prompt := w.asks("ana", at, v)
+	reply := sandbox.Action{Service: "telegram", As: "bo", Do: "reply", Channel: group, Text: "mine",
+		Message: strconv.Itoa(int(prompt["message_id"].(float64)))}
+	if _, err := w.Sandbox.Act(t.Context(), reply); err != nil {
 		t.Fatal(err)
 	}
-	v := notice()
-	i := v.Record.Interaction
-	i.ID, i.Kind = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", bridge.KindAsk
-	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
-	v = bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, keys.Sign)
-	ref, err := p.Post(ctx, bridge.Destination{Channel: group}, v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: i.ID, Option: bridge.OptionForm}}, nil)
-	at := sandbox.Place{Service: "telegram", Channel: ref.Channel, Message: ref.Message}
-	if reaction, err := s.Person("ana").Press(ctx, at, "Answer"); err != nil || !reaction.OK {
-		t.Fatal(reaction, err)
-	}
-	prompt := messageThatSays(ctx, s, "reply to this message")
-	bridge.Pause(ctx, 100*time.Millisecond) // until the prompt is remembered
-	reply := sandbox.Action{Service: "telegram", As: "bo", Do: "reply", Channel: group, Message: prompt, Text: "mine"}
-	if _, err := s.Act(ctx, reply); err != nil {
-		t.Fatal(err)
-	}
-	messageThatSays(ctx, s, "not your question")
-	if clicks := sink.Clicks(); len(clicks) != 1 {
+	w.Eventually("bo is told", func() bool { return strings.Contains(w.last(group), "not your question") })
+	if clicks := w.sink.Clicks(); len(clicks) != 1 {
 		t.Errorf("the sink got %+v", clicks)
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 }

@@ -56,7 +56,7 @@ func TestServerVersions(t *testing.T) {
 		"10.3": "it has every feature that nod uses",
 	} {
 		w := newWorld(t)
-		w.s.AddFault(sandbox.Fault{Service: "telegram", Kind: "old_server", Method: version})
+		w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Kind: "old_server", Method: version})
 		status := bridge.FindingWarning
 		if version == "10.3" {
 			status = bridge.FindingOK
@@ -66,7 +66,7 @@ func TestServerVersions(t *testing.T) {
 				t.Errorf("%s: found %+v, want %q", version, f, want)
 			}
 		}
-		for _, c := range w.s.State().Telegram.Chats {
+		for _, c := range w.Sandbox.Chats("telegram") {
 			if len(c.Messages) > 0 {
 				t.Errorf("%s: a diagnosis sent %v", version, c.Messages)
 			}

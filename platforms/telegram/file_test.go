@@ -18,7 +18,7 @@ func TestFileOnce(t *testing.T) {
 			w := newWorld(t)
 			v, parts := w.question(strings.Repeat("long ", 2000)), bridge.NewParts(nil, nil)
 			d := bridge.Destination{Channel: group}
-			w.s.AddFault(sandbox.Fault{Service: "telegram", Method: method, Kind: "drop_after", Count: 1})
+			w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: method, Kind: "drop_after", Count: 1})
 			if _, err := w.p.Post(t.Context(), d, v, parts); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 				t.Errorf("without an answer: %v", err)
 			}
@@ -70,17 +70,15 @@ func TestFileRecorded(t *testing.T) {
 // hasFiles checks how many messages of a chat carry a full text, which is
 // longer than a card.
 func (w world) hasFiles(chat string, want int) {
-	w.t.Helper()
+	w.T.Helper()
 	files := 0
-	for _, c := range w.s.State().Telegram.Chats {
-		for _, m := range c.Messages {
-			doc, _ := m["document"].(map[string]any)
-			if size, _ := doc["file_size"].(float64); c.ID == chat && size > 4096 {
-				files++
-			}
+	for _, m := range w.messages(chat) {
+		doc, _ := m["document"].(map[string]any)
+		if size, _ := doc["file_size"].(float64); size > 4096 {
+			files++
 		}
 	}
 	if files != want {
-		w.t.Errorf("people see %d files, want %d", files, want)
+		w.T.Errorf("people see %d files, want %d", files, want)
 	}
 }

@@ -1,8 +1,6 @@
 package telegram_test
 
 import (
-	"context"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,40 +19,16 @@ var forum = strconv.FormatInt(sandbox.TelegramForum, 10)
 
 // world is a running bot in a sandbox, with a sink that records.
 type world struct {
-	t     *testing.T
-	s     *sandbox.Sandbox
-	p     *telegram.Platform
-	sink  *platformtest.Recorder
-	keys  bridge.Keyring
-	notes *platformtest.Memory
-	url   string // of the sandbox
+	*platformtest.Rig
+	p    *telegram.Platform
+	sink *platformtest.Recorder
 }
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	s, sink := sandbox.New(sandbox.Options{NoLimits: true, Clock: sandbox.NewClock()}), &platformtest.Recorder{}
-	server := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
-	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	notes := &platformtest.Memory{}
-	p, err := newPlatform(platformtest.Setup{URL: server.URL, Notes: notes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := world{t, s, p.(*telegram.Platform), sink, keys, notes, server.URL}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- w.p.Run(ctx, sink) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return w
+	sink := &platformtest.Recorder{}
+	r := platformtest.New(t, harness, platformtest.Options{Sink: sink})
+	return world{r, r.Platform.(*telegram.Platform), sink}
 }
 
 // question is a view that asks for a text.
@@ -62,57 +36,39 @@ func (w world) question(prompt string) bridge.View {
 	i := notice().Record.Interaction
 	i.ID, i.Kind, i.Prompt = bridge.ID(uuid.NewString()), bridge.KindAsk, prompt
 	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
-	return bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, w.keys.Sign)
+	return bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, w.Keys.Sign)
 }
 
 func (w world) post(d bridge.Destination, v bridge.View) (bridge.MessageRef, sandbox.Place) {
-	w.t.Helper()
-	ref, err := w.p.Post(w.t.Context(), d, v, bridge.NewParts(nil, nil))
+	w.T.Helper()
+	ref, err := w.p.Post(w.Ctx, d, v, bridge.NewParts(nil, nil))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return ref, sandbox.Place{Service: "telegram", Channel: ref.Channel, Message: ref.Message}
 }
 
 // asks clicks Answer and returns the prompt that it posts.
 func (w world) asks(who string, at sandbox.Place, v bridge.View) map[string]any {
-	w.t.Helper()
+	w.T.Helper()
 	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{
 		Interaction: v.Record.Interaction.ID, Option: bridge.OptionForm,
 	}}, nil)
 	before := len(w.prompts(at.Channel))
-	if r, err := w.s.Person(who).Press(w.t.Context(), at, "Answer"); err != nil || !r.OK {
-		w.t.Fatal(r, err)
+	if r, err := w.Sandbox.Person(who).Press(w.Ctx, at, "Answer"); err != nil || !r.OK {
+		w.T.Fatal(r, err)
 	}
-	w.eventually("a prompt is posted", func() bool { return len(w.prompts(at.Channel)) > before })
+	w.Eventually("a prompt is posted", func() bool { return len(w.prompts(at.Channel)) > before })
 	all := w.prompts(at.Channel)
 	return all[len(all)-1]
 }
 
 // prompts returns the messages of a chat that ask for a reply.
 func (w world) prompts(chat string) []map[string]any {
-	var out []map[string]any
-	for _, c := range w.s.State().Telegram.Chats {
-		for _, m := range c.Messages {
-			markup, _ := m["reply_markup"].(map[string]any)
-			if c.ID == chat && markup["force_reply"] == true {
-				out = append(out, m)
-			}
-		}
-	}
-	return out
-}
-
-// eventually waits for a condition.
-func (w world) eventually(what string, done func() bool) {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
-	defer cancel()
-	for !done() {
-		if !bridge.Pause(ctx, 5*time.Millisecond) {
-			w.t.Fatal("it does not happen that " + what)
-		}
-	}
+	return slices.DeleteFunc(w.messages(chat), func(m map[string]any) bool {
+		markup, _ := m["reply_markup"].(map[string]any)
+		return markup["force_reply"] != true
+	})
 }
 
 // TestCommandAddress checks that nod ignores commands to other bots, which it
@@ -120,17 +76,17 @@ func (w world) eventually(what string, done func() bool) {
 func TestCommandAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.s.AddFault(sandbox.Fault{Service: "telegram", Kind: "privacy_off"})
+	w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Kind: "privacy_off"})
 	for _, text := range []string{
 		"/nod@other_bot mine", "/nodding", "/nod@NOD_Sandbox_Bot mine", "/nod\npending", "/nod who",
 	} {
 		said := sandbox.Action{Service: "telegram", As: "ana", Do: "send", Channel: group, Text: text}
-		if _, err := w.s.Act(t.Context(), said); err != nil {
+		if _, err := w.Sandbox.Act(t.Context(), said); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.eventually("three commands arrive", func() bool { return len(w.sink.Commands()) >= 3 })
-	w.eventually("all updates are confirmed", func() bool { return w.s.State().Telegram.Handed >= 5 })
+	w.Eventually("three commands arrive", func() bool { return len(w.sink.Commands()) >= 3 })
+	w.Eventually("all updates are confirmed", func() bool { return w.Sandbox.State().Telegram.Handed >= 5 })
 	var got []string
 	for _, c := range w.sink.Commands() {
 		got = append(got, c.Text)
@@ -181,13 +137,13 @@ func TestForum(t *testing.T) {
 
 // inTopic checks which topic a message is in.
 func (w world) inTopic(m map[string]any, topic string) {
-	w.t.Helper()
+	w.T.Helper()
 	got := ""
 	if id, ok := m["message_thread_id"].(float64); ok && m["is_topic_message"] == true {
 		got = strconv.Itoa(int(id))
 	}
 	if got != topic {
-		w.t.Errorf("the message is in the topic %q, want %q: %v", got, topic, m)
+		w.T.Errorf("the message is in the topic %q, want %q: %v", got, topic, m)
 	}
 }
 
@@ -205,16 +161,14 @@ func TestHarmlessTexts(t *testing.T) {
 	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return refusal, nil })
 	id := strconv.Itoa(int(prompt["message_id"].(float64)))
 	reply := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: group, Message: id, Text: "because"}
-	w.eventually("the reply is refused", func() bool {
-		if _, err := w.s.Act(t.Context(), reply); err != nil {
-			t.Fatal(err)
-		}
-		return bridge.Pause(t.Context(), 20*time.Millisecond) && strings.Contains(w.last(group), "again")
-	})
+	if _, err := w.Sandbox.Act(t.Context(), reply); err != nil {
+		t.Fatal(err)
+	}
+	w.Eventually("the reply is refused", func() bool { return strings.Contains(w.last(group), "again") })
 	if err := w.p.Remind(t.Context(), bridge.Destination{}, ref, bridge.Reminder{Users: []string{"7002"}, Text: bad}); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range w.s.State().Telegram.Chats {
+	for _, c := range w.Sandbox.Chats("telegram") {
 		for _, m := range c.Messages {
 			from, _ := m["from"].(map[string]any)
 			text := sandbox.Texts(m)
@@ -227,12 +181,11 @@ func TestHarmlessTexts(t *testing.T) {
 
 // last returns the text of the newest message in a chat.
 func (w world) last(chat string) string {
-	for _, c := range w.s.State().Telegram.Chats {
-		if c.ID == chat && len(c.Messages) > 0 {
-			return sandbox.Texts(c.Messages[len(c.Messages)-1])
-		}
+	all := w.messages(chat)
+	if len(all) == 0 {
+		return ""
 	}
-	return ""
+	return sandbox.Texts(all[len(all)-1])
 }
 
 // TestPromptsEnd checks that a person has one prompt for a card, and that a card
@@ -244,8 +197,8 @@ func TestPromptsEnd(t *testing.T) {
 	ref, at := w.post(bridge.Destination{Channel: group}, v)
 	old := w.asks("ana", at, v)
 	w.asks("bo", at, v)
-	w.eventually("ana's second prompt replaces her first", func() bool {
-		if r, err := w.s.Person("ana").Press(t.Context(), at, "Answer"); err != nil || !r.OK || r.Alert {
+	w.Eventually("ana's second prompt replaces her first", func() bool {
+		if r, err := w.Sandbox.Person("ana").Press(t.Context(), at, "Answer"); err != nil || !r.OK || r.Alert {
 			t.Fatal(r, err)
 		}
 		return len(w.prompts(group)) == 2
@@ -293,8 +246,8 @@ func TestPromptNotSent(t *testing.T) {
 		"could not ask": {Kind: "error"},
 	} {
 		f.Service, f.Method, f.Count = "telegram", "sendMessage", 1
-		w.s.AddFault(f)
-		r, err := w.s.Person("ana").Press(t.Context(), at, "Answer")
+		w.Sandbox.AddFault(f)
+		r, err := w.Sandbox.Person("ana").Press(t.Context(), at, "Answer")
 		if err != nil || !r.Alert || !strings.Contains(r.Toast, words) || !strings.Contains(r.Toast, "Nothing was recorded") {
 			t.Errorf("%s: %+v, %v", words, r, err)
 		}

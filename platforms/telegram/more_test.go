@@ -20,21 +20,21 @@ func (w world) approval() bridge.View {
 	i.Session, i.Approval = "s", &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"make"}`),
 		Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}
 	i.GrantKey = "exact:1"
-	return bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, w.keys.Sign)
+	return bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, w.Keys.Sign)
 }
 
 // offers clicks More and returns the menu that it shows.
 func (w world) offers(who string, at sandbox.Place, v bridge.View) sandbox.Place {
-	w.t.Helper()
+	w.T.Helper()
 	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{Action: bridge.ActionMore}}, nil)
-	before, _ := w.s.Person(who).Menu(at, render.LabelSession)
-	if r, err := w.s.Person(who).Press(w.t.Context(), at, render.LabelMore); err != nil || !r.OK {
-		w.t.Fatal(r, err)
+	before, _ := w.Sandbox.Person(who).Menu(at, render.LabelSession)
+	if r, err := w.Sandbox.Person(who).Press(w.Ctx, at, render.LabelMore); err != nil || !r.OK {
+		w.T.Fatal(r, err)
 	}
 	menu := before
-	w.eventually("the menu is shown", func() bool {
+	w.Eventually("the menu is shown", func() bool {
 		var ok bool
-		menu, ok = w.s.Person(who).Menu(at, render.LabelSession)
+		menu, ok = w.Sandbox.Person(who).Menu(at, render.LabelSession)
 		return ok && menu != before
 	})
 	return menu
@@ -42,8 +42,8 @@ func (w world) offers(who string, at sandbox.Place, v bridge.View) sandbox.Place
 
 // gone waits until a message is gone.
 func (w world) gone(at sandbox.Place) {
-	w.t.Helper()
-	w.eventually("the menu is removed", func() bool { return w.s.Message(at) == nil })
+	w.T.Helper()
+	w.Eventually("the menu is removed", func() bool { return w.Sandbox.Message(at) == nil })
 }
 
 // TestMenu checks that only the person who clicked sees the menu if the server
@@ -61,15 +61,15 @@ func TestMenu(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			if x.server != "" {
-				w.s.AddFault(sandbox.Fault{Service: "telegram", Kind: "old_server", Method: x.server})
+				w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Kind: "old_server", Method: x.server})
 			}
 			v := w.approval()
 			ref, at := w.post(bridge.Destination{Channel: x.chat, Thread: x.topic}, v)
 			menu := w.offers("ana", at, v)
-			if private := slices.Contains(w.s.Person("ana").PrivatePlaces("telegram"), menu); private != x.private {
+			if private := slices.Contains(w.Sandbox.Person("ana").PrivatePlaces("telegram"), menu); private != x.private {
 				t.Errorf("only the person sees it: %t", private)
 			}
-			if text := sandbox.Texts(w.s.Message(menu)); !strings.Contains(text, "may repeat exactly this request") {
+			if text := sandbox.Texts(w.Sandbox.Message(menu)); !strings.Contains(text, "may repeat exactly this request") {
 				t.Errorf("the menu says %s", text)
 			}
 			again := w.offers("ana", at, v) // replaces the first
@@ -77,7 +77,7 @@ func TestMenu(t *testing.T) {
 
 			settled := bridge.Verdict{Kind: bridge.VerdictSettled, Note: "recorded"}
 			w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return settled, nil })
-			if r, err := w.s.Person("ana").Press(t.Context(), again, render.LabelSession); err != nil || r.Toast != "recorded" {
+			if r, err := w.Sandbox.Person("ana").Press(t.Context(), again, render.LabelSession); err != nil || r.Toast != "recorded" {
 				t.Fatal(r, err)
 			}
 			w.gone(again)
@@ -94,29 +94,29 @@ func TestMenu(t *testing.T) {
 // replaced checks that another choice removes the menu, and that its prompt
 // belongs to the card.
 func (w world) replaced(at sandbox.Place, v bridge.View) {
-	w.t.Helper()
+	w.T.Helper()
 	menu := w.offers("ana", at, v)
 	n := slices.Index(v.Record.Interaction.Decisions(), bridge.DecideDenyReason)
 	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{Action: bridge.ActionInput, Question: n, Option: bridge.OptionReason}}, nil)
-	if r, err := w.s.Person("ana").Press(w.t.Context(), menu, render.LabelDenyReason); err != nil || !r.OK {
-		w.t.Fatal(r, err)
+	if r, err := w.Sandbox.Person("ana").Press(w.Ctx, menu, render.LabelDenyReason); err != nil || !r.OK {
+		w.T.Fatal(r, err)
 	}
 	w.gone(menu)
-	w.eventually("the prompt is posted", func() bool { return len(w.prompts(at.Channel)) == 1 })
+	w.Eventually("the prompt is posted", func() bool { return len(w.prompts(at.Channel)) == 1 })
 }
 
 // closed checks that the menu is removed with the last controls of the card.
 func (w world) closed(at sandbox.Place, ref bridge.MessageRef, v bridge.View) {
-	w.t.Helper()
+	w.T.Helper()
 	menu := w.offers("bo", at, v)
 	v.Record.State, v.Record.Revision = bridge.StateExpired, 2
 	v.Record.Response = &bridge.Response{State: bridge.StateExpired}
-	if err := w.p.Update(w.t.Context(), ref, v, nil); err != nil {
-		w.t.Fatal(err)
+	if err := w.p.Update(w.Ctx, ref, v, nil); err != nil {
+		w.T.Fatal(err)
 	}
 	w.gone(menu)
 	if n := len(w.prompts(at.Channel)); n != 0 {
-		w.t.Errorf("%d prompts are left", n)
+		w.T.Errorf("%d prompts are left", n)
 	}
 }
 
@@ -128,14 +128,14 @@ func TestMenuRefused(t *testing.T) {
 	v := w.approval()
 	_, at := w.post(bridge.Destination{Channel: group}, v)
 	menu := w.offers("ana", at, v)
-	before := sandbox.Texts(w.s.Message(menu))
+	before := sandbox.Texts(w.Sandbox.Message(menu))
 	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "the rules changed", View: &v}, nil
 	})
-	if r, err := w.s.Person("ana").Press(t.Context(), menu, render.LabelSession); err != nil || r.Toast != "the rules changed" || !r.Alert {
+	if r, err := w.Sandbox.Person("ana").Press(t.Context(), menu, render.LabelSession); err != nil || r.Toast != "the rules changed" || !r.Alert {
 		t.Fatal(r, err)
 	}
-	if after := sandbox.Texts(w.s.Message(menu)); after != before {
+	if after := sandbox.Texts(w.Sandbox.Message(menu)); after != before {
 		t.Errorf("the menu says %q", after)
 	}
 }
@@ -150,7 +150,7 @@ func TestAlertZone(t *testing.T) {
 	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictLate, Note: "Expired at 2026-11-22 14:02:05 UTC.", Zone: "Europe/Madrid"}, nil
 	})
-	if r, err := w.s.Person("ana").Press(t.Context(), at, render.LabelDeny); err != nil || r.Toast != "Expired at 2026-11-22 15:02:05 CET." || !r.Alert {
+	if r, err := w.Sandbox.Person("ana").Press(t.Context(), at, render.LabelDeny); err != nil || r.Toast != "Expired at 2026-11-22 15:02:05 CET." || !r.Alert {
 		t.Fatal(r, err)
 	}
 }

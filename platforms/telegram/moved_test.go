@@ -63,15 +63,15 @@ func TestSupergroupUpdate(t *testing.T) {
 	w := newWorld(t)
 	for _, a := range []sandbox.Action{{Do: "upgrade", Channel: small}, {Do: "send", Channel: grown, Text: "/nod mine"}} {
 		a.Service, a.As = "telegram", "ana"
-		if _, err := w.s.Act(t.Context(), a); err != nil {
+		if _, err := w.Sandbox.Act(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		w.eventually("nod remembers the supergroup", func() bool {
-			to, err := w.notes.Note(t.Context(), "moved:telegram:"+small)
+		w.Eventually("nod remembers the supergroup", func() bool {
+			to, err := w.Notes.Note(t.Context(), "moved:telegram:"+small)
 			return err == nil && to == grown
 		})
 	}
-	w.eventually("the command arrives", func() bool { return len(w.sink.Commands()) > 0 })
+	w.Eventually("the command arrives", func() bool { return len(w.sink.Commands()) > 0 })
 	if got := w.sink.Commands()[0].Channels; !slices.Contains(got, small) || !slices.Contains(got, grown) {
 		t.Errorf("the command is for %v", got)
 	}
@@ -92,7 +92,7 @@ func TestSupergroupCard(t *testing.T) {
 				t.Fatal(err)
 			}
 			up := sandbox.Action{Service: "telegram", As: "ana", Do: "upgrade", Channel: small}
-			if _, err := w.s.Act(t.Context(), up); err != nil {
+			if _, err := w.Sandbox.Act(t.Context(), up); err != nil {
 				t.Fatal(err)
 			}
 			w.updates(old, v, parts, 2)
@@ -112,10 +112,10 @@ func TestSupergroupCard(t *testing.T) {
 
 // updates updates a card a number of times.
 func (w world) updates(ref bridge.MessageRef, v bridge.View, parts *bridge.Parts, times int) {
-	w.t.Helper()
+	w.T.Helper()
 	for range times {
-		if err := w.p.Update(w.t.Context(), ref, v, parts); err != nil {
-			w.t.Fatal(err)
+		if err := w.p.Update(w.Ctx, ref, v, parts); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 }
@@ -124,48 +124,46 @@ func (w world) updates(ref bridge.MessageRef, v bridge.View, parts *bridge.Parts
 // the copy of a card in the supergroup, and that a reply to its prompt counts
 // for the card.
 func (w world) copyWorks(card bridge.MessageRef, v bridge.View) {
-	w.t.Helper()
+	w.T.Helper()
 	copies := w.withControls(grown)
 	if len(copies) != 1 {
-		w.t.Fatalf("%d cards in the supergroup", len(copies))
+		w.T.Fatalf("%d cards in the supergroup", len(copies))
 	}
 	d := bridge.Destination{Channel: small}
-	if err := w.p.Remind(w.t.Context(), d, card, bridge.Reminder{Users: []string{"7001"}, Text: "waiting"}); err != nil {
-		w.t.Error(err)
+	if err := w.p.Remind(w.Ctx, d, card, bridge.Reminder{Users: []string{"7001"}, Text: "waiting"}); err != nil {
+		w.T.Error(err)
 	}
 	if got := w.repliesTo(grown); got != copies[0] {
-		w.t.Errorf("the reminder replies to %q, want %q", got, copies[0])
+		w.T.Errorf("the reminder replies to %q, want %q", got, copies[0])
 	}
 	at := sandbox.Place{Service: "telegram", Channel: grown, Message: copies[0]}
 	prompt := w.asks("ana", at, v)
 	reply := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: grown, Text: "because",
 		Message: strconv.Itoa(int(prompt["message_id"].(float64)))}
-	w.eventually("the reply counts for the card", func() bool {
-		if _, err := w.s.Act(w.t.Context(), reply); err != nil && len(w.prompts(grown)) > 0 {
-			w.t.Fatal(err)
-		}
+	if _, err := w.Sandbox.Act(w.Ctx, reply); err != nil {
+		w.T.Fatal(err)
+	}
+	w.Eventually("the reply counts for the card", func() bool {
 		all := w.sink.Clicks()
-		return bridge.Pause(w.t.Context(), 20*time.Millisecond) && len(all) > 1 && all[len(all)-1].Ref == card
+		return len(all) > 1 && all[len(all)-1].Ref == card
 	})
 	for _, c := range w.sink.Clicks() {
 		if c.Ref != card {
-			w.t.Errorf("a click is on %+v, want %+v", c.Ref, card)
+			w.T.Errorf("a click is on %+v, want %+v", c.Ref, card)
 		}
 	}
-	session, err := w.p.Thread(w.t.Context(), d, card, "session")
+	session, err := w.p.Thread(w.Ctx, d, card, "session")
 	if err != nil || session.Thread != "#"+copies[0] {
-		w.t.Errorf("the session goes on at %+v, %v", session, err)
+		w.T.Errorf("the session goes on at %+v, %v", session, err)
 	}
 }
 
 // withControls returns the IDs of the messages of a chat that have controls.
 func (w world) withControls(chat string) []string {
 	var out []string
-	for _, c := range w.s.State().Telegram.Chats {
-		for _, m := range c.Messages {
-			if c.ID == chat && len(sandbox.Controls("telegram", m)) > 0 {
-				out = append(out, strconv.Itoa(int(m["message_id"].(float64))))
-			}
+	for _, m := range w.messages(chat) {
+		if len(sandbox.Controls("telegram", m)) > 0 {
+			out = append(out, strconv.Itoa(int(m["message_id"].(float64))))
 		}
 	}
 	return out
@@ -174,12 +172,8 @@ func (w world) withControls(chat string) []string {
 // repliesTo returns the ID of the message to which the newest message of a chat
 // replies.
 func (w world) repliesTo(chat string) string {
-	for _, c := range w.s.State().Telegram.Chats {
-		if c.ID == chat {
-			to, _ := c.Messages[len(c.Messages)-1]["reply_to_message"].(map[string]any)
-			id, _ := to["message_id"].(float64)
-			return strconv.Itoa(int(id))
-		}
-	}
-	return ""
+	all := w.messages(chat)
+	to, _ := all[len(all)-1]["reply_to_message"].(map[string]any)
+	id, _ := to["message_id"].(float64)
+	return strconv.Itoa(int(id))
 }

@@ -17,18 +17,11 @@ import (
 var versions = []string{"6.9", "7.4", "7.11", "9.4", "9.5", "10.2", "10.3"}
 
 func (w world) server(version string) {
-	w.s.AddFault(sandbox.Fault{Service: "telegram", Kind: "old_server", Method: version})
+	w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Kind: "old_server", Method: version})
 }
 
 // messages returns the messages of a chat.
-func (w world) messages(chat string) []map[string]any {
-	for _, c := range w.s.State().Telegram.Chats {
-		if c.ID == chat {
-			return c.Messages
-		}
-	}
-	return nil
-}
+func (w world) messages(chat string) []map[string]any { return w.Hands.Messages("telegram", chat) }
 
 // TestTriedOnce checks that nod tries each feature once on an old server.
 func TestTriedOnce(t *testing.T) {
@@ -91,16 +84,16 @@ func TestEveryCardArrives(t *testing.T) {
 // mentionsTimes checks that the deadline of a card is there, and local where the
 // server can do that.
 func (w world) mentionsTimes(m map[string]any, s rendertest.Sample, version string) {
-	w.t.Helper()
+	w.T.Helper()
 	text := sandbox.Texts(m)
 	if s.View.Record.State == bridge.StatePending && s.View.Record.Interaction.Kind != bridge.KindNotice &&
 		!strings.Contains(text, "Expires Nov 21, 14:05 UTC") {
-		w.t.Errorf("%s: the deadline is missing: %s", s.Name, text)
+		w.T.Errorf("%s: the deadline is missing: %s", s.Name, text)
 	}
 	local := strings.Contains(fmt.Sprint(m["entities"]), "date_time")
 	able := version == "9.5" || version == "10.2" || version == "10.3"
 	if strings.Contains(text, "Nov 21") && local != able {
-		w.t.Errorf("%s: a local time is %t", s.Name, local)
+		w.T.Errorf("%s: a local time is %t", s.Name, local)
 	}
 }
 
@@ -122,7 +115,7 @@ func TestPrivateNotes(t *testing.T) {
 				ID: "q", Text: "Which?", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "a", Label: "This"}},
 			}}
 			_, at := w.post(bridge.Destination{Channel: group}, v)
-			r, err := w.s.Person("bo").Press(t.Context(), at, "This")
+			r, err := w.Sandbox.Person("bo").Press(t.Context(), at, "This")
 			if err != nil || !r.OK {
 				t.Fatal(r, err)
 			}
@@ -131,11 +124,11 @@ func TestPrivateNotes(t *testing.T) {
 					t.Errorf("everyone reads %v", m)
 				}
 			}
-			whole := strings.Join(w.s.Person("bo").Notes("telegram"), "\n")
+			whole := strings.Join(w.Sandbox.Person("bo").Notes("telegram"), "\n")
 			for _, m := range w.messages("7002") {
 				whole += sandbox.Texts(m)
 			}
-			if !strings.Contains(whole, "the end") || strings.Contains(strings.Join(w.s.Person("ana").Notes("telegram"), ""), "bo") {
+			if !strings.Contains(whole, "the end") || strings.Contains(strings.Join(w.Sandbox.Person("ana").Notes("telegram"), ""), "bo") {
 				t.Errorf("bo reads %q", whole)
 			}
 			if version != "10.3" && (!r.Alert || !strings.HasPrefix(r.Toast, "only for bo")) {

@@ -30,10 +30,10 @@ func TestStart(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			said := sandbox.Action{Service: "telegram", As: "ana", Do: "send", Channel: c.chat, Text: c.text}
-			if _, err := w.s.Act(t.Context(), said); err != nil {
+			if _, err := w.Sandbox.Act(t.Context(), said); err != nil {
 				t.Fatal(err)
 			}
-			w.eventually("ana gets a reply", func() bool { return strings.Contains(w.last("7001"), "carried out") })
+			w.Eventually("ana gets a reply", func() bool { return strings.Contains(w.last("7001"), "carried out") })
 			var got []string
 			for _, c := range w.sink.Commands() {
 				got = append(got, c.Text)
@@ -84,7 +84,7 @@ func TestCaption(t *testing.T) {
 	w := newWorld(t)
 	v := w.question("first")
 	_, at := w.post(bridge.Destination{Channel: group}, v)
-	p, err := newPlatform(platformtest.Setup{URL: w.url, Notes: w.notes, Callback: "https://nod.example.com/hook"})
+	p, err := newPlatform(platformtest.Setup{URL: w.Base, Notes: w.Notes, Callback: "https://nod.example.com/hook"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,15 +106,15 @@ func TestCardOfEarlierVersion(t *testing.T) {
 	w := newWorld(t)
 	v := w.question("first")
 	ref, at := w.post(bridge.Destination{Channel: group}, v)
-	if err := w.notes.DropNote(t.Context(), "reply:telegram:"+ref.Channel+":"+ref.Message); err != nil {
+	if err := w.Notes.DropNote(t.Context(), "reply:telegram:"+ref.Channel+":"+ref.Message); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.p.Update(t.Context(), ref, v, nil); err != nil {
 		t.Fatal(err)
 	}
 	said := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: group, Message: at.Message, Text: "because"}
-	if _, err := w.s.Act(t.Context(), said); err != nil {
+	if _, err := w.Sandbox.Act(t.Context(), said); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the reply counts", func() bool { return len(w.sink.Clicks()) == 1 })
+	w.Eventually("the reply counts", func() bool { return len(w.sink.Clicks()) == 1 })
 }

@@ -292,10 +292,7 @@ func (c *Crash) ConnectedOn(service string) {
 			c.T.Logf("log of the daemon:\n%s", c.Log)
 		}
 	}()
-	c.Eventually("the daemon is connected", func() bool {
-		st := c.Sandbox.State()
-		return map[string]bool{"slack": st.Slack.Connections > 0, "discord": st.Discord.Connections > 0, "telegram": st.Telegram.Polling}[service]
-	})
+	c.Eventually("the daemon is connected", func() bool { return c.Sandbox.Connections(service) > 0 })
 }
 
 // Cards returns the messages on a platform that show controls or an outcome.

@@ -147,7 +147,7 @@ type State struct {
 // State returns a copy of the guild. The caller holds the lock.
 func (e *Emulator) State() State {
 	st := State{
-		Connections: len(e.gateway.connected()), Channels: []core.ChatState{}, Modals: []core.ViewState{},
+		Connections: e.Connections(), Channels: []core.ChatState{}, Modals: []core.ViewState{},
 		NoEmbeds: slices.Sorted(maps.Keys(e.noEmbeds)), Archived: []string{},
 		Starts: e.starts.used, TokenReset: e.starts.reset, Roles: e.roles(), Bot: BotUser,
 	}
@@ -171,3 +171,6 @@ func (e *Emulator) AddChannel(n int) string {
 	defer e.Unlock()
 	return e.add(strconv.Itoa(100000000000100000+n), fmt.Sprintf("more-%d", n), textChannel).ID
 }
+
+// Connections returns the number of sessions of bots. The caller holds the lock.
+func (e *Emulator) Connections() int { return len(e.gateway.connected()) }

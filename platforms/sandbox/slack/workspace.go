@@ -125,7 +125,7 @@ type Group struct {
 // State returns a copy of the workspace. The caller holds the lock.
 func (e *Emulator) State() State {
 	st := State{
-		Connections: len(e.delivery.sockets), Channels: []core.ChatState{}, Views: e.Modals(),
+		Connections: e.Connections(), Channels: []core.ChatState{}, Views: e.Modals(),
 		Homes: []core.ViewState{}, Groups: e.userGroups(), Sessions: e.sessionStates(),
 	}
 	for _, c := range e.channels {
@@ -159,3 +159,6 @@ func (e *Emulator) AddChannel(n int) string {
 	defer e.Unlock()
 	return e.add(fmt.Sprintf("C0MORE%04d", n), fmt.Sprintf("more-%d", n)).ID
 }
+
+// Connections returns the number of sockets of bots. The caller holds the lock.
+func (e *Emulator) Connections() int { return len(e.delivery.sockets) }

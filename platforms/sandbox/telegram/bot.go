@@ -145,7 +145,7 @@ type State struct {
 // State returns a copy of the chats. The caller holds the lock.
 func (e *Emulator) State() State {
 	u := e.updates
-	st := State{Polling: u.pollers > 0 || u.webhook != "", Handed: u.handed, Chats: []core.ChatState{}}
+	st := State{Polling: e.Connections() > 0, Handed: u.handed, Chats: []core.ChatState{}}
 	for _, c := range e.chats {
 		st.Chats = append(st.Chats, c.State())
 	}
@@ -158,4 +158,13 @@ func (e *Emulator) AddChannel(n int) string {
 	e.Lock()
 	defer e.Unlock()
 	return e.add(strconv.FormatInt(-1002000000000-int64(n), 10), "More "+strconv.Itoa(n), supergroup).ID
+}
+
+// Connections returns 1 once the bot has polled, or has a webhook, and 0 before.
+// The caller holds the lock.
+func (e *Emulator) Connections() int {
+	if e.updates.pollers > 0 || e.updates.webhook != "" {
+		return 1
+	}
+	return 0
 }
