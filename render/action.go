@@ -95,25 +95,48 @@ func describe(i bridge.Interaction) Action {
 		return prompted(i)
 	}
 	fields := object(a.Input)
-	name := plainName(a.Tool)
+	changes, rest := fileChanges(fields)
+	act, ok := interpreted(i, plainName(a.Tool), rest)
 	switch {
-	case fields == nil:
-	case shellTools[name] || name == "":
-		if act, ok := command(unsaid(i, fields)); ok {
-			return act
-		}
-	case writeTools[name] || editTools[name] || deleteTools[name]:
-		if act, ok := fileAction(name, fields); ok {
-			return act
-		}
-	case fetchTools[name]:
-		if act, ok := fetch(fields); ok {
-			return act
+	case ok && len(changes) == 0:
+		return act
+	case !ok && len(rest) == 0 && len(changes) > 0 && editTools[plainName(a.Tool)]:
+		act = Action{Head: []Span{{Text: fmt.Sprintf("Edit %d files", len(changes))}}, Verb: "Apply edit"}
+		act.Short = act.Head
+	case !ok:
+		act = called(a.Tool)
+		act.rest = func() []Block { return inputBlocks(rest) }
+		if len(changes) == 0 {
+			act.rest = func() []Block { return Input(*a) }
 		}
 	}
-	act := called(a.Tool)
-	act.rest = func() []Block { return Input(*a) }
+	blocks := act.rest
+	act.rest = func() []Block {
+		var out []Block
+		if blocks != nil {
+			out = blocks()
+		}
+		for _, c := range changes {
+			out = append(out, c.blocks()...)
+		}
+		return out
+	}
 	return act
+}
+
+// interpreted returns the action of a tool whose input nod knows how to read. It
+// reports false for any other tool or input.
+func interpreted(i bridge.Interaction, name string, fields map[string]any) (Action, bool) {
+	switch {
+	case len(fields) == 0:
+	case shellTools[name] || name == "":
+		return command(unsaid(i, fields))
+	case writeTools[name] || editTools[name] || deleteTools[name]:
+		return fileAction(name, fields)
+	case fetchTools[name]:
+		return fetch(fields)
+	}
+	return Action{}, false
 }
 
 // unsaid returns the fields of a command without a description that the card
@@ -266,13 +289,7 @@ func fileAction(tool string, fields map[string]any) (Action, bool) {
 	switch {
 	case writeTools[tool]:
 		word, act.Verb = "Write ", "Write file"
-		change = func() ([]Block, map[string]any) {
-			content, others := pop(rest, "content")
-			if content == "" {
-				return nil, rest
-			}
-			return []Block{{Kind: Code, Text: Clean(content)}}, others
-		}
+		change = func() ([]Block, map[string]any) { return content(rest) }
 	case deleteTools[tool]:
 		word, act.Verb = "Delete ", "Delete file"
 	default:

@@ -6,6 +6,49 @@ import (
 	"strings"
 )
 
+// fileChange is the change of one file, as protocols for editors describe it.
+type fileChange struct {
+	path, now string
+	was       *string // nil for a new file
+}
+
+// fileChanges removes the changes in the field diffs from the fields of an input.
+// It returns none if the field has anything else.
+func fileChanges(fields map[string]any) ([]fileChange, map[string]any) {
+	list, ok := fields["diffs"].([]any)
+	if !ok {
+		return nil, fields
+	}
+	var out []fileChange
+	for _, v := range list {
+		one, _ := v.(map[string]any)
+		path, ok1 := one["path"].(string)
+		now, ok2 := one["newText"].(string)
+		c, members := fileChange{path: path, now: now}, 2
+		if was, has := one["oldText"]; has {
+			s, isText := was.(string)
+			if !isText {
+				return nil, fields
+			}
+			c.was, members = &s, 3
+		}
+		if !ok1 || !ok2 || len(one) != members {
+			return nil, fields
+		}
+		out = append(out, c)
+	}
+	return out, without(fields, "diffs")
+}
+
+// blocks returns the change as a diff below the path.
+func (c fileChange) blocks() []Block {
+	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: Clean(c.path), Code: true}}}}
+	if c.was == nil {
+		return append(append(out, sentence("New file:")), written(c.now)...)
+	}
+	return append(out, changed(*c.was, c.now)...)
+}
+
 // edit returns the change of a file as a diff with every line of the old and
 // the new text, and the fields that it does not show.
 func edit(fields map[string]any) ([]Block, map[string]any) {
@@ -20,6 +63,14 @@ func edit(fields map[string]any) ([]Block, map[string]any) {
 	}
 	if blocks, rest, ok := cell(fields); ok {
 		return blocks, rest
+	}
+	return content(fields)
+}
+
+// content removes the whole text of a file from the fields.
+func content(fields map[string]any) ([]Block, map[string]any) {
+	if text, ok := fields["content"].(string); ok {
+		return written(text), without(fields, "content")
 	}
 	return nil, fields
 }
@@ -42,6 +93,11 @@ func replacement(fields map[string]any) ([]Block, map[string]any, bool) {
 			blocks = append(blocks, sentence("Every occurrence is replaced:"))
 		}
 	}
+	return append(blocks, changed(was, now)...), rest, true
+}
+
+// changed returns the replacement of a text as a diff with every line of both.
+func changed(was, now string) []Block {
 	diff := ""
 	switch {
 	case was == now:
@@ -53,7 +109,15 @@ func replacement(fields map[string]any) ([]Block, map[string]any, bool) {
 	default:
 		diff = fullDiff(was, now)
 	}
-	return append(blocks, Block{Kind: Code, Text: Clean(diff), Lang: "diff"}), rest, true
+	return []Block{{Kind: Code, Text: Clean(diff), Lang: "diff"}}
+}
+
+// written returns the content of a file.
+func written(content string) []Block {
+	if content == "" {
+		return []Block{sentence("The file is empty.")}
+	}
+	return []Block{{Kind: Code, Text: Clean(content)}}
 }
 
 // replacements returns the edits of MultiEdit, in order, each as a diff. It

@@ -15,17 +15,8 @@ func Input(a bridge.Approval) []Block {
 		return nil
 	}
 	if fields := object(a.Input); fields != nil {
-		if cmd, rest := take(fields, "command", "cmd", "argv"); cmd != "" {
-			out := []Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}
-			return append(out, jsonBlock(rest)...)
-		}
-		if path, rest := take(fields, "file_path", "path", "filename"); path != "" {
-			out := []Block{{Kind: Paragraph, Spans: []Span{{Text: Clean(path), Code: true}}}}
-			if diff, others := take(rest, "diff", "patch"); diff != "" {
-				out = append(out, Block{Kind: Code, Text: Clean(diff), Lang: "diff"})
-				rest = others
-			}
-			return append(out, jsonBlock(rest)...)
+		if out, ok := known(fields); ok {
+			return out
 		}
 	}
 	var pretty bytes.Buffer
@@ -33,6 +24,32 @@ func Input(a bridge.Approval) []Block {
 		return []Block{{Kind: Code, Text: Clean(string(a.Input))}}
 	}
 	return []Block{{Kind: Code, Text: Clean(pretty.String()), Lang: "json"}}
+}
+
+// known renders the fields that many tools share. It reports false if there are
+// none of them.
+func known(fields map[string]any) ([]Block, bool) {
+	if cmd, rest := take(fields, "command", "cmd", "argv"); cmd != "" {
+		return append([]Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}, jsonBlock(rest)...), true
+	}
+	path, rest := take(fields, "file_path", "path", "filename")
+	if path == "" {
+		return nil, false
+	}
+	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: Clean(path), Code: true}}}}
+	if diff, others := take(rest, "diff", "patch"); diff != "" {
+		out = append(out, Block{Kind: Code, Text: Clean(diff), Lang: "diff"})
+		rest = others
+	}
+	return append(out, jsonBlock(rest)...), true
+}
+
+// inputBlocks renders the fields of an input.
+func inputBlocks(fields map[string]any) []Block {
+	if out, ok := known(fields); ok {
+		return out
+	}
+	return jsonBlock(fields)
 }
 
 // take removes the first of the named fields that holds a text or a list of

@@ -52,6 +52,15 @@ func Code(name string) string {
 	return fence + name + fence
 }
 
+// Fenced returns a text as a Markdown code block, which shows every line of it.
+func Fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}
+
 // Refused returns an error for a record without an answer, such as one that
 // expired, was cancelled or could not be delivered. It returns nil for a record
 // with an answer.

@@ -38,7 +38,7 @@ var (
 	harmlessOff     = set("runinbackground background isbackground dangerouslydisablesandbox")
 	// contentNames are fields with text that a tool writes to or takes from a
 	// file.
-	contentNames = set(`content contents filetext text oldstring newstring oldstr newstr newsource inserttext edits
+	contentNames = set(`content contents filetext text oldtext newtext oldstring newstring oldstr newstr newsource inserttext edits
 		replaceall offset limit insertline viewrange cellid celltype editmode encoding pages`)
 )
 
@@ -187,8 +187,10 @@ func (l leaf) harmless() bool {
 
 // content reports whether a leaf is the content that a tool writes to files.
 func (l leaf) content() bool {
-	if inner, ok := strings.CutPrefix(l.name, "edits."); ok {
-		return contentNames[normal(inner)] && !strings.Contains(inner, ".")
+	for _, list := range []string{"edits.", "diffs."} {
+		if inner, ok := strings.CutPrefix(l.name, list); ok {
+			return contentNames[normal(inner)] && !strings.Contains(inner, ".")
+		}
 	}
 	return contentNames[normal(l.name)] && !strings.Contains(l.name, ".")
 }

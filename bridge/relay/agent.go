@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"maps"
 	"net/url"
 	"slices"
 	"sync"
@@ -84,6 +83,9 @@ func (a *Agent) note(m Message) {
 		ID string `json:"toolCallId"`
 	}
 	if limits.Decode(m.Params, &p) == nil && limits.Decode(p.Update, &call) == nil && call.ID != "" {
+		if m.repaired { // people would see other bytes than the agent has
+			p.Update = acp.Unreadable
+		}
 		a.remember(call.ID, p.Update)
 	}
 }
@@ -94,7 +96,7 @@ func closed(id json.RawMessage) any {
 	return notification("$/cancel_request", map[string]json.RawMessage{"requestId": id})
 }
 
-// remember merges the details of a tool call. Newer fields replace older ones.
+// remember adds an update to the details of a tool call.
 func (a *Agent) remember(id string, told json.RawMessage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -106,15 +108,11 @@ func (a *Agent) remember(id string, told json.RawMessage) {
 			a.order = a.order[1:]
 		}
 	}
-	old, err := members(was)
-	more, err2 := members(told)
-	if known && err == nil && err2 == nil {
-		maps.Copy(old, more)
-		if b, err := encode(old); err == nil {
-			told = b
-		}
+	details, err := acp.Update(was, told)
+	if err != nil {
+		details, _ = acp.Update(was, acp.Unreadable) // both can be read
 	}
-	a.calls[id] = told
+	a.calls[id] = details
 }
 
 func (a *Agent) known(id string) json.RawMessage {

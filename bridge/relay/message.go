@@ -24,6 +24,8 @@ type Message struct {
 	Params  json.RawMessage `json:"params,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Error   json.RawMessage `json:"error,omitempty"`
+	// repaired means that the line had bytes that JSON cannot represent.
+	repaired bool
 }
 
 // IsRequest reports whether the sender expects a response.

@@ -164,6 +164,7 @@ func (r *Relay) read(from *Side, line []byte, err error) (Message, bool) {
 	if err != nil && from == r.Server {
 		repaired, again := parse(strictjson.Repair(line), r.Strict, r.Handler.Decisive)
 		if again == nil && !r.Handler.Decisive(repaired.Method) {
+			repaired.repaired = true
 			return repaired, false
 		}
 	}

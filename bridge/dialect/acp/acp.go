@@ -40,26 +40,17 @@ type option struct {
 	Kind string `json:"kind"`
 }
 
-type toolCall struct {
-	ID       string            `json:"toolCallId"`
-	Title    string            `json:"title"`
-	Kind     string            `json:"kind"`
-	RawInput json.RawMessage   `json:"rawInput"`
-	Content  []json.RawMessage `json:"content"`
-}
-
 type permissionParams struct {
-	Session  string   `json:"sessionId"`
-	ToolCall toolCall `json:"toolCall"`
-	Options  []option `json:"options"`
+	Session  string          `json:"sessionId"`
+	ToolCall json.RawMessage `json:"toolCall"`
+	Options  []option        `json:"options"`
 	// Fields of the second version.
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Subject     struct {
-		Type     string   `json:"type"`
-		ToolCall toolCall `json:"toolCall"`
-		Command  string   `json:"command"`
-		Cwd      string   `json:"cwd"`
+		ToolCall json.RawMessage `json:"toolCall"`
+		Command  string          `json:"command"`
+		Cwd      string          `json:"cwd"`
 	} `json:"subject"`
 }
 
@@ -126,47 +117,31 @@ func (c Call) elicitation() (dialect.Translation, error) {
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return elicitation.Answer(rec), nil }), nil
 }
 
-// tool merges the details of the tool call. Those in the request take
-// precedence.
-func (c Call) tool(p permissionParams) (toolCall, error) {
-	t := toolCall{}
-	if len(c.ToolCall) > 0 {
-		if err := dialect.Decode("toolCall", c.ToolCall, &t); err != nil {
-			return t, err
+// details returns the details of the tool call. Those in the request are newer
+// than those of earlier updates.
+func (c Call) details(p permissionParams) (details, error) {
+	var d details
+	for _, told := range []struct {
+		name string
+		raw  json.RawMessage
+	}{{"toolCall", c.ToolCall}, {"params.toolCall", p.ToolCall}, {"params.subject.toolCall", p.Subject.ToolCall}} {
+		if len(told.raw) == 0 {
+			continue
 		}
+		var newer details
+		if err := dialect.Decode(told.name, told.raw, &newer); err != nil {
+			return d, err
+		}
+		d = d.update(newer)
 	}
-	for _, newer := range []toolCall{p.ToolCall, p.Subject.ToolCall} {
-		if newer.ID != "" {
-			t.ID = newer.ID
+	if p.Subject.Command != "" {
+		raw, err := dialect.Encode(map[string]string{"command": p.Subject.Command})
+		if err != nil {
+			return d, err
 		}
-		if newer.Title != "" {
-			t.Title = newer.Title
-		}
-		if newer.Kind != "" {
-			t.Kind = newer.Kind
-		}
-		if len(newer.RawInput) > 0 {
-			t.RawInput = newer.RawInput
-		}
-		if len(newer.Content) > 0 {
-			t.Content = newer.Content
-		}
+		d = d.update(details{RawInput: raw})
 	}
-	return t, nil
-}
-
-// input returns the part of the tool call that people see: its input, or
-// otherwise the changes that it would make.
-func (t toolCall) input(p permissionParams) (json.RawMessage, error) {
-	switch {
-	case p.Subject.Command != "":
-		return dialect.Encode(map[string]string{"command": p.Subject.Command, "cwd": p.Subject.Cwd})
-	case len(t.RawInput) > 0 && string(t.RawInput) != "null":
-		return t.RawInput, nil
-	case len(t.Content) > 0:
-		return dialect.Encode(t.Content)
-	}
-	return nil, nil
+	return d, nil
 }
 
 func (c Call) permission() (dialect.Translation, error) {
@@ -174,30 +149,15 @@ func (c Call) permission() (dialect.Translation, error) {
 	if err := dialect.Decode("params", c.Params, &p); err != nil {
 		return dialect.Translation{}, err
 	}
-	t, err := c.tool(p)
+	d, err := c.details(p)
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	title := t.Title
-	if p.Title != "" {
-		title = p.Title
-	}
-	if title == "" {
-		title = "Tool call " + t.ID
-	}
-	prompt := "**" + title + "**"
-	if p.Description != "" {
-		prompt += "\n\n" + p.Description
-	}
-	input, err := t.input(p)
+	w, err := d.work(p)
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	tool := t.Kind
-	if tool == "" {
-		tool = "tool"
-	}
-	a := &bridge.Approval{Tool: tool, Input: input, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{}}
+	a := &bridge.Approval{Tool: w.tool, Input: w.input, Where: w.where, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{}}
 	first := map[string]option{}
 	for _, o := range p.Options {
 		if _, seen := first[o.Kind]; !seen {
@@ -219,11 +179,11 @@ func (c Call) permission() (dialect.Translation, error) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "options: no option allows the call").WithHint("add an option of kind allow_once or allow_always")
 	}
 	r := bridge.Request{Ask: bridge.Ask{
-		Kind: bridge.KindApproval, Prompt: prompt, Session: p.Session, ToolCall: t.ID, ToolName: tool, Approval: a,
+		Kind: bridge.KindApproval, Prompt: w.prompt, Session: p.Session, ToolCall: d.ID, ToolName: w.tool, Approval: a,
 	}}
 	key := ""
-	if t.ID != "" {
-		key = "acp:" + p.Session + ":" + t.ID + ":" + string(c.ID)
+	if d.ID != "" {
+		key = "acp:" + p.Session + ":" + d.ID + ":" + string(c.ID)
 	}
 	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return answer(rec, first), nil }), nil
 }
