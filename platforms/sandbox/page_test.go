@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
@@ -175,7 +176,7 @@ func open(t *testing.T, browser, url string, last int) map[string]int {
 	const count = `JSON.stringify(Object.fromEntries(["discord", "telegram"].map(
 		(id) => [id, document.querySelectorAll("#" + id + " article").length])))`
 	var shown map[string]int
-	for range 100 {
+	await.Until(t, "the page shows the last message", func() bool {
 		encoded, err := chromedp.Run(ctx, chromedp.Evaluate[string](count))
 		if err != nil {
 			t.Fatal(err)
@@ -183,10 +184,7 @@ func open(t *testing.T, browser, url string, last int) map[string]int {
 		if err := json.Unmarshal([]byte(encoded), &shown); err != nil {
 			t.Fatal(err)
 		}
-		if shown["telegram"] == last {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		return shown["telegram"] == last
+	})
 	return shown
 }

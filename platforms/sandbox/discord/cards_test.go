@@ -38,7 +38,7 @@ func newEndpoint(t *testing.T) *endpoint {
 	}))
 	t.Cleanup(server.Close)
 	d := newDesk(t, discord.Options{URL: server.URL}, false)
-	ep.rawBot = &rawBot{t, d.e, d.hub, d.url + "/discord/api/v10/channels/" + discord.Channel + "/messages"}
+	ep.rawBot = &rawBot{t, d.e, d.Hub, d.URL + "/discord/api/v10/channels/" + discord.Channel + "/messages"}
 	ep.answer.Store(quiet)
 	return ep
 }

@@ -30,7 +30,7 @@ func respond(
 
 // clickAll clicks the buttons of a card, to which the bot gives answers of
 // different kinds, and returns the card and the interactions.
-func clickAll(t *testing.T, d *desk) (core.Place, map[string]*discordgo.Interaction) {
+func clickAll(t *testing.T, d *bench) (core.Place, map[string]*discordgo.Interaction) {
 	t.Helper()
 	buttons := inRow(button("private", "Private"), button("later", "Later"), button("go", "Go"))
 	card := d.post(&discordgo.MessageSend{Content: "card", Components: buttons})
@@ -172,7 +172,7 @@ func TestImpossible(t *testing.T) {
 			t.Errorf("got %v, want %q", err, word)
 		}
 	}
-	if r := d.act(press); !strings.Contains(r.Warning, "no bot is connected") {
+	if r := d.Act(press); !strings.Contains(r.Warning, "no bot is connected") {
 		t.Errorf("without a session: %+v", r)
 	}
 }

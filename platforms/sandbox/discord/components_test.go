@@ -31,7 +31,7 @@ type rawBot struct {
 
 func newRawBot(t *testing.T) *rawBot {
 	d := newDesk(t, discord.Options{}, false)
-	return &rawBot{t, d.e, d.hub, d.url + "/discord/api/v10/channels/" + discord.Channel + "/messages"}
+	return &rawBot{t, d.e, d.Hub, d.URL + "/discord/api/v10/channels/" + discord.Channel + "/messages"}
 }
 
 // call sends a body, with a file if it is given, and returns the status and the

@@ -18,8 +18,8 @@ import (
 )
 
 // registerCommand registers the command "/nod grant ID".
-func (d *desk) registerCommand() {
-	d.t.Helper()
+func (d *bench) registerCommand() {
+	d.T.Helper()
 	id := &discordgo.ApplicationCommandOption{Name: "id", Description: "x", Type: discordgo.ApplicationCommandOptionString, Required: true}
 	option := &discordgo.ApplicationCommandOption{
 		Name: "grant", Description: "x", Type: discordgo.ApplicationCommandOptionSubCommand,
@@ -31,7 +31,7 @@ func (d *desk) registerCommand() {
 		Options:     []*discordgo.ApplicationCommandOption{option},
 	}
 	if _, err := d.bot.ApplicationCommandCreate(discord.Application, "", nod); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 }
 
@@ -69,14 +69,14 @@ func TestHTTP(t *testing.T) {
 	} {
 		answers <- said
 		if said == "202" {
-			go func() { _ = d.hub.Clock.Lapse(t.Context()) }() // a failure shows in the reaction
+			go func() { _ = d.Hub.Clock.Lapse(t.Context()) }() // a failure shows in the reaction
 		}
-		if r := d.act(command); r.OK || !strings.Contains(r.Warning, word) {
+		if r := d.Act(command); r.OK || !strings.Contains(r.Warning, word) {
 			t.Errorf("%s: %+v, want %q", said, r, word)
 		}
 	}
 	answers <- `{"type":4,"data":{"content":"listed","flags":64}}`
-	if r := d.act(command); !r.OK || len(d.e.Notes("ana")) != 1 {
+	if r := d.Act(command); !r.OK || len(d.e.Notes("ana")) != 1 {
 		t.Errorf("%+v, notes %q", r, d.e.Notes("ana"))
 	}
 	for _, text := range []string{"/nod grant", "/nod dance"} {
@@ -115,13 +115,13 @@ func TestGateway(t *testing.T) {
 		}
 		return r
 	}
-	d.fault(core.Fault{Kind: "event_duplicate", Count: 1})
+	d.Fault(core.Fault{Kind: "event_duplicate", Count: 1})
 	if r := press(); !r.OK {
 		t.Errorf("duplicated: %+v", r)
 	}
 	<-got
 	<-got
-	d.fault(core.Fault{Kind: "mute", Count: 1})
+	d.Fault(core.Fault{Kind: "mute", Count: 1})
 	if r := press(); r.OK {
 		t.Errorf("muted: %+v", r)
 	}
@@ -133,11 +133,11 @@ func TestGateway(t *testing.T) {
 		}
 		<-resumed
 	}
-	d.fault(core.Fault{Kind: "refuse_connect"})
+	d.Fault(core.Fault{Kind: "refuse_connect"})
 	if s := d.session(discord.Token); s.Open() == nil {
 		t.Error("a session opened")
 	}
-	d.hub.ClearFaults()
+	d.Hub.ClearFaults()
 	s := d.session("wrong")
 	s.LogLevel, s.ShouldReconnectOnError = -1, false
 	if err := s.Open(); err == nil {

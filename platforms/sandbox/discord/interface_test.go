@@ -238,9 +238,9 @@ func TestTalk(t *testing.T) {
 	d.connect(discordgo.IntentsGuildMessages|discordgo.IntentsDirectMessages, func(*discordgo.Session, *discordgo.Interaction) {})
 	card := d.post(&discordgo.MessageSend{Content: "card"})
 	<-got
-	d.act(core.Action{As: "ana", Do: "send", Channel: discord.Channel, Text: "between people"})
-	d.act(core.Action{As: "ana", Do: "reply", Channel: discord.Channel, Message: card.Message, Text: "because"})
-	d.act(core.Action{As: "bo", Do: "send", Channel: discord.Channel, Text: "<@" + discord.BotUser + "> hello"})
+	d.Act(core.Action{As: "ana", Do: "send", Channel: discord.Channel, Text: "between people"})
+	d.Act(core.Action{As: "ana", Do: "reply", Channel: discord.Channel, Message: card.Message, Text: "because"})
+	d.Act(core.Action{As: "bo", Do: "send", Channel: discord.Channel, Text: "<@" + discord.BotUser + "> hello"})
 	for _, want := range []string{"", "because", "<@" + discord.BotUser + "> hello"} {
 		m := <-got
 		if m.Content != want || m.Author.Bot || want == "because" && m.ReferencedMessage.ID != card.Message {
@@ -282,7 +282,7 @@ func TestTalk(t *testing.T) {
 }
 
 // lastBy returns the ID of the newest message of a user.
-func (d *desk) lastBy(user string) string {
+func (d *bench) lastBy(user string) string {
 	for _, ch := range d.state().Channels {
 		for _, m := range slices.Backward(ch.Messages) {
 			if raw.Str(raw.Sub(m, "author"), "id") == user {

@@ -23,7 +23,7 @@ func TestMessages(t *testing.T) {
 	if err != nil || len(m.Mentions) != 1 || !m.MentionEveryone || len(m.Attachments) != 1 {
 		t.Fatalf("posted %+v %v", m, err)
 	}
-	resp, err := http.Get(d.url + m.Attachments[0].URL)
+	resp, err := http.Get(d.URL + m.Attachments[0].URL)
 	if err != nil {
 		t.Fatal(err)
 	}

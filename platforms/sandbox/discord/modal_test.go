@@ -36,8 +36,8 @@ func form() map[string]any {
 }
 
 // showForm answers clicks with the form, and returns where submissions arrive.
-func (d *desk) showForm() chan json.RawMessage {
-	d.t.Helper()
+func (d *bench) showForm() chan json.RawMessage {
+	d.T.Helper()
 	got := make(chan json.RawMessage, 9)
 	d.bot.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) {
 		if e.Type == "INTERACTION_CREATE" && strings.Contains(string(e.RawData), `"type":5`) {
@@ -46,12 +46,12 @@ func (d *desk) showForm() chan json.RawMessage {
 	})
 	d.connect(discordgo.IntentsNone, func(s *discordgo.Session, i *discordgo.Interaction) {
 		if i.Type == discordgo.InteractionModalSubmit {
-			respond(d.t, s, i, update, &discordgo.InteractionResponseData{Content: "submitted"})
+			respond(d.T, s, i, update, &discordgo.InteractionResponseData{Content: "submitted"})
 			return
 		}
 		answer := discordgo.EndpointInteractionResponse(i.ID, i.Token) + "?with_response=true"
 		if _, err := s.Request("POST", answer, map[string]any{"type": 9, "data": form()}); err != nil {
-			d.t.Error(err)
+			d.T.Error(err)
 		}
 	})
 	return got
@@ -65,7 +65,7 @@ func TestModal(t *testing.T) {
 	card := d.post(&discordgo.MessageSend{Content: "card", Components: inRow(button("open", "Open"))})
 	got := d.showForm()
 	closed, err := core.Press(ctx, d.e, "ana", card, "Open")
-	if err != nil || !d.act(core.Action{As: "ana", Do: "close", View: closed.Modal}).OK {
+	if err != nil || !d.Act(core.Action{As: "ana", Do: "close", View: closed.Modal}).OK {
 		t.Fatalf("opened and closed: %+v %v", closed, err)
 	}
 	r, err := core.Press(ctx, d.e, "ana", card, "Open")

@@ -60,8 +60,8 @@ func TestGuild(t *testing.T) {
 	if err != nil || gw.SessionStartLimit.Remaining != 1000 {
 		t.Errorf("gateway: %+v %v", gw, err)
 	}
-	d.fault(core.Fault{Kind: "sessions"})
-	d.fault(core.Fault{Kind: "endpoint"})
+	d.Fault(core.Fault{Kind: "sessions"})
+	d.Fault(core.Fault{Kind: "endpoint"})
 	if gw, err = d.bot.GatewayBot(); err != nil || gw.SessionStartLimit.Remaining != 3 {
 		t.Errorf("few sessions: %+v %v", gw, err)
 	}
@@ -81,8 +81,8 @@ func TestPermissions(t *testing.T) {
 		return err
 	}
 	lacking := func(name string) {
-		d.hub.ClearFaults()
-		d.fault(core.Fault{Kind: "missing_permission", Method: name})
+		d.Hub.ClearFaults()
+		d.Fault(core.Fault{Kind: "missing_permission", Method: name})
 	}
 	lacking("VIEW_CHANNEL")
 	d.refused("post unseen", 50001, post())
@@ -100,7 +100,7 @@ func TestPermissions(t *testing.T) {
 	lacking("CREATE_PUBLIC_THREADS")
 	_, err = d.bot.MessageThreadStart(where.Channel, where.Message, "talk", 1440)
 	d.refused("thread", 50013, err)
-	d.hub.ClearFaults()
+	d.Hub.ClearFaults()
 	thread, err := d.bot.MessageThreadStart(where.Channel, where.Message, "talk", 1440)
 	if err != nil {
 		t.Fatal(err)
@@ -108,14 +108,14 @@ func TestPermissions(t *testing.T) {
 	lacking("SEND_MESSAGES_IN_THREADS")
 	_, err = d.bot.ChannelMessageSend(thread.ID, "x")
 	d.refused("in a thread", 50013, err)
-	d.hub.ClearFaults()
-	d.fault(core.Fault{Kind: "no_permission"})
+	d.Hub.ClearFaults()
+	d.Fault(core.Fault{Kind: "no_permission"})
 	d.refused("nothing", 50013, post())
-	d.hub.ClearFaults()
-	d.fault(core.Fault{Kind: "absent"})
+	d.Hub.ClearFaults()
+	d.Fault(core.Fault{Kind: "absent"})
 	d.refused("absent", 50001, post())
-	d.hub.ClearFaults()
-	d.fault(core.Fault{Kind: "revoke"})
+	d.Hub.ClearFaults()
+	d.Fault(core.Fault{Kind: "revoke"})
 	if _, err := d.bot.User("@me"); err == nil {
 		t.Error("a revoked token works")
 	}
@@ -149,8 +149,8 @@ func TestRateLimits(t *testing.T) {
 	if !limitedAtOnce(t, d.bot.Client, d.bot.Token) {
 		t.Error("global: not limited")
 	}
-	d.hub.ClearFaults()
-	d.fault(core.Fault{Kind: "rate_limit", Method: "GET /gateway", RetryAfter: 3})
+	d.Hub.ClearFaults()
+	d.Fault(core.Fault{Kind: "rate_limit", Method: "GET /gateway", RetryAfter: 3})
 	if limited, ok := errors.AsType[*discordgo.RateLimitError](raw("gateway")()); !ok ||
 		limited.RetryAfter != 3*time.Second {
 		t.Errorf("fault: %v", limited)
@@ -234,7 +234,7 @@ func TestBodies(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, discord.Options{}, false)
 	call := func(method, path, kind, body string) string {
-		req, err := http.NewRequestWithContext(t.Context(), method, d.url+"/discord/api/v10"+path, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(t.Context(), method, d.URL+"/discord/api/v10"+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestBodies(t *testing.T) {
 	if got := call("GET", "/../../files/1/a.txt", "", ""); !strings.Contains(got, "not found") {
 		t.Errorf("an unknown file: %s", got)
 	}
-	d.fault(core.Fault{Kind: "error", Status: 503})
+	d.Fault(core.Fault{Kind: "error", Status: 503})
 	if !strings.Contains(call("GET", "/gateway", "", ""), "upstream error") {
 		t.Error("no upstream error")
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox/discord"
 )
 
@@ -18,16 +18,16 @@ type socket struct {
 	conn *websocket.Conn
 }
 
-func (d *desk) socket() socket {
-	d.t.Helper()
-	conn, _, err := websocket.Dial(d.t.Context(), "ws"+strings.TrimPrefix(d.url, "http")+"/discord/gateway/?v=10", nil)
+func (d *bench) socket() socket {
+	d.T.Helper()
+	conn, _, err := websocket.Dial(d.T.Context(), "ws"+strings.TrimPrefix(d.URL, "http")+"/discord/gateway/?v=10", nil)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
-	d.t.Cleanup(func() { conn.CloseNow() })
-	s := socket{d.t, conn}
+	d.T.Cleanup(func() { conn.CloseNow() })
+	s := socket{d.T, conn}
 	if hello, err := s.next(); err != nil || hello["op"] != 10.0 {
-		d.t.Fatal(hello, err)
+		d.T.Fatal(hello, err)
 	}
 	return s
 }
@@ -40,7 +40,7 @@ func (s socket) send(op int, d map[string]any) {
 }
 
 func (s socket) next() (map[string]any, error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), await.Limit)
 	defer cancel()
 	var v map[string]any
 	return v, wsjson.Read(ctx, s.conn, &v)
@@ -120,7 +120,7 @@ func TestSessionEnds(t *testing.T) {
 			_, err = s.next()
 		}
 		<-ended
-		d.within("the connection ends", func() bool { return d.state().Connections == 0 })
+		d.Eventually("the connection ends", func() bool { return d.state().Connections == 0 })
 		again := d.socket()
 		again.send(6, map[string]any{"token": discord.Token, "session_id": ready["session_id"], "seq": 1})
 		v, err := again.next()
@@ -128,6 +128,6 @@ func TestSessionEnds(t *testing.T) {
 			t.Errorf("%s: resumed with %v, %v", name, v, err)
 		}
 		again.conn.Close(1000, "")
-		d.within("the connection ends", func() bool { return d.state().Connections == 0 })
+		d.Eventually("the connection ends", func() bool { return d.state().Connections == 0 })
 	}
 }

@@ -27,7 +27,7 @@ func TestThreads(t *testing.T) {
 		return ch.ID, m.ID
 	}
 	do := func(channel, what string) {
-		d.act(core.Action{As: "ana", Do: "thread", Channel: channel, Text: what})
+		d.Act(core.Action{As: "ana", Do: "thread", Channel: channel, Text: what})
 	}
 	edit := func(channel, message string) error {
 		_, err := d.bot.ChannelMessageEdit(channel, message, "y")

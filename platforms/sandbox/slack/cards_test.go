@@ -37,14 +37,14 @@ func cards(t *testing.T) []card {
 
 // dealer is a bot that makes the calls of cards.
 type dealer struct {
-	*desk
+	*bench
 	at   core.Place // a message with a button
 	last chan slackgo.InteractionCallback
 }
 
 func newDealer(t *testing.T) *dealer {
 	t.Helper()
-	d := &dealer{desk: newDesk(t, slack.Options{}, false), last: make(chan slackgo.InteractionCallback, 9)}
+	d := &dealer{bench: newDesk(t, slack.Options{}, false), last: make(chan slackgo.InteractionCallback, 9)}
 	d.connect(func(_ socketmode.EventType, payload json.RawMessage) any {
 		var in slackgo.InteractionCallback
 		if err := json.Unmarshal(payload, &in); err != nil {
@@ -59,17 +59,17 @@ func newDealer(t *testing.T) *dealer {
 
 // clicked clicks a control and returns what the bot gets.
 func (d *dealer) clicked(a core.Action) slackgo.InteractionCallback {
-	d.t.Helper()
+	d.T.Helper()
 	a.As, a.Do = "ana", "press"
-	if r := d.act(a); !r.OK {
-		d.t.Fatalf("%+v: %+v", a, r)
+	if r := d.Act(a); !r.OK {
+		d.T.Fatalf("%+v: %+v", a, r)
 	}
 	return <-d.last
 }
 
 // deal makes the call of a card and returns where it is shown.
 func (d *dealer) deal(c card) core.Action {
-	d.t.Helper()
+	d.T.Helper()
 	args := maps.Clone(c.Args)
 	method, shown := c.Method, core.Action{Channel: slack.Channel}
 	switch method {
@@ -78,7 +78,7 @@ func (d *dealer) deal(c card) core.Action {
 		encoded, _ := json.Marshal(args)
 		resp, err := http.Post(in.ResponseURL, "application/json", strings.NewReader(string(encoded)))
 		if err != nil || resp.StatusCode != http.StatusOK {
-			d.t.Fatalf("%s: %v %v", c.Name, resp, err)
+			d.T.Fatalf("%s: %v %v", c.Name, resp, err)
 		}
 		resp.Body.Close()
 		notes := d.channel(slack.Channel).Private
@@ -94,7 +94,7 @@ func (d *dealer) deal(c card) core.Action {
 	encoded, _ := json.Marshal(args)
 	answer := d.call(method, string(encoded))
 	if answer["ok"] != true {
-		d.t.Fatalf("%s: %v", c.Name, answer)
+		d.T.Fatalf("%s: %v", c.Name, answer)
 	}
 	if v, ok := answer["view"].(map[string]any); ok {
 		shown = core.Action{}
@@ -105,9 +105,9 @@ func (d *dealer) deal(c card) core.Action {
 	return shown
 }
 
-func (d *desk) channel(id string) core.ChatState {
-	d.hub.Lock()
-	defer d.hub.Unlock()
+func (d *bench) channel(id string) core.ChatState {
+	d.Hub.Lock()
+	defer d.Hub.Unlock()
 	for _, c := range d.e.State().Channels {
 		if c.ID == id {
 			return c
@@ -117,12 +117,12 @@ func (d *desk) channel(id string) core.ChatState {
 }
 
 // blocks returns what a place shows.
-func (d *desk) blocks(at core.Action) map[string]any {
+func (d *bench) blocks(at core.Action) map[string]any {
 	if at.View == "" {
 		return d.e.Message(at.Channel, at.Message)
 	}
-	d.hub.Lock()
-	defer d.hub.Unlock()
+	d.Hub.Lock()
+	defer d.Hub.Unlock()
 	st := d.e.State()
 	for _, v := range append(st.Views, st.Homes...) {
 		if v.ID == at.View {
@@ -151,7 +151,7 @@ func TestCards(t *testing.T) {
 			a.Control = control.ID
 			if control.Kind == "select" {
 				a.Do, a.As, a.Values = "enter", "ana", d.chosen(shown, control.ID)
-				d.act(a)
+				d.Act(a)
 				continue
 			}
 			in := d.clicked(a)
@@ -163,7 +163,7 @@ func TestCards(t *testing.T) {
 }
 
 // chosen returns the values of the first option of an input.
-func (d *desk) chosen(shown map[string]any, key string) map[string][]string {
+func (d *bench) chosen(shown map[string]any, key string) map[string][]string {
 	for _, b := range shown["blocks"].([]any) {
 		e, _ := b.(map[string]any)["element"].(map[string]any)
 		if options := core.Options(e); b.(map[string]any)["block_id"] == key && len(options) > 0 {

@@ -40,14 +40,14 @@ var formValues = [][]string{
 
 // openForm opens the form by a click. The app gives answers to submissions, one
 // after the other. It returns the form, and the payloads that the app gets.
-func (d *desk) openForm(answers ...any) (view string, got chan slackgo.InteractionCallback) {
-	d.t.Helper()
+func (d *bench) openForm(answers ...any) (view string, got chan slackgo.InteractionCallback) {
+	d.T.Helper()
 	at := d.post(slackgo.MsgOptionBlocks(slackgo.NewActionBlock("acts", button("open", "Open the form"))))
 	got = make(chan slackgo.InteractionCallback, 9)
 	d.connect(func(_ socketmode.EventType, payload json.RawMessage) any {
 		var in slackgo.InteractionCallback
 		if err := json.Unmarshal(payload, &in); err != nil {
-			d.t.Error(err)
+			d.T.Error(err)
 		}
 		got <- in
 		if in.Type == slackgo.InteractionTypeViewSubmission {
@@ -55,24 +55,24 @@ func (d *desk) openForm(answers ...any) (view string, got chan slackgo.Interacti
 			answers = answers[1:]
 			return answer
 		}
-		if _, err := d.api.OpenViewContext(d.t.Context(), in.TriggerID, form()); err != nil {
-			d.t.Error(err)
+		if _, err := d.api.OpenViewContext(d.T.Context(), in.TriggerID, form()); err != nil {
+			d.T.Error(err)
 		}
 		return nil
 	})
-	r, err := core.Press(d.t.Context(), d.e, "ana", at, "Open")
+	r, err := core.Press(d.T.Context(), d.e, "ana", at, "Open")
 	if err != nil || !r.OK || r.Modal == "" {
-		d.t.Fatalf("clicked: %+v %v", r, err)
+		d.T.Fatalf("clicked: %+v %v", r, err)
 	}
 	return r.Modal, got
 }
 
 // fill submits the form.
-func (d *desk) fill(view string, values [][]string) core.Reaction {
-	d.t.Helper()
-	r, err := core.Fill(d.t.Context(), d.e, "ana", view, values)
+func (d *bench) fill(view string, values [][]string) core.Reaction {
+	d.T.Helper()
+	r, err := core.Fill(d.T.Context(), d.e, "ana", view, values)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return r
 }
@@ -155,7 +155,7 @@ func TestImpossible(t *testing.T) {
 			t.Errorf("got %v, want %q", err, word)
 		}
 	}
-	if r := d.act(press); !strings.Contains(r.Warning, "no bot is connected") {
+	if r := d.Act(press); !strings.Contains(r.Warning, "no bot is connected") {
 		t.Errorf("without a socket: %+v", r)
 	}
 }
@@ -206,7 +206,7 @@ func TestEnteredValues(t *testing.T) {
 	at := d.post(blocks("q"))
 	act := core.Action{Service: slack.Name, As: "ana", Do: "enter", Channel: at.Channel, Message: at.Message}
 	act.Values = map[string][]string{"q": {"1"}}
-	d.act(act)
+	d.Act(act)
 	chosen := func(id string) string {
 		t.Helper()
 		if _, _, _, err := d.api.UpdateMessageContext(t.Context(), at.Channel, at.Message, blocks(id)); err != nil {

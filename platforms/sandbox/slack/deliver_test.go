@@ -19,7 +19,7 @@ import (
 
 // listen is an app behind a URL: it verifies signatures, passes on what it
 // gets, and gives answers.
-func listen(t *testing.T) (d *desk, got chan url.Values, answers chan string) {
+func listen(t *testing.T) (d *bench, got chan url.Values, answers chan string) {
 	t.Helper()
 	got, answers = make(chan url.Values, 9), make(chan string, 9)
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func TestCommands(t *testing.T) {
 	d, got, answers := listen(t)
 	command := core.Action{As: "ana", Do: "command", Channel: slack.Channel, Text: "/nod list"}
 	answers <- `{"text":"only you"}`
-	if r := d.act(command); !r.OK || len(d.e.Notes("ana")) != 1 {
+	if r := d.Act(command); !r.OK || len(d.e.Notes("ana")) != 1 {
 		t.Errorf("command: %+v, notes %q", r, d.e.Notes("ana"))
 	}
 	if form := <-got; form.Get("command") != "/nod" || form.Get("text") != "list" || form.Get("user_id") != ana {
@@ -60,13 +60,13 @@ func TestCommands(t *testing.T) {
 	}
 	for said, word := range map[string]string{"500": "HTTP 500", "no": "invalid_response"} {
 		answers <- said
-		if r := d.act(command); !strings.Contains(r.Warning, word) {
+		if r := d.Act(command); !strings.Contains(r.Warning, word) {
 			t.Errorf("%s: %+v", said, r)
 		}
 		<-got
 	}
 	answers <- `{"text":"all of you","response_type":"in_channel"}`
-	if r := d.act(command); !r.OK {
+	if r := d.Act(command); !r.OK {
 		t.Errorf("public: %+v", r)
 	}
 }
@@ -128,22 +128,22 @@ func TestEventFaults(t *testing.T) {
 		}
 		return r
 	}
-	d.fault(core.Fault{Kind: "event_drop", Count: 1})
+	d.Fault(core.Fault{Kind: "event_drop", Count: 1})
 	if r := press(); !strings.Contains(r.Warning, "no answer") {
 		t.Errorf("dropped: %+v", r)
 	}
-	d.fault(core.Fault{Kind: "event_delay", Delay: time.Millisecond, Count: 1})
-	d.fault(core.Fault{Kind: "event_duplicate", Count: 1})
+	d.Fault(core.Fault{Kind: "event_delay", Delay: time.Millisecond, Count: 1})
+	d.Fault(core.Fault{Kind: "event_duplicate", Count: 1})
 	if r := press(); !r.OK || len(got) != 2 {
 		t.Errorf("duplicated: %+v, delivered %d times", r, len(got))
 	}
-	d.fault(core.Fault{Kind: "refuse_connect", Count: 1})
+	d.Fault(core.Fault{Kind: "refuse_connect", Count: 1})
 	if err := d.e.Disconnect(0); err != nil {
 		t.Fatal(err)
 	}
-	d.within("the socket is gone", func() bool { return d.connections() == 0 })
-	d.within("it is there again", func() bool { return d.connections() == 1 })
-	resp, err := http.Get(d.url + "/slack/socket?ticket=none")
+	d.Eventually("the socket is gone", func() bool { return d.connections() == 0 })
+	d.Eventually("it is there again", func() bool { return d.connections() == 1 })
+	resp, err := http.Get(d.URL + "/slack/socket?ticket=none")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestArguments(t *testing.T) {
 		req, err := http.NewRequestWithContext(
 			t.Context(),
 			http.MethodPost,
-			d.url+"/slack/api/"+method,
+			d.URL+"/slack/api/"+method,
 			strings.NewReader(body),
 		)
 		if err != nil {
@@ -200,8 +200,8 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	for _, f := range []core.Fault{{Kind: "error", Status: 502}, {Kind: "drop"}, {Kind: "drop_after"}, {Kind: "half"}} {
-		d.hub.ClearFaults()
-		d.fault(f)
+		d.Hub.ClearFaults()
+		d.Fault(f)
 		if got := call("auth.test", json, ""); !strings.Contains(got, "upstream error") && !strings.Contains(got, "EOF") {
 			t.Errorf("%s: %s", f.Kind, got)
 		}

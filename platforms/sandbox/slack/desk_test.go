@@ -6,14 +6,13 @@ import (
 	"errors"
 	"io"
 	"log"
-	"net/http/httptest"
 	"slices"
 	"testing"
-	"time"
 
 	slackgo "github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
 
+	"github.com/nodbridge/nod/platforms/platformtest/desk"
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/slack"
 )
@@ -23,23 +22,21 @@ const (
 	bo  = "U0BO000002"
 )
 
-// desk is an emulator with slack-go as the bot.
-type desk struct {
-	t   *testing.T
-	hub *core.Hub
+// bench is an emulator with slack-go as the bot.
+type bench struct {
+	desk.Desk
 	e   *slack.Emulator
-	url string
 	api *slackgo.Client
 }
 
-func newDesk(t *testing.T, o slack.Options, limits bool) *desk {
+func newDesk(t *testing.T, o slack.Options, limits bool) *bench {
 	t.Helper()
-	hub := core.NewHub(!limits)
-	hub.Clock = core.NewClock()
-	e := slack.New(hub, []core.Account{{Key: "ana", Name: "Ana Lima", ID: ana}, {Key: "bo", Name: "Bo Chen", ID: bo}}, o)
-	server := httptest.NewServer(e)
-	t.Cleanup(func() { hub.Close(); server.CloseClientConnections(); server.Close() })
-	return &desk{t, hub, e, server.URL, bot(server.URL, slack.BotToken, slack.AppToken)}
+	var e *slack.Emulator
+	d := desk.New(t, limits, func(hub *core.Hub) core.Service {
+		e = slack.New(hub, []core.Account{{Key: "ana", Name: "Ana Lima", ID: ana}, {Key: "bo", Name: "Bo Chen", ID: bo}}, o)
+		return e
+	})
+	return &bench{d, e, bot(d.URL, slack.BotToken, slack.AppToken)}
 }
 
 func bot(url, token, appToken string) *slackgo.Client {
@@ -47,43 +44,29 @@ func bot(url, token, appToken string) *slackgo.Client {
 }
 
 // refused fails unless a call ended with an error of the API.
-func (d *desk) refused(code string, err error) {
-	d.t.Helper()
+func (d *bench) refused(code string, err error) {
+	d.T.Helper()
 	answer, ok := errors.AsType[slackgo.SlackErrorResponse](err)
 	if !ok || answer.Err != code {
-		d.t.Errorf("got %v, want %s", err, code)
+		d.T.Errorf("got %v, want %s", err, code)
 	}
 }
 
-func (d *desk) fault(f core.Fault) {
-	f.Service = slack.Name
-	d.hub.AddFault(f)
-}
-
 // post posts a message and returns its place.
-func (d *desk) post(options ...slackgo.MsgOption) core.Place {
-	d.t.Helper()
-	channel, ts, err := d.api.PostMessageContext(d.t.Context(), slack.Channel, options...)
+func (d *bench) post(options ...slackgo.MsgOption) core.Place {
+	d.T.Helper()
+	channel, ts, err := d.api.PostMessageContext(d.T.Context(), slack.Channel, options...)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return core.Place{Service: slack.Name, Channel: channel, Message: ts}
 }
 
-func (d *desk) act(a core.Action) core.Reaction {
-	d.t.Helper()
-	r, err := d.e.Act(d.t.Context(), a)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return r
-}
-
 // connect runs a Socket Mode client that answers every payload, until the test
 // ends.
-func (d *desk) connect(answer func(kind socketmode.EventType, payload json.RawMessage) any) {
-	d.t.Helper()
-	ctx, cancel := context.WithCancel(d.t.Context())
+func (d *bench) connect(answer func(kind socketmode.EventType, payload json.RawMessage) any) {
+	d.T.Helper()
+	ctx, cancel := context.WithCancel(d.T.Context())
 	client := socketmode.New(d.api, socketmode.OptionLog(log.New(io.Discard, "", 0)))
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = client.RunContext(ctx) }()
@@ -99,23 +82,14 @@ func (d *desk) connect(answer func(kind socketmode.EventType, payload json.RawMe
 			}
 		}
 	}()
-	d.t.Cleanup(func() { cancel(); d.hub.Close(); <-ended })
-	d.within("a socket", func() bool { return d.connections() > 0 })
+	d.T.Cleanup(func() { cancel(); d.Hub.Close(); <-ended })
+	d.Eventually("a socket", func() bool { return d.connections() > 0 })
 }
 
-func (d *desk) connections() int {
-	d.hub.Lock()
-	defer d.hub.Unlock()
+func (d *bench) connections() int {
+	d.Hub.Lock()
+	defer d.Hub.Unlock()
 	return d.e.State().Connections
-}
-
-func (d *desk) within(what string, ok func() bool) {
-	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), 10*time.Second)
-	defer cancel()
-	if d.hub.Wait(ctx, ok) != nil {
-		d.t.Fatal("not in time:", what)
-	}
 }
 
 func plain(text string) *slackgo.TextBlockObject {

@@ -16,12 +16,12 @@ import (
 )
 
 // raw posts blocks in JSON and returns the place of the message.
-func (d *desk) raw(blocks string) core.Action {
-	d.t.Helper()
+func (d *bench) raw(blocks string) core.Action {
+	d.T.Helper()
 	answer := d.call("chat.postMessage", `{"channel":"`+slack.Channel+`","text":"x","blocks":[`+blocks+`]}`)
 	ts, _ := answer["ts"].(string)
 	if ts == "" {
-		d.t.Fatal(answer)
+		d.T.Fatal(answer)
 	}
 	return core.Action{Channel: slack.Channel, Message: ts}
 }
@@ -134,7 +134,7 @@ func TestSuggestions(t *testing.T) {
 	})
 	at := d.raw(`{"type":"actions","block_id":"b","elements":[{"type":"external_select","action_id":"env"}]}`)
 	at.As, at.Do, at.Control, at.Values = "ana", "press", "env", map[string][]string{"b": {"Label test"}}
-	if r := d.act(at); !r.OK {
+	if r := d.Act(at); !r.OK {
 		t.Fatalf("%+v", r)
 	}
 	if in := <-got; in.Value != "Label test" || in.ActionID != "env" || in.BlockID != "b" {
@@ -185,7 +185,7 @@ func TestResponseURLIsAbsolute(t *testing.T) {
 	t.Parallel()
 	d, got, answers := listen(t)
 	answers <- ""
-	d.act(core.Action{As: "ana", Do: "command", Channel: slack.Channel, Text: "/nod list"})
+	d.Act(core.Action{As: "ana", Do: "command", Channel: slack.Channel, Text: "/nod list"})
 	u, err := url.Parse((<-got).Get("response_url"))
 	if err != nil || u.Scheme != "http" || u.Host == "" || !strings.HasPrefix(u.Path, "/slack/response/") {
 		t.Errorf("response URL %v %v", u, err)
@@ -224,13 +224,13 @@ func TestModalStack(t *testing.T) {
 	if _, err := d.e.Act(ctx, core.Action{As: "ana", Do: "submit", View: first.ID}); err == nil {
 		t.Error("submitted a modal that is not on top")
 	}
-	if r := d.act(core.Action{As: "ana", Do: "close", View: third.ID}); r.Modal != second.ID {
+	if r := d.Act(core.Action{As: "ana", Do: "close", View: third.ID}); r.Modal != second.ID {
 		t.Errorf("below: %+v", r)
 	}
 	if in := <-d.last; in.Type != slackgo.InteractionTypeViewClosed || in.IsCleared || in.View.ID != third.ID {
 		t.Errorf("the bot gets %+v", in)
 	}
-	if r := d.act(core.Action{As: "ana", Do: "close", View: second.ID, Text: "all"}); r.Modal != "" {
+	if r := d.Act(core.Action{As: "ana", Do: "close", View: second.ID, Text: "all"}); r.Modal != "" {
 		t.Errorf("below: %+v", r)
 	}
 	if in := <-d.last; !in.IsCleared || in.View.ID != first.ID {
@@ -301,7 +301,7 @@ func TestMembersWrite(t *testing.T) {
 		events <- e.InnerEvent.Data
 		return nil
 	})
-	d.act(core.Action{As: "ana", Do: "send", Channel: slack.Channel, Text: "hello <@" + slack.BotUser + "> & <b>"})
+	d.Act(core.Action{As: "ana", Do: "send", Channel: slack.Channel, Text: "hello <@" + slack.BotUser + "> & <b>"})
 	said, _ := (<-events).(*slackevents.MessageEvent)
 	if said == nil || said.User != ana || said.Text != "hello <@"+slack.BotUser+"> &amp; &lt;b&gt;" {
 		t.Fatalf("the bot gets %+v", said)
@@ -309,15 +309,15 @@ func TestMembersWrite(t *testing.T) {
 	if mention, _ := (<-events).(*slackevents.AppMentionEvent); mention == nil || mention.TimeStamp != said.TimeStamp {
 		t.Errorf("the bot gets %+v", mention)
 	}
-	d.act(core.Action{As: "bo", Do: "reply", Channel: slack.Channel, Message: said.TimeStamp, Text: "yes"})
+	d.Act(core.Action{As: "bo", Do: "reply", Channel: slack.Channel, Message: said.TimeStamp, Text: "yes"})
 	if reply, _ := (<-events).(*slackevents.MessageEvent); reply == nil || reply.ThreadTimeStamp != said.TimeStamp {
 		t.Errorf("the bot gets %+v", reply)
 	} else if reply.Message.ParentUserId != ana {
 		t.Errorf("the thread was started by %q", reply.Message.ParentUserId)
 	}
-	d.fault(core.Fault{Kind: "missing_scope", Method: "channels:history"})
-	d.act(core.Action{As: "bo", Do: "send", Channel: slack.Channel, Text: "the bot may not read this"})
-	d.act(core.Action{As: "bo", Do: "react", Channel: slack.Channel, Message: said.TimeStamp, Text: ":eyes:"})
+	d.Fault(core.Fault{Kind: "missing_scope", Method: "channels:history"})
+	d.Act(core.Action{As: "bo", Do: "send", Channel: slack.Channel, Text: "the bot may not read this"})
+	d.Act(core.Action{As: "bo", Do: "react", Channel: slack.Channel, Message: said.TimeStamp, Text: ":eyes:"})
 	if r, _ := (<-events).(*slackevents.ReactionAddedEvent); r == nil || r.Reaction != "eyes" || r.User != bo {
 		t.Errorf("the bot gets %+v", r)
 	}
@@ -331,7 +331,7 @@ func TestMembersWrite(t *testing.T) {
 	if s, err := d.api.SetAgentSessionStatusContext(t.Context(), set); err != nil || s.AgentStatus != "processing" {
 		t.Fatalf("%+v %v", s, err)
 	}
-	d.act(stop)
+	d.Act(stop)
 	if e, _ := (<-events).(*slackevents.AgentSessionStoppedEvent); e == nil || e.ThreadTimestamp != said.TimeStamp || e.User != ana {
 		t.Errorf("the bot gets %+v", e)
 	}

@@ -91,7 +91,7 @@ func TestMessageErrors(t *testing.T) {
 	d.refused("channel_not_found", private("C0NONE", ana, text))
 	d.refused("user_not_in_channel", private(slack.Channel, "U0NONE", text))
 	d.refused("no_text", private(slack.Channel, ana))
-	d.fault(core.Fault{Kind: "not_member", Method: bo})
+	d.Fault(core.Fault{Kind: "not_member", Method: bo})
 	d.refused("user_not_in_channel", private(slack.Channel, bo, text))
 	if err := private(slack.Channel, ana, slackgo.MsgOptionText("for Ana", false)); err != nil ||
 		len(d.e.Notes("ana")) != 1 || d.e.Notes("bo") != nil {
@@ -117,7 +117,7 @@ func TestThreads(t *testing.T) {
 	}
 	remove := func(at core.Place) {
 		t.Helper()
-		d.act(core.Action{Service: slack.Name, As: "ana", Do: "delete", Channel: at.Channel, Message: at.Message})
+		d.Act(core.Action{Service: slack.Name, As: "ana", Do: "delete", Channel: at.Channel, Message: at.Message})
 	}
 	lone, root := d.post(text), d.post(text)
 	remove(lone)
@@ -134,7 +134,7 @@ func TestThreads(t *testing.T) {
 	}
 	_, _, _, err := d.api.UpdateMessageContext(t.Context(), root.Channel, root.Message, text)
 	d.refused("cant_update_message", err)
-	d.fault(core.Fault{Kind: "thread_locked", Method: slack.Channel})
+	d.Fault(core.Fault{Kind: "thread_locked", Method: slack.Channel})
 	_, _, err = d.api.PostMessageContext(t.Context(), root.Channel, text, slackgo.MsgOptionTS(root.Message))
 	d.refused("restricted_action_thread_locked", err)
 	d.post(text)
@@ -203,15 +203,15 @@ func TestAuthorization(t *testing.T) {
 	t.Parallel()
 	d, ctx := newDesk(t, slack.Options{}, false), t.Context()
 	auth := func(token string) error {
-		_, err := bot(d.url, token, "").AuthTestContext(ctx)
+		_, err := bot(d.URL, token, "").AuthTestContext(ctx)
 		return err
 	}
 	d.refused("not_authed", auth(""))
 	d.refused("invalid_auth", auth("xoxb-other"))
 	d.refused("not_allowed_token_type", auth(slack.AppToken))
-	_, _, err := bot(d.url, slack.BotToken, slack.BotToken).StartSocketModeContext(ctx)
+	_, _, err := bot(d.URL, slack.BotToken, slack.BotToken).StartSocketModeContext(ctx)
 	d.refused("not_allowed_token_type", err)
-	d.fault(core.Fault{Kind: "missing_scope", Method: "users:read"})
+	d.Fault(core.Fault{Kind: "missing_scope", Method: "users:read"})
 	_, err = d.api.GetUserInfoContext(ctx, ana)
 	d.refused("missing_scope", err)
 	answer, _ := errors.AsType[slackgo.SlackErrorResponse](err)
@@ -219,11 +219,11 @@ func TestAuthorization(t *testing.T) {
 		strings.Contains(answer.Provided, "users:read,") {
 		t.Errorf("needed %q, provided %q", answer.Needed, answer.Provided)
 	}
-	d.hub.ClearFaults()
-	d.fault(core.Fault{Kind: "revoke"})
+	d.Hub.ClearFaults()
+	d.Fault(core.Fault{Kind: "revoke"})
 	d.refused("token_revoked", auth(slack.BotToken))
-	d.hub.ClearFaults()
-	d.fault(core.Fault{Kind: "absent"})
+	d.Hub.ClearFaults()
+	d.Fault(core.Fault{Kind: "absent"})
 	_, _, err = d.api.PostMessageContext(ctx, slack.Channel, slackgo.MsgOptionText("x", false))
 	d.refused("not_in_channel", err)
 	where := &slackgo.GetConversationInfoInput{ChannelID: slack.Channel}
@@ -250,7 +250,7 @@ func TestRateLimits(t *testing.T) {
 	if limited == nil || limited.RetryAfter < 1 {
 		t.Errorf("not limited: %v", limited)
 	}
-	d.fault(core.Fault{Kind: "rate_limit", Method: "chat.update", RetryAfter: 7})
+	d.Fault(core.Fault{Kind: "rate_limit", Method: "chat.update", RetryAfter: 7})
 	_, _, _, err := d.api.UpdateMessageContext(ctx, slack.Channel, "1.1", slackgo.MsgOptionText("x", false))
 	if !errors.As(err, &limited) || limited.RetryAfter.Seconds() != 7 {
 		t.Errorf("fault: %v", err)
@@ -263,8 +263,8 @@ func TestLostContent(t *testing.T) {
 	d := newDesk(t, slack.Options{}, false)
 	rich := slackgo.NewRichTextBlock("r", slackgo.NewRichTextSection(slackgo.NewRichTextSectionTextElement("rich", nil)))
 	section := slackgo.NewSectionBlock(plain(strings.Repeat("x", 100)+"end"), nil, nil)
-	d.fault(core.Fault{Kind: "truncate", Count: 1})
-	d.fault(core.Fault{Kind: "strip", Count: 1})
+	d.Fault(core.Fault{Kind: "truncate", Count: 1})
+	d.Fault(core.Fault{Kind: "strip", Count: 1})
 	at := d.post(slackgo.MsgOptionBlocks(rich, section))
 	if said := d.e.Sees("ana", at); strings.Contains(said, "rich") || strings.Contains(said, "end") {
 		t.Errorf("shows %q", said)

@@ -84,7 +84,7 @@ func TestLookups(t *testing.T) {
 	if ids, _, err := d.api.GetUsersInConversationContext(ctx, &members); err != nil || len(ids) != 3 || ids[0] != ana {
 		t.Errorf("members %v %v", ids, err)
 	}
-	d.fault(core.Fault{Kind: "not_member", Method: ana})
+	d.Fault(core.Fault{Kind: "not_member", Method: ana})
 	if ids, _, err := d.api.GetUsersInConversationContext(ctx, &members); err != nil || len(ids) != 2 {
 		t.Errorf("members %v %v", ids, err)
 	}
@@ -131,7 +131,7 @@ func TestMarks(t *testing.T) {
 	}
 	d.refused("already_reacted", d.api.AddReactionContext(ctx, "eyes", item))
 	d.refused("invalid_name", d.api.AddReactionContext(ctx, "no such", item))
-	d.act(core.Action{As: "ana", Do: "react", Channel: slack.Channel, Message: at.Message, Text: "eyes"})
+	d.Act(core.Action{As: "ana", Do: "react", Channel: slack.Channel, Message: at.Message, Text: "eyes"})
 	if r, err := d.api.GetReactionsContext(ctx, item, slackgo.NewGetReactionsParameters()); err != nil ||
 		len(r.Reactions) != 1 || r.Reactions[0].Count != 2 {
 		t.Errorf("reactions %+v %v", r, err)

@@ -12,24 +12,24 @@ import (
 )
 
 // call calls a method of the Web API with JSON arguments.
-func (d *desk) call(method, args string) map[string]any {
-	d.t.Helper()
+func (d *bench) call(method, args string) map[string]any {
+	d.T.Helper()
 	req, err := http.NewRequestWithContext(
-		d.t.Context(), http.MethodPost, d.url+"/slack/api/"+method, strings.NewReader(args),
+		d.T.Context(), http.MethodPost, d.URL+"/slack/api/"+method, strings.NewReader(args),
 	)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("Authorization", "Bearer "+slack.BotToken)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	defer resp.Body.Close()
 	var answer map[string]any
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return answer
 }

@@ -52,13 +52,13 @@ func TestStack(t *testing.T) {
 	_, err = d.api.UpdateViewContext(ctx, modal(), "", "", first.ID)
 	d.refused("invalid_arguments", err)
 	late := trigger()
-	d.hub.Lock()
+	d.Hub.Lock()
 	views := len(d.e.State().Views)
-	d.hub.Unlock()
-	if r := d.act(core.Action{As: "ana", Do: "close", View: first.ID}); !r.OK || views != 2 {
+	d.Hub.Unlock()
+	if r := d.Act(core.Action{As: "ana", Do: "close", View: first.ID}); !r.OK || views != 2 {
 		t.Errorf("%d views; closed: %+v", views, r)
 	}
-	d.hub.Clock.Advance(3*time.Second + 1)
+	d.Hub.Clock.Advance(3*time.Second + 1)
 	_, err = d.api.OpenViewContext(ctx, late, modal(section))
 	d.refused("expired_trigger_id", err)
 }
@@ -91,7 +91,7 @@ func TestHome(t *testing.T) {
 	d.refused("invalid_arguments", publish(slackgo.HomeTabViewRequest{Type: slackgo.VTModal, Blocks: blocks}, ana))
 	d.refused("invalid_arguments", publish(slackgo.HomeTabViewRequest{Type: slackgo.VTHomeTab, Blocks: many}, ana))
 	d.refused("invalid_arguments", publish(slackgo.HomeTabViewRequest{Type: slackgo.VTHomeTab, Blocks: wrong}, ana))
-	d.fault(core.Fault{Kind: "event_drop"})
+	d.Fault(core.Fault{Kind: "event_drop"})
 	if said, err := d.e.Home(ctx, "ana"); err != nil || !strings.Contains(said, "stays as it was") {
 		t.Errorf("dropped: %q %v", said, err)
 	}

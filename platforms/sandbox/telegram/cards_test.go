@@ -21,33 +21,33 @@ import (
 
 // call calls a method with a JSON body, or as a form if there are files. It
 // returns the result, or the description of the error.
-func (d *desk) call(method string, args raw.Object, files map[string]string) (any, string) {
-	d.t.Helper()
+func (d *bench) call(method string, args raw.Object, files map[string]string) (any, string) {
+	d.T.Helper()
 	encoded, err := json.Marshal(args)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	body, kind := bytes.NewBuffer(encoded), "application/json"
 	if len(files) > 0 {
 		body, kind = d.form(args, files)
 	}
-	resp, err := http.Post(d.url+"/telegram/bot"+telegram.Token+"/"+method, kind, body)
+	resp, err := http.Post(d.URL+"/telegram/bot"+telegram.Token+"/"+method, kind, body)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	defer resp.Body.Close()
 	if got := resp.Header.Get("Content-Type"); got != "application/json" {
-		d.t.Errorf("%s has the content type %q", method, got)
+		d.T.Errorf("%s has the content type %q", method, got)
 	}
 	var answer raw.Object
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		d.t.Fatal(method, resp.Status, err)
+		d.T.Fatal(method, resp.Status, err)
 	}
 	return answer["result"], raw.Str(answer, "description")
 }
 
-func (d *desk) form(args raw.Object, files map[string]string) (*bytes.Buffer, string) {
-	d.t.Helper()
+func (d *bench) form(args raw.Object, files map[string]string) (*bytes.Buffer, string) {
+	d.T.Helper()
 	body := &bytes.Buffer{}
 	w := multipart.NewWriter(body)
 	for k, v := range args {
@@ -55,7 +55,7 @@ func (d *desk) form(args raw.Object, files map[string]string) (*bytes.Buffer, st
 		if !plain {
 			encoded, err := json.Marshal(v)
 			if err != nil {
-				d.t.Fatal(err)
+				d.T.Fatal(err)
 			}
 			text = string(encoded)
 		}
@@ -64,7 +64,7 @@ func (d *desk) form(args raw.Object, files map[string]string) (*bytes.Buffer, st
 	for name, data := range files {
 		part, err := w.CreateFormFile(name, name)
 		if err != nil {
-			d.t.Fatal(err)
+			d.T.Fatal(err)
 		}
 		_, _ = io.WriteString(part, data)
 	}
@@ -73,30 +73,30 @@ func (d *desk) form(args raw.Object, files map[string]string) (*bytes.Buffer, st
 }
 
 // done is call for a message. It fails if the call is refused.
-func (d *desk) done(method string, args raw.Object, files map[string]string) raw.Object {
-	d.t.Helper()
+func (d *bench) done(method string, args raw.Object, files map[string]string) raw.Object {
+	d.T.Helper()
 	result, bad := d.call(method, args, files)
 	m, ok := result.(raw.Object)
 	if !ok {
-		d.t.Fatalf("%s %v: %s %v", method, args, bad, result)
+		d.T.Fatalf("%s %v: %s %v", method, args, bad, result)
 	}
 	return m
 }
 
 // clicked clicks a button and returns the ID of the callback query. The query
 // stays unanswered until the test ends.
-func (d *desk) clicked(as string, at core.Place, data string) string {
-	d.t.Helper()
+func (d *bench) clicked(as string, at core.Place, data string) string {
+	d.T.Helper()
 	go func() {
 		a := core.On(d.e, as, at, "press")
 		a.Control = data
-		_, _ = d.e.Act(d.t.Context(), a) // the test ends before the client gives up
+		_, _ = d.e.Act(d.T.Context(), a) // the test ends before the client gives up
 	}()
 	for {
 		result, bad := d.call("getUpdates", raw.Object{"timeout": 5, "offset": d.seen}, nil)
 		list, _ := result.([]any)
 		if len(list) == 0 {
-			d.t.Fatal("no click arrived: ", bad)
+			d.T.Fatal("no click arrived: ", bad)
 		}
 		for _, u := range raw.All(list) {
 			d.seen = raw.Int(u["update_id"]) + 1
@@ -134,8 +134,8 @@ func TestCards(t *testing.T) {
 }
 
 // card makes one call and checks the message that it makes.
-func (d *desk) card(args raw.Object) {
-	d.t.Helper()
+func (d *bench) card(args raw.Object) {
+	d.T.Helper()
 	method := raw.Str(args, "method")
 	delete(args, "method")
 	card := d.done("sendMessage", raw.Object{"chat_id": telegram.Chat, "text": "first",
@@ -145,7 +145,7 @@ func (d *desk) card(args raw.Object) {
 	if method == "answerCallbackQuery" {
 		args["callback_query_id"] = d.clicked(as, at, "more")
 		if result, bad := d.call(method, args, nil); result != true {
-			d.t.Error(method, bad)
+			d.T.Error(method, bad)
 		}
 		return
 	}
@@ -161,7 +161,7 @@ func (d *desk) card(args raw.Object) {
 	}
 	m := d.done(method, args, files)
 	if m[key] != args[key] {
-		d.t.Errorf("the text became %q", m[key])
+		d.T.Errorf("the text became %q", m[key])
 	}
 	d.kept(args, m, strings.TrimPrefix(key+"_entities", "text_"))
 	if id := raw.Int(m["message_id"]); id != 0 {
@@ -173,15 +173,15 @@ func (d *desk) card(args raw.Object) {
 }
 
 // kept checks the entities of a message against those that were sent.
-func (d *desk) kept(args, m raw.Object, key string) {
-	d.t.Helper()
+func (d *bench) kept(args, m raw.Object, key string) {
+	d.T.Helper()
 	got := raw.Objects(m, key)
 	for _, want := range raw.Objects(args, key) {
 		if !slices.ContainsFunc(got, func(e raw.Object) bool {
 			return e["type"] == want["type"] && e["offset"] == want["offset"] && e["length"] == want["length"] &&
 				e["unix_time"] == want["unix_time"] && e["date_time_format"] == want["date_time_format"] && e["url"] == want["url"]
 		}) {
-			d.t.Errorf("the entity %v is lost: %v", want, got)
+			d.T.Errorf("the entity %v is lost: %v", want, got)
 		}
 	}
 	text := utf16.Encode([]rune(raw.Str(m, strings.TrimSuffix(key, "_entities")) + raw.Str(m, "text")))
@@ -189,23 +189,23 @@ func (d *desk) kept(args, m raw.Object, key string) {
 		from := raw.Int(e["offset"])
 		said := string(utf16.Decode(text[from : from+raw.Int(e["length"])]))
 		if kind := raw.Str(e, "type"); kind == "mention" || kind == "bot_command" && said != "/nod" {
-			d.t.Errorf("the text has the %s %q", kind, said)
+			d.T.Errorf("the text has the %s %q", kind, said)
 		}
 	}
 }
 
 // works clicks every button of a message.
-func (d *desk) works(as string, at core.Place, m raw.Object) {
-	d.t.Helper()
+func (d *bench) works(as string, at core.Place, m raw.Object) {
+	d.T.Helper()
 	want := strings.Count(string(must(json.Marshal(m["reply_markup"]))), `"callback_data"`)
 	controls := d.e.Controls(m)
 	if len(controls) != want {
-		d.t.Errorf("the message has %d buttons, not %d", len(controls), want)
+		d.T.Errorf("the message has %d buttons, not %d", len(controls), want)
 	}
 	for _, c := range controls {
 		id := d.clicked(as, at, c.ID)
 		if result, bad := d.call("answerCallbackQuery", raw.Object{"callback_query_id": id}, nil); result != true {
-			d.t.Errorf("%s: %s", c.Label, bad)
+			d.T.Errorf("%s: %s", c.Label, bad)
 		}
 	}
 }

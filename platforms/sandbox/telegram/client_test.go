@@ -16,7 +16,7 @@ import (
 )
 
 // answerAll answers every click that the bot polls, until the test ends.
-func (d *desk) answerAll(toast string) chan tgbotapi.Update {
+func (d *bench) answerAll(toast string) chan tgbotapi.Update {
 	seen := make(chan tgbotapi.Update, 99)
 	config := tgbotapi.NewUpdate(0)
 	config.Timeout = 50
@@ -29,7 +29,7 @@ func (d *desk) answerAll(toast string) chan tgbotapi.Update {
 			seen <- u
 		}
 	}()
-	d.t.Cleanup(func() { d.bot.StopReceivingUpdates(); d.hub.Close() })
+	d.T.Cleanup(func() { d.bot.StopReceivingUpdates(); d.Hub.Close() })
 	return seen
 }
 
@@ -61,8 +61,8 @@ func TestPress(t *testing.T) {
 	if _, err := d.e.Pick(ctx, "ana", at(m), []string{"Button z"}, "Button send"); err == nil {
 		t.Error("picked a button that is not there")
 	}
-	d.fault(core.Fault{Kind: "event_drop", Count: 1})
-	d.fault(core.Fault{Kind: "event_duplicate", Count: 1})
+	d.Fault(core.Fault{Kind: "event_drop", Count: 1})
+	d.Fault(core.Fault{Kind: "event_duplicate", Count: 1})
 	if r, err := core.Press(ctx, d.e, "ana", at(m), "Button a"); err != nil || !strings.Contains(r.Warning, "loading") {
 		t.Errorf("dropped: %+v %v", r, err)
 	}
@@ -74,7 +74,7 @@ func TestPress(t *testing.T) {
 	}
 	soon, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
-	d.fault(core.Fault{Kind: "event_delay", Delay: time.Minute})
+	d.Fault(core.Fault{Kind: "event_delay", Delay: time.Minute})
 	if _, err := core.Press(soon, d.e, "ana", at(m), "Button a"); err == nil {
 		t.Error("the click was delivered in time")
 	}
@@ -88,12 +88,12 @@ func TestWriting(t *testing.T) {
 	prompt.Entities = []tgbotapi.MessageEntity{{Type: "text_mention", Length: 3, User: &tgbotapi.User{ID: ana}}}
 	asked := d.send(prompt)
 	said := core.Action{As: "ana", Do: "send", Channel: group, Text: "only people see this"}
-	if r := d.act(said); !r.OK {
+	if r := d.Act(said); !r.OK {
 		t.Errorf("sent: %+v", r)
 	}
 	said.Text = "/nod list"
-	d.act(said)
-	d.act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "in private"})
+	d.Act(said)
+	d.Act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "in private"})
 	if r, err := d.e.Reply(ctx, "ana", group, "because"); err != nil || !r.OK {
 		t.Errorf("replied: %+v %v", r, err)
 	}
@@ -146,21 +146,17 @@ func TestPolling(t *testing.T) {
 		_, err := d.bot.GetUpdates(tgbotapi.UpdateConfig{Timeout: 50})
 		older <- err
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if d.hub.Wait(ctx, func() bool { return d.state().Polling }) != nil {
-		t.Fatal("nobody polls")
-	}
+	d.Eventually("the bot polls", func() bool { return d.state().Polling })
 	if got, err := d.bot.GetUpdates(tgbotapi.UpdateConfig{}); err != nil || len(got) != 0 {
 		t.Errorf("newer: %v %v", got, err)
 	}
 	d.refused(409, "terminated by other getUpdates", <-older)
-	d.act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "x"})
-	d.fault(core.Fault{Kind: "mute"})
+	d.Act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "x"})
+	d.Fault(core.Fault{Kind: "mute"})
 	if got, err := d.bot.GetUpdates(tgbotapi.UpdateConfig{}); err != nil || len(got) != 0 {
 		t.Errorf("muted: %v %v", got, err)
 	}
-	d.hub.ClearFaults()
+	d.Hub.ClearFaults()
 	if got, err := d.bot.GetUpdates(tgbotapi.UpdateConfig{}); err != nil || len(got) != 1 {
 		t.Errorf("heard: %v %v", got, err)
 	}
@@ -188,7 +184,7 @@ func TestWebhook(t *testing.T) {
 		return err
 	}
 	d.refused(400, "unallowed characters", set(app.URL, "no spaces"))
-	d.act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "first"})
+	d.Act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "first"})
 	if err := set(app.URL, "secret"); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +195,7 @@ func TestWebhook(t *testing.T) {
 	if first.UpdateID != again.UpdateID || first.Message.Text != "first" {
 		t.Errorf("the app got %+v and %+v", first, again)
 	}
-	d.act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "second"})
+	d.Act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "second"})
 	if u := <-got; u.Message.Text != "second" {
 		t.Errorf("the app got %+v", u)
 	}

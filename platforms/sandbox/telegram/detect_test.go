@@ -55,11 +55,11 @@ func TestDetection(t *testing.T) {
 func TestPrivacy(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false)
-	say := func(text string) { d.act(core.Action{As: "ana", Do: "send", Channel: group, Text: text}) }
+	say := func(text string) { d.Act(core.Action{As: "ana", Do: "send", Channel: group, Text: text}) }
 	for _, text := range []string{"/nod@other_bot 1", "/nod@NOD_sandbox_bot 2", "say /nod 3", "/nod 4"} {
 		say(text)
 	}
-	d.fault(core.Fault{Kind: "privacy_off"})
+	d.Fault(core.Fault{Kind: "privacy_off"})
 	say("/nod@other_bot 5")
 	got, err := d.bot.GetUpdates(tgbotapi.UpdateConfig{})
 	var texts []string

@@ -11,11 +11,11 @@ import (
 )
 
 // says fails unless a call is refused with a word, or accepted if it is empty.
-func (d *desk) says(name, word, method string, args raw.Object) {
-	d.t.Helper()
+func (d *bench) says(name, word, method string, args raw.Object) {
+	d.T.Helper()
 	result, bad := d.call(method, args, nil)
 	if (word == "") != (bad == "") || !strings.Contains(bad, word) {
-		d.t.Errorf("%s: got %q %v, want %q", name, bad, result, word)
+		d.T.Errorf("%s: got %q %v, want %q", name, bad, result, word)
 	}
 }
 
@@ -233,14 +233,14 @@ func TestOldServer(t *testing.T) {
 		{"10.3", "10.2", "unallowed", func() raw.Object { return button(raw.Object{"disabled": raw.Object{}}) }},
 	} {
 		d := newDesk(t, false)
-		d.fault(core.Fault{Kind: "old_server", Method: x.since})
+		d.Fault(core.Fault{Kind: "old_server", Method: x.since})
 		d.says(x.since, "", "sendMessage", to(telegram.Chat, x.args()))
-		d.fault(core.Fault{Kind: "old_server", Method: x.before})
+		d.Fault(core.Fault{Kind: "old_server", Method: x.before})
 		d.says(x.before, x.word, "sendMessage", to(telegram.Chat, x.args()))
 		d.says(x.before+" without a chat", x.word, "sendMessage", to(0, x.args()))
 	}
 	d := newDesk(t, false)
-	d.fault(core.Fault{Kind: "old_server", Method: "9.3"})
+	d.Fault(core.Fault{Kind: "old_server", Method: "9.3"})
 	m := d.done("sendMessage", to(telegram.Chat, button(raw.Object{"url": "x.example", "style": "danger"})), nil)
 	if strings.Contains(fmt.Sprint(m), "danger") {
 		t.Errorf("a server without styles keeps %v", m)

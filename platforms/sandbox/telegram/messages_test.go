@@ -17,9 +17,9 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-func (d *desk) get(path string) (int, string) {
-	d.t.Helper()
-	resp, err := http.Get(d.url + path)
+func (d *bench) get(path string) (int, string) {
+	d.T.Helper()
+	resp, err := http.Get(d.URL + path)
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -102,15 +102,15 @@ func TestDocuments(t *testing.T) {
 	long := upload("content")
 	long.Caption = strings.Repeat("x", 1025)
 	d.refused(400, "too long", d.fails(long))
-	d.fault(core.Fault{Kind: "truncate", Count: 1})
+	d.Fault(core.Fault{Kind: "truncate", Count: 1})
 	if m := d.send(upload("content")); m.Document.FileSize != 3 {
 		t.Errorf("truncated to %d bytes", m.Document.FileSize)
 	}
-	d.fault(core.Fault{Kind: "strip", Count: 1})
+	d.Fault(core.Fault{Kind: "strip", Count: 1})
 	if m := d.send(upload("content")); m.Document != nil {
 		t.Errorf("stripped %+v", m)
 	}
-	d.fault(core.Fault{Kind: "truncate", Count: 1})
+	d.Fault(core.Fault{Kind: "truncate", Count: 1})
 	if m := d.send(message(strings.Repeat("x", 100), nil)); len(m.Text) != 50 {
 		t.Errorf("truncated to %d characters", len(m.Text))
 	}
@@ -315,13 +315,13 @@ func TestChats(t *testing.T) {
 	if got := status(1, ana); !strings.Contains(got, "chat not found") {
 		t.Error(got)
 	}
-	d.fault(core.Fault{Kind: "no_permission"})
+	d.Fault(core.Fault{Kind: "no_permission"})
 	if got := status(telegram.Chat, telegram.BotID); got != "restricted" {
 		t.Error(got)
 	}
 	d.refused(400, "not enough rights", d.fails(message("x", nil)))
-	d.hub.ClearFaults()
-	d.fault(core.Fault{Kind: "absent"})
+	d.Hub.ClearFaults()
+	d.Fault(core.Fault{Kind: "absent"})
 	d.refused(403, "not a member", d.fails(message("x", nil)))
 	if err := d.fails(tgbotapi.NewSetMyCommands(tgbotapi.BotCommand{Command: "nod", Description: "x"})); err != nil {
 		t.Error(err)
@@ -354,7 +354,7 @@ func TestCalls(t *testing.T) {
 		{"bot" + telegram.Token + "/getMe", "application/x-www-form-urlencoded", "a=%zz", "can't parse form"},
 		{"bot" + telegram.Token + "/getChat", "application/json", `{"chat_id":7001,"flag":true,"more":null}`, "Ana Lima"},
 	} {
-		resp, err := http.Post(d.url+"/telegram/"+x.path, x.kind, strings.NewReader(x.body))
+		resp, err := http.Post(d.URL+"/telegram/"+x.path, x.kind, strings.NewReader(x.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -364,10 +364,10 @@ func TestCalls(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", x.path, x.body, body, x.word)
 		}
 	}
-	d.fault(core.Fault{Kind: "rate_limit", Method: "getMe", RetryAfter: 7, Count: 1})
+	d.Fault(core.Fault{Kind: "rate_limit", Method: "getMe", RetryAfter: 7, Count: 1})
 	_, err := d.bot.GetMe()
 	d.refused(429, "retry after 7", err)
-	d.fault(core.Fault{Kind: "revoke"})
+	d.Fault(core.Fault{Kind: "revoke"})
 	_, err = d.bot.GetMe()
 	d.refused(401, "Unauthorized", err)
 }
@@ -378,7 +378,7 @@ func TestUpgrade(t *testing.T) {
 	d := newDesk(t, false)
 	old := d.send(tgbotapi.NewMessage(telegram.Small, "x"))
 	up := core.Action{As: "ana", Do: "upgrade", Channel: strconv.FormatInt(telegram.Small, 10)}
-	d.act(up)
+	d.Act(up)
 	if _, err := d.e.Act(t.Context(), up); err == nil {
 		t.Error("it was upgraded twice")
 	}
