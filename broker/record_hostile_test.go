@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,6 +16,9 @@ func storedRecords(t *testing.T) (all []map[string]string) {
 	s, h := newSide(t, now), &hostile{t: t, rand: seed.Rand(t), now: now}
 	for n := range 24 {
 		o := h.opening()
+		if o.IdempotencyKey != "" {
+			o.IdempotencyKey += fmt.Sprint(n)
+		}
 		if _, _, err := s.Open(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}

@@ -400,30 +400,3 @@ func (f *fake) Setting(context.Context, bridge.SettingQuery) (bridge.Setting, er
 }
 
 func (f *fake) Present(context.Context, string) (int, int, error) { return 0, 0, f.refuses }
-
-// log keeps the entries of the audit log.
-type log struct {
-	mu      sync.Mutex
-	entries []bridge.AuditEntry
-	refuses error
-}
-
-func (l *log) Audit(_ context.Context, a bridge.AuditEntry) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.refuses == nil {
-		l.entries = append(l.entries, a)
-	}
-	return l.refuses
-}
-
-// types are the types of the entries, in order.
-func (l *log) types() []bridge.AuditType {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []bridge.AuditType
-	for _, a := range l.entries {
-		out = append(out, a.Type)
-	}
-	return out
-}

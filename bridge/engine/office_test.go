@@ -191,3 +191,30 @@ func (o *office) outcomes(want ...string) {
 		o.t.Errorf("the jobs ended as %q; want %q", got, want)
 	}
 }
+
+// log keeps the entries of the audit log.
+type log struct {
+	mu      sync.Mutex
+	entries []bridge.AuditEntry
+	refuses error
+}
+
+func (l *log) Audit(_ context.Context, a bridge.AuditEntry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refuses == nil {
+		l.entries = append(l.entries, a)
+	}
+	return l.refuses
+}
+
+// types are the types of the entries, in order.
+func (l *log) types() []bridge.AuditType {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []bridge.AuditType
+	for _, a := range l.entries {
+		out = append(out, a.Type)
+	}
+	return out
+}

