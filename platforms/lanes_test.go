@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/nodbridge/nod/platforms"
 )
@@ -13,6 +13,10 @@ import (
 // work does not wait for it.
 func TestLanes(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, keepsOrder)
+}
+
+func keepsOrder(t *testing.T) {
 	var lanes platforms.Lanes
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -36,7 +40,7 @@ func TestLanes(t *testing.T) {
 		wait()
 		defer leave()
 	}
-	time.Sleep(time.Millisecond)
+	synctest.Wait()
 	mu.Lock()
 	if len(order) > 0 {
 		t.Errorf("%v did not wait", order)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
-	"github.com/nodbridge/nod/platforms/slack"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -114,14 +113,7 @@ func (f *foreign) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestForeignMark(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	p, err := slack.New(slack.Options{
-		Name: "slack", BotToken: sandbox.SlackBotToken, AppToken: sandbox.SlackAppToken, APIURL: s.Base + "/slack/api/",
-		HTTPClient: &http.Client{Transport: &foreign{}}, NoPacing: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.slack = p
+	s.through(&foreign{})
 	r := approval("make deploy")
 	s.Fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
 	if _, err := s.slack.Post(t.Context(), r.Interaction.Destinations[0], s.view(r), nil); err == nil {
