@@ -120,7 +120,7 @@ func translateText(b []byte) (dialect.Translation, error) {
 		if err != nil {
 			return dialect.Translation{}, err
 		}
-		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: prefixed("widget:", p.WidgetID), Names: p.Names(), Answer: func(rec bridge.Record) (any, error) {
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: prefixed("widget:", p.WidgetID), Names: p.Names(), Encode: func(rec bridge.Record) (any, error) {
 			s, err := p.Submit(rec)
 			if err != nil {
 				return nil, err

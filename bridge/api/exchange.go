@@ -297,17 +297,6 @@ func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dia
 	return nil
 }
 
-// asSent returns a record with the input that its agent sent, so that the agent
-// gets back the credentials that are redacted for everyone else.
-func asSent(rec bridge.Record, r bridge.Request) bridge.Record {
-	if rec.Interaction.Redacted > 0 && rec.Interaction.Approval != nil && r.Approval != nil {
-		a := *rec.Interaction.Approval
-		a.Input = r.Approval.Input
-		rec.Interaction.Approval = &a
-	}
-	return rec
-}
-
 // joined returns the response to all exchanges of a message.
 func joined(t dialect.Translation, answers []any) (any, error) {
 	switch {

@@ -92,7 +92,7 @@ func (s exchanges) answerOne(ctx context.Context, x dialect.Exchange, rec *bridg
 	if err := s.unstopped(ctx, *rec); err != nil {
 		return nil, err
 	}
-	a, err := x.Answer(asSent(*rec, x.Request))
+	a, err := x.Answer(*rec)
 	if err != nil {
 		return nil, ended(err)
 	}

@@ -236,6 +236,7 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 		return dialect.Named(err, toolinteraction.Names)
 	}
 	c.await(ctx, f, next, func(rec bridge.Record) (any, error) {
+		rec = dialect.AsSent(rec, r.Ask)
 		return toolinteraction.EncodeResponse(rec.Interaction, *rec.Response), nil
 	})
 	return nil

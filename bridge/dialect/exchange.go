@@ -12,13 +12,37 @@ import (
 type Exchange struct {
 	Request bridge.Request
 	Key     string // idempotency key; may be empty
-	// Answer returns the outcome of a closed request in the message's format.
+	// Encode returns the outcome of a closed request in the message's format.
 	// Its error is a *bridge.EndedError if the format has no form for the
-	// outcome.
-	Answer func(bridge.Record) (any, error)
+	// outcome. The record has the texts as the agent sent them; see Answer.
+	Encode func(bridge.Record) (any, error)
 	// Names gives problems with the request the names of the message. If it is
 	// nil, they keep those of the request.
 	Names Names
+}
+
+// Answer returns the outcome of a closed request in the message's format, with
+// the agent's own words: what was redacted for people is in the answer as the
+// agent sent it.
+func (x Exchange) Answer(rec bridge.Record) (any, error) { return x.Encode(AsSent(rec, x.Request.Ask)) }
+
+// AsSent returns a record with the texts that its agent sent instead of the
+// redacted ones.
+func AsSent(rec bridge.Record, sent bridge.Ask) bridge.Record {
+	if rec.Interaction.Redacted == 0 || sent.Normalize() != nil {
+		return rec
+	}
+	i := &rec.Interaction
+	i.Prompt, i.Error, i.CompletedView = sent.Prompt, sent.Error, sent.CompletedView
+	if len(i.Questions) == len(sent.Questions) {
+		i.Questions = sent.Questions
+	}
+	if i.Approval != nil && sent.Approval != nil {
+		a := *i.Approval
+		a.Tool, a.Input, a.Key, a.Where = sent.Approval.Tool, sent.Approval.Input, sent.Approval.Key, sent.Approval.Where
+		i.Approval = &a
+	}
+	return rec
 }
 
 // Translation holds the requests of a message.
@@ -75,7 +99,7 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // One returns the translation of a message with one request.
 func One(r bridge.Request, key string, answer func(bridge.Record) (any, error)) Translation {
-	return Translation{Exchanges: []Exchange{{Request: r, Key: key, Answer: answer}}}
+	return Translation{Exchanges: []Exchange{{Request: r, Key: key, Encode: answer}}}
 }
 
 // Approved returns the input that was approved: the edited one, or otherwise

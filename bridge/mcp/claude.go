@@ -13,13 +13,24 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 )
 
+// permissionInput describes [claudecode.PromptArguments] to clients.
+type permissionInput struct {
+	ToolName  string         `json:"tool_name" jsonschema:"the tool that wants to run"`
+	Input     map[string]any `json:"input" jsonschema:"what the tool would be given"`
+	ToolUseID string         `json:"tool_use_id,omitempty" jsonschema:"the id of the tool call"`
+}
+
 // addClaude adds the tool for --permission-prompt-tool.
 func (s *server) addClaude(m *mcp.Server) {
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "permission_prompt", Title: "Permission prompt",
 		Description: "For the flag --permission-prompt-tool of Claude Code. Models do not need it.",
-	}, func(ctx context.Context, req *mcp.CallToolRequest, in claudecode.PromptArguments) (*mcp.CallToolResult, any, error) {
+	}, func(ctx context.Context, req *mcp.CallToolRequest, _ permissionInput) (*mcp.CallToolResult, any, error) {
 		s := s.at(ctx)
+		var in claudecode.PromptArguments
+		if err := dialect.Decode("arguments", req.Params.Arguments, &in); err != nil { // numbers keep their spelling
+			return failed(err)
+		}
 		t, err := claudecode.Prompt(in, s.Session)
 		if err != nil {
 			return failed(err)

@@ -79,7 +79,7 @@ func (s *server) addTools(m *mcp.Server) {
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in approvalInput) (*mcp.CallToolResult, any, error) {
 		s := s.at(ctx)
-		r, err := in.request(s.Scoped)
+		r, err := in.request(req.Params.Arguments, s.Scoped)
 		return s.call(ctx, req, r, err)
 	})
 	mcp.AddTool(m, &mcp.Tool{
@@ -136,7 +136,8 @@ func (in askInput) request() (bridge.Request, error) {
 	}}, err
 }
 
-func (in approvalInput) request(scoped bool) (bridge.Request, error) {
+// request returns the request for the arguments of a call.
+func (in approvalInput) request(arguments json.RawMessage, scoped bool) (bridge.Request, error) {
 	timeout, err := patience(in.Timeout)
 	if err != nil {
 		return bridge.Request{}, err
@@ -152,7 +153,11 @@ func (in approvalInput) request(scoped bool) (bridge.Request, error) {
 		}
 		a.Input, err = dialect.Encode(map[string]string{"command": in.Command})
 	case len(in.Input) > 0:
-		a.Input, err = dialect.Encode(in.Input)
+		var sent struct {
+			Input json.RawMessage `json:"input"`
+		}
+		err = dialect.Decode("arguments", arguments, &sent) // numbers keep their spelling
+		a.Input = sent.Input
 	}
 	if len(a.Input) > 0 {
 		a.Decisions = append(a.Decisions, bridge.DecideEdit)

@@ -192,7 +192,7 @@ func TestControl(t *testing.T) {
 func TestPromptAndChannel(t *testing.T) {
 	t.Parallel()
 	book := dialecttest.NewBook(t, "promptandchannel")
-	args := claudecode.PromptArguments{ToolName: "Bash", Input: map[string]any{"command": "ls"}, ToolUseID: "toolu_05"}
+	args := claudecode.PromptArguments{ToolName: "Bash", Input: []byte(`{"command":"ls"}`), ToolUseID: "toolu_05"}
 	in, err := dialect.Encode(args)
 	if err != nil {
 		t.Fatal(err)

@@ -90,19 +90,15 @@ func Control(raw []byte) (dialect.Translation, error) {
 
 // PromptArguments are the arguments of the permission-prompt tool.
 type PromptArguments struct {
-	ToolName  string         `json:"tool_name" jsonschema:"the tool that wants to run"`
-	Input     map[string]any `json:"input" jsonschema:"what the tool would be given"`
-	ToolUseID string         `json:"tool_use_id,omitempty" jsonschema:"the id of the tool call"`
+	ToolName  string          `json:"tool_name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
 }
 
 // Prompt translates a call of the permission-prompt tool. Its answer is the
 // JSON that the tool returns as text.
 func Prompt(a PromptArguments, session string) (dialect.Translation, error) {
-	input, err := dialect.Encode(a.Input)
-	if err != nil {
-		return dialect.Translation{}, err
-	}
-	c := call{session: session, toolUse: a.ToolUseID, tool: a.ToolName, input: input, edit: true}
+	c := call{session: session, toolUse: a.ToolUseID, tool: a.ToolName, input: a.Input, edit: true}
 	r, err := c.request()
 	if err != nil {
 		return dialect.Translation{}, err

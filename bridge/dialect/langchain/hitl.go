@@ -100,7 +100,7 @@ func HITL(raw []byte) (dialect.Translation, error) {
 		if err != nil {
 			return dialect.Translation{}, err
 		}
-		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Answer: func(rec bridge.Record) (any, error) { return a.decision(rec, js, allowed) }})
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Encode: func(rec bridge.Record) (any, error) { return a.decision(rec, js, allowed) }})
 	}
 	return t, nil
 }

@@ -64,7 +64,7 @@ func Interruptions(raw []byte) (dialect.Translation, error) {
 		if err != nil {
 			return dialect.Translation{}, err
 		}
-		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Answer: func(rec bridge.Record) (any, error) {
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Encode: func(rec bridge.Record) (any, error) {
 			d := Decision{CallID: call}
 			if rec.State == bridge.StateApproved {
 				d.Approved, d.Always = true, rec.Response.Scope != bridge.ScopeOnce
