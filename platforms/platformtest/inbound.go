@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -32,6 +33,7 @@ func runInbound(t *testing.T, h Harness) {
 		{"a typed text reaches the sink once it is stored", typedReaches},
 		{"a form that was not opened is reported", formFails},
 		{"a command says who gave it, and where", commandIsWhole},
+		{"the hands of a test notice a lost click", noticesLost},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			sink.Reset()
@@ -39,6 +41,22 @@ func runInbound(t *testing.T, h Harness) {
 		})
 	}
 	t.Run("a click under way is finished when the platform stops", func(t *testing.T) { finishesClicks(t, h) })
+}
+
+// noticesLost checks the check of every test with an engine: a click that nod
+// acknowledges as recorded must change its card.
+func noticesLost(r *Rig, sink *Recorder) {
+	r.Hands = person.New(r.T, r.Ctx, r.Sandbox, r.Base, r.Events...)
+	_, at := r.card()
+	r.Told("cy", r.Harness.Name, r.Press("cy", at, render.LabelRun), "noted")
+	if lost := r.Lost(); lost != "" {
+		r.T.Errorf("cy was told what became of the click, but %s", lost)
+	}
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{Kind: bridge.VerdictSettled}, nil })
+	r.Press("cy", at, render.LabelRun)
+	if r.Lost() == "" {
+		r.T.Error("a click that was settled and not stored is not noticed")
+	}
 }
 
 // card posts a card with a decision to click.

@@ -50,18 +50,27 @@ func (h *Hands) Watched() {
 		if !h.Faulty {
 			h.Watch.unrecorded(h.T, h.Sandbox)
 		}
-		h.Clear(func() string {
-			h.Watch.mu.Lock()
-			defer h.Watch.mu.Unlock()
-			for _, d := range h.Watch.recorded {
-				told := !slices.Equal(h.Sandbox.Person(d.who).Notes(d.at.Service), d.notes)
-				if !told && reflect.DeepEqual(h.Sandbox.Message(d.at), d.before) {
-					return fmt.Sprintf("nod acknowledged an action of %s on %+v and lost it: the card is unchanged", d.who, d.at)
-				}
-			}
-			return ""
-		})
+		h.Clear(h.Lost)
 	})
+}
+
+// Lost describes an action that nod acknowledged and that changed nothing so far.
+// It returns "" if there is none.
+func (h *Hands) Lost() string {
+	h.Watch.mu.Lock()
+	defer h.Watch.mu.Unlock()
+	for _, d := range h.Watch.recorded {
+		told := !slices.Equal(notes(h.Sandbox, d.who, d.at.Service), d.notes)
+		if !told && reflect.DeepEqual(h.Sandbox.Message(d.at), d.before) {
+			return fmt.Sprintf("nod acknowledged an action of %s on %+v and lost it: the card is unchanged", d.who, d.at)
+		}
+	}
+	return ""
+}
+
+// notes returns the private messages of a person, sorted.
+func notes(s *sandbox.Sandbox, who, service string) []string {
+	return slices.Sorted(slices.Values(s.Person(who).Notes(service)))
 }
 
 // unrecorded fails the test if a private message told someone that nod did not
@@ -71,9 +80,9 @@ func (w *Watch) unrecorded(t testing.TB, s *sandbox.Sandbox) {
 	defer w.mu.Unlock()
 	for _, m := range sandbox.SampleMembers() {
 		for service := range apps {
-			notes := slices.DeleteFunc(s.Person(m.Key).Notes(service), func(note string) bool { return !strings.Contains(note, bridge.NoteNotRecorded) })
-			if len(notes) > w.expected[reader{m.Key, service}] {
-				t.Errorf("%s read on %s that nod did not record an action: %q", m.Key, service, notes)
+			told := slices.DeleteFunc(notes(s, m.Key, service), func(note string) bool { return !strings.Contains(note, bridge.NoteNotRecorded) })
+			if len(told) > w.expected[reader{m.Key, service}] {
+				t.Errorf("%s read on %s that nod did not record an action: %q", m.Key, service, told)
 			}
 		}
 	}
@@ -96,7 +105,7 @@ func (w *Watch) begins(s *sandbox.Sandbox, who string, at sandbox.Place) func(sa
 		card = of
 	}
 	w.mu.Unlock()
-	d := deed{who, card, s.Message(card), s.Person(who).Notes(at.Service)}
+	d := deed{who, card, s.Message(card), notes(s, who, at.Service)}
 	return func(r sandbox.Reaction) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
