@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -20,27 +20,22 @@ func TestCodexTooOld(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "codex"), []byte("#!/bin/sh\necho codex-cli "+version+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		h := &hooked{cmd: exec.Command(rig.Binary(t), "proxy", "codex"), done: make(chan int, 1)}
-		h.cmd.Env = append(h.cmd.Environ(), "CODEX_HOME="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "NOD_URL=http://127.0.0.1:9", "NOD_TOKEN=x")
-		h.cmd.Stderr = &h.err
-		if err := h.cmd.Start(); err != nil {
+		said := &lockedBuffer{}
+		cmd := exec.Command(rig.Binary(t), "proxy", "codex")
+		cmd.Env = append(cmd.Environ(), "CODEX_HOME="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "NOD_URL=http://127.0.0.1:9", "NOD_TOKEN=x")
+		cmd.Stderr = said
+		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		go func() {
-			_ = h.cmd.Wait() // the exit code is checked instead
-			h.done <- h.cmd.ProcessState.ExitCode()
-		}()
-		select {
-		case code := <-h.done:
-			if !ends || code == 0 || !strings.Contains(h.err.String(), "cannot work with codex-cli 0.149.0") || !strings.Contains(h.err.String(), "nod init codex") {
-				t.Errorf("%s: exit code %d: %s", version, code, h.err.String())
-			}
-		case <-time.After(3 * time.Second):
-			if ends {
-				t.Errorf("%s: it does not end: %s", version, h.err.String())
-			}
-			_ = h.cmd.Process.Kill()
-			<-h.done
+		if !ends {
+			await.Until(t, "it waits for Codex", func() bool { return strings.Contains(said.String(), "waiting for Codex") })
+			_ = cmd.Process.Kill() // it runs
+			_ = cmd.Wait()
+			continue
+		}
+		_ = cmd.Wait() // the exit code is checked instead
+		if code, said := cmd.ProcessState.ExitCode(), said.String(); code == 0 || !strings.Contains(said, "cannot work with codex-cli 0.149.0") || !strings.Contains(said, "nod init codex") {
+			t.Errorf("%s: exit code %d: %s", version, code, said)
 		}
 	}
 }

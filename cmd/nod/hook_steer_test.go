@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,33 +79,30 @@ func TestHookSteerExactlyOnce(t *testing.T) {
 	url := r.Daemons[0].URL
 	transcript := filepath.Join(t.TempDir(), "t.jsonl")
 	const count = 40
-	go func() {
-		for n := range count {
-			for {
-				_, err := ana.Steer(t.Context(), "", "s1", fmt.Sprintf("number %d.", n))
-				if err == nil || t.Context().Err() != nil {
-					break
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
-			time.Sleep(30 * time.Millisecond)
-			if n == count/2 {
-				d := r.Daemons[len(r.Daemons)-1]
-				d.Stop()
-				l, err := net.Listen("tcp", strings.TrimPrefix(url, "http://"))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				r.Start(l)
-			}
+	var sent []string
+	write := func(n int) {
+		m, err := ana.Steer(t.Context(), "", "s1", fmt.Sprintf("number %d.", n))
+		if err != nil {
+			t.Error(err)
 		}
-	}()
+		sent = append(sent, m.ID)
+		if n == count/2 {
+			r.Daemons[len(r.Daemons)-1].Stop()
+			r.Start(rig.ListenOn(t, strings.TrimPrefix(url, "http://")))
+		}
+	}
 	in := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PostToolUse","transcript_path":%q}`, transcript)
 	number := regexp.MustCompile(`number (\d+)\.`)
 	var seen []string
 	random, kills := seed.Rand(t), 0
-	for end := time.Now().Add(2 * time.Minute); len(seen) < count && time.Now().Before(end); {
+	for n := 0; len(seen) < count; n++ {
+		if n > 4*count {
+			t.Fatalf("after %d hooks, the agent has read %v", n, seen)
+		}
+		var writes sync.WaitGroup
+		if n < count {
+			writes.Go(func() { write(n) })
+		}
 		h := &exec.Cmd{
 			Path: rig.Binary(t), Args: []string{"nod", "hook", "claude", "--watch", "--patience", "400ms"}, Stdin: strings.NewReader(in),
 			Env: append(os.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken),
@@ -126,6 +123,7 @@ func TestHookSteerExactlyOnce(t *testing.T) {
 		if h.Wait() != nil {
 			kills++
 		}
+		writes.Wait()
 		for _, m := range number.FindAllStringSubmatch(line, -1) {
 			seen = append(seen, m[1])
 		}
@@ -147,10 +145,17 @@ func TestHookSteerExactlyOnce(t *testing.T) {
 	if len(seen) != count {
 		t.Errorf("the agent reads %d of %d messages", len(seen), count)
 	}
-	time.Sleep(time.Second) // a reservation may still be open
-	h := startHook(t, url, "claude", in, "--watch")
-	if got := strings.TrimSpace(h.exit(t, 0)); got != "{}" {
-		t.Errorf("at last, the agent gets %s", got)
+	for _, id := range sent { // what a hook that was killed has reserved is free a moment later
+		r.Eventually("all are delivered", func() bool {
+			m, err := ana.Steering(t.Context(), "s1", id)
+			if err == nil && m.Fate == bridge.FateDelivered {
+				return true
+			}
+			if got := strings.TrimSpace(startHook(t, url, "claude", in, "--watch").exit(t, 0)); got != "{}" {
+				t.Fatalf("at last, the agent gets %s", got)
+			}
+			return false
+		})
 	}
 	t.Logf("%d hooks killed", kills)
 }

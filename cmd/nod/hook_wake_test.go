@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
@@ -18,10 +21,27 @@ func TestHookWake(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	ana := steerable(r, "s1")
 	cache := t.TempDir()
+	at, err := url.Parse(r.Daemons[0].URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	polls := make(chan struct{}, 99)
+	pass := httputil.NewSingleHostReverseProxy(at)
+	pass.ErrorHandler = func(http.ResponseWriter, *http.Request, error) {} // a hook has ended
+	daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Query().Has("wait") {
+			polls <- struct{}{}
+		}
+		pass.ServeHTTP(w, req)
+	}))
+	t.Cleanup(daemon.Close)
 	start := func(entry, event, flag string) *hooked {
 		t.Helper()
+		for len(polls) > 0 { // of another hook
+			<-polls
+		}
 		h := &hooked{cmd: exec.Command(rig.Binary(t), "hook", "claude", busyReports, flag), done: make(chan int, 1)}
-		h.cmd.Env = append(h.cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken,
+		h.cmd.Env = append(h.cmd.Environ(), "NOD_URL="+daemon.URL, "NOD_TOKEN="+rig.TestAgentToken,
 			"HOME="+cache, "XDG_CACHE_HOME="+cache, "CLAUDE_CODE_ENTRYPOINT="+entry)
 		h.cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s1","hook_event_name":%q}`, event))
 		h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.err
@@ -40,7 +60,7 @@ func TestHookWake(t *testing.T) {
 		select {
 		case code := <-h.done:
 			t.Fatalf("the hook ends with %d: %s", code, h.err.String())
-		case <-time.After(2 * wakeSettle):
+		case <-polls: // no message waits, or nod would answer at once
 		}
 	}
 	say := func(text string) bridge.Steering {

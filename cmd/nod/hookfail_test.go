@@ -214,6 +214,9 @@ func TestHooksFailClosed(t *testing.T) {
 			if f.name == "no opinion" && e.event != "PreToolUse" {
 				continue // in these events, it means that the terminal asks
 			}
+			if testing.Short() && n%3 > 0 {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s %s %d/%s", e.agent, e.event, n, f.name), func(t *testing.T) {
 				t.Parallel()
 				input, url := e.input, "http://127.0.0.1:9"
@@ -276,7 +279,7 @@ func TestHookEndedFromOutside(t *testing.T) {
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
 		return cmd
 	}
-	for _, e := range hookEvents[:5] {
+	for n, e := range hookEvents[:5] {
 		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 			t.Run(e.event+" "+s.String(), func(t *testing.T) {
 				t.Parallel()
@@ -292,18 +295,15 @@ func TestHookEndedFromOutside(t *testing.T) {
 			})
 		}
 		t.Run(e.event+" on a daemon that hangs", func(t *testing.T) {
+			if n > 0 {
+				forCI(t) // it takes 10 s
+			}
 			t.Parallel()
 			url, _ := silentDaemon(t)
 			var out bytes.Buffer
 			cmd := start(t, e.input, url, &out)
-			done := make(chan struct{})
-			go func() { _ = cmd.Wait(); close(done) }()
-			select {
-			case <-done:
-				judgeHook(t, e.event, true, false, out.String(), cmd.ProcessState.ExitCode())
-			case <-time.After(time.Minute):
-				t.Error("the hook is still waiting after a minute")
-			}
+			_ = cmd.Wait() // the exit code is checked instead
+			judgeHook(t, e.event, true, false, out.String(), cmd.ProcessState.ExitCode())
 		})
 		t.Run(e.event+" without a reader", func(t *testing.T) {
 			t.Parallel()

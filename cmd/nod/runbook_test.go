@@ -17,6 +17,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -123,7 +124,7 @@ var bare = regexp.MustCompile(`^nod init\s*(#.*)?(\n|$)|^nod init --config \S+ -
 // run runs a block in a shell that stops at the first failure.
 func (b *book) run(name, block string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), await.Limit)
 	defer cancel()
 	if strings.Contains(block, "show ID") { // of a decided request
 		page, err := client.New(b.url, rig.AnaToken, nil).List(ctx, bridge.ListFilter{State: bridge.StateApproved, Limit: 1})
@@ -226,6 +227,7 @@ func (b *book) adopt(doc string) {
 // TestRunbooks checks that every command in the user documents works. A
 // document gives the reason for each block that is not run.
 func TestRunbooks(t *testing.T) {
+	forCI(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the commands are for Linux")

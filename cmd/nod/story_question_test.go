@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	askbroker "github.com/nodbridge/nod/bridge/question"
@@ -217,7 +216,7 @@ func (x brokerStory) tells() {
 	x.responds(r, "Which age?")
 	x.responds(r, "Which age?")
 	x.returns()
-	time.Sleep(6 * time.Second) // the broker tries for 5 seconds to close what it may have opened
+	x.StartDaemon() // the broker tries to close what it may have opened
 }
 
 // responds answers from the callback's side, twice if it is called again.

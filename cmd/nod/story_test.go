@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -175,8 +174,7 @@ func (s *story) does(who, service, what string, do func()) {
 func (s *story) restarts() {
 	s.T.Helper()
 	s.note("the daemon", "is killed and starts again", "")
-	s.Kill()
-	s.StartDaemon()
+	s.Restart()
 	s.Eventually("the daemon listens", func() bool {
 		_, err := s.Agent.Availability(s.Ctx, "", "")
 		return err == nil
@@ -200,8 +198,8 @@ func (s *story) loses() {
 // fail the test.
 func (s *story) ends() {
 	s.T.Helper()
-	time.Sleep(10 * time.Millisecond) // late frames would arrive now
 	for _, p := range s.parties {
+		_ = p.conn.Ping(s.Ctx) // frames that were sent arrive before the answer; a party may have left
 		for len(p.in) > 0 {
 			if f, ok := <-p.in; ok {
 				p.kept = append(p.kept, f)

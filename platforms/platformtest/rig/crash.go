@@ -263,7 +263,7 @@ func (c *Crash) Restart() {
 }
 
 // endLeases makes the jobs due that someone works on, frees what someone holds,
-// and forgets who has waiting callers.
+// and forgets the waiting callers and the front ends of daemons.
 var endLeases = redis.NewScript(`
 for _, key in ipairs(redis.call('KEYS', '*:out')) do
   local jobs = redis.call('HGETALL', (key:gsub(':out$', ':jobs')))
@@ -271,7 +271,7 @@ for _, key in ipairs(redis.call('KEYS', '*:out')) do
     if not jobs[n + 1]:find('|0$') then redis.call('ZADD', key, 'XX', 1, jobs[n]) end
   end
 end
-for _, pattern in ipairs({'*:l:*', '*:nodes'}) do
+for _, pattern in ipairs({'*:l:*', '*:nodes', '*:c:*'}) do
   for _, key in ipairs(redis.call('KEYS', pattern)) do redis.call('DEL', key) end
 end
 return 1`)

@@ -355,7 +355,7 @@ func introduces(line, tool string) bool {
 // words are the words that a card shows instead of the name of a field.
 var words = map[string]string{
 	"program": "Program", "host": " on ", "user": "runs as ", "directory": "·", "content": "Write ", "url": "Fetch ",
-	"old_string": "Edit ", "new_string": "Edit ", "method": "Send ",
+	"old_string": "Edit ", "new_string": "Edit ", "method": "Send ", "stdin": "Stdin",
 }
 
 func plans(i bridge.Interaction) []string {
