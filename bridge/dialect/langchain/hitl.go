@@ -50,7 +50,10 @@ const (
 	approve = "approve"
 	edit    = "edit"
 	reject  = "reject"
+	respond = "respond" // a text becomes the result of the call, which does not run
 )
+
+var decisions = []string{approve, edit, reject, respond}
 
 type edited struct {
 	Name string          `json:"name"`
@@ -106,25 +109,28 @@ func HITL(raw []byte) (dialect.Translation, error) {
 }
 
 func (a action) request(at string, allowed []string) (bridge.Request, error) {
-	prompt := a.Description
+	prompt := a.said()
 	if strings.TrimSpace(prompt) == "" {
 		prompt = "The agent wants to use **" + a.Name + "**"
 	}
-	p := &bridge.Approval{Tool: a.Name, Input: a.args()}
-	for _, d := range allowed {
-		switch d {
-		case approve:
-			p.Decisions = append(p.Decisions, bridge.DecideOnce)
-		case edit:
-			p.Decisions = append(p.Decisions, bridge.DecideEdit)
-		case reject:
-			p.Decisions = append(p.Decisions, bridge.DecideDeny, bridge.DecideDenyReason)
-		default:
-			return bridge.Request{}, bridge.Errorf(bridge.CodeUnsupported, "%s: unknown decision %q", at, d).WithHint("use approve, edit and reject")
-		}
-	}
 	if a.Name == "" {
 		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "%s.name: required", at)
+	}
+	if !slices.ContainsFunc(allowed, func(d string) bool { return slices.Contains(decisions, d) }) {
+		return bridge.Request{}, bridge.Errorf(bridge.CodeUnsupported, "%s: no known decision in %q", at, allowed).
+			WithHint("use some of %s", strings.Join(decisions, ", "))
+	}
+	if !slices.Contains(allowed, approve) && !slices.Contains(allowed, edit) && slices.Contains(allowed, respond) {
+		return a.question(prompt, allowed), nil
+	}
+	p := &bridge.Approval{Tool: a.Name, Input: a.args()}
+	for _, d := range []struct {
+		word string
+		bridge.Decision
+	}{{approve, bridge.DecideOnce}, {edit, bridge.DecideEdit}, {reject, bridge.DecideDeny}, {reject, bridge.DecideDenyReason}, {respond, bridge.DecideDenyReason}} {
+		if slices.Contains(allowed, d.word) && !slices.Contains(p.Decisions, d.Decision) {
+			p.Decisions = append(p.Decisions, d.Decision)
+		}
 	}
 	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: prompt, ToolName: a.Name, Approval: p,
@@ -145,8 +151,25 @@ func (a action) decision(r bridge.Record, js bool, allowed []string) (any, error
 		}
 		return decision{Type: edit, Edited: e}, nil
 	}
-	if !slices.Contains(allowed, reject) {
-		return nil, &bridge.EndedError{Record: r}
+	switch {
+	case r.State == bridge.StateAnswered:
+		return decision{Type: respond, Message: r.Response.Answers[reply].Text}, nil
+	case slices.Contains(allowed, reject):
+		return decision{Type: reject, Message: dialect.WhyNot(r)}, nil
+	case slices.Contains(allowed, respond) && r.State == bridge.StateDenied && r.Response.Reason != "":
+		return decision{Type: respond, Message: r.Response.Reason}, nil
 	}
-	return decision{Type: reject, Message: dialect.WhyNot(r)}, nil
+	return nil, &bridge.EndedError{Record: r}
+}
+
+// question returns the request for a call that no one can approve: people answer
+// it with a text, or reject it.
+func (a action) question(prompt string, allowed []string) bridge.Request {
+	if args := a.args(); len(args) > 0 {
+		prompt += "\n\n" + dialect.Fenced(string(args))
+	}
+	return bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindAsk, Prompt: prompt, ToolName: a.Name, Declinable: slices.Contains(allowed, reject),
+		Questions: []bridge.Question{{ID: reply, Widget: bridge.WidgetTextarea}},
+	}}
 }

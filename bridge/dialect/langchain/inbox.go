@@ -81,7 +81,7 @@ func (in humanInterrupt) request() (bridge.Request, error) {
 			return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "config: must allow accept, edit or respond")
 		}
 		if len(in.Action.Args) > 0 {
-			prompt += "\n\n```json\n" + string(in.Action.Args) + "\n```"
+			prompt += "\n\n" + dialect.Fenced(string(in.Action.Args))
 		}
 		return bridge.Request{Ask: bridge.Ask{
 			Kind: bridge.KindAsk, Prompt: prompt, ToolName: name, Declinable: c.Ignore,

@@ -90,3 +90,67 @@ func FuzzHITL(f *testing.F) {
 		}
 	})
 }
+
+// TestDecisions checks the decision for each list that a middleware may send.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	answered := bridge.Response{Answers: map[string]bridge.Answer{"response": bridge.TextAnswer("use staging")}}
+	for _, c := range []struct {
+		allowed string
+		resp    bridge.Response
+		want    string
+	}{
+		{`["approve","edit","reject","respond"]`, yes, `{"type":"approve"}`},
+		{`["approve","edit","reject","respond"]`, no, `"type":"reject"`},
+		{`["approve","respond"]`, no, `{"type":"respond","message":"wrong recipient"}`},
+		{`["respond"]`, answered, `{"type":"respond","message":"use staging"}`},
+		{`["respond","reject"]`, answered, `{"type":"respond","message":"use staging"}`},
+		{`["respond","reject"]`, bridge.Response{State: bridge.StateCancelled}, `"type":"reject"`},
+		{`["approve","delegate"]`, yes, `{"type":"approve"}`},
+		{`["delegate"]`, yes, ""},
+	} {
+		in := `{"action_requests":[{"name":"deploy","args":{"to":"prod"}}],"review_configs":[{"action_name":"deploy","allowed_decisions":` + c.allowed + `}]}`
+		tr, err := langchain.HITL([]byte(in))
+		if c.want == "" {
+			if bridge.ErrorCode(err) != bridge.CodeUnsupported {
+				t.Errorf("%s: %v", c.allowed, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.allowed, err)
+		}
+		x := tr.Exchanges[0]
+		out, err := x.Answer(dialecttest.Record(t, x.Request, c.resp))
+		raw, _ := json.Marshal(out)
+		if err != nil || !strings.Contains(string(raw), c.want) {
+			t.Errorf("%s: %s, %v, want %s", c.allowed, raw, err, c.want)
+		}
+	}
+}
+
+// TestDescription checks that the arguments are not shown twice, and that no other
+// text is lost.
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	const args = `{"to":"it's \"a\"","n":1,"deep":[true,null,{"x":"l\nl"}]}`
+	for name, c := range map[string]struct{ description, want string }{
+		"Python":     {"Tool execution requires approval\n\nTool: f\nArgs: {'to': 'it\\'s \"a\"', 'n': 1, 'deep': [True, None, {'x': 'l\\nl'}]}", "Tool execution requires approval"},
+		"JavaScript": {"Check\n\nTool: f\nArgs: {\n  \"to\": \"it's \\\"a\\\"\",\n  \"n\": 1, \"deep\": [true, null, {\"x\": \"l\\nl\"}]\n}", "Check"},
+		"other args": {"Check\n\nTool: f\nArgs: {'to': 'b'}", "Check\n\nTool: f\nArgs: {'to': 'b'}"},
+		"more words": {"Check\n\nTool: f\nArgs: {\"n\":1} and reboot", "Check\n\nTool: f\nArgs: {\"n\":1} and reboot"},
+		"own words":  {"Please **check**", "Please **check**"},
+	} {
+		raw, err := json.Marshal(c.description)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := langchain.HITL([]byte(`{"action_requests":[{"name":"f","args":` + args + `,"description":` + string(raw) + `}]}`))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := tr.Exchanges[0].Request.Prompt; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
