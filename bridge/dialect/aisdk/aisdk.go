@@ -11,9 +11,13 @@ import (
 )
 
 type request struct {
-	Type     string `json:"type"`
-	ID       string `json:"approvalId"`
-	ToolCall struct {
+	Type   string `json:"type"`
+	ID     string `json:"approvalId"`
+	Reason string `json:"reason"` // why the call needs approval
+	// Automatic means that the application has decided. A response would run
+	// the call again.
+	Automatic bool `json:"isAutomatic"`
+	ToolCall  struct {
 		ID    string          `json:"toolCallId"`
 		Name  string          `json:"toolName"`
 		Input json.RawMessage `json:"input"`
@@ -41,7 +45,8 @@ const requestType = "tool-approval-request"
 const MaxRequests = 50
 
 // Approvals translates a tool-approval-request part, or the content of a
-// message that contains such parts. Its answer is the tool message to append.
+// message that contains such parts. Its answer is the tool message to append. It
+// has no response to a part that the application has decided itself.
 // People cannot edit the input, because the SDK cannot receive an edited one.
 func Approvals(raw []byte) (dialect.Translation, error) {
 	raw = bytes.TrimSpace(raw)
@@ -53,8 +58,12 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	t := dialect.Translation{Join: func(all []any) (any, error) { return message{"tool", all}, nil }}
+	found := 0
 	for n, p := range parts {
 		if p.Type != requestType {
+			continue
+		}
+		if found++; p.Automatic {
 			continue
 		}
 		at := "content[" + strconv.Itoa(n) + "]"
@@ -62,7 +71,7 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: approvalId and toolCall.toolName are required", at)
 		}
 		r := bridge.Request{Ask: bridge.Ask{
-			Kind: bridge.KindApproval, Prompt: "The agent wants to use **" + p.ToolCall.Name + "**", ToolName: p.ToolCall.Name, ToolCall: p.ToolCall.ID,
+			Kind: bridge.KindApproval, Prompt: p.prompt(), ToolName: p.ToolCall.Name, ToolCall: p.ToolCall.ID,
 			Approval: &bridge.Approval{Tool: p.ToolCall.Name, Input: p.ToolCall.Input, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}},
 		}}
 		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: "aisdk:" + p.ID, Encode: func(rec bridge.Record) (any, error) {
@@ -73,8 +82,17 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 			return out, nil
 		}})
 	}
-	if len(t.Exchanges) == 0 || len(t.Exchanges) > MaxRequests {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "content: %d parts of type %s (1 to %d)", len(t.Exchanges), requestType, MaxRequests)
+	if found == 0 || len(t.Exchanges) > MaxRequests {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "content: %d parts of type %s (1 to %d)", found, requestType, MaxRequests)
 	}
+	t.Answer = message{"tool", []any{}}
 	return t, nil
+}
+
+func (p request) prompt() string {
+	s := "The agent wants to use **" + p.ToolCall.Name + "**"
+	if p.Reason != "" {
+		s += "\n\n" + p.Reason
+	}
+	return s
 }

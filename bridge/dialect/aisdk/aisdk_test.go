@@ -1,6 +1,8 @@
 package aisdk_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -26,6 +28,15 @@ func TestApprovals(t *testing.T) {
 			t.Fatal(err)
 		}
 		book.Golden(t, name, c.in, tr, c.resps...)
+	}
+	const decided = `{"type":"tool-approval-request","approvalId":"a-0","isAutomatic":true,"toolCall":{"toolCallId":"c-0","toolName":"mail","input":{}}}`
+	tr, err := aisdk.Approvals([]byte(`[` + decided + `,` + strings.Replace(one, `"signature"`, `"reason":"It costs money","signature"`, 1) + `]`))
+	if err != nil || len(tr.Exchanges) != 1 || !strings.Contains(tr.Exchanges[0].Request.Prompt, "It costs money") {
+		t.Errorf("a call that is decided, and one with a reason: %+v, %v", tr, err)
+	}
+	tr, err = aisdk.Approvals([]byte(decided))
+	if raw, _ := json.Marshal(tr.Answer); err != nil || len(tr.Exchanges) != 0 || string(raw) != `{"role":"tool","content":[]}` {
+		t.Errorf("only calls that are decided: %s, %v", raw, err)
 	}
 	for _, in := range []string{`[]`, `[{"type":"text"}]`, `{"type":"tool-approval-request"}`} {
 		if _, err := aisdk.Approvals([]byte(in)); bridge.ErrorCode(err) != bridge.CodeInvalid {
