@@ -167,14 +167,21 @@ func isURL(s string) bool {
 	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "") && !strings.ContainsAny(s, " \"<>\\^`{|}")
 }
 
+// wholeNumber accepts digits only: 1.000 is one in some places and a thousand in
+// others, and not every agent reads 1e3 as an integer.
+var wholeNumber = regexp.MustCompile(`^-?\d+$`)
+
 func (q Question) number(s string) (Answer, string) {
 	var f float64
 	if err := json.Unmarshal([]byte(s), &f); err != nil || math.IsInf(f, 0) {
 		return Answer{}, "Enter " + q.bounds() + "."
 	}
 	switch {
-	case q.Integer && f != math.Trunc(f), q.Min != nil && f < *q.Min, q.Max != nil && f > *q.Max:
+	case q.Integer && !wholeNumber.MatchString(s), q.Min != nil && f < *q.Min, q.Max != nil && f > *q.Max:
 		return Answer{}, "Enter " + q.bounds() + "."
+	}
+	if s == "-0" && q.Integer {
+		s = "0"
 	}
 	return JSONAnswer(s), ""
 }
