@@ -71,6 +71,7 @@ var ends = []flow{
 		req := approval()
 		req.Route, req.Approval.Input = routeSlow, []byte(`{"command":"restart `+req.Session+`"}`)
 		c := r.ask(req)
+		c.due()
 		const words = "Still waiting for an answer"
 		r.Eventually("people are reminded", func() bool { return r.count(c.at(), words, req.Session) == 1 })
 		reaction, _ := r.Open("ana", c.at(), "Remind me")

@@ -2,6 +2,7 @@ package platformtest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -28,10 +29,13 @@ const routeTwo = "two"
 const routeSlow = "slow"
 
 // NewTurns returns the rate limits of an empty store.
-func NewTurns(t testing.TB) bridge.Turns { return newStore(t, &await.Bell{}) }
+func NewTurns(t testing.TB) bridge.Turns {
+	store, _ := newStore(t, &await.Bell{})
+	return store
+}
 
 // newStore starts an embedded store that rings after each command.
-func newStore(t testing.TB, rung *await.Bell) *broker.Broker {
+func newStore(t testing.TB, rung *await.Bell) (*broker.Broker, *redis.Client) {
 	t.Helper()
 	server := miniredis.NewMiniRedis()
 	if err := server.Start(); err != nil {
@@ -44,13 +48,14 @@ func newStore(t testing.TB, rung *await.Bell) *broker.Broker {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close(); client.Close(); server.Close() })
-	return store
+	return store, client
 }
 
 // startEngine creates the adapter and an engine on an embedded store.
 func (r *Rig) startEngine(s Setup) bridge.Sink {
 	r.T.Helper()
-	store := newStore(r.T, r.stored)
+	store, client := newStore(r.T, r.stored)
+	r.redis = client
 	s.Notes, s.Turns = store, store
 	r.make(s)
 	people := map[string]directory.Person{}
@@ -68,7 +73,7 @@ func (r *Rig) startEngine(s Setup) bridge.Sink {
 	two, slow := route, route
 	route.Attention.Mention = bridge.MentionNone // whom a card mentions then is a fault
 	two.Quorum, slow.Snooze = 2, time.Second
-	slow.Steps = []bridge.Step{{After: bridge.Duration(200 * time.Millisecond), Remind: true}}
+	slow.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Remind: true}}
 	r.Engine = engine.New(engine.Options{
 		Store: store, Keys: r.Keys, Platforms: []bridge.Platform{r.Platform},
 		Routes:    map[string]bridge.Route{bridge.DefaultRoute: route, routeTwo: two, routeSlow: slow},
@@ -125,6 +130,16 @@ func (r *Rig) posted(id bridge.ID) Card {
 		r.T.Fatalf("the card is not posted: %v", c.Failures)
 	}
 	return c
+}
+
+// due makes the first step of the escalation due now.
+func (c Card) due() {
+	c.r.T.Helper()
+	job := fmt.Sprintf("%s:%s:0", bridge.JobStep, c.Interaction.ID)
+	c.r.Eventually("there is the job "+job, func() bool {
+		changed, err := c.r.redis.ZAddArgs(c.r.Ctx, "nod:{0}:out", redis.ZAddArgs{XX: true, Ch: true, Members: []redis.Z{{Score: 1, Member: job}}}).Result()
+		return err == nil && changed == 1
+	})
 }
 
 // at returns the place of the card in the sandbox.

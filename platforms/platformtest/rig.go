@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
@@ -27,8 +29,9 @@ type Rig struct {
 	Keys   bridge.Keyring
 	Notes  Notes // of the adapter
 	agent  bridge.Agent
-	stored *await.Bell // rings after each write of the engine
-	ended  chan error  // the result of Platform.Run, in a rig without an engine
+	redis  *redis.Client // of the engine
+	stored *await.Bell   // rings after each write of the engine
+	ended  chan error    // the result of Platform.Run, in a rig without an engine
 }
 
 // Options configures a rig.
