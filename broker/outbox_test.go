@@ -84,15 +84,18 @@ func TestOutboxLeaseAndCoalescing(t *testing.T) {
 
 func claimAll(t *testing.T, b *broker.Broker, n int) []bridge.Job {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	defer cancel()
 	var all []bridge.Job
-	await.Until(t, fmt.Sprint(n, " jobs are due"), func() bool {
-		jobs, err := b.Claim(t.Context(), n-len(all), time.Minute)
+	for len(all) < n {
+		jobs, err := b.Claim(ctx, n-len(all), time.Minute)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%d jobs, want %d: %v", len(all), n, err)
 		}
-		all = append(all, jobs...)
-		return len(all) == n
-	})
+		if all = append(all, jobs...); len(jobs) == 0 {
+			b.Wait(ctx, 50*time.Millisecond)
+		}
+	}
 	return all
 }
 
