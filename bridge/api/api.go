@@ -32,6 +32,9 @@ const (
 	// maxBody is the size limit of a body in bytes. A request holds at most
 	// MaxPrompt and MaxInput bytes, plus its options.
 	maxBody = 1 << 20
+	// maxHookBody is the limit for the hooks of agents, whose reports hold the
+	// output of tools. nod keeps little of it.
+	maxHookBody = 64 << 20
 	// bodyTimeout is the time in which a caller must send its request.
 	bodyTimeout = 30 * time.Second
 	// maxWait limits the wait of one call. Callers that want to wait longer
@@ -211,9 +214,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noStore
 	if r.ContentLength != 0 {
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody(r.URL.Path))
 	}
 	s.mux.ServeHTTP(w, r)
+}
+
+// MaxBody returns the size limit of a body for a path, in bytes.
+func MaxBody(path string) int64 {
+	if strings.HasPrefix(path, "/v1/hooks/") {
+		return maxHookBody
+	}
+	return maxBody
 }
 
 // requestRead removes the read deadline once the body is read, because the

@@ -77,11 +77,19 @@ func readOptional(r *http.Request, v any) error {
 // readRaw returns the undecoded body.
 func readRaw(r *http.Request) ([]byte, error) {
 	b, err := io.ReadAll(r.Body)
-	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "body: larger than %d bytes", big.Limit)
-	}
-	if err != nil {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "body: cannot be read")
+	if err = bodyError(err); err != nil {
+		return nil, err
 	}
 	return b, nil
+}
+
+// bodyError returns an error that names the body.
+func bodyError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return bridge.Errorf(bridge.CodeInvalid, "body: larger than %d bytes", big.Limit)
+	}
+	return bridge.Errorf(bridge.CodeInvalid, "body: cannot be read")
 }

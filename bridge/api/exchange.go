@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -142,9 +144,13 @@ type rescue func(w http.ResponseWriter, err error) error
 
 // hook responds to an agent's hook.
 func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
-	body, err := readRaw(r)
-	gate := r.PathValue("agent") == "claude" && r.URL.Query().Get("wait") == "" && claudecode.IsGate(body)
+	in, err := readHook(r)
+	gate := r.PathValue("agent") == "claude" && r.URL.Query().Get("wait") == "" && slices.Contains(in.Texts("hook_event_name"), "PreToolUse")
 	rescue := func(w http.ResponseWriter, err error) error { return s.rescueHook(w, gate, err) }
+	var body []byte
+	if err == nil {
+		body, err = in.Body()
+	}
 	if err == nil {
 		err = s.askHook(w, r, p, body, rescue)
 	}
@@ -152,6 +158,20 @@ func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) err
 		return rescue(w, err)
 	}
 	return nil
+}
+
+// readHook reads the input of a hook. A report does not have to be complete.
+func readHook(r *http.Request) (*dialect.HookInput, error) {
+	reports := claudecode.Reports
+	if r.PathValue("agent") == "codex" {
+		reports = codex.Reports
+	}
+	in := dialect.NewHookInput(reports)
+	_, err := io.Copy(in, r.Body)
+	if in.Reports() {
+		err = nil
+	}
+	return in, bodyError(err)
 }
 
 // rescueHook denies a gate that failed. Claude Code treats an error of an HTTP

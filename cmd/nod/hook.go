@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
-	"regexp"
 	"slices"
 	"syscall"
 	"time"
@@ -21,9 +20,6 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 	"github.com/nodbridge/nod/render"
 )
-
-// maxHookInput is the daemon's limit for a request body, in bytes.
-const maxHookInput = 1 << 20
 
 // Exit codes of a hook.
 const (
@@ -114,22 +110,23 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	defer stop()
 	ctx, unwatch := untilUnread(ctx, cmd.OutOrStdout())
 	defer unwatch()
-	var body []byte
+	h := hookCall{hookFlags: f, agent: agent, in: dialect.NewHookInput(reports[agent]), errs: cmd.ErrOrStderr(), began: began}
 	defer func() {
 		if p := recover(); p != nil {
-			err = f.failed(cmd, agent, body, bridge.Errorf(bridge.CodeInternal, "internal error: %v", p))
+			err = h.failed(cmd, bridge.Errorf(bridge.CodeInternal, "internal error: %v", p))
 		}
 	}()
-	body, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxHookInput+1))
+	if _, err = io.Copy(h.in, cmd.InOrStdin()); err != nil && !h.in.Reports() {
+		err = bridge.Wrap(bridge.CodeInvalid, err, "stdin")
+	} else {
+		h.body, err = h.in.Body()
+	}
 	switch {
 	case usage != nil:
 		err = usage
 	case err != nil:
-		err = bridge.Wrap(bridge.CodeInvalid, err, "stdin")
-	case len(body) > maxHookInput:
-		err = unreadable{bridge.Errorf(bridge.CodeInvalid, "stdin: input too long (at most %d bytes)", maxHookInput)}
+		err = unreadable{err}
 	}
-	h := hookCall{hookFlags: f, agent: agent, body: body, errs: cmd.ErrOrStderr(), began: began}
 	var answer json.RawMessage
 	if err == nil {
 		answer, err = h.answer(ctx)
@@ -138,14 +135,17 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 		answer, err = strictjson.Compact(answer)
 	}
 	if err != nil {
-		return f.failed(cmd, agent, body, err)
+		return h.failed(cmd, err)
 	}
-	err = say(cmd.OutOrStdout(), hookEvent(body), answer, 0)
+	err = say(cmd.OutOrStdout(), h.in.Event(), answer, 0)
 	if err == nil {
 		h.acknowledge(ctx)
 	}
 	return err
 }
+
+// reports tells, by agent, which events only report.
+var reports = map[string]func(event string) bool{"claude": claudecode.Reports, "codex": codex.Reports}
 
 // longest returns the time after which a hook gives up although the request is
 // still pending. An escalation doubles the time that people have.
@@ -163,32 +163,12 @@ func hookContext(ctx context.Context, longest time.Duration) (context.Context, c
 	return ctx, func() { cancel(); stop() }
 }
 
-// eventName finds the event in an input that cannot be decoded.
-var eventName = regexp.MustCompile(`"hook_event_name"\s*:\s*"([^"\\]*)"`)
-
-// hookEvent returns the event of an input, or "" if it is ambiguous.
-func hookEvent(body []byte) string {
-	var in struct {
-		Event string `json:"hook_event_name"`
-	}
-	if strictjson.Decode(body, &in) == nil {
-		return in.Event
-	}
-	for _, m := range eventName.FindAllSubmatch(body, -1) {
-		if in.Event != "" && in.Event != string(m[1]) {
-			return ""
-		}
-		in.Event = string(m[1])
-	}
-	return in.Event
-}
-
 // failed reports the error in the form that the event defines for it. Only an
 // unreachable daemon fails open.
-func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause error) error {
-	event := hookEvent(body)
+func (h *hookCall) failed(cmd *cobra.Command, cause error) error {
+	event := h.in.Event()
 	why := "nod could not ask anyone: " + render.Line(bridge.PublicText(cause))
-	if f.fail == "open" && bridge.ErrorCode(cause) == bridge.CodeUnavailable {
+	if h.fail == "open" && bridge.ErrorCode(cause) == bridge.CodeUnavailable {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s; continuing without nod (--fail open)\n", why)
 		return say(cmd.OutOrStdout(), event, []byte("{}"), 0)
 	}
@@ -197,10 +177,10 @@ func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause e
 	var out any
 	unread, left := errors.AsType[unreadable](cause)
 	switch {
-	case agent == "codex":
+	case h.agent == "codex":
 		out = codex.Failed(event, why)
 	case left:
-		out = claudecode.Unreadable(event, body, "nod could not read the input of this hook: "+render.Line(bridge.PublicText(unread.error)))
+		out = claudecode.Unreadable(h.in, "nod could not read the input of this hook: "+render.Line(bridge.PublicText(unread.error)))
 	default:
 		out = claudecode.Failed(event, why)
 	}
@@ -222,7 +202,7 @@ func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause e
 		tell += "; nothing was decided"
 	case claudecode.LeavesToTerminal(out):
 		tell += "; the terminal asks"
-	case f.fail == "open":
+	case h.fail == "open":
 		tell += "; blocked, because --fail open applies only if the daemon is unreachable"
 	default:
 		tell += "; blocked (--fail closed)"

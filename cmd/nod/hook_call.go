@@ -38,6 +38,7 @@ func (u unreadable) Unwrap() error { return u.error }
 type hookCall struct {
 	hookFlags
 	agent string
+	in    *dialect.HookInput
 	body  []byte
 	errs  io.Writer // for the agent's user
 	began time.Time
@@ -59,7 +60,7 @@ func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
 	if h.client, err = (&connection{url: h.url}).client(); err != nil {
 		return nil, err
 	}
-	if !asks || claudecode.Reports(hookEvent(h.body)) {
+	if !asks || h.in.Reports() {
 		h.report(ctx)
 		return dialect.Encode(t.Answer)
 	}
@@ -106,7 +107,7 @@ func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMess
 		}
 		h.asked = a.Interactions
 		if h.agent == "claude" && len(t.Exchanges) > 0 && string(bytes.TrimSpace(a.Body)) != "{}" {
-			return claudecode.CheckOutput(hookEvent(h.body), a.Body)
+			return claudecode.CheckOutput(h.in.Event(), a.Body)
 		}
 		return nil
 	}})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/render"
 )
@@ -43,8 +44,9 @@ const wakeText = "A person has written to this session in chat. nod adds the mes
 func (f hookFlags) wakeSession(cmd *cobra.Command) error {
 	ctx, unwatch := untilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
-	body, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxWatched))
-	w, watched := claudecode.Watched(body)
+	in := dialect.NewHookInput(claudecode.Reports)
+	_, err := io.Copy(in, cmd.InOrStdin())
+	w, watched := claudecode.Watched(in)
 	if err != nil || !watched || w.Event != "Stop" || os.Getenv("CLAUDE_CODE_ENTRYPOINT") != terminalEntry {
 		return nil
 	}

@@ -21,9 +21,6 @@ import (
 )
 
 const (
-	// maxWatched limits the input of a hook that watches, in bytes. It is larger
-	// than maxHookInput, because the daemon does not receive it.
-	maxWatched = 64 << 20
 	// tookTime is the longest time for which a hook tries to record that the
 	// agent has a message. It is shorter than the timeout of the hook.
 	tookTime = 8 * time.Second
@@ -69,9 +66,10 @@ func (f hookFlags) watchSession(cmd *cobra.Command) error {
 	defer unwatch()
 	w := watcher{errs: cmd.ErrOrStderr(), patience: min(f.patience, tookTime), reportTime: f.reportTime}
 	answer, event := json.RawMessage("{}"), "watch"
-	body, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxWatched))
+	in := dialect.NewHookInput(claudecode.Reports)
+	_, err := io.Copy(in, cmd.InOrStdin())
 	watched := false
-	if w.Watch, watched = claudecode.Watched(body); err == nil && watched {
+	if w.Watch, watched = claudecode.Watched(in); err == nil && watched {
 		if w.client, err = (&connection{url: f.url}).client(); err == nil {
 			answer, event, err = w.look(ctx)
 		}

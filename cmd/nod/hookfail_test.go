@@ -125,7 +125,7 @@ func hookFailures() []hookFailure {
 		{name: "half a surrogate pair", input: replaced(`"s"`, `"\ud800"`), seen: true, reports: true},
 		{name: "invalid UTF-8", input: replaced(`"s"`, "\"\xff\""), seen: true, reports: true},
 		{name: "too deep", input: replaced(`{`, `{"x":`+strings.Repeat("[", 200)+strings.Repeat("]", 200)+","), seen: true, reports: true},
-		{name: "too long", input: replaced(`{`, `{"x":"`+strings.Repeat("x", 2<<20)+`",`)},
+		{name: "too long", input: replaced(`{`, `{"x":"`+strings.Repeat("x", 2<<20)+`",`), seen: true, reports: true},
 		{name: "no daemon", seen: true, reports: true},
 		{name: "no token", env: []string{"NOD_TOKEN="}, seen: true, reports: true},
 		{name: "an invalid address", env: []string{"NOD_URL=:nonsense"}, seen: true, reports: true},

@@ -274,13 +274,13 @@ func TestModesWithoutPrompts(t *testing.T) {
 				t.Errorf("%q, %s: %s, %v", mode, resp.State, out, err)
 			}
 		}
-		out, err := dialect.Encode(claudecode.Unreadable("PreToolUse", []byte(in+"x"), "unreadable"))
-		if err != nil || !strings.Contains(string(out), `"permissionDecision":"`+want+`"`) || claudecode.LeavesToTerminal(claudecode.Unreadable("PreToolUse", []byte(in+"x"), "")) != (want == "ask") {
+		out, err := dialect.Encode(claudecode.Unreadable(dialect.ReadHook([]byte(in+"x"), claudecode.Reports), "unreadable"))
+		if err != nil || !strings.Contains(string(out), `"permissionDecision":"`+want+`"`) || claudecode.LeavesToTerminal(claudecode.Unreadable(dialect.ReadHook([]byte(in+"x"), claudecode.Reports), "")) != (want == "ask") {
 			t.Errorf("%q unreadable: %s, %v", mode, out, err)
 		}
 	}
 	twice := `{"permission_mode":"default","permission_mode":"auto"`
-	if claudecode.LeavesToTerminal(claudecode.Unreadable("PreToolUse", []byte(twice), "")) {
+	if claudecode.LeavesToTerminal(claudecode.Unreadable(dialect.ReadHook([]byte(twice), claudecode.Reports), "")) {
 		t.Error("an ambiguous mode counts as one that prompts")
 	}
 }

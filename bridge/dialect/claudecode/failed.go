@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
@@ -41,13 +40,6 @@ type blocked struct {
 	Reason   string `json:"reason"`
 }
 
-// gate finds the event PreToolUse, even in an input that cannot be decoded.
-var gate = regexp.MustCompile(`"hook_event_name"\s*:\s*"PreToolUse"`)
-
-// IsGate reports whether an input may be that of a PreToolUse hook. For such a
-// hook, any failure other than a denial lets the tool run.
-func IsGate(raw []byte) bool { return gate.Match(raw) }
-
 // Failed returns the output of a hook that could not ask anyone. It never
 // allows. If the event has no denial, Claude Code asks at its terminal. An
 // unknown event is blocked.
@@ -74,11 +66,12 @@ func Stopped(s bridge.Stop) any {
 // agent's user decides at the terminal. Without a terminal, Claude Code denies
 // the call. In a mode without prompts, and for an event that may be any, it is
 // the output of Failed.
-func Unreadable(event string, raw []byte, why string) any {
+func Unreadable(in *dialect.HookInput, why string) any {
+	event := in.Event()
 	switch {
 	case event == "PermissionRequest":
 		return NoDecision{}
-	case event == "PreToolUse" && modeOf(raw).prompts():
+	case event == "PreToolUse" && modeOf(in).prompts():
 		return verdict{message: why}.preToolUse()
 	}
 	return Failed(event, why)
@@ -92,20 +85,16 @@ func LeavesToTerminal(out any) bool {
 	return isOutput && isGate && p.Decision == "ask"
 }
 
-// mode finds the permission mode in an input that cannot be decoded.
-var mode = regexp.MustCompile(`"permission_mode"\s*:\s*"([^"\\]*)"`)
-
-// modeOf returns the mode of an input. If the input names different modes, it
-// returns an unknown one.
-func modeOf(raw []byte) permissionMode {
-	found := permissionMode("")
-	for n, m := range mode.FindAllSubmatch(raw, -1) {
-		if n > 0 && found != permissionMode(m[1]) {
-			return "ambiguous"
-		}
-		found = permissionMode(m[1])
+// modeOf returns the permission mode that an input names. If it names different
+// modes, modeOf returns an unknown one.
+func modeOf(in *dialect.HookInput) permissionMode {
+	switch all := in.Texts("permission_mode"); len(all) {
+	case 0:
+		return ""
+	case 1:
+		return permissionMode(all[0])
 	}
-	return found
+	return "ambiguous"
 }
 
 // CheckOutput returns an error for an output that does not have the form of the

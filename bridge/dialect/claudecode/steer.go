@@ -1,9 +1,10 @@
 package claudecode
 
 import (
-	"encoding/json"
 	"slices"
 	"unicode/utf16"
+
+	"github.com/nodbridge/nod/bridge/dialect"
 )
 
 // takingEvents are the events at which Claude Code takes messages of people: a
@@ -24,26 +25,19 @@ type Watch struct {
 	Continued *bool
 }
 
-// Watched reads the input of a hook that watches a session. It returns false if
-// there is nothing to do. A subagent takes no messages: they are for the main
-// agent.
-func Watched(raw []byte) (Watch, bool) {
-	var in struct {
-		Session    string `json:"session_id"`
-		Event      string `json:"hook_event_name"`
-		Agent      string `json:"agent_id"`
-		Transcript string `json:"transcript_path"`
-		Active     bool   `json:"stop_hook_active"`
-	}
-	if json.Unmarshal(raw, &in) != nil || in.Session == "" {
+// Watched returns what the input of a hook that watches a session says. It
+// returns false if there is nothing to do. A subagent takes no messages: they
+// are for the main agent.
+func Watched(in *dialect.HookInput) (Watch, bool) {
+	w := Watch{Event: in.Event(), Session: in.Text("session_id"), Transcript: in.Text("transcript_path")}
+	if w.Session == "" {
 		return Watch{}, false
 	}
-	w := Watch{Event: in.Event, Session: in.Session, Transcript: in.Transcript}
-	w.Takes = in.Agent == "" && slices.Contains(takingEvents, in.Event)
-	if in.Event == "Stop" {
-		w.Continued = &in.Active
+	w.Takes = in.Text("agent_id") == "" && slices.Contains(takingEvents, w.Event)
+	if w.Event == "Stop" {
+		w.Continued = new(in.True("stop_hook_active"))
 	}
-	return w, w.Takes || in.Event == "PreToolUse"
+	return w, w.Takes || w.Event == "PreToolUse"
 }
 
 // told is the output of a hook that adds text to the conversation.

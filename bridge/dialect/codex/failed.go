@@ -8,6 +8,13 @@ var silentEvents = []string{
 	"PreCompact", "PostCompact", "SubagentStart", "SubagentStop", "Interrupt",
 }
 
+// reportEvents are the events that only tell nod something.
+var reportEvents = []string{"PostToolUse", "Stop"}
+
+// Reports reports whether an event only tells nod something, so that Codex must
+// not wait for nod.
+func Reports(event string) bool { return slices.Contains(reportEvents, event) }
+
 // blocked is the output that blocks the agent for any event.
 type blocked struct {
 	Decision string `json:"decision"`
@@ -24,7 +31,7 @@ func Failed(event, why string) any {
 		out := permissionRequest{Event: event}
 		out.Decision.Behavior, out.Decision.Message = "deny", why
 		return hookOutput{out}
-	case event == "PostToolUse", event == "Stop", slices.Contains(silentEvents, event):
+	case Reports(event), slices.Contains(silentEvents, event):
 		return NoDecision{}
 	}
 	return blocked{"block", why}

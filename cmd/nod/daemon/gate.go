@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/api"
 )
 
 const (
@@ -129,7 +131,7 @@ func (d *Daemon) bounded(next http.Handler) http.Handler {
 		if r.ContentLength != 0 {
 			// Only the writers of tests do not support deadlines.
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d.bodyTime))
-			r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+			r.Body = http.MaxBytesReader(w, r.Body, max(maxRequest, api.MaxBody(r.URL.Path)))
 		}
 		next.ServeHTTP(w, r)
 	})
