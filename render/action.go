@@ -254,7 +254,7 @@ func command(fields map[string]any) (Action, bool) {
 		if fitsHead(cmd, maxHeadCommand) {
 			return jsonBlock(rest)
 		}
-		return append([]Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}, jsonBlock(rest)...)
+		return append(shellBlock(cmd), jsonBlock(rest)...)
 	}
 	return act, true
 }
@@ -271,8 +271,8 @@ func popShort(fields map[string]any, name string) (string, map[string]any) {
 
 // pop removes a text from fields.
 func pop(fields map[string]any, name string) (string, map[string]any) {
-	s, ok := fields[name].(string)
-	if !ok {
+	s, _ := fields[name].(string)
+	if s == "" { // the card shows nothing for it
 		return "", fields
 	}
 	return s, without(fields, name)
@@ -306,7 +306,7 @@ func fileAction(tool string, fields map[string]any) (Action, bool) {
 	act.rest = func() []Block {
 		blocks, others := change()
 		if !fits {
-			blocks = append([]Block{{Kind: Code, Text: Clean(path)}}, blocks...)
+			blocks = append([]Block{{Kind: Code, Text: exact(path)}}, blocks...)
 		}
 		return append(blocks, jsonBlock(others)...)
 	}
@@ -358,7 +358,7 @@ func fetch(fields map[string]any) (Action, bool) {
 	if !fitsHead(url, maxHeadObject) {
 		act.Head = []Span{{Text: text + "this address"}}
 		act.Short = []Span{{Text: text + "an address"}}
-		act.rest = func() []Block { return append([]Block{{Kind: Code, Text: Clean(url)}}, jsonBlock(rest)...) }
+		act.rest = func() []Block { return append([]Block{{Kind: Code, Text: exact(url)}}, jsonBlock(rest)...) }
 	}
 	return act, true
 }

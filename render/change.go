@@ -42,7 +42,7 @@ func fileChanges(fields map[string]any) ([]fileChange, map[string]any) {
 
 // blocks returns the change as a diff below the path.
 func (c fileChange) blocks() []Block {
-	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: Clean(c.path), Code: true}}}}
+	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: exact(c.path), Code: true}}}}
 	if c.was == nil {
 		return append(append(out, sentence("New file:")), written(c.now)...)
 	}
@@ -53,7 +53,7 @@ func (c fileChange) blocks() []Block {
 // the new text, and the fields that it does not show.
 func edit(fields map[string]any) ([]Block, map[string]any) {
 	if diff, rest := take(fields, "diff", "patch"); diff != "" {
-		return []Block{{Kind: Code, Text: Clean(diff), Lang: "diff"}}, rest
+		return codeBlock(diff, "diff"), rest
 	}
 	if blocks, rest, ok := replacement(fields); ok {
 		return blocks, rest
@@ -98,6 +98,8 @@ func replacement(fields map[string]any) ([]Block, map[string]any, bool) {
 
 // changed returns the replacement of a text as a diff with every line of both.
 func changed(was, now string) []Block {
+	texts, crlf := unixLines(was, now)
+	was, now = texts[0], texts[1]
 	diff := ""
 	switch {
 	case was == now:
@@ -109,7 +111,11 @@ func changed(was, now string) []Block {
 	default:
 		diff = fullDiff(was, now)
 	}
-	return []Block{{Kind: Code, Text: Clean(diff), Lang: "diff"}}
+	block := Block{Kind: Code, Text: exact(revealed(diff)), Lang: "diff"}
+	if crlf {
+		return []Block{sentence("Every line ends with CR and LF:"), block}
+	}
+	return []Block{block}
 }
 
 // written returns the content of a file.
@@ -117,7 +123,7 @@ func written(content string) []Block {
 	if content == "" {
 		return []Block{sentence("The file is empty.")}
 	}
-	return []Block{{Kind: Code, Text: Clean(content)}}
+	return codeBlock(content, "")
 }
 
 // replacements returns the edits of MultiEdit, in order, each as a diff. It
@@ -151,10 +157,11 @@ func replacements(fields map[string]any) ([]Block, map[string]any, bool) {
 // cell returns the change of a notebook's cell. The input has only the new
 // text, so only that is shown. It reports false if the fields hold none.
 func cell(fields map[string]any) ([]Block, map[string]any, bool) {
-	if _, ok := fields["new_source"].(string); !ok {
+	now, ok := fields["new_source"].(string)
+	if !ok {
 		return nil, fields, false
 	}
-	now, rest := pop(fields, "new_source")
+	rest := without(fields, "new_source")
 	id, others := popShort(rest, "cell_id")
 	kind, others := popShort(others, "cell_type")
 	mode, others := popShort(others, "edit_mode")
@@ -171,16 +178,16 @@ func cell(fields map[string]any) ([]Block, map[string]any, bool) {
 		if id != "" {
 			where = []Span{{Text: "Insert a " + kind + "cell after "}, {Text: id, Code: true}, {Text: ":"}}
 		}
-		return []Block{{Kind: Paragraph, Spans: where}, {Kind: Code, Text: Clean(marked("+", now)), Lang: "diff"}}, others, true
+		return []Block{{Kind: Paragraph, Spans: where}, {Kind: Code, Text: exact(marked("+", now)), Lang: "diff"}}, others, true
 	case "delete":
 		out := []Block{{Kind: Paragraph, Spans: append([]Span{{Text: "Delete "}}, named...)}}
 		if now != "" {
-			out = append(out, Block{Kind: Code, Text: Clean(now)})
+			out = append(out, codeBlock(now, "")...)
 		}
 		return out, others, true
 	case "", "replace":
 		where := append(append([]Span{{Text: "Replace "}}, named...), Span{Text: " with:"})
-		return []Block{{Kind: Paragraph, Spans: where}, {Kind: Code, Text: Clean(marked("+", now)), Lang: "diff"}}, others, true
+		return []Block{{Kind: Paragraph, Spans: where}, {Kind: Code, Text: exact(marked("+", now)), Lang: "diff"}}, others, true
 	}
 	return nil, fields, false
 }

@@ -30,15 +30,15 @@ func Input(a bridge.Approval) []Block {
 // none of them.
 func known(fields map[string]any) ([]Block, bool) {
 	if cmd, rest := take(fields, "command", "cmd", "argv"); cmd != "" {
-		return append([]Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}, jsonBlock(rest)...), true
+		return append(shellBlock(cmd), jsonBlock(rest)...), true
 	}
 	path, rest := take(fields, "file_path", "path", "filename")
 	if path == "" {
 		return nil, false
 	}
-	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: Clean(path), Code: true}}}}
+	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: exact(path), Code: true}}}}
 	if diff, others := take(rest, "diff", "patch"); diff != "" {
-		out = append(out, Block{Kind: Code, Text: Clean(diff), Lang: "diff"})
+		out = append(out, codeBlock(diff, "diff")...)
 		rest = others
 	}
 	return append(out, jsonBlock(rest)...), true

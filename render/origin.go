@@ -39,10 +39,10 @@ func facts(i bridge.Interaction, act Action) []Block {
 		add("Risk", s, false)
 	}
 	if where := location(i, act); where != "" && !fitsHead(where, maxHeadObject) {
-		add("Where", Clean(where), true)
+		add("Where", exact(where), true)
 	}
 	if act.Program != "" {
-		add("Program", Clean(act.Program), true)
+		add("Program", exact(act.Program), true)
 	}
 	if act.Stdin != "" {
 		add("Stdin", Clean(act.Stdin)+", whose content is not shown", false)

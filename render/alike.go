@@ -1,0 +1,127 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// exact returns a text of an input with every character that Clean would drop or
+// that people would not see.
+func exact(s string) string { return Clean(strings.ReplaceAll(s, "\r", codePoint('\r'))) }
+
+func codePoint(r rune) string { return fmt.Sprintf("⟨U+%04X⟩", r) }
+
+// windows is the line end of some files.
+const windows = "\r\n"
+
+// unixLines returns texts with the usual line ends, and reports whether each
+// line of all of them ended with CR and LF. Otherwise the texts stay unchanged.
+func unixLines(texts ...string) ([]string, bool) {
+	found := false
+	for _, s := range texts {
+		n := strings.Count(s, windows)
+		if strings.Count(s, "\r") != n || strings.Count(s, "\n") != n {
+			return texts, false
+		}
+		found = found || n > 0
+	}
+	if !found {
+		return texts, false
+	}
+	out := slices.Clone(texts)
+	for n := range out {
+		out[n] = strings.ReplaceAll(out[n], windows, "\n")
+	}
+	return out, true
+}
+
+// shellBlock returns a command as code. A shell passes CR on, so it is shown even
+// at the end of each line.
+func shellBlock(cmd string) []Block { return []Block{{Kind: Code, Text: exact(cmd), Lang: "sh"}} }
+
+// codeBlock returns the text of a file as code.
+func codeBlock(s, lang string) []Block {
+	texts, crlf := unixLines(s)
+	block := Block{Kind: Code, Text: exact(texts[0]), Lang: lang}
+	if crlf {
+		return []Block{sentence("Every line ends with CR and LF:"), block}
+	}
+	return []Block{block}
+}
+
+// revealed returns a diff in which no removed line looks like an added line next
+// to it: the characters by which they differ are shown as code points.
+func revealed(diff string) string {
+	lines := strings.Split(diff, "\n")
+	for from := 0; from < len(lines); {
+		to := from
+		for to < len(lines) && isChange(lines[to]) {
+			to++
+		}
+		for n := from; n < to; n++ {
+			revealPairs(lines[from:to], n-from)
+		}
+		from = max(to, from+1)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func isChange(line string) bool { return strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") }
+
+// revealPairs compares line n of a change, if it is removed, with the added ones.
+func revealPairs(lines []string, n int) {
+	was := lines[n]
+	if was[0] != '-' {
+		return
+	}
+	for k, now := range lines {
+		if now[0] == '+' && now[1:] != was[1:] && look(now[1:]) == look(was[1:]) {
+			lines[n], lines[k] = "-"+reveal(was[1:]), "+"+reveal(now[1:])
+		}
+	}
+}
+
+// alike maps characters to the common ones that they look like.
+var alike = strings.NewReplacer(pairs(
+	"аАвВсСеЕеНіІјЈкКмМоОрРѕЅтТхХуУԁԛһαΑΒεΕΖΗιΙκΚΜνΝοΟρΡΤυΥχΧ’‘ʼ′“”–—‐‑−",
+	"aABBcCeEeHiIjJkKmMoOpPsSTTxXyYdqhaABeEZHiIkKMvNoOpPTuYxX''''\"\"-----")...)
+
+// pairs returns the arguments of a replacer.
+func pairs(from, to string) []string {
+	var out []string
+	plain := []rune(to)
+	for n, r := range []rune(from) {
+		out = append(out, string(r), string(plain[n]))
+	}
+	return out
+}
+
+// look returns a text that is the same for lines that people cannot tell apart.
+func look(s string) string {
+	s = alike.Replace(norm.NFKC.String(strings.ReplaceAll(s, "\r", "")))
+	s = strings.TrimRightFunc(s, unicode.IsSpace)
+	if strings.ContainsFunc(s, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }) || strings.Contains(s, "  ") {
+		s = strings.Join(strings.Fields(" "+s), " ")
+	}
+	return s
+}
+
+// reveal shows every character of a line that is not printable ASCII, and every
+// space that is easy to miss, as a code point.
+func reveal(s string) string {
+	var b strings.Builder
+	runes := []rune(s)
+	for n, r := range runes {
+		edge := n == 0 || n == len(runes)-1 || runes[n-1] == ' '
+		if r > ' ' && r < 0x7f || r == ' ' && !edge {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(codePoint(r))
+	}
+	return b.String()
+}
