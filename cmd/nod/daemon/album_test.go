@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -56,21 +56,13 @@ func (al *album) keep(service, group, caption, find string) {
   window.keepShot(%q, %q, found);
   return true;
 })()`, al.Sandbox.State().Revision, find, service+"-"+group, caption)
-	began := time.Now()
-	for {
+	await.Until(al.t, fmt.Sprintf("the page shows %q on %s", caption, service), func() bool {
 		kept, err := chromedp.Run(al.ctx, chromedp.Evaluate[bool](js))
 		if err != nil {
 			al.t.Fatalf("%s on %s: %v", caption, service, err)
 		}
-		if kept {
-			return
-		}
-		if time.Since(began) > rig.Patience {
-			shown, _ := chromedp.Run(al.ctx, chromedp.Evaluate[string](`document.querySelector("#`+service+`").textContent`))
-			al.t.Fatalf("the page does not show %q on %s, but %s", caption, service, shown)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return kept
+	})
 }
 
 // card copies the cards of a request on all services.

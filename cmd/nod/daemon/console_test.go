@@ -21,6 +21,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/demo"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -50,16 +51,13 @@ func axe(t *testing.T, ctx context.Context, page string) {
 	drive(t, ctx, "axe", script("(() => {"+string(source)+"})()"))
 	drive(t, ctx, "axe runs", script(`(() => { window.found = null; axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => { window.found = JSON.stringify(r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target + " " + n.failureSummary).join("; "))) }) })()`))
 	var found string
-	for range 200 {
-		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`window.found || ""`))
-		if err != nil {
+	await.Until(t, "axe has looked at "+page, func() bool {
+		var err error
+		if found, err = chromedp.Run(ctx, chromedp.Evaluate[string](`window.found || ""`)); err != nil {
 			t.Fatal(err)
 		}
-		if found = got; found != "" {
-			break
-		}
-		bridge.Pause(ctx, 20*time.Millisecond)
-	}
+		return found != ""
+	})
 	if found != "[]" {
 		t.Errorf("axe on %s: %s", page, found)
 	}

@@ -240,16 +240,16 @@ func TestDoctorNamesTheHop(t *testing.T) {
 			}
 			if x.who != "" {
 				go func() {
-					for t.Context().Err() == nil {
-						for _, c := range r.Sandbox.State().Slack.Channels {
+					_ = r.Sandbox.Wait(t.Context(), func() bool {
+						for _, c := range r.Sandbox.Chats("slack") {
 							if c.ID == sandbox.SlackChannel && len(c.Messages) > 0 {
 								ts, _ := c.Messages[0]["ts"].(string)
-								_, _ = r.Sandbox.Person(x.who).Press(r.Ctx, sandbox.Place{Service: "slack", Channel: c.ID, Message: ts}, "It reaches me") // lost or rejected
-								return
+								go r.Sandbox.Person(x.who).Press(r.Ctx, sandbox.Place{Service: "slack", Channel: c.ID, Message: ts}, "It reaches me") // lost or rejected
+								return true
 							}
 						}
-						bridge.Pause(t.Context(), 20*time.Millisecond)
-					}
+						return false
+					})
 				}()
 			}
 			found, well := p.examine(func(d *Doctor) { d.Timeout = 4 * time.Second })
