@@ -178,7 +178,7 @@ func (c call) request(w *Wrap) bridge.Request {
 		decisions = append(decisions, bridge.DecideEdit)
 	}
 	return bridge.Request{Ask: bridge.Ask{
-		Kind: bridge.KindApproval, Prompt: c.prompt + " of the MCP server `" + w.Name + "`",
+		Kind: bridge.KindApproval, Prompt: c.prompt + " of the MCP server " + dialect.Code(w.Name),
 		Session: w.Session, Route: w.Route, Timeout: w.Timeout,
 		Approval: &bridge.Approval{Tool: w.Name + "/" + c.name, Input: c.input, Decisions: decisions},
 	}}

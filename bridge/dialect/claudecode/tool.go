@@ -68,7 +68,7 @@ func (c call) where() string {
 	if c.cwd == "" {
 		return ""
 	}
-	return " in `" + strings.ReplaceAll(c.cwd, "`", "'") + "`"
+	return " in " + dialect.Code(c.cwd)
 }
 
 func (c call) approval() bridge.Request {

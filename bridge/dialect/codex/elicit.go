@@ -72,7 +72,7 @@ func (p params) tool(t toolApproval) (bridge.Request, func(bridge.Record) (any, 
 		t.Params = json.RawMessage("{}")
 	}
 	name := p.Server + "/" + t.Tool
-	r := approval(name, t.Params, "Codex wants to use **"+t.Tool+"** of the MCP server `"+p.Server+"`", t.Description)
+	r := approval(name, t.Params, "Codex wants to use **"+t.Tool+"** of the MCP server "+dialect.Code(p.Server), t.Description)
 	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyStop, bridge.DecideOnce}
 	if slices.Contains(t.Persist, bridge.ScopeSession) {
 		r.Approval.Decisions = append(r.Approval.Decisions, bridge.DecideSession)

@@ -115,7 +115,7 @@ func where(cwd string) string {
 	if cwd == "" {
 		return ""
 	}
-	return " in `" + strings.ReplaceAll(cwd, "`", "'") + "`"
+	return " in " + dialect.Code(cwd)
 }
 
 // approval returns a request for approval. The texts in more become paragraphs

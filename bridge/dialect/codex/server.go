@@ -246,7 +246,7 @@ func (p params) fileChange(changes json.RawMessage) (bridge.Request, func(bridge
 	}
 	more := []string{p.Reason}
 	if p.GrantRoot != "" {
-		more = append(more, "It asks to write in `"+p.GrantRoot+"` for the rest of the session.")
+		more = append(more, "It asks to write in "+dialect.Code(p.GrantRoot)+" for the rest of the session.")
 	}
 	if len(changes) == 0 {
 		more = append(more, "⚠️ The app server did not report the changes. Check them in its own window first.")

@@ -7,6 +7,7 @@ package elicitation
 
 import (
 	"encoding/json"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -36,12 +37,30 @@ const (
 	Cancel  = "cancel"
 )
 
-// Translate translates the elicitation of an MCP server. The field serverName,
-// which nod adds, names the server.
+// method is the method of the message that asks.
+const method = "elicitation/create"
+
+// Translate translates the elicitation of an MCP server: the message, or only its
+// parameters. The field serverName, which nod adds, names the server. The answer
+// is the result to send back.
 func Translate(raw []byte) (dialect.Translation, error) {
 	var p struct {
 		Params
 		Server string `json:"serverName"`
+	}
+	var m struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if err := dialect.Decode("message", raw, &m); err != nil {
+		return dialect.Translation{}, err
+	}
+	switch m.Method {
+	case "":
+	case method:
+		raw = m.Params
+	default:
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is not a request that people answer", m.Method).WithHint("use %s", method)
 	}
 	if err := dialect.Decode("params", raw, &p); err != nil {
 		return dialect.Translation{}, err
@@ -81,15 +100,41 @@ func Request(p Params, from string) (bridge.Request, error) {
 		}
 		r.Questions = []bridge.Question{{ID: question, Widget: bridge.WidgetForm, Schema: p.RequestedSchema}}
 	case "url":
-		if p.URL == "" {
-			return r, bridge.Errorf(bridge.CodeInvalid, "url: required")
+		host, err := hostOf(p.URL)
+		if err != nil {
+			return r, err
 		}
-		r.Prompt += "\n\nOpen this URL, and click Done when you have finished there:\n\n```\n" + p.URL + "\n```"
+		r.Prompt += "\n\nOpen this URL on " + dialect.Code(host) + ", and click Done when you have finished there:\n\n" + dialect.Fenced(p.URL)
 		r.Questions = []bridge.Question{{ID: question, Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "done", Label: "Done"}}}}
 	default:
 		return r, bridge.Errorf(bridge.CodeUnsupported, "mode: %q cannot be shown in chat", p.Mode).WithHint("use form or url")
 	}
 	return r, nil
+}
+
+// hostOf returns the host of a URL that people can open and read: of the web, and
+// without characters that hide where it leads.
+func hostOf(s string) (string, error) {
+	if s == "" {
+		return "", bridge.Errorf(bridge.CodeInvalid, "url: required")
+	}
+	for _, r := range s {
+		if r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) {
+			return "", bridge.Errorf(bridge.CodeInvalid, "url: character %U is not allowed", r).WithHint("percent-encode it")
+		}
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "", bridge.Errorf(bridge.CodeInvalid, "url: invalid URL %q", s)
+	case u.Scheme != "https" && u.Scheme != "http":
+		return "", bridge.Errorf(bridge.CodeInvalid, "url: %q is not a web address", u.Scheme).WithHint("use https")
+	case u.User != nil:
+		return "", bridge.Errorf(bridge.CodeInvalid, "url: a user name in the URL hides its host")
+	case u.Hostname() == "":
+		return "", bridge.Errorf(bridge.CodeInvalid, "url: the host is required")
+	}
+	return u.Host, nil
 }
 
 func refuseSecrets(schema json.RawMessage) error {

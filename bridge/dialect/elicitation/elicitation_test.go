@@ -126,3 +126,55 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestURLs checks the URLs that a card shows, and that nothing in them changes the
+// card.
+func TestURLs(t *testing.T) {
+	t.Parallel()
+	for in, ok := range map[string]bool{
+		"https://example.com/login?x=1#y": true, "http://localhost:8080/": true, "https://xn--e1awd7f.com/%20": true, "HTTPS://example.com": true,
+		"javascript:alert(1)": false, "data:text/html,x": false, "file:///etc/passwd": false, "https://example.com@evil.com/": false, "https://example.com:x@evil.com/": false,
+		"https://example.com/\n```\n**bold** [x](y)\n```": false, "https://example.com/```": false, "https://example.com/a b": false, " https://example.com": false,
+		"https://ex\u0430mple.com/": false, "https://example.com\\@evil.com/": false, "https:///x": false, "//example.com": false, "example.com": false, "": false,
+		"https://example.com/\u202etxt": false, "https://example.com/\t": false,
+	} {
+		raw, err := json.Marshal(map[string]string{"mode": "url", "message": "Sign in", "url": in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := elicitation.Translate(raw)
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", in, err)
+		}
+		if err != nil {
+			if !strings.HasPrefix(bridge.PublicError(err).Message, "url: ") {
+				t.Errorf("%q: %v does not name the field", in, err)
+			}
+			continue
+		}
+		if prompt := tr.Exchanges[0].Request.Prompt; !strings.HasSuffix(prompt, "```\n"+in+"\n```") {
+			t.Errorf("%q: %q", in, prompt)
+		}
+	}
+}
+
+// TestMessage checks that the message of the protocol is read like its
+// parameters.
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	const params = `{"message":"Which?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`
+	plain, err := elicitation.Translate([]byte(params))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := elicitation.Translate([]byte(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":` + params + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := plain.Exchanges[0].Request, whole.Exchanges[0].Request; a.Prompt != b.Prompt || string(a.Questions[0].Schema) != string(b.Questions[0].Schema) {
+		t.Errorf("%+v, want %+v", b, a)
+	}
+	if _, err := elicitation.Translate([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`)); bridge.ErrorCode(err) != bridge.CodeUnsupported {
+		t.Errorf("another method: %v", err)
+	}
+}
