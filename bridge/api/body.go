@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
 )
 
 // errorBody is the body of every error.
@@ -74,13 +75,13 @@ func readOptional(r *http.Request, v any) error {
 	return nil
 }
 
-// readRaw returns the undecoded body.
+// readRaw returns the undecoded body, without a byte-order mark.
 func readRaw(r *http.Request) ([]byte, error) {
 	b, err := io.ReadAll(r.Body)
 	if err = bodyError(err); err != nil {
 		return nil, err
 	}
-	return b, nil
+	return dialect.TrimBOM(b), nil
 }
 
 // bodyError returns an error that names the body.

@@ -235,3 +235,22 @@ func TestWhyNot(t *testing.T) {
 		}
 	}
 }
+
+// TestHookBOM checks that a byte-order mark before the input of a hook is dropped,
+// wherever the input is split.
+func TestHookBOM(t *testing.T) {
+	t.Parallel()
+	const input = `{"hook_event_name":"PreToolUse","tool_name":"Bash"}`
+	for split := range 5 {
+		in := dialect.NewHookInput(func(string) bool { return false })
+		marked := "\ufeff" + input
+		for _, part := range []string{marked[:split], marked[split:]} {
+			if n, err := in.Write([]byte(part)); n != len(part) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if body, err := in.Body(); err != nil || string(body) != input || in.Event() != "PreToolUse" {
+			t.Errorf("split at %d: %q, %q, %v", split, body, in.Event(), err)
+		}
+	}
+}

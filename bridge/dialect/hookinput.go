@@ -53,6 +53,7 @@ type HookInput struct {
 	reports func(event string) bool
 	whole   bytes.Buffer
 	long    bool
+	marked  int // bytes of a byte-order mark that were dropped
 }
 
 // NewHookInput returns a reader for the hooks of an agent, some of whose events
@@ -75,6 +76,25 @@ func ReadHook(raw []byte, reports func(event string) bool) *HookInput {
 
 // Write implements io.Writer.
 func (in *HookInput) Write(p []byte) (int, error) {
+	all := len(p)
+	for in.marked < len(bom) && len(p) > 0 {
+		if p[0] != bom[in.marked] {
+			in.marked = len(bom)
+			break
+		}
+		p, in.marked = p[1:], in.marked+1
+	}
+	_, err := in.write(p)
+	return all, err
+}
+
+// bom is the byte-order mark of UTF-8, which some shells put before a text.
+const bom = "\ufeff"
+
+// TrimBOM returns a text without a byte-order mark before it.
+func TrimBOM(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte(bom)) }
+
+func (in *HookInput) write(p []byte) (int, error) {
 	if in.long = in.long || in.whole.Len()+len(p) > MaxHookBody; !in.long {
 		in.whole.Write(p)
 	}
