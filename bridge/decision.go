@@ -147,7 +147,7 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	if !slices.Contains(r.Decisions(), d) {
 		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not offered", d).WithHint("use one of %v", r.Decisions())
 	}
-	if a := r.Approval; a.Confirm != "" && d.Approves() && strings.TrimSpace(g.Confirm) != a.Confirm {
+	if a := r.Approval; a.Confirm != "" && d.Approves() && !sameTyped(a.Confirm, g.Confirm) {
 		return Response{}, "Type exactly: " + a.Confirm, nil
 	}
 	switch d {
@@ -161,6 +161,18 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 		return r.Approval.edited(g.Input)
 	}
 	return Response{State: StateApproved, Scope: Scope(d)}, "", nil
+}
+
+// phones maps the characters that phones and editors type instead of plain ones.
+var phones = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "“", `"`, "”", `"`, "„", `"`, "–", "-", "‑", "-", "…", "...", "\u00a0", " ")
+
+// sameTyped reports whether a person has typed a text, on any keyboard. A dash may
+// stand for one or two hyphens.
+func sameTyped(want, typed string) bool {
+	plain := func(s, dash string) string {
+		return strings.Join(strings.Fields(strings.ReplaceAll(phones.Replace(s), "—", dash)), " ")
+	}
+	return strings.TrimSpace(typed) == want || plain(typed, "-") == plain(want, "-") || plain(typed, "--") == plain(want, "--")
 }
 
 // edited returns the approval of an edited input.

@@ -289,7 +289,21 @@ func (q *Question) checkOptions(at string) error {
 		}
 		seen[o.Value] = true
 	}
+	tellApart(q.Options)
 	return nil
+}
+
+// tellApart adds the value to labels that people cannot tell apart.
+func tellApart(all []Option) {
+	same := map[string]int{}
+	for _, o := range all {
+		same[OneLine(o.Text())]++
+	}
+	for n := range all {
+		if o := &all[n]; same[OneLine(o.Text())] > 1 && o.Text() != o.Value {
+			o.Label = o.Text() + " (" + o.Value + ")"
+		}
+	}
 }
 
 func (q *Question) checkBounds(at string) error {

@@ -185,6 +185,7 @@ func choices(at, kind string, all memberList) ([]Option, bool, error) {
 	for n, v := range values {
 		options[n].hold(v, encoded)
 	}
+	tellApart(options)
 	return options, encoded, nil
 }
 
