@@ -68,7 +68,6 @@ func (p payload) inexact(r *rig.Rig, at sandbox.Place, text string) string {
 	if err != nil {
 		return err.Error()
 	}
-	text = strings.ReplaceAll(text, "\r\n", "\n")
 	switch {
 	case p.tool == "deploy":
 		from, to := strings.Index(shown, "{"), strings.LastIndex(shown, "}")

@@ -207,6 +207,7 @@ func TestEscalatesUnposted(t *testing.T) {
 	if got := a.End(); got.State != bridge.StateApproved {
 		t.Errorf("it is %s", got.State)
 	}
+	a.Closed("bo")
 	now.jump(0)
 	req.OnTimeout = bridge.OnTimeoutExpire
 	if got := r.Ask(req).End(); got.State != bridge.StateUndeliverable {

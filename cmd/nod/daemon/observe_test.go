@@ -130,8 +130,14 @@ func TestMetricsOfFailures(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: rig.Only("slack"), OwnRedis: true})
 	s := r.Sandbox
 	s.AddFault(sandbox.Fault{Service: "slack", Method: "chat.postMessage", Kind: "error", Status: 502, Count: 1})
-	a := r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Timeout: bridge.Duration(bridge.MinTimeout)}})
-	a.End()
+	r.Ask(rig.Approval())
+	short := rig.Approval()
+	short.Timeout = bridge.Duration(bridge.MinTimeout)
+	rec, err := r.Agent.Open(r.Ctx, short, "") // it may expire before it is posted
+	if err != nil {
+		t.Fatal(err)
+	}
+	rig.Asked{Record: rec, R: r}.End()
 	r.Eventually("the timeout is counted", func() bool {
 		_, m := scrape(t, r.Daemons[0].URL, "")
 		return sample(t, m, `nod_timeouts_total{state="expired"}`) == 1 && sample(t, m, `nod_retries_total{operation="post"}`) == 1 &&

@@ -396,8 +396,9 @@ func leaves(v any) [][]string {
 		var plain bytes.Buffer
 		enc := json.NewEncoder(&plain)
 		enc.SetEscapeHTML(false)
-		_ = enc.Encode(x) // a string always encodes
-		return [][]string{{render.Clean(x), render.Clean(strings.Trim(strings.TrimSpace(plain.String()), `"`)), render.Clean(strings.Trim(string(quoted), `"`)), render.ShellQuote(render.Clean(x))}}
+		_ = enc.Encode(x)                                              // a string always encodes
+		exact := render.Clean(strings.ReplaceAll(x, "\r", "⟨U+000D⟩")) // a command with CR
+		return [][]string{{render.Clean(x), exact, render.Clean(strings.Trim(strings.TrimSpace(plain.String()), `"`)), render.Clean(strings.Trim(string(quoted), `"`)), render.ShellQuote(render.Clean(x))}}
 	case json.Number:
 		return [][]string{{x.String()}}
 	}
