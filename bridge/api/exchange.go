@@ -2,17 +2,13 @@ package api
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
-	"github.com/nodbridge/nod/bridge/dialect/claudecode"
-	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/removed"
 	"github.com/nodbridge/nod/bridge/timespan"
 )
@@ -133,119 +129,6 @@ func noneRemoved(q url.Values) error {
 		}
 	}
 	return nil
-}
-
-// hookTimeout is the time that people have to respond to a hook if neither the
-// hook nor its URL sets a timeout. It is long because agents wait for hooks.
-const hookTimeout = bridge.Duration(time.Hour)
-
-// A rescue responds to an error, or returns it.
-type rescue func(w http.ResponseWriter, err error) error
-
-// hook responds to an agent's hook.
-func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
-	in, err := readHook(r)
-	gate := r.PathValue("agent") == "claude" && r.URL.Query().Get("wait") == "" && slices.Contains(in.Texts("hook_event_name"), "PreToolUse")
-	rescue := func(w http.ResponseWriter, err error) error { return s.rescueHook(w, gate, err) }
-	var body []byte
-	if err == nil {
-		body, err = in.Body()
-	}
-	if err == nil {
-		err = s.askHook(w, r, p, body, rescue)
-	}
-	if err != nil {
-		return rescue(w, err)
-	}
-	return nil
-}
-
-// readHook reads the input of a hook. A report does not have to be complete.
-func readHook(r *http.Request) (*dialect.HookInput, error) {
-	reports := claudecode.Reports
-	if r.PathValue("agent") == "codex" {
-		reports = codex.Reports
-	}
-	in := dialect.NewHookInput(reports)
-	_, err := io.Copy(in, r.Body)
-	if in.Reports() {
-		err = nil
-	}
-	return in, bodyError(err)
-}
-
-// rescueHook denies a gate that failed. Claude Code treats an error of an HTTP
-// hook as if the hook did not exist.
-func (s exchanges) rescueHook(w http.ResponseWriter, gate bool, err error) error {
-	if !gate {
-		return err
-	}
-	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
-		s.log.Error("hook failed", "error", err)
-	}
-	return writeAnswer(w, claudecode.Failed("PreToolUse", "nod could not ask anyone: "+bridge.PublicText(err)+". No person has denied it."))
-}
-
-// askHook opens the requests of a hook. Without ?wait= it holds the connection
-// for as long as people may respond. If the agent disconnects, the user has
-// answered at the terminal, so the requests are cancelled.
-func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte, rescue rescue) error {
-	q := r.URL.Query()
-	wait, err := waiting(r)
-	if err != nil {
-		return err
-	}
-	u, err := claudecode.ParseUnanswered(q.Get("unanswered"))
-	if err != nil {
-		return err
-	}
-	var t dialect.Translation
-	switch r.PathValue("agent") {
-	case "claude":
-		t, err = claudecode.Hook(body, u)
-	case "codex":
-		t, err = codex.Hook(body, u == claudecode.DenySilence)
-	default:
-		err = bridge.Errorf(bridge.CodeNotFound, "unknown hook %q", r.PathValue("agent")).WithHint("use claude or codex")
-	}
-	if err != nil {
-		return err
-	}
-	opts, err := optionsQuery(q)
-	if err != nil {
-		return err
-	}
-	s.reportHook(r.Context(), p, t.Report, q)
-	if q.Get("join") == "" {
-		// Agents send one hook for a call and another for its permission.
-		opts.join = true
-	}
-	if opts.timeout == 0 {
-		opts.timeout = hookTimeout
-	}
-	if q.Get("wait") == "" {
-		wait, opts.cancelOnDisconnect = bridge.MaxTimeout, new(true)
-	}
-	if t.UnlessPending != "" {
-		waits, err := s.engine.Sessions.Waits(r.Context(), p.Agent.Name, t.UnlessPending)
-		if err != nil {
-			return err
-		}
-		if waits {
-			return writeAnswer(w, t.Answer)
-		}
-	}
-	if t.Elsewhere != nil {
-		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Covers); err != nil {
-			return err
-		}
-		if t.Elsewhere.AllTurns {
-			if err := s.engine.Sessions.Ended(r.Context(), p.Agent.Name, t.Elsewhere.Session); err != nil {
-				return err
-			}
-		}
-	}
-	return s.exchange(w, r, p, t, opts, wait, rescue)
 }
 
 // exchange opens the requests of a message, waits, and responds in the

@@ -83,8 +83,9 @@ func TestBodiesAreStrict(t *testing.T) {
 	}
 }
 
-// TestFailedGateIsDenied checks that an HTTP hook with invalid input is denied.
-// An error would let the tool run.
+// TestFailedGateIsDenied checks that the terminal asks about an HTTP hook with
+// invalid input, and that it is denied in a mode without prompts. An error would
+// let the tool run.
 func TestFailedGateIsDenied(t *testing.T) {
 	t.Parallel()
 	s := exchanges{}
@@ -103,9 +104,15 @@ func TestFailedGateIsDenied(t *testing.T) {
 		"two of them":      `{"hook_event_name":"PreToolUse"}{"hook_event_name":"PreToolUse"}`,
 		"too deep to read": `{"hook_event_name":"PreToolUse","x":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`,
 	} {
-		w, err := post("", body)
-		if err != nil || w.Code != 200 || !strings.Contains(w.Body.String(), `"permissionDecision":"deny"`) {
-			t.Errorf("%s: %d %s, %v", what, w.Code, w.Body, err)
+		silent := strings.Replace(body, `{"hook`, `{"permission_mode":"auto","hook`, 1)
+		for in, decision := range map[string]string{body: "ask", silent: "deny"} {
+			if what == "the event twice" {
+				decision = "deny"
+			}
+			w, err := post("", in)
+			if err != nil || w.Code != 200 || !strings.Contains(w.Body.String(), `"permissionDecision":"`+decision+`"`) {
+				t.Errorf("%s, want %s: %d %s, %v", what, decision, w.Code, w.Body, err)
+			}
 		}
 		if _, err := post("wait=1s", body); bridge.ErrorCode(err) != bridge.CodeInvalid { // nod hook denies the call
 			t.Errorf("%s: %v", what, err)

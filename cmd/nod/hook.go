@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"os/signal"
 	"slices"
@@ -18,7 +16,6 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/strictjson"
-	"github.com/nodbridge/nod/render"
 )
 
 // Exit codes of a hook.
@@ -55,12 +52,15 @@ func hookOf(agent string) *cobra.Command {
 		Long: `Read a hook's input from stdin, ask in chat, and print the hook's output. The
 hook survives restarts of the daemon. For an event that needs no decision, it prints {}.
 
-A hook that fails never allows anything. It prints a denial with the reason, and
-for PreToolUse it also exits with code 2. A form (Elicitation), and input that
-nod cannot read, are left to the agent's own terminal. With --fail open, the
-agent continues without the hook while the daemon is unreachable; any other
-failure still blocks. A hook that only reports, or that looks whether the session
-was stopped, delays the agent for at most --report-time.
+A hook that fails never allows anything. If someone is at the agent's own
+terminal, its dialog stays open, and that person decides. A gate (PreToolUse) is
+denied with the reason and exit code 2. It is left to the terminal only if nod
+cannot show the call, the agent's permission mode has prompts, and no one has
+stopped the session. Without a terminal (claude -p), everything is denied with
+the reason. With --fail open, a gate lets the call pass while the daemon is
+unreachable; any other failure still blocks. A hook that only reports, or that
+looks whether the session was stopped, delays the agent for at most
+--report-time.
 
 If no one responds in time, --unanswered ask leaves the request to the agent's
 own terminal, unless the agent's permission mode has no prompts. --unanswered
@@ -94,7 +94,7 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 	choiceVar(cmd.Flags(), &f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny", "ask", "deny")
 	durationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
 	durationVar(cmd.Flags(), &f.reportTime, "report-time", reportTime, "how long a report may delay the agent")
-	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "if the daemon is unreachable: closed or open", "closed", "open")
+	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "a gate without a daemon: closed (denies) or open", "closed", "open")
 	if agent == "claude" {
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")
 		cmd.Flags().BoolVar(&f.wake, "wake", false, "after a turn, wake the agent when a person writes to the session")
@@ -113,7 +113,7 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	h := hookCall{hookFlags: f, agent: agent, in: dialect.NewHookInput(reports[agent]), errs: cmd.ErrOrStderr(), began: began}
 	defer func() {
 		if p := recover(); p != nil {
-			err = h.failed(cmd, bridge.Errorf(bridge.CodeInternal, "internal error: %v", p))
+			err = h.failed(ctx, cmd, bridge.Errorf(bridge.CodeInternal, "internal error: %v", p))
 		}
 	}()
 	if _, err = io.Copy(h.in, cmd.InOrStdin()); err != nil && !h.in.Reports() {
@@ -125,7 +125,7 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	case usage != nil:
 		err = usage
 	case err != nil:
-		err = unreadable{err}
+		err = unshown{err}
 	}
 	var answer json.RawMessage
 	if err == nil {
@@ -135,7 +135,7 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 		answer, err = strictjson.Compact(answer)
 	}
 	if err != nil {
-		return h.failed(cmd, err)
+		return h.failed(ctx, cmd, err)
 	}
 	err = say(cmd.OutOrStdout(), h.in.Event(), answer, 0)
 	if err == nil {
@@ -161,54 +161,6 @@ func hookContext(ctx context.Context, longest time.Duration) (context.Context, c
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	return ctx, func() { cancel(); stop() }
-}
-
-// failed reports the error in the form that the event defines for it. Only an
-// unreachable daemon fails open.
-func (h *hookCall) failed(cmd *cobra.Command, cause error) error {
-	event := h.in.Event()
-	why := "nod could not ask anyone: " + render.Line(bridge.PublicText(cause))
-	if h.fail == "open" && bridge.ErrorCode(cause) == bridge.CodeUnavailable {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s; continuing without nod (--fail open)\n", why)
-		return say(cmd.OutOrStdout(), event, []byte("{}"), 0)
-	}
-	tell := why
-	why += ". No person has denied it."
-	var out any
-	unread, left := errors.AsType[unreadable](cause)
-	switch {
-	case h.agent == "codex":
-		out = codex.Failed(event, why)
-	case left:
-		out = claudecode.Unreadable(h.in, "nod could not read the input of this hook: "+render.Line(bridge.PublicText(unread.error)))
-	default:
-		out = claudecode.Failed(event, why)
-	}
-	answer, err := dialect.Encode(out)
-	if err != nil {
-		return exitError(hookBlocks)
-	}
-	code := hookBlocks
-	switch {
-	case event == "PermissionRequest": // its exit code denies nothing
-		code = 0
-	case string(answer) == "{}":
-		code = hookFailed
-	case claudecode.LeavesToTerminal(out):
-		code = 0 // code 2 would deny
-	}
-	switch {
-	case code == hookFailed, string(answer) == "{}":
-		tell += "; nothing was decided"
-	case claudecode.LeavesToTerminal(out):
-		tell += "; the terminal asks"
-	case h.fail == "open":
-		tell += "; blocked, because --fail open applies only if the daemon is unreachable"
-	default:
-		tell += "; blocked (--fail closed)"
-	}
-	fmt.Fprintln(cmd.ErrOrStderr(), tell)
-	return say(cmd.OutOrStdout(), event, answer, code)
 }
 
 // say prints the one output line of a hook and returns the exit code as an

@@ -29,11 +29,6 @@ const (
 	acknowledgeTime = time.Second
 )
 
-// unreadable is the error of an input that nod cannot read exactly.
-type unreadable struct{ error }
-
-func (u unreadable) Unwrap() error { return u.error }
-
 // hookCall is one run of a hook.
 type hookCall struct {
 	hookFlags
@@ -101,7 +96,7 @@ func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMess
 	h.client.Patience, h.client.FirstPatience = max(h.patience, time.Nanosecond), 0 // zero means the default of the client
 	q := h.query()
 	q.Set("acknowledges", "true")
-	return chatClient{h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent, Query: q, Body: h.body, Check: func(a client.Answered) error {
+	answer, err := chatClient{h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent, Query: q, Body: h.body, Check: func(a client.Answered) error {
 		if err := covered(t, a); err != nil {
 			return err
 		}
@@ -111,6 +106,10 @@ func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMess
 		}
 		return nil
 	}})
+	if code := bridge.ErrorCode(err); code == bridge.CodeInvalid || code == bridge.CodeUnsupported {
+		err = unshown{err}
+	}
+	return answer, err
 }
 
 // acknowledge tells the daemon that the agent has the answer. An agent that
@@ -136,7 +135,7 @@ func (h *hookCall) translate() (dialect.Translation, error) {
 		t, err = claudecode.Hook(h.body, u)
 	}
 	if err != nil {
-		return t, unreadable{err}
+		return t, unshown{err}
 	}
 	return t, nil
 }

@@ -343,8 +343,8 @@ func TestHookWithoutDaemon(t *testing.T) {
 	}{
 		"a tool is blocked":                 {pre, "closed", "blocked (--fail closed)", 2, `"permissionDecision":"deny"`},
 		"a tool passes":                     {pre, "open", "continuing without nod (--fail open)", 0, "{}"},
-		"a permission is denied":            {fmt.Sprintf(hookPermission, "s"), "closed", "blocked", 0, `"behavior":"deny"`},
-		"a permission is left":              {fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
+		"a permission is left":              {fmt.Sprintf(hookPermission, "s"), "closed", "the terminal asks", 0, "{}"},
+		"a permission passes":               {fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
 		"an unreadable input":               {"nonsense", "closed", "blocked", 2, `"decision":"block"`},
 		"an unreadable input stays blocked": {"nonsense", "open", "blocked", 2, `"decision":"block"`},
 		"a report never stops the agent":    {fmt.Sprintf(hookDone, "s"), "closed", "nod was not told", 0, "{}"},

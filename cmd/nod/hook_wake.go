@@ -29,9 +29,10 @@ const (
 	wakeClaimCheck, wakePoll = 500 * time.Millisecond, 30 * time.Second
 	// wakeRetry is the time between two attempts to reach the daemon.
 	wakeRetry = 3 * time.Second
-	// terminalEntry is the value of CLAUDE_CODE_ENTRYPOINT in a session at a
-	// terminal. claude -p would wait for the hook before it ends.
-	terminalEntry = "cli"
+	// entrypointEnv is the variable in which Claude Code tells its hooks how it was
+	// started, and terminalEntry its value in a session at a terminal. claude -p
+	// would wait for the hook before it ends.
+	entrypointEnv, terminalEntry = "CLAUDE_CODE_ENTRYPOINT", "cli"
 )
 
 // wakeText is the text with which the agent is woken. The message itself comes
@@ -47,7 +48,7 @@ func (f hookFlags) wakeSession(cmd *cobra.Command) error {
 	in := dialect.NewHookInput(claudecode.Reports)
 	_, err := io.Copy(in, cmd.InOrStdin())
 	w, watched := claudecode.Watched(in)
-	if err != nil || !watched || w.Event != "Stop" || os.Getenv("CLAUDE_CODE_ENTRYPOINT") != terminalEntry {
+	if err != nil || !watched || w.Event != "Stop" || os.Getenv(entrypointEnv) != terminalEntry {
 		return nil
 	}
 	c, err := (&connection{url: f.url}).client()

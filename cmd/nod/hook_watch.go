@@ -103,7 +103,7 @@ func (w *watcher) look(ctx context.Context) (json.RawMessage, string, error) {
 	if err != nil || stop == nil {
 		return json.RawMessage("{}"), "watch", err
 	}
-	answer, err := dialect.Encode(claudecode.Stopped(*stop))
+	answer, err := dialect.Encode(claudecode.Stopped("PreToolUse", *stop))
 	return answer, "PreToolUse", err // if no one reads the denial, the exit code denies
 }
 

@@ -274,13 +274,13 @@ func TestModesWithoutPrompts(t *testing.T) {
 				t.Errorf("%q, %s: %s, %v", mode, resp.State, out, err)
 			}
 		}
-		out, err := dialect.Encode(claudecode.Unreadable(dialect.ReadHook([]byte(in+"x"), claudecode.Reports), "unreadable"))
-		if err != nil || !strings.Contains(string(out), `"permissionDecision":"`+want+`"`) || claudecode.LeavesToTerminal(claudecode.Unreadable(dialect.ReadHook([]byte(in+"x"), claudecode.Reports), "")) != (want == "ask") {
-			t.Errorf("%q unreadable: %s, %v", mode, out, err)
+		input := dialect.ReadHook([]byte(in+"x"), claudecode.Reports)
+		if got := claudecode.Attended(input, ""); got != (want == "ask") {
+			t.Errorf("%q: attended is %t", mode, got)
 		}
 	}
-	twice := `{"permission_mode":"default","permission_mode":"auto"`
-	if claudecode.LeavesToTerminal(claudecode.Unreadable(dialect.ReadHook([]byte(twice), claudecode.Reports), "")) {
+	const twice = `{"hook_event_name":"PreToolUse","permission_mode":"default","permission_mode":"auto"`
+	if claudecode.Attended(dialect.ReadHook([]byte(twice), claudecode.Reports), "") {
 		t.Error("an ambiguous mode counts as one that prompts")
 	}
 }

@@ -56,29 +56,47 @@ func Failed(event, why string) any {
 	return blocked{"block", bounded(why)}
 }
 
-// Stopped returns the output of a PreToolUse hook in a stopped session. It also
-// denies the call, because Claude Code would otherwise run it before it stops.
-func Stopped(s bridge.Stop) any {
-	return verdict{decided: true, message: "The session is " + s.Words() + ".", stop: true}.preToolUse()
+// Stopped returns the output of a hook in a stopped session. At PreToolUse, it
+// ends the turn, and also denies the call, because Claude Code would otherwise
+// run it before it stops.
+func Stopped(event string, s bridge.Stop) any {
+	v := verdict{decided: true, message: "The session is " + s.Words() + ".", stop: true}
+	if event == "PreToolUse" {
+		return v.preToolUse()
+	}
+	return Failed(event, v.message)
 }
 
-// Unreadable returns the output of a hook that could not read its input: the
-// agent's user decides at the terminal. Without a terminal, Claude Code denies
-// the call. In a mode without prompts, and for an event that may be any, it is
-// the output of Failed.
-func Unreadable(in *dialect.HookInput, why string) any {
-	event := in.Event()
+// headless is the entry point of claude -p, as Claude Code names it to its hooks.
+const headless = "sdk-cli"
+
+// Attended reports whether Claude Code asks someone at its terminal, or the
+// program that runs it, if a hook decides nothing. The entry point is the value of
+// CLAUDE_CODE_ENTRYPOINT, and empty if it is not known. Claude Code allows nothing
+// on its own at a permission prompt.
+func Attended(in *dialect.HookInput, entrypoint string) bool {
+	switch in.Event() {
+	case "PreToolUse":
+		return modeOf(in).prompts()
+	case "PermissionRequest":
+		return entrypoint != headless
+	}
+	return false
+}
+
+// Unasked returns the output of a hook whose request no person has decided.
+func Unasked(event string, u dialect.Unasked, why string) any {
 	switch {
-	case event == "PermissionRequest":
+	case u.Leaves() && event == "PermissionRequest":
 		return NoDecision{}
-	case event == "PreToolUse" && modeOf(in).prompts():
+	case u.Leaves() && event == "PreToolUse":
 		return verdict{message: why}.preToolUse()
 	}
 	return Failed(event, why)
 }
 
-// LeavesToTerminal reports whether an output of Unreadable makes Claude Code ask
-// at its terminal.
+// LeavesToTerminal reports whether an output makes Claude Code ask at its
+// terminal.
 func LeavesToTerminal(out any) bool {
 	o, isOutput := out.(hookOutput)
 	p, isGate := o.Specific.(preToolUse)

@@ -1,6 +1,10 @@
 package codex
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/nodbridge/nod/bridge/dialect"
+)
 
 // silentEvents are the events that nod does not answer.
 var silentEvents = []string{
@@ -35,4 +39,13 @@ func Failed(event, why string) any {
 		return NoDecision{}
 	}
 	return blocked{"block", why}
+}
+
+// Unasked returns the output of a hook whose request no person has decided. Codex
+// then asks at its terminal, which it cannot do for PreToolUse.
+func Unasked(event string, u dialect.Unasked, why string) any {
+	if event == "PermissionRequest" && u.Leaves() {
+		return NoDecision{}
+	}
+	return Failed(event, why)
 }

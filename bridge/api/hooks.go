@@ -1,0 +1,159 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+)
+
+// hookTimeout is the time that people have to respond to a hook if neither the
+// hook nor its URL sets a timeout. It is long because agents wait for hooks.
+const hookTimeout = bridge.Duration(time.Hour)
+
+// A rescue responds to an error, or returns it.
+type rescue func(w http.ResponseWriter, err error) error
+
+// hook responds to an agent's hook.
+func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
+	in, err := readHook(r)
+	rescue := func(w http.ResponseWriter, err error) error { return s.rescueHook(w, r, p, in, err) }
+	var body []byte
+	if err == nil {
+		body, err = in.Body()
+	}
+	if err == nil {
+		err = s.askHook(w, r, p, body, rescue)
+	}
+	if err != nil {
+		return rescue(w, err)
+	}
+	return nil
+}
+
+// readHook reads the input of a hook. A report does not have to be complete.
+func readHook(r *http.Request) (*dialect.HookInput, error) {
+	reports := claudecode.Reports
+	if r.PathValue("agent") == "codex" {
+		reports = codex.Reports
+	}
+	in := dialect.NewHookInput(reports)
+	_, err := io.Copy(in, r.Body)
+	if in.Reports() {
+		err = nil
+	}
+	return in, bodyError(err)
+}
+
+// rescueHook answers a hook of Claude Code over HTTP that failed. Claude Code
+// treats an error as if the hook did not exist: it runs the call of a gate, and
+// asks at its own terminal about a permission. The command nod hook answers on its
+// own.
+func (s exchanges) rescueHook(w http.ResponseWriter, r *http.Request, p Principal, in *dialect.HookInput, err error) error {
+	gate := slices.Contains(in.Texts("hook_event_name"), "PreToolUse")
+	event := "PreToolUse"
+	if !gate {
+		event = in.Event()
+	}
+	if r.PathValue("agent") != "claude" || r.URL.Query().Get("wait") != "" || !gate && event != "PermissionRequest" {
+		return err
+	}
+	code := bridge.ErrorCode(err)
+	if code == bridge.CodeInternal || code == bridge.CodeUnavailable {
+		s.log.Error("hook failed", "error", err)
+	}
+	u := dialect.Unasked{
+		Gate: gate, Attended: claudecode.Attended(in, ""), Unshown: code == bridge.CodeInvalid || code == bridge.CodeUnsupported,
+	}
+	if u.Leaves() && code != bridge.CodeUnavailable {
+		stop, failed := s.stopOf(r.Context(), p, in)
+		if stop != nil {
+			return writeAnswer(w, claudecode.Stopped(event, *stop))
+		}
+		u.Stopped = failed != nil && gate
+	}
+	if u.Leaves() && !gate {
+		return err
+	}
+	return writeAnswer(w, claudecode.Unasked(event, u, "nod could not ask anyone: "+bridge.PublicText(err)+". No person has denied it."))
+}
+
+// stopOf returns the stop of a session that the input of a hook names, or nil.
+func (s exchanges) stopOf(ctx context.Context, p Principal, in *dialect.HookInput) (*bridge.Stop, error) {
+	for _, session := range in.Texts("session_id") {
+		if stop, stopped, err := s.engine.Sessions.Stopped(ctx, p.Agent.Name, session); err != nil {
+			return nil, err
+		} else if stopped {
+			return &stop, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // documented above
+}
+
+// askHook opens the requests of a hook. Without ?wait= it holds the connection
+// for as long as people may respond. If the agent disconnects, the user has
+// answered at the terminal, so the requests are cancelled.
+func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte, rescue rescue) error {
+	q := r.URL.Query()
+	wait, err := waiting(r)
+	if err != nil {
+		return err
+	}
+	u, err := claudecode.ParseUnanswered(q.Get("unanswered"))
+	if err != nil {
+		return err
+	}
+	var t dialect.Translation
+	switch r.PathValue("agent") {
+	case "claude":
+		t, err = claudecode.Hook(body, u)
+	case "codex":
+		t, err = codex.Hook(body, u == claudecode.DenySilence)
+	default:
+		err = bridge.Errorf(bridge.CodeNotFound, "unknown hook %q", r.PathValue("agent")).WithHint("use claude or codex")
+	}
+	if err != nil {
+		return err
+	}
+	opts, err := optionsQuery(q)
+	if err != nil {
+		return err
+	}
+	s.reportHook(r.Context(), p, t.Report, q)
+	if q.Get("join") == "" {
+		// Agents send one hook for a call and another for its permission.
+		opts.join = true
+	}
+	if opts.timeout == 0 {
+		opts.timeout = hookTimeout
+	}
+	if q.Get("wait") == "" {
+		wait, opts.cancelOnDisconnect = bridge.MaxTimeout, new(true)
+	}
+	if t.UnlessPending != "" {
+		waits, err := s.engine.Sessions.Waits(r.Context(), p.Agent.Name, t.UnlessPending)
+		if err != nil {
+			return err
+		}
+		if waits {
+			return writeAnswer(w, t.Answer)
+		}
+	}
+	if t.Elsewhere != nil {
+		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Covers); err != nil {
+			return err
+		}
+		if t.Elsewhere.AllTurns {
+			if err := s.engine.Sessions.Ended(r.Context(), p.Agent.Name, t.Elsewhere.Session); err != nil {
+				return err
+			}
+		}
+	}
+	return s.exchange(w, r, p, t, opts, wait, rescue)
+}
