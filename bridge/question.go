@@ -50,7 +50,14 @@ func (q Question) Heading() (title, description string) {
 		return q.Text, q.Description
 	}
 	title, description = schemaTitle(q.Schema)
-	return cmp.Or(q.Text, title), cmp.Or(q.Description, description)
+	description = cmp.Or(q.Description, description)
+	switch {
+	case q.Text == "" || q.Text == title:
+		return title, description
+	case title != "": // the question does not replace the title of its form
+		description = strings.TrimSpace(title + "\n" + description)
+	}
+	return q.Text, description
 }
 
 // Item is one item to comment on.

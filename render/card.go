@@ -128,6 +128,9 @@ func (c *Card) fill(v bridge.View, question []Block) string {
 			if len(c.Body) > 0 {
 				c.Body = append(c.Body, Block{Kind: Rule})
 			}
+			if q.Text != "" {
+				c.Body = append(c.Body, Para(Clean(q.Text)))
+			}
 			c.Body = append(c.Body, Markdown(q.Plan)...)
 		}
 	}

@@ -110,11 +110,16 @@ func translateText(b []byte) (dialect.Translation, error) {
 	if dialect.Decode("message", b, &message) == nil && message.Content != "" {
 		content = message.Content
 	}
-	blocks, err := widgetblock.Blocks(content)
-	if err != nil {
-		return dialect.Translation{}, err
+	blocks, wrong := widgetblock.Blocks(content)
+	if wrong != nil && len(blocks) == 0 {
+		return dialect.Translation{}, wrong
 	}
-	t := dialect.Translation{Answer: []any{}, Join: func(all []any) (any, error) { return all, nil }}
+	t := dialect.Translation{Answer: []any{}, Partly: wrong, Join: func(all []any) (any, error) {
+		if wrong != nil {
+			all = append(all, failure{Type: "error", Error: bridge.PublicError(wrong)})
+		}
+		return all, nil
+	}}
 	for _, p := range blocks {
 		r, err := p.Request()
 		if err != nil {

@@ -100,6 +100,9 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 	if len(c.slots)+len(t.Exchanges) > wsAtOnce { // safe because only this goroutine fills slots
 		return bridge.Errorf(bridge.CodeRateLimited, "too many pending requests on this connection (at most %d)", wsAtOnce).WithHint("open another connection, or wait for a response")
 	}
+	if t.Partly != nil {
+		c.fail(ctx, failure{ID: f.own}, t.Partly)
+	}
 	for _, x := range t.Exchanges {
 		opts.apply(&x.Request)
 		if x.Key == "" {

@@ -53,6 +53,9 @@ type Translation struct {
 	// Join combines the answers of several exchanges in their order. If it is
 	// nil, there is one exchange, whose answer is used unchanged.
 	Join func([]any) (any, error)
+	// Partly reports problems with parts of the message for which no one is
+	// asked, next to those for which people are.
+	Partly error
 	// UnlessPending is a session. If a request of it is pending, the message
 	// tells nothing new, and only Answer is used.
 	UnlessPending string

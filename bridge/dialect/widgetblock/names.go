@@ -19,6 +19,7 @@ var (
 func names(own ...string) dialect.Names {
 	return dialect.Renames(words, append(own,
 		`^questions\[0\]\.plan$`, "planContent",
+		`^questions\[0\]\.text$`, "message",
 		`^questions\[0\]\.`, "",
 		`^prompt$`, "message",
 		`^tool_call$`, "widgetId",

@@ -6,7 +6,6 @@ package widgetblock
 import (
 	"cmp"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -57,6 +56,10 @@ type Payload struct {
 	Actions     []Action        `json:"actions,omitempty"`     // for action_selection
 
 	SubmittedValue json.RawMessage `json:"submittedValue,omitempty"`
+
+	// Around holds the rest of the assistant's message. People see it with the
+	// widget.
+	Around string `json:"-"`
 }
 
 // Submission is a submitted answer.
@@ -98,6 +101,13 @@ func (p Payload) Request() (bridge.Request, error) {
 		return r, bridge.Errorf(bridge.CodeInvalid, "submitted: widget %s has already been submitted", p.WidgetID)
 	}
 	q := bridge.Question{ID: question}
+	switch { // people decide on all of the message
+	case p.Around == "":
+	case len(p.Message) <= bridge.MaxText:
+		r.Prompt, q.Text = p.Around, p.Message
+	default:
+		r.Prompt += "\n\n" + p.Around
+	}
 	switch p.Type {
 	case "form":
 		q.Widget, q.Schema = bridge.WidgetForm, p.Schema
@@ -139,7 +149,7 @@ func FromRecord(rec bridge.Record) (Payload, bool) {
 		return Payload{}, false
 	}
 	q := i.Questions[0]
-	p := Payload{WidgetID: i.ToolCall, Message: i.Prompt}
+	p := Payload{WidgetID: i.ToolCall, Message: cmp.Or(q.Text, i.Prompt)}
 	switch q.Widget {
 	case bridge.WidgetForm:
 		p.Type, p.Schema = "form", q.Schema
@@ -200,71 +210,6 @@ func (p Payload) Answered(s Submission) Payload {
 func (s Submission) UserMessage() (string, error) {
 	raw, err := dialect.Encode(s)
 	return "WIDGET_SUBMIT\n" + string(raw), err
-}
-
-const fence = "```"
-
-// Block returns the block that an assistant includes in its text.
-func (p Payload) Block() (string, error) {
-	raw, err := dialect.Encode(p)
-	return fence + "widget\n" + string(raw) + "\n" + fence, err
-}
-
-// Blocks returns the widget blocks in an assistant's text in their order. If
-// blocks are not widgets, it returns an error with the number of each. Text
-// without blocks is not an error.
-func Blocks(text string) ([]Payload, error) {
-	var out []Payload
-	var wrong []bridge.FieldError
-	seen, hint := map[string]bool{}, ""
-	bodies, closed := fenced(text)
-	for n, body := range bodies {
-		p, err := Decode([]byte(body))
-		switch {
-		case n == len(bodies)-1 && !closed:
-			err = bridge.Errorf(bridge.CodeInvalid, "not closed")
-		case err == nil && seen[p.WidgetID]:
-			err = bridge.Errorf(bridge.CodeInvalid, "widgetId: duplicate ID %q", p.WidgetID)
-		}
-		if err != nil {
-			e := bridge.PublicError(err)
-			wrong = append(wrong, bridge.FieldError{Field: "widget block " + strconv.Itoa(n+1), Message: e.Message})
-			hint = cmp.Or(hint, e.Hint)
-		}
-		seen[p.WidgetID] = true
-		out = append(out, p)
-	}
-	if len(wrong) > 0 {
-		return nil, bridge.Invalid(wrong...).WithHint("%s", hint)
-	}
-	return out, nil
-}
-
-// fenced returns the contents of the widget blocks in a text. It reports whether
-// the last of them is closed.
-func fenced(text string) (bodies []string, closed bool) {
-	inside, other := false, false
-	var body strings.Builder
-	for line := range strings.Lines(text) {
-		mark := strings.TrimSpace(line)
-		switch {
-		case inside && mark == fence:
-			inside, bodies = false, append(bodies, body.String())
-			body.Reset()
-		case inside:
-			body.WriteString(line)
-		case other:
-			other = mark != fence
-		case mark == fence+"widget":
-			inside = true
-		case strings.HasPrefix(mark, fence):
-			other = true // a block in another language
-		}
-	}
-	if inside {
-		bodies = append(bodies, body.String())
-	}
-	return bodies, !inside
 }
 
 // DecodeSubmission decodes a front end's submission for a request that came

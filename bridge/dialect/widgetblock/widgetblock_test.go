@@ -139,3 +139,55 @@ func FuzzBlocks(f *testing.F) {
 		}
 	})
 }
+
+// TestAround checks that people see the whole message with each of its widgets,
+// and that one block that cannot be shown does not hide the others.
+func TestAround(t *testing.T) {
+	t.Parallel()
+	const shall = "```widget\n{\"widgetId\":\"w1\",\"type\":\"confirmation\",\"message\":\"Shall I continue?\"}\n```"
+	const which = "```widget\n{\"widgetId\":\"w2\",\"type\":\"selection\",\"message\":\"Which?\",\"options\":[{\"value\":\"a\",\"label\":\"A\"}]}\n```"
+	const slider = "```widget\n{\"widgetId\":\"w3\",\"type\":\"slider\",\"message\":\"How much?\"}\n```"
+	for _, c := range []struct {
+		name, text string
+		want       []string // prompts
+		wrong      string
+	}{
+		{"before", "Dropping 3 tables…\n" + shall, []string{"Shall I continue?\n\nDropping 3 tables…"}, ""},
+		{"after", shall + "\nThere is no backup.\n", []string{"Shall I continue?\n\nThere is no backup."}, ""},
+		{"around two", "First.\n\n" + shall + "\nthen\n" + which + "\nlast", []string{"Shall I continue?\n\nFirst.\n\nthen\n\nlast", "Which?\n\nFirst.\n\nthen\n\nlast"}, ""},
+		{"code", "```sql\nDROP TABLE a;\n```\n" + shall, []string{"Shall I continue?\n\n```sql\nDROP TABLE a;\n```"}, ""},
+		{"nothing", shall, []string{"Shall I continue?"}, ""},
+		{"unusable block", slider + "\n" + shall, []string{"Shall I continue?\n\n```\n{\"widgetId\":\"w3\",\"type\":\"slider\",\"message\":\"How much?\"}\n```"}, "widget block 1: Unknown widget type"},
+		{"open block", shall + "\n```widget\n{", []string{"Shall I continue?\n\n```\n{\n```"}, "widget block 2: not closed"},
+		{"repeated block", shall + "\n" + shall, []string{"Shall I continue?"}, "widget block 2: widgetId: duplicate ID"},
+		{"long text", strings.Repeat("x", bridge.MaxPrompt) + "\n" + shall, nil, "widget block 1: the message has"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			blocks, err := widgetblock.Blocks(c.text)
+			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%v, want %q", err, c.wrong)
+			}
+			if len(blocks) != len(c.want) {
+				t.Fatalf("%d widgets, want %d", len(blocks), len(c.want))
+			}
+			for n, p := range blocks {
+				r, err := p.Request()
+				if err != nil || r.Normalize() != nil {
+					t.Fatal(err)
+				}
+				got := r.Prompt
+				if r.Questions[0].Text != "" {
+					got = r.Questions[0].Text + "\n\n" + got
+				}
+				if !strings.HasPrefix(got, c.want[n]) {
+					t.Errorf("%q, want %q", got, c.want[n])
+				}
+				rec := bridge.Record{Interaction: bridge.Interaction{Ask: r.Ask}}
+				if front, ok := widgetblock.FromRecord(rec); !ok || front.Message != p.Message {
+					t.Errorf("front ends read %q, want %q", front.Message, p.Message)
+				}
+			}
+		})
+	}
+}
