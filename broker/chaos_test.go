@@ -53,7 +53,6 @@ const (
 	stormCallers = 8
 	stormPatient = 20 * time.Second // before the result of a call counts as unknown
 	stormLeast   = 10               // interactions that a run must at least open
-	stormSettle  = await.Limit      // to resolve everything after the faults
 )
 
 // run runs the callers during the fault, then lets everything be resolved and
@@ -66,9 +65,9 @@ func (s *storm) run(fault func(ctx context.Context)) {
 		s.nodes = append(s.nodes, s.node(n))
 	}
 	span := span(t)
-	ctx, heal := context.WithTimeout(t.Context(), span+stormSettle)
+	ctx, heal := context.WithTimeout(t.Context(), span+await.Limit)
 	defer heal()
-	all, end := context.WithTimeout(t.Context(), span+3*stormSettle)
+	all, end := context.WithTimeout(t.Context(), span+3*await.Limit)
 	defer end()
 	var wg sync.WaitGroup
 	wg.Go(func() { // a busy machine needs longer to get anything done

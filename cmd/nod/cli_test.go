@@ -12,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	human "github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -46,7 +47,7 @@ func person(ts *testscript.TestScript, r *rig.Rig, args []string) {
 		ts.Fatalf("usage: person WHO SERVICE PROMPT LABEL [TEXT]")
 	}
 	who, service, prompt, label := args[0], args[1], args[2], args[3]
-	ctx, cancel := context.WithTimeout(r.Ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(r.Ctx, await.Limit)
 	defer cancel()
 	c := client.New(r.Daemons[0].URL, rig.TestAgentToken, nil)
 	at := cardOf(ctx, ts, c, service, prompt)

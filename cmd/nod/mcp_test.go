@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -58,7 +59,7 @@ type mcpAnswer struct {
 
 func mcpCall(ctx context.Context, t *testing.T, s *mcp.ClientSession, tool string, args map[string]any, meta mcp.Meta) (mcpAnswer, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, 4*rig.Patience)
+	ctx, cancel := context.WithTimeout(ctx, 4*await.Limit)
 	defer cancel()
 	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args, Meta: meta})
 	if err != nil {

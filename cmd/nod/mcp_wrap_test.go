@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -72,7 +73,7 @@ func TestMCPWrap(t *testing.T) {
 			t.Cleanup(func() { _ = s.Close() }) // the exit of the child is not under test
 			tool := func(name string) (string, bool) {
 				t.Helper()
-				ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
+				ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 				defer cancel()
 				res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: map[string]any{"text": "x"}})
 				if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	askbroker "github.com/nodbridge/nod/bridge/question"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -28,7 +29,7 @@ type socket struct {
 
 func dialSocket(t testing.TB, url, token string) *socket {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	//nolint:bodyclose // the library closes the body
 	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{Subprotocols: []string{"nod", "bearer." + token}})
@@ -69,7 +70,7 @@ func (s *socket) next(words ...string) string {
 			return f
 		}
 	}
-	deadline := time.After(rig.Patience)
+	deadline := time.After(await.Limit)
 	for {
 		select {
 		case f, ok := <-s.in:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
@@ -125,7 +126,7 @@ func endTruthfully(r *rig.Rig, id bridge.ID) bridge.Record {
 	if _, err := r.Person.Respond(r.Ctx, id, rig.AnswerOnce); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
 		r.T.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(r.Ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(r.Ctx, await.Limit)
 	defer cancel()
 	rec, err := r.Agent.Wait(ctx, id)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -165,7 +166,7 @@ func TestPartsOnce(t *testing.T) {
 // returns the record once the card is posted.
 func half(r *rig.Rig, s string, req bridge.Request, do func()) bridge.Record {
 	r.T.Helper()
-	ctx, cancel := context.WithTimeout(r.Ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(r.Ctx, await.Limit)
 	defer cancel()
 	rec, err := r.Agent.Open(ctx, req, "")
 	if err != nil {

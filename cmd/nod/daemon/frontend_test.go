@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -65,7 +66,7 @@ func (f frontEnd) asks(frame string) {
 // gets checks that the next frame of the agent contains all of words.
 func (f frontEnd) gets(words ...string) {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(f.ctx, await.Limit)
 	defer cancel()
 	_, b, err := f.agent.Read(ctx)
 	if err != nil {
@@ -90,7 +91,7 @@ func (f frontEnd) page() string {
 // does runs an action in the browser.
 func (f frontEnd) does(what string, actions ...chromedp.Action[chromedp.Void]) {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(f.ctx, await.Limit)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		f.t.Fatalf("%s: %v; the page shows:\n%s", what, err, f.page())

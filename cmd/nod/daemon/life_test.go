@@ -73,7 +73,7 @@ func TestQueued(t *testing.T) {
 // reads on to the next line with a prefix.
 func stream(r *rig.Rig, path string) func(prefix string) string {
 	r.T.Helper()
-	ctx, cancel := context.WithTimeout(r.Ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(r.Ctx, await.Limit)
 	r.T.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Daemons[0].URL+path, nil)
 	if err != nil {

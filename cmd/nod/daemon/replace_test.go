@@ -13,6 +13,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -134,10 +135,10 @@ func TestReplaceDaemons(t *testing.T) {
 		handed := handedOver(r, old[n])
 		began := time.Now()
 		old[n].Stop()
-		if took := time.Since(began); took > rig.Patience {
+		if took := time.Since(began); took > await.Limit {
 			t.Errorf("a daemon took %s to stop", took)
 		}
-		if took := (<-handed).Sub(began); took > rig.Patience/2 {
+		if took := (<-handed).Sub(began); took > await.Limit/2 {
 			t.Errorf("a caller was kept for %s", took)
 		}
 	}

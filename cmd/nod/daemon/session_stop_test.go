@@ -13,6 +13,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -94,7 +95,7 @@ func (c *toolCalls) run(ctx context.Context, through *client.Client, length func
 // time from the click to the last call and to the end of a pending request.
 func (m *reported) stopsWhileCalling(r *rand.Rand) (time.Duration, error) {
 	m.T.Helper()
-	ctx, cancel := context.WithTimeout(m.Ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(m.Ctx, await.Limit)
 	defer cancel()
 	m.report(bridge.SessionReport{State: bridge.SessionWorking, Title: "Run " + m.session}, "Run "+m.session)
 	req := rig.Approval()

@@ -16,13 +16,14 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // refused fails the test unless no reader takes the record for a decision.
 func refused(x rig.Intruder, id bridge.ID) {
 	x.T.Helper()
-	ctx, cancel := context.WithTimeout(x.Ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(x.Ctx, await.Limit)
 	defer cancel()
 	if rec, err := x.Agent.Get(ctx, id); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		x.T.Errorf("the agent reads %q: %v", rec.State, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
@@ -125,7 +126,7 @@ func (u *clicker) told(who string, reaction sandbox.Reaction, word string) {
 // until the agent has it.
 func (u *clicker) awaited(a rig.Asked) func() {
 	got := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(u.Ctx, rig.Patience)
+	ctx, cancel := context.WithTimeout(u.Ctx, await.Limit)
 	go func() {
 		_, err := u.Agent.Wait(ctx, a.Interaction.ID)
 		got <- err

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -98,7 +99,7 @@ func (a Asked) Controls(service string) []sandbox.Control {
 // End waits for the outcome as the agent does.
 func (a Asked) End() bridge.Record {
 	a.R.T.Helper()
-	ctx, cancel := context.WithTimeout(a.R.Ctx, Patience)
+	ctx, cancel := context.WithTimeout(a.R.Ctx, await.Limit)
 	defer cancel()
 	rec, err := a.R.Agent.Wait(ctx, a.Interaction.ID)
 	if err != nil {

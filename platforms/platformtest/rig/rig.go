@@ -33,13 +33,12 @@ import (
 // each.
 var Services = []string{"slack", "discord", "telegram"}
 
-// Tokens of the agents and people of a rig, and how long tests wait.
+// Tokens of the agents and people of a rig.
 const (
 	TestAgentToken  = "agent-token-for-tests"
 	OtherAgentToken = "other-agent-token-for-tests"
 	AnaToken        = "person-token-of-ana-for-tests"
 	BoToken         = "person-token-of-bo-for-tests"
-	Patience        = await.Limit
 )
 
 // Rig is a complete installation: a Redis server, the sandbox, and daemons.
