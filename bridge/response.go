@@ -11,7 +11,14 @@ const (
 	ReasonAllowed   = "allowed at the terminal"
 	ReasonAnswered  = "answered at the terminal"
 	ReasonDismissed = "dismissed at the terminal" // denied, or closed without a decision
+	ReasonSettled   = "settled at the terminal"   // nod does not know how
 	ReasonInProcess = "answered in the agent's process"
+
+	// These are the same in the editor or client of an agent.
+	ReasonAllowedEditor   = "allowed in the editor"
+	ReasonAnsweredEditor  = "answered in the editor"
+	ReasonDismissedEditor = "dismissed in the editor"
+	ReasonSettledEditor   = "settled in the editor"
 )
 
 // Response is the outcome of an interaction.

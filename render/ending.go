@@ -150,17 +150,21 @@ func cancelled(r bridge.Record) string {
 }
 
 // terminal holds the headlines of requests that the person at the agent's
-// terminal settled, by reason.
+// terminal, or in its editor, settled, by reason.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
+	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonSettled: "⌨️ Settled in the terminal",
+	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
+	bridge.ReasonDismissedEditor: "⌨️ Dismissed in the editor", bridge.ReasonSettledEditor: "⌨️ Settled in the editor",
+	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
 // refused reports whether a closed approval did not permit its action. What a
 // person answered at the terminal is not known here.
 func refused(r bridge.Record) bool {
 	if r.State == bridge.StateCancelled && r.Response.Actor == nil && r.Response.WithdrawnBy == nil {
-		return terminal[r.Response.Reason] == "" || r.Response.Reason == bridge.ReasonDismissed
+		why := r.Response.Reason
+		return terminal[why] == "" || why == bridge.ReasonDismissed || why == bridge.ReasonDismissedEditor
 	}
 	return r.State != bridge.StateApproved
 }

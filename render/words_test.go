@@ -269,6 +269,7 @@ func TestStruck(t *testing.T) {
 	v.Record.Response.Actor = nil
 	for reason, want := range map[string]bool{
 		bridge.ReasonAllowed: false, bridge.ReasonAnswered: false, bridge.ReasonDismissed: true, "another": true,
+		bridge.ReasonAllowedEditor: false, bridge.ReasonSettledEditor: false, bridge.ReasonDismissedEditor: true, bridge.ReasonSettled: false,
 	} {
 		v.Record.Response.Reason = reason
 		if c := render.NewCard(v, never); c.Body[0].Spans[0].Strike != want {

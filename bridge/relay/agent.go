@@ -39,11 +39,23 @@ type Agent struct {
 
 // waiting is a request of the agent that the client or chat may answer.
 type waiting struct {
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 	message Message
 	session string
-	shown   bool // the client has received it
+	shown   bool // the client has received it, and may answer
+	alone   bool // chat cannot answer
+	// failed is the error with which the client has answered. Chat may still
+	// answer.
+	failed *Message
 }
+
+// Reasons that a card of an Agent closes without a decision.
+const (
+	withdrawnByAgent Withdrawal = "the agent cancelled the request"
+	withdrawnTurn    Withdrawal = "the turn was cancelled in the editor"
+	withdrawnEditor  Withdrawal = "the editor was closed"
+	withdrawnStop    Withdrawal = "the session was stopped"
+)
 
 // Options configures an Agent.
 type Options struct {
@@ -146,7 +158,7 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 		a.write(a.server, f)
 		return true
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	a.waiting[string(m.ID)] = &waiting{cancel: cancel, message: *m, session: p.Session, shown: !a.only}
 	delete(a.answered, string(m.ID)) // the ID was used by an earlier request
 	a.mu.Unlock()
@@ -162,15 +174,7 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 	}
 	switch {
 	case m.IsResponse():
-		a.mu.Lock()
-		w, late := a.waiting[string(m.ID)], a.answered[string(m.ID)]
-		delete(a.waiting, string(m.ID))
-		delete(a.answered, string(m.ID))
-		a.mu.Unlock()
-		if w != nil {
-			w.cancel()
-		}
-		return late
+		return a.response(*m)
 	case m.Method == "session/cancel":
 		var p struct {
 			Session string `json:"sessionId"`
@@ -182,6 +186,27 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 	return false
 }
 
+// response handles a response of the client. It returns true if the agent must
+// not get it: chat was first, or it is an error, which decides nothing as long as
+// chat may answer.
+func (a *Agent) response(m Message) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w, late := a.waiting[string(m.ID)], a.answered[string(m.ID)]
+	delete(a.answered, string(m.ID))
+	switch {
+	case w == nil:
+		return late
+	case len(m.Error) > 0 && !w.alone:
+		w.shown, w.failed = false, &m
+		a.log.Warn("the client cannot show a request; chat answers", "method", w.message.Method, "error", failureText(m))
+		return true
+	}
+	delete(a.waiting, string(m.ID))
+	w.cancel(Withdrawal(acp.Settled(w.message.Method, w.message.Params, m.Result)))
+	return false
+}
+
 // settle cancels the request in chat because an answer is no longer needed.
 func (a *Agent) settle(id json.RawMessage) {
 	a.mu.Lock()
@@ -189,7 +214,7 @@ func (a *Agent) settle(id json.RawMessage) {
 	delete(a.waiting, string(id))
 	a.mu.Unlock()
 	if w != nil {
-		w.cancel()
+		w.cancel(withdrawnByAgent)
 	}
 }
 
@@ -201,7 +226,7 @@ func (a *Agent) cancelTurn(session string) {
 	for id, w := range a.waiting {
 		if w.session == session && !w.shown {
 			ids = append(ids, id)
-			w.cancel()
+			w.cancel(withdrawnTurn)
 			delete(a.waiting, id)
 		}
 	}
@@ -219,7 +244,7 @@ func (a *Agent) stop(session string) {
 	for id, w := range a.waiting {
 		if w.session == session {
 			open[id] = w
-			w.cancel()
+			w.cancel(withdrawnStop)
 			delete(a.waiting, id)
 			if w.shown {
 				a.answered[id] = true
@@ -244,7 +269,7 @@ func (a *Agent) ClientGone() {
 	a.waiting = map[string]*waiting{}
 	a.mu.Unlock()
 	for _, w := range open {
-		w.cancel()
+		w.cancel(withdrawnEditor)
 		a.write(a.server, response{w.message.Version, w.message.ID, acp.Gone(w.message.Method)})
 	}
 }
@@ -294,20 +319,32 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 			a.write(a.client, closed(m.ID))
 		}
 	case ctx.Err() != nil: // answered by the client, or cancelled by the agent
-	case err != nil && a.only:
-		a.log.Warn("request not sent to chat; left to the client", "method", m.Method, "error", err)
-		a.mu.Lock()
-		w := a.waiting[string(m.ID)]
-		if w != nil {
-			w.shown = true
-		}
-		a.mu.Unlock()
-		if w == nil {
-			return // ClientGone has denied it
-		}
-		a.write(a.client, m)
 	case err != nil:
-		a.log.Warn("request not answered in chat; left to the client", "method", m.Method, "error", err)
+		a.leave(m, err)
+	}
+}
+
+// leave leaves a request to the client, because chat does not answer it. If the
+// client has failed as well, the agent gets its error.
+func (a *Agent) leave(m Message, cause error) {
+	a.log.Warn("request not answered in chat; left to the client", "method", m.Method, "error", cause)
+	a.mu.Lock()
+	w := a.waiting[string(m.ID)]
+	var failed *Message
+	show := false
+	if w != nil {
+		if failed = w.failed; failed != nil {
+			delete(a.waiting, string(m.ID))
+		}
+		show = failed == nil && !w.shown
+		w.shown, w.alone = true, true
+	}
+	a.mu.Unlock()
+	switch {
+	case failed != nil:
+		a.write(a.server, *failed)
+	case show:
+		a.write(a.client, m)
 	}
 }
 

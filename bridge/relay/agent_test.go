@@ -115,8 +115,8 @@ func TestPermissionNotUnderstood(t *testing.T) {
 	}
 }
 
-// TestAnswerNotUnderstood checks that an invalid answer of the client reaches
-// the agent as an error.
+// TestAnswerNotUnderstood checks that an invalid answer of the client leaves chat
+// to answer, and that the agent gets an error if chat cannot.
 func TestAnswerNotUnderstood(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{
@@ -125,11 +125,15 @@ func TestAnswerNotUnderstood(t *testing.T) {
 		`{"jsonrpc":"3.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`,
 		"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"yes\",\"x\":\"\xff\"}}}",
 	} {
-		b := proxy(t, chat{}, false)
-		b.say(b.agent, acpAsks)
-		b.hear(b.atClient)
-		b.say(b.client, answer)
-		if got := b.hear(b.atAgent); !strings.Contains(got, `"id":5,"error"`) {
+		e := editorEnds(t)
+		e.say(e.agent, acpAsks)
+		e.hear(e.atClient)
+		<-e.asked
+		e.say(e.client, answer)
+		e.say(e.client, `{"jsonrpc":"2.0","method":"marker"}`)
+		e.gets(e.atAgent, "marker")
+		e.answer <- ""
+		if got := e.hear(e.atAgent); !strings.Contains(got, `"id":5,"error"`) {
 			t.Errorf("%s became %s", answer, got)
 		}
 	}

@@ -160,13 +160,13 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 		w.fail(m.ID, rpcError{codeParams, "params: " + bridge.PublicText(err)})
 		return true
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	w.mu.Lock()
 	w.judged[string(m.ID)] = cancel
 	w.mu.Unlock()
 	asked := *m
 	w.work.Go(func() {
-		defer cancel()
+		defer cancel(nil)
 		w.approve(ctx, asked, c)
 	})
 	return true

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 
 	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
 )
 
 // responded handles a response of the server. In protocol version 2026-07-28,
@@ -30,7 +33,8 @@ func (w *Wrap) responded(m *Message) bool {
 	}
 	if r.message.Method == methodCall && limits.Decode(m.Result, &in) == nil && in.Type == "input_required" {
 		if forms, ok := formsOf(in.Requests); ok {
-			w.work.Go(func() { w.again(r, in.State, forms) })
+			left := *m
+			w.work.Go(func() { w.again(r, in.State, forms, left) })
 			return true
 		}
 	}
@@ -55,11 +59,31 @@ func formsOf(requests map[string]json.RawMessage) (map[string]json.RawMessage, b
 	return out, len(out) > 0
 }
 
-// again sends a call a second time, with people's answers and a new ID.
-func (w *Wrap) again(r request, state json.RawMessage, forms map[string]json.RawMessage) {
-	answers := map[string]json.RawMessage{}
-	for name, params := range forms {
-		answers[name] = w.elicit(r.ctx, params)
+// again sends a call a second time, with people's answers and a new ID. If chat
+// does not answer one of the forms, the client gets them all.
+func (w *Wrap) again(r request, state json.RawMessage, forms map[string]json.RawMessage, left Message) {
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	defer cancel(nil)
+	w.mu.Lock()
+	w.judged[string(r.own)] = cancel
+	w.mu.Unlock()
+	answers, params, err := w.elicitAll(ctx, forms)
+	w.mu.Lock()
+	waiting := w.judged[string(r.own)] != nil && ctx.Err() == nil
+	if waiting {
+		delete(w.judged, string(r.own))
+	}
+	w.mu.Unlock()
+	switch {
+	case !waiting: // the client has cancelled the call
+		return
+	case err != nil && w.leaves(params, err):
+		left.ID = r.own
+		w.tell(left)
+		return
+	case err != nil:
+		w.reply(r.own, refusal("No person has answered a form of the tool. "+bridge.PublicText(err)))
+		return
 	}
 	raw, err := encode(answers)
 	if err != nil {
@@ -75,21 +99,109 @@ func (w *Wrap) again(r request, state json.RawMessage, forms map[string]json.Raw
 	w.pass(r.message)
 }
 
-// elicit shows a form in chat. If chat cannot show the form, it returns a
-// cancellation, which servers do not treat as an answer.
-func (w *Wrap) elicit(ctx context.Context, params json.RawMessage) json.RawMessage {
-	name, err := encode(w.Name)
-	var answer json.RawMessage
-	if err == nil {
-		answer, err = w.Approver.Ask(ctx, "mcp_elicitation", w.Query, withMember(params, name, "serverName"))
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			w.Log.Warn("form cancelled", "error", err)
+// elicitAll shows forms in chat, one after the other. With an error, it returns the
+// parameters of the form that was not answered.
+func (w *Wrap) elicitAll(ctx context.Context, forms map[string]json.RawMessage) (answers map[string]json.RawMessage, unanswered json.RawMessage, err error) {
+	answers = map[string]json.RawMessage{}
+	for name, params := range forms {
+		if answers[name], err = w.elicit(ctx, params); err != nil {
+			return nil, params, err
 		}
-		return json.RawMessage(`{"action":"cancel"}`)
 	}
-	return answer
+	return answers, nil, nil
+}
+
+// form shows a form in chat. If chat does not answer it, the client shows it, or
+// the server gets an error.
+func (w *Wrap) form(ctx context.Context, m Message) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w.mu.Lock()
+	w.forms[string(m.ID)] = cancel
+	w.mu.Unlock()
+	answer, err := w.elicit(ctx, m.Params)
+	left := err != nil && ctx.Err() == nil && w.leaves(m.Params, err)
+	w.mu.Lock()
+	_, waiting := w.forms[string(m.ID)] // the server has not cancelled it
+	delete(w.forms, string(m.ID))
+	if waiting && left {
+		w.asked[string(m.ID)] = true
+	}
+	w.mu.Unlock()
+	switch {
+	case !waiting:
+	case err == nil:
+		w.answer(Message{Version: "2.0", ID: m.ID, Result: answer})
+	case left:
+		w.tell(m)
+	case ctx.Err() == nil:
+		w.answer(failure(m.ID, codeInternal, "no person has answered the form: "+bridge.PublicText(err)))
+	}
+}
+
+// cancelForm withdraws a form that waits in chat. It returns false if there is
+// none.
+func (w *Wrap) cancelForm(id json.RawMessage) bool {
+	w.mu.Lock()
+	cancel := w.forms[string(id)]
+	delete(w.forms, string(id))
+	w.mu.Unlock()
+	if cancel != nil {
+		cancel(withdrawnByServer)
+	}
+	return cancel != nil
+}
+
+// elicit shows a form in chat, and returns what a person answered.
+func (w *Wrap) elicit(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	name, err := encode(w.Name)
+	if err != nil {
+		return nil, err
+	}
+	return w.Approver.Ask(ctx, "mcp_elicitation", w.Query, withMember(params, name, "serverName"))
+}
+
+// leaves reports whether the client shows a form that chat did not answer.
+func (w *Wrap) leaves(params json.RawMessage, cause error) bool {
+	var p struct {
+		Mode string `json:"mode"`
+	}
+	_ = limits.Decode(params, &p) // without a mode, it is a form
+	w.mu.Lock()
+	shows := w.shows
+	w.mu.Unlock()
+	can, err := members(shows)
+	attended := err == nil && len(shows) > 0
+	_, url := can["url"]
+	if _, form := can["form"]; p.Mode == "url" && !url || p.Mode != "url" && url && !form {
+		attended = false // an empty capability means forms
+	}
+	u := dialect.Unasked{Attended: attended}
+	w.Log.Warn("form not answered in chat", "left to the client", u.Leaves(), "error", cause)
+	return u.Leaves()
+}
+
+// capability notes whether the client itself can show forms, before nod adds that
+// it does.
+func (w *Wrap) capability(m Message) {
+	p, err := members(m.Params)
+	if err != nil {
+		return
+	}
+	all, known := p["capabilities"]
+	if m.Method != "initialize" {
+		meta, err := members(p["_meta"])
+		if all, known = meta[capabilitiesKey]; err != nil || !known {
+			return
+		}
+	}
+	can, err := members(all)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	w.shows = can["elicitation"]
+	w.mu.Unlock()
 }
 
 // capable adds the elicitation capability to metadata that lists capabilities.

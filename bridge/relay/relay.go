@@ -101,14 +101,17 @@ type Relay struct {
 	Log    *slog.Logger // a nil Log discards output
 }
 
+// withdrawnServer is the reason of requests that wait when the server ends.
+const withdrawnServer Withdrawal = "the program that nod ran has ended"
+
 // Run forwards messages until the client or the server disconnects. When the
 // client disconnects, it calls stop to stop the server.
 func (r *Relay) Run(ctx context.Context, stop func()) error {
 	if r.Log == nil {
 		r.Log = slog.New(slog.DiscardHandler)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(withdrawnServer)
 	done := make(chan error, 2)
 	go func() {
 		err := r.pump(ctx, r.Client, r.Server, r.Handler.FromClient)

@@ -67,9 +67,11 @@ type Wrap struct {
 	WrapOptions
 
 	mu     sync.Mutex
-	judged map[string]context.CancelFunc // calls that await a decision
-	sent   map[string]request            // requests that the client sent to the server
-	asked  map[string]bool               // requests that the server sent to the client
+	judged map[string]context.CancelCauseFunc // calls that await a decision
+	forms  map[string]context.CancelCauseFunc // forms of the server that wait in chat
+	shows  json.RawMessage                    // the client's own capability to show forms
+	sent   map[string]request                 // requests that the client sent to the server
+	asked  map[string]bool                    // requests that the server sent to the client
 	work   sync.WaitGroup
 }
 
@@ -119,15 +121,27 @@ const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
 
 // NewWrap returns a Wrap.
 func NewWrap(o WrapOptions) *Wrap {
-	return &Wrap{WrapOptions: o, judged: map[string]context.CancelFunc{}, sent: map[string]request{}, asked: map[string]bool{}}
+	return &Wrap{WrapOptions: o, judged: map[string]context.CancelCauseFunc{}, forms: map[string]context.CancelCauseFunc{}, sent: map[string]request{}, asked: map[string]bool{}}
 }
 
 // Decisive implements Handler.
 func (w *Wrap) Decisive(method string) bool { return method == elicitation }
 
-// ClientGone implements Handler. A call that is approved later is not forwarded
-// because the server's input is closed.
-func (w *Wrap) ClientGone() {}
+// Reasons that a card of a Wrap closes without a decision.
+const (
+	withdrawnByClient Withdrawal = "the client cancelled the call"
+	withdrawnByServer Withdrawal = "the server cancelled the form"
+	withdrawnClient   Withdrawal = "the client was closed"
+)
+
+// ClientGone implements Handler. It withdraws the calls that await a decision.
+func (w *Wrap) ClientGone() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, cancel := range w.judged {
+		cancel(withdrawnClient)
+	}
+}
 
 // FromClient implements Handler.
 func (w *Wrap) FromClient(ctx context.Context, m *Message) bool {
@@ -140,6 +154,7 @@ func (w *Wrap) FromClient(ctx context.Context, m *Message) bool {
 		w.fail(m.ID, rpcError{codeRequest, "id: already used by an unfinished request"})
 		return true
 	case m.Method == methodCall, m.Method == methodUpdate:
+		w.capability(*m)
 		c, err := readCall(*m)
 		if err != nil {
 			w.fail(m.ID, err)
@@ -154,6 +169,7 @@ func (w *Wrap) FromClient(ctx context.Context, m *Message) bool {
 		w.fail(m.ID, rpcError{codeParams, "params: must be an object"})
 		return true
 	}
+	w.capability(*m)
 	if m.Method == "initialize" {
 		m.Params = withMember(m.Params, elicitationForm, "capabilities", "elicitation")
 	} else {
@@ -189,10 +205,25 @@ func (w *Wrap) noticed(m *Message) bool {
 	delete(w.judged, string(id))
 	w.mu.Unlock()
 	if stop != nil { // the call was not forwarded
-		stop()
+		stop(withdrawnByClient)
 		return true
 	}
+	if at := w.sentAs(id); at != nil {
+		m.Params = withMember(m.Params, at, "requestId")
+	}
 	return false
+}
+
+// sentAs returns the ID with which a call of the client was sent again, or nil.
+func (w *Wrap) sentAs(own json.RawMessage) json.RawMessage {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.sent {
+		if string(r.own) == string(own) {
+			return r.message.ID
+		}
+	}
+	return nil
 }
 
 // inUse reports whether a request of the client with the ID is unfinished.
@@ -220,7 +251,7 @@ func (w *Wrap) keep(r request) {
 }
 
 // expected reports whether the client responds to a request that it received
-// from the server. It cannot answer a form, because people do.
+// from the server. It cannot answer a form that is in chat.
 func (w *Wrap) expected(m *Message) bool {
 	w.mu.Lock()
 	known := w.asked[string(m.ID)]
@@ -237,6 +268,8 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 	switch {
 	case m.IsResponse():
 		return w.responded(m)
+	case m.Method == "notifications/cancelled" && w.cancelForm(requestID(m.Params)):
+		return true
 	case !m.IsRequest():
 		pass := strings.HasPrefix(m.Method, "notifications/")
 		if !pass {
@@ -245,7 +278,7 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 		return !pass
 	case m.Method == elicitation:
 		asked := *m
-		w.work.Go(func() { w.answer(Message{Version: "2.0", ID: asked.ID, Result: w.elicit(ctx, asked.Params)}) })
+		w.work.Go(func() { w.form(ctx, asked) })
 		return true
 	case !wanted[m.Method]:
 		w.answer(failure(m.ID, codeMethod, "method "+clip(m.Method)+" is not allowed"))

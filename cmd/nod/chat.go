@@ -22,7 +22,9 @@ import (
 // has stopped waiting.
 const withdrawTimeout = 3 * time.Second
 
-// reason returns why the agent of an ended context stopped waiting.
+// reason returns why the agent of an ended context stopped waiting. It names no
+// decision that nod does not know. An agent ends its hook by a signal if its user
+// has dismissed the dialog.
 func reason(ctx context.Context) string {
 	if w, ok := errors.AsType[relay.Withdrawal](context.Cause(ctx)); ok {
 		return string(w)
@@ -30,7 +32,7 @@ func reason(ctx context.Context) string {
 	if _, ok := interrupted(ctx); ok {
 		return bridge.ReasonDismissed
 	}
-	return bridge.ReasonAnswered
+	return "the agent stopped waiting"
 }
 
 // chatClient asks people for an agent whose user may also answer elsewhere. It

@@ -158,7 +158,7 @@ func (f hookFlags) longest() time.Duration {
 // with its exit code.
 func hookContext(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	ctx, stop := untilSignal(ctx, syscall.SIGHUP)
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	return ctx, func() { cancel(); stop() }
 }

@@ -90,11 +90,15 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
+// withdrawnProxy is the reason of requests that wait when nod is stopped.
+const withdrawnProxy relay.Withdrawal = "nod was stopped"
+
 // between starts a program and relays messages between it and stdin and stdout
 // until either side ends.
 func between(cmd *cobra.Command, args []string, strict bool, make func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func())) error {
-	ctx, cancel := context.WithCancel(cmd.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(cmd.Context()))
+	defer cancel(nil)
+	defer context.AfterFunc(cmd.Context(), func() { cancel(withdrawnProxy) })()
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
 	child.Stderr, child.WaitDelay = cmd.ErrOrStderr(), childWait
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
@@ -114,7 +118,7 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	h, wait := make(near, far, log)
 	err = (&relay.Relay{Client: near, Server: far, Handler: h, Strict: strict, Log: log}).Run(ctx, func() { in.Close() })
 	in.Close()
-	cancel()
+	cancel(nil)
 	wait()
 	werr := child.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](werr); ok && cmd.Context().Err() == nil && exit.ExitCode() > 0 {

@@ -114,7 +114,7 @@ func (c Call) elicitation() (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	r.Session, r.ToolCall = p.Session, p.ToolCall
-	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return elicitation.Answer(rec), nil }), nil
+	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return elicitation.Answer(rec) }), nil
 }
 
 // details returns the details of the tool call. Those in the request are newer
@@ -185,30 +185,31 @@ func (c Call) permission() (dialect.Translation, error) {
 	if d.ID != "" {
 		key = "acp:" + p.Session + ":" + d.ID + ":" + string(c.ID)
 	}
-	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return answer(rec, first), nil }), nil
+	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return answer(rec, first) }), nil
 }
 
-// answer selects the option for a decision. If no one decided, it rejects the
-// call instead of cancelling it, because a cancellation means that the person
-// ended the turn.
-func answer(rec bridge.Record, first map[string]option) any {
-	kinds := []string{rejectOnce, rejectAlways}
+// answer selects the option for a decision. If no one decided, its error is a
+// *bridge.EndedError: each option says that a person chose it, and a cancellation
+// that a person ended the turn.
+func answer(rec bridge.Record, first map[string]option) (any, error) {
+	var kinds []string
+	always := rec.Response != nil && rec.Response.Scope == bridge.ScopeAlways
 	switch {
-	case rec.State == bridge.StateApproved && rec.Response.Scope == bridge.ScopeAlways:
+	case rec.State == bridge.StateApproved && always:
 		kinds = []string{allowAlways, allowOnce} // a smaller scope than approved is safe
 	case rec.State == bridge.StateApproved:
 		kinds = []string{allowOnce}
-	case rec.State == bridge.StateDenied && rec.Response.Scope == bridge.ScopeAlways:
+	case rec.State == bridge.StateDenied && always:
 		kinds = []string{rejectAlways}
-	case rec.State == bridge.StateCancelled:
-		return Cancelled()
-	case rec.State != bridge.StateDenied:
-		kinds = []string{rejectOnce}
+	case rec.State == bridge.StateDenied:
+		kinds = []string{rejectOnce, rejectAlways}
+	case rec.State != bridge.StateCancelled || rec.Response.WithdrawnBy == nil && !rec.Response.Stops():
+		return nil, &bridge.EndedError{Record: rec}
 	}
 	for _, k := range kinds {
 		if o, ok := first[k]; ok {
-			return selected(o.ID)
+			return selected(o.ID), nil
 		}
 	}
-	return Cancelled()
+	return Cancelled(), nil
 }

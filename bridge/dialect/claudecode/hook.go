@@ -247,8 +247,11 @@ func (in hookInput) elicitation(u Unanswered) (dialect.Translation, error) {
 	}
 	r.Session = in.Session
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
-		a := elicitation.Answer(rec)
-		if a.Action == elicitation.Cancel && u != DenySilence {
+		a, err := elicitation.Answer(rec)
+		switch {
+		case err != nil && u == DenySilence:
+			a = elicitation.Result{Action: elicitation.Cancel} // as the caller wants it
+		case err != nil:
 			return NoDecision{}, nil
 		}
 		return hookOutput{Specific: elicited{Event: "Elicitation", Action: a.Action, Content: a.Content}}, nil

@@ -55,10 +55,10 @@ func (p params) elicitation(raw json.RawMessage) (bridge.Request, func(bridge.Re
 	}
 	r, err := elicitation.Request(e.Params, p.Server)
 	return r, func(rec bridge.Record) (any, error) {
-		if rec.State != bridge.StateAnswered && (rec.Response == nil || rec.Response.Actor == nil) {
-			return nil, &bridge.EndedError{Record: rec}
+		a, err := elicitation.Answer(rec)
+		if err != nil {
+			return nil, err
 		}
-		a := elicitation.Answer(rec)
 		return elicited{Action: a.Action, Content: a.Content}, nil
 	}, err
 }

@@ -69,7 +69,7 @@ func Translate(raw []byte) (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return Answer(rec), nil }).Named(names), nil
+	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return Answer(rec) }).Named(names), nil
 }
 
 // names gives problems with a request the names of the parameters.
@@ -156,22 +156,23 @@ func refuseSecrets(schema json.RawMessage) error {
 	return nil
 }
 
-// Answer returns the result for a record. If no one answered, the action is
-// cancel, which is not a refusal.
-func Answer(r bridge.Record) Result {
+// Answer returns the result for a record. If no person answered, its error is a
+// *bridge.EndedError, because each action of a result says that a person did
+// something.
+func Answer(r bridge.Record) (Result, error) {
 	switch {
 	case r.State == bridge.StateAnswered:
 		a := r.Response.Answers[question]
 		if r.Interaction.Questions[0].Widget == bridge.WidgetButtons {
-			return Result{Action: Accept}
+			return Result{Action: Accept}, nil
 		}
 		content := a.JSON
 		if content == nil {
 			content = json.RawMessage("{}")
 		}
-		return Result{Action: Accept, Content: content}
+		return Result{Action: Accept, Content: content}, nil
 	case r.State == bridge.StateCancelled && (r.Response.Actor != nil || r.Response.Stops()):
-		return Result{Action: Decline}
+		return Result{Action: Decline}, nil
 	}
-	return Result{Action: Cancel}
+	return Result{}, &bridge.EndedError{Record: r}
 }

@@ -2,6 +2,7 @@ package elicitation_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -63,7 +64,6 @@ func TestForm(t *testing.T) {
 		`{"action":"accept","content":{"name":"ana"}}`: filled,
 		`{"action":"accept","content":{}}`:             {},
 		`{"action":"decline"}`:                         {State: bridge.StateCancelled},
-		`{"action":"cancel"}`:                          {State: bridge.StateExpired},
 	} {
 		if got := ended(t, x, r); got != want {
 			t.Errorf("%s ends as %s, want %s", r.State, got, want)
@@ -71,15 +71,18 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestWithdrawn checks that a request that the agent cancelled has the action
-// cancel, because no person declined it.
-func TestWithdrawn(t *testing.T) {
+// TestNoOneAnswered checks that a request that no person answered has no action,
+// because each says that a person did something.
+func TestNoOneAnswered(t *testing.T) {
 	t.Parallel()
 	x := exchange(t, form+"}")
-	rec := dialecttest.Record(t, x.Request, bridge.Response{State: bridge.StateCancelled})
-	rec.Response.Actor = nil
-	if got := elicitation.Answer(rec); got.Action != elicitation.Cancel {
-		t.Errorf("it ends as %s", got.Action)
+	for _, state := range []bridge.State{bridge.StateCancelled, bridge.StateExpired, bridge.StateUndeliverable, bridge.StateSuperseded} {
+		rec := dialecttest.Record(t, x.Request, bridge.Response{State: state})
+		rec.Response.Actor = nil
+		got, err := elicitation.Answer(rec)
+		if _, ended := errors.AsType[*bridge.EndedError](err); !ended {
+			t.Errorf("%s ends as %s, %v", state, got.Action, err)
+		}
 	}
 }
 

@@ -76,14 +76,17 @@ func own(service string, m map[string]any) string {
 // the agent.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
+	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonSettled: "⌨️ Settled in the terminal",
+	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
+	bridge.ReasonDismissedEditor: "⌨️ Dismissed in the editor", bridge.ReasonSettledEditor: "⌨️ Settled in the editor",
+	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
 // mayHaveRun reports whether an action was approved, or may have been approved
 // at the terminal.
 func mayHaveRun(rec bridge.Record) bool {
 	reason := rec.Response.Reason
-	return rec.State == bridge.StateApproved || rec.State == bridge.StateCancelled && terminal[reason] != "" && reason != bridge.ReasonDismissed
+	return rec.State == bridge.StateApproved || rec.State == bridge.StateCancelled && terminal[reason] != "" && reason != bridge.ReasonDismissed && reason != bridge.ReasonDismissedEditor
 }
 
 // struck reports whether a message has text that is struck through.
