@@ -81,6 +81,8 @@ func (c compiled) coversOrigin(in *input, p part) string {
 		return "the rule is for other locations"
 	case len(c.where) > 0 && !in.place():
 		return "the location is not an absolute, clean path"
+	case p.moved && len(c.where) == 0 && p.to != in.Where && configured[program(p.words[0])]:
+		return p.words[0] + " runs what its directory names, and the rule does not say after which cd (where)"
 	case len(in.doubts) > 0:
 		return in.doubts[0]
 	}

@@ -48,6 +48,11 @@ var otherShells = set(`powershell pwsh cmd batch nu nushell csh tcsh xonsh elvis
 // knownShells are the shells that are accepted in a field named shell.
 var knownShells = set(`sh bash dash ash ksh ksh93 mksh zsh yash fish`)
 
+// configured are programs that run what the directory names in which they are
+// started. A repository can contain such a directory: a bare repository whose
+// configuration has core.fsmonitor makes git status start a program.
+var configured = set(`git hg svn jj`)
+
 func set(words string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(words) {
