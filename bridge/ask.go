@@ -99,7 +99,9 @@ type Approval struct {
 	// Decisions lists the decisions to offer, so that no card shows a
 	// choice that the agent cannot handle. If it is empty, deny,
 	// deny_reason and those of Scopes are offered. Edit is left out if the
-	// input does not fit in a native text input.
+	// input does not fit in a native text input. An agent that remembers
+	// approvals itself may offer several of a kind, such as always and
+	// always:2, whose names are in ScopeNotes.
 	Decisions []Decision `json:"decisions,omitempty"`
 	// DefaultNo means that no approving control may stand out.
 	DefaultNo bool `json:"default_no,omitempty"`

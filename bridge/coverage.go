@@ -76,7 +76,7 @@ func (c coverage) place() string {
 func (c coverage) agentRemembers() []string {
 	agent := readable(OneLine(c.of.Agent))
 	text := agent + " remembers this choice itself; nod stores no grant."
-	if c.scope == ScopeOnce {
+	if c.scope.Kind() == ScopeOnce {
 		text = ""
 	}
 	if note := c.of.Approval.ScopeNotes[c.scope]; note != "" {

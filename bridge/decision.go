@@ -45,7 +45,7 @@ func (r Ask) Decisions() []Decision {
 
 // Approves reports whether the decision is an approval.
 func (d Decision) Approves() bool {
-	switch d {
+	switch d.Kind() {
 	case DecideOnce, DecideSession, DecideAlways, DecideEdit:
 		return true
 	}
@@ -59,7 +59,7 @@ var (
 		DecideOnce, DecideSession, DecideAlways, DecideEdit, DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
 	}
 	moreOrder = []Decision{
-		DecideEdit, DecideSession, DecideAlways, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
+		DecideEdit, DecideOnce, DecideSession, DecideAlways, DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
 	}
 )
 
@@ -90,9 +90,11 @@ func (r Ask) More() []int {
 	var out []int
 	all := r.Decisions()
 	shown := onCard(all)
-	for _, d := range moreOrder {
-		if n := slices.Index(all, d); n >= 0 && !slices.Contains(shown, n) {
-			out = append(out, n)
+	for _, kind := range moreOrder {
+		for n, d := range all {
+			if d.Kind() == kind && !slices.Contains(shown, n) {
+				out = append(out, n)
+			}
 		}
 	}
 	return out
@@ -150,11 +152,9 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	if a := r.Approval; a.Confirm != "" && d.Approves() && !sameTyped(a.Confirm, g.Confirm) {
 		return Response{}, "Type exactly: " + a.Confirm, nil
 	}
-	switch d {
-	case DecideDeny, DecideDenyReason:
-		return Response{State: StateDenied, Reason: g.Reason}, "", nil
-	case DecideDenyAlways:
-		return Response{State: StateDenied, Reason: g.Reason, Scope: ScopeAlways}, "", nil
+	switch d.Kind() {
+	case DecideDeny, DecideDenyReason, DecideDenyAlways:
+		return Response{State: StateDenied, Reason: g.Reason, Scope: d.denied()}, "", nil
 	case DecideDenyStop:
 		return Response{State: StateDenied, Reason: g.Reason, Stop: true}, "", nil
 	case DecideEdit:
@@ -226,18 +226,18 @@ func (a *Approval) normalizeDecisions(session string) error {
 	a.Scopes, a.Decisions = nil, slices.Clone(a.Decisions)
 	for n, d := range a.Decisions {
 		switch {
-		case !slices.Contains(allDecisions, d):
+		case !a.known(d):
 			return Errorf(CodeInvalid, "approval.decisions[%d]: unknown decision %q", n, d).WithHint("use decisions of %v", allDecisions)
 		case slices.Contains(a.Decisions[:n], d):
 			return Errorf(CodeInvalid, "approval.decisions[%d]: duplicate decision %q", n, d)
 		}
 	}
-	slices.SortFunc(a.Decisions, func(x, y Decision) int { return slices.Index(allDecisions, x) - slices.Index(allDecisions, y) })
+	slices.SortFunc(a.Decisions, orderDecisions)
 	if len(a.Input) == 0 || utf8.RuneCountInString(a.EditText()) > DefaultMaxLength {
 		a.Decisions = slices.DeleteFunc(a.Decisions, func(d Decision) bool { return d == DecideEdit })
 	}
 	if session == "" {
-		a.Decisions = slices.DeleteFunc(a.Decisions, func(d Decision) bool { return d == DecideSession })
+		a.Decisions = slices.DeleteFunc(a.Decisions, func(d Decision) bool { return d.Kind() == DecideSession })
 	}
 	for _, d := range a.Decisions {
 		if s := Scope(d); ScopeOrder(s) >= 0 {
@@ -265,7 +265,7 @@ func (a *Approval) checkWords() error {
 		return Errorf(CodeInvalid, "approval.confirm: must be a single line without leading or trailing spaces")
 	}
 	for s, note := range a.ScopeNotes {
-		if ScopeOrder(s) < 0 {
+		if ScopeOrder(s) < 0 && !slices.Contains(a.Decisions, Decision(s)) {
 			return Errorf(CodeInvalid, "approval.scope_notes: unknown scope %q", s).WithHint("use once, session or always")
 		}
 		if err := CheckText("approval.scope_notes."+string(s), note, MaxText); err != nil {

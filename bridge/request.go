@@ -268,21 +268,23 @@ func (a *Approval) normalizeScopes(session string) error {
 	}
 	for i, s := range a.Scopes {
 		switch {
-		case s != ScopeOnce && s != ScopeSession && s != ScopeAlways:
+		case ScopeOrder(s) < 0 || s.Kind() != s && !a.AgentRemembers:
 			return Errorf(CodeInvalid, "approval.scopes[%d]: unknown scope %q", i, s).WithHint("use once, session or always")
 		case slices.Contains(a.Scopes[:i], s):
 			return Errorf(CodeInvalid, "approval.scopes[%d]: duplicate scope %q", i, s)
-		case s == ScopeSession && session == "":
+		case s.Kind() == ScopeSession && session == "":
 			return Errorf(CodeInvalid, "approval.scopes[%d]: the scope session requires a session", i).WithHint("set session")
 		}
 	}
-	slices.SortFunc(a.Scopes, func(x, y Scope) int { return ScopeOrder(x) - ScopeOrder(y) })
+	slices.SortFunc(a.Scopes, func(x, y Scope) int { return orderDecisions(Decision(x), Decision(y)) })
 	return nil
 }
 
 // ScopeOrder returns the rank of a scope, from narrow to wide. It returns -1 for
 // an unknown scope.
-func ScopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }
+func ScopeOrder(s Scope) int {
+	return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s.Kind())
+}
 
 // CheckText returns CodeInvalid for text that is too long, is not valid UTF-8,
 // or contains control characters that no chat platform shows.

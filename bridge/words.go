@@ -27,7 +27,7 @@ func (r Record) Outcome() string {
 		return r.Response.approvedAs()
 	case StateDenied:
 		switch {
-		case r.Response.Scope == ScopeAlways:
+		case r.Response.Scope.Kind() == ScopeAlways:
 			return "always denied"
 		case r.Response.Stop:
 			return "denied, and the agent stopped"
@@ -55,9 +55,9 @@ func (r Record) Outcome() string {
 // approvedAs describes an approval with its scope.
 func (r Response) approvedAs() string {
 	switch {
-	case r.Scope == ScopeSession:
+	case r.Scope.Kind() == ScopeSession:
 		return "approved for this session"
-	case r.Scope == ScopeAlways:
+	case r.Scope.Kind() == ScopeAlways:
 		return "always approved"
 	case len(r.Input) > 0:
 		return "approved with changes"

@@ -10,7 +10,7 @@ import (
 // DecisionLabel returns the label of a decision on an approval.
 func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	label := ""
-	switch d {
+	switch d.Kind() {
 	case bridge.DecideDeny:
 		label = LabelDeny
 	case bridge.DecideDenyReason:
@@ -28,11 +28,18 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	case bridge.DecideDenyStop:
 		label = LabelDenyStop + Cut(Line(i.Agent), maxName, Runes)
 	}
+	if name := i.OptionName(d); name != "" {
+		label += ": " + Cut(Line(name), maxOption, Runes)
+	}
 	if d.Approves() && i.Approval.Confirm != "" {
 		label += "…"
 	}
 	return label
 }
+
+// maxOption is the length of the agent's name for an option on a control, in
+// characters. The whole name is in the text above the control.
+const maxOption = 40
 
 // Ordered returns the indexes of an approval's decisions in the order of their
 // controls: the plainest come first.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -140,13 +141,15 @@ func CardLabel(i bridge.Interaction, d bridge.Decision) string {
 // statement says what a decision does beyond the request on the card.
 func statement(i bridge.Interaction, d bridge.Decision) []Block {
 	agent := Line(i.Agent)
-	switch d {
+	switch d.Kind() {
 	case bridge.DecideEdit:
 		return []Block{Para("Your version runs instead. The card will show the difference.")}
 	case bridge.DecideDenyReason:
 		return []Block{Para(agent + " and all responders will see the reason.")}
 	case bridge.DecideDenyAlways:
-		return []Block{Para(AlwaysHint(i))}
+		return append([]Block{Para(AlwaysHint(i))}, described(i, d)...)
+	case bridge.DecideDeny:
+		return append([]Block{Para("Denies this.")}, described(i, d)...)
 	case bridge.DecideDenyStop:
 		return []Block{Para("Denies this, and tells " + agent + " to stop.")}
 	}
@@ -155,6 +158,15 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 		out = append(out, Para(Clean(text)))
 	}
 	return out
+}
+
+// described quotes the agent's name for a denial.
+func described(i bridge.Interaction, d bridge.Decision) []Block {
+	note := i.Approval.ScopeNotes[bridge.Scope(d)]
+	if note == "" {
+		return nil
+	}
+	return []Block{Para(Line(i.Agent) + " describes this choice as " + strconv.Quote(Line(note)) + ".")}
 }
 
 // AlwaysHint says what a denial for always does.

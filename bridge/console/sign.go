@@ -74,9 +74,9 @@ func newSignView(s engine.SignPage) signView {
 // signedDecision describes what a person signs.
 func signedDecision(r bridge.Response) string {
 	switch {
-	case r.Scope == bridge.ScopeSession:
+	case r.Scope.Kind() == bridge.ScopeSession:
 		return "Approve for this session"
-	case r.Scope == bridge.ScopeAlways:
+	case r.Scope.Kind() == bridge.ScopeAlways:
 		return "Always approve"
 	case len(r.Input) > 0:
 		return "Approve with your changes"

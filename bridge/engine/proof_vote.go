@@ -60,8 +60,15 @@ func (s provenOutcomes) proveCount(after bridge.Record, resp *bridge.Response) e
 	}
 	if resp.State == bridge.StateApproved {
 		for _, v := range after.Votes {
-			if v.State == bridge.StateApproved && bridge.ScopeOrder(v.Scope) < bridge.ScopeOrder(resp.Scope) {
-				resp.Scope, resp.Covers = v.Scope, after.Interaction.Coverage(v.Scope)
+			if v.State != bridge.StateApproved {
+				continue
+			}
+			narrower := v.Scope
+			if narrower != resp.Scope && narrower.Kind() == resp.Scope.Kind() { // approvers chose different options
+				narrower = bridge.ScopeOnce
+			}
+			if bridge.ScopeOrder(narrower) < bridge.ScopeOrder(resp.Scope) {
+				resp.Scope, resp.Covers = narrower, after.Interaction.Coverage(narrower)
 			}
 		}
 	}

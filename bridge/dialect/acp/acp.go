@@ -34,6 +34,14 @@ const (
 	rejectAlways = "reject_always"
 )
 
+// kinds maps the kinds of options to decisions.
+var kinds = map[string]bridge.Decision{
+	rejectOnce: bridge.DecideDeny, rejectAlways: bridge.DecideDenyAlways, allowOnce: bridge.DecideOnce, allowAlways: bridge.DecideAlways,
+}
+
+// maxOptions limits the options of one kind.
+const maxOptions = 9
+
 type option struct {
 	ID   string `json:"optionId"`
 	Name string `json:"name"`
@@ -158,21 +166,18 @@ func (c Call) permission() (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	a := &bridge.Approval{Tool: w.tool, Input: w.input, Where: w.where, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{}}
-	first := map[string]option{}
-	for _, o := range p.Options {
-		if _, seen := first[o.Kind]; !seen {
-			first[o.Kind] = o
+	offered := map[string][]option{}
+	for n, o := range p.Options {
+		if kinds[o.Kind] == "" {
+			continue
 		}
-	}
-	for _, k := range []struct {
-		kind string
-		bridge.Decision
-	}{{rejectOnce, bridge.DecideDeny}, {rejectAlways, bridge.DecideDenyAlways}, {allowOnce, bridge.DecideOnce}, {allowAlways, bridge.DecideAlways}} {
-		if o, ok := first[k.kind]; ok {
-			a.Decisions = append(a.Decisions, k.Decision)
-			if k.Approves() && o.Name != "" {
-				a.ScopeNotes[bridge.Scope(k.Decision)] = o.Name
-			}
+		if offered[o.Kind] = append(offered[o.Kind], o); len(offered[o.Kind]) > maxOptions {
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "options[%d]: more than %d options of kind %s", n, maxOptions, o.Kind)
+		}
+		d := kinds[o.Kind].Variant(len(offered[o.Kind]))
+		a.Decisions = append(a.Decisions, d)
+		if o.Name != "" {
+			a.ScopeNotes[bridge.Scope(d)] = o.Name
 		}
 	}
 	if !slices.ContainsFunc(a.Decisions, bridge.Decision.Approves) {
@@ -185,31 +190,35 @@ func (c Call) permission() (dialect.Translation, error) {
 	if d.ID != "" {
 		key = "acp:" + p.Session + ":" + d.ID + ":" + string(c.ID)
 	}
-	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return answer(rec, first) }), nil
+	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return answer(rec, offered) }), nil
 }
 
 // answer selects the option for a decision. If no one decided, its error is a
 // *bridge.EndedError: each option says that a person chose it, and a cancellation
 // that a person ended the turn.
-func answer(rec bridge.Record, first map[string]option) (any, error) {
-	var kinds []string
-	always := rec.Response != nil && rec.Response.Scope == bridge.ScopeAlways
+func answer(rec bridge.Record, offered map[string][]option) (any, error) {
+	var words []string
+	number, always := 1, false
+	if rec.Response != nil {
+		number, always = rec.Response.Scope.Number(), rec.Response.Scope.Kind() == bridge.ScopeAlways
+	}
 	switch {
 	case rec.State == bridge.StateApproved && always:
-		kinds = []string{allowAlways, allowOnce} // a smaller scope than approved is safe
+		words = []string{allowAlways, allowOnce} // a smaller scope than approved is safe
 	case rec.State == bridge.StateApproved:
-		kinds = []string{allowOnce}
+		words = []string{allowOnce}
 	case rec.State == bridge.StateDenied && always:
-		kinds = []string{rejectAlways}
+		words = []string{rejectAlways}
 	case rec.State == bridge.StateDenied:
-		kinds = []string{rejectOnce, rejectAlways}
+		words = []string{rejectOnce, rejectAlways}
 	case rec.State != bridge.StateCancelled || rec.Response.WithdrawnBy == nil && !rec.Response.Stops():
 		return nil, &bridge.EndedError{Record: rec}
 	}
-	for _, k := range kinds {
-		if o, ok := first[k]; ok {
-			return selected(o.ID), nil
+	for _, w := range words {
+		if number <= len(offered[w]) {
+			return selected(offered[w][number-1].ID), nil
 		}
+		number = 1
 	}
 	return Cancelled(), nil
 }
