@@ -361,14 +361,9 @@ func prune(doc *hujson.Value, member, parent string) error {
 
 // parse reads the file as a JSON object, with comments.
 func (s *Settings) parse(raw []byte) (hujson.Value, error) {
-	doc, err := hujson.Parse(raw)
-	if err == nil {
-		if _, ok := doc.Value.(*hujson.Object); !ok {
-			err = errors.New("not a JSON object")
-		}
-	}
+	doc, err := parseSettings(raw)
 	if err != nil {
-		return doc, bridge.Wrap(bridge.CodeInvalid, err, "%s", s.Path).WithHint("fix the file first; nothing was changed")
+		return doc, bridge.Errorf(bridge.CodeInvalid, "%s: %v", s.Path, err).WithHint("fix the file first; nothing was changed")
 	}
 	return doc, nil
 }
@@ -414,25 +409,31 @@ func (s *Settings) change(edit func(*hujson.Value) error) error {
 
 // edited returns what an edit makes of the file.
 func (s *Settings) edited(edit func(*hujson.Value) error) (fileChange, error) {
-	was, err := os.ReadFile(s.Path)
+	was, err := readSettingsFile(s.Path)
 	c := fileChange{raw: was, was: was, missing: errors.Is(err, fs.ErrNotExist)}
 	if c.missing || err == nil && len(bytes.TrimSpace(was)) == 0 {
 		c.was, err = []byte("{}\n"), nil
 	}
 	if err != nil {
-		return c, err
+		return c, bridge.Errorf(bridge.CodeInvalid, "%s: %v", s.Path, err).WithHint("fix the file first; nothing was changed")
 	}
 	doc, err := s.parse(c.was)
 	if err != nil {
 		return c, err
 	}
+	before := doc.Pack()
 	if err := edit(&doc); err != nil {
 		return c, err
 	}
-	c.now = doc.Pack()
-	if pretty, ok := indented(c.now); ok && (c.missing || isIndented(c.was)) {
+	mark := c.was[:len(c.was)-len(bytes.TrimPrefix(c.was, byteOrderMark))]
+	if c.now = doc.Pack(); bytes.Equal(c.now, before) {
+		c.now = c.was
+		return c, nil
+	}
+	if pretty, ok := indented(c.now); ok && (c.missing || isIndented(c.was[len(mark):])) {
 		c.now = pretty
 	}
+	c.now = append(slices.Clip(mark), c.now...)
 	return c, nil
 }
 
@@ -454,9 +455,7 @@ func isIndented(raw []byte) bool {
 
 // writeWhole replaces a file atomically, so that no one reads half of it.
 func writeWhole(path string, content []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // the link stays
-	}
+	path = linkTarget(path) // the link stays
 	dir, mode := filepath.Dir(path), fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

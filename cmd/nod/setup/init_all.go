@@ -70,6 +70,7 @@ func (s *InitAll) Run(ctx context.Context) error {
 		return err
 	}
 	var edits []edit
+	var skipped []error
 	found := 0
 	for _, a := range agents {
 		if !a.installed(m) {
@@ -79,7 +80,7 @@ func (s *InitAll) Run(ctx context.Context) error {
 		e, changes, err := s.plan(a, a.file(m))
 		switch {
 		case err != nil:
-			return err
+			skipped = append(skipped, s.skip(a, err))
 		case changes:
 			edits = append(edits, e)
 			fmt.Fprintf(s.Out, "%s: %s\n%s\n", a.title, e.path, e.diff())
@@ -92,19 +93,23 @@ func (s *InitAll) Run(ctx context.Context) error {
 		fmt.Fprintf(s.Talk, "nod: found no agent that nod knows (%s)\n", strings.Join(AgentNames(), ", "))
 		return nil
 	case len(edits) == 0 || s.Print:
-		return nil
+		return errors.Join(skipped...)
 	}
 	if yes, err := s.confirm(len(edits)); err != nil || !yes {
 		return err
 	}
-	return s.apply(edits)
+	return errors.Join(append(skipped, s.apply(edits))...)
+}
+
+// skip reports an agent whose settings cannot be changed. The others are.
+func (s *InitAll) skip(a installable, err error) error {
+	fmt.Fprintf(s.Talk, "nod: %s: skipped: %s\n", a.title, render.Line(bridge.PublicText(err)))
+	return bridge.Wrap(bridge.CodeInvalid, err, "%s was skipped", a.title).WithHint("fix the problem and run the command again")
 }
 
 // plan returns the change of an agent's settings, and whether there is one.
 func (s *InitAll) plan(a installable, path string) (edit, bool, error) {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+	path = linkTarget(path)
 	e := edit{agent: a, path: path}
 	without, err := s.planned(a, path, true)
 	if err != nil {
@@ -203,9 +208,11 @@ func (s *InitAll) apply(edits []edit) error {
 			return err
 		}
 	}
+	var failed []error
 	for _, e := range edits {
 		if err := e.write(); err != nil {
-			return bridge.Wrap(bridge.CodeInvalid, err, "%s: %s", e.agent.title, e.path).WithHint("fix the problem and run the command again")
+			failed = append(failed, s.skip(e.agent, bridge.Errorf(bridge.CodeInvalid, "%s: %v", e.path, err)))
+			continue
 		}
 		done := "added nod to %s in %s"
 		if s.Undo {
@@ -215,11 +222,14 @@ func (s *InitAll) apply(edits []edit) error {
 		fmt.Fprintf(s.Talk, "nod: "+done+"\n", e.agent.title, e.path)
 	}
 	if s.Undo {
-		return s.save()
+		return errors.Join(append(failed, s.save())...)
+	}
+	if len(failed) == len(edits) {
+		return errors.Join(failed...)
 	}
 	fmt.Fprintln(s.Talk, "nod: next steps: set NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in the environment of the agents;")
 	fmt.Fprintln(s.Talk, "nod: restart agents that are running; check with: nod doctor --agents. To restore the files: nod init all --undo")
-	return nil
+	return errors.Join(failed...)
 }
 
 func (e edit) write() error {

@@ -3,8 +3,10 @@ package setup
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -199,19 +201,74 @@ func TestInitAll(t *testing.T) {
 	}
 }
 
-// TestInitAllRefuses checks that nothing is written if one file is broken, or
-// an agent is unknown.
-func TestInitAllRefuses(t *testing.T) {
-	dir, write := everyAgent(t)
-	write(".gemini/settings.json", "{")
-	before := tree(t, dir)
-	s := InitAll{Yes: true, Out: io.Discard, Talk: io.Discard}
-	if err := s.Run(context.Background()); bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "gemini") {
-		t.Errorf("with a broken file: %v", err)
+// TestInitAllSkips checks that a file which cannot be changed is named with the
+// reason and stays unchanged, while nod is added to the other agents and removed
+// from them.
+func TestInitAllSkips(t *testing.T) {
+	for what, c := range map[string]struct {
+		spoil func(t *testing.T, path string, write func(path, text string))
+		why   string
+	}{
+		"half a file":   {func(_ *testing.T, path string, write func(path, text string)) { write(path, "{") }, "unexpected EOF"},
+		"not an object": {func(_ *testing.T, path string, write func(path, text string)) { write(path, "[]") }, "not a JSON object"},
+		"a member twice": {func(_ *testing.T, path string, write func(path, text string)) {
+			write(path, `{"mcpServers":{},"a":{"b":1,"b":2}}`)
+		}, `the member "b" occurs twice`},
+		"a dangling link": {func(t *testing.T, path string, _ func(path, text string)) {
+			if err := errors.Join(os.Remove(path), os.Symlink("nowhere.json", path)); err != nil {
+				t.Fatal(err)
+			}
+		}, "is a link to nowhere.json, which does not exist"},
+		"a pipe": {func(t *testing.T, path string, _ func(path, text string)) {
+			if err := errors.Join(os.Remove(path), exec.Command("/usr/bin/mkfifo", path).Run()); err != nil {
+				t.Fatal(err)
+			}
+		}, "is not a regular file"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir, write := everyAgent(t)
+			c.spoil(t, ".gemini/settings.json", write)
+			var talk bytes.Buffer
+			s := InitAll{Yes: true, Out: io.Discard, Talk: &talk, Program: filepath.Join(dir, "bin", "nod")}
+			err := s.Run(context.Background())
+			if bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "Gemini CLI was skipped") || !strings.Contains(talk.String(), c.why) {
+				t.Errorf("%v, want a skipped Gemini CLI, because %s\n%s", err, c.why, talk.String())
+			}
+			if raw, err := os.ReadFile(".cursor/mcp.json"); err != nil || !strings.Contains(string(raw), `"nod"`) {
+				t.Errorf("the next agent was not connected: %v, %s", err, raw)
+			}
+			s = InitAll{Yes: true, Undo: true, Out: io.Discard, Talk: io.Discard, Program: s.Program}
+			if err := s.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "Gemini CLI was skipped") {
+				t.Errorf("the undo: %v", err)
+			}
+			if raw, err := os.ReadFile(".cursor/mcp.json"); err != nil || strings.Contains(string(raw), `"nod"`) {
+				t.Errorf("the undo left nod: %v, %s", err, raw)
+			}
+		})
 	}
-	sameTree(t, "with a broken file", tree(t, dir), before)
-	s = InitAll{Yes: true, Agents: []string{"clod"}, Out: io.Discard, Talk: io.Discard}
+}
+
+// TestInitAllKeepsMarks checks that a byte-order mark stays.
+func TestInitAllKeepsMarks(t *testing.T) {
+	dir, write := everyAgent(t)
+	write(".cursor/mcp.json", "\ufeff{}")
+	runAll(t, dir, InitAll{Yes: true})
+	if raw, err := os.ReadFile(".cursor/mcp.json"); err != nil || !strings.HasPrefix(string(raw), "\ufeff{") || !strings.Contains(string(raw), `"nod"`) {
+		t.Errorf("%v, %q", err, raw)
+	}
+	runAll(t, dir, InitAll{Yes: true, Undo: true})
+	if raw, err := os.ReadFile(".cursor/mcp.json"); err != nil || string(raw) != "\ufeff{}" {
+		t.Errorf("after the undo: %v, %q", err, raw)
+	}
+}
+
+// TestInitAllRefuses checks that nothing is written if an agent is unknown.
+func TestInitAllRefuses(t *testing.T) {
+	dir, _ := everyAgent(t)
+	before := tree(t, dir)
+	s := InitAll{Yes: true, Agents: []string{"clod"}, Out: io.Discard, Talk: io.Discard}
 	if err := s.Run(context.Background()); bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), `"clod"`) {
 		t.Errorf("with an unknown agent: %v", err)
 	}
+	sameTree(t, "with an unknown agent", tree(t, dir), before)
 }
