@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,8 @@ import (
 
 // FaultVariable names an environment variable that makes every third of something
 // go wrong in each rig, to find out which tests notice. Its value is what goes
-// wrong and how, such as "click:lose":
+// wrong and how, such as "click:lose", or with another number than three, such as
+// "click:lose:1":
 //
 //   - click: a decision that a daemon stores. It fails, or the store lies: it
 //     answers that a decision was stored that it lost.
@@ -31,9 +33,10 @@ import (
 // so no test may notice it.
 const FaultVariable = "NOD_TEST_FAULT"
 
-// fault makes every third event of a kind go wrong. Nil is none.
+// fault makes each nth event of a kind go wrong. Nil is none.
 type fault struct {
 	kind, how string
+	nth       int64
 	seen      atomic.Int64
 }
 
@@ -50,11 +53,17 @@ func injected(t testing.TB) *fault {
 	if value == "" {
 		return nil
 	}
-	f := &fault{}
-	var known bool
-	f.kind, f.how, known = strings.Cut(value, ":")
+	f := &fault{nth: 3}
+	kind, rest, _ := strings.Cut(value, ":")
+	how, nth, numbered := strings.Cut(rest, ":")
+	f.kind, f.how = kind, how
+	known := true
+	if numbered {
+		n, err := strconv.ParseInt(nth, 10, 64)
+		f.nth, known = n, err == nil && n > 0
+	}
 	if !known || !strings.Contains(" click edit wake ", " "+f.kind+" ") || !strings.Contains(" fail lose delay ", " "+f.how+" ") {
-		t.Fatalf("%s=%s: want click, edit or wake, a colon, and fail, lose or delay", FaultVariable, value)
+		t.Fatalf("%s=%s: want click, edit or wake, a colon, and fail, lose or delay; then perhaps a colon and a number", FaultVariable, value)
 	}
 	return f
 }
@@ -62,7 +71,7 @@ func injected(t testing.TB) *fault {
 // strikes reports whether this event of a kind goes wrong. One that is delayed has
 // then been.
 func (f *fault) strikes(kind string) bool {
-	if f == nil || f.kind != kind || f.seen.Add(1)%3 != 0 {
+	if f == nil || f.kind != kind || f.seen.Add(1)%f.nth != 0 {
 		return false
 	}
 	if f.how == "delay" {
