@@ -15,10 +15,12 @@ import (
 // lists of choices and of strings, and one level of objects of these. A property
 // can be nullable. The fields are in the order of the properties, and their Part
 // is the name of the property, after the name of the outer property and a slash
-// in an inner object. ParseSchema returns CodeInvalid for anything else, with
-// the path of every keyword that is not supported.
+// in an inner object. References to the schema's own definitions are followed, and
+// annotations and formats that nod does not know are ignored. ParseSchema returns
+// CodeInvalid for anything else, with the path of every keyword that is not
+// supported.
 func ParseSchema(raw json.RawMessage) ([]Field, error) {
-	top, err := members("schema", raw, objectKeywords...)
+	top, err := members("schema", inlined(raw), objectKeywords...)
 	if err != nil {
 		return nil, err
 	}
@@ -216,12 +218,34 @@ func members(at string, raw json.RawMessage, names ...string) (memberList, error
 	return known(at, out, names...)
 }
 
-// known returns the members unchanged. If names are given, it rejects all
-// others.
+// assertions are the keywords of JSON Schema that limit values. All others are
+// annotations, which parsers ignore if they do not know them. So is format.
+var assertions = slices.Concat(
+	[]string{"type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "$dynamicRef", "$recursiveRef"},
+	stringAssertions, numberAssertions, arrayAssertions, objectAssertions,
+)
+
+var (
+	stringAssertions = []string{"minLength", "maxLength", "pattern"}
+	numberAssertions = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+	arrayAssertions  = []string{
+		"items", "additionalItems", "prefixItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems",
+		"unevaluatedItems",
+	}
+	objectAssertions = []string{
+		"properties", "required", "patternProperties", "propertyNames", "minProperties", "maxProperties", "dependencies",
+		"dependentRequired", "dependentSchemas", "unevaluatedProperties",
+	}
+)
+
+func isAssertion(keyword string) bool { return slices.Contains(assertions, keyword) }
+
+// known returns the members unchanged. If names are given, it rejects all other
+// assertions.
 func known(at string, all memberList, names ...string) (memberList, error) {
 	var wrong Problems
 	for _, m := range all {
-		if len(names) > 0 && !slices.Contains(names, m.name) {
+		if len(names) > 0 && isAssertion(m.name) && !slices.Contains(names, m.name) {
 			wrong.Add(Errorf(CodeInvalid, "%s.%s: not supported", at, m.name).WithHint("use only %s", strings.Join(names, ", ")))
 		}
 	}

@@ -28,7 +28,7 @@ var (
 	typeKeywords   = map[string][]string{
 		kindString:  slices.Concat(choiceKeywords, stringKeywords),
 		kindNumber:  slices.Concat(choiceKeywords, []string{"minimum", "maximum"}),
-		kindInteger: slices.Concat(choiceKeywords, []string{"minimum", "maximum"}),
+		kindInteger: slices.Concat(choiceKeywords, []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}),
 		kindBoolean: choiceKeywords,
 		kindArray:   {"items", "minItems", "maxItems", "uniqueItems"},
 		kindScalar:  choiceKeywords,
@@ -61,7 +61,7 @@ func (f *Field) typed(at, kind string, all memberList) error {
 		return err
 	}
 	if options != nil {
-		for _, name := range slices.Concat(stringKeywords, []string{"minimum", "maximum"}) {
+		for _, name := range slices.Concat(stringAssertions, numberAssertions) {
 			if all.has(name) {
 				return Errorf(CodeInvalid, "%s.%s: not supported together with choices", at, name)
 			}
@@ -80,7 +80,31 @@ func (f *Field) typed(at, kind string, all memberList) error {
 		return nil
 	}
 	f.Widget, f.Integer = WidgetNumber, kind == kindInteger
-	return FirstOf(errors.Join(decode(at+".minimum", all.get("minimum"), &f.Min), decode(at+".maximum", all.get("maximum"), &f.Max)))
+	err = FirstOf(errors.Join(decode(at+".minimum", all.get("minimum"), &f.Min), decode(at+".maximum", all.get("maximum"), &f.Max)))
+	if err != nil || !f.Integer {
+		return err
+	}
+	return f.exclusive(at, all)
+}
+
+// exclusive narrows the bounds of an integer by those that are not included.
+func (f *Field) exclusive(at string, all memberList) error {
+	var above, below *float64
+	err := FirstOf(errors.Join(decode(at+".exclusiveMinimum", all.get("exclusiveMinimum"), &above), decode(at+".exclusiveMaximum", all.get("exclusiveMaximum"), &below)))
+	if err != nil {
+		return err
+	}
+	if above != nil {
+		if least := math.Floor(*above) + 1; f.Min == nil || least > *f.Min {
+			f.Min = &least
+		}
+	}
+	if below != nil {
+		if most := math.Ceil(*below) - 1; f.Max == nil || most < *f.Max {
+			f.Max = &most
+		}
+	}
+	return nil
 }
 
 var formats = map[string]Widget{
@@ -94,11 +118,10 @@ func (q *Question) stringType(at string, all memberList) error {
 	if err != nil {
 		return err
 	}
-	widget, ok := formats[format]
-	if !ok {
-		return Errorf(CodeInvalid, "%s.format: %q is not supported", at, format).WithHint("use email, uri, date, time or date-time")
+	q.Widget = WidgetText
+	if widget, ok := formats[format]; ok {
+		q.Widget = widget
 	}
-	q.Widget = widget
 	if q.MaxLength > DefaultMaxLength {
 		q.MaxLength = DefaultMaxLength // a stricter limit is valid
 	}
@@ -213,7 +236,7 @@ func listed(at, keyword string, all memberList) ([]json.RawMessage, []Option, er
 	if keyword == "oneOf" || keyword == "anyOf" {
 		for n, raw := range values {
 			at := fmt.Sprintf("%s.%s[%d]", at, keyword, n)
-			m, err := members(at, raw, "const", "title", "description")
+			m, err := members(at, raw, "const", "type", "title", "description")
 			if err != nil {
 				return nil, nil, err
 			}

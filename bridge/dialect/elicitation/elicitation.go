@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -98,6 +99,10 @@ func Request(p Params, from string) (bridge.Request, error) {
 		if err := refuseSecrets(p.RequestedSchema); err != nil {
 			return r, err
 		}
+		if isEmpty(p.RequestedSchema) {
+			r.Questions = []bridge.Question{{ID: question, Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: accepted, Label: "Accept"}}}}
+			break
+		}
 		r.Questions = []bridge.Question{{ID: question, Widget: bridge.WidgetForm, Schema: p.RequestedSchema}}
 	case "url":
 		host, err := hostOf(p.URL)
@@ -137,23 +142,71 @@ func hostOf(s string) (string, error) {
 	return u.Host, nil
 }
 
-func refuseSecrets(schema json.RawMessage) error {
+// accepted is the value of the only option of a form without properties.
+const accepted = "accept"
+
+// isEmpty reports whether a form has no properties, so that people can only accept
+// or decline its message.
+func isEmpty(schema json.RawMessage) bool {
 	var s struct {
-		Properties map[string]struct {
-			Title     string `json:"title"`
-			Format    string `json:"format"`
-			WriteOnly bool   `json:"writeOnly"`
-		} `json:"properties"`
+		Type       string                     `json:"type"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+		Least      int                        `json:"minProperties"`
+		AllOf      json.RawMessage            `json:"allOf"`
+		Ref        string                     `json:"$ref"`
+	}
+	if len(schema) == 0 || string(schema) == "null" {
+		return true
+	}
+	return dialect.Decode("requestedSchema", schema, &s) == nil && (s.Type == "object" || s.Type == "") &&
+		len(s.Properties)+len(s.Required)+s.Least+len(s.AllOf)+len(s.Ref) == 0
+}
+
+// refuseSecrets returns CodeUnsupported if a property, also of an inner object or
+// a definition, asks for a secret.
+func refuseSecrets(schema json.RawMessage) error {
+	var s map[string]any
+	if len(schema) == 0 {
+		return nil
 	}
 	if err := dialect.Decode("requestedSchema", schema, &s); err != nil {
 		return err
 	}
-	for name, p := range s.Properties {
-		if p.Format == "password" || p.WriteOnly || secret.MatchString(name) || secret.MatchString(p.Title) {
-			return bridge.Errorf(bridge.CodeUnsupported, "requestedSchema.properties.%s: asks for a secret, which people should not type in chat", name).WithHint("use mode url")
+	return secretIn("requestedSchema", s)
+}
+
+func secretIn(at string, schema any) error {
+	switch schema := schema.(type) {
+	case []any:
+		for n, part := range schema {
+			if err := secretIn(at+"["+strconv.Itoa(n)+"]", part); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		if properties, ok := schema["properties"].(map[string]any); ok {
+			for name, p := range properties {
+				if isSecret(name, p) {
+					return bridge.Errorf(bridge.CodeUnsupported, "%s.properties.%s: asks for a secret, which people should not type in chat", at, name).WithHint("use mode url")
+				}
+			}
+		}
+		for name, part := range schema {
+			if err := secretIn(at+"."+name, part); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// isSecret reports whether a property asks for a secret.
+func isSecret(name string, property any) bool {
+	p, _ := property.(map[string]any)
+	title, _ := p["title"].(string)
+	hidden, _ := p["writeOnly"].(bool)
+	return p["format"] == "password" || hidden || secret.MatchString(name) || secret.MatchString(title)
 }
 
 // Answer returns the result for a record. If no person answered, its error is a
@@ -163,8 +216,8 @@ func Answer(r bridge.Record) (Result, error) {
 	switch {
 	case r.State == bridge.StateAnswered:
 		a := r.Response.Answers[question]
-		if r.Interaction.Questions[0].Widget == bridge.WidgetButtons {
-			return Result{Action: Accept}, nil
+		if r.Interaction.Questions[0].Widget == bridge.WidgetButtons && a.Text != accepted {
+			return Result{Action: Accept}, nil // a URL has no content
 		}
 		content := a.JSON
 		if content == nil {
