@@ -72,8 +72,8 @@ type Interaction struct {
 	// Digest is the request digest that a decision is bound to; see package
 	// proof.
 	Digest string `json:"digest"`
-	// RequestKey binds the interaction to the idempotency key that it was
-	// opened with. It is empty if there was none.
+	// RequestKey binds the interaction to the call that opened it; see
+	// [Identity]. It is empty if nothing identifies the call.
 	RequestKey string `json:"request_key,omitempty"`
 	// Proof shows daemons with the same keys that one of them stored the
 	// interaction in this form.

@@ -41,6 +41,9 @@ type Record struct {
 	// Delivered is the time when the agent received the response. It is
 	// zero before that.
 	Delivered time.Time `json:"delivered,omitzero"`
+	// Sent is the time when the response was first sent to a caller. It is
+	// zero before that, and if no other caller can repeat the call.
+	Sent time.Time `json:"-"`
 	// Unawaited means that no caller was waiting when the response came.
 	Unawaited bool `json:"unawaited,omitempty"`
 	// Queued is the time when the interaction was deferred. It stays

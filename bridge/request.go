@@ -35,6 +35,8 @@ const (
 // Request is an ask with its transport options.
 type Request struct {
 	Ask
+	// CallID identifies the call that sends the request.
+	CallID CallID `json:"-"`
 	// Awaited means that the caller waits for the response next; see
 	// Opening.Awaited.
 	Awaited bool `json:"-"`

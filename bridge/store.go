@@ -35,18 +35,19 @@ type Store interface {
 // Openings stores new interactions.
 type Openings interface {
 	// NewID returns an ID in the partition of the session or, without one,
-	// of the key.
-	NewID(session, key string) (ID, error)
+	// of the identity.
+	NewID(session string, id Identity) (ID, error)
 	// Open stores a new interaction with its posting jobs. For a repeated
-	// ID, or a repeated idempotency key of the same agent, it returns the
-	// first record and false; for another digest under the same key, it
-	// returns CodeConflict. For a duplicate that joins a pending request,
+	// ID, and for a call that repeats an earlier one, see [Identity.Repeat],
+	// it returns the first record and false. For another digest under a key
+	// that a caller chose, it returns CodeConflict, and a RepeatedError if
+	// the answer is spent. For a duplicate that joins a pending request,
 	// it returns that request's record and false. For a request that a
 	// stop applies to, see [Opening.Stoppable], it returns a StoppedError.
 	Open(context.Context, Opening) (Record, bool, error)
-	// Known reports whether an interaction was opened under an idempotency
-	// key.
-	Known(ctx context.Context, agent, session, key string) (bool, error)
+	// Known reports whether Open would return the record of an earlier
+	// call.
+	Known(context.Context, Opening) (bool, error)
 	// Setting returns what an opening depends on, in one trip.
 	Setting(context.Context, SettingQuery) (Setting, error)
 }
@@ -76,6 +77,12 @@ type Records interface {
 	Load(context.Context, ID) (Record, error)
 	// Mark stores an event of an interaction that does not close it.
 	Mark(context.Context, ID, Mark) (Record, error)
+	// Abandon stores that a caller no longer waits for a pending interaction,
+	// and reports whether no other caller does. In that case it stores
+	// nothing. The name is that of [CallerName], or [Anyone] for one of them.
+	Abandon(ctx context.Context, id ID, name string) (last bool, err error)
+	// Sending stores that the response of a closed record is about to be sent.
+	Sending(context.Context, Record) error
 	// Delivered stores that the agent has received the response of a closed
 	// record.
 	Delivered(context.Context, Record) error
@@ -105,11 +112,8 @@ type Outcomes interface {
 
 // Opening holds the arguments of Openings.Open.
 type Opening struct {
-	Interaction    Interaction
-	IdempotencyKey string
-	// RequestDigest is the digest of what the agent sent. It is required
-	// with IdempotencyKey.
-	RequestDigest string
+	Interaction Interaction
+	Identity    Identity
 	// Timeout is the response if no one answers in time.
 	Timeout Response
 	// Failures holds the reasons why destinations, by index, cannot be
@@ -154,7 +158,7 @@ type Settlement struct {
 }
 
 // Mark is one event of an interaction. Exactly one field is set, apart from
-// Held.
+// Held and Caller.
 type Mark struct {
 	Posted    *Posted
 	Failed    *Failed
@@ -162,9 +166,12 @@ type Mark struct {
 	Held      string        // with Queued, the proof of that time
 	Completed *Completion
 	Joined    bool // an identical request shares the answer
-	Amended   *Amendment
-	Late      *Late
-	Redraw    *int // destination whose message must be updated
+	// Caller waits for the interaction as well; see Records.Abandon. It can be set
+	// together with Joined.
+	Caller  string
+	Amended *Amendment
+	Late    *Late
+	Redraw  *int // destination whose message must be updated
 	// Refresh is the delay after which all messages must be updated. It
 	// does not postpone an update that is due earlier.
 	Refresh *time.Duration

@@ -78,12 +78,17 @@ func opening(t *testing.T, b *broker.Broker, key string, change func(*bridge.Int
 	if change != nil {
 		change(&i)
 	}
-	id, err := b.NewID(i.Session, key)
+	id, err := b.NewID(i.Session, chosen(i, key))
 	if err != nil {
 		t.Fatal(err)
 	}
 	i.ID = id
-	return bridge.Opening{Interaction: i, IdempotencyKey: key, RequestDigest: i.Digest, Timeout: bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}}
+	return bridge.Opening{Interaction: i, Identity: chosen(i, key), Timeout: bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}}
+}
+
+// chosen returns the identity of a call with a key that its caller chose.
+func chosen(i bridge.Interaction, key string) bridge.Identity {
+	return bridge.CallID{Key: key}.Identity(i.Agent, i.Session, i.Digest)
 }
 
 func open(t *testing.T, b *broker.Broker, change func(*bridge.Interaction)) bridge.Record {

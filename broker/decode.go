@@ -90,6 +90,11 @@ func decodeDelivered(d *decoder, v string) error {
 	return nil
 }
 
+func decodeSent(d *decoder, v string) error {
+	d.Sent = millis(v)
+	return nil
+}
+
 func decodeCompletion(d *decoder, v string) error {
 	d.Completion = &bridge.Completion{}
 	return d.json("completion", v, d.Completion)

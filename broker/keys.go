@@ -51,12 +51,12 @@ func (k requestKeys) recordIn(p int, id bridge.ID) string { return k.in(p, "i:"+
 // the last change.
 func (k requestKeys) draft(id bridge.ID) string { return k.in(id.Partition(), "d:"+string(id)) }
 
-// idem is a string, id|digest: the interaction that was opened under an
-// idempotency key. Its name is a hash, because an idempotency key may hold a
-// credential. It lives as long as the record.
-func (k requestKeys) idem(p int, agent, key string) string {
-	return k.in(p, "kh:"+agent+"/"+hashed(key))
-}
+// call is a string, id|digest: the last interaction that was opened under the
+// name of a call. retry is a string, its ID, under the name of the retries of a
+// caller. Names are hashes, because an idempotency key may hold a credential.
+// Both live as long as the record.
+func (k requestKeys) call(p int, name string) string  { return k.in(p, "kc:"+name) }
+func (k requestKeys) retry(p int, name string) string { return k.in(p, "kr:"+name) }
 
 // duplicate is a string, the ID of the pending request that duplicates in its
 // session join, by a hash of the question. It lives until the deadline.

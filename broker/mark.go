@@ -32,17 +32,43 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 	return r, err
 }
 
-// Delivered implements bridge.Records. It does not read the record again.
+// Abandon implements bridge.Records.
+func (rs *records) Abandon(ctx context.Context, id bridge.ID, name string) (bool, error) {
+	reply, err := rs.run(ctx, id.Partition(), rs.scripts.mark, rs.transitionKeys(id), string(id), "left", name).Text()
+	if err == nil && reply == "missing" {
+		return false, bridge.NotFound(id)
+	}
+	return reply == "last", unavailable(err)
+}
+
+// Sending implements bridge.Records. It succeeds only once the replicas have
+// confirmed it, because a lost note would bring back a spent answer.
+func (rs *records) Sending(ctx context.Context, r bridge.Record) error {
+	return rs.note(ctx, r.Interaction.ID, "sent", true)
+}
+
+// Delivered implements bridge.Records.
 func (rs *records) Delivered(ctx context.Context, r bridge.Record) error {
-	id := r.Interaction.ID
-	reply, err := rs.run(ctx, id.Partition(), rs.scripts.mark, rs.transitionKeys(id), string(id), "delivered").Text()
+	if err := rs.note(ctx, r.Interaction.ID, "delivered", false); err != nil {
+		return err
+	}
+	rs.poke(r.Interaction.ID.Partition())
+	return nil
+}
+
+// note stores an event without a value. It does not read the record again.
+func (rs *records) note(ctx context.Context, id bridge.ID, what string, keep bool) error {
+	one := &call{script: rs.scripts.mark, keys: rs.transitionKeys(id), args: []any{string(id), what}, keep: keep}
+	if err := rs.queueOf(id.Partition()).do(ctx, one); err != nil {
+		return err
+	}
+	reply, err := one.reply.Text()
 	if err != nil {
 		return unavailable(err)
 	}
 	if reply == "missing" {
 		return bridge.NotFound(id)
 	}
-	rs.poke(id.Partition())
 	return nil
 }
 
@@ -67,8 +93,8 @@ func markArgs(m bridge.Mark) []any {
 		return []any{"queued", m.Queued.Milliseconds(), m.Held}
 	case m.Completed != nil:
 		return []any{"completed", data(m.Completed)}
-	case m.Joined:
-		return []any{"joined"}
+	case m.Joined, m.Caller != "":
+		return []any{"joined", m.Caller, flag(m.Joined)}
 	case m.Amended != nil:
 		return amendArgs(m.Amended)
 	case m.Late != nil:

@@ -1,10 +1,15 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"maps"
+	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -22,8 +27,8 @@ type openings struct {
 }
 
 // NewID implements bridge.Openings.
-func (op *openings) NewID(session, key string) (bridge.ID, error) {
-	p := op.partition(session, key)
+func (op *openings) NewID(session string, id bridge.Identity) (bridge.ID, error) {
+	p := op.partition(session, cmp.Or(id.Name, id.Retry))
 	if p < 0 {
 		var r [1]byte
 		rand.Read(r[:])
@@ -33,13 +38,32 @@ func (op *openings) NewID(session, key string) (bridge.ID, error) {
 }
 
 // Known implements bridge.Openings.
-func (op *openings) Known(ctx context.Context, agent, session, key string) (bool, error) {
-	if key == "" {
-		return false, nil
+func (op *openings) Known(ctx context.Context, o bridge.Opening) (bool, error) {
+	p, id := o.Interaction.ID.Partition(), o.Identity
+	var own *redis.IntCmd
+	var seen *redis.StringCmd
+	var now *redis.TimeCmd
+	err := op.together(ctx, func(pipe redis.Pipeliner) {
+		own, seen, now = pipe.Exists(ctx, op.keys.retry(p, id.Retry)), pipe.Get(ctx, op.keys.call(p, id.Name)), pipe.Time(ctx)
+	})
+	if err == nil {
+		err = cmp.Or(own.Err(), now.Err())
 	}
-	p := op.partition(session, key)
-	n, err := op.client.Exists(ctx, op.keys.idem(p, agent, key)).Result()
-	return n > 0, unavailable(err)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	if id.Retry != "" && own.Val() > 0 {
+		return true, nil
+	}
+	first, _, found := strings.Cut(seen.Val(), "|")
+	if err := seen.Err(); id.Name == "" || !found {
+		if errors.Is(err, redis.Nil) {
+			err = nil
+		}
+		return false, unavailable(err)
+	}
+	_, outcome, err := op.earlier(ctx, id, bridge.ID(first), now.Val())
+	return outcome != bridge.Asks, err
 }
 
 // Open implements bridge.Openings.
@@ -61,16 +85,13 @@ func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	p := i.ID.Partition()
-	join := ""
-	if i.Join {
-		join = "1"
-	}
+	more := moreOf(o)
 	also := op.lines.join(ctx, o)
 	for range openTries {
-		args := op.openArgs(o, join)
-		keys := append(op.transitionKeys(i.ID),
-			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.session(p, i.Agent, i.Session), op.keys.stopped(p))
-		if rare(o) {
+		args := op.openArgs(o, more)
+		keys := append(op.transitionKeys(i.ID), op.keys.call(p, o.Identity.Name), op.keys.retry(p, o.Identity.Retry),
+			op.keys.session(p, i.Agent, i.Session), op.keys.stopped(p))
+		if more.needed() {
 			keys = append(keys, op.keys.recordIn(p, i.Previous), op.keys.recordIn(p, i.Root),
 				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)))
 		}
@@ -91,12 +112,31 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 				WithHint("use the follow-up, %s", id)
 		case "missing":
 			return bridge.Record{}, false, bridge.NotFound(id)
+		case "earlier":
+			first, outcome, err := op.earlier(ctx, o.Identity, id, millis(reply[2]))
+			switch {
+			case err != nil:
+				return bridge.Record{}, false, err
+			case outcome == bridge.Spent:
+				return first, false, &bridge.RepeatedError{Interaction: first.Interaction}
+			}
+			more.Earlier = string(id)
+			if outcome == bridge.Joins {
+				more.Earlier = "join:" + string(id)
+			}
 		case "twin":
-			if join, err = op.duplicate(ctx, id); err != nil {
+			if more.Join, err = op.duplicate(ctx, id); err != nil {
 				return bridge.Record{}, false, err
 			}
 		case "joined":
-			rec, err := op.records.Mark(ctx, id, bridge.Mark{Joined: true})
+			rec, err := op.records.Mark(ctx, id, bridge.Mark{Joined: true, Caller: cmp.Or(o.Identity.Caller, bridge.Anyone)})
+			return rec, false, err
+		case "again":
+			if c := caller(o); c != "" {
+				rec, err := op.records.Mark(ctx, id, bridge.Mark{Caller: c})
+				return rec, false, err
+			}
+			rec, err := op.load(ctx, id)
 			return rec, false, err
 		case "old":
 			rec, err := op.load(ctx, id)
@@ -107,6 +147,19 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "duplicate requests keep changing").
 		WithHint("try again")
+}
+
+// earlier loads the record of an earlier call with the same name, and decides
+// what this one gets.
+func (op *openings) earlier(ctx context.Context, id bridge.Identity, first bridge.ID, now time.Time) (bridge.Record, bridge.Repetition, error) {
+	rec, err := op.load(ctx, first)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return rec, bridge.Asks, nil // its name has outlived it
+	}
+	if err != nil {
+		return rec, bridge.Asks, err
+	}
+	return rec, id.Repeat(rec, now), nil
 }
 
 // stoppedBy is the result of an opening in a stopped session.
@@ -154,7 +207,7 @@ func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error)
 }
 
 // openArgs returns the arguments of open.lua; its header describes them.
-func (op *openings) openArgs(o bridge.Opening, join string) []any {
+func (op *openings) openArgs(o bridge.Opening, more openMore) []any {
 	i, afterHold, channel := o.Interaction, []byte{}, ""
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
 		afterHold = data(&o.AfterHold) // only such interactions can be held
@@ -163,16 +216,35 @@ func (op *openings) openArgs(o bridge.Opening, join string) []any {
 		channel = op.keys.wake(op.node)
 	}
 	args := []any{
-		string(i.ID), o.RequestDigest, data(&i), i.Deadline.Sub(i.Created).Milliseconds(),
+		string(i.ID), o.Identity.Digest, data(&i), i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), data(&o.Timeout),
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), afterHold,
-		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), firstStep(i), stoppable(o),
+		namesOf(o.Identity), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), firstStep(i), stoppable(o), caller(o),
 	}
-	if rare(o) {
-		args = append(args, data(moreOf(o, join)))
+	if more.needed() {
+		args = append(args, data(more))
 	}
 	return args
+}
+
+// caller returns the caller of an opening, or "" for one without an ID.
+func caller(o bridge.Opening) string {
+	if o.Identity.Caller == bridge.Anyone {
+		return ""
+	}
+	return o.Identity.Caller
+}
+
+// namesOf returns which names an identity has, as open.lua describes.
+func namesOf(id bridge.Identity) string {
+	switch {
+	case id.Name != "" && id.Retry != "":
+		return "3"
+	case id.Retry != "":
+		return "2"
+	}
+	return flag(id.Name != "")
 }
 
 // openMore holds the arguments of an opening that few openings need. Arguments
@@ -184,14 +256,18 @@ type openMore struct {
 	Superseded string         `json:"superseded,omitempty"`
 	Root       bridge.ID      `json:"root,omitempty"`
 	Queued     bool           `json:"queued,omitempty"`
+	Earlier    string         `json:"earlier,omitempty"`
 	Join       string         `json:"join,omitempty"`
 	Failures   map[int]string `json:"failures,omitempty"`
 }
 
-func moreOf(o bridge.Opening, join string) openMore {
+func moreOf(o bridge.Opening) openMore {
 	i := o.Interaction
 	m := openMore{
-		Previous: i.Previous, Root: i.Root, Queued: o.Queued, Join: join, Failures: o.Failures,
+		Previous: i.Previous, Root: i.Root, Queued: o.Queued, Failures: o.Failures,
+	}
+	if i.Join {
+		m.Join = "1"
 	}
 	if o.Response != nil {
 		m.State, m.Response = o.Response.State, string(data(o.Response))
@@ -202,11 +278,9 @@ func moreOf(o bridge.Opening, join string) openMore {
 	return m
 }
 
-// rare reports whether an opening needs openMore.
-func rare(o bridge.Opening) bool {
-	i := o.Interaction
-	return o.Response != nil || i.Previous != "" || o.Queued || i.Join ||
-		len(o.Failures) > 0
+// needed reports whether an argument is set.
+func (m openMore) needed() bool {
+	return m.State != "" || m.Previous != "" || m.Queued || m.Earlier != "" || m.Join != "" || len(m.Failures) > 0
 }
 
 // correlation returns the IDs that an agent attaches to its events, as JSON. It

@@ -16,8 +16,8 @@ func storedRecords(t *testing.T) (all []map[string]string) {
 	s, h := newSide(t, now), &hostile{t: t, rand: seed.Rand(t), now: now}
 	for n := range 24 {
 		o := h.opening()
-		if o.IdempotencyKey != "" {
-			o.IdempotencyKey += fmt.Sprint(n)
+		if o.Identity.Name != "" {
+			o.Identity.Name += fmt.Sprint(n)
 		}
 		if _, _, err := s.Open(t.Context(), o); err != nil {
 			t.Fatal(err)

@@ -37,8 +37,8 @@ func TestRefusedWrites(t *testing.T) {
 			for n := range 20 {
 				o := h.opening()
 				o.Stoppable = false
-				if o.IdempotencyKey != "" {
-					o.IdempotencyKey = fmt.Sprint("key ", n)
+				if o.Identity.Name != "" {
+					o.Identity.Name = fmt.Sprint("key ", n)
 				}
 				if n%2 == 0 {
 					before = append(before, o)

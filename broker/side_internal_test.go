@@ -86,7 +86,7 @@ func (h *hostile) opening() bridge.Opening {
 		o.Interaction.Session, o.Stoppable = h.text(), h.likely(5)
 	}
 	if h.likely(5) {
-		o.IdempotencyKey, o.RequestDigest = h.text(), fmt.Sprint("v:", h.rand.IntN(2))
+		o.Identity = bridge.CallID{Key: h.text()}.Identity(o.Interaction.Agent, "", fmt.Sprint("v:", h.rand.IntN(2)))
 	}
 	if h.likely(3) {
 		o.Interaction.ToolCall = h.text()

@@ -23,7 +23,7 @@ func TestVerifierAfterFailover(t *testing.T) {
 	var ids []bridge.ID
 	for range 3 {
 		o := h.opening()
-		o.Timeout.State, o.Interaction.Destinations, o.IdempotencyKey, o.Stoppable = bridge.StateExpired, nil, "", false
+		o.Timeout.State, o.Interaction.Destinations, o.Identity, o.Stoppable = bridge.StateExpired, nil, bridge.Identity{}, false
 		if _, _, err := s.Open(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}

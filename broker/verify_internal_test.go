@@ -20,7 +20,7 @@ func TestVerifierDropsLostRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	id, err := b.NewID("", "")
+	id, err := b.NewID("", bridge.Identity{})
 	if err != nil {
 		t.Fatal(err)
 	}

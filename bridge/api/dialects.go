@@ -40,15 +40,8 @@ var dialects = map[string]func([]byte) (dialect.Translation, error){
 	"ai_sdk":          aisdk.Approvals,
 }
 
-// framePrefix starts the idempotency keys that are IDs of frames.
-const framePrefix = "frame:"
-
-func prefixed(prefix, id string) string {
-	if id == "" {
-		return ""
-	}
-	return prefix + id
-}
+// frameCall returns the ID of a call from that of its frame.
+func frameCall(id string) string { return dialect.CallID("frame", id) }
 
 // raw marks bytes that are already JSON.
 func raw(b []byte, err error) (any, error) { return json.RawMessage(b), err }
@@ -71,7 +64,7 @@ func translateFrame(b []byte) (dialect.Translation, error) {
 	}
 	r, err := decode(f.Payload)
 	r.ToolCall = f.ID // front ends are shown the request under this ID
-	return dialect.One(r, framePrefix+f.ID, func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }).Named(askwidget.Names), err
+	return dialect.One(r, frameCall(f.ID), func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }).Named(askwidget.Names), err
 }
 
 func translateCall(b []byte) (dialect.Translation, error) {
@@ -91,7 +84,7 @@ func translateWidget(b []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	r, err := p.Request()
-	return dialect.One(r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) { return p.Submit(rec) }).Named(p.Names()), err
+	return dialect.One(r, dialect.CallID("widget", p.WidgetID), func(rec bridge.Record) (any, error) { return p.Submit(rec) }).Named(p.Names()), err
 }
 
 // submitted is the response to a widget block: the user's message and the
@@ -125,7 +118,8 @@ func translateText(b []byte) (dialect.Translation, error) {
 		if err != nil {
 			return dialect.Translation{}, err
 		}
-		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: prefixed("widget:", p.WidgetID), Names: p.Names(), Encode: func(rec bridge.Record) (any, error) {
+		r.CallID.ID = dialect.CallID("widget", p.WidgetID)
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Names: p.Names(), Encode: func(rec bridge.Record) (any, error) {
 			s, err := p.Submit(rec)
 			if err != nil {
 				return nil, err
@@ -149,7 +143,7 @@ func translateToolUse(b []byte) (dialect.Translation, error) {
 	// The protocol has one pending question for each conversation, and rejects
 	// it if the client disconnects.
 	r.ToolCall, r.OneAtATime, r.SameTool, r.CancelOnDisconnect = c.ToolUseID, true, true, true
-	return dialect.One(r, prefixed("tool:", c.ToolUseID), func(rec bridge.Record) (any, error) {
+	return dialect.One(r, dialect.CallID("tool", c.ToolUseID), func(rec bridge.Record) (any, error) {
 		result, err := askuserquestion.Permission(c.Input, rec)
 		if ended, ok := errors.AsType[*bridge.EndedError](err); ok {
 			return askuserquestion.Deny(ended.Record), nil
@@ -160,7 +154,7 @@ func translateToolUse(b []byte) (dialect.Translation, error) {
 
 func translateInteraction(b []byte) (dialect.Translation, error) {
 	r, err := toolinteraction.DecodeRequest(b)
-	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
+	return dialect.One(r, dialect.CallID("interaction", r.ToolCall), func(rec bridge.Record) (any, error) {
 		if rec.State == bridge.StateUndeliverable {
 			return nil, &bridge.EndedError{Record: rec}
 		}

@@ -135,15 +135,16 @@ func noneRemoved(q url.Values) error {
 // message's format. If requests are still pending when the wait is over, it
 // responds with their records and the status Accepted.
 func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal, t dialect.Translation, opts options, wait time.Duration, rescue rescue) error {
-	header := r.Header.Get("Idempotency-Key")
+	call, err := callOf(r)
+	if err != nil {
+		return err
+	}
+	t.Identify(call)
 	all := make([]waited, len(t.Exchanges))
 	for n := range t.Exchanges {
 		x := &t.Exchanges[n]
 		opts.apply(&x.Request)
-		if x.Key == "" && header != "" {
-			x.Key = header + "/" + strconv.Itoa(n)
-		}
-		rec, err := s.engine.Open(r.Context(), *p.Agent, x.Request, x.Key)
+		rec, err := s.engine.Open(r.Context(), *p.Agent, x.Request, x.Request.CallID.Key)
 		if err != nil {
 			return dialect.Named(err, x.Names)
 		}
@@ -181,6 +182,11 @@ func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dia
 	statement, err := s.engine.Evidence.StateAnswer(records, body)
 	if err != nil {
 		return err
+	}
+	for _, rec := range records {
+		if err := s.engine.Sending(ctx, rec); err != nil {
+			return err
+		}
 	}
 	for _, rec := range records {
 		w.Header().Add(receiptHeader, rec.Receipt)

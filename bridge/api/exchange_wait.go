@@ -25,7 +25,7 @@ func (s exchanges) answerDialect(
 		records, answers, err := s.awaitAll(here, ctx, t, all)
 		if here.Err() != nil {
 			for _, x := range all {
-				s.abandoned(x.id, x.cancels)
+				s.abandoned(x.id, x.cancels, r.Header.Get(callerHeader))
 			}
 			return nil
 		}
@@ -59,7 +59,10 @@ func (s exchanges) awaitAll(
 		if here.Err() != nil {
 			return nil, nil, here.Err()
 		}
-		if ctx.Err() != nil || err == nil && !rec.State.Final() {
+		if err != nil && ctx.Err() != nil {
+			rec, err = s.readNow(here, x.id) // it may have closed at the end of the wait
+		}
+		if err == nil && !rec.State.Final() {
 			records, err = s.readRest(here, records, all)
 			return records, answers, err
 		}

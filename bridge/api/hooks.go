@@ -127,8 +127,9 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 	}
 	s.reportHook(r.Context(), p, t.Report, q)
 	if q.Get("join") == "" {
-		// Agents send one hook for a call and another for its permission.
-		opts.join = true
+		for n := range t.Exchanges { // identical calls without an ID cannot be told apart
+			t.Exchanges[n].Request.Join = t.Exchanges[n].Request.CallID.ID == "" && t.Exchanges[n].Request.Session != ""
+		}
 	}
 	if opts.timeout == 0 {
 		opts.timeout = hookTimeout
@@ -146,7 +147,7 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 		}
 	}
 	if t.Elsewhere != nil {
-		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Covers); err != nil {
+		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Decides); err != nil {
 			return err
 		}
 		if t.Elsewhere.AllTurns {

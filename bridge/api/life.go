@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,9 +23,13 @@ func (s requests) cancel(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	if p.Agent == nil {
+	caller := r.Header.Get(callerHeader)
+	switch {
+	case p.Agent == nil:
 		rec, err = s.engine.Withdraw(r.Context(), rec.Interaction.ID, p.actor(), c.Reason)
-	} else {
+	case caller != "":
+		rec, err = s.engine.Leave(r.Context(), rec.Interaction.ID, bridge.CallerName(caller), c.Reason)
+	default:
 		rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason)
 	}
 	if err != nil {
@@ -82,6 +87,9 @@ func (s requests) reprompt(w http.ResponseWriter, r *http.Request, p Principal) 
 		return err
 	}
 	rec, err := s.followUp(r, p)
+	if spent, ok := errors.AsType[*bridge.RepeatedError](err); ok {
+		return write(w, http.StatusOK, repeated{true, spent.Interaction})
+	}
 	if err != nil {
 		return err
 	}
@@ -95,9 +103,13 @@ func (s requests) followUp(r *http.Request, p Principal) (*bridge.Record, error)
 	if err := read(r, &req); err != nil {
 		return nil, err
 	}
+	var err error
+	if req.CallID, err = callOf(r); err != nil {
+		return nil, err
+	}
 	rec, err := s.load(r, p)
 	if err == nil {
-		rec, err = s.engine.Reprompt(r.Context(), *p.Agent, rec.Interaction.ID, req, r.Header.Get("Idempotency-Key"))
+		rec, err = s.engine.Reprompt(r.Context(), *p.Agent, rec.Interaction.ID, req, req.CallID.Key)
 	}
 	return &rec, err
 }

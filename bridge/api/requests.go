@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -48,6 +49,9 @@ func (s requests) create(w http.ResponseWriter, r *http.Request, p Principal) er
 		return err
 	}
 	rec, err := s.open(r, p, wait)
+	if spent, ok := errors.AsType[*bridge.RepeatedError](err); ok {
+		return write(w, http.StatusOK, repeated{true, spent.Interaction})
+	}
 	if err != nil {
 		return err
 	}
@@ -65,8 +69,12 @@ func (s requests) open(r *http.Request, p Principal, wait time.Duration) (*bridg
 	if err := read(r, &req); err != nil {
 		return nil, err
 	}
+	var err error
+	if req.CallID, err = callOf(r); err != nil {
+		return nil, err
+	}
 	req.Awaited = wait > 0
-	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
+	rec, err := s.engine.Open(r.Context(), *p.Agent, req, req.CallID.Key)
 	return &rec, err
 }
 
@@ -81,7 +89,7 @@ func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec 
 	if wait == 0 || rec.Over() {
 		return s.handOver(r.Context(), w, status, rec, agent)
 	}
-	d := &delivery{s, rec.Interaction.ID, rec.Interaction.CancelOnDisconnect, status, agent}
+	d := &delivery{s, rec.Interaction.ID, rec.Interaction.CancelOnDisconnect, status, agent, r.Header.Get(callerHeader)}
 	return s.wait(w, r, wait, d.await)
 }
 
@@ -92,6 +100,7 @@ type delivery struct {
 	cancels bool // CancelOnDisconnect
 	status  int
 	agent   string // empty for a person
+	caller  string
 }
 
 // await waits for the request without a goroutine.
@@ -107,7 +116,7 @@ func (d *delivery) await(here, ctx context.Context, done func(func() answer)) {
 // answer returns the answer for the result of a wait.
 func (d *delivery) answer(here, ctx context.Context, end *bridge.Record, err error) answer {
 	if err != nil && here.Err() != nil {
-		d.abandoned(d.id, d.cancels)
+		d.abandoned(d.id, d.cancels, d.caller)
 		return nil
 	}
 	if err != nil && ctx.Err() != nil {
@@ -133,11 +142,17 @@ func (s shared) readNow(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 // handOver writes a record to an agent, or to a person if the agent is empty,
 // and notes that it has reached its agent.
 func (s shared) handOver(ctx context.Context, w http.ResponseWriter, status int, rec *bridge.Record, agent string) error {
-	if err := write(w, status, rec); err != nil {
-		return nil // not delivered
+	theirs := agent != "" && agent == rec.Interaction.Agent
+	if theirs {
+		if err := s.engine.Sending(context.WithoutCancel(ctx), *rec); err != nil {
+			return err
+		}
 	}
-	if err := http.NewResponseController(w).Flush(); err != nil || agent == "" || agent != rec.Interaction.Agent {
-		return nil
+	if err := write(w, status, rec); err != nil {
+		return nil //nolint:nilerr // not delivered
+	}
+	if err := http.NewResponseController(w).Flush(); err != nil || !theirs {
+		return nil //nolint:nilerr // not delivered
 	}
 	s.noteDelivered(ctx, *rec)
 	return nil
@@ -159,13 +174,13 @@ func (s shared) noteDelivered(ctx context.Context, rec bridge.Record) {
 
 // abandoned is called when a caller that waits for a request disconnects. The
 // request stays pending unless cancels, its CancelOnDisconnect, is set.
-func (s shared) abandoned(id bridge.ID, cancels bool) {
+func (s shared) abandoned(id bridge.ID, cancels bool, caller string) {
 	if !cancels || s.closing.Err() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 	defer cancel()
-	if _, err := s.engine.Cancel(ctx, id, "the agent disconnected"); err != nil {
+	if _, err := s.engine.Leave(ctx, id, bridge.CallerName(caller), "the agent disconnected"); err != nil {
 		s.log.Warn("abandoned interaction not cancelled", "id", id, "error", err)
 	}
 }

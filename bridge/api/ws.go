@@ -124,6 +124,7 @@ type frame struct {
 	SessionID      string `json:"sessionId"`
 	ConversationID string `json:"conversation_id"`
 	Route          string `json:"route"`
+	Caller         string `json:"caller"` // see bridge.CallID
 
 	Timeout            bridge.Duration  `json:"timeout"`
 	Grace              bridge.Duration  `json:"grace"`

@@ -103,32 +103,20 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 	if t.Partly != nil {
 		c.fail(ctx, failure{ID: f.own}, t.Partly)
 	}
+	t.Identify(bridge.CallID{ID: frameCall(f.ID), Caller: f.Caller})
 	for _, x := range t.Exchanges {
 		opts.apply(&x.Request)
-		if x.Key == "" {
-			x.Key = prefixed(framePrefix, f.ID)
+		if x.Request.Session == "" { // the ID is unique only in this connection
+			x.Request.CallID.Connection = c.id
 		}
 		x.Request.Awaited = true
-		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.Request, x.Key)
+		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.Request, "")
 		if err != nil {
-			return dialect.Named(dialect.Named(err, keyName(f.Type)), x.Names)
+			return dialect.Named(err, x.Names)
 		}
 		c.await(ctx, f, rec, x.Answer)
 	}
 	return nil
-}
-
-// keyName gives problems with the idempotency key the name of the field of a
-// frame that is the key.
-func keyName(frameType string) dialect.Names {
-	field := "id"
-	switch frameType {
-	case "widget:request", "assistant_message":
-		field = "widgetId"
-	case "can_use_tool":
-		field = "tool_use_id"
-	}
-	return dialect.Renames(nil, "^Idempotency-Key$", field)
 }
 
 // await responds to a frame when its request is resolved, without delaying the
@@ -141,7 +129,7 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 	}
 	a := &wsAwaited{
 		c: c, id: rec.Interaction.ID, session: rec.Interaction.Session, cancels: rec.Interaction.CancelOnDisconnect,
-		frame: frame{Type: f.Type, ID: f.ID}, named: named, encode: encode,
+		frame: frame{Type: f.Type, ID: f.ID, Caller: f.Caller}, named: named, encode: encode,
 	}
 	a.run(ctx)
 }
@@ -152,7 +140,7 @@ type wsAwaited struct {
 	id      bridge.ID
 	session string
 	cancels bool  // CancelOnDisconnect
-	frame   frame // only its type and ID
+	frame   frame // only its type, ID and caller
 	named   failure
 	encode  func(bridge.Record) (any, error)
 }
@@ -178,7 +166,7 @@ func (a *wsAwaited) run(ctx context.Context) {
 func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error) {
 	switch {
 	case ctx.Err() != nil:
-		a.c.s.abandoned(a.id, a.cancels)
+		a.c.s.abandoned(a.id, a.cancels, a.frame.Caller)
 		return
 	case err != nil:
 		a.c.fail(ctx, a.named, err)
@@ -190,6 +178,8 @@ func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error
 	v, err := a.encode(*final)
 	if err != nil {
 		a.c.fail(ctx, a.named, ended(err))
+	} else if err := a.c.s.engine.Sending(ctx, *final); err != nil {
+		a.c.fail(ctx, a.named, err)
 	} else if a.c.answer(ctx, a.frame, v) {
 		a.c.s.noteDelivered(ctx, *final)
 	}
@@ -234,7 +224,8 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 	if err != nil {
 		return err
 	}
-	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, prefixed(framePrefix, f.ID))
+	r.CallID = bridge.CallID{ID: frameCall(f.ID), Caller: f.Caller}
+	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, "")
 	if err != nil {
 		return dialect.Named(err, toolinteraction.Names)
 	}

@@ -4,17 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/askwidget"
-	"github.com/nodbridge/nod/bridge/engine"
 )
 
 // frameID returns the ID under which front ends are shown a request: the one
 // that its agent gave it in a frame, and the ID of nod for any other request.
 func frameID(i bridge.Interaction) string {
-	if i.ToolCall != "" && i.RequestKey == engine.RequestKey(i.Agent, framePrefix+i.ToolCall) {
+	if i.ToolCall != "" && strings.HasPrefix(i.RequestKey, bridge.CallKey(i.Agent, frameCall(i.ToolCall))) {
 		return i.ToolCall
 	}
 	return string(i.ID)

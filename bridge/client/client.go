@@ -8,6 +8,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -105,20 +106,50 @@ func known(rec bridge.Record, id bridge.ID) error {
 	return nil
 }
 
-// Open sends a request. If key is empty, Open generates one, so that its own
-// retries are safe.
+// Open sends a request. Its own retries are safe, because they have the same
+// caller ID: that of r, or otherwise a random one. With a key, it also finds the
+// request of an earlier call. If the answer to that was sent to another caller,
+// it returns a [bridge.RepeatedError].
 func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
-	if key == "" {
-		key = uuid.NewString()
-	}
-	var rec bridge.Record
-	err := c.retry(ctx, func(ctx context.Context) error {
-		return c.do(ctx, http.MethodPost, "/v1/interactions", http.Header{"Idempotency-Key": {key}}, r, &rec)
-	})
+	rec, err := c.open(ctx, "/v1/interactions", r, key)
 	if err == nil {
 		err = known(rec, "")
 	}
 	return rec, err
+}
+
+// opened is the response to a call that opens a request.
+type opened struct {
+	bridge.Record
+	Repeated bool `json:"repeated"`
+}
+
+// open makes a call that opens a request.
+func (c *Client) open(ctx context.Context, path string, r bridge.Request, key string) (bridge.Record, error) {
+	id := r.CallID
+	id.Key = key
+	header := identified(id)
+	var out opened
+	err := c.retry(ctx, func(ctx context.Context) error {
+		return c.do(ctx, http.MethodPost, path, header, r, &out)
+	})
+	if err == nil && out.Repeated {
+		err = &bridge.RepeatedError{Interaction: out.Interaction}
+	}
+	return out.Record, err
+}
+
+// identified returns the headers that identify a call.
+func identified(id bridge.CallID) http.Header {
+	h := http.Header{}
+	for name, v := range map[string]string{
+		"Nod-Caller": cmp.Or(id.Caller, uuid.NewString()), "Nod-Call": id.ID, "Nod-Connection": id.Connection, "Idempotency-Key": id.Key,
+	} {
+		if v != "" {
+			h.Set(name, v)
+		}
+	}
+	return h
 }
 
 // Wait returns when the request is resolved or deferred. It retries after
@@ -177,8 +208,18 @@ func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bri
 
 // Cancel cancels a pending request.
 func (c *Client) Cancel(ctx context.Context, id bridge.ID, reason string) (bridge.Record, error) {
+	return c.cancel(ctx, id, nil, reason)
+}
+
+// Leave cancels a pending request for the caller with an ID. It stays open for
+// the other callers that share its answer.
+func (c *Client) Leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
+	return c.cancel(ctx, id, http.Header{"Nod-Caller": {caller}}, reason)
+}
+
+func (c *Client) cancel(ctx context.Context, id bridge.ID, header http.Header, reason string) (bridge.Record, error) {
 	var rec bridge.Record
-	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/cancel", nil, map[string]string{"reason": reason}, &rec)
+	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/cancel", header, map[string]string{"reason": reason}, &rec)
 	if err == nil {
 		err = known(rec, id)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -23,7 +24,11 @@ type Exchange struct {
 	Path  string // such as /v1/hooks/claude or /v1/dialects/acp
 	Query url.Values
 	Body  []byte
-	Key   string // idempotency key; if empty, a random one
+	// Connection is the connection in which the IDs of the message are unique.
+	// It may be empty.
+	Connection string
+	// Caller is the caller ID; if empty, a random one.
+	Caller string
 	// Pending, if not nil, is called when the message's requests are open and
 	// wait for people.
 	Pending func([]bridge.Record)
@@ -50,8 +55,8 @@ type Answered struct {
 // retries after dropped connections until ctx ends or the daemon has been
 // unreachable for too long.
 func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, error) {
-	if x.Key == "" {
-		x.Key = uuid.NewString()
+	if x.Caller == "" {
+		x.Caller = uuid.NewString()
 	}
 	wait := time.Millisecond // report pending requests early
 	for {
@@ -91,7 +96,7 @@ func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header.Set("Idempotency-Key", x.Key)
+	maps.Copy(req.Header, identified(bridge.CallID{Connection: x.Connection, Caller: x.Caller}))
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, nil, c.away(err)

@@ -51,8 +51,8 @@ func TestExchange(t *testing.T) {
 			if n == 0 {
 				want = "/v1/dialects/x?session=s&wait=1ms"
 			}
-			if x.uri != want || x.body != "{}" || x.header.Get("Idempotency-Key") == "" ||
-				x.header.Get("Idempotency-Key") != d.calls[0].header.Get("Idempotency-Key") {
+			if x.uri != want || x.body != "{}" || x.header.Get("Nod-Caller") == "" ||
+				x.header.Get("Nod-Caller") != d.calls[0].header.Get("Nod-Caller") {
 				t.Errorf("call %d: %+v", n, x)
 			}
 		}
@@ -70,7 +70,7 @@ func TestExchangeRefused(t *testing.T) {
 		t.Errorf("%s, %v after %d calls", got, err, len(d.calls))
 	}
 	c, _ = newClient(refuses(bridge.CodeInvalid))
-	_, err := c.Exchange(t.Context(), client.Exchange{Key: "k"})
+	_, err := c.Exchange(t.Context(), client.Exchange{Caller: "k"})
 	codeIs(t, "a refused message", err, bridge.CodeInvalid)
 	c, _ = newClient(says(http.StatusAccepted, "<html>"))
 	_, err = c.Exchange(t.Context(), client.Exchange{})

@@ -5,22 +5,13 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/google/uuid"
-
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Reprompt sends a follow-up, which replaces a request in its messages. If key
-// is empty, Reprompt generates one, so that its own retries are safe.
+// Reprompt sends a follow-up, which replaces a request in its messages. Retries
+// and a key have the same effect as in Open.
 func (c *Client) Reprompt(ctx context.Context, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {
-	if key == "" {
-		key = uuid.NewString()
-	}
-	var rec bridge.Record
-	err := c.retry(ctx, func(ctx context.Context) error {
-		return c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/reprompt", http.Header{"Idempotency-Key": {key}}, r, &rec)
-	})
-	return rec, err
+	return c.open(ctx, "/v1/interactions/"+string(id)+"/reprompt", r, key)
 }
 
 // Queue defers a request, so that the agent can continue. A late answer becomes

@@ -29,15 +29,15 @@ func TestOpenRepeats(t *testing.T) {
 				t.Fatalf("%+v, %v after %d calls", rec, err, len(d.calls))
 			}
 			for _, x := range d.calls {
-				got := x.header.Get("Idempotency-Key")
-				if got == "" || got != d.calls[0].header.Get("Idempotency-Key") || key != "" && got != key || x.body != d.calls[0].body {
-					t.Errorf("key %q, body %s", got, x.body)
+				got := x.header.Get("Nod-Caller")
+				if got == "" || got != d.calls[0].header.Get("Nod-Caller") || x.header.Get("Idempotency-Key") != key || x.body != d.calls[0].body {
+					t.Errorf("caller %q, body %s", got, x.body)
 				}
 			}
 		}
 		c, d := newClient(drops, says(http.StatusOK, pending))
-		if _, err := c.Reprompt(t.Context(), id, request(), ""); err != nil || d.calls[0].header.Get("Idempotency-Key") == "" ||
-			d.calls[0].header.Get("Idempotency-Key") != d.calls[1].header.Get("Idempotency-Key") {
+		if _, err := c.Reprompt(t.Context(), id, request(), ""); err != nil || d.calls[0].header.Get("Nod-Caller") == "" ||
+			d.calls[0].header.Get("Nod-Caller") != d.calls[1].header.Get("Nod-Caller") {
 			t.Errorf("a follow-up: %v, %+v", err, d.calls)
 		}
 	})

@@ -2,7 +2,11 @@ package dialect
 
 import (
 	"encoding/json"
+	"net/url"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -10,8 +14,9 @@ import (
 // Exchange is one request of a message, with a function that returns its
 // outcome in the message's own format.
 type Exchange struct {
+	// Request has in CallID the ID that the agent made up for the call, if the
+	// message has one.
 	Request bridge.Request
-	Key     string // idempotency key; may be empty
 	// Encode returns the outcome of a closed request in the message's format.
 	// Its error is a *bridge.EndedError if the format has no form for the
 	// outcome. The record has the texts as the agent sent them; see Answer.
@@ -75,6 +80,8 @@ type Elsewhere struct {
 	Input    json.RawMessage
 	Turn     string
 	AllTurns bool
+	// Call is the ID of the call, if the report has one.
+	Call string
 	// Reason is shown on the cards.
 	Reason string
 }
@@ -84,10 +91,32 @@ func (e Elsewhere) Covers(i bridge.Interaction) bool {
 	switch {
 	case e.Tool == "":
 		return e.AllTurns || i.Turn == e.Turn
+	case e.Call != "" && i.ToolCall != "" && i.ToolCall != e.Call:
+		return false
 	case i.Approval != nil:
 		return i.Approval.Tool == e.Tool && sameJSON(i.Approval.Input, e.Input)
 	}
 	return i.ToolName == e.Tool
+}
+
+// Decides returns the requests that the report is about, of the pending ones,
+// oldest first. It also reports whether it is about one call: the one with its
+// ID, or otherwise the oldest of its turn or of any turn. Another call with the
+// same content still waits.
+func (e Elsewhere) Decides(pending []bridge.Interaction) (decided []bridge.Interaction, one bool) {
+	covered := slices.DeleteFunc(slices.Clone(pending), func(i bridge.Interaction) bool { return !e.Covers(i) })
+	if e.Tool == "" || len(covered) == 0 {
+		return covered, false
+	}
+	for _, own := range []func(bridge.Interaction) bool{
+		func(i bridge.Interaction) bool { return e.Call != "" && i.ToolCall == e.Call },
+		func(i bridge.Interaction) bool { return i.Turn == e.Turn },
+	} {
+		if n := slices.IndexFunc(covered, own); n >= 0 {
+			return covered[n : n+1], true
+		}
+	}
+	return covered[:1], true
 }
 
 // sameJSON reports whether two values are equal, regardless of their
@@ -100,9 +129,44 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// One returns the translation of a message with one request.
-func One(r bridge.Request, key string, answer func(bridge.Record) (any, error)) Translation {
-	return Translation{Exchanges: []Exchange{{Request: r, Key: key, Encode: answer}}}
+// One returns the translation of a message with one request. The ID that the
+// agent made up for the call, with its format, may be empty.
+func One(r bridge.Request, id string, answer func(bridge.Record) (any, error)) Translation {
+	r.CallID.ID = id
+	return Translation{Exchanges: []Exchange{{Request: r, Encode: answer}}}
+}
+
+// CallID returns the ID of a call from the ID that the agent made up for it and
+// what makes it unique in its session. It is empty if the agent's ID is.
+func CallID(format, id string, more ...string) string {
+	if id == "" {
+		return ""
+	}
+	parts := append([]string{format, id}, more...)
+	for n := range parts {
+		parts[n] = url.PathEscape(parts[n])
+	}
+	return strings.Join(parts, "/")
+}
+
+// Identify says by which call a message was sent. Its requests take what they
+// have no part of their own in, and a number if the ID of an earlier one is the
+// same, because no message repeats itself.
+func (t Translation) Identify(by bridge.CallID) {
+	seen := map[string]int{}
+	for n := range t.Exchanges {
+		c := &t.Exchanges[n].Request.CallID
+		if c.ID == "" {
+			c.ID = by.ID
+		}
+		c.Connection, c.Key, c.Caller, c.Part = by.Connection, by.Key, by.Caller, n
+		if c.ID == "" {
+			continue
+		}
+		if seen[c.ID]++; seen[c.ID] > 1 {
+			c.ID += "#" + strconv.Itoa(seen[c.ID])
+		}
+	}
 }
 
 // Approved returns the input that was approved: the edited one, or otherwise

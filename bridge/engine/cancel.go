@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -31,6 +32,18 @@ func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (
 		State: bridge.StateCancelled, Reason: w.redactor.text(reason), Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: r.Interaction.Digest,
 	}})
 	return r, err
+}
+
+// leave implements Engine.Leave.
+func (w *withdrawals) leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
+	last, err := w.records.Abandon(ctx, id, caller)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	if last {
+		return w.cancel(ctx, id, reason)
+	}
+	return w.records.Load(ctx, id)
 }
 
 // withdraw implements Engine.Withdraw.
@@ -101,7 +114,9 @@ func (w *withdrawals) releaseUnattended(ctx context.Context, session string) err
 }
 
 // decidedElsewhere implements Engine.DecidedElsewhere.
-func (w *withdrawals) decidedElsewhere(ctx context.Context, agent, session, reason string, covers func(bridge.Interaction) bool) error {
+func (w *withdrawals) decidedElsewhere(
+	ctx context.Context, agent, session, reason string, decides func([]bridge.Interaction) ([]bridge.Interaction, bool),
+) error {
 	if session == "" {
 		return nil
 	}
@@ -109,13 +124,23 @@ func (w *withdrawals) decidedElsewhere(ctx context.Context, agent, session, reas
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
+	var pending []bridge.Interaction // the oldest first
+	for _, id := range slices.Backward(ids) {
 		r, err := w.records.Load(ctx, id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (!r.Queued.IsZero() || !covers(r.Interaction)) {
+		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && r.Over() {
 			continue
 		}
-		if err == nil {
-			_, err = w.cancel(ctx, id, reason)
+		if err != nil {
+			return err
+		}
+		pending = append(pending, r.Interaction)
+	}
+	decided, one := decides(pending)
+	for _, i := range decided {
+		if one {
+			_, err = w.leave(ctx, i.ID, bridge.Anyone, reason)
+		} else {
+			_, err = w.cancel(ctx, i.ID, reason)
 		}
 		if err != nil {
 			return err

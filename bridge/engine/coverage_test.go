@@ -152,6 +152,7 @@ func TestAgentsThatRemember(t *testing.T) {
 			t.Parallel()
 			w := newGoverned(t)
 			r := x.Request
+			r.CallID = bridge.CallID{} // every call is another one
 			if r.Session == "" {
 				r.Session = "s"
 			}

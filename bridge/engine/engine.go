@@ -122,8 +122,10 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 // Open validates a request, determines whether and where to ask people, and
-// stores it. The idempotency key may be empty. A repeat with the same key
-// returns the first record.
+// stores it. The idempotency key may be empty. A repetition of a call returns
+// the first record while its request is open or its answer was not sent; see
+// [bridge.Identity.Repeat]. If the answer to a key is spent, it returns a
+// [bridge.RepeatedError].
 func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {
 	return e.opener.open(ctx, agent, r, key)
 }
@@ -146,6 +148,13 @@ func (e *Engine) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error
 // at once, and calls then exactly once, on a goroutine of its own.
 func (e *Engine) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
 	e.reader.awaitThen(ctx, id, then)
+}
+
+// Sending records that the response of a record is about to be sent to a caller.
+// A call that another caller can repeat must not get the response before that is
+// recorded, because the next call could get it as well.
+func (e *Engine) Sending(ctx context.Context, r bridge.Record) error {
+	return e.reader.sending(ctx, r)
 }
 
 // Delivered records that an agent has received the response. Only the first
@@ -197,12 +206,20 @@ func (e *Engine) ReleaseUnattended(ctx context.Context, session string) error {
 	return e.withdrawals.releaseUnattended(ctx, session)
 }
 
-// DecidedElsewhere cancels the pending requests of a session that covers
-// selects, because their user decided in the agent's own terminal.
+// DecidedElsewhere cancels the pending requests of a session that decides
+// selects, because their user decided in the agent's own terminal. It gets them
+// oldest first. If it returns true, one call of each was decided, and a request
+// stays open for the other calls that share its answer.
 func (e *Engine) DecidedElsewhere(
-	ctx context.Context, agent, session, reason string, covers func(bridge.Interaction) bool,
+	ctx context.Context, agent, session, reason string, decides func([]bridge.Interaction) ([]bridge.Interaction, bool),
 ) error {
-	return e.withdrawals.decidedElsewhere(ctx, agent, session, reason, covers)
+	return e.withdrawals.decidedElsewhere(ctx, agent, session, reason, decides)
+}
+
+// Leave cancels a pending request for one of its callers; see
+// [bridge.CallerName]. It stays open for the others that share its answer.
+func (e *Engine) Leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
+	return e.withdrawals.leave(ctx, id, caller, reason)
 }
 
 // Reprompt opens a follow-up: it asks again after an answer that the agent

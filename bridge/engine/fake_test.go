@@ -85,7 +85,7 @@ func (f *fake) fail(err error) {
 	f.refuses = err
 }
 
-func (f *fake) NewID(string, string) (bridge.ID, error) { return bridge.NewID(0) }
+func (f *fake) NewID(string, bridge.Identity) (bridge.ID, error) { return bridge.NewID(0) }
 
 func (f *fake) Open(_ context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	r := bridge.Record{Interaction: o.Interaction, State: bridge.StatePending, Failures: o.Failures, Response: o.Response}
@@ -95,15 +95,27 @@ func (f *fake) Open(_ context.Context, o bridge.Opening) (bridge.Record, bool, e
 	f.set(r)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.notes["key:"+o.IdempotencyKey] = string(o.Interaction.ID)
+	f.notes["key:"+o.Identity.Name] = string(o.Interaction.ID)
 	return r, true, nil
 }
 
-func (f *fake) Known(_ context.Context, _, _, key string) (bool, error) {
+func (f *fake) Known(_ context.Context, o bridge.Opening) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return key != "" && f.notes["key:"+key] != "", f.refuses
+	return o.Identity.Name != "" && f.notes["key:"+o.Identity.Name] != "", f.refuses
 }
+
+// Sending implements bridge.Records.
+func (f *fake) Sending(_ context.Context, r bridge.Record) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r.Sent = time.Now()
+	f.records[r.Interaction.ID] = r
+	return f.refuses
+}
+
+// Abandon implements bridge.Records. The fake has one caller.
+func (f *fake) Abandon(context.Context, bridge.ID, string) (bool, error) { return true, f.refuses }
 
 // Ahead implements bridge.Lines. A line is kept under its name.
 func (f *fake) Ahead(_ context.Context, line string, id bridge.ID) ([]bridge.ID, bool, error) {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,7 +148,9 @@ func TestDecidedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
 	covered, other := w.asked(nil, confirm).Interaction.ID, w.asked(nil, versions).Interaction.ID
-	covers := func(i bridge.Interaction) bool { return i.ID == covered }
+	covers := func(all []bridge.Interaction) ([]bridge.Interaction, bool) {
+		return slices.DeleteFunc(all, func(i bridge.Interaction) bool { return i.ID != covered }), false
+	}
 	for _, session := range []string{"", "s"} {
 		if err := w.engine.DecidedElsewhere(t.Context(), "ci", session, "at the terminal", covers); err != nil {
 			t.Fatal(err)

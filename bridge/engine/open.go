@@ -32,7 +32,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	if err := bridge.CheckText("Idempotency-Key", key, 200); err != nil {
 		return bridge.Record{}, err
 	}
-	digest, err := proof.Sent(r.Ask, "")
+	identity, err := identify(agent, r, key, "")
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -43,11 +43,11 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	if i.ID, err = op.openings.NewID(i.Session, key); err != nil {
+	if i.ID, err = op.openings.NewID(i.Session, identity); err != nil {
 		return bridge.Record{}, err
 	}
-	o := opening(i, key)
-	o.RequestDigest, o.Awaited, o.Limited = digest, r.Awaited, agent.MaxPending > 0
+	o := opening(i, identity)
+	o.Awaited, o.Limited = r.Awaited, agent.MaxPending > 0
 	setting, err := op.answered(ctx, &o, ruling)
 	if err != nil {
 		return bridge.Record{}, err
@@ -61,6 +61,15 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 		return op.alone(ctx, o, r.SameTool)
 	}
 	return op.store(ctx, o)
+}
+
+// identify returns the identity of the call that sends a request. For a
+// follow-up, previous is the interaction of the round before.
+func identify(agent bridge.Agent, r bridge.Request, key string, previous bridge.ID) (bridge.Identity, error) {
+	c := r.CallID
+	c.Key = key
+	digest, err := proof.Sent(r.Ask, previous)
+	return c.Identity(agent.Name, r.Session, digest), err
 }
 
 // answered sets the response of a request that the policy or a grant decides. If
@@ -85,8 +94,8 @@ func (op *opener) setting(ctx context.Context, i bridge.Interaction) (bridge.Set
 
 // opening returns the arguments for storing an interaction, apart from those
 // about reachability.
-func opening(i bridge.Interaction, key string) bridge.Opening {
-	return bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
+func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
+	return bridge.Opening{Interaction: i, Identity: id, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
 		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "no one answered while it was deferred",
 	}}
 }
@@ -136,7 +145,7 @@ func (op *opener) alone(ctx context.Context, o bridge.Opening, sameTool bool) (b
 			op.log.Warn("lease not released, it will expire", "lease", lease, "error", err)
 		}
 	}()
-	if known, err := op.openings.Known(ctx, i.Agent, i.Session, o.IdempotencyKey); err != nil {
+	if known, err := op.openings.Known(ctx, o); err != nil {
 		return bridge.Record{}, err
 	} else if known {
 		return op.store(ctx, o) // a repeat returns the first record, even if that is the pending one

@@ -2,8 +2,7 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"log/slog"
 
 	"github.com/nodbridge/nod/bridge"
@@ -64,18 +63,9 @@ func (s provenRecords) checkedAt(r *bridge.Record) *bridge.Record {
 	return &got
 }
 
-// RequestKey returns the hash that binds an interaction to its idempotency key.
-func RequestKey(agent, key string) string {
-	if key == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(agent + "\x00" + key))
-	return hex.EncodeToString(sum[:16])
-}
-
 // Open implements Openings.
 func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
-	o.Interaction.RequestKey = RequestKey(o.Interaction.Agent, o.IdempotencyKey)
+	o.Interaction.RequestKey = o.Identity.Key
 	s.p.ProveInteraction(&o.Interaction)
 	if o.Response != nil {
 		resp := *o.Response
@@ -88,6 +78,11 @@ func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Reco
 		return bridge.Record{}, false, err
 	}
 	rec, created, err := s.Openings.Open(ctx, o)
+	if spent, ok := errors.AsType[*bridge.RepeatedError](err); ok {
+		if other := repeats(spent.Interaction, o.Interaction); other != nil {
+			err = other
+		}
+	}
 	if err == nil && !created {
 		err = repeats(rec.Interaction, o.Interaction)
 	}
@@ -113,8 +108,8 @@ func repeats(first, now bridge.Interaction) error {
 	if same {
 		return nil
 	}
-	return bridge.Errorf(bridge.CodeForbidden, "Idempotency-Key: refers to interaction %s, which is another request, because Redis was changed outside nod", first.ID).
-		WithHint("ask again with another key")
+	return bridge.Errorf(bridge.CodeForbidden, "the call refers to interaction %s, which is another request, because Redis was changed outside nod", first.ID).
+		WithHint("ask again with another key or ID")
 }
 
 // Settle implements Outcomes. It signs a decision together with the verified

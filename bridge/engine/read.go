@@ -65,6 +65,14 @@ func (re *reader) received(ctx context.Context, r *bridge.Record) error {
 	return r.Trusted()
 }
 
+// sending implements Engine.Sending.
+func (re *reader) sending(ctx context.Context, r bridge.Record) error {
+	if !r.State.Final() || !r.Interaction.Repeatable() || !r.Sent.IsZero() {
+		return nil
+	}
+	return re.records.Sending(ctx, r)
+}
+
 // delivered implements Engine.Delivered.
 func (re *reader) delivered(ctx context.Context, r bridge.Record) error {
 	if !r.State.Final() || !r.Delivered.IsZero() {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // sessionPosting is the time in which a platform has to show the message of a
@@ -108,14 +107,15 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	if err := re.redactor.interaction(&i, nil); err != nil {
 		return "", err
 	}
-	key := "session message/" + s.ID + "/" + strconv.FormatInt(s.Started.UnixMilli(), 10)
-	if i.ID, err = re.opener.openings.NewID(s.ID, key); err != nil {
+	name := "session message/" + s.ID + "/" + strconv.FormatInt(s.Started.UnixMilli(), 10)
+	identity, err := identify(agent, r, name, "")
+	if err != nil {
 		return "", err
 	}
-	o := opening(i, key)
-	if o.RequestDigest, err = proof.Sent(r.Ask, ""); err != nil {
+	if i.ID, err = re.opener.openings.NewID(s.ID, identity); err != nil {
 		return "", err
 	}
+	o := opening(i, identity)
 	setting, err := re.opener.setting(ctx, i)
 	if err != nil {
 		return "", err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // rounds opens follow-ups, and defers and completes interactions.
@@ -26,7 +25,10 @@ func (rd *rounds) reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	digest, err := proof.Sent(r.Ask, id)
+	if err := bridge.CheckText("Idempotency-Key", key, 200); err != nil {
+		return bridge.Record{}, err
+	}
+	identity, err := identify(agent, r, key, id)
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -35,7 +37,7 @@ func (rd *rounds) reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID
 		return bridge.Record{}, err
 	}
 	fillIn(before, &r)
-	return rd.again(ctx, agent, before, r, followUp{key: key, digest: digest})
+	return rd.again(ctx, agent, before, r, followUp{identity: identity})
 }
 
 // inherit returns the request for another round: the previous ask, changed by
@@ -118,18 +120,14 @@ func fillIn(before bridge.Record, r *bridge.Request) {
 
 // followUp holds the options of a follow-up.
 type followUp struct {
-	key    string // idempotency key
-	digest string // digest of what the agent sent
-	queued bool
+	identity bridge.Identity
+	queued   bool
 }
 
 // again opens the next round of an interaction. It is evaluated as a new
 // request, and takes over the messages if the destinations are the same.
 func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.Record, r bridge.Request, f followUp) (bridge.Record, error) {
 	was := before.Interaction
-	if err := bridge.CheckText("Idempotency-Key", f.key, 200); err != nil {
-		return bridge.Record{}, err
-	}
 	if was.Round >= was.MaxRounds {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "max_rounds: interaction %s was already asked %d times", was.ID, was.Round).WithHint("set a higher max_rounds, or continue without an answer")
 	}
@@ -147,8 +145,8 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 		return bridge.Record{}, err
 	}
 	rd.follow(&i, before)
-	o := opening(i, f.key)
-	o.RequestDigest, o.Queued, o.Limited = f.digest, f.queued, agent.MaxPending > 0
+	o := opening(i, f.identity)
+	o.Queued, o.Limited = f.queued, agent.MaxPending > 0
 	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
 	setting, err := rd.opener.answered(ctx, &o, ruling)
 	if err != nil || o.Response != nil {

@@ -36,6 +36,9 @@ func (a asker) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 		return bridge.Record{}, err
 	}
 	if err == nil {
+		err = a.e.Sending(context.WithoutCancel(ctx), *rec)
+	}
+	if err == nil {
 		err = a.e.Delivered(context.WithoutCancel(ctx), *rec)
 	}
 	return *rec, err

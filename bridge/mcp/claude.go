@@ -36,8 +36,8 @@ func (s *server) addClaude(m *mcp.Server) {
 			return failed(err)
 		}
 		x := t.Exchanges[0]
-		x.Request.Route, x.Request.Timeout, x.Request.Join = s.Route, bridge.Duration(defaultTimeout), x.Request.Session != ""
-		rec, err := s.Asker.Open(ctx, x.Request, x.Key)
+		x.Request.Route, x.Request.Timeout = s.Route, bridge.Duration(defaultTimeout)
+		rec, err := s.Asker.Open(ctx, x.Request, "")
 		if err == nil {
 			rec, err = s.Asker.Wait(ctx, rec.Interaction.ID)
 		}
@@ -128,7 +128,7 @@ func (c *channelConn) ask(q claudecode.ChannelRequest) (any, error) {
 	}
 	x := t.Exchanges[0]
 	x.Request.Route, x.Request.Timeout = c.options.Route, bridge.Duration(defaultTimeout)
-	rec, err := c.options.Asker.Open(c.ctx, x.Request, x.Key)
+	rec, err := c.options.Asker.Open(c.ctx, x.Request, "")
 	if err == nil {
 		rec, err = c.options.Asker.Wait(c.ctx, rec.Interaction.ID)
 	}

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,13 @@ func (p *people) Open(_ context.Context, r bridge.Request, key string) (bridge.R
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if id, ok := p.keys[key]; ok && key != "" {
+	content, err := json.Marshal(r.Ask)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	same := r.CallID.Identity("ci", r.Session, string(content))
+	key = cmp.Or(key, same.Name)
+	if id, ok := p.keys[key]; ok && key != "" && same.Repeat(p.records[id].Record, time.Now()) == bridge.Joins {
 		return p.records[id].Record, nil
 	}
 	id, err := bridge.NewID(0)

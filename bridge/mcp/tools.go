@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nodbridge/nod/bridge"
@@ -170,25 +169,12 @@ func (in approvalInput) request(arguments json.RawMessage, scoped bool) (bridge.
 	}}, err
 }
 
-// openings limits how many answered requests with the same content open checks.
-const openings = 20
-
 // open sends a request, or finds the same request again: a pending one, or one
-// whose answer this client never received because it stopped waiting.
+// whose answer this client never received because it stopped waiting. A call has
+// no ID that a client repeats, so its content identifies it.
 func (s *server) open(ctx context.Context, r bridge.Request) (bridge.Record, error) {
-	r.Session, r.Route, r.Join = s.Session, s.Route, true
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	sum := sha256.Sum256(raw)
-	for n := range openings {
-		rec, err := s.Asker.Open(ctx, r, "mcp:"+s.Session+":"+hex.EncodeToString(sum[:12])+":"+strconv.Itoa(n))
-		if err != nil || !rec.State.Final() || rec.Delivered.IsZero() {
-			return rec, err
-		}
-	}
-	return s.Asker.Open(ctx, r, uuid.NewString())
+	r.Session, r.Route, r.CallID.ID = s.Session, s.Route, dialect.CallID("mcp", "content")
+	return s.Asker.Open(ctx, r, "")
 }
 
 // call sends a request and returns the tool's result. In protocol version

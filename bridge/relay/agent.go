@@ -11,9 +11,6 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/acp"
 )
 
-// maxRemembered limits the tool calls of an agent whose details are kept.
-const maxRemembered = 1000
-
 // Agent is the Handler between an agent that speaks the Agent Client Protocol and
 // its client, such as an editor. It sends the agent's requests to chat as well,
 // and the first answer counts. The zero value is not usable; see NewACP.
@@ -26,14 +23,13 @@ type Agent struct {
 	log    *slog.Logger
 	// attendant follows the sessions. It is nil if no one is told about them.
 	attendant *attendant
+	calls     *calls
 
 	mu      sync.Mutex
 	waiting map[string]*waiting
 	// answered holds the requests that were answered in chat. A later answer of
 	// the client is dropped.
 	answered map[string]bool
-	calls    map[string]json.RawMessage
-	order    []string // IDs of the calls, oldest first
 	work     sync.WaitGroup
 }
 
@@ -75,31 +71,12 @@ type Options struct {
 func NewACP(o Options) *Agent {
 	a := &Agent{
 		asker: o.Asker, query: o.Query, only: o.OnlyChat, client: o.Client, server: o.Server, log: o.Log,
-		waiting: map[string]*waiting{}, answered: map[string]bool{}, calls: map[string]json.RawMessage{},
+		waiting: map[string]*waiting{}, answered: map[string]bool{}, calls: newCalls(),
 	}
 	if o.Sessions != nil {
 		a.attendant = attend(a, o.Sessions)
 	}
 	return a
-}
-
-// note keeps the details of a tool call, which a request does not repeat.
-func (a *Agent) note(m Message) {
-	if m.Method != "session/update" {
-		return
-	}
-	var p struct {
-		Update json.RawMessage `json:"update"`
-	}
-	var call struct {
-		ID string `json:"toolCallId"`
-	}
-	if limits.Decode(m.Params, &p) == nil && limits.Decode(p.Update, &call) == nil && call.ID != "" {
-		if m.repaired { // people would see other bytes than the agent has
-			p.Update = acp.Unreadable
-		}
-		a.remember(call.ID, p.Update)
-	}
 }
 
 // closed returns the message that tells the client that a request was answered
@@ -108,34 +85,12 @@ func closed(id json.RawMessage) any {
 	return notification("$/cancel_request", map[string]json.RawMessage{"requestId": id})
 }
 
-// remember adds an update to the details of a tool call.
-func (a *Agent) remember(id string, told json.RawMessage) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	was, known := a.calls[id]
-	if !known {
-		a.order = append(a.order, id)
-		if len(a.order) > maxRemembered {
-			delete(a.calls, a.order[0])
-			a.order = a.order[1:]
-		}
-	}
-	details, err := acp.Update(was, told)
-	if err != nil {
-		details, _ = acp.Update(was, acp.Unreadable) // both can be read
-	}
-	a.calls[id] = details
-}
-
-func (a *Agent) known(id string) json.RawMessage {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.calls[id]
-}
-
 // FromServer implements Handler for the messages of the agent.
 func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
-	a.note(*m)
+	a.calls.reported(*m)
+	if m.IsResponse() {
+		a.calls.ends(*m)
+	}
 	if a.attendant != nil && a.attendant.fromServer(*m) {
 		return true
 	}
@@ -163,7 +118,8 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	delete(a.answered, string(m.ID)) // the ID was used by an earlier request
 	a.mu.Unlock()
 	request := *m
-	a.work.Go(func() { a.ask(ctx, request) })
+	body, err := a.body(request, p.Session) // before another call has its ID
+	a.work.Go(func() { a.ask(ctx, request, body, err) })
 	return a.only
 }
 
@@ -172,6 +128,7 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 	if a.attendant != nil && a.attendant.fromClient(*m) {
 		return true
 	}
+	a.calls.begins(*m)
 	switch {
 	case m.IsResponse():
 		return a.response(*m)
@@ -290,8 +247,7 @@ func (a *Agent) write(to *Side, v any) {
 }
 
 // ask sends a request to chat, and answers the agent if chat answers first.
-func (a *Agent) ask(ctx context.Context, m Message) {
-	body, err := a.body(m)
+func (a *Agent) ask(ctx context.Context, m Message, body []byte, err error) {
 	var answer json.RawMessage
 	if err == nil {
 		answer, err = a.asker.Ask(ctx, "acp", a.query, body)
@@ -360,20 +316,27 @@ func isCancelled(answer json.RawMessage) bool {
 }
 
 // body returns the request with the details of its tool call.
-func (a *Agent) body(m Message) ([]byte, error) {
+func (a *Agent) body(m Message, session string) ([]byte, error) {
 	out := map[string]json.RawMessage{"id": m.ID, "params": m.Params}
 	name, err := encode(m.Method)
 	if err != nil {
 		return nil, err
 	}
 	out["method"] = name
+	type named struct {
+		ID string `json:"toolCallId"`
+	}
 	var p struct {
-		ToolCall struct {
-			ID string `json:"toolCallId"`
-		} `json:"toolCall"`
+		ToolCall named `json:"toolCall"`
+		Subject  struct {
+			ToolCall named `json:"toolCall"`
+		} `json:"subject"` // of the second version
 	}
 	_ = limits.Decode(m.Params, &p) // without the parameters there is nothing to add
-	if call := a.known(p.ToolCall.ID); len(call) > 0 {
+	if p.ToolCall.ID == "" {
+		p.ToolCall = p.Subject.ToolCall
+	}
+	if call := a.calls.known(session, p.ToolCall.ID); len(call) > 0 {
 		out["toolCall"] = call
 	}
 	return encode(out)

@@ -32,7 +32,7 @@ type attachment struct {
 	next    int64
 	calls   map[string]func(Message) error
 	threads map[string]*followed
-	changes map[string]json.RawMessage // of files, by thread and item
+	changes map[itemKey]json.RawMessage // of files
 
 	listens  map[string]context.CancelFunc // of threads that take messages of people
 	observes map[string]*observed          // threads whose state is reported
@@ -53,7 +53,7 @@ func (c *Companion) Attach(ctx context.Context, conn Conn) error {
 	defer cancel(nil)
 	a := &attachment{
 		Companion: c, ctx: ctx, conn: conn, version: "of an unknown version",
-		calls: map[string]func(Message) error{}, threads: map[string]*followed{}, changes: map[string]json.RawMessage{},
+		calls: map[string]func(Message) error{}, threads: map[string]*followed{}, changes: map[itemKey]json.RawMessage{},
 		listens: map[string]context.CancelFunc{}, observes: map[string]*observed{}, ignores: map[string]bool{},
 		delivers: &deliveries{},
 	}
@@ -250,6 +250,7 @@ func (a *attachment) resumed(thread string, m Message) error {
 	var r struct {
 		Thread struct {
 			Turns []struct {
+				ID    string `json:"id"`
 				Items []item `json:"items"`
 			} `json:"turns"`
 		} `json:"thread"`
@@ -259,7 +260,7 @@ func (a *attachment) resumed(thread string, m Message) error {
 	}
 	for _, t := range r.Thread.Turns {
 		for _, i := range t.Items {
-			a.note(thread, i)
+			a.note(thread, t.ID, i)
 		}
 	}
 	f.subscribed = true
@@ -279,9 +280,15 @@ type item struct {
 	Changes json.RawMessage `json:"changes"`
 }
 
-func (a *attachment) note(thread string, i item) {
+// itemKey identifies an item. Some models number the items of each turn from 0 again.
+type itemKey struct{ thread, turn, id string }
+
+// note keeps the changes of an item, which replaces an older one with its ID.
+func (a *attachment) note(thread, turn string, i item) {
+	key := itemKey{thread, turn, i.ID}
+	delete(a.changes, key)
 	if i.Type == "fileChange" && i.Status == "inProgress" && len(i.Changes) > 0 {
-		a.changes[thread+" "+i.ID] = i.Changes
+		a.changes[key] = i.Changes
 	}
 }
 
@@ -327,7 +334,7 @@ func (a *attachment) asked(m Message) {
 		f.early = append(f.early, m)
 		return
 	}
-	key, body, err := a.body(m, a.changes[p.Thread+" "+p.Item])
+	key, body, err := a.body(m, a.changes[itemKey{p.Thread, p.Turn, p.Item}])
 	if err != nil {
 		a.Log.Warn("request left to the terminal", "method", m.Method, "error", bridge.PublicText(err))
 		return
@@ -339,7 +346,7 @@ func (a *attachment) asked(m Message) {
 var errUnseen = errors.New("no changes were reported")
 
 // body returns what people are asked, and the key that only a repetition of the
-// request has.
+// request has: its ID with its thread and its content.
 func (a *attachment) body(m Message, changes json.RawMessage) (key string, body []byte, err error) {
 	if m.Method == "item/fileChange/requestApproval" && len(changes) == 0 {
 		return "", nil, errUnseen
@@ -352,9 +359,11 @@ func (a *attachment) body(m Message, changes json.RawMessage) (key string, body 
 	if err != nil {
 		return "", nil, err
 	}
-	if key = t.Exchanges[0].Key; key == "" {
+	r := t.Exchanges[0].Request
+	if r.CallID.ID == "" {
 		a.next++
-		key = "one connection: " + strconv.FormatInt(a.next, 10)
+		return "one connection: " + strconv.FormatInt(a.next, 10), body, nil
 	}
-	return key, body, nil
+	content, err := bridge.EncodeJSON(r)
+	return r.CallID.ID + " " + string(content), body, err
 }

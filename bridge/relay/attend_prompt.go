@@ -46,6 +46,11 @@ func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 	for n, m := range all {
 		parts[n] = block{"text", strings.TrimSpace(m.Text)}
 	}
+	params, err := encode(map[string]any{"sessionId": s.id, "prompt": parts})
+	if err != nil {
+		return false
+	}
+	m := Message{Version: "2.0", ID: id, Method: "session/prompt", Params: params}
 	done, accepted := make(chan bool, 1), false
 	t.mu.Lock()
 	if s.turns > 0 {
@@ -75,7 +80,8 @@ func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 			"sessionId": s.id, "update": map[string]any{"sessionUpdate": "user_message_chunk", "content": p},
 		}))
 	}
-	t.agent.write(t.agent.server, calling(id, "session/prompt", map[string]any{"sessionId": s.id, "prompt": parts}))
+	t.agent.calls.begins(m)
+	t.agent.write(t.agent.server, m)
 	select {
 	case ok := <-done:
 		return ok
@@ -106,6 +112,7 @@ func (t *attendant) release(s *attended) {
 	if len(held) > 0 && !t.over {
 		t.work.Go(func() { // the agent may be slow to read
 			for _, m := range held {
+				t.agent.calls.begins(m)
 				t.agent.write(t.agent.server, m)
 			}
 		})

@@ -73,7 +73,7 @@ type Companion struct {
 	CompanionOptions
 
 	mu    sync.Mutex
-	cards map[string]*raced // by idempotency key
+	cards map[string]*raced // by the key of the request; see attachment.body
 	work  sync.WaitGroup
 }
 
@@ -89,6 +89,11 @@ type raced struct {
 	// ReasonDismissed, or empty if it is not known.
 	outcome  string
 	resolved bool
+}
+
+// of reports whether a request is about an item of a turn.
+func (r *raced) of(thread, turn, item string) bool {
+	return r.item != "" && r.thread == thread && r.turn == turn && r.item == item
 }
 
 // NewCompanion returns a Companion without a connection.
@@ -116,6 +121,9 @@ func (c *Companion) Close() {
 func (c *Companion) open(ctx context.Context, a *attachment, m Message, r raced, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if was := c.cards[r.key]; was != nil && was.at == a && string(was.id) != string(m.ID) {
+		r.key += " " + string(m.ID) // both are open
+	}
 	if was := c.cards[r.key]; was != nil {
 		was.at, was.id = a, m.ID
 		return

@@ -256,7 +256,7 @@ func TestChanges(t *testing.T) {
 	race(t, func(t *testing.T, c *companion) {
 		s := c.connect()
 		defer s.lose()
-		s.says(`{"method":"item/started","params":{"threadId":"T","item":{"type":"fileChange","id":"f","status":"inProgress","changes":[{"path":"a.go","diff":"+b"}]}}}`)
+		s.says(`{"method":"item/started","params":{"threadId":"T","turnId":"U","item":{"type":"fileChange","id":"f","status":"inProgress","changes":[{"path":"a.go","diff":"+b"}]}}}`)
 		s.says(`{"id":0,"method":"item/fileChange/requestApproval","params":{"threadId":"T","turnId":"U","itemId":"f","startedAtMs":1}}`)
 		if len(c.cards) != 1 {
 			t.Errorf("%d cards", len(c.cards))

@@ -3,7 +3,6 @@ package relay
 import (
 	"encoding/json"
 	"maps"
-	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -55,15 +54,16 @@ func (a *attachment) told(m Message) error {
 		a.deafen(e.Thread)
 		return a.leave(e.Thread)
 	case "item/started":
-		a.note(e.Thread, e.Item)
+		a.note(e.Thread, e.Turn, e.Item)
 	case "item/completed":
-		delete(a.changes, e.Thread+" "+e.Item.ID)
+		delete(a.changes, itemKey{e.Thread, e.Turn, e.Item.ID})
 		if o := outcome(e.Item.Status); o != "" {
-			a.found(o, func(r *raced) bool { return r.thread == e.Thread && r.item != "" && r.item == e.Item.ID })
+			a.found(o, func(r *raced) bool { return r.of(e.Thread, e.Turn, e.Item.ID) })
 		}
 	case "item/commandExecution/outputDelta":
-		a.found(bridge.ReasonAllowed, func(r *raced) bool { return r.resolved && r.thread == e.Thread && r.item == e.ItemID })
+		a.found(bridge.ReasonAllowed, func(r *raced) bool { return r.resolved && r.of(e.Thread, e.Turn, e.ItemID) })
 	case "turn/completed":
+		maps.DeleteFunc(a.changes, func(k itemKey, _ json.RawMessage) bool { return k.thread == e.Thread && k.turn == e.Of.ID })
 		if e.Of.Status == "interrupted" {
 			a.found(bridge.ReasonDismissed, func(r *raced) bool { return r.thread == e.Thread && r.turn == e.Of.ID })
 		}
@@ -90,7 +90,7 @@ func (a *attachment) leave(thread string) error {
 		return nil
 	}
 	delete(a.threads, thread)
-	maps.DeleteFunc(a.changes, func(key string, _ json.RawMessage) bool { return strings.HasPrefix(key, thread+" ") })
+	maps.DeleteFunc(a.changes, func(k itemKey, _ json.RawMessage) bool { return k.thread == thread })
 	a.each(a, func(r *raced) bool { return r.thread == thread && !r.resolved }, a.settle)
 	if !f.subscribed {
 		return nil

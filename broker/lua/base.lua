@@ -24,9 +24,11 @@
 --   tq   JSON    the response at the end of the hold
 --   se   text    the session
 --   x    JSON    the correlation ids of its events
+--   cl   list    the callers that wait, '*' for one without an ID; see mark.lua
 --   w    list    the channels of the daemons whose callers wait
 --   q    ms      when it was deferred
 --   hq   text    the proof of the length of its hold
+--   sn   ms      when the response was first sent to a caller
 --   dv   ms      when the response was delivered to the agent
 --   co   JSON    the result that the agent reported
 --   rev  number  the number of changes that its messages show

@@ -2,8 +2,8 @@
 -- failure of the last destination makes it undeliverable.
 -- KEYS 1-10 as in base.lua
 -- ARGV 1 ID
---      2 posted|failed|delivered|queued|completed|joined|late|redraw|part|shown|
---        amended|refresh
+--      2 posted|failed|sent|delivered|queued|completed|joined|left|late|redraw|
+--        part|shown|amended|refresh
 --      posted:    3 destination
 --                 4 message reference
 --                 5 revision shown
@@ -17,6 +17,9 @@
 --      queued:    3 hold in ms
 --                 4 proof of the hold
 --      completed: 3 completion
+--      joined:    3 the caller ('' for none)
+--                 4 it is an identical request, not a repetition (0|1)
+--      left:      3 the caller, or '*' for one of them
 --      late:      3 destination
 --                 4 delay in ms
 --      redraw:    3 destination
@@ -36,7 +39,7 @@
 --                 9 ms until the reminders
 --                 10 voters whose approvals no longer count, each between two \30
 --                 11.. reminders
--- returns 'missing' | 'ok' | 'kept' (nothing changed) | 'final' (too late) |
+-- returns 'missing' | 'ok' | 'last' (no other caller waits) | 'kept' (nothing changed) | 'final' (too late) |
 --      'changed' (another amendment, or a part of another daemon, came first)
 local id, what = ARGV[1], ARGV[2]
 local r = read(KEYS[1], id)
@@ -75,6 +78,13 @@ if what == 'queued' then
   return 'ok'
 end
 if what == 'joined' then
+  if ARGV[3] ~= '' then
+    local all = call('HGET', KEYS[1], 'cl') or '*'
+    if ARGV[3] == '*' or not string.find(',' .. all .. ',', ',' .. ARGV[3] .. ',', 1, true) then
+      call('HSET', KEYS[1], 'cl', all .. ',' .. ARGV[3])
+    end
+  end
+  if ARGV[4] == '0' then return 'ok' end
   call('HINCRBY', KEYS[1], 'jn', 1)
   bump(r)
   edit_all(r, 0)
@@ -113,6 +123,30 @@ if what == 'amended' then
   bump(r)
   edit_all(r, 0)
   return 'ok'
+end
+if what == 'left' then
+  local rest, gone = {}, false
+  for c in string.gmatch(call('HGET', KEYS[1], 'cl') or '*', '[^,]+') do
+    if not gone and c == ARGV[3] then gone = true else rest[#rest + 1] = c end
+  end
+  if not gone and ARGV[3] == '*' then
+    table.remove(rest, 1)
+  elseif not gone then
+    for n, c in ipairs(rest) do
+      if c == '*' then
+        table.remove(rest, n)
+        gone = true
+        break
+      end
+    end
+    if not gone then return 'kept' end
+  end
+  if #rest == 0 then return 'last' end
+  call('HSET', KEYS[1], 'cl', table.concat(rest, ','))
+  return 'ok'
+end
+if what == 'sent' then
+  return call('HSETNX', KEYS[1], 'sn', ms(now)) == 1 and 'ok' or 'kept'
 end
 if what == 'late' then
   call('HSET', KEYS[1], 'l' .. ARGV[3], ms(now + tonumber(ARGV[4])))

@@ -1,13 +1,14 @@
 -- Stores a new interaction with its deadline, posting jobs and event. A
 -- follow-up takes over the messages of the interaction before it.
 -- KEYS 1-10 as in base.lua
---      11 idempotency key
---      12 index of the session
---      13 stopped sessions
---      14 record of the interaction before; this and the next two are passed
---         only with argument 23
---      15 record of the first round
---      16 pending duplicate
+--      11 name of the call
+--      12 name of the retries of its caller
+--      13 index of the session
+--      14 stopped sessions
+--      15 record of the interaction before; this and the next two are passed
+--         only with argument 24
+--      16 record of the first round
+--      17 pending duplicate
 -- ARGV 1 ID
 --      2 digest of the request as the agent sent it
 --      3 interaction
@@ -24,14 +25,15 @@
 --      14 session
 --      15 correlation IDs as JSON ('' for none)
 --      16 response after the hold ('' if it cannot be held)
---      17 has an idempotency key (0|1)
+--      17 names that it has: 1 of the call, 2 of the retries, 3 both, or 0
 --      18 channel of this daemon if a caller waits from the start, otherwise ''
 --      19 longest possible hold in ms
 --      20 its agent is limited (0|1)
 --      21 ms until the first step of its escalation ('' for none)
 --      22 agent and session, if nothing is stored in a stopped session, otherwise
 --         ''
---      23 openMore of open.go as JSON, absent if all members are; an absent
+--      23 caller ('' for none)
+--      24 openMore of open.go as JSON, absent if all members are; an absent
 --         member means that the feature is not used:
 --           state         state if it is resolved immediately
 --           response      response if it is resolved immediately
@@ -39,43 +41,59 @@
 --           superseded    response of that one if it is still pending
 --           root          ID of the first round, whose messages it takes over
 --           queued        it is deferred from the start
+--           earlier       an earlier call of the name: its ID if that one is
+--                         over for this call, or "join:" and its ID
 --           join          it joins a duplicate: 1, the ID of a duplicate that is
 --                         closed by now, or "join:" and the ID of a pending one
 --           failures      reasons by index of the destinations that cannot be
 --                         reached
--- returns {'new'|'old'|'conflict'|'taken'|'missing', ID, now in ms}, {'stopped', the stop as JSON}, {'twin', ID} for a duplicate to check,
---      or {'joined', ID}
-local more = ARGV[23] and cjson.decode(ARGV[23]) or {}
+-- returns {'new'|'old'|'again'|'conflict'|'taken'|'missing', ID, now in ms}, {'stopped', the stop as JSON}, {'twin', ID} for a duplicate to check,
+--      {'earlier', ID, now in ms} for an earlier call to check, or {'joined', ID}
+local more = ARGV[24] and cjson.decode(ARGV[24]) or {}
 local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
 local life = ms(timeout + keep)
-if ARGV[17] == '1' then
+local named, retried = ARGV[17] == '1' or ARGV[17] == '3', ARGV[17] == '2' or ARGV[17] == '3'
+-- Names an interaction, so that repetitions and retries find it.
+local function name(found)
+  if named then call('SET', KEYS[11], found .. '|' .. ARGV[2], 'PX', life) end
+  if retried then call('SET', KEYS[12], found, 'PX', life) end
+end
+if retried then
+  local own = call('GET', KEYS[12])
+  if own then return {'old', own} end
+end
+if named then
   local seen = call('GET', KEYS[11])
   if seen then
     local first, digest = string.match(seen, '^(.-)|(.*)$')
     if digest ~= ARGV[2] then return {'conflict', first} end
-    return {'old', first}
+    if more.earlier == 'join:' .. first then
+      name(first)
+      return {'again', first}
+    end
+    if more.earlier ~= first then return {'earlier', first, ms(now)} end
   end
 end
 if ARGV[22] ~= '' then
-  local stop = call('HGET', KEYS[13], ARGV[22])
+  local stop = call('HGET', KEYS[14], ARGV[22])
   if stop then return {'stopped', stop} end
 end
 local before, join = more.previous, more.join
 local prev = nil
 if before then
-  prev = read(KEYS[14], before)
+  prev = read(KEYS[15], before)
   if not prev then return {'missing', before} end
   at_deadline(prev)
-  local next = call('HGET', KEYS[14], 'nx')
+  local next = call('HGET', KEYS[15], 'nx')
   if next then return {next == id and 'old' or 'taken', next} end
 end
 if join then
-  local twin = call('GET', KEYS[16])
+  local twin = call('GET', KEYS[17])
   if twin == id then return {'old', id} end
   if twin and twin ~= join then
     if join ~= 'join:' .. twin then return {'twin', twin} end
-    if ARGV[17] == '1' then call('SET', KEYS[11], twin .. '|' .. ARGV[2], 'PX', life) end
+    name(twin)
     return {'joined', twin}
   end
 end
@@ -95,6 +113,7 @@ put('x', ARGV[15])
 put('tq', ARGV[16])
 put('rt', more.root or '')
 put('w', ARGV[18])
+put('cl', ARGV[23])
 if ARGV[21] ~= '' and not more.state then put('sp', '0') end
 local failed = {}
 for d, reason in pairs(more.failures or {}) do
@@ -103,18 +122,18 @@ for d, reason in pairs(more.failures or {}) do
 end
 call('HSET', KEYS[1], unpack(set))
 call('PEXPIRE', KEYS[1], life)
-if ARGV[17] == '1' then call('SET', KEYS[11], id .. '|' .. ARGV[2], 'PX', life) end
+name(id)
 if r.se ~= '' then
-  call('ZADD', KEYS[12], r.created, id)
-  call('PEXPIRE', KEYS[12], ms(timeout + tonumber(ARGV[19]) + keep))
+  call('ZADD', KEYS[13], r.created, id)
+  call('PEXPIRE', KEYS[13], ms(timeout + tonumber(ARGV[19]) + keep))
 end
 local m = {}
 if prev then
-  call('HSET', KEYS[14], 'nx', id)
+  call('HSET', KEYS[15], 'nx', id)
   if more.root then
-    call('HSET', KEYS[15], 'hd', id)
-    call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
-    m = messages(KEYS[14], nd)
+    call('HSET', KEYS[16], 'hd', id)
+    call('PEXPIRE', KEYS[16], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
+    m = messages(KEYS[15], nd)
     r.m = m
   elseif prev.st ~= 'pending' then
     bump(prev)
@@ -137,7 +156,7 @@ if more.state then
 end
 call('ZADD', KEYS[2], ms(r.deadline), id)
 if ARGV[21] ~= '' then add_job('step', id, 0, now + tonumber(ARGV[21])) end
-if join then call('SET', KEYS[16], id, 'PX', ARGV[4]) end
+if join then call('SET', KEYS[17], id, 'PX', ARGV[4]) end
 local due = now + tonumber(ARGV[11])
 for d = 0, nd - 1 do
   if m[d + 1] then

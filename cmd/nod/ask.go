@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -80,7 +81,7 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.route, "route", "", "route to use (default \"default\")")
 	cmd.Flags().StringVar(&a.session, "session", "", "session that the request belongs to")
 	cmd.Flags().StringVar(&a.requester, "requester", "", "person you ask for; they can deny but not approve")
-	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key; repeating it returns the first request")
+	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key; repeating it finds the first request")
 	durationVar(cmd.Flags(), &a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
 	durationVar(cmd.Flags(), &a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
 	cmd.Flags().BoolVar(&a.join, "join", false, "share the answer of an identical pending request of the session")
@@ -118,10 +119,16 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	defer stop()
 	late, cancel := outlasting(ctx, withdrawTime)
 	defer cancel()
+	r.CallID.Caller = uuid.NewString()
 	rec, err := c.Open(late, r, key)
 	if s, ok := interrupted(ctx); ok && err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s; unknown whether the request is open: %s\n", s, bridge.PublicError(err).Message)
 		return rec, s
+	}
+	if spent, ok := errors.AsType[*bridge.RepeatedError](err); ok {
+		id := spent.Interaction.ID
+		return rec, bridge.Errorf(bridge.CodeConflict, "--key: an earlier call has the answer to %s", id).
+			WithHint("use another key to ask again, or read the answer: nod show %s", id)
 	}
 	if err != nil {
 		return rec, err
@@ -131,7 +138,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	rec, err = c.Wait(ctx, rec.Interaction.ID)
 	done()
 	if _, ok := interrupted(ctx); ok {
-		return rec, a.withdraw(ctx, cmd.ErrOrStderr(), c, opened, key)
+		return rec, a.withdraw(ctx, cmd.ErrOrStderr(), c, opened, r.CallID.Caller, key)
 	}
 	if err != nil {
 		return rec, err

@@ -37,7 +37,11 @@ func reason(ctx context.Context) string {
 
 // chatClient asks people for an agent whose user may also answer elsewhere. It
 // cancels a request once its agent has stopped waiting.
-type chatClient struct{ *client.Client }
+type chatClient struct {
+	*client.Client
+	// connection is the one in which the IDs of the agent's messages are unique.
+	connection string
+}
 
 // Ask implements relay.Asker.
 func (c chatClient) Ask(ctx context.Context, format string, query url.Values, body []byte) (json.RawMessage, error) {
@@ -56,8 +60,8 @@ func (c chatClient) Ask(ctx context.Context, format string, query url.Values, bo
 
 // Approve implements relay.Approver.
 func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Record, error) {
-	key := uuid.NewString()
-	rec, err := c.Open(ctx, r, key)
+	r.CallID.Caller = uuid.NewString()
+	rec, err := c.Open(ctx, r, "")
 	if err == nil {
 		rec, err = c.Wait(ctx, rec.Interaction.ID)
 	}
@@ -67,8 +71,8 @@ func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Recor
 	if ctx.Err() != nil {
 		late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 		defer stop()
-		if rec, err := c.Open(late, r, key); err == nil { // the key finds the request
-			_, _ = c.Cancel(late, rec.Interaction.ID, reason(ctx)) // best effort: otherwise it expires
+		if rec, err := c.Open(late, r, ""); err == nil { // the caller ID finds the request
+			_, _ = c.Leave(late, rec.Interaction.ID, r.CallID.Caller, reason(ctx)) // best effort: otherwise it expires
 		}
 	}
 	return rec, err
@@ -76,7 +80,7 @@ func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Recor
 
 func (c chatClient) exchange(ctx context.Context, x client.Exchange) (json.RawMessage, error) {
 	var open []bridge.Record
-	x.Key = uuid.NewString()
+	x.Caller, x.Connection = uuid.NewString(), c.connection
 	x.Pending = func(r []bridge.Record) { open = r }
 	answer, err := c.Exchange(ctx, x)
 	if ctx.Err() == nil {
@@ -84,14 +88,14 @@ func (c chatClient) exchange(ctx context.Context, x client.Exchange) (json.RawMe
 	}
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 	defer stop()
-	if open == nil { // it may have just been opened: the key finds it
+	if open == nil { // it may have just been opened: the caller ID finds it
 		found, seen := context.WithCancel(late)
 		defer seen()
 		x.Pending = func(r []bridge.Record) { open = r; seen() }
 		_, _ = c.Exchange(found, x) // seen ends it; otherwise there is nothing to cancel
 	}
 	for _, r := range open {
-		_, _ = c.Cancel(late, r.Interaction.ID, reason(ctx)) // best effort: otherwise it expires
+		_, _ = c.Leave(late, r.Interaction.ID, x.Caller, reason(ctx)) // best effort: otherwise it expires
 	}
 	return answer, err
 }

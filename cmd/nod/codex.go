@@ -135,7 +135,9 @@ func (f codexFlags) companion(c *client.Client, tell io.Writer, own bool) *relay
 		except = ""
 	}
 	return relay.NewCompanion(relay.CompanionOptions{
-		Ask: func(ctx context.Context, body []byte) (relay.Reply, error) { return chatClient{c}.race(ctx, q, body) },
+		Ask: func(ctx context.Context, body []byte) (relay.Reply, error) {
+			return chatClient{Client: c}.race(ctx, q, body)
+		},
 		Attached: func(version string) {
 			fmt.Fprintf(tell, "nod: attached to Codex %s%s\n", render.Line(version), except)
 			if version != testedCodex && version != relay.OldestCodex {

@@ -90,7 +90,7 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 
 // crashing returns the request during which the daemon is killed.
 func crashing() bridge.Request {
-	return bridge.Request{Ask: bridge.Ask{Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"}}}
+	return bridge.Request{CallID: bridge.CallID{Caller: "the-caller"}, Ask: bridge.Ask{Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"}}}
 }
 
 // supervise restarts the daemon once it was killed.
@@ -113,7 +113,7 @@ func waitRounds(ctx context.Context, c *rig.Crash, id bridge.ID, rounds int) bri
 	final, err := c.Agent.Wait(ctx, id)
 	for round := 1; round < rounds && err == nil; round++ {
 		var next bridge.Record
-		again := bridge.Request{Ask: bridge.Ask{Error: "try again"}}
+		again := bridge.Request{CallID: bridge.CallID{Caller: "the-caller"}, Ask: bridge.Ask{Error: "try again"}}
 		if next, err = c.Agent.Reprompt(ctx, final.Interaction.ID, again, "the-next-key"); err == nil {
 			final, err = c.Agent.Wait(ctx, next.Interaction.ID)
 		}

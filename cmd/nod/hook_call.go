@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -80,7 +78,7 @@ func (h *hookCall) report(ctx context.Context) {
 	defer cancel()
 	h.client.Patience, h.client.FirstPatience = h.reportTime/3, 0
 	_, err := h.client.Exchange(ctx, client.Exchange{
-		Path: "/v1/hooks/" + h.agent, Query: h.query(), Body: h.body, Key: uuid.NewString(), Pending: func([]bridge.Record) { cancel() },
+		Path: "/v1/hooks/" + h.agent, Query: h.query(), Body: h.body, Pending: func([]bridge.Record) { cancel() },
 	})
 	switch {
 	case err == nil || errors.Is(ctx.Err(), context.Canceled): // told
@@ -96,7 +94,7 @@ func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMess
 	h.client.Patience, h.client.FirstPatience = max(h.patience, time.Nanosecond), 0 // zero means the default of the client
 	q := h.query()
 	q.Set("acknowledges", "true")
-	answer, err := chatClient{h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent, Query: q, Body: h.body, Check: func(a client.Answered) error {
+	answer, err := chatClient{Client: h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent, Query: q, Body: h.body, Check: func(a client.Answered) error {
 		if err := covered(t, a); err != nil {
 			return err
 		}

@@ -78,7 +78,7 @@ func outlasting(ctx context.Context, d time.Duration) (context.Context, context.
 
 // withdraw cancels the request of an interrupted command, unless --keep is set,
 // and reports the result on stderr.
-func (a *asking) withdraw(ctx context.Context, stderr io.Writer, c *client.Client, rec bridge.Record, key string) error {
+func (a *asking) withdraw(ctx context.Context, stderr io.Writer, c *client.Client, rec bridge.Record, caller, key string) error {
 	s, _ := interrupted(ctx)
 	id := rec.Interaction.ID
 	if a.keep {
@@ -87,11 +87,13 @@ func (a *asking) withdraw(ctx context.Context, stderr io.Writer, c *client.Clien
 	}
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer stop()
-	ended, err := c.Cancel(late, id, "interrupted at the command line")
+	ended, err := c.Leave(late, id, caller, "interrupted at the command line")
 	switch {
 	case err != nil:
 		fmt.Fprintf(stderr, "nod: %s; cannot cancel %s, which stays open: %s\n", s, id, bridge.PublicError(err).Message)
 		fmt.Fprintf(stderr, "nod: hint: cancel it with: nod cancel %s\n", id)
+	case !ended.State.Final():
+		fmt.Fprintf(stderr, "nod: %s; %s stays open for the other calls that share its answer\n", s, id)
 	case ended.State == bridge.StateCancelled:
 		fmt.Fprintf(stderr, "nod: %s; cancelled %s\n", s, id)
 	default:

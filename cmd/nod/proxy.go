@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -83,7 +84,7 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	return between(cmd, args, false, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		a := relay.NewACP(relay.Options{
-			Asker: chatClient{c}, Query: exchangeQuery(f.route, f.timeout, f.grace), OnlyChat: f.only,
+			Asker: chatClient{c, uuid.NewString()}, Query: exchangeQuery(f.route, f.timeout, f.grace), OnlyChat: f.only,
 			Sessions: newRelayed(c, "acp", f.route), Client: near, Server: far, Log: log,
 		})
 		return a, a.Wait
@@ -165,7 +166,7 @@ func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) erro
 	q.Set("session", w.session)
 	return between(cmd, args, true, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		h := relay.NewWrap(relay.WrapOptions{
-			Approver: chatClient{c}, Rules: w.rules, Name: w.name, Session: w.session, Route: w.route, Query: q,
+			Approver: chatClient{c, uuid.NewString()}, Rules: w.rules, Name: w.name, Session: w.session, Route: w.route, Query: q,
 			Timeout: bridge.Duration(w.timeout), Client: near, Server: far, Log: log,
 		})
 		return h, h.Wait

@@ -14,7 +14,7 @@ import (
 
 // Messages of an ACP agent: a call of a tool, and the request to permit it.
 const (
-	acpUpdate = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"x","update":{"sessionUpdate":"tool_call",` +
+	acpUpdate = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"tool_call",` +
 		`"toolCallId":"call_%d","title":"Edit a.go","kind":"edit","rawInput":{"file_path":"a.go"}}}}`
 	acpRequest = `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":%q,` +
 		`"toolCall":{"toolCallId":"call_%d"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},` +
@@ -111,7 +111,7 @@ func proxyChatFirst(t *testing.T, r *rig.Rig) {
 	p := startProxy(t, r, "acp")
 	fmt.Fprintf(p.toProxy, "%s\n", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`)
 	p.agentHas("initialize")
-	fmt.Fprintf(p.agent, acpUpdate+"\n"+acpRequest+"\n", 1, 5, "chat", 1)
+	fmt.Fprintf(p.agent, acpUpdate+"\n"+acpRequest+"\n", "chat", 1, 5, "chat", 1)
 	p.clientHas("session/update")
 	p.clientHas("request_permission")
 	a := r.Card("chat")
@@ -139,7 +139,7 @@ func proxyClientFirst(t *testing.T, r *rig.Rig) {
 
 func proxyOnlyChat(t *testing.T, r *rig.Rig) {
 	p := startProxy(t, r, "acp", "--only-chat")
-	fmt.Fprintf(p.agent, acpUpdate+"\n"+acpRequest+"\n", 9, 60, "only", 9)
+	fmt.Fprintf(p.agent, acpUpdate+"\n"+acpRequest+"\n", "only", 9, 60, "only", 9)
 	a := r.Card("only")
 	if !strings.Contains(a.Text("telegram"), "a.go") {
 		t.Errorf("the card says %s, want the change of a.go", a.Text("telegram"))

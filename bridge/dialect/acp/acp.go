@@ -122,7 +122,7 @@ func (c Call) elicitation() (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	r.Session, r.ToolCall = p.Session, p.ToolCall
-	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return elicitation.Answer(rec) }), nil
+	return dialect.One(r, dialect.CallID("acp form", string(c.ID), p.ToolCall), func(rec bridge.Record) (any, error) { return elicitation.Answer(rec) }), nil
 }
 
 // details returns the details of the tool call. Those in the request are newer
@@ -186,11 +186,7 @@ func (c Call) permission() (dialect.Translation, error) {
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: w.prompt, Session: p.Session, ToolCall: d.ID, ToolName: w.tool, Approval: a,
 	}}
-	key := ""
-	if d.ID != "" {
-		key = "acp:" + p.Session + ":" + d.ID + ":" + string(c.ID)
-	}
-	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return answer(rec, offered) }), nil
+	return dialect.One(r, dialect.CallID("acp", d.ID, string(c.ID)), func(rec bridge.Record) (any, error) { return answer(rec, offered) }), nil
 }
 
 // answer selects the option for a decision. If no one decided, its error is a

@@ -74,7 +74,8 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 			Kind: bridge.KindApproval, Prompt: p.prompt(), ToolName: p.ToolCall.Name, ToolCall: p.ToolCall.ID,
 			Approval: &bridge.Approval{Tool: p.ToolCall.Name, Input: p.ToolCall.Input, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}},
 		}}
-		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: "aisdk:" + p.ID, Encode: func(rec bridge.Record) (any, error) {
+		r.CallID.ID = dialect.CallID("ai sdk", p.ID)
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Encode: func(rec bridge.Record) (any, error) {
 			out := response{Type: "tool-approval-response", ID: p.ID, Approved: rec.State == bridge.StateApproved}
 			if !out.Approved {
 				out.Reason = dialect.WhyNot(rec)

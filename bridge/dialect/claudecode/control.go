@@ -77,7 +77,7 @@ func Control(raw []byte) (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	return dialect.One(r, "claude:control:"+m.RequestID, func(rec bridge.Record) (any, error) {
+	return dialect.One(r, dialect.CallID("claude control", m.RequestID, q.ToolUse), func(rec bridge.Record) (any, error) {
 		v, err := c.verdict(rec)
 		if err != nil {
 			return nil, err
@@ -103,11 +103,7 @@ func Prompt(a PromptArguments, session string) (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	key := ""
-	if a.ToolUseID != "" {
-		key = "claude:prompt:" + session + ":" + a.ToolUseID
-	}
-	return dialect.One(r, key, func(rec bridge.Record) (any, error) {
+	return dialect.One(r, dialect.CallID("claude prompt", a.ToolUseID), func(rec bridge.Record) (any, error) {
 		v, err := c.verdict(rec)
 		return v.result(), err
 	}), nil
@@ -164,7 +160,7 @@ func Channel(q ChannelRequest, session string) (dialect.Translation, error) {
 		Kind: bridge.KindApproval, Prompt: prompt, Session: session, ToolName: q.Tool,
 		Approval: &bridge.Approval{Tool: q.Tool, Input: json.RawMessage(q.Preview), Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}},
 	}}
-	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
+	return dialect.One(r, dialect.CallID("claude channel", q.ID), func(rec bridge.Record) (any, error) {
 		switch rec.State {
 		case bridge.StateApproved:
 			return ChannelVerdict{q.ID, "allow"}, nil

@@ -143,7 +143,7 @@ func (in hookInput) translate(u Unanswered) (dialect.Translation, error) {
 		if in.Tool == askuserquestion.Tool {
 			reason = bridge.ReasonAnswered
 		}
-		return in.elsewhere(dialect.Elsewhere{Tool: in.Tool, Input: in.Input, Reason: reason})
+		return in.elsewhere(dialect.Elsewhere{Tool: in.Tool, Input: in.Input, Turn: in.Agent, Call: in.ToolUse, Reason: reason})
 	// These events belong to one agent. Others of the session may still wait.
 	case "UserPromptSubmit":
 		if in.ownPrompt() {
@@ -180,11 +180,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	r.Turn = in.Agent
-	key := ""
-	if in.ToolUse != "" { // a repeated call is the same request
-		key = "claude:" + in.Event + ":" + in.Session + ":" + in.ToolUse
-	}
-	return dialect.One(r, key, func(rec bridge.Record) (any, error) {
+	return dialect.One(r, dialect.CallID("claude", in.ToolUse, in.Event), func(rec bridge.Record) (any, error) {
 		v, err := c.verdict(rec)
 		if err != nil {
 			return nil, err

@@ -65,7 +65,9 @@ func (in hookInput) translate(denySilence bool) (dialect.Translation, error) {
 	switch in.Event {
 	case "PermissionRequest", "PreToolUse":
 	case "PostToolUse":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"}}, nil
+		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{
+			Session: in.Session, Tool: in.Tool, Input: in.Input, Turn: in.Turn, Call: in.ToolUse, Reason: "answered at the terminal",
+		}}, nil
 	case "Stop":
 		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Turn, Reason: "the turn ended without an answer"}}, nil
 	case "":
@@ -88,11 +90,7 @@ func (in hookInput) translate(denySilence bool) (dialect.Translation, error) {
 	r.Session, r.Turn, r.ToolCall = in.Session, in.Turn, in.ToolUse
 	// Codex stores no permissions from a hook's output, so nod stores a grant.
 	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession}
-	key := ""
-	if in.ToolUse != "" {
-		key = "codex:" + in.Event + ":" + in.Session + ":" + in.ToolUse
-	}
-	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return in.answer(rec, denySilence), nil }), nil
+	return dialect.One(r, dialect.CallID("codex hook", in.ToolUse, in.Event), func(rec bridge.Record) (any, error) { return in.answer(rec, denySilence), nil }), nil
 }
 
 func (in hookInput) answer(rec bridge.Record, denySilence bool) any {

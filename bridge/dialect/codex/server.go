@@ -105,27 +105,21 @@ func Request(raw []byte) (dialect.Translation, error) {
 	}
 	r.Session, r.Turn = p.Thread+p.Conversation, p.Turn
 	r.ToolCall = p.Item + p.LegacyCall
-	return dialect.One(r, p.key(c.Method, c.ID), answer), nil
+	return dialect.One(r, p.callID(c.Method, c.ID), answer), nil
 }
 
-// key returns the idempotency key of a request, which is the same for every
-// repetition. The IDs of requests start at 0 again in each process of the app
-// server, and some models repeat the IDs of their calls. The turn and the start
-// keep an answer from counting for another request.
-func (p params) key(method string, id json.RawMessage) string {
+// callID returns the ID of a request, which is the same for every repetition on
+// any connection. A request without an item has only its own ID, and these start
+// at 0 again in each process of the app server.
+func (p params) callID(method string, id json.RawMessage) string {
 	item := p.Item + p.LegacyCall
 	if p.Approval != nil {
 		item = *p.Approval
 	}
-	switch {
-	case item != "" && p.Started != 0:
-		item += ":" + p.Turn + ":" + strconv.FormatInt(p.Started, 10)
-	case item == "" && p.Turn == "":
-		return ""
-	case item == "":
-		item = p.Turn + ":id " + string(id)
+	if item == "" && p.Turn != "" {
+		item = "id " + string(id)
 	}
-	return "codex:" + method + ":" + p.Thread + p.Conversation + ":" + item
+	return dialect.CallID("codex", item, method, p.Turn, strconv.FormatInt(p.Started, 10))
 }
 
 // decided returns the function that encodes the answer to an approval. It uses

@@ -64,6 +64,7 @@ func Interruptions(raw []byte) (dialect.Translation, error) {
 		if err != nil {
 			return dialect.Translation{}, err
 		}
+		r.CallID.ID = dialect.CallID("openai agents", call)
 		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Encode: func(rec bridge.Record) (any, error) {
 			d := Decision{CallID: call}
 			if rec.State == bridge.StateApproved {

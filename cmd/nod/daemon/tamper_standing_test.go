@@ -2,8 +2,6 @@ package daemon_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -121,8 +119,7 @@ func forgedMemory(x rig.Intruder, t *testing.T) {
 
 func forgedKey(x rig.Intruder, t *testing.T) {
 	kept := func(key string) string { // where Redis has what was opened with it
-		sum := sha256.Sum256([]byte(key))
-		return "nod:{0}:kh:tester/" + hex.EncodeToString(sum[:])
+		return "nod:{0}:kc:" + bridge.CallID{Key: key}.Identity("tester", "", "").Name
 	}
 	req := rig.Approval(bridge.ScopeOnce)
 	first := x.Decided(req, rig.AnswerOnce)

@@ -22,7 +22,7 @@ const openFor = 24 * time.Hour
 // opening returns the request that every cycle opens: a typical approval with
 // one destination.
 func (b *harness) opening() (bridge.Opening, error) {
-	id, err := b.store.NewID("", "")
+	id, err := b.store.NewID("", bridge.Identity{})
 	if err != nil {
 		return bridge.Opening{}, err
 	}
@@ -117,12 +117,11 @@ func (b *harness) fullCycle(ctx context.Context) error {
 		return err
 	}
 	i := &o.Interaction
-	key := uuid.NewString()
 	i.Session = uuid.NewString()
-	if i.ID, err = b.store.NewID(i.Session, key); err != nil {
+	o.Identity = bridge.CallID{Key: uuid.NewString()}.Identity(i.Agent, i.Session, i.Digest)
+	if i.ID, err = b.store.NewID(i.Session, o.Identity); err != nil {
 		return err
 	}
-	o.IdempotencyKey, o.RequestDigest = key, i.Digest
 	for _, platform := range []string{"second", "third"} {
 		i.Destinations = append(i.Destinations, bridge.Destination{Platform: platform, Channel: "C"})
 	}

@@ -20,7 +20,7 @@ export interface Record {
 async function post(path: string, body: Json, key: string): Promise<{ status: number; answer: Json }> {
   const url = new URL(path, process.env.NOD_URL ?? "http://127.0.0.1:8787");
   url.searchParams.set("wait", "25s");
-  const headers = { Authorization: `Bearer ${process.env.NOD_TOKEN}`, "Content-Type": "application/json", "Idempotency-Key": key };
+  const headers = { Authorization: `Bearer ${process.env.NOD_TOKEN}`, "Content-Type": "application/json", "Nod-Caller": key };
   for (let attempt = 0; attempt < 60; attempt++) {
     try {
       const resp = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });

@@ -17,10 +17,10 @@ import uuid
 
 
 def _post(path, body, key, wait="25s"):
-    """Send a request, and repeat it while the daemon restarts. The key makes repeats safe."""
+    """Send a request, and repeat it while the daemon restarts. The caller ID makes repeats safe."""
     url = os.environ.get("NOD_URL", "http://127.0.0.1:8787") + path
     url += ("&" if "?" in path else "?") + "wait=" + wait
-    headers = {"Authorization": "Bearer " + os.environ["NOD_TOKEN"], "Content-Type": "application/json", "Idempotency-Key": key}
+    headers = {"Authorization": "Bearer " + os.environ["NOD_TOKEN"], "Content-Type": "application/json", "Nod-Caller": key}
     for attempt in range(60):
         try:
             with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers), timeout=60) as answer:

@@ -70,7 +70,7 @@ class Server:
             self.hits += 1
         if first.startswith("POST /v1/interactions "):
             self.posts += 1
-            self.keys.add(re.search(rb"idempotency-key: (\S+)", head.lower())[1])
+            self.keys.add(re.search(rb"nod-caller: (\S+)", head.lower())[1])
         self.held.append(connection)
         if not answer.get("hang"):
             connection.sendall(self.bytes(answer))

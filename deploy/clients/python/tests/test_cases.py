@@ -50,7 +50,7 @@ class Cases(unittest.TestCase):
         try:
             nod = client(server.url, "token-of-the-agent", patience=0.8)
             self.assertEqual(asyncio.run(call(nod, case)), case["want"])
-            self.assertEqual(len(server.keys), case.get("opens", 1), "one idempotency key")
+            self.assertEqual(len(server.keys), case.get("opens", 1), "one caller ID")
             self.assertEqual(other.hits, 0, "calls of another host")
             self.assertEqual(server.cancels, case.get("cancels", 0))
             if "posts" in case:

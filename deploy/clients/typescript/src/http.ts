@@ -12,7 +12,8 @@ export interface Call {
   path?: string[];
   query?: Query;
   body?: unknown;
-  key?: string;
+  key?: string | undefined;
+  caller?: string;
   limit?: number;
   retry?: boolean;
   until?: Until;
@@ -156,6 +157,7 @@ export class Http {
     const headers: { [name: string]: string } = { Authorization: `Bearer ${this.token}` };
     if (call.body !== undefined) headers["Content-Type"] = "application/json";
     if (call.key !== undefined) headers["Idempotency-Key"] = headerText(call.key);
+    if (call.caller !== undefined) headers["Nod-Caller"] = call.caller;
     if (this.trace) headers.Traceparent = headerText(this.trace);
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     const end = new AbortController();

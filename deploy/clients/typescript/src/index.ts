@@ -102,12 +102,13 @@ export class Nod {
   /** Sends any request, and returns its record once it is closed or deferred. */
   async request(body: Request, how: Sending = {}): Promise<RequestRecord> {
     const until = new Until(how.signal, how.deadline);
-    return this.closed(await this.send(body, how.key, until), plain(body) as Fields, until);
+    const caller = webcrypto.randomUUID();
+    return this.closed(await this.send(body, how.key, caller, until), plain(body) as Fields, caller, until);
   }
 
   /** Sends any request, and returns its record at once. */
   async open(body: Request, how: Sending = {}): Promise<RequestRecord> {
-    return this.send(body, how.key, new Until(how.signal, how.deadline));
+    return this.send(body, how.key, webcrypto.randomUUID(), new Until(how.signal, how.deadline));
   }
 
   /** Posts a notice, which needs no answer. */
@@ -148,14 +149,15 @@ export class Nod {
   /** Sends a follow-up in the same messages, and returns its record once it is closed. */
   async reprompt(id: string, body: Reprompt, how: Sending = {}): Promise<RequestRecord> {
     const until = new Until(how.signal, how.deadline);
-    const key = how.key ?? webcrypto.randomUUID();
+    const caller = webcrypto.randomUUID();
     const record = known(
       json(
         await this.http.call({
           operation: "repromptInteraction",
           path: [idOf(id)],
           body: plain(body),
-          key,
+          key: how.key,
+          caller,
           retry: true,
           until,
         }),
@@ -163,7 +165,7 @@ export class Nod {
     );
     if (record.interaction.id === id || record.interaction.previous !== id)
       throw new Unexpected("the response is not the follow-up");
-    return this.closed(record, undefined, until);
+    return this.closed(record, undefined, caller, until);
   }
 
   /** Answers a request as the person with the token. */
@@ -174,13 +176,13 @@ export class Nod {
   /** Sends a message in the format of another system, and returns the answer in the same format. */
   async exchange(dialect: string, message: unknown, query: Query = {}, how: Sending = {}): Promise<any> {
     const until = new Until(how.signal, how.deadline);
-    const key = how.key ?? webcrypto.randomUUID();
     const call: Call = {
       operation: "dialect",
       path: [dialect],
       query: { ...query, wait: "25s" },
       body: plain(message),
-      key,
+      key: how.key,
+      caller: webcrypto.randomUUID(),
       limit: poll + grace,
       retry: true,
       until,
@@ -286,14 +288,11 @@ export class Nod {
     return this.object<Fields>({ operation: "readyz" });
   }
 
-  private async send(body: Request, given: string | undefined, until: Until): Promise<RequestRecord> {
-    const key = given ?? webcrypto.randomUUID(); // before the first call, so that repeats are safe
+  /** The caller ID exists before the first call, so that repeats are safe. */
+  private async send(body: Request, key: string | undefined, caller: string, until: Until): Promise<RequestRecord> {
     const sent = plain(body) as Fields;
-    return this.checked(
-      await this.http.call({ operation: "createInteraction", body: sent, key, retry: true, until }),
-      undefined,
-      sent,
-    );
+    const reply = await this.http.call({ operation: "createInteraction", body: sent, key, caller, retry: true, until });
+    return this.checked(reply, undefined, sent);
   }
 
   private async waitFor(id: string, sent: Fields | undefined, until: Until): Promise<RequestRecord> {
@@ -313,8 +312,13 @@ export class Nod {
     }
   }
 
-  /** Waits for an open request. If the caller gives up, it cancels it. */
-  private async closed(record: RequestRecord, sent: Fields | undefined, until: Until): Promise<RequestRecord> {
+  /** Waits for an open request. If the caller gives up, it cancels it for itself. */
+  private async closed(
+    record: RequestRecord,
+    sent: Fields | undefined,
+    caller: string,
+    until: Until,
+  ): Promise<RequestRecord> {
     if (isOver(record)) return record;
     const { id } = record.interaction;
     try {
@@ -323,7 +327,8 @@ export class Nod {
       if (error instanceof DeadlineExceeded || error instanceof Aborted) {
         const body = { reason: "the caller stopped waiting" };
         // If this fails, the request expires at its own timeout.
-        await this.http.call({ operation: "cancelInteraction", path: [id], body, limit: 3_000 }).catch(() => undefined);
+        const call: Call = { operation: "cancelInteraction", path: [id], body, caller, limit: 3_000 };
+        await this.http.call(call).catch(() => undefined);
       }
       throw error;
     }

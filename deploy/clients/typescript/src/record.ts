@@ -1,6 +1,6 @@
 // Whether a response is the record of a request, and of the one that was sent.
 import { digest, type Fields, isObject } from "./canonical.ts";
-import { Unexpected } from "./errors.ts";
+import { Refused, Unexpected } from "./errors.ts";
 import type { Recorded, RequestRecord } from "./types.ts";
 
 export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -10,6 +10,9 @@ const matches = (pattern: RegExp, value: unknown) => typeof value === "string" &
 
 /** Returns a value if it is a nod daemon's record of the request with an ID. */
 export function known(value: unknown, id?: string): RequestRecord {
+  if (isObject(value) && value.repeated === true) {
+    throw new Refused("conflict", "an earlier call with this key has the answer", "use another key to ask again");
+  }
   if (!isObject(value) || !isObject(value.interaction) || !valid(value, value.interaction)) {
     throw new Unexpected("the response is not the record of a request");
   }

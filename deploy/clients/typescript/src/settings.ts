@@ -24,7 +24,7 @@ export interface Waiting {
 
 /** How to send a request. */
 export interface Sending extends Waiting {
-  /** The idempotency key. A repeat with the same key in another process gets the same request. */
+  /** The idempotency key. A repeat in another process gets the same request until its answer was sent. */
   key?: string;
 }
 

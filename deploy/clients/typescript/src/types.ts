@@ -260,6 +260,12 @@ export interface Recorded {
   state: State;
 }
 
+export interface Repeated {
+  interaction: Interaction;
+  // Always true.
+  repeated: boolean;
+}
+
 export interface Reprompt {
   approval?: Approval;
   // Cancels the request when the waiting connection ends, or that of the last front end if no chat takes

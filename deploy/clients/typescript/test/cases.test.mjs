@@ -43,7 +43,7 @@ for (const c of table.cases) {
     try {
       const nod = new Nod({ url: server.url, token: "token-of-the-agent", patience: 800 });
       assert.equal(await call(nod, c), c.want);
-      assert.equal(server.seen.keys.size, c.opens ?? 1, "one idempotency key");
+      assert.equal(server.seen.keys.size, c.opens ?? 1, "one caller ID");
       assert.equal(other.seen.hits, 0, "calls of another host");
       assert.equal(server.seen.cancels, c.cancels ?? 0);
       if (c.posts) assert.equal(server.seen.posts, c.posts);

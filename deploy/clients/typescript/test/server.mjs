@@ -79,7 +79,7 @@ export async function misbehave(answers, other = "") {
       else answer = answers[Math.min(seen.hits++, answers.length - 1)];
       if (data.startsWith("POST /v1/interactions ")) {
         seen.posts++;
-        seen.keys.add(/idempotency-key: (\S+)/i.exec(data)[1]);
+        seen.keys.add(/nod-caller: (\S+)/i.exec(data)[1]);
       }
       if (!answer.hang) socket.end(bytes(answer, other));
     });

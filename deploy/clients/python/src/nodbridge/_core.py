@@ -85,13 +85,14 @@ class Core:
 
     def request(self, body: Dict[str, Any], key: Optional[str]) -> Steps:
         """Open a request and wait until it is closed or deferred."""
-        record = yield from self.open(body, key)
-        return (yield from self._closed(record, body))
+        caller = str(uuid.uuid4())
+        record = yield from self.open(body, key, caller)
+        return (yield from self._closed(record, body, caller))
 
-    def open(self, body: Dict[str, Any], key: Optional[str]) -> Steps:
-        """Open a request. The key exists before the first call, so that repeats are safe."""
-        key = key or str(uuid.uuid4())
-        return (yield from self._record("createInteraction", body=dict(body), sent=body, key=key))
+    def open(self, body: Dict[str, Any], key: Optional[str], caller: str = "") -> Steps:
+        """Open a request. The caller ID exists before the first call, so that repeats are safe."""
+        more = {"key": key, "caller": caller or str(uuid.uuid4())}
+        return (yield from self._record("createInteraction", body=dict(body), sent=body, **more))
 
     def wait(self, id: str, sent: Optional[Dict[str, Any]] = None) -> Steps:
         """Wait until a request is closed or deferred."""
@@ -104,7 +105,7 @@ class Core:
             if time.monotonic() - began < SHORT_POLL:  # the daemon did not wait
                 yield Sleep(SHORT_POLL)
 
-    def _closed(self, record: Any, sent: Dict[str, Any]) -> Steps:
+    def _closed(self, record: Any, sent: Dict[str, Any], caller: str) -> Steps:
         """Wait for an open request. If the caller gives up, cancel it."""
         if record["state"] != "pending" or record.get("queued"):
             return record
@@ -113,17 +114,17 @@ class Core:
             return (yield from self.wait(id, sent))
         except NodError as error:
             if error.code == "deadline":
-                yield from self._give_up(id)
+                yield from self._give_up(id, caller)
             raise
         except BaseException:  # the caller was interrupted or cancelled
-            yield from self._give_up(id)
+            yield from self._give_up(id, caller)
             raise
 
-    def _give_up(self, id: str) -> Steps:
-        """Cancel a request, so that no one decides about something that no longer waits."""
+    def _give_up(self, id: str, caller: str) -> Steps:
+        """Cancel a request for this caller, so that no one decides about something that no longer waits."""
         path, method = self._path("cancelInteraction", id)
         try:
-            yield Call(method, path, self.headers, dumps({"reason": "the caller stopped waiting"}), 3.0)
+            yield Call(method, path, {**self.headers, "Nod-Caller": caller}, dumps({"reason": "the caller stopped waiting"}), 3.0)
         except (NodError, Lost):
             pass  # it expires at its own timeout
 
@@ -164,11 +165,11 @@ class Core:
 
     def exchange(self, dialect: str, message: Any, query: Dict[str, Any], key: Optional[str]) -> Steps:
         """Send a message in the format of another system, and return the answer."""
-        key = key or str(uuid.uuid4())
+        caller = str(uuid.uuid4())
         query = {**query, "wait": "%ds" % POLL}
         while True:
             began = time.monotonic()
-            more = {"key": key, "limit": POLL + GRACE, "retry": True}
+            more = {"key": key, "caller": caller, "limit": POLL + GRACE, "retry": True}
             reply = yield from self._call("dialect", dialect, query=query, body=message, **more)
             if reply.status == 202:
                 self._page(reply)
@@ -225,12 +226,12 @@ class Core:
 
     def reprompt(self, id: str, body: Dict[str, Any], key: Optional[str]) -> Steps:
         """Send a follow-up, and wait until it is closed."""
-        key = key or str(uuid.uuid4())
-        reply = yield from self._call("repromptInteraction", self._id(id), body=body, key=key, retry=True)
-        record = known(self._json(reply), None)
+        caller = str(uuid.uuid4())
+        reply = yield from self._call("repromptInteraction", self._id(id), body=body, key=key, caller=caller, retry=True)
+        record = known(opened(self._json(reply)), None)
         if record["interaction"]["id"] == id or record["interaction"].get("previous") != id:
             raise Unexpected("the response is not the follow-up")
-        return (yield from self._closed(record, {}))
+        return (yield from self._closed(record, {}, caller))
 
     def messages(
         self, session: str, wait: float, reader: str, lease: Any, continued: Optional[bool], peek: Optional[bool]
@@ -265,17 +266,18 @@ class Core:
 
     def _record(
         self, operation: str, id: Optional[str] = None, sent: Optional[Dict[str, Any]] = None, body: Any = None,
-        query: Any = None, key: Optional[str] = None, limit: float = GRACE,
+        query: Any = None, key: Optional[str] = None, caller: str = "", limit: float = GRACE,
     ) -> Steps:
         path = [] if id is None else [self._id(id)]
-        reply = yield from self._call(operation, *path, body=body, query=query, key=key, limit=limit, retry=True)
-        record = known(self._json(reply), id)
+        more = {"key": key, "caller": caller, "limit": limit, "retry": True}
+        reply = yield from self._call(operation, *path, body=body, query=query, **more)
+        record = known(opened(self._json(reply)), id)
         same(record, sent or {})
         return record
 
     def _call(
         self, operation: str, *path: str, body: Any = None, query: Any = None, key: Optional[str] = None,
-        limit: float = GRACE, retry: bool = False,
+        caller: str = "", limit: float = GRACE, retry: bool = False,
     ) -> Steps:
         """Make a call, and repeat it while the daemon is unreachable if that is safe."""
         target, method = self._path(operation, *path)
@@ -283,6 +285,8 @@ class Core:
         pairs = [(k, str(v).lower() if isinstance(v, bool) else v) for k, v in given]
         target += "?" + urlencode(pairs) if pairs else ""
         headers = {**self.headers, **({"Idempotency-Key": header(key)} if key else {})}
+        if caller:
+            headers["Nod-Caller"] = caller
         call = Call(method, target, headers, None if body is None else dumps(body), limit)
         began, pause = time.monotonic(), RETRY_FIRST
         while True:
@@ -338,6 +342,13 @@ class Core:
         if self._kind(reply) != "application/json":
             raise Unexpected("the response is not JSON")
         return loads(reply.body)
+
+
+def opened(value: Any) -> Any:
+    """Return the record of a call that opens a request. Raise if an earlier call has its answer."""
+    if isinstance(value, dict) and value.get("repeated") is True:
+        raise Refused("conflict", "an earlier call with this key has the answer", "use another key to ask again")
+    return value
 
 
 def header(value: str) -> str:

@@ -293,6 +293,16 @@ class Recorded(_Recorded, total=False):
     pass
 
 
+class _Repeated(TypedDict):
+    interaction: Interaction
+    # Always true.
+    repeated: bool
+
+
+class Repeated(_Repeated, total=False):
+    pass
+
+
 class Reprompt(TypedDict, total=False):
     approval: Approval
     # Cancels the request when the waiting connection ends, or that of the last front end if no chat takes

@@ -1,0 +1,36 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// Headers that identify a call; see [bridge.CallID].
+const (
+	keyHeader        = "Idempotency-Key"
+	callerHeader     = "Nod-Caller"
+	callHeader       = "Nod-Call"
+	connectionHeader = "Nod-Connection"
+)
+
+// callOf returns what the headers of a request say about its call.
+func callOf(r *http.Request) (bridge.CallID, error) {
+	for name, longest := range map[string]int{keyHeader: 200, callerHeader: 200, callHeader: 1000, connectionHeader: 200} {
+		if err := bridge.CheckText(name, r.Header.Get(name), longest); err != nil {
+			return bridge.CallID{}, err
+		}
+	}
+	return bridge.CallID{
+		Key: r.Header.Get(keyHeader), Caller: r.Header.Get(callerHeader),
+		ID: dialect.CallID("call", r.Header.Get(callHeader)), Connection: r.Header.Get(connectionHeader),
+	}, nil
+}
+
+// repeated is the body for a call with a key whose answer is spent. It has
+// neither a state nor a response.
+type repeated struct {
+	Repeated    bool               `json:"repeated"`
+	Interaction bridge.Interaction `json:"interaction"`
+}

@@ -1,0 +1,167 @@
+package api_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// calls has a message of every format and entry whose agent makes up an ID for
+// its call. CONTENT is what the agent asks, and ID is the ID.
+var calls = map[string]struct{ path, body string }{
+	"hook of Claude Code": {"/v1/hooks/claude?unanswered=deny", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"ID","tool_input":{"command":"CONTENT"}}`},
+	"permission of Claude Code with an ID": {"/v1/hooks/claude?unanswered=deny&join=false",
+		`{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_use_id":"ID","tool_input":{"command":"CONTENT"}}`},
+	"hook of Codex":               {"/v1/hooks/codex?unanswered=deny", `{"session_id":"s","turn_id":"t","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"ID","tool_input":{"command":"CONTENT"}}`},
+	"Claude Code's control":       {"/v1/dialects/claude_control?session=s", `{"type":"control_request","request_id":"ID","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t","input":{"command":"CONTENT"}}}`},
+	"Codex's app server":          {"/v1/dialects/codex", `{"id":1,"method":"item/commandExecution/requestApproval","params":{"threadId":"s","turnId":"t","itemId":"ID","startedAtMs":1,"command":"CONTENT"}}`},
+	"Codex's older app server":    {"/v1/dialects/codex", `{"id":1,"method":"execCommandApproval","params":{"conversationId":"s","callId":"ID","command":["CONTENT"]}}`},
+	"ACP":                         {"/v1/dialects/acp", `{"id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"ID","rawInput":{"command":"CONTENT"}},"options":[{"optionId":"y","kind":"allow_once"},{"optionId":"n","kind":"reject_once"}]}}`},
+	"form of ACP":                 {"/v1/dialects/acp", `{"id":"ID","method":"elicitation/create","params":{"sessionId":"s","message":"CONTENT","requestedSchema":{"type":"object","properties":{"a":{"type":"boolean"}}}}}`},
+	"AI SDK":                      {"/v1/dialects/ai_sdk?session=s", `{"type":"tool-approval-request","approvalId":"ID","toolCall":{"toolCallId":"t","toolName":"Bash","input":{"command":"CONTENT"}}}`},
+	"OpenAI Agents":               {"/v1/dialects/openai_agents?session=s", `{"rawItem":{"name":"Bash","callId":"ID","arguments":"{\"command\":\"CONTENT\"}"}}`},
+	"questions":                   {"/v1/dialects/ask_user_question?session=s&one_at_a_time=false", `{"tool_name":"AskUserQuestion","tool_use_id":"ID","input":{"questions":[{"question":"CONTENT","header":"h","options":[{"label":"a"},{"label":"b"}]}]}}`},
+	"frame of a question":         {"/v1/dialects/ask_widget?session=s", `{"type":"ask_request","id":"ID","payload":{"prompt":"CONTENT"}}`},
+	"frame of an approval":        {"/v1/dialects/ask_widget?session=s", `{"type":"approval_request","id":"ID","payload":{"tool":"Bash","input":{"command":"CONTENT"}}}`},
+	"widget":                      {"/v1/dialects/widget?session=s", `{"widgetId":"ID","type":"confirmation","message":"CONTENT"}`},
+	"widget in a text":            {"/v1/dialects/widget_block?session=s", "```widget\n{\"widgetId\":\"ID\",\"type\":\"confirmation\",\"message\":\"CONTENT\"}\n```"},
+	"interaction of a tool":       {"/v1/dialects/tool_interaction", `{"sessionId":"s","toolCallId":"ID","toolName":"Bash","interactionType":"approval","input":{"command":"CONTENT"}}`},
+	"tool_use_id with odd glyphs": {"/v1/hooks/claude?unanswered=deny", `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"functions.Bash:0/ID","tool_input":{"command":"CONTENT"}}`},
+}
+
+// caller calls a server as an agent or a person.
+type caller struct {
+	t   *testing.T
+	url string
+}
+
+func (c caller) do(token, path, body, as string) (*http.Response, string) {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.url+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	if as != "" {
+		r.Header.Set("Nod-Caller", as)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return resp, string(b)
+}
+
+// asks sends a message, and returns the request that is open for it.
+func (c caller) asks(path, body, as string) bridge.Record {
+	c.t.Helper()
+	resp, got := c.do("agent", path, body, as)
+	var open bridge.List
+	if err := json.Unmarshal([]byte(got), &open); resp.StatusCode != http.StatusAccepted || err != nil || len(open.Items) != 1 {
+		c.t.Fatalf("%s: %s, no open request: %s", body, resp.Status, got)
+	}
+	return open.Items[0]
+}
+
+// gets sends a message, and returns the ID of the request whose answer it got.
+func (c caller) gets(path, body, as string) string {
+	c.t.Helper()
+	resp, got := c.do("agent", path, body, as)
+	if resp.StatusCode != http.StatusOK {
+		c.t.Fatalf("%s: %s, no answer: %s", body, resp.Status, got)
+	}
+	return resp.Header.Get("Nod-Interaction")
+}
+
+// answers answers a request as its person.
+func (c caller) answers(r bridge.Record) {
+	c.t.Helper()
+	reply := map[string]any{"decision": "once"}
+	if len(r.Interaction.Questions) > 0 {
+		given := map[string]any{}
+		for _, q := range r.Interaction.Questions {
+			switch {
+			case len(q.Options) > 0:
+				given[q.ID] = q.Options[0].Value
+			case q.Widget == bridge.WidgetForm:
+				given[q.ID] = map[string]any{}
+			default:
+				given[q.ID] = "true"
+			}
+		}
+		reply = map[string]any{"answers": given}
+	}
+	body, err := json.Marshal(reply)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if resp, got := c.do("ana", "/v1/interactions/"+string(r.Interaction.ID)+"/response", string(body), ""); resp.StatusCode != http.StatusOK {
+		c.t.Fatalf("not answered: %s", got)
+	}
+}
+
+// TestOneIdentity checks the identity of a call in every format: a repetition
+// joins the request that is open or whose answer was not sent, and an answer
+// that was sent is spent, except for the caller that got it.
+func TestOneIdentity(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for name, x := range calls {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := caller{t, s.URL}
+			path := x.path + "?wait=10ms"
+			if strings.Contains(x.path, "?") {
+				path = x.path + "&wait=10ms"
+			}
+			answered := strings.Replace(path, "wait=10ms", "wait=20s", 1)
+			say := func(id, content string) string {
+				return strings.NewReplacer("CONTENT", content+" "+name, "ID", id).Replace(x.body)
+			}
+			message := say("Bash_0", "ls")
+			first := c.asks(path, message, "one")
+			if again := c.asks(path, message, "two"); again.Interaction.ID != first.Interaction.ID {
+				t.Error("a repetition of an open request is another one")
+			}
+			if other := c.asks(path, say("Bash_0", "rm"), "one"); other.Interaction.ID == first.Interaction.ID {
+				t.Error("another content joins it")
+			}
+			if other := c.asks(path, say("Bash_1", "ls"), "one"); other.Interaction.ID == first.Interaction.ID {
+				t.Error("another ID joins it")
+			}
+			c.answers(first)
+			if id := c.gets(answered, message, "three"); id != string(first.Interaction.ID) {
+				t.Errorf("an answer that was not sent is of %s", id)
+			}
+			for _, as := range []string{"one", "two", "three"} {
+				if id := c.gets(answered, message, as); id != string(first.Interaction.ID) {
+					t.Errorf("the retry of %s gets the answer of %s", as, id)
+				}
+			}
+			var next bridge.Record
+			for _, as := range []string{"four", "five", ""} {
+				rec := c.asks(path, message, as)
+				if rec.Interaction.ID == first.Interaction.ID || next.Interaction.ID != "" && rec.Interaction.ID != next.Interaction.ID {
+					t.Errorf("caller %q asks %s again", as, rec.Interaction.ID)
+				}
+				next = rec
+			}
+			c.answers(next)
+			if id := c.gets(answered, message, ""); id != string(next.Interaction.ID) {
+				t.Errorf("the second answer is of %s", id)
+			}
+			if rec := c.asks(path, message, ""); rec.Interaction.ID == next.Interaction.ID {
+				t.Error("without a caller ID, an answer was used twice")
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package bridge
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// RepeatTime is the time for which an answer that was sent is repeated to a
+// caller that sends a key without a caller ID.
+const RepeatTime = time.Minute
+
+// CallID identifies a call of an agent, so that a repetition of it finds the
+// request that it opened.
+type CallID struct {
+	// Connection is the connection or process in which ID is unique. It may be
+	// empty.
+	Connection string
+	// ID is the ID that the agent made up for the call, with its format. Agents
+	// use such IDs again for other calls.
+	ID string
+	// Key is the idempotency key that the caller chose. It replaces ID.
+	Key string
+	// Caller is the random ID that a client sends with a call and with each of
+	// its own retries.
+	Caller string
+	// Part is the index of the request in a message with several.
+	Part int
+}
+
+// Identity holds the values that two calls have in common if one repeats the other.
+type Identity struct {
+	// Name is the same for every repetition. It is empty if neither an ID nor a
+	// key identifies the call.
+	Name string
+	// Retry is the same for every retry by one caller. It is empty if the
+	// caller sent no caller ID.
+	Retry string
+	// Chosen means that the caller chose the name, so that it never names
+	// another request.
+	Chosen bool
+	// Digest is the digest of what the agent sent.
+	Digest string
+	// Key binds the stored request to the call; see Interaction.RequestKey.
+	Key string
+	// Caller stands for the caller among those that wait for one request; see
+	// Records.Abandon.
+	Caller string
+}
+
+// Marks of the keys in Identity.Key. What follows them is a hash.
+const (
+	markCall  = "call."
+	markKey   = "key."
+	markRetry = "retry."
+)
+
+// Identity returns the identity of a call with a digest of its content. It
+// covers the agent, the connection, the session or thread, the ID, and, unless
+// the caller chose a key, the content.
+func (c CallID) Identity(agent, session, digest string) Identity {
+	id, part := Identity{Digest: digest, Caller: CallerName(c.Caller)}, strconv.Itoa(c.Part)
+	switch {
+	case c.Key != "":
+		id.Name, id.Chosen = hashOf(markKey, agent, c.Key, part), true
+		id.Key = markKey + id.Name[:32]
+	case c.ID != "":
+		id.Name = hashOf(markCall, agent, c.Connection, session, c.ID, digest)
+		id.Key = CallKey(agent, c.ID) + "." + id.Name[:16]
+	}
+	if c.Caller != "" {
+		id.Retry = hashOf(markRetry, agent, session, c.ID, c.Key, part, digest, c.Caller)
+	}
+	if id.Name == "" && id.Retry != "" {
+		id.Key = markRetry + id.Retry[:32]
+	}
+	return id
+}
+
+// Anyone is the name of a caller that sent no caller ID.
+const Anyone = "*"
+
+// CallerName returns the name under which a caller waits for a request.
+func CallerName(caller string) string {
+	if caller == "" {
+		return Anyone
+	}
+	return hashOf("caller", caller)[:16]
+}
+
+// CallKey returns the start of Interaction.RequestKey for a call with an ID.
+func CallKey(agent, id string) string { return markCall + hashOf(agent, id)[:32] }
+
+func hashOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		sum := sha256.Sum256([]byte(p))
+		h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Repeatable reports whether another caller can repeat the call that opened the
+// interaction. Its answer is spent once it was sent.
+func (i Interaction) Repeatable() bool {
+	return i.RequestKey != "" && !strings.HasPrefix(i.RequestKey, markRetry)
+}
+
+// Repetition is the outcome of a repeated call.
+type Repetition int
+
+// Outcomes of a repeated call.
+const (
+	Asks  Repetition = iota // it is a call of its own, and opens a request
+	Joins                   // it gets the request that the first call opened
+	Spent                   // it gets nothing: the answer to its key was sent already
+)
+
+// Repeat returns the outcome of a call that has the name of an earlier one,
+// whose record is r. A retry of the same caller does not reach it. Now is the
+// time of the store.
+//
+// An answer that was sent is spent. Without an answer of a person, an ID does
+// not bring back the end of an earlier call, such as its timeout.
+func (id Identity) Repeat(r Record, now time.Time) Repetition {
+	sent := r.Sent
+	if sent.IsZero() {
+		sent = r.Delivered
+	}
+	switch {
+	case !r.State.Final():
+		return Joins
+	case !id.Chosen:
+		if sent.IsZero() && r.Response != nil && r.Response.Actor != nil && r.State.Decided() {
+			return Joins
+		}
+		return Asks
+	case sent.IsZero(), id.Retry == "" && now.Before(sent.Add(RepeatTime)):
+		return Joins
+	}
+	return Spent
+}
+
+// RepeatedError is the error of a call whose key belongs to a request with an
+// answer that another caller got.
+type RepeatedError struct{ Interaction Interaction }
+
+// Error implements error.
+func (e *RepeatedError) Error() string { return e.public().Error() }
+
+// Unwrap returns the error for the caller.
+func (e *RepeatedError) Unwrap() error { return e.public() }
+
+func (e *RepeatedError) public() error {
+	return Errorf(CodeConflict, "Idempotency-Key: the answer to interaction %s was already sent under this key", e.Interaction.ID).
+		WithHint("use another key to ask again")
+}

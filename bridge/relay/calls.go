@@ -1,0 +1,142 @@
+package relay
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/nodbridge/nod/bridge/dialect/acp"
+)
+
+// maxRemembered limits the tool calls of an agent whose details are kept.
+const maxRemembered = 1000
+
+// calls keeps the details of the tool calls that an agent has reported and not
+// finished, because a permission request does not repeat them. Agents use the
+// IDs of calls again, so a new call replaces an old one with its ID, and the
+// details end with the call and with the turn. It is safe for concurrent use.
+type calls struct {
+	mu      sync.Mutex
+	details map[callKey]json.RawMessage
+	order   []callKey             // oldest first
+	asked   map[string]sessionAsk // requests of the client without a response, by ID
+	turns   map[string]int        // running turns, by session
+	loads   map[string]int        // loads of a session, during which the agent repeats its history
+}
+
+// callKey identifies a call on a connection.
+type callKey struct{ session, id string }
+
+// sessionAsk is a request of the client about a session.
+type sessionAsk struct{ method, session string }
+
+func newCalls() *calls {
+	return &calls{details: map[callKey]json.RawMessage{}, asked: map[string]sessionAsk{}, turns: map[string]int{}, loads: map[string]int{}}
+}
+
+// begins notes that the client, or nod in its place, asks the agent about a
+// session.
+func (c *calls) begins(m Message) {
+	var p struct {
+		Session string `json:"sessionId"`
+	}
+	if !m.IsRequest() || limits.Decode(m.Params, &p) != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch m.Method {
+	case "session/prompt":
+		c.turns[p.Session]++
+	case "session/load":
+		c.loads[p.Session]++
+	default:
+		return
+	}
+	c.asked[string(m.ID)] = sessionAsk{m.Method, p.Session}
+}
+
+// ends notes the response to a request of the client. With the last turn of a
+// session, all its calls are over.
+func (c *calls) ends(m Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, ok := c.asked[string(m.ID)]
+	if !ok {
+		return
+	}
+	delete(c.asked, string(m.ID))
+	open := c.turns
+	if a.method == "session/load" {
+		open = c.loads
+	}
+	if open[a.session]--; open[a.session] <= 0 {
+		delete(open, a.session)
+		c.forget(func(k callKey) bool { return k.session == a.session })
+	}
+}
+
+// reported keeps what an update says about a call.
+func (c *calls) reported(m Message) {
+	var p struct {
+		Session string          `json:"sessionId"`
+		Update  json.RawMessage `json:"update"`
+	}
+	var call struct {
+		Kind   string `json:"sessionUpdate"`
+		ID     string `json:"toolCallId"`
+		Status string `json:"status"`
+	}
+	if m.Method != "session/update" || limits.Decode(m.Params, &p) != nil || limits.Decode(p.Update, &call) != nil || call.ID == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := callKey{p.Session, call.ID}
+	if call.Kind == "tool_call" {
+		c.forget(func(k callKey) bool { return k == key })
+	}
+	if c.loads[p.Session] > 0 {
+		return
+	}
+	switch call.Status {
+	case "completed", "failed", "cancelled":
+		c.forget(func(k callKey) bool { return k == key })
+		return
+	}
+	if m.repaired { // people would see other bytes than the agent has
+		p.Update = acp.Unreadable
+	}
+	c.keep(key, p.Update)
+}
+
+// keep adds an update to the details of a call. The caller holds the lock.
+func (c *calls) keep(key callKey, told json.RawMessage) {
+	was, known := c.details[key]
+	if !known {
+		c.order = append(c.order, key)
+		if len(c.order) > maxRemembered {
+			delete(c.details, c.order[0])
+			c.order = c.order[1:]
+		}
+	}
+	details, err := acp.Update(was, told)
+	if err != nil {
+		details, _ = acp.Update(was, acp.Unreadable) // both can be read
+	}
+	c.details[key] = details
+}
+
+// forget drops the details of calls. The caller holds the lock.
+func (c *calls) forget(which func(callKey) bool) {
+	maps.DeleteFunc(c.details, func(k callKey, _ json.RawMessage) bool { return which(k) })
+	c.order = slices.DeleteFunc(c.order, which)
+}
+
+// known returns the details of a call, or nil.
+func (c *calls) known(session, id string) json.RawMessage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.details[callKey{session, id}]
+}
