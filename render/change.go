@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -47,6 +49,28 @@ func (c fileChange) blocks() []Block {
 		return append(append(out, sentence("New file:")), written(c.now)...)
 	}
 	return append(out, changed(*c.was, c.now)...)
+}
+
+// patches renders a list of changes of which each has a path and a diff, as Codex
+// reports them. It reports false for any other input.
+func patches(input json.RawMessage) ([]Block, bool) {
+	var list []map[string]any
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.UseNumber()
+	if dec.Decode(&list) != nil || len(list) == 0 {
+		return nil, false
+	}
+	var out []Block
+	for _, one := range list {
+		path, rest := pop(one, "path")
+		diff, rest := pop(rest, "diff")
+		if path == "" || diff == "" {
+			return nil, false
+		}
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: exact(path), Code: true}}})
+		out = append(append(out, codeBlock(diff, "diff")...), jsonBlock(rest)...)
+	}
+	return out, true
 }
 
 // edit returns the change of a file as a diff with every line of the old and

@@ -64,6 +64,21 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// TestPatches checks that a list of changes is shown as diffs, and that any other
+// list is unchanged.
+func TestPatches(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string]string{
+		`[{"path":"a.go","kind":{"type":"update","move_path":"b.go"},"diff":"@@ -1 +1 @@\n-a\n+b"},{"path":"c","diff":"+x\r"}]`: "a.go\n\n    @@ -1 +1 @@\n    -a\n    +b\n\n    {\n      \"kind\": {\n        \"move_path\": \"b.go\",\n        \"type\": \"update\"\n      }\n    }\n\nc\n\n    +x⟨U+000D⟩",
+		`[{"path":"a.go","diff":""}]`: "    [\n      {\n        \"path\": \"a.go\",\n        \"diff\": \"\"\n      }\n    ]",
+	} {
+		got := render.PlainText(render.Input(bridge.Approval{Input: json.RawMessage(input)}))
+		if got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", input, got, want)
+		}
+	}
+}
+
 // TestExactProperty checks that two inputs of a tool never have the same card, so
 // that whatever the tool gets is on it.
 func TestExactProperty(t *testing.T) {

@@ -19,6 +19,9 @@ func Input(a bridge.Approval) []Block {
 			return out
 		}
 	}
+	if out, ok := patches(a.Input); ok {
+		return out
+	}
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, bridge.ReadableJSON(a.Input), "", "  "); err != nil {
 		return []Block{{Kind: Code, Text: Clean(string(a.Input))}}

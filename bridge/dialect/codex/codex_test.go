@@ -209,3 +209,23 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// TestNothingDropped checks that a card has what an approval permits beyond the
+// command or the changes.
+func TestNothingDropped(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		strings.Replace(legacyPatch, `"grantRoot":null`, `"grantRoot":"/srv/x"`, 1):                    "`/srv/x`",
+		strings.Replace(fileChange, `"grantRoot":"/srv"`, `"grantRoot":"/a\u0060b"`, 1):                "``/a`b``",
+		strings.Replace(command, `"additionalPermissions":null`, `"additionalPermissions":{"n":1}`, 1): `"additionalPermissions":{"n":1}`,
+	} {
+		tr, err := codex.Request([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := tr.Exchanges[0].Request
+		if all := r.Prompt + string(r.Approval.Input); !strings.Contains(all, want) {
+			t.Errorf("%s\nhas no %s", all, want)
+		}
+	}
+}

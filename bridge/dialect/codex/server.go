@@ -43,6 +43,7 @@ type params struct {
 	GrantRoot    string          `json:"grantRoot"`
 	FileChanges  json.RawMessage `json:"fileChanges"`
 	Permissions  json.RawMessage `json:"permissions"`
+	Additional   json.RawMessage `json:"additionalPermissions"` // for this command only
 	Network      *struct {
 		Host     string `json:"host"`
 		Protocol string `json:"protocol"`
@@ -188,6 +189,9 @@ func (p params) command() (bridge.Request, func(bridge.Record) (any, error), err
 			input["command"] = p.Command
 		}
 	}
+	if len(p.Additional) > 0 && string(p.Additional) != "null" {
+		input["additionalPermissions"] = p.Additional
+	}
 	raw, _ := json.Marshal(input) // strings and decoded JSON always encode
 	r := approval("command", raw, prompt, more...)
 	r.Approval.Where = p.Cwd
@@ -233,15 +237,21 @@ func word(r bridge.Record, plain []string) string {
 	return decline
 }
 
+// widens says what an approval of changes permits beyond them, if anything.
+func (p params) widens() string {
+	if p.GrantRoot == "" {
+		return ""
+	}
+	return "It asks to write in " + dialect.Code(p.GrantRoot) + " for the rest of the session."
+}
+
 func (p params) fileChange(changes json.RawMessage) (bridge.Request, func(bridge.Record) (any, error)) {
 	input := changes
 	if len(input) == 0 {
 		input, _ = json.Marshal(map[string]string{"item": p.Item}) // a string always encodes
 	}
 	more := []string{p.Reason}
-	if p.GrantRoot != "" {
-		more = append(more, "It asks to write in "+dialect.Code(p.GrantRoot)+" for the rest of the session.")
-	}
+	more = append(more, p.widens())
 	if len(changes) == 0 {
 		more = append(more, "⚠️ The app server did not report the changes. Check them in its own window first.")
 	}
@@ -284,7 +294,7 @@ func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any,
 	if method == "applyPatchApproval" {
 		tool, input, prompt = "fileChange", p.FileChanges, "Codex wants to change files"
 	}
-	r := approval(tool, input, prompt, p.Reason)
+	r := approval(tool, input, prompt, p.Reason, p.widens())
 	r.Approval.Where = p.Cwd
 	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideSession}
 	return r, func(rec bridge.Record) (any, error) {
