@@ -189,6 +189,8 @@ func (w *Wrap) approve(ctx context.Context, m Message, c call) {
 	if err == nil && rec.State == bridge.StateApproved {
 		m.Params, err = c.approved(rec)
 	}
+	w.order.Lock()
+	defer w.order.Unlock()
 	w.mu.Lock()
 	_, waiting := w.judged[string(m.ID)]
 	// After a cancellation, the ID may already belong to a later call.

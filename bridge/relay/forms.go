@@ -13,9 +13,29 @@ import (
 // responded handles a response of the server. In protocol version 2026-07-28,
 // the server may ask for input before it runs a call.
 func (w *Wrap) responded(m *Message) bool {
+	var in struct {
+		Type     string                     `json:"resultType"`
+		State    json.RawMessage            `json:"requestState"`
+		Requests map[string]json.RawMessage `json:"inputRequests"`
+	}
+	var forms map[string]json.RawMessage
+	asks := limits.Decode(m.Result, &in) == nil && in.Type == "input_required"
+	if asks {
+		forms, asks = formsOf(in.Requests)
+	}
 	w.mu.Lock()
 	r, known := w.sent[string(m.ID)]
 	delete(w.sent, string(m.ID))
+	if len(r.own) == 0 {
+		r.own = m.ID
+	}
+	asks = asks && known && r.message.Method == methodCall
+	var ctx context.Context
+	var cancel context.CancelCauseFunc
+	if asks && !r.over {
+		ctx, cancel = context.WithCancelCause(r.ctx)
+		w.judged[string(r.own)] = cancel // the client can cancel it at any time
+	}
 	w.mu.Unlock()
 	switch {
 	case isNull(m.ID):
@@ -23,20 +43,12 @@ func (w *Wrap) responded(m *Message) bool {
 	case !known:
 		w.Log.Warn("response of the server dropped: it does not belong to a request")
 		return true
-	case len(r.own) == 0:
-		r.own = m.ID
-	}
-	var in struct {
-		Type     string                     `json:"resultType"`
-		State    json.RawMessage            `json:"requestState"`
-		Requests map[string]json.RawMessage `json:"inputRequests"`
-	}
-	if r.message.Method == methodCall && limits.Decode(m.Result, &in) == nil && in.Type == "input_required" {
-		if forms, ok := formsOf(in.Requests); ok {
-			left := *m
-			w.work.Go(func() { w.again(r, in.State, forms, left) })
-			return true
-		}
+	case asks && r.over:
+		return true
+	case asks:
+		left := *m
+		w.work.Go(func() { w.again(ctx, cancel, r, in.State, forms, left) })
+		return true
 	}
 	m.ID = r.own
 	return false
@@ -61,13 +73,11 @@ func formsOf(requests map[string]json.RawMessage) (map[string]json.RawMessage, b
 
 // again sends a call a second time, with people's answers and a new ID. If chat
 // does not answer one of the forms, the client gets them all.
-func (w *Wrap) again(r request, state json.RawMessage, forms map[string]json.RawMessage, left Message) {
-	ctx, cancel := context.WithCancelCause(r.ctx)
+func (w *Wrap) again(ctx context.Context, cancel context.CancelCauseFunc, r request, state json.RawMessage, forms map[string]json.RawMessage, left Message) {
 	defer cancel(nil)
-	w.mu.Lock()
-	w.judged[string(r.own)] = cancel
-	w.mu.Unlock()
 	answers, params, err := w.elicitAll(ctx, forms)
+	w.order.Lock()
+	defer w.order.Unlock()
 	w.mu.Lock()
 	waiting := w.judged[string(r.own)] != nil && ctx.Err() == nil
 	if waiting {

@@ -66,6 +66,10 @@ type WrapOptions struct {
 type Wrap struct {
 	WrapOptions
 
+	// order is held while a call goes to the server that people allowed, so that
+	// a cancellation comes before or after it. It is locked before mu.
+	order sync.Mutex
+
 	mu     sync.Mutex
 	judged map[string]context.CancelCauseFunc // calls that await a decision
 	forms  map[string]context.CancelCauseFunc // forms of the server that wait in chat
@@ -81,6 +85,8 @@ type request struct {
 	ctx     context.Context
 	// own is the client's ID for a call that was sent again with another ID.
 	own json.RawMessage
+	// over is set if the client has cancelled it.
+	over bool
 }
 
 // harmless lists the client's requests that run nothing for the agent: they
@@ -200,6 +206,8 @@ func (w *Wrap) noticed(m *Message) bool {
 		return false
 	}
 	id := requestID(m.Params)
+	w.order.Lock() // no call is on its way to the server now
+	defer w.order.Unlock()
 	w.mu.Lock()
 	stop := w.judged[string(id)]
 	delete(w.judged, string(id))
@@ -214,12 +222,15 @@ func (w *Wrap) noticed(m *Message) bool {
 	return false
 }
 
-// sentAs returns the ID with which a call of the client was sent again, or nil.
+// sentAs notes that a request of the client is over, and returns the ID with
+// which it was sent again, or nil.
 func (w *Wrap) sentAs(own json.RawMessage) json.RawMessage {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range w.sent {
-		if string(r.own) == string(own) {
+	for id, r := range w.sent {
+		if id == string(own) || string(r.own) == string(own) {
+			r.over = true
+			w.sent[id] = r
 			return r.message.ID
 		}
 	}
