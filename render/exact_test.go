@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -83,9 +83,7 @@ func TestPatches(t *testing.T) {
 // that whatever the tool gets is on it.
 func TestExactProperty(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := await.Random(t)
 	tools := []string{"Bash", "run", "Write", "Edit", "MultiEdit", "NotebookEdit", "delete", "WebFetch", "execute", "other", ""}
 	runs := 4000
 	if testing.Short() {

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge/strictjson"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // TestEncode checks that whatever Encode accepts is read back byte for byte, and
@@ -53,12 +52,7 @@ func TestEncode(t *testing.T) {
 // them on.
 func TestEncodeProperty(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	if s, err := strconv.ParseUint(os.Getenv("NOD_TEST_SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	t.Logf("NOD_TEST_SEED=%d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := await.Random(t)
 	for range 5000 {
 		in, invalid := make([]string, r.IntN(4)), -1
 		for n := range in {

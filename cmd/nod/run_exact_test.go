@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -21,9 +21,7 @@ import (
 // is refused with its place.
 func TestRunExact(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := await.Random(t)
 	digests := map[string][]string{}
 	for range 2000 {
 		args := []string{"x"}

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/acp"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -199,9 +199,7 @@ func (s *speaker) input() map[string]any {
 // on its card, whatever the order and the parts of its updates.
 func TestShownProperty(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	s := &speaker{Rand: rand.New(rand.NewPCG(seed, 1))}
+	s := &speaker{Rand: await.Random(t)}
 	for range 1500 {
 		s.words = nil
 		var updates []string
