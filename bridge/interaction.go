@@ -189,3 +189,10 @@ type Responder struct {
 	Platform string `json:"platform"`
 	User     string `json:"user"` // user ID in the platform's format
 }
+
+// Contested reports whether the agent's user may decide at the agent's own terminal
+// or editor as well, so that an answer that was sent may have come too late. Such an
+// agent works in a folder and keeps permissions of its own.
+func (i Interaction) Contested() bool {
+	return i.Approval != nil && i.Approval.AgentRemembers && i.Approval.Where != ""
+}

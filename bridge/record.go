@@ -8,7 +8,18 @@ type Completion struct {
 	Result string `json:"result,omitempty"`
 	// Error is the reason that the tool failed. It is shown as an error.
 	Error string `json:"error,omitempty"`
+	// Ran means that the agent reported that the call ran, and says who had
+	// allowed it: RanApproved or ReasonAllowed. Only nod sets it.
+	Ran string `json:"ran,omitempty"`
 }
+
+// RanApproved is the value of Completion.Ran for a call that ran after the agent
+// had received its approval.
+const RanApproved = "approved"
+
+// Overruled reports whether a call ran because the agent's user had allowed it at
+// the agent's own terminal, before the decision in chat.
+func (r Record) Overruled() bool { return r.Completion != nil && r.Completion.Ran == ReasonAllowed }
 
 // MessageRef identifies a posted message.
 type MessageRef struct {

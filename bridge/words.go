@@ -22,6 +22,10 @@ func (r Record) Outcome() string {
 	if why := r.Unverified; why != "" {
 		return "not verified: " + why
 	}
+	if r.Overruled() {
+		r.Completion = nil
+		return "ran: " + ReasonAllowed + " (" + r.Outcome() + " too late)"
+	}
 	switch r.State {
 	case StateApproved:
 		return r.Response.approvedAs()

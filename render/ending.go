@@ -14,6 +14,8 @@ func ending(r bridge.Record) string {
 	switch {
 	case r.Unverified != "":
 		return "⚠️ Not verified, and closed"
+	case r.Overruled():
+		return "⌨️ Ran: " + bridge.ReasonAllowed
 	case r.State == bridge.StateAnswered:
 		return answered(r)
 	case r.State == bridge.StateApproved:
@@ -159,9 +161,15 @@ var terminal = map[string]string{
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
+// tooLate explains the end of a request whose call ran before.
+const tooLate = "That came too late: the call had been allowed at the terminal."
+
 // refused reports whether a closed approval did not permit its action. What a
 // person answered at the terminal is not known here.
 func refused(r bridge.Record) bool {
+	if r.Overruled() {
+		return false
+	}
 	if r.State == bridge.StateCancelled && r.Response.Actor == nil && r.Response.WithdrawnBy == nil {
 		why := r.Response.Reason
 		return terminal[why] == "" || why == bridge.ReasonDismissed || why == bridge.ReasonDismissedEditor
@@ -206,6 +214,10 @@ func why(v bridge.View) []Block {
 	r := v.Record
 	resp := r.Response
 	var out []Block
+	if r.Overruled() {
+		r.Completion = nil
+		out = append(out, Para(strings.TrimLeft(ending(r), "✅❌⌛🚫⌨️⏩⚠️ ")+". "+tooLate))
+	}
 	if s := r.Summary(); s != "" {
 		out = append(out, Para(Clean(s)))
 	}
@@ -288,6 +300,12 @@ func received(r bridge.Record) string {
 	}
 	agent := Line(r.Interaction.Agent)
 	switch {
+	case r.Overruled():
+		return ""
+	case r.Completion != nil && r.Completion.Ran != "":
+		return agent + " ran it"
+	case !r.Delivered.IsZero() && r.Interaction.Contested():
+		return "sent to " + agent
 	case !r.Delivered.IsZero():
 		return agent + " has the answer"
 	case !r.Queued.IsZero():

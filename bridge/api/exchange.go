@@ -148,6 +148,9 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 		if err != nil {
 			return dialect.Named(err, x.Names)
 		}
+		if err := s.expect(r.Context(), t, x.Request, rec); err != nil {
+			return err
+		}
 		all[n] = waited{rec.Interaction.ID, rec.Interaction.CancelOnDisconnect}
 	}
 	return s.answerDialect(w, r, t, all, wait, rescue)

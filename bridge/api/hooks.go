@@ -150,6 +150,11 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Decides); err != nil {
 			return err
 		}
+		if call := t.Elsewhere.Ran(); call != "" {
+			if err := s.engine.Ran(r.Context(), p.Agent.Name, t.Elsewhere.Session, call); err != nil {
+				return err
+			}
+		}
 		if t.Elsewhere.AllTurns {
 			if err := s.engine.Sessions.Ended(r.Context(), p.Agent.Name, t.Elsewhere.Session); err != nil {
 				return err
@@ -157,4 +162,16 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 		}
 	}
 	return s.exchange(w, r, p, t, opts, wait, rescue)
+}
+
+// expect lets a later report of a hook find the request of its call.
+func (s exchanges) expect(ctx context.Context, t dialect.Translation, r bridge.Request, rec bridge.Record) error {
+	if t.Report == nil || r.Approval == nil || r.Session == "" {
+		return nil
+	}
+	call := dialect.CallOf(r.Approval.Tool, r.Approval.Input)
+	if call == "" {
+		return nil
+	}
+	return s.engine.Expect(ctx, rec.Interaction, call)
 }

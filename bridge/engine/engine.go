@@ -79,6 +79,7 @@ type Engine struct {
 	reader      *reader
 	signer      *signer
 	withdrawals *withdrawals
+	runs        *runs
 	clicks      *clicks
 	commands    *commands
 	desk        *desk

@@ -56,6 +56,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		reader:      out.reader,
 		signer:      signer,
 		withdrawals: withdrawals,
+		runs:        &runs{s.Notes, withdrawals.records, withdrawals},
 		clicks:      clicks,
 		commands: &commands{
 			records: s.Records, routes: s.routes, links: links, grants: grants, sessions: sessions, reader: out.reader,

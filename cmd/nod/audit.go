@@ -134,7 +134,7 @@ log was tampered with.`,
 			}
 			var have []proof.Receipt
 			for _, path := range receipts {
-				r, err := checkedReceipt(cmd.InOrStdin(), []string{path}, keys)
+				r, _, err := checkedReceipt(cmd.InOrStdin(), []string{path}, keys)
 				if err != nil {
 					return err
 				}

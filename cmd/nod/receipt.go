@@ -47,7 +47,7 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 			if err != nil {
 				return err
 			}
-			r, err := checkedReceipt(cmd.InOrStdin(), args, keys)
+			r, rec, err := checkedReceipt(cmd.InOrStdin(), args, keys)
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 			} else if err != nil {
 				return err
 			}
-			if err := printReceipt(cmd.OutOrStdout(), r, signed, asJSON); err != nil {
+			if err := printReceipt(cmd.OutOrStdout(), r, rec, signed, asJSON); err != nil {
 				return err
 			}
 			if r.State != bridge.StateApproved && r.State != bridge.StateAnswered {
@@ -82,8 +82,9 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 // names and names in a different case, which they may read differently.
 var exactly = strictjson.Limits{Depth: 1000}
 
-// printReceipt prints a verified receipt and the people whose keys signed it.
-func printReceipt(w io.Writer, r proof.Receipt, signed []string, asJSON bool) error {
+// printReceipt prints a verified receipt, the people whose keys signed it, and what
+// the agent has reported since.
+func printReceipt(w io.Writer, r proof.Receipt, rec bridge.Record, signed []string, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, r)
 	}
@@ -93,26 +94,32 @@ func printReceipt(w io.Writer, r proof.Receipt, signed []string, asJSON bool) er
 			_, err = fmt.Fprintf(w, "signed: by the passkey of %s, with user verification\n", render.Line(person))
 		}
 	}
+	if err == nil && rec.Overruled() {
+		_, err = fmt.Fprintf(w, "ran: %s, as the agent reported; this decision came too late\n", bridge.ReasonAllowed)
+	}
 	return err
 }
 
-// checkedReceipt reads and verifies a receipt, or a record with its receipt.
-func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Receipt, error) {
+// checkedReceipt reads and verifies a receipt, or a record with its receipt. The
+// record is empty for a receipt alone.
+func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Receipt, bridge.Record, error) {
+	var rec bridge.Record
 	raw, err := argumentFile(stdin, args)
 	if err != nil {
-		return proof.Receipt{}, err
+		return proof.Receipt{}, rec, err
 	}
-	var rec bridge.Record
 	if text := bytes.TrimSpace(raw); !bytes.HasPrefix(text, []byte("{")) {
-		return keys.VerifyReceipt(string(text))
+		r, err := keys.VerifyReceipt(string(text))
+		return r, rec, err
 	}
 	if err := exactly.Decode(raw, &rec); err != nil {
-		return proof.Receipt{}, bridge.Wrap(bridge.CodeForbidden, err, "ambiguous record")
+		return proof.Receipt{}, rec, bridge.Wrap(bridge.CodeForbidden, err, "ambiguous record")
 	}
 	if !rec.State.Final() {
-		return proof.Receipt{}, bridge.Errorf(bridge.CodeInvalid, "the record has no receipt, because its request is still pending")
+		return proof.Receipt{}, rec, bridge.Errorf(bridge.CodeInvalid, "the record has no receipt, because its request is still pending")
 	}
-	return keys.VerifyRecord(rec)
+	r, err := keys.VerifyRecord(rec)
+	return r, rec, err
 }
 
 // argumentFile reads the file that the arguments name, or stdin.
