@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -83,7 +83,7 @@ func TestPatches(t *testing.T) {
 // that whatever the tool gets is on it.
 func TestExactProperty(t *testing.T) {
 	t.Parallel()
-	r := await.Random(t)
+	r := seed.Rand(t)
 	tools := []string{"Bash", "run", "Write", "Edit", "MultiEdit", "NotebookEdit", "delete", "WebFetch", "execute", "other", ""}
 	runs := 4000
 	if testing.Short() {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge/strictjson"
-	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
 // TestEncode checks that whatever Encode accepts is read back byte for byte, and
@@ -52,7 +52,7 @@ func TestEncode(t *testing.T) {
 // them on.
 func TestEncodeProperty(t *testing.T) {
 	t.Parallel()
-	r := await.Random(t)
+	r := seed.Rand(t)
 	for range 5000 {
 		in, invalid := make([]string, r.IntN(4)), -1
 		for n := range in {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
-	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -21,7 +21,7 @@ import (
 // is refused with its place.
 func TestRunExact(t *testing.T) {
 	t.Parallel()
-	r := await.Random(t)
+	r := seed.Rand(t)
 	digests := map[string][]string{}
 	for range 2000 {
 		args := []string{"x"}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/acp"
-	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -199,7 +199,7 @@ func (s *speaker) input() map[string]any {
 // on its card, whatever the order and the parts of its updates.
 func TestShownProperty(t *testing.T) {
 	t.Parallel()
-	s := &speaker{Rand: await.Random(t)}
+	s := &speaker{Rand: seed.Rand(t)}
 	for range 1500 {
 		s.words = nil
 		var updates []string
