@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -216,7 +217,7 @@ func why(v bridge.View) []Block {
 	var out []Block
 	if r.Overruled() {
 		r.Completion = nil
-		out = append(out, Para(strings.TrimLeft(ending(r), "✅❌⌛🚫⌨️⏩⚠️ ")+". "+tooLate))
+		out = append(out, Para(strings.TrimLeftFunc(ending(r), func(c rune) bool { return !unicode.IsLetter(c) })+". "+tooLate))
 	}
 	if s := r.Summary(); s != "" {
 		out = append(out, Para(Clean(s)))

@@ -198,12 +198,14 @@ func (w *Wrap) capability(m Message) {
 	if err != nil {
 		return
 	}
-	all, known := p["capabilities"]
+	all := p["capabilities"]
 	if m.Method != "initialize" {
 		meta, err := members(p["_meta"])
-		if all, known = meta[capabilitiesKey]; err != nil || !known {
+		sent, known := meta[capabilitiesKey]
+		if err != nil || !known {
 			return
 		}
+		all = sent
 	}
 	can, err := members(all)
 	if err != nil {
