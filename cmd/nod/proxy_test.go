@@ -146,7 +146,7 @@ func proxyOnlyChat(t *testing.T, r *rig.Rig) {
 	}
 	r.Press("ana", a.On("telegram"), "Deny")
 	p.agentHas(`{"jsonrpc":"2.0","id":60,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`)
-	fmt.Fprintln(p.agent, `{"jsonrpc":"2.0","id":61,"method":"elicitation/create","params":{}}`)
+	fmt.Fprintln(p.agent, `{"jsonrpc":"2.0","id":61,"method":"elicitation/create","params":{"message":"Key?","requestedSchema":{"type":"object","properties":{"api_key":{"type":"string"}}}}}`)
 	p.clientHas("session/update")
-	p.clientHas("elicitation/create") // chat does not support this prompt
+	p.clientHas("elicitation/create") // nod asks no one for a credential
 }
