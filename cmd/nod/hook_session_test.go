@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,23 +53,23 @@ func TestHookSession(t *testing.T) {
 	var message rig.Asked
 	shows := func(words ...string) {
 		t.Helper()
-		r.Eventually("the message shows "+strings.Join(words, ", "), func() bool {
+		r.Clear(func() string {
 			all, err := r.Agent.Sessions(r.Ctx)
 			if err != nil || len(all) != 1 || all[0].Status == nil || all[0].Status.Message == "" {
-				return false
+				return fmt.Sprintf("no session has a message: %+v, %v", all, err)
 			}
 			rec, err := r.Daemons[0].Engine().Get(r.Ctx, all[0].Status.Message)
 			if err != nil || len(rec.Messages) == 0 {
-				return false
+				return fmt.Sprintf("the message is not posted: %v, %v", rec.Failures, err)
 			}
 			message = rig.Asked{Record: rec, R: r}
 			text := message.Text("telegram")
 			for _, w := range words {
 				if !strings.Contains(text, w) {
-					return false
+					return fmt.Sprintf("the message of %+v lacks %q: %s", all[0].Status, w, text)
 				}
 			}
-			return true
+			return ""
 		})
 	}
 	report("UserPromptSubmit", map[string]any{"prompt": "Fix the login\nand nothing else"})
