@@ -44,7 +44,7 @@ const Loading = "the button keeps loading"
 // Unanswered reports whether the app did not answer in time. It may still act
 // later.
 func (r Reaction) Unanswered() bool {
-	return strings.Contains(r.Warning, ErrNoAnswer.Error()) || r.Warning == Loading
+	return strings.Contains(r.Warning, ErrNoAnswer.Error()) || strings.Contains(r.Warning, ErrNoReceiver.Error()) || r.Warning == Loading
 }
 
 // Place is a message in a channel of a service.
