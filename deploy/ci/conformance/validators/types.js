@@ -32,41 +32,41 @@ const types = {
   },
   discord: {
     call: {
-      "GET /gateway": ["", "RESTGetAPIGatewayResult"],
-      "GET /gateway/bot": ["", "RESTGetAPIGatewayBotResult"],
-      "GET /users/@me": ["", "RESTGetAPIUserResult"],
-      "GET /oauth2/applications/@me": ["", "RESTGetAPIOAuth2CurrentApplicationResult"],
-      "GET /applications/@me": ["", "RESTGetCurrentApplicationResult"],
-      "POST /applications/{app}/commands": ["RESTPostAPIApplicationCommandsJSONBody", "RESTPostAPIApplicationCommandsResult"],
+      "GET /gateway": ["", "api.RESTGetAPIGatewayResult"],
+      "GET /gateway/bot": ["", "api.RESTGetAPIGatewayBotResult"],
+      "GET /users/@me": ["", "api.RESTGetAPIUserResult"],
+      "GET /oauth2/applications/@me": ["", "api.RESTGetAPIOAuth2CurrentApplicationResult"],
+      "GET /applications/@me": ["", "api.RESTGetCurrentApplicationResult"],
+      "POST /applications/{app}/commands": ["api.RESTPostAPIApplicationCommandsJSONBody", "api.RESTPostAPIApplicationCommandsResult"],
       "PUT /applications/{app}/commands": [
-        "Listed<RESTPutAPIApplicationCommandsJSONBody>",
-        "RESTPutAPIApplicationCommandsResult",
+        "Listed<api.RESTPutAPIApplicationCommandsJSONBody>",
+        "api.RESTPutAPIApplicationCommandsResult",
       ],
       "POST /users/@me/channels": [
-        "RESTPostAPICurrentUserCreateDMChannelJSONBody",
-        "RESTPostAPICurrentUserCreateDMChannelResult",
+        "api.RESTPostAPICurrentUserCreateDMChannelJSONBody",
+        "api.RESTPostAPICurrentUserCreateDMChannelResult",
       ],
-      "GET /guilds/{guild}/members/{user}": ["", "RESTGetAPIGuildMemberResult"],
-      "GET /guilds/{guild}": ["", "RESTGetAPIGuildResult"],
-      "GET /guilds/{guild}/roles": ["", "RESTGetAPIGuildRolesResult"],
-      "GET /channels/{channel}": ["", "RESTGetAPIChannelResult"],
-      "PATCH /channels/{channel}": ["RESTPatchAPIChannelJSONBody", "RESTPatchAPIChannelResult"],
-      "GET /channels/{channel}/messages": ["", "RESTGetAPIChannelMessagesResult"],
-      "POST /channels/{channel}/messages": ["RESTPostAPIChannelMessageJSONBody", "RESTPostAPIChannelMessageResult"],
-      "GET /channels/{channel}/messages/{message}": ["", "RESTGetAPIChannelMessageResult"],
-      "PATCH /channels/{channel}/messages/{message}": ["RESTPatchAPIChannelMessageJSONBody", "RESTPatchAPIChannelMessageResult"],
+      "GET /guilds/{guild}/members/{user}": ["", "api.RESTGetAPIGuildMemberResult"],
+      "GET /guilds/{guild}": ["", "api.RESTGetAPIGuildResult"],
+      "GET /guilds/{guild}/roles": ["", "api.RESTGetAPIGuildRolesResult"],
+      "GET /channels/{channel}": ["", "api.RESTGetAPIChannelResult"],
+      "PATCH /channels/{channel}": ["api.RESTPatchAPIChannelJSONBody", "api.RESTPatchAPIChannelResult"],
+      "GET /channels/{channel}/messages": ["", "api.RESTGetAPIChannelMessagesResult"],
+      "POST /channels/{channel}/messages": ["api.RESTPostAPIChannelMessageJSONBody", "api.RESTPostAPIChannelMessageResult"],
+      "GET /channels/{channel}/messages/{message}": ["", "api.RESTGetAPIChannelMessageResult"],
+      "PATCH /channels/{channel}/messages/{message}": ["api.RESTPatchAPIChannelMessageJSONBody", "api.RESTPatchAPIChannelMessageResult"],
       "DELETE /channels/{channel}/messages/{message}": ["", ""],
       "POST /channels/{channel}/messages/{message}/threads": [
-        "RESTPostAPIChannelMessagesThreadsJSONBody",
-        "RESTPostAPIChannelMessagesThreadsResult",
+        "api.RESTPostAPIChannelMessagesThreadsJSONBody",
+        "api.RESTPostAPIChannelMessagesThreadsResult",
       ],
-      "POST /interactions/{id}/{token}/callback": ["RESTPostAPIInteractionCallbackJSONBody", ""],
-      "POST /webhooks/{app}/{token}": ["RESTPostAPIInteractionFollowupJSONBody", "APIMessage"],
-      "GET /webhooks/{app}/{token}/messages/{message}": ["", "APIMessage"],
-      "PATCH /webhooks/{app}/{token}/messages/{message}": ["RESTPatchAPIInteractionOriginalResponseJSONBody", "APIMessage"],
+      "POST /interactions/{id}/{token}/callback": ["api.RESTPostAPIInteractionCallbackJSONBody", ""],
+      "POST /webhooks/{app}/{token}": ["api.RESTPostAPIInteractionFollowupJSONBody", "api.APIMessage"],
+      "GET /webhooks/{app}/{token}/messages/{message}": ["", "api.APIMessage"],
+      "PATCH /webhooks/{app}/{token}/messages/{message}": ["api.RESTPatchAPIInteractionOriginalResponseJSONBody", "api.APIMessage"],
       "DELETE /webhooks/{app}/{token}/messages/{message}": ["", ""],
     },
-    event: { INTERACTION_CREATE: "APIInteraction" },
+    event: { INTERACTION_CREATE: "api.APIInteraction" },
     answer: {},
   },
   telegram: { call: {}, event: { update: "Update" }, answer: {} },
@@ -123,12 +123,12 @@ function partType(service, key, parent, modal) {
   if (service === "slack" && key === "blocks") return "KnownBlock";
   if (service === "telegram" && /entities$/.test(key)) return "MessageEntity";
   if (service !== "discord" || key !== "components") return "";
-  if (parent.type === 17) return "APIComponentInContainer";
+  if (parent.type === 17) return "api.APIComponentInContainer";
   return parent.custom_id !== undefined || modal
     ? ""
     : parent.type === 1 || parent.type === 9
       ? ""
-      : "APIMessageTopLevelComponent";
+      : "api.APIMessageTopLevelComponent";
 }
 
 // statements returns the checks of an exchange: the side that is checked, the
@@ -159,6 +159,13 @@ function source(n, [side, type, value]) {
   return `const from${n} = ${literal} as const; const value${n}: Frozen<${type}> = from${n};`;
 }
 
+// rows names every type of a service's table, so that a row with an unknown type
+// fails also when no exchange needs it.
+function rows(service) {
+  const names = Object.values(types[service]).flatMap((table) => Object.values(table).flat());
+  return `type Rows = [${[...new Set(names)].filter(Boolean).join(", ")}];`;
+}
+
 // skeleton returns what types can tell apart: fields, kinds of values, and the
 // values of fields that select a type.
 function skeleton(v, key) {
@@ -181,7 +188,7 @@ export function check(exchanges) {
     origins = new Map();
   for (const service of Object.keys(types)) {
     const path = `${folder}${service}.checked.ts`,
-      lines = [readFileSync(`${folder}${service}.ts`, "utf8").trimEnd()],
+      lines = [`${readFileSync(`${folder}${service}.ts`, "utf8").trimEnd()}\n${rows(service)}`],
       from = [];
     const offset = lines[0].split("\n").length;
     for (const x of exchanges.filter((e) => e.service === service)) {

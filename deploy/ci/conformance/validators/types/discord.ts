@@ -1,36 +1,4 @@
-import type {
-  APIComponentInContainer,
-  APIInteraction,
-  APIMessage,
-  APIMessageTopLevelComponent,
-  RESTGetAPIChannelMessageResult,
-  RESTGetAPIChannelMessagesResult,
-  RESTGetAPIChannelResult,
-  RESTGetAPIGatewayBotResult,
-  RESTGetAPIGatewayResult,
-  RESTGetAPIGuildMemberResult,
-  RESTGetAPIGuildResult,
-  RESTGetAPIOAuth2CurrentApplicationResult,
-  RESTGetAPIUserResult,
-  RESTGetCurrentApplicationResult,
-  RESTPatchAPIChannelJSONBody,
-  RESTPatchAPIChannelMessageJSONBody,
-  RESTPatchAPIChannelMessageResult,
-  RESTPatchAPIChannelResult,
-  RESTPatchAPIInteractionOriginalResponseJSONBody,
-  RESTPostAPIApplicationCommandsJSONBody,
-  RESTPostAPIApplicationCommandsResult,
-  RESTPostAPIChannelMessageJSONBody,
-  RESTPostAPIChannelMessageResult,
-  RESTPostAPIChannelMessagesThreadsJSONBody,
-  RESTPostAPIChannelMessagesThreadsResult,
-  RESTPostAPICurrentUserCreateDMChannelJSONBody,
-  RESTPostAPICurrentUserCreateDMChannelResult,
-  RESTPostAPIInteractionCallbackJSONBody,
-  RESTPostAPIInteractionFollowupJSONBody,
-  RESTPutAPIApplicationCommandsJSONBody,
-  RESTPutAPIApplicationCommandsResult,
-} from "discord-api-types/v10";
+import type * as api from "discord-api-types/v10";
 
 type Listed<T> = { "": T };
 // Frozen is the type that a literal must fit: read-only, with optional fields for
