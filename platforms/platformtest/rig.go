@@ -57,7 +57,10 @@ func New(t testing.TB, h Harness, o Options) *Rig {
 	server := httptest.NewUnstartedServer(mux)
 	url := "http://" + server.Listener.Addr().String()
 	so := o.Sandbox
-	so.NoLimits, so.Clock = true, sandbox.NewClock()
+	so.NoLimits = true
+	if so.Clock == nil {
+		so.Clock = sandbox.NewClock()
+	}
 	setup := Setup{URL: url, Paced: o.Paced, Token: o.Token, Notes: &Memory{}}
 	if o.Paced {
 		setup.Turns = NewTurns(t)

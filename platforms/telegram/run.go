@@ -38,6 +38,7 @@ type receiver struct {
 	commands *commands
 	health   *platforms.HealthBox
 	log      *slog.Logger
+	book     book
 	webhook  string // empty while polling
 	secret   string
 }
@@ -57,9 +58,9 @@ func (r *receiver) poll(ctx context.Context, sink bridge.Sink) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() { r.commands.register(ctx) })
-	offset, wait := int64(0), retryFirst
+	wait := retryFirst
 	for ctx.Err() == nil {
-		batch, err := r.fetch(ctx, offset)
+		batch, err := r.fetch(ctx, r.book.offset())
 		switch code := bridge.ErrorCode(err); {
 		case ctx.Err() != nil:
 			return nil
@@ -75,12 +76,9 @@ func (r *receiver) poll(ctx context.Context, sink bridge.Sink) error {
 		r.health.Accept()
 		r.health.Set(bridge.HealthUp, "")
 		wait = retryFirst
-		if !r.handleAll(ctx, sink, batch) {
+		fresh := r.book.add(batch)
+		if !r.handleAll(ctx, sink, fresh) || len(fresh) == 0 && len(batch) > 0 {
 			bridge.Pause(ctx, time.Second) // Telegram repeats the batch
-			continue
-		}
-		for _, raw := range batch {
-			offset = max(offset, updateID(raw)+1)
 		}
 	}
 	return nil
@@ -116,8 +114,8 @@ func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, 
 	return batch, err
 }
 
-// handleAll works on the updates of a batch, and reports whether all are stored.
-// The batch is confirmed only then. Updates of different people are handled at the
+// handleAll works on updates, and reports whether all are stored. Telegram repeats
+// those that are not. Updates of different people are handled at the
 // same time. The messages of a person keep their order, even if one fails.
 func (r *receiver) handleAll(ctx context.Context, sink bridge.Sink, batch []json.RawMessage) bool {
 	ctx = context.WithoutCancel(ctx) // updates that are being handled are finished
@@ -131,6 +129,7 @@ func (r *receiver) handleAll(ctx context.Context, sink bridge.Sink, batch []json
 					failed.Store(true)
 					return
 				}
+				r.book.done(u.ID)
 			}
 		})
 	}
@@ -145,6 +144,7 @@ func (r *receiver) lanes(batch []json.RawMessage) [][]update {
 	of := map[int64]int{} // lane by author
 	for _, raw := range batch {
 		u := r.inbound.read(raw)
+		u.ID = updateID(raw) // also of an update that cannot be read
 		if u.Message == nil || u.Message.From == nil {
 			out = append(out, []update{u})
 			continue

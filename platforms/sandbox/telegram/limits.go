@@ -24,6 +24,11 @@ const (
 	maxUpdates     = 100 // of one getUpdates
 	maxPoll        = 50  // seconds of one getUpdates
 
+	// quiet is the time without an update after which the next one may have any
+	// number. An offset that is more than maxAhead ahead counts as none.
+	quiet    = 7 * 24 * time.Hour
+	maxAhead = 10
+
 	// Lifetimes of updates and queries.
 	callbackTTL = 150 * time.Second
 	messageTTL  = 24 * time.Hour

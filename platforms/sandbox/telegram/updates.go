@@ -17,6 +17,7 @@ type updates struct {
 	*bot
 	queue   []update
 	lastID  int64
+	last    time.Time // of the newest update
 	webhook string
 	secret  string
 	pollers int64 // number of the newest long poll
@@ -33,11 +34,15 @@ type update struct {
 
 // push queues an update. The caller holds the lock.
 func (u *updates) push(body raw.Object, ttl time.Duration) {
-	u.lastID++
+	now := u.Clock.Now()
+	if !u.last.IsZero() && now.Sub(u.last) >= quiet {
+		u.lastID /= 2 // Telegram chooses the next number at random
+	}
+	u.lastID, u.last = u.lastID+1, now
 	body, _ = public(body).(raw.Object)
 	body["update_id"] = u.lastID
 	u.Recorder.Note(core.ToBot, Name, "update", body)
-	u.queue = append(u.queue, update{u.lastID, body, u.Clock.Now().Add(ttl)})
+	u.queue = append(u.queue, update{u.lastID, body, now.Add(ttl)})
 	u.wakeAll()
 	u.startPushing()
 }
@@ -48,10 +53,13 @@ func (u *updates) wakeAll() {
 	u.wake = make(chan struct{})
 }
 
-// pending returns the updates from an ID on and drops older ones. The caller
-// holds the lock.
+// pending returns the updates from an ID on and drops older ones. An ID that is
+// far ahead of all updates drops none. The caller holds the lock.
 func (u *updates) pending(offset int64, limit int) []any {
 	now := u.Clock.Now()
+	if offset > u.lastID+maxAhead {
+		offset = 0
+	}
 	kept := u.queue[:0]
 	for _, x := range u.queue {
 		if x.id >= offset && now.Before(x.expires) {
