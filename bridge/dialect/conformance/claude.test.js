@@ -307,3 +307,68 @@ test("claude -p: a message waits if the daemon stops its session, and is not del
   assert.ok(!p.fake.asked.some((text) => text.includes("never-read")));
   assert.equal(await fate(r, m), "ended");
 });
+
+// yes chooses the first button of a dialog until something is true. A dialog ignores
+// keys right after it has appeared.
+async function yes(t, what, ok) {
+  let typed = 0;
+  return until(() => `${what}, with\n${t.text()}`, () => {
+    if (Date.now() - typed > 2000) {
+      typed = Date.now();
+      t.type("\r");
+    }
+    return ok();
+  });
+}
+
+test("at the terminal: the dialog about a file that nod cannot show stays", options, async () => {
+  const p = await project({ calls: (dir) => [{ name: "Write", input: { file_path: join(dir, "made"), content: "x\n".repeat(160 << 10) } }] });
+  const t = interactive(p, "--permission-mode", "default");
+  await until(() => `the dialog, with\n${t.text()}`, () => t.text().includes("Do you want to create"));
+  await new Promise((ok) => setTimeout(ok, 2000));
+  assert.match(t.text(), /Do you want to create/);
+  await yes(t, "the file", () => p.made("made"));
+  const { items } = await live.asAgent("GET", "/v1/interactions");
+  assert.ok(!items.some(inProject(p)), "a card");
+  t.kill();
+});
+
+test("at the terminal: the dialog stays while nod is away", options, async () => {
+  const p = await project({ calls: touch("made") });
+  p.env.NOD_URL = "http://127.0.0.1:9";
+  const t = interactive(p, "--permission-mode", "default");
+  await dialog(t, kinds.permission.shows);
+  await new Promise((ok) => setTimeout(ok, 2000));
+  await dialog(t, kinds.permission.shows);
+  await yes(t, "the file", () => p.made("made"));
+  t.kill();
+});
+
+test("at the terminal: a result of 1.5 MB closes the card", options, async () => {
+  const p = await project({ calls: (dir) => [{ name: "Read", input: { file_path: join(dir, "big"), limit: 1 } }, { name: "Write", input: { file_path: join(dir, "big"), content: "small" } }] });
+  writeFileSync(join(p.dir, "big"), "a line of text\n".repeat(100_000));
+  const t = interactive(p, "--permission-mode", "default");
+  const r = await live.asked(() => `the card, with\n${t.text()}`, inProject(p));
+  await yes(t, "the change", () => readFileSync(join(p.dir, "big"), "utf8") === "small");
+  const closed = await until("the card closes", async () => {
+    const now = await live.asAgent("GET", `/v1/interactions/${r.interaction.id}`);
+    return now.state !== "pending" && now;
+  });
+  assert.equal(closed.response.reason, "allowed at the terminal");
+  t.kill();
+});
+
+test("at the terminal: a denial in chat after the yes came too late", options, async () => {
+  const p = await project({ calls: (dir) => [{ name: "Bash", input: { command: `touch ${join(dir, "begun")}; sleep 4; touch ${join(dir, "made")}`, description: "Make files" } }] });
+  const t = interactive(p, "--permission-mode", "default");
+  const r = await live.asked(() => `the card, with\n${t.text()}`, inProject(p));
+  await yes(t, "the start", () => p.made("begun"));
+  await decide(r, "deny");
+  await until(() => `the end, with\n${t.text()}`, () => p.made("made"));
+  const now = await until("the report", async () => {
+    const now = await live.asAgent("GET", `/v1/interactions/${r.interaction.id}`);
+    return now.completion && now;
+  });
+  assert.deepEqual([now.state, now.completion.ran], ["denied", "allowed at the terminal"]);
+  t.kill();
+});
