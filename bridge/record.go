@@ -9,7 +9,7 @@ type Completion struct {
 	// Error is the reason that the tool failed. It is shown as an error.
 	Error string `json:"error,omitempty"`
 	// Ran means that the agent reported that the call ran, and says who had
-	// allowed it: RanApproved or ReasonAllowed. Only nod sets it.
+	// allowed it: RanApproved, which only nod sets, or ReasonAllowed.
 	Ran string `json:"ran,omitempty"`
 }
 

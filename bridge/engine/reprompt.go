@@ -227,8 +227,8 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 
 // complete implements Engine.Complete.
 func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completion) (bridge.Record, error) {
-	if c.Ran != "" {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "ran: not allowed, because nod sets it")
+	if c.Ran != "" && c.Ran != bridge.ReasonAllowed {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "ran: unknown value %q", c.Ran).WithHint("use %q", bridge.ReasonAllowed)
 	}
 	c.Result, c.Error = rd.redactor.text(c.Result), rd.redactor.text(c.Error)
 	for _, f := range []struct{ name, text string }{{"result", c.Result}, {"error", c.Error}} {

@@ -76,6 +76,7 @@ type posted struct {
 	ctx      context.Context
 	answer   chan string
 	received bool
+	late     bool
 }
 
 // companion is a Companion whose cards a test answers.
@@ -96,7 +97,7 @@ func newCompanion(t *testing.T) *companion {
 				if a == "" {
 					return relay.Reply{}, errors.New("no one answered")
 				}
-				return relay.Reply{Result: json.RawMessage(a), Received: func(context.Context) { p.received = true }}, nil
+				return relay.Reply{Result: json.RawMessage(a), Received: func(context.Context) { p.received = true }, Late: func(context.Context) { p.late = true }}, nil
 			case <-ctx.Done():
 				return relay.Reply{}, ctx.Err()
 			}

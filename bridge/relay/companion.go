@@ -40,6 +40,8 @@ type Reply struct {
 	Result json.RawMessage
 	// Received notes that the agent has taken the answer.
 	Received func(context.Context)
+	// Late notes that the call ran, because the terminal had allowed it before.
+	Late func(context.Context)
 }
 
 // CompanionOptions configures a Companion.
@@ -182,7 +184,7 @@ func (c *Companion) conclude(r *raced) {
 	if r.sent == nil {
 		reason := r.outcome
 		if reason == "" {
-			reason = bridge.ReasonAnswered
+			reason = bridge.ReasonSettled
 		}
 		r.cancel(Withdrawal(reason))
 		return
@@ -190,6 +192,9 @@ func (c *Companion) conclude(r *raced) {
 	denied := codex.Denies(r.sent.Result)
 	if r.outcome == bridge.ReasonAllowed && denied || r.outcome == bridge.ReasonDismissed && !denied {
 		c.Log.Warn("the terminal answered first; the answer from chat was not used")
+		if late := r.sent.Late; denied && late != nil {
+			c.work.Go(func() { late(context.Background()) })
+		}
 		return
 	}
 	received := r.sent.Received

@@ -55,6 +55,30 @@ func TestChatFirst(t *testing.T) {
 	}
 }
 
+// TestDeniedTooLate checks that a denial in chat counts as too late if the server
+// runs the command, because the terminal had allowed it.
+func TestDeniedTooLate(t *testing.T) {
+	t.Parallel()
+	for status, late := range map[string]bool{"completed": true, "declined": false} {
+		t.Run(status, func(t *testing.T) {
+			t.Parallel()
+			race(t, func(t *testing.T, all *companion) {
+				s := all.connect()
+				defer s.lose()
+				s.says(wants, 0, "T", "c")
+				all.cards[0].answer <- `{"decision":"decline"}`
+				s.expects(`{"id":0,"result":{"decision":"decline"}}`)
+				s.says(resolved, 0)
+				s.says(ended, "c", status)
+				synctest.Wait()
+				if c := all.cards[0]; c.late != late || c.received == late {
+					t.Errorf("too late %t, received %t", c.late, c.received)
+				}
+			})
+		})
+	}
+}
+
 // TestTerminalFirst checks that a card says what the terminal decided, and that
 // a later answer of chat is not sent.
 func TestTerminalFirst(t *testing.T) {
@@ -65,8 +89,8 @@ func TestTerminalFirst(t *testing.T) {
 		"denied, the card late":                 {"", fmt.Sprintf(ended, "c", "declined"), bridge.ReasonDismissed},
 		"stopped":                               {stopped, "", bridge.ReasonDismissed},
 		"runs for long":                         {"", `{"method":"item/commandExecution/outputDelta","params":{"threadId":"T","turnId":"U","itemId":"c","delta":"x"}}`, bridge.ReasonAllowed},
-		"failed for a reason that is not known": {"", fmt.Sprintf(ended, "c", "failed"), bridge.ReasonAnswered},
-		"another item":                          {fmt.Sprintf(ended, "d", "declined"), fmt.Sprintf(ended, "d", "declined"), bridge.ReasonAnswered},
+		"failed for a reason that is not known": {"", fmt.Sprintf(ended, "c", "failed"), bridge.ReasonSettled},
+		"another item":                          {fmt.Sprintf(ended, "d", "declined"), fmt.Sprintf(ended, "d", "declined"), bridge.ReasonSettled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -265,7 +289,7 @@ func TestChanges(t *testing.T) {
 		s.expects(`"method":"thread/unsubscribe"`)
 		if why := c.cards[0].withdrawn(); why == "" {
 			time.Sleep(3 * time.Second)
-			if why = c.cards[0].withdrawn(); why != bridge.ReasonAnswered {
+			if why = c.cards[0].withdrawn(); why != bridge.ReasonSettled {
 				t.Errorf("withdrawn with %q", why)
 			}
 		}

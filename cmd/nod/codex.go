@@ -199,5 +199,11 @@ func (c chatClient) race(ctx context.Context, query url.Values, body []byte) (re
 		for _, id := range ids {
 			_, _ = c.Get(ctx, id) // best effort: otherwise the card says that the agent has not picked it up
 		}
+	}, Late: func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, withdrawTimeout)
+		defer cancel()
+		for _, id := range ids {
+			_, _ = c.Complete(ctx, id, bridge.Completion{Ran: bridge.ReasonAllowed}) // best effort, as above
+		}
 	}}, err
 }
