@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
@@ -107,11 +108,8 @@ func flatRecord(r Record) any {
 // for byte.
 func TestEncode(t *testing.T) {
 	t.Parallel()
-	r, values := seed.Rand(t), 3000
-	if testing.Short() {
-		values = 400
-	}
-	for range values {
+	r := seed.Rand(t)
+	for range level.Often(3000, 400) {
 		var rec Record
 		var req Request
 		fill(r, reflect.ValueOf(&rec).Elem(), 4)

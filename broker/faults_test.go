@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
@@ -124,9 +125,7 @@ func TestFaults(t *testing.T) {
 // TestFailovers does the same during failovers. Every decision that a replica
 // confirmed must survive.
 func TestFailovers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("make ci runs this")
-	}
+	level.CI(t)
 	t.Parallel()
 	sentinel := func(replicas int, do func(ctx context.Context, s *redistest.Sentinel)) func(*testing.T) {
 		return func(t *testing.T) {

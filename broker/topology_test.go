@@ -7,6 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
@@ -27,9 +28,7 @@ func settle(t *testing.T, b *broker.Broker, id bridge.ID) {
 // resolved once and wakes its waiter. The openings have reached the replica before,
 // because replication is asynchronous and a failover may drop them.
 func TestSentinel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("make ci runs this")
-	}
+	level.CI(t)
 	t.Parallel()
 	s := redistest.StartSentinel(t, 1)
 	b1, b2 := newBroker(t, s.Client(t), "n1"), newBroker(t, s.Client(t), "n2")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
@@ -65,11 +66,8 @@ func TestTurnsAfterClockJumps(t *testing.T) {
 // limits require, and that no limit is exceeded.
 func TestTurnsOfAnyCalls(t *testing.T) {
 	t.Parallel()
-	first, runs := seed.Of(t), uint64(6)
-	if testing.Short() {
-		runs = 2
-	}
-	for run := range runs {
+	first := seed.Of(t)
+	for run := range uint64(level.Often(6, 2)) {
 		r := rand.New(rand.NewPCG(first, run))
 		p := newPace(t, 1+r.IntN(3))
 		limit := func(line string) bridge.Limit {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/render"
 )
@@ -85,11 +86,7 @@ func TestExactProperty(t *testing.T) {
 	t.Parallel()
 	r := seed.Rand(t)
 	tools := []string{"Bash", "run", "Write", "Edit", "MultiEdit", "NotebookEdit", "delete", "WebFetch", "execute", "other", ""}
-	runs := 4000
-	if testing.Short() {
-		runs = 600
-	}
-	for range runs {
+	for range level.Often(4000, 600) {
 		tool, input := tools[r.IntN(len(tools))], randomInput(r)
 		changed := changedInput(r, input)
 		a, b := cardText(tool, input), cardText(tool, changed)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
@@ -171,10 +172,7 @@ func TestSessionCommands(t *testing.T) {
 // stop has returned is approved, until someone resumes the session.
 func TestNoCallAfterStop(t *testing.T) {
 	t.Parallel()
-	w, runs, first := newGovernedOn(t, redistest.Shared(t).Client(t)), 40, seed.Of(t)
-	if testing.Short() {
-		runs = 15
-	}
+	w, runs, first := newGovernedOn(t, redistest.Shared(t).Client(t)), level.Often(40, 15), seed.Of(t)
 	for n := range runs {
 		if err := w.interleave(fmt.Sprintf("run-%d", n), rand.New(rand.NewPCG(first, uint64(n)))); err != nil {
 			t.Fatalf("run %d: %v", n, err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
@@ -312,10 +313,7 @@ func TestShellsAgree(t *testing.T) {
 	l := newLab(t)
 	r := seed.Rand(t)
 	made, ran := l.batch(r, 0, knownHostile...)
-	batches, least, lines := 0, 10, 1000
-	if testing.Short() {
-		least, lines = 1, 400
-	}
+	batches, least, lines := 0, level.Often(10, 1), level.Often(1000, 400)
 	for ; batches < least || time.Now().Before(end); batches++ {
 		m, n := l.batch(r, lines)
 		made, ran = made+m, ran+n

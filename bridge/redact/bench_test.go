@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 )
 
 // TestLongTexts checks that the time for a text grows linearly with its length
 // and not quadratically, whatever the text repeats. Four times the text may
 // take twelve times as long, which leaves a margin for a busy machine.
 func TestLongTexts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("make ci runs this")
-	}
+	level.CI(t)
 	r := redactor(t)
 	const short, long, most, noise = 16 << 10, 64 << 10, 12, time.Second
 	for _, unit := range []string{

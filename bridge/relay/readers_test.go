@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
@@ -197,10 +198,7 @@ func TestReadersAgree(t *testing.T) {
 	t.Parallel()
 	r := seed.Rand(t)
 	var said strings.Builder
-	messages := 6000
-	if testing.Short() {
-		messages = 1500
-	}
+	messages := level.Often(6000, 1500)
 	for n := range messages {
 		said.WriteString(mutated(r, n) + "\n")
 	}

@@ -8,6 +8,7 @@ import (
 
 	experiment "github.com/go-json-experiment/json"
 
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
@@ -52,10 +53,7 @@ func TestDecodeChecks(t *testing.T) {
 	parts := []string{`"a":1,`, `"name":"b",`, `,`, `{`, `}`, `[`, `]`, `"`, `\ud800`, "\xff", `null`, `{}`, ` `, `1e999`, `"own":{"p":1,"p":2},`, `"raw":{"a":1,"a":2},`,
 		`"any":{"q":1,"q":1},`, `"unknown":{"q":1,"q":1},`, `"map":{"k":"v","k":"w"},`, `"deep":{"k":{"j":1,"j":1}},`}
 	r := seed.Rand(t)
-	rejected, texts := 0, 40_000
-	if testing.Short() {
-		texts = 8_000
-	}
+	rejected, texts := 0, level.Often(40_000, 8_000)
 	for range texts {
 		raw := seeds[r.IntN(len(seeds))]
 		for range r.IntN(3) {

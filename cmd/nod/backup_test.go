@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestBackup checks that a new Redis continues an installation from an RDB file
@@ -19,10 +20,10 @@ import (
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{OwnRedis: true})
-	granted := r.Ask(rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
+	granted := r.Ask(samples.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
 	r.Decide("ana", granted.On("slack"), "Always allow")
 	was := granted.End()
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Approval.Input = []byte(`{"command":"make something else"}`)
 	a := r.Ask(req)
 	file := filepath.Join(t.TempDir(), "nod.rdb")
@@ -53,7 +54,7 @@ func TestBackup(t *testing.T) {
 	if err != nil || got.State != was.State || got.Receipt != was.Receipt || got.Receipt == "" {
 		t.Errorf("the decided request: %+v, %v", got, err)
 	}
-	again, err := r.Agent.Open(r.Ctx, rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways), "")
+	again, err := r.Agent.Open(r.Ctx, samples.Approval(bridge.ScopeOnce, bridge.ScopeAlways), "")
 	if err != nil || again.State != bridge.StateApproved {
 		t.Errorf("the grant: %s, %v", again.State, err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/strictjson"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -295,7 +296,7 @@ func TestHookEndedFromOutside(t *testing.T) {
 		}
 		t.Run(e.event+" on a daemon that hangs", func(t *testing.T) {
 			if n > 0 {
-				forCI(t) // it takes 10 s
+				level.CI(t) // it takes 10 s
 			}
 			t.Parallel()
 			url, _ := silentDaemon(t)

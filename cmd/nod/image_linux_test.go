@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -117,7 +118,7 @@ func (m image) run(t *testing.T, args ...string) (string, int) {
 // config and its time zone. The image knows its version, and its health check
 // follows the daemon.
 func TestImage(t *testing.T) {
-	forCI(t)
+	level.CI(t)
 	t.Parallel()
 	m := newImage(t, "9.9.9")
 	if out, code := m.run(t, "/nod", "version"); code != 0 || !strings.HasPrefix(out, "nod 9.9.9 ") {

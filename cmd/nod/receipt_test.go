@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestReceipt checks that the agent gets a receipt that anyone with the public
@@ -26,7 +27,7 @@ import (
 func TestReceipt(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 	a := r.Ask(req)
 	r.Press("bo", a.On("slack"), "Run command")
@@ -79,7 +80,7 @@ func TestReceipt(t *testing.T) {
 func TestReceiptOfAnEdit(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 	a := r.Ask(req)
 	r.Edit("ana", a.On("discord"), `{"command":"make check"}`)
@@ -103,7 +104,7 @@ func TestAudit(t *testing.T) {
 	r := rig.New(t, rig.Options{Single: true, Config: func(c *config.Config) { rig.Only("slack")(c); rig.Auditor(c) }})
 	var last bridge.Record
 	for range 5 {
-		a := r.Ask(rig.Approval(bridge.ScopeOnce))
+		a := r.Ask(samples.Approval(bridge.ScopeOnce))
 		r.Press("mal", a.On("slack"), "Run command") // not a responder
 		r.Press("bo", a.On("slack"), "Run command")
 		last = a.End()
@@ -168,7 +169,7 @@ func TestAuditRetention(t *testing.T) {
 		t.Fatal(err)
 	}
 	decide := func() {
-		rec, err := r.Agent.Open(r.Ctx, rig.Approval(bridge.ScopeOnce), "")
+		rec, err := r.Agent.Open(r.Ctx, samples.Approval(bridge.ScopeOnce), "")
 		if err == nil {
 			_, err = r.Person.Respond(r.Ctx, rec.Interaction.ID, rig.AnswerOnce)
 		}
@@ -250,7 +251,7 @@ func TestKeyRotation(t *testing.T) {
 		c.Receipts.Key = config.NewSecret(first)
 	}})
 	decide := func() bridge.Record {
-		rec, err := r.Agent.Open(r.Ctx, rig.Approval(bridge.ScopeOnce), "")
+		rec, err := r.Agent.Open(r.Ctx, samples.Approval(bridge.ScopeOnce), "")
 		if err == nil {
 			_, err = r.Person.Respond(r.Ctx, rec.Interaction.ID, rig.AnswerOnce)
 		}
@@ -336,7 +337,7 @@ func TestReceiptCommands(t *testing.T) {
 func TestHookVerifies(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Press("ana", a.On("slack"), "Run command")
 	other := a.End().Receipt // valid for another request
 	const yes = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestReceiptVerifyExit checks that nod receipt verify exits with 0 only for an
@@ -37,8 +38,8 @@ func TestReceiptVerifyExit(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := file("keys.json", public)
-	yes := x.Decided(rig.Approval(bridge.ScopeOnce), rig.AnswerOnce)
-	no := x.Decided(rig.Approval(bridge.ScopeOnce), bridge.Reply{Decision: bridge.DecideDeny})
+	yes := x.Decided(samples.Approval(bridge.ScopeOnce), rig.AnswerOnce)
+	no := x.Decided(samples.Approval(bridge.ScopeOnce), bridge.Reply{Decision: bridge.DecideDeny})
 	raw, err := json.Marshal(yes)
 	if err != nil {
 		t.Fatal(err)

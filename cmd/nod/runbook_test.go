@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -227,7 +228,7 @@ func (b *book) adopt(doc string) {
 // TestRunbooks checks that every command in the user documents works. A
 // document gives the reason for each block that is not run.
 func TestRunbooks(t *testing.T) {
-	forCI(t)
+	level.CI(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the commands are for Linux")

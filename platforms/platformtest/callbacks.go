@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -56,20 +57,20 @@ func (r *Rig) send(method string, header http.Header, body string) int {
 }
 
 func callbacksWork(r *Rig) {
-	c := r.ask(approval()).read()
+	c := r.ask(samples.Approval()).read()
 	r.Press("ana", c.at(), render.LabelRun)
 	if got := c.end(); got.State != bridge.StateApproved || got.Response.Actor.Person != "ana" {
 		r.T.Errorf("%s %+v", got.State, got.Response)
 	}
 	c.closed("ana")
-	q := r.ask(one(bridge.WidgetText))
+	q := r.ask(samples.One(bridge.WidgetText))
 	r.Typed("bo", q.at(), render.LabelAnswer, "words")
 	q.wantAnswer(bridge.TextAnswer("words"))
 	r.Command("ana", r.Harness.Name, r.Harness.Channel, "/nod who")
 }
 
 func refusesUnsigned(r *Rig) {
-	c := r.ask(approval()).read()
+	c := r.ask(samples.Approval()).read()
 	body := r.Harness.Forge.Click(r.tokenOf(c.at(), render.LabelRun), c.at(), r.account("ana"))
 	broken := r.Harness.Forge.Break(r, body)
 	broken["nothing at all"] = http.Header{}
@@ -88,7 +89,7 @@ func refusesUnsigned(r *Rig) {
 }
 
 func refusesForged(r *Rig) {
-	c := r.ask(approval()).read()
+	c := r.ask(samples.Approval()).read()
 	token := r.tokenOf(c.at(), render.LabelRun)
 	flipped := []byte(token)
 	flipped[20] ^= 1
@@ -126,7 +127,7 @@ func (r *Rig) forged(name, body string) {
 }
 
 func refusesReplay(r *Rig) {
-	c := r.ask(approval()).read()
+	c := r.ask(samples.Approval()).read()
 	body := r.Harness.Forge.Click(r.tokenOf(c.at(), render.LabelRun), c.at(), r.account("ana"))
 	header := r.Harness.Forge.Sign(r, body, time.Now())
 	r.send(http.MethodPost, header, body)

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/render"
 )
 
 // decisions contains the ways to decide on an approval.
 var decisions = []flow{
 	{"approve once", func(r *Rig) {
-		c := r.ask(approval())
+		c := r.ask(samples.Approval())
 		if !strings.Contains(c.text(), "make deploy") {
 			r.T.Errorf("the card does not show the command: %s", c.text())
 		}
@@ -22,7 +23,7 @@ var decisions = []flow{
 		c.closed("ana")
 	}},
 	{"deny", func(r *Rig) {
-		c := r.ask(approval())
+		c := r.ask(samples.Approval())
 		r.Press("ana", c.at(), render.LabelDeny)
 		if got := c.end(); got.State != bridge.StateDenied {
 			r.T.Errorf("state %s", got.State)
@@ -30,7 +31,7 @@ var decisions = []flow{
 		c.closed("Denied", "ana")
 	}},
 	{"deny with a reason", func(r *Rig) {
-		c := r.ask(approval())
+		c := r.ask(samples.Approval())
 		r.Typed("ana", c.at(), "reason", "not on a Friday")
 		if got := c.end(); got.State != bridge.StateDenied || got.Response.Reason != "not on a Friday" {
 			r.T.Errorf("%s %+v", got.State, got.Response)
@@ -38,7 +39,7 @@ var decisions = []flow{
 		c.closed("Denied", "not on a Friday")
 	}},
 	{"edit, then approve", func(r *Rig) {
-		req := approval()
+		req := samples.Approval()
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 		c := r.ask(req)
 		refused := r.Typed("ana", c.read().at(), "Edit", "make test")
@@ -58,7 +59,7 @@ var decisions = []flow{
 		c.closed("make deploy", "make test")
 	}},
 	{"typed confirmation", func(r *Rig) {
-		req := approval()
+		req := samples.Approval()
 		req.Approval.Confirm = "prod-db"
 		c := r.ask(req)
 		refused := r.Typed("ana", c.read().at(), render.LabelRun, "prod")
@@ -74,7 +75,7 @@ var decisions = []flow{
 		}
 	}},
 	{"a person who may not respond is refused and changes nothing", func(r *Rig) {
-		c := r.ask(approval())
+		c := r.ask(samples.Approval())
 		for _, label := range []string{render.LabelRun, render.LabelDeny, "reason"} {
 			reaction := r.Press("mal", c.at(), r.Leads(c.at(), label))
 			r.Told("mal", r.Harness.Name, reaction, "may not answer")
@@ -87,7 +88,7 @@ var decisions = []flow{
 		c.end()
 	}},
 	{"a second decision loses and is told who won", func(r *Rig) {
-		c := r.ask(approval())
+		c := r.ask(samples.Approval())
 		late := c.holding(render.LabelDeny, "bo")
 		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideOnce})
 		if reaction, ok := r.act(late); ok { // the card may be closed already
@@ -99,7 +100,7 @@ var decisions = []flow{
 		c.closed("ana")
 	}},
 	{"votes are shown and counted once for each person", func(r *Rig) {
-		req := approval()
+		req := samples.Approval()
 		req.Route = routeTwo
 		c := r.ask(req)
 		r.Press("ana", c.read().at(), render.LabelRun)
@@ -115,7 +116,7 @@ var decisions = []flow{
 		c.closed("ana and bo")
 	}},
 	{"only what the agent can take is offered", func(r *Rig) {
-		req := approval()
+		req := samples.Approval()
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}
 		c := r.ask(req)
 		var labels []string
@@ -128,7 +129,7 @@ var decisions = []flow{
 		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideDeny})
 	}},
 	{"a click that the service delivers twice counts once", func(r *Rig) {
-		c := r.ask(approval()).read()
+		c := r.ask(samples.Approval()).read()
 		r.Fault(duplicated)
 		r.Press("ana", c.at(), render.LabelRun)
 		if got := c.end(); got.State != bridge.StateApproved {

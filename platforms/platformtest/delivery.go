@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -15,13 +16,13 @@ func runDelivery(t *testing.T, h Harness) {
 		{"a card is posted once the service takes it", func(r *Rig) {
 			r.Fault(sandbox.Fault{Method: h.Post, Kind: "rate_limit", RetryAfter: 1, Count: 1})
 			r.Fault(sandbox.Fault{Method: h.Post, Kind: "error", Status: 502, Count: 1})
-			c := r.ask(approval())
+			c := r.ask(samples.Approval())
 			r.Press("ana", c.at(), render.LabelDeny)
 			c.end()
 			c.closed("ana")
 		}},
 		{"an edit that fails is done later", func(r *Rig) {
-			c := r.ask(approval())
+			c := r.ask(samples.Approval())
 			r.Fault(sandbox.Fault{Method: h.Edit, Kind: "error", Status: 500, Count: 1})
 			r.Fault(sandbox.Fault{Method: h.Edit, Kind: "drop_after", Count: 1})
 			r.Fault(sandbox.Fault{Method: h.Edit, Kind: "rate_limit", RetryAfter: 1, Count: 1})
@@ -69,7 +70,7 @@ func runDelivery(t *testing.T, h Harness) {
 // undeliverable opens a request that no one can see.
 func (r *Rig) undeliverable() {
 	r.T.Helper()
-	rec, err := r.Engine.Open(r.Ctx, r.agent, approval(), "")
+	rec, err := r.Engine.Open(r.Ctx, r.agent, samples.Approval(), "")
 	if err != nil {
 		r.T.Fatal(err)
 	}

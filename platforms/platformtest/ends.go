@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -15,7 +16,7 @@ var duplicated = sandbox.Fault{Kind: "event_duplicate", Count: 1}
 // the modes that accept none.
 var ends = []flow{
 	{"a request expires, and the late are told", func(r *Rig) {
-		req := approval()
+		req := samples.Approval()
 		req.Timeout = bridge.Duration(time.Second)
 		c := r.ask(req)
 		late := c.holding(render.LabelRun, "bo")
@@ -28,14 +29,14 @@ var ends = []flow{
 		}
 	}},
 	{"a cancelled request says so", func(r *Rig) {
-		c := r.ask(approval())
+		c := r.ask(samples.Approval())
 		if _, err := r.Engine.Cancel(r.Ctx, c.Interaction.ID, "no longer needed"); err != nil {
 			r.T.Fatal(err)
 		}
 		c.closed("no longer needed")
 	}},
 	{"the card says when the agent has the response", func(r *Rig) {
-		c := r.ask(approval())
+		c := r.ask(samples.Approval())
 		r.Press("ana", c.at(), render.LabelDeny)
 		if err := r.Engine.Delivered(r.Ctx, c.end()); err != nil {
 			r.T.Fatal(err)
@@ -44,7 +45,7 @@ var ends = []flow{
 	}},
 	{"a notice has no controls", func(r *Rig) {
 		c := r.ask(bridge.Request{Ask: bridge.Ask{
-			Kind: bridge.KindNotice, Prompt: "The release is out", Session: newSession(),
+			Kind: bridge.KindNotice, Prompt: "The release is out", Session: samples.Session(),
 		}})
 		c.closed("The release is out")
 		if got := c.end(); got.State != bridge.StateAnswered {
@@ -52,12 +53,12 @@ var ends = []flow{
 		}
 	}},
 	{"a session keeps together", func(r *Rig) {
-		req := approval()
+		req := samples.Approval()
 		first, second := r.ask(req), r.ask(req)
 		if !r.Harness.Client.Follows(r, second.at(), first.at()) {
 			r.T.Errorf("the second card does not follow the first: %v", r.Sandbox.Message(second.at()))
 		}
-		other := r.ask(approval())
+		other := r.ask(samples.Approval())
 		if r.Harness.Client.Follows(r, other.at(), first.at()) {
 			r.T.Error("the card of another session follows the first")
 		}
@@ -68,7 +69,7 @@ var ends = []flow{
 		}
 	}},
 	{"people are reminded next to the card", func(r *Rig) {
-		req := approval()
+		req := samples.Approval()
 		req.Route, req.Approval.Input = routeSlow, []byte(`{"command":"restart `+req.Session+`"}`)
 		c := r.ask(req)
 		c.due()

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -42,7 +42,7 @@ func runFlows(t *testing.T, h Harness) {
 // choices contains the questions with options.
 var choices = []flow{
 	{"one click answers", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetButtons, choosable("eu", "us")...))
+		c := r.ask(samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...))
 		r.Press("ana", c.at(), "Us")
 		c.wantAnswer(bridge.TextAnswer("us"))
 		if by := c.end().Response.Actor; by.User != r.account("ana") || by.Person != "ana" || by.Platform != r.Harness.Name {
@@ -58,7 +58,7 @@ var choices = []flow{
 		}
 	}},
 	{"confirm", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetConfirm))
+		c := r.ask(samples.One(bridge.WidgetConfirm))
 		r.Press("ana", c.at(), "Yes")
 		c.wantAnswer(bridge.TextAnswer("yes"))
 	}},
@@ -66,12 +66,12 @@ var choices = []flow{
 	{"radio", func(r *Rig) { choosesOne(r, bridge.WidgetRadio) }},
 	{"action selection", func(r *Rig) { choosesOne(r, bridge.WidgetActionSelection) }},
 	{"checkbox takes several, in the order of the options", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetCheckbox, choosable("api", "cron", "web")...))
+		c := r.ask(samples.One(bridge.WidgetCheckbox, samples.Choices("api", "cron", "web")...))
 		r.Choose("ana", c.at(), bridge.WidgetCheckbox, "Web", "Api")
 		c.wantAnswer(bridge.ListAnswer("api", "web"))
 	}},
 	{"an optional checkbox may be empty", func(r *Rig) {
-		req := one(bridge.WidgetCheckbox, choosable("api", "cron")...)
+		req := samples.One(bridge.WidgetCheckbox, samples.Choices("api", "cron")...)
 		req.Questions[0].Required = new(bool)
 		c := r.ask(req)
 		r.Choose("ana", c.at(), bridge.WidgetCheckbox)
@@ -80,7 +80,7 @@ var choices = []flow{
 	{"select does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetSelect, render.LabelSubmit) }},
 	{"radio does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetRadio, "Submit") }},
 	{"defaults are preselected", func(r *Rig) {
-		req := one(bridge.WidgetSelect, choosable("eu", "us")...)
+		req := samples.One(bridge.WidgetSelect, samples.Choices("eu", "us")...)
 		d := bridge.TextAnswer("us")
 		req.Questions[0].Default = &d
 		c := r.ask(req)
@@ -88,7 +88,7 @@ var choices = []flow{
 		c.wantAnswer(bridge.TextAnswer("us"))
 	}},
 	{"another answer than the options", func(r *Rig) {
-		req := one(bridge.WidgetButtons, choosable("eu", "us")...)
+		req := samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...)
 		req.Questions[0].AllowOther = true
 		c := r.ask(req)
 		r.Typed("ana", c.at(), render.LabelOther, "Antarctica")
@@ -103,14 +103,14 @@ var choices = []flow{
 			for k := range n {
 				o = append(o, bridge.Option{Value: fmt.Sprintf("v%03d", k), Label: fmt.Sprintf("Option %03d", k)})
 			}
-			c := r.ask(one(bridge.WidgetSelect, o...))
+			c := r.ask(samples.One(bridge.WidgetSelect, o...))
 			r.ChooseFrom("ana", c.at(), n, fmt.Sprintf("Option %03d", n-1))
 			c.wantAnswer(bridge.TextAnswer(fmt.Sprintf("v%03d", n-1)))
 		}
 	}},
 	{"a preview is shown and comes back", func(r *Rig) {
 		const preview = "<aside>\n  right\n</aside>"
-		req := one(bridge.WidgetButtons, choosable("left", "right")...)
+		req := samples.One(bridge.WidgetButtons, samples.Choices("left", "right")...)
 		req.Questions[0].Options[1].Preview = preview
 		c := r.ask(req)
 		if !strings.Contains(strings.ReplaceAll(c.text(), "&lt;", "<"), "aside") {
@@ -122,7 +122,7 @@ var choices = []flow{
 		}
 	}},
 	{"a question may be declined", func(r *Rig) {
-		req := one(bridge.WidgetButtons, choosable("left", "right")...)
+		req := samples.One(bridge.WidgetButtons, samples.Choices("left", "right")...)
 		req.Declinable = true
 		c := r.ask(req)
 		r.Press("ana", c.at(), "Decline")
@@ -136,7 +136,7 @@ var choices = []flow{
 // choosesOne answers a question with options by its native control.
 func choosesOne(r *Rig, w bridge.Widget) {
 	r.T.Helper()
-	c := r.ask(one(w, choosable("eu", "us")...))
+	c := r.ask(samples.One(w, samples.Choices("eu", "us")...))
 	r.Choose("ana", c.at(), w, "Us")
 	c.wantAnswer(bridge.TextAnswer("us"))
 	c.closed("ana")
@@ -146,7 +146,7 @@ func choosesOne(r *Rig, w bridge.Widget) {
 // control for that: their form requires a choice.
 func needsChoice(r *Rig, w bridge.Widget, submit string) {
 	r.T.Helper()
-	c := r.ask(one(w, choosable("eu", "us")...))
+	c := r.ask(samples.One(w, samples.Choices("eu", "us")...))
 	if slices.ContainsFunc(c.controls(), func(x sandbox.Control) bool { return strings.Contains(x.Label, submit) }) {
 		r.Told("ana", r.Harness.Name, r.Press("ana", c.at(), submit), "Choose one first")
 		c.pending()
@@ -165,32 +165,6 @@ func (c Card) wantAnswer(want bridge.Answer) {
 	if d := cmp.Diff(want, got.Response.Answers["q"]); d != "" {
 		c.r.T.Errorf("the answer (-want +got): %s", d)
 	}
-}
-
-// choosable returns options whose labels are their values with a capital.
-func choosable(values ...string) []bridge.Option {
-	var out []bridge.Option
-	for _, v := range values {
-		out = append(out, bridge.Option{Value: v, Label: strings.ToUpper(v[:1]) + v[1:]})
-	}
-	return out
-}
-
-// one returns a request with one question.
-func one(w bridge.Widget, o ...bridge.Option) bridge.Request {
-	return bridge.Request{Ask: bridge.Ask{
-		Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}},
-	}}
-}
-
-// newSession returns a name that no other request has.
-func newSession() string { return "s-" + uuid.NewString()[:13] }
-
-// approval returns a request for permission to run a command.
-func approval(scopes ...bridge.Scope) bridge.Request {
-	return bridge.Request{Ask: bridge.Ask{Prompt: "May I?", Session: newSession(), Approval: &bridge.Approval{
-		Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes,
-	}}}
 }
 
 // harmless fails the test if the card mentions anyone.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -13,7 +14,7 @@ var moreWays = []flow{
 		for label, want := range map[string]bridge.Scope{
 			render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
 		} {
-			req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+			req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 			req.Approval.Where = "/" + label // a different location, which no grant covers
 			c := r.ask(req).read()
 			covers := c.Interaction.CoverageShown(want)
@@ -37,7 +38,7 @@ var moreWays = []flow{
 		}
 	}},
 	{"a longer approval needs the typed confirmation", func(r *Rig) {
-		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
+		req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 		req.Approval.Confirm, req.Approval.Where = "prod-db", "/confirmed"
 		c := r.ask(req).read()
 		refused := r.Typed("ana", c.at(), render.LabelSession, "prod")
@@ -51,7 +52,7 @@ var moreWays = []flow{
 		for label, d := range map[string]bridge.Decision{
 			render.LabelDenyAlways: bridge.DecideDenyAlways, render.LabelDenyStop + "tester": bridge.DecideDenyStop,
 		} {
-			req := approval()
+			req := samples.Approval()
 			req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, d, bridge.DecideOnce}
 			c := r.ask(req)
 			r.Decide("ana", c.at(), label)
@@ -63,8 +64,8 @@ var moreWays = []flow{
 		}
 	}},
 	{"deny and stop takes a reason", func(r *Rig) {
-		req := approval()
-		req.Session = newSession()
+		req := samples.Approval()
+		req.Session = samples.Session()
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyStop, bridge.DecideOnce}
 		c := r.ask(req)
 		label := render.LabelDenyStop + "tester"
@@ -77,7 +78,7 @@ var moreWays = []flow{
 		}
 	}},
 	{"the card has three controls, and More only if it holds something", func(r *Rig) {
-		req := approval()
+		req := samples.Approval()
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop,
 			bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways, bridge.DecideEdit}
 		c := r.ask(req)
@@ -96,8 +97,8 @@ var moreWays = []flow{
 		}
 	}},
 	{"a card without a single approval states what its own approval covers", func(r *Rig) {
-		req := approval()
-		req.Session, req.Approval.Where = newSession(), "/longer"
+		req := samples.Approval()
+		req.Session, req.Approval.Where = samples.Session(), "/longer"
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDenyReason, bridge.DecideSession}
 		c := r.ask(req).read()
 		if r.Offers(c.at(), render.LabelMore) || !r.Offers(c.at(), render.LabelDenyReason) {
@@ -116,7 +117,7 @@ var moreWays = []flow{
 		c.closed("ana")
 	}},
 	{"who may only deny gets no approval", func(r *Rig) {
-		req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+		req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 		req.Requester, req.Approval.Where = "ana", "/requested"
 		c := r.ask(req).read()
 		switch first := r.Leads(c.at(), render.LabelSession); first {
@@ -139,7 +140,7 @@ var moreWays = []flow{
 		}
 	}},
 	{"a menu of a card that was decided elsewhere decides nothing", func(r *Rig) {
-		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
+		req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 		req.Approval.Where = "/elsewhere"
 		c := r.ask(req).read()
 		r.Considers("ana", c.at(), render.LabelSession)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render/rendertest"
 )
@@ -50,7 +51,7 @@ func (r *Rig) interaction(command string) bridge.Interaction {
 	return bridge.Interaction{
 		ID: bridge.ID(uuid.NewString()),
 		Ask: bridge.Ask{
-			Kind: bridge.KindApproval, Prompt: "May I?", Session: newSession(),
+			Kind: bridge.KindApproval, Prompt: "May I?", Session: samples.Session(),
 			Approval: &bridge.Approval{Tool: "bash", Input: raw, Scopes: []bridge.Scope{bridge.ScopeOnce}},
 		},
 		Agent:     "tester",

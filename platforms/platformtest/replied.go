@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -15,7 +16,7 @@ import (
 // They run on services with such replies.
 var replied = []flow{
 	{"a reply to a card is the answer", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetText)).read()
+		c := r.ask(samples.One(bridge.WidgetText)).read()
 		r.Says(c.at(), "Reply to this message with your answer")
 		r.Reply("ana", c.at(), "by a reply")
 		c.wantAnswer(bridge.TextAnswer("by a reply"))
@@ -24,7 +25,7 @@ var replied = []flow{
 		c.privately("bo", "ana")
 	}},
 	{"a reply of someone else has no effect", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetText)).read()
+		c := r.ask(samples.One(bridge.WidgetText)).read()
 		r.Reply("mal", c.at(), "from mal")
 		c.privately("mal", "Nothing was recorded")
 		c.pending()
@@ -32,7 +33,7 @@ var replied = []flow{
 		c.wantAnswer(bridge.TextAnswer("from ana"))
 	}},
 	{"a bad reply is refused", func(r *Rig) {
-		req := one(bridge.WidgetNumber)
+		req := samples.One(bridge.WidgetNumber)
 		req.Questions[0].Max = new(9.0)
 		c := r.ask(req).read()
 		r.Reply("ana", c.at(), "12")
@@ -42,7 +43,7 @@ var replied = []flow{
 		c.wantAnswer(bridge.JSONAnswer("7"))
 	}},
 	{"a reply to a card never answers its follow-up", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetText)).read()
+		c := r.ask(samples.One(bridge.WidgetText)).read()
 		r.Reply("ana", c.at(), "first")
 		c.end()
 		c.closed("first")
@@ -61,7 +62,7 @@ var replied = []flow{
 		c.pending()
 	}},
 	{"a reply to an approval decides nothing", func(r *Rig) {
-		c := r.ask(approval()).read()
+		c := r.ask(samples.Approval()).read()
 		r.Reply("ana", c.at(), "yes")
 		r.Press("ana", c.at(), render.LabelDeny)
 		if got := c.end(); got.State != bridge.StateDenied {
@@ -69,7 +70,7 @@ var replied = []flow{
 		}
 	}},
 	{"a reply finds an option of a long list", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetSelect, cities()...)).read()
+		c := r.ask(samples.One(bridge.WidgetSelect, cities()...)).read()
 		r.Reply("ana", c.at(), "Nowhere")
 		r.replied(`No option starts with "Nowhere"`)
 		r.Reply("ana", c.at(), "city 1")
@@ -83,7 +84,7 @@ var replied = []flow{
 		c.wantAnswer(bridge.TextAnswer("v23"))
 	}},
 	{"a reply does not answer what one click answers", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetButtons, cities()...)).read()
+		c := r.ask(samples.One(bridge.WidgetButtons, cities()...)).read()
 		r.Reply("ana", c.at(), "City 23")
 		r.Has(c.at(), "City 23")
 		c.pending()

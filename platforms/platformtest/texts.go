@@ -6,6 +6,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -68,7 +69,7 @@ var texts = []flow{
 		c.harmless()
 	}},
 	{"the names of people are harmless", func(r *Rig) {
-		c := r.ask(approval())
+		c := r.ask(samples.Approval())
 		hostile := bridge.Actor{Platform: bridge.PlatformAPI, User: "x", Person: "ana",
 			Name: "@everyone <!here> <@U0BO000002>"}
 		reply := bridge.Reply{Decision: bridge.DecideDeny, Reason: "@here <!channel>"}
@@ -86,7 +87,7 @@ func longCommand(lines int) bridge.Request {
 	for n := range lines {
 		b.WriteString(longLine(n) + "\n")
 	}
-	req := approval()
+	req := samples.Approval()
 	req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, b.String())
 	return req
 }

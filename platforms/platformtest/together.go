@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -13,7 +14,7 @@ import (
 var together = []flow{
 	{"of those who click at the same moment, one wins", func(r *Rig) {
 		for range 5 {
-			c := r.ask(approval()).read()
+			c := r.ask(samples.Approval()).read()
 			labels := map[string]string{"ana": render.LabelRun, "bo": render.LabelDeny, "cy": render.LabelRun}
 			var clicks []sandbox.Action
 			for who, label := range labels {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -15,19 +16,19 @@ import (
 var typedTexts = []flow{
 	{"text", func(r *Rig) {
 		const text = "a <b>*line*</b> @everyone & more"
-		c := r.ask(one(bridge.WidgetText))
+		c := r.ask(samples.One(bridge.WidgetText))
 		r.Typed("ana", c.at(), render.LabelAnswer, text)
 		c.wantAnswer(bridge.TextAnswer(text))
 		c.closed("ana")
 		c.harmless()
 	}},
 	{"textarea", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetTextarea))
+		c := r.ask(samples.One(bridge.WidgetTextarea))
 		r.Typed("ana", c.at(), render.LabelAnswer, "two\nlines")
 		c.wantAnswer(bridge.TextAnswer("two\nlines"))
 	}},
 	{"a bad text is refused where it was typed", func(r *Rig) {
-		req := one(bridge.WidgetText)
+		req := samples.One(bridge.WidgetText)
 		req.Questions[0].Pattern = `v\d+`
 		refusedOnce(r, req, "latest", "v7", "does not match the required format")
 	}},
@@ -59,7 +60,7 @@ var typedTexts = []flow{
 		c.closed("ana")
 	}},
 	{"a follow-up shows its own text in the same card", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetText))
+		c := r.ask(samples.One(bridge.WidgetText))
 		r.Typed("ana", c.at(), render.LabelAnswer, "first")
 		c.end()
 		c.closed("first")
@@ -124,8 +125,8 @@ func plan() bridge.Request {
 var forms = []flow{
 	{"several questions in one request", func(r *Rig) {
 		c := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "Before I start:", Questions: []bridge.Question{
-			{ID: "region", Header: "Region", Text: "Where?", Widget: bridge.WidgetRadio, Options: choosable("eu", "us")},
-			{ID: "what", Text: "Which?", Widget: bridge.WidgetCheckbox, Options: choosable("api", "cron", "web")},
+			{ID: "region", Header: "Region", Text: "Where?", Widget: bridge.WidgetRadio, Options: samples.Choices("eu", "us")},
+			{ID: "what", Text: "Which?", Widget: bridge.WidgetCheckbox, Options: samples.Choices("api", "cron", "web")},
 			{ID: "why", Text: "Why?", Widget: bridge.WidgetText},
 			{ID: "note", Text: "Anything else?", Widget: bridge.WidgetTextarea, Required: new(bool)},
 		}}})
@@ -188,7 +189,7 @@ func everyField() bridge.Request {
 			"tier":{"type":"string","title":"Tier","oneOf":[{"const":"g","title":"Gold"},{"const":"s","title":"Silver"}]},
 			"tags":{"type":"array","title":"Tags","minItems":1,"maxItems":2,
 				"items":{"type":"string","enum":["fast","slow","odd"]}}}}`)},
-		{ID: "region", Text: "Region", Widget: bridge.WidgetRadio, Options: choosable("eu", "us")},
+		{ID: "region", Text: "Region", Widget: bridge.WidgetRadio, Options: samples.Choices("eu", "us")},
 		{ID: "why", Text: "Why", Widget: bridge.WidgetTextarea},
 		{ID: "sure", Text: "Sure?", Widget: bridge.WidgetConfirm},
 	}}}

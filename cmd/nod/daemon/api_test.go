@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -19,23 +20,16 @@ import (
 func TestClientReattaches(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	a := r.Ask(rig.Approval())
-	done := make(chan bridge.Record, 1)
-	go func() {
-		rec, err := r.Agent.Wait(r.Ctx, a.Interaction.ID)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- rec
-	}()
+	a := r.Ask(samples.Approval())
+	done := a.Caller()
 	address := strings.TrimPrefix(r.Daemons[0].URL, "http://")
 	r.Daemons[0].Stop()
 	r.Daemons = nil
 	r.Start(rig.ListenOn(t, address))
 	r.Connected()
 	r.Press("ana", a.On("slack"), "Run command")
-	if rec := await.Receive(t, "the answer to the client", done); rec.State != bridge.StateApproved {
-		t.Errorf("state %s, want approved", rec.State)
+	if rec := await.Receive(t, "the answer to the client", done); rec == nil || rec.State != bridge.StateApproved {
+		t.Errorf("the client got %+v, want approved", rec)
 	}
 }
 
@@ -44,7 +38,7 @@ func TestClientReattaches(t *testing.T) {
 func TestAPIRefuses(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	a := r.Ask(rig.Approval())
+	a := r.Ask(samples.Approval())
 	other := rig.NewClient(r.Daemons[0].URL, rig.OtherAgentToken)
 	if _, err := other.Get(r.Ctx, a.Interaction.ID); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("another agent's request: %v", err)
@@ -55,7 +49,7 @@ func TestAPIRefuses(t *testing.T) {
 	if _, err := r.Agent.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("an agent answering: %v", err)
 	}
-	if _, err := r.Person.Open(r.Ctx, rig.Approval(), ""); bridge.ErrorCode(err) != bridge.CodeForbidden {
+	if _, err := r.Person.Open(r.Ctx, samples.Approval(), ""); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("a person asking: %v", err)
 	}
 	if _, err := rig.NewClient(r.Daemons[0].URL, "nonsense").Get(r.Ctx, a.Interaction.ID); bridge.ErrorCode(err) != bridge.CodeUnauthenticated {
@@ -153,7 +147,7 @@ func TestHugeForm(t *testing.T) {
 func TestSessionCancel(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack", "telegram")})
-	req := rig.Approval(bridge.ScopeSession)
+	req := samples.Approval(bridge.ScopeSession)
 	granted := r.Ask(req)
 	r.Decide("ana", granted.On("slack"), "session")
 	granted.End()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestAttention checks that nod notifies people no more often than necessary.
@@ -36,7 +37,7 @@ func TestAttention(t *testing.T) {
 }
 
 func grace(r *rig.Rig, s string) {
-	req := rig.Approval(bridge.ScopeOnce)
+	req := samples.Approval(bridge.ScopeOnce)
 	req.Prompt, req.Grace = "Answered at the keyboard", bridge.Duration(time.Minute)
 	quick, err := r.Agent.Open(r.Ctx, req, "")
 	if err != nil {
@@ -50,7 +51,7 @@ func grace(r *rig.Rig, s string) {
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	r.Ask(rig.Approval(bridge.ScopeOnce)) // returns once its card is posted
+	r.Ask(samples.Approval(bridge.ScopeOnce)) // returns once its card is posted
 	if got, err := r.Agent.Get(r.Ctx, held.Interaction.ID); err != nil || len(got.Messages) > 0 {
 		r.T.Errorf("a card was posted in the grace period: %v, %v", got.Messages, err)
 	}
@@ -65,7 +66,7 @@ func grace(r *rig.Rig, s string) {
 }
 
 func duplicates(r *rig.Rig, s string) {
-	req := rig.Approval(bridge.ScopeOnce)
+	req := samples.Approval(bridge.ScopeOnce)
 	req.Join = true
 	a := r.Ask(req)
 	ids := make(chan bridge.ID, 3)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -40,8 +41,8 @@ var posts = map[string]string{
 // NOD_BACKLOG sets the number of requests.
 func TestBacklogOfOneLine(t *testing.T) {
 	t.Parallel()
-	n := backlog(t, often(60, 20))
-	for _, s := range rig.Services[:often(3, 1)] {
+	n := backlog(t, level.Often(60, 20))
+	for _, s := range rig.Services[:level.Often(3, 1)] {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Daemons: 2, Config: rig.Only(s)})
@@ -80,7 +81,7 @@ func posting(r *rig.Rig, service string, n int) []int {
 // the rest of the line in order.
 func TestBacklogAfterKill(t *testing.T) {
 	t.Parallel()
-	for _, s := range rig.Services[:often(3, 1)] {
+	for _, s := range rig.Services[:level.Often(3, 1)] {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			n := backlog(t, 20) // they are open before the call that hangs returns

@@ -13,8 +13,10 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -39,7 +41,7 @@ func breaks(service string) []sandbox.Fault {
 // way while people click. Each request is resolved once, its agent gets the
 // outcome that people see, and every card shows it in the end.
 func TestPlatformFaults(t *testing.T) {
-	forCI(t)
+	level.CI(t)
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
 	ctx, heal := context.WithTimeout(t.Context(), redistest.ChaosSpan(t, 4*time.Second))
@@ -162,7 +164,7 @@ func TestAway(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r, now := clocked(t, rig.Options{Config: rig.Only(s)})
-			short, long := rig.Approval(bridge.ScopeOnce), rig.Approval(bridge.ScopeOnce)
+			short, long := samples.Approval(bridge.ScopeOnce), samples.Approval(bridge.ScopeOnce)
 			short.Timeout, long.Timeout = bridge.Duration(30*time.Minute), bridge.Duration(5*time.Hour)
 			expired, open := r.Ask(short), r.Ask(long)
 			r.Daemons[0].Stop()

@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // clock changes the time of Redis that daemons and scripts read, because the
@@ -100,7 +101,7 @@ func TestClockJump(t *testing.T) {
 			r.Escalation = []config.Step{{After: config.Duration(time.Hour), Remind: true}, {After: config.Duration(time.Hour), Ask: config.Words{"mal"}}}
 		})(c)
 	}})
-	short, long := rig.Approval(bridge.ScopeOnce), rig.Approval(bridge.ScopeOnce)
+	short, long := samples.Approval(bridge.ScopeOnce), samples.Approval(bridge.ScopeOnce)
 	short.Timeout, long.Timeout = bridge.Duration(10*time.Minute), bridge.Duration(24*time.Hour)
 	a, b := r.Ask(short), r.Ask(long)
 	now.jump(90 * time.Minute)
@@ -117,7 +118,7 @@ func TestClockJump(t *testing.T) {
 	if rec := b.StillPending(); rec.Step != 1 || len(rec.Interaction.Called) != 0 {
 		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
 	}
-	d := r.Ask(rig.Approval(bridge.ScopeOnce)) // sent earlier than the previous requests, by the clock
+	d := r.Ask(samples.Approval(bridge.ScopeOnce)) // sent earlier than the previous requests, by the clock
 	r.Press("bo", d.On("slack"), "Run command")
 	if rec := d.End(); rec.State != bridge.StateApproved {
 		t.Error(rec.State)

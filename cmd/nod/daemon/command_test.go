@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -34,7 +35,7 @@ func TestCommands(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{})
-			req := rig.Approval()
+			req := samples.Approval()
 			req.Prompt = "Deploy *v2* to <production>?"
 			a := r.Ask(req)
 			at, id := a.On(s).Channel, string(a.Interaction.ID)
@@ -98,7 +99,7 @@ func TestSlackHome(t *testing.T) {
 			if said := home("ana"); !strings.Contains(said, "No pending requests") {
 				t.Errorf("ana reads %q", said)
 			}
-			req := rig.Approval()
+			req := samples.Approval()
 			req.Prompt = "Deploy <!channel> v2?"
 			a := r.Ask(req)
 			for range 30 {

@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestConsoleKeepsWork checks that a live update takes nothing away from a
@@ -35,7 +36,7 @@ func TestConsoleKeepsWork(t *testing.T) {
 	// is drawn at most 1.5 s later.
 	event := func(name string) {
 		t.Helper()
-		a := rig.Approval()
+		a := samples.Approval()
 		a.Prompt = name
 		r.Ask(a)
 		bridge.Pause(ctx, 2500*time.Millisecond)
@@ -57,7 +58,7 @@ func TestConsoleKeepsWork(t *testing.T) {
 	}
 	drive(t, ctx, "the new content is offered", browsing.Click(`//main//button[contains(., "Show changes")]`), shows(`//main//li[2]/a[@class="row"]`))
 
-	long := rig.Approval()
+	long := samples.Approval()
 	raw, err := json.Marshal(map[string]string{"command": strings.Repeat("echo line\n", 40)})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestConsoleKeepsWork(t *testing.T) {
 
 	// The field disappears because someone else decides. The rest of the text
 	// must not move the focus to a button, and Enter must not click one.
-	other := r.Ask(rig.Approval())
+	other := r.Ask(samples.Approval())
 	page := "#/i/" + string(other.Interaction.ID)
 	drive(t, ctx, "a reason", chromedp.Navigate(base+page), shows("article"), browsing.Click(`//main//button[contains(., "Deny with a reason")]`))
 	r.Press("ana", other.On("slack"), "Deny")

@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestConsoleAgentSessions checks the pages of sessions: people see what a session
@@ -22,7 +23,7 @@ func TestConsoleAgentSessions(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Session = "s1"
 	a := r.Ask(req)
 	shows := func(text string) chromedp.Action[chromedp.Void] {

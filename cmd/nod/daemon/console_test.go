@@ -24,6 +24,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 func withConsole(c *config.Config) {
@@ -103,7 +104,7 @@ func TestConsole(t *testing.T) {
 	screenshot(t, ctx, "console-form")
 	drive(t, ctx, "missing values are reported", press("Submit"), browsing.Seen(".problem"))
 	drive(t, ctx, "the entered text stays", browsing.Type(`input[name="name"]`, "bill"), script(`document.activeElement.blur()`))
-	other := r.Ask(rig.Approval())
+	other := r.Ask(samples.Approval())
 	r.Press("ana", other.On("slack"), "Deny")
 	other.End()
 	bridge.Pause(ctx, time.Second) // by then, the page has the event
@@ -117,7 +118,7 @@ func TestConsole(t *testing.T) {
 		t.Errorf("the response is %+v, want billing, l, eu and us, 3", got.Response)
 	}
 
-	late := r.Ask(rig.Approval())
+	late := r.Ask(samples.Approval())
 	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), browsing.Seen(`//main//button[contains(., "Run command")]`))
 	r.Press("ana", late.On("slack"), "Deny")
 	drive(t, ctx, "it closes automatically after an answer in chat", browsing.Gone(`//main//button[contains(., "Run command")]`), shows("denied by ana on slack"))
@@ -150,7 +151,7 @@ func TestConsoleInbox(t *testing.T) {
 	r := rig.New(t, rig.Options{Quiet: true, Config: withConsole})
 	base := r.Daemons[0].URL + "/console/"
 	ask := func(command string, left time.Duration) rig.Asked {
-		a := rig.Approval()
+		a := samples.Approval()
 		raw, _ := json.Marshal(map[string]string{"command": command})
 		a.Prompt, a.Session, a.Approval.Tool, a.Approval.Input = "Builds the release.", "release-42", "Bash", raw
 		a.Timeout = bridge.Duration(left)
@@ -268,11 +269,11 @@ func TestConsoleIsClosed(t *testing.T) {
 	if status, body := browserOf(r, t, jar, http.MethodGet, waiting, "", nil); status != http.StatusOK {
 		t.Errorf("the session of bo: %d %s", status, body)
 	}
-	if status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", "", rig.Approval()); status != http.StatusForbidden {
+	if status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", "", samples.Approval()); status != http.StatusForbidden {
 		t.Errorf("a person can send requests: %d %s", status, body)
 	}
 	const elsewhere = "https://evil.example.com"
-	status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", elsewhere, rig.Approval())
+	status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", elsewhere, samples.Approval())
 	if status != http.StatusUnauthorized {
 		t.Errorf("the session from another site: HTTP %d %s, want %d", status, body, http.StatusUnauthorized)
 	}

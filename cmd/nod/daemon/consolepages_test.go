@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -85,7 +86,7 @@ func TestPicturesOfConsole(t *testing.T) {
 func fillConsole(r *rig.Rig) bridge.ID {
 	r.T.Helper()
 	ask := func(command, prompt string, left time.Duration) rig.Asked {
-		a := rig.Approval()
+		a := samples.Approval()
 		raw, _ := json.Marshal(map[string]string{"command": command}) // texts always encode
 		a.Prompt, a.Session, a.Approval.Tool, a.Approval.Input, a.Approval.Where = prompt, "release-42", "Bash", raw, "build-7:/srv/shop"
 		a.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}

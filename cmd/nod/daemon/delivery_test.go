@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -31,7 +32,7 @@ func longPlan(n int) string {
 
 // commandOf returns an approval of about n bytes that ends with tail.
 func commandOf(n int) bridge.Request {
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Timeout = bridge.Duration(5 * time.Minute)
 	line := strings.Repeat("echo step; ", max(0, n-len(tail))/11)
 	req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, line+tail)
@@ -300,7 +301,7 @@ func TestDraftMakesTextLong(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{
 		Prompt: strings.Repeat("word ", 785) + tail, Questions: []bridge.Question{
-			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: rig.Choices("yes "+strings.Repeat("and more ", 12), "no")},
+			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: samples.Choices("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: samples.Choices("yes "+strings.Repeat("and more ", 12), "no")},
 		},
 	}})
 	at := a.On("telegram")

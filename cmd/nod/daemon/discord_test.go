@@ -6,6 +6,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -24,7 +25,7 @@ func TestDiscordRounds(t *testing.T) {
 	plan := func(word string) string {
 		return strings.Repeat("step of plan "+word+"\n\n", 2500) + "the last of " + word
 	}
-	req := rig.One(bridge.WidgetText)
+	req := samples.One(bridge.WidgetText)
 	req.Prompt, req.Session, req.MaxRounds = plan("first"), "s", 3
 	a := r.Ask(req)
 	sees := func() string { return r.Sandbox.Person("ana").Sees(a.On("discord")) }

@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -58,7 +59,7 @@ func TestEscalation(t *testing.T) {
 			r.Escalation = []config.Step{{After: later, Remind: true, Times: 2}, {After: soon, Ask: config.Words{"@oncall", "bo"}}, {After: soon, Route: "wide"}}
 		})(c)
 	}})
-	req := rig.Approval(bridge.ScopeOnce)
+	req := samples.Approval(bridge.ScopeOnce)
 	req.Prompt, req.Timeout = "Restart the pump?", bridge.Duration(3*time.Hour)
 	a := r.Ask(req)
 	r.Told("cy", "telegram", r.Press("cy", a.On("telegram"), "Run command"), "may not answer")
@@ -104,7 +105,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 			r.Escalation = []config.Step{{After: later, Remind: true}, {After: soon, Ask: config.Words{"bo"}}, {After: soon, GiveUp: "deny"}}
 		})(c)
 	}})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Daemons[0].Stop()
 	route(func(r *config.Route) { r.Escalation = nil })(&r.Config) // the steps have changed
 	r.Due(bridge.JobStep, a.Interaction.ID, 0)
@@ -134,7 +135,7 @@ func TestSnoozeAndHandOver(t *testing.T) {
 		r.Responders, r.Snooze, r.HandOver = []string{"ana"}, config.Duration(time.Second), config.Words{"bo"}
 	})})
 	for _, service := range rig.Services {
-		req := rig.Approval(bridge.ScopeOnce)
+		req := samples.Approval(bridge.ScopeOnce)
 		req.Approval.Input = []byte(`{"command":"make ` + service + `"}`)
 		a := r.Ask(req)
 		first := map[string]string{"slack": "Remind me"}[service] // in its menu; the others ask for theirs
@@ -168,7 +169,7 @@ func TestOnCallAway(t *testing.T) {
 			r.Escalation = []config.Step{{After: soon, Ask: config.Words{"@oncall"}}}
 		})(c)
 	}})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	// A person who may not be on call cannot answer, but ana can.
 	r.Unrecorded("bo", a.On("telegram"), "Run command")
 	r.Press("ana", a.On("telegram"), "Run command")

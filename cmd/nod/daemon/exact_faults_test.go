@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -35,11 +36,11 @@ func TestShownIsDecidedWithFaults(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
 			guardAll(r, s)
-			for n, method := range deliveries[s][:often(len(deliveries[s]), 1)] {
+			for n, method := range deliveries[s][:level.Often(len(deliveries[s]), 1)] {
 				for k, f := range []sandbox.Fault{
 					{Kind: "drop_after", Count: 1}, {Kind: "half", Count: 1}, {Kind: "restart"},
 					{Kind: "rate_limit", RetryAfter: 1, Count: 1}, {Kind: "drop", Count: 1}, {Kind: "error", Status: http.StatusBadGateway, Count: 1},
-				}[:often(6, 3)] {
+				}[:level.Often(6, 3)] {
 					f.Service, f.Method = s, method
 					for m, size := range faultedSizes() {
 						survives(r, s, payloads[(n*6+k+m)%len(payloads)], size, f)
@@ -152,8 +153,8 @@ func TestKilledBetweenParts(t *testing.T) {
 	for _, x := range []struct {
 		service string
 		step    int // the new request is the first, then come each message and its record
-	}{{"telegram", 4}, {"slack", 2}, {"discord", 3}, {"telegram", 2}}[:often(4, 1)] {
-		for _, before := range []bool{false, true}[:often(2, 1)] {
+	}{{"telegram", 4}, {"slack", 2}, {"discord", 3}, {"telegram", 2}}[:level.Often(4, 1)] {
+		for _, before := range []bool{false, true}[:level.Often(2, 1)] {
 			t.Run(fmt.Sprintf("%s step %d before %v", x.service, x.step, before), func(t *testing.T) {
 				t.Parallel()
 				killedAt(rig.NewCrash(t, x.service), x.service, x.step, before)

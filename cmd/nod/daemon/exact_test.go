@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -44,7 +45,7 @@ func (p payload) text(n int) string {
 
 // request returns an approval of a text.
 func (p payload) request(text string) bridge.Request {
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Approval.Tool = p.tool
 	fields := map[string]string{"command": text}
 	switch p.tool {

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // over waits until an interaction is over, as nobody in particular.
@@ -33,7 +34,7 @@ func TestReprompt(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			req := rig.One(bridge.WidgetText)
+			req := samples.One(bridge.WidgetText)
 			req.Session, req.MaxRounds = "s", 2
 			a := r.Ask(req)
 			old := holding(r, a, s, "Answer", "bo")
@@ -84,9 +85,9 @@ func TestReprompt(t *testing.T) {
 func TestRepromptOfPending(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
-	a := r.Ask(rig.One(bridge.WidgetButtons, rig.Choices("a", "b")...))
+	a := r.Ask(samples.One(bridge.WidgetButtons, samples.Choices("a", "b")...))
 	next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{
-		Prompt: "Or rather:", Questions: rig.One(bridge.WidgetButtons, rig.Choices("c", "d")...).Questions,
+		Prompt: "Or rather:", Questions: samples.One(bridge.WidgetButtons, samples.Choices("c", "d")...).Questions,
 	}}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +125,7 @@ func TestRepromptOfAnotherForm(t *testing.T) {
 	if err != nil || len(next.Interaction.Initial) != 0 || next.Interaction.OnTimeout != bridge.OnTimeoutExpire {
 		t.Fatalf("%+v, %v", next.Interaction, err)
 	}
-	last, err := r.Agent.Reprompt(r.Ctx, next.Interaction.ID, rig.Approval(), "")
+	last, err := r.Agent.Reprompt(r.Ctx, next.Interaction.ID, samples.Approval(), "")
 	if err != nil || last.Interaction.Kind != bridge.KindApproval || last.Interaction.CompletedView != nil {
 		t.Fatalf("%+v, %v", last.Interaction, err)
 	}
@@ -140,7 +141,7 @@ func TestRepromptOfAnotherForm(t *testing.T) {
 func TestFilledInIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	req := rig.One(bridge.WidgetText)
+	req := samples.One(bridge.WidgetText)
 	req.Questions[0].Required = new(bool)
 	req.Initial = map[string]bridge.Answer{"q": bridge.TextAnswer("from before")}
 	a := r.Ask(req)

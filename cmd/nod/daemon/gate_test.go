@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // everyPath lists all paths that nod serves, with their methods.
@@ -74,15 +75,8 @@ func TestSlowClients(t *testing.T) {
 	_, _ = io.WriteString(head, "GET /healthz HTTP/1.1\r\nHost:")
 	ends(t, "unfinished headers", head)
 
-	a := r.Ask(rig.Approval())
-	answered := make(chan bridge.State, 1)
-	go func() {
-		rec, err := r.Agent.Wait(r.Ctx, a.Interaction.ID)
-		if err != nil {
-			t.Error(err)
-		}
-		answered <- rec.State
-	}()
+	a := r.Ask(samples.Approval())
+	answered := a.Caller()
 	waits(r, a)
 	for n := range 8 * most {
 		slow(t, address, everyPath[n%len(everyPath)])
@@ -93,8 +87,8 @@ func TestSlowClients(t *testing.T) {
 		t.Errorf("among slow clients: %v", err)
 	}
 	r.Press("ana", a.On("slack"), "Run command")
-	if s := await.Receive(t, "the answer to a caller, even when it was cut off,", answered); s != bridge.StateApproved {
-		t.Errorf("state %s, want approved", s)
+	if rec := await.Receive(t, "the answer to a caller, even when it was cut off,", answered); rec == nil || rec.State != bridge.StateApproved {
+		t.Errorf("the caller got %+v, want approved", rec)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -37,7 +38,7 @@ func TestSelfApproval(t *testing.T) {
 		allowed.AllowSelf = true
 		c.Routes["trusting"] = allowed
 	}})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	for _, service := range rig.Services {
 		r.Told("ana", service, r.Press("ana", a.On(service), "Run command"), "your own request")
 	}
@@ -49,13 +50,13 @@ func TestSelfApproval(t *testing.T) {
 	if rec := a.End(); rec.Response.Actor.Person != "bo" {
 		t.Errorf("the response is by %+v, want bo", rec.Response.Actor)
 	}
-	req := rig.Approval(bridge.ScopeOnce)
+	req := samples.Approval(bridge.ScopeOnce)
 	req.Requester = "bo" // the person that the agent works for
 	b := r.Ask(req)
 	r.Told("bo", "telegram", r.Press("bo", b.On("telegram"), "Run command"), "your own request")
 	r.Press("cy", b.On("slack"), "Run command")
 	b.End()
-	req = rig.Approval(bridge.ScopeOnce)
+	req = samples.Approval(bridge.ScopeOnce)
 	req.Route = "trusting"
 	d := r.Ask(req)
 	r.Press("ana", d.On("slack"), "Run command")
@@ -76,7 +77,7 @@ func TestGroupChange(t *testing.T) {
 	groups := map[string]string{"slack": sandbox.SlackUserGroup, "discord": sandbox.DiscordRole, "telegram": fmt.Sprint(sandbox.TelegramChat)}
 	for _, service := range rig.Services {
 		r.Sandbox.SetGroup(service, groups[service], "mal")
-		a := r.Ask(rig.Approval(bridge.ScopeOnce))
+		a := r.Ask(samples.Approval(bridge.ScopeOnce))
 		r.Sandbox.SetGroup(service, groups[service], "bo")
 		r.Told("mal", service, r.Press("mal", a.On(service), "Run command"), "may not answer")
 		a.StillPending()
@@ -89,7 +90,7 @@ func TestGroupChange(t *testing.T) {
 		r.Sandbox.SetGroup(service, groups[service])
 	}
 	r.Sandbox.SetGroup("slack", groups["slack"], "bo")
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Sandbox.AddFault(sandbox.Fault{Service: "slack", Method: "usergroups.users.list", Kind: "error", Status: 503})
 	r.Unrecorded("bo", a.On("slack"), "Run command")
 	a.StillPending()
@@ -105,7 +106,7 @@ func TestGroupChange(t *testing.T) {
 func TestRemovedPerson(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Daemons[0].Stop()
 	delete(r.Config.People, "cy")
 	route(func(r *config.Route) { r.Responders = []string{"ana", "bo"} })(&r.Config)
@@ -129,7 +130,7 @@ func TestLinking(t *testing.T) {
 		c.People["bo"] = bo
 		route(func(r *config.Route) { r.Quorum = 2 })(c)
 	}})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Press("bo", a.On("discord"), "Run command")
 	var note string
 	r.Eventually("bo gets a code", func() bool {
@@ -187,7 +188,7 @@ func TestEmail(t *testing.T) {
 			bo.Slack, bo.Email = "", "Bo@Example.com"
 			c.People["bo"] = bo
 		}})
-		a := r.Ask(rig.Approval(bridge.ScopeOnce))
+		a := r.Ask(samples.Approval(bridge.ScopeOnce))
 		reaction := r.Press("bo", a.On("slack"), "Run command")
 		if !on {
 			r.Told("bo", "slack", reaction, "may not answer")
@@ -229,7 +230,7 @@ func TestAgentLimits(t *testing.T) {
 	}
 	var pending []bridge.Record
 	for range 2 {
-		rec, err := open(rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
+		rec, err := open(samples.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +239,7 @@ func TestAgentLimits(t *testing.T) {
 		}
 		pending = append(pending, rec)
 	}
-	if _, err := open(rig.Approval(bridge.ScopeOnce)); bridge.ErrorCode(err) != bridge.CodeRateLimited || !strings.Contains(err.Error(), "pending") {
+	if _, err := open(samples.Approval(bridge.ScopeOnce)); bridge.ErrorCode(err) != bridge.CodeRateLimited || !strings.Contains(err.Error(), "pending") {
 		t.Errorf("a third pending request: %v", err)
 	}
 	if _, err := r.Daemons[0].Engine().Cancel(r.Ctx, pending[0].Interaction.ID, ""); err != nil {
@@ -247,7 +248,7 @@ func TestAgentLimits(t *testing.T) {
 	var err error
 	for n := 0; err == nil; n++ {
 		var rec bridge.Record
-		if rec, err = open(rig.Approval(bridge.ScopeOnce)); err == nil {
+		if rec, err = open(samples.Approval(bridge.ScopeOnce)); err == nil {
 			_, cancelled := r.Daemons[0].Engine().Cancel(r.Ctx, rec.Interaction.ID, "")
 			if cancelled != nil || n > 12 { // twice the limit, in case a new minute starts
 				t.Fatalf("%d requests, %v", n, cancelled)

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestGrantsInChat checks that responders can list and revoke a grant in chat,
@@ -21,7 +22,7 @@ func TestGrantsInChat(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			sub := *r
 			sub.T = t
-			req := rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways)
+			req := samples.Approval(bridge.ScopeOnce, bridge.ScopeAlways)
 			req.Approval.Input = []byte(`{"command":"make ` + s + `"}`)
 			a := sub.Ask(req)
 			sub.Decide("ana", a.On(s), "Always allow")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -32,7 +33,7 @@ func TestDecideInHomeTab(t *testing.T) {
 		return sandbox.ViewState{}
 	}
 	home("ana")
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	a.On("slack")
 	if said := home("mal"); strings.Contains(said, "make deploy") {
 		t.Errorf("mal reads %s", said)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -25,7 +26,7 @@ var step = regexp.MustCompile(`echo (tester|other) round (\d+) step (\d)`)
 func TestFourInARow(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
-	rounds, others := often(100, 10), often(10, 2)
+	rounds, others := level.Often(100, 10), level.Often(10, 2)
 	var wg sync.WaitGroup
 	row := func(agent *client.Client, name string, rounds int) {
 		for n := 0; n < rounds && fourInARow(r, agent, name, n); n++ {

@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestKeysMoved checks that records are valid while the keys are kept in Redis.
@@ -21,7 +22,7 @@ func TestKeysMoved(t *testing.T) {
 		c.TokenKey, c.Receipts.Key = config.Secret{}, config.Secret{}
 	}})
 	x := rig.Intruder{Rig: r, T: t}
-	decided, pending := x.Decided(rig.Approval(bridge.ScopeOnce), rig.AnswerOnce), x.Ask(rig.Approval(bridge.ScopeOnce))
+	decided, pending := x.Decided(samples.Approval(bridge.ScopeOnce), rig.AnswerOnce), x.Ask(samples.Approval(bridge.ScopeOnce))
 	if rec, err := r.Agent.Get(r.Ctx, decided.Interaction.ID); err != nil || rec.State != bridge.StateApproved || rec.Receipt == "" {
 		t.Errorf("with the keys in Redis: %s, %v", rec.State, err)
 	}

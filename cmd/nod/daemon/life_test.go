@@ -16,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -26,7 +27,7 @@ func TestQueued(t *testing.T) {
 	r, now := clocked(t, rig.Options{})
 	var asks []rig.Asked
 	for _, prompt := range []string{"First?", "Second?"} {
-		req := rig.One(bridge.WidgetButtons, rig.Choices("yes", "no")...)
+		req := samples.One(bridge.WidgetButtons, samples.Choices("yes", "no")...)
 		req.Prompt, req.Session, req.OnTimeout, req.Timeout = prompt, "night", bridge.OnTimeoutPending, bridge.Duration(time.Hour)
 		asks = append(asks, r.Ask(req))
 	}
@@ -104,7 +105,7 @@ func stream(r *rig.Rig, path string) func(prefix string) string {
 func TestPutOff(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	req := rig.One(bridge.WidgetButtons, rig.Choices("now", "later")...)
+	req := samples.One(bridge.WidgetButtons, samples.Choices("now", "later")...)
 	req.Session = "s"
 	a := r.Ask(req)
 	if rec, err := r.Agent.Queue(r.Ctx, a.Interaction.ID, bridge.Duration(time.Hour), ""); err != nil || rec.Queued.IsZero() || rec.State != bridge.StatePending {
@@ -122,7 +123,7 @@ func TestPutOff(t *testing.T) {
 	})
 	r.Press("ana", b.On("slack"), "Now")
 	r.Eventually("both answers wait", func() bool { items, _ := r.Agent.Messages(r.Ctx, "s"); return len(items) == 2 })
-	none := rig.One(bridge.WidgetText)
+	none := samples.One(bridge.WidgetText)
 	c := r.Ask(none)
 	if _, err := r.Agent.Queue(r.Ctx, c.Interaction.ID, 0, ""); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Errorf("without a session: %v", err)
@@ -143,7 +144,7 @@ func TestEscalates(t *testing.T) {
 		full.Responders = []string{"ana", "bo"}
 		c.Routes["oncall"] = full
 	}})
-	req := rig.Approval()
+	req := samples.Approval()
 	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(time.Hour)
 	a := r.Ask(req)
 	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Run command"), "may not answer")
@@ -191,7 +192,7 @@ func TestEscalatesUnposted(t *testing.T) {
 		c.Routes["oncall"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}, Responders: []string{"bo"}}
 	}})
 	r.Sandbox.AddFault(sandbox.Fault{Service: "slack", Kind: "absent"})
-	req := rig.Approval()
+	req := samples.Approval()
 	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(time.Hour)
 	a := r.Ask(req)
 	if len(a.Failures) != 1 {
@@ -220,7 +221,7 @@ func TestEscalatesUnposted(t *testing.T) {
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	req := rig.One(bridge.WidgetButtons, rig.Choices("a", "b")...)
+	req := samples.One(bridge.WidgetButtons, samples.Choices("a", "b")...)
 	req.Session, req.OneAtATime = "s", true
 	const n = 8
 	type result struct {
@@ -268,7 +269,7 @@ func TestCancelOnDisconnect(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	for _, on := range []bool{true, false} {
-		req := rig.Approval()
+		req := samples.Approval()
 		req.CancelOnDisconnect = on
 		a := r.Ask(req)
 		ctx, hangUp := context.WithCancel(r.Ctx)
@@ -301,7 +302,7 @@ func TestCancelOnDisconnect(t *testing.T) {
 func TestCompletedView(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
-	hidden := rig.One(bridge.WidgetButtons, rig.Choices("alpha", "omega")...)
+	hidden := samples.One(bridge.WidgetButtons, samples.Choices("alpha", "omega")...)
 	hidden.CompletedView = &bridge.CompletedView{ShowInputs: new(bool), SummaryTemplate: "{{actor}} did {{action}} it on {{platform}}"}
 	a := r.Ask(hidden)
 	r.Press("ana", a.On("slack"), "Omega")
@@ -316,7 +317,7 @@ func TestCompletedView(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "mega") {
 		t.Errorf("the late one is told %v (%s)", err, late.State)
 	}
-	shown := rig.One(bridge.WidgetButtons, rig.Choices("alpha", "omega")...)
+	shown := samples.One(bridge.WidgetButtons, samples.Choices("alpha", "omega")...)
 	shown.CompletedView = &bridge.CompletedView{SummaryTemplate: "Chosen: {{input.q}}"}
 	b := r.Ask(shown)
 	r.Press("bo", b.On("discord"), "Alpha")
@@ -335,7 +336,7 @@ func TestPresentation(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	ask := func(p bridge.Presentation, session, call string) rig.Asked {
-		req := rig.One(bridge.WidgetButtons, rig.Choices("a", "b")...)
+		req := samples.One(bridge.WidgetButtons, samples.Choices("a", "b")...)
 		req.Session, req.ToolCall, req.ToolName, req.Presentation = session, call, "deploy", p
 		return r.Ask(req)
 	}
@@ -371,13 +372,10 @@ func TestPresentation(t *testing.T) {
 func TestAwaited(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	a := r.Ask(rig.Approval())
+	a := r.Ask(samples.Approval())
 	waiting := make(chan *bridge.Record, 1)
 	go func() {
-		rec, err := r.Daemons[0].Engine().Await(r.Ctx, a.Interaction.ID) // does not note delivery
-		if err != nil {
-			t.Error(err)
-		}
+		rec, _ := r.Daemons[0].Engine().Await(r.Ctx, a.Interaction.ID) // does not note delivery
 		waiting <- rec
 	}()
 	waits(r, a)

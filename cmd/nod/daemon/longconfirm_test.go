@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestLongConfirmed checks on each service that a long request of high risk
@@ -27,9 +28,9 @@ func TestLongConfirmed(t *testing.T) {
 
 // longRequests returns a request for a long command, and one with only a prompt.
 func longRequests() (command, prompt bridge.Request) {
-	command = rig.Approval()
+	command = samples.Approval()
 	command.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("echo step\n", 1200)+"echo the end")
-	prompt = rig.Approval() // people approve the prompt alone
+	prompt = samples.Approval() // people approve the prompt alone
 	prompt.Prompt = strings.Repeat("Then a step.\n\n", 1200) + "echo the end"
 	prompt.Approval.Tool, prompt.Approval.Input = "deploy", nil
 	return command, prompt

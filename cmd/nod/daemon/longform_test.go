@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -53,7 +54,7 @@ func everyField() bridge.Request {
 			"public":{"type":"boolean","title":"Public?"},
 			"tier":{"type":"string","title":"Tier","oneOf":[{"const":"g","title":"Gold"},{"const":"s","title":"Silver"}]},
 			"tags":{"type":"array","title":"Tags","items":{"type":"string","enum":["fast","slow","odd"]},"minItems":1,"maxItems":2}}}`)},
-		{ID: "region", Text: "Region", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")},
+		{ID: "region", Text: "Region", Widget: bridge.WidgetRadio, Options: samples.Choices("eu", "us")},
 		{ID: "why", Text: "Why", Widget: bridge.WidgetTextarea},
 		{ID: "sure", Text: "Sure?", Widget: bridge.WidgetConfirm},
 	}}}

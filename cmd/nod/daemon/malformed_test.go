@@ -16,7 +16,9 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/telegram"
@@ -111,8 +113,8 @@ func TestMalformed(t *testing.T) {
 		a.MaxPending = 200 // so that what is well formed by chance does not flood the chats
 		c.Agents["tester"] = a
 	}})
-	a := r.Ask(rig.Approval())
-	each, random := often(750, 60), seed.Rand(t)
+	a := r.Ask(samples.Approval())
+	each, random := level.Often(750, 60), seed.Rand(t)
 	statuses := map[string]map[int]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -20,6 +20,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -130,8 +131,8 @@ func TestMetricsOfFailures(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: rig.Only("slack"), OwnRedis: true})
 	s := r.Sandbox
 	s.AddFault(sandbox.Fault{Service: "slack", Method: "chat.postMessage", Kind: "error", Status: 502, Count: 1})
-	r.Ask(rig.Approval())
-	short := rig.Approval()
+	r.Ask(samples.Approval())
+	short := samples.Approval()
 	short.Timeout = bridge.Duration(bridge.MinTimeout)
 	rec, err := r.Agent.Open(r.Ctx, short, "") // it may expire before it is posted
 	if err != nil {

@@ -10,8 +10,10 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -37,7 +39,7 @@ func numbers(r *rig.Rig, service string) []int { return inOrder(r, service, numb
 func TestOrderOfTwoDaemons(t *testing.T) {
 	t.Parallel()
 	const each = 4
-	rounds := often(25, 4)
+	rounds := level.Often(25, 4)
 	r := rig.New(t, rig.Options{Daemons: 2})
 	for round := range rounds {
 		for _, service := range rig.Services {
@@ -98,7 +100,7 @@ func TestOrderOfBacklog(t *testing.T) {
 			"plain": func(*bridge.Request) {},
 			"grace": func(req *bridge.Request) { req.Grace = bridge.Duration(2 * time.Second) },
 		} {
-			req := rig.Approval()
+			req := samples.Approval()
 			req.Prompt, req.Approval.Input = "Go?", fmt.Appendf(nil, `{"command":"%s %d."}`, kind, n)
 			delay(&req)
 			if _, err := r.Agent.Open(r.Ctx, req, ""); err != nil {

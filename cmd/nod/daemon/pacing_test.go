@@ -16,8 +16,10 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -42,7 +44,7 @@ func TestEditsAreMerged(t *testing.T) {
 		t.Cleanup(count.Close)
 		c.Sandbox = count.URL
 	}})
-	a := r.Ask(rig.Approval())
+	a := r.Ask(samples.Approval())
 	id := a.Interaction.ID
 	store, err := broker.New(r.Ctx, broker.Options{Client: r.Bare, Prefix: r.Config.Redis.Prefix})
 	if err != nil {
@@ -78,7 +80,7 @@ func TestOrderAtTheLimit(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Limits: true, Daemons: 2, Config: rig.Only(s)})
-			n := often(12, 6)
+			n := level.Often(12, 6)
 			for k := range n {
 				numbered(t, r, r.Daemons[k%2], k)
 			}
@@ -93,7 +95,7 @@ func TestOrderAtTheLimit(t *testing.T) {
 // cards and their edits. One of them loses Redis in the meantime. No call is
 // refused, and each card shows its decision.
 func TestLimitsWithoutADaemon(t *testing.T) {
-	forCI(t)
+	level.CI(t)
 	t.Parallel()
 	for _, s := range []string{"slack", "discord"} {
 		t.Run(s, func(t *testing.T) {
@@ -108,7 +110,7 @@ func TestLimitsWithoutADaemon(t *testing.T) {
 			var ids []bridge.ID
 			for k := range n {
 				d := []*rig.Running{r.Daemons[0], dying}[k%2]
-				req := rig.Approval()
+				req := samples.Approval()
 				req.Prompt = fmt.Sprintf("Number %d?", k)
 				rec, err := client.New(d.URL, rig.TestAgentToken, nil).Open(r.Ctx, req, "")
 				if err != nil {

@@ -13,13 +13,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/demo"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // browser starts headless Chromium. In short mode, only TestConsole uses one.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	forCI(t)
+	level.CI(t)
 	return newBrowser(t)
 }
 
@@ -131,14 +133,14 @@ func TestPage(t *testing.T) {
 		t.Errorf("the response is %s %+v, want a denial with its reason", got.State, got.Response)
 	}
 
-	b := r.Ask(rig.One(bridge.WidgetCheckbox, rig.Choices("api", "cron", "web")...))
+	b := r.Ask(samples.One(bridge.WidgetCheckbox, samples.Choices("api", "cron", "web")...))
 	drive(t, ctx, "ticks in a modal on discord", click("discord", "Choose"), browsing.Seen("#discord .modal"),
 		browsing.Click(`//section[@id="discord"]//label[contains(., "Cron")]`), click("discord", "Submit"), browsing.Gone("#discord .modal"))
 	if got := b.End(); got.State != bridge.StateAnswered || got.Response.Answers["q"].String() != "cron" {
 		t.Errorf("the response is %s %+v, want cron", got.State, got.Response)
 	}
 
-	c := r.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...))
+	c := r.Ask(samples.One(bridge.WidgetSelect, samples.Choices("eu", "us")...))
 	last := `//section[@id="slack"]//article[last()]`
 	drive(t, ctx, "chooses on slack", browsing.Seen(last+`//select`),
 		browsing.Set(last+`//select`, "1"),
@@ -160,7 +162,7 @@ func TestPage(t *testing.T) {
 	drive(t, ctx, "the card shows the form's answers", says("slack", "billing"), says("telegram", "Gold"))
 
 	// A member sends a command, and answers.
-	g := r.Ask(rig.Approval())
+	g := r.Ask(samples.Approval())
 	drive(t, ctx, "a command", browsing.Type("#discord .composer input", "/nod who\n"), says("discord", "You are ana"))
 	drive(t, ctx, "an answer", browsing.Click(`//section[@id="discord"]//article[.//button[contains(., "Run command")]]//button[contains(., "Run command")]`))
 	g.End()
@@ -170,7 +172,7 @@ func TestPage(t *testing.T) {
 	drive(t, ctx, "a new visit", chromedp.Navigate(r.Base), browsing.Seen("#slack"), says("slack", "not today"), says("discord", "billing"),
 		browsing.Gone(`#telegram .keyboard button`))
 
-	d := r.Ask(rig.Approval())
+	d := r.Ask(samples.Approval())
 	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), browsing.Click(`//button[@data-service="telegram"]`), click("telegram", "Run command"))
 	screenshot(t, ctx, "phone")
 	if got := d.End(); got.State != bridge.StateApproved {

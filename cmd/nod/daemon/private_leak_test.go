@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -112,7 +113,7 @@ func secretive(r *rig.Rig, s string) {
 	tool.Approval.Tool = "mcp__zoo__" + hidden
 	second := at(tool)
 	question := at(bridge.Request{Ask: bridge.Ask{Prompt: "About the " + hidden, Questions: []bridge.Question{
-		{ID: "q", Header: hidden, Text: "Feed the " + hidden + "?", Widget: bridge.WidgetButtons, Options: rig.Choices(hidden, "nothing")},
+		{ID: "q", Header: hidden, Text: "Feed the " + hidden + "?", Widget: bridge.WidgetButtons, Options: samples.Choices(hidden, "nothing")},
 	}}})
 	at(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "The " + hidden + " sleeps"}})
 	for _, a := range []rig.Asked{first, second, question} {
@@ -146,7 +147,7 @@ func secretive(r *rig.Rig, s string) {
 
 // approval returns a request for an approval with the hidden text everywhere.
 func (private) approval(word string) bridge.Request {
-	req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
+	req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 	req.Prompt, req.ToolName = "Feed the "+hidden+"?", hidden
 	req.Approval.Where = "/zoo/" + hidden
 	req.Approval.Input = []byte(`{"command":"` + word + ` --animal ` + hidden + `"}`)

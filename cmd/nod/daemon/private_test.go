@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -130,7 +131,7 @@ func TestPrivatePayload(t *testing.T) {
 			t.Run(s+" "+label, func(t *testing.T) {
 				t.Parallel()
 				p := newPrivate(t, s)
-				req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
+				req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 				req.Prompt = "Feed the " + hidden + "?"
 				req.Approval.Input = []byte(`{"command":"feed --animal ` + hidden + `"}`)
 				a := p.Ask(req)
@@ -172,7 +173,7 @@ func TestPrivateQuestion(t *testing.T) {
 			t.Parallel()
 			p := newPrivate(t, s)
 			a := p.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "About the " + hidden, Questions: []bridge.Question{
-				{ID: "q", Text: "Feed the " + hidden + "?", Widget: bridge.WidgetButtons, Options: rig.Choices("fish", "nothing")},
+				{ID: "q", Text: "Feed the " + hidden + "?", Widget: bridge.WidgetButtons, Options: samples.Choices("fish", "nothing")},
 			}}})
 			at := a.On(s)
 			if c := sandbox.Controls(s, p.Sandbox.Message(at)); len(c) != 1 || c[0].Label != render.LabelReview {

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -22,7 +24,7 @@ func TestRaces(t *testing.T) {
 	var wg sync.WaitGroup
 	winners := map[string]int{}
 	var mu sync.Mutex
-	for n := range often(200, 20) {
+	for n := range level.Often(200, 20) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
@@ -82,7 +84,7 @@ func TestEveryLoserIsTold(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
 	lost := map[string]int{}
-	for n := range often(20, 5) {
+	for n := range level.Often(20, 5) {
 		a := r.Ask(bridge.Request{Ask: bridge.Ask{
 			Prompt: fmt.Sprintf("Race %d", n), Approval: &bridge.Approval{Tool: "race"},
 		}})
@@ -121,11 +123,11 @@ func TestEveryLoserIsTold(t *testing.T) {
 // did not take reads that it was not recorded, and can click again.
 func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 	t.Parallel()
-	for _, s := range rig.Services[:often(3, 1)] {
+	for _, s := range rig.Services[:level.Often(3, 1)] {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s), OwnRedis: true, Faulty: true})
-			a := r.Ask(rig.Approval())
+			a := r.Ask(samples.Approval())
 			press := holding(r, a, s, "Run command", "ana")
 			r.Redis.Kill()
 			reaction, err := r.Sandbox.Act(r.Ctx, press)
@@ -152,7 +154,7 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 func TestTypedReplyOutlivesRedis(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram"), OwnRedis: true})
-	a := r.Ask(rig.One(bridge.WidgetText))
+	a := r.Ask(samples.One(bridge.WidgetText))
 	r.Press("ana", a.On("telegram"), "Answer")
 	r.Eventually("the prompt is remembered", func() bool {
 		keys, err := r.Client.Keys(r.Ctx, "nod:n:open:*").Result()
@@ -183,7 +185,7 @@ func TestStandbyTakesOver(t *testing.T) {
 	r.Eventually("the other one takes over", func() bool { return other.Engine().Health()["telegram"].State == bridge.HealthUp })
 	r.Daemons = []*rig.Running{other}
 	r.Agent = rig.NewClient(other.URL, rig.TestAgentToken)
-	a := r.Ask(rig.Approval())
+	a := r.Ask(samples.Approval())
 	r.Press("ana", a.On("telegram"), "Run command")
 	if got := a.End(); got.State != bridge.StateApproved {
 		t.Errorf("state %s", got.State)

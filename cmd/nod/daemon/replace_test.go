@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -97,7 +98,7 @@ func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
 // people answer. No one gets an error, a waiting caller is handed over within a
 // second, and every request ends as its person decided.
 func TestReplaceDaemons(t *testing.T) {
-	forCI(t)
+	level.CI(t)
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
 	b := newBalancer(t)

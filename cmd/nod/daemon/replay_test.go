@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestReplay checks that the events of a session contain the same as its
@@ -57,7 +58,7 @@ func story(r *rig.Rig) []bridge.ID {
 			r.T.Fatal(err)
 		}
 	}
-	req := rig.One(bridge.WidgetText)
+	req := samples.One(bridge.WidgetText)
 	req.Session = "story"
 	a := r.Ask(req)
 	r.Typed("ana", a.On("slack"), "Answer", "v0")
@@ -66,18 +67,18 @@ func story(r *rig.Rig) []bridge.ID {
 	must(r.Agent.Queue(r.Ctx, next, 0, ""))
 	answer(next, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("v1")}})
 	must(r.Agent.Complete(r.Ctx, next, bridge.Completion{Result: "done"}))
-	yes := rig.Approval()
+	yes := samples.Approval()
 	yes.Session = "story"
 	b := r.Ask(yes)
 	r.Press("bo", b.On("telegram"), "Deny")
 	b.End()
-	late := rig.Approval()
+	late := samples.Approval()
 	late.Session, late.Timeout = "story", bridge.Duration(time.Second)
 	c := r.Ask(late)
 	c.End()
 	var twins []bridge.ID
 	for n := range 3 {
-		req := rig.Approval()
+		req := samples.Approval()
 		req.Session, req.Join = "story", true
 		req.Approval.Input = fmt.Appendf(nil, `{"command":"step %d"}`, min(n, 1))
 		twins = append(twins, must(r.Agent.Open(r.Ctx, req, "")).Interaction.ID)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -47,7 +48,7 @@ func TestRoundTrip(t *testing.T) {
 // platform. It returns the channel of the cards.
 func roundTrip(r *rig.Rig, service string) string {
 	r.T.Helper()
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	if !strings.Contains(a.Text(service), "make deploy") {
 		r.T.Errorf("the card on %s does not show the command: %s", service, a.Text(service))
 	}
@@ -60,7 +61,7 @@ func roundTrip(r *rig.Rig, service string) string {
 		r.T.Errorf("the response is by %+v, want ana on %s", by, service)
 	}
 	a.Closed("ana", "in "+strings.ToUpper(service[:1])+service[1:])
-	b := r.Ask(rig.One(bridge.WidgetText))
+	b := r.Ask(samples.One(bridge.WidgetText))
 	r.Typed("bo", b.On(service), "Answer", "words")
 	wantAnswer(b, bridge.TextAnswer("words"))
 	b.Closed("bo", "in "+strings.ToUpper(service[:1])+service[1:])

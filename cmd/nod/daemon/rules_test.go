@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 func policyConfig(c *config.Config) {
@@ -22,7 +23,7 @@ func policyConfig(c *config.Config) {
 }
 
 func command(s, session string, scopes ...bridge.Scope) bridge.Request {
-	r := rig.Approval(scopes...)
+	r := samples.Approval(scopes...)
 	r.Session = session
 	r.Approval.Input = []byte(fmt.Sprintf(`{"command":%q}`, s))
 	return r

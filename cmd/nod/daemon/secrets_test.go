@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // secrets are credentials that an agent could send by mistake. None of them was
@@ -151,7 +152,7 @@ func refuses(r *rig.Rig, name, secret string) {
 		"session": {Ask: bridge.Ask{
 			Prompt: "x", Session: secret,
 		}}, "options.value": {Ask: bridge.Ask{
-			Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetButtons, Options: rig.Choices(secret)}},
+			Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetButtons, Options: samples.Choices(secret)}},
 		}},
 		"initial": {Ask: bridge.Ask{
 			Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText}}, Initial: map[string]bridge.Answer{"q": bridge.TextAnswer(secret)},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -43,7 +44,7 @@ func TestSlackShowsSession(t *testing.T) {
 	m.nativeIs("processing")
 	m.report(bridge.SessionReport{Prompt: "Fix: the login"}, "Fix: the login")
 	m.Eventually("Slack shows the title", func() bool { _, title := m.native(); return title == "Fix: the login" })
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Session = m.session
 	a := m.Ask(req)
 	m.nativeIs("suspended") // "Needs attention"

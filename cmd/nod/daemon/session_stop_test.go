@@ -15,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -98,7 +99,7 @@ func (m *reported) stopsWhileCalling(r *rand.Rand) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(m.Ctx, await.Limit)
 	defer cancel()
 	m.report(bridge.SessionReport{State: bridge.SessionWorking, Title: "Run " + m.session}, "Run "+m.session)
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Session = m.session
 	pending, err := m.Agent.Open(ctx, req, "")
 	if err != nil {

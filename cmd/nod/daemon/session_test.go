@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -107,7 +108,7 @@ func TestSessionMessage(t *testing.T) {
 			if page, err := m.Agent.List(m.Ctx, bridge.ListFilter{Session: m.session}); err != nil || len(page.Items) > 0 {
 				t.Errorf("the requests of the session: %v, %v", page.Items, err)
 			}
-			req := rig.Approval()
+			req := samples.Approval()
 			req.Session = m.session
 			a := m.Ask(req)
 			m.shows("⏸️ tester is waiting", "1 request: ", m.linked(a))

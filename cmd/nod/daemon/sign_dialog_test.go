@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -93,7 +94,7 @@ func TestSignDialogs(t *testing.T) {
 				rig.Only(s)(c)
 			}})
 			d := newDevice(r)
-			req := rig.Approval()
+			req := samples.Approval()
 			req.Approval.Confirm = "prod"
 			typed := r.Ask(req)
 			seen := linkFor(r, "ana", s)
@@ -106,7 +107,7 @@ func TestSignDialogs(t *testing.T) {
 			typed.End()
 			typed.Closed("with a passkey")
 
-			req = rig.Approval()
+			req = samples.Approval()
 			req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 			edited := r.Ask(req)
 			seen = linkFor(r, "ana", s)
@@ -123,7 +124,7 @@ func TestSignDialogs(t *testing.T) {
 				t.Errorf("%+v", rec.Response)
 			}
 
-			denied := r.Ask(rig.Approval())
+			denied := r.Ask(samples.Approval())
 			r.Press("ana", denied.On(s), render.LabelDeny)
 			if rec := denied.End(); rec.State != bridge.StateDenied || rec.Response.Assurance != "" {
 				t.Errorf("%s %+v", rec.State, rec.Response)
@@ -143,7 +144,7 @@ func TestSignPage(t *testing.T) {
 		c.Routes["default"] = route
 	}})
 	d := newDevice(r)
-	a := r.Ask(rig.Approval())
+	a := r.Ask(samples.Approval())
 	_, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{Decision: bridge.DecideOnce})
 	e := bridge.PublicError(err)
 	if e.Code != bridge.CodeForbidden || !signLink.MatchString(e.Link) || !strings.Contains(e.Hint, e.Link) {

@@ -15,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // withStepUp makes every approval require a passkey.
@@ -94,7 +95,7 @@ func TestSign(t *testing.T) {
 	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844))
 	enrolled(t, ctx, r)
 	for _, service := range rig.Services {
-		asked := r.Ask(rig.Approval(bridge.ScopeOnce))
+		asked := r.Ask(samples.Approval(bridge.ScopeOnce))
 		seen := linkFor(r, "ana", service)
 		r.Approve("ana", asked.On(service))
 		link := linked(r, service, seen)
@@ -133,7 +134,7 @@ func TestSign(t *testing.T) {
 // well.
 func signsInConsole(t *testing.T, ctx context.Context, r *rig.Rig) {
 	t.Helper()
-	asked := r.Ask(rig.Approval(bridge.ScopeOnce))
+	asked := r.Ask(samples.Approval(bridge.ScopeOnce))
 	drive(t, ctx, "approve in the console", chromedp.Navigate("about:blank"), chromedp.Navigate(r.Config.Console.URL+"/console/"),
 		browsing.Type("#token", rig.AnaToken+"\n"), browsing.Seen(`//a[@class="row"]`), script(`document.querySelector("a.row").click()`),
 		onPage("Timeline"), browsing.Click(`button[data-decision="once"]`), browsing.Seen("#passkey"))

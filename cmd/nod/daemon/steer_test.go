@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -125,7 +126,7 @@ func TestSteerThread(t *testing.T) {
 	t.Parallel()
 	m := &reported{Rig: rig.New(t, rig.Options{Config: withSessions("discord")}), service: "discord", session: "s1"}
 	m.report(bridge.SessionReport{State: bridge.SessionWorking, Prompt: "Fix the login"}, "is working")
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Session = m.session
 	a := m.Ask(req)
 	channel, thread := m.asked.On("discord").Channel, a.On("discord").Channel

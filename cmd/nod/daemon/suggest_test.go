@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -20,7 +21,7 @@ func TestSuggestionsReadLittle(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: rig.Only("discord"), OwnRedis: true})
 	const pending, keys = 100, 25
 	for n := range pending {
-		req := rig.One(bridge.WidgetText)
+		req := samples.One(bridge.WidgetText)
 		req.Prompt, req.Grace = fmt.Sprintf("Question %d", n), bridge.Duration(bridge.MaxGrace/20)
 		if _, err := r.Agent.Open(r.Ctx, req, ""); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestForgedAudit checks that an entry that no daemon wrote is not sealed, and
@@ -23,7 +24,7 @@ func TestForgedAudit(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			x := rig.Intruded(t)
-			rec := x.Decided(rig.Approval(bridge.ScopeOnce, bridge.ScopeSession), bridge.Reply{Decision: bridge.DecideSession})
+			rec := x.Decided(samples.Approval(bridge.ScopeOnce, bridge.ScopeSession), bridge.Reply{Decision: bridge.DecideSession})
 			verify := func() proof.AuditReport {
 				keys, err := x.Agent.Keys(x.Ctx)
 				if err != nil {

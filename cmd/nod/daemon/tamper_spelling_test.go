@@ -6,6 +6,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestEventsAsVerified checks that events carry what was verified, not the
@@ -13,7 +14,7 @@ import (
 func TestEventsAsVerified(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t)
-	a := x.Ask(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...))
+	a := x.Ask(samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...))
 	q := a.Interaction.Questions[0].ID
 	if _, err := x.Person.Respond(x.Ctx, a.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{q: bridge.TextAnswer("eu")}}); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestForgedStanding checks that grants, linked accounts, what tools remember,
@@ -34,7 +35,7 @@ func TestForgedStanding(t *testing.T) {
 }
 
 func forgedGrant(x rig.Intruder, t *testing.T) {
-	req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+	req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 	given := x.Decided(req, bridge.Reply{Decision: bridge.DecideAlways})
 	key := "nod:{0}:g:tester/"
 	grants, err := x.Client.HGetAll(x.Ctx, key).Result()
@@ -44,7 +45,7 @@ func forgedGrant(x rig.Intruder, t *testing.T) {
 	if rec, err := x.Agent.Open(x.Ctx, req, ""); err != nil || rec.State != bridge.StateApproved || rec.Response.Grant != given.Interaction.ID {
 		t.Fatalf("the grant covers nothing: %s, %v", rec.State, err)
 	}
-	other := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+	other := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 	other.Approval.Input = json.RawMessage(`{"command":"rm -rf /srv"}`)
 	probe, err := x.Agent.Open(x.Ctx, other, "")
 	if err != nil || probe.State != bridge.StatePending {
@@ -74,7 +75,7 @@ func forgedGrant(x rig.Intruder, t *testing.T) {
 func forgedLink(x rig.Intruder, t *testing.T) {
 	mal := x.Config.People["mal"].Slack
 	x.Set("nod:links", "slack/"+mal, `{"platform":"slack","user":"`+mal+`","person":"ana","by":{"platform":"api","user":"ana"},"at":"2026-01-01T00:00:00Z","proof":"x"}`)
-	a := x.Ask(rig.Approval(bridge.ScopeOnce))
+	a := x.Ask(samples.Approval(bridge.ScopeOnce))
 	x.Press("mal", a.On("slack"), "Run command")
 	a.StillPending()
 	if links, err := x.Person.Links(x.Ctx); err != nil || len(links) > 0 {
@@ -121,7 +122,7 @@ func forgedKey(x rig.Intruder, t *testing.T) {
 	kept := func(key string) string { // where Redis has what was opened with it
 		return "nod:{0}:kc:" + bridge.CallID{Key: key}.Identity("tester", "", "").Name
 	}
-	req := rig.Approval(bridge.ScopeOnce)
+	req := samples.Approval(bridge.ScopeOnce)
 	first := x.Decided(req, rig.AnswerOnce)
 	other := req
 	other.Prompt = "May I delete everything?"
@@ -158,13 +159,13 @@ func forgedKey(x rig.Intruder, t *testing.T) {
 }
 
 func forgedLate(x rig.Intruder, t *testing.T) {
-	req := rig.Approval(bridge.ScopeOnce)
+	req := samples.Approval(bridge.ScopeOnce)
 	a := x.Ask(req)
 	if _, err := x.Agent.Queue(x.Ctx, a.Interaction.ID, 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	endByHand(x, a.Interaction, bridge.StateApproved, forged(a.Interaction, ""))
-	elsewhere := x.Decided(rig.Approval(bridge.ScopeOnce), rig.AnswerOnce)
+	elsewhere := x.Decided(samples.Approval(bridge.ScopeOnce), rig.AnswerOnce)
 	for _, id := range []bridge.ID{a.Interaction.ID, elsewhere.Interaction.ID} {
 		if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{0}:late", Values: []any{"i", string(id), "a", "tester", "s", req.Session}}).Err(); err != nil {
 			t.Fatal(err)
@@ -185,7 +186,7 @@ func forgedDraft(x rig.Intruder, t *testing.T) {
 		t.Fatal(err)
 	}
 	store := engine.Proven(x.Daemons[0].Store(), signer, nil)
-	a, b := x.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...)), x.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...))
+	a, b := x.Ask(samples.One(bridge.WidgetSelect, samples.Choices("eu", "us")...)), x.Ask(samples.One(bridge.WidgetSelect, samples.Choices("eu", "us")...))
 	ana := bridge.Actor{Platform: "slack", User: "U0ANA00001"}
 	if err := store.Drafts.SaveDraft(x.Ctx, a.Interaction.ID, 0, bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}); err != nil {
 		t.Fatal(err)
@@ -218,7 +219,7 @@ func forgedDraft(x rig.Intruder, t *testing.T) {
 }
 
 func earlierRound(x rig.Intruder, t *testing.T) {
-	first := x.Decided(rig.Approval(bridge.ScopeOnce), rig.AnswerOnce)
+	first := x.Decided(samples.Approval(bridge.ScopeOnce), rig.AnswerOnce)
 	next, err := x.Agent.Reprompt(x.Ctx, first.Interaction.ID, bridge.Request{Ask: bridge.Ask{Error: "again"}}, "")
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // refused fails the test unless no reader takes the record for a decision.
@@ -96,13 +97,13 @@ func event(x rig.Intruder, i bridge.Interaction, more map[string]any) {
 func TestForgedDecision(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t)
-	good := x.Decided(rig.Approval(bridge.ScopeOnce), rig.AnswerOnce)
+	good := x.Decided(samples.Approval(bridge.ScopeOnce), rig.AnswerOnce)
 	// A key of the attacker's, where a daemon without a key file keeps its own.
 	if err := x.Client.MSet(x.Ctx, "nod:sign", strings.Repeat("07", 32), "nod:key", strings.Repeat("07", 32)).Err(); err != nil {
 		t.Fatal(err)
 	}
 	for what, proof := range map[string]string{"no proof": "", "nonsense": "a.b.c", "another decision's": good.Receipt, "a digest": good.Interaction.Digest} {
-		a := x.Ask(rig.Approval(bridge.ScopeOnce))
+		a := x.Ask(samples.Approval(bridge.ScopeOnce))
 		endByHand(x, a.Interaction, bridge.StateApproved, forged(a.Interaction, proof))
 		refused(x, a.Interaction.ID)
 		if t.Failed() {
@@ -110,10 +111,10 @@ func TestForgedDecision(t *testing.T) {
 		}
 	}
 	// Replays: the response, or all, of another record.
-	a := x.Ask(rig.Approval(bridge.ScopeOnce))
+	a := x.Ask(samples.Approval(bridge.ScopeOnce))
 	endByHand(x, a.Interaction, bridge.StateApproved, x.Field(rig.Record(good.Interaction.ID), "res"))
 	refused(x, a.Interaction.ID)
-	b := x.Ask(rig.Approval(bridge.ScopeOnce))
+	b := x.Ask(samples.Approval(bridge.ScopeOnce))
 	all, err := x.Client.HGetAll(x.Ctx, rig.Record(good.Interaction.ID)).Result()
 	if err != nil {
 		t.Fatal(err)
@@ -136,11 +137,11 @@ func TestForgedDecision(t *testing.T) {
 func TestEditedDecision(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t)
-	req := rig.Approval(bridge.ScopeOnce)
+	req := samples.Approval(bridge.ScopeOnce)
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit, bridge.DecideDenyReason}
 	edited := x.Decided(req, bridge.Reply{Decision: bridge.DecideEdit, Input: json.RawMessage(`{"command":"make check"}`)})
 	denied := x.Decided(req, bridge.Reply{Decision: bridge.DecideDenyReason, Reason: "no"})
-	answered := x.Decided(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...), bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}})
+	answered := x.Decided(samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...), bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}})
 	for _, rec := range []bridge.Record{edited, denied, answered} {
 		key := rig.Record(rec.Interaction.ID)
 		was := x.Field(key, "res")
@@ -175,8 +176,8 @@ func TestEditedDecision(t *testing.T) {
 func TestEditedRequest(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t, route(func(r *config.Route) { r.Snooze = config.Duration(time.Hour); r.HandOver = config.Words{"cy"} }))
-	rec := x.Decided(rig.Approval(bridge.ScopeOnce, bridge.ScopeSession), rig.AnswerOnce)
-	pending := x.Ask(rig.Approval(bridge.ScopeOnce))
+	rec := x.Decided(samples.Approval(bridge.ScopeOnce, bridge.ScopeSession), rig.AnswerOnce)
+	pending := x.Ask(samples.Approval(bridge.ScopeOnce))
 	for _, id := range []bridge.ID{rec.Interaction.ID, pending.Interaction.ID} {
 		key := rig.Record(id)
 		was := x.Field(key, "req")
@@ -212,7 +213,7 @@ func TestForgedVotes(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t, route(func(r *config.Route) { r.Quorum = 2 }))
 	bo := client.New(x.Daemons[0].URL, rig.BoToken, nil)
-	other := x.Ask(rig.Approval(bridge.ScopeOnce))
+	other := x.Ask(samples.Approval(bridge.ScopeOnce))
 	if _, err := bo.Respond(x.Ctx, other.Interaction.ID, rig.AnswerOnce); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestForgedVotes(t *testing.T) {
 		"as another person":    func(own string) string { return strings.ReplaceAll(own, "ana", "bo") },
 	}
 	for what, forge := range ways {
-		a := x.Ask(rig.Approval(bridge.ScopeOnce))
+		a := x.Ask(samples.Approval(bridge.ScopeOnce))
 		key := rig.Record(a.Interaction.ID)
 		own := ""
 		if strings.Contains(what, "own") || strings.Contains(what, "person") {
@@ -245,7 +246,7 @@ func TestForgedVotes(t *testing.T) {
 		}
 	}
 	// A vote against, turned into one for.
-	a := x.Ask(rig.Approval(bridge.ScopeOnce))
+	a := x.Ask(samples.Approval(bridge.ScopeOnce))
 	if _, err := x.Person.Respond(x.Ctx, a.Interaction.ID, rig.AnswerOnce); err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +257,7 @@ func TestForgedVotes(t *testing.T) {
 	x.Set(key, "vs", strings.ReplaceAll(x.Field(key, "vs"), "denied", "approved"), "st", "approved", "res", strings.Replace(x.Field(key, "res"), `"denied"`, `"approved","scope":"once"`, 1))
 	refused(x, a.Interaction.ID)
 	// Votes that are good decide.
-	b := x.Ask(rig.Approval(bridge.ScopeOnce, bridge.ScopeSession))
+	b := x.Ask(samples.Approval(bridge.ScopeOnce, bridge.ScopeSession))
 	if _, err := x.Person.Respond(x.Ctx, b.Interaction.ID, bridge.Reply{Decision: bridge.DecideSession}); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +280,7 @@ func TestForgedVotes(t *testing.T) {
 func TestReceiptOfARecord(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t, route(func(r *config.Route) { r.Quorum = 2 }))
-	req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
+	req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 	a := x.Ask(req)
 	x.Press("ana", a.On("slack"), "Run command")
 	x.Press("bo", a.On("slack"), "Run command")

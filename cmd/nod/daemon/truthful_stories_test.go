@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -19,21 +20,21 @@ import (
 // check of the card.
 var stories = []func(*clicker){
 	func(u *clicker) { // the agent waits
-		a := u.Ask(rig.Approval())
+		a := u.Ask(samples.Approval())
 		waiting := u.awaited(a)
 		u.approve("ana", a)
 		waiting()
 		u.truthful(a)
 	},
 	func(u *clicker) { // no one waits, and the agent fetches the answer later
-		a := u.Ask(rig.Approval())
+		a := u.Ask(samples.Approval())
 		u.approve("bo", a)
 		u.truthful(a)
 		a.End()
 		u.truthful(a)
 	},
 	func(u *clicker) {
-		a := u.Ask(rig.Approval())
+		a := u.Ask(samples.Approval())
 		waiting := u.awaited(a)
 		u.press("bo", a, render.LabelDeny)
 		waiting()
@@ -41,7 +42,7 @@ var stories = []func(*clicker){
 	},
 	stranger, doubleClick, contradiction, lateClick, typedConfirmation, edited, deniedWithReason, twoApprovers,
 	func(u *clicker) {
-		a := u.Ask(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...))
+		a := u.Ask(samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...))
 		u.press("cy", a, "Us")
 		a.End()
 		u.truthful(a)
@@ -50,7 +51,7 @@ var stories = []func(*clicker){
 	func(u *clicker) { u.chooses(bridge.WidgetRadio, "Eu") },
 	func(u *clicker) { u.chooses(bridge.WidgetCheckbox, "Eu", "Us") },
 	func(u *clicker) {
-		a := u.Ask(rig.One(bridge.WidgetText))
+		a := u.Ask(samples.One(bridge.WidgetText))
 		u.typed("ana", a, render.LabelAnswer, "not *this* <one> & @everyone `x`")
 		u.truthful(a)
 	},
@@ -59,7 +60,7 @@ var stories = []func(*clicker){
 
 // stranger clicks without being a responder. The request stays open.
 func stranger(u *clicker) {
-	a := u.Ask(rig.Approval())
+	a := u.Ask(samples.Approval())
 	u.told("mal", u.approve("mal", a), "You may not answer this request")
 	u.truthful(a)
 	u.told("mal", u.press("mal", a, render.LabelDeny), "You may not answer this request")
@@ -71,7 +72,7 @@ func stranger(u *clicker) {
 // doubleClick clicks the same control twice before the card changes: it is one
 // decision, and there is nothing to say about it.
 func doubleClick(u *clicker) {
-	a := u.Ask(rig.Approval())
+	a := u.Ask(samples.Approval())
 	act := holding(u.Rig, a, u.service, u.ApprovingLabel(a.On(u.service)), "ana")
 	for _, reaction := range u.atOnce(act, act) {
 		said := reaction.Toast
@@ -85,7 +86,7 @@ func doubleClick(u *clicker) {
 // contradiction clicks two controls before the card changes: the first click
 // decides, and the person reads that about the other one.
 func contradiction(u *clicker) {
-	a := u.Ask(rig.Approval())
+	a := u.Ask(samples.Approval())
 	label := u.ApprovingLabel(a.On(u.service))
 	reactions := u.atOnce(holding(u.Rig, a, u.service, label, "bo"), holding(u.Rig, a, u.service, render.LabelDeny, "bo"))
 	if len(reactions) == 2 {
@@ -124,7 +125,7 @@ var editCalls = map[string]string{
 // lateClick clicks on a card that does not show yet that it was decided.
 func lateClick(u *clicker) {
 	for delay := 100 * time.Millisecond; ; delay *= 2 {
-		a := u.Ask(rig.Approval())
+		a := u.Ask(samples.Approval())
 		act := holding(u.Rig, a, u.service, u.ApprovingLabel(a.On(u.service)), "bo")
 		u.Sandbox.AddFault(sandbox.Fault{Service: u.service, Method: editCalls[u.service], Kind: "delay", Delay: delay, Count: 1})
 		if _, err := u.Person.Respond(u.Ctx, a.Interaction.ID, bridge.Reply{Decision: bridge.DecideDeny}); err != nil {
@@ -144,7 +145,7 @@ func lateClick(u *clicker) {
 }
 
 func typedConfirmation(u *clicker) {
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Approval.Confirm = "prod"
 	a := u.Ask(req)
 	label := u.ApprovingLabel(a.On(u.service))
@@ -162,7 +163,7 @@ func typedConfirmation(u *clicker) {
 
 // edited approves a changed command.
 func edited(u *clicker) {
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 	a := u.Ask(req)
 	u.clicks += 3
@@ -172,14 +173,14 @@ func edited(u *clicker) {
 }
 
 func deniedWithReason(u *clicker) {
-	a := u.Ask(rig.Approval())
+	a := u.Ask(samples.Approval())
 	u.typed("ana", a, strings.TrimSuffix(render.LabelDenyReason, "…"), "not on a *Friday* @here")
 	u.truthful(a)
 }
 
 // twoApprovers needs two people, one of whom clicks twice.
 func twoApprovers(u *clicker) {
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Route = "two"
 	a := u.Ask(req)
 	u.approve("ana", a)
@@ -193,7 +194,7 @@ func twoApprovers(u *clicker) {
 // form answers three questions at once.
 func form(u *clicker) {
 	a := u.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
-		{ID: "where", Text: "Where?", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")},
+		{ID: "where", Text: "Where?", Widget: bridge.WidgetRadio, Options: samples.Choices("eu", "us")},
 		{ID: "name", Text: "Name?", Widget: bridge.WidgetText},
 		{ID: "why", Text: "Why?", Widget: bridge.WidgetTextarea},
 	}}})
@@ -221,7 +222,7 @@ func form(u *clicker) {
 }
 
 func declined(u *clicker) {
-	req := rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...)
+	req := samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...)
 	req.Declinable = true
 	a := u.Ask(req)
 	u.press("bo", a, render.LabelDecline)
@@ -231,7 +232,7 @@ func declined(u *clicker) {
 // deferred decides after the agent has stopped waiting. Its session fetches the
 // answer later.
 func deferred(u *clicker) {
-	a := u.Ask(rig.Approval())
+	a := u.Ask(samples.Approval())
 	if _, err := u.Agent.Queue(u.Ctx, a.Interaction.ID, 0, ""); err != nil {
 		u.T.Fatal(err)
 	}
@@ -273,7 +274,7 @@ func followedUp(u *clicker) {
 }
 
 func withdrawn(u *clicker) {
-	a := u.Ask(rig.Approval())
+	a := u.Ask(samples.Approval())
 	if _, err := u.Agent.Cancel(u.Ctx, a.Interaction.ID, "the plan has changed"); err != nil {
 		u.T.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func withdrawn(u *clicker) {
 // atTerminal settles requests where the agent runs.
 func atTerminal(u *clicker) {
 	for _, reason := range []string{bridge.ReasonAllowed, bridge.ReasonAnswered, bridge.ReasonDismissed} {
-		a := u.Ask(rig.Approval())
+		a := u.Ask(samples.Approval())
 		if _, err := u.Agent.Cancel(u.Ctx, a.Interaction.ID, reason); err != nil {
 			u.T.Fatal(err)
 		}
@@ -293,7 +294,7 @@ func atTerminal(u *clicker) {
 
 // expired lets a deadline pass, which the audit waits for.
 func expired(u *clicker) {
-	req := rig.Approval()
+	req := samples.Approval()
 	req.Timeout = bridge.Duration(bridge.MinTimeout)
 	a := u.Ask(req)
 	u.later = append(u.later, func() {

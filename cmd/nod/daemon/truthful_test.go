@@ -10,7 +10,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -30,7 +32,7 @@ func TestEveryCardIsTruthful(t *testing.T) {
 				c.Routes["two"] = two
 			}})
 			u := &clicker{Rig: r, service: s, notes: map[string]int{}}
-			for n := 0; n < len(stories) || u.clicks < often(200, 0); n++ {
+			for n := 0; n < len(stories) || u.clicks < level.Often(200, 0); n++ {
 				stories[n%len(stories)](u)
 				if t.Failed() {
 					t.Fatalf("story %d", n%len(stories))
@@ -64,9 +66,9 @@ func TestTwoServicesAtOnce(t *testing.T) {
 	for _, s := range rig.Services {
 		us[s] = &clicker{Rig: r, service: s, notes: map[string]int{}}
 	}
-	for n := range often(30, 6) {
+	for n := range level.Often(30, 6) {
 		pair := []*clicker{us[rig.Services[n%3]], us[rig.Services[(n+1)%3]]}
-		a := r.Ask(rig.Approval())
+		a := r.Ask(samples.Approval())
 		var acts []sandbox.Action
 		for k, u := range pair {
 			label := []string{u.ApprovingLabel(a.On(u.service)), render.LabelDeny}[(n/3+k)%2]
@@ -188,7 +190,7 @@ func (u *clicker) audit() {
 // chooses answers a question with a menu.
 func (u *clicker) chooses(w bridge.Widget, labels ...string) {
 	u.T.Helper()
-	a := u.Ask(rig.One(w, rig.Choices("eu", "us", "ap")...))
+	a := u.Ask(samples.One(w, samples.Choices("eu", "us", "ap")...))
 	u.clicks += 1 + len(labels)
 	u.Choose("bo", a.On(u.service), w, labels...)
 	u.truthful(a)

@@ -12,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -19,18 +20,18 @@ import (
 // had been recorded as shown: only a denial counts.
 func TestNothingUnseen(t *testing.T) {
 	t.Parallel()
-	edit := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
+	edit := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 	edit.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession, bridge.DecideEdit}
-	confirm := rig.Approval()
+	confirm := samples.Approval()
 	confirm.Approval.Confirm = "prod"
 	form := bridge.Request{Ask: bridge.Ask{Prompt: "Fill it in", Questions: []bridge.Question{
-		{ID: "a", Text: "Where?", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")}, {ID: "b", Text: "Why?", Widget: bridge.WidgetText},
+		{ID: "a", Text: "Where?", Widget: bridge.WidgetRadio, Options: samples.Choices("eu", "us")}, {ID: "b", Text: "Why?", Widget: bridge.WidgetText},
 	}}}
-	declinable := rig.One(bridge.WidgetCheckbox, rig.Choices("a", "b")...)
+	declinable := samples.One(bridge.WidgetCheckbox, samples.Choices("a", "b")...)
 	declinable.Declinable = true
 	kinds := map[string]bridge.Request{
-		"approval": edit, "confirm": confirm, "buttons": rig.One(bridge.WidgetButtons, rig.Choices("a", "b")...), "select": rig.One(bridge.WidgetSelect, rig.Choices("a", "b")...),
-		"checkbox": declinable, "text": rig.One(bridge.WidgetText), "plan": planned("do it"), "form": form,
+		"approval": edit, "confirm": confirm, "buttons": samples.One(bridge.WidgetButtons, samples.Choices("a", "b")...), "select": samples.One(bridge.WidgetSelect, samples.Choices("a", "b")...),
+		"checkbox": declinable, "text": samples.One(bridge.WidgetText), "plan": planned("do it"), "form": form,
 	}
 	for _, s := range rig.Services {
 		t.Run(s, func(t *testing.T) {
@@ -130,7 +131,7 @@ func TestUnseenHeals(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			a, b := r.Ask(rig.Approval()), r.Ask(rig.Approval())
+			a, b := r.Ask(samples.Approval()), r.Ask(samples.Approval())
 			r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: "error"})
 			forget(r, a)
 			forget(r, b)
@@ -178,13 +179,13 @@ func TestDisplayIsChecked(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			command := rig.Approval()
+			command := samples.Approval()
 			command.Approval.Input = []byte(`{"command":"make other"}`)
-			argument := rig.Approval()
+			argument := samples.Approval()
 			argument.Approval.Input = []byte(`{"command":"make deploy","timeout":77}`)
-			tool := rig.Approval()
+			tool := samples.Approval()
 			tool.Approval.Tool = "zsh"
-			right := r.Ask(rig.Approval())
+			right := r.Ask(samples.Approval())
 			for name, req := range map[string]bridge.Request{"command": command, "argument": argument, "tool": tool, "long": commandOf(30_000), "plan": planned("tidy up")} {
 				a := r.Ask(req)
 				keys, err := r.Bare.Keys(r.Ctx, "*i:"+string(a.Interaction.ID)).Result()

@@ -7,6 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // TestQuorum checks that the number of people in the quorum must approve, on
@@ -15,7 +16,7 @@ import (
 func TestQuorum(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: route(func(r *config.Route) { r.Quorum = 2 })})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Press("ana", a.On("slack"), "Run command")
 	r.Eventually("the card says who has approved", func() bool {
 		return strings.Contains(a.Text("discord"), "1 of 2 approved: ana") && strings.Contains(a.Text("telegram"), "Still needed: 1 more")
@@ -44,7 +45,7 @@ func TestQuorum(t *testing.T) {
 		t.Errorf("the receipt's votes: %+v, %v", receipt.Votes, err)
 	}
 
-	b := r.Ask(rig.Approval(bridge.ScopeOnce))
+	b := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Press("ana", b.On("discord"), "Run command")
 	r.Press("bo", b.On("slack"), "Deny")
 	if rec := b.End(); rec.State != bridge.StateDenied {
@@ -61,7 +62,7 @@ func TestVotes(t *testing.T) {
 		c.Groups = map[string]config.Group{"security": {People: config.Words{"cy"}}}
 		route(func(r *config.Route) { r.Quorum, r.Deny, r.Must = 2, "counts", []string{"@security"} })(c)
 	}})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Press("ana", a.On("telegram"), "Deny")
 	r.Eventually("the denial is shown", func() bool { return strings.Contains(a.Text("telegram"), "Denied by ana") })
 	r.Press("bo", a.On("telegram"), "Run command")
@@ -73,7 +74,7 @@ func TestVotes(t *testing.T) {
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Approvals() != 3 {
 		t.Errorf("%s by %v", rec.State, rec.Voters(bridge.StateApproved))
 	}
-	b := r.Ask(rig.Approval(bridge.ScopeOnce))
+	b := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Press("ana", b.On("telegram"), "Deny")
 	b.StillPending()
 	r.Press("bo", b.On("telegram"), "Deny")
@@ -121,7 +122,7 @@ func TestVotedScope(t *testing.T) {
 func TestVotesRace(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: route(func(r *config.Route) { r.Quorum = 3 })})
-	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	done := make(chan error, 9)
 	for _, who := range []string{"ana", "bo", "cy"} {
 		for _, service := range rig.Services {

@@ -16,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
 // receiver is another system's end of a webhook.
@@ -84,15 +85,15 @@ func TestWebhooks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	respond(rig.Approval(), rig.AnswerOnce)
-	respond(rig.Approval(), bridge.Reply{Decision: bridge.DecideDeny})
+	respond(samples.Approval(), rig.AnswerOnce)
+	respond(samples.Approval(), bridge.Reply{Decision: bridge.DecideDeny})
 	eu := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}
-	respond(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...), eu)
-	gone := r.Ask(rig.Approval())
+	respond(samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...), eu)
+	gone := r.Ask(samples.Approval())
 	if _, err := r.Agent.Cancel(r.Ctx, gone.Interaction.ID, "over"); err != nil {
 		t.Fatal(err)
 	}
-	short := r.Ask(rig.Approval())
+	short := r.Ask(samples.Approval())
 	now.jump(24 * time.Hour)
 	short.End()
 	for _, kind := range []string{"approved", "denied", "answered", "cancelled", "expired"} {

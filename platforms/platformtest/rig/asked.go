@@ -108,6 +108,25 @@ func (a Asked) End() bridge.Record {
 	return rec
 }
 
+// Caller starts a caller that waits for the answer, as an agent does. The channel
+// gets what it was told, or nil after an error. The test ends after the caller.
+func (a Asked) Caller() <-chan *bridge.Record {
+	ctx, cancel := context.WithCancel(a.R.Ctx)
+	told, ended := make(chan *bridge.Record, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		rec, err := a.R.Agent.Wait(ctx, a.Interaction.ID)
+		if err != nil {
+			a.R.T.Logf("a caller: %v", err)
+			told <- nil
+			return
+		}
+		told <- &rec
+	}()
+	a.R.T.Cleanup(func() { cancel(); <-ended })
+	return told
+}
+
 // Closed waits until the cards on the platforms have no controls and contain
 // the words.
 func (a Asked) Closed(words ...string) {

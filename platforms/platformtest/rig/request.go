@@ -1,7 +1,6 @@
 package rig
 
 import (
-	"crypto/rand"
 	"io"
 	"net/http"
 	"os"
@@ -20,30 +19,6 @@ func ReadFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(raw)
-}
-
-// Choices returns options with values, and with labels that start with a
-// capital letter.
-func Choices(values ...string) []bridge.Option {
-	var out []bridge.Option
-	for _, v := range values {
-		out = append(out, bridge.Option{Value: v, Label: strings.ToUpper(v[:1]) + v[1:]})
-	}
-	return out
-}
-
-// One returns a request with one question.
-func One(w bridge.Widget, o ...bridge.Option) bridge.Request {
-	return bridge.Request{Ask: bridge.Ask{
-		Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}},
-	}}
-}
-
-// Approval returns a request for an approval, in a session of its own.
-func Approval(scopes ...bridge.Scope) bridge.Request {
-	return bridge.Request{Ask: bridge.Ask{
-		Prompt: "May I?", Session: "s-" + rand.Text()[:8], Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes},
-	}}
 }
 
 // PostTo posts raw bytes to a path of the first daemon.
