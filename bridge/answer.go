@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -30,9 +31,15 @@ func ListAnswer(values ...string) Answer {
 // JSONAnswer returns an answer that is neither a string nor a list of strings.
 func JSONAnswer(raw string) Answer { return Answer{JSON: json.RawMessage(raw)} }
 
-// Values returns the chosen values. It returns none for an empty string.
+// null reports whether the answer is an explicit null, which is empty, and stays
+// in the object of a form.
+func (a Answer) null() bool { return string(a.JSON) == "null" }
+
+// Values returns the chosen values. It returns none for an empty string or null.
 func (a Answer) Values() []string {
 	switch {
+	case a.null():
+		return nil
 	case a.List != nil:
 		return a.List
 	case a.JSON != nil:
@@ -47,9 +54,14 @@ func (a Answer) Values() []string {
 func (a Answer) Empty() bool { return len(a.Values()) == 0 }
 
 // String returns the value as one line for people and shells. It joins lists
-// with commas.
+// with commas, unless a value contains one: the list is JSON then.
 func (a Answer) String() string {
 	switch {
+	case a.null():
+		return ""
+	case slices.ContainsFunc(a.List, func(v string) bool { return strings.Contains(v, ",") }):
+		raw, _ := EncodeJSON(a.List) // strings always encode
+		return string(raw)
 	case a.List != nil:
 		return strings.Join(a.List, ",")
 	case a.JSON != nil:
@@ -82,13 +94,12 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(a.Text)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It reads any value. Null becomes
-// the zero value.
+// UnmarshalJSON implements json.Unmarshaler. It reads any value.
 func (a *Answer) UnmarshalJSON(b []byte) error {
 	*a = Answer{}
 	b = bytes.TrimSpace(b)
 	switch {
-	case len(b) == 0 || string(b) == "null":
+	case len(b) == 0:
 		return nil
 	case b[0] == '[':
 		a.List = []string{}

@@ -18,6 +18,9 @@ import (
 // describes what is wrong with it. Other is text typed alongside the options.
 // The fields of a composite question are checked one by one.
 func (q Question) Check(a Answer, other string) (Answer, string) {
+	if a.null() {
+		a = Answer{}
+	}
 	if q.FreeText() {
 		if a.List != nil || a.JSON != nil && q.Widget != WidgetNumber {
 			return Answer{}, "Enter text."

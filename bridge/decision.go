@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Decision is one way to respond to an approval.
@@ -167,10 +169,11 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 var phones = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "“", `"`, "”", `"`, "„", `"`, "–", "-", "‑", "-", "…", "...", "\u00a0", " ")
 
 // sameTyped reports whether a person has typed a text, on any keyboard. A dash may
-// stand for one or two hyphens.
+// stand for one or two hyphens, and a letter and its accent for both in one
+// character.
 func sameTyped(want, typed string) bool {
 	plain := func(s, dash string) string {
-		return strings.Join(strings.Fields(strings.ReplaceAll(phones.Replace(s), "—", dash)), " ")
+		return strings.Join(strings.Fields(strings.ReplaceAll(phones.Replace(norm.NFC.String(s)), "—", dash)), " ")
 	}
 	return strings.TrimSpace(typed) == want || plain(typed, "-") == plain(want, "-") || plain(typed, "--") == plain(want, "--")
 }

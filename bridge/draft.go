@@ -22,6 +22,19 @@ type Draft struct {
 	Proof string `json:"proof,omitempty"`
 }
 
+// nulls returns the answers that are an explicit null.
+func (d *Draft) nulls() map[string]Answer {
+	out := map[string]Answer{}
+	if d != nil {
+		for id, a := range d.Answers {
+			if a.null() {
+				out[id] = a
+			}
+		}
+	}
+	return out
+}
+
 // Choose sets the answer of a field to an option. For a field that takes several
 // options, it toggles the option.
 func (d *Draft) Choose(f Field, value string) {

@@ -33,9 +33,10 @@ type Field struct {
 	Part    string
 	Initial *Answer
 
-	encoded  bool   // the values of the options are JSON
-	lines    *lines // for a list of texts
-	group    *group // for a property of an inner object
+	encoded  bool     // the values of the options are JSON
+	lines    *lines   // for a list of texts
+	group    *group   // for a property of an inner object
+	numbers  *numbers // for a number with limits that a question does not have
 	nullable bool
 	listed   bool // the schema requires the property
 }
@@ -202,7 +203,11 @@ func splitPart(fields []Field, part string, v Answer, out map[string]Answer) boo
 		}
 		grouped = true
 		if v.Empty() {
-			return true // null, or nothing
+			if v.null() {
+				id, _ := strings.CutSuffix(f.ID, f.Part)
+				out[id+part] = v // the inner object itself is null
+			}
+			return true
 		}
 		if a, ok := f.part(map[string]Answer{part: v}); ok {
 			out[f.ID] = a

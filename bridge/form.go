@@ -29,10 +29,18 @@ type lines struct {
 // Check returns the answer in the form to store, or a sentence for people that
 // describes what is wrong with it; see [Question.Check].
 func (f Field) Check(a Answer, other string) (Answer, string) {
-	if f.lines == nil {
+	switch {
+	case f.nullable && a.null() && other == "":
+		return a, ""
+	case f.numbers != nil:
+		return f.checkNumber(a, other)
+	case f.lines == nil:
 		return f.Question.Check(a, other)
 	}
-	a, problem := f.Question.Check(f.unwrap(a), other)
+	if a = f.unwrap(a); a.List != nil && f.lines.least == 0 { // a list without texts
+		return a, ""
+	}
+	a, problem := f.Question.Check(a, other)
 	if problem != "" || a.Empty() {
 		return a, problem
 	}
@@ -67,7 +75,9 @@ func (f Field) Labels(a Answer) string {
 // unwrap converts a JSON value of an object into the value of the field.
 func (f Field) unwrap(a Answer) Answer {
 	switch {
-	case f.lines != nil && a.List != nil:
+	case a.null():
+		return a
+	case f.lines != nil && len(a.List) > 0:
 		return TextAnswer(strings.Join(a.List, "\n"))
 	case !f.encoded:
 		return a
@@ -112,7 +122,7 @@ func (f Field) encodedValue(raw string) string {
 func (f Field) encode(a Answer) (Answer, bool) {
 	switch {
 	case a.Empty() && a.List == nil:
-		return JSONAnswer("null"), f.nullable && f.listed
+		return JSONAnswer("null"), f.nullable && (f.listed || a.null())
 	case f.lines != nil:
 		return ListAnswer(splitLines(a.Text)...), true
 	case f.encoded && f.Multiple():
@@ -154,9 +164,9 @@ func formAnswer(fields []Field, of func(part string) Answer) (Answer, string, st
 // answer composes an inner object. It returns the zero Answer for an optional
 // one that nothing was entered for.
 func (g *group) answer(fields []Field, of func(part string) Answer) (Answer, string, string) {
-	filled := g.required() || slices.ContainsFunc(fields, func(f Field) bool { return !of(f.Part).Empty() })
+	filled := g.required() || slices.ContainsFunc(fields, func(f Field) bool { return !of(f.Part).Empty() || of(f.Part).null() })
 	switch {
-	case !filled && g.listed:
+	case !filled && (g.listed || g.nullable && of(g.name).null()):
 		return JSONAnswer("null"), "", ""
 	case !filled:
 		return Answer{}, "", ""

@@ -84,6 +84,14 @@ func (o Option) Text() string {
 	return o.Value
 }
 
+// ShortHeader shortens a text to MaxHeader characters.
+func ShortHeader(s string) string {
+	if r := []rune(s); len(r) > MaxHeader {
+		return strings.TrimSpace(string(r[:MaxHeader-1])) + "…"
+	}
+	return s
+}
+
 func (r *Ask) normalizeAsk() error {
 	if r.Approval != nil {
 		return Errorf(CodeInvalid, "approval: not allowed with kind ask")

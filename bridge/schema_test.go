@@ -37,12 +37,12 @@ func TestSchemaRefuses(t *testing.T) {
 		"schema.properties.a.$ref: not supported":                      object(`"a":{"type":"string","$ref":"#/x"}`),
 		"schema.properties.a: duplicate name":                          object(`"a":{"type":"string"},"a":{"type":"string"}`),
 		"schema.properties.a.minimum: must be a number":                object(`"a":{"type":"number","minimum":"1"}`),
-		"schema.properties.a.multipleOf: not supported":                object(`"a":{"type":"number","multipleOf":2}`),
+		"schema.properties.a.multipleOf: must be more than 0":          object(`"a":{"type":"number","multipleOf":0}`),
 		"schema.properties.a.min: greater than max":                    object(`"a":{"type":"number","minimum":3,"maximum":2}`),
 		"schema.properties.a.items: required":                          object(`"a":{"type":"array"}`),
 		"schema.properties.a.items.type: \"integer\" is not supported": object(`"a":{"type":"array","items":{"type":"integer"}}`),
 		"schema.properties.a.minItems: 3 to 2 is not a range":          object(`"a":{"type":"array","items":{"type":"string"},"minItems":3,"maxItems":2}`),
-		"a.multipleOf: not supported; schema.properties.b.not: not":    object(`"a":{"type":"number","multipleOf":2},"b":{"type":"string","not":{}}`),
+		"a.pattern: not supported; schema.properties.b.not: not":       object(`"a":{"type":"number","pattern":"2"},"b":{"type":"string","not":{}}`),
 		"schema.properties.a.items.items: not supported":               object(`"a":{"type":"array","items":{"type":"array","items":{}}}`),
 		"schema.properties.a.oneOf[0].const: must be a string":         object(`"a":{"type":"string","oneOf":[{"const":1}]}`),
 		"schema.properties.a.enumNames: 1 names do not match 2 values": object(`"a":{"type":"string","enum":["x","y"],"enumNames":["X"]}`),
@@ -83,7 +83,11 @@ func anyProperty(t *rapid.T) map[string]any {
 		p["type"], p["format"] = "string", rapid.SampledFrom([]string{"email", "uri", "date", "date-time"}).Draw(t, "format")
 	case 2:
 		p["type"] = rapid.SampledFrom([]string{"number", "integer"}).Draw(t, "number")
-		p["minimum"], p["maximum"] = rapid.IntRange(-5, 5).Draw(t, "low"), rapid.IntRange(5, 9).Draw(t, "high")
+		p[rapid.SampledFrom([]string{"minimum", "exclusiveMinimum"}).Draw(t, "lower")] = rapid.IntRange(-5, 5).Draw(t, "low")
+		p[rapid.SampledFrom([]string{"maximum", "exclusiveMaximum"}).Draw(t, "upper")] = rapid.IntRange(7, 9).Draw(t, "high")
+		if rapid.Bool().Draw(t, "steps") {
+			p["multipleOf"] = rapid.SampledFrom([]float64{1, 0.5, 3}).Draw(t, "step")
+		}
 	case 3:
 		p["type"] = "boolean"
 	case 4:

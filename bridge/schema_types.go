@@ -27,8 +27,8 @@ var (
 	stringKeywords = []string{"minLength", "maxLength", "pattern", "format"}
 	typeKeywords   = map[string][]string{
 		kindString:  slices.Concat(choiceKeywords, stringKeywords),
-		kindNumber:  slices.Concat(choiceKeywords, []string{"minimum", "maximum"}),
-		kindInteger: slices.Concat(choiceKeywords, []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}),
+		kindNumber:  slices.Concat(choiceKeywords, numberAssertions),
+		kindInteger: slices.Concat(choiceKeywords, numberAssertions),
 		kindBoolean: choiceKeywords,
 		kindArray:   {"items", "minItems", "maxItems", "uniqueItems"},
 		kindScalar:  choiceKeywords,
@@ -80,31 +80,7 @@ func (f *Field) typed(at, kind string, all memberList) error {
 		return nil
 	}
 	f.Widget, f.Integer = WidgetNumber, kind == kindInteger
-	err = FirstOf(errors.Join(decode(at+".minimum", all.get("minimum"), &f.Min), decode(at+".maximum", all.get("maximum"), &f.Max)))
-	if err != nil || !f.Integer {
-		return err
-	}
-	return f.exclusive(at, all)
-}
-
-// exclusive narrows the bounds of an integer by those that are not included.
-func (f *Field) exclusive(at string, all memberList) error {
-	var above, below *float64
-	err := FirstOf(errors.Join(decode(at+".exclusiveMinimum", all.get("exclusiveMinimum"), &above), decode(at+".exclusiveMaximum", all.get("exclusiveMaximum"), &below)))
-	if err != nil {
-		return err
-	}
-	if above != nil {
-		if least := math.Floor(*above) + 1; f.Min == nil || least > *f.Min {
-			f.Min = &least
-		}
-	}
-	if below != nil {
-		if most := math.Ceil(*below) - 1; f.Max == nil || most < *f.Max {
-			f.Max = &most
-		}
-	}
-	return nil
+	return f.numberType(at, all)
 }
 
 var formats = map[string]Widget{

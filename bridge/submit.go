@@ -27,6 +27,11 @@ func (r Ask) Respond(d *Draft) (Response, map[int]string) {
 			resp.Annotations[r.Questions[f.Of].ID] = note
 		}
 	}
+	for id, a := range d.nulls() { // of inner objects, which are not fields
+		if _, field := checked[id]; !field {
+			checked[id] = a
+		}
+	}
 	for n, q := range r.Questions {
 		parts, at := partsOf(fields, n)
 		if anyOf(problems, at, len(parts)) {

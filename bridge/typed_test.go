@@ -31,6 +31,7 @@ func TestTyped(t *testing.T) {
 	}{
 		{"delete prod-db", "delete prod-db", true}, {"delete prod-db", " delete prod-db ", true}, {"delete prod-db", "delete prod—db", true}, {"delete prod--db", "delete prod—db", true},
 		{"it's gone", "it’s gone", true}, {`say "x"`, "say “x”", true}, {"wait...", "wait…", true}, {"it’s", "it's", true}, {"a  b", "a b", true}, {"a b", "a\u00a0b", true},
+		{"Caf\u00e9 l\u00f6schen", "Cafe\u0301 lo\u0308schen", true}, {"Cafe\u0301", "Caf\u00e9", true}, {"\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af", true}, {"Cafe", "Caf\u00e9", false},
 		{"prod-db", "prod--db", false}, {"prod-db", "proddb", false}, {"prod", "Prod", false}, {"prod", "", false}, {"prod", "prod2", false},
 	} {
 		if sameTyped(c.want, c.typed) != c.ok {

@@ -99,7 +99,18 @@ func (q Question) Labels(a Answer) string {
 	if len(s) == 0 {
 		return "nothing"
 	}
-	return strings.Join(s, ", ")
+	return joinedList(s, q.Multiple())
+}
+
+// joinedList joins values with commas. Those of several that contain one are in
+// quotes, so that people see where each ends.
+func joinedList(values []string, several bool) string {
+	for n, v := range values {
+		if several && strings.Contains(v, ",") {
+			values[n] = "“" + v + "”"
+		}
+	}
+	return strings.Join(values, ", ")
 }
 
 // Remaining returns the time until the deadline. It is never negative.

@@ -33,6 +33,7 @@ const (
 	LabelChoose     = "Choose…"
 	LabelOther      = "Something else…"
 	LabelSubmit     = "Submit"
+	LabelOK         = "OK"
 	LabelDone       = "Done"
 	LabelBack       = "Back"
 	LabelNext       = "Next"
@@ -72,8 +73,11 @@ func ReadTitle(i bridge.Interaction) string {
 
 // SubmitLabel returns the label of the button that sends a choice.
 func SubmitLabel(q bridge.Question) string {
-	if q.Widget == bridge.WidgetActionSelection {
+	switch q.Widget {
+	case bridge.WidgetActionSelection:
 		return LabelContinue
+	case bridge.WidgetSelect:
+		return LabelOK
 	}
 	return LabelSubmit
 }

@@ -129,30 +129,3 @@ func Choices(q bridge.Question, labels []string) (bridge.Answer, string, error) 
 	}
 	return bridge.TextAnswer(strings.Join(values, "")), other, nil
 }
-
-// SplitLabels splits a list of labels joined by sep. It recognizes labels that
-// contain sep themselves. If the question allows free text, so can that.
-func SplitLabels(q bridge.Question, s, sep string) []string {
-	var out []string
-	free := false // the last text is not a label
-	for s != "" {
-		best, known := "", false
-		for _, o := range q.Options {
-			if t := o.Text(); len(t) > len(best) && (s == t || strings.HasPrefix(s, t+sep)) {
-				best, known = t, true
-			}
-		}
-		if !known {
-			best, _, _ = strings.Cut(s, sep)
-		}
-		switch {
-		case free && !known && q.AllowOther:
-			out[len(out)-1] += sep + best
-		case best != "":
-			out = append(out, best)
-			free = !known
-		}
-		s = strings.TrimPrefix(strings.TrimPrefix(s, best), sep)
-	}
-	return out
-}

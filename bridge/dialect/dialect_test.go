@@ -125,6 +125,9 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// ambiguous stands for a text that several choices have in common.
+const ambiguous = "?"
+
 // TestLabels checks that values become the labels that people see, and that a
 // joined list is split again, even if a label contains the separator.
 func TestLabels(t *testing.T) {
@@ -138,15 +141,23 @@ func TestLabels(t *testing.T) {
 		t.Errorf("no answer has the labels %#v", got)
 	}
 	for in, want := range map[string][]string{
-		"":                     nil,
-		"Europe":               {"Europe"},
-		"Europe, us, Europe":   {"Europe, us", "Europe"},
-		"Mars, Europe, us":     {"Mars", "Europe, us"},
-		"Europea, us":          {"Europea", "us"},
-		", us":                 {"us"},
-		"Europe, us, Mars, us": {"Europe, us", "Mars", "us"},
+		"":                       nil,
+		"Europe":                 {"Europe"},
+		"Europea, us":            {"Europea", "us"},
+		", us":                   {"us"},
+		`["Europe","us"]`:        {"Europe", "us"},
+		`["Europe, us","Mars"]`:  {"Europe, us", "Mars"},
+		`["Europe", 1]`:          {`["Europe", 1]`},
+		"Europe, us, Europe":     {ambiguous},
+		"Mars, Europe, us":       {ambiguous},
+		"Europe, us, Mars, us":   {ambiguous},
+		"Mars, us, Venus, Earth": {"Mars", "us", "Venus, Earth"},
 	} {
-		if got := dialect.SplitLabels(q, in, ", "); !slices.Equal(got, want) {
+		got, err := dialect.Apart(q, in, ", ")
+		if err != nil {
+			got = []string{ambiguous}
+		}
+		if !slices.Equal(got, want) {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}

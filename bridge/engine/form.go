@@ -222,6 +222,11 @@ func (a admitted) mergeInto(d *bridge.Draft) {
 			d.Others[f.ID] = other
 		}
 	}
+	for id, v := range a.answers {
+		if _, known := d.Answers[id]; !known { // an inner object that is null
+			d.Answers[id] = v
+		}
+	}
 	maps.Copy(d.Others, a.others)
 }
 

@@ -156,7 +156,7 @@ func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 			Description: optionHint(o),
 		})
 	}
-	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelSubmit, discordgo.PrimaryButton)}
+	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.SubmitLabel(q.Question), discordgo.PrimaryButton)}
 	if q.AllowOther {
 		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, discordgo.SecondaryButton))
 	}

@@ -123,7 +123,7 @@ func Ask(questions []Question) (bridge.Request, error) {
 			q.Options = []Option{{Label: at}}
 		}
 		seen[q.Question] = true
-		out := bridge.Question{ID: "q" + strconv.Itoa(n+1), Text: q.Question, Header: q.Header, Widget: bridge.WidgetRadio, AllowOther: true}
+		out := bridge.Question{ID: "q" + strconv.Itoa(n+1), Text: q.Question, Header: bridge.ShortHeader(q.Header), Widget: bridge.WidgetRadio, AllowOther: true}
 		if q.MultiSelect {
 			out.Widget = bridge.WidgetCheckbox
 		}
@@ -151,8 +151,8 @@ func TextOf(i bridge.Interaction, q bridge.Question) string {
 }
 
 // Answers maps the text of each question to the chosen label, to several labels
-// joined by the separator, or to free text. It omits questions without an
-// answer.
+// joined by the separator, or to free text. If that text could also stand for
+// other labels, it is a JSON list. Answers omits questions without an answer.
 func Answers(r bridge.Record) (map[string]string, error) {
 	if err := dialect.Refused(r); err != nil {
 		return nil, err
@@ -160,10 +160,19 @@ func Answers(r bridge.Record) (map[string]string, error) {
 	out := map[string]string{}
 	for _, q := range r.Interaction.Questions {
 		if a := r.Response.Answers[q.ID]; !a.Empty() {
-			out[TextOf(r.Interaction, q)] = strings.Join(dialect.Labels(q, a), Separator)
+			out[TextOf(r.Interaction, q)] = textOf(q, a)
 		}
 	}
 	return out, nil
+}
+
+// textOf returns an answer as the tool gets it.
+func textOf(q bridge.Question, a bridge.Answer) string {
+	labels := dialect.Labels(q, a)
+	if !q.Multiple() {
+		return strings.Join(labels, Separator)
+	}
+	return dialect.Joined(q, labels, Separator)
 }
 
 // Permission returns the result of an answered call: the unchanged questions,
@@ -225,9 +234,13 @@ func DecodeAnswers(i bridge.Interaction, answers map[string]string) (bridge.Repl
 		if !ok {
 			continue
 		}
-		labels := []string{text}
+		labels, err := []string{text}, error(nil)
 		if q.Multiple() {
-			labels = dialect.SplitLabels(q, text, Separator)
+			labels, err = dialect.Apart(q, text, Separator)
+		}
+		if err != nil {
+			wrong.Add(err)
+			continue
 		}
 		a, other, err := dialect.Choices(q, labels)
 		wrong.Add(err)

@@ -5,6 +5,7 @@ package askwidget
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,6 +104,9 @@ func (a Ask) Request() (bridge.Request, error) {
 			kind = bridge.WidgetText // the other widgets keep their places
 		}
 		q := bridge.Question{ID: "w" + strconv.Itoa(n+1), Text: w.Label, Widget: kind}
+		if len(a.Widgets) == 1 { // the prompt is the question
+			q.Text, q.Description = "", w.Label
+		}
 		if kind == bridge.WidgetConfirm && len(w.Options) == 0 {
 			w.Options = []string{"Yes", "No"}
 		}
@@ -127,9 +131,9 @@ func (w Widget) defaultOf(q bridge.Question) *bridge.Answer {
 	if w.Default == "" {
 		return nil
 	}
-	labels := []string{w.Default}
-	if q.Multiple() {
-		labels = dialect.SplitLabels(q, w.Default, ",")
+	labels, err := w.labels(q)
+	if err != nil {
+		return nil
 	}
 	a, _, err := dialect.Choices(q, labels)
 	if err != nil {
@@ -137,6 +141,17 @@ func (w Widget) defaultOf(q bridge.Question) *bridge.Answer {
 	}
 	return &a
 }
+
+// labels returns the labels in the default.
+func (w Widget) labels(q bridge.Question) ([]string, error) {
+	if !q.Multiple() {
+		return []string{w.Default}, nil
+	}
+	return dialect.Apart(q, w.Default, separator)
+}
+
+// separator joins the labels of a checkbox.
+const separator = ","
 
 // call holds the arguments of the tool.
 type call struct {
@@ -183,8 +198,9 @@ func allow(tool string) string { return "Allow " + dialect.Code(tool) + "?" }
 
 // Value returns the answer to an ask as one string: the chosen label, or
 // several labels joined by commas. The answers to several widgets are on
-// separate lines, in the order of the widgets. If no one could be asked, the error
-// has the text of the tool, followed by nod's reason.
+// separate lines, in the order of the widgets. Labels whose text could also stand
+// for others are a JSON list. If no one could be asked, the error has the text of
+// the tool, followed by nod's reason.
 func Value(r bridge.Record) (string, error) {
 	if r.State == bridge.StateUndeliverable && r.Response != nil {
 		return "", bridge.Errorf(bridge.CodeUnavailable, "%s: %s", ErrNobody, r.Response.Reason)
@@ -194,9 +210,23 @@ func Value(r bridge.Record) (string, error) {
 	}
 	var lines []string
 	for _, q := range r.Interaction.Questions {
-		lines = append(lines, strings.Join(dialect.Labels(q, r.Response.Answers[q.ID]), ","))
+		lines = append(lines, line(q, r.Response.Answers[q.ID], len(r.Interaction.Questions) > 1))
 	}
 	return strings.Join(lines, "\n"), nil
+}
+
+// line returns the answer to a widget, which may be one of several.
+func line(q bridge.Question, a bridge.Answer, several bool) string {
+	labels := dialect.Labels(q, a)
+	text := strings.Join(labels, separator)
+	if q.Multiple() {
+		text = dialect.Joined(q, labels, separator)
+	}
+	if several && strings.Contains(text, "\n") {
+		raw, _ := dialect.Encode(labels) // strings always encode
+		return string(raw)
+	}
+	return text
 }
 
 // EncodeAnswer returns the ask_response to a request.
@@ -240,15 +270,29 @@ func DecodeAnswer(i bridge.Interaction, a Answer) (bridge.Reply, error) {
 	}
 	var wrong bridge.Problems
 	for n, q := range i.Questions {
-		labels := []string{lines[n]}
-		if q.Multiple() {
-			labels = dialect.SplitLabels(q, lines[n], ",")
-		}
-		answer, _, err := dialect.Choices(q, labels)
+		answer, err := chosen(q, lines[n], len(lines) > 1)
 		wrong.Add(err)
 		reply.Answers[q.ID] = answer
 	}
 	return reply, wrong.Err()
+}
+
+// chosen returns the answer to a widget, which may be one of several.
+func chosen(q bridge.Question, s string, several bool) (bridge.Answer, error) {
+	labels, err := []string{s}, error(nil)
+	if many := q.Multiple(); many || several && strings.HasPrefix(s, "[") && !labeled(q, s) {
+		labels, err = dialect.Apart(q, s, separator)
+	}
+	if err != nil {
+		return bridge.Answer{}, err
+	}
+	a, _, err := dialect.Choices(q, labels)
+	return a, err
+}
+
+// labeled reports whether a text is a label of a question.
+func labeled(q bridge.Question, s string) bool {
+	return slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return o.Text() == s })
 }
 
 // DecodeDecision decodes a front end's approval_response to a request.

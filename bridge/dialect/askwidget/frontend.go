@@ -1,7 +1,7 @@
 package askwidget
 
 import (
-	"strings"
+	"cmp"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -40,7 +40,7 @@ func Widgets(i bridge.Interaction) ([]Widget, bool) {
 		if name == "" || q.AllowOther {
 			return nil, false
 		}
-		w := Widget{Type: name, Label: q.Text}
+		w := Widget{Type: name, Label: cmp.Or(q.Text, q.Description)}
 		if q.Text == i.Prompt && len(i.Questions) > 1 {
 			w.Label = "" // Request has filled it in
 		}
@@ -48,7 +48,7 @@ func Widgets(i bridge.Interaction) ([]Widget, bool) {
 			w.Options = append(w.Options, o.Text())
 		}
 		if q.Default != nil {
-			w.Default = strings.Join(dialect.Labels(q, *q.Default), ",")
+			w.Default = line(q, *q.Default, false)
 		}
 		out = append(out, w)
 	}

@@ -11,7 +11,7 @@ import (
 // Names gives problems with a request the names of a frame's payload.
 var Names = dialect.Renames(nil,
 	`^questions(\[\d+\])\.options(\[\d+\])\.(value|label)$`, "widgets$1.options$2",
-	`^questions(\[\d+\])\.text$`, "widgets$1.label",
+	`^questions(\[\d+\])\.(text|description)$`, "widgets$1.label",
 	`^questions`, "widgets",
 	`^approval\.`, "",
 	`^tool_call$`, "id",

@@ -325,7 +325,7 @@ func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), e
 				Errorf(bridge.CodeUnsupported, "questions: %q asks for a secret, which people should not type in chat", q.ID).
 				WithHint("answer it at the terminal")
 		}
-		out := bridge.Question{ID: q.ID, Header: header(q.Header), Text: q.Question, Widget: bridge.WidgetText}
+		out := bridge.Question{ID: q.ID, Header: bridge.ShortHeader(q.Header), Text: q.Question, Widget: bridge.WidgetText}
 		for _, o := range q.Options {
 			out.Widget, out.AllowOther = bridge.WidgetRadio, q.IsOther
 			out.Options = append(out.Options, bridge.Option{Value: o.Label, Description: o.Description})
@@ -350,14 +350,6 @@ func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), e
 			Answers map[string]answers `json:"answers"`
 		}{out}, nil
 	}, nil
-}
-
-// header shortens text to the length of a header.
-func header(s string) string {
-	if r := []rune(s); len(r) > bridge.MaxHeader {
-		return string(r[:bridge.MaxHeader-1]) + "…"
-	}
-	return s
 }
 
 // Denies reports whether a result refuses the request.

@@ -52,8 +52,8 @@ var schemas = []struct {
 	// Pydantic.
 	{"Pydantic: optional", object(`"a":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null,"title":"A"}`), 1},
 	{"Pydantic: bounds", object(`"a":{"exclusiveMinimum":0,"maximum":10,"title":"A","type":"integer"},"b":{"exclusiveMaximum":5,"type":"integer"}`), 2},
-	{"Pydantic: exclusive bounds of a number", object(`"a":{"exclusiveMinimum":0,"type":"number"}`), 0},
-	{"Pydantic: multiple of", object(`"a":{"multipleOf":3,"type":"integer"}`), 0},
+	{"Pydantic: exclusive bounds of a number", object(`"a":{"exclusiveMinimum":0,"type":"number"}`), 1},
+	{"Pydantic: multiple of", object(`"a":{"multipleOf":3,"type":"integer"}`), 1},
 	{"Pydantic: examples", object(`"a":{"examples":["x"],"deprecated":true,"readOnly":false,"title":"A","type":"string","x-order":1}`), 1},
 	{"Pydantic: formats", object(`"a":{"format":"uuid","type":"string"},"b":{"format":"date","type":"string"},"c":{"format":"duration","type":"string"},"d":{"format":"uri","minLength":1,"maxLength":2083,"type":"string"},"e":{"format":"ipv4","type":"string"},"f":{"format":"binary","type":"string"},"g":{"format":"date-time","type":"string"}`), 7},
 	{"Pydantic: an enum", `{"$defs":{"Color":{"enum":["red","green"],"title":"Color","type":"string"}},"properties":{"color":{"$ref":"#/$defs/Color"}},"required":["color"],"title":"M","type":"object"}`, 1},

@@ -259,7 +259,7 @@ func (f Field) question() bridge.Question {
 // unwrap converts booleans and numbers to the values of options and text
 // fields.
 func unwrap(a bridge.Answer) bridge.Answer {
-	if a.JSON != nil && a.JSON[0] != '{' {
+	if !a.Empty() && a.JSON != nil && a.JSON[0] != '{' {
 		return bridge.TextAnswer(string(a.JSON))
 	}
 	return a
