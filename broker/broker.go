@@ -112,9 +112,7 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 // CodeUnavailable.
 func (b *Broker) Close() error {
 	err := b.hub.close()
-	for _, q := range b.core.queues {
-		q.close()
-	}
+	b.core.close()
 	return err
 }
 

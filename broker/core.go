@@ -8,8 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,11 +48,11 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	version, err := serverVersion(ctx, c.client)
+	flags, err := scriptFlags(ctx, c.client)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if c.scripts, err = loadScripts(version >= 7); err != nil {
+	if c.scripts, err = compile(flags); err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "scripts")
 	}
 	if err := c.claimInstallation(ctx); err != nil {
@@ -70,30 +68,31 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	} else {
 		c.queues = []*queue{newQueue(c.client, o.WaitReplicas, queueFlushers)}
 	}
+	if err := c.tryRights(ctx, o.WaitReplicas); err != nil {
+		c.close()
+		return nil, err
+	}
 	return c, nil
 }
 
-// serverVersion returns the major version of the server, or 0 for an embedded
-// server, which does not report one.
-func serverVersion(ctx context.Context, c redis.UniversalClient) (int, error) {
-	info, err := c.Info(ctx, "server").Result()
-	if _, refused := errors.AsType[redis.Error](err); refused {
-		return 0, nil
+// close sends what is queued, and stops queueing.
+func (c *core) close() {
+	for _, q := range c.queues {
+		q.close()
 	}
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(info) {
-		if v, ok := strings.CutPrefix(line, "redis_version:"); ok {
-			major, minor, _ := strings.Cut(v, ".")
-			n, _ := strconv.Atoi(major) // 0 for a version of another form
-			if n > 0 && (n < 6 || n == 6 && strings.HasPrefix(minor, "0")) {
-				return 0, bridge.Errorf(bridge.CodeUnavailable, "redis %s is too old", strings.TrimSpace(v)).WithHint("upgrade it to 6.2 or newer")
-			}
-			return n, nil
+}
+
+// once returns the value of a key that is written once: the stored one, or value
+// for a new installation. It writes nothing if there is one, because a full Redis
+// refuses that, and a daemon must be able to start then.
+func (c *core) once(ctx context.Context, key, value string) (string, error) {
+	stored, err := c.client.Get(ctx, key).Result()
+	if errors.Is(err, redis.Nil) {
+		if err = c.client.SetNX(ctx, key, value, 0).Err(); err == nil {
+			stored, err = c.client.Get(ctx, key).Result()
 		}
 	}
-	return 0, nil
+	return stored, unavailable(err)
 }
 
 // partition returns the partition of a session, or of an idempotency key if
@@ -260,20 +259,4 @@ func (c *core) earliest(ctx context.Context, key func(partition int) string) ([]
 		}
 	}
 	return next, now.Val(), nil
-}
-
-// unavailable adds a code to errors of Redis. Errors of a context pass
-// unchanged.
-func unavailable(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case bridge.ErrorCode(err) != bridge.CodeInternal:
-		return err
-	case strings.HasPrefix(err.Error(), "OOM "):
-		return bridge.Wrap(bridge.CodeUnavailable, err, "redis is out of memory").WithHint("raise maxmemory, and keep the eviction policy noeviction")
-	}
-	return bridge.Wrap(bridge.CodeUnavailable, err, "redis is unreachable")
 }

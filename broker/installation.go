@@ -45,12 +45,9 @@ func (c *core) claimInstallation(ctx context.Context) error {
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "installation")
 	}
-	if err := c.client.SetNX(ctx, c.keys.installation(), fresh, 0).Err(); err != nil {
-		return unavailable(err)
-	}
-	raw, err := c.client.Get(ctx, c.keys.installation()).Result()
+	raw, err := c.once(ctx, c.keys.installation(), string(fresh))
 	if err != nil {
-		return unavailable(err)
+		return err
 	}
 	in, err := readInstallation(c.keys.prefix, raw)
 	if err != nil {

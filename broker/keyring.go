@@ -41,12 +41,9 @@ func (kr *Keyring) SigningKey(ctx context.Context) ([]byte, error) {
 func (kr *Keyring) sharedKey(ctx context.Context, name string, size int) ([]byte, error) {
 	fresh := make([]byte, size)
 	rand.Read(fresh)
-	if err := kr.client.SetNX(ctx, name, hex.EncodeToString(fresh), 0).Err(); err != nil {
-		return nil, unavailable(err)
-	}
-	s, err := kr.client.Get(ctx, name).Result()
+	s, err := kr.once(ctx, name, hex.EncodeToString(fresh))
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	key, err := hex.DecodeString(s)
 	if err != nil {
@@ -89,10 +86,7 @@ func (kr *Keyring) Keys(ctx context.Context) (string, error) {
 // ClaimKeys records a fingerprint unless one is recorded already, and returns
 // the recorded one.
 func (kr *Keyring) ClaimKeys(ctx context.Context, fingerprint string) (string, error) {
-	if err := kr.client.SetNX(ctx, kr.keys.keysID(), fingerprint, 0).Err(); err != nil {
-		return "", unavailable(err)
-	}
-	return kr.Keys(ctx)
+	return kr.once(ctx, kr.keys.keysID(), fingerprint)
 }
 
 // SetKeys records a fingerprint, replacing any other.

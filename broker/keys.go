@@ -232,6 +232,11 @@ func (k sharedKeys) rate(agent string, minute int64) string {
 	return k.prefix + ":r:" + agent + ":" + strconv.FormatInt(minute, 10)
 }
 
+// probe are keys of a partition that exist only while probe.lua runs.
+func (k sharedKeys) probe(p int) []string {
+	return []string{k.in(p, "try:h"), k.in(p, "try:z"), k.in(p, "try:x"), k.in(p, "try:l"), k.in(p, "try:s")}
+}
+
 // links is a hash of the linked accounts, as JSON, by platform/user.
 func (k sharedKeys) links() string { return k.prefix + ":links" }
 

@@ -17,6 +17,7 @@ const (
 	jobsAtOnce     = 64
 	outboxPoll     = time.Second // maximum delay until a job of a dead process is noticed
 	sweepPoll      = 20 * time.Millisecond
+	sweepMost      = time.Second         // maximum delay after errors
 	sweepBatch     = 100                 // interactions of a partition per script
 	sessionThreads = 30 * 24 * time.Hour // how long the thread of a session is remembered
 )
@@ -303,18 +304,26 @@ type sweeper struct {
 	log       *slog.Logger
 }
 
-// run closes interactions whose deadline has passed, until ctx ends.
+// run closes interactions whose deadline has passed, until ctx ends. While
+// nothing succeeds, the delay doubles each time.
 func (s *sweeper) run(ctx context.Context) {
+	delay := sweepPoll
 	for ctx.Err() == nil {
 		over, more, err := s.deadlines.Expire(ctx, sweepBatch)
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("deadlines unreachable", "error", err)
-		}
 		for _, e := range over {
 			s.log.Info("deadline passed", "id", e.ID, "state", e.State)
 		}
+		switch {
+		case err == nil || len(over) > 0:
+			delay = sweepPoll
+		case ctx.Err() == nil:
+			delay = min(2*delay, sweepMost)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("deadlines not applied", "error", err)
+		}
 		if !more || err != nil {
-			bridge.Pause(ctx, sweepPoll)
+			bridge.Pause(ctx, delay)
 		}
 	}
 }

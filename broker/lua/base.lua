@@ -47,7 +47,7 @@
 --   s#   text    the digest of the content that a destination shows in full
 --   p#   lines   the digest of the content being sent, and each part sent so far
 --   r#   JSON    a reminder
-local call, format = redis.call, string.format -- looked up once, because lookups are expensive
+local call, attempt, format = redis.call, redis.pcall, string.format -- looked up once, because lookups are expensive
 local T = call('TIME')
 local now = T[1] * 1000 + math.floor(T[2] / 1000)
 

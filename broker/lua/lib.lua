@@ -1,9 +1,14 @@
 -- Every script that changes an interaction begins with base.lua and this file.
+-- Redis does not undo what a script wrote before it failed. So what can fail
+-- comes before the first write, apart from commands that the user of Redis may
+-- not run, which probe.lua tries at the start. What tells others comes last, and
+-- cannot fail the script.
 -- A stored job is attempt|fence|generation|created|leased_until, under the name
 -- kind:interaction:destination. A job that no worker has leased yet is only in
 -- the outbox.
 local function job_parse(s)
   local a, f, g, c, l = string.match(s, '^(%d+)|(%d+)|(%d+)|(%d+)|(%d+)')
+  if not a then a, f, g, c, l = 0, 0, 1, ms(now), 0 end -- nod did not write it
   return {attempt = tonumber(a), fence = tonumber(f), gen = tonumber(g), created = c, lease = tonumber(l)}
 end
 
@@ -44,7 +49,7 @@ local function read(key, id)
   local f = call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'rt', 'rev', 'n', 'q', 'to', 'm0', 'm1', 'm2', 'sp')
   if not f[1] then return nil end
   local r = {key = key, id = id, st = f[2] or 'pending', se = f[3] or '', x = f[4], w = f[5], rt = f[6] or id,
-    rev = tonumber(f[7] or '0'), n = f[8], q = f[9], to = f[10], m = {f[11], f[12], f[13]}, sp = f[14]}
+    rev = tonumber(f[7] or '0') or 0, n = f[8], q = f[9], to = f[10], m = {f[11], f[12], f[13]}, sp = f[14]}
   r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag =
     string.match(f[1], '^1|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)|(.*)$')
   if not r.created then error('NODVERSION the record of ' .. id .. ' has an unknown version') end
@@ -77,27 +82,29 @@ end
 -- Counts a change that messages show.
 local function bump(r) r.rev = call('HINCRBY', r.key, 'rev', 1) end
 
--- Wakes the daemons that wait. Returns whether any of them is alive.
-local function wake(r)
-  local alive = false
+-- Returns whether a daemon that waits is alive.
+local function awaited(r)
   for ch in string.gmatch(r.w or '', '[^,]+') do
-    if ch == own then
-      alive = true
-    else
-      call('PUBLISH', ch, r.id)
-      local s = call('ZSCORE', KEYS[6], ch)
-      alive = alive or (s and tonumber(s) > now)
-    end
+    if ch == own then return true end
+    local s = call('ZSCORE', KEYS[6], ch)
+    if s and tonumber(s) > now then return true end
   end
-  return alive
+  return false
+end
+
+-- Wakes the other daemons that wait. One that is not told reads the journal.
+local function wake(r)
+  for ch in string.gmatch(r.w or '', '[^,]+') do
+    if ch ~= own then attempt('PUBLISH', ch, r.id) end
+  end
 end
 
 -- Resolves a pending interaction, with everything that follows from it, in one
 -- step.
 local function finish(r, state, res, at, nonce)
+  local waited = awaited(r)
   local entry = journal(r, 'interaction_response', state, res, 'decision')
   local set = {'st', state, 'res', res, 'at', ms(at), 'n', nonce, 'rev', ms(r.rev + 1), 'an', entry}
-  local waited = wake(r)
   if state == 'answered' or state == 'approved' or state == 'denied' then
     if r.q then
       call('XADD', KEYS[7], '*', 'i', r.id, 'a', r.ag, 's', r.se)
@@ -120,6 +127,7 @@ local function finish(r, state, res, at, nonce)
   if r.lim == '1' and call('HINCRBY', KEYS[10], r.ag, -1) <= 0 then call('HDEL', KEYS[10], r.ag) end
   edit_all(r, 100)
   for h = 0, tonumber(r.hooks) - 1 do enqueue('hook', r.id, h, now) end
+  wake(r)
 end
 
 -- Moves the deadline of a pending interaction.
