@@ -17,6 +17,11 @@ import (
 // office sets up nod in this process, with an embedded Redis and a person who
 // answers each request with the next reply.
 func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func()) {
+	desk, closeOffice := newOffice(ctx, replies...)
+	return desk.engine.As(bridge.Agent{Name: "example"}), closeOffice
+}
+
+func newOffice(ctx context.Context, replies ...bridge.Reply) (*desk, func()) {
 	m, err := miniredis.Run()
 	if err != nil {
 		panic(err)
@@ -41,7 +46,7 @@ func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func())
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- desk.engine.Run(ctx) }()
-	return desk.engine.As(bridge.Agent{Name: "example"}), func() {
+	return desk, func() {
 		stop()
 		if err := <-done; err != nil {
 			panic(err)

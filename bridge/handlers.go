@@ -35,7 +35,9 @@ type Complete struct {
 type Reprompt struct{ Request Request }
 
 // Pending defers the question: RequestInteraction returns a [PendingResult],
-// the question stays open, and a late answer goes to the session inbox.
+// the question stays open, and a late answer goes to the session inbox. It needs
+// a session. Only Pending keeps a question open: a Complete ends it, whatever its
+// Result says.
 type Pending struct {
 	Message string
 	Hold    Duration // how long it stays open; zero means as in the request
@@ -61,9 +63,12 @@ type Handlers struct {
 	// OnResponse is called with each answer.
 	OnResponse func(context.Context, UserResponse) (Outcome, error)
 	// OnTimeout is called if no one answers in time. If it is nil,
-	// RequestInteraction returns an [EndedError] instead.
+	// RequestInteraction returns an [EndedError] instead. In a session, the
+	// question stays open until OnTimeout has decided: after a Pending it stays
+	// the same question, and it expires after a Complete.
 	OnTimeout func(context.Context) (Outcome, error)
-	// OnCancel is called when the interaction is cancelled. It may be nil.
+	// OnCancel is called when the interaction is cancelled, or when the context
+	// of RequestInteraction ends while it waits. It may be nil.
 	OnCancel func()
 }
 
@@ -113,90 +118,4 @@ func (t ToolContext) RequestInteraction(ctx context.Context, r Request, h Handle
 func (t ToolContext) Available(ctx context.Context) (bool, error) {
 	a, err := t.Availability(ctx, "", t.Session)
 	return a.Available, err
-}
-
-// RequestInteraction asks people and passes each response to the handlers, for
-// as many rounds as they need. It returns the result of Complete, or a
-// PendingResult. An error is an *EndedError, or the error of a handler, of ctx
-// or of the asker. If ctx ends, the interaction stays open.
-//
-// The handlers keep session and always approvals themselves; see
-// [ToolApprovals]. nod neither creates nor uses grants for them.
-func RequestInteraction(ctx context.Context, a Asker, r Request, h Handlers) (any, error) {
-	if h.OnResponse == nil {
-		return nil, Errorf(CodeInvalid, "handlers.OnResponse: required")
-	}
-	rec, err := a.Open(ctx, toolsOwn(r), "")
-	for {
-		if err != nil {
-			return nil, err
-		}
-		id := rec.Interaction.ID
-		if rec, err = a.Wait(ctx, id); err != nil {
-			return nil, err
-		}
-		outcome, failed := h.apply(ctx, rec)
-		if ended, ok := errors.AsType[*EndedError](failed); ok {
-			return nil, ended
-		}
-		if failed != nil {
-			_, err := a.Complete(context.WithoutCancel(ctx), id, Completion{Error: PublicText(failed)})
-			return nil, errors.Join(failed, err)
-		}
-		switch o := outcome.(type) {
-		case Complete:
-			_, err := a.Complete(ctx, id, Completion{Result: o.Shown})
-			return o.Result, err
-		case Pending:
-			if rec.State.Final() {
-				if rec, err = a.Queue(ctx, id, o.Hold, o.Message); err != nil {
-					return nil, err
-				}
-			}
-			return PendingResult{Pending: true, Queued: true, Message: o.Message, Interaction: rec.Interaction.ID}, nil
-		case Reprompt:
-			rec, err = a.Reprompt(ctx, id, toolsOwn(o.Request), "")
-		}
-	}
-}
-
-// toolsOwn returns the request with an approval that the tool remembers itself.
-func toolsOwn(r Request) Request {
-	if r.Approval != nil {
-		a := *r.Approval
-		a.AgentRemembers = true
-		r.Approval = &a
-	}
-	return r
-}
-
-// apply calls the handler for the state of the record.
-func (h Handlers) apply(ctx context.Context, rec Record) (Outcome, error) {
-	var outcome Outcome
-	var err error
-	switch resp := rec.Response; {
-	case !rec.State.Final(): // deferred by the on_timeout rule
-		return Pending{Message: "queued"}, nil
-	case rec.State == StateExpired && h.OnTimeout != nil:
-		outcome, err = h.OnTimeout(ctx)
-	case resp != nil && resp.Action() != "" && (resp.Actor != nil || rec.State == StateAnswered || rec.State == StateDenied):
-		outcome, err = h.OnResponse(ctx, UserResponse{Action: resp.Action(), Scope: resp.Scope, Input: resp.Answers, Reason: resp.Reason, Record: rec})
-	default:
-		if rec.State == StateCancelled && h.OnCancel != nil {
-			h.OnCancel()
-		}
-		return nil, &EndedError{Record: rec}
-	}
-	if err == nil && outcome == nil {
-		err = Errorf(CodeInternal, "the handler returned no outcome")
-	}
-	return outcome, err
-}
-
-// PublicText returns the part of an error that people may read.
-func PublicText(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Message
-	}
-	return err.Error()
 }

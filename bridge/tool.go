@@ -23,6 +23,9 @@ type Asker interface {
 	Complete(context.Context, ID, Completion) (Record, error)
 	// Cancel cancels a pending interaction.
 	Cancel(ctx context.Context, id ID, reason string) (Record, error)
+	// Leave cancels a pending interaction for the caller with an ID; see
+	// [CallID]. It stays open for the others that share its answer.
+	Leave(ctx context.Context, id ID, caller, reason string) (Record, error)
 	// Availability describes who could answer now.
 	Availability(ctx context.Context, route, session string) (Availability, error)
 	// Approvals returns the approvals that the agent's tools remember.

@@ -238,7 +238,8 @@ func (e *Engine) Reprompt(
 
 // Queue defers an interaction. A pending interaction stays open for hold, and a
 // late answer goes to the session inbox. A zero hold means the hold of the
-// request. An answered interaction is asked again in the same way.
+// request. For an interaction that is deferred already, a hold replaces the
+// earlier one. An answered interaction is asked again in the same way.
 func (e *Engine) Queue(
 	ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string,
 ) (bridge.Record, error) {
@@ -246,8 +247,9 @@ func (e *Engine) Queue(
 }
 
 // Complete records the result of the agent's tool, which people see below their
-// answer. Only the first call has an effect. Complete returns CodeConflict if
-// the interaction is pending.
+// answer. Only the first call has an effect. A deferred interaction expires,
+// because its tool no longer needs the answer. Complete returns CodeConflict if the
+// interaction is pending otherwise.
 func (e *Engine) Complete(ctx context.Context, id bridge.ID, c bridge.Completion) (bridge.Record, error) {
 	return e.rounds.complete(ctx, id, c)
 }

@@ -11,6 +11,7 @@ import (
 // rounds opens follow-ups, and defers and completes interactions.
 type rounds struct {
 	records  bridge.Records
+	outcomes bridge.Outcomes
 	reader   *reader
 	opener   *opener
 	composer *composer
@@ -204,6 +205,9 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 	if err := bridge.CheckText("message", message, bridge.MaxText); err != nil {
 		return bridge.Record{}, err
 	}
+	if !rec.Queued.IsZero() && (rec.State.Decided() || hold == 0 && !rec.State.Final()) {
+		return rec, nil // it is deferred already, and the inbox gets or has the answer
+	}
 	if hold == 0 {
 		hold = i.Hold
 	}
@@ -240,8 +244,17 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	if !rec.State.Final() {
+	switch {
+	case rec.State.Final():
+	case rec.Queued.IsZero():
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its response, or cancel it")
+	default: // the tool has ended without the late answer
+		i := rec.Interaction
+		if _, _, err := rd.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "completed", Interaction: i, Response: bridge.Response{
+			State: bridge.StateExpired, Reason: "no one answered in time", Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: i.Digest,
+		}}); err != nil {
+			return bridge.Record{}, err
+		}
 	}
 	return rd.records.Mark(ctx, id, bridge.Mark{Completed: &c})
 }

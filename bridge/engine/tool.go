@@ -72,6 +72,13 @@ func (a asker) Cancel(ctx context.Context, id bridge.ID, reason string) (bridge.
 	return a.e.Cancel(ctx, id, reason)
 }
 
+func (a asker) Leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
+	if err := a.owns(ctx, id); err != nil {
+		return bridge.Record{}, err
+	}
+	return a.e.Leave(ctx, id, bridge.CallerName(caller), reason)
+}
+
 func (a asker) Availability(ctx context.Context, route, session string) (bridge.Availability, error) {
 	return a.e.Availability(ctx, a.agent, route, session)
 }

@@ -77,7 +77,7 @@ func (s shared) outgoing() outgoing {
 	}
 	out.reader = &reader{records: s.Records, history: s.History, evidence: s.evidence, granter: out.granter, redactor: s.redactor}
 	out.rounds = &rounds{
-		records: s.Records, reader: out.reader, opener: out.opener, composer: composer, reach: out.reach,
+		records: s.Records, outcomes: s.Outcomes, reader: out.reader, opener: out.opener, composer: composer, reach: out.reach,
 		routes: s.routes, redactor: s.redactor,
 	}
 	out.escalator = &escalator{

@@ -87,14 +87,8 @@ func (c *chat) open(ctx context.Context, r bridge.Request, key string) (bridge.R
 	c.mu.Lock()
 	c.id = ""
 	c.mu.Unlock()
-	opening, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	unwanted := context.AfterFunc(ctx, func() {
-		if bridge.Pause(opening, endTimeout) {
-			cancel()
-		}
-	})
-	defer unwanted()
+	opening, stop := bridge.Linger(ctx, endTimeout)
+	defer stop()
 	rec, err := c.asker.Open(opening, r, key)
 	if err != nil {
 		return rec, err

@@ -72,8 +72,13 @@ if what == 'failed' then
 end
 if what == 'queued' then
   if at_deadline(r) ~= 'pending' then return 'final' end
-  if r.q then return 'kept' end
   if ARGV[4] ~= '' then call('HSET', KEYS[1], 'hq', ARGV[4]) end
+  if r.q then -- it was deferred before, and stays open for another time
+    bump(r)
+    defer(r, tonumber(ARGV[3]), 'expired')
+    edit_all(r, 0)
+    return 'ok'
+  end
   queue(r, now, tonumber(ARGV[3]))
   return 'ok'
 end
