@@ -4,10 +4,28 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
+	"os"
+	"path/filepath"
 )
 
-// DefaultPath is the default path of the config file.
-const DefaultPath = "nod.yaml"
+// Name is the name of config files.
+const Name = "nod.yaml"
+
+// Installed returns the path of the config file that nod init writes and that
+// commands read by default: in $XDG_CONFIG_HOME or ~/.config, and never in the
+// current directory, whose files may be of someone else. It is empty for a user
+// without a home directory.
+func Installed() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "nod", Name)
+}
 
 // NewToken returns a random token.
 func NewToken() string {

@@ -110,7 +110,8 @@ This page lists every key of the configuration file, with its type, default and 
 writes it from the source. [` + "`deploy/nod.example.yaml`" + `](../deploy/nod.example.yaml) shows the keys in context, and
 ` + "`nod config check`" + ` reports every mistake in a file with its path.
 
-- The file is ` + "`nod.yaml`" + `, the file that ` + "`NOD_CONFIG`" + ` names, or the one that ` + "`--config`" + ` names. Unknown keys are errors.
+- The file is the one that ` + "`--config`" + ` or ` + "`NOD_CONFIG`" + ` names, or ` + "`~/.config/nod/nod.yaml`" + `, which ` + "`nod init`" + ` writes. A
+  ` + "`nod.yaml`" + ` in the current directory is not read unless you name it. Unknown keys are errors.
 - A *secret* is a text, ` + "`{env: NAME}`" + ` or ` + "`{file: PATH}`" + `. A relative path starts at the directory of the file. nod never
   prints a secret.
 - A *duration* is a number with a unit, such as ` + "`90s`, `5m` or `720h`" + `.
@@ -136,7 +137,7 @@ const variables = "\n" +
 	"\n" +
 	"| Variable | Meaning |\n" +
 	"|---|---|\n" +
-	"| `NOD_CONFIG` | path of the configuration file, `nod.yaml` by default |\n" +
+	"| `NOD_CONFIG` | path of the configuration file, `~/.config/nod/nod.yaml` by default |\n" +
 	"| `NOD_…` | any key of the configuration: NOD and the path of the key in capitals, such as `NOD_REDIS_URL` |\n" +
 	"| `SLACK_BOT_TOKEN`, `SLACK_APP_TOKEN`, `SLACK_SIGNING_SECRET` | `slack.bot_token`, `slack.app_token`, `slack.signing_secret` |\n" +
 	"| `DISCORD_BOT_TOKEN`, `DISCORD_PUBLIC_KEY` | `discord.bot_token`, `discord.public_key` |\n" +

@@ -44,7 +44,7 @@ func (s suggesting) client() *client.Client {
 	return cl
 }
 
-// config returns the config of this directory, or an empty one.
+// config returns the config of this user, or an empty one.
 func (s suggesting) config() config.Config {
 	path := configPath()
 	if f := s.cmd.Flags().Lookup("config"); f != nil {

@@ -31,6 +31,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}))
 	t.Chdir(t.TempDir())
+	t.Setenv("NOD_CONFIG", "nod.yaml")
 	if err := os.WriteFile("nod.yaml", []byte("people: {ana: {slack: U1}}\nroutes: {default: {to: [\"slack:C1\"], responders: [ana]}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

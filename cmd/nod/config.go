@@ -16,18 +16,34 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-const configUsage = "config file (default NOD_CONFIG, or nod.yaml if it exists)"
-
 // configPath returns the path of the config file if no flag sets it. It is
 // empty if there is no such file.
 func configPath() string {
 	if path := os.Getenv("NOD_CONFIG"); path != "" {
 		return path
 	}
-	if _, err := os.Stat(config.DefaultPath); err != nil {
+	path := config.Installed()
+	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
-	return config.DefaultPath
+	return path
+}
+
+// configFlag adds the flag for the config file. A config in the current directory
+// may come with someone else's files, and names the addresses to which nod sends
+// credentials. So nod does not read it unless the user names it, and says so.
+func configFlag(cmd *cobra.Command, path *string, standard string) {
+	cmd.Flags().StringVarP(path, "config", "c", standard, "config file (default NOD_CONFIG, or ~/.config/nod/nod.yaml)")
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		here, err := os.Stat(config.Name)
+		if err != nil || cmd.Flags().Changed("config") || os.Getenv("NOD_CONFIG") != "" {
+			return
+		}
+		if used, err := os.Stat(*path); err == nil && os.SameFile(here, used) {
+			return
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s in this directory is not read; to use it, add --config %[1]s\n", config.Name)
+	}
 }
 
 func configCommand() *cobra.Command {
@@ -72,7 +88,7 @@ func configCommand() *cobra.Command {
 		},
 	}
 	for _, sub := range []*cobra.Command{check, show} {
-		sub.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
+		configFlag(sub, &path, configPath())
 		cmd.AddCommand(sub)
 	}
 	cmd.AddCommand(tokenCommand(), manifestCommand())

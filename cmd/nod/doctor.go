@@ -61,7 +61,7 @@ With --require, a lower level fails.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&d.Path, "config", "c", configPath(), configUsage)
+	configFlag(cmd, &d.Path, configPath())
 	cmd.Flags().BoolVar(&d.Offline, "offline", false, "check only the config and agents; contact nothing")
 	cmd.Flags().BoolVar(&d.OnlyAgents, "agents", false, "check only the coding agents on this machine")
 	choiceVar(cmd.Flags(), (*string)(&d.Require), "require", "", "lowest level that does not fail: gated, partly, none or open", texts(setup.Levels...)...)

@@ -65,7 +65,7 @@ Exit codes: 0 healthy, 1 not healthy, or no daemon answers.`,
 		},
 	}
 	cmd.Flags().StringVar(&url, "url", os.Getenv("NOD_URL"), "URL of the daemon (NOD_URL; default: the listen address of the config)")
-	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
+	configFlag(cmd, &path, configPath())
 	cmd.Flags().BoolVar(&ready, "ready", false, "require a connected platform as well")
 	durationVar(cmd.Flags(), &timeout, "timeout", 3*time.Second, "how long to wait for the daemon")
 	return cmd

@@ -168,7 +168,7 @@ type platformIDs struct{ channel, user *string }
 func setupFlags(cmd *cobra.Command, s *setup.Init) map[string]platformIDs {
 	ids := map[string]platformIDs{}
 	f := cmd.Flags()
-	f.StringVarP(&s.Path, "config", "c", cmp.Or(configPath(), config.DefaultPath), configUsage)
+	configFlag(cmd, &s.Path, cmp.Or(configPath(), config.Installed(), config.Name))
 	f.StringVar(&s.EnvFile, "env-file", "", "store secrets as variables in this file, for Compose and Kubernetes")
 	f.StringSliceVar(&s.Platforms, "platforms", nil, "platforms to connect: slack, discord, telegram")
 	f.StringVar(&s.Person, "person", "", "your name, as nod displays it")

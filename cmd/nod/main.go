@@ -143,7 +143,7 @@ Ask people from a script:
 Environment:
   NOD_URL      URL of the daemon (default http://127.0.0.1:8787)
   NOD_TOKEN    token of an agent or person
-  NOD_CONFIG   path of the configuration file
+  NOD_CONFIG   path of the config file (default ~/.config/nod/nod.yaml)
 
 Exit codes:
   0 answered or approved    4 cancelled, declined, replaced or not found

@@ -84,7 +84,7 @@ code is 1 if the rules have a different effect, so that you can test your rules.
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
+	configFlag(cmd, &path, configPath())
 	cmd.Flags().StringVar(&act.Agent, "agent", "", "name of the agent")
 	cmd.Flags().StringVar(&act.Tool, "tool", "", "name of the tool")
 	cmd.Flags().StringVar(&act.Where, "where", "", "directory or environment")

@@ -218,7 +218,7 @@ func (b *book) adopt(doc string) {
 	if m == nil {
 		b.t.Fatal("no policy in " + doc)
 	}
-	path := filepath.Join(b.dir, "nod.yaml")
+	path := filepath.Join(b.dir, ".config", "nod", "nod.yaml")
 	text := rig.ReadFile(b.t, path) + "\n" + strings.ReplaceAll(m[1], "route: production, ", "")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.t.Fatal(err)
@@ -249,7 +249,7 @@ func TestRunbooks(t *testing.T) {
 			b.run(doc, block)
 			if strings.HasPrefix(block, "nod init --yes") {
 				stop = b.serve()
-				b.env = append(b.env, "NOD_TOKEN="+strings.TrimSpace(rig.ReadFile(t, filepath.Join(b.dir, "nod.secrets", "agent_agent"))))
+				b.env = append(b.env, "NOD_TOKEN="+strings.TrimSpace(rig.ReadFile(t, filepath.Join(b.dir, ".config", "nod", "nod.secrets", "agent_agent"))))
 			}
 		}
 	}

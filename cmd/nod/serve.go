@@ -51,7 +51,7 @@ nothing.`,
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
+	configFlag(cmd, &path, configPath())
 	cmd.Flags().BoolVar(&dev, "dev", false, "use an embedded Redis that loses all data when nod stops")
 	cmd.Flags().BoolVar(&logJSON, "log-json", false, "write the log as JSON lines")
 	return cmd

@@ -42,7 +42,7 @@ func TestFirstApproval(t *testing.T) {
 	commands := firstCommands(t)
 	f := &first{t: t, dir: t.TempDir()}
 	listen := "127.0.0.1:" + strconv.Itoa(redistest.FreePort(t))
-	f.env = append(os.Environ(), "NOD_LISTEN="+listen, "NOD_URL=http://"+listen, "NOD_SANDBOX="+r.Base, "TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken)
+	f.env = append(os.Environ(), "HOME="+f.dir, "XDG_CONFIG_HOME=", "NOD_LISTEN="+listen, "NOD_URL=http://"+listen, "NOD_SANDBOX="+r.Base, "TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken)
 	drive(t, ctx, "the phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(r.Base), browsing.Click(`//button[@data-service="telegram"]`), be("ana"))
 
 	f.step(commands[0], func(line string) {

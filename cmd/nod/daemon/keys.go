@@ -286,6 +286,9 @@ func (k keys) announce(ctx context.Context, c config.Config, store *broker.Keyri
 	}
 	switch {
 	case !k.inRedis:
+		if known, err := store.Keys(ctx); err != nil || known == k.fingerprint() { // a full Redis refuses writes
+			return err
+		}
 		return store.SetKeys(ctx, k.fingerprint())
 	case k.why != "":
 		log.Warn(keysInRedis+"; cannot use a key file", "file", c.KeysFile, "why", k.why)

@@ -195,6 +195,9 @@ func (d *draft) write() (bool, error) {
 	if !d.fresh && yaml.Unmarshal(d.was, &before) == nil && yaml.Unmarshal(b.Bytes(), &after) == nil && equalYAML(before, after) {
 		return false, nil // only the layout differs, which stays
 	}
+	if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
+		return false, err
+	}
 	if err := writeWhole(d.path, b.Bytes()); err != nil || !d.fresh {
 		return true, err
 	}

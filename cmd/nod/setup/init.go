@@ -227,7 +227,7 @@ func (s *Init) finish() error {
 		s.say("  set -a; . %s; set +a    # in a shell; containers read the file", render.ShellQuote(s.EnvFile))
 	}
 	with := ""
-	if s.Path != config.DefaultPath {
+	if s.Path != config.Installed() {
 		with = " --config " + render.ShellQuote(s.Path)
 	}
 	s.say("  nod doctor%s    # checks everything, also the IDs of accounts, and sends you a test question", with)
