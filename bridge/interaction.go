@@ -160,6 +160,9 @@ type Governance struct {
 	// sets. Each is empty if there is none.
 	Rule string `json:"rule,omitempty"`
 	Risk string `json:"risk,omitempty"`
+	// RuleReason is the reason that the config gives for the rule, for people.
+	// It may be empty.
+	RuleReason string `json:"rule_reason,omitempty"`
 	// PolicyVersion is the version of the rules in the last evaluation.
 	PolicyVersion string `json:"policy_version,omitempty"`
 	// ConfigVersion is the version of the config in the last evaluation.

@@ -31,6 +31,8 @@ type Action struct {
 	// Stdin names what the program reads from standard input, if nod does not
 	// show it.
 	Stdin  string
+	size   string // how long a script is; empty for a short one
+	names  string // what Head names, in full: a command, a path, an address or a tool
 	leads  bool   // Head holds the first line of the prompt
 	listed string // Head in a list, if it differs: with the start of the command
 	rest   func() []Block
@@ -168,7 +170,7 @@ func without(fields map[string]any, name string) map[string]any {
 // called is the action of a tool whose input nod does not interpret.
 func called(tool string) Action {
 	head := []Span{{Text: "Call "}, {Text: Line(toolName(tool)), Code: true}}
-	return Action{Head: head, Short: head, Verb: LabelCall}
+	return Action{Head: head, Short: head, Verb: LabelCall, names: tool}
 }
 
 func isEmpty(input json.RawMessage) bool {
@@ -218,7 +220,7 @@ func command(fields map[string]any) (Action, bool) {
 	if cmd == "" {
 		return Action{}, false
 	}
-	act := Action{}
+	act := Action{names: cmd}
 	if _, listed := fields["argv"]; listed {
 		act.Program, rest = pop(rest, "program")
 		act.Stdin, rest = pop(rest, "stdin")
@@ -242,8 +244,8 @@ func command(fields map[string]any) (Action, bool) {
 		act.Head, act.Verb = []Span{{Text: "Run "}, {Text: cmd, Code: true}}, LabelRun
 		act.Short = act.Head
 	case lines > 1:
-		act.Head, act.Verb = []Span{{Text: fmt.Sprintf("Run a %d-line script", lines)}}, LabelScript
-		act.Short = act.Head
+		act.Head, act.Verb = []Span{{Text: "Run a " + Count(lines) + "-line script"}}, LabelScript
+		act.Short, act.size = act.Head, sizeOf(cmd)
 		act.listed = headText(act.Head) + ": " + Cut(Line(cmd), maxListed, Runes)
 	default:
 		act.Head, act.Verb = []Span{{Text: "Run this command"}}, LabelRun
@@ -257,6 +259,14 @@ func command(fields map[string]any) (Action, bool) {
 		return append(shellBlock(cmd), jsonBlock(rest)...)
 	}
 	return act, true
+}
+
+// sizeOf returns the size of a script that no one reads at a glance.
+func sizeOf(script string) string {
+	if len(script) < 10_000 {
+		return ""
+	}
+	return " (" + Count(len(script)/1000) + " KB)"
 }
 
 // popShort removes a text from fields if it is short enough for the line that
@@ -283,7 +293,7 @@ func fileAction(tool string, fields map[string]any) (Action, bool) {
 	if path == "" {
 		return Action{}, false
 	}
-	var act Action
+	act := Action{names: path}
 	word := ""
 	change := func() ([]Block, map[string]any) { return nil, rest }
 	switch {
@@ -347,7 +357,7 @@ func fetch(fields map[string]any) (Action, bool) {
 	if !fitsHead(method, 10) && method != "" {
 		return Action{}, false
 	}
-	act := Action{Verb: "Send request"}
+	act := Action{Verb: "Send request", names: url}
 	text := "Send " + strings.ToUpper(method) + " to "
 	if m := strings.ToUpper(method); m == "" || m == "GET" {
 		act.Verb, text = "Fetch page", "Fetch "

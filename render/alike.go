@@ -5,13 +5,21 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
 // exact returns a text of an input with every character that Clean would drop or
-// that people would not see.
-func exact(s string) string { return Clean(strings.ReplaceAll(s, "\r", codePoint('\r'))) }
+// that people would not see, and with the length of long gaps.
+func exact(s string) string { return gaps(inky(s), "") }
+
+// exactDiff is exact for a diff.
+func exactDiff(s string) string { return gaps(inky(s), "+- ") }
+
+// inky returns a text in which every character that has no ink is a code point,
+// except spaces, tabs and line ends.
+func inky(s string) string { return Clean(strings.ReplaceAll(s, "\r", codePoint('\r'))) }
 
 func codePoint(r rune) string { return fmt.Sprintf("⟨U+%04X⟩", r) }
 
@@ -47,6 +55,9 @@ func shellBlock(cmd string) []Block { return []Block{{Kind: Code, Text: exact(cm
 func codeBlock(s, lang string) []Block {
 	texts, crlf := unixLines(s)
 	block := Block{Kind: Code, Text: exact(texts[0]), Lang: lang}
+	if lang == "diff" {
+		block.Text = exactDiff(texts[0])
+	}
 	if crlf {
 		return []Block{sentence("Every line ends with CR and LF:"), block}
 	}
@@ -98,6 +109,62 @@ func pairs(from, to string) []string {
 		out = append(out, string(r), string(plain[n]))
 	}
 	return out
+}
+
+// maxAlike is the number of words with look-alike letters that a card names.
+const maxAlike = 3
+
+// lookalikes names the words of a text whose letters look like others: those that
+// mix alphabets, and those that have no letter of their own. It is empty if there
+// are none.
+func lookalikes(s string) string {
+	var found []string
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
+		if said := lookalike(word); said != "" && !slices.Contains(found, said) {
+			found = append(found, said)
+		}
+	}
+	if more := len(found) - maxAlike; more > 0 {
+		found = append(found[:maxAlike], Count(more)+" more words")
+	}
+	return strings.Join(found, "; ")
+}
+
+// identical are the letters of other alphabets that no one can tell from a Latin
+// one, in any font.
+const identical = "АВСЕНІЈКМОРЅТХаеорсухѕіјһԁԛΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"
+
+// lookalike describes the first letter of a word that looks like a Latin one next
+// to Latin letters, or in a word of which every letter does.
+func lookalike(word string) string {
+	odd, latin, own := rune(0), false, false
+	for _, r := range word {
+		switch {
+		case r < utf8.RuneSelf:
+			latin = true
+		case !strings.ContainsRune(identical, r):
+			own = true
+			fallthrough
+		default:
+			if odd == 0 && len(alike.Replace(string(r))) == 1 {
+				odd = r
+			}
+		}
+	}
+	if odd == 0 || own && !latin {
+		return ""
+	}
+	return "“" + word + "” has " + alphabet(odd) + " “" + string(odd) + "” (" + fmt.Sprintf("U+%04X", odd) + ")"
+}
+
+// alphabet names the script of a letter.
+func alphabet(r rune) string {
+	for _, script := range []string{"Cyrillic", "Greek"} {
+		if unicode.Is(unicode.Scripts[script], r) {
+			return "the " + script
+		}
+	}
+	return "a"
 }
 
 // look returns a text that is the same for lines that people cannot tell apart.

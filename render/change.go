@@ -135,7 +135,7 @@ func changed(was, now string) []Block {
 	default:
 		diff = fullDiff(was, now)
 	}
-	block := Block{Kind: Code, Text: exact(revealed(diff)), Lang: "diff"}
+	block := Block{Kind: Code, Text: exactDiff(revealed(diff)), Lang: "diff"}
 	if crlf {
 		return []Block{sentence("Every line ends with CR and LF:"), block}
 	}

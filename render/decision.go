@@ -187,7 +187,7 @@ func change(r bridge.Record) []Block {
 	}
 	return []Block{
 		{Kind: Paragraph, Spans: []Span{{Text: "Changed before it was approved:", Bold: true}}},
-		{Kind: Code, Text: exact(revealed(lineDiff(was, now, changeContext))), Lang: "diff"},
+		{Kind: Code, Text: exactDiff(revealed(lineDiff(was, now, changeContext))), Lang: "diff"},
 	}
 }
 

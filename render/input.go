@@ -24,9 +24,9 @@ func Input(a bridge.Approval) []Block {
 	}
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, bridge.ReadableJSON(a.Input), "", "  "); err != nil {
-		return []Block{{Kind: Code, Text: Clean(string(a.Input))}}
+		return []Block{{Kind: Code, Text: exact(string(a.Input))}}
 	}
-	return []Block{{Kind: Code, Text: Clean(pretty.String()), Lang: "json"}}
+	return []Block{{Kind: Code, Text: exact(pretty.String()), Lang: "json"}}
 }
 
 // known renders the fields that many tools share. It reports false if there are
@@ -93,7 +93,7 @@ func jsonBlock(fields map[string]any) []Block {
 	if err := enc.Encode(fields); err != nil {
 		return nil // cannot happen: it was decoded from JSON
 	}
-	return []Block{{Kind: Code, Text: Clean(strings.TrimRight(b.String(), "\n")), Lang: "json"}}
+	return []Block{{Kind: Code, Text: exact(strings.TrimRight(b.String(), "\n")), Lang: "json"}}
 }
 
 // ShellQuote quotes one argument for a POSIX shell.

@@ -55,14 +55,48 @@ func markers(line string) int {
 }
 
 // Markdown parses an agent's Markdown. HTML stays literal text, links show
-// their address, and images become links.
+// their address, and images become links. Each block has text. A text that is only
+// markup stays unchanged.
 func Markdown(src string) []Block {
 	src = Clean(src)
 	if hostile(src) {
-		return []Block{Para(src)}
+		return []Block{Para(gaps(src, ""))}
 	}
 	source := []byte(src)
-	return blocks(markdown().Parse(text.NewReader(source)), source, 0)
+	out := filled(blocks(markdown().Parse(text.NewReader(source)), source, 0))
+	if len(out) == 0 && strings.TrimSpace(src) != "" {
+		return []Block{Para(gaps(strings.TrimSpace(src), ""))}
+	}
+	return out
+}
+
+// filled returns the blocks that have text, and those inside of them. Markdown can
+// have empty quotes, headings and lists everywhere, which no service accepts.
+func filled(doc []Block) []Block {
+	var out []Block
+	for _, b := range doc {
+		text := ""
+		switch b.Kind {
+		case Paragraph, Heading:
+			text = headText(b.Spans)
+		case Code:
+			text = b.Text
+		case Quote:
+			b.Inner = filled(b.Inner)
+			text = PlainText(b.Inner)
+		case List:
+			for n, item := range b.Items {
+				b.Items[n] = filled(item)
+				text += PlainText(b.Items[n])
+			}
+		case Rule:
+			text = "―"
+		}
+		if strings.TrimSpace(text) != "" {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // markdown is the parser. It is created once, because that takes longer than
@@ -79,9 +113,9 @@ func blocks(parent ast.Node, src []byte, depth int) []Block {
 		case *ast.Heading:
 			out = append(out, Block{Kind: Heading, Spans: spans(n, src, Span{})})
 		case *ast.FencedCodeBlock:
-			out = append(out, Block{Kind: Code, Text: strings.TrimRight(rawLines(n, src), "\n"), Lang: string(n.Language(src))})
+			out = append(out, Block{Kind: Code, Text: gaps(strings.TrimRight(rawLines(n, src), "\n"), ""), Lang: string(n.Language(src))})
 		case *ast.CodeBlock:
-			out = append(out, Block{Kind: Code, Text: strings.TrimRight(rawLines(n, src), "\n")})
+			out = append(out, Block{Kind: Code, Text: gaps(strings.TrimRight(rawLines(n, src), "\n"), "")})
 		case *ast.Blockquote:
 			if depth >= maxNesting {
 				out = append(out, blocks(n, src, depth)...)
@@ -99,7 +133,7 @@ func blocks(parent ast.Node, src []byte, depth int) []Block {
 		case *ast.ThematicBreak:
 			out = append(out, Block{Kind: Rule})
 		case *ast.HTMLBlock:
-			out = append(out, Para(strings.TrimRight(rawLines(n, src), "\n")))
+			out = append(out, Para(gaps(strings.TrimRight(rawLines(n, src), "\n"), "")))
 		default: // Paragraph, TextBlock
 			if s := spans(n, src, Span{}); len(s) > 0 {
 				out = append(out, Block{Kind: Paragraph, Spans: s})
@@ -137,7 +171,7 @@ func spans(parent ast.Node, src []byte, style Span) []Span {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Text:
-			out.add(string(n.Segment.Value(src)), style)
+			out.add(gaps(string(n.Segment.Value(src)), ""), style)
 			if n.HardLineBreak() || n.SoftLineBreak() {
 				out.add("\n", style)
 			}

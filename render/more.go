@@ -91,7 +91,7 @@ func menuForEdit(f bridge.Form) Menu {
 	if f.View.Draft != nil {
 		now.Input = []byte(f.View.Draft.Input)
 	}
-	diff := Block{Kind: Code, Text: exact(revealed(fullDiff(i.Approval.EditText(), now.EditText()))), Lang: "diff"}
+	diff := Block{Kind: Code, Text: exactDiff(revealed(fullDiff(i.Approval.EditText(), now.EditText()))), Lang: "diff"}
 	return Menu{
 		Title: TitleCheck, Lead: []Block{{Kind: Paragraph, Spans: ActionOf(i).Short}},
 		Choices: []Choice{

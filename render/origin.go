@@ -32,9 +32,12 @@ func facts(i bridge.Interaction, act Action) []Block {
 		}
 		spans = append(spans, Span{Text: label + "  ", Bold: true}, Span{Text: value, Code: code})
 	}
+	if s := lookalikes(act.names); s != "" {
+		add("Look-alike letters", s, false)
+	}
 	if s := Risk(i); s != "" {
-		if i.Rule != "" {
-			s += ": rule " + Line(i.Rule)
+		if i.RuleReason != "" {
+			s += ": " + Line(i.RuleReason)
 		}
 		add("Risk", s, false)
 	}

@@ -82,9 +82,6 @@ func SubmitLabel(q bridge.Question) string {
 	return LabelSubmit
 }
 
-// questionMark ends the headline of an approval.
-var questionMark = []Span{{Text: "?"}}
-
 // asked is the headline of a pending request: what people decide.
 func asked(r bridge.Record, act Action) []Span {
 	i := r.Interaction
@@ -95,7 +92,7 @@ func asked(r bridge.Record, act Action) []Span {
 		if act.leads {
 			return act.Head
 		}
-		return slices.Concat(act.Head, questionMark)
+		return slices.Concat(act.Head, []Span{{Text: "?" + act.size}})
 	case i.LonePlan():
 		return []Span{{Text: "Approve the plan?"}}
 	}

@@ -31,7 +31,7 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 		return i, ruling, err
 	}
 	i.Trace = traceOf(ctx)
-	i.Rule, i.Risk, i.PolicyVersion, i.ConfigVersion = ruling.Rule, ruling.Risk, c.judge.version, c.version
+	i.Rule, i.RuleReason, i.Risk, i.PolicyVersion, i.ConfigVersion = ruling.Rule, ruling.Reason, ruling.Risk, c.judge.version, c.version
 	i.Quorum = max(i.Quorum, ruling.Quorum)
 	if i.Kind == bridge.KindApproval {
 		i.StepUp = cmp.Or(i.StepUp, ruling.StepUp)

@@ -133,7 +133,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 		r.Approval.Limit(agent.Scopes)
 	}
 	v := review{ruling: bridge.Ruling{
-		Effect: bridge.EffectAsk, Rule: i.Rule, Risk: i.Risk, Routes: routeNames(i), GrantFor: i.GrantFor, Grants: i.RuleGrants,
+		Effect: bridge.EffectAsk, Rule: i.Rule, Reason: i.RuleReason, Risk: i.Risk, Routes: routeNames(i), GrantFor: i.GrantFor, Grants: i.RuleGrants,
 	}}
 	switch {
 	case i.Redacted == 0 || r.Approval == nil:

@@ -4,8 +4,11 @@ package visible
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/rivo/uniseg"
 )
 
 // maxMarks is the number of combining marks that may follow a letter. Languages
@@ -51,6 +54,9 @@ const (
 	keycap      = 0x20e3
 	lightSkin   = 0x1f3fb
 	darkSkin    = 0x1f3ff
+	blackFlag   = 0x1f3f4
+	firstTag    = 0xe0020
+	lastTag     = 0xe007f
 	placeholder = "⟨U+%04X⟩"
 )
 
@@ -103,11 +109,13 @@ func shown(rs []rune, n int) bool {
 	case r == ' ', r == '\n', r == '\t':
 		return true
 	case r == textStyle, r == emojiStyle:
-		return pictograph(before) || after == keycap && keycapBase(before)
+		return Pictograph(before) || after == keycap && keycapBase(before)
 	case r == keycap:
-		return before == emojiStyle && keycapBase(at(rs, n-2))
-	case r == zwj && pictograph(after):
-		return pictograph(before) || skin(before) || before == emojiStyle && pictograph(at(rs, n-2))
+		return keycapBase(before) || before == emojiStyle && keycapBase(at(rs, n-2))
+	case r >= firstTag && r <= lastTag:
+		return inFlag(rs, n)
+	case r == zwj && Pictograph(after):
+		return Pictograph(before) || skin(before) || before == emojiStyle && Pictograph(at(rs, n-2))
 	case r == zwj, r == zwnj:
 		return joins(before) && joins(after)
 	}
@@ -149,13 +157,40 @@ func at(rs []rune, n int) rune {
 	return rs[n]
 }
 
-// pictograph reports whether a character may be part of an emoji.
-func pictograph(r rune) bool {
-	switch {
-	case r == 0x203c, r == 0x2049, r == 0x3030, r >= 0x2190 && r <= 0x21ff, r >= 0x2900 && r <= 0x297f, r >= 0x25fb && r <= 0x25fe:
-		return true
+// copyright is an emoji that a joiner binds to any other.
+const copyright = "\u200d\u00a9"
+
+// Pictograph reports whether a character may be part of an emoji. It asks Unicode's
+// rules for clusters: a joiner binds only emoji, those to come included.
+func Pictograph(r rune) bool {
+	if r < 0xa9 || !inked(r) {
+		return false
 	}
-	return r > 0x7f && unicode.Is(unicode.So, r) && inked(r) || skin(r)
+	text := string(r) + copyright
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
+	return cluster == text || skin(r)
+}
+
+// flags are the regions that have an emoji of their own, as tags.
+var flags = []string{"gbeng", "gbsct", "gbwls"}
+
+// inFlag reports whether the n-th character, a tag, belongs to the flag of a
+// region. Other tags are text that no one sees.
+func inFlag(rs []rune, n int) bool {
+	for n > 0 && rs[n] >= firstTag && rs[n] <= lastTag {
+		n--
+	}
+	if rs[n] != blackFlag {
+		return false
+	}
+	return slices.ContainsFunc(flags, func(region string) bool {
+		for k, c := range region {
+			if at(rs, n+1+k) != c+firstTag-' ' {
+				return false
+			}
+		}
+		return at(rs, n+1+len(region)) == lastTag
+	})
 }
 
 func skin(r rune) bool { return r >= lightSkin && r <= darkSkin }

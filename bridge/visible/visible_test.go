@@ -52,6 +52,14 @@ func TestInvisible(t *testing.T) {
 	if got := visible.Text("h" + strings.Repeat("\u0301", 9) + "x"); strings.Count(got, "⟨U+0301⟩") != 5 {
 		t.Errorf("a heap of marks: %q", got)
 	}
+	for in, want := range map[string]string{ // tags are text unless they spell a flag that exists
+		"🏴\U000e0072\U000e006d\U000e007f": "🏴⟨U+E0072⟩⟨U+E006D⟩⟨U+E007F⟩", "🏴\U000e0067\U000e0062\U000e0065": "🏴⟨U+E0067⟩⟨U+E0062⟩⟨U+E0065⟩",
+		"ℹ\ufe0f\ufe0f": "ℹ\ufe0f⟨U+FE0F⟩", "x\ufe0f": "x⟨U+FE0F⟩", "1\ufe0f": "1⟨U+FE0F⟩", "→\ufe0f": "→⟨U+FE0F⟩",
+	} {
+		if got := visible.Text(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
 	if got := visible.Text("\ufffc\ufe0e"); got != "⟨U+FFFC⟩⟨U+FE0E⟩" {
 		t.Errorf("a selector after a hidden symbol: %q", got)
 	}
@@ -64,7 +72,7 @@ func TestInvisible(t *testing.T) {
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
-		"plain text, tabs\tand\nlines", "Zürich, Łódź, Ελλάδα, Москва, 東京, 서울, עברית, العربية", "👍🏽 👩‍👩‍👧‍👦 ❤️ ☎️ 1️⃣ #️⃣ 🏳️‍🌈 👩🏽‍💻 ❤️‍🔥 🇪🇸 ⚠️ ©️ ↔️ ‼️",
+		"plain text, tabs\tand\nlines", "Zürich, Łódź, Ελλάδα, Москва, 東京, 서울, עברית, العربية", "👍🏽 👩‍👩‍👧‍👦 ❤️ ☎️ 1️⃣ #️⃣ 🏳️‍🌈 👩🏽‍💻 ❤️‍🔥 🇪🇸 ⚠️ ©️ ↔️ ‼️ ℹ️ 〽️ 〰️ ㊗️ Ⓜ️ 1⃣ 🏴󠁧󠁢󠁳󠁣󠁴󠁿 🏴󠁧󠁢󠁷󠁬󠁳󠁿 🧑‍🧑‍🧒 🐦‍⬛ 🫱🏻‍🫲🏿",
 		"می\u200cخواهم", "क्\u200dष", "ශ්\u200dරී", "Tiếng Việt", "e\u0301a\u0302\u0301", "שָׁלוֹם", "สวัสดีครับ", "😀 → … – “quotes” ‘x’ € ½ ≠ ∑ █ ▀ ┌─┐",
 	} {
 		if got := visible.Text(s); got != s {

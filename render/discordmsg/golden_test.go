@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
@@ -101,6 +103,36 @@ func TestNote(t *testing.T) {
 		}
 		if bad := refused(t, m); bad != "" {
 			t.Errorf("a long note of %q: %s", of, bad)
+		}
+	}
+}
+
+// TestAnyMarkdown checks that Discord accepts cards with any texts.
+func TestAnyMarkdown(t *testing.T) {
+	t.Parallel()
+	r := seed.Rand(t)
+	for range level.Often(3000, 400) {
+		s := rendertest.Hostile(r)
+		m, err := discordmsg.Build(s.View)
+		if err != nil {
+			t.Fatalf("%v; %s", err, s.Texts())
+		}
+		if bad := refused(t, m); bad != "" {
+			t.Fatalf("discord refuses %+v: %s\n%s", m, bad, s.Texts())
+		}
+		if i := s.View.Record.Interaction; s.View.Record.State.Final() || i.Kind != bridge.KindAsk {
+			continue
+		}
+		form, err := discordmsg.BuildModal(bridge.Form{View: s.View, Control: bridge.Control{Option: bridge.OptionPage}}, "id")
+		if err != nil {
+			t.Fatalf("%v; %s", err, s.Texts())
+		}
+		raw, err := json.Marshal(form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad := sandbox.CheckDiscordModal(raw); bad != "" {
+			t.Fatalf("discord refuses %s: %s\n%s", raw, bad, s.Texts())
 		}
 	}
 }

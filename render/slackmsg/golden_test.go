@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/level"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/rendertest"
@@ -65,4 +67,34 @@ func TestCards(t *testing.T) {
 		page.Waiting = append(page.Waiting, bridge.Waiting{View: find(name), Card: bridge.MessageRef{Channel: "C1", Message: "1.2"}})
 	}
 	accepted("home", sandbox.CheckSlackHome(b.Add("home", slackmsg.Home(page), nil)))
+}
+
+// TestAnyMarkdown checks that Slack accepts cards with any texts.
+func TestAnyMarkdown(t *testing.T) {
+	t.Parallel()
+	r := seed.Rand(t)
+	for range level.Often(3000, 400) {
+		s := rendertest.Hostile(r)
+		m, err := slackmsg.Build(s.View)
+		if err != nil {
+			t.Fatalf("%v; %s", err, s.Texts())
+		}
+		raw, err := json.Marshal(map[string]any{"text": m.Text, "blocks": m.Blocks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad := sandbox.CheckSlackMessage(raw); len(bad) > 0 {
+			t.Fatalf("slack refuses %s: %v\n%s", raw, bad, s.Texts())
+		}
+		if i := s.View.Record.Interaction; s.View.Record.State.Final() || i.Kind != bridge.KindAsk {
+			continue
+		}
+		form, err := slackmsg.Modal(bridge.Form{View: s.View, Control: bridge.Control{Option: bridge.OptionForm}}, "metadata")
+		if raw, err = json.Marshal(form); err != nil {
+			t.Fatal(err)
+		}
+		if bad := sandbox.CheckSlackModal(raw); len(bad) > 0 {
+			t.Fatalf("slack refuses %s: %v\n%s", raw, bad, s.Texts())
+		}
+	}
 }

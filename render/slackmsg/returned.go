@@ -8,8 +8,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/rivo/uniseg"
 	"github.com/slack-go/slack"
 
+	"github.com/nodbridge/nod/bridge/visible"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -28,8 +30,8 @@ func Hidden(sent, got []slack.Block) string {
 	if len(got) < len(sent) {
 		return "blocks are missing from it"
 	}
-	rest := squeeze(literally(visible(got)))
-	for _, want := range segments(visible(sent)) {
+	rest := squeeze(literally(shown(got)))
+	for _, want := range segments(shown(sent)) {
 		at := strings.Index(rest, want)
 		if at < 0 {
 			return "text is missing from it: " + render.Cut(want, 60, render.Runes)
@@ -39,8 +41,8 @@ func Hidden(sent, got []slack.Block) string {
 	return ""
 }
 
-// visible returns the texts of blocks in order, separated by line breaks.
-func visible(blocks []slack.Block) string {
+// shown returns the texts of blocks in order, separated by line breaks.
+func shown(blocks []slack.Block) string {
 	raw, err := json.Marshal(slack.Blocks{BlockSet: blocks})
 	if err != nil {
 		return ""
@@ -89,17 +91,34 @@ func collect(b *strings.Builder, v any) {
 	}
 }
 
-// segments splits a text at the characters that Slack may rewrite, and removes
-// spaces.
+// segments splits a text at the emoji, which Slack may rewrite, and removes spaces.
 func segments(s string) []string {
 	var out []string
-	for piece := range strings.FieldsFuncSeq(literally(s), emoji) {
-		if piece = squeeze(piece); piece != "" {
-			out = append(out, piece)
+	var b strings.Builder
+	end := func() {
+		if b.Len() > 0 {
+			out = append(out, b.String())
+			b.Reset()
 		}
 	}
+	for g := uniseg.NewGraphemes(literally(s)); g.Next(); {
+		if strings.ContainsFunc(g.Str(), emoji) {
+			end()
+			continue
+		}
+		for piece := range strings.SplitAfterSeq(squeeze(g.Str()), joiner) {
+			b.WriteString(strings.TrimSuffix(piece, joiner))
+			if strings.HasSuffix(piece, joiner) {
+				end()
+			}
+		}
+	}
+	end()
 	return out
 }
+
+// joiner is part of some letters, and Slack may drop it.
+const joiner = "\u200d"
 
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -121,7 +140,8 @@ func literally(s string) string {
 	}
 }
 
-// emoji reports whether Slack may write a character as a code.
+// emoji reports whether Slack may write the cluster of a character as a code.
 func emoji(r rune) bool {
-	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r) && r > 0x7f || r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || r == 0x20e3
+	const keycap, emojiStyle = 0x20e3, 0xfe0f
+	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r) && r > 0x7f || r == keycap || r == emojiStyle || visible.Pictograph(r)
 }

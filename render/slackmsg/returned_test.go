@@ -17,7 +17,7 @@ func TestHidden(t *testing.T) {
 	sent := []slack.Block{
 		slack.NewHeaderBlock(plain("🔐 Permission wanted", maxHeader)),
 		slack.NewContextBlock("from", plain("ci · see https://example.com", maxSection)),
-		richText("body", []render.Block{render.Para("May I <run> this & that? 🎉 See https://example.com/a"), {Kind: render.Code, Text: "echo one\nrm -rf /"}}),
+		richText("body", []render.Block{render.Para("May I <run> this & that? 🎉 Step 1️⃣ deploys ℹ️ 👍🏽. See https://example.com/a"), {Kind: render.Code, Text: "echo one\nrm -rf /"}}),
 		slack.NewActionBlock("act", button("o", "token", "Allow once", slack.StylePrimary)),
 	}
 	raw, err := json.Marshal(slack.Blocks{BlockSet: sent})
@@ -31,6 +31,8 @@ func TestHidden(t *testing.T) {
 	}{
 		{"unchanged", func(s string) string { return s }, true},
 		{"emoji as codes", strings.NewReplacer("🔐", ":closed_lock_with_key:", "🎉", ":tada:").Replace, true},
+		{"emoji of several characters as codes", strings.NewReplacer("1️⃣", ":one:", "ℹ️", ":information_source:", "👍🏽", ":+1::skin-tone-4:").Replace, true},
+		{"a word next to an emoji is missing", strings.NewReplacer(" deploys", "").Replace, false},
 		{"escaped", strings.NewReplacer(`\u003crun\u003e`, `\u0026lt;run\u0026gt;`, `this \u0026 that`, `this \u0026amp; that`).Replace, true},
 		{"a link in a context", strings.NewReplacer("see https://example.com", `see \u003chttps://example.com\u003e`).Replace, true},
 		{"the end is missing", strings.NewReplacer(`\nrm -rf /`, "").Replace, false},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nodbridge/nod/platforms/platformtest/level"
+	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/rendertest"
@@ -51,4 +53,24 @@ func TestCards(t *testing.T) {
 	collapsed := build(t, closedLong(t, 40))
 	message("collapsed", collapsed, nil)
 	message("collapsed-short", collapsed.Without(telegrammsg.LongQuotes), nil)
+}
+
+// TestAnyMarkdown checks that Telegram accepts cards with any texts.
+func TestAnyMarkdown(t *testing.T) {
+	t.Parallel()
+	r := seed.Rand(t)
+	for range level.Often(3000, 400) {
+		s := rendertest.Hostile(r)
+		m, err := telegrammsg.Build(s.View)
+		if err != nil {
+			t.Fatalf("%v; %s", err, s.Texts())
+		}
+		raw, err := json.Marshal(map[string]any{"text": m.Text, "entities": m.Entities, "reply_markup": map[string]any{"inline_keyboard": m.Keyboard}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad := sandbox.CheckTelegramMessage(raw); bad != "" {
+			t.Fatalf("telegram refuses %s: %s\n%s", raw, bad, s.Texts())
+		}
+	}
 }

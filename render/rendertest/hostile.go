@@ -1,0 +1,97 @@
+package rendertest
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// marks are pieces of Markdown, and characters that services treat in their own
+// way.
+var marks = []string{
+	"> ", ">", "#", "## ", "- ", "* ", "1. ", "```", "```\n", "`", "**", "_", "~~", "---\n", "[", "](", ")", "[]()", "![](", "![a](b)", "<b>", "<!-- x -->",
+	"<https://a.example>", "[a]: http://b\n", "|", "\\", "&amp;", "    ", "\t", "\n", "\n\n", "\n\n\n", " ", "a", "word ", "deploy", "@here", "<@U1>", ":tada:",
+	"👍🏽", "1️⃣", "ℹ️", "\u200d", "\u00a0", "é", "中", "⟨", "x^2", "$", "%", "{", "}", "#channel", "/cmd", "…",
+}
+
+// markdown returns random Markdown.
+func markdown(r *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + r.IntN(9) {
+		b.WriteString(marks[r.IntN(len(marks))])
+	}
+	return b.String()
+}
+
+// Hostile returns a view in which every text of an agent or a person is random
+// Markdown.
+func Hostile(r *rand.Rand) Sample {
+	for {
+		all := Samples()
+		s := all[r.IntN(len(all))]
+		rec := &s.View.Record
+		i := &rec.Interaction
+		texts := []*string{&i.Prompt, &i.Requester, &i.Session}
+		i.Questions = slices.Clone(i.Questions)
+		for n := range i.Questions {
+			q := &i.Questions[n]
+			texts = append(texts, &q.Text, &q.Description, &q.Header, &q.Plan, &q.Placeholder)
+			q.Options, q.Items = slices.Clone(q.Options), slices.Clone(q.Items)
+			for k := range q.Options {
+				texts = append(texts, &q.Options[k].Label, &q.Options[k].Description, &q.Options[k].Preview)
+			}
+			if len(q.Schema) > 0 {
+				q.Schema = schema(r)
+			}
+			for k := range q.Items {
+				texts = append(texts, &q.Items[k].Content)
+			}
+		}
+		if i.Approval != nil {
+			a := *i.Approval
+			i.Approval = &a
+			input, _ := json.Marshal(map[string]string{"command": markdown(r), "description": markdown(r), markdown(r): markdown(r)})
+			a.Input, i.Approval.Where = input, markdown(r)
+			if r.IntN(2) > 0 {
+				i.Approval.Input = input
+			}
+		}
+		if rec.Response != nil {
+			texts = append(texts, &rec.Response.Reason)
+		}
+		if rec.Completion != nil {
+			texts = append(texts, &rec.Completion.Result, &rec.Completion.Error)
+		}
+		for _, t := range texts {
+			if *t != "" || r.IntN(8) == 0 {
+				*t = markdown(r)
+			}
+		}
+		if r.IntN(2) > 0 {
+			i.Session = ""
+		}
+		if i.Ask.Normalize() == nil { // nod refuses the rest
+			return s
+		}
+	}
+}
+
+// schema returns the schema of a form with random texts.
+func schema(r *rand.Rand) json.RawMessage {
+	raw, _ := json.Marshal(map[string]any{
+		"type": "object", "title": markdown(r), "description": markdown(r), "properties": map[string]any{
+			"a": map[string]any{"type": "string", "title": markdown(r), "description": markdown(r)},
+			"b": map[string]any{"type": "string", "title": markdown(r), "oneOf": []any{
+				map[string]any{"const": "x", "title": markdown(r)}, map[string]any{"const": "y", "title": markdown(r), "description": markdown(r)},
+			}},
+		},
+	})
+	return raw
+}
+
+// Texts returns the texts of a sample, for the message of a failed test.
+func (s Sample) Texts() string {
+	raw, _ := json.Marshal(map[string]any{"ask": s.View.Record.Interaction.Ask, "response": s.View.Record.Response, "completion": s.View.Record.Completion})
+	return s.Name + ": " + string(raw)
+}
