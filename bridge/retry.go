@@ -7,3 +7,16 @@ import (
 // ErrPaced is wrapped by the error of a platform that queued a call behind its
 // rate limit. Nothing was sent, and the call is possible after RetryAfter.
 var ErrPaced = errors.New("queued behind the rate limit")
+
+// ErrRefused is wrapped by the error of a call that a platform refused because of
+// nod's account. The platform itself finds out whether the account still counts.
+// Until then, the call can be repeated as in an outage.
+var ErrRefused = errors.New("the account was refused")
+
+// ErrDeleted is wrapped by the error of a call about a message that no longer
+// exists.
+var ErrDeleted = errors.New("the message was deleted")
+
+// ErrFrozen is wrapped by the error of a call about a message that people see, but
+// that nod cannot change any more.
+var ErrFrozen = errors.New("the message cannot be changed")

@@ -22,61 +22,6 @@ import (
 // within 3 seconds.
 const ClickTimeout = 2500 * time.Millisecond
 
-// HealthBox keeps an adapter's health: the state of its connection, and whether
-// the platform refuses its token. The zero value is "starting".
-type HealthBox struct {
-	mu      sync.Mutex
-	h       bridge.Health
-	refused bridge.Health // zero unless the token is refused
-}
-
-// Refuse records that the platform refused the token in a call. The platform is
-// down until Accept, whatever the state of its connection.
-func (b *HealthBox) Refuse(reason string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.refused.State == "" {
-		b.refused.Since = time.Now().UTC()
-	}
-	b.refused.State, b.refused.Reason = bridge.HealthDown, reason
-}
-
-// Accept records that the platform accepted the token.
-func (b *HealthBox) Accept() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.refused = bridge.Health{}
-}
-
-func (b *HealthBox) isRefused() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.refused.State != ""
-}
-
-// Set sets the state of the connection. Its time is when the state began.
-func (b *HealthBox) Set(s bridge.HealthState, reason string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.h.State != s {
-		b.h.Since = time.Now().UTC()
-	}
-	b.h.State, b.h.Reason = s, reason
-}
-
-// Get returns the health.
-func (b *HealthBox) Get() bridge.Health {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.refused.State != "" {
-		return b.refused
-	}
-	if b.h.State == "" {
-		return bridge.Health{State: bridge.HealthStarting}
-	}
-	return b.h
-}
-
 // Redraw updates a card with the view of a verdict, and reports that to the sink.
 func Redraw(
 	ctx context.Context, sink bridge.Sink, card bridge.MessageRef, v bridge.View,
@@ -148,56 +93,5 @@ func (k *KeyedMutex) Lock(key string) func() {
 		if l.users--; l.users == 0 {
 			delete(k.held, key)
 		}
-	}
-}
-
-const (
-	checkEvery   = 30 * time.Second
-	checkTimeout = 15 * time.Second
-	recheckFirst = time.Second
-	recheckMost  = time.Minute
-)
-
-// Recheck calls check while the token counts as refused, until ctx ends. The
-// engine sends nothing to a platform that is down, so no other call would find
-// that the token is accepted again.
-func Recheck(ctx context.Context, box *HealthBox, check func(context.Context) error) {
-	for wait := recheckFirst; bridge.Pause(ctx, wait); {
-		if !box.isRefused() {
-			wait = recheckFirst
-			continue
-		}
-		callCtx, cancel := context.WithTimeout(ctx, checkTimeout)
-		err := check(callCtx)
-		cancel()
-		if err == nil {
-			box.Accept()
-		}
-		wait = min(2*wait, recheckMost)
-	}
-}
-
-// Watch updates the health of a platform whose clicks arrive over HTTP: it
-// calls check periodically until ctx ends. For CodeForbidden and CodeInvalid,
-// which the administrator must fix, it sets the platform down and returns the
-// error.
-func Watch(ctx context.Context, box *HealthBox, check func(context.Context) error) error {
-	for {
-		callCtx, cancel := context.WithTimeout(ctx, checkTimeout)
-		err := check(callCtx)
-		cancel()
-		switch code := bridge.ErrorCode(err); {
-		case ctx.Err() != nil:
-			return nil
-		case err == nil:
-			box.Accept()
-			box.Set(bridge.HealthUp, "")
-		case code == bridge.CodeForbidden || code == bridge.CodeInvalid:
-			box.Set(bridge.HealthDown, bridge.PublicError(err).Message)
-			return err
-		default:
-			box.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
-		}
-		bridge.Pause(ctx, checkEvery)
 	}
 }

@@ -247,6 +247,18 @@ func (d *Directory) belongs(ctx context.Context, platform, group, user string) (
 	return got.yes, err
 }
 
+// unknown returns the error of a platform that does not answer a question. Its code
+// is about the question, and would be taken for the reply to the person.
+func unknown(err error) error {
+	switch bridge.ErrorCode(err) {
+	case bridge.CodeUnavailable, bridge.CodeRateLimited, bridge.CodeInternal:
+		return err
+	}
+	e := bridge.PublicError(err)
+	e.Code, e.Cause = bridge.CodeUnavailable, err
+	return e
+}
+
 // remember returns a cached answer or asks for a new one. It never caches an
 // error, and never returns an expired answer instead of an error.
 func (d *Directory) remember(key string, ask func() (kept, error)) (kept, error) {
@@ -258,7 +270,7 @@ func (d *Directory) remember(key string, ask func() (kept, error)) (kept, error)
 	}
 	k, err := ask()
 	if err != nil {
-		return kept{}, err
+		return kept{}, unknown(err)
 	}
 	k.until = time.Now().Add(d.o.Remembered)
 	d.mu.Lock()

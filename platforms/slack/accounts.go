@@ -2,9 +2,6 @@ package slack
 
 import (
 	"context"
-	"errors"
-
-	"github.com/slack-go/slack"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
@@ -16,14 +13,14 @@ const fixAccount = "open the person's profile, click the three dots, and choose 
 func (d doctor) account(ctx context.Context, r *platforms.Report, id string) {
 	check := "account." + id
 	u, err := d.api.GetUserInfoContext(ctx, id)
-	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
+	err = d.classify("", err)
 	switch {
-	case answer.Err == "missing_scope":
+	case platforms.Is(err, platforms.AboutPermission):
 		r.Add(check, bridge.FindingSkipped, "this check requires the scope users:read", fixScopes)
-	case answer.Err == "user_not_found", answer.Err == "user_not_visible":
+	case platforms.Is(err, platforms.AboutPerson):
 		r.Add(check, bridge.FindingFailed, "no member of the workspace has this ID", fixAccount)
 	case err != nil:
-		r.Fail(check, d.classify("", err), "")
+		r.Fail(check, err, "")
 	case u.Deleted:
 		r.Add(check, bridge.FindingFailed, "the account is deactivated", fixAccount)
 	case u.IsBot:

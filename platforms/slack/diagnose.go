@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -102,17 +101,15 @@ func (d doctor) socket(ctx context.Context, r *platforms.Report) {
 		return
 	}
 	_, _, err := d.api.StartSocketModeContext(ctx)
-	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		r.Add("socket", bridge.FindingOK, "Socket Mode connects", "")
-	case answer.Err == "missing_scope":
-		r.Fail("socket", d.classify("", err), fixAppToken)
-	case answer.Err == "access_denied" || answer.Err == "forbidden":
-		r.Fail("socket", d.classify("", err), fixSocketMode)
-	default:
-		r.Fail("socket", d.classify("", err), fixAppToken)
+		return
 	}
+	err, fix := d.classify("", err), fixAppToken
+	if platforms.Is(err, platforms.AboutPermission) {
+		fix += "; " + fixSocketMode
+	}
+	r.Fail("socket", err, fix)
 }
 
 // channel checks that the bot can post to a destination.
@@ -123,15 +120,15 @@ func (d doctor) channel(ctx context.Context, r *platforms.Report, to bridge.Dest
 		return
 	}
 	c, err := d.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: to.Channel})
-	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
+	err = d.classify(to.Channel, err)
 	switch {
-	case answer.Err == "missing_scope":
+	case platforms.Is(err, platforms.AboutPermission):
 		r.Add(check, bridge.FindingSkipped,
 			"this check requires the scope channels:read, or groups:read for private channels", fixScopes)
-	case answer.Err == "channel_not_found":
+	case platforms.Is(err, platforms.AboutChannel):
 		r.Add(check, bridge.FindingFailed, "the channel does not exist, or it is private and the bot is not in it", fixChannel)
 	case err != nil:
-		r.Fail(check, d.classify(to.Channel, err), "")
+		r.Fail(check, err, "")
 	case !c.IsMember && !c.IsIM:
 		r.Add(check, bridge.FindingFailed, "the bot is not in #"+c.Name, "send /invite @nod in #"+c.Name)
 	case c.IsArchived:

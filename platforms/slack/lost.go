@@ -50,8 +50,7 @@ const (
 
 // failed records that a post has failed, if Slack may have accepted it.
 func (l *lost) failed(m mark, err error) {
-	switch bridge.ErrorCode(err) {
-	case bridge.CodeRateLimited, bridge.CodeForbidden, bridge.CodeNotFound, bridge.CodeInvalid:
+	if !mayBePosted(err) {
 		return
 	}
 	l.mu.Lock()

@@ -2,8 +2,6 @@ package slack
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -28,9 +27,6 @@ const (
 	// shows fewer.
 	maxNativeTitle = 80
 )
-
-// notNative lists the errors of an app or a workspace without sessions.
-var notNative = []string{"not_agent_app", "missing_scope", "feature_disabled", "unknown_method", "not_allowed_token_type"}
 
 // natives shows the sessions of agents as Slack's own: a session that works has
 // Slack's stop button, and one that waits for people "Needs attention". Workspaces
@@ -119,15 +115,14 @@ func (n *natives) settle(ref bridge.MessageRef, next native, err error) {
 	}
 	delete(n.sent, ref)
 	n.log.Debug("session not shown as Slack's own", "platform", n.name, "error", err)
-	limited, isLimited := errors.AsType[*slack.RateLimitedError](err)
-	answer, answered := errors.AsType[slack.SlackErrorResponse](err)
+	err = n.classify(ref.Channel, err)
 	switch {
-	case isLimited:
-		n.busy = time.Now().Add(limited.RetryAfter)
-	case !answered:
-		n.busy = time.Now().Add(nativeAgain)
-	case slices.Contains(notNative, answer.Err): // any other error is about one session
+	case platforms.Is(err, platforms.AboutLimit):
+		n.busy = time.Now().Add(max(time.Second, bridge.PublicError(err).RetryAfter))
+	case platforms.Is(err, platforms.AboutFeature, platforms.AboutPermission): // of the app
 		n.until = time.Now().Add(nativeRetry)
+	case platforms.AboutOf(err) == "" || platforms.Is(err, platforms.AboutService):
+		n.busy = time.Now().Add(nativeAgain)
 	}
 }
 

@@ -3,8 +3,6 @@ package slack
 import (
 	"context"
 	"slices"
-
-	"github.com/nodbridge/nod/bridge"
 )
 
 // people looks up members of the workspace.
@@ -15,8 +13,7 @@ type people struct{ *workspace }
 func (p people) Belongs(ctx context.Context, group, user string) (bool, error) {
 	members, err := p.api.GetUserGroupMembersContext(ctx, group)
 	if err != nil {
-		return false, bridge.Wrap(bridge.CodeUnavailable, err, "slack: user group %s", group).
-			WithHint("add the scope usergroups:read to the app")
+		return false, p.classify("", err)
 	}
 	return slices.Contains(members, user), nil
 }
@@ -25,8 +22,7 @@ func (p people) Belongs(ctx context.Context, group, user string) (bool, error) {
 func (p people) Email(ctx context.Context, user string) (string, error) {
 	u, err := p.api.GetUserInfoContext(ctx, user)
 	if err != nil {
-		return "", bridge.Wrap(bridge.CodeUnavailable, err, "slack: email address of %s", user).
-			WithHint("add the scopes users:read and users:read.email to the app")
+		return "", p.classify("", err)
 	}
 	// Neither an account of another workspace nor an unconfirmed address proves
 	// who the person is.

@@ -3,7 +3,6 @@ package slack
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -151,7 +150,7 @@ func (p poster) deliver(
 	}
 	if found {
 		got, err := p.change(ctx, earlier, opts)
-		if bridge.ErrorCode(err) != bridge.CodeInvalid { // otherwise the message is gone, or another app's
+		if !platforms.Is(err, platforms.AboutDeleted, platforms.AboutFrozen) { // otherwise it is gone, or another app's
 			return earlier, got, err
 		}
 	}
@@ -160,12 +159,6 @@ func (p poster) deliver(
 		p.lost.failed(id, err)
 	}
 	return bridge.MessageRef{Channel: channel, Message: ts, Thread: got.ThreadTimestamp}, got, err
-}
-
-// Errors of messages to a thread that the channel itself would accept.
-var noThread = []string{
-	"cannot_reply_to_message", "thread_not_found", "restricted_action_thread_locked",
-	"restricted_action_non_threadable_channel",
 }
 
 // reply posts a message to a thread and shows it in the channel too, as only
@@ -179,7 +172,7 @@ func (p poster) reply(
 	}
 	inThread := append(slices.Clone(opts), slack.MsgOptionTS(thread), slack.MsgOptionBroadcast())
 	in, ts, got, err = p.api.PostMessageWithResponseContext(ctx, channel, inThread...)
-	if e, ok := errors.AsType[slack.SlackErrorResponse](err); !ok || !slices.Contains(noThread, e.Err) {
+	if !platforms.Is(p.classify(channel, err), platforms.AboutThread) {
 		return in, ts, got, err
 	}
 	p.log.Warn("thread does not accept messages, posting to the channel", "platform", p.name, "channel", channel, "error", err)

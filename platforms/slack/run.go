@@ -3,10 +3,8 @@ package slack
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log"
-	"slices"
 	"sync"
 	"time"
 
@@ -38,18 +36,28 @@ func (s socket) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	wg.Go(func() { platforms.Recheck(ctx, &s.health, s.check) })
-	for ctx.Err() == nil {
-		if err := s.connect(ctx); err != nil && ctx.Err() == nil {
+	for refusals := 0; ctx.Err() == nil; {
+		connected, err := s.connect(ctx)
+		if connected {
+			refusals = 0
+		}
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		if refusals++; refusals > 1 {
 			s.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
 			return err
 		}
+		s.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
+		bridge.Pause(ctx, platforms.SecondLook)
 	}
 	return nil
 }
 
-// connect runs one Socket Mode client. It returns nil if the client has
-// stalled and must be replaced, and an error if an administrator must act.
-func (s socket) connect(ctx context.Context) error {
+// connect runs one Socket Mode client, and reports whether it was connected. It
+// returns no error if the client has stalled and must be replaced, and an error if
+// Slack refuses the connection.
+func (s socket) connect(ctx context.Context) (connected bool, err error) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -64,21 +72,22 @@ func (s socket) connect(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return connected, nil
 		case err := <-ended:
 			if ctx.Err() != nil {
-				return nil
+				return connected, nil
 			}
-			return s.classify("", err)
+			return connected, s.classify("", err)
 		case <-watch.C:
 			if !lost.IsZero() && time.Since(lost) > stalledAfter {
 				s.log.Warn("socket stalled, starting a new one", "platform", s.name)
-				return nil
+				return connected, nil
 			}
 		case e := <-client.Events:
 			if err := s.follow(e, &lost); err != nil {
-				return err
+				return connected, err
 			}
+			connected = connected || lost.IsZero()
 			id, raw := envelope(e)
 			if id == "" {
 				continue
@@ -86,7 +95,7 @@ func (s socket) connect(ctx context.Context) error {
 			select {
 			case slots <- struct{}{}:
 			case <-ctx.Done():
-				return nil
+				return connected, nil
 			}
 			in := s.in.read(raw)
 			wait, leave := lanes.Enter(author(in))
@@ -120,8 +129,8 @@ func (s socket) receive(ctx context.Context, client *socketmode.Client, id strin
 }
 
 // follow updates the health after an event of the connection, and lost, the
-// time when the connection was lost. It returns an error if an administrator
-// must act.
+// time when the connection was lost. It returns an error if Slack refuses the
+// connection.
 func (s socket) follow(e socketmode.Event, lost *time.Time) error {
 	switch e.Type {
 	case socketmode.EventTypeHello:
@@ -133,25 +142,25 @@ func (s socket) follow(e socketmode.Event, lost *time.Time) error {
 			s.health.Set(bridge.HealthDegraded, "reconnecting")
 		}
 	case socketmode.EventTypeInvalidAuth:
-		return bridge.Errorf(bridge.CodeForbidden, "slack: Slack does not accept the app token")
+		return rowOf("invalid_auth").Err(nil, "slack: Slack does not accept the app token")
 	case socketmode.EventTypeConnectionError:
 		return s.connectionError(e.Data)
 	}
 	return nil
 }
 
-// connectionError returns an error if no connection is possible until an
-// administrator acts. The SDK would retry forever.
+// connectionError returns an error if Slack refuses the connection. The SDK would
+// retry forever.
 func (s socket) connectionError(data any) error {
 	ce, ok := data.(*slack.ConnectionErrorEvent)
 	if !ok {
 		return nil
 	}
-	if answer, ok := errors.AsType[slack.SlackErrorResponse](ce.ErrorObj); ok && slices.Contains(fatal, answer.Err) {
-		return s.classify("", ce.ErrorObj)
+	err := s.classify("", ce.ErrorObj)
+	if platforms.Final(err) {
+		return err
 	}
-	s.log.Warn("socket not connected, retrying", "platform", s.name, "error", ce.ErrorObj)
-	s.health.Set(bridge.HealthDegraded, "reconnecting")
+	s.health.Set(bridge.HealthDegraded, "reconnecting: "+bridge.PublicError(err).Message)
 	return nil
 }
 

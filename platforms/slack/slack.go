@@ -100,6 +100,7 @@ func newWorkspace(o Options) *workspace {
 	if ws.log == nil {
 		ws.log = slog.New(slog.DiscardHandler)
 	}
+	ws.health.Log = ws.log.With("platform", o.Name)
 	ws.posts, ws.edits = newPacers(o, ws.log)
 	opts := []slack.Option{slack.OptionHTTPClient(ws.http)}
 	if o.AppToken != "" {

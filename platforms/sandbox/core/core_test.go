@@ -126,7 +126,8 @@ func TestFaults(t *testing.T) {
 	hub := core.NewHub(true)
 	b := core.NewBase(hub, "chat", nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := b.Misbehave(w, r, "send", func(int) { http.Error(w, "slow down", http.StatusTooManyRequests) })
+		out := b.Misbehave(w, r, "send", func(int) { http.Error(w, "slow down", http.StatusTooManyRequests) },
+			func(status int, name string) { http.Error(w, name, status) })
 		if out == nil {
 			return
 		}

@@ -1,8 +1,10 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -27,7 +29,8 @@ type Fault struct {
 	//   - drop_after: the request takes effect, but its answer is lost
 	//   - half: the request takes effect, but only half of its answer arrives
 	//   - rate_limit
-	//   - error: an HTTP error with Status
+	//   - error: the service's own answer with Error, or else with Status
+	//   - page: an HTML page with Status, of a proxy in front of the service
 	//   - event_drop, event_duplicate, event_delay: for the actions of members
 	//   - mute: connections stay open, but nothing is delivered
 	//   - refuse_connect
@@ -43,6 +46,7 @@ type Fault struct {
 	Delay      time.Duration `json:"delay,omitempty"`       // nanoseconds; for delay kinds
 	RetryAfter int           `json:"retry_after,omitempty"` // seconds; zero sends no header
 	Status     int           `json:"status,omitempty"`
+	Error      string        `json:"error,omitempty"` // as the service's documentation names it
 	used       int
 }
 
@@ -103,9 +107,9 @@ func (b *Base) Named(kind string) []string {
 // request. Otherwise, the caller writes the answer to the returned writer and
 // then calls Lose.
 func (b *Base) Misbehave(
-	w http.ResponseWriter, r *http.Request, method string, limited func(retry int),
+	w http.ResponseWriter, r *http.Request, method string, limited func(retry int), failed func(status int, name string),
 ) http.ResponseWriter {
-	f := b.Fault(method, "delay", "drop", "drop_after", "half", "rate_limit", "error")
+	f := b.Fault(method, "delay", "drop", "drop_after", "half", "rate_limit", "error", "page")
 	if f == nil {
 		return w
 	}
@@ -123,11 +127,17 @@ func (b *Base) Misbehave(
 		limited(f.RetryAfter)
 		return nil
 	}
-	status := f.Status
-	if status == 0 {
-		status = http.StatusInternalServerError
+	status := cmp.Or(f.Status, http.StatusInternalServerError)
+	if f.Kind == "error" {
+		failed(status, f.Error)
+		return nil
 	}
-	http.Error(w, "<html>upstream error</html>", status)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(f.RetryAfter))
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, "<html>upstream error</html>") // the client may have left
 	return nil
 }
 

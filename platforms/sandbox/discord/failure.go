@@ -1,7 +1,9 @@
 package discord
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -55,6 +57,29 @@ var (
 	hasThread      = &failure{400, 160004, "A thread has already been created for this message", nil}
 	internalError  = &failure{500, 0, "500: Internal Server Error", nil}
 )
+
+// injected returns the error that a fault names by its JSON code and message, such
+// as "10003 Unknown Channel", or else the error of an HTTP status.
+func injected(status int, name string) *failure {
+	number, message, _ := strings.Cut(name, " ")
+	code, err := strconv.Atoi(number)
+	if err != nil || code < 1000 { // an HTTP status has no code
+		return &failure{status, 0, fmt.Sprintf("%d: %s", status, http.StatusText(status)), nil}
+	}
+	status, fits := statusOf[code]
+	if !fits {
+		status = http.StatusBadRequest
+	}
+	return &failure{status, code, message, nil}
+}
+
+// statusOf has the HTTP status of the codes whose status is not 400. The
+// documentation has none; these are those of the errors above, and of reports.
+var statusOf = map[int]int{
+	10003: 404, 10004: 404, 10007: 404, 10008: 404, 10011: 404, 10013: 404, 10015: 404, 10062: 404, 10063: 404,
+	20016: 429, 20028: 429, 20029: 429, 30046: 429, 40001: 401, 40062: 429, 50001: 403, 50005: 403, 50007: 403,
+	50013: 403, 50014: 401, 50027: 401, 50278: 403, 130000: 503,
+}
 
 // invalid returns "Invalid Form Body" with one error at a dotted path.
 func invalid(path, code, message string) *failure {

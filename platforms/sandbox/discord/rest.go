@@ -120,7 +120,8 @@ func (api rest) routes() *http.ServeMux {
 
 func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	limited := func(retry int) { writeLimited(rw, time.Duration(retry)*time.Second, false) }
-	if rw = api.Misbehave(rw, r, rt.pattern, limited); rw == nil {
+	failed := func(status int, name string) { injected(status, name).write(rw) }
+	if rw = api.Misbehave(rw, r, rt.pattern, limited, failed); rw == nil {
 		return
 	}
 	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || api.revoked()) {

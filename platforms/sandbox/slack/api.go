@@ -99,7 +99,14 @@ func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		}
 		raw.Write(rw, http.StatusTooManyRequests, raw.Object{"ok": false, "error": "ratelimited"})
 	}
-	if rw = api.Misbehave(rw, r, name, limited); rw == nil {
+	failed := func(status int, code string) {
+		if code == "" {
+			raw.Write(rw, status, raw.Object{"ok": false, "error": "internal_error"})
+			return
+		}
+		raw.Write(rw, 200, raw.Object{"ok": false, "error": code, "warning": "superfluous_charset"})
+	}
+	if rw = api.Misbehave(rw, r, name, limited, failed); rw == nil {
 		return
 	}
 	m, known := api.methods[name]

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,13 +87,21 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	limited := func(retry int) { write(rw, nil, tooMany(retry)) }
-	if rw = api.Misbehave(rw, r, r.PathValue("method"), limited); rw == nil {
+	failed := func(status int, description string) {
+		if code, rest, ok := strings.Cut(description, " "); ok {
+			if n, err := strconv.Atoi(code); err == nil {
+				status, description = n, rest
+			}
+		}
+		write(rw, nil, &failure{status, cmp.Or(description, http.StatusText(status)), nil})
+	}
+	if rw = api.Misbehave(rw, r, r.PathValue("method"), limited, failed); rw == nil {
 		return
 	}
 	name := strings.ToLower(r.PathValue("method"))
 	m, known := api.methods[name]
 	if !known && name != "getupdates" {
-		write(rw, nil, &failure{404, "Not Found", nil})
+		write(rw, nil, &failure{404, "Not Found: method not found", nil})
 		return
 	}
 	args, err := parse(r)

@@ -1,0 +1,92 @@
+package platformtest
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// Call is a call of the service that an adapter makes.
+type Call struct {
+	// Method is the name of the call in faults.
+	Method string
+	// Make makes the adapter make the call, and returns what the adapter returns.
+	// Its error is not looked at if the adapter has none to return.
+	Make   func() error
+	Silent bool
+	// Other holds the meaning of some errors for this call, if it differs from the
+	// table.
+	Other map[platforms.About]platforms.About
+}
+
+// Answers makes the service answer each call with each error of a table, and
+// checks that the error is about what the table says and concerns nothing else: the
+// platform stays up, and its next call works.
+func (r *Rig) Answers(table platforms.Table, calls []Call) {
+	r.T.Helper()
+	for _, call := range calls {
+		for _, row := range table {
+			for _, name := range row.Errors {
+				if name != platforms.AnyOther {
+					r.answers(call, row, name)
+				}
+			}
+		}
+	}
+	r.Eventually("the platform is up after all", func() bool { return r.Platform.Health().State == bridge.HealthUp })
+}
+
+func (r *Rig) answers(call Call, row platforms.Row, name string) {
+	r.T.Helper()
+	r.Fault(sandbox.Fault{Kind: "error", Method: call.Method, Error: name, Count: 1})
+	err := call.Make()
+	r.Sandbox.ClearFaults()
+	want := row.About
+	if other, ok := call.Other[want]; ok {
+		want = other
+	}
+	if got := platforms.AboutOf(err); !call.Silent && got != want && !(want == platforms.AboutNothing && err == nil) {
+		r.T.Errorf("%s answers %s: the error is about the %s, want %s: %v", call.Method, name, got, want, err)
+	}
+	if is := errors.Is(err, bridge.ErrRefused); !call.Silent && is != (want == platforms.AboutAccount) {
+		r.T.Errorf("%s answers %s: the account is refused: %v", call.Method, name, is)
+	}
+	if health := r.Platform.Health(); health.State == bridge.HealthDown {
+		r.T.Errorf("%s answers %s: health is %+v", call.Method, name, health)
+	}
+}
+
+// Documented compares a table of errors with the section Errors of a page. With
+// -update, it writes the section.
+func Documented(t *testing.T, page string, table platforms.Table) {
+	t.Helper()
+	raw, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const heading = "## Errors\n"
+	before, after, found := strings.Cut(string(raw), heading)
+	if !found {
+		t.Fatalf("%s has no section Errors", page)
+	}
+	_, rest, more := strings.Cut(after, "\n## ")
+	want := before + heading + "\nWhat nod does about each error of the service, and what you do.\n\n" + table.Markdown()
+	if more {
+		want += "\n## " + rest
+	}
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(raw) {
+		t.Errorf("%s does not have the table of errors; write it with go test -run TestErrorsDocumented -update", page)
+	}
+}

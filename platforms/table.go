@@ -1,0 +1,165 @@
+package platforms
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// About names the subject of an error of a service, and therefore what it stops.
+type About string
+
+// What errors are about.
+const (
+	AboutService    About = "service"    // no call works, or may have worked
+	AboutLimit      About = "limit"      // too many calls
+	AboutAccount    About = "account"    // the token
+	AboutRival      About = "rival"      // another program uses the account
+	AboutSetting    About = "setting"    // of the account, which nod can change
+	AboutPermission About = "permission" // of this call; others go on
+	AboutChannel    About = "channel"
+	AboutThread     About = "thread" // the channel itself may take the message
+	AboutPerson     About = "person"
+	AboutDeleted    About = "deleted"  // the message no longer exists
+	AboutFrozen     About = "frozen"   // the message cannot be changed
+	AboutContent    About = "content"  // of this call
+	AboutFeature    About = "feature"  // that the service or the app lacks
+	AboutLate       About = "late"     // the time to respond has passed
+	AboutNothing    About = "no error" // what was asked for is so already
+)
+
+// effect holds the reaction of nod to an error.
+type effect struct {
+	code bridge.Code
+	is   error  // of package bridge; nil if the code says enough
+	does string // for the documentation
+}
+
+var effects = map[About]effect{
+	AboutService:    {bridge.CodeUnavailable, nil, "Repeats the call. A request waits, and says that it is late."},
+	AboutLimit:      {bridge.CodeRateLimited, nil, "Waits for as long as the service names. A request says that it is late, or is undeliverable if the wait is longer than its time."},
+	AboutAccount:    {bridge.CodeForbidden, bridge.ErrRefused, "Checks the token a second later. Until then everything waits. If the token is refused again, the platform is down until it is accepted."},
+	AboutRival:      {bridge.CodeUnavailable, nil, "Goes on. Health and `nod doctor` name the other program."},
+	AboutSetting:    {bridge.CodeUnavailable, nil, "Changes the setting to what the config says, and repeats the call."},
+	AboutPermission: {bridge.CodeForbidden, nil, "Gives up this call only. A card that it was for is undeliverable there."},
+	AboutChannel:    {bridge.CodeForbidden, nil, "Gives up this channel. Others go on."},
+	AboutThread:     {bridge.CodeForbidden, nil, "Posts to the channel if nod started the thread, and gives up the thread otherwise."},
+	AboutPerson:     {bridge.CodeForbidden, nil, "Tells the person in another place, if there is one."},
+	AboutDeleted:    {bridge.CodeNotFound, bridge.ErrDeleted, "Posts a pending card again, once. The second time, the request is undeliverable there."},
+	AboutFrozen:     {bridge.CodeConflict, bridge.ErrFrozen, "Writes the outcome as a reply to the card, because the card keeps its buttons."},
+	AboutContent:    {bridge.CodeInvalid, nil, "Gives up this call only, and logs it."},
+	AboutFeature:    {bridge.CodeUnsupported, nil, "Does without the feature."},
+	AboutLate:       {bridge.CodeConflict, nil, "Asks the person to click again. A decision that is recorded stays."},
+	AboutNothing:    {"", nil, "Goes on."},
+}
+
+// Row is a row of the table of a service's errors.
+type Row struct {
+	About  About
+	Errors []string // as the service names them
+	// Fix is what the administrator does. It is the hint of the error.
+	Fix string
+	// Wait is the time to wait if the service names none.
+	Wait time.Duration
+}
+
+// Table has the errors of a service. An error belongs to the first row that
+// matches it, and to the last row if none does.
+type Table []Row
+
+// AnyOther stands for the errors that a table does not name.
+const AnyOther = "any other"
+
+// Find returns the row of the first error that matches.
+func (t Table) Find(matches func(name string) bool) Row {
+	for _, row := range t {
+		for _, name := range row.Errors {
+			if matches(name) {
+				return row
+			}
+		}
+	}
+	return t[len(t)-1]
+}
+
+// Failure is the cause of an error that a service answered with.
+type Failure struct {
+	About About
+	Cause error // of the SDK; may be nil
+}
+
+// Error implements error.
+func (f Failure) Error() string {
+	if f.Cause == nil {
+		return "about the " + string(f.About)
+	}
+	return f.Cause.Error()
+}
+
+// Unwrap returns the cause, and the error of package bridge that stands for what
+// the failure is about.
+func (f Failure) Unwrap() []error {
+	var out []error
+	for _, err := range []error{f.Cause, effects[f.About].is} {
+		if err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+// AboutOf returns what an error is about. It is empty for an error that no
+// service answered with, such as a lost connection.
+func AboutOf(err error) About {
+	f, _ := errors.AsType[Failure](err)
+	return f.About
+}
+
+// Is reports whether an error is about one of these.
+func Is(err error, about ...About) bool {
+	of := AboutOf(err)
+	for _, a := range about {
+		if of == a && of != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Err returns the error of a row with a message and a cause, which may be nil. It
+// returns nil for a row about nothing.
+func (r Row) Err(cause error, format string, args ...any) error {
+	if r.About == AboutNothing {
+		return nil
+	}
+	e := bridge.Wrap(effects[r.About].code, Failure{r.About, cause}, format, args...)
+	e.Hint, e.RetryAfter = r.Fix, r.Wait
+	return e
+}
+
+// WithWait returns the row with the wait that the service names, if it does.
+func (r Row) WithWait(d time.Duration) Row {
+	if d > 0 {
+		r.Wait = d
+	}
+	return r
+}
+
+// Markdown returns the table for the documentation.
+func (t Table) Markdown() string {
+	var b strings.Builder
+	b.WriteString("| Error | What nod does | What you do |\n|---|---|---|\n")
+	for _, row := range t {
+		b.WriteString("| `" + strings.Join(row.Errors, "`, `") + "` | " + effects[row.About].does + " | " + sentence(row.Fix) + " |\n")
+	}
+	return b.String()
+}
+
+func sentence(fix string) string {
+	if fix == "" {
+		return "Nothing."
+	}
+	return strings.ToUpper(fix[:1]) + fix[1:] + "."
+}
