@@ -19,6 +19,10 @@ type Directory interface {
 	// Accounts returns the accounts of a person. It returns none for an
 	// unknown person.
 	Accounts(ctx context.Context, person string) ([]Responder, error)
+	// Standing returns why an account that Identify does not know is not
+	// recognized by its email address. It is empty if the standing of the account
+	// is not the reason.
+	Standing(context.Context, Actor) (Standing, error)
 	// Native returns the group of a platform that a group includes, in the
 	// platform's own format. It returns "" if there is none.
 	Native(group, platform string) string
@@ -33,9 +37,9 @@ type Grouper interface {
 
 // EmailResolver is a Platform that knows the verified email addresses of people.
 type EmailResolver interface {
-	// Email returns the address of a user. It returns "" if none is
-	// visible.
-	Email(ctx context.Context, user string) (string, error)
+	// Email returns the address of a user, and the standing of the account. The
+	// address is empty if none is visible.
+	Email(ctx context.Context, user string) (string, Standing, error)
 }
 
 // GroupMark is the prefix of a group name in lists of people and groups.

@@ -219,6 +219,11 @@ type Identity struct {
 	//
 	// Example: true
 	Email bool `yaml:"email"`
+	// Guests makes email accept the addresses of guests too. It never accepts
+	// accounts of other workspaces.
+	//
+	// Example: true
+	Guests bool `yaml:"guests"`
 	// Linking gives unknown accounts a code. The person who enters it from a
 	// known account links the unknown one.
 	//

@@ -67,6 +67,8 @@ type Options struct {
 	Links     Links     // if nil, account linking is disabled
 	// Emails lists the platforms whose email addresses prove an identity.
 	Emails []string
+	// Guests means that this holds for the addresses of guests too.
+	Guests bool
 	// Remembered is the lifetime of cached answers in tests. Zero means the
 	// constant Remembered.
 	Remembered time.Duration
@@ -82,9 +84,10 @@ type Directory struct {
 }
 
 type kept struct {
-	yes   bool
-	text  string
-	until time.Time
+	yes      bool
+	text     string
+	standing bridge.Standing
+	until    time.Time
 }
 
 var _ bridge.Directory = (*Directory)(nil)
@@ -125,20 +128,41 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 // byEmail returns the person with the email address that the platform reports
 // for an account.
 func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error) {
-	m, ok := d.platforms[a.Platform].(bridge.EmailResolver)
-	if !ok || !slices.Contains(d.o.Emails, a.Platform) {
-		return "", nil
-	}
-	got, err := d.remember("mail "+a.Platform+" "+a.User, func() (kept, error) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		mail, err := m.Email(ctx, a.User)
-		return kept{text: mail}, err
-	})
-	if err != nil || got.text == "" {
+	got, err := d.email(ctx, a)
+	if err != nil || got.text == "" || !d.countsEmail(got.standing) {
 		return "", err
 	}
 	return d.only(a, func(p Person) bool { return p.Email != "" && strings.EqualFold(p.Email, got.text) })
+}
+
+// email returns the email address and the standing of an account, on platforms
+// whose addresses prove an identity.
+func (d *Directory) email(ctx context.Context, a bridge.Actor) (kept, error) {
+	m, ok := d.platforms[a.Platform].(bridge.EmailResolver)
+	if !ok || !slices.Contains(d.o.Emails, a.Platform) {
+		return kept{}, nil
+	}
+	return d.remember("mail "+a.Platform+" "+a.User, func() (kept, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		mail, standing, err := m.Email(ctx, a.User)
+		return kept{text: mail, standing: standing}, err
+	})
+}
+
+// countsEmail reports whether the email address of an account with a standing
+// shows which person it belongs to.
+func (d *Directory) countsEmail(s bridge.Standing) bool {
+	return bridge.Rights[s].Email || s == bridge.StandingGuest && d.o.Guests
+}
+
+// Standing implements bridge.Directory.
+func (d *Directory) Standing(ctx context.Context, a bridge.Actor) (bridge.Standing, error) {
+	got, err := d.email(ctx, a)
+	if err != nil || d.countsEmail(got.standing) {
+		return "", err
+	}
+	return got.standing, nil
 }
 
 // only returns the single person who matches. An account that matches several

@@ -20,6 +20,7 @@ type platform struct {
 	bridge.Platform
 	name    string
 	emails  map[string]string
+	who     map[string]bridge.Standing
 	members map[string][]string // user IDs by group
 	err     error
 	hangs   bool
@@ -28,8 +29,8 @@ type platform struct {
 
 func (p *platform) Name() string { return p.name }
 
-func (p *platform) Email(ctx context.Context, user string) (string, error) {
-	return p.emails[user], p.answer(ctx)
+func (p *platform) Email(ctx context.Context, user string) (string, bridge.Standing, error) {
+	return p.emails[user], p.who[user], p.answer(ctx)
 }
 
 func (p *platform) Belongs(ctx context.Context, group, user string) (bool, error) {
@@ -111,6 +112,31 @@ func TestIdentify(t *testing.T) {
 		got, err := d.Identify(t.Context(), x.actor)
 		if got != x.person || err == nil != (x.code == "") || x.code != "" && bridge.ErrorCode(err) != x.code {
 			t.Errorf("an account %s is %q, %v; want %q, %s", name, got, err, x.person, x.code)
+		}
+	}
+}
+
+// TestStanding checks whose email address counts, and that the others are told why
+// it does not.
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	for standing, want := range map[bridge.Standing]struct{ always, guests string }{
+		"": {"cy", "cy"}, bridge.StandingGuest: {"", "cy"}, bridge.StandingOutsider: {}, bridge.StandingUnconfirmed: {},
+		bridge.StandingBot: {},
+	} {
+		chat := &platform{name: "chat", emails: map[string]string{"U7": "cy@example.com"}, who: map[string]bridge.Standing{"U7": standing}}
+		for guests, want := range map[bool]string{false: want.always, true: want.guests} {
+			d := directory.New(directory.Options{
+				People: team(), Emails: []string{"chat"}, Guests: guests, Platforms: []bridge.Platform{chat},
+			})
+			who, err := d.Identify(t.Context(), on("chat", "U7"))
+			why, werr := d.Standing(t.Context(), on("chat", "U7"))
+			if err != nil || werr != nil || who != want || (want == "") != (why == standing && standing != "") {
+				t.Errorf("%q, guests %v: it is %q because of %q, %v, %v", standing, guests, who, why, err, werr)
+			}
+		}
+		if said := bridge.Rights[standing].Why; (said == "") != (standing == "" || standing == bridge.StandingBot) {
+			t.Errorf("%q reads %q", standing, said)
 		}
 	}
 }

@@ -135,6 +135,13 @@ func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict
 			return nil, err
 		}
 	}
+	reason, err := cl.people.standing(ctx, a.actor)
+	if err != nil {
+		return nil, err
+	}
+	if reason != "" {
+		note += " " + reason
+	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
 }
 

@@ -202,6 +202,13 @@ func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 	lines := []string{"You are " + who.Person + " (account " + account + ")."}
 	if who.Person == "" {
 		lines[0] = "nod does not know your account " + account + ". Ask your nod administrator to add it under people in the config."
+		reason, err := cm.people.standing(ctx, who)
+		if err != nil {
+			return "", err
+		}
+		if reason != "" {
+			lines[0] = "nod does not know your account " + account + ". " + reason
+		}
 		if cm.linking {
 			lines[0] += " If nod knows another account of yours, click a button of a card: the reply has a code that links this account."
 		}

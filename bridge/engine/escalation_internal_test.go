@@ -15,8 +15,11 @@ type staff struct {
 	people map[string][]bridge.Responder
 	group  []string
 	native map[string]string // groups of the platform, by group
+	who    bridge.Standing   // of unknown accounts
 	err    error
 }
+
+func (s *staff) Standing(context.Context, bridge.Actor) (bridge.Standing, error) { return s.who, s.err }
 
 func (s *staff) Native(group, _ string) string { return s.native[group] }
 

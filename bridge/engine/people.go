@@ -57,6 +57,16 @@ func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridg
 	return actor, "", nil
 }
 
+// standing returns what an account that belongs to no person reads about the
+// reason. It is empty if there is nothing to say.
+func (p *People) standing(ctx context.Context, actor bridge.Actor) (string, error) {
+	if actor.Person != "" || p.directory == nil {
+		return "", nil
+	}
+	s, err := p.directory.Standing(ctx, actor)
+	return bridge.Rights[s].Why, err
+}
+
 // MayAnswer reports whether the actor may answer the interaction.
 func (p *People) MayAnswer(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
 	_, why, err := p.eligible(ctx, i, actor)

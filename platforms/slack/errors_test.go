@@ -34,7 +34,7 @@ func TestErrors(t *testing.T) {
 		{Method: "chat.update", Make: func() error { return s.slack.Update(t.Context(), ref, s.view(r), nil) }},
 		{Method: "chat.postEphemeral", Make: func() error { return s.slack.Notify(t.Context(), ref, "U0ANA00001", "no") }},
 		{Method: "users.info", Make: func() error {
-			_, err := s.slack.Email(t.Context(), "U0ANA00001")
+			_, _, err := s.slack.Email(t.Context(), "U0ANA00001")
 			return err
 		}},
 		{Method: "usergroups.users.list", Make: func() error {

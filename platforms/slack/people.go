@@ -3,6 +3,10 @@ package slack
 import (
 	"context"
 	"slices"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 // people looks up members of the workspace.
@@ -19,15 +23,35 @@ func (p people) Belongs(ctx context.Context, group, user string) (bool, error) {
 }
 
 // Email implements bridge.EmailResolver. The app needs the scope users:read.email.
-func (p people) Email(ctx context.Context, user string) (string, error) {
+func (p people) Email(ctx context.Context, user string) (string, bridge.Standing, error) {
 	u, err := p.api.GetUserInfoContext(ctx, user)
 	if err != nil {
-		return "", p.classify("", err)
+		return "", "", p.classify("", err)
 	}
-	// Neither an account of another workspace nor an unconfirmed address proves
-	// who the person is.
-	if u.Deleted || u.IsBot || u.IsStranger || !u.IsEmailConfirmed {
-		return "", nil
+	me := p.self(ctx)
+	switch {
+	case me.TeamID == "":
+		return "", "", bridge.Errorf(bridge.CodeUnavailable, "slack: the workspace of the app is not known yet")
+	case u.Deleted:
+		return "", "", nil
 	}
-	return u.Profile.Email, nil
+	return u.Profile.Email, standing(*u, me), nil
+}
+
+// standing returns the standing of an account in the workspace of the app.
+// Slack's is_stranger is false for members of another workspace in a shared
+// channel: docs.slack.dev/reference/objects/user-object.
+func standing(u slack.User, me slack.AuthTestResponse) bridge.Standing {
+	organization := me.EnterpriseID != "" && u.Enterprise.EnterpriseID == me.EnterpriseID
+	switch {
+	case u.IsBot || u.IsWorkflowBot || u.IsConnectorBot:
+		return bridge.StandingBot
+	case u.IsStranger || u.TeamID != me.TeamID && !organization:
+		return bridge.StandingOutsider
+	case u.IsRestricted || u.IsUltraRestricted:
+		return bridge.StandingGuest
+	case !u.IsEmailConfirmed:
+		return bridge.StandingUnconfirmed
+	}
+	return ""
 }

@@ -47,18 +47,27 @@ func TestDirectFindings(t *testing.T) {
 	}
 }
 
-// TestEmail checks whose address counts.
+// TestEmail checks the addresses of accounts, and their standing.
 func TestEmail(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	if got, err := s.slack.Email(t.Context(), "U0ANA00001"); err != nil || !strings.Contains(got, "@") {
-		t.Errorf("ana has %q, %v", got, err)
+	for who, fault := range map[bridge.Standing]string{
+		"": "", bridge.StandingOutsider: "foreign", bridge.StandingGuest: "guest", bridge.StandingUnconfirmed: "unconfirmed",
+		bridge.StandingBot: "robot",
+	} {
+		if fault != "" {
+			s.Fault(sandbox.Fault{Kind: fault, Method: "U0ANA00001"})
+		}
+		if got, is, err := s.slack.Email(t.Context(), "U0ANA00001"); err != nil || !strings.Contains(got, "@") || is != who {
+			t.Errorf("%s: ana has %q and is %q, %v", fault, got, is, err)
+		}
+		s.Sandbox.ClearFaults()
 	}
-	if got, err := s.slack.Email(t.Context(), "U0NOBODY99"); err == nil {
+	if got, _, err := s.slack.Email(t.Context(), "U0NOBODY99"); err == nil {
 		t.Errorf("an unknown account has %q", got)
 	}
 	s.Sandbox.AddFault(sandbox.Fault{Service: "slack", Kind: "error", Status: 502})
-	if got, err := s.slack.Email(t.Context(), "U0ANA00001"); got != "" || bridge.ErrorCode(err) != bridge.CodeUnavailable {
+	if got, _, err := s.slack.Email(t.Context(), "U0ANA00001"); got != "" || bridge.ErrorCode(err) != bridge.CodeUnavailable {
 		t.Errorf("during an outage, ana has %q, %v", got, err)
 	}
 }

@@ -40,7 +40,7 @@ func buildDirectory(c config.Config, remembered time.Duration, platforms []bridg
 		o.Links = links
 	}
 	if c.Identity.Email {
-		o.Emails = []string{config.PlatformSlack}
+		o.Emails, o.Guests = []string{config.PlatformSlack}, c.Identity.Guests
 	}
 	o.Schedules = buildSchedules(c)
 	return directory.New(o)

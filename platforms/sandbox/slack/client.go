@@ -17,8 +17,9 @@ type client struct {
 	delivery *delivery
 }
 
-func userJSON(m core.Account) raw.Object {
-	return raw.Object{"id": m.ID, "username": m.Key, "name": m.Name, "team_id": team}
+// userJSON describes a member in a payload. The caller holds the lock.
+func (w *workspace) userJSON(m core.Account) raw.Object {
+	return raw.Object{"id": m.ID, "username": m.Key, "name": m.Name, "team_id": w.teamOf(m)}
 }
 
 // A stage is what a member uses: a message, a modal or a Home tab.
@@ -143,7 +144,7 @@ func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error)
 		return nil, err
 	}
 	payload := raw.Object{
-		"type": "block_actions", "user": userJSON(m), "api_app_id": app, "token": "deprecated",
+		"type": "block_actions", "user": cl.userJSON(m), "api_app_id": app, "token": "deprecated",
 		"team": raw.Object{"id": team, "domain": "sandbox"}, "enterprise": nil, "is_enterprise_install": false,
 		"trigger_id": cl.trigger(m.ID), "actions": []any{found.action(cl.stamp(), values, a.Values)},
 	}
@@ -205,12 +206,12 @@ func (cl client) suggest(ctx context.Context, m core.Account, a core.Action) err
 
 // suggestions asks the app for the options that match a text.
 func (cl client) suggestions(ctx context.Context, m core.Account, s stage, in slot, text string) ([]raw.Object, error) {
+	cl.Lock()
 	payload := raw.Object{
-		"type": "block_suggestion", "user": userJSON(m), "api_app_id": app, "token": "deprecated",
+		"type": "block_suggestion", "user": cl.userJSON(m), "api_app_id": app, "token": "deprecated",
 		"team": raw.Object{"id": team, "domain": "sandbox"}, "enterprise": nil, "is_enterprise_install": false,
 		"action_id": raw.Str(in.element, "action_id"), "block_id": raw.Str(in.block, "block_id"), "value": text,
 	}
-	cl.Lock()
 	cl.describe(payload, m, s, raw.Object{})
 	delete(payload, "response_url")
 	delete(payload, "state")

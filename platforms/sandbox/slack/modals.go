@@ -28,7 +28,7 @@ func (cl client) close(ctx context.Context, m core.Account, a core.Action) (core
 		v = cl.stacks[m.ID][0]
 	}
 	payload := raw.Object{
-		"type": "view_closed", "team": raw.Object{"id": team, "domain": "sandbox"}, "user": userJSON(m), "api_app_id": app,
+		"type": "view_closed", "team": raw.Object{"id": team, "domain": "sandbox"}, "user": cl.userJSON(m), "api_app_id": app,
 		"token": "deprecated", "view": v.json(nil), "is_cleared": all, "is_enterprise_install": false, "enterprise": nil,
 	}
 	told := v.View["notify_on_close"] == true
@@ -96,7 +96,7 @@ func (cl client) viewSubmission(
 	return v, raw.Object{
 		"type":                  "view_submission",
 		"team":                  raw.Object{"id": team, "domain": "sandbox"},
-		"user":                  userJSON(m),
+		"user":                  cl.userJSON(m),
 		"api_app_id":            app,
 		"token":                 "deprecated",
 		"trigger_id":            cl.trigger(m.ID),

@@ -8,8 +8,8 @@
 // any other emulator.
 //
 // The fault missing_scope takes the scope that Method names from the bot,
-// not_member takes the account that Method names out of the channels, and
-// thread_locked locks the threads of the channel that Method names.
+// not_member takes the account that Method names out of the channels, foreign,
+// guest, robot and unconfirmed change what it is, and thread_locked locks the threads of the channel that Method names.
 package slack
 
 import (
@@ -36,6 +36,7 @@ const (
 const (
 	otherChannel = "C0ONCALL02"
 	team         = "T0SANDBOX"
+	partner      = "T0PARTNER" // another workspace, with which the channels are shared
 	app          = "A0SANDBOX"
 	bot          = "B0SANDBOX"
 )

@@ -27,10 +27,22 @@ func (api usersAPI) test(_ *http.Request, a raw.Object) raw.Object {
 	return raw.Object{"args": a}
 }
 
-func accountJSON(m core.Account) raw.Object {
+// is reports whether a fault of a kind names an account. The caller holds the lock.
+func (w *workspace) is(kind string, m core.Account) bool { return slices.Contains(w.Named(kind), m.ID) }
+
+// teamOf returns the workspace of an account. The caller holds the lock.
+func (w *workspace) teamOf(m core.Account) string {
+	if w.is("foreign", m) {
+		return partner
+	}
+	return team
+}
+
+func (w *workspace) accountJSON(m core.Account) raw.Object {
 	return raw.Object{
-		"id": m.ID, "name": m.Key, "real_name": m.Name, "team_id": team, "is_email_confirmed": true, "deleted": false,
-		"is_bot": false, "tz": "Etc/UTC", "tz_label": "Coordinated Universal Time", "tz_offset": 0,
+		"id": m.ID, "name": m.Key, "real_name": m.Name, "team_id": w.teamOf(m), "is_email_confirmed": !w.is("unconfirmed", m),
+		"deleted": false, "is_restricted": w.is("guest", m), "is_ultra_restricted": false, "is_stranger": false,
+		"is_bot": w.is("robot", m), "tz": "Etc/UTC", "tz_label": "Coordinated Universal Time", "tz_offset": 0,
 		"profile": raw.Object{"real_name": m.Name, "display_name": m.Key, "email": email(m)},
 	}
 }
@@ -52,13 +64,13 @@ func (api usersAPI) info(_ *http.Request, a raw.Object) raw.Object {
 	if !known {
 		return failure("user_not_found")
 	}
-	return raw.Object{"user": accountJSON(m)}
+	return raw.Object{"user": api.accountJSON(m)}
 }
 
 func (api usersAPI) list(_ *http.Request, a raw.Object) raw.Object {
 	var out []any
 	for _, m := range api.Members {
-		out = append(out, accountJSON(m))
+		out = append(out, api.accountJSON(m))
 	}
 	return paged(a, "members", append(out, botJSON()), maxPage)
 }
@@ -68,7 +80,7 @@ func (api usersAPI) byEmail(_ *http.Request, a raw.Object) raw.Object {
 	if n < 0 {
 		return failure("users_not_found")
 	}
-	return raw.Object{"user": accountJSON(api.Members[n])}
+	return raw.Object{"user": api.accountJSON(api.Members[n])}
 }
 
 func (api usersAPI) bot(_ *http.Request, a raw.Object) raw.Object {

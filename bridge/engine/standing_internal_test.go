@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestStandingIsTold checks that someone whose email address does not count reads
+// the reason after a click, and in the reply to the command who.
+func TestStandingIsTold(t *testing.T) {
+	t.Parallel()
+	for standing, right := range bridge.Rights {
+		all := newStaff()
+		all.who = standing
+		o := newOffice(t, func(o *Options) { o.Directory = all })
+		r := o.store.put(t, question("Ship it?"))
+		v := bridge.NewView(r, 0, nil, o.keys.Sign)
+		stranger := bridge.Actor{Platform: "chat", User: "U-stranger"}
+		got, err := o.Click(t.Context(), bridge.Click{Token: v.Token(bridge.ActionChoose, 0, 0), Actor: stranger})
+		if err != nil || got.Kind != bridge.VerdictForbidden || !strings.Contains(got.Note, right.Why) || !strings.Contains(got.Note, "Nothing was recorded") {
+			t.Errorf("%q: after a click %+v, %v", standing, got, err)
+		}
+		said, err := o.Command(t.Context(), bridge.Command{Actor: stranger, Text: "who"})
+		if err != nil || !strings.Contains(said, right.Why) {
+			t.Errorf("%q: who says %q, %v", standing, said, err)
+		}
+	}
+}
