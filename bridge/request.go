@@ -40,6 +40,10 @@ type Request struct {
 	// Awaited means that the caller waits for the response next; see
 	// Opening.Awaited.
 	Awaited bool `json:"-"`
+	// OnlyRules means that the agent decides on its own afterward whether a person
+	// is needed, or lets a model decide. People are asked only if a rule of the
+	// policy asks them. Otherwise the request is closed with ReasonLeft.
+	OnlyRules bool `json:"-"`
 	// SameTool limits OneAtATime to requests with the same ToolName.
 	SameTool bool `json:"-"`
 }

@@ -5,14 +5,17 @@ import (
 	"time"
 )
 
-// Reasons with which an agent cancels a request that the person at its terminal
-// settled. Cards then say what was decided there.
+// Reasons with which a request is cancelled because it was, or will be, settled
+// by the agent or the person at its terminal. Cards then say what was decided
+// there.
 const (
 	ReasonAllowed   = "allowed at the terminal"
 	ReasonAnswered  = "answered at the terminal"
 	ReasonDismissed = "dismissed at the terminal" // denied, or closed without a decision
 	ReasonSettled   = "settled at the terminal"   // nod does not know how
 	ReasonInProcess = "answered in the agent's process"
+	// ReasonLeft closes a request with Request.OnlyRules that no rule decides.
+	ReasonLeft = "left to the agent, because no rule asks people"
 
 	// These are the same in the editor or client of an agent.
 	ReasonAllowedEditor   = "allowed in the editor"

@@ -53,6 +53,12 @@ type Ruling struct {
 	Grants []RuleGrant `json:"grants,omitempty"`
 }
 
+// Demands reports whether a rule asks people or denies the operation. Without a
+// rule, people are asked by default.
+func (r Ruling) Demands() bool {
+	return r.Effect == EffectDeny || r.Effect == EffectAsk && r.Rule != ""
+}
+
 // RuleGrant is a configured rule that a grant can cover.
 type RuleGrant struct {
 	// Key identifies the rule and its conditions. It changes when the rule

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
-	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/dialect/hooks"
 )
 
 // hookTimeout is the time that people have to respond to a hook if neither the
@@ -22,14 +22,14 @@ type rescue func(w http.ResponseWriter, err error) error
 
 // hook responds to an agent's hook.
 func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
-	in, err := readHook(r)
-	rescue := func(w http.ResponseWriter, err error) error { return s.rescueHook(w, r, p, in, err) }
-	var body []byte
-	if err == nil {
-		body, err = in.Body()
+	agent, err := hooks.Find(r.PathValue("agent"))
+	if err != nil {
+		return err
 	}
+	in, err := readHook(r, agent)
+	rescue := func(w http.ResponseWriter, err error) error { return s.rescueHook(w, r, p, agent, in, err) }
 	if err == nil {
-		err = s.askHook(w, r, p, body, rescue)
+		err = s.askHook(w, r, p, agent, in, rescue)
 	}
 	if err != nil {
 		return rescue(w, err)
@@ -38,12 +38,8 @@ func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) err
 }
 
 // readHook reads the input of a hook. A report does not have to be complete.
-func readHook(r *http.Request) (*dialect.HookInput, error) {
-	reports := claudecode.Reports
-	if r.PathValue("agent") == "codex" {
-		reports = codex.Reports
-	}
-	in := dialect.NewHookInput(reports)
+func readHook(r *http.Request, agent hooks.Agent) (*dialect.HookInput, error) {
+	in := agent.Input()
 	_, err := io.Copy(in, r.Body)
 	if in.Reports() {
 		err = nil
@@ -51,17 +47,16 @@ func readHook(r *http.Request) (*dialect.HookInput, error) {
 	return in, bodyError(err)
 }
 
-// rescueHook answers a hook of Claude Code over HTTP that failed. Claude Code
-// treats an error as if the hook did not exist: it runs the call of a gate, and
-// asks at its own terminal about a permission. The command nod hook answers on its
-// own.
-func (s exchanges) rescueHook(w http.ResponseWriter, r *http.Request, p Principal, in *dialect.HookInput, err error) error {
-	gate := slices.Contains(in.Texts("hook_event_name"), "PreToolUse")
-	event := "PreToolUse"
+// rescueHook answers a hook over HTTP that failed, for an agent that treats an
+// error as if the hook did not exist: it runs the call of a gate, and asks at its
+// own terminal about a permission. The command nod hook answers on its own.
+func (s exchanges) rescueHook(w http.ResponseWriter, r *http.Request, p Principal, agent hooks.Agent, in *dialect.HookInput, err error) error {
+	gate := slices.Contains(in.Events(), agent.Gate)
+	event := agent.Gate
 	if !gate {
 		event = in.Event()
 	}
-	if r.PathValue("agent") != "claude" || r.URL.Query().Get("wait") != "" || !gate && event != "PermissionRequest" {
+	if !agent.Errs || r.URL.Query().Get("wait") != "" || !gate && event != agent.Permission {
 		return err
 	}
 	code := bridge.ErrorCode(err)
@@ -69,24 +64,24 @@ func (s exchanges) rescueHook(w http.ResponseWriter, r *http.Request, p Principa
 		s.log.Error("hook failed", "error", err)
 	}
 	u := dialect.Unasked{
-		Gate: gate, Attended: claudecode.Attended(in, ""), Unshown: code == bridge.CodeInvalid || code == bridge.CodeUnsupported,
+		Gate: gate, Attended: agent.Attended(in, hooks.Origin{}), Unshown: code == bridge.CodeInvalid || code == bridge.CodeUnsupported,
 	}
 	if u.Leaves() && code != bridge.CodeUnavailable {
 		stop, failed := s.stopOf(r.Context(), p, in)
 		if stop != nil {
-			return writeAnswer(w, claudecode.Stopped(event, *stop))
+			return writeAnswer(w, agent.Stopped(event, *stop))
 		}
 		u.Stopped = failed != nil && gate
 	}
 	if u.Leaves() && !gate {
 		return err
 	}
-	return writeAnswer(w, claudecode.Unasked(event, u, "nod could not ask anyone: "+bridge.PublicText(err)+". No person has denied it."))
+	return writeAnswer(w, agent.Unasked(event, u, "nod could not ask anyone: "+bridge.PublicText(err)+". No person has denied it."))
 }
 
 // stopOf returns the stop of a session that the input of a hook names, or nil.
 func (s exchanges) stopOf(ctx context.Context, p Principal, in *dialect.HookInput) (*bridge.Stop, error) {
-	for _, session := range in.Texts("session_id") {
+	for _, session := range in.Sessions() {
 		if stop, stopped, err := s.engine.Sessions.Stopped(ctx, p.Agent.Name, session); err != nil {
 			return nil, err
 		} else if stopped {
@@ -99,7 +94,7 @@ func (s exchanges) stopOf(ctx context.Context, p Principal, in *dialect.HookInpu
 // askHook opens the requests of a hook. Without ?wait= it holds the connection
 // for as long as people may respond. If the agent disconnects, the user has
 // answered at the terminal, so the requests are cancelled.
-func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte, rescue rescue) error {
+func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, agent hooks.Agent, in *dialect.HookInput, rescue rescue) error {
 	q := r.URL.Query()
 	wait, err := waiting(r)
 	if err != nil {
@@ -109,17 +104,16 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 	if err != nil {
 		return err
 	}
-	var t dialect.Translation
-	switch r.PathValue("agent") {
-	case "claude":
-		t, err = claudecode.Hook(body, u)
-	case "codex":
-		t, err = codex.Hook(body, u == claudecode.DenySilence)
-	default:
-		err = bridge.Errorf(bridge.CodeNotFound, "unknown hook %q", r.PathValue("agent")).WithHint("use claude or codex")
-	}
+	body, err := in.Body()
 	if err != nil {
 		return err
+	}
+	t, err := agent.Translate(body, u == claudecode.DenySilence)
+	if err != nil {
+		return err
+	}
+	if agent.Before(in, hooks.Origin{Reviewed: q.Get("reviewed") == "true"}) {
+		t.OnlyRules()
 	}
 	opts, err := optionsQuery(q)
 	if err != nil {
@@ -166,7 +160,7 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 
 // expect lets a later report of a hook find the request of its call.
 func (s exchanges) expect(ctx context.Context, t dialect.Translation, r bridge.Request, rec bridge.Record) error {
-	if t.Report == nil || r.Approval == nil || r.Session == "" {
+	if t.Report == nil || r.Approval == nil || r.Session == "" || rec.State == bridge.StateCancelled {
 		return nil
 	}
 	call := dialect.CallOf(r.Approval.Tool, r.Approval.Input)

@@ -26,10 +26,18 @@ type Exchange struct {
 	Names Names
 }
 
+// NoDecision is the output of a hook that decides nothing.
+type NoDecision struct{}
+
 // Answer returns the outcome of a closed request in the message's format, with
 // the agent's own words: what was redacted for people is in the answer as the
-// agent sent it.
-func (x Exchange) Answer(rec bridge.Record) (any, error) { return x.Encode(AsSent(rec, x.Request.Ask)) }
+// agent sent it. A call that is left to the agent has no decision.
+func (x Exchange) Answer(rec bridge.Record) (any, error) {
+	if x.Request.OnlyRules && rec.State == bridge.StateCancelled && rec.Response.Reason == bridge.ReasonLeft {
+		return NoDecision{}, nil
+	}
+	return x.Encode(AsSent(rec, x.Request.Ask))
+}
 
 // AsSent returns a record with the texts that its agent sent instead of the
 // redacted ones.
@@ -147,6 +155,14 @@ func CallID(format, id string, more ...string) string {
 		parts[n] = url.PathEscape(parts[n])
 	}
 	return strings.Join(parts, "/")
+}
+
+// OnlyRules lets only rules of the policy ask people about the requests of a
+// message; see [bridge.Request].
+func (t Translation) OnlyRules() {
+	for n := range t.Exchanges {
+		t.Exchanges[n].Request.OnlyRules = true
+	}
 }
 
 // Identify says by which call a message was sent. Its requests take what they

@@ -51,6 +51,7 @@ var hookMembers = []struct {
 type HookInput struct {
 	Skim
 	reports func(event string) bool
+	names   HookNames
 	whole   bytes.Buffer
 	long    bool
 	marked  int // bytes of a byte-order mark that were dropped
@@ -64,6 +65,19 @@ func NewHookInput(reports func(event string) bool) *HookInput {
 	for _, m := range hookMembers {
 		in.Limits[m.name] = m.limit
 	}
+	return in.Named(SnakeNames)
+}
+
+// HookNames are the members of a hook's input that name the event and the session.
+type HookNames struct{ Event, Session string }
+
+// SnakeNames are the names of Claude Code, and of agents that follow it.
+var SnakeNames = HookNames{"hook_event_name", "session_id"}
+
+// Named sets the names of the members, and returns the reader.
+func (in *HookInput) Named(n HookNames) *HookInput {
+	in.names = n
+	in.Limits[n.Event], in.Limits[n.Session] = maxHookText, maxHookText
 	return in
 }
 
@@ -102,7 +116,13 @@ func (in *HookInput) write(p []byte) (int, error) {
 }
 
 // Event returns the event, or "" if it is missing or ambiguous.
-func (in *HookInput) Event() string { return in.Text("hook_event_name") }
+func (in *HookInput) Event() string { return in.Text(in.names.Event) }
+
+// Events returns the different events that the input names.
+func (in *HookInput) Events() []string { return in.Texts(in.names.Event) }
+
+// Sessions returns the different sessions that the input names.
+func (in *HookInput) Sessions() []string { return in.Texts(in.names.Session) }
 
 // Reports reports whether the event only tells nod something.
 func (in *HookInput) Reports() bool { return in.reports(in.Event()) }

@@ -19,9 +19,18 @@ type withdrawals struct {
 	reach    *reach
 }
 
+// checkReason returns an error unless a caller may cancel a request with a reason.
+// An agent could otherwise take a call for one that nod left to it.
+func checkReason(reason string) error {
+	if reason == bridge.ReasonLeft {
+		return bridge.Errorf(bridge.CodeInvalid, "reason: %q is reserved", reason).WithHint("use another text")
+	}
+	return bridge.CheckText("reason", reason, bridge.MaxText)
+}
+
 // cancel implements Engine.Cancel.
 func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (bridge.Record, error) {
-	if err := bridge.CheckText("reason", reason, bridge.MaxText); err != nil {
+	if err := checkReason(reason); err != nil {
 		return bridge.Record{}, err
 	}
 	r, err := w.records.Load(ctx, id)
@@ -48,7 +57,7 @@ func (w *withdrawals) leave(ctx context.Context, id bridge.ID, caller, reason st
 
 // withdraw implements Engine.Withdraw.
 func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, reason string) (bridge.Record, error) {
-	if err := bridge.CheckText("reason", reason, bridge.MaxText); err != nil {
+	if err := checkReason(reason); err != nil {
 		return bridge.Record{}, err
 	}
 	r, err := w.records.Load(ctx, id)

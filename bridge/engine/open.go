@@ -48,7 +48,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	}
 	o := opening(i, identity)
 	o.Awaited, o.Limited = r.Awaited, agent.MaxPending > 0
-	setting, err := op.answered(ctx, &o, ruling)
+	setting, err := op.answered(ctx, &o, ruling, r.OnlyRules)
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -72,9 +72,13 @@ func identify(agent bridge.Agent, r bridge.Request, key string, previous bridge.
 	return c.Identity(agent.Name, r.Session, digest), err
 }
 
-// answered sets the response of a request that the policy or a grant decides. If
-// the policy does not, it also returns what determines who can be reached.
-func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge.Ruling) (bridge.Setting, error) {
+// answered sets the response of a request that the policy, the agent or a grant
+// decides. If a grant may, it also returns what determines who can be reached.
+func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge.Ruling, onlyRules bool) (bridge.Setting, error) {
+	if onlyRules && !ruling.Demands() {
+		o.Response = left(o.Interaction)
+		return bridge.Setting{}, nil
+	}
 	if o.Response = ruled(o.Interaction, ruling); o.Response != nil {
 		return bridge.Setting{}, nil
 	}
@@ -102,7 +106,7 @@ func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
 
 func (op *opener) store(ctx context.Context, o bridge.Opening) (bridge.Record, error) {
 	i := o.Interaction
-	o.Stoppable = i.Kind != bridge.KindNotice && (o.Response == nil || o.Response.State == bridge.StateApproved)
+	o.Stoppable = i.Kind != bridge.KindNotice && (o.Response == nil || o.Response.State != bridge.StateDenied)
 	rec, created, err := op.openings.Open(ctx, o)
 	if stopped, ok := errors.AsType[*bridge.StoppedError](err); ok {
 		refusal := stopped.Stop.Refusal(i)

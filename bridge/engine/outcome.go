@@ -24,6 +24,13 @@ func ruled(i bridge.Interaction, r bridge.Ruling) *bridge.Response {
 	return resp
 }
 
+// left returns the response of a request that is left to its agent.
+func left(i bridge.Interaction) *bridge.Response {
+	return &bridge.Response{
+		State: bridge.StateCancelled, Reason: bridge.ReasonLeft, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest,
+	}
+}
+
 // overtaken returns the response that closes a request after its rules changed.
 func overtaken(i bridge.Interaction, why string) *bridge.Response {
 	return &bridge.Response{

@@ -149,7 +149,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 	o := opening(i, f.identity)
 	o.Queued, o.Limited = f.queued, agent.MaxPending > 0
 	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
-	setting, err := rd.opener.answered(ctx, &o, ruling)
+	setting, err := rd.opener.answered(ctx, &o, ruling, false)
 	if err != nil || o.Response != nil {
 		if err != nil {
 			return bridge.Record{}, err

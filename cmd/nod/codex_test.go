@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/dialect/hooks"
 )
 
 // TestGraceRefused checks that nod does not wait before it posts a request that
@@ -22,11 +24,11 @@ func TestGraceRefused(t *testing.T) {
 		}
 	}
 	var errs bytes.Buffer
-	h := hookCall{hookFlags: hookFlags{grace: time.Second}, agent: "codex", errs: &errs}
+	h := hookCall{hookFlags: hookFlags{grace: time.Second}, agent: hooks.Agents[1], errs: &errs}
 	if h.query().Has("grace") || !strings.Contains(errs.String(), "ignored") {
 		t.Errorf("the query is %v, with %q", h.query(), errs.String())
 	}
-	h.agent = "claude"
+	h.agent = hooks.Agents[0]
 	if !h.query().Has("grace") {
 		t.Error("Claude Code asks at its terminal in the meantime, but the grace period is ignored")
 	}

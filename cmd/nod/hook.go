@@ -12,9 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/dialect"
-	"github.com/nodbridge/nod/bridge/dialect/claudecode"
-	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/dialect/hooks"
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
@@ -35,19 +33,19 @@ type hookFlags struct {
 func hookCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook",
-		Short: "Handle a hook of Claude Code or Codex",
+		Short: "Handle a hook of a coding agent",
 		Args:  cobra.NoArgs,
 	}
-	for _, agent := range []string{"claude", "codex"} {
-		cmd.AddCommand(hookOf(agent))
+	for _, a := range hooks.Agents {
+		cmd.AddCommand(hookOf(a))
 	}
 	return cmd
 }
 
-func hookOf(agent string) *cobra.Command {
+func hookOf(agent hooks.Agent) *cobra.Command {
 	var f hookFlags
 	cmd := &cobra.Command{
-		Use:   agent,
+		Use:   agent.Name,
 		Short: "Read a hook's input from stdin and print its output",
 		Long: `Read a hook's input from stdin, ask in chat, and print the hook's output. The
 hook survives restarts of the daemon. For an event that needs no decision, it prints {}.
@@ -68,7 +66,7 @@ deny denies it, and states that no person did.
 
 If the agent dies or ends the hook, nod cancels the request.
 
-Write the settings with: nod init ` + agent + watchHelp(agent),
+Write the settings with: nod init ` + agent.Name + watchHelp(agent.Name),
 		Args: cobra.ArbitraryArgs, // run rejects them in the agent's format
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -95,7 +93,7 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 	durationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
 	durationVar(cmd.Flags(), &f.reportTime, "report-time", reportTime, "how long a report may delay the agent")
 	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "a gate without a daemon: closed (denies) or open", "closed", "open")
-	if agent == "claude" {
+	if agent.Name == "claude" {
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")
 		cmd.Flags().BoolVar(&f.wake, "wake", false, "after a turn, wake the agent when a person writes to the session")
 	}
@@ -104,13 +102,13 @@ Write the settings with: nod init ` + agent + watchHelp(agent),
 
 // run asks and prints the answer. It handles every error, including a usage
 // error, with failed.
-func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error) {
+func (f hookFlags) run(cmd *cobra.Command, agent hooks.Agent, usage error) (err error) {
 	began := time.Now()
 	ctx, stop := hookContext(cmd.Context(), f.longest())
 	defer stop()
 	ctx, unwatch := untilUnread(ctx, cmd.OutOrStdout())
 	defer unwatch()
-	h := hookCall{hookFlags: f, agent: agent, in: dialect.NewHookInput(reports[agent]), errs: cmd.ErrOrStderr(), began: began}
+	h := hookCall{hookFlags: f, agent: agent, in: agent.Input(), errs: cmd.ErrOrStderr(), began: began}
 	defer func() {
 		if p := recover(); p != nil {
 			err = h.failed(ctx, cmd, bridge.Errorf(bridge.CodeInternal, "internal error: %v", p))
@@ -128,6 +126,7 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 		err = unshown{err}
 	}
 	var answer json.RawMessage
+	h.origin = originOf(agent, h.in)
 	if err == nil {
 		answer, err = h.answer(ctx)
 	}
@@ -137,15 +136,12 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	if err != nil {
 		return h.failed(ctx, cmd, err)
 	}
-	err = say(cmd.OutOrStdout(), h.in.Event(), answer, 0)
+	err = say(cmd.OutOrStdout(), agent.Decides(h.in.Event()), answer, 0)
 	if err == nil {
 		h.acknowledge(ctx)
 	}
 	return err
 }
-
-// reports tells, by agent, which events only report.
-var reports = map[string]func(event string) bool{"claude": claudecode.Reports, "codex": codex.Reports}
 
 // longest returns the time after which a hook gives up although the request is
 // still pending. An escalation doubles the time that people have.
@@ -164,10 +160,11 @@ func hookContext(ctx context.Context, longest time.Duration) (context.Context, c
 }
 
 // say prints the one output line of a hook and returns the exit code as an
-// error. If no one reads the line, only the exit code can block the tool.
-func say(w io.Writer, event string, answer []byte, code int) error {
+// error. If no one reads the line and it decides about a call, only the exit code
+// can block that.
+func say(w io.Writer, decides bool, answer []byte, code int) error {
 	if _, err := w.Write(append(slices.Clone(answer), '\n')); err != nil {
-		if code = hookFailed; event == "PreToolUse" || event == "PermissionRequest" || event == "" {
+		if code = hookFailed; decides {
 			code = hookBlocks
 		}
 	}

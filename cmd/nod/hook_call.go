@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
-	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/dialect/hooks"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -30,11 +30,12 @@ const (
 // hookCall is one run of a hook.
 type hookCall struct {
 	hookFlags
-	agent string
-	in    *dialect.HookInput
-	body  []byte
-	errs  io.Writer // for the agent's user
-	began time.Time
+	agent  hooks.Agent
+	origin hooks.Origin
+	in     *dialect.HookInput
+	body   []byte
+	errs   io.Writer // for the agent's user
+	began  time.Time
 
 	client *client.Client
 	asked  []bridge.ID // requests with an answer
@@ -62,12 +63,15 @@ func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
 
 func (h *hookCall) query() url.Values {
 	grace := h.grace
-	if grace != 0 && h.agent == "codex" { // an older nod init wrote it
+	if grace != 0 && h.agent.Blocks { // an older nod init wrote it
 		grace = 0
-		fmt.Fprintln(h.errs, "nod: --grace is ignored: Codex waits for its hooks before it asks at the terminal")
+		fmt.Fprintf(h.errs, "nod: --grace is ignored: %s waits for its hooks before it asks at the terminal\n", h.agent.Title)
 	}
 	q := exchangeQuery(h.route, h.timeout, grace)
 	q.Set("unanswered", h.unanswered)
+	if h.origin.Reviewed {
+		q.Set("reviewed", "true")
+	}
 	h.describe(q)
 	return q
 }
@@ -78,7 +82,7 @@ func (h *hookCall) report(ctx context.Context) {
 	defer cancel()
 	h.client.Patience, h.client.FirstPatience = h.reportTime/3, 0
 	_, err := h.client.Exchange(ctx, client.Exchange{
-		Path: "/v1/hooks/" + h.agent, Query: h.query(), Body: h.body, Pending: func([]bridge.Record) { cancel() },
+		Path: "/v1/hooks/" + h.agent.Name, Query: h.query(), Body: h.body, Pending: func([]bridge.Record) { cancel() },
 	})
 	switch {
 	case err == nil || errors.Is(ctx.Err(), context.Canceled): // told
@@ -94,13 +98,13 @@ func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMess
 	h.client.Patience, h.client.FirstPatience = max(h.patience, time.Nanosecond), 0 // zero means the default of the client
 	q := h.query()
 	q.Set("acknowledges", "true")
-	answer, err := chatClient{Client: h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent, Query: q, Body: h.body, Check: func(a client.Answered) error {
+	answer, err := chatClient{Client: h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent.Name, Query: q, Body: h.body, Check: func(a client.Answered) error {
 		if err := covered(t, a); err != nil {
 			return err
 		}
 		h.asked = a.Interactions
-		if h.agent == "claude" && len(t.Exchanges) > 0 && string(bytes.TrimSpace(a.Body)) != "{}" {
-			return claudecode.CheckOutput(h.in.Event(), a.Body)
+		if h.agent.Check != nil && string(bytes.TrimSpace(a.Body)) != "{}" {
+			return h.agent.Check(h.in.Event(), a.Body)
 		}
 		return nil
 	}})
@@ -126,14 +130,12 @@ func (h *hookCall) translate() (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	var t dialect.Translation
-	if h.agent == "codex" {
-		t, err = codex.Hook(h.body, u == claudecode.DenySilence)
-	} else {
-		t, err = claudecode.Hook(h.body, u)
-	}
+	t, err := h.agent.Translate(h.body, u == claudecode.DenySilence)
 	if err != nil {
 		return t, unshown{err}
+	}
+	if h.agent.Before(h.in, h.origin) {
+		t.OnlyRules()
 	}
 	return t, nil
 }

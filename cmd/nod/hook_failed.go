@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
-	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -26,7 +24,7 @@ func (h *hookCall) failed(ctx context.Context, cmd *cobra.Command, cause error) 
 	why := "nod could not ask anyone: " + render.Line(bridge.PublicText(cause))
 	if h.fail == "open" && bridge.ErrorCode(cause) == bridge.CodeUnavailable {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s; continuing without nod (--fail open)\n", why)
-		return say(cmd.OutOrStdout(), event, []byte("{}"), 0)
+		return say(cmd.OutOrStdout(), h.agent.Decides(event), []byte("{}"), 0)
 	}
 	out, stop := h.unasked(ctx, cause, why+". No person has denied it.")
 	answer, err := dialect.Encode(out)
@@ -37,12 +35,12 @@ func (h *hookCall) failed(ctx context.Context, cmd *cobra.Command, cause error) 
 	switch {
 	case claudecode.LeavesToTerminal(out):
 		code, tell = 0, why+"; the terminal asks" // code 2 would deny
-	case string(answer) == "{}" && event == "PermissionRequest":
+	case string(answer) == "{}" && event == h.agent.Permission:
 		code, tell = 0, why+"; the terminal asks"
 	case string(answer) == "{}":
 		code, tell = hookFailed, why+"; nothing was decided"
-	case event == "PermissionRequest":
-		code = 0 // its exit code denies nothing
+	case event == h.agent.Permission:
+		code = 0 // the output denies it
 	}
 	switch {
 	case stop != nil:
@@ -53,34 +51,23 @@ func (h *hookCall) failed(ctx context.Context, cmd *cobra.Command, cause error) 
 		tell += " (--fail closed)"
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), render.Line(tell))
-	return say(cmd.OutOrStdout(), event, answer, code)
+	return say(cmd.OutOrStdout(), h.agent.Decides(event), answer, code)
 }
 
 // unasked returns the output of a hook whose request no person has decided, and
 // the stop of its session, if that is the reason.
 func (h *hookCall) unasked(ctx context.Context, cause error, why string) (any, *bridge.Stop) {
 	event := h.in.Event()
-	u := dialect.Unasked{Gate: event == "PreToolUse"}
+	u := dialect.Unasked{Gate: event == "PreToolUse", Attended: h.agent.Attended(h.in, h.origin)}
 	_, u.Unshown = errors.AsType[unshown](cause)
-	if h.agent == "codex" {
-		u.Attended = event == "PermissionRequest"
-	} else {
-		u.Attended = claudecode.Attended(h.in, os.Getenv(entrypointEnv))
-	}
 	if u.Leaves() && bridge.ErrorCode(cause) != bridge.CodeUnavailable {
 		stop, err := h.stop(ctx)
-		switch {
-		case stop != nil && h.agent == "codex":
-			return codex.Failed(event, "The session is "+stop.Words()+"."), stop
-		case stop != nil:
-			return claudecode.Stopped(event, *stop), stop
+		if stop != nil {
+			return h.agent.Stopped(event, *stop), stop
 		}
 		u.Stopped = err != nil && u.Gate
 	}
-	if h.agent == "codex" {
-		return codex.Unasked(event, u, why), nil
-	}
-	return claudecode.Unasked(event, u, why), nil
+	return h.agent.Unasked(event, u, why), nil
 }
 
 // stop returns the stop of a session that the input names.
@@ -95,7 +82,7 @@ func (h *hookCall) stop(ctx context.Context) (*bridge.Stop, error) {
 	c.Patience, c.FirstPatience = h.reportTime/3, 0
 	ctx, cancel := context.WithTimeout(ctx, h.reportTime)
 	defer cancel()
-	for _, session := range h.in.Texts("session_id") {
+	for _, session := range h.in.Sessions() {
 		if stop, err := c.Stopped(ctx, session); err != nil || stop != nil {
 			return stop, err
 		}

@@ -65,13 +65,13 @@ func (f hookFlags) watchSession(cmd *cobra.Command) error {
 	ctx, unwatch := untilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
 	w := watcher{errs: cmd.ErrOrStderr(), patience: min(f.patience, tookTime), reportTime: f.reportTime}
-	answer, event := json.RawMessage("{}"), "watch"
+	answer, decides := json.RawMessage("{}"), false
 	in := dialect.NewHookInput(claudecode.Reports)
 	_, err := io.Copy(in, cmd.InOrStdin())
 	watched := false
 	if w.Watch, watched = claudecode.Watched(in); err == nil && watched {
 		if w.client, err = (&connection{url: f.url}).client(); err == nil {
-			answer, event, err = w.look(ctx)
+			answer, decides, err = w.look(ctx)
 		}
 		if w.Event != "Stop" || w.through != "" {
 			notIdle(w.Session)
@@ -81,15 +81,15 @@ func (f hookFlags) watchSession(cmd *cobra.Command) error {
 		fmt.Fprintf(w.errs, "nod could not watch the session: %s\n", render.Line(bridge.PublicText(err)))
 		answer = json.RawMessage("{}")
 	}
-	err = say(cmd.OutOrStdout(), event, answer, 0)
+	err = say(cmd.OutOrStdout(), decides, answer, 0)
 	if err == nil && w.through != "" {
 		w.took(ctx)
 	}
 	return err
 }
 
-// look returns the output of the hook, and the event that it decides about.
-func (w *watcher) look(ctx context.Context) (json.RawMessage, string, error) {
+// look returns the output of the hook, and whether it decides about a call.
+func (w *watcher) look(ctx context.Context) (json.RawMessage, bool, error) {
 	limited, cancel := context.WithTimeout(ctx, w.reportTime)
 	defer cancel()
 	if w.Takes {
@@ -97,14 +97,14 @@ func (w *watcher) look(ctx context.Context) (json.RawMessage, string, error) {
 		if err == nil && ctx.Err() != nil {
 			w.through, err = "", context.Cause(ctx) // no one reads the output
 		}
-		return answer, "watch", err
+		return answer, false, err
 	}
 	stop, err := w.client.Stopped(limited, w.Session)
 	if err != nil || stop == nil {
-		return json.RawMessage("{}"), "watch", err
+		return json.RawMessage("{}"), false, err
 	}
 	answer, err := dialect.Encode(claudecode.Stopped("PreToolUse", *stop))
-	return answer, "PreToolUse", err // if no one reads the denial, the exit code denies
+	return answer, true, err // if no one reads the denial, the exit code denies
 }
 
 // messages returns the output with the messages of people that wait.

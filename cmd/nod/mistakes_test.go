@@ -68,9 +68,9 @@ func tryWith(stdin string, args []string) mistake {
 	return mistake{args, code, strings.TrimSpace(errs.String() + out.String())}
 }
 
-// hooks returns the mistakes of hooks, which answer in the format of the agent.
+// hookMistakes returns the mistakes of hooks, which answer in the format of the agent.
 // They need no daemon.
-func hooks(t *testing.T) *mistakeTable {
+func hookMistakes(t *testing.T) *mistakeTable {
 	t.Helper()
 	const event = `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"u"}`
 	m := &mistakeTable{title: "Hooks",
@@ -192,7 +192,7 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 	}
 	t.Setenv("NOD_TOKEN", "")
 	anonymous.try([]string{"proxy", "codex"}) // with a token, it waits for the daemon and for Codex
-	return []*mistakeTable{none, wrong, away, anonymous, hooks(t)}
+	return []*mistakeTable{none, wrong, away, anonymous, hookMistakes(t)}
 }
 
 // TestMistakes checks what every command says to wrong input, against the end of

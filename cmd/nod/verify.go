@@ -124,7 +124,7 @@ func agrees(x dialect.Exchange, receipt proof.Receipt, answer []byte) bool {
 		},
 		State: receipt.State,
 		Response: &bridge.Response{
-			State: receipt.State, Scope: receipt.Scope, Reason: receipt.Reason, Actor: receipt.Actor, Rule: receipt.Rule, Input: input, Stop: receipt.Stop,
+			State: receipt.State, Scope: receipt.Scope, Reason: receipt.Reason, Actor: receipt.Actor, Rule: receipt.Policy, Input: input, Stop: receipt.Stop,
 		},
 	}
 	want, err := x.Answer(rec)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -41,12 +42,16 @@ func TestAnswerAndReceipt(t *testing.T) {
 	}
 	yes := proof.Receipt{State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: ana}
 	no := proof.Receipt{State: bridge.StateDenied, Actor: ana, Reason: "not now"}
+	asked, ruled := no, no // a rule asked people, or decided itself
+	asked.Rule = "deploys"
+	ruled.Rule, ruled.Policy, ruled.Actor = "never", "never", nil
 	late := proof.Receipt{State: bridge.StateExpired}
 	other := yes
 	other.ApprovedDigest = changed
 	const allow = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`
 	const allowEdited = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"git push --dry-run"}}}`
 	const allowOther = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"rm -rf /"}}}`
+	const deny = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"%s: not now"}}`
 	for n, c := range []struct {
 		asked   dialect.Translation
 		receipt proof.Receipt
@@ -67,6 +72,9 @@ func TestAnswerAndReceipt(t *testing.T) {
 		{codexAsk, late, `{"decision":"accept"}`, false},
 		{claudeAsk, yes, allow, true},
 		{claudeAsk, no, allow, false},
+		{claudeAsk, asked, fmt.Sprintf(deny, "Denied by ana"), true},
+		{claudeAsk, asked, fmt.Sprintf(deny, "Denied by the policy, and no person was asked"), false},
+		{claudeAsk, ruled, fmt.Sprintf(deny, "Denied by the policy, and no person was asked"), true},
 		{claudeAsk, late, allow, false},
 		{claudeAsk, late, `{}`, false},
 		{claudeAsk, other, allowEdited, true},

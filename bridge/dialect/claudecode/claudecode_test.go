@@ -25,7 +25,6 @@ const (
 	autoGate   = `{"session_id":"abc123","cwd":"/repo","permission_mode":"auto","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"},"tool_use_id":"toolu_05"}`
 	questioned = `{"session_id":"abc123","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which one?","header":"One","options":[{"label":"A"},{"label":"B"}],"multiSelect":false}]}}`
 	planPrompt = `{"session_id":"abc123","cwd":"/repo","permission_mode":"plan","hook_event_name":"PermissionRequest","tool_name":"ExitPlanMode","tool_input":{"plan":"1. Extract","planFilePath":"/plans/x.md"}}`
-	refused    = `{"session_id":"abc123","cwd":"/repo","permission_mode":"auto","hook_event_name":"PermissionDenied","tool_name":"Bash","tool_input":{"command":"rm -rf build"},"tool_use_id":"toolu_06","reason":"deletes files"}`
 	idle       = `{"session_id":"abc123","cwd":"/repo","hook_event_name":"Notification","message":"Claude is waiting for your input","notification_type":"idle_prompt"}`
 )
 
@@ -67,8 +66,7 @@ func TestHooks(t *testing.T) {
 		"plan-permission":      {planPrompt, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"approve"}`)})},
 		"questions-permission": {questioned, claudecode.AskLocally, answered("q1", bridge.TextAnswer("B"))},
 		"auto-once":            {autoGate, claudecode.AskLocally, once}, "auto-silence": {autoGate, claudecode.AskLocally, silence},
-		"refused-retry": {refused, claudecode.AskLocally, answered("retry", bridge.TextAnswer("retry"))}, "refused-left": {refused, claudecode.AskLocally, answered("retry", bridge.TextAnswer("leave"))},
-		"refused-silence": {refused, claudecode.DenySilence, silence}, "idle": {idle, claudecode.AskLocally, bridge.Response{State: bridge.StateAnswered}},
+		"idle":                 {idle, claudecode.AskLocally, bridge.Response{State: bridge.StateAnswered}},
 		"elicitation":          {elicit, claudecode.AskLocally, answered("elicitation", bridge.Answer{JSON: json.RawMessage(`{"username":"alice"}`)})},
 		"elicitation-declined": {elicit, claudecode.AskLocally, declined}, "elicitation-silence": {elicit, claudecode.AskLocally, silence},
 		"elicitation-url": {elicitURL, claudecode.AskLocally, answered("elicitation", bridge.TextAnswer("done"))},

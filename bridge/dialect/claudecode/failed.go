@@ -15,21 +15,16 @@ var silentEvents = []string{
 	"ConfigChange", "CwdChanged", "FileChanged",
 }
 
-// reportEvents are the events that close cards because the person or the agent
-// has continued.
+// reportEvents are the events that decide nothing. Most close cards, because the
+// person or the agent has continued.
 var reportEvents = []string{
-	"PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "SessionEnd",
+	"PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "SessionEnd", "Notification",
+	"PermissionDenied",
 }
-
-// tellingEvents are the events that decide nothing, but show something to
-// people.
-var tellingEvents = []string{"Notification", "PermissionDenied"}
 
 // Reports reports whether an event only tells nod something, so that the agent
 // must not wait for nod.
-func Reports(event string) bool {
-	return slices.Contains(reportEvents, event) || event == "Notification"
-}
+func Reports(event string) bool { return slices.Contains(reportEvents, event) }
 
 // Silent reports whether nod has nothing to do for an event.
 func Silent(event string) bool { return slices.Contains(silentEvents, event) }
@@ -50,8 +45,8 @@ func Failed(event, why string) any {
 		return v.preToolUse()
 	case event == "PermissionRequest":
 		return v.permissionRequest()
-	case event == "Elicitation", slices.Contains(reportEvents, event), slices.Contains(tellingEvents, event), Silent(event):
-		return NoDecision{}
+	case event == "Elicitation", Reports(event), Silent(event):
+		return dialect.NoDecision{}
 	}
 	return blocked{"block", bounded(why)}
 }
@@ -88,7 +83,7 @@ func Attended(in *dialect.HookInput, entrypoint string) bool {
 func Unasked(event string, u dialect.Unasked, why string) any {
 	switch {
 	case u.Leaves() && event == "PermissionRequest":
-		return NoDecision{}
+		return dialect.NoDecision{}
 	case u.Leaves() && event == "PreToolUse":
 		return verdict{message: why}.preToolUse()
 	}
@@ -138,8 +133,6 @@ func CheckOutput(event string, raw []byte) error {
 		out.Specific = &permissionRequest{}
 	case "Elicitation":
 		out.Specific = &elicited{}
-	case "PermissionDenied":
-		out.Specific = &retried{}
 	}
 	if named.Specific.Event != event {
 		return bridge.Errorf(bridge.CodeInvalid, "output: belongs to another event than %s", event)

@@ -57,7 +57,6 @@ type hookInput struct {
 	Schema  json.RawMessage `json:"requested_schema"`
 
 	Notification string `json:"notification_type"`
-	Reason       string `json:"reason"` // of PermissionDenied
 
 	sessionInput
 }
@@ -108,9 +107,6 @@ type elicited struct {
 	Content json.RawMessage `json:"content,omitempty"`
 }
 
-// NoDecision is the output of a hook that decides nothing: an empty body.
-type NoDecision struct{}
-
 // maxOutput is the number of characters of a hook's text that Claude Code
 // keeps.
 const maxOutput = 10_000
@@ -134,8 +130,8 @@ func (in hookInput) translate(u Unanswered) (dialect.Translation, error) {
 		return in.toolUse(u)
 	case "Elicitation":
 		return in.elicitation(u)
-	case "PermissionDenied":
-		return in.denied()
+	case "PermissionDenied": // no one is asked: Claude Code would deny the call again
+		return dialect.Translation{Answer: dialect.NoDecision{}}, nil
 	case "Notification":
 		return in.notice(), nil
 	case "PostToolUse", "PostToolUseFailure":
@@ -147,7 +143,7 @@ func (in hookInput) translate(u Unanswered) (dialect.Translation, error) {
 	// These events belong to one agent. Others of the session may still wait.
 	case "UserPromptSubmit":
 		if in.ownPrompt() {
-			return dialect.Translation{Answer: NoDecision{}}, nil
+			return dialect.Translation{Answer: dialect.NoDecision{}}, nil
 		}
 		fallthrough
 	case "Stop", "StopFailure", "SubagentStop":
@@ -160,13 +156,13 @@ func (in hookInput) translate(u Unanswered) (dialect.Translation, error) {
 	if !slices.Contains(silentEvents, in.Event) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown event %q", in.Event)
 	}
-	return dialect.Translation{Answer: NoDecision{}}, nil
+	return dialect.Translation{Answer: dialect.NoDecision{}}, nil
 }
 
 // elsewhere reports that requests of the session were decided at the terminal.
 func (in hookInput) elsewhere(e dialect.Elsewhere) (dialect.Translation, error) {
 	e.Session = in.Session
-	return dialect.Translation{Answer: NoDecision{}, Elsewhere: &e}, nil
+	return dialect.Translation{Answer: dialect.NoDecision{}, Elsewhere: &e}, nil
 }
 
 func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
@@ -223,7 +219,7 @@ func (v verdict) permissionRequest() any {
 	case v.allow:
 		d = permission{Behavior: "allow", Input: v.input, Updates: v.updates}
 	case !v.decided:
-		return NoDecision{}
+		return dialect.NoDecision{}
 	}
 	return hookOutput{Specific: permissionRequest{Event: "PermissionRequest", Decision: d}}
 }
@@ -248,7 +244,7 @@ func (in hookInput) elicitation(u Unanswered) (dialect.Translation, error) {
 		case err != nil && u == DenySilence:
 			a = elicitation.Result{Action: elicitation.Cancel} // as the caller wants it
 		case err != nil:
-			return NoDecision{}, nil
+			return dialect.NoDecision{}, nil
 		}
 		return hookOutput{Specific: elicited{Event: "Elicitation", Action: a.Action, Content: a.Content}}, nil
 	}), nil

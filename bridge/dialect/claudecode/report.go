@@ -22,7 +22,9 @@ func (in hookInput) report() *dialect.Report {
 		if !in.ownPrompt() {
 			r.Prompt = in.Prompt
 		}
-	case "PreToolUse", "PermissionRequest", "PermissionDenied", "Elicitation":
+	case "PermissionDenied":
+		r.State, r.Step = bridge.SessionWorking, "Denied by its automatic check: "+dialect.Step(in.Tool, in.Input)
+	case "PreToolUse", "PermissionRequest", "Elicitation":
 	case "PostToolUse", "PostToolUseFailure":
 		r.State, r.Step = bridge.SessionWorking, dialect.Step(in.Tool, in.Input)
 	case "Notification":

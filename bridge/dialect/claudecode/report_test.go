@@ -20,6 +20,8 @@ func TestReports(t *testing.T) {
 		{`"PostToolUse","tool_name":"Edit","tool_input":{"file_path":"/a","old_string":"x"}`, bridge.SessionReport{State: bridge.SessionWorking, Step: "Edit: /a"}},
 		{`"PostToolUse","tool_name":"Task","tool_input":[1],"agent_id":"a","agent_type":"Explore"`,
 			bridge.SessionReport{State: bridge.SessionWorking, Step: "Task", Subagent: "Explore", SubagentID: "a"}},
+		{`"PermissionDenied","tool_name":"Bash","tool_input":{"command":"rm -rf build"},"reason":"deletes files"`,
+			bridge.SessionReport{State: bridge.SessionWorking, Step: "Denied by its automatic check: Bash: rm -rf build"}},
 		{`"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}`, bridge.SessionReport{}},
 		{`"Notification","notification_type":"permission_prompt","message":"Needs you"`, bridge.SessionReport{State: bridge.SessionWaiting, Waits: "Needs you"}},
 		{`"Notification","notification_type":"idle_prompt","message":"Idle"`, bridge.SessionReport{State: bridge.SessionWaiting, Waits: "your next message"}},

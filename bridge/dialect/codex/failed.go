@@ -3,6 +3,7 @@ package codex
 import (
 	"slices"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
@@ -36,16 +37,21 @@ func Failed(event, why string) any {
 		out.Decision.Behavior, out.Decision.Message = "deny", why
 		return hookOutput{out}
 	case Reports(event), slices.Contains(silentEvents, event):
-		return NoDecision{}
+		return dialect.NoDecision{}
 	}
 	return blocked{"block", why}
+}
+
+// Stopped returns the output of a hook in a stopped session.
+func Stopped(event string, s bridge.Stop) any {
+	return Failed(event, "The session is "+s.Words()+".")
 }
 
 // Unasked returns the output of a hook whose request no person has decided. Codex
 // then asks at its terminal, which it cannot do for PreToolUse.
 func Unasked(event string, u dialect.Unasked, why string) any {
 	if event == "PermissionRequest" && u.Leaves() {
-		return NoDecision{}
+		return dialect.NoDecision{}
 	}
 	return Failed(event, why)
 }

@@ -43,9 +43,6 @@ type preToolUse struct {
 	Reason   string `json:"permissionDecisionReason,omitempty"`
 }
 
-// NoDecision is the output of a hook that decides nothing: an empty body.
-type NoDecision struct{}
-
 // Hook translates the input of a hook. If no one decides and denySilence is
 // set, the answer is a denial with a message that says so. Otherwise Codex asks
 // at its own terminal. It cannot do that for PreToolUse, which is always denied
@@ -65,18 +62,18 @@ func (in hookInput) translate(denySilence bool) (dialect.Translation, error) {
 	switch in.Event {
 	case "PermissionRequest", "PreToolUse":
 	case "PostToolUse":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{
+		return dialect.Translation{Answer: dialect.NoDecision{}, Elsewhere: &dialect.Elsewhere{
 			Session: in.Session, Tool: in.Tool, Input: in.Input, Turn: in.Turn, Call: in.ToolUse, Reason: "answered at the terminal",
 		}}, nil
 	case "Stop":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Turn, Reason: "the turn ended without an answer"}}, nil
+		return dialect.Translation{Answer: dialect.NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Turn, Reason: "the turn ended without an answer"}}, nil
 	case "":
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: required")
 	default:
 		if !slices.Contains(silentEvents, in.Event) {
 			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown event %q", in.Event)
 		}
-		return dialect.Translation{Answer: NoDecision{}}, nil
+		return dialect.Translation{Answer: dialect.NoDecision{}}, nil
 	}
 	if in.Tool == "" {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "tool_name: required")
@@ -99,7 +96,7 @@ func (in hookInput) answer(rec bridge.Record, denySilence bool) any {
 	case rec.State == bridge.StateApproved:
 		behavior, message = "allow", ""
 	case rec.State != bridge.StateDenied && !rec.Response.Stops() && !denySilence && in.Event == "PermissionRequest":
-		return NoDecision{}
+		return dialect.NoDecision{}
 	}
 	if in.Event == "PreToolUse" {
 		return hookOutput{preToolUse{Event: in.Event, Decision: behavior, Reason: message}}

@@ -50,10 +50,6 @@ const hookTime = 86400
 // closingTime is the timeout of the hooks that only report, in seconds.
 const closingTime = 10
 
-// retryTime is the time in which people can let Claude Code try again what its
-// own check denied. It is short, because the agent waits.
-const retryTime = 5 * time.Minute
-
 // hookEntry is a matcher with its handlers, in the format of Claude Code and
 // Codex.
 type hookEntry struct {
@@ -131,20 +127,16 @@ func (s *Settings) Claude(f HookOptions) error {
 	strict := f
 	strict.Fail, strict.Grace = "", 0
 	gate, _ := s.hookCommands("claude", strict)
-	brief := f
-	brief.Timeout = retryTime
-	retry, _ := s.hookCommands("claude", brief)
 	// Claude Code ends asynchronous hooks when it exits, so the reports at an end
 	// are synchronous. All reports give up within 300 milliseconds.
 	later := hookHandler{Type: "command", Command: report, Timeout: closingTime, Async: true}
 	atEnd := hookHandler{Type: "command", Command: report, Timeout: closingTime}
 	asks := hookHandler{Type: "command", Command: ask, Timeout: hookTime}
-	retries := hookHandler{Type: "command", Command: retry, Timeout: int(2*retryTime/time.Second) + closingTime}
 	entries := map[string][]hookEntry{
 		// PermissionRequest runs next to the dialog in the terminal. There must be
 		// no onFailure: it would deny before the person at the keyboard can answer.
 		"PermissionRequest":  {{"*", []hookHandler{asks}}},
-		"PermissionDenied":   {{"*", []hookHandler{retries}}},
+		"PermissionDenied":   {{"*", []hookHandler{later}}},
 		"Elicitation":        {{"", []hookHandler{asks}}},
 		"Notification":       {{"", []hookHandler{later}}},
 		"PostToolUse":        {{"*", []hookHandler{later}}},

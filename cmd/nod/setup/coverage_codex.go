@@ -2,10 +2,11 @@ package setup
 
 import (
 	"context"
-	"os"
+	"path/filepath"
 	"regexp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
 )
 
 // connectCodex adds nod's hooks. A grace makes no sense there, because the hook
@@ -20,6 +21,30 @@ func connectCodex(s *Settings, f HookOptions) error {
 var neverAsks = regexp.MustCompile(`(?m)^\s*approval_policy\s*=\s*["']never["']`)
 
 var firstTable = regexp.MustCompile(`(?m)^\s*\[`)
+
+// codexReviewed finds the setting of Codex that lets a model review what needs
+// approval, for all sessions.
+var codexReviewed = regexp.MustCompile(`(?m)^\s*approvals_reviewer\s*=\s*["'](\w+)["']`)
+
+// CodexReviewer reports whether the config in Codex's home lets a model review what
+// needs approval, instead of a person.
+func CodexReviewer(home string) bool {
+	m := codexReviewed.FindSubmatch(beforeTables(filepath.Join(home, "config.toml")))
+	return m != nil && string(m[1]) != codex.Person
+}
+
+// beforeTables returns the part of a TOML file before its first table, which holds
+// the settings for all sessions. It is empty if the file cannot be read.
+func beforeTables(path string) []byte {
+	raw, err := readSettingsFile(path)
+	if err != nil {
+		return nil
+	}
+	if table := firstTable.FindIndex(raw); table != nil {
+		raw = raw[:table[0]]
+	}
+	return raw
+}
 
 // surveyCodex reads the hooks and the approval policy of Codex.
 func surveyCodex(ctx context.Context, m machine) surveyed {
@@ -46,17 +71,15 @@ func surveyCodex(ctx context.Context, m machine) surveyed {
 		s.reason("no hook of nod is in " + path + "; nod proxy codex covers sessions only while it runs")
 		s.Fix = "run nod proxy codex next to Codex, or: nod init codex"
 	}
-	if raw, err := os.ReadFile(m.codexSettings()); err == nil {
-		if table := firstTable.FindIndex(raw); table != nil {
-			raw = raw[:table[0]]
+	if neverAsks.Match(beforeTables(m.codexSettings())) {
+		s.reason(m.codexSettings() + " sets approval_policy to never, so Codex asks no one")
+		s.Fix = "set approval_policy to on-request or untrusted"
+		if s.Level == LevelPartly {
+			s.Level = LevelNone
 		}
-		if neverAsks.Match(raw) {
-			s.reason(m.codexSettings() + " sets approval_policy to never, so Codex asks no one")
-			s.Fix = "set approval_policy to on-request or untrusted"
-			if s.Level == LevelPartly {
-				s.Level = LevelNone
-			}
-		}
+	}
+	if CodexReviewer(m.codex()) {
+		s.reason(m.codexSettings() + " lets a model review what needs approval, so people are asked only if a rule of nod's policy says so")
 	}
 	return s
 }

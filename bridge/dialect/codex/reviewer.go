@@ -1,0 +1,29 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Person is the value of approvals_reviewer with which Codex asks a person. With
+// any other, a model reviews what needs approval.
+const Person = "user"
+
+// Reviewer returns what a line of a thread's transcript says about who reviews
+// what needs approval: a model, or a person. It returns false for a line that says
+// nothing about it.
+func Reviewer(line []byte) (model, ok bool) {
+	if !bytes.Contains(line, []byte(`"turn_context"`)) {
+		return false, false
+	}
+	var l struct {
+		Type    string `json:"type"`
+		Payload struct {
+			Reviewer string `json:"approvals_reviewer"`
+		} `json:"payload"`
+	}
+	if json.Unmarshal(line, &l) != nil || l.Type != "turn_context" || l.Payload.Reviewer == "" {
+		return false, false
+	}
+	return l.Payload.Reviewer != Person, true
+}
