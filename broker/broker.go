@@ -116,9 +116,6 @@ func (b *Broker) Close() error {
 	return err
 }
 
-// Ping reports whether Redis answers.
-func (b *Broker) Ping(ctx context.Context) error { return unavailable(b.core.client.Ping(ctx).Err()) }
-
 // TidyEvery is the interval at which Tidy needs to run.
 const TidyEvery = time.Hour
 

@@ -80,6 +80,12 @@ func (w *clusterWatch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 	}
 }
 
+// isCluster reports whether a client talks to a Cluster.
+func isCluster(c redis.UniversalClient) bool {
+	_, ok := c.(*redis.ClusterClient)
+	return ok
+}
+
 // eachMaster calls f for each master of a Cluster, concurrently, or for the
 // single server.
 func eachMaster(ctx context.Context, client redis.UniversalClient, f func(context.Context, *redis.Client) error) error {

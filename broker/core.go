@@ -30,6 +30,7 @@ type core struct {
 	nudge      chan struct{} // receives when this process stores jobs
 	shared     [][]string    // by partition, the keys of transitionKeys after the record
 	agenda     agenda
+	ready      readiness
 }
 
 // newCore applies the defaults of the options and connects to Redis.
@@ -37,7 +38,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	c := &core{
 		client: o.Client, keys: newKeys(cmp.Or(o.Prefix, DefaultPrefix)),
 		partitions: cmp.Or(o.Partitions, DefaultPartitions), retention: cmp.Or(o.Retention, DefaultRetention),
-		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
+		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1), ready: readiness{slot: make(chan struct{}, 1)},
 	}
 	if c.partitions < 1 || c.partitions > bridge.MaxPartitions {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "partitions: %d is out of range (1 to %d)", c.partitions, bridge.MaxPartitions)
@@ -61,7 +62,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	for p := range c.partitions {
 		c.shared = append(c.shared, c.sharedKeys(p))
 	}
-	if _, ok := c.client.(*redis.ClusterClient); ok {
+	if isCluster(c.client) {
 		for range c.partitions {
 			c.queues = append(c.queues, newQueue(c.client, 0, 1))
 		}

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,13 +25,20 @@ const (
 	preferredMajor           = 7
 )
 
-// Diagnose checks whether Redis meets the requirements of nod. Waits is the
-// number of replicas that must confirm a decision.
-func Diagnose(ctx context.Context, client redis.UniversalClient, waits int) []bridge.Finding {
+// Diagnose checks whether Redis meets the requirements of the installation with
+// a prefix. Waits is the number of replicas that must confirm a decision.
+func Diagnose(ctx context.Context, client redis.UniversalClient, prefix string, waits int) []bridge.Finding {
 	r := &report{}
 	if err := client.Ping(ctx).Err(); err != nil {
-		r.add("reach", bridge.FindingFailed, bridge.PublicError(unavailable(err)).Message+": "+err.Error(), "start Redis, and check redis.url, the password and the network")
+		public := bridge.PublicError(unavailable(silent(err)))
+		r.add("reach", bridge.FindingFailed, public.Message+": "+err.Error(), cmp.Or(public.Hint, "start Redis, and check redis.url, the password and the network"))
 		return r.findings
+	}
+	if err := try(ctx, client, cmp.Or(prefix, DefaultPrefix), waits); err != nil {
+		public := bridge.PublicError(unavailable(silent(err)))
+		r.add("works", bridge.FindingFailed, "no request can be stored: "+public.Message, public.Hint)
+	} else {
+		r.add("works", bridge.FindingOK, "nod can do there all that it needs to", "")
 	}
 	r.latency(ctx, client)
 	each := func(ctx context.Context, c *redis.Client) error { return r.server(ctx, c, waits) }

@@ -63,11 +63,11 @@ func TestDiagnose(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		c.AddHook(x.hook)
 		found := false
-		for _, f := range broker.Diagnose(t.Context(), c, 0) {
+		for _, f := range broker.Diagnose(t.Context(), c, "", 0) {
 			found = found || f.Check == x.check && f.Status == x.want && (x.want == bridge.FindingOK) == (f.Fix == "")
 		}
 		if !found {
-			t.Errorf("%s: %+v", name, broker.Diagnose(t.Context(), c, 0))
+			t.Errorf("%s: %+v", name, broker.Diagnose(t.Context(), c, "", 0))
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestDiagnoseElsewhere(t *testing.T) {
 	proxy.Slow(30 * time.Millisecond)
 	c := redis.NewClient(&redis.Options{Addr: proxy.Addr})
 	t.Cleanup(func() { c.Close() })
-	for _, f := range broker.Diagnose(t.Context(), c, 0) {
+	for _, f := range broker.Diagnose(t.Context(), c, "", 0) {
 		if f.Check == "redis.latency" && f.Status != bridge.FindingWarning {
 			t.Errorf("the finding is %+v, want %s", f, bridge.FindingWarning)
 		}

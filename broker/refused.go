@@ -60,11 +60,21 @@ func unavailable(err error) error {
 	if len(text) > maxRefusal {
 		text = strings.ToValidUTF8(text[:maxRefusal], "") + "…"
 	}
-	refused := bridge.Wrap(bridge.CodeUnavailable, err, "redis refuses: %s", text)
+	refused := bridge.Errorf(bridge.CodeUnavailable, "redis refuses: %s", text)
 	for _, r := range refusals {
 		if strings.HasPrefix(strings.TrimPrefix(text, "ERR "), r.prefix) || strings.Contains(text, "-"+r.prefix+" ") {
-			return refused.WithHint("%s", r.hint)
+			return refusal{refused.WithHint("%s", r.hint), answer}
 		}
 	}
-	return refused
+	return refusal{refused, answer}
 }
+
+// refusal is an answer of Redis that refuses a command. Its text says the same as
+// the answer.
+type refusal struct {
+	public *bridge.Error
+	answer redis.Error
+}
+
+func (r refusal) Error() string   { return r.public.Error() }
+func (r refusal) Unwrap() []error { return []error{r.public, r.answer} }

@@ -59,7 +59,7 @@ func TestDeploymentKeys(t *testing.T) {
 		if err := b2.Keyring.Retire(ctx); err != nil || !slices.Equal(must[[]string](t)(broker.Announced(ctx, c, "")), []string{"f2"}) {
 			t.Errorf("a daemon that ended is still announced: %v", err)
 		}
-		if err := b1.Ping(ctx); err != nil {
+		if err := b1.Ready(ctx); err != nil {
 			t.Error(err)
 		}
 	})

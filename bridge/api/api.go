@@ -51,7 +51,9 @@ type Reader interface {
 	Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error)
 	Cursor(context.Context) (string, error)
 	CursorAt(time.Time) string
-	Ping(context.Context) error
+	// Ready returns an error unless the store can store requests and decisions
+	// right now.
+	Ready(context.Context) error
 }
 
 // Principal is an authenticated caller: an agent or a person.

@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-const pingTimeout = 2 * time.Second
+const readyTimeout = 2 * time.Second
 
 // Health is the body of /healthz.
 type Health struct {
@@ -22,7 +22,7 @@ type Health struct {
 }
 
 func (s status) health(ctx context.Context) Health {
-	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	h := Health{Status: "ok", Redis: bridge.Health{State: bridge.HealthUp}, Platforms: s.engine.Health(), Keys: bridge.Health{State: bridge.HealthUp}, Audit: s.engine.Audit.Health()}
 	if s.keysOK != nil {
@@ -36,15 +36,19 @@ func (s status) health(ctx context.Context) Health {
 			h.Status = "degraded"
 		}
 	}
-	if err := s.reader.Ping(ctx); err != nil {
+	if err := s.reader.Ready(ctx); err != nil {
+		e := bridge.PublicError(err)
 		h.Status = "down"
-		h.Redis = bridge.Health{State: bridge.HealthDown, Reason: bridge.PublicError(err).Message}
+		h.Redis = bridge.Health{State: bridge.HealthDown, Reason: e.Message}
+		if e.Hint != "" {
+			h.Redis.Reason += "; " + e.Hint
+		}
 	}
 	return h
 }
 
 // healthz reports the health of every part. It responds with 503 only if Redis
-// is unreachable, because a restart does not fix an unreachable platform.
+// stores nothing, because a restart does not fix an unreachable platform.
 func (s status) healthz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())
 	status := http.StatusOK

@@ -79,6 +79,12 @@ var transport = sync.OnceValue(func() http.RoundTripper {
 	}
 	t := base.Clone()
 	t.MaxIdleConnsPerHost = maxIdleConns
+	t.OnProxyConnectResponse = func(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
+		if resp.StatusCode/100 == 2 {
+			return nil
+		}
+		return proxyRefusal{proxy.Redacted(), resp.StatusCode}
+	}
 	return t
 })
 

@@ -40,9 +40,38 @@ func (c *Client) away(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
+	if refused, ok := errors.AsType[proxyRefusal](err); ok {
+		return refused.public(c.address())
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
+		return bridge.Wrap(bridge.CodeUnavailable, inWords(err), "the proxy in front of the nod daemon at %s is unreachable", c.address()).
+			WithHint(checkProxy)
+	}
 	err = inWords(err)
 	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon at %s is unreachable", c.address()).
 		WithHint("start it with: nod serve, or set NOD_URL")
+}
+
+// checkProxy is what to do about a proxy that does not connect to the daemon.
+const checkProxy = "check HTTPS_PROXY and HTTP_PROXY, or add the host of NOD_URL to NO_PROXY"
+
+// proxyRefusal is the answer of a proxy that does not connect to the daemon.
+type proxyRefusal struct {
+	proxy  string // its URL, without a password
+	status int
+}
+
+func (p proxyRefusal) Error() string { return http.StatusText(p.status) }
+
+// public returns the error for a daemon at an address. A proxy that refuses does
+// so again, so calls are retried only if it reports a failure of its own.
+func (p proxyRefusal) public(address string) *bridge.Error {
+	code := bridge.CodeForbidden
+	if p.status >= http.StatusInternalServerError {
+		code = bridge.CodeUnavailable
+	}
+	return bridge.Errorf(code, "the proxy %s does not connect to the nod daemon at %s: it answers with status %d", p.proxy, address, p.status).
+		WithHint(checkProxy)
 }
 
 // worded is an error of the network in plain words.
@@ -89,6 +118,9 @@ func inWords(err error) error {
 func (c *Client) failure(resp *http.Response) error {
 	var body struct {
 		Error *bridge.Error `json:"error"`
+	}
+	if resp.StatusCode == http.StatusProxyAuthRequired {
+		return proxyRefusal{"that HTTP_PROXY names", resp.StatusCode}.public(c.address())
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); err != nil || body.Error == nil {
 		if resp.StatusCode >= 500 { // such as a proxy whose daemon restarts

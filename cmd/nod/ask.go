@@ -60,8 +60,7 @@ func (c *connection) client() (*client.Client, error) {
 	}
 	if c.cmd != nil {
 		cl.Retrying = func(err error) {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying: %s; start it with: nod serve, or set NOD_URL\n",
-				render.Line(bridge.PublicText(err)))
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying: %s\n", render.Line(withHint(err)))
 		}
 	}
 	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way

@@ -30,9 +30,9 @@ func healthCommand() *cobra.Command {
 		Long: `Check the health of the running daemon and print the state of its parts. It
 needs no token and posts nothing, so containers and supervisors can run it often.
 
-The daemon is healthy if it reaches Redis. With --ready, a platform must be
-connected as well. A restart fixes neither, so do not restart a daemon because
-this check fails.
+The daemon is healthy if Redis stores requests and decisions. With --ready, a
+platform must be connected as well. A restart fixes neither, so do not restart
+a daemon because this check fails.
 
 Exit codes: 0 healthy, 1 not healthy, or no daemon answers.`,
 		Example: "  nod health\n  nod health --ready --url http://127.0.0.1:8787",

@@ -95,6 +95,14 @@ func complain(w io.Writer, err error) int {
 	return e.Code.ExitCode()
 }
 
+// withHint returns an error and what to do about it, in one line.
+func withHint(err error) string {
+	if e := bridge.PublicError(err); e.Code != bridge.CodeInternal && e.Hint != "" {
+		return e.Message + "; " + e.Hint
+	}
+	return bridge.PublicText(err)
+}
+
 // commandGroups are the sections of nod --help with their commands, in order.
 var commandGroups = []struct {
 	title    string

@@ -35,6 +35,7 @@ const (
 // and the engine with its platforms. The engine and the platforms are rebuilt
 // when the config changes.
 type Daemon struct {
+	redis       redis.UniversalClient
 	store       *broker.Broker
 	observer    *observe.Observer
 	log         *slog.Logger
@@ -83,7 +84,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{
-		store: store, observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan config.Config),
+		redis: o.Redis, store: store, observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan config.Config),
 		headerTime: cmp.Or(o.HeaderTime, HeaderTimeout), bodyTime: cmp.Or(o.BodyTime, bodyTime),
 		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
 	}
@@ -124,6 +125,7 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	})
 	wg.Go(func() { d.tidy(run) })
 	wg.Go(func() { d.announce(run) })
+	wg.Go(func() { d.examineRedis(run) })
 	wg.Go(func() {
 		<-run.Done()
 		d.now.Load().close()
@@ -214,6 +216,10 @@ func Run(ctx context.Context, o Options, load func() (config.Config, error)) err
 		return err
 	}
 	c, log := o.Config, o.Log
+	if most := connectionsWithin(fileLimit()); d.connections > most {
+		log.Warn("too few open files for max_connections; raise the limit, such as with LimitNOFILE", "max_connections", d.connections, "used", most)
+		d.connections = most
+	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", c.Listen).WithHint("choose another address with listen or NOD_LISTEN")

@@ -3,12 +3,22 @@
 package daemon
 
 import (
+	"math"
 	"os"
 	"syscall"
 )
 
 // reloadSignal is the signal that makes the daemon reload its config.
 var reloadSignal os.Signal = syscall.SIGHUP
+
+// fileLimit returns how many files this process may have open.
+func fileLimit() int {
+	var r syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) != nil || r.Cur > math.MaxInt32 {
+		return math.MaxInt32
+	}
+	return int(r.Cur)
+}
 
 // NoCoreDumps disables core dumps, which would contain secrets from memory.
 func NoCoreDumps() {

@@ -92,7 +92,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		d.fail("redis.reach", err)
 	} else {
 		defer client.Close()
-		d.found(broker.Diagnose(ctx, client, c.Redis.WaitReplicas)...)
+		d.found(broker.Diagnose(ctx, client, c.Redis.Prefix, c.Redis.WaitReplicas)...)
 		d.examineKeys(ctx, c, client)
 		d.examinePasskeys(ctx, c, client)
 	}

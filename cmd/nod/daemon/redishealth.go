@@ -1,0 +1,58 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+const (
+	// examineEvery is the interval at which a daemon checks what Redis is set to.
+	examineEvery = time.Minute
+	// examineTime is the maximum duration of such a check.
+	examineTime = 20 * time.Second
+	// ownFiles is the number of open files that a daemon needs for other purposes
+	// than callers, such as its connections to Redis and to platforms.
+	ownFiles = 256
+)
+
+// connectionsWithin returns the number of connections of callers for which a limit
+// of open files is enough. A daemon without a file left can accept no connection,
+// and answers nothing.
+func connectionsWithin(files int) int { return max(files-ownFiles, files/2) }
+
+// examineRedis logs what is wrong with the settings of Redis, such as an eviction
+// policy that loses decisions, until ctx ends. It logs each problem once, and its
+// end.
+func (d *Daemon) examineRedis(ctx context.Context) {
+	was := map[string]bool{}
+	for {
+		limited, cancel := context.WithTimeout(ctx, examineTime)
+		findings := broker.Diagnose(limited, d.redis, d.config.Redis.Prefix, d.config.Redis.WaitReplicas)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		now := map[string]bool{}
+		for _, f := range findings {
+			if f.Status != bridge.FindingFailed && f.Status != bridge.FindingWarning {
+				continue
+			}
+			now[f.Check] = true
+			if !was[f.Check] {
+				d.log.Warn("redis needs attention", "check", f.Check, "detail", f.Detail, "fix", f.Fix)
+			}
+		}
+		for check := range was {
+			if !now[check] {
+				d.log.Info("redis needs no attention anymore", "check", check)
+			}
+		}
+		was = now
+		if !bridge.Pause(ctx, examineEvery) {
+			return
+		}
+	}
+}
