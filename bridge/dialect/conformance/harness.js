@@ -16,8 +16,8 @@ const person = "token-of-the-person-in-these-tests";
 export const secret = "whsec_" + Buffer.alloc(32, "k").toString("base64");
 
 // start starts everything. Its result has the URL of the daemon, a directory
-// that stop removes, and what the webhook was told.
-export async function start() {
+// that stop removes, and what the webhook was told. More is added to the config.
+export async function start(more = "") {
   const told = [];
   const stop = [];
   const dir = mkdtempSync(join(here, "live-"));
@@ -48,7 +48,7 @@ people: {ana: {telegram: "7001", token: ${person}}}
 routes: {default: {to: ["telegram:-1001000000001"], responders: [ana], sessions: true}}
 agents: {tester: {token: ${agent}}}
 webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: "${secret}"}}
-`);
+${more}`);
   let daemon;
   const serve = async () => {
     daemon = spawn(process.env.NOD_BINARY, ["serve", "--dev", "--config", join(dir, "nod.yaml")], { stdio: ["ignore", "inherit", "inherit"] });
