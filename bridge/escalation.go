@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -71,6 +72,7 @@ func (q *Quiet) Until(t time.Time, risk string) time.Time {
 type Reminder struct {
 	Destination int      `json:"destination"`
 	Users       []string `json:"users,omitempty"`  // user IDs on the platform of the destination
+	Names       []string `json:"names,omitempty"`  // of Users, for platforms that do not know them
 	Groups      []string `json:"groups,omitempty"` // groups in the platform's own format
 	Text        string   `json:"text"`
 	// Snoozer is the person who asked to be reminded, in the form of
@@ -104,17 +106,26 @@ type ReminderPoster interface {
 	Remind(ctx context.Context, d Destination, card MessageRef, r Reminder) error
 }
 
-// Brief formats a duration without its trailing zero parts, such as 5m instead
-// of 5m0s.
+// Brief formats a duration for people, to the second: 1 h 30 min.
 func Brief(d time.Duration) string {
-	s := d.String()
-	if rest, ok := strings.CutSuffix(s, "m0s"); ok {
-		s = rest + "m"
+	d = d.Round(time.Second)
+	if day := 24 * time.Hour; d >= 2*day && d%day == 0 {
+		return strconv.Itoa(int(d/day)) + " days"
 	}
-	if rest, ok := strings.CutSuffix(s, "h0m"); ok {
-		s = rest + "h"
+	var parts []string
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if n := int(d / unit.of); n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+unit.name)
+		}
+		d %= unit.of
 	}
-	return s
+	if parts == nil {
+		return "0 s"
+	}
+	return strings.Join(parts, " ")
 }
 
 // HandOver is the Data of AuditHandOver.

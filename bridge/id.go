@@ -86,21 +86,23 @@ func (id ID) bytes() ([16]byte, bool) {
 // Newest stands for the newest of a list of IDs.
 const Newest = "last"
 
-// MinPrefix is the minimum length of the beginning of an ID that stands for it.
-const MinPrefix = 4
+// MinPart is the minimum length of the start or the end of an ID that stands for
+// it.
+const MinPart = 4
 
 // Expand returns the ID that people mean by s, among ids, the newest first: the
-// ID s, the only one that begins with s, or the first for the word last. It
-// returns CodeNotFound if there is none, and CodeInvalid if several begin with s.
+// ID s, the only one that starts or ends with s, or the first for the word last. It
+// returns CodeNotFound if there is none, and CodeInvalid if there are several.
 func Expand[T ~string](s string, ids []T) (T, error) {
 	var found []T
 	s = strings.TrimSpace(s)
+	lower := strings.ToLower(s)
 	for _, id := range ids {
 		switch {
 		case strings.EqualFold(string(id), s):
 			return id, nil
-		case s == Newest, len(s) < MinPrefix, slices.Contains(found, id):
-		case strings.HasPrefix(strings.ToLower(string(id)), strings.ToLower(s)):
+		case s == Newest, len(s) < MinPart, slices.Contains(found, id):
+		case strings.HasPrefix(strings.ToLower(string(id)), lower), strings.HasSuffix(strings.ToLower(string(id)), lower):
 			found = append(found, id)
 		}
 	}
@@ -110,7 +112,7 @@ func Expand[T ~string](s string, ids []T) (T, error) {
 	case len(found) == 0:
 		return "", Errorf(CodeNotFound, "%q not found", s)
 	case len(found) > 1:
-		return "", Errorf(CodeInvalid, "several IDs begin with %q, such as %s and %s", s, found[0], found[1]).
+		return "", Errorf(CodeInvalid, "several IDs start or end with %q, such as %s and %s", s, found[0], found[1]).
 			WithHint("enter more characters of the ID")
 	}
 	return found[0], nil

@@ -105,7 +105,7 @@ func TestQuiet(t *testing.T) {
 			t.Errorf("%+v at %s: until %s, want %s", x.q, x.in, got, x.want)
 		}
 	}
-	for d, want := range map[time.Duration]string{10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Second: "1m30s", 90 * time.Minute: "1h30m"} {
+	for d, want := range map[time.Duration]string{10 * time.Minute: "10 min", 2 * time.Hour: "2 h", 90 * time.Second: "1 min 30 s", 90 * time.Minute: "1 h 30 min", 720 * time.Hour: "30 days", time.Millisecond: "0 s", 49 * time.Hour: "49 h"} {
 		if got := bridge.Brief(d); got != want {
 			t.Errorf("%s is written %s", d, got)
 		}

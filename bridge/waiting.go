@@ -60,7 +60,7 @@ func (s Schedule) Left(now time.Time) string {
 	if d >= time.Minute {
 		return Brief(d.Round(time.Minute))
 	}
-	return d.Round(time.Second).String()
+	return Brief(d)
 }
 
 // CanWait reports whether people can be reminded of a request later, or delegate

@@ -99,7 +99,7 @@ func TestClosing(t *testing.T) {
 	said := map[string]bool{}
 	for n, change := range []func(*bridge.Record){
 		func(r *bridge.Record) { r.Delivered = time.Now() }, func(r *bridge.Record) { r.Delivered, r.Queued = time.Time{}, time.Now() },
-		func(r *bridge.Record) { r.Delivered, r.Unawaited = time.Time{}, true }, func(r *bridge.Record) { r.Delivered = time.Time{} },
+		func(r *bridge.Record) { r.Delivered = time.Time{} },
 	} {
 		r := v.Record
 		change(&r)

@@ -144,12 +144,12 @@ func cancelled(r bridge.Record) string {
 		return "🚫 Cancelled: the session is stopped"
 	}
 	if by != nil {
-		return "🚫 Withdrawn by " + Line(by.Display())
+		return "🚫 Cancelled by " + Line(by.Display())
 	}
 	if s := terminal[r.Response.Reason]; s != "" {
 		return s
 	}
-	return "🚫 Withdrawn by " + Line(r.Interaction.Agent)
+	return "🚫 Cancelled by " + Line(r.Interaction.Agent)
 }
 
 // terminal holds the headlines of requests that the person at the agent's
@@ -197,18 +197,25 @@ func closing(v bridge.View) []Block {
 	if r.Response == nil {
 		return nil
 	}
-	return append(append(why(v), Block{Kind: Paragraph, Spans: last(r)}), result(r)...)
+	return append(append(why(v), last(r)...), result(r)...)
 }
 
 // last says when and where a request ended, and whether the agent has the
-// response.
-func last(r bridge.Record) []Span {
+// response. That it has not is a line of its own.
+func last(r bridge.Record) []Block {
 	line := moment(r)
-	if s := received(r); s != "" {
+	s := received(r)
+	if s != "" {
 		line[len(line)-1].Text += " · " + s
 	}
-	return line
+	out := []Block{{Kind: Paragraph, Spans: line}}
+	if s == "" && responded(r) && !r.Overruled() && r.Completion == nil {
+		out = append(out, Para(notPickedUp))
+	}
+	return out
 }
+
+const notPickedUp = "Not picked up yet"
 
 // why returns why a request ended so, and what the response covers.
 func why(v bridge.View) []Block {
@@ -293,8 +300,8 @@ func responded(r bridge.Record) bool {
 	return r.State == bridge.StateAnswered || r.State == bridge.StateApproved || r.State == bridge.StateDenied
 }
 
-// received reports whether the agent has received the response. It is empty if
-// there is none.
+// received says how the agent received the response. It is empty if the agent has
+// not.
 func received(r bridge.Record) string {
 	if !responded(r) {
 		return ""
@@ -311,8 +318,6 @@ func received(r bridge.Record) string {
 		return agent + " has the answer"
 	case !r.Queued.IsZero():
 		return agent + " stopped waiting; its session gets the answer"
-	case r.Unawaited:
-		return agent + " is no longer waiting; it gets the answer when it asks again"
 	}
-	return agent + " has not picked up the answer yet"
+	return ""
 }

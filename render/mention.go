@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -56,4 +57,16 @@ func (n *namer) rest() {
 		n.mention(m)
 	}
 	n.left = nil
+}
+
+// Reminds starts a reminder.
+const Reminds = "⏰ "
+
+// Remind returns the text of a reminder for those whom it mentions, in the markup
+// of a platform.
+func Remind(who []string, text string) string {
+	if len(who) == 0 {
+		return Reminds + text
+	}
+	return Reminds + strings.Join(who, ", ") + ": " + text
 }

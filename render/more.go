@@ -11,9 +11,11 @@ import (
 // click on the card, with the controls that decide.
 type Menu struct {
 	Title string
-	// Lead says what is decided, and how to undo a longer approval.
+	// Lead says what is decided.
 	Lead    []Block
 	Choices []Choice
+	// Undo says how to undo a longer approval, after what it covers.
+	Undo []Block
 	// Later says what the controls of [Extras] do. It is empty if the menu
 	// has none.
 	Later []Block
@@ -75,7 +77,7 @@ func NewMenu(f bridge.Form) Menu {
 		m.Later = []Block{Para("The request stays open, and you can still answer it.")}
 	}
 	if undo {
-		m.Lead = append(m.Lead, Para(howToUndo))
+		m.Undo = []Block{Para(howToUndo)}
 	}
 	if c.Action == bridge.ActionInput {
 		m.Title, m.Choices[0].Name = m.Choices[0].Name, ""

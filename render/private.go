@@ -17,7 +17,7 @@ func privateCard(v bridge.View) Card {
 		action := Span{Text: strings.TrimSuffix(headText(c.Head), "?"), Strike: i.Kind == bridge.KindApproval && refused(r)}
 		c.Body = []Block{{Kind: Paragraph, Spans: []Span{action}}}
 		c.Head = []Span{{Text: ending(r)}}
-		c.Closing = []Block{{Kind: Paragraph, Spans: last(r)}}
+		c.Closing = last(r)
 		if len(r.Votes) > 1 {
 			c.Closing = append([]Block{Para(votes(r))}, c.Closing...)
 		}

@@ -34,12 +34,12 @@ const (
 	LabelOther      = "Something else…"
 	LabelSubmit     = "Submit"
 	LabelOK         = "OK"
-	LabelDone       = "Done"
 	LabelBack       = "Back"
 	LabelNext       = "Next"
 	LabelSkip       = "Skip"
 	LabelContinue   = "Continue"
 	LabelDecline    = "Decline"
+	LabelSkipYesNo  = "Skip this question"
 	LabelApprove    = "Approve plan"
 	LabelChanges    = "Request changes…"
 	LabelFeedback   = "What should change?"
@@ -69,6 +69,15 @@ func ReadTitle(i bridge.Interaction) string {
 		word = "approve"
 	}
 	return "Read and " + word
+}
+
+// DeclineLabel returns the label of the control that declines to answer. Next to
+// Yes and No, "Decline" would pass for No.
+func DeclineLabel(i bridge.Interaction) string {
+	if f, lone := i.Lone(); lone && f.Widget == bridge.WidgetConfirm {
+		return LabelSkipYesNo
+	}
+	return LabelDecline
 }
 
 // SubmitLabel returns the label of the button that sends a choice.

@@ -75,8 +75,8 @@ func TestCardSays(t *testing.T) {
 		"approval":               {"Run rm -rf /tmp/<x> && echo '@here'?", "deploy-bot says:", "/srv", "Expires Nov 21, 14:05 UTC"},
 		"approval-approved":      {"Approved by ana for this session", "in Telegram", "14:00:10 UTC", "has the answer"},
 		"approval-denied":        {"Denied by ana", "Reason: not <now>"},
-		"approval-expired":       {"Expired: no one answered in 5m", "no one denied it"},
-		"approval-cancelled":     {"Withdrawn by deploy-bot", "Reason:"},
+		"approval-expired":       {"Expired: no one answered in 5 min", "no one denied it"},
+		"approval-cancelled":     {"Cancelled by deploy-bot", "Reason:"},
 		"approval-superseded":    {"Replaced by a newer request"},
 		"approval-undeliverable": {"Not delivered: no one was asked", "Cause:"},
 		"approval-stopped":       {"deploy-bot stopped"},
@@ -90,7 +90,7 @@ func TestCardSays(t *testing.T) {
 		"queued":                 {"stopped waiting"},
 		"escalated":              {"on <call>"},
 		"completed":              {"(not shown)", "Result", "deployed"},
-		"handler-error":          {"could not use this", "disk *full*", "no longer waiting"},
+		"handler-error":          {"could not use this", "disk *full*"},
 		"preview":                {"region: eu"},
 	} {
 		_, text := card(find(t, name))
@@ -228,7 +228,7 @@ func TestSnoozeLabel(t *testing.T) {
 	t.Parallel()
 	sign := func(bridge.Control) string { return "" }
 	for d, want := range map[time.Duration]string{
-		10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Second: "1m30s", 30 * time.Second: "30s", 100 * time.Minute: "1h40m",
+		10 * time.Minute: "10 min", time.Hour: "1 h", 90 * time.Second: "1 min 30 s", 30 * time.Second: "30 s", 100 * time.Minute: "1 h 40 min",
 	} {
 		i := bridge.Interaction{Schedule: bridge.Schedule{Snooze: bridge.Duration(d)}}
 		extras := render.Extras(bridge.NewView(bridge.Record{Interaction: i}, 0, nil, sign))

@@ -179,5 +179,5 @@ func TestSocketNames(t *testing.T) {
 	front.say(`{"type":"widget:submit","payload":{"widgetId":"f","value":{"a":"x"}}}`)
 	agent.hear(`"widget:submit"`)
 	front.say(`{"type":"widget:submit","payload":{"widgetId":"f","value":{"a":"y"}}}`)
-	front.hear(`"conflict"`, "Already decided by you")
+	front.hear(`"conflict"`, "You already answered this")
 }

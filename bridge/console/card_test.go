@@ -107,7 +107,7 @@ func TestApproval(t *testing.T) {
 		t.Errorf("afterwards the card is %+v", c)
 	}
 	status, text := o.signedIn("bo").call(http.MethodPost, "/console/cards/"+string(id), `{"decision":"deny"}`)
-	if status != http.StatusConflict || !strings.Contains(text, "by ana") || o.get(id).State != bridge.StateApproved {
+	if status != http.StatusConflict || !strings.Contains(text, "ana already approved") || o.get(id).State != bridge.StateApproved {
 		t.Errorf("a late denial: %d %s", status, text)
 	}
 }

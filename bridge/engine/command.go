@@ -15,7 +15,7 @@ mine: list all pending requests that you can answer
 show ID: show one request in full
 cancel ID: cancel one request, as one of its responders or an owner of its agent
 grants, revoke ID: list grants (standing approvals), or revoke one
-the first characters of an ID are enough; last means the newest
+the first or last characters of an ID are enough; last means the newest
 pending 2, mine 2, grants 2, sessions 2: show the second page of a long list
 sessions: list your sessions
 stop SESSION, stop all: deny everything that a session asks until someone resumes it
@@ -110,22 +110,24 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 	if more {
 		lines = append(lines, "… and requests with later deadlines.")
 	}
-	return listed("Pending requests, next deadline first (details: /"+bridge.CommandName+" show ID):", lines, c), nil
+	return listed("Pending requests, next deadline first:", lines, c), nil
 }
 
-// lines returns a line for each pending request, with a link to its card.
+// lines returns a line for each pending request, with a link to its card or, if it
+// has none here, what to send for its details.
 func (cm *commands) lines(ctx context.Context, c bridge.Command, found []bridge.Record) ([]string, error) {
 	var lines []string
 	for _, r := range found {
 		i := r.Interaction
-		line := fmt.Sprintf("%s  %s (%s, %s left)", i.ID, listedAs(r), bridge.OneLine(i.Agent), i.Left(time.Now()))
+		line := fmt.Sprintf("%s (%s, %s left)", listedAs(r), bridge.OneLine(i.Agent), i.Left(time.Now()))
 		at, err := cm.cards.link(ctx, r, c.Actor.Platform, c.Channels)
 		if err != nil {
 			return nil, err
 		}
-		if at != "" {
-			line += " " + at
+		if at == "" {
+			at = "show " + i.ID.Short()
 		}
+		line += " " + at
 		lines = append(lines, line)
 	}
 	return lines, nil

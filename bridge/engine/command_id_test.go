@@ -23,7 +23,7 @@ func TestCommandsExpandIDs(t *testing.T) {
 	for text, want := range map[string]string{
 		"show last": "make second", "show " + string(first)[:34]: "make first",
 		"show " + strings.ToUpper(string(second)[:34]): "make second",
-		"show " + string(first)[:4]:                    "Several IDs begin with", "show " + string(first)[:3]: "not found", "show": "not found",
+		"show " + string(first)[:4]:                    "Several IDs start or end with", "show " + string(first)[:3]: "not found", "show": "not found",
 		"show " + string(other)[:34]: "not found", "revoke zzzz": "Grant not found",
 	} {
 		if got := w.say("ana", text); !strings.Contains(got, want) || strings.Contains(got, "secret") || strings.Contains(got,

@@ -30,12 +30,12 @@ func TestChangedElsewhere(t *testing.T) {
 			if err := w.answer("bo", id, bridge.Reply{Decision: bridge.DecideDeny}); err != nil {
 				t.Error(err)
 			}
-		}, d: bridge.DecideOnce, kind: bridge.VerdictLate, word: "Already decided by bo", state: bridge.StateDenied},
+		}, d: bridge.DecideOnce, kind: bridge.VerdictLate, word: "bo already denied this", state: bridge.StateDenied},
 		"cancelled": {change: func(t *testing.T, w *world, id bridge.ID) {
 			if _, err := w.engine.Cancel(t.Context(), id, "changed my mind"); err != nil {
 				t.Error(err)
 			}
-		}, d: bridge.DecideOnce, kind: bridge.VerdictLate, word: "the agent cancelled", state: bridge.StateCancelled},
+		}, d: bridge.DecideOnce, kind: bridge.VerdictLate, word: "The agent has already cancelled", state: bridge.StateCancelled},
 		"gone": {change: func(t *testing.T, w *world, id bridge.ID) {
 			if err := w.redis.Del(t.Context(), recordKey(id)).Err(); err != nil {
 				t.Error(err)

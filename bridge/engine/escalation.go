@@ -114,7 +114,7 @@ func (e *escalator) needed(ctx context.Context, r bridge.Record) []bridge.Remind
 			if who.Group != "" {
 				m.Groups = append(m.Groups, who.Group)
 			} else {
-				m.Users = append(m.Users, who.User)
+				m.Users, m.Names = append(m.Users, who.User), append(m.Names, who.Name)
 			}
 		}
 		out = append(out, m)
@@ -172,7 +172,7 @@ func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Re
 		m := bridge.Reminder{Destination: n, Text: text}
 		for _, a := range who {
 			if a.Platform == d.Platform && len(m.Users) < maxMentions && !slices.Contains(m.Users, a.User) {
-				m.Users = append(m.Users, a.User)
+				m.Users, m.Names = append(m.Users, a.User), append(m.Names, a.Person)
 			}
 		}
 		out = append(out, m)
@@ -214,7 +214,7 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	m := bridge.Reminder{
-		Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(a.record),
+		Destination: a.control.Destination, Users: []string{a.Actor.User}, Names: []string{a.actor.Display()}, Text: "you asked to be reminded: " + about(a.record),
 		Snoozer: a.actor.Voter(), Due: time.Now().Add(time.Duration(i.Snooze)).UTC().Truncate(time.Millisecond),
 	}
 	due, waits := snoozed(a.record, m.Snoozer)
@@ -292,7 +292,7 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if len(accounts) == 0 {
 		accounts = []bridge.Responder{{Person: to, Platform: bridge.PlatformAPI, User: to}}
 	}
-	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(a.record)
+	text := bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(a.record)
 	if handedOver(i, routes, to) {
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: to + " was already asked and can answer. Nothing was changed."}, nil
 	}

@@ -204,7 +204,7 @@ func TestOneTap(t *testing.T) {
 		if v := w.use("ana", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictSettled {
 			t.Errorf("the same click again: %+v", v)
 		}
-		if v := w.use("ana", id, bridge.ActionChoose, 0, 1, nil); v.Kind != bridge.VerdictLate || !strings.Contains(v.Note, "you") {
+		if v := w.use("ana", id, bridge.ActionChoose, 0, 1, nil); v.Kind != bridge.VerdictLate || !strings.Contains(v.Note, "You already") {
 			t.Errorf("another press: %+v", v)
 		}
 	})
@@ -234,7 +234,7 @@ func TestOneTap(t *testing.T) {
 		if why := w.get(id).Response.Reason; why != "" {
 			t.Errorf("the reason is %q, although no one gave one", why)
 		}
-		if v := w.use("bo", id, bridge.ActionDecline, 0, 0, nil); v.Kind != bridge.VerdictLate || !strings.Contains(v.Note, "declined by ana") {
+		if v := w.use("bo", id, bridge.ActionDecline, 0, 0, nil); v.Kind != bridge.VerdictLate || !strings.Contains(v.Note, "ana already declined this") {
 			t.Errorf("decline again: %+v", v)
 		}
 	})

@@ -14,12 +14,12 @@ import (
 func TestPagesOfLists(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
-	var ids []string
+	var asked []string
 	for n := range 40 {
-		rec := w.asked(func(r *bridge.Request) {
+		w.asked(func(r *bridge.Request) {
 			r.Session, r.Prompt = fmt.Sprint("s", n), fmt.Sprintf("Question %d? %s", n, strings.Repeat("x", 5*n))
 		}, confirm)
-		ids = append(ids, string(rec.Interaction.ID))
+		asked = append(asked, fmt.Sprintf("Question %d? ", n))
 		r := shell(fmt.Sprintf("make target%d", n))
 		r.Session, r.Approval.Scopes, r.Approval.Decisions = "s", []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}, nil
 		w.press("ana", w.open(bridge.Agent{Name: "ci"}, r).Interaction.ID, "C1", bridge.DecideSession, "")
@@ -32,7 +32,7 @@ func TestPagesOfLists(t *testing.T) {
 	for _, g := range all {
 		grants = append(grants, g.ID())
 	}
-	for word, want := range map[string][]string{"pending": ids, "mine": ids, "grants": grants} {
+	for word, want := range map[string][]string{"pending": asked, "mine": asked, "grants": grants} {
 		var got []string
 		text := word
 		for pages := 1; ; pages++ {
@@ -43,6 +43,9 @@ func TestPagesOfLists(t *testing.T) {
 			for _, line := range strings.Split(said, "\n")[1:] {
 				if id, _, ok := strings.Cut(line, "  "); ok {
 					got = append(got, id)
+				}
+				if n := slices.IndexFunc(asked, func(s string) bool { return strings.Contains(line, s) }); n >= 0 {
+					got = append(got, asked[n])
 				}
 			}
 			_, next, more := strings.Cut(said, "Next: /nod ")
@@ -63,7 +66,7 @@ func TestPagesOfLists(t *testing.T) {
 			t.Errorf("%s in full: %d lines, %v", word, strings.Count(said, "\n"), err)
 		}
 	}
-	if said := w.say("ana", "pending 99"); !strings.Contains(said, ids[39]) {
+	if said := w.say("ana", "pending 99"); !strings.Contains(said, asked[39]) {
 		t.Errorf("a page behind the last says %q", said)
 	}
 }
@@ -101,7 +104,7 @@ func TestSuggest(t *testing.T) {
 		return strings.Join(out, "\n")
 	}
 	all := suggest("ana", "show", 25)
-	words := string(id) + " Run make deploy? ci, 10m left"
+	words := string(id) + " Run make deploy? ci, 10 min left"
 	if strings.Count(all, "\n") != 1 || !strings.Contains(all, words) || strings.Contains(all, "dangerous") ||
 		strings.Contains(all, "topsecret") {
 		t.Errorf("ana's requests:\n%s", all)

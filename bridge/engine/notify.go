@@ -12,14 +12,14 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// stillWaiting returns the text of a reminder.
+// stillWaiting returns the text of a reminder, which follows the names of those
+// whom it mentions.
 func stillWaiting(r bridge.Record) string {
-	left := r.Interaction.Remaining(time.Now()).Round(time.Minute)
-	s := "⏰ Still waiting for an answer: " + about(r)
-	if left >= time.Minute {
-		s += " · " + bridge.Brief(left) + " left"
+	act := "answer"
+	if r.Interaction.Kind == bridge.KindApproval {
+		act = "decide"
 	}
-	return s
+	return r.Interaction.Left(time.Now()) + " left to " + act + ": " + about(r)
 }
 
 // about names a request in a notification by its headline, of which the route
@@ -83,37 +83,44 @@ func noteLate(r bridge.Record, actor bridge.Actor) string {
 	if r.Response == nil {
 		return bridge.NoteNotRecorded
 	}
-	who := "nod"
-	if a := r.Response.Actor; a != nil {
-		who = bridge.OneLine(a.Display()) + " on " + a.Platform
+	const unchanged = ". Your click changed nothing."
+	at := " (" + render.WhenExact(r.Response.At) + ")"
+	named := func(a bridge.Actor) string {
 		if a.Same(actor) {
-			who = "you, on " + a.Platform
+			return "You"
 		}
+		return bridge.OneLine(a.Display())
 	}
-	at := render.WhenExact(r.Response.At)
+	switch by := r.Response.WithdrawnBy; {
+	case r.State == bridge.StateExpired:
+		return "This has already expired" + at + unchanged
+	case r.State == bridge.StateSuperseded:
+		return "The agent has already asked again" + at + unchanged
+	case r.State == bridge.StateUndeliverable:
+		return "This was already closed as undeliverable" + at + unchanged
+	case by != nil:
+		return named(*by) + " already cancelled this" + at + unchanged
+	case r.Response.Actor != nil:
+		return named(*r.Response.Actor) + " already " + did(r) + at + unchanged
+	case r.State == bridge.StateCancelled:
+		return "The agent has already cancelled this" + at + unchanged
+	case r.Response.Rule != "":
+		return "The policy has already decided this" + at + ": " + r.Outcome() + unchanged
+	}
+	return "No one answered in time" + at + ", so the outcome is: " + r.Outcome() + unchanged
+}
+
+// did says what a person did with a request.
+func did(r bridge.Record) string {
 	switch r.State {
-	case bridge.StateExpired:
-		return "Too late: this expired at " + at + ". Nothing was recorded."
+	case bridge.StateApproved:
+		return "approved this"
+	case bridge.StateDenied:
+		return "denied this"
 	case bridge.StateCancelled:
-		if r.Response.Actor != nil {
-			return "Already declined by " + who + " at " + at + ". Nothing was recorded."
-		}
-		if by := r.Response.WithdrawnBy; by != nil {
-			return "Too late: " + by.Display() + " cancelled this at " + at + ". Nothing was recorded."
-		}
-		return "Too late: the agent cancelled this at " + at + ". Nothing was recorded."
-	case bridge.StateSuperseded:
-		return "Too late: the agent replaced this at " + at + ". Nothing was recorded."
-	case bridge.StateUndeliverable:
-		return "Too late: this was closed as undeliverable at " + at + ". Nothing was recorded."
+		return "declined this"
 	}
-	if r.Response.Actor == nil && r.Response.Rule != "" {
-		return "Already decided by the policy at " + at + ": " + r.Outcome() + ". Nothing was recorded."
-	}
-	if r.Response.Actor == nil {
-		return "Too late: no one had answered by " + at + ", so the outcome is: " + r.Outcome() + ". Nothing was recorded."
-	}
-	return "Already decided by " + who + " at " + at + ": " + r.Outcome() + ". Nothing was recorded."
+	return "answered this"
 }
 
 // noteWhy returns the note for a person who may not answer.
@@ -175,9 +182,13 @@ const (
 // describe formats a request as plain text.
 func describe(r bridge.Record) string {
 	i := r.Interaction
-	lines := []string{bridge.OneLine(i.Agent) + " asks: " + cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)}
+	said := cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)
+	lines := []string{bridge.OneLine(i.Agent) + " asks: " + said}
 	if a := i.Approval; a != nil && a.Tool != "" {
-		lines = append(lines, "To run: "+bridge.OneLine(a.Tool)+inputOf(*a))
+		lines = []string{"To run: " + bridge.OneLine(a.Tool) + inputOf(*a), bridge.OneLine(i.Agent) + " says: " + said}
+	}
+	if i.Rule != "" {
+		lines = append(lines, strings.TrimPrefix(bridge.OneLine(i.Risk+" risk by the rule "), " risk ")+" "+bridge.OneLine(i.Rule))
 	}
 	switch {
 	case r.State.Final():

@@ -103,7 +103,7 @@ func TestCommands(t *testing.T) {
 	}
 	id := w.asked(nil, confirm).Interaction.ID
 	for text, want := range map[string]string{
-		"mine": string(id), "pending": string(id), "show " + string(id): "Which release?", "show x": "Request not found",
+		"mine": "Which release?", "pending": "Which release?", "show " + string(id): "Which release?", "show x": "Request not found",
 		"grants": "There are no grants.", "revoke x": "Grant not found", "help": "pending:", "": "pending:",
 		"link abc": "Account linking is off.", "who": "You can answer requests here.",
 	} {
@@ -125,7 +125,7 @@ func TestCommands(t *testing.T) {
 	}
 	made := w.open(bridge.Agent{Name: "ci"}, shell("make deploy")).Interaction.ID
 	w.drawn(made, "C1")
-	if said := w.say("ana", "pending"); !strings.Contains(said, string(made)+"  Run make deploy? (ci, 10m left) https://chat.example/C1/") {
+	if said := w.say("ana", "pending"); !strings.Contains(said, "Run make deploy? (ci, 10 min left) https://chat.example/C1/") {
 		t.Errorf("pending, with a card: %s", said)
 	}
 	w.say("ana", "cancel "+string(made))

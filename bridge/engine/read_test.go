@@ -48,7 +48,7 @@ func TestReaders(t *testing.T) {
 			t.Errorf("withdrawn by %+v", rec.Response)
 		}
 		if v := w.click("ana", "C1", w.drawn(id, "C1").Token(bridge.ActionChoose, 0, 0), "",
-			id); !strings.Contains(v.Note, who+" cancelled this") {
+			id); !strings.Contains(v.Note, " already cancelled this") {
 			t.Errorf("a late click is told %q", v.Note)
 		}
 	}
@@ -77,7 +77,7 @@ func TestCancelCommand(t *testing.T) {
 		if r := w.state(id, bridge.StateCancelled); r.Response.WithdrawnBy == nil || r.Response.WithdrawnBy.Person != who {
 			t.Errorf("withdrawn by %+v", r.Response)
 		}
-		if said := w.say("ana", "cancel "+string(id)); !strings.Contains(said, "cancelled this at") || !strings.HasSuffix(said, "Nothing was recorded.") {
+		if said := w.say("ana", "cancel "+string(id)); !strings.Contains(said, " already cancelled this") || !strings.HasSuffix(said, "Your click changed nothing.") {
 			t.Errorf("a second time: %q", said)
 		}
 	}

@@ -256,7 +256,7 @@ func TestTicketEnds(t *testing.T) {
 	secret := b.asked("ana", id, bridge.DecideOnce)
 	late := b.signature("ana", secret)
 	b.press("bo", id, "C1", bridge.DecideDeny, "")
-	b.refused(id, secret, late, bridge.CodeConflict, "Already decided")
+	b.refused(id, secret, late, bridge.CodeConflict, " already ")
 
 	second := b.open(bot, shell("make second")).Interaction.ID
 	gone := b.asked("cy", second, bridge.DecideOnce)

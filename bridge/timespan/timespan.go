@@ -69,3 +69,16 @@ func short(s string) (time.Duration, error) {
 	}
 	return d, nil
 }
+
+// Format writes a duration so that Parse reads it, without its trailing zero parts:
+// 5m instead of 5m0s.
+func Format(d time.Duration) string {
+	s := d.String()
+	if rest, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = rest + "h"
+	}
+	return s
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/timespan"
 )
 
@@ -25,7 +24,7 @@ func (d duration) String() string {
 	if d.to == nil || *d.to == 0 {
 		return "0"
 	}
-	return bridge.Brief(*d.to)
+	return timespan.Format(*d.to)
 }
 
 // Set implements pflag.Value.

@@ -165,7 +165,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		h, end := hookOfAgent(t, url, fmt.Sprintf(hookPermission, "dead"))
 		a := sub.Card("dead")
 		end()
-		a.Closed("Withdrawn by", "the agent has ended")
+		a.Closed("Cancelled by", "the agent has ended")
 		await.Receive(t, "the end of the hook", h.done)
 	})
 	t.Run("the agent dies as the answer arrives", func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		a := sub.Card("http")
 		hangUp()
 		wg.Wait()
-		a.Closed("Withdrawn by")
+		a.Closed("Cancelled by")
 	})
 	t.Run("during the grace period", func(t *testing.T) {
 		sub := *r

@@ -33,9 +33,9 @@ func requestID(ctx context.Context, cl *client.Client, arg string, state bridge.
 		f.Limit, f.State = 1, state
 	} else {
 		prefix := strings.ToLower(arg)
-		if len(prefix) < bridge.MinPrefix || len(prefix) >= len(someID) || uuid.Validate(prefix+someID[len(prefix):]) != nil {
+		if len(prefix) < bridge.MinPart || len(prefix) >= len(someID) || uuid.Validate(prefix+someID[len(prefix):]) != nil {
 			return "", bridge.Errorf(bridge.CodeInvalid, "invalid ID %q", arg).
-				WithHint("use an ID from nod list, at least its first %d characters, or the word %s", bridge.MinPrefix, bridge.Newest)
+				WithHint("use an ID from nod list, at least its first %d characters, or the word %s", bridge.MinPart, bridge.Newest)
 		}
 		earliest = bridge.ID(prefix + someID[len(prefix):]).Time().Add(-clockSlack)
 	}
@@ -92,7 +92,7 @@ func grantID(ctx context.Context, cl *client.Client, arg string) (string, error)
 // sessionID returns the session that arg means. Only an ID that an agent
 // generated, a UUID, can be abbreviated: "job-1" must never mean "job-10".
 func sessionID(ctx context.Context, cl *client.Client, arg string) (string, error) {
-	generated := len(arg) >= bridge.MinPrefix && len(arg) < len(someID) && uuid.Validate(arg+someID[len(arg):]) == nil
+	generated := len(arg) >= bridge.MinPart && len(arg) < len(someID) && uuid.Validate(arg+someID[len(arg):]) == nil
 	if arg != bridge.Newest && !generated {
 		return arg, nil
 	}

@@ -237,7 +237,7 @@ func (x toolRun) aborted() {
 	if ended, ok := errors.AsType[*bridge.EndedError](r.err); !ok || ended.Record.State != bridge.StateCancelled || !<-cancelled {
 		x.T.Errorf("the tool gets %+v, want the end of a cancelled request", r)
 	}
-	d.Closed("Withdrawn", "the run was aborted")
+	d.Closed("Cancelled by", "the run was aborted")
 }
 
 // unavailable disconnects the only platform, so that there is no one to ask.

@@ -35,15 +35,16 @@ func (po *poster) tell(ctx context.Context, user, text string) error {
 
 // remind posts a reply to a card that mentions only r.Users.
 func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Reminder) error {
-	text, roles, users := "", []string{}, unique(r.Users)
+	who, roles, users := []string{}, []string{}, unique(r.Users)
 	users = users[:min(len(users), maxReminded)]
 	for _, u := range users {
-		text += "<@" + u + "> "
+		who = append(who, "<@"+u+">")
 	}
 	for _, g := range r.Groups {
 		_, role, _ := strings.Cut(g, "/")
-		text, roles = text+"<@&"+role+"> ", append(roles, role)
+		who, roles = append(who, "<@&"+role+">"), append(roles, role)
 	}
+	text := render.Remind(who, "")
 	text += render.Cut(discordmsg.Escape(render.Clean(r.Text)), maxContent-len(text), render.Runes)
 	mentions := mentioning(users, roles)
 	body := map[string]any{

@@ -42,7 +42,7 @@ func TestSuggestions(t *testing.T) {
 	sink := &suggester{asked: make(chan bridge.Command, 100), ran: make(chan string, 1)}
 	for n := range 40 {
 		sink.found = append(sink.found, bridge.Suggestion{
-			Value: fmt.Sprintf("id%d", n), Label: fmt.Sprintf("Run step %d %s?", n, strings.Repeat("é", 50+n*10)), Note: "tester, 5m left",
+			Value: fmt.Sprintf("id%d", n), Label: fmt.Sprintf("Run step %d %s?", n, strings.Repeat("é", 50+n*10)), Note: "tester, 5 min left",
 		})
 	}
 	d := running(t, sink)
@@ -64,7 +64,7 @@ func TestSuggestions(t *testing.T) {
 		t.Fatalf("%d suggestions", len(got))
 	}
 	for _, name := range got {
-		if utf8.RuneCountInString(name) > 100 || !strings.HasPrefix(name, "Run step") || !strings.HasSuffix(name, " · tester, 5m left") {
+		if utf8.RuneCountInString(name) > 100 || !strings.HasPrefix(name, "Run step") || !strings.HasSuffix(name, " · tester, 5 min left") {
 			t.Errorf("a suggestion is %q", name)
 		}
 	}

@@ -92,7 +92,7 @@ var decisions = []flow{
 		late := c.holding(render.LabelDeny, "bo")
 		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideOnce})
 		if reaction, ok := r.act(late); ok { // the card may be closed already
-			r.Told("bo", r.Harness.Name, reaction, "Already decided by ana")
+			r.Told("bo", r.Harness.Name, reaction, "ana already")
 		}
 		if got := c.end(); got.State != bridge.StateApproved || got.Response.Actor.Person != "ana" {
 			r.T.Errorf("%s %+v", got.State, got.Response)

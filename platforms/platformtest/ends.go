@@ -25,7 +25,7 @@ var ends = []flow{
 		}
 		c.closed("Expired")
 		if reaction, ok := r.act(late); ok { // some clients can still send a control that is gone
-			r.Told("bo", r.Harness.Name, reaction, "Too late")
+			r.Told("bo", r.Harness.Name, reaction, "already expired")
 		}
 	}},
 	{"a cancelled request says so", func(r *Rig) {
@@ -73,7 +73,7 @@ var ends = []flow{
 		req.Route, req.Approval.Input = routeSlow, []byte(`{"command":"restart `+req.Session+`"}`)
 		c := r.ask(req)
 		c.due()
-		const words = "Still waiting for an answer"
+		const words = "left to decide"
 		r.Eventually("people are reminded", func() bool { return r.count(c.at(), words, req.Session) == 1 })
 		reaction, _ := r.Open("ana", c.at(), "Remind me")
 		r.Told("ana", r.Harness.Name, reaction, "nod will remind you at")

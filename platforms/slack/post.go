@@ -82,10 +82,9 @@ func (p poster) Thread(_ context.Context, d bridge.Destination, first bridge.Mes
 // Remind implements bridge.ReminderPoster. It replies to the card, and the channel
 // sees the reply too.
 func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
-	text := slackmsg.Mentions(r)
 	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
 	return p.posts.Do(ctx, card.Channel, turn, func() error {
-		_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(text+slackmsg.Escape(r.Text)))
+		_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(slackmsg.Reminder(r)))
 		return p.classify(card.Channel, err)
 	})
 }

@@ -47,6 +47,9 @@ func Menu(f bridge.Form) (Message, error) {
 			Components: []discordgo.MessageComponent{text(said)}, Accessory: button(c.Token, label, discordgo.SecondaryButton),
 		})
 	}
+	if len(menu.Undo) > 0 {
+		parts = append(parts, text(Markdown(menu.Undo)))
+	}
 	if len(menu.Later) > 0 {
 		parts = append(append(parts, text(Markdown(menu.Later))), extras(f.View)...)
 	}

@@ -134,7 +134,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	if !v.Waiting {
 		m.Blocks = append(m.Blocks, controls(v, id, whole, fits)...)
 		if v.Record.Interaction.Declinable {
-			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
+			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(v.Record.Interaction), slack.StyleDefault)))
 		}
 		if _, inMenu := overflow(v, fits); !inMenu {
 			m.Blocks = append(m.Blocks, extras(v, id)...)
@@ -187,16 +187,17 @@ func mention(m bridge.Mention) string {
 	return "<@" + Escape(m.User) + ">"
 }
 
-// Mentions returns the markup that notifies those whom a reminder mentions.
-func Mentions(r bridge.Reminder) string {
-	text := ""
+// Reminder returns the escaped text of a reminder, with the markup that notifies
+// those whom it mentions.
+func Reminder(r bridge.Reminder) string {
+	var who []string
 	for _, u := range r.Users {
-		text += mention(bridge.Mention{User: u}) + " "
+		who = append(who, mention(bridge.Mention{User: u}))
 	}
 	for _, g := range r.Groups {
-		text += mention(bridge.Mention{Group: g}) + " "
+		who = append(who, mention(bridge.Mention{Group: g}))
 	}
-	return text
+	return render.Remind(who, Escape(r.Text))
 }
 
 // clip keeps the start of a document and reports whether that is all of its

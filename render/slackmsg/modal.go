@@ -119,13 +119,12 @@ func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
 		title = render.TitleConfirm
 		submit, _, _ = strings.Cut(submit, " ")
 	}
-	m.Lead = m.Lead[1:] // the text of the request says it
 	d := i.Decisions()[f.Control.Question]
 	blocks = append(blocks, about(f.View, d)...)
 	if d == bridge.DecideOnce {
 		title = render.ReadTitle(i)
 	}
-	if text := append(m.Lead, c.Text...); len(text) > 0 {
+	if text := append(c.Text, m.Undo...); len(text) > 0 {
 		blocks = append(blocks, richText("", text))
 	}
 	return title, submit, blocks

@@ -155,7 +155,7 @@ func reviewControls(v bridge.View) []slack.Block {
 		out = controls(v, blockID(v), true, true)
 	}
 	if i.Declinable {
-		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)
+		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(i), slack.StyleDefault)
 		out = append(out, slack.NewActionBlock("decline-"+blockID(v), b))
 	}
 	c := render.NewCard(v, listedOnCard(i))

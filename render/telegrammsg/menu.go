@@ -31,6 +31,10 @@ func Menu(f bridge.Form) (Message, error) {
 		}
 		keys = append(keys, []Button{{Text: c.Label, Data: c.Token}})
 	}
+	if len(menu.Undo) > 0 {
+		w.add("\n")
+		w.blocks(menu.Undo, "")
+	}
 	if len(menu.Later) > 0 {
 		w.add("\n")
 		w.blocks(menu.Later, "")

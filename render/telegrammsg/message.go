@@ -78,7 +78,7 @@ func others(v bridge.View) [][]Button {
 	i := v.Record.Interaction
 	var rows [][]Button
 	if i.Declinable {
-		rows = append(rows, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
+		rows = append(rows, []Button{{Text: render.DeclineLabel(i), Data: v.Token(bridge.ActionDecline, 0, 0)}})
 	}
 	if command, whole := render.Command(i); whole && render.Runes(command) <= maxCopied {
 		rows = append(rows, []Button{copying(render.LabelCopy, command)})
@@ -200,11 +200,7 @@ func keyboard(v bridge.View) [][]Button {
 		last = append(last, Button{Text: "✍️ " + render.LabelOther, Data: v.Token(bridge.ActionInput, 0, bridge.OptionOther)})
 	}
 	if !q.OneTap() {
-		label := render.SubmitLabel(q.Question)
-		if q.Multiple() {
-			label = render.LabelDone
-		}
-		last = append(last, Button{Text: label, Data: v.Token(bridge.ActionSubmit, 0, bridge.OptionShown), Style: "primary"})
+		last = append(last, Button{Text: render.SubmitLabel(q.Question), Data: v.Token(bridge.ActionSubmit, 0, bridge.OptionShown), Style: "primary"})
 	}
 	if len(last) > 0 {
 		rows = append(rows, last)

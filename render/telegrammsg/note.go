@@ -80,11 +80,23 @@ func wanted(f bridge.Form) (ask, placeholder string) {
 // Reminder returns a message that mentions the users with these IDs.
 func Reminder(r bridge.Reminder) Message {
 	w := &writer{}
-	for _, u := range r.Users {
-		if id, err := strconv.ParseInt(u, 10, 64); err == nil {
-			w.notify("👤", id)
-			w.add(" ")
+	w.add(render.Reminds)
+	for n, u := range r.Users {
+		id, err := strconv.ParseInt(u, 10, 64)
+		if err != nil {
+			continue
 		}
+		if len(w.entities) > 0 {
+			w.add(", ")
+		}
+		name := "👤"
+		if n < len(r.Names) {
+			name = cmp.Or(render.Line(r.Names[n]), name)
+		}
+		w.notify(name, id)
+	}
+	if len(w.entities) > 0 {
+		w.add(": ")
 	}
 	w.add(render.Cut(render.Clean(r.Text), maxText/2, render.Runes))
 	return w.message()

@@ -26,14 +26,17 @@ type writer struct {
 // no letter, digit or underscore comes before it, and a joiner after the @
 // prevents that. An @ at the end gets one too, because the next text may be a
 // name. Other texts, such as email addresses, stay fit for copying.
-func unlinked(s string) string {
-	if strings.IndexByte(s, '@') < 0 {
+func unlinked(s string) string { return broken(s, "@") }
+
+// broken returns a text with a joiner behind each mark that would start a link.
+func broken(s, marks string) string {
+	if !strings.ContainsAny(s, marks) {
 		return s
 	}
 	var b strings.Builder
 	done, before := 0, ' '
 	for n, r := range s {
-		if r == '@' && !isWord(before) && (n+1 == len(s) || isName(s[n+1])) {
+		if strings.ContainsRune(marks, r) && !isWord(before) && (n+1 == len(s) || isName(s[n+1])) {
 			b.WriteString(s[done : n+1])
 			b.WriteString(joiner)
 			done = n + 1
@@ -223,9 +226,12 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 			continue
 		}
 		start := w.units
-		if s.Code { // code cannot be nested
+		switch {
+		case s.Code && s.Strike: // code cannot be struck, and other text has links to commands and tags
+			w.add(broken(s.Text, "/#$"), mark(s.Bold || bold, "bold", ""), "strikethrough")
+		case s.Code:
 			w.add(s.Text, "code")
-		} else {
+		default:
 			w.add(s.Text, mark(s.Bold || bold, "bold", ""), mark(s.Italic, "italic", ""), mark(s.Strike, "strikethrough", ""))
 		}
 		if s.Time > 0 && s.Time <= math.MaxInt32 { // the server reads 32 bits

@@ -117,7 +117,7 @@ function announce() {
 function listen() {
   if (stream) stream.close();
   stream = new EventSource("/v1/events");
-  stream.onopen = () => (live.textContent = "live");
+  stream.onopen = () => (live.textContent = "● Live");
   stream.onerror = () => (live.textContent = "reconnecting…");
   let due = null;
   let last = 0;

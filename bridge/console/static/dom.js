@@ -64,7 +64,7 @@ function span(ms) {
 
 const words = {
   left: (ms) => (ms <= 0 ? "deadline passed" : span(ms) + " left"),
-  ago: (ms) => (ms >= -5000 ? "now" : span(-ms) + " ago"),
+  ago: (ms) => (ms >= -5000 ? "just now" : span(-ms) + " ago"),
 };
 const urgent = 5 * 60 * 1000;
 

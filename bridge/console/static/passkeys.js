@@ -19,7 +19,7 @@ function row(key, redraw) {
   const state = key.revoked ? "revoked" : key.synchronized ? "synchronized" : "on one device";
   return el("li", { class: "passkey" },
     el("div", {}, el("strong", {}, name), " ", el("code", {}, key.id.slice(0, 8)),
-      el("div", { class: "soft" }, joined(state, el("span", {}, "added ", ago(key.created)), el("span", {}, "used ", key.used ? ago(key.used) : "never")))),
+      el("div", { class: "soft" }, joined(state, el("span", {}, "added ", ago(key.created)), el("span", {}, key.used ? ["used ", ago(key.used)] : "never used")))),
     !key.revoked && el("button", { type: "button", class: "bad", "aria-label": "Revoke " + name,
       onclick: act(redraw, () => post("/console/passkeys/revoke", { id: key.id })) }, "Revoke"));
 }

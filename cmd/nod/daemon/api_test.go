@@ -165,7 +165,7 @@ func TestSessionCancel(t *testing.T) {
 		if got := x.End(); got.State != bridge.StateCancelled {
 			t.Errorf("state %s", got.State)
 		}
-		x.Closed("Withdrawn", "the run was aborted")
+		x.Closed("Cancelled by", "the run was aborted")
 	}
 	if c := r.Ask(req); c.State != bridge.StatePending {
 		t.Errorf("the grant outlived its session: %s", c.State)

@@ -234,12 +234,12 @@ func (e *endings) closed() {
 	if _, err := e.Person.Cancel(e.Ctx, gone.Interaction.ID, "Bo repaired the pod by hand."); err != nil {
 		e.t.Fatal(err)
 	}
-	e.done("Withdrawn by a person", gone, "Withdrawn")
+	e.done("Cancelled by a person", gone, "Cancelled")
 	back := e.ask(deletePod)
 	if _, err := e.Agent.Cancel(e.Ctx, back.Interaction.ID, "The pod has recovered."); err != nil {
 		e.t.Fatal(err)
 	}
-	e.done("Withdrawn by the agent", back, "recovered")
+	e.done("Cancelled by the agent", back, "recovered")
 
 	moved := e.ask(deletePod)
 	if _, err := e.Agent.Reprompt(e.Ctx, moved.Interaction.ID, asks("", "kubectl rollout restart deployment/api"), ""); err != nil {

@@ -57,11 +57,11 @@ func TestCommands(t *testing.T) {
 					return true
 				})
 			}
-			says("ana", "/nod pending", id, "Run make deploy? (tester", "left)")
-			says("bo", "/nod mine", id)
+			says("ana", "/nod pending", "Run make deploy? (tester", "left)", "http")
+			says("bo", "/nod mine", "Run make deploy? (tester")
 			says("mal", "/nod mine", "no pending requests")
 			says("mal", "/nod pending", "Only responders of this channel")
-			says("ana", "/nod show "+id, "tester asks: Deploy *v2*", "To run: bash", "Responders: ana, bo, cy", "Destination: slack:"+sandbox.SlackChannel)
+			says("ana", "/nod show "+id, "To run: bash", "tester says: Deploy *v2*", "Responders: ana, bo, cy", "Destination: slack:"+sandbox.SlackChannel)
 			says("mal", "/nod show "+id, "Request not found")
 			says("ana", "/nod who", "You are ana (account "+s+":", "This channel is "+s+":"+at, "You can answer requests here")
 			says("mal", "/nod who", "You are mal", "cannot answer requests here")

@@ -67,7 +67,7 @@ func TestEscalation(t *testing.T) {
 	r.Due(bridge.JobStep, a.Interaction.ID, 1)
 	for _, service := range rig.Services {
 		// Two reminders for the first responders, one for the added ones.
-		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "Still waiting for an answer: Run make deploy?") >= 3 })
+		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "left to decide: Run make deploy?") >= 3 })
 	}
 	r.Eventually("others are asked", func() bool { return strings.Contains(a.Text("discord"), "More people were asked: cy, bo") })
 	r.Eventually("the wide channel is asked", func() bool {
@@ -84,7 +84,7 @@ func TestEscalation(t *testing.T) {
 	}
 	a.Closed("Approved by")
 	for _, service := range rig.Services {
-		if n := messages(r, service, "Still waiting"); n != 3 {
+		if n := messages(r, service, "left to "); n != 3 {
 			t.Errorf("%d reminders on %s", n, service)
 		}
 	}
@@ -123,7 +123,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	if rec.Step != 2 || fmt.Sprint(rec.Interaction.Called) != "[bo]" {
 		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
 	}
-	if n := messages(r, "discord", "Still waiting"); n != 2 {
+	if n := messages(r, "discord", "left to "); n != 2 {
 		t.Errorf("%d reminders", n)
 	}
 }
@@ -144,11 +144,11 @@ func TestSnoozeAndHandOver(t *testing.T) {
 			did, _ := r.Open("ana", a.On(service), label)
 			return did
 		}
-		r.Told("ana", service, open("Remind me in 1s"), "nod will remind you at")
+		r.Told("ana", service, open("Remind me in 1 s"), "nod will remind you at")
 		r.Told("bo", service, r.Press("bo", a.On(service), "Run command"), "may not answer")
 		r.Told("ana", service, open("Hand over to bo"), "Handed over: bo")
 		r.Eventually("bo is told on "+service, func() bool { return messages(r, service, "ana hands over to bo: Run make "+service+"?") == 1 })
-		r.Eventually("ana is reminded on "+service, func() bool { return messages(r, service, "You asked to be reminded: Run make "+service+"?") == 1 })
+		r.Eventually("ana is reminded on "+service, func() bool { return messages(r, service, "you asked to be reminded: Run make "+service+"?") == 1 })
 		r.Press("bo", a.On(service), "Run command")
 		if rec := a.End(); rec.Response.Actor.Person != "bo" {
 			t.Errorf("%s: %+v", service, rec.Response.Actor)

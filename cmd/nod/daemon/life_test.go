@@ -383,5 +383,5 @@ func TestAwaited(t *testing.T) {
 	if rec := <-waiting; rec == nil || rec.Unawaited {
 		t.Error("the waiter was not seen")
 	}
-	a.Closed("has not picked up the answer yet")
+	a.Closed("Not picked up yet")
 }

@@ -76,7 +76,7 @@ func doubleClick(u *clicker) {
 	act := holding(u.Rig, a, u.service, u.ApprovingLabel(a.On(u.service)), "ana")
 	for _, reaction := range u.atOnce(act, act) {
 		said := reaction.Toast
-		if u.service == "telegram" && !strings.Contains(said, "Recorded: approved once") && !strings.Contains(said, "Already decided by you") {
+		if u.service == "telegram" && !strings.Contains(said, "Recorded: approved once") && !strings.Contains(said, "You already") {
 			u.T.Errorf("a click is told %q", said)
 		}
 	}
@@ -90,8 +90,8 @@ func contradiction(u *clicker) {
 	label := u.ApprovingLabel(a.On(u.service))
 	reactions := u.atOnce(holding(u.Rig, a, u.service, label, "bo"), holding(u.Rig, a, u.service, render.LabelDeny, "bo"))
 	if len(reactions) == 2 {
-		n := slices.IndexFunc(reactions, func(x sandbox.Reaction) bool { return strings.Contains(x.Toast, "Already") })
-		u.told("bo", reactions[max(n, 0)], "Already decided by you")
+		n := slices.IndexFunc(reactions, func(x sandbox.Reaction) bool { return strings.Contains(x.Toast, " already ") })
+		u.told("bo", reactions[max(n, 0)], "You already")
 	}
 	u.truthful(a)
 }
@@ -134,7 +134,7 @@ func lateClick(u *clicker) {
 		u.clicks++
 		reaction, err := u.Sandbox.Act(u.Ctx, act)
 		if err == nil {
-			u.told("bo", person.Did(u.T, reaction, nil), "Already decided by ana")
+			u.told("bo", person.Did(u.T, reaction, nil), "ana already")
 		}
 		u.truthful(a)
 		u.Sandbox.ClearFaults()

@@ -84,7 +84,7 @@ func TestTwoServicesAtOnce(t *testing.T) {
 		winner := a.End().Response.Actor
 		for k, u := range pair {
 			if reactions[k].OK && u.service != winner.Platform {
-				u.told(people[u.service], reactions[k], "Already decided by "+winner.Person+" on "+winner.Platform)
+				u.told(people[u.service], reactions[k], winner.Person+" already")
 			}
 		}
 		pair[0].truthful(a)

@@ -265,7 +265,7 @@ func (p *play) race(ctx context.Context) error {
 		notes := p.sandbox.Person("ana").Notes("discord")
 		told = strings.Join(notes[max(0, len(notes)-1):], "")
 	}
-	if e.rec.Response.Actor.Person != winner || !strings.Contains(told, "Already decided by "+winner) {
+	if e.rec.Response.Actor.Person != winner || !strings.Contains(told, winner+" already") {
 		return fmt.Errorf("%s decided %s, and %s read %q", e.rec.Response.Actor.Person, e.rec.State, loser, told)
 	}
 	p.say("   ✓ %s was first; %s reads: %s", winner, loser, strings.TrimSpace(plainTimes(told)))
@@ -363,7 +363,7 @@ func (p *play) silence(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(r.Toast, "Too late") {
+	if !strings.Contains(r.Toast, "already expired") {
 		return fmt.Errorf("bo read %q", r.Toast)
 	}
 	p.say("👆 Bo then clicks “No” on Telegram\n   ✓ Bo reads: %s\n", r.Toast)

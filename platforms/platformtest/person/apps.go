@@ -6,6 +6,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // app is the app of a service, in which people answer.
@@ -182,7 +183,7 @@ func (telegram) choose(h *Hands, who string, at sandbox.Place, w bridge.Widget, 
 		h.Press(who, at, l)
 	}
 	if w == bridge.WidgetCheckbox {
-		return h.Press(who, at, "Done")
+		return h.Press(who, at, render.LabelSubmit)
 	}
 	return h.Press(who, at, submits(w))
 }

@@ -13,8 +13,7 @@ import (
 // receipts are the words of a card about the way of the response to the agent. A
 // closed card has exactly one of them.
 var receipts = []string{
-	"has the answer", "has not picked up the answer yet", "stopped waiting; its session gets the answer",
-	"is no longer waiting; it gets the answer",
+	"has the answer", "Not picked up yet", "stopped waiting; its session gets the answer",
 }
 
 // Untrue describes the first way in which a message contradicts a record: the
@@ -163,8 +162,6 @@ func receipt(rec bridge.Record) int {
 		return 0
 	case !rec.Queued.IsZero():
 		return 2
-	case rec.Unawaited:
-		return 3
 	}
 	return 1
 }
@@ -201,7 +198,7 @@ func headline(rec bridge.Record) string {
 		if s := terminal[resp.Reason]; s != "" {
 			return s
 		}
-		return "🚫 Withdrawn by "
+		return "🚫 Cancelled by "
 	case bridge.StateAnswered:
 		if !rec.Interaction.LonePlan() {
 			return "✅ " + who
