@@ -278,7 +278,7 @@ func (a *Approval) normalizeScopes(session string) error {
 			return Errorf(CodeInvalid, "approval.scopes[%d]: unknown scope %q", i, s).WithHint("use once, session or always")
 		case slices.Contains(a.Scopes[:i], s):
 			return Errorf(CodeInvalid, "approval.scopes[%d]: duplicate scope %q", i, s)
-		case s.Kind() == ScopeSession && session == "":
+		case s.Kind() == ScopeSession && session == "" && !a.AgentRemembers:
 			return Errorf(CodeInvalid, "approval.scopes[%d]: the scope session requires a session", i).WithHint("set session")
 		}
 	}

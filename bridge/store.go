@@ -63,7 +63,8 @@ type Setting struct {
 	// Grants holds the unexpired grants under any of the keys, both of the
 	// session and of every session.
 	Grants []Grant
-	// FrontEnds means that a connected front end of the session can answer.
+	// FrontEnds means that a connected front end of the session, or of every
+	// session, can answer.
 	FrontEnds bool
 }
 
@@ -324,7 +325,8 @@ type Mailbox interface {
 // Join.
 const PresenceTTL = 30 * time.Second
 
-// Presence tracks the front ends of sessions.
+// Presence tracks the front ends of sessions. Those of the empty session see
+// every session, and count in each.
 type Presence interface {
 	// Join records that a front end is connected, and whether it can answer.
 	Join(ctx context.Context, session, client string, enabled bool) error

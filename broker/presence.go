@@ -11,7 +11,8 @@ import (
 
 // presence implements bridge.Presence. The connected front ends of a session
 // are in two sorted sets, by the time when each counts as disconnected: one of
-// all front ends, and one of those that can answer.
+// all front ends, and one of those that can answer. Those of every session are in
+// the sets of the empty session.
 type presence struct{ *core }
 
 // Join implements bridge.Presence.
@@ -53,17 +54,31 @@ func (ps *presence) Present(ctx context.Context, session string) (clients, enabl
 	if err != nil {
 		return 0, 0, unavailable(err)
 	}
-	all, able := ps.sets(session)
 	from := strconv.FormatInt(now.UnixMilli(), 10)
-	var counts [2]*redis.IntCmd
+	var all, able []*redis.IntCmd
 	_, err = ps.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		counts[0], counts[1] = p.ZCount(ctx, all, from, "+inf"), p.ZCount(ctx, able, from, "+inf")
+		for _, s := range everywhere(session) {
+			connected, answering := ps.sets(s)
+			all, able = append(all, p.ZCount(ctx, connected, from, "+inf")), append(able, p.ZCount(ctx, answering, from, "+inf"))
+		}
 		return nil
 	})
-	return int(counts[0].Val()), int(counts[1].Val()), unavailable(err)
+	for n := range all {
+		clients, enabled = clients+int(all[n].Val()), enabled+int(able[n].Val())
+	}
+	return clients, enabled, unavailable(err)
 }
 
-func (ps *presence) sets(session string) (all, able string) {
-	p := ps.partition(session, "")
-	return ps.keys.clients(p, session), ps.keys.ableClients(p, session)
+// everywhere returns a session and, unless it is the same, the empty one, whose
+// front ends see every session.
+func everywhere(session string) []string {
+	if session == "" {
+		return []string{""}
+	}
+	return []string{session, ""}
+}
+
+func (c *core) sets(session string) (all, able string) {
+	p := max(0, c.partition(session, ""))
+	return c.keys.clients(p, session), c.keys.ableClients(p, session)
 }

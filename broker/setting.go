@@ -12,14 +12,15 @@ import (
 // Setting implements bridge.Openings.
 func (op *openings) Setting(ctx context.Context, q bridge.SettingQuery) (bridge.Setting, error) {
 	var grants []*redis.SliceCmd
-	var last *redis.ZSliceCmd
+	var last []*redis.ZSliceCmd
 	var now *redis.TimeCmd
 	err := op.together(ctx, func(p redis.Pipeliner) {
 		grants = op.covering(ctx, p, q.Agent, q.Session, q.Grants)
-		if q.Session != "" {
-			able := op.keys.ableClients(op.partition(q.Session, ""), q.Session)
-			last, now = p.ZRevRangeWithScores(ctx, able, 0, 0), p.Time(ctx)
+		for _, s := range everywhere(q.Session) {
+			_, able := op.sets(s)
+			last = append(last, p.ZRevRangeWithScores(ctx, able, 0, 0))
 		}
+		now = p.Time(ctx)
 	})
 	if err != nil {
 		return bridge.Setting{}, err
@@ -28,13 +29,12 @@ func (op *openings) Setting(ctx context.Context, q bridge.SettingQuery) (bridge.
 	if s.Grants, err = unexpired(grants); err != nil {
 		return bridge.Setting{}, err
 	}
-	if q.Session == "" {
-		return s, nil
+	for _, l := range last {
+		if err := errors.Join(l.Err(), now.Err()); err != nil {
+			return bridge.Setting{}, unavailable(err)
+		}
+		able := l.Val()
+		s.FrontEnds = s.FrontEnds || len(able) > 0 && able[0].Score >= float64(now.Val().UnixMilli())
 	}
-	if err := errors.Join(last.Err(), now.Err()); err != nil {
-		return bridge.Setting{}, unavailable(err)
-	}
-	able := last.Val()
-	s.FrontEnds = len(able) > 0 && able[0].Score >= float64(now.Val().UnixMilli())
 	return s, nil
 }

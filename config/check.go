@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -33,6 +34,11 @@ func (c Config) Check() error {
 	}
 	if c.Traces.Endpoint != "" && !isWeb(c.Traces.Endpoint) {
 		bad("traces.endpoint", "invalid URL %q; set an http or https URL, such as http://127.0.0.1:4318/v1/traces", c.Traces.Endpoint)
+	}
+	for n, o := range c.Origins {
+		if !isOrigin(o) {
+			bad(fmt.Sprintf("origins[%d]", n), "invalid origin %q; set the scheme and the host of a page, such as https://app.example.com", o)
+		}
 	}
 	c.checkConsole(bad)
 	if c.MaxConnections < 0 {
@@ -146,6 +152,16 @@ func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 // isWeb reports whether s is an HTTP or HTTPS URL.
 func isWeb(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+}
+
+// isOrigin reports whether a text is the origin of pages, or a pattern of origins.
+func isOrigin(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || s != u.Scheme+"://"+u.Host {
+		return false
+	}
+	name, wild := strings.CutPrefix(u.Host, "*.")
+	return !strings.ContainsAny(name, "*?[\\") && (!wild || strings.Contains(name, "."))
 }
 
 func (c Config) checkConsole(bad func(path, format string, args ...any)) {

@@ -46,6 +46,12 @@ type Config struct {
 	//
 	// Example: [nod, "*.nod.svc.cluster.local"]
 	Hosts Words `yaml:"hosts"`
+	// Origins are other web origins whose pages may open the WebSocket API, for a
+	// front end that another server serves. An origin such as https://*.example.com
+	// matches every subdomain. Pages from the address of nod are always allowed.
+	//
+	// Example: ["https://app.example.com", "http://localhost:9000"]
+	Origins Words `yaml:"origins"`
 	// LogLevel is the lowest level that nod logs: debug, info, warn or error. A
 	// change needs a restart.
 	//

@@ -83,6 +83,8 @@ type Options struct {
 	Closing context.Context
 	// EntryPoints maps paths to additional entry points for agents.
 	EntryPoints map[string]EntryPoint
+	// Origins are patterns of the other origins whose pages may open a WebSocket.
+	Origins []string
 	// Redact replaces credentials in error messages. A nil Redact leaves them
 	// unchanged.
 	Redact func(string) string
@@ -109,6 +111,7 @@ type Server struct {
 	keysOK  func() bridge.Health
 	proven  func(*http.Request)
 	refused func(*http.Request) time.Duration
+	origins origins
 	mux     *http.ServeMux
 }
 
@@ -116,7 +119,7 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		shared: shared{o.Engine, verifiedReader{o.Reader, o.Engine}, newOwners(), o.Closing, o.Parked, o.Redact, o.Log},
-		tokens: make(map[[sha256.Size]byte]Principal, len(o.Tokens)), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused,
+		tokens: make(map[[sha256.Size]byte]Principal, len(o.Tokens)), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused, origins: o.Origins,
 		mux: http.NewServeMux(),
 	}
 	for digest, p := range o.Tokens {
@@ -156,7 +159,7 @@ func New(o Options) *Server {
 // routes registers the handlers. Each handler type has one job.
 func (s *Server) routes() map[string]http.HandlerFunc {
 	requests, sessions := requests{s.shared}, sessions{s.shared}
-	streams := streams{s.shared, newAttended(s.closing, s.releaseUnattended)}
+	streams := streams{s.shared, newAttended(s.closing, s.releaseUnattended), s.origins}
 	exchanges, standing, evidence := exchanges{s.shared}, standing{s.shared}, evidence{s.shared}
 	status := status{s.shared, s.keysOK}
 	return map[string]http.HandlerFunc{

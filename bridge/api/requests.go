@@ -36,6 +36,7 @@ type (
 	streams   struct {         // events and WebSockets
 		shared
 		attended *attended
+		origins  origins
 	}
 	status struct {
 		shared

@@ -36,7 +36,12 @@ const (
 // token determines which of the two a connection is.
 func (s streams) websocket(w http.ResponseWriter, r *http.Request, p Principal) error {
 	requestRead(w)
-	ws, err := websocket.Accept(smallBuffers{w}, r, &websocket.AcceptOptions{Subprotocols: []string{wsProtocol}})
+	if err := s.origins.admit(r); err != nil {
+		return err
+	}
+	ws, err := websocket.Accept(smallBuffers{w}, r, &websocket.AcceptOptions{
+		Subprotocols: []string{wsProtocol}, InsecureSkipVerify: true, // admit has checked the origin
+	})
 	if err != nil {
 		return nil // Accept has already responded
 	}
@@ -111,10 +116,13 @@ type wsConn struct {
 	work  sync.WaitGroup
 
 	mu      sync.Mutex
-	session string
+	greeted bool   // hello was sent
+	session string // empty means all sessions, for a front end
 	enabled bool
-	follow  context.CancelFunc // stops following the session
-	ping    *time.Timer        // the next ping
+	follow  context.CancelFunc            // stops following the session
+	ping    *time.Timer                   // the next ping
+	told    map[string]bool               // messages that the agent has, by session and ID
+	late    map[string]map[bridge.ID]bool // deferred requests, by session
 }
 
 // frame holds the fields that all frames share.
@@ -123,6 +131,7 @@ type frame struct {
 	ID             string `json:"id"`
 	SessionID      string `json:"sessionId"`
 	ConversationID string `json:"conversation_id"`
+	InteractionID  string `json:"interactionId"` // of nod, in an answer
 	Route          string `json:"route"`
 	Caller         string `json:"caller"` // see bridge.CallID
 
@@ -238,27 +247,29 @@ func (c *wsConn) send(ctx context.Context, v any) bool {
 
 // failure is the response to a frame that failed.
 type failure struct {
-	Type     string        `json:"type"`
-	ID       string        `json:"id,omitempty"`
-	WidgetID string        `json:"widgetId,omitempty"` // the widget, of several in a text
-	Error    *bridge.Error `json:"error"`
+	Type     string `json:"type"`
+	ID       string `json:"id,omitempty"`
+	WidgetID string `json:"widgetId,omitempty"` // the widget, of several in a text
+	// InteractionID is the request that ended without an answer, for front ends.
+	InteractionID bridge.ID     `json:"interactionId,omitempty"`
+	Error         *bridge.Error `json:"error"`
 }
 
 // ownID returns the ID of a frame, or the ID that its format has instead.
 func (f frame) ownID(b []byte) string {
 	var own struct {
-		InteractionID string `json:"interactionId"`
-		ToolCallID    string `json:"toolCallId"`
-		CallID        string `json:"tool_call_id"`
-		ToolUseID     string `json:"tool_use_id"`
-		Payload       struct {
+		ToolCallID string `json:"toolCallId"`
+		Call       string `json:"callId"`
+		CallID     string `json:"tool_call_id"`
+		ToolUseID  string `json:"tool_use_id"`
+		Payload    struct {
 			WidgetID  string `json:"widgetId"`
 			RequestID string `json:"request_id"`
 		} `json:"payload"`
 	}
 	_ = json.Unmarshal(b, &own) // what it cannot decode is not an ID
 	p := own.Payload
-	return cmp.Or(f.ID, p.WidgetID, p.RequestID, own.InteractionID, own.ToolCallID, own.CallID, own.ToolUseID)
+	return cmp.Or(f.ID, p.WidgetID, p.RequestID, f.InteractionID, own.ToolCallID, own.Call, own.CallID, own.ToolUseID)
 }
 
 // fail sends why a frame failed. The failure names the frame.
@@ -273,13 +284,13 @@ func (c *wsConn) fail(ctx context.Context, f failure, err error) {
 // leave stops following the session and no longer counts the front end.
 func (c *wsConn) leave() {
 	c.mu.Lock()
-	session, follow := c.session, c.follow
-	c.session, c.follow = "", nil
+	session, follow, greeted := c.session, c.follow, c.greeted
+	c.session, c.follow, c.greeted = "", nil, false
 	c.mu.Unlock()
 	if follow != nil {
 		follow()
 	}
-	if session == "" || c.p.Agent != nil {
+	if !greeted || c.p.Agent != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
@@ -295,7 +306,7 @@ func (c *wsConn) enter(ctx context.Context, session string, enabled bool, f func
 	c.leave()
 	ctx, cancel := context.WithCancel(ctx)
 	c.mu.Lock()
-	c.session, c.enabled, c.follow = session, enabled, cancel
+	c.session, c.enabled, c.follow, c.greeted = session, enabled, cancel, true
 	c.mu.Unlock()
 	c.work.Go(func() { f(ctx) })
 }
@@ -306,10 +317,17 @@ func (c *wsConn) state() (session string, enabled bool) {
 	return c.session, c.enabled
 }
 
+// mode returns whether the front end has said hello, and whether it may answer.
+func (c *wsConn) mode() (greeted, enabled bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.greeted, c.enabled
+}
+
 // join counts the front end as a connection of the person.
 func (c *wsConn) join(ctx context.Context) error {
 	session, enabled := c.state()
-	if session == "" || c.p.Agent != nil {
+	if greeted, _ := c.mode(); !greeted || c.p.Agent != nil {
 		return nil
 	}
 	return c.s.engine.Sessions.Join(ctx, session, c.id, enabled)

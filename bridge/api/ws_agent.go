@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -50,13 +51,13 @@ func (c *wsConn) handleAgent(ctx context.Context, f frame, b []byte) error {
 		if err == nil {
 			_, err = c.s.engine.Complete(ctx, rec.Interaction.ID, bridge.Completion{Result: a.Result, Error: a.Error})
 		}
-		return err
+		return dialect.Named(err, toolinteraction.Names)
 	case "interaction_pending":
 		rec, err := c.own(ctx, a.InteractionID)
 		if err == nil {
 			_, err = c.s.engine.Queue(ctx, *c.p.Agent, rec.Interaction.ID, a.Hold, a.Message)
 		}
-		return err
+		return dialect.Named(err, toolinteraction.Names)
 	case "interaction_reprompt":
 		return c.reprompt(ctx, f, a)
 	}
@@ -65,7 +66,7 @@ func (c *wsConn) handleAgent(ctx context.Context, f frame, b []byte) error {
 
 // own returns a request that belongs to the agent.
 func (c *wsConn) own(ctx context.Context, id string) (bridge.Record, error) {
-	parsed, err := bridge.ParseID(id)
+	parsed, err := parsedID("interactionId", id)
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -173,6 +174,7 @@ func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error
 		return
 	case !final.State.Final():
 		a.c.send(ctx, queued{"interaction_pending", a.frame.ID, final.Interaction.ID, true})
+		a.c.expectLate(ctx, a.session, a.id)
 		return
 	}
 	v, err := a.encode(*final)
@@ -224,7 +226,7 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 	if err != nil {
 		return err
 	}
-	r.CallID = bridge.CallID{ID: frameCall(f.ID), Caller: f.Caller}
+	r.CallID = bridge.CallID{ID: cmp.Or(frameCall(f.ID), dialect.CallID("reprompt", a.InteractionID)), Caller: f.Caller}
 	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, "")
 	if err != nil {
 		return dialect.Named(err, toolinteraction.Names)
@@ -234,31 +236,4 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 		return toolinteraction.EncodeResponse(rec.Interaction, *rec.Response), nil
 	})
 	return nil
-}
-
-// userMessage is a late answer that is sent to the agent.
-type userMessage struct {
-	Type          string    `json:"type"`
-	SessionID     string    `json:"sessionId"`
-	MessageID     string    `json:"messageId"`
-	InteractionID bridge.ID `json:"interactionId"`
-	Content       string    `json:"content"`
-}
-
-// deliverMessages sends the late answers of a session, each once in this
-// connection. The next connection repeats answers that are not acknowledged.
-func (c *wsConn) deliverMessages(ctx context.Context, session string) {
-	sent := map[string]bool{}
-	for ctx.Err() == nil {
-		items, err := c.s.engine.Sessions.Messages(ctx, c.p.Agent.Name, session)
-		if err != nil && ctx.Err() == nil {
-			c.s.log.Warn("messages not readable; retrying", "error", err)
-		}
-		for _, m := range items {
-			if !sent[m.ID] {
-				sent[m.ID] = c.send(ctx, userMessage{"user_message", session, m.ID, m.Record.Interaction.ID, m.Text})
-			}
-		}
-		bridge.Pause(ctx, messagePoll)
-	}
 }

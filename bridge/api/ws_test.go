@@ -78,7 +78,6 @@ func TestSocketBearsBadFrames(t *testing.T) {
 		for frame, want := range map[string]string{
 			`{"type":"nonsense","id":"7"}`: `"id":"7"`,
 			`[]`:                           "invalid",
-			`{"type":"hello"}`:             "sessionId: required",
 			`{"type":"set_interaction_mode","enabled":1}`:  "invalid",
 			`{"type":"ask_response","payload":{}}`:         "error",
 			`{"type":"message_ack","through":"nonsense"}`:  "error",

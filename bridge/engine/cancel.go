@@ -96,14 +96,11 @@ const reasonUnattended = "the client disconnected while the request was pending,
 
 // releaseUnattended implements Engine.ReleaseUnattended.
 func (w *withdrawals) releaseUnattended(ctx context.Context, session string) error {
-	if session == "" {
-		return nil
-	}
 	_, enabled, err := w.presence.Present(ctx, session)
 	if err != nil || enabled > 0 {
 		return err
 	}
-	ids, err := w.records.Pending(ctx, "", session)
+	ids, err := w.records.Pending(ctx, "", session) // without a session, those of all
 	if err != nil {
 		return err
 	}
@@ -113,13 +110,22 @@ func (w *withdrawals) releaseUnattended(ctx context.Context, session string) err
 			continue
 		}
 		if err == nil && !w.reach.inChat(r.Interaction) {
-			_, err = w.cancel(ctx, id, reasonUnattended)
+			err = w.release(ctx, r.Interaction)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// release cancels a request that no chat can answer, unless a front end can.
+func (w *withdrawals) release(ctx context.Context, i bridge.Interaction) error {
+	_, enabled, err := w.presence.Present(ctx, i.Session)
+	if err == nil && enabled == 0 {
+		_, err = w.cancel(ctx, i.ID, reasonUnattended)
+	}
+	return err
 }
 
 // decidedElsewhere implements Engine.DecidedElsewhere.

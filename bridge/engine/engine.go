@@ -203,6 +203,7 @@ func (e *Engine) Withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, re
 
 // ReleaseUnattended cancels the pending requests of a session that have
 // CancelOnDisconnect, if no front end is enabled and no chat takes their answer.
+// An empty session means all sessions.
 func (e *Engine) ReleaseUnattended(ctx context.Context, session string) error {
 	return e.withdrawals.releaseUnattended(ctx, session)
 }

@@ -99,6 +99,7 @@ func (op *opener) setting(ctx context.Context, i bridge.Interaction) (bridge.Set
 // opening returns the arguments for storing an interaction, apart from those
 // about reachability.
 func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
+	i.RequestKey = id.Key
 	return bridge.Opening{Interaction: i, Identity: id, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
 		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "no one answered while it was deferred",
 	}}

@@ -65,7 +65,6 @@ func (s provenRecords) checkedAt(r *bridge.Record) *bridge.Record {
 
 // Open implements Openings.
 func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
-	o.Interaction.RequestKey = o.Identity.Key
 	s.p.ProveInteraction(&o.Interaction)
 	if o.Response != nil {
 		resp := *o.Response

@@ -106,11 +106,9 @@ func (w *reach) availability(ctx context.Context, agent bridge.Agent, route, ses
 		out.Destinations = append(out.Destinations, bridge.Reach{Destination: d, Reachable: !failed, Reason: why})
 		out.Available = out.Available || !failed
 	}
-	if session != "" {
-		if out.Clients, out.Enabled, err = w.presence.Present(ctx, session); err != nil {
-			return out, err
-		}
-		out.Available = out.Available || out.Enabled > 0
+	if out.Clients, out.Enabled, err = w.presence.Present(ctx, session); err != nil {
+		return out, err
 	}
+	out.Available = out.Available || out.Enabled > 0
 	return out, nil
 }

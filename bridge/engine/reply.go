@@ -48,7 +48,11 @@ func invalid(a admitted, v bridge.Verdict) error {
 		}
 	}
 	if len(all) == 0 {
-		return bridge.Errorf(bridge.CodeInvalid, "answers: %s", v.Note)
+		field := "answers"
+		if a.record.Interaction.Approval != nil {
+			field = "confirm"
+		}
+		return bridge.Errorf(bridge.CodeInvalid, "%s: %s", field, v.Note)
 	}
 	return bridge.Invalid(all...)
 }

@@ -52,6 +52,9 @@ type Approval struct {
 	// Prompt is the text of an agent that uses another protocol, for front
 	// ends. nod ignores it in a request.
 	Prompt string `json:"prompt,omitempty"`
+	// Confirm is the text that an approver has to type, if a rule of nod's policy asks for
+	// it. nod ignores it in a request.
+	Confirm string `json:"confirm,omitempty"`
 }
 
 // Answer is the payload of an ask_response.
@@ -65,6 +68,8 @@ type Decision struct {
 	RequestID string `json:"request_id"`
 	Approved  bool   `json:"approved"`
 	Always    bool   `json:"always,omitempty"`
+	// Confirm is the typed confirmation, if the request asks for one.
+	Confirm string `json:"confirm,omitempty"`
 }
 
 // Errors in the wording of the tool.
@@ -301,7 +306,7 @@ func DecodeDecision(i bridge.Interaction, d Decision) (bridge.Reply, error) {
 	case !d.Approved:
 		return bridge.Reply{Decision: bridge.DecideDeny}, nil
 	case d.Always:
-		return bridge.Reply{Decision: bridge.DecideAlways}, dialect.CheckScope(i, bridge.DecideAlways)
+		return bridge.Reply{Decision: bridge.DecideAlways, Confirm: d.Confirm}, dialect.CheckScope(i, bridge.DecideAlways)
 	}
-	return bridge.Reply{Decision: bridge.DecideOnce}, nil
+	return bridge.Reply{Decision: bridge.DecideOnce, Confirm: d.Confirm}, nil
 }

@@ -61,7 +61,7 @@ func EncodeRequest(id string, r bridge.Record) ([]byte, bool, error) {
 	i := r.Interaction
 	if i.Approval != nil {
 		f := Frame{Type: ApprovalRequest, ID: id, InteractionID: i.ID}
-		shown := Approval{Tool: i.Approval.Tool, Input: i.Approval.Input}
+		shown := Approval{Tool: i.Approval.Tool, Input: i.Approval.Input, Confirm: i.Approval.Confirm}
 		if i.Prompt != allow(shown.Tool) {
 			shown.Prompt = i.Prompt
 		}
@@ -80,16 +80,18 @@ func EncodeRequest(id string, r bridge.Record) ([]byte, bool, error) {
 // EncodeResponse returns the frame that shows the outcome of a request to a
 // front end under an ID.
 func EncodeResponse(id string, r bridge.Record) ([]byte, error) {
+	f := Frame{Type: ApprovalResponse, ID: id, InteractionID: r.Interaction.ID}
 	if r.Interaction.Approval != nil {
 		if err := dialect.Refused(r); err != nil {
 			return nil, err
 		}
-		return encode(Frame{Type: ApprovalResponse, ID: id, InteractionID: r.Interaction.ID}, decision(id, r))
+		return encode(f, decision(id, r))
 	}
 	value, err := Value(r)
 	if err != nil {
 		return nil, err
 	}
 	b := ContentBlock(id, r)
-	return encode(Frame{Type: AskResponse, ID: id, InteractionID: r.Interaction.ID, ContentBlock: &b}, Answer{RequestID: id, Value: value})
+	f.Type, f.ContentBlock = AskResponse, &b
+	return encode(f, Answer{RequestID: id, Value: value})
 }

@@ -30,8 +30,13 @@ var Names = dialect.Renames(nil,
 // front end was shown.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(p bridge.FieldError) bridge.FieldError {
-		if p.Field == "decision" {
+		switch p.Field {
+		case "decision":
 			p.Field = "approvalScope"
+		case "decline":
+			p.Field = "action"
+		case "answers":
+			p.Field = "input"
 		}
 		id, _ := strings.CutPrefix(p.Field, "answers.")
 		for _, f := range i.Fields() {

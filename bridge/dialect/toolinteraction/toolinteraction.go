@@ -4,6 +4,7 @@
 package toolinteraction
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -91,6 +92,9 @@ type Event struct {
 	TimeoutMs     int64           `json:"timeoutMs,omitempty"`
 	CompletedView *CompletedView  `json:"completedView,omitempty"`
 	Presentation  string          `json:"presentation,omitempty"`
+	// Confirm is the text that an approver has to type, if a rule of nod's policy asks for
+	// it.
+	Confirm string `json:"confirm,omitempty"`
 
 	// Fields of a response.
 	Action        string                   `json:"action,omitempty"`
@@ -108,11 +112,29 @@ type ToolResponse struct {
 	Type          string                   `json:"type"`
 	SessionID     string                   `json:"sessionId"`
 	CallID        string                   `json:"callId"`
+	ToolCallID    string                   `json:"toolCallId,omitempty"` // the same, as events name it
 	InteractionID bridge.ID                `json:"interactionId"`
 	Action        string                   `json:"action"`
 	ApprovalScope bridge.Scope             `json:"approvalScope,omitempty"`
 	Input         map[string]bridge.Answer `json:"input,omitempty"`
 	Reason        string                   `json:"reason,omitempty"`
+	// Confirm is the typed confirmation, if the event asks for one.
+	Confirm string `json:"confirm,omitempty"`
+}
+
+// For returns an error unless the answer is for a request. The session and the
+// call may be left out.
+func (t ToolResponse) For(i bridge.Interaction) error {
+	call, err := sameCall(t.ToolCallID, t.CallID)
+	switch {
+	case err != nil:
+		return err
+	case t.SessionID != "" && t.SessionID != i.Session:
+		return bridge.Errorf(bridge.CodeInvalid, "sessionId: the interaction belongs to another session")
+	case call != "" && call != i.ToolCall:
+		return bridge.Errorf(bridge.CodeInvalid, "callId: the interaction belongs to another call")
+	}
+	return nil
 }
 
 // Mode holds the capabilities and permissions of a front end.
@@ -147,6 +169,7 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 	var in struct {
 		Request
 		ToolCallID      string          `json:"toolCallId"`
+		CallID          string          `json:"callId"`
 		ToolName        string          `json:"toolName"`
 		TurnID          string          `json:"turnId"`
 		ResponseID      string          `json:"responseId"`
@@ -157,11 +180,20 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 	if err := dialect.Decode("request", raw, &in); err != nil {
 		return bridge.Request{}, err
 	}
-	if in.InteractionType != "" {
-		in.Type = in.InteractionType
+	field := "type"
+	if in.InteractionType != "" || in.Type == TypeRequest { // that of the event is the type of the message
+		in.Type, field = in.InteractionType, "interactionType"
 	}
 	r, err := in.Bridge()
 	if err != nil {
+		return r, dialect.Named(err, func(f bridge.FieldError) bridge.FieldError {
+			if f.Field == "type" {
+				f.Field = field
+			}
+			return f
+		})
+	}
+	if in.ToolCallID, err = sameCall(in.ToolCallID, in.CallID); err != nil {
 		return r, err
 	}
 	r.ToolCall, r.ToolName, r.Turn, r.ResponseID, r.Session = in.ToolCallID, in.ToolName, in.TurnID, in.ResponseID, in.SessionID
@@ -172,12 +204,18 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 		}
 	}
 	if r.Approval != nil && len(r.Approval.Scopes) == 0 {
-		r.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce}
-		if r.Session != "" {
-			r.Approval.Scopes = append(r.Approval.Scopes, bridge.ScopeSession)
-		}
+		r.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession} // which the tool remembers
 	}
 	return r, nil
+}
+
+// sameCall returns the ID of a call. The protocol calls it toolCallId in events
+// and callId in messages.
+func sameCall(event, message string) (string, error) {
+	if event != "" && message != "" && event != message {
+		return "", bridge.Errorf(bridge.CodeInvalid, "callId: %q is not the toolCallId %q", message, event)
+	}
+	return cmp.Or(event, message), nil
 }
 
 // Bridge returns the request as a bridge request.
@@ -282,6 +320,7 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 	}
 	if i.Approval != nil {
 		e.InteractionType, e.ApprovalScopes, e.ToolInput = interactionApproval, i.Approval.Scopes, i.Approval.Input
+		e.Confirm = i.Approval.Confirm
 		if !i.Approval.AgentRemembers {
 			e.ApprovalScopes = []bridge.Scope{bridge.ScopeOnce} // the event does not show what a grant covers
 		}
@@ -373,7 +412,7 @@ func EncodeResponse(i bridge.Interaction, r bridge.Response) Event {
 
 // Reply returns the reply for a front end's answer to a request.
 func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
-	r := bridge.Reply{Reason: t.Reason, Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
+	r := bridge.Reply{Reason: t.Reason, Confirm: t.Confirm, Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
 	switch {
 	case t.Action == "cancel" && i.Kind == bridge.KindAsk:
 		r.Decline = true

@@ -4,14 +4,13 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
 
+	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
@@ -27,31 +26,27 @@ type frontEnd struct {
 	section string // of the page, for one format
 }
 
-// newFrontEnd serves the page from the same address as the daemon, as a proxy in
-// front of it would.
+// newFrontEnd serves the page from another origin than that of the daemon.
 func newFrontEnd(t *testing.T) frontEnd {
 	t.Helper()
 	f := frontEnd{t: t, ctx: browser(t)}
-	f.r = rig.New(t, rig.Options{})
-	daemon, err := url.Parse(f.r.Daemons[0].URL)
-	if err != nil {
-		t.Fatal(err)
-	}
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", httputil.NewSingleHostReverseProxy(daemon))
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFile(w, r, "../../../docs/agents/examples/frontend.html")
 	})
 	server := httptest.NewServer(mux)
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	t.Cleanup(server.Close)
+	f.r = rig.New(t, rig.Options{Config: func(c *config.Config) { c.Origins = config.Words{server.URL} }})
+	daemon := f.r.Daemons[0].URL
 	header := http.Header{"Authorization": {"Bearer " + rig.TestAgentToken}}
 	//nolint:bodyclose // the library closes the body
-	f.agent, _, err = websocket.Dial(t.Context(), strings.Replace(daemon.String(), "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{HTTPHeader: header})
+	agent, _, err := websocket.Dial(t.Context(), strings.Replace(daemon, "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{HTTPHeader: header})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.agent.CloseNow() })
-	drive(t, f.ctx, "open", chromedp.Navigate(server.URL+"/#token="+rig.AnaToken+"&session=s"))
+	f.agent = agent
+	t.Cleanup(func() { agent.CloseNow() })
+	drive(t, f.ctx, "open", chromedp.Navigate(server.URL+"/#token="+rig.AnaToken+"&session=s&url="+daemon))
 	return f
 }
 

@@ -86,7 +86,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	tokens := buildTokens(c)
 	front := api.Options{
 		Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
-		Proven: proven, Refused: d.guesses.failed, Parked: &d.parked, EntryPoints: map[string]api.EntryPoint{"/mcp": handler},
+		Proven: proven, Refused: d.guesses.failed, Parked: &d.parked, Origins: c.Origins, EntryPoints: map[string]api.EntryPoint{"/mcp": handler},
 	}
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// follower sends what happens to the requests of a session, or of all sessions
+// that the person may read, to a front end.
+type follower struct {
+	c       *wsConn
+	session string // empty means all
+	cursor  string
+	show    show
+	pending bool // show what is pending first
+}
+
+// run sends events until ctx ends.
+func (f follower) run(ctx context.Context) {
+	shown := f.showPending(ctx)
+	for ctx.Err() == nil {
+		batch, next, err := f.c.s.reader.Events(ctx, f.cursor, bridge.EventFilter{Session: f.session})
+		if err != nil {
+			if ctx.Err() == nil {
+				f.c.s.log.Warn("events not readable; retrying", "error", err)
+			}
+			bridge.Pause(ctx, eventPoll)
+			continue // keep the cursor
+		}
+		for _, e := range batch {
+			if e.Type == bridge.EventResponse || e.Type == bridge.EventRequest && !shown[e.InteractionID] {
+				f.event(ctx, e)
+			}
+		}
+		if f.cursor = next; len(batch) == 0 {
+			bridge.Pause(ctx, eventPoll)
+		}
+	}
+}
+
+// showPending sends the pending requests, oldest first, and returns their IDs.
+func (f follower) showPending(ctx context.Context) map[bridge.ID]bool {
+	if !f.pending {
+		return nil
+	}
+	all, _, err := f.c.s.engine.Pending(ctx, 0, func(rec bridge.Record) (bool, error) { return f.c.s.mayRead(ctx, f.c.p, rec.Interaction) })
+	if err != nil && ctx.Err() == nil {
+		f.c.s.log.Error("pending requests not shown", "error", err)
+	}
+	slices.SortStableFunc(all, func(a, b bridge.Record) int { return a.Interaction.Created.Compare(b.Interaction.Created) })
+	shown := map[bridge.ID]bool{}
+	for _, rec := range all {
+		i := rec.Interaction
+		f.send(ctx, rec, bridge.Event{Type: bridge.EventRequest, InteractionID: i.ID, Timestamp: i.Created})
+		shown[i.ID] = true
+	}
+	return shown
+}
+
+// event sends an event, unless the person may not read its request.
+func (f follower) event(ctx context.Context, e bridge.Event) {
+	rec, err := f.c.s.engine.Get(ctx, e.InteractionID)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return // the request was deleted after its retention
+	}
+	may := false
+	if err == nil {
+		may, err = f.c.s.mayRead(ctx, f.c.p, rec.Interaction)
+	}
+	switch {
+	case err != nil:
+		f.c.s.log.Error("event not shown", "id", e.InteractionID, "error", err)
+	case may:
+		f.send(ctx, rec, e)
+	}
+}
+
+// send sends an event in the format of the front end, if the format has it.
+func (f follower) send(ctx context.Context, rec bridge.Record, e bridge.Event) {
+	v, err := f.show(rec, e)
+	if err != nil {
+		f.c.s.log.Error("event not shown", "id", e.InteractionID, "error", err)
+	} else if v != nil {
+		f.c.send(ctx, v)
+	}
+}
