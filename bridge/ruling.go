@@ -22,6 +22,12 @@ type Act struct {
 	Tool  string
 	Input json.RawMessage
 	Where string
+	// Gate holds the gates of the agent's own settings, such as Bash(git push *),
+	// separated by |. It may be empty.
+	Gate string
+	// Doubts are reasons why no rule may allow the operation, such as a link that
+	// leads out of the project.
+	Doubts []string
 }
 
 // Ruling is the result of evaluating a policy. A zero field leaves the request
@@ -74,6 +80,9 @@ type RuleGrant struct {
 type Policy interface {
 	// Judge evaluates an operation.
 	Judge(Act) Ruling
+	// Gated reports whether an operation needs a decision: if one of its gates
+	// selects it, or a rule asks or denies. One without gates always does.
+	Gated(Act) bool
 }
 
 // Limit removes the scopes and decisions that the given scopes do not allow.

@@ -283,6 +283,12 @@ type Rule struct {
 	//
 	// Example: [--stat, --cached]
 	Options Words `yaml:"options"`
+	// Reads is empty or project. With project, an allow rule covers only commands
+	// that read, and only files below the location of the request. See
+	// docs/access/policy.md for the commands.
+	//
+	// Example: project
+	Reads string `yaml:"reads"`
 	// Path are patterns for every file that the input names, as absolute paths.
 	//
 	// Example: ["/srv/app/*"]

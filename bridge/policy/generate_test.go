@@ -13,7 +13,7 @@ type generator struct {
 }
 
 var hostilePieces = strings.Split(`aa|bb|cd|echo|cat|git|ls|x-y|./m|../d/m| | | |  |-x|--opt=|=|==|=m|a=b|x=~|~|~/|~+|%self|%1|%|..|...|....|.|/|//|,|:|@|+|^|a^b|#|a#b|# x|!|!!|!$|"a!!"|'!!'|$|$HOME|${HOME}|$(aa)|$((1+1))|$'a'|$"a"|`+
-	"`aa`"+`|"|'|'a'|"a"|'a''b'|"a""b"|'a b'|"a b"|''|""|a'b'|'b'c|'\'|'a\\b'|'a\b'|"\"|\|\\|\ |{a,b}|{ab}|{}|{|}|(|)|((|))|[|]|[a]|[[|]]|*|?|z?|@{0}|&|&&|&&&|\||\|\||\|&|;|;;|;&|>|>>|<|<<|<<<|>&|>f|>/dev/null|> /dev/null|2>/dev/null|2> /dev/null|2>&1|2>&1x|1>&2|&>f|<(aa)|time|repeat|noglob|eval|exec|test|printf|read|if|then|fi|for|do|done|while|case|in|esac|function|coproc|select|and|or|not|begin|end|unset|let|typeset|PATH=|PATH|r|fc|command|builtin|nocorrect|-|--|-c|-e|a[$(aa)]|a[0]`, "|")
+	"`aa`"+`|"|'|'a'|"a"|'a''b'|"a""b"|'a b'|"a b"|''|""|a'b'|'b'c|'\'|'a\\b'|'a\b'|"\|"|"a\.b"|"\(a\)"|"\\\|\ |{a,b}|{ab}|{}|{|}|(|)|((|))|[|]|[a]|[[|]]|*|?|z?|@{0}|&|&&|&&&|\||\|\||\|&|;|;;|;&|>|>>|<|<<|<<<|>&|>f|>/dev/null|> /dev/null|2>/dev/null|2> /dev/null|2>&1|2>&1x|1>&2|&>f|<(aa)|time|repeat|noglob|eval|exec|test|printf|read|if|then|fi|for|do|done|while|case|in|esac|function|coproc|select|and|or|not|begin|end|unset|let|typeset|PATH=|PATH|r|fc|command|builtin|nocorrect|-|--|-c|-e|a[$(aa)]|a[0]`, "|")
 
 func init() { // with characters that the list above cannot contain
 	hostilePieces = append(hostilePieces, "|", "||", "|&", "\t", "\n", "\r\n", "\\\n", "\\\r\n", "\x00", "\x7f", "é", "\u00a0", "\u2028")
@@ -106,7 +106,7 @@ func (g generator) word() string {
 		if c != '\'' {
 			single += string(c)
 		}
-		if !strings.ContainsRune("\"$`\\!", c) {
+		if !strings.ContainsRune("\"$`!", c) {
 			double += string(c)
 		}
 	}

@@ -66,14 +66,17 @@ func (p *Policy) joinAsks(out *bridge.Ruling, hits []hit, moved bool) {
 
 // rulingOf returns the ruling of a part. It is empty if no rule matches.
 func (p *Policy) rulingOf(h hit) bridge.Ruling {
-	if h.rule == nil {
+	switch {
+	case h.rule == nil:
 		return bridge.Ruling{}
+	case h.effect() != h.rule.Then:
+		return bridge.Ruling{Effect: h.effect(), Rule: h.rule.Name, Reason: h.rule.Set.Reason}
 	}
 	return p.ruling(*h.rule)
 }
 
 func (h hit) effect() bridge.Effect {
-	if h.rule == nil {
+	if h.rule == nil || h.doubt {
 		return bridge.EffectAsk
 	}
 	return h.rule.Then

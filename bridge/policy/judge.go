@@ -22,6 +22,9 @@ const noAllow = "no allow rule and no grant by rule applies: "
 // hit is a rule that decides on a part of an action.
 type hit struct {
 	rule *compiled // nil if no rule matches and people are asked
+	// doubt means that the part may be what the rule is about, in another
+	// spelling. People are asked then, even if the rule denies.
+	doubt bool
 	// covered means that a grant by the rule would cover the part.
 	covered bool
 }
@@ -44,6 +47,16 @@ func (p *Policy) Judge(a bridge.Act) bridge.Ruling {
 // Explain returns the ruling of Judge, and the result of each rule for each
 // part in each reading.
 func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
+	j := p.evaluate(a)
+	out := p.join(j.hits, j.moved)
+	if out.Effect == bridge.EffectAllow && a.Gate != "" && forces(a.Gate, j.in) {
+		out = bridge.Ruling{Effect: bridge.EffectAsk}
+	}
+	return out, j.steps
+}
+
+// evaluate evaluates each part of an action.
+func (p *Policy) evaluate(a bridge.Act) *evaluation {
 	j := &evaluation{p: p, in: read(a)}
 	for _, doubt := range j.in.doubts {
 		j.steps = append(j.steps, Step{Why: noAllow + doubt})
@@ -58,7 +71,7 @@ func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
 			j.opaque(l)
 		}
 	}
-	return p.join(j.hits, j.moved), j.steps
+	return j
 }
 
 // walk finds the first rule that matches a part, which decides on it. It
@@ -68,23 +81,24 @@ func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
 func (j *evaluation) walk(p part, step Step, known bool) int {
 	for n := range j.p.rules {
 		c := &j.p.rules[n]
-		_, covered := "", false
+		covered, doubt := false, false
 		step.Rule = c.Name
 		if c.allows() {
 			step.Why, covered = c.covers(j.in, p)
 			step.Matched = covered
 		} else {
-			step.Why, step.Matched = c.about(j.in, p, func(w wordPattern) bool { return w.about(p.words) })
+			step.Why, step.Matched, doubt = j.concerns(c, p)
 			if step.Matched && c.GrantByRule {
 				_, covered = c.covers(j.in, p)
 			}
 		}
+		h := hit{c, doubt, covered}
 		if step.Matched {
-			step.Why += "; effect: " + string(c.Then)
+			step.Why += "; effect: " + string(h.effect())
 		}
 		j.steps = append(j.steps, step)
 		if step.Matched {
-			j.hits = append(j.hits, hit{c, covered})
+			j.hits = append(j.hits, h)
 			return n
 		}
 	}
@@ -94,6 +108,18 @@ func (j *evaluation) walk(p part, step Step, known bool) int {
 		j.hits = append(j.hits, hit{})
 	}
 	return len(j.p.rules)
+}
+
+// concerns reports whether an ask or deny rule may apply to a part, and whether
+// only in another spelling than that of the rule.
+func (j *evaluation) concerns(c *compiled, p part) (why string, matched, doubt bool) {
+	if why, matched = c.about(j.in, p, func(w wordPattern) bool { return w.about(p.words) }); matched {
+		return why, true, false
+	}
+	if _, matched = c.about(j.in, p, func(w wordPattern) bool { return w.re == nil && w.split == nil && w.target.is(p.words) }); matched {
+		return "may match in another spelling", true, true
+	}
+	return why, false, false
 }
 
 // plain evaluates each command of a plain line, the commands that it starts,
@@ -129,7 +155,7 @@ func (j *evaluation) plain(l *line) {
 
 // move returns a part that runs after a cd.
 func (in *input) move(p part, target string) part {
-	p.moved = true
+	p.moved, p.base = true, target
 	if clean, bad := cleanPath(target, ""); bad == "" && path.IsAbs(target) {
 		p.to = clean
 	}
@@ -159,7 +185,7 @@ func (j *evaluation) within(p part, rules int) {
 // opaque evaluates a line that is not plain: by the first rule for each command
 // that is found in it, and by every rule that matches any reading of it.
 func (j *evaluation) opaque(l *line) {
-	found := l.all()
+	found, code := l.all(), l.code()
 	j.steps = append(j.steps, Step{Command: l.raw, Reading: readParsed, Why: noAllow + l.err.Error()})
 	before := len(j.hits)
 	for _, words := range found.outer {
@@ -175,8 +201,8 @@ func (j *evaluation) opaque(l *line) {
 				break
 			}
 		}
-		j.text(c, part{line: l}, readText, func(w wordPattern, l *line) bool {
-			return w.aboutLine(l) || w.loose.MatchString(l.raw) || w.loose.MatchString(l.stripped())
+		j.text(c, part{line: l}, readText, func(w wordPattern, _ *line) bool {
+			return w.aboutText(code) || w.loose.MatchString(code) || w.loose.MatchString(stripped(code))
 		})
 	}
 	if len(j.hits) == before {
@@ -226,7 +252,9 @@ func (j *evaluation) text(c *compiled, p part, reading string, match func(wordPa
 
 // aboutLine reports whether a regular expression matches a line, with or
 // without its quotes.
-func (p wordPattern) aboutLine(l *line) bool {
-	texts := []string{l.raw, strings.TrimSpace(l.raw), l.stripped()}
+func (p wordPattern) aboutLine(l *line) bool { return p.aboutText(l.raw) }
+
+func (p wordPattern) aboutText(text string) bool {
+	texts := []string{text, strings.TrimSpace(text), stripped(text)}
 	return p.re != nil && slices.ContainsFunc(texts, p.loose.MatchString)
 }

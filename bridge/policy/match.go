@@ -44,6 +44,7 @@ type part struct {
 	// is known.
 	moved bool
 	to    string
+	base  string // the directory of the cd, as written
 }
 
 // covers reports whether an allow rule, or a grant by the rule, covers a part,
@@ -103,14 +104,19 @@ func (c compiled) coversInput(in *input) string {
 
 func (c compiled) coversCommand(in *input, p part) string {
 	switch {
-	case p.line == nil && len(c.command) == 0:
+	case p.line == nil && len(c.command) == 0 && c.Reads == "":
 		return ""
 	case p.line == nil:
 		return "the input has no command"
-	case len(c.command) == 0:
+	case len(c.command) == 0 && c.Reads == "":
 		return "the input has a command and the rule has none"
 	case p.line.err != nil:
 		return "the line is not plain: " + p.line.err.Error()
+	}
+	if c.Reads != "" {
+		if why := in.onlyReads(p); why != "" || len(c.command) == 0 {
+			return why
+		}
 	}
 	why := "the command does not match"
 	for _, pattern := range c.command {
@@ -118,8 +124,33 @@ func (c compiled) coversCommand(in *input, p part) string {
 		if !ok {
 			continue
 		}
+		if c.Reads != "" {
+			return ""
+		}
 		if why = c.careful(p, spelled); why == "" {
 			return ""
+		}
+	}
+	return why
+}
+
+// onlyReads returns the reason why a command may do more than read files of the
+// project, which is the location of the request.
+func (in *input) onlyReads(p part) string {
+	if p.words[0] == "cd" && p.line.program == "" {
+		if !below(p.words[1], in.Where, "") {
+			return "cd leaves the project"
+		}
+		return ""
+	}
+	if p.moved && !below(p.base, in.Where, "") {
+		return "a cd leaves the project"
+	}
+	why := ""
+	for _, name := range p.line.names(p.words) {
+		var files []operand
+		if files, why = readsOf(append([]string{name}, p.words[1:]...)); why == "" {
+			return inside(files, in.Where, p.base)
 		}
 	}
 	return why
@@ -190,7 +221,9 @@ func (c compiled) coversFile(in *input, f file) string {
 }
 
 // conditional reports whether a rule has conditions on the input.
-func (c compiled) conditional() bool { return len(c.command)+len(c.path)+len(c.input) > 0 }
+func (c compiled) conditional() bool {
+	return len(c.command)+len(c.path)+len(c.input) > 0 || c.Reads != ""
+}
 
 // names reports whether a rule has a condition for a field or for an object
 // that contains it.

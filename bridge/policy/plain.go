@@ -36,6 +36,8 @@ type call struct {
 //	barechar = letter | digit | "." "_" "+" "-" "/" "," ":" "@" "%" "=" ;
 //	quoted   = "'" { single } "'" | '"' { double } '"' ;
 //
+// A backslash may be in double quotes if no other one and no quote follows it.
+//
 // TestShellsAgree runs lines that plain accepts in real shells and compares the
 // results.
 func plain(line string) ([]call, error) {
@@ -186,13 +188,29 @@ func (t *tokenizer) quoted() (string, bool, error) {
 	switch {
 	case !closed:
 		return "", false, errors.New("a quote is not closed")
-	case quote == `"` && strings.ContainsAny(text, "$`\\!"):
-		return "", false, errors.New("double quotes contain $, a backquote, a backslash or an exclamation mark")
+	case quote == `"` && escapes(text):
+		return "", false, errors.New("double quotes contain $, a backquote, an exclamation mark, or a backslash that escapes something")
 	case quote == `'` && (strings.Contains(text, `\\`) || strings.HasSuffix(text, `\`)):
 		return "", false, errors.New("single quotes contain two backslashes, or end in one")
 	}
 	t.rest = rest
 	return text, true, nil
+}
+
+// escapes reports whether shells may read a text in double quotes in different
+// ways. A backslash stays before a character that has no special meaning there.
+func escapes(text string) bool {
+	for n := range len(text) {
+		switch text[n] {
+		case '$', '`', '!':
+			return true
+		case '\\':
+			if n+1 == len(text) || text[n+1] == '\\' {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func span(s string, of func(byte) bool) string {

@@ -32,6 +32,9 @@ type Rule struct {
 	// or a grant by the rule, covers when a wildcard in Command matches them.
 	// Nil means any option.
 	Options []string `json:"options"`
+	// Reads is ReadsProject if an allow rule covers only commands that read, and
+	// only files of the project.
+	Reads string `json:"reads,omitempty"`
 	// Path is matched against every file in the input.
 	Path []string `json:"path,omitempty"`
 	// Input maps fields, such as "env.name", to patterns. Items of lists are
@@ -45,6 +48,10 @@ type Rule struct {
 	// the same location, instead of one exact request.
 	GrantByRule bool `json:"grant_by_rule,omitempty"`
 }
+
+// ReadsProject means that a command only reads: it starts nothing, writes nothing
+// and sends nothing, and its files are below the location of the request.
+const ReadsProject = "project"
 
 // Risk is a named risk level. Lists of risk levels are ordered from lowest to
 // highest.
@@ -115,6 +122,7 @@ func New(rules []Rule, risks []Risk) (*Policy, []error) {
 		c.compile(bad)
 		p.checkEffect(c, bad)
 		c.checkOptions(bad)
+		c.checkReads(bad)
 		c.checkAllow(bad)
 		c.key = p.key(c)
 		p.rules = append(p.rules, c)
@@ -172,6 +180,16 @@ func (c compiled) checkOptions(bad func(string, ...any)) {
 	}
 }
 
+// checkReads checks the condition that a command only reads.
+func (c compiled) checkReads(bad func(string, ...any)) {
+	switch {
+	case c.Reads != "" && c.Reads != ReadsProject:
+		bad("reads: unknown value %q (project)", c.Reads)
+	case c.Reads != "" && (c.Then != bridge.EffectAllow || c.Options != nil):
+		bad("reads: requires then: allow, and no options")
+	}
+}
+
 // checkAllow checks the command of a rule that passes.
 func (c compiled) checkAllow(bad func(string, ...any)) {
 	if !c.passes() {
@@ -185,8 +203,8 @@ func (c compiled) checkAllow(bad func(string, ...any)) {
 			bad("command: %q would match any program; start with the name of the program", c.Command[n])
 		}
 	}
-	if c.Then == bridge.EffectAllow && len(c.Tools)+len(c.Command)+len(c.Path)+len(c.Input) == 0 {
-		bad("then: allow requires tools, command, path or input")
+	if c.Then == bridge.EffectAllow && len(c.Tools)+len(c.Command)+len(c.Path)+len(c.Input) == 0 && c.Reads == "" {
+		bad("then: allow requires tools, command, reads, path or input")
 	}
 }
 

@@ -28,7 +28,7 @@ type input struct {
 const maxDepth = 32
 
 func read(a bridge.Act) *input {
-	in := &input{Act: a}
+	in := &input{Act: a, doubts: slices.Clone(a.Doubts)}
 	if len(a.Input) == 0 {
 		return in
 	}

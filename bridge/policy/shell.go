@@ -83,11 +83,19 @@ func (l *line) names(words []string) []string {
 	return words[:1]
 }
 
-// stripped returns the line without quotes, backslashes and line continuations,
+// stripped returns a text without quotes, backslashes and line continuations,
 // and with single spaces.
-func (l *line) stripped() string {
-	s := strings.NewReplacer("\\\r\n", "", "\\\n", "", "'", "", `"`, "", `\`, "").Replace(l.raw)
+func stripped(text string) string {
+	s := strings.NewReplacer("\\\r\n", "", "\\\n", "", "'", "", `"`, "", `\`, "").Replace(text)
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// code returns a line that is not plain without what is data in it.
+func (l *line) code() string {
+	if r, ok := readLine(l.raw); ok && len(l.calls) == 0 {
+		return r.code(l.raw)
+	}
+	return l.raw
 }
 
 // commands collects the commands that a line may run. The result may be
@@ -107,8 +115,8 @@ func (l *line) all() commands {
 		return c
 	}
 	c.script(l.raw, 0)
-	c.pieces(l.raw, 0)
-	c.pieces(l.stripped(), 0)
+	c.pieces(l.code(), 0)
+	c.pieces(stripped(l.code()), 0)
 	if len(c.outer) == 0 {
 		c.outer = [][]string{{strings.TrimSpace(l.raw)}}
 	}

@@ -13,11 +13,12 @@ import (
 // words, in which a final * matches any further words, or a regular expression
 // for the words as joined by quote.
 type wordPattern struct {
-	words []wordGlob
-	rest  bool // any words may follow
-	re    *regexp.Regexp
-	loose *regexp.Regexp // case-insensitive, for ask and deny rules
-	split error          // reason why the pattern cannot be split into words
+	words  []wordGlob
+	rest   bool // any words may follow
+	re     *regexp.Regexp
+	loose  *regexp.Regexp // case-insensitive, for ask and deny rules
+	split  error          // reason why the pattern cannot be split into words
+	target target         // of a pattern that is not an expression
 }
 
 // wordGlob is a pattern for one word.
@@ -64,6 +65,7 @@ func compileWordPattern(s string) (wordPattern, error) {
 	if n := len(p.words); n > 1 && p.words[n-1].re != nil && p.words[n-1].text == "*" { // an unquoted *
 		p.words, p.rest = p.words[:n-1], true
 	}
+	p.target = newTarget(p.words, p.rest)
 	return p, nil
 }
 

@@ -22,7 +22,7 @@ func Policy(c config.Config) (*policy.Policy, error) {
 	var rules []policy.Rule
 	for _, r := range c.Policy {
 		rule := policy.Rule{
-			Name: r.Name, Agents: r.Agents, Tools: r.Tools, Command: r.Command, Options: r.Options, Path: r.Path, Input: r.Input, Where: r.Where,
+			Name: r.Name, Agents: r.Agents, Tools: r.Tools, Command: r.Command, Options: r.Options, Reads: r.Reads, Path: r.Path, Input: r.Input, Where: r.Where,
 			Then: bridge.Effect(r.Then), GrantByRule: r.Grant == "rule",
 			Set: bridge.Ruling{
 				Reason: r.Reason, Risk: r.Risk, Timeout: bridge.Duration(r.Timeout), OnTimeout: bridge.OnTimeout(r.OnTimeout), Quorum: r.Quorum,

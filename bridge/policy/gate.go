@@ -1,0 +1,190 @@
+package policy
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Gate selects tool calls that need a person.
+type Gate struct {
+	// Tools matches the names of tools: an exact name, a list or a regular
+	// expression.
+	Tools string
+	// Rule limits the calls of the tools, such as git push *. If it is empty, the
+	// gate selects all of them.
+	Rule string
+}
+
+// ruled is a tool with a rule for its calls, such as Bash(git push *).
+var ruled = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9]*)\((.+)\)$`)
+
+// ParseGates parses gates that are separated by |. Each is a tool with a rule, in
+// the syntax of Claude Code's permission rules, or an expression for tool names,
+// such as mcp__prod__.*. It returns CodeInvalid for anything else. The result is
+// not nil, and is empty for an empty text.
+func ParseGates(text string) ([]Gate, error) {
+	out := []Gate{}
+	if strings.TrimSpace(text) == "" {
+		return out, nil
+	}
+	parts, err := splitGates(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		part = strings.TrimSpace(part)
+		if m := ruled.FindStringSubmatch(part); m != nil {
+			g := Gate{m[1], m[2]}
+			if anyCall[strings.TrimSpace(g.Rule)] {
+				g.Rule = ""
+			}
+			out = append(out, g)
+			continue
+		}
+		if part == "" {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "--gate: empty part in %q", text)
+		}
+		if _, err := regexp.Compile(part); part != "*" && (err != nil || strings.ContainsAny(part, " \t'\"")) {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "--gate: %q is neither a tool name nor a rule", part).
+				WithHint("use a tool with a rule, such as Bash(git push *), or a name, such as Write or mcp__prod__.*")
+		}
+		out = append(out, Gate{Tools: part})
+	}
+	return out, nil
+}
+
+// anyCall are the rules that every call of a tool matches.
+var anyCall = set("* ** :*")
+
+// splitGates splits at each | outside parentheses.
+func splitGates(text string) ([]string, error) {
+	var out []string
+	depth, begin := 0, 0
+	for n, c := range text {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case c == '|' && depth == 0:
+			out = append(out, text[begin:n])
+			begin = n + 1
+		}
+	}
+	if depth != 0 {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "--gate: missing ) in %q", text)
+	}
+	return append(out, text[begin:]), nil
+}
+
+// String returns the gate in the form that ParseGates reads.
+func (g Gate) String() string {
+	if g.Rule == "" {
+		return g.Tools
+	}
+	return g.Tools + "(" + g.Rule + ")"
+}
+
+// families are tools of Claude Code that do the same in different ways. A rule for
+// one of them holds for all.
+var families = [][]string{
+	{"Bash", "Monitor", "PowerShell"},
+	{"Edit", "MultiEdit", "NotebookEdit", "Write"},
+	{"Glob", "Grep", "LS", "NotebookRead", "Read"},
+}
+
+// Family returns the tools for which a gate with a rule holds, separated by |.
+func (g Gate) Family() string {
+	for _, family := range families {
+		if g.Rule != "" && slices.Contains(family, g.Tools) {
+			return strings.Join(family, "|")
+		}
+	}
+	return g.Tools
+}
+
+// Gated reports whether an act needs a person: if one of its gates selects it, or
+// a rule asks or denies. An act without gates always does. Doubt counts as yes.
+func (p *Policy) Gated(a bridge.Act) bool {
+	gates, err := ParseGates(a.Gate)
+	if err != nil || len(gates) == 0 {
+		return true
+	}
+	j := p.evaluate(a)
+	return slices.ContainsFunc(j.hits, func(h hit) bool { return h.rule != nil && !h.rule.allows() }) || selected(gates, j.in)
+}
+
+// forces reports whether people decide about an act even if a rule allows it,
+// because a gate with a rule selects it. A gate for all calls of a tool leaves
+// them to the policy.
+func forces(gate string, in *input) bool {
+	gates, err := ParseGates(gate)
+	gates = slices.DeleteFunc(gates, func(g Gate) bool { return g.Rule == "" })
+	return err != nil || selected(gates, in)
+}
+
+// selected reports whether one of the gates selects an act.
+func selected(gates []Gate, in *input) bool {
+	return slices.ContainsFunc(gates, func(g Gate) bool { return g.selects(in) })
+}
+
+func (g Gate) selects(in *input) bool {
+	switch family := g.Family(); {
+	case g.Rule == "" && g.Tools == "*":
+		return true
+	case g.Rule == "":
+		re, err := regexp.Compile("^(?:" + g.Tools + ")$")
+		return err != nil || re.MatchString(in.Tool)
+	case strings.HasPrefix(family, "Bash|"):
+		return g.runs(in)
+	case strings.Contains(family, "|"):
+		return g.names(in)
+	case strings.HasPrefix(g.Rule, "domain:"):
+		return g.contacts(in)
+	}
+	return true // what the rule means is not known
+}
+
+// names reports whether an input names a file that matches the rule, which may be
+// a part of the path.
+func (g Gate) names(in *input) bool {
+	rule := strings.TrimLeft(path.Clean("/"+strings.TrimPrefix(g.Rule, "~")), "/")
+	re, err := regexp.Compile("(?is)^(.*/)?" + globExpression(strings.ReplaceAll(rule, "**", "*")) + "(/.*)?$")
+	if err != nil || len(in.files) == 0 || len(in.doubts) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(in.files, func(f file) bool { return slices.ContainsFunc(f.readings(), re.MatchString) })
+}
+
+// contacts reports whether an input has a URL of the domain, or none.
+func (g Gate) contacts(in *input) bool {
+	domain := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(g.Rule, "domain:"), "*."))
+	found := false
+	for _, l := range in.leaves {
+		s, _ := l.value.(string)
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil || u.Host == "" {
+			continue
+		}
+		found = true
+		if host := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."); host == domain || strings.HasSuffix(host, "."+domain) {
+			return true
+		}
+	}
+	return !found || len(in.files) > 0 || len(in.doubts) > 0
+}
+
+// runs reports whether an input may run the command of the rule.
+func (g Gate) runs(in *input) bool {
+	p, err := compileWordPattern(strings.TrimSuffix(strings.TrimSpace(g.Rule), ":*"))
+	if err != nil || p.re != nil || p.split != nil || len(in.lines) == 0 {
+		return true
+	}
+	p.target.rest = true
+	return slices.ContainsFunc(in.lines, p.target.inLine)
+}
