@@ -52,6 +52,10 @@ func (b *HealthBox) Suspect(reason string) {
 // Refuse records that the account is refused.
 func (b *HealthBox) Refuse(reason string) {
 	b.change(func() { b.refused = since(b.refused, bridge.HealthDown, reason) })
+	select {
+	case b.suspicion() <- struct{}{}:
+	default:
+	}
 }
 
 // Accept records that the account is accepted.

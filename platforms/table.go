@@ -2,6 +2,8 @@ package platforms
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -18,6 +20,7 @@ const (
 	AboutAccount    About = "account"    // the token
 	AboutRival      About = "rival"      // another program uses the account
 	AboutSetting    About = "setting"    // of the account, which nod can change
+	AboutMoved      About = "moved"      // chat, which has another ID
 	AboutPermission About = "permission" // of this call; others go on
 	AboutChannel    About = "channel"
 	AboutThread     About = "thread" // the channel itself may take the message
@@ -43,6 +46,7 @@ var effects = map[About]effect{
 	AboutAccount:    {bridge.CodeForbidden, bridge.ErrRefused, "Checks the token a second later. Until then everything waits. If the token is refused again, the platform is down until it is accepted."},
 	AboutRival:      {bridge.CodeUnavailable, nil, "Goes on. Health and `nod doctor` name the other program."},
 	AboutSetting:    {bridge.CodeUnavailable, nil, "Changes the setting to what the config says, and repeats the call."},
+	AboutMoved:      {bridge.CodeUnavailable, nil, "Repeats the call with the new ID, and posts pending cards again there."},
 	AboutPermission: {bridge.CodeForbidden, nil, "Gives up this call only. A card that it was for is undeliverable there."},
 	AboutChannel:    {bridge.CodeForbidden, nil, "Gives up this channel. Others go on."},
 	AboutThread:     {bridge.CodeForbidden, nil, "Posts to the channel if nod started the thread, and gives up the thread otherwise."},
@@ -145,6 +149,23 @@ func (r Row) WithWait(d time.Duration) Row {
 		r.Wait = d
 	}
 	return r
+}
+
+// NotAsked returns what a person reads whose click should have opened a dialog or
+// posted a prompt, after the service refused it. Nothing was recorded then.
+func NotAsked(service string, err error) string {
+	e := bridge.PublicError(err)
+	again := " Nothing was recorded. Click again"
+	switch AboutOf(err) {
+	case AboutLimit:
+		return fmt.Sprintf("%s accepts no more from nod here right now.%s in %d seconds.", service, again, max(1, int(math.Ceil(e.RetryAfter.Seconds()))))
+	case AboutThread:
+		return "This thread or topic is closed, so nod cannot ask you here. Nothing was recorded. Open it again, or answer elsewhere."
+	case "", AboutService, AboutLate, AboutAccount, AboutMoved, AboutDeleted:
+		return "nod could not ask you in time." + again + "."
+	}
+	return service + " does not let nod ask you here: " + e.Message + ". Nothing was recorded, and another click does not help. " +
+		"Tell your nod administrator, or answer elsewhere."
 }
 
 // Markdown returns the table for the documentation.

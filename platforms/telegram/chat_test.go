@@ -83,8 +83,9 @@ func notice() bridge.View {
 	return bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, nil)
 }
 
-// TestErrors checks the code of each error that Telegram answers with.
-func TestErrors(t *testing.T) {
+// TestErrorCodes checks the code of each kind of answer, also of one that has no
+// code of its own.
+func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bridge.Code{
 		`"error_code":500,"description":"Internal Server Error"`:                      bridge.CodeUnavailable,
@@ -92,7 +93,8 @@ func TestErrors(t *testing.T) {
 		`"error_code":429,"description":"Too Many"`:                                   bridge.CodeRateLimited,
 		`"error_code":403,"description":"Forbidden: bot was kicked"`:                  bridge.CodeForbidden,
 		`"error_code":401,"description":"Unauthorized"`:                               bridge.CodeForbidden,
-		`"error_code":400,"description":"Bad Request: chat not found"`:                bridge.CodeInvalid,
+		`"error_code":400,"description":"Bad Request: chat not found"`:                bridge.CodeForbidden,
+		`"description":"something else"`:                                              bridge.CodeInvalid,
 		`"error_code":400,"description":"Bad Request: message is not modified: same"`: "",
 	} {
 		p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

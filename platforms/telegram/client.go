@@ -1,12 +1,16 @@
 package telegram
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -54,49 +58,97 @@ func newClient(o Options, chats *chats, health *platforms.HealthBox, log *slog.L
 	return c
 }
 
-// ctxClient gives the SDK's calls a context.
-type ctxClient struct {
-	ctx    context.Context
-	client *http.Client
+// answer is the answer to a call.
+type answer struct {
+	OK          bool            `json:"ok"`
+	Result      json.RawMessage `json:"result"`
+	Code        int             `json:"error_code"`
+	Description string          `json:"description"`
+	Parameters  struct {
+		RetryAfter int   `json:"retry_after"`
+		MovedTo    int64 `json:"migrate_to_chat_id"`
+	} `json:"parameters"`
 }
 
-// Do implements tgbotapi.HTTPClient.
-func (c ctxClient) Do(r *http.Request) (*http.Response, error) {
-	return c.client.Do(r.WithContext(c.ctx))
-}
-
-// bot returns the SDK's client for calls that end with ctx.
-func (c *client) bot(ctx context.Context) *tgbotapi.BotAPI {
-	b := &tgbotapi.BotAPI{Token: c.token, Client: ctxClient{ctx, c.http}}
-	b.SetAPIEndpoint(c.endpoint)
-	return b
-}
+// maxAnswer limits the size of an answer: a hundred updates, each with a message.
+const maxAnswer = 8 << 20
 
 // call makes a call and decodes its result into out, which may be nil.
 func (c *client) call(ctx context.Context, method string, params tgbotapi.Params, out any) error {
-	resp, err := c.bot(ctx).MakeRequest(method, params)
-	return c.result(ctx, params, resp, err, out)
+	form := url.Values{}
+	for name, value := range params {
+		form.Set(name, value)
+	}
+	return c.post(ctx, method, params["chat_id"], "application/x-www-form-urlencoded", []byte(form.Encode()), out)
 }
 
 // upload makes a call that carries a file in the given field.
 func (c *client) upload(ctx context.Context, method string, params tgbotapi.Params, field string, f tgbotapi.FileBytes,
 	out any) error {
-	resp, err := c.bot(ctx).UploadFiles(method, params, []tgbotapi.RequestFile{{Name: field, Data: f}})
-	return c.result(ctx, params, resp, err, out)
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	err := func() error {
+		for name, value := range params {
+			if err := w.WriteField(name, value); err != nil {
+				return err
+			}
+		}
+		part, err := w.CreateFormFile(field, f.Name)
+		if err != nil {
+			return err
+		}
+		if _, err := part.Write(f.Bytes); err != nil {
+			return err
+		}
+		return w.Close()
+	}()
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "telegram: multipart")
+	}
+	return c.post(ctx, method, params["chat_id"], w.FormDataContentType(), body.Bytes(), out)
 }
 
-// result decodes the response to a call into out, or classifies its error.
-func (c *client) result(ctx context.Context, params tgbotapi.Params, resp *tgbotapi.APIResponse, err error, out any) error {
+// post makes a call. The SDK's own calls drop the code of an error after an
+// upload, and have no context.
+func (c *client) post(ctx context.Context, method, chat, kind string, body []byte, out any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf(c.endpoint, c.token, method), bytes.NewReader(body))
 	if err != nil {
-		return c.classify(ctx, params["chat_id"], err)
+		return bridge.Errorf(bridge.CodeInternal, "telegram: the address of the API is not a URL")
+	}
+	req.Header.Set("Content-Type", kind)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return platforms.NetworkError("telegram", err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return platforms.NetworkError("telegram", err)
+	}
+	var a answer
+	if err := json.Unmarshal(raw, &a); err != nil { // a proxy in front of the API answered
+		wait, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // zero if there is none
+		return proxied(resp.StatusCode).WithWait(time.Duration(wait)*time.Second).Err(nil, "telegram: HTTP %d, and not JSON", resp.StatusCode)
+	}
+	if !a.OK {
+		a.Code = cmp.Or(a.Code, resp.StatusCode)
+		return c.classify(ctx, chat, a)
 	}
 	if out == nil {
 		return nil
 	}
-	if err := json.Unmarshal(resp.Result, out); err != nil {
+	if err := json.Unmarshal(a.Result, out); err != nil {
 		return bridge.Wrap(bridge.CodeUnavailable, err, "telegram: unreadable answer")
 	}
 	return nil
+}
+
+// proxied returns the row of an answer that is not of the API.
+func proxied(status int) platforms.Row {
+	if status == http.StatusTooManyRequests {
+		return rowOf(status, "Too Many Requests")
+	}
+	return rowOf(http.StatusBadGateway, "")
 }
 
 // remove deletes a message of the bot if it still can.
@@ -125,59 +177,4 @@ func (c *client) pacer(chat string) *platforms.Pacer {
 		return c.groups
 	}
 	return c.privates
-}
-
-// classify gives an error of the API a code. The token, which is in every URL,
-// never gets into it.
-func (c *client) classify(ctx context.Context, chat string, err error) error {
-	te, ok := errors.AsType[*tgbotapi.Error](err)
-	if !ok {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return bridge.Errorf(bridge.CodeUnavailable, "telegram: an answer that is not JSON")
-		}
-		return platforms.NetworkError("telegram", err)
-	}
-	switch code := te.Code; {
-	case te.RetryAfter > 0 || code == 429:
-		return c.hold(ctx, chat, te)
-	case te.MigrateToChatID != 0:
-		return c.moved(ctx, chat, te.MigrateToChatID)
-	case strings.Contains(te.Message, "message is not modified"):
-		return nil
-	case code == 401 || code == 404 && te.Message == "Not Found":
-		c.health.Refuse("the token is refused")
-		return bridge.Errorf(bridge.CodeForbidden, "telegram: the token is refused").WithHint("ask @BotFather for the bot's token")
-	case code == 403:
-		return bridge.Errorf(bridge.CodeForbidden, "telegram: %s", te.Message)
-	case code >= 500:
-		return bridge.Errorf(bridge.CodeUnavailable, "telegram: %s", te.Message)
-	}
-	return bridge.Errorf(bridge.CodeInvalid, "telegram: %s", te.Message)
-}
-
-// hold stops sending to a chat for as long as Telegram requires.
-func (c *client) hold(ctx context.Context, chat string, te *tgbotapi.Error) error {
-	wait := time.Duration(max(1, te.RetryAfter)) * time.Second
-	c.pacer(chat).Hold(ctx, chat, wait)
-	e := bridge.Errorf(bridge.CodeRateLimited, "telegram: %s", te.Message)
-	e.RetryAfter = wait
-	return e
-}
-
-// moved remembers the supergroup that a basic group became. The call can be
-// repeated with its ID.
-func (c *client) moved(ctx context.Context, chat string, id int64) error {
-	if err := c.chats.learn(ctx, chat, id); err != nil {
-		c.log.Error("supergroup not remembered", "error", err)
-	}
-	to := movedError{strconv.FormatInt(id, 10)}
-	return bridge.Wrap(bridge.CodeUnavailable, to, "telegram: %v", to).WithHint("replace the group's ID in the config")
-}
-
-func retryAfter(err error) time.Duration {
-	if e, ok := errors.AsType[*bridge.Error](err); ok {
-		return e.RetryAfter
-	}
-	return 0
 }

@@ -72,10 +72,9 @@ func (f *files) send(ctx context.Context, where tgbotapi.Params, v bridge.View, 
 	}
 	if message := placeholder(parts, chat); message != "" {
 		doc, err := f.fill(ctx, bridge.MessageRef{Channel: chat, Message: message}, i, file, parts)
-		if bridge.ErrorCode(err) != bridge.CodeInvalid {
+		if !platforms.Is(err, platforms.AboutDeleted, platforms.AboutFrozen) {
 			return doc, err
 		}
-		// Someone deleted the placeholder.
 	}
 	place, err := f.upload(ctx, where, i, tgbotapi.FileBytes{Name: placeholderName, Bytes: []byte(placeholderText)})
 	if err != nil {
@@ -86,7 +85,11 @@ func (f *files) send(ctx context.Context, where tgbotapi.Params, v bridge.View, 
 	if err := parts.Add(ctx, marked); err != nil {
 		return "", err
 	}
-	return f.fill(ctx, place.ref(), i, file, parts)
+	doc, err := f.fill(ctx, place.ref(), i, file, parts)
+	if platforms.Is(err, platforms.AboutDeleted, platforms.AboutFrozen) { // the next attempt sends another one
+		err = bridge.Wrap(bridge.CodeUnavailable, err, "telegram: the placeholder of a file is gone")
+	}
+	return doc, err
 }
 
 // upload sends a file at its turn.

@@ -45,7 +45,7 @@ func TestSupergroup(t *testing.T) {
 		t.Errorf("a reminder: %v", err)
 	}
 	v.Record.State = bridge.StateAnswered
-	if err := again.Update(t.Context(), old, v, nil); bridge.ErrorCode(err) != bridge.CodeInvalid {
+	if err := again.Update(t.Context(), old, v, nil); bridge.ErrorCode(err) != bridge.CodeConflict {
 		t.Errorf("the update of a closed card: %v", err)
 	}
 	findings := again.Diagnose(t.Context(), bridge.Needs{Destinations: []bridge.Destination{d}})

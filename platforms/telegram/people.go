@@ -2,9 +2,10 @@ package telegram
 
 import (
 	"context"
-	"strings"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/nodbridge/nod/platforms"
 )
 
 // people looks up the members of groups.
@@ -20,7 +21,7 @@ func (p *people) belongs(ctx context.Context, group, user string) (bool, error) 
 	}
 	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, group), "user_id": user}
 	err := p.client.call(ctx, "getChatMember", params, &m)
-	if err != nil && strings.Contains(err.Error(), "user not found") {
+	if platforms.Is(err, platforms.AboutPerson) {
 		return false, nil
 	}
 	return m.Status == "creator" || m.Status == "administrator", err

@@ -207,7 +207,7 @@ func (p *poster) change(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 // became a supergroup: old messages stay in the basic group.
 func stays(err error) error {
 	if _, moved := errors.AsType[movedError](err); moved {
-		return bridge.Wrap(bridge.CodeInvalid, err, "telegram: the card is in a basic group that became a supergroup")
+		return platforms.Row{About: platforms.AboutFrozen}.Err(err, "telegram: the card is in a basic group that became a supergroup")
 	}
 	return err
 }

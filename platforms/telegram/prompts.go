@@ -3,9 +3,7 @@ package telegram
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"math"
 	"strings"
 	"time"
 
@@ -59,7 +57,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 	switch {
 	case reveals(form):
 		asked, err = p.reveal(sendCtx, form.View, cb.From.id())
-		if code := bridge.ErrorCode(err); code == bridge.CodeForbidden || code == bridge.CodeNotFound || code == bridge.CodeInvalid {
+		if unreachable(err) {
 			err = bridge.Errorf(bridge.CodeUnsupported, noteStart)
 		}
 		if cb.Message.Chat.ID < 0 {
@@ -129,7 +127,7 @@ func (p *prompts) offer(ctx context.Context, f bridge.Form, cb callback, card br
 		params["ephemeral_message_parameters"] = string(private)
 	}
 	posted, err := p.client.send(ctx, params, m)
-	if bridge.ErrorCode(err) == bridge.CodeInvalid && params["ephemeral_message_parameters"] != "" {
+	if platforms.Is(err, platforms.AboutFeature, platforms.AboutContent, platforms.AboutPerson) && params["ephemeral_message_parameters"] != "" {
 		delete(params, "ephemeral_message_parameters")
 		posted, err = p.client.send(ctx, params, m)
 	}
@@ -171,14 +169,10 @@ func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
 
 // notPrompted returns what to tell a person whose click posted no prompt.
 func notPrompted(err error) string {
-	if wait := retryAfter(err); wait > 0 {
-		return fmt.Sprintf("Telegram accepts no more messages in this chat right now. Nothing was recorded. "+
-			"Click again in %d seconds.", int(math.Ceil(wait.Seconds())))
-	}
-	if bridge.ErrorCode(err) == bridge.CodeUnsupported {
+	if bridge.ErrorCode(err) == bridge.CodeUnsupported && platforms.AboutOf(err) == "" {
 		return bridge.PublicError(err).Message
 	}
-	return "nod could not ask you for the text. Nothing was recorded. Click again."
+	return platforms.NotAsked("Telegram", err)
 }
 
 // replyToken returns the token of the control that a reply stands for: the

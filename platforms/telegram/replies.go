@@ -7,6 +7,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
@@ -70,7 +71,7 @@ const (
 func (r *replies) offer(ctx context.Context, user, note, link string) string {
 	to := tgbotapi.Params{"chat_id": user}
 	_, err := r.client.send(ctx, to, telegrammsg.Offer(note, link))
-	if bridge.ErrorCode(err) == bridge.CodeInvalid { // no button takes an address such as localhost
+	if platforms.Is(err, platforms.AboutContent) { // no button takes an address such as localhost
 		_, err = r.client.send(ctx, to, telegrammsg.Reply(note+"\n"+link))
 	}
 	if err != nil {
@@ -93,9 +94,9 @@ func (r *replies) say(ctx context.Context, m message, note string) {
 // of the message gets the other note.
 func (r *replies) confide(ctx context.Context, m message, note, otherwise string) {
 	_, err := r.client.send(ctx, tgbotapi.Params{"chat_id": m.From.id()}, telegrammsg.Reply(note))
-	switch code := bridge.ErrorCode(err); {
+	switch {
 	case err == nil:
-	case code == bridge.CodeForbidden || code == bridge.CodeNotFound || code == bridge.CodeInvalid:
+	case unreachable(err):
 		r.say(ctx, m, otherwise)
 	default:
 		r.log.Warn("message not answered", "error", err)

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +38,8 @@ type receiver struct {
 	health   *platforms.HealthBox
 	log      *slog.Logger
 	book     book
-	webhook  string // empty while polling
+	rival    time.Time // when the poll of another program last ended one of this bot
+	webhook  string    // empty while polling
 	secret   string
 }
 
@@ -57,31 +57,69 @@ func (r *receiver) run(ctx context.Context, sink bridge.Sink) error {
 func (r *receiver) poll(ctx context.Context, sink bridge.Sink) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	wg.Go(func() { r.commands.register(ctx) })
-	wait := retryFirst
+	wg.Go(func() {
+		platforms.Recheck(ctx, r.health, func(ctx context.Context) error { return r.client.call(ctx, "getMe", tgbotapi.Params{}, nil) })
+	})
+	wait, refusals := retryFirst, 0
 	for ctx.Err() == nil {
 		batch, err := r.fetch(ctx, r.book.offset())
-		switch code := bridge.ErrorCode(err); {
-		case ctx.Err() != nil:
-			return nil
-		case code == bridge.CodeForbidden:
-			return err
-		case err != nil:
-			r.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
-			r.log.Warn("updates not received", "error", err)
-			bridge.Pause(ctx, max(wait, retryAfter(err)))
-			wait = min(2*wait, retryMost)
+		if err != nil && ctx.Err() == nil {
+			if refusals, err = r.missed(ctx, err, &wait, refusals); err != nil {
+				return err
+			}
 			continue
 		}
-		r.health.Accept()
-		r.health.Set(bridge.HealthUp, "")
-		wait = retryFirst
+		if ctx.Err() != nil {
+			return nil
+		}
+		wait, refusals = retryFirst, 0
+		r.connected()
 		fresh := r.book.add(batch)
 		if !r.handleAll(ctx, sink, fresh) || len(fresh) == 0 && len(batch) > 0 {
 			bridge.Pause(ctx, time.Second) // Telegram repeats the batch
 		}
 	}
 	return nil
+}
+
+// rivalFor is the time without a conflict after which no other program polls: each
+// long poll of one ends that of the other.
+const rivalFor = 2 * (pollFor + pollGrace)
+
+// connected records that Telegram answered a poll.
+func (r *receiver) connected() {
+	r.health.Accept()
+	if !r.rival.IsZero() && time.Since(r.rival) > rivalFor {
+		r.rival = time.Time{}
+		r.health.Warn("")
+	}
+	r.health.Set(bridge.HealthUp, "")
+}
+
+// missed waits after a poll that failed. It returns the number of refusals of the
+// token in a row, and an error after the second.
+func (r *receiver) missed(ctx context.Context, err error, wait *time.Duration, refusals int) (int, error) {
+	switch {
+	case platforms.Is(err, platforms.AboutRival):
+		r.rival = time.Now()
+		r.health.Warn("another program polls with the token of this bot, and takes a part of the clicks")
+		bridge.Pause(ctx, time.Second)
+		return 0, nil
+	case platforms.Final(err):
+		if refusals++; refusals > 1 {
+			r.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
+			return refusals, err
+		}
+		bridge.Pause(ctx, platforms.SecondLook)
+		return refusals, nil
+	}
+	r.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
+	bridge.Pause(ctx, max(*wait, retryAfter(err)))
+	*wait = min(2**wait, retryMost)
+	return 0, nil
 }
 
 func updateID(raw json.RawMessage) int64 {
@@ -102,12 +140,12 @@ func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, 
 	if offset > 0 {
 		params["offset"] = strconv.FormatInt(offset, 10)
 	}
-	if r.health.Get().State != bridge.HealthUp {
+	if !r.health.Connected() {
 		params["timeout"] = "0" // answer at once, so that health is known
 	}
 	var batch []json.RawMessage
 	err := r.client.call(callCtx, "getUpdates", params, &batch)
-	if err != nil && strings.Contains(err.Error(), "webhook is active") {
+	if platforms.Is(err, platforms.AboutSetting) {
 		r.log.Warn("a webhook was set for this bot; removing it, as the config says polling")
 		return nil, errors.Join(r.client.call(callCtx, "deleteWebhook", tgbotapi.Params{}, nil), err)
 	}

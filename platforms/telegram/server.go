@@ -107,7 +107,7 @@ func (c *client) try(ctx context.Context, f telegrammsg.Feature) (bool, error) {
 	if _, refused := telegrammsg.Refused(err, f.Features); refused {
 		return false, nil
 	}
-	if code := bridge.ErrorCode(err); code == bridge.CodeInvalid {
+	if platforms.Is(err, platforms.AboutChannel) {
 		return true, nil // there is no such chat
 	}
 	return true, err

@@ -106,7 +106,7 @@ func WebhookSecret(token string) string {
 
 // compose connects the parts of a bot.
 func compose(o Options) *Platform {
-	log, health := o.Log.With("platform", o.Name), &platforms.HealthBox{}
+	log, health := o.Log.With("platform", o.Name), &platforms.HealthBox{Log: o.Log.With("platform", o.Name)}
 	chats := &chats{platform: o.Name, notes: o.Notes, log: log}
 	client := newClient(o, chats, health, log)
 	store := &promptStore{platform: o.Name, notes: o.Notes, client: client, log: log}
