@@ -46,6 +46,13 @@ type SessionStopper interface {
 	StopThread(ctx context.Context, who Actor, thread MessageRef) (Verdict, error)
 }
 
+// Remover is a Sink that wants to know which messages of nod were deleted.
+type Remover interface {
+	// Deleted takes a message on a platform that no longer exists. Its Thread may
+	// be empty.
+	Deleted(ctx context.Context, platform string, message MessageRef) error
+}
+
 // InThread reports whether the message is in a channel that is a thread, and not
 // a reply to one card.
 func (s Said) InThread() bool {

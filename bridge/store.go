@@ -178,6 +178,7 @@ type Mark struct {
 	Refresh *time.Duration
 	Part    *Part
 	Shown   *Shown
+	Deleted *Deleted
 }
 
 // Posted records a posted message. If the message is already out of date, an
@@ -189,6 +190,17 @@ type Posted struct {
 	// Content identifies what the message shows in full; see
 	// [View.Content]. It is empty if the message does not show everything.
 	Content string
+	// Look is the time after which the message is drawn again, although it is up
+	// to date, to find out whether it still exists. Zero means never.
+	Look time.Duration
+}
+
+// Deleted records that a posted message no longer exists. It has no effect if
+// the destination has another message by then.
+type Deleted struct {
+	Destination int
+	Ref         MessageRef
+	Again       bool // post the card again while the interaction is pending
 }
 
 // Late records that a card is queued behind the rate limit of its platform.

@@ -80,6 +80,7 @@ func markArgs(m bridge.Mark) []any {
 		return []any{
 			"posted", m.Posted.Destination, data(m.Posted.Ref), m.Posted.Revision,
 			data(bridge.Delivery{Destination: m.Posted.Destination, Message: &m.Posted.Ref}), m.Posted.Content,
+			m.Posted.Look.Milliseconds(),
 		}
 	case m.Failed != nil:
 		left := bridge.Response{
@@ -105,6 +106,8 @@ func markArgs(m bridge.Mark) []any {
 		return []any{"refresh", m.Refresh.Milliseconds()}
 	case m.Part != nil:
 		return []any{"part", m.Part.Destination, m.Part.Content, m.Part.N, data(sentPart{m.Part.Ref, m.Part.Proof})}
+	case m.Deleted != nil:
+		return []any{"deleted", m.Deleted.Destination, data(m.Deleted.Ref), flag(m.Deleted.Again)}
 	case m.Shown != nil:
 		return []any{"shown", m.Shown.Destination, m.Shown.Content}
 	}

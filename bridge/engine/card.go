@@ -135,7 +135,9 @@ func (c *cards) head(ctx context.Context, r bridge.Record) (bridge.Record, error
 // retries for as long as the job lasts.
 func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
 	for {
-		_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{Destination: destination, Ref: ref, Revision: r.Revision, Content: bridge.ContentOf(r.Interaction)}})
+		_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{
+			Destination: destination, Ref: ref, Revision: r.Revision, Content: bridge.ContentOf(r.Interaction), Look: lookAfter(r.Interaction),
+		}})
 		if bridge.ErrorCode(err) != bridge.CodeUnavailable || !bridge.Pause(ctx, firstBackoff) {
 			return err
 		}

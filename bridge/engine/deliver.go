@@ -34,6 +34,7 @@ type dispatcher struct {
 	cards     *cards
 	threads   *threads
 	statuses  *statuses
+	lost      *lostCards
 	lineup    *lineup
 	watcher   watcher
 	log       *slog.Logger
@@ -98,7 +99,9 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 		}
 		return w.failed(ctx, j, err)
 	case bridge.JobRemind:
-		err = w.escalator.remind(ctx, j)
+		if err = w.escalator.remind(ctx, j); errors.Is(err, bridge.ErrDeleted) {
+			err = w.missed(ctx, j)
+		}
 	case bridge.JobPost:
 		if err = w.post(ctx, j, at); errors.Is(err, errTurn) {
 			return w.lines.Yield(ctx, at.line, j, at.again())
@@ -230,6 +233,15 @@ func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View
 	return w.threads.start(ctx, r, view.Destination, ref)
 }
 
+// missed handles a reminder to a card that was deleted.
+func (w *dispatcher) missed(ctx context.Context, j bridge.Job) error {
+	r, err := w.records.Load(ctx, j.Interaction)
+	if err != nil || j.Destination >= len(r.Reminders) {
+		return err
+	}
+	return w.lost.found(ctx, r, r.Reminders[j.Destination].Destination)
+}
+
 // usable returns an error if an administrator must act before the platform can
 // be used.
 func usable(p bridge.Platform) error {
@@ -262,10 +274,7 @@ func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 // update brings a message up to date. If a follow-up took it over, it shows the
 // last follow-up.
 func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
-	r, err := w.records.Load(ctx, j.Interaction)
-	if err == nil && r.Next != "" {
-		r, err = w.cards.head(ctx, r)
-	}
+	r, err := w.recordOf(ctx, j)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil // the record has expired
 	}

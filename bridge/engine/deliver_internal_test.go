@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,10 +37,11 @@ func TestPost(t *testing.T) {
 func TestPostErrors(t *testing.T) {
 	t.Parallel()
 	away := bridge.Errorf(bridge.CodeUnavailable, "no connection")
-	limited := bridge.Errorf(bridge.CodeRateLimited, "slow down")
-	limited.RetryAfter = 7 * time.Second
-	paced := bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "its turn comes later")
-	paced.RetryAfter = 9 * time.Second
+	limited, flood := bridge.Errorf(bridge.CodeRateLimited, "slow down"), bridge.Errorf(bridge.CodeRateLimited, "come back tomorrow")
+	limited.RetryAfter, flood.RetryAfter = 7*time.Second, 2*time.Hour
+	paced, crowded := bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "its turn comes later"),
+		bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "its turn comes much later")
+	paced.RetryAfter, crowded.RetryAfter = 9*time.Second, 3*time.Hour
 	for name, c := range map[string]struct {
 		err     error
 		attempt int
@@ -48,16 +50,25 @@ func TestPostErrors(t *testing.T) {
 		failed  string        // the failure that people see; empty if the destination is not given up
 		late    bool
 	}{
-		"away":             {err: away, attempt: 1, want: "post retry in 250ms"},
-		"away for a while": {err: away, attempt: 4, want: "post retry in 2s"},
-		"away for minutes": {err: away, attempt: 20, want: "post retry in 1m0s", open: 20 * time.Minute},
+		"away":              {err: away, attempt: 1, want: "post retry in 250ms"},
+		"away for a while":  {err: away, attempt: 4, want: "post retry in 2s"},
+		"away for minutes":  {err: away, attempt: 20, want: "post retry in 1m0s", open: 20 * time.Minute, late: true},
+		"away half of it":   {err: away, attempt: 40, want: "post retry in 1m0s", open: 31 * time.Minute, late: true},
+		"away near the end": {err: away, attempt: 99, want: "post retry in 8s", open: 59*time.Minute + 50*time.Second, late: true},
 		"away for too long": {
-			err: away, attempt: postAttempts, open: 31 * time.Minute, want: "post dead: unavailable: no connection", failed: "no connection",
+			err: away, attempt: 100, open: 59*time.Minute + 59*time.Second, want: "post dead: unavailable: no connection", failed: "no connection",
 		},
-		"rate limited":         {err: limited, attempt: 1, want: "post retry in 7s"},
-		"rate limited forever": {err: limited, attempt: 50, want: "post retry in 1m0s"},
-		"timeout":              {err: context.DeadlineExceeded, attempt: 1, want: "post retry in 250ms"},
-		"paced":                {err: paced, attempt: 1, want: "post retry in 8.92s, not counted", late: true},
+		"rate limited":         {err: limited, attempt: 1, want: "post retry in 7s", late: true},
+		"rate limited forever": {err: limited, attempt: 50, want: "post retry in 1m0s", late: true},
+		"rate limited longer than the request": {
+			err: flood, attempt: 1, want: "post dead: rate_limited: come back tomorrow", failed: "come back tomorrow",
+		},
+		"account refused once": {
+			err: bridge.Wrap(bridge.CodeForbidden, bridge.ErrRefused, "refused"), attempt: 1, want: "post retry in 250ms",
+		},
+		"timeout":                       {err: context.DeadlineExceeded, attempt: 1, want: "post retry in 250ms"},
+		"paced":                         {err: paced, attempt: 1, want: "post retry in 8.92s, not counted", late: true},
+		"paced longer than the request": {err: crowded, attempt: 1, want: "post retry in 59m58s, not counted", late: true},
 		"not allowed": {
 			err: bridge.Errorf(bridge.CodeForbidden, "not in the channel"), attempt: 1,
 			want: "post dead: forbidden: not in the channel", failed: "not in the channel",
@@ -99,7 +110,7 @@ func TestPostInParts(t *testing.T) {
 	r := o.store.put(t, question("Ship it?"))
 	o.chat.parts, o.chat.errs = 2, []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
 	j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
-	j.Attempt = postAttempts
+	j.Attempt = 6
 	for range 2 {
 		if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
 			t.Fatal(err)
@@ -111,34 +122,107 @@ func TestPostInParts(t *testing.T) {
 	}
 }
 
-// TestPatience checks that an edit whose text people have seen the start of is
-// tried for half of the request's time.
-func TestPatience(t *testing.T) {
+// TestEditErrors checks what each kind of error makes of the edit of a card: an
+// outcome is drawn until it is drawn, and told in a reply if it never can be.
+func TestEditErrors(t *testing.T) {
 	t.Parallel()
+	away := bridge.Errorf(bridge.CodeUnavailable, "no connection")
+	refused := bridge.Wrap(bridge.CodeForbidden, bridge.ErrRefused, "refused")
+	frozen := bridge.Wrap(bridge.CodeConflict, bridge.ErrFrozen, "cannot be changed")
+	deleted := bridge.Wrap(bridge.CodeNotFound, bridge.ErrDeleted, "deleted")
 	for name, c := range map[string]struct {
-		open time.Duration // since then
-		want string
+		err     error
+		attempt int
+		open    time.Duration // of the hour that the request has
+		state   bridge.State
+		hidden  bool // the card does not show its request in full
+		want    []string
+		told    bool
+		failed  string
 	}{
-		"early": {time.Minute, "edit retry in 1m0s"},
-		"late":  {45 * time.Minute, "edit dead: unavailable: no connection"},
+		"closed, away":              {err: away, attempt: 500, state: bridge.StateApproved, want: []string{"edit retry in 1m0s"}},
+		"closed, refused once":      {err: refused, attempt: 1, state: bridge.StateApproved, want: []string{"edit retry in 250ms"}},
+		"closed, refused for hours": {err: refused, attempt: 500, state: bridge.StateApproved, want: []string{"edit retry in 1m0s"}},
+		"closed, frozen": {
+			err: frozen, attempt: 1, state: bridge.StateApproved, told: true,
+			want: []string{"edit dead: conflict: cannot be changed: the message cannot be changed"},
+		},
+		"closed, deleted":  {err: deleted, attempt: 1, state: bridge.StateApproved, want: []string{"edit done"}},
+		"pending, away":    {err: away, attempt: 500, want: []string{"edit retry in 1m0s"}},
+		"pending, deleted": {err: deleted, attempt: 1, want: []string{"post again 0", "edit done"}},
+		"in part, away":    {err: away, attempt: 500, hidden: true, open: 45 * time.Minute, want: []string{"edit retry in 1m0s"}},
+		"in part, too late": {
+			err: away, attempt: 500, hidden: true, open: time.Hour, failed: "no connection",
+			want: []string{"edit dead: unavailable: no connection"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
 			i := question("Ship it?")
-			i.Created = time.Now().Add(-c.open)
-			i.Deadline = i.Created.Add(time.Hour)
+			i.Created, i.Deadline = i.Created.Add(-c.open), i.Deadline.Add(-c.open)
 			r := o.store.put(t, i)
-			r.Sending = map[int]bridge.Sending{0: {Content: "x", Parts: []bridge.MessageRef{{Message: "1"}}}}
 			r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
+			if !c.hidden {
+				r.Shown = map[int]string{0: bridge.ContentOf(r.Interaction)}
+			}
+			if c.state != "" {
+				r.State, r.Response = c.state, &bridge.Response{State: c.state, At: time.Now()}
+			}
 			o.store.set(r)
-			o.chat.errs = []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
+			o.chat.errs = []error{c.err}
 			j := o.store.work(bridge.JobEdit, r.Interaction.ID, 0)
-			j.Attempt = editAttempts
+			j.Attempt = c.attempt
 			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
 				t.Fatal(err)
 			}
-			o.outcomes(c.want)
+			o.outcomes(c.want...)
+			if got := len(o.chat.reminded) > 0; got != c.told {
+				t.Errorf("the outcome is told in a reply: %v, want %v", got, c.told)
+			}
+			if got := o.store.get(r.Interaction.ID).Failures[0]; got != c.failed {
+				t.Errorf("the failure is %q, want %q", got, c.failed)
+			}
+		})
+	}
+}
+
+// TestDeletedCard checks that a card that someone deleted is posted again, once,
+// however nod finds that out, and that the destination is given up then.
+func TestDeletedCard(t *testing.T) {
+	t.Parallel()
+	deleted := bridge.Wrap(bridge.CodeNotFound, bridge.ErrDeleted, "deleted")
+	for name, find := range map[string]func(*office, bridge.Record) error{
+		"edit": func(o *office, r bridge.Record) error {
+			o.chat.errs = []error{deleted}
+			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0), nil)
+		},
+		"reminder": func(o *office, r bridge.Record) error {
+			o.chat.errs = []error{deleted}
+			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil)
+		},
+		"event": func(o *office, r bridge.Record) error {
+			return o.Deleted(t.Context(), "chat", bridge.MessageRef{Channel: r.Messages[0].Channel, Message: r.Messages[0].Message})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			r := o.store.put(t, question("Ship it?"))
+			for n, message := range []string{"1", "2"} {
+				r = o.store.get(r.Interaction.ID)
+				r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: message}}
+				r.Shown, r.Reminders = map[int]string{0: bridge.ContentOf(r.Interaction)}, []bridge.Reminder{{Text: "still waiting"}}
+				o.store.set(r)
+				if err := find(o, r); err != nil {
+					t.Fatal(err)
+				}
+				got := o.store.get(r.Interaction.ID)
+				again := slices.Contains(o.store.outcomes(), "post again 0")
+				if len(got.Messages) > 0 || !again || (got.Failures[0] != "") != (n == 1) {
+					t.Errorf("deletion %d: %+v, posted again: %v, failures %v", n+1, got.Messages, again, got.Failures)
+				}
+			}
 		})
 	}
 }

@@ -323,6 +323,11 @@ func (e *Engine) StopThread(ctx context.Context, who bridge.Actor, thread bridge
 	return e.listener.stop(ctx, who, thread)
 }
 
+// Deleted implements bridge.Remover.
+func (e *Engine) Deleted(ctx context.Context, platform string, message bridge.MessageRef) error {
+	return e.dispatcher.lost.deleted(ctx, platform, message)
+}
+
 // Command implements Sink.
 func (e *Engine) Command(ctx context.Context, c bridge.Command) (string, error) {
 	return e.commands.run(ctx, c)

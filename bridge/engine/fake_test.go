@@ -180,6 +180,13 @@ func (f *fake) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Reco
 	case m.Amended != nil:
 		r.Interaction, r.Step, r.Amended = m.Amended.Interaction, m.Amended.Step, r.Amended+1
 		r.Reminders = append(slices.Clone(r.Reminders), m.Amended.Reminders...)
+	case m.Deleted != nil && r.Messages[m.Deleted.Destination] == m.Deleted.Ref:
+		r.Messages, r.Shown = maps.Clone(r.Messages), maps.Clone(r.Shown)
+		delete(r.Messages, m.Deleted.Destination)
+		delete(r.Shown, m.Deleted.Destination)
+		if m.Deleted.Again {
+			f.gone = append(f.gone, "post again "+strconv.Itoa(m.Deleted.Destination))
+		}
 	case m.Redraw != nil:
 		f.gone = append(f.gone, "redraw "+strconv.Itoa(*m.Redraw))
 	case m.Queued > 0:

@@ -170,6 +170,11 @@ func responderNames(i bridge.Interaction) string {
 	return strings.Join(names, ", ")
 }
 
+// noteClosed is the reply to a closed card that nod cannot change.
+func noteClosed(r bridge.Record) string {
+	return r.Outcome() + ": " + about(r) + " nod cannot change the card above any more. Its buttons have no effect."
+}
+
 const noteVotedBefore = "Your vote is already recorded. Someone else has to respond as well."
 
 // maxShow and maxShowInput bound the prompt and the input of a shown request, in

@@ -12,7 +12,8 @@ import (
 const (
 	leaseTTL   = 3 * time.Second
 	leaseRenew = time.Second
-	runBackoff = 30 * time.Second // delay before a stopped platform is started again
+	firstRun   = time.Second      // delay before a stopped platform is started again
+	mostRun    = 30 * time.Second // the longest such delay
 )
 
 // receiver runs the platforms. An exclusive platform runs on only one daemon.
@@ -25,15 +26,25 @@ type receiver struct {
 }
 
 func (r *receiver) receive(ctx context.Context, p bridge.Platform, sink bridge.Sink) {
+	wait, said := firstRun, ""
 	for ctx.Err() == nil {
+		began := time.Now()
 		err := r.receiveOnce(ctx, p, sink)
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil {
-			r.log.Error("platform stopped, an administrator must act", "platform", p.Name(), "error", err)
-			bridge.Pause(ctx, runBackoff)
+		if time.Since(began) > mostRun {
+			wait, said = firstRun, ""
 		}
+		if err == nil {
+			continue
+		}
+		if err.Error() != said {
+			r.log.Error("platform stopped, an administrator must act", "platform", p.Name(), "error", err)
+		}
+		said = err.Error()
+		bridge.Pause(ctx, wait)
+		wait = min(2*wait, mostRun)
 	}
 }
 

@@ -71,10 +71,10 @@ func TestReceiveAgain(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		}
-		ctx, stop := context.WithTimeout(t.Context(), 2*runBackoff)
+		ctx, stop := context.WithTimeout(t.Context(), 2*firstRun)
 		defer stop()
 		o.receiver.receive(ctx, o.chat, o.Engine)
-		if !slices.Equal(at, []time.Duration{0, runBackoff}) {
+		if !slices.Equal(at, []time.Duration{0, firstRun}) {
 			t.Errorf("it was tried after %v", at)
 		}
 	})

@@ -10,71 +10,136 @@ import (
 )
 
 const (
-	postAttempts = 6  // about 8 s of transient errors; patient allows more
-	editAttempts = 40 // about 30 minutes, after which the job becomes a dead letter
-	firstBackoff = 250 * time.Millisecond
-	maxBackoff   = time.Minute
-	longestPause = time.Hour // that a response of a platform can require
+	otherAttempts = 40 // of work that is not about a card, about 30 minutes
+	firstBackoff  = 250 * time.Millisecond
+	maxBackoff    = time.Minute
+	longestPause  = time.Hour // that a response of a platform can require
+	// lastTry is the time before the deadline of a request at which nod tries a
+	// last time to show it. Of a short request, it is a tenth of its time.
+	lastTry = 2 * time.Second
+	// lateAfter is the time without a card after which a request says that it is
+	// late.
+	lateAfter = 5 * time.Second
 )
+
+// transient reports whether a job may succeed if it is repeated. A refusal of the
+// account is among these: the platform looks a second time, and is down if the
+// account is refused again.
+func transient(err error) bool {
+	code := bridge.ErrorCode(err)
+	return code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, bridge.ErrRefused)
+}
 
 // failed retries or gives up a job that failed with cause.
 func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) error {
-	code := bridge.ErrorCode(cause)
-	transient := code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(cause, context.DeadlineExceeded)
-	limit := editAttempts
-	if j.Kind == bridge.JobPost {
-		limit = postAttempts
+	if j.Kind == bridge.JobPost || j.Kind == bridge.JobEdit {
+		return w.cardFailed(ctx, j, cause)
 	}
-	if transient && (j.Attempt < limit || code == bridge.CodeRateLimited || madeProgress(cause) || w.patient(ctx, j)) {
-		delay := delayAfter(j, cause)
-		switch {
-		case errors.Is(cause, bridge.ErrPaced):
-			return w.postpone(ctx, j, cause)
-		case madeProgress(cause): // the attempt does not count
-			w.log.Warn("delivery continues", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
-			return w.outbox.Retry(ctx, j, delay, "")
-		}
-		return w.outbox.Retry(ctx, j, delay, cause.Error())
+	if transient(cause) && (j.Attempt < otherAttempts || bridge.ErrorCode(cause) == bridge.CodeRateLimited) {
+		return w.again(ctx, j, delayAfter(j, cause), cause)
 	}
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
-	if j.Kind == bridge.JobPost || j.Kind == bridge.JobEdit {
-		if err := w.giveUp(ctx, j, bridge.PublicError(cause).Message); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
-			return err
-		}
-	}
 	return w.outbox.Bury(ctx, j, cause.Error())
+}
+
+// cardFailed retries or gives up the post or the edit of a card. A card that shows
+// its request is drawn until it is drawn, because its buttons would stay. A card
+// that does not can wait for as long as the request can still be answered there.
+func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) error {
+	r, err := w.recordOf(ctx, j)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound { // the record has expired
+		return w.outbox.Bury(ctx, j, cause.Error())
+	}
+	if err != nil {
+		return err
+	}
+	if !transient(cause) {
+		return w.giveUp(ctx, j, r, cause)
+	}
+	delay := delayAfter(j, cause)
+	if r.State.Final() || j.Kind == bridge.JobEdit && seen(r, j.Destination) {
+		return w.again(ctx, j, delay, cause)
+	}
+	left, last := timeFor(r.Interaction)
+	if left <= last || named(cause) > left {
+		return w.giveUp(ctx, j, r, cause)
+	}
+	if left-delay < last {
+		delay = left - last
+	}
+	if err := w.late(ctx, j, r, delay, cause); err != nil {
+		return err
+	}
+	return w.again(ctx, j, delay, cause)
+}
+
+// timeFor returns the time that is left to show a request, and the part of it that
+// is kept for the last try.
+func timeFor(i bridge.Interaction) (left, last time.Duration) {
+	until := i.Deadline
+	if i.OnTimeout == bridge.OnTimeoutPending {
+		until = until.Add(time.Duration(i.Hold))
+	}
+	return time.Until(until), min(lastTry, until.Sub(i.Created)/10)
+}
+
+// named returns the time to wait that a platform named. It is zero if nod itself
+// chose it.
+func named(cause error) time.Duration {
+	if pe, ok := errors.AsType[*bridge.Error](cause); ok && !errors.Is(cause, bridge.ErrPaced) {
+		return pe.RetryAfter
+	}
+	return 0
+}
+
+// again retries a job. An attempt counts unless it could not be made yet, or sent
+// a part.
+func (w *dispatcher) again(ctx context.Context, j bridge.Job, delay time.Duration, cause error) error {
+	switch {
+	case errors.Is(cause, bridge.ErrPaced):
+		return w.outbox.Retry(ctx, j, delay, "")
+	case madeProgress(cause):
+		w.log.Warn("delivery continues", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
+		return w.outbox.Retry(ctx, j, delay, "")
+	}
+	return w.outbox.Retry(ctx, j, delay, cause.Error())
 }
 
 // delayAfter returns the delay before a job that failed with cause is retried.
 func delayAfter(j bridge.Job, cause error) time.Duration {
+	pe, known := errors.AsType[*bridge.Error](cause)
+	if errors.Is(cause, bridge.ErrPaced) {
+		delay := jobRenew
+		if known {
+			delay = pe.RetryAfter
+		}
+		return bridge.AskAgain(delay)
+	}
 	delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
 	if madeProgress(cause) {
 		delay = firstBackoff
 	}
-	if pe, ok := errors.AsType[*bridge.Error](cause); ok {
+	if known {
 		delay = max(delay, min(pe.RetryAfter, longestPause))
 	}
 	return delay
 }
 
-// delayShown is the minimum delay of a card that nod shows to people who look
-// at the request.
-const delayShown = 5 * time.Second
-
-// postpone makes a job due when the rate limit allows it, and records the delay
-// of a card.
-func (w *dispatcher) postpone(ctx context.Context, j bridge.Job, cause error) error {
-	delay := jobRenew
-	if pe, ok := errors.AsType[*bridge.Error](cause); ok {
+// late records the delay of a card that people would miss.
+func (w *dispatcher) late(ctx context.Context, j bridge.Job, r bridge.Record, delay time.Duration, cause error) error {
+	if pe, ok := errors.AsType[*bridge.Error](cause); ok && errors.Is(cause, bridge.ErrPaced) {
 		delay = pe.RetryAfter
 	}
-	if j.Kind == bridge.JobPost && delay >= delayShown {
-		late := bridge.Late{Destination: j.Destination, Delay: delay}
-		if _, err := w.records.Mark(ctx, j.Interaction, bridge.Mark{Late: &late}); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
-			return err
-		}
+	if j.Kind != bridge.JobPost || time.Since(r.Interaction.Created)+delay < lateAfter {
+		return nil
 	}
-	return w.outbox.Retry(ctx, j, bridge.AskAgain(delay), "")
+	late := bridge.Late{Destination: j.Destination, Delay: delay}
+	_, err := w.records.Mark(ctx, j.Interaction, bridge.Mark{Late: &late})
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil
+	}
+	return err
 }
 
 // refused reports whether a platform refused a card because of its rate limit
@@ -83,29 +148,57 @@ func refused(err error) bool {
 	return bridge.ErrorCode(err) == bridge.CodeRateLimited && !errors.Is(err, bridge.ErrPaced) && !madeProgress(err)
 }
 
-// giveUp records a failed destination. A message that has shown its request in
-// full does not count as failed.
-func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, reason string) error {
+// giveUp ends a job that cannot succeed. Without its message, a pending card is
+// posted again; and an outcome that cannot be drawn is told in a reply.
+func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, r bridge.Record, cause error) error {
+	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
+	if j.Kind == bridge.JobEdit && errors.Is(cause, bridge.ErrDeleted) {
+		if err := w.lost.found(ctx, r, j.Destination); err != nil {
+			return err
+		}
+		return w.outbox.Finish(ctx, j)
+	}
+	if j.Kind == bridge.JobEdit && r.State.Final() {
+		if err := w.lost.tell(ctx, r, j.Destination); err != nil {
+			w.log.Error("outcome not shown", "id", j.Interaction, "destination", j.Destination, "error", err)
+		}
+	}
+	if err := w.fail(ctx, j, r, bridge.PublicError(cause).Message); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+		return err
+	}
+	return w.outbox.Bury(ctx, j, cause.Error())
+}
+
+// recordOf returns the record that the message of a job shows.
+func (w *dispatcher) recordOf(ctx context.Context, j bridge.Job) (bridge.Record, error) {
 	r, err := w.records.Load(ctx, j.Interaction)
 	if err == nil && j.Kind == bridge.JobEdit && r.Next != "" {
 		r, err = w.cards.head(ctx, r)
 	}
-	if err != nil {
-		return err
-	}
+	return r, err
+}
+
+// fail records a failed destination. A message that has shown its request in full
+// does not count as failed.
+func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, reason string) error {
 	if j.Kind == bridge.JobEdit && (r.State.Final() || seen(r, j.Destination)) {
 		return nil
 	}
-	i := r.Interaction
-	failed := bridge.Failed{Destination: j.Destination, Reason: reason, Later: i.OnTimeout == bridge.OnTimeoutEscalate &&
-		slices.ContainsFunc(i.Steps[min(r.Step, len(i.Steps)):], func(s bridge.Step) bool { return s.Route != "" })}
-	if _, err := w.records.Mark(ctx, i.ID, bridge.Mark{Failed: &failed}); err != nil {
+	if err := fail(ctx, w.records, r.Interaction, r.Step, j.Destination, reason); err != nil {
 		return err
 	}
 	if r.Interaction.Kind == bridge.KindNotice && len(r.Messages) > 0 {
 		return w.noticed(ctx, j.Interaction)
 	}
 	return nil
+}
+
+// fail records that no card can appear at a destination.
+func fail(ctx context.Context, records bridge.Records, i bridge.Interaction, step, destination int, reason string) error {
+	failed := bridge.Failed{Destination: destination, Reason: reason, Later: i.OnTimeout == bridge.OnTimeoutEscalate &&
+		slices.ContainsFunc(i.Steps[min(step, len(i.Steps)):], func(s bridge.Step) bool { return s.Route != "" })}
+	_, err := records.Mark(ctx, i.ID, bridge.Mark{Failed: &failed})
+	return err
 }
 
 // progress marks the error of a job that sent a part before it failed.
@@ -119,19 +212,6 @@ func progressed(err error, before int, parts *bridge.Parts) error {
 		return err
 	}
 	return progress{err}
-}
-
-// patient reports whether a job continues after its last regular attempt. nod
-// keeps trying to deliver a card that no one has seen yet, or the rest of a
-// text that people have seen in part, for half of the request's time, because
-// most outages of a platform are shorter than that.
-func (w *dispatcher) patient(ctx context.Context, j bridge.Job) bool {
-	r, err := w.records.Load(ctx, j.Interaction)
-	if err != nil || j.Kind != bridge.JobPost && len(r.Sending[j.Destination].Parts) == 0 {
-		return false
-	}
-	i := r.Interaction
-	return time.Since(i.Created) < i.Deadline.Sub(i.Created)/2
 }
 
 func madeProgress(err error) bool {

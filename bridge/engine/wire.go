@@ -88,11 +88,12 @@ func (s shared) outgoing() outgoing {
 		outbox: s.Outbox, reader: out.reader, webhooks: s.Webhooks, slots: slotsOf(s.Webhooks), watcher: s.watcher,
 		teller: &teller{directory: s.Directory, platforms: s.platforms, cards: s.cards, log: s.Log}, log: s.Log,
 	}
+	lost := &lostCards{records: s.Records, notes: s.Notes, reader: out.reader, platforms: s.platforms, log: s.Log}
 	out.dispatcher = &dispatcher{
 		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
 		platforms: s.platforms, cards: s.cards,
 		threads:  &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, reports: s.Reports, log: s.Log},
-		statuses: s.statuses, lineup: newLineup(), watcher: s.watcher, log: s.Log,
+		statuses: s.statuses, lost: lost, lineup: newLineup(), watcher: s.watcher, log: s.Log,
 	}
 	return out
 }

@@ -3,12 +3,13 @@
 -- KEYS 1-10 as in base.lua
 -- ARGV 1 ID
 --      2 posted|failed|sent|delivered|queued|completed|joined|left|late|redraw|
---        part|shown|amended|refresh
+--        part|shown|amended|refresh|deleted
 --      posted:    3 destination
 --                 4 message reference
 --                 5 revision shown
 --                 6 event data
 --                 7 content that it shows in full ('' for none)
+--                 8 ms until it is drawn again in any case (0 for never)
 --      failed:    3 destination
 --                 4 reason
 --                 5 event data
@@ -30,6 +31,9 @@
 --                 6 message reference
 --      shown:     3 destination
 --                 4 content
+--      deleted:   3 destination
+--                 4 message reference
+--                 5 it is posted again (0|1)
 --      amended:   3 number of amendments so far
 --                 4 interaction
 --                 5 number of destinations
@@ -51,7 +55,11 @@ if what == 'posted' then
   call('HSET', KEYS[1], 'm' .. d, ARGV[4])
   call('HDEL', KEYS[1], 'f' .. d, 'l' .. d)
   event(r, 'posted', r.st, ARGV[6])
-  if ms(r.rev + 1) ~= ARGV[5] then edit(r, d, now) end
+  if ms(r.rev + 1) ~= ARGV[5] then
+    edit(r, d, now)
+  elseif ARGV[8] ~= '0' and r.st == 'pending' then
+    edit(r, d, now + tonumber(ARGV[8]))
+  end
   return 'ok'
 end
 if what == 'failed' then
@@ -167,6 +175,13 @@ if what == 'part' then
   if ms(n - 1) == ARGV[5] and last == ARGV[6] then return 'kept' end -- a repeat
   if ms(n) ~= ARGV[5] then return 'changed' end
   call('HSET', KEYS[1], 'p' .. ARGV[3], ARGV[4] .. '\n' .. refs .. ARGV[6] .. '\n')
+  return 'ok'
+end
+if what == 'deleted' then
+  local d = ARGV[3]
+  if call('HGET', KEYS[1], 'm' .. d) ~= ARGV[4] then return 'kept' end
+  call('HDEL', KEYS[1], 'm' .. d, 's' .. d, 'p' .. d)
+  if ARGV[5] == '1' and r.st == 'pending' then enqueue('post', id, d, now) end
   return 'ok'
 end
 if what == 'shown' then

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// lostCards handles cards that people no longer see, and cards that nod can no
+// longer change.
+type lostCards struct {
+	records   bridge.Records
+	notes     bridge.Notes
+	reader    *reader
+	platforms platforms
+	log       *slog.Logger
+}
+
+const (
+	// lookFrom is the time left from which a card is looked at again halfway.
+	lookFrom = 2 * time.Minute
+	// lostKept is the time after the deadline for which nod knows what it did about
+	// a card.
+	lostKept = time.Hour
+	// reasonDeleted is the reason of a destination where a card does not stay.
+	reasonDeleted = "someone deleted the card, and deleted it again after nod had posted it again"
+)
+
+// lookAfter returns the time after which a posted card is drawn again, to find
+// out whether it still exists: not every platform reports deletions. It is zero if that
+// is not worth a call.
+func lookAfter(i bridge.Interaction) time.Duration {
+	left := time.Until(i.Deadline)
+	if i.Kind == bridge.KindNotice || left < lookFrom {
+		return 0
+	}
+	return left / 2
+}
+
+// deleted implements Engine.Deleted.
+func (l *lostCards) deleted(ctx context.Context, platform string, message bridge.MessageRef) error {
+	found, _, err := l.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
+		_, shows := shownAt(r, platform, message)
+		return shows, nil
+	})
+	for _, r := range found {
+		n, _ := shownAt(r, platform, message)
+		if err := l.found(ctx, r, n); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// shownAt returns the destination at which a message shows a record.
+func shownAt(r bridge.Record, platform string, message bridge.MessageRef) (int, bool) {
+	for n, d := range r.Interaction.Destinations {
+		ref, posted := r.Messages[n]
+		if posted && d.Platform == platform && ref.Channel == message.Channel && ref.Message == message.Message {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// found handles a pending card whose message was deleted. It posts the card again,
+// once. The second time, it gives up the destination.
+func (l *lostCards) found(ctx context.Context, r bridge.Record, destination int) error {
+	ref, posted := r.Messages[destination]
+	i := r.Interaction
+	if r.State.Final() || !posted || i.Kind == bridge.KindNotice {
+		return nil
+	}
+	key := "deleted:" + string(i.ID) + ":" + strconv.Itoa(destination)
+	first, err := l.notes.PutNote(ctx, key, ref.Message, max(0, time.Until(i.Deadline))+lostKept)
+	if err != nil {
+		return err
+	}
+	again := first == ref.Message // a repeat of the same deletion counts once
+	l.log.Warn("someone deleted a pending card", "id", i.ID, "destination", destination, "posted_again", again)
+	gone := bridge.Deleted{Destination: destination, Ref: ref, Again: again}
+	if _, err := l.records.Mark(ctx, i.ID, bridge.Mark{Deleted: &gone}); err != nil || again {
+		return err
+	}
+	return fail(ctx, l.records, i, r.Step, destination, reasonDeleted)
+}
+
+// tell replies to a closed card that nod cannot change, once for each outcome.
+func (l *lostCards) tell(ctx context.Context, r bridge.Record, destination int) error {
+	ref, posted := r.Messages[destination]
+	i := r.Interaction
+	p, err := l.platforms.of(r, destination)
+	if err != nil || !posted {
+		return err
+	}
+	teller, ok := p.(bridge.ReminderPoster)
+	if !ok {
+		return nil
+	}
+	key := "told:" + string(i.ID) + ":" + strconv.Itoa(destination) + ":" + string(r.State)
+	first, err := claim(ctx, l.notes, key, lostKept)
+	if err != nil || !first {
+		return err
+	}
+	text := noteClosed(l.reader.redactor.record(r))
+	err = teller.Remind(ctx, i.Destinations[destination], ref, bridge.Reminder{Destination: destination, Text: text})
+	if err != nil {
+		if derr := l.notes.DropNote(ctx, key); derr != nil {
+			l.log.Warn("outcome will not be told again", "id", i.ID, "error", derr)
+		}
+	}
+	return err
+}
