@@ -170,13 +170,14 @@ type Agent struct {
 	//
 	// Example: [once, session]
 	Scopes Words `yaml:"scopes"`
-	// PerMinute is the number of requests per minute. Zero means no limit.
+	// PerMinute is the number of requests that the agent can send per minute.
 	//
+	// Default: 120
 	// Example: 60
 	PerMinute int `yaml:"per_minute"`
-	// MaxPending is the number of requests that can be pending at a time. Zero
-	// means no limit.
+	// MaxPending is the number of requests that can be pending at a time.
 	//
+	// Default: 200
 	// Example: 50
 	MaxPending int `yaml:"max_pending"`
 	// Owners are the people responsible for the agent. They can deny its

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,20 +39,4 @@ func (r Route) RemindAfter() (percent int, d time.Duration, err error) {
 		return 0, 0, fmt.Errorf("invalid value %q (such as 75%%, 10m or off)", r.Remind)
 	}
 	return 0, d, nil
-}
-
-// checkAttention checks how the requests of a route get attention.
-func (r Route) checkAttention(bad func(key, format string, args ...any)) {
-	if !slices.Contains([]string{"", MentionResponders, "group", "none"}, r.Mention) {
-		bad(".mention", "unknown value %q (responders, group or none)", r.Mention)
-	}
-	if _, _, err := r.RemindAfter(); err != nil {
-		bad(".remind", "%v", err)
-	}
-	if !slices.Contains([]string{"", PreviewFull, "none"}, r.Preview) {
-		bad(".preview", "unknown value %q (full or none)", r.Preview)
-	}
-	if !slices.Contains([]string{"", "card", PayloadPrivate}, r.Payload) {
-		bad(".payload", "unknown value %q (card or private)", r.Payload)
-	}
 }

@@ -15,17 +15,8 @@ const minToken = 16
 // Check reports every problem with its path, joined into one error.
 func (c Config) Check() error {
 	var errs []error
-	old := c.removedValues()
-	for _, path := range slices.Sorted(maps.Keys(old)) {
-		errs = append(errs, fmt.Errorf("%s: %s", path, old[path]))
-	}
 	bad := func(path, format string, args ...any) {
-		if _, told := old[path]; !told {
-			errs = append(errs, fmt.Errorf(path+": "+format, args...))
-		}
-	}
-	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
-		bad("log_level", "unknown level %q (debug, info, warn or error)", c.LogLevel)
+		errs = append(errs, fmt.Errorf("%s: "+format, append([]any{path}, args...)...))
 	}
 	c.checkAddresses(bad)
 	c.checkModes(bad)
@@ -41,16 +32,7 @@ func (c Config) Check() error {
 		}
 	}
 	c.checkConsole(bad)
-	if c.MaxConnections < 0 {
-		bad("max_connections", "%d is out of range (0 or more)", c.MaxConnections)
-	}
-	servers, _ := c.Redis.Servers() // checkAddresses reports the error
-	switch n := c.Redis.WaitReplicas; {
-	case n < 0:
-		bad("redis.wait_replicas", "%d is out of range (0 or more)", n)
-	case n > 0 && servers.Cluster():
-		bad("redis.wait_replicas", "not supported with a Cluster; set min-replicas-to-write on its nodes instead")
-	}
+	c.checkIgnored(bad)
 	c.checkRoutes(bad)
 	c.checkCallers(bad)
 	c.checkAccounts(bad)
@@ -74,6 +56,33 @@ func (c Config) checkModes(bad func(path, format string, args ...any)) {
 	}
 }
 
+// checkIgnored reports settings that have no effect because of another one.
+func (c Config) checkIgnored(bad func(path, format string, args ...any)) {
+	for _, x := range []struct {
+		path    string
+		ignored bool
+		why     string
+	}{
+		{"slack.app_token", c.Slack.AppToken.Set() && !c.Slack.BotToken.Set(), "not used without slack.bot_token; set that as well, or remove it"},
+		{"slack.signing_secret", c.Slack.SigningSecret.Set() && !c.Slack.BotToken.Set(), "not used without slack.bot_token; set that as well, or remove it"},
+		{"discord.public_key", c.Discord.PublicKey != "" && !c.Discord.BotToken.Set(), "not used without discord.bot_token; set that as well, or remove it"},
+		{"telegram.webhook_url", c.Telegram.WebhookURL != "" && !c.Telegram.BotToken.Set(), "not used without telegram.bot_token; set that as well, or remove it"},
+		{"telegram.api_url", c.Telegram.APIURL != "" && !c.Telegram.BotToken.Set(), "not used without telegram.bot_token; set that as well, or remove it"},
+		{"telegram.api_url", c.Telegram.APIURL != "" && c.Sandbox != "", "not used, because sandbox replaces it; remove one of them"},
+		{"console.oidc", c.Console.OIDC != (OIDC{}) && !c.Console.Enabled, "not used without the console; set console.enabled to true, or remove it"},
+		{"identity.guests", c.Identity.Guests && !c.Identity.Email, "not used without identity.email; set that to true, or remove it"},
+	} {
+		if x.ignored {
+			bad(x.path, "%s", x.why)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
+		if r := c.Routes[name]; r.Quiet != nil && len(r.Escalation) == 0 && r.Remind == "off" && r.Snooze == 0 {
+			bad("routes."+name+".quiet", "not used, because the route has no reminder and no escalation steps; remove it")
+		}
+	}
+}
+
 // checkCallers checks the tokens and limits of agents, people and metrics.
 func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	tokens := tokens{}
@@ -82,7 +91,6 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a, path := c.Agents[name], "agents."+name
-		c.checkAgent(bad, name)
 		tokens.check(bad, path+".token", a.Token)
 		c.checkPeople(bad, path+".owners", a.Owners)
 		for n, r := range a.Routes {
@@ -233,12 +241,8 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 		c.checkNames(bad, path+".responders", r.Responders)
 		c.checkEscalation(bad, name, path)
 		c.checkNames(bad, path+".must", r.Must)
-		if r.Quorum < 0 || r.Quorum > maxQuorum {
-			bad(path+".quorum", "%d is out of range (0 to %d)", r.Quorum, maxQuorum)
+		if _, _, err := r.RemindAfter(); err != nil {
+			bad(path+".remind", "%v", err)
 		}
-		if !slices.Contains([]string{"", "ends", "counts"}, r.Deny) {
-			bad(path+".deny", "unknown value %q (ends or counts)", r.Deny)
-		}
-		r.checkAttention(func(key, format string, args ...any) { bad(path+key, format, args...) })
 	}
 }

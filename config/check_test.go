@@ -49,7 +49,8 @@ func problems(t *testing.T, text string) []string {
 	}
 	var out []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		path, _, _ := strings.Cut(line, ": ")
+		_, rest, _ := strings.Cut(line, ": ") // the file and the line come first
+		path, _, _ := strings.Cut(rest, ": ")
 		out = append(out, path)
 	}
 	return out
@@ -68,8 +69,20 @@ func TestWhole(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ was, is, path string }{
-		{"app_token: xapp-secret-2", "signing_secret: ''", "slack"},
+		{"app_token: xapp-secret-2", "signing_secret: ''", "slack.signing_secret"},
+		{", app_token: xapp-secret-2", "", "slack"},
 		{"metrics: {", "sandbox: here\nmetrics: {", "sandbox"},
+		{"console: {enabled: true, ", "console: {", "console.oidc"},
+		{"metrics: {", "redis: {url: 'redis://h/abc'}\nmetrics: {", "redis.url"},
+		{"metrics: {", "redis: {url: 'redis://h:99999'}\nmetrics: {", "redis.url"},
+		{"metrics: {", "redis: {url: 'redis://h?read_timeout=1s'}\nmetrics: {", "redis.url"},
+		{"metrics: {", "redis: {url: 'redis://a,b/2'}\nmetrics: {", "redis.url"},
+		{"metrics: {", "redis: {url: 'redis://:p@h', password: q}\nmetrics: {", "redis.password"},
+		{"metrics: {", "redis: {url: 'redis://h', sentinel_password: q}\nmetrics: {", "redis.sentinel_password"},
+		{"metrics: {", "redis: {url: 'redis://h?master_name=m', cluster: true}\nmetrics: {", "redis.cluster"},
+		{"metrics: {", "redis: {url: 'redis://h', tls: {ca: x}}\nmetrics: {", "redis.tls"},
+		{"metrics: {", "redis: {url: 'rediss://h', tls: {ca: gone.pem}}\nmetrics: {", "redis.tls.ca"},
+		{"metrics: {", "redis: {url: 'rediss://h', tls: {cert: gone.pem}}\nmetrics: {", "redis.tls"},
 		{`"http://127.0.0.1:4318/v1/traces"`, "collector:4318", "traces.endpoint"},
 		{"metrics: {", "redis: {wait_replicas: -1}\nmetrics: {", "redis.wait_replicas"},
 		{"metrics: {", "redis: {wait_replicas: 1, url: 'redis://a,b'}\nmetrics: {", "redis.wait_replicas"},
@@ -80,7 +93,7 @@ func TestProblems(t *testing.T) {
 		{`url: "https://x", oidc`, "oidc", "console.url"},
 		{`issuer: "https://i"`, "issuer: i", "console.oidc.issuer"},
 		{"client_id: nod, ", "", "console.oidc"},
-		{"client_secret: oidc-secret", "client_secret: ''", "console.oidc"},
+		{"client_secret: oidc-secret", "client_secret: ''", "console.oidc.client_secret"},
 		{"token: person-0123456789, ", "", "people.ana.auditor"},
 		{"person-0123456789", "secret-0123456789abcdef", "people.ana.token"},
 		{hash, "sha256:0123456789", "people.bo.token"},
@@ -92,7 +105,7 @@ func TestProblems(t *testing.T) {
 		{"discord: G/R", "discord: /R", "groups.chat.discord"},
 		{"{oncall: week}", "{oncall: month}", "groups.night.oncall"},
 		{"people: [ana, bo], start", "people: [ana, eve], start", "oncall.week.rotation.people[1]"},
-		{"people: [ana, bo], start", "people: [], start", "oncall.week.rotation"},
+		{"people: [ana, bo], start", "people: [], start", "oncall.week.rotation.people"},
 		{", every: 168h", "", "oncall.week.rotation"},
 		{`{url: "https://x/calendar"}`, "{url: calendar}", "oncall.feed.ical.url"},
 		{"pagerduty: {schedule: S, ", "pagerduty: {", "oncall.pager.pagerduty"},
@@ -181,13 +194,13 @@ func TestSecrets(t *testing.T) {
 // that an error names the variable.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load(write(t, whole), []string{"NOD_MAX_CONNECTIONS=7", "NOD_CONSOLE_ENABLED=false",
-		"NOD_RETENTION=1h", "NOD_AGENTS_CI_KINDS=ask,notice", "NOD_AGENTS_CI_ROUTES=boss", "NOD_CONSOLE_OIDC_ISSUER=https://j", "NOD_UNKNOWN=1"})
+	c, err := config.Load(write(t, whole), []string{"NOD_MAX_CONNECTIONS=7", "NOD_IDENTITY_EMAIL=true",
+		"NOD_RETENTION=1h", "NOD_AGENTS_CI_KINDS=ask, notice", "NOD_AGENTS_CI_ROUTES=boss", "NOD_CONSOLE_OIDC_ISSUER=https://j", "NOD_UNKNOWN=1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprintln(c.MaxConnections, c.Console.Enabled, c.Agents["ci"].Kinds, c.Agents["ci"].Routes, c.Console.OIDC.Issuer)
-	if want := "7 false [ask notice] [boss] https://j\n"; got != want {
+	got := fmt.Sprintln(c.MaxConnections, c.Identity.Email, c.Agents["ci"].Kinds, c.Agents["ci"].Routes, c.Console.OIDC.Issuer)
+	if want := "7 true [ask notice] [boss] https://j\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, v := range []string{"NOD_MAX_CONNECTIONS=many", "NOD_CONSOLE_ENABLED=maybe", "NOD_RETENTION=soon", "NOD_POLICY=x"} {

@@ -9,15 +9,10 @@ package config
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Config is the whole configuration. The comments on its fields are the text of
@@ -124,41 +119,45 @@ type Config struct {
 	Console Console `yaml:"console"`
 	// Traces configures OpenTelemetry traces. A change needs a restart.
 	Traces Traces `yaml:"traces"`
+
+	at   map[string]string // where each setting is, by its path
+	used map[string]bool   // variables that the file names
 }
 
 // Load reads a file and then the environment, and checks the result. If path is
-// empty, it reads the environment only. The error joins all problems.
+// empty, it reads the environment only. The error joins all problems, each with
+// its place and the path of its setting.
 func Load(path string, environ []string) (Config, error) {
 	c, err := Read(path, environ)
 	if err != nil {
 		return c, err
 	}
-	return c, c.Check()
+	return c, c.Locate(c.Check())
 }
 
-// Read is like Load, but does not check the result.
+// Read is like Load, but does not check what settings mean together.
 func Read(path string, environ []string) (Config, error) {
-	c := Config{}
-	var raw []byte
+	c, r := Config{}, newReader(path, environ)
 	if path != "" {
-		var err error
-		if raw, err = os.ReadFile(path); err != nil {
+		raw, err := ReadFile(path, maxFile)
+		if err != nil {
 			return c, err
 		}
-		if c, err = Parse(raw, filepath.Dir(path)); err != nil {
-			return c, fmt.Errorf("%s: %w", path, err)
-		}
+		r.document(raw, &c)
 	}
-	if err := c.environment(environ); err != nil {
-		return c, err
+	if len(r.errs) == 0 {
+		r.variables(&c, environ)
 	}
-	if err := c.removedVariables(raw, environ); err != nil {
+	c.at, c.used = r.at, r.used
+	if err := errors.Join(append(r.errs, c.removedVariables(environ))...); err != nil {
 		return c, err
 	}
 	if path != "" {
 		c.KeysFile = cmp.Or(c.KeysFile, "nod.keys")
-		if !filepath.IsAbs(c.KeysFile) {
-			c.KeysFile = filepath.Join(filepath.Dir(path), c.KeysFile)
+		for _, file := range []*string{&c.KeysFile, &c.Redis.TLS.CA, &c.Redis.TLS.Cert, &c.Redis.TLS.Key} {
+			if *file != "" && !filepath.IsAbs(*file) {
+				*file = filepath.Join(filepath.Dir(path), *file)
+			}
 		}
 	}
 	c.defaults()
@@ -166,17 +165,63 @@ func Read(path string, environ []string) (Config, error) {
 }
 
 // Parse decodes YAML strictly: an unknown key is an error with its line, and a
-// removed one also with what replaces it.
-// Relative paths of secrets start at dir.
+// removed one also with what replaces it. Relative paths of secrets start at dir.
 func Parse(raw []byte, dir string) (Config, error) {
-	var c Config
-	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
-	dec.KnownFields(true)
-	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return c, worded(err, removedKeys(raw))
-	}
-	return c, readFiles(reflect.ValueOf(&c).Elem(), dir)
+	c, r := Config{}, newReader("", os.Environ())
+	r.dir = dir
+	r.document(raw, &c)
+	c.at, c.used = r.at, r.used
+	return c, errors.Join(r.errs...)
 }
+
+// newReader returns a reader for a file, or for the environment only if path is
+// empty.
+func newReader(path string, environ []string) *reader {
+	r := &reader{file: path, at: map[string]string{}, used: map[string]bool{}, env: map[string]string{}}
+	if path != "" {
+		r.dir = filepath.Dir(path)
+	}
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		r.env[name] = value
+	}
+	return r
+}
+
+// Locate adds the place of a setting to each line of err that begins with its
+// path: the file and the line, or a variable.
+func (c Config) Locate(err error) error {
+	if err == nil {
+		return nil
+	}
+	var out []error
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		path, _, _ := strings.Cut(line, ": ")
+		if place := c.place(path); place != "" {
+			line = place + ": " + line
+		}
+		out = append(out, errors.New(line))
+	}
+	return errors.Join(out...)
+}
+
+// place returns where a setting is, or what contains it.
+func (c Config) place(path string) string {
+	for path != "" {
+		if place := c.at[path]; place != "" {
+			return place
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+	}
+	return ""
+}
+
+// Limits of an agent whose entry has none. An agent that runs wild reaches them
+// before people are flooded.
+const (
+	defaultPerMinute  = 120
+	defaultMaxPending = 200
+)
 
 func (c *Config) defaults() {
 	if c.Listen == "" {
@@ -193,5 +238,9 @@ func (c *Config) defaults() {
 	}
 	if c.Retention == 0 {
 		c.Retention = Duration(720 * time.Hour)
+	}
+	for name, a := range c.Agents {
+		a.PerMinute, a.MaxPending = cmp.Or(a.PerMinute, defaultPerMinute), cmp.Or(a.MaxPending, defaultMaxPending)
+		c.Agents[name] = a
 	}
 }

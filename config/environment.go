@@ -1,83 +1,100 @@
 package config
 
 import (
-	"fmt"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
+	"time"
 
-	"github.com/nodbridge/nod/bridge/timespan"
+	"go.yaml.in/yaml/v3"
 )
 
-// platformVariables are the conventional names for the tokens of platforms.
-func platformVariables(c *Config) map[string]any {
-	return map[string]any{
-		"SLACK_BOT_TOKEN":      &c.Slack.BotToken,
-		"SLACK_APP_TOKEN":      &c.Slack.AppToken,
-		"SLACK_SIGNING_SECRET": &c.Slack.SigningSecret,
-		"DISCORD_BOT_TOKEN":    &c.Discord.BotToken,
-		"DISCORD_PUBLIC_KEY":   &c.Discord.PublicKey,
-		"TELEGRAM_BOT_TOKEN":   &c.Telegram.BotToken,
-	}
+// platformVariables are the conventional names for the tokens of platforms, with
+// the paths of their settings.
+var platformVariables = map[string]string{
+	"SLACK_BOT_TOKEN":      "slack.bot_token",
+	"SLACK_APP_TOKEN":      "slack.app_token",
+	"SLACK_SIGNING_SECRET": "slack.signing_secret",
+	"DISCORD_BOT_TOKEN":    "discord.bot_token",
+	"DISCORD_PUBLIC_KEY":   "discord.public_key",
+	"TELEGRAM_BOT_TOKEN":   "telegram.bot_token",
 }
 
-// environment applies variables. NOD_ names override the conventional names, and
-// both override the file. A variable such as NOD_AGENTS_<NAME>_TOKEN applies only
-// to an entry that the file already has.
-func (c *Config) environment(environ []string) error {
-	env := map[string]string{}
-	for _, kv := range environ {
-		k, v, _ := strings.Cut(kv, "=")
-		env[k] = v
+// variables applies the environment. NOD_ names override the conventional names,
+// and both override the file. A variable such as NOD_AGENTS_<NAME>_TOKEN applies
+// only to an entry that the file already has.
+func (r *reader) variables(c *Config, environ []string) {
+	conventional := map[string]string{} // by path
+	for name, path := range platformVariables {
+		conventional[path] = name
 	}
-	for name, field := range platformVariables(c) {
-		if v := env[name]; v != "" {
-			if err := assign(reflect.ValueOf(field).Elem(), v); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		}
+	given := func(name string) bool {
+		return slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 	}
-	return walk(reflect.ValueOf(c).Elem(), "NOD", env)
-}
-
-func walk(v reflect.Value, prefix string, env map[string]string) error {
-	if v.Kind() != reflect.Struct {
-		if env[prefix] == "" {
-			return nil
-		}
-		return assign(v, env[prefix])
-	}
-	for n := range v.NumField() {
-		key, _, _ := strings.Cut(v.Type().Field(n).Tag.Get("yaml"), ",")
-		name, f := prefix+"_"+variable(key), v.Field(n)
+	var walk func(v reflect.Value, name, path, row string)
+	walk = func(v reflect.Value, name, path, row string) {
+		t := v.Type()
 		switch {
-		case f.Kind() == reflect.Map:
-			for _, k := range f.MapKeys() {
-				entry := reflect.New(f.Type().Elem()).Elem()
-				entry.Set(f.MapIndex(k))
-				if err := walk(entry, name+"_"+variable(k.String()), env); err != nil {
-					return err
+		case t.Kind() == reflect.Map:
+			for _, k := range v.MapKeys() {
+				entry := reflect.New(t.Elem()).Elem()
+				entry.Set(v.MapIndex(k))
+				walk(entry, name+"_"+variable(k.String()), below(path, k.String()), below(row, "NAME"))
+				v.SetMapIndex(k, entry)
+			}
+		case t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]() && t != reflect.TypeFor[time.Time]():
+			for n := range t.NumField() {
+				if f := t.Field(n); f.IsExported() {
+					key := f.Tag.Get("yaml")
+					walk(v.Field(n), name+"_"+variable(key), below(path, key), below(row, key))
 				}
-				f.SetMapIndex(k, entry)
 			}
-		case f.Kind() == reflect.Struct && f.Type() != reflect.TypeFor[Secret]():
-			if err := walk(f, name, env); err != nil {
-				return err
-			}
-		case env[name] != "":
-			if err := assign(f, env[name]); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+		default:
+			for _, name := range []string{conventional[path], name} {
+				if name != "" && given(name) {
+					r.assign(v, name, path, row)
+				}
 			}
 		}
 	}
-	return nil
+	walk(reflect.ValueOf(c).Elem(), "NOD", "", "")
+}
+
+// assign sets a setting to the value of a variable.
+func (r *reader) assign(v reflect.Value, name, path, row string) {
+	r.from = name
+	defer func() { r.from = "" }()
+	n := &yaml.Node{Kind: yaml.ScalarNode, Value: r.env[name]}
+	switch t := v.Type(); {
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for item := range strings.SplitSeq(n.Value, ",") {
+			list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: textTag, Value: strings.TrimSpace(item)})
+		}
+		if strings.TrimSpace(n.Value) != "" {
+			n = list
+		}
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Pointer:
+		r.bad(n, path, "cannot be set with a variable; set it in the config file")
+		return
+	case t.Kind() == reflect.String, t.Kind() == reflect.Struct:
+		n.Tag = textTag
+		n.Value = strings.TrimSpace(n.Value)
+	}
+	before := len(r.errs)
+	r.value(n, v.Type(), path, row, 0)
+	if len(r.errs) == before {
+		if err := n.Decode(v.Addr().Interface()); err != nil {
+			r.bad(n, path, "%v", err)
+		}
+	}
 }
 
 // Variable returns the name of the environment variable for a key: the
 // conventional name of a platform's token, or NOD_ and the path in capitals.
 func Variable(path ...string) string {
 	name := variable(strings.Join(path, "_"))
-	if _, common := platformVariables(&Config{})[name]; common {
+	if _, common := platformVariables[name]; common {
 		return name
 	}
 	return "NOD_" + name
@@ -93,38 +110,4 @@ func variable(key string) string {
 		}
 		return '_'
 	}, key)
-}
-
-func assign(f reflect.Value, s string) error {
-	switch x := f.Addr().Interface().(type) {
-	case *Secret:
-		x.value = s
-	case *string:
-		*x = s
-	case *int:
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return fmt.Errorf("invalid number %q", s)
-		}
-		*x = n
-	case *bool:
-		b, err := strconv.ParseBool(s)
-		if err != nil {
-			return fmt.Errorf("invalid value %q (true or false)", s)
-		}
-		*x = b
-	case *Duration:
-		d, err := timespan.Parse(s)
-		if err != nil {
-			return fmt.Errorf("invalid duration %q (such as %s)", s, timespan.Examples)
-		}
-		*x = Duration(d)
-	case *[]string:
-		*x = strings.Split(s, ",")
-	case *Words:
-		*x = strings.Split(s, ",")
-	default:
-		return fmt.Errorf("cannot be set with a variable; set it in the config file")
-	}
-	return nil
 }

@@ -70,25 +70,6 @@ func validHash(s string) bool {
 	return ok && err == nil && len(raw) == sha256.Size
 }
 
-func (c Config) checkAgent(bad func(path, format string, args ...any), name string) {
-	a, path := c.Agents[name], "agents."+name
-	for n, k := range a.Kinds {
-		if !slices.Contains([]string{"ask", "approval", "notice"}, k) {
-			bad(fmt.Sprintf("%s.kinds[%d]", path, n), "unknown kind %q (ask, approval or notice)", k)
-		}
-	}
-	for n, s := range a.Scopes {
-		if !slices.Contains([]string{"once", "session", "always"}, s) {
-			bad(fmt.Sprintf("%s.scopes[%d]", path, n), "unknown scope %q (once, session or always)", s)
-		}
-	}
-	for field, n := range map[string]int{"per_minute": a.PerMinute, "max_pending": a.MaxPending} {
-		if n < 0 {
-			bad(path+"."+field, "%d is out of range (0 or more)", n)
-		}
-	}
-}
-
 func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
 		g, path := c.Groups[name], "groups."+name
@@ -164,9 +145,6 @@ func (c Config) checkPeople(bad func(path, format string, args ...any), path str
 	}
 }
 
-// maxQuorum is the largest number of people that an approval can require.
-const maxQuorum = 10
-
 func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 	seen := map[string]bool{}
 	for n, r := range c.Risks {
@@ -178,20 +156,11 @@ func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 			bad(path+".name", "duplicate name %q; give each risk level its own name", r.Name)
 		}
 		seen[r.Name] = true
-		if r.Quorum < 0 || r.Quorum > maxQuorum {
-			bad(path+".quorum", "%d is out of range (0 to %d)", r.Quorum, maxQuorum)
-		}
 	}
 	for n, r := range c.Policy {
 		path := fmt.Sprintf("policy[%d]", n)
 		if _, ok := c.Routes[r.Route]; r.Route != "" && !ok {
 			bad(path+".route", "unknown route %q; add it under routes", r.Route)
-		}
-		if r.Quorum < 0 || r.Quorum > maxQuorum {
-			bad(path+".quorum", "%d is out of range (0 to %d)", r.Quorum, maxQuorum)
-		}
-		if !slices.Contains([]string{"", "input", "rule"}, r.Grant) {
-			bad(path+".grant", "unknown value %q (input or rule)", r.Grant)
 		}
 		if r.OnTimeout == "escalate" && r.Route != "" && !c.Routes[r.Route].asksMore() {
 			bad(path+".on_timeout", "no step of route %q asks more people; add one with ask or route under routes.%[1]s.escalation", r.Route)

@@ -96,10 +96,7 @@ func (s Step) check(bad func(key, format string, args ...any), last bool) {
 	if s.After <= 0 {
 		bad(".after", "required; set the delay, such as 2m")
 	}
-	switch {
-	case s.Times < 0 || s.Times > maxTimes:
-		bad(".times", "%d is out of range (0 to %d)", s.Times, maxTimes)
-	case s.Times > 0 && !s.Remind:
+	if s.Times > 0 && !s.Remind {
 		bad(".times", "not allowed without remind; set remind: true")
 	}
 	if !s.Remind && len(s.Ask) == 0 && s.Route == "" && s.GiveUp == "" {
@@ -107,9 +104,6 @@ func (s Step) check(bad func(key, format string, args ...any), last bool) {
 	}
 	if s.GiveUp != "" && !last {
 		bad(".give_up", "not allowed before the last step; move it to the last step")
-	}
-	if !slices.Contains([]string{"", "expire", "deny"}, s.GiveUp) {
-		bad(".give_up", "unknown value %q (expire or deny)", s.GiveUp)
 	}
 }
 

@@ -20,6 +20,7 @@ var update = flag.Bool("update", false, "write docs/configuration.md from the co
 
 const (
 	referencePath = "../docs/configuration.md"
+	schemaPath    = "../deploy/nod.schema.json"
 	sinceFirst    = "0.1.0" // used for keys whose comment has no "Since:"
 )
 
@@ -29,15 +30,16 @@ const (
 func TestReference(t *testing.T) {
 	t.Parallel()
 	r := &reference{t: t, docs: structDocs(t)}
-	want := r.page()
-	if *update {
-		if err := os.WriteFile(referencePath, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
+	for path, want := range map[string]string{referencePath: r.page(), schemaPath: r.schema()} {
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
 		}
-		return
-	}
-	if got, err := os.ReadFile(referencePath); err != nil || string(got) != want {
-		t.Errorf("%s is out of date; run make reference (%v)", referencePath, err)
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s is out of date; run make reference (%v)", path, err)
+		}
 	}
 }
 
@@ -115,6 +117,9 @@ writes it from the source. [` + "`deploy/nod.example.yaml`" + `](../deploy/nod.e
 - A *secret* is a text, ` + "`{env: NAME}`" + ` or ` + "`{file: PATH}`" + `. A relative path starts at the directory of the file. nod never
   prints a secret.
 - A *duration* is a number with a unit, such as ` + "`90s`, `5m` or `720h`" + `.
+- A setting that is written without a value, or that another setting makes useless, is an error with its line.
+- Keys that begin with ` + "`x-`" + ` at the top are ignored. They are a place for YAML anchors.
+- [` + "`deploy/nod.schema.json`" + `](../deploy/nod.schema.json) is the JSON Schema for editors; ` + "`nod config schema`" + ` prints it.
 - An environment variable overrides the key in the file. Where NAME is part of a key, the entry must exist in the
   file; in the variable, use capitals, and an underscore for every other character.
 `
@@ -155,6 +160,9 @@ func (r *reference) page() string {
 	var sections []reflect.StructField
 	for n := range config.NumField() {
 		f := config.Field(n)
+		if !f.IsExported() {
+			continue
+		}
 		switch s := element(f.Type); {
 		case s == nil:
 			r.key("Config", f, keyOf(f), Variable(keyOf(f)))
@@ -214,7 +222,7 @@ func (r *reference) block(owner string, f reflect.StructField, path string, vari
 	for n := range s.NumField() {
 		sub := s.Field(n)
 		text, attributes := r.attributes(s.Name(), sub, path+"."+keyOf(sub))
-		text += " Type: " + typeName(sub.Type) + "."
+		text += " Type: " + typeName(sub.Type) + ranged(path+"."+keyOf(sub)) + "."
 		if sub.Type.Kind() != reflect.Bool && sub.Type.Kind() != reflect.Int && attributes["Default"] != "none" {
 			text += " Default: " + attributes["Default"] + "."
 		}
@@ -246,7 +254,7 @@ func extend(path []string, key string) []string {
 func (r *reference) key(owner string, f reflect.StructField, path, variable string) {
 	text, attributes := r.attributes(owner, f, path)
 	fmt.Fprintf(&r.b, "\n### %s\n\n%s\n\n", path, wrap(text))
-	fmt.Fprintf(&r.b, "- Type: %s\n- Default: %s\n- Example: %s\n", typeName(f.Type), attributes["Default"], attributes["Example"])
+	fmt.Fprintf(&r.b, "- Type: %s\n- Default: %s\n- Example: %s\n", typeName(f.Type)+ranged(path), attributes["Default"], attributes["Example"])
 	if variable != "" {
 		fmt.Fprintf(&r.b, "- Environment variable: `%s`\n", variable)
 	}
@@ -364,6 +372,24 @@ func typeName(t reflect.Type) string {
 		return "map of texts"
 	}
 	return "text"
+}
+
+// ranged returns the range of a setting, in parentheses, or "".
+func ranged(path string) string {
+	l, known := limits[path]
+	out := ""
+	switch {
+	case known && l.to > 0:
+		out = span(l.from) + " to " + span(l.to)
+	case known && l.most > 0:
+		out = fmt.Sprintf("%d to %d", l.least, l.most)
+	default:
+		return ""
+	}
+	if l.zero {
+		out = "0, or " + out
+	}
+	return " (" + out + ")"
 }
 
 // paragraphs joins the lines of each paragraph.

@@ -15,7 +15,7 @@ func TestRemovedSettings(t *testing.T) {
 	t.Parallel()
 	for _, row := range removed.All(removed.Setting) {
 		_, err := Load(written(t, "listen: :1\n"+yamlOf(row.Name, "{}")), nil)
-		if err == nil || !strings.Contains(err.Error(), "line 2: removed key ") || !strings.HasSuffix(err.Error(), "; "+row.Instead) {
+		if err == nil || !strings.Contains(err.Error(), "nod.yaml:2: ") || !strings.Contains(err.Error(), "removed key ") || !strings.HasSuffix(err.Error(), "; "+row.Instead) {
 			t.Errorf("%s: %v", row.Name, err)
 		}
 		if strings.Contains(row.Name, "[]") {

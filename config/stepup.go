@@ -20,9 +20,6 @@ func (c Config) checkStepUps(bad func(path, format string, args ...any)) {
 		if first == "" {
 			first = path
 		}
-		if s != "passkey" {
-			bad(path, "unknown proof %q (passkey)", s)
-		}
 	}
 	for n, r := range c.Risks {
 		check(fmt.Sprintf("risks[%d].step_up", n), r.StepUp)

@@ -28,7 +28,7 @@ func TestStepUp(t *testing.T) {
 		t.Errorf("%+v %v", c, err)
 	}
 	for text, want := range map[string]string{
-		console + "risks: [{name: a, step_up: face}]":                                               `risks[0].step_up: unknown proof "face" (passkey)`,
+		console + "risks: [{name: a, step_up: face}]":                                               `risks[0].step_up: unknown value "face" (passkey)`,
 		"console: {enabled: true, url: \"https://10.0.0.1\"}\nrisks: [{name: a, step_up: passkey}]": "requires console.url",
 		"risks: [{name: a, step_up: passkey}]":                                                      "set console.enabled to true",
 		"console: {enabled: true}\nrisks: [{name: a, step_up: passkey}]":                            "requires console.url",

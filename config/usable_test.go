@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -63,26 +64,31 @@ func TestUnknownVariables(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "nod.yaml")
 	text := "agents: {ci: {token: {env: NOD_MY_CI}}}\n"
-	c := Config{Agents: map[string]Agent{"ci": {}}}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Read(path, []string{"NOD_MY_CI=x"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for name, hint := range map[string]string{
 		"NOD_LISTN": "did you mean NOD_LISTEN?", "NOD_AGENTS_CD_TOKEN": "did you mean NOD_AGENTS_CI_TOKEN?",
-		"NOD_REDIS_URI": "did you mean NOD_REDIS_URL?",
-		"NOD_WHATEVER":  "lists the variables",
+		"NOD_REDIS_URI": "did you mean NOD_REDIS_URL?", "NOD_METRIC_TOKEN": "did you mean NOD_METRICS_TOKEN?",
 	} {
-		if err := c.UnknownVariables(path, []string{"HOME=/", name + "=1"}); err == nil || !strings.Contains(err.Error(),
+		if _, err := c.UnknownVariables([]string{"HOME=/", name + "=1"}); err == nil || !strings.Contains(err.Error(),
 			name+": ") || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := c.UnknownVariables(path, []string{
+	if others, err := c.UnknownVariables([]string{"NOD_WHATEVER=1"}); err != nil || !slices.Equal(others, []string{"NOD_WHATEVER"}) {
+		t.Errorf("a variable of another program: %q, %v", others, err)
+	}
+	if others, err := c.UnknownVariables([]string{
 		"NOD_URL=x", "NOD_TOKEN=x", "NOD_TOKEN_CI=x", "NOD_CONFIG=x", "NOD_LISTEN=x", "NOD_AGENTS_CI_TOKEN=x", "NOD_MY_CI=x", "NOD_SLACK_BOT_TOKEN=x",
 		"NODE_ENV=x",
 		"NOD_SERVICE_HOST=x", "NOD_PORT=x", "NOD_PORT_8787_TCP_ADDR=x", "NOD_SERVICE_PORT_HTTP=x", "NOD_REDIS_SERVICE_HOST=x",
-	}); err != nil {
-		t.Error(err)
+	}); err != nil || len(others) > 0 {
+		t.Error(others, err)
 	}
 }
 
@@ -90,16 +96,19 @@ func TestUnknownVariables(t *testing.T) {
 func TestServers(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
-		"redis://127.0.0.1:6379/0":                         "redis://127.0.0.1:6379/0 [127.0.0.1:6379] \"\" false",
-		"rediss://u:p%2C@a,b:7,[::1]/2?master_name=m":      "rediss://u:p,@a/2 [a:6379 b:7 [::1]:6379] \"m\" false",
-		"redis://a:1,b:2?master_name=my+master&protocol=3": "redis://a:1?protocol=3 [a:1 b:2] \"my master\" false",
-		"redis://:p,q@n1:6379,n2:6379":                     "redis://:p,q@n1:6379 [n1:6379 n2:6379] \"\" true",
-		"unix://u:p@/run/redis.sock?db=1":                  "unix://u:p@/run/redis.sock?db=1 [] \"\" false",
+		"redis://127.0.0.1:6379/0":                    "[127.0.0.1:6379] \"\" false 0",
+		"rediss://u:p%2C@a,b:7,[::1]/2?master_name=m": "[a:6379 b:7 [::1]:6379] \"m\" false 2",
+		"redis://a:1,b:2?master_name=my+master":       "[a:1 b:2] \"my master\" false 0",
+		"redis://:p,q@n1:6379,n2:6379":                "[n1:6379 n2:6379] \"\" true 0",
+		"unix://u:p@/run/redis.sock?db=1":             "[] \"\" false 1",
 	} {
 		s, err := Redis{URL: NewSecret(url)}.Servers()
-		if got := fmt.Sprintf("%s %v %q %t", s.URL, s.Hosts, s.Master, s.Cluster()); err != nil || got != want {
+		if got := fmt.Sprintf("%v %q %t %d", s.Hosts, s.Master, s.Cluster, s.DB); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", url, got, err, want)
 		}
+	}
+	if s, err := (Redis{URL: NewSecret("redis://one:1"), Cluster: true}).Servers(); err != nil || !s.Cluster {
+		t.Errorf("a Cluster with one address: %+v, %v", s, err)
 	}
 	if _, err := (Redis{URL: NewSecret("redis://:p%w@a")}).Servers(); err == nil || strings.Contains(err.Error(), "%w") {
 		t.Errorf("an invalid URL: %v", err)

@@ -13,3 +13,8 @@ var SlackManifest []byte
 //
 //go:embed policy/starter.yaml
 var PolicyStarter []byte
+
+// ConfigSchema is the JSON Schema of the config file.
+//
+//go:embed nod.schema.json
+var ConfigSchema []byte

@@ -5,6 +5,7 @@ import (
 	"context"
 	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -13,6 +14,9 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte) 
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, c.invalidURL()
+	}
+	if strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "the token has a space or a line break inside").WithHint("set NOD_TOKEN to the whole token, and to nothing else")
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	if c.Trace != "" {

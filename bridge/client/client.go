@@ -99,7 +99,8 @@ func New(base, token string, httpClient *http.Client) *Client {
 	}
 	// A daemon never redirects, so a redirect comes from another service.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &own}
+	// Files and variables often end with a line break.
+	return &Client{base: strings.TrimRight(strings.TrimSpace(base), "/"), token: strings.TrimSpace(token), http: &own}
 }
 
 // known returns an error unless rec is a nod daemon's record of the request

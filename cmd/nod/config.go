@@ -1,19 +1,24 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/deploy"
+	"github.com/nodbridge/nod/render"
 )
 
 // configPath returns the path of the config file if no flag sets it. It is
@@ -47,27 +52,22 @@ func configFlag(cmd *cobra.Command, path *string, standard string) {
 }
 
 func configCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Check, print, reload and generate configuration"}
+	cmd.AddCommand(checkCommand(), showConfigCommand(), reloadCommand(), schemaCommand(), tokenCommand(), manifestCommand())
+	return cmd
+}
+
+func checkCommand() *cobra.Command {
 	var path string
-	load := func() (config.Config, error) {
-		c, err := config.Load(path, os.Environ())
-		if err != nil {
-			return c, bridge.Wrap(bridge.CodeInvalid, err, "config")
-		}
-		return c, nil
-	}
-	cmd := &cobra.Command{Use: "config", Short: "Check, print and generate configuration"}
-	check := &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "check", Short: "Check the configuration and report every problem", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := load()
+			c, others, err := daemon.Load(path, os.Environ())
 			if err == nil {
-				err = errors.Join(c.Usable(), c.UnknownVariables(path, os.Environ()))
+				err = c.Usable()
 			}
-			if err == nil {
-				_, err = daemon.Policy(c)
-			}
-			if err == nil {
-				_, err = daemon.Redactor(c)
+			for _, name := range others {
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s: unknown variable; docs/configuration.md lists the variables\n", name)
 			}
 			if err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: the config is valid; %s\n", setup.Summary(c))
@@ -75,24 +75,103 @@ func configCommand() *cobra.Command {
 			return err
 		},
 	}
-	show := &cobra.Command{
+	configFlag(cmd, &path, configPath())
+	return cmd
+}
+
+func showConfigCommand() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
 		Use: "show", Short: "Print the effective configuration, without secrets", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := load()
+			c, err := config.Load(path, os.Environ())
 			if err != nil {
-				return err
+				return bridge.Wrap(bridge.CodeInvalid, err, "config")
 			}
 			enc := yaml.NewEncoder(cmd.OutOrStdout())
 			enc.SetIndent(2)
 			return enc.Encode(c)
 		},
 	}
-	for _, sub := range []*cobra.Command{check, show} {
-		configFlag(sub, &path, configPath())
-		cmd.AddCommand(sub)
-	}
-	cmd.AddCommand(tokenCommand(), manifestCommand())
+	configFlag(cmd, &path, configPath())
 	return cmd
+}
+
+func schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the config file",
+		Long: `Print the JSON Schema of the config file. Editors complete and check nod.yaml
+with it. nod config check reports more: what settings mean together.`,
+		Example: "  nod config schema > nod.schema.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(deploy.ConfigSchema)
+			return err
+		},
+	}
+}
+
+// reloadTime is the time in which a daemon must reload its config.
+const reloadTime = 30 * time.Second
+
+func reloadCommand() *cobra.Command {
+	var path, url string
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Let the running daemon read its config again",
+		Long: `Let the running daemon read its config again, and print what changed. An invalid
+config changes nothing, and neither does one that removes all agents, people or
+rules, or a platform: that needs a restart. Run it on the machine of the daemon,
+as a user who can read its keys.`,
+		Example: "  nod config reload\n  nod config reload --config /etc/nod/nod.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := config.Read(path, os.Environ())
+			if err != nil {
+				return bridge.Wrap(bridge.CodeInvalid, err, "config")
+			}
+			if url == "" {
+				if url, err = setup.LocalURL(c); err != nil {
+					return err
+				}
+			}
+			name, proof, err := daemon.ReloadProof(c)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTime)
+			defer cancel()
+			var done daemon.Reloaded
+			if err := client.New(url, "", nil).Reload(ctx, name, proof, &done); err != nil {
+				return err
+			}
+			return printReloaded(cmd.OutOrStdout(), done)
+		},
+	}
+	configFlag(cmd, &path, configPath())
+	cmd.Flags().StringVar(&url, "url", os.Getenv("NOD_URL"), "URL of the daemon (NOD_URL; default: the listen address of the config)")
+	return cmd
+}
+
+func printReloaded(w io.Writer, r daemon.Reloaded) error {
+	none := true
+	for _, x := range []struct {
+		what  string
+		names []string
+	}{{"added", r.Added}, {"removed", r.Removed}, {"changed", r.Changed}, {"needs a restart", r.Restart}} {
+		if len(x.names) > 0 {
+			none = false
+			if _, err := fmt.Fprintf(w, "%s: %s\n", x.what, render.Line(strings.Join(x.names, ", "))); err != nil {
+				return err
+			}
+		}
+	}
+	if none {
+		_, err := fmt.Fprintln(w, "reloaded; nothing has a new name or another value")
+		return err
+	}
+	return nil
 }
 
 func tokenCommand() *cobra.Command {

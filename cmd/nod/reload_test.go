@@ -71,6 +71,34 @@ func TestReloadBySignal(t *testing.T) {
 	}
 	write("two")
 	hup("config reloaded")
+	if !strings.Contains(log.String(), `"added":"agent two","removed":"agent one"`) {
+		t.Errorf("the log does not say what came and went: %s", log)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hup("the old config stays")
+	if !strings.Contains(log.String(), "no longer has all agents") {
+		t.Errorf("an empty file: %s", log)
+	}
+	reload := func() string {
+		m := regexp.MustCompile(`"address":"([^"]+)"`).FindStringSubmatch(log.String())
+		cli := exec.CommandContext(t.Context(), rig.Binary(t), "config", "reload", "--config", path, "--url", "http://"+m[1])
+		cli.Env = append(os.Environ(), "NOD_REDIS_URL="+r.Redis.URL())
+		out, _ := cli.CombinedOutput() // the test reads the output
+		return string(out)
+	}
+	if out := reload(); !strings.Contains(out, "no longer has all agents") {
+		t.Errorf("nod config reload of an empty file prints %s", out)
+	}
+	write("two: {token: a-token-of-some-length}\n  three")
+	if out := reload(); !strings.Contains(out, "same token as") {
+		t.Errorf("nod config reload of an invalid file prints %s", out)
+	}
+	write("three")
+	if out := reload(); out != "added: agent three\nremoved: agent two\n" {
+		t.Errorf("nod config reload prints %s", out)
+	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

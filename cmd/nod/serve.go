@@ -2,10 +2,10 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 )
@@ -18,14 +18,14 @@ func serveCommand() *cobra.Command {
 		Short: "Run the daemon",
 		Long: `Run the daemon. It accepts requests over HTTP, posts them to the configured chats
 and stores them in Redis. SIGINT and SIGTERM stop it; pending requests stay
-pending. SIGHUP reloads the config; an invalid config is rejected and changes
-nothing.`,
+pending. SIGHUP and nod config reload read the config again; one that is invalid, or that
+removes all agents, people or rules or a platform, changes nothing.`,
 		Example: "  nod serve --config nod.yaml\n  nod serve --dev --config nod.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(path, os.Environ())
+			c, others, err := daemon.Load(path, os.Environ())
 			if err != nil {
-				return bridge.Wrap(bridge.CodeInvalid, err, "config")
+				return err
 			}
 			daemon.NoCoreDumps()
 			hide, err := daemon.Redactor(c)
@@ -33,6 +33,9 @@ nothing.`,
 				return err
 			}
 			log := daemon.NewLog(cmd.ErrOrStderr(), c.LogLevel, logJSON, hide)
+			if len(others) > 0 {
+				log.Warn("unknown variables", "names", strings.Join(others, ", "))
+			}
 			client, stop, err := daemon.OpenRedis(c.Redis, dev, cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -44,10 +47,10 @@ nothing.`,
 			}
 			keep(&c)
 			o := daemon.Options{Config: c, Redis: client, Log: log, Version: version}
-			return daemon.Run(cmd.Context(), o, func() (config.Config, error) {
-				c, err := config.Load(path, os.Environ())
+			return daemon.Run(cmd.Context(), o, func() (config.Config, []string, error) {
+				c, others, err := daemon.Load(path, os.Environ())
 				keep(&c)
-				return c, err
+				return c, others, err
 			})
 		},
 	}

@@ -40,17 +40,18 @@ type Daemon struct {
 	observer    *observe.Observer
 	log         *slog.Logger
 	version     string
-	paced       bool               // see Options
-	remembered  time.Duration      // see Options
-	headerTime  time.Duration      // see Options
-	bodyTime    time.Duration      // see Options
-	connections int                // maximum number at a time; zero means no limit
-	bodies      *slots             // requests whose sender is not known yet
-	parked      sync.WaitGroup     // see api.Options.Parked
-	signIns     *attempts          // failed sign-ins of people
-	guesses     *attempts          // unknown tokens
-	config      config.Config      // config at startup
-	changed     chan config.Config // configs to apply
+	paced       bool           // see Options
+	remembered  time.Duration  // see Options
+	headerTime  time.Duration  // see Options
+	bodyTime    time.Duration  // see Options
+	connections int            // maximum number at a time; zero means no limit
+	bodies      *slots         // requests whose sender is not known yet
+	parked      sync.WaitGroup // see api.Options.Parked
+	signIns     *attempts      // failed sign-ins of people
+	guesses     *attempts      // unknown tokens
+	config      config.Config  // config at startup
+	load        Loader         // reads the config again; may be nil
+	changed     chan change    // configs to apply
 	now         atomic.Pointer[generation]
 	announced   atomic.Pointer[[]string] // fingerprints of the keys of all daemons
 }
@@ -84,7 +85,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{
-		redis: o.Redis, store: store, observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan config.Config),
+		redis: o.Redis, store: store, observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan change),
 		headerTime: cmp.Or(o.HeaderTime, HeaderTimeout), bodyTime: cmp.Or(o.BodyTime, bodyTime),
 		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
 	}
@@ -208,13 +209,17 @@ func (d *Daemon) keysHealth() bridge.Health {
 	return d.now.Load().keys.health(others)
 }
 
-// Run serves on the listen address of the config until ctx ends. It calls load
-// to reload the config on SIGHUP.
-func Run(ctx context.Context, o Options, load func() (config.Config, error)) error {
+// A Loader reads and checks a config, as [Load] does.
+type Loader func() (c config.Config, others []string, err error)
+
+// Run serves on the listen address of the config until ctx ends. It calls load to
+// reload the config.
+func Run(ctx context.Context, o Options, load Loader) error {
 	d, err := New(ctx, o)
 	if err != nil {
 		return err
 	}
+	d.load = load
 	c, log := o.Config, o.Log
 	if most := connectionsWithin(fileLimit()); d.connections > most {
 		log.Warn("too few open files for max_connections; raise the limit, such as with LimitNOFILE", "max_connections", d.connections, "used", most)
@@ -230,6 +235,6 @@ func Run(ctx context.Context, o Options, load func() (config.Config, error)) err
 	log.Info("serving", "version", o.Version, "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go d.reloadOnSignal(ctx, load)
+	go d.reloadOnSignal(ctx)
 	return d.Serve(ctx, l)
 }

@@ -12,4 +12,4 @@ const (
 var Tokens = buildTokens
 
 // Apply makes the daemon apply another config.
-func (d *Daemon) Apply(c config.Config) { d.changed <- c }
+func (d *Daemon) Apply(c config.Config) { d.changed <- change{config: c} }

@@ -68,7 +68,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if options.ConfigVersion, err = configVersion(c, d.version, k.token[0]); err != nil {
 		return nil, err
 	}
-	g := &generation{engine: engine.New(options), keys: k, done: make(chan struct{})}
+	g := &generation{config: c, engine: engine.New(options), keys: k, done: make(chan struct{})}
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.handler = d.entry(c, g, callbacks, hide)
 	return g, nil
@@ -83,6 +83,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	}
 	handler := func(a bridge.Agent) http.Handler { return mcpHandler(g.engine, a, d.version, d.log) }
 	mux.Handle("GET /metrics", guarded(config.TokenHashes(c.Metrics.Token), d.observer.Metrics()))
+	mux.Handle("POST /admin/reload", d.reloadEntry(g.keys))
 	tokens := buildTokens(c)
 	front := api.Options{
 		Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
@@ -176,6 +177,7 @@ func (in mcpInbox) Took(ctx context.Context, session, through string) error {
 
 // generation holds the parts of a daemon that are built from one config.
 type generation struct {
+	config  config.Config
 	engine  *engine.Engine
 	keys    keys
 	handler http.Handler

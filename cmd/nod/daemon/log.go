@@ -14,7 +14,7 @@ import (
 func Redactor(c config.Config) (*redact.Redactor, error) {
 	r, err := redact.New(c.Redact.Patterns, c.Secrets())
 	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "config: redact.patterns")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "redact.patterns")
 	}
 	return r, nil
 }

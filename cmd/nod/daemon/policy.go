@@ -39,7 +39,7 @@ func Policy(c config.Config) (*policy.Policy, error) {
 	}
 	p, errs := policy.New(rules, risks)
 	if len(errs) > 0 {
-		return nil, bridge.Wrap(bridge.CodeInvalid, errors.Join(errs...), "config")
+		return nil, c.Locate(errors.Join(errs...))
 	}
 	if len(rules) == 0 {
 		return nil, nil

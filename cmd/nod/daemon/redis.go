@@ -1,10 +1,13 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -21,22 +24,60 @@ func NewRedis(c config.Redis) (redis.UniversalClient, error) {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: required; nod stores every decision in Redis").
 			WithHint("set redis.url or NOD_REDIS_URL, or use --dev for an embedded Redis that loses all data when it stops")
 	}
-	servers, err := c.Servers()
+	s, err := c.Servers()
 	if err != nil {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: %s", err)
 	}
-	u, err := redis.ParseURL(servers.URL.String())
-	if err != nil {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: invalid Redis URL").WithHint("use a URL such as redis://127.0.0.1:6379/0")
+	var secure *tls.Config
+	if s.TLS() {
+		if secure, err = c.TLS.Config(); err != nil {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "%s", err)
+		}
+		secure.InsecureSkipVerify, _ = strconv.ParseBool(s.URL.Query().Get("skip_verify")) // the config was checked
 	}
-	addrs := servers.Hosts
-	if len(addrs) == 1 {
-		addrs = []string{u.Addr} // the path of a socket, or the only server
+	o := &redis.UniversalOptions{
+		Addrs: s.Hosts, MasterName: s.Master, IsClusterMode: s.Cluster, DB: s.DB, ContextTimeoutEnabled: true, OnConnect: broker.CheckFormat(c.Prefix),
+		Username: s.URL.User.Username(), Password: c.Password.Value(), SentinelPassword: c.SentinelPassword.Value(),
+		Dialer: dialRedis(secure), DialerRetries: 1, // commands are retried anyway
 	}
-	return redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: addrs, MasterName: servers.Master, DB: u.DB, TLSConfig: u.TLSConfig, ContextTimeoutEnabled: true, OnConnect: broker.CheckFormat(c.Prefix),
-		Username: u.Username, Password: cmp.Or(u.Password, c.Password.Value()), SentinelPassword: c.SentinelPassword.Value(),
-	}), nil
+	if password, ok := s.URL.User.Password(); ok {
+		o.Password = password
+	}
+	if s.URL.Scheme == "unix" {
+		o.Addrs = []string{s.URL.Path}
+	}
+	return redis.NewUniversalClient(o), nil
+}
+
+// dialTime is the time in which a server must accept a connection, and in which it
+// must answer the TLS handshake.
+const dialTime = 3 * time.Second
+
+// dialRedis returns a function that connects to a server, with TLS if secure is
+// not nil. A server without TLS does not answer a handshake, so the error says so.
+func dialRedis(secure *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, network, addr)
+		if err != nil || secure == nil {
+			return conn, err
+		}
+		own := secure.Clone()
+		if own.ServerName, _, err = net.SplitHostPort(addr); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		limited, cancel := context.WithTimeout(ctx, dialTime)
+		defer cancel()
+		c := tls.Client(conn, own)
+		if err := c.HandshakeContext(limited); err != nil {
+			_ = conn.Close()
+			why, hint := err.Error(), "check the certificates, and redis.tls"
+			if _, plain := errors.AsType[tls.RecordHeaderError](err); plain || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) {
+				why, hint = "it does not answer as TLS", "use redis:// if the server has no TLS, or its port for TLS"
+			}
+			return nil, bridge.Errorf(bridge.CodeUnavailable, "redis at %s: no TLS connection: %s", addr, why).WithHint("%s", hint)
+		}
+		return c, nil
+	}
 }
 
 // OpenRedis connects to the configured Redis, or starts an embedded one.

@@ -2,9 +2,17 @@ package daemon
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"net/http"
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +24,12 @@ import (
 // connect before the old platforms are disconnected.
 const reloadPatience = 10 * time.Second
 
+// change is a config to apply. Done, if not nil, receives the result.
+type change struct {
+	config config.Config
+	done   chan<- error
+}
+
 // reloads applies each new config until ctx ends.
 func (d *Daemon) reloads(ctx context.Context) error {
 	for {
@@ -24,22 +38,21 @@ func (d *Daemon) reloads(ctx context.Context) error {
 			<-d.now.Load().done
 			return nil
 		case c := <-d.changed:
-			d.reload(ctx, c)
+			err := d.apply(ctx, c.config)
+			if c.done != nil {
+				c.done <- err
+			}
 		}
 	}
 }
 
-// reload replaces the generation, like an upgrade with two daemons: the new
+// apply replaces the generation, like an upgrade with two daemons: the new
 // generation takes over the calls, and the old one receives events until the
 // new one does.
-func (d *Daemon) reload(ctx context.Context, c config.Config) {
-	if fixed := needRestart(d.config, c); len(fixed) > 0 {
-		d.log.Warn("some changes require a restart; applying the others", "keys", strings.Join(fixed, ", "))
-	}
+func (d *Daemon) apply(ctx context.Context, c config.Config) error {
 	g, err := d.build(ctx, c)
 	if err != nil {
-		d.log.Error("config not reloaded; the old config stays in effect", "error", err)
-		return
+		return err
 	}
 	old := d.now.Load()
 	g.start(ctx)
@@ -51,7 +64,134 @@ func (d *Daemon) reload(ctx context.Context, c config.Config) {
 	}
 	old.stop()
 	<-old.done
-	d.log.Info("config reloaded", "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents), "people", len(c.People))
+	return nil
+}
+
+// Reloaded is the result of a reload: what the config has now, what it no longer
+// has, and what it has changed, such as "agent ci". Restart are keys that only a
+// restart changes.
+type Reloaded struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Changed []string `json:"changed"`
+	Restart []string `json:"restart"`
+}
+
+// Reload reads the config again, and applies it unless it is invalid, or takes away
+// so much that it is probably incomplete: a file that is being written may be cut
+// anywhere. It logs what it did.
+func (d *Daemon) Reload(ctx context.Context) (Reloaded, error) {
+	if d.load == nil {
+		return Reloaded{}, bridge.Errorf(bridge.CodeUnsupported, "this daemon has no config to reload").WithHint("restart it")
+	}
+	c, others, err := d.load()
+	was := d.now.Load().config
+	if err == nil {
+		err = enough(was, c)
+	}
+	var out Reloaded
+	if err == nil {
+		out = compare(was, c)
+		out.Restart = needRestart(d.config, c)
+		done := make(chan error, 1)
+		select {
+		case d.changed <- change{c, done}:
+			err = <-done
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+	}
+	if err != nil {
+		d.log.Error("config not reloaded; the old config stays in effect", "error", err)
+		return out, err
+	}
+	if len(out.Restart) > 0 {
+		d.log.Warn("some changes require a restart; the others are applied", "keys", strings.Join(out.Restart, ", "))
+	}
+	if len(others) > 0 {
+		d.log.Warn("unknown variables", "names", strings.Join(others, ", "))
+	}
+	d.log.Info("config reloaded", "added", strings.Join(out.Added, ", "), "removed", strings.Join(out.Removed, ", "), "changed", strings.Join(out.Changed, ", "),
+		"platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents), "people", len(c.People), "rules", len(c.Policy))
+	return out, nil
+}
+
+// enough returns an error if a reload from was to c would take away a platform, or
+// all of something that a daemon needs.
+func enough(was, c config.Config) error {
+	var gone []string
+	for _, x := range []struct {
+		name     string
+		had, has int
+	}{
+		{"agents", len(was.Agents), len(c.Agents)}, {"people", len(was.People), len(c.People)}, {"policy", len(was.Policy), len(c.Policy)},
+		{"routes", len(was.Routes), len(c.Routes)}, {"risks", len(was.Risks), len(c.Risks)},
+	} {
+		if x.had > 0 && x.has == 0 {
+			gone = append(gone, "all "+x.name)
+		}
+	}
+	for _, p := range was.Platforms() {
+		if !slices.Contains(c.Platforms(), p) {
+			gone = append(gone, "the platform "+p)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return bridge.Errorf(bridge.CodeConflict, "the new config no longer has %s", strings.Join(gone, ", ")).
+		WithHint("write the whole file and reload again, or restart nod if you mean to remove that")
+}
+
+// compare returns what was added to a config, removed from it, and changed in it.
+func compare(was, c config.Config) Reloaded {
+	before, after := parts(was), parts(c)
+	out := Reloaded{Added: []string{}, Removed: []string{}, Changed: []string{}, Restart: []string{}}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		switch old, had := before[name]; {
+		case !had:
+			out.Added = append(out.Added, name)
+		case !reflect.DeepEqual(old, after[name]):
+			out.Changed = append(out.Changed, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if _, has := after[name]; !has {
+			out.Removed = append(out.Removed, name)
+		}
+	}
+	return out
+}
+
+// parts returns what a config consists of, by names such as "agent ci".
+func parts(c config.Config) map[string]any {
+	out := map[string]any{}
+	add := func(kind string, entries any) {
+		m := reflect.ValueOf(entries)
+		for _, k := range m.MapKeys() {
+			out[kind+" "+k.String()] = m.MapIndex(k).Interface()
+		}
+	}
+	add("agent", c.Agents)
+	add("person", c.People)
+	add("route", c.Routes)
+	add("group", c.Groups)
+	add("webhook", c.Webhooks)
+	add("schedule", c.OnCall)
+	for _, p := range c.Platforms() {
+		out["platform "+p] = nil
+	}
+	for _, r := range c.Risks {
+		out["risk level "+r.Name] = r
+	}
+	for n, r := range c.Policy {
+		name := r.Name
+		if name == "" {
+			name = strconv.Itoa(n + 1)
+		}
+		out["rule "+name+" ("+r.Then+")"] = r
+	}
+	return out
 }
 
 // Settled reports whether every platform is connected or on standby.
@@ -81,9 +221,8 @@ func needRestart(a, b config.Config) []string {
 	return out
 }
 
-// reloadOnSignal reloads the config on each SIGHUP until ctx ends. An invalid
-// config changes nothing.
-func (d *Daemon) reloadOnSignal(ctx context.Context, load func() (config.Config, error)) {
+// reloadOnSignal reloads the config on each SIGHUP until ctx ends.
+func (d *Daemon) reloadOnSignal(ctx context.Context) {
 	if reloadSignal == nil {
 		return
 	}
@@ -96,15 +235,73 @@ func (d *Daemon) reloadOnSignal(ctx context.Context, load func() (config.Config,
 			return
 		case <-hup:
 		}
-		c, err := load()
-		if err != nil {
-			d.log.Error("config not reloaded; the old config stays in effect", "error", err)
-			continue
-		}
-		select {
-		case d.changed <- c:
-		case <-ctx.Done():
-			return
+		_, _ = d.Reload(ctx) // it logs the result
+	}
+}
+
+// reloadHeader has the proof of a caller who asks for a reload: a time, in seconds,
+// and its code under the token key. A user who can read that key on the machine of the
+// daemon administers it.
+const reloadHeader = "Nod-Reload"
+
+// reloadWindow is the time for which a proof is valid.
+const reloadWindow = time.Minute
+
+// reloadCode returns the code of a time.
+func reloadCode(key []byte, at string) string {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte("nod reload\x00" + at))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// ReloadProof returns the header that proves the right to reload the daemon of a
+// config: its name and value. It needs the token key, in the config or in the key
+// file.
+func ReloadProof(c config.Config) (name, value string, err error) {
+	var all [][]byte
+	if c.TokenKey.Set() {
+		all, err = hexKeys("token_key", c.TokenKey)
+	} else if c.KeysFile != "" {
+		var f keyFile
+		if f, err = parseKeyFile(c.KeysFile); err == nil {
+			all, err = hexKeys("token_key", config.NewSecret(f.Token))
 		}
 	}
+	if err != nil || len(all) == 0 {
+		return "", "", bridge.Errorf(bridge.CodeForbidden, "the config has no token_key, and no key file that this user can read").
+			WithHint("run the command as the user of the daemon, or send SIGHUP to the daemon")
+	}
+	at := strconv.FormatInt(time.Now().Unix(), 10)
+	return reloadHeader, at + "." + reloadCode(all[0], at), nil
+}
+
+// mayReload reports whether a proof is valid under one of the keys.
+func (k keys) mayReload(proof string) bool {
+	at, code, _ := strings.Cut(proof, ".")
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > reloadWindow {
+		return false
+	}
+	return slices.ContainsFunc(k.token, func(key []byte) bool { return hmac.Equal([]byte(code), []byte(reloadCode(key, at))) })
+}
+
+// reloadEntry serves POST /admin/reload.
+func (d *Daemon) reloadEntry(k keys) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var out any
+		var err error = bridge.Errorf(bridge.CodeForbidden, "the proof is not valid").WithHint("use nod config reload on the machine of the daemon; its clock must be right")
+		if k.mayReload(r.Header.Get(reloadHeader)) {
+			out, err = d.Reload(r.Context())
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err != nil {
+			e := bridge.PublicError(err)
+			if e.Code == bridge.CodeInvalid { // the caller administers the daemon, so the problems are for them
+				e.Message = strings.TrimPrefix(err.Error(), string(e.Code)+": ")
+			}
+			w.WriteHeader(e.Code.HTTPStatus())
+			out = map[string]any{"error": e}
+		}
+		_ = json.NewEncoder(w).Encode(out) // the caller may have disconnected
+	})
 }

@@ -6,6 +6,7 @@ package setup
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -112,24 +113,21 @@ func (d *Doctor) Examine(ctx context.Context) {
 }
 
 func (d *Doctor) examineConfig() (config.Config, bool) {
-	c, err := config.Load(d.Path, os.Environ())
-	if err == nil {
-		_, err = daemon.Policy(c)
-	}
-	if err == nil {
-		_, err = daemon.Redactor(c)
-	}
+	c, others, err := daemon.Load(d.Path, os.Environ())
 	if err != nil {
-		for problem := range strings.SplitSeq(err.Error(), "\n") {
+		e := bridge.PublicError(err)
+		text := e.Message
+		if own, ok := errors.AsType[*bridge.Error](err); ok && own.Cause != nil {
+			text = own.Cause.Error()
+		}
+		for problem := range strings.SplitSeq(text, "\n") {
 			d.add("config", bridge.FindingFailed, problem, "")
 		}
 		return c, false
 	}
 	d.add("config", bridge.FindingOK, Summary(c), "")
-	if err := c.UnknownVariables(d.Path, os.Environ()); err != nil {
-		for problem := range strings.SplitSeq(err.Error(), "\n") {
-			d.add("config.variables", bridge.FindingWarning, problem, "correct its name, or unset it")
-		}
+	for _, name := range others {
+		d.add("config.variables", bridge.FindingWarning, name+": unknown variable; docs/configuration.md lists the variables", "correct its name, or unset it")
 	}
 	if len(c.Platforms()) == 0 {
 		d.add("config.platforms", bridge.FindingFailed, "no platform has a token, so nod cannot ask anyone", "run nod init")

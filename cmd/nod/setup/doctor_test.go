@@ -30,25 +30,54 @@ func (p patient) yaml() string {
 	p.t.Helper()
 	c := p.config
 	var b strings.Builder
-	fmt.Fprintf(&b, "listen: 127.0.0.1:1\nredis: {url: %s, wait_replicas: %d}\n", p.redis, c.Redis.WaitReplicas)
-	fmt.Fprintf(&b, "sandbox: %s\nslack: {bot_token: %s, app_token: %s}\n", c.Sandbox, c.Slack.BotToken.Value(), c.Slack.AppToken.Value())
-	fmt.Fprintf(&b, "discord: {bot_token: %s, public_key: %q}\n", c.Discord.BotToken.Value(), c.Discord.PublicKey)
-	fmt.Fprintf(&b, "telegram: {bot_token: %q}\n", c.Telegram.BotToken.Value())
-	if c.TokenKey.Set() {
-		fmt.Fprintf(&b, "token_key: %s\nreceipts: {key: %s}\n", c.TokenKey.Value(), c.Receipts.Key.Value())
+	fmt.Fprintf(&b, "listen: 127.0.0.1:1\nredis: {url: %s, wait_replicas: %d}\nsandbox: %s\n", p.redis, c.Redis.WaitReplicas, c.Sandbox)
+	for _, line := range []string{
+		section("slack", "bot_token", c.Slack.BotToken.Value(), "app_token", c.Slack.AppToken.Value()),
+		section("discord", "bot_token", c.Discord.BotToken.Value(), "public_key", c.Discord.PublicKey),
+		section("telegram", "bot_token", c.Telegram.BotToken.Value()), section("token_key", "", c.TokenKey.Value()), section("receipts", "key", c.Receipts.Key.Value()),
+	} {
+		b.WriteString(line)
 	}
 	b.WriteString("people:\n")
 	for name, who := range c.People {
-		fmt.Fprintf(&b, "  %s: {slack: %s, discord: %q, telegram: %q}\n", name, who.Slack, who.Discord, who.Telegram)
+		b.WriteString("  " + name + ":\n")
+		for _, line := range []string{section("slack", "", who.Slack), section("discord", "", who.Discord), section("telegram", "", who.Telegram)} {
+			if line != "" {
+				b.WriteString("    " + line)
+			}
+		}
 	}
 	route := c.Routes[bridge.DefaultRoute]
-	fmt.Fprintf(&b, "routes:\n  default: {to: [\"%s\"], responders: [%s], payload: %q}\n", strings.Join(route.To, `", "`), strings.Join(route.Responders, ", "), route.Payload)
+	b.WriteString("routes:\n  default:\n")
+	fmt.Fprintf(&b, "    to: [\"%s\"]\n    responders: [%s]\n", strings.Join(route.To, `", "`), strings.Join(route.Responders, ", "))
+	if line := section("payload", "", route.Payload); line != "" {
+		b.WriteString("    " + line)
+	}
 	fmt.Fprintf(&b, "agents:\n  ci: {token: a-token-of-some-length}\nidentity: {email: %t}\n", c.Identity.Email)
 	path := filepath.Join(p.t.TempDir(), "nod.yaml")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
 	return path
+}
+
+// section returns a line with the settings that have a value, or "". With an empty
+// key, the value is that of the section.
+func section(name string, settings ...string) string {
+	var set []string
+	for n := 0; n < len(settings); n += 2 {
+		switch key, value := settings[n], settings[n+1]; {
+		case value == "":
+		case key == "":
+			return fmt.Sprintf("%s: %q\n", name, value)
+		default:
+			set = append(set, fmt.Sprintf("%s: %q", key, value))
+		}
+	}
+	if set == nil {
+		return ""
+	}
+	return name + ": {" + strings.Join(set, ", ") + "}\n"
 }
 
 // examine runs the doctor and returns its findings and whether no check failed.
@@ -115,7 +144,7 @@ func TestDoctorRecognizes(t *testing.T) {
 		"telegram: not there":   {fault("telegram", "absent", ""), fmt.Sprintf("telegram.chat.%d", sandbox.TelegramChat), "failed", "add @"},
 		"redis: away":           {func(_ *patient, r *rig.Rig) { r.Redis.Kill() }, "redis.reach", "failed", "redis.url"},
 		"redis: eviction":       {func(_ *patient, r *rig.Rig) { configSet(r, "maxmemory-policy", "allkeys-lru") }, "redis.eviction", "failed", "noeviction"},
-		"redis: full":           {func(_ *patient, r *rig.Rig) { configSet(r, "maxmemory", "1200000") }, "redis.eviction", "warning", "maxmemory"},
+		"redis: full":           {func(_ *patient, r *rig.Rig) { configSet(r, "maxmemory", "1200000") }, "redis.works", "failed", "maxmemory"},
 		"redis: no persistence": {func(_ *patient, r *rig.Rig) { configSet(r, "appendonly", "no") }, "redis.persistence", "warning", "appendonly"},
 		"redis: no password":    {func(*patient, *rig.Rig) {}, "redis.password", "warning", "requirepass"},
 		"keys: none yet": {func(p *patient, _ *rig.Rig) {

@@ -28,7 +28,8 @@ type draft struct {
 	env     []string // lines of envFile
 }
 
-const draftHeader = "# Configuration of nod. deploy/nod.example.yaml explains every key; nod config check validates it.\n\n"
+const draftHeader = "# yaml-language-server: $schema=https://raw.githubusercontent.com/nodbridge/nod/main/deploy/nod.schema.json\n" +
+	"# Configuration of nod. deploy/nod.example.yaml explains every key; nod config check validates it.\n\n"
 
 func openDraft(path, envFile string) (*draft, error) {
 	d := &draft{path: path, envFile: envFile}

@@ -37,7 +37,7 @@ export class Nod {
 
   constructor(settings: Settings = {}) {
     const url = settings.url ?? environment("NOD_URL") ?? "http://127.0.0.1:8787";
-    const token = settings.token ?? environment("NOD_TOKEN") ?? "";
+    const token = (settings.token ?? environment("NOD_TOKEN") ?? "").trim();
     const fetcher = settings.fetch ?? ((input, init) => fetch(input, init));
     this.http = new Http(url, token, settings.patience ?? 120_000, settings.trace ?? "", fetcher);
   }

@@ -34,7 +34,7 @@ class Base:
         TLS.
         """
         self.address = Address(url or os.environ.get("NOD_URL") or "http://127.0.0.1:8787")
-        token = token or os.environ.get("NOD_TOKEN") or ""
+        token = (token or os.environ.get("NOD_TOKEN") or "").strip()
         if not token:
             raise NodError("unauthenticated", "no token", "set NOD_TOKEN to the token of an agent")
         self.core = Core(header(token), patience, header(trace) if trace else "")

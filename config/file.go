@@ -1,0 +1,55 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+const (
+	maxFile   = 4 << 20  // size limit of a config file, in bytes
+	maxSecret = 64 << 10 // size limit of the file of a secret
+	// fileTime is the time in which a file must be read. A pipe may have no
+	// writer.
+	fileTime = 10 * time.Second
+)
+
+// ReadFile reads a file with at most size bytes. It returns an error for what is
+// neither a file nor a pipe, such as a device, and for a pipe that does not end
+// in time.
+func ReadFile(path string, size int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !readable(info.Mode()) {
+		return nil, fmt.Errorf("open %s: not a regular file", path)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil || !readable(info.Mode()) { // it was replaced
+		return nil, errors.Join(err, fmt.Errorf("open %s: not a regular file", path))
+	}
+	_ = f.SetReadDeadline(time.Now().Add(fileTime)) // a regular file has none
+	raw, err := io.ReadAll(io.LimitReader(f, size+1))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, fmt.Errorf("read %s: no end within %s", path, fileTime)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(raw)) > size {
+		return nil, fmt.Errorf("read %s: too long (at most %d bytes)", path, size)
+	}
+	return raw, nil
+}
+
+// readable reports whether files of a mode end: regular files, and the pipes with
+// which shells pass the output of a command.
+func readable(m fs.FileMode) bool { return m.IsRegular() || m&fs.ModeNamedPipe != 0 }

@@ -1,0 +1,8 @@
+//go:build unix
+
+package config
+
+import "syscall"
+
+// nonblocking is the flag that keeps opening a pipe from waiting for its writer.
+const nonblocking = syscall.O_NONBLOCK
