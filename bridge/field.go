@@ -32,6 +32,8 @@ type Field struct {
 	// question.
 	Part    string
 	Initial *Answer
+	// Markdown means that Text is Markdown: an item of a feedback.
+	Markdown bool
 
 	encoded  bool     // the values of the options are JSON
 	lines    *lines   // for a list of texts
@@ -96,7 +98,9 @@ func (q Question) parts(of int) []Field {
 	case WidgetFeedback:
 		var out []Field
 		for _, item := range q.Items {
-			out = append(out, partField(q, of, item.ID, Question{Widget: WidgetTextarea, Text: item.Content, Required: &optional, Placeholder: q.Placeholder, MaxLength: q.MaxLength}))
+			f := partField(q, of, item.ID, Question{Widget: WidgetTextarea, Text: item.Content, Required: &optional, Placeholder: q.Placeholder, MaxLength: q.MaxLength})
+			f.Markdown = true
+			out = append(out, f)
 		}
 		return out
 	case WidgetForm:

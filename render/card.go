@@ -62,9 +62,18 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		c.Questions = planFeedback(r, fields)
 		return c
 	}
+	elsewhere := func(f bridge.Field) bool { // in a dialog, or one after the other
+		return !c.Closed && !v.Waiting && len(fields) > 1 && !needsCard(f)
+	}
 	for n, f := range fields {
 		if f.Part != "" && f.Of < len(i.Questions) && (n == 0 || fields[n-1].Of != f.Of) {
 			c.Questions = append(c.Questions, PartsTitle(i.Questions[f.Of])...)
+		}
+		if n == 0 && slices.ContainsFunc(fields, elsewhere) {
+			c.Questions = append(c.Questions, Contents(fields))
+		}
+		if elsewhere(f) {
+			continue
 		}
 		if question != nil {
 			f.Text, f.Header = "", ""
@@ -275,13 +284,15 @@ func fieldBlocks(r bridge.Record, f bridge.Field, n int, several, listOptions bo
 	if several && f.Header != "" {
 		title = append(title, Span{Text: "[" + Line(f.Header) + "] ", Bold: true})
 	}
-	if f.Text != "" {
-		title = append(title, Span{Text: Clean(f.Text), Bold: several})
+	text := FieldText(f)
+	if len(text) > 0 && text[0].Kind == Paragraph {
+		title, text = append(title, text[0].Spans...), text[1:]
 	}
 	var out []Block
 	if len(title) > 0 {
 		out = append(out, Block{Kind: Paragraph, Spans: title})
 	}
+	out = append(out, text...)
 	if r.State.Final() {
 		if r.State == bridge.StateAnswered && !headlined(r) {
 			out = append(out, Block{Kind: Quote, Inner: []Block{Para(given(r, f))}})

@@ -1,9 +1,9 @@
 package render
 
 // Excerpt returns the start of a document that is too long: unchanged blocks,
-// and the first part of the block that does not fit. What an agent says stays in
-// its quote, of which a long one leaves room for what is decided. Size measures
-// blocks, and unit their text.
+// and the first part of the block that does not fit, in its own format. What an
+// agent says stays in its quote, of which a long one leaves room for what is
+// decided. Size measures blocks, and unit their text.
 func Excerpt(doc []Block, limit int, size func([]Block) int, unit Unit) []Block {
 	var out []Block
 	for n, b := range doc {
@@ -15,14 +15,55 @@ func Excerpt(doc []Block, limit int, size func([]Block) int, unit Unit) []Block 
 			out = append(out, b)
 			continue
 		}
+		if b, ok := cutBlock(b, room-1, size, unit); ok {
+			return append(out, b)
+		}
+		return out
+	}
+	return out
+}
+
+// cutBlock returns the start of a block within limit. It reports false if no part
+// of it fits.
+func cutBlock(b Block, limit int, size func([]Block) int, unit Unit) (Block, bool) {
+	switch b.Kind {
+	case Code:
 		around := size([]Block{{Kind: Code, Text: "x", Lang: b.Lang}}) - 1
-		if b.Kind != Code {
-			b = Block{Kind: Code, Text: PlainText(doc[n:])}
+		b.Text = Cut(b.Text, limit-around-1, unit)
+		return b, b.Text != ""
+	case Paragraph, Heading:
+		around := size([]Block{{Kind: b.Kind, Spans: []Span{{Text: "x", Bold: true}}}}) - 1
+		b.Spans = cutSpans(b.Spans, limit-around-1, unit)
+		for size([]Block{b}) > limit && len(b.Spans) > 0 { // its markup is long
+			b.Spans = b.Spans[:len(b.Spans)-1]
 		}
-		if b.Text = Cut(b.Text, room-around-1, unit); b.Text == "" {
-			return out
+		return b, len(b.Spans) > 0
+	case List:
+		items := b.Items
+		more := []Block{Para("…")}
+		for n := range items {
+			if b.Items = append(items[:n+1:n+1], more); size([]Block{b}) > limit {
+				b.Items = append(items[:n:n], more)
+				return b, n > 0
+			}
 		}
-		return append(out, b)
+	}
+	return b, false
+}
+
+// cutSpans returns the start of a text within limit.
+func cutSpans(spans []Span, limit int, unit Unit) []Span {
+	var out []Span
+	for _, s := range spans {
+		n := unit(s.Text)
+		if n <= limit {
+			out, limit = append(out, s), limit-n
+			continue
+		}
+		if s.Text, s.URL, s.Mention = Cut(s.Text, limit, unit), "", nil; s.Text != "" && s.Time == 0 {
+			out = append(out, s)
+		}
+		return out
 	}
 	return out
 }
@@ -34,4 +75,45 @@ func cutQuote(b Block, limit int, size func([]Block) int, unit Unit) Block {
 	}
 	around := size([]Block{{Kind: Quote, Inner: []Block{Para("x")}}}) - 1
 	return Block{Kind: Quote, Inner: []Block{Para(Cut(Line(PlainText(b.Inner)), limit-around, unit))}}
+}
+
+// Divide splits a list or a quote into those of one block each.
+func Divide(b Block) []Block {
+	var out []Block
+	for n, item := range b.Items {
+		one := Block{Kind: List, Items: [][]Block{item}}
+		if b.Start > 0 {
+			one.Start = b.Start + n
+		}
+		out = append(out, one)
+	}
+	for _, inner := range b.Inner {
+		out = append(out, Block{Kind: Quote, Inner: []Block{inner}})
+	}
+	if len(out) == 0 {
+		return []Block{b}
+	}
+	return out
+}
+
+// Append adds a block to a document. It joins a list with one that it continues.
+func Append(doc []Block, b Block) []Block {
+	if n := len(doc) - 1; n >= 0 && b.Kind == List && doc[n].Kind == List &&
+		(b.Start == 0 && doc[n].Start == 0 || doc[n].Start > 0 && doc[n].Start+len(doc[n].Items) == b.Start) {
+		last := doc[n]
+		last.Items = append(last.Items[:len(last.Items):len(last.Items)], b.Items...)
+		return append(doc[:n:n], last)
+	}
+	return append(doc, b)
+}
+
+// Flat returns a document as one block without markup: code if it has code, and
+// otherwise a paragraph.
+func Flat(doc []Block, text string) Block {
+	for _, b := range doc {
+		if b.Kind == Code {
+			return Block{Kind: Code, Text: text}
+		}
+	}
+	return Para(text)
 }

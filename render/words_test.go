@@ -82,7 +82,7 @@ func TestCardSays(t *testing.T) {
 		"approval-stopped":       {"deploy-bot stopped"},
 		"approval-edited":        {"with changes", "Changed before it was approved", "+", "/tmp/<y>"},
 		"approval-rule-given":    {"Covers:"},
-		"several":                {"1. [Region] Which", "3. [Region] Which", "Frankfurt & Dublin"},
+		"several":                {"3 fields, all required: Region · Region · Region"},
 		"several-answered":       {"ana answered", "Europe", "something else", "because <@U1>"},
 		"notice":                 {"Notice from deploy-bot", "no answer needed"},
 		"reprompt":               {"that *version* does not exist", "round 2", "tool collect"},

@@ -91,7 +91,7 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		return m, nil
 	case bridge.OptionOther:
 		n := f.Control.Question
-		m.Components = []any{label(name(i.Fields()[n].Question), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
+		m.Components = []any{label(name(render.Fields(i)[n].Question), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
 		return m, nil
 	}
 	pages := Pages(i)
@@ -102,10 +102,10 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	if i.LonePlan() {
 		m.Title = render.TitleChanges
 	}
-	all := i.Fields()
+	all := render.Fields(i)
 	for _, field := range pages[page].Fields {
 		if field.Said {
-			m.Components = append(m.Components, Text{typeText, saidAbove(all[field.Question].Question)})
+			m.Components = append(m.Components, Text{typeText, saidAbove(i.Fields()[field.Question])})
 			continue
 		}
 		m.Components = append(m.Components, fieldLabel(all[field.Question], field, f.View.Draft))

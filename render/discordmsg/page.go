@@ -66,7 +66,7 @@ func Pages(i bridge.Interaction) []Page {
 	pages := []Page{{}}
 	all := i.Fields()
 	for _, n := range i.FormFields() {
-		fields := fieldsOf(n, all[n].Question)
+		fields := fieldsOf(n, all[n])
 		part := len(fields) > maxModalFields && !oneOfMany(i)
 		for len(fields) > 0 {
 			last := &pages[len(pages)-1]
@@ -96,7 +96,7 @@ func oneOfMany(i bridge.Interaction) bool {
 // submitted together.
 func Collects(i bridge.Interaction) bool { return !oneOfMany(i) && len(Pages(i)) > 1 }
 
-func fieldsOf(n int, q bridge.Question) []Field {
+func fieldsOf(n int, q bridge.Field) []Field {
 	var out []Field
 	if saidAbove(q) != "" {
 		out = append(out, Field{Question: n, Said: true})
@@ -115,8 +115,11 @@ func fieldsOf(n int, q bridge.Question) []Field {
 
 // saidAbove returns the text to show above the inputs of a question because
 // their labels cannot hold it, or "".
-func saidAbove(q bridge.Question) string {
-	text, hint := captions(q)
+func saidAbove(q bridge.Field) string {
+	if render.Formatted(q) {
+		return clip(render.FieldText(q), maxModalContext)
+	}
+	text, hint := captions(q.Question)
 	if render.Runes(hint) <= maxLabelHint && (render.Runes(text) <= maxLabel || hint == text) {
 		return ""
 	}

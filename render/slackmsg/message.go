@@ -213,7 +213,7 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	if out := render.Excerpt(doc, limit, size, cost); !whole && fits(out, 3*limit) {
 		return out, false
 	}
-	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
+	return []render.Block{render.Flat(doc, render.Cut(text, limit, cost))}, whole
 }
 
 // controls returns the controls that answer a request. On a card that does not

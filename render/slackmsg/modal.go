@@ -74,7 +74,7 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	case f.Control.Option == bridge.OptionOther:
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
 		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
-		q := i.Fields()[f.Control.Question]
+		q := render.Fields(i)[f.Control.Question]
 		blocks = append(wholeText(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q.Question), maxLabel), nil, in))
 	default:
 		blocks = wholePrivate(f.View)
@@ -84,8 +84,11 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		if raw, err := json.Marshal(blocks); i.LonePlan() && (err != nil || len(raw) > maxView/2) {
 			blocks = []slack.Block{context(f.View)} // it approves nothing
 		}
-		all := i.Fields()
+		all, texts := render.Fields(i), i.Fields()
 		for _, n := range i.FormFields() {
+			if render.Formatted(texts[n]) {
+				blocks = append(blocks, richText("", render.FieldText(texts[n])))
+			}
 			blocks = append(blocks, fields(n, all[n], f.View.Draft)...)
 		}
 		if f.Control.Option == bridge.OptionReview {

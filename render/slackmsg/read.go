@@ -2,6 +2,7 @@ package slackmsg
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -17,11 +18,16 @@ func excerpt(doc []render.Block, limit int) []render.Block {
 	start, _ := clip(doc, limit)
 	var out []render.Block
 	left := limit
-	for k, b := range doc {
+	for _, b := range doc {
 		n := cost(render.PlainText([]render.Block{b}))
 		cut := false
 		if n > left && b.Kind != render.Code && b.Kind != render.Quote {
-			b = render.Block{Kind: render.Code, Text: render.PlainText(doc[k:])}
+			if len(b.Items) > excerptLines {
+				b.Items = append(slices.Clip(b.Items[:excerptLines]), []render.Block{render.Para("…")})
+			}
+			size := func(doc []render.Block) int { return cost(render.PlainText(doc)) }
+			out = append(out, render.Excerpt([]render.Block{b}, left, size, cost)...)
+			break
 		}
 		if b.Kind == render.Code {
 			text := render.Cut(firstLines(b.Text, excerptLines), max(left, 1), cost)
@@ -228,7 +234,7 @@ func inBlocks(doc []render.Block) []slack.Block {
 	flush := func() {
 		b := richText("", group)
 		if !fits(group, 3*maxBlock) {
-			b = richText("", []render.Block{{Kind: render.Code, Text: render.PlainText(group)}})
+			b = richText("", []render.Block{render.Flat(group, render.PlainText(group))})
 		}
 		out, group, used = append(out, b), nil, 0
 	}
@@ -236,20 +242,30 @@ func inBlocks(doc []render.Block) []slack.Block {
 		if used+n > maxBlock && len(group) > 0 {
 			flush()
 		}
-		group, used = append(group, b), used+n
+		group, used = render.Append(group, b), used+n
 	}
-	for _, b := range doc {
+	var write func(render.Block)
+	write = func(b render.Block) {
 		text := b.Text
 		if b.Kind != render.Code {
 			text = render.PlainText([]render.Block{b})
 		}
 		if n := wireCost(text) + 2; n <= maxBlock {
 			add(b, n)
-			continue
+			return
+		}
+		if parts := render.Divide(b); len(parts) > 1 {
+			for _, part := range parts {
+				write(part)
+			}
+			return
 		}
 		for _, piece := range render.Split(text, maxBlock, wireCost) {
-			add(render.Block{Kind: render.Code, Text: piece}, maxBlock)
+			add(render.Flat([]render.Block{b}, piece), maxBlock)
 		}
+	}
+	for _, b := range doc {
+		write(b)
 	}
 	if len(group) > 0 {
 		flush()

@@ -84,8 +84,8 @@ func TestPlainContext(t *testing.T) {
 	}
 }
 
-// TestModalOptions checks that the options which only a modal offers can be
-// read on the card as well.
+// TestModalOptions checks that the card lists the options that only a modal
+// offers if there is one question, or if the modal does not show them whole.
 func TestModalOptions(t *testing.T) {
 	t.Parallel()
 	many := make([]bridge.Option, 40)
@@ -94,7 +94,10 @@ func TestModalOptions(t *testing.T) {
 	}
 	q := bridge.Question{ID: "q", Text: "Where?", Widget: bridge.WidgetSelect, Options: many}
 	other := bridge.Question{ID: "r", Text: "How?", Widget: bridge.WidgetRadio, Options: many[:2]}
-	for name, questions := range map[string][]bridge.Question{"long list": {q}, "several": {other, q}} {
+	long := q
+	long.Options = slices.Clone(many)
+	long.Options[0].Preview = "a: 1"
+	for name, questions := range map[string][]bridge.Question{"long list": {q}, "several": {other, long}} {
 		s := rendertest.Samples()[0]
 		s.View.Record.Interaction.Questions = questions
 		m, err := slackmsg.Build(s.View)

@@ -311,9 +311,12 @@ func wizardText(v bridge.View) []render.Block {
 		doc = render.PartsTitle(v.Record.Interaction.Questions[f.Of])
 	}
 	if v.Draft == nil {
-		doc = append(doc, contents(fields))
+		doc = append(doc, render.Contents(fields))
 	}
 	doc = append(doc, progress(f, at, len(fields)))
+	if render.Formatted(f) {
+		doc = append(doc, render.FieldText(f)...)
+	}
 	if f.Description != "" {
 		doc = append(doc, render.Block{Kind: render.Paragraph, Spans: []render.Span{{Text: render.Clean(f.Description), Italic: true}}})
 	}
@@ -328,7 +331,11 @@ func wizardText(v bridge.View) []render.Block {
 	return doc
 }
 
+// progress names the field of a step. A question with formatting follows it.
 func progress(f bridge.Field, n, of int) render.Block {
+	if render.Formatted(f) {
+		f.Text, f.Markdown = "", false
+	}
 	return render.Block{Kind: render.Paragraph, Spans: []render.Span{{Text: strconv.Itoa(n+1) + "/" + strconv.Itoa(of) + "  ", Bold: true}, {Text: render.FieldName(f), Bold: true}}}
 }
 

@@ -64,7 +64,7 @@ func wanted(f bridge.Form) (ask, placeholder string) {
 		t := render.Typed(f)
 		return t.Ask, cmp.Or(t.Placeholder, t.Label)
 	case bridge.OptionForm:
-		q := f.View.Record.Interaction.Fields()[f.Control.Question]
+		q := render.Fields(f.View.Record.Interaction)[f.Control.Question]
 		ask = "reply to this message with your answer"
 		if q.Text != "" {
 			ask += ": " + render.Cut(render.Line(q.Text), maxAsked, render.Runes)
