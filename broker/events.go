@@ -21,13 +21,27 @@ const eventBatch = 200
 // events reads the events in the journals of the partitions.
 type events struct{ *core }
 
-// Cursor returns the position after all events so far.
+// Cursor returns the position after all events so far: that of the last entry of
+// each journal. A time would skip the next event of the same millisecond.
 func (ev *events) Cursor(ctx context.Context) (string, error) {
-	now, err := ev.client.Time(ctx).Result()
+	last := make([]*redis.XMessageSliceCmd, ev.partitions)
+	_, err := ev.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range last {
+			last[n] = p.XRevRangeN(ctx, ev.keys.journal(n), "+", "-", 1)
+		}
+		return nil
+	})
 	if err != nil {
 		return "", unavailable(err)
 	}
-	return ev.everywhere(strconv.FormatInt(now.UnixMilli(), 10) + "-0"), nil
+	at := make([]string, ev.partitions)
+	for n, c := range last {
+		at[n] = "0-0"
+		if m := c.Val(); len(m) > 0 {
+			at[n] = m[0].ID
+		}
+	}
+	return formatCursor(at), nil
 }
 
 // CursorAt returns the position before all events at a time or later.

@@ -49,8 +49,22 @@ func (silent) Post(context.Context, bridge.Destination, bridge.View, *bridge.Par
 // server is a daemon's API on a store in this process.
 type server struct {
 	*httptest.Server
+	engine *engine.Engine
 	stored await.Bell    // rings after changes of the store
 	parked chan struct{} // receives for each connection that was taken over
+}
+
+// runs applies deadlines and posts cards until the test ends.
+func (s *server) runs(t testing.TB) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.engine.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func newServer(t testing.TB) *server {
@@ -88,6 +102,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server
 		"default":     {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
+	s.engine = e
 	s.Server = httptest.NewUnstartedServer(api.New(api.Options{Engine: e, Reader: between(b), Origins: []string{"https://app.example.com", "https://*.apps.example.com"}, EntryPoints: map[string]api.EntryPoint{"/mcp": echo}, Tokens: map[string]api.Principal{
 		hashOf("agent"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("other"): {Agent: &bridge.Agent{Name: "cd"}}, hashOf("ana"): {Person: "ana", Auditor: true},
 	}}))

@@ -157,7 +157,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	front.send(`{"type":"ask_response","id":"x","payload":{"request_id":"a2","value":"Yes"}}`)
 	agent.want(`{"type":"ask_response","id":"a2","payload":{"request_id":"a2","value":"Yes"}}`)
 	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"No"}}`, b.Interaction.ID))
-	front.next(`"error"`, "lready decided by you")
+	front.next(`"error"`, "ou already answered this")
 	b.Closed("Yes", "ana")
 
 	agent.send(`{"type":"ask_request","id":"a3","payload":{"prompt":"Which?","widgets":[{"type":"checkbox","options":["api","web","cron"]}]}}`)

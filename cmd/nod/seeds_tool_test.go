@@ -76,7 +76,7 @@ func (x tooling) answers() string {
 		}
 	}
 	x.one.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"Rust"}}`)
-	x.one.next(`"error"`, "lready decided by bo")
+	x.one.next(`"error"`, "bo already answered this")
 	a.Closed("TypeScript", "bo", "has the answer")
 	return id
 }
