@@ -71,7 +71,7 @@ screenshot: browser ## retake the screenshots for the documentation
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestConsoleInbox|TestPictures' ./cmd/nod/daemon
 
 reference: redis ## generate docs/cli.md, errors.md, api.md, configuration.md and types of clients
-	$(GO) test -count=1 -run 'TestReference|TestMistakes' ./cmd/nod ./config ./bridge/api ./deploy -update
+	$(GO) test -count=1 -run "TestReference|TestMistakes|TestAgentTable" ./cmd/nod ./cmd/nod/setup ./config ./bridge/api ./deploy -update
 
 golden: ## update the golden files; review the diff before you commit it
 	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg \

@@ -2,8 +2,9 @@ package main
 
 import (
 	"cmp"
-	"os"
+	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,7 @@ prompt, for use in scripts, and saves either everything or nothing.`,
 		s.Stdin, s.Talk = cmd.InOrStdin(), cmd.ErrOrStderr()
 		return s.Run(cmd.Context())
 	}
-	cmd.AddCommand(initAll(), initClaude(), initCodex(), initMCP())
+	cmd.AddCommand(initAll(), initClaude(), initCodex(), initCopilot(), initMCP())
 	return cmd
 }
 
@@ -69,11 +70,10 @@ Another run without --gate keeps the gates, and --gate '' removes them.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if user {
-				home, err := os.UserHomeDir()
-				if err != nil {
+				var err error
+				if s.Path, err = setup.ClaudeSettings(); err != nil {
 					return err
 				}
-				s.Path = filepath.Join(home, ".claude", "settings.json")
 			}
 			if cmd.Flags().Changed("gate") {
 				var err error
@@ -86,70 +86,107 @@ Another run without --gate keeps the gates, and --gate '' removes them.`,
 		},
 	}
 	settingsFlags(cmd, &s, filepath.Join(".claude", "settings.local.json"))
-	cmd.Flags().BoolVar(&user, "user", false, "configure all projects, in ~/.claude/settings.json")
+	cmd.Flags().BoolVar(&user, "user", false, "configure all projects, in settings.json in $CLAUDE_CONFIG_DIR or ~/.claude")
 	cmd.Flags().StringVar(&gates, "gate", "", "tool calls that always need a person, such as 'Bash(git push *)|mcp__prod__.*'")
 	hookOptionFlags(cmd, &f)
 	return cmd
 }
 
+// hookSetup describes a command that adds one hook to the settings of an agent that
+// waits for its hooks.
+type hookSetup struct {
+	name, title, long, file string
+	examples                string
+	path                    func() (string, error)
+	apply                   func(*setup.Settings, setup.HookOptions) error
+	instead                 string // way to answer at the terminal as well, with a grace period
+}
+
 func initCodex() *cobra.Command {
-	var s setup.Settings
-	var f setup.HookOptions
-	cmd := &cobra.Command{
-		Use:   "codex",
-		Short: "Add nod's hooks to the settings of Codex",
-		Long: `Add nod's hook for permission requests to Codex's hooks.json and keep all other
+	return hookSetup{
+		name: "codex", title: "Codex", file: "hooks.json in $CODEX_HOME or ~/.codex", path: setup.CodexHooks, apply: (*setup.Settings).Codex,
+		examples: "  nod init codex --fail open\n  nod init codex --undo",
+		instead:  "to answer at the terminal as well, use nod proxy codex --grace %s instead of the hook",
+		long: `Add nod's hook for permission requests to Codex's hooks.json and keep all other
 hooks. Run it again after a change. --undo removes the hook. Codex asks once
 whether to trust new hooks.
 
 The hook blocks Codex's terminal until someone answers in chat. To answer at
-both, use nod proxy codex instead.
+both, use nod proxy codex instead. If a model reviews what needs approval, people
+are asked only if a rule of nod's policy says so.`,
+	}.command()
+}
 
-Set NOD_TOKEN in the environment of the agent, and NOD_URL if the daemon runs on
-another host.`,
-		Example: "  nod init codex --fail open\n  nod init codex --undo",
+func initCopilot() *cobra.Command {
+	return hookSetup{
+		name: "copilot", title: "Copilot CLI", file: "hooks/nod.json in $COPILOT_HOME or ~/.copilot", path: setup.CopilotHooks, apply: (*setup.Settings).Copilot,
+		examples: "  nod init copilot --route prod\n  nod init copilot --undo",
+		instead:  "omit it",
+		long: `Add nod's hook for permission requests to the hooks of Copilot CLI and keep all
+other hooks. Run it again after a change. --undo removes the hook.
+
+Copilot runs the hook before every call that is more than reading, also before
+those that it would allow. So people are asked only if a rule of nod's policy
+says so, and a rule can deny. All other calls are left to Copilot, which asks
+at its terminal as usual.`,
+	}.command()
+}
+
+func (h hookSetup) command() *cobra.Command {
+	var s setup.Settings
+	var f setup.HookOptions
+	cmd := &cobra.Command{
+		Use:     h.name,
+		Short:   "Add nod's hooks to the settings of " + h.title,
+		Long:    h.long + "\n\nSet NOD_TOKEN in the environment of the agent, and NOD_URL if the daemon runs on\nanother host.",
+		Example: h.examples,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Grace != 0 {
-				return bridge.Errorf(bridge.CodeInvalid, "--grace: not supported, because the hook blocks the terminal and no one could answer there").
-					WithHint("to answer at the terminal as well, use nod proxy codex --grace %s instead of the hook", f.Grace)
+				hint := h.instead
+				if strings.Contains(hint, "%s") {
+					hint = fmt.Sprintf(hint, f.Grace)
+				}
+				return bridge.Errorf(bridge.CodeInvalid, "--grace: not supported, because the hook blocks the terminal and no one could answer there").WithHint("%s", hint)
 			}
 			if s.Path == "" {
-				home, err := codexHome()
-				if err != nil {
+				var err error
+				if s.Path, err = h.path(); err != nil {
 					return err
 				}
-				s.Path = filepath.Join(home, "hooks.json")
 			}
 			s.Out, s.Talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return s.Codex(f)
+			return h.apply(&s, f)
 		},
 	}
 	settingsFlags(cmd, &s, "")
-	cmd.Flags().Lookup("file").Usage = "file to change (default hooks.json in $CODEX_HOME or ~/.codex)"
+	cmd.Flags().Lookup("file").Usage = "file to change (default " + h.file + ")"
 	hookOptionFlags(cmd, &f)
 	return cmd
 }
 
 func initMCP() *cobra.Command {
 	var s setup.Settings
+	var client string
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Add nod to the servers of an MCP client",
-		Long: `Add nod to mcpServers in the JSON file of an MCP client and keep all other
-servers. Set NOD_TOKEN in the environment of the client, and NOD_URL if the
+		Long: `Add nod to the servers in the JSON file of an MCP client, in the format of that
+client, and keep all other servers. nod recognizes the client by the name of the
+file or by the servers in it; --client names it. Set NOD_TOKEN in the environment of the client, and NOD_URL if the
 daemon runs on another host.
 
 A client that supports HTTP does not need this command: configure /mcp on the
 daemon as its server, with the header Authorization: Bearer and the token.`,
-		Example: "  nod init mcp\n  nod init mcp --file ~/.cursor/mcp.json",
+		Example: "  nod init mcp\n  nod init mcp --file ~/.cursor/mcp.json\n  nod init mcp --file servers.json --client vscode",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.Out, s.Talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return s.MCP()
+			return s.MCP(client)
 		},
 	}
 	settingsFlags(cmd, &s, ".mcp.json")
+	choiceVar(cmd.Flags(), &client, "client", "", "client that reads the file, if its name does not say so", setup.AgentNames()...)
 	return cmd
 }
 

@@ -25,7 +25,7 @@ removes only nod's entries.
 
 nod knows ` + wrapped(setup.AgentNames()) + `.
 
-Claude Code and Codex get nod's hooks. The agents that you added to Zed start
+Claude Code, Codex and Copilot CLI get nod's hooks. The agents that you added to Zed start
 through nod proxy acp. The others get nod as an MCP server: their model can ask
 people, but nothing makes it ask. See what that covers with: nod doctor --agents`,
 		Example: "  nod init all\n  nod init all --yes --gate '*'\n  nod init all --agents claude,zed --print\n  nod init all --undo",

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,8 +19,22 @@ import (
 // surveyed holds the result of reading the settings of one agent.
 type surveyed struct {
 	Coverage
+	agent    agent
 	findings []bridge.Finding
 	ours     bool // nod is in the settings
+	// redirects are the variables that a file of the project sets for nod, with
+	// that file. Another daemon may then decide.
+	redirects map[string]string
+	// ignored are the files that the agent ignores.
+	ignored []string
+}
+
+// newSurvey returns an empty survey of the agent.
+func (a agent) newSurvey(ctx context.Context) surveyed {
+	return surveyed{
+		Coverage: Coverage{Agent: a.name, Title: a.title, Version: a.version(ctx), Level: LevelNone, Tested: a.tested},
+		agent:    a, redirects: map[string]string{},
+	}
 }
 
 // survey reads the settings of the installed agents. Its error is that the user
@@ -30,13 +45,63 @@ func survey(ctx context.Context) ([]surveyed, error) {
 		return nil, err
 	}
 	var out []surveyed
-	for _, a := range installables {
-		s := a.survey(ctx, m)
+	for _, a := range agents() {
+		s := a.survey(ctx, m, a)
+		s.unread(m)
+		if s.ours && a.ask != nil {
+			s.heed(a.ask(ctx, m, a))
+		}
+		s.foreign()
 		if s.ours || a.installed(m) {
 			out = append(out, s)
 		}
 	}
 	return out, nil
+}
+
+// unread finds entries of nod in the folder from which a variable has moved the
+// settings.
+func (s *surveyed) unread(m machine) {
+	if s.agent.moved == "" || m.moved(s.agent.moved) == "" {
+		return
+	}
+	former := m
+	former.moved = func(string) string { return "" }
+	for _, f := range s.agent.edits {
+		was, now := f.file(former), f.file(m)
+		if was != now && runsNod(was) {
+			s.add("", bridge.FindingWarning, s.Title+" does not read "+was+", which has entries of nod: "+s.agent.moved+" moves its settings to "+filepath.Dir(now),
+				"run nod init all with "+s.agent.moved+" in the environment")
+		}
+	}
+}
+
+// heed adds what the program itself finds in files with entries of nod.
+func (s *surveyed) heed(all []complaint) {
+	for _, c := range all {
+		if !runsNod(c.path) || slices.ContainsFunc(s.ignored, func(path string) bool { return samePath(path, c.path) }) {
+			continue
+		}
+		status := bridge.FindingWarning
+		if c.ignored {
+			status = bridge.FindingFailed
+			s.ignored = append(s.ignored, c.path)
+			s.Level = LevelNone
+		}
+		s.add("", status, c.path+": "+c.text, "correct the file")
+	}
+}
+
+// foreign lowers the level if files of the project choose the daemon.
+func (s *surveyed) foreign() {
+	if !s.ours {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.redirects)) {
+		s.Level = LevelOpen
+		s.add("", bridge.FindingFailed, s.redirects[name]+" sets "+name+" for nod, so another daemon than yours may decide",
+			"remove it there, and set it in your own environment")
+	}
 }
 
 // examineAgents checks the settings of the coding agents on this machine: how
@@ -78,9 +143,14 @@ func (s surveyed) level(required Level) bridge.Finding {
 }
 
 // add records a finding, which is also a reason for the level. Its fix becomes
-// the fix of the agent if nothing worse has one.
+// the fix of the agent if nothing worse has one. The check is a part of the name
+// of the agent's check, and may be empty.
 func (s *surveyed) add(check string, status bridge.FindingStatus, detail, fix string) {
-	s.findings = append(s.findings, bridge.Finding{Check: check, Status: status, Detail: detail, Fix: fix})
+	name := "agent." + s.Agent
+	if check != "" {
+		name += "." + check
+	}
+	s.findings = append(s.findings, bridge.Finding{Check: name, Status: status, Detail: detail, Fix: fix})
 	s.reason(detail)
 	if fix != "" && (s.Fix == "" || status == bridge.FindingFailed) {
 		s.Fix = fix
@@ -95,33 +165,74 @@ func (s *surveyed) reason(text string) {
 	}
 }
 
-// readSettings decodes a settings file. It reports false if there is none, or
-// if it cannot be read, which it then records.
-func (s *surveyed) readSettings(check, path string, v any) bool {
-	raw, err := os.ReadFile(path)
+// readSettings decodes a settings file. It reports false if there is none, or if
+// the agent ignores it, which it then records.
+func (s *surveyed) readSettings(path string, v any) bool {
+	raw, err := ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	if err == nil {
-		raw, err = hujson.Standardize(raw)
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, v)
-	}
 	if err != nil {
-		s.add(check, bridge.FindingWarning, path+" is not valid JSON, so the agent may ignore it", "correct the file")
+		s.add("", bridge.FindingWarning, path+" "+err.Error(), "correct the file")
 		return false
 	}
-	s.removedNames(check, path, raw)
+	if target, out := outside(path); out {
+		s.add("", bridge.FindingWarning, path+" is a link to "+target+", outside of this directory", "replace the link by a file")
+	}
+	settings, readable := lenient(raw)
+	lines := commandLines(settings)
+	ignored := false
+	for _, c := range s.agent.check(path, raw) {
+		detail, status := path+" "+c.text, bridge.FindingWarning
+		if strings.HasPrefix(c.text, "hooks") {
+			detail = path + ": " + c.text
+		}
+		if ignored = ignored || c.ignored; c.ignored {
+			detail += ", so " + s.Title + " ignores the whole file"
+			s.ignored = append(s.ignored, path)
+		}
+		if len(lines) > 0 || strings.Contains(string(raw), " hook "+s.Agent) || !readable && strings.Contains(string(raw), "nod") {
+			status, s.ours = bridge.FindingFailed, true
+		}
+		s.add("", status, detail, "correct the file")
+		if c.ignored {
+			break
+		}
+	}
+	if ignored || !readable {
+		return false
+	}
+	plain, err := json.Marshal(settings)
+	if err != nil || json.Unmarshal(plain, v) != nil {
+		s.add("", bridge.FindingWarning, path+" has an unknown format, so "+s.Title+" may ignore it", "correct the file")
+		return false
+	}
+	s.removedNames(path, lines)
+	s.redirected(path, settings, lines)
 	return true
+}
+
+// lenient decodes JSON with or without comments. Of members with one name, the
+// last counts.
+func lenient(raw []byte) (v any, ok bool) {
+	raw, err := hujson.Standardize([]byte(strings.TrimPrefix(string(raw), string(byteOrderMark))))
+	return v, err == nil && json.Unmarshal(raw, &v) == nil
+}
+
+// runsNod reports whether a settings file starts nod.
+func runsNod(path string) bool {
+	raw, err := ReadFile(path)
+	if err != nil {
+		return false
+	}
+	v, readable := lenient(raw)
+	return len(commandLines(v)) > 0 || !readable && strings.Contains(string(raw), "nod")
 }
 
 // removedNames records the removed flags and commands with which a settings file
 // starts nod.
-func (s *surveyed) removedNames(check, path string, raw []byte) {
-	var settings any
-	_ = json.Unmarshal(raw, &settings) // was decoded before
-	for _, words := range commandLines(settings) {
+func (s *surveyed) removedNames(path string, lines [][]string) {
+	for _, words := range lines {
 		_, gone := removed.Cut(words, func(string) bool { return false })
 		flags := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") })
 		if flags < 0 {
@@ -132,7 +243,7 @@ func (s *surveyed) removedNames(check, path string, raw []byte) {
 		}
 		for _, row := range gone {
 			f := bridge.Finding{
-				Check: check, Status: bridge.FindingWarning, Fix: row.Instead,
+				Check: "agent." + s.Agent, Status: bridge.FindingWarning, Fix: row.Instead,
 				Detail: path + " starts nod with " + row.Name[strings.LastIndexByte(row.Name, ' ')+1:] + ", which was removed",
 			}
 			if !slices.Contains(s.findings, f) {
@@ -141,4 +252,71 @@ func (s *surveyed) removedNames(check, path string, raw []byte) {
 			}
 		}
 	}
+}
+
+// localSettings is the settings file in a project that belongs to the user alone.
+var localSettings = filepath.Join(".claude", "settings.local.json")
+
+// redirected records the variables and flags with which a file decides to which
+// daemon nod speaks. In a file of the project, everyone who can write to the
+// repository chooses that daemon. The user's own files choose what they like.
+func (s *surveyed) redirected(path string, settings any, lines [][]string) {
+	names := steering(settings)
+	for _, words := range lines {
+		if slices.ContainsFunc(words, func(w string) bool { return w == "--url" || strings.HasPrefix(w, "--url=") }) {
+			names = append(names, "--url")
+		}
+	}
+	for _, name := range names {
+		if filepath.IsAbs(path) || path == localSettings {
+			delete(s.redirects, name)
+		} else {
+			s.redirects[name] = path
+		}
+	}
+}
+
+// steering returns the variables in settings that steer what nod does: its own,
+// and those with which someone could come between nod and its daemon.
+func steering(v any) []string {
+	var out []string
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			out = append(out, steering(x)...)
+		}
+	case map[string]any:
+		raw, _ := json.Marshal(v) // was decoded from JSON
+		var p process
+		if json.Unmarshal(raw, &p) == nil && len(p.words()) > 0 && len(commandLines(v)) == 0 {
+			return nil // the environment of another program
+		}
+		for name, x := range v {
+			if env, ok := x.(map[string]any); ok && name == "env" {
+				for variable := range env {
+					if steers(variable) {
+						out = append(out, variable)
+					}
+				}
+				continue
+			}
+			out = append(out, steering(x)...)
+		}
+	case string:
+		if len(commandLines(v)) == 0 {
+			return nil
+		}
+		for word := range strings.FieldsSeq(v) {
+			if name, _, ok := strings.Cut(word, "="); ok && strings.HasPrefix(name, "NOD_") {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+func steers(variable string) bool {
+	upper := strings.ToUpper(variable)
+	return strings.HasPrefix(upper, "NOD_") ||
+		slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_PRELOAD"}, upper)
 }

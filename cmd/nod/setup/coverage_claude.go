@@ -15,13 +15,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Versions with which the behavior of the programs was tested; see
-// docs/agents/failures.md.
-const (
-	claudeTested = "2.1.330"
-	codexTested  = "0.169.0"
-)
-
 // blocksSince is the first version of Claude Code that knows onFailure. Earlier
 // versions run the tool if the hook of a gate fails.
 var blocksSince = [3]int{2, 1, 295}
@@ -69,19 +62,17 @@ type claudeSurvey struct {
 
 // surveyClaude reads the settings files of Claude Code. For a setting that is
 // not a list, a later file overrides an earlier one.
-func surveyClaude(ctx context.Context, m machine) surveyed {
-	s := claudeSurvey{surveyed: surveyed{Coverage: Coverage{
-		Agent: "claude", Title: "Claude Code", Version: versionOf(ctx, "claude"), Level: LevelNone, Tested: claudeTested,
-	}}}
-	for _, path := range []string{filepath.Join(m.home, ".claude.json"), ".mcp.json"} { // only servers
-		s.readSettings("agent.claude", path, new(any))
+func surveyClaude(ctx context.Context, m machine, a agent) surveyed {
+	s := claudeSurvey{surveyed: a.newSurvey(ctx)}
+	for _, path := range []string{m.claudeServers(), ".mcp.json"} { // only servers
+		s.readSettings(path, new(any))
 	}
 	paths := m.claudeFiles()
 	all := map[string]agentHooks{}
 	disabled := ""
 	for _, path := range paths {
 		var h agentHooks
-		if !s.readSettings("agent.claude", path, &h) {
+		if !s.readSettings(path, &h) {
 			continue
 		}
 		if h.any("claude") {
@@ -100,14 +91,16 @@ func surveyClaude(ctx context.Context, m machine) surveyed {
 			}
 		}
 	}
-	s.ours = len(all) > 0
+	s.ours = s.ours || len(all) > 0
 	switch {
 	case !s.ours:
 		s.reason("no hook of nod is in its settings")
 		s.Fix = "run: nod init claude --user"
 		return s.surveyed
+	case len(all) == 0: // it ignores the files with nod's hooks
+		return s.surveyed
 	case disabled != "":
-		s.add("agent.claude", bridge.FindingFailed, disabled+" disables all hooks, so nothing is gated", "remove disableAllHooks")
+		s.add("", bridge.FindingFailed, disabled+" disables all hooks, so nothing is gated", "remove disableAllHooks")
 		return s.surveyed
 	}
 	for _, path := range paths {
@@ -126,7 +119,7 @@ func (m machine) claudeFiles() []string {
 	if dir, err := os.Getwd(); err != nil || dir != m.home {
 		paths = append(paths, filepath.Join(".claude", "settings.json"))
 	}
-	return append(paths, filepath.Join(".claude", "settings.local.json"), m.claudeManaged())
+	return append(paths, localSettings, m.claudeManaged())
 }
 
 // file checks the hooks in a settings file.
@@ -142,18 +135,18 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 		s.gate(path, e)
 	}
 	if gates == 0 {
-		s.add("agent.claude", bridge.FindingOK, path+" has no gates: Claude Code decides which calls need a person", "")
+		s.add("", bridge.FindingOK, path+" has no gates: Claude Code decides which calls need a person", "")
 	}
 	if !slices.ContainsFunc(h.Hooks["PostToolUse"], watches) {
-		s.add("agent.claude", bridge.FindingWarning, path+" has no hook for messages: what people write to a session does not reach Claude Code", "run nod init claude again")
+		s.add("", bridge.FindingWarning, path+" has no hook for messages: what people write to a session does not reach Claude Code", "run nod init claude again")
 	}
 	if slices.ContainsFunc(h.Hooks["PostToolUse"], watches) && !slices.ContainsFunc(h.Hooks["Stop"], wakes) {
-		s.add("agent.claude", bridge.FindingWarning, path+" has no hook that wakes an idle session: a reply to a finished turn waits for the next prompt", "run nod init claude again")
+		s.add("", bridge.FindingWarning, path+" has no hook that wakes an idle session: a reply to a finished turn waits for the next prompt", "run nod init claude again")
 	}
 	for _, e := range h.ours("claude", "PermissionRequest") {
 		s.asks = s.asks || runnable(e.Hooks[0].Command, "claude")
 		if e.Hooks[0].OnFailure != "" {
-			s.add("agent.claude", bridge.FindingWarning, path+" sets onFailure on PermissionRequest, which denies before the person at the keyboard can answer", "run nod init claude again")
+			s.add("", bridge.FindingWarning, path+" sets onFailure on PermissionRequest, which denies before the person at the keyboard can answer", "run nod init claude again")
 		}
 	}
 }
@@ -163,7 +156,7 @@ var failsOpen = regexp.MustCompile(`--fail[ =]+["']?open`)
 
 // gate reports whether a gate holds if nod fails.
 func (s *claudeSurvey) gate(path string, e hookEntry) {
-	const check = "agent.claude.gate"
+	const check = "gate"
 	h := e.Hooks[0]
 	name := cmp.Or(h.If, e.Matcher, "*")
 	detail := name + " in " + path

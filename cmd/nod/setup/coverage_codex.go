@@ -36,7 +36,7 @@ func CodexReviewer(home string) bool {
 // beforeTables returns the part of a TOML file before its first table, which holds
 // the settings for all sessions. It is empty if the file cannot be read.
 func beforeTables(path string) []byte {
-	raw, err := readSettingsFile(path)
+	raw, err := ReadFile(path)
 	if err != nil {
 		return nil
 	}
@@ -47,26 +47,25 @@ func beforeTables(path string) []byte {
 }
 
 // surveyCodex reads the hooks and the approval policy of Codex.
-func surveyCodex(ctx context.Context, m machine) surveyed {
-	s := surveyed{Coverage: Coverage{
-		Agent: "codex", Title: "Codex", Version: versionOf(ctx, "codex"), Level: LevelNone, Tested: codexTested,
-	}}
+func surveyCodex(ctx context.Context, m machine, a agent) surveyed {
+	s := a.newSurvey(ctx)
 	path := m.codexHooks()
 	var h agentHooks
-	s.readSettings("agent.codex", path, &h)
-	s.ours = h.any("codex")
+	s.readSettings(path, &h)
+	s.ours = s.ours || h.any("codex")
 	asks := len(h.ours("codex", "PermissionRequest")) > 0
 	switch {
 	case len(h.ours("codex", "PreToolUse")) > 0:
 		s.Level = LevelOpen
-		s.add("agent.codex.gate", bridge.FindingFailed, "PreToolUse in "+path+" fails open: Codex runs the tool if the hook is missing, crashes or takes too long",
+		s.add("gate", bridge.FindingFailed, "PreToolUse in "+path+" fails open: Codex runs the tool if the hook is missing, crashes or takes too long",
 			"rely on Codex's own approvals and its sandbox, or run the tool with: nod run")
+	case s.ours && !h.any("codex"): // it ignores the file with nod's hooks
 	case s.ours:
 		s.Level = LevelNone
 		if asks {
 			s.Level = LevelPartly
 		}
-		s.add("agent.codex", bridge.FindingOK, path+" asks in chat when Codex asks; if nod fails, Codex asks at its terminal", "")
+		s.add("", bridge.FindingOK, path+" asks in chat when Codex asks; if nod fails, Codex asks at its terminal", "")
 	default:
 		s.reason("no hook of nod is in " + path + "; nod proxy codex covers sessions only while it runs")
 		s.Fix = "run nod proxy codex next to Codex, or: nod init codex"

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,21 +12,14 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// newSurvey returns the survey of an agent whose behavior is known only from
-// its documentation.
-func (a installable) newSurvey(ctx context.Context) surveyed {
-	return surveyed{Coverage: Coverage{Agent: a.name, Title: a.title, Version: a.version(ctx), Level: LevelNone}}
-}
-
 // surveyServers reads the MCP servers of an agent. nod guards those that run
 // under nod mcp --wrap.
 func (s *surveyed) surveyServers(path string, server mcpServer) {
-	check := "agent." + s.Agent
 	var members map[string]json.RawMessage
-	s.readSettings(check, path, &members)
+	s.readSettings(path, &members)
 	var servers map[string]process
 	if raw := members[server.parent]; raw != nil && json.Unmarshal(raw, &servers) != nil {
-		s.add(check, bridge.FindingWarning, path+": "+server.parent+" has an unknown format", "correct the file")
+		s.add("", bridge.FindingWarning, path+": "+server.parent+" has an unknown format", "correct the file")
 	}
 	guarded, others, asks := 0, 0, false
 	for _, p := range servers {
@@ -39,7 +33,7 @@ func (s *surveyed) surveyServers(path string, server mcpServer) {
 			others++
 		}
 	}
-	s.ours = asks || guarded > 0
+	s.ours = s.ours || asks || guarded > 0
 	if guarded > 0 {
 		s.Level = LevelPartly
 		s.reason(fmt.Sprintf("nod mcp --wrap guards %d of %d MCP servers", guarded, guarded+others))
@@ -47,9 +41,9 @@ func (s *surveyed) surveyServers(path string, server mcpServer) {
 	if asks {
 		s.reason("nod is an MCP server in " + path + ": the model can ask people, but nothing makes it ask")
 	}
-	if !s.ours {
+	if !asks && guarded == 0 {
 		s.reason("nod is not in " + path)
-		s.Fix = "run: nod init all"
+		s.Fix = cmp.Or(s.Fix, "run: nod init all")
 	}
 }
 
@@ -61,9 +55,9 @@ func (s *surveyed) ownPrompts(instead string) {
 	}
 }
 
-func surveyClients(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+func surveyClients(ctx context.Context, m machine, a agent) surveyed {
 	s := a.newSurvey(ctx)
-	s.surveyServers(a.file(m), server)
+	s.surveyServers(a.edits[0].file(m), a.server)
 	s.ownPrompts("guard its MCP servers with nod mcp --wrap; see docs/agents/mcp.md")
 	return s
 }
@@ -93,7 +87,7 @@ func (s *surveyed) surveyHooks(paths ...string) (ours, closed int) {
 		var file struct {
 			Hooks map[string][]hookCommand `json:"hooks"`
 		}
-		s.readSettings("agent."+s.Agent, path, &file)
+		s.readSettings(path, &file)
 		for _, hooks := range file.Hooks {
 			for _, h := range hooks {
 				if !h.ours() {
@@ -109,46 +103,33 @@ func (s *surveyed) surveyHooks(paths ...string) (ours, closed int) {
 	return ours, closed
 }
 
-func surveyCopilot(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+func surveyCursor(ctx context.Context, m machine, a agent) surveyed {
 	s := a.newSurvey(ctx)
-	s.surveyServers(a.file(m), server)
-	files, _ := filepath.Glob(filepath.Join(".github", "hooks", "*.json"))
-	if ours, _ := s.surveyHooks(files...); ours > 0 {
-		s.ours, s.Level = true, LevelOpen
-		s.add("agent.copilot.gate", bridge.FindingFailed, "a hook in .github/hooks fails open: Copilot CLI runs the tool if a hook fails or takes too long",
-			"do not rely on it; run the tool with: nod run")
-	}
-	s.ownPrompts("run what must not fail open with: nod run")
-	return s
-}
-
-func surveyCursor(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
-	s := a.newSurvey(ctx)
-	s.surveyServers(a.file(m), server)
+	s.surveyServers(a.edits[0].file(m), a.server)
 	ours, closed := s.surveyHooks(filepath.Join(m.home, ".cursor", "hooks.json"), filepath.Join(".cursor", "hooks.json"))
 	switch {
 	case ours > closed:
 		s.ours, s.Level = true, LevelOpen
-		s.add("agent.cursor.gate", bridge.FindingFailed, "a hook of Cursor fails open: it does not set failClosed", `set "failClosed": true on it`)
+		s.add("gate", bridge.FindingFailed, "a hook of Cursor fails open: it does not set failClosed", `set "failClosed": true on it`)
 	case ours > 0:
 		s.ours, s.Level = true, LevelPartly
-		s.add("agent.cursor.gate", bridge.FindingOK, "a hook of Cursor runs nod and sets failClosed", "")
+		s.add("gate", bridge.FindingOK, "a hook of Cursor runs nod and sets failClosed", "")
 	}
 	s.ownPrompts("run what must not fail open with: nod run")
 	return s
 }
 
-func surveyGemini(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+func surveyGemini(ctx context.Context, m machine, a agent) surveyed {
 	s := a.newSurvey(ctx)
-	path := a.file(m)
-	s.surveyServers(path, server)
+	path := a.edits[0].file(m)
+	s.surveyServers(path, a.server)
 	var file agentHooks
-	if s.readSettings("agent.gemini", path, &file) {
+	if s.readSettings(path, &file) {
 		for _, raw := range file.Hooks["BeforeTool"] {
 			var e hookEntry
 			if json.Unmarshal(raw, &e) == nil && slices.ContainsFunc(e.Hooks, func(h hookHandler) bool { return hookCommand{Command: h.Command}.ours() }) {
 				s.ours, s.Level = true, LevelOpen
-				s.add("agent.gemini.gate", bridge.FindingFailed, "BeforeTool in "+path+" fails open: only exit code 2 blocks",
+				s.add("gate", bridge.FindingFailed, "BeforeTool in "+path+" fails open: only exit code 2 blocks",
 					"remove it, and start Gemini CLI from an ACP editor through nod proxy acp")
 			}
 		}
@@ -157,18 +138,25 @@ func surveyGemini(ctx context.Context, m machine, a installable, server mcpServe
 	return s
 }
 
-func surveyOpencode(ctx context.Context, m machine, a installable, server mcpServer) surveyed {
+func surveyKilo(ctx context.Context, m machine, a agent) surveyed {
 	s := a.newSurvey(ctx)
-	s.surveyServers(a.file(m), server)
+	s.surveyServers(a.edits[0].file(m), a.server)
+	s.ownPrompts("start it from an ACP editor with: nod proxy acp -- kilo acp")
+	return s
+}
+
+func surveyOpencode(ctx context.Context, m machine, a agent) surveyed {
+	s := a.newSurvey(ctx)
+	s.surveyServers(a.edits[0].file(m), a.server)
 	s.ownPrompts("start it from an ACP editor with: nod proxy acp -- opencode acp")
 	return s
 }
 
-func surveyZed(ctx context.Context, m machine) surveyed {
-	s := surveyed{Coverage: Coverage{Agent: "zed", Title: "Zed", Version: versionOf(ctx, "zed"), Level: LevelNone}}
+func surveyZed(ctx context.Context, m machine, a agent) surveyed {
+	s := a.newSurvey(ctx)
 	path := m.zedSettings()
 	var file zedSettings
-	s.readSettings("agent.zed", path, &file)
+	s.readSettings(path, &file)
 	var through, direct []string
 	for name, p := range file.Agents {
 		if runs(p.words(), zedProxy...) {
@@ -179,8 +167,8 @@ func surveyZed(ctx context.Context, m machine) surveyed {
 	}
 	slices.Sort(through)
 	slices.Sort(direct)
-	s.ours = len(through) > 0
-	if s.ours {
+	s.ours = s.ours || len(through) > 0
+	if len(through) > 0 {
 		s.Level = LevelPartly
 		s.reason("permission requests of " + strings.Join(through, ", ") + " appear in Zed and in chat; the agent decides what it asks")
 	}

@@ -33,9 +33,12 @@ func TestSurvey(t *testing.T) {
 		"claude no nod":   {"claude", ".claude/settings.json", strings.ReplaceAll(`{"hooks":{`+prompts+`}}`, "NOD", "/nowhere/nod"), LevelNone, "does not exist"},
 		"claude disabled": {"claude", ".claude/settings.json", `{"disableAllHooks":true,"hooks":{` + claude("PreToolUse", "*", blocking) + `}}`, LevelNone, "disables all hooks"},
 		"codex nothing":   {"codex", ".codex/hooks.json", `{}`, LevelNone, "only while it runs"},
-		"codex prompts":   {"codex", ".codex/hooks.json", `{"hooks":{"PermissionRequest":[{"matcher":"*","hooks":[{"command":"NOD hook codex"}]}]}}`, LevelPartly, "at its terminal"},
-		"codex gate":      {"codex", ".codex/hooks.json", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":"NOD hook codex"}]}]}}`, LevelOpen, "fails open"},
+		"codex prompts":   {"codex", ".codex/hooks.json", `{"hooks":{"PermissionRequest":[{"matcher":"*","hooks":[{"type":"command","command":"NOD hook codex"}]}]}}`, LevelPartly, "at its terminal"},
+		"codex gate":      {"codex", ".codex/hooks.json", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"NOD hook codex"}]}]}}`, LevelOpen, "fails open"},
 		"copilot nothing": {"copilot", ".copilot/mcp-config.json", `{}`, LevelNone, "nod is not in"},
+		"copilot rules":   {"copilot", ".copilot/hooks/a.json", `{"version":1,"hooks":{"permissionRequest":[{"type":"command","bash":"NOD hook copilot"}]}}`, LevelPartly, "rules of nod's policy"},
+		"copilot inline":  {"copilot", ".copilot/settings.json", `{"hooks":{"permissionRequest":[{"type":"command","bash":"NOD hook copilot"}]}}`, LevelPartly, "rules of nod's policy"},
+		"copilot folder":  {"copilot", ".github/hooks/a.json", `{"hooks":{"permissionRequest":[{"bash":"NOD hook copilot"}]}}`, LevelNone, "does not read it"},
 		"copilot server":  {"copilot", ".copilot/mcp-config.json", `{"mcpServers":{"nod":{"command":"NOD","args":["mcp"]}}}`, LevelNone, "nothing makes it ask"},
 		"copilot hook":    {"copilot", ".github/hooks/a.json", `{"hooks":{"preToolUse":[{"bash":"NOD approve x"}]}}`, LevelOpen, "fails open"},
 		"cursor guarded":  {"cursor", ".cursor/mcp.json", `{"mcpServers":{"db":{"command":"NOD","args":["mcp","--wrap","--","db"]},"b":{"url":"x"}}}`, LevelPartly, "1 of 2"},
@@ -89,7 +92,7 @@ func TestSurveyAfterInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	runAll(t, dir, InitAll{Yes: true, Hooks: HookOptions{Gates: gates}})
-	if got, want := levels(), "claude gated, codex partly, copilot none, cursor none, gemini none, opencode none, zed partly, vscode none, windsurf none"; got != want {
+	if got, want := levels(), "claude gated, codex partly, copilot partly, cursor none, gemini none, opencode none, zed partly, vscode none, windsurf none"; got != want {
 		t.Errorf("after: %s", got)
 	}
 }

@@ -3,7 +3,6 @@ package setup
 import (
 	"encoding/json"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,8 +34,7 @@ func parseHookLine(command, agent string) (hookLine, bool) {
 		}
 		words := literals(call)
 		for k := 1; k+1 < len(words); k++ {
-			name := strings.TrimSuffix(filepath.Base(words[k-1]), ".exe")
-			if words[k] == "hook" && words[k+1] == agent && strings.HasPrefix(name, "nod") {
+			if words[k] == "hook" && words[k+1] == agent && isProgram(words[k-1]) {
 				found = true
 				out = hookLine{command[call.Pos().Offset():call.Args[k-1].Pos().Offset()], words[k-1]}
 			}

@@ -47,7 +47,7 @@ type original struct {
 
 // edit is the change of one file.
 type edit struct {
-	agent    installable
+	agent    agent
 	path     string
 	was, now []byte
 	missing  bool     // there is no file before
@@ -77,15 +77,17 @@ func (s *InitAll) Run(ctx context.Context) error {
 			continue
 		}
 		found++
-		e, changes, err := s.plan(a, a.file(m))
-		switch {
-		case err != nil:
-			skipped = append(skipped, s.skip(a, err))
-		case changes:
-			edits = append(edits, e)
-			fmt.Fprintf(s.Out, "%s: %s\n%s\n", a.title, e.path, e.diff())
-		default:
-			fmt.Fprintf(s.Talk, "nod: %s: %s is up to date\n", a.title, e.path)
+		for _, f := range a.edits {
+			e, changes, err := s.plan(a, f, f.file(m))
+			switch {
+			case err != nil:
+				skipped = append(skipped, s.skip(a, err))
+			case changes:
+				edits = append(edits, e)
+				fmt.Fprintf(s.Out, "%s: %s\n%s\n", a.title, e.path, e.diff())
+			default:
+				fmt.Fprintf(s.Talk, "nod: %s: %s is up to date\n", a.title, e.path)
+			}
 		}
 	}
 	switch {
@@ -102,16 +104,16 @@ func (s *InitAll) Run(ctx context.Context) error {
 }
 
 // skip reports an agent whose settings cannot be changed. The others are.
-func (s *InitAll) skip(a installable, err error) error {
+func (s *InitAll) skip(a agent, err error) error {
 	fmt.Fprintf(s.Talk, "nod: %s: skipped: %s\n", a.title, render.Line(bridge.PublicText(err)))
 	return bridge.Wrap(bridge.CodeInvalid, err, "%s was skipped", a.title).WithHint("fix the problem and run the command again")
 }
 
-// plan returns the change of an agent's settings, and whether there is one.
-func (s *InitAll) plan(a installable, path string) (edit, bool, error) {
+// plan returns the change of a file of an agent, and whether there is one.
+func (s *InitAll) plan(a agent, f fileEdit, path string) (edit, bool, error) {
 	path = linkTarget(path)
 	e := edit{agent: a, path: path}
-	without, err := s.planned(a, path, true)
+	without, err := s.planned(f, path, true)
 	if err != nil {
 		return e, false, err
 	}
@@ -132,7 +134,7 @@ func (s *InitAll) plan(a installable, path string) (edit, bool, error) {
 		e.keep = kept
 		return e, true, nil
 	}
-	with, err := s.planned(a, path, false)
+	with, err := s.planned(f, path, false)
 	if err != nil {
 		return e, false, err
 	}
@@ -153,10 +155,10 @@ func (s *InitAll) plan(a installable, path string) (edit, bool, error) {
 }
 
 // planned returns the effect of adding or removing nod, without writing.
-func (s *InitAll) planned(a installable, path string, undo bool) (fileChange, error) {
+func (s *InitAll) planned(f fileEdit, path string, undo bool) (fileChange, error) {
 	var c fileChange
 	set := Settings{Path: path, Undo: undo, Program: s.Program, Out: io.Discard, Talk: s.Talk, planned: &c}
-	err := a.connect(&set, s.Hooks)
+	err := f.connect(&set, s.Hooks)
 	return c, err
 }
 
@@ -264,7 +266,7 @@ func (s *InitAll) open() error {
 		return err
 	}
 	s.state, s.before = filepath.Join(dir, "nod", "init-all.json"), map[string]original{}
-	raw, err := os.ReadFile(s.state)
+	raw, err := ReadFile(s.state)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

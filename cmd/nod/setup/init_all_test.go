@@ -90,7 +90,7 @@ func everyAgent(t *testing.T) (dir string, write func(path, text string)) {
 	}
 	write("bin/claude", "#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
 	write("bin/nod", "#!/bin/sh\n")
-	write("dotfiles/claude.json", "{ // mine\n  \"hooks\": {\n    \"Stop\": [ /* keep */ {\"hooks\": [{\"type\": \"command\", \"command\": \"./bell.sh\"}]} ],\n  },\n}\n")
+	write("dotfiles/claude.json", "{ \"hooks\": {\n    \"Stop\": [ {\"hooks\": [{\"type\":   \"command\", \"command\": \"./bell.sh\"}]} ]\n  }\n}\n")
 	if err := os.MkdirAll(".claude", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestInitAll(t *testing.T) {
 	}
 	sameTree(t, "--print", tree(t, dir), before)
 	_, talk := runAll(t, dir, InitAll{Stdin: strings.NewReader("n\n")})
-	if !strings.Contains(talk, "Change 9 files? [y/N]: ") || !strings.Contains(talk, "nothing was changed") {
+	if !strings.Contains(talk, "Change 10 files? [y/N]: ") || !strings.Contains(talk, "nothing was changed") {
 		t.Errorf("after no: %s", talk)
 	}
 	sameTree(t, "after no", tree(t, dir), before)
@@ -160,9 +160,10 @@ func TestInitAll(t *testing.T) {
 	runAll(t, dir, InitAll{Stdin: strings.NewReader("y\n")})
 	after := tree(t, dir)
 	for path, marks := range map[string][]string{
-		"dotfiles/claude.json":              {"// mine", "/* keep */", "./bell.sh", "PermissionRequest", "hook claude"},
+		"dotfiles/claude.json":              {"\"type\":   \"command\"", "./bell.sh", "PermissionRequest", "hook claude"},
 		".codex/hooks.json":                 {"hook codex"},
 		".copilot/mcp-config.json":          {`"tools"`},
+		".copilot/hooks/nod.json":           {`"version": 1`, `"permissionRequest"`, "hook copilot"},
 		".cursor/mcp.json":                  {`"db"`, `"nod"`},
 		".gemini/settings.json":             {"\t\"theme\"", `"nod"`},
 		".config/opencode/opencode.jsonc":   {"// a model", `"local"`},
@@ -180,7 +181,7 @@ func TestInitAll(t *testing.T) {
 		t.Errorf("the link became %q", got)
 	}
 	out, talk := runAll(t, dir, InitAll{Yes: true})
-	if out != "" || strings.Count(talk, "is up to date") != 9 {
+	if out != "" || strings.Count(talk, "is up to date") != 10 {
 		t.Errorf("the second run: %s%s", out, talk)
 	}
 	sameTree(t, "the second run", tree(t, dir), after)

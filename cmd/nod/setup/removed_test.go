@@ -29,7 +29,7 @@ func TestRemovedNames(t *testing.T) {
 	for word, line := range lines {
 		for path, settings := range map[string]string{
 			".claude/settings.json":           `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"NOD_URL=http://x '/a b/nod' LINE 5s"}]}]}}`,
-			".codex/hooks.json":               `{"hooks":{"PermissionRequest":[{"matcher":"*","hooks":[{"type":"command","command":"nod LINE"},{"command":"nod LINE"}]}]}}`,
+			".codex/hooks.json":               `{"hooks":{"PermissionRequest":[{"matcher":"*","hooks":[{"type":"command","command":"nod LINE"},{"type":"command","command":"nod LINE"}]}]}}`,
 			".gemini/settings.json":           `{"mcpServers":{"db":{"command":"/bin/nod","args":["` + strings.ReplaceAll(line, " ", `","`) + `","--","x"]}}}`,
 			".config/opencode/opencode.json":  `{"mcp":{"db":{"command":["nod","` + strings.ReplaceAll(line, " ", `","`) + `","x"]}}}`,
 			".mcp.json":                       `{"mcpServers":{"db":{"command":"/bin/nod","args":["` + strings.ReplaceAll(line, " ", `","`) + `","--","x"]}}}`,

@@ -27,21 +27,112 @@ var (
 	opencodeServer = mcpServer{"mcp", func(program string) any {
 		return map[string]any{"type": "local", "command": []string{program, "mcp"}, "enabled": true}
 	}}
+	crushServer = mcpServer{"mcp", func(program string) any {
+		return map[string]any{"type": "stdio", "command": program, "args": []string{"mcp"}}
+	}}
+	zedServer = mcpServer{"context_servers", func(program string) any {
+		return map[string]any{"source": "custom", "command": program, "args": []string{"mcp"}, "env": map[string]string{}}
+	}}
 	vsCodeServer = mcpServer{"servers", func(program string) any {
 		return map[string]any{"type": "stdio", "command": program, "args": []string{"mcp"}}
 	}}
 )
 
-// MCP adds nod to the servers of an MCP client, or removes it.
-func (s *Settings) MCP() error { return s.mcp(plainServer) }
+// parents are the members in which clients keep their servers.
+var parents = []string{"mcpServers", "servers", "mcp", "context_servers"}
 
+// MCP adds nod to the servers of an MCP client, or removes it. The client is the
+// one with the given name, or otherwise the one that reads the file. It returns
+// CodeInvalid if nod does not know what reads the file.
+func (s *Settings) MCP(client string) error {
+	server, err := s.serverFormat(client)
+	if err != nil {
+		return err
+	}
+	return s.mcp(server)
+}
+
+// serverFormat returns the format of the servers in the file.
+func (s *Settings) serverFormat(client string) (mcpServer, error) {
+	for _, a := range agents() {
+		if client != "" && a.name != client || client == "" && !a.keepsServers(s.Path) {
+			continue
+		}
+		if a.server.value == nil {
+			return mcpServer{}, bridge.Errorf(bridge.CodeInvalid, "%s: nod cannot change the servers of %s", s.Path, a.title).
+				WithHint("add nod there as docs/agents/mcp.md says")
+		}
+		return a.server, nil
+	}
+	if client != "" {
+		return mcpServer{}, bridge.Errorf(bridge.CodeInvalid, "--client: unknown client %q", client).WithHint("use one of %s", strings.Join(AgentNames(), ", "))
+	}
+	raw, err := ReadFile(s.Path)
+	if err == nil {
+		if known, ok := knownFormat(raw); ok {
+			return known, nil
+		}
+	}
+	return mcpServer{}, bridge.Errorf(bridge.CodeInvalid, "%s: nod does not know which client reads this file", s.Path).
+		WithHint("name the client with --client: %s; nothing was changed", strings.Join(AgentNames(), ", "))
+}
+
+// knownFormat returns the format of a file that has servers already.
+func knownFormat(raw []byte) (mcpServer, bool) {
+	settings, _ := lenient(raw)
+	members, _ := settings.(map[string]any)
+	var found []mcpServer
+	for _, f := range []mcpServer{plainServer, vsCodeServer, zedServer} {
+		if _, ok := members[f.parent].(map[string]any); ok {
+			found = append(found, f)
+		}
+	}
+	if servers, ok := members["mcp"].(map[string]any); ok {
+		for _, v := range servers {
+			entry, _ := v.(map[string]any)
+			switch entry["command"].(type) {
+			case []any:
+				found = append(found, opencodeServer)
+			case string:
+				found = append(found, crushServer)
+			default:
+				continue
+			}
+			break
+		}
+	}
+	if len(found) != 1 {
+		return mcpServer{}, false
+	}
+	return found[0], true
+}
+
+// mcp adds nod in a format, or removes it. It also removes the entry that an
+// earlier nod wrote where the client does not look.
 func (s *Settings) mcp(server mcpServer) error {
 	return s.change(func(doc *hujson.Value) error {
+		for _, parent := range parents {
+			entry := doc.Find("/" + parent + "/nod")
+			if parent == server.parent && !s.Undo || entry == nil || !startsNod(*entry) {
+				continue
+			}
+			if err := prune(doc, "/"+parent+"/nod", "/"+parent); err != nil {
+				return err
+			}
+		}
 		if s.Undo {
-			return prune(doc, "/"+server.parent+"/nod", "/"+server.parent)
+			return nil
 		}
 		return put(doc, []string{server.parent, "nod"}, server.value(s.program()))
 	})
+}
+
+// startsNod reports whether an entry starts the server of nod.
+func startsNod(entry hujson.Value) bool {
+	plain := entry.Clone()
+	plain.Standardize()
+	var p process
+	return json.Unmarshal(plain.Pack(), &p) == nil && runs(p.words(), "mcp")
 }
 
 // process is a program with its arguments in the settings of an agent. Some
@@ -67,9 +158,11 @@ func (p process) words() []string {
 	return list
 }
 
-// isProgram reports whether a path is that of nod.
+// isProgram reports whether a path is that of nod, which may have a suffix such as
+// a version.
 func isProgram(path string) bool {
-	return strings.HasPrefix(strings.TrimSuffix(filepath.Base(path), ".exe"), "nod")
+	rest, ok := strings.CutPrefix(strings.TrimSuffix(filepath.Base(path), ".exe"), "nod")
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], "-_.0123456789"))
 }
 
 // runs reports whether the words start nod with the given arguments.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,11 +16,15 @@ import (
 // ignore it.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// readSettingsFile returns the content of a settings file. It returns
+// maxSettings limits the size of a file that nod reads, in bytes. Claude Code
+// keeps its history in the file with its servers.
+const maxSettings = 64 << 20
+
+// ReadFile returns the content of a file that another program wrote. It returns
 // fs.ErrNotExist if there is none. It reads no device and no pipe, which could
-// block, and refuses a link whose target is missing, because writing would
-// replace the link.
-func readSettingsFile(path string) ([]byte, error) {
+// block or never end, and no file that is too long. It refuses a link whose target
+// is missing, because writing would replace the link.
+func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if target, linked := os.Readlink(path); linked == nil {
@@ -29,10 +34,41 @@ func readSettingsFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case !info.Mode().IsRegular():
 		return nil, errors.New("is not a regular file")
+	case info.Size() > maxSettings:
+		return nil, fmt.Errorf("is longer than %d MiB", maxSettings>>20)
 	}
-	return os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSettings))
+}
+
+// outside returns the file to which a link in this directory leads, if that is not
+// in this directory. A repository can contain such a link.
+func outside(path string) (target string, out bool) {
+	if filepath.IsAbs(path) {
+		return "", false
+	}
+	dir, err := os.Getwd()
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", false
+	}
+	if target, err = filepath.EvalSymlinks(path); err != nil {
+		return "", false
+	}
+	if target, err = filepath.Abs(target); err != nil {
+		return "", false
+	}
+	below, err := filepath.Rel(dir, target)
+	return target, err != nil || !filepath.IsLocal(below)
 }
 
 // linkTarget returns the file to which a link leads, or the path itself.
