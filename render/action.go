@@ -34,7 +34,7 @@ type Action struct {
 	size   string // how long a script is; empty for a short one
 	names  string // what Head names, in full: a command, a path, an address or a tool
 	leads  bool   // Head holds the first line of the prompt
-	listed string // Head in a list, if it differs: with the start of the command
+	listed []Span // Head in a list, if it differs: with the start of the command
 	rest   func() []Block
 }
 
@@ -246,11 +246,11 @@ func command(fields map[string]any) (Action, bool) {
 	case lines > 1:
 		act.Head, act.Verb = []Span{{Text: "Run a " + Count(lines) + "-line script"}}, LabelScript
 		act.Short, act.size = act.Head, sizeOf(cmd)
-		act.listed = headText(act.Head) + ": " + Cut(Line(cmd), maxListed, Runes)
+		act.listed = []Span{{Text: headText(act.Head) + ": "}, {Text: Cut(Line(cmd), maxListed, Runes), Code: true}}
 	default:
 		act.Head, act.Verb = []Span{{Text: "Run this command"}}, LabelRun
 		act.Short = []Span{{Text: "Run a command"}}
-		act.listed = "Run " + Cut(Line(cmd), maxListed, Runes)
+		act.listed = []Span{{Text: "Run "}, {Text: Cut(Line(cmd), maxListed, Runes), Code: true}}
 	}
 	act.rest = func() []Block {
 		if fitsHead(cmd, maxHeadCommand) {

@@ -15,6 +15,7 @@ type card struct {
 	ID         bridge.ID    `json:"id"`
 	State      bridge.State `json:"state"`
 	Headline   string       `json:"headline"`
+	Head       string       `json:"head"` // Headline as HTML
 	From       string       `json:"from"`
 	Agent      string       `json:"agent"`
 	Session    string       `json:"session,omitempty"`
@@ -138,7 +139,7 @@ func newCard(rec bridge.Record, may bool) card {
 	view := personal(rec)
 	face := render.NewCard(view, func(bridge.Question) bool { return rec.State.Final() })
 	out := card{
-		ID: i.ID, Terms: i.Terms, State: rec.State, Headline: face.HeadText(), From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
+		ID: i.ID, Terms: i.Terms, State: rec.State, Headline: face.HeadText(), Head: inline(face.Head), From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
 		Body: html(face.Body), Closing: html(face.Closing), Digest: shortDigest(i), Receipt: rec.Receipt,
 		Created: i.Created, Deadline: i.Deadline, Risk: render.Risk(i), MayAnswer: may,
 		Together:  together(i) && slices.Contains(i.Decisions(), bridge.DecideOnce),

@@ -18,6 +18,13 @@ func html(doc []render.Block) string {
 	return b.String()
 }
 
+// inline returns a line of text as HTML.
+func inline(spans []render.Span) string {
+	var b strings.Builder
+	writeSpans(&b, spans)
+	return b.String()
+}
+
 func writeBlock(b *strings.Builder, x render.Block) {
 	switch x.Kind {
 	case render.Heading:

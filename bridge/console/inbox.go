@@ -34,6 +34,7 @@ type row struct {
 	ID       bridge.ID    `json:"id"`
 	State    bridge.State `json:"state"`
 	Title    string       `json:"title"`
+	Head     string       `json:"head"` // Title as HTML
 	From     string       `json:"from"`
 	Agent    string       `json:"agent"`
 	Session  string       `json:"session,omitempty"`
@@ -203,7 +204,7 @@ func concerns(rec bridge.Record, person string) bool {
 func newRow(rec bridge.Record) row {
 	i := rec.Interaction
 	out := row{
-		ID: i.ID, State: rec.State, Title: render.Title(rec), Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
+		ID: i.ID, State: rec.State, Title: render.Title(rec), Head: inline(render.Head(rec)), Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
 		Risk: render.Risk(i), Created: i.Created, Deadline: i.Deadline,
 	}
 	if q := max(i.Quorum, 1); q > 1 && !rec.State.Final() {

@@ -20,6 +20,7 @@ type signView struct {
 	Problem  string // why nothing can be signed; empty if it can
 	Hint     string
 	Headline string
+	Head     string // Headline as HTML
 	From     string
 	Body     string // HTML
 	Notes    []string
@@ -57,7 +58,7 @@ func newSignView(s engine.SignPage) signView {
 	t, i := s.Ticket, s.Record.Interaction
 	shown := newCard(s.Record, true)
 	out := signView{
-		Headline: shown.Headline, From: shown.From, Notes: shown.Notes,
+		Headline: shown.Headline, Head: shown.Head, From: shown.From, Notes: shown.Notes,
 		Body:     shown.Body,
 		Decision: signedDecision(t.Response), Covers: i.Coverage(t.Response.Scope), Person: t.Actor.Person,
 		Code: i.SignCode(), Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires, Options: string(s.Options),

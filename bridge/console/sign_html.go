@@ -38,7 +38,7 @@ func (v signView) card() string {
 			b.WriteString(p)
 		}
 	}
-	write(`<article class="card sign" aria-labelledby="headline">`, "\n", tag("h1", ` id="headline"`, v.Headline),
+	write(`<article class="card sign" aria-labelledby="headline">`, "\n", `<h1 id="headline">`, v.Head, "</h1>\n",
 		tag("p", ` class="soft"`, v.From), `<div class="content">`, v.Body, "</div>\n")
 	if v.Changed != "" {
 		write(tag("h2", "", "With your change"), `<div class="content">`, v.Changed, "</div>\n")
@@ -55,8 +55,9 @@ func (v signView) card() string {
 	}
 	write("<dt>Person</dt>", tag("dd", "", v.Person),
 		"<dt>Code</dt><dd>", tag("strong", ` id="code"`, v.Code), tag("span", ` class="soft"`, "The card shows the same code."), "</dd>\n",
-		"<dt>Digest</dt><dd>", tag("code", "", v.Digest), "</dd>\n<dt>Request</dt><dd>", tag("code", "", string(v.Request)), "</dd>\n",
 		"<dt>Link ends</dt><dd>", tag("time", ` datetime="`+v.Expires.Format(time.RFC3339)+`"`, v.Expires.Format("15:04:05 UTC")), "</dd>\n</dl>\n",
+		"<details><summary>Digest and ID</summary>", `<dl class="signed">`, "\n<dt>Digest</dt><dd>", tag("code", "", v.Digest),
+		"</dd>\n<dt>Request</dt><dd>", tag("code", "", string(v.Request)), "</dd>\n</dl></details>\n",
 		v.form(), `<p id="problem" class="problem" role="alert" hidden></p>`, "\n", `<p id="done" role="status" tabindex="-1" hidden></p>`, "\n",
 		tag("p", ` class="soft"`, "Close this page if you do not want to approve. To deny, use the card."), "</article>\n",
 		tag("noscript", "", "This page needs JavaScript to use your passkey."))

@@ -47,9 +47,9 @@ TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"
 # The recipes: actionlint checks the workflow for GitHub Actions.
 (cd "$root" && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 -shellcheck= -pyflakes= deploy/recipes/github-actions/deploy.yml)
 
-# axe-core, which is among these packages, checks the console.
+# axe-core, which is among these packages, checks the console and the sandbox.
 if command -v chromium >/dev/null 2>&1; then
-  (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$|TestConsoleInbox' ./cmd/nod/daemon)
+  (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$|TestConsoleInbox|TestPage$' ./cmd/nod/daemon)
 fi
 # @simplewebauthn/server, which shares no code with nod, checks what passkeys
 # signed: in software, and in Chromium if it is installed.

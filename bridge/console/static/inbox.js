@@ -1,6 +1,6 @@
 // The pending requests, the next deadline first. A request can be answered in
 // the list once the list shows all of it.
-import { call, choose, dates, el, filtered, filters, find, joined, left, link, plural, post, say } from "./dom.js";
+import { call, choose, dates, el, filtered, filters, find, html, joined, left, link, plural, post, say } from "./dom.js";
 import { answers } from "./answers.js";
 import { facts } from "./row.js";
 
@@ -112,7 +112,7 @@ function item(r, changed, redraw) {
     } }, "Show all " + plural(r.lines, "line"));
     body.append(el("pre", { class: "preview", tabindex: 0 }, el("code", {}, r.preview)), all);
   }
-  const title = el("a", { class: "row", href: "#/i/" + r.id }, el("span", { class: "what" }, r.title), facts(r));
+  const title = el("a", { class: "row", href: "#/i/" + r.id }, el("span", { class: "what" }, html(r.head)), facts(r));
   li.append(el("div", { class: "head" }, pick, title), body);
   return li;
 }

@@ -1,6 +1,6 @@
 // One request, with its controls and its timeline.
 import { answers } from "./answers.js";
-import { ago, call, clock, el, joined, left } from "./dom.js";
+import { ago, call, clock, el, html, joined, left } from "./dom.js";
 import { receiptOf } from "./receipts.js";
 import { sessionLink } from "./row.js";
 
@@ -14,7 +14,7 @@ export default async function draw({ id, redraw }) {
 function cardOf(c, redraw) {
   const pending = c.state === "pending";
   return el("article", { class: "card", "aria-labelledby": "headline", "data-state": c.state },
-    el("h1", { id: "headline" }, c.headline),
+    el("h1", { id: "headline" }, html(c.head)),
     el("p", { class: "soft" }, joined(c.from, pending ? left(c.deadline) : "", el("span", {}, "asked ", ago(c.created)))),
     answers(c, { done: redraw, failed: redraw }),
     pending && !c.may_answer && el("p", { class: "soft" }, "You cannot respond to this request. Responders: " + c.asked.join(", ") + "."),

@@ -1,4 +1,4 @@
-import { ago, el, joined, left, link, state } from "./dom.js";
+import { ago, el, html, joined, left, link, state } from "./dom.js";
 
 // facts returns the second line of a request in a list.
 export function facts(r) {
@@ -18,5 +18,5 @@ export const sessionLink = (r) =>
 
 // row returns the line of a request in a list.
 export function row(r) {
-  return el("li", {}, el("a", { class: "row", href: "#/i/" + r.id }, el("span", { class: "what" }, r.title), facts(r)));
+  return el("li", {}, el("a", { class: "row", href: "#/i/" + r.id }, el("span", { class: "what" }, html(r.head)), facts(r)));
 }

@@ -28,6 +28,34 @@ async function signed(options) {
   };
 }
 
+// Times are in the reader's zone.
+for (const t of document.querySelectorAll("time")) t.textContent = new Date(t.dateTime).toLocaleTimeString([], { timeZoneName: "short" });
+
+// unusable says why no passkey can be used here, or nothing.
+function unusable() {
+  if (!window.isSecureContext) return "Passkeys need https. Ask your administrator for the address of this page with https.";
+  if (!window.PublicKeyCredential || !navigator.credentials)
+    return "This app shows pages without passkeys. Open this page in your browser: use the menu of the app, or copy the address.";
+  return "";
+}
+
+// problemOf explains an error of the browser.
+function problemOf(e) {
+  switch (e.name) {
+    case "NotAllowedError":
+    case "AbortError":
+      return "Nothing was signed: the passkey was not used. Try again.";
+    case "SecurityError":
+      return "Nothing was signed: your passkey belongs to another address than " + location.hostname + ". Open the link from the card.";
+    case "InvalidStateError":
+    case "NotSupportedError":
+      return "Nothing was signed: this device cannot use the passkey. Try another device.";
+    case "TypeError":
+      return "No answer from nod arrived. Look at the card: if it is still open, sign again.";
+  }
+  return e.message;
+}
+
 function say(where, words) {
   where.textContent = words;
   where.hidden = false;
@@ -53,9 +81,11 @@ form.addEventListener("submit", async (event) => {
   const buttons = form.querySelectorAll("button");
   buttons.forEach((b) => (b.disabled = true));
   try {
+    const why = unusable();
+    if (why) throw new Error(why);
     await send({ passkey: await signed(JSON.parse(form.dataset.options)) });
   } catch (e) {
-    say(problem, e.name === "NotAllowedError" ? "Nothing was signed: the passkey was not used. Try again." : e.message);
+    say(problem, problemOf(e));
   } finally {
     buttons.forEach((b) => (b.disabled = false));
   }

@@ -120,10 +120,12 @@ func TestPage(t *testing.T) {
 	danger := demo.Scenes()[3].Request
 	a := r.Ask(danger)
 	drive(t, ctx, "the card is on all three", says("slack", "DROP TABLE"), says("discord", "DROP TABLE"), says("telegram", "DROP TABLE"))
+	axe(t, ctx, "the chats")
 	screenshot(t, ctx, "demo")
 	drive(t, ctx, "mal is refused", be("mal"), click("slack", "Run command"), says("slack", "may not answer"))
 	drive(t, ctx, "ana does not see that", be("ana"), browsing.Gone(`#slack .note`))
 	drive(t, ctx, "a modal opens on slack", browsing.Click("#slack .menu summary"), click("slack", "Deny with a reason"), browsing.Seen("#slack .modal textarea"))
+	axe(t, ctx, "a modal of slack")
 	screenshot(t, ctx, "modal")
 	drive(t, ctx, "closing it is not an answer", click("slack", "Cancel"), browsing.Gone("#slack .modal"))
 	a.Pending("slack")

@@ -1,4 +1,4 @@
-import { act, avatar, clock, diff, h, keep, keptValue, link, relative, size, toast } from "./dom.js";
+import { act, avatar, clock, diff, h, named, keep, keptValue, link, relative, size, toast } from "./dom.js";
 
 const snowflake = (id) => Number((BigInt(id) >> 22n) + 1420070400000n) / 1000;
 
@@ -108,7 +108,7 @@ function quotes(lines) {
 function line(l) {
   if (Array.isArray(l)) return h("blockquote", {}, l.map(line));
   const title = /^(#{1,3}) (.+)$/.exec(l);
-  if (title) return h("div", { class: "title" + title[1].length, role: "heading" }, inline(title[2]));
+  if (title) return h("div", { class: "title" + title[1].length, role: "heading", "aria-level": "2" }, inline(title[2]));
   if (l.startsWith("-# ")) return h("div", { class: "context" }, inline(l.slice(3)));
   const item = /^( *)([-*] |\d+\. )(.*)$/.exec(l);
   if (item) return h("div", { class: "item" }, item[1] + (/\d/.test(item[2]) ? item[2] : "• "), inline(item[3]));
@@ -258,7 +258,7 @@ function field(l, key) {
   const input = c.type !== 4 ? picker(c, k) : h(c.style === 2 ? "textarea" : "input", {
     value: (keptValue(k) || [c.value || ""])[0], rows: 4, maxLength: c.max_length, placeholder: c.placeholder || "", "data-field": c.custom_id, oninput: (ev) => keep(k, [ev.target.value]),
   });
-  return h("div", { class: "input" }, h("div", { class: "label" }, l.label || c.label, c.type !== 23 && c.required !== false && h("span", { class: "required" }, " *")), l.description && h("small", {}, l.description), input);
+  return h("div", { class: "input" }, h("div", { class: "label" }, l.label || c.label, c.type !== 23 && c.required !== false && h("span", { class: "required" }, " *")), l.description && h("small", {}, l.description), named(input, l.label || c.label || ""));
 }
 
 export function modal(view, me) {

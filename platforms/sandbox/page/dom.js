@@ -15,6 +15,13 @@ export function h(tag, props = {}, ...children) {
   return e;
 }
 
+// named gives the first control of an element a name for screen readers.
+export function named(e, name) {
+  const fields = "input, textarea, select";
+  (e.matches(fields) ? e : e.querySelector(fields))?.setAttribute("aria-label", name);
+  return e;
+}
+
 // initials returns the text of an avatar.
 export function initials(name) {
   return name.split(/\s+/).map((w) => w[0]).join("").slice(0, 2).toUpperCase();

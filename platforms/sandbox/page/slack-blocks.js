@@ -1,6 +1,6 @@
 // Shows the blocks of Slack and their interactive elements.
 import { focusModal } from "./modal.js";
-import { h, keep, keptValue, link } from "./dom.js";
+import { h, named, keep, keptValue, link } from "./dom.js";
 import { channel, date, emoji, group, markdown, mention, stamp, text, user } from "./mrkdwn.js";
 
 let people = [];
@@ -230,7 +230,7 @@ function section(b, key, use) {
 }
 
 const draw = {
-  header: (b) => h("div", { class: "heading level" + (b.level || 1), role: "heading" }, text(b.text)),
+  header: (b) => h("div", { class: "heading level" + (b.level || 1), role: "heading", "aria-level": "2" }, text(b.text)),
   section,
   divider: () => h("hr"),
   context: (b) => h("div", { class: "context" }, b.elements.map((e) => (e.type === "image" ? picture(e, "icon") : h("span", {}, text(e))))),
@@ -244,7 +244,7 @@ const draw = {
   actions: (b, key, use) => h("div", { class: "actions" }, b.elements.map((e) => element(e, b, key, use))),
   context_actions: (b, key, use) => h("div", { class: "actions small" }, b.elements.map((e) => element(e, b, key, use))),
   input: (b, key, use, errors) => h("div", { class: "input" },
-    h("div", { class: "label" }, text(b.label), b.optional && h("small", {}, " (optional)")), element(b.element, b, key, use),
+    h("div", { class: "label" }, text(b.label), b.optional && h("small", {}, " (optional)")), named(element(b.element, b, key, use), b.label.text),
     b.hint && h("small", {}, text(b.hint)), errors[b.block_id] && h("div", { class: "error" }, errors[b.block_id])),
 };
 
