@@ -205,7 +205,7 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 	if err := bridge.CheckText("message", message, bridge.MaxText); err != nil {
 		return bridge.Record{}, err
 	}
-	if !rec.Queued.IsZero() && message == "" && (rec.State.Decided() || hold == 0 && !rec.State.Final()) {
+	if !rec.Queued.IsZero() && (rec.State.Decided() || hold == 0 && !rec.State.Final()) {
 		return rec, nil // it is deferred already, and the inbox gets or has the answer
 	}
 	if hold == 0 {

@@ -100,8 +100,8 @@ func stream(r *rig.Rig, path string) func(prefix string) string {
 	}
 }
 
-// TestPutOff checks that an agent can defer a pending request and an answered
-// one.
+// TestPutOff checks that an agent can defer a pending request, once, and an
+// answered one, which is asked again.
 func TestPutOff(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -113,11 +113,17 @@ func TestPutOff(t *testing.T) {
 	}
 	r.Press("ana", a.On("slack"), "Later")
 	over(r, a.Interaction.ID)
-	again, err := r.Agent.Queue(r.Ctx, a.Interaction.ID, 0, "take your time")
-	if err != nil || again.Interaction.Previous != a.Interaction.ID || again.Queued.IsZero() {
+	if rec, err := r.Agent.Queue(r.Ctx, a.Interaction.ID, 0, "take your time"); err != nil || rec.Interaction.ID != a.Interaction.ID || rec.Next != "" {
+		t.Errorf("deferred again: %+v, %v", rec, err)
+	}
+	soon := r.Ask(req)
+	r.Press("ana", soon.On("slack"), "Later")
+	over(r, soon.Interaction.ID)
+	again, err := r.Agent.Queue(r.Ctx, soon.Interaction.ID, 0, "take your time")
+	if err != nil || again.Interaction.Previous != soon.Interaction.ID || again.Queued.IsZero() {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	b := a.As(again)
+	b := soon.As(again)
 	r.Eventually("it is asked again, without haste", func() bool {
 		return strings.Contains(b.Text("slack"), "take your time") && len(b.Controls("slack")) > 0
 	})
