@@ -46,6 +46,11 @@ type Request struct {
 	OnlyRules bool `json:"-"`
 	// SameTool limits OneAtATime to requests with the same ToolName.
 	SameTool bool `json:"-"`
+	// Gate and Doubts are those of the operation; see [Act]. A request with a gate
+	// is not stored if no rule and no gate asks about it, because agents send one
+	// for each call of a tool.
+	Gate   string   `json:"-"`
+	Doubts []string `json:"-"`
 }
 
 // Normalize checks the ask and fills in its defaults. It returns CodeInvalid

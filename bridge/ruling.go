@@ -78,11 +78,9 @@ type RuleGrant struct {
 // Policy evaluates operations before people are asked. It is safe for
 // concurrent use.
 type Policy interface {
-	// Judge evaluates an operation.
+	// Judge evaluates an operation. If one of its gates selects it, people are
+	// asked, unless a rule denies it.
 	Judge(Act) Ruling
-	// Gated reports whether an operation needs a decision: if one of its gates
-	// selects it, or a rule asks or denies. One without gates always does.
-	Gated(Act) bool
 }
 
 // Limit removes the scopes and decisions that the given scopes do not allow.

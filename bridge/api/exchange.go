@@ -148,6 +148,9 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 		if err != nil {
 			return dialect.Named(err, x.Names)
 		}
+		if rec.Interaction.ID == "" { // no gate selects it, so it was not stored
+			return s.leave(w, t, rec)
+		}
 		if err := s.expect(r.Context(), t, x.Request, rec); err != nil {
 			return err
 		}
@@ -206,6 +209,28 @@ func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dia
 	for _, rec := range records {
 		s.noteDelivered(ctx, rec)
 	}
+	return nil
+}
+
+// leave sends the response to a message with one request, which is left to its
+// agent, with its evidence.
+func (s exchanges) leave(w http.ResponseWriter, t dialect.Translation, rec bridge.Record) error {
+	answer, err := t.Exchanges[0].Answer(rec)
+	if err != nil {
+		return err
+	}
+	kind, body, err := encodeAnswer(answer)
+	if err != nil {
+		return err
+	}
+	statement, err := s.engine.Evidence.StateAnswer([]bridge.Record{rec}, body)
+	if err != nil {
+		return err
+	}
+	w.Header().Set(receiptHeader, "")
+	w.Header().Set(answerHeader, statement)
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(body) // the caller may have disconnected
 	return nil
 }
 

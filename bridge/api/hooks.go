@@ -115,6 +115,9 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 	if agent.Before(in, hooks.Origin{Reviewed: q.Get("reviewed") == "true"}) {
 		t.OnlyRules()
 	}
+	if agent.Gate != "" && in.Event() == agent.Gate {
+		t.Gated(q.Get("gate"))
+	}
 	opts, err := optionsQuery(q)
 	if err != nil {
 		return err

@@ -165,6 +165,18 @@ func (t Translation) OnlyRules() {
 	}
 }
 
+// Gated limits a message to what the gates in a text, or rules of the policy,
+// select. Without gates, all of it needs a decision.
+func (t Translation) Gated(gates string) {
+	if gates == "" {
+		return
+	}
+	t.OnlyRules()
+	for n := range t.Exchanges {
+		t.Exchanges[n].Request.Gate = gates
+	}
+}
+
 // Identify says by which call a message was sent. Its requests take what they
 // have no part of their own in, and a number if the ID of an earlier one is the
 // same, because no message repeats itself.

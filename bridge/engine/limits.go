@@ -9,7 +9,8 @@ import (
 )
 
 // permit returns an error for a request that the agent may not send, and
-// removes the scopes that it may not offer.
+// removes the scopes that it may not offer. A request with a gate counts only if
+// it is stored; see open.
 func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
 	if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, r.Kind) {
 		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send kind %q", a.Name, r.Kind).WithHint("use one of %v", a.Kinds)
@@ -19,6 +20,14 @@ func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request)
 		limited.Limit(a.Scopes)
 		r.Approval = &limited
 	}
+	if r.Gate != "" {
+		return nil
+	}
+	return op.within(ctx, a)
+}
+
+// within counts a request. It returns an error if the agent sends too many.
+func (op *opener) within(ctx context.Context, a bridge.Agent) error {
 	if a.PerMinute > 0 {
 		now := time.Now()
 		n, err := op.limits.Count(ctx, a.Name, now)

@@ -18,6 +18,7 @@ type opener struct {
 	openings bridge.Openings
 	leases   bridge.Leases
 	records  bridge.Records
+	stops    bridge.Stops
 	composer *composer
 	reach    *reach
 	granter  *granter
@@ -43,6 +44,14 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	if err != nil {
 		return bridge.Record{}, err
 	}
+	if r.Gate != "" {
+		if rec, isLeft, err := op.ungated(ctx, i, ruling); isLeft || err != nil {
+			return rec, err
+		}
+		if err := op.within(ctx, agent); err != nil {
+			return bridge.Record{}, err
+		}
+	}
 	if i.ID, err = op.openings.NewID(i.Session, identity); err != nil {
 		return bridge.Record{}, err
 	}
@@ -61,6 +70,16 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 		return op.alone(ctx, o, r.SameTool)
 	}
 	return op.store(ctx, o)
+}
+
+// ungated returns the record of a request that no gate and no rule selects. It is
+// not stored, and has no ID. In a stopped session, there is none.
+func (op *opener) ungated(ctx context.Context, i bridge.Interaction, ruling bridge.Ruling) (bridge.Record, bool, error) {
+	if ruling.Demands() {
+		return bridge.Record{}, false, nil
+	}
+	_, stopped, err := op.stops.Stopped(ctx, i.Agent, i.Session)
+	return bridge.Record{Interaction: i, State: bridge.StateCancelled, Response: left(i)}, err == nil && !stopped, err
 }
 
 // identify returns the identity of the call that sends a request. For a

@@ -24,7 +24,7 @@ func (j *judge) rule(agent bridge.Agent, r *bridge.Request) bridge.Ruling {
 		return bridge.Ruling{Effect: bridge.EffectAsk}
 	}
 	a := *r.Approval
-	ruling := j.policy.Judge(bridge.Act{Agent: agent.Name, Tool: a.Tool, Input: a.Input, Where: a.Where})
+	ruling := j.policy.Judge(act(agent, *r))
 	if ruling.Effect != bridge.EffectAsk {
 		return ruling
 	}
@@ -45,6 +45,12 @@ func (j *judge) rule(agent bridge.Agent, r *bridge.Request) bridge.Ruling {
 	}
 	r.Approval = &a
 	return ruling
+}
+
+// act returns the operation of a request for an approval.
+func act(agent bridge.Agent, r bridge.Request) bridge.Act {
+	a := r.Approval
+	return bridge.Act{Agent: agent.Name, Tool: a.Tool, Input: a.Input, Where: a.Where, Gate: r.Gate, Doubts: r.Doubts}
 }
 
 // review is the result of evaluating a pending request under the current

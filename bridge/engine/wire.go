@@ -72,8 +72,8 @@ func (s shared) outgoing() outgoing {
 	}
 	out.reach = &reach{presence: s.Presence, platforms: s.platforms, composer: composer}
 	out.opener = &opener{
-		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, composer: composer, reach: out.reach,
-		granter: out.granter, log: s.Log,
+		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, stops: s.Stops, composer: composer,
+		reach: out.reach, granter: out.granter, log: s.Log,
 	}
 	out.reader = &reader{records: s.Records, history: s.History, evidence: s.evidence, granter: out.granter, redactor: s.redactor}
 	out.rounds = &rounds{

@@ -66,8 +66,6 @@ type ruleFunc func(bridge.Act) bridge.Ruling
 
 func (j ruleFunc) Judge(a bridge.Act) bridge.Ruling { return j(a) }
 
-func (j ruleFunc) Gated(bridge.Act) bool { return true }
-
 var team = []string{"ana", "bo", "cy", "di", "eve"}
 
 func newSetup() setup {

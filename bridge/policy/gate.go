@@ -93,52 +93,43 @@ func (g Gate) String() string {
 // families are tools of Claude Code that do the same in different ways. A rule for
 // one of them holds for all.
 var families = [][]string{
-	{"Bash", "Monitor", "PowerShell"},
+	{"Bash", "Monitor", "PowerShell", "mcp__workspace__bash"},
 	{"Edit", "MultiEdit", "NotebookEdit", "Write"},
 	{"Glob", "Grep", "LS", "NotebookRead", "Read"},
 }
 
-// Family returns the tools for which a gate with a rule holds, separated by |.
+// Family returns the tools for which a gate holds, separated by |: a gate for Bash
+// and a gate with a rule hold for all tools that do the same.
 func (g Gate) Family() string {
 	for _, family := range families {
-		if g.Rule != "" && slices.Contains(family, g.Tools) {
+		if slices.Contains(family, g.Tools) && (g.Rule != "" || g.Tools == "Bash") {
 			return strings.Join(family, "|")
 		}
 	}
 	return g.Tools
 }
 
-// Gated reports whether an act needs a person: if one of its gates selects it, or
-// a rule asks or denies. An act without gates always does. Doubt counts as yes.
-func (p *Policy) Gated(a bridge.Act) bool {
-	gates, err := ParseGates(a.Gate)
-	if err != nil || len(gates) == 0 {
-		return true
+// selecting returns the name of the first of some gates that selects an act. Gates
+// that cannot be read select everything.
+func selecting(text string, in *input) (name string, ok bool) {
+	gates, err := ParseGates(text)
+	if err != nil {
+		return "gate", true
 	}
-	j := p.evaluate(a)
-	return slices.ContainsFunc(j.hits, func(h hit) bool { return h.rule != nil && !h.rule.allows() }) || selected(gates, j.in)
+	n := slices.IndexFunc(gates, func(g Gate) bool { return g.selects(in) })
+	if n < 0 {
+		return "", false
+	}
+	return "gate " + gates[n].String(), true
 }
 
-// forces reports whether people decide about an act even if a rule allows it,
-// because a gate with a rule selects it. A gate for all calls of a tool leaves
-// them to the policy.
-func forces(gate string, in *input) bool {
-	gates, err := ParseGates(gate)
-	gates = slices.DeleteFunc(gates, func(g Gate) bool { return g.Rule == "" })
-	return err != nil || selected(gates, in)
-}
-
-// selected reports whether one of the gates selects an act.
-func selected(gates []Gate, in *input) bool {
-	return slices.ContainsFunc(gates, func(g Gate) bool { return g.selects(in) })
-}
-
+// selects reports whether an act may be one that the gate is about.
 func (g Gate) selects(in *input) bool {
 	switch family := g.Family(); {
 	case g.Rule == "" && g.Tools == "*":
 		return true
 	case g.Rule == "":
-		re, err := regexp.Compile("^(?:" + g.Tools + ")$")
+		re, err := regexp.Compile("^(?:" + family + ")$")
 		return err != nil || re.MatchString(in.Tool)
 	case strings.HasPrefix(family, "Bash|"):
 		return g.runs(in)

@@ -43,7 +43,7 @@ var others = []string{
 func gated(p *Policy, gate, line string) bool {
 	a := act("Bash", "/repo", map[string]string{"command": line})
 	a.Gate = gate
-	return p.Gated(a)
+	return p.Judge(a).Demands()
 }
 
 // TestGateSpellings checks that a gate selects its command in every spelling, and
@@ -86,7 +86,6 @@ func TestGateRules(t *testing.T) {
 		"mcp__prod__.*":              {nil, []string{"git push"}},
 		"Write|Bash(git push *)":     {[]string{"git push"}, []string{"ls"}},
 		"Bash(git push *)|Bash(rm*)": {[]string{"git push", "rm x"}, []string{"ls"}},
-		"":                           {[]string{"ls"}, nil},
 		"Bash(git push":              {[]string{"ls"}, nil},
 		"Bash('x)":                   {[]string{"ls"}, nil},
 		"Bash(/usr/bin/)":            {[]string{"ls"}, nil},
@@ -111,7 +110,7 @@ func TestGateRules(t *testing.T) {
 		{"WebFetch(domain:example.com)", "WebFetch", `{"url":"https://api.example.com:8443/x"}`, true}, {"WebFetch(domain:example.com)", "WebFetch", `{"url":"https://EXAMPLE.com./x"}`, true}, {"WebFetch(domain:example.com)", "WebFetch", `{"url":"https://example.com.evil.org/x"}`, false}, {"WebFetch(domain:example.com)", "WebFetch", `{"url":"x"}`, true},
 		{"Task(x)", "Task", `{}`, true}, {"Bash(git push *)", "Bash", `{"command":["git","push"]}`, true}, {"Bash(git push *)", "Bash", `{"command":["git","status"]}`, false}, {"Bash(git push *)", "Bash", `{"cmd":"git","args":["push"]}`, true}, {"Bash(git push *)", "Bash", `{"x":1}`, true}, {"Bash(git push *)", "Bash", `{"command":"a","Command":"git push"}`, true}, {"Bash(git push *)", "Monitor", `{"command":"git push"}`, true}, {"Bash(git push *)", "PowerShell", `{"command":"& git push"}`, true}, {"Bash(git push *)", "PowerShell", `{"command":"iex 'git push'"}`, true},
 	} {
-		if got := p.Gated(bridge.Act{Tool: c.tool, Where: "/repo", Input: []byte(c.input), Gate: c.gate}); got != c.want {
+		if got := p.Judge(bridge.Act{Tool: c.tool, Where: "/repo", Input: []byte(c.input), Gate: c.gate}).Demands(); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -135,12 +134,12 @@ func TestGateAndRules(t *testing.T) {
 		effect     bridge.Effect
 	}{
 		{"Bash(git push *)", "git push", true, bridge.EffectAsk}, {"Bash(git push *)", "git status", false, bridge.EffectAllow}, {"Bash(git push *)", "npm publish", true, bridge.EffectAsk}, {"Bash(git push *)", "mkfs /dev/sda", true, bridge.EffectDeny}, {"Bash(git push *)", "make", false, bridge.EffectAsk},
-		{"Bash", "git push", true, bridge.EffectAllow}, {"Bash", "make", true, bridge.EffectAsk}, {"Bash|Bash(git push *)", "git push", true, bridge.EffectAsk}, {"", "git push", true, bridge.EffectAllow},
+		{"Bash(git push *)|Bash(make *)", "make", true, bridge.EffectAsk}, {"", "git push", false, bridge.EffectAllow}, {"", "make", false, bridge.EffectAsk},
 	} {
 		a := act("Bash", "/repo", map[string]string{"command": c.line})
 		a.Gate = c.gate
-		if got, ruling := p.Gated(a), p.Judge(a); got != c.gated || ruling.Effect != c.effect {
-			t.Errorf("%+v: %v, %+v", c, got, ruling)
+		if r := p.Judge(a); r.Demands() != c.gated || r.Effect != c.effect {
+			t.Errorf("%+v: %+v", c, r)
 		}
 	}
 }
@@ -161,7 +160,7 @@ func TestParseGates(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
-	if g := (Gate{"Bash", "git push *"}); g.String() != "Bash(git push *)" || g.Family() != "Bash|Monitor|PowerShell" || (Gate{Tools: "Write"}).Family() != "Write" {
+	if g := (Gate{"Bash", "git push *"}); g.String() != "Bash(git push *)" || g.Family() != "Bash|Monitor|PowerShell|mcp__workspace__bash" || (Gate{Tools: "Write"}).Family() != "Write" {
 		t.Errorf("%s, %s", g, g.Family())
 	}
 }

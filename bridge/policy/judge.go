@@ -40,6 +40,9 @@ type evaluation struct {
 
 // Judge implements bridge.Policy.
 func (p *Policy) Judge(a bridge.Act) bridge.Ruling {
+	if len(p.rules) == 0 && a.Gate == "" {
+		return bridge.Ruling{Effect: bridge.EffectAsk}
+	}
 	r, _ := p.Explain(a)
 	return r
 }
@@ -49,8 +52,10 @@ func (p *Policy) Judge(a bridge.Act) bridge.Ruling {
 func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
 	j := p.evaluate(a)
 	out := p.join(j.hits, j.moved)
-	if out.Effect == bridge.EffectAllow && a.Gate != "" && forces(a.Gate, j.in) {
-		out = bridge.Ruling{Effect: bridge.EffectAsk}
+	if a.Gate != "" && !out.Demands() {
+		if gate, ok := selecting(a.Gate, j.in); ok {
+			out = bridge.Ruling{Effect: bridge.EffectAsk, Rule: gate}
+		}
 	}
 	return out, j.steps
 }

@@ -25,6 +25,7 @@ const (
 // hookFlags are the flags of nod hook.
 type hookFlags struct {
 	url, route, unanswered, fail string
+	gate                         string
 	timeout, grace               time.Duration
 	patience, reportTime         time.Duration
 	watch, wake                  bool
@@ -60,6 +61,11 @@ unreachable; any other failure still blocks. A hook that only reports, or that
 looks whether the session was stopped, delays the agent for at most
 --report-time.
 
+With --gate, a gate asks people about the calls that one of its patterns selects,
+and about those for which a rule of nod's policy asks or denies. The daemon
+decides that, and the agent continues with any other call as without nod. Without
+--gate, it asks about every call.
+
 If no one responds in time, --unanswered ask leaves the request to the agent's
 own terminal, unless the agent's permission mode has no prompts. --unanswered
 deny denies it, and states that no person did.
@@ -92,6 +98,7 @@ Write the settings with: nod init ` + agent.Name + watchHelp(agent.Name),
 	choiceVar(cmd.Flags(), &f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny", "ask", "deny")
 	durationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
 	durationVar(cmd.Flags(), &f.reportTime, "report-time", reportTime, "how long a report may delay the agent")
+	cmd.Flags().StringVar(&f.gate, "gate", "", "calls of a gate that need a person, such as 'Bash(git push *)'")
 	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "a gate without a daemon: closed (denies) or open", "closed", "open")
 	if agent.Name == "claude" {
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")

@@ -15,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/hooks"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -69,6 +70,9 @@ func (h *hookCall) query() url.Values {
 	}
 	q := exchangeQuery(h.route, h.timeout, grace)
 	q.Set("unanswered", h.unanswered)
+	if h.gate != "" {
+		q.Set("gate", h.gate)
+	}
 	if h.origin.Reviewed {
 		q.Set("reviewed", "true")
 	}
@@ -130,12 +134,18 @@ func (h *hookCall) translate() (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
+	if _, err := policy.ParseGates(h.gate); err != nil {
+		return dialect.Translation{}, err
+	}
 	t, err := h.agent.Translate(h.body, u == claudecode.DenySilence)
 	if err != nil {
 		return t, unshown{err}
 	}
 	if h.agent.Before(h.in, h.origin) {
 		t.OnlyRules()
+	}
+	if h.agent.Gate != "" && h.in.Event() == h.agent.Gate {
+		t.Gated(h.gate)
 	}
 	return t, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
 )
@@ -63,9 +64,12 @@ The hooks cover permission prompts, questions, plans and MCP forms, next to the
 dialog in the terminal: the first answer counts. Set NOD_TOKEN in the
 environment of the agent, and NOD_URL if the daemon runs on another host.
 
---gate names tool calls that always need a person, in every permission mode. A
-gate never fails open (Claude Code 2.1.295 or later). Separate several with |.
-Another run without --gate keeps the gates, and --gate '' removes them.`,
+--gate names tool calls that need a person, in every permission mode and in every
+spelling: Bash(git push *) also selects git -C . push and sh -c 'git push'. The
+daemon decides which calls a gate selects. Without it, all calls of a gated tool
+are denied: a gate never fails open (Claude Code 2.1.295 or later). Separate
+several with |. Another run without --gate keeps the gates, and --gate '' removes
+them.`,
 		Example: "  nod init claude --grace 10s\n  nod init claude --gate 'Bash(git push *)|mcp__prod__.*'\n  nod init claude --user\n  nod init claude --undo",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -77,7 +81,7 @@ Another run without --gate keeps the gates, and --gate '' removes them.`,
 			}
 			if cmd.Flags().Changed("gate") {
 				var err error
-				if f.Gates, err = setup.ParseGates(gates); err != nil {
+				if f.Gates, err = policy.ParseGates(gates); err != nil {
 					return err
 				}
 			}

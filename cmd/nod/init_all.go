@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 )
 
@@ -33,7 +34,7 @@ people, but nothing makes it ask. See what that covers with: nod doctor --agents
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("gate") {
 				var err error
-				if s.Hooks.Gates, err = setup.ParseGates(gates); err != nil {
+				if s.Hooks.Gates, err = policy.ParseGates(gates); err != nil {
 					return err
 				}
 			}

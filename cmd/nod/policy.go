@@ -65,9 +65,6 @@ code is 1 if the rules have a different effect, so that you can test your rules.
 			if err != nil {
 				return err
 			}
-			if p == nil {
-				p, _ = policy.New(nil, nil) // without rules, people decide everything
-			}
 			if act.Input, err = actInput(command, input); err != nil {
 				return err
 			}

@@ -55,10 +55,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	options := engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
 		Routes: routes, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention),
-		Observer: d.observer, Log: d.log, History: d.store,
-	}
-	if rules != nil {
-		options.Policy = rules
+		Observer: d.observer, Log: d.log, History: d.store, Policy: rules,
 	}
 	options.Agents = buildAgents(c)
 	options.Signing = signing(c, d.store)

@@ -13,7 +13,8 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Policy returns the policy of a config, or nil if it has no rules.
+// Policy returns the policy of a config. Without rules, people decide everything
+// that gates select.
 func Policy(c config.Config) (*policy.Policy, error) {
 	var risks []policy.Risk
 	for _, r := range c.Risks {
@@ -40,9 +41,6 @@ func Policy(c config.Config) (*policy.Policy, error) {
 	p, errs := policy.New(rules, risks)
 	if len(errs) > 0 {
 		return nil, c.Locate(errors.Join(errs...))
-	}
-	if len(rules) == 0 {
-		return nil, nil
 	}
 	return p, nil
 }

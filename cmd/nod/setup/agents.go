@@ -17,6 +17,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -36,9 +37,9 @@ type Settings struct {
 type HookOptions struct {
 	Route, Unanswered, Fail string
 	Timeout, Grace          time.Duration
-	// Gates are the tool calls of Claude Code that always need a person: see
-	// ParseGates. Nil keeps the gates of the file.
-	Gates []Gate
+	// Gates are the tool calls of Claude Code that need a person. Nil keeps the
+	// gates of the file.
+	Gates []policy.Gate
 }
 
 // hookTime is the timeout of nod's hooks in the agent, in seconds. It is a day,
@@ -144,9 +145,9 @@ func (s *Settings) Claude(f HookOptions) error {
 		"SubagentStop":       {{"", []hookHandler{later}}},
 		"SessionEnd":         {{"", []hookHandler{atEnd}}},
 	}
-	for _, g := range f.Gates {
-		h := hookHandler{Type: "command", Command: gate, Timeout: hookTime, If: g.If, OnFailure: "block"}
-		entries["PreToolUse"] = append(entries["PreToolUse"], hookEntry{g.Matcher, []hookHandler{h}})
+	for _, e := range gateEntries(f.Gates) {
+		e.Hooks[0].Command = gate + e.Hooks[0].Command
+		entries["PreToolUse"] = append(entries["PreToolUse"], e)
 	}
 	// It denies the calls of a stopped session, and passes on what people write
 	// to the session. It is not a gate, so there is no onFailure.
@@ -201,13 +202,18 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 		slices.Sort(events)
 		before := beforeProgram(was.Hooks, agent)
 		for _, event := range events {
+			keeps := !s.Undo && event == "PreToolUse" && keepGates
 			kept := func(raw json.RawMessage) bool {
 				ours, gate := isOurs(raw, agent)
-				return !ours || !s.Undo && event == "PreToolUse" && gate && keepGates
+				return !ours || keeps && gate && !isOldGate(raw)
 			}
 			var want []any
 			if !s.Undo {
-				for _, e := range after(before, entries[event]) {
+				all := after(before, entries[event])
+				if keeps {
+					all = append(currentGates(was.Hooks[event]), all...)
+				}
+				for _, e := range all {
 					want = append(want, e)
 				}
 			}

@@ -158,11 +158,14 @@ var failsOpen = regexp.MustCompile(`--fail[ =]+["']?open`)
 func (s *claudeSurvey) gate(path string, e hookEntry) {
 	const check = "gate"
 	h := e.Hooks[0]
-	name := cmp.Or(h.If, e.Matcher, "*")
+	name := cmp.Or(h.If, gatesOf(h.Command), e.Matcher, "*")
 	detail := name + " in " + path
 	opens := func(why, fix string) {
 		s.open = true
 		s.add(check, bridge.FindingFailed, detail+" fails open"+why, fix)
+	}
+	if h.If != "" {
+		s.add(check, bridge.FindingWarning, detail+" selects one spelling: Claude Code evaluates it, and not nod", "run nod init claude again")
 	}
 	switch {
 	case h.OnFailure != "block" || h.Async:
@@ -189,7 +192,9 @@ var actingTools = []string{"Bash", "Edit", "MultiEdit", "Write", "NotebookEdit",
 // conclude sets the level.
 func (s *claudeSurvey) conclude() {
 	ungated := slices.DeleteFunc(slices.Clone(actingTools), func(tool string) bool {
-		return slices.ContainsFunc(s.closed, func(e hookEntry) bool { return e.Hooks[0].If == "" && matches(e.Matcher, tool) })
+		return slices.ContainsFunc(s.closed, func(e hookEntry) bool {
+			return e.Hooks[0].If == "" && gatesOf(e.Hooks[0].Command) == "" && matches(e.Matcher, tool)
+		})
 	})
 	switch {
 	case s.open:

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nodbridge/nod/bridge/policy"
 )
 
 // TestSurvey checks the level of each agent for settings of each kind.
@@ -28,7 +30,8 @@ func TestSurvey(t *testing.T) {
 		"claude one tool": {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Write", blocking) + `}}`, LevelPartly, "of Bash, Edit, MultiEdit, NotebookEdit"},
 		"codex never":     {"codex", ".codex/config.toml", "model = 'x'\napproval_policy = \"never\"\n[a]\n", LevelNone, "asks no one"},
 		"codex profile":   {"codex", ".codex/config.toml", "[profiles.x]\napproval_policy = \"never\"\n", LevelNone, "no hook of nod"},
-		"claude rule":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", blocking+`,"if":"Bash(git push *)"`) + `}}`, LevelPartly, "any tool that changes"},
+		"claude rule":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", blocking+`,"if":"Bash(git push *)"`) + `}}`, LevelPartly, "selects one spelling"},
+		"claude gate":     {"claude", ".claude/settings.json", `{"hooks":{` + strings.ReplaceAll(claude("PreToolUse", "*", blocking), "hook claude", "hook claude --gate 'Bash(git push *)'") + `}}`, LevelPartly, "Bash(git push *) in"},
 		"claude open":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", "") + `}}`, LevelOpen, "fails open"},
 		"claude no nod":   {"claude", ".claude/settings.json", strings.ReplaceAll(`{"hooks":{`+prompts+`}}`, "NOD", "/nowhere/nod"), LevelNone, "does not exist"},
 		"claude disabled": {"claude", ".claude/settings.json", `{"disableAllHooks":true,"hooks":{` + claude("PreToolUse", "*", blocking) + `}}`, LevelNone, "disables all hooks"},
@@ -87,7 +90,7 @@ func TestSurveyAfterInit(t *testing.T) {
 	if got, want := levels(), "claude none, codex none, copilot none, cursor none, gemini none, opencode none, zed none, vscode none, windsurf none"; got != want {
 		t.Errorf("before: %s", got)
 	}
-	gates, err := ParseGates("*")
+	gates, err := policy.ParseGates("*")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,73 +1,93 @@
 package setup
 
 import (
-	"regexp"
+	"encoding/json"
+	"slices"
 	"strings"
 
-	"github.com/nodbridge/nod/bridge"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/render"
 )
 
-// Gate selects tool calls of Claude Code that always need a person.
-type Gate struct {
-	Matcher string // tool names, as an exact name, a list or a regular expression
-	If      string // permission rule that limits the calls; empty means all
+// gateEntries returns the hooks of gates, one for each set of tools. Their commands
+// hold only the flag that follows the command of a hook. A gate for all calls of
+// its tools has none, and replaces gates with rules for the same tools.
+func gateEntries(gates []policy.Gate) []hookEntry {
+	var out []hookEntry
+	for n, g := range gates {
+		tools := g.Family()
+		same := slices.DeleteFunc(slices.Clone(gates), func(o policy.Gate) bool { return o.Family() != tools })
+		if slices.Index(same, g) > 0 || slices.Index(gates, g) < n {
+			continue
+		}
+		h := hookHandler{Type: "command", Timeout: hookTime, OnFailure: "block"}
+		if !slices.ContainsFunc(same, func(o policy.Gate) bool { return o.Rule == "" }) {
+			h.Command = gateFlag(same)
+		}
+		out = append(out, hookEntry{tools, []hookHandler{h}})
+	}
+	return out
 }
 
-// ruled is a tool with a rule for its calls, such as Bash(git push *).
-var ruled = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9]*)\((.+)\)$`)
-
-// ParseGates parses gates that are separated by |. Each is a tool with a rule,
-// such as Bash(git push *), or an expression for tool names, such as
-// mcp__prod__.*. It returns CodeInvalid for anything else. The result is not
-// nil, and is empty for an empty text.
-func ParseGates(text string) ([]Gate, error) {
-	out := []Gate{}
-	if strings.TrimSpace(text) == "" {
-		return out, nil
+// gateFlag returns the end of a command line with gates.
+func gateFlag(gates []policy.Gate) string {
+	var all []string
+	for _, g := range gates {
+		all = append(all, g.String())
 	}
-	parts, err := splitGates(text)
+	return " --gate " + render.ShellQuote(strings.Join(all, "|"))
+}
+
+// isOldGate reports whether an entry is a gate whose rule Claude Code evaluates, as
+// earlier versions of nod wrote it. It does not hold for other spellings of a
+// command.
+func isOldGate(raw json.RawMessage) bool {
+	var e hookEntry
+	ours, gate := isOurs(raw, "claude")
+	return ours && gate && json.Unmarshal(raw, &e) == nil && e.Hooks[0].If != ""
+}
+
+// currentGates returns the gates of earlier versions in the current form.
+func currentGates(was []json.RawMessage) []hookEntry {
+	var out []hookEntry
+	for _, raw := range was {
+		var e hookEntry
+		if !isOldGate(raw) || json.Unmarshal(raw, &e) != nil {
+			continue
+		}
+		h := &e.Hooks[0]
+		if gates, err := policy.ParseGates(h.If); err == nil && len(gates) == 1 {
+			if e.Matcher = gates[0].Family(); gates[0].Rule != "" {
+				h.Command += gateFlag(gates)
+			}
+		}
+		h.If = "" // without it, people are asked about more calls
+		out = append(out, e)
+	}
+	return out
+}
+
+// gatesOf returns the gates in the command line of a hook, or "".
+func gatesOf(command string) string {
+	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	for _, part := range parts {
-		part = strings.TrimSpace(part)
-		if m := ruled.FindStringSubmatch(part); m != nil {
-			out = append(out, Gate{Matcher: m[1], If: part})
-			continue
+	out := ""
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok {
+			words := literals(call)
+			for n, w := range words {
+				if value, ok := strings.CutPrefix(w, "--gate="); ok {
+					out = value
+				} else if w == "--gate" && n+1 < len(words) {
+					out = words[n+1]
+				}
+			}
 		}
-		if part == "" {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "--gate: empty part in %q", text)
-		}
-		if part == "*" {
-			out = append(out, Gate{Matcher: part})
-			continue
-		}
-		if _, err := regexp.Compile(part); err != nil || strings.ContainsAny(part, " \t") {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "--gate: %q is neither a tool name nor a rule", part).
-				WithHint("use a tool with a rule, such as Bash(git push *), or a name, such as Write or mcp__prod__.*")
-		}
-		out = append(out, Gate{Matcher: part})
-	}
-	return out, nil
-}
-
-// splitGates splits at each | outside parentheses.
-func splitGates(text string) ([]string, error) {
-	var out []string
-	depth, begin := 0, 0
-	for n, c := range text {
-		switch {
-		case c == '(':
-			depth++
-		case c == ')' && depth > 0:
-			depth--
-		case c == '|' && depth == 0:
-			out = append(out, text[begin:n])
-			begin = n + 1
-		}
-	}
-	if depth != 0 {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "--gate: missing ) in %q", text)
-	}
-	return append(out, text[begin:]), nil
+		return true
+	})
+	return out
 }
