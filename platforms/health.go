@@ -30,6 +30,7 @@ type HealthBox struct {
 	refused bridge.Health // zero unless the account is refused
 	doubted bridge.Health // zero unless a refusal waits for a second look
 	warning bridge.Health // zero unless something else is wrong
+	warned  time.Time     // until when it is
 	wake    chan struct{}
 	logged  bridge.HealthState
 }
@@ -63,15 +64,15 @@ func (b *HealthBox) Accept() {
 	b.change(func() { b.refused, b.doubted = bridge.Health{}, bridge.Health{} })
 }
 
-// Warn records what is wrong although the platform works. It is nothing if reason
-// is empty.
-func (b *HealthBox) Warn(reason string) {
+// Warn records for a time what is wrong although the platform works. An empty
+// reason ends the warning.
+func (b *HealthBox) Warn(reason string, d time.Duration) {
 	b.change(func() {
 		if reason == "" {
 			b.warning = bridge.Health{}
 			return
 		}
-		b.warning = since(b.warning, bridge.HealthDegraded, reason)
+		b.warning, b.warned = since(b.warning, bridge.HealthDegraded, reason), time.Now().Add(d)
 	})
 }
 
@@ -100,7 +101,7 @@ func (b *HealthBox) get() bridge.Health {
 		return bridge.Health{State: bridge.HealthStarting}
 	case b.h.State == bridge.HealthUp && b.doubted.State != "":
 		return b.doubted
-	case b.h.State == bridge.HealthUp && b.warning.State != "":
+	case b.h.State == bridge.HealthUp && b.warning.State != "" && time.Now().Before(b.warned):
 		return b.warning
 	case b.h.State == "":
 		return b.doubted

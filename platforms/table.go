@@ -45,7 +45,7 @@ var effects = map[About]effect{
 	AboutLimit:      {bridge.CodeRateLimited, nil, "Waits for as long as the service names. A request says that it is late, or is undeliverable if the wait is longer than its time."},
 	AboutAccount:    {bridge.CodeForbidden, bridge.ErrRefused, "Checks the token a second later. Until then everything waits. If the token is refused again, the platform is down until it is accepted."},
 	AboutRival:      {bridge.CodeUnavailable, nil, "Goes on. Health and `nod doctor` name the other program."},
-	AboutSetting:    {bridge.CodeUnavailable, nil, "Changes the setting to what the config says, and repeats the call."},
+	AboutSetting:    {bridge.CodeUnavailable, nil, "Changes the setting that prevents the call, and repeats it."},
 	AboutMoved:      {bridge.CodeUnavailable, nil, "Repeats the call with the new ID, and posts pending cards again there."},
 	AboutPermission: {bridge.CodeForbidden, nil, "Gives up this call only. A card that it was for is undeliverable there."},
 	AboutChannel:    {bridge.CodeForbidden, nil, "Gives up this channel. Others go on."},

@@ -41,8 +41,8 @@ func (dr doctor) account(ctx context.Context, r *platforms.Report, guild, id str
 		absent = "no account has this ID"
 		err = dr.api.do(ctx, http.MethodGet, discordgo.EndpointUser(id), nil, m.User)
 	}
-	switch code := bridge.ErrorCode(err); {
-	case code == bridge.CodeNotFound, code == bridge.CodeInvalid:
+	switch {
+	case platforms.Is(err, platforms.AboutPerson, platforms.AboutContent):
 		r.Add(check, bridge.FindingFailed, absent, fixAccount)
 	case err != nil:
 		r.Fail(check, err, "")

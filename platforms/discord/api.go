@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"hash/fnv"
+	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -20,16 +18,16 @@ import (
 
 // api calls Discord's HTTP API as the bot. Its errors are bridge errors.
 type api struct {
-	rest   *discordgo.Session
-	client *http.Client         // sends the requests of rest
+	token  string
+	rest   *discordgo.Session // computes permissions
+	client *http.Client
 	health *platforms.HealthBox // told if Discord refuses the token
 }
 
-// newAPI returns a client that does not retry, wait or cache on its own. If
+// newAPI returns a client that does not retry or wait on its own. If
 // apiURL is not empty, it replaces https://discord.com.
 func newAPI(token, apiURL string, c *http.Client, health *platforms.HealthBox) (*api, error) {
 	copied := *c
-	copied.Transport = headers{c.Transport}
 	if apiURL != "" {
 		target, err := url.Parse(apiURL)
 		if err != nil || target.Host == "" {
@@ -46,7 +44,7 @@ func newAPI(token, apiURL string, c *http.Client, health *platforms.HealthBox) (
 	s.ShouldRetryOnRateLimit = false
 	s.MaxRestRetries = 0
 	s.LogLevel = -1 // it prints what it sends
-	return &api{rest: s, client: &copied, health: health}, nil
+	return &api{token: token, rest: s, client: &copied, health: health}, nil
 }
 
 // elsewhere redirects requests for discord.com to another server. The SDK keeps
@@ -68,10 +66,22 @@ func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return base.RoundTrip(r)
 }
 
+// maxAnswer limits the size of an answer: a message with a card in it.
+const maxAnswer = 8 << 20
+
+// userAgent is in the form that Discord demands.
+const userAgent = "DiscordBot (https://github.com/nodbridge/nod, 1)"
+
 // do makes a request, and decodes the response into out unless out is nil.
 func (a *api) do(ctx context.Context, method, endpoint string, args, out any) error {
-	raw, err := a.rest.RequestWithBucketID(method, endpoint, args, bucket(endpoint), discordgo.WithContext(ctx))
-	return a.finish(ctx, raw, err, out)
+	var body []byte
+	if args != nil {
+		var err error
+		if body, err = json.Marshal(args); err != nil {
+			return bridge.Wrap(bridge.CodeInternal, err, "discord: request")
+		}
+	}
+	return a.request(ctx, method, endpoint, "application/json", body, out)
 }
 
 // send makes a request that may carry a file.
@@ -84,20 +94,33 @@ func (a *api) send(ctx context.Context, method, endpoint string, args any, f *di
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "discord: multipart")
 	}
-	answer, err := a.rest.RequestRaw(method, endpoint, kind, raw, bucket(endpoint), 0, discordgo.WithContext(ctx))
-	return a.finish(ctx, answer, err, out)
+	return a.request(ctx, method, endpoint, kind, raw, out)
 }
 
-// finish decodes a response, or classifies the error of the request.
-func (a *api) finish(ctx context.Context, raw []byte, err error, out any) error {
+// request makes a request. The SDK's own requests hold up each other, drop the
+// time to wait of an answer that is not JSON, and have no code for some errors.
+func (a *api) request(ctx context.Context, method, endpoint, kind string, body []byte, out any) error {
+	req, err := http.NewRequestWithContext(ctx, method, endpoint, bytes.NewReader(body))
 	if err != nil {
-		if refused(err) {
-			a.health.Refuse("the token is refused")
-		}
-		if meterOf(ctx).all {
-			err = fmt.Errorf("%w: %w", platforms.ErrAllChannels, err)
-		}
-		return classify(err)
+		return bridge.Wrap(bridge.CodeInternal, err, "discord: request")
+	}
+	req.Header.Set("Authorization", "Bot "+a.token)
+	req.Header.Set("User-Agent", userAgent)
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", kind)
+	}
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return platforms.NetworkError("discord", err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return platforms.NetworkError("discord", err)
+	}
+	meterOf(ctx).read(resp.Header)
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return a.classify(resp, raw)
 	}
 	if out == nil {
 		return nil
@@ -121,19 +144,4 @@ func (a *api) application(ctx context.Context) (application, error) {
 	var app application
 	err := a.do(ctx, http.MethodGet, discordgo.EndpointApplication("@me"), nil, &app)
 	return app, err
-}
-
-// callbackBuckets limits how many interactions get a response at the same time:
-// the SDK sends the requests of a bucket one after the other.
-const callbackBuckets = 64
-
-// bucket returns the SDK's rate limit bucket for an endpoint. Interaction
-// callbacks share a fixed number of buckets, because the SDK never frees one.
-func bucket(endpoint string) string {
-	if !strings.Contains(endpoint, "/interactions/") {
-		return endpoint
-	}
-	h := fnv.New32a()
-	h.Write([]byte(endpoint))
-	return "interactions " + strconv.Itoa(int(h.Sum32()%callbackBuckets))
 }

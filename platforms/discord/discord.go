@@ -65,6 +65,7 @@ type Platform struct {
 	endpoint *endpoint // of HTTP mode; nil in gateway mode
 	doctor   doctor
 	api      *api
+	seen     platforms.Seen // interactions
 	log      *slog.Logger
 }
 
@@ -100,7 +101,7 @@ func New(o Options) (*Platform, error) {
 	if client == nil {
 		client = platforms.Client()
 	}
-	health := &platforms.HealthBox{}
+	health := &platforms.HealthBox{Log: log}
 	a, err := newAPI(o.BotToken, o.APIURL, client, health)
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func New(o Options) (*Platform, error) {
 		deaf: cmp.Or(o.DeafAfter, defaultDeafAfter), health: health, commands: p.commands, log: log,
 	}
 	if key != nil {
-		p.endpoint = &endpoint{key: key, log: log, seen: map[string]time.Time{}}
+		p.endpoint = &endpoint{key: key, log: log}
 	}
 	return p, nil
 }

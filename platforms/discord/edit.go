@@ -9,6 +9,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -16,10 +17,9 @@ import (
 // figure and sends no time to wait; a report has three edits in 20 seconds for
 // each channel: github.com/discord/discord-api-docs/issues/4413.
 const (
-	oldAfter      = time.Hour
-	oldEdits      = 3
-	oldEditsIn    = 20 * time.Second
-	oldEditsPause = 20 * time.Second
+	oldAfter   = time.Hour
+	oldEdits   = 3
+	oldEditsIn = 20 * time.Second
 )
 
 // snowflakeEpoch is the start of Discord's time in Unix milliseconds.
@@ -36,7 +36,7 @@ func old(message string, now time.Time) bool {
 func (po *poster) change(ctx context.Context, ref bridge.MessageRef, e edit, f *discordmsg.File, out any) error {
 	endpoint := discordgo.EndpointChannelMessage(ref.Channel, ref.Message)
 	err := po.api.send(ctx, http.MethodPatch, endpoint, e, f, out)
-	if !isCode(err, discordgo.ErrCodePerformedOperationOnArchivedThread) {
+	if !platforms.Is(err, platforms.AboutSetting) {
 		return err
 	}
 	open := map[string]bool{"archived": false}

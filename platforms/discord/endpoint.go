@@ -8,10 +8,11 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/platforms"
 )
 
 const (
@@ -22,11 +23,9 @@ const (
 // endpoint verifies the interactions that Discord sends over HTTP. It is safe
 // for concurrent use.
 type endpoint struct {
-	key ed25519.PublicKey
-	log *slog.Logger
-
-	mu   sync.Mutex
-	seen map[string]time.Time // interactions, against replays
+	key  ed25519.PublicKey
+	log  *slog.Logger
+	seen platforms.Seen // interactions, against replays
 }
 
 // serve returns the handler of the endpoint. It responds with 401 to requests
@@ -59,11 +58,14 @@ func (e *endpoint) serve(in *inbound) http.Handler {
 			}
 			return
 		}
-		if e.replayed(head.ID) {
+		if !e.seen.First(head.ID, 2*window) {
 			http.Error(w, "replayed", http.StatusUnauthorized)
 			return
 		}
-		in.handle(context.WithoutCancel(r.Context()), raw)
+		ctx := context.WithoutCancel(r.Context())
+		if then := in.handle(ctx, raw); then != nil {
+			then(ctx)
+		}
 		w.WriteHeader(http.StatusAccepted) // the reply goes to the callback route
 	})
 }
@@ -73,22 +75,4 @@ func fresh(timestamp string) bool {
 	n, err := strconv.ParseInt(timestamp, 10, 64)
 	age := time.Since(time.Unix(n, 0))
 	return err == nil && age < window && age > -window
-}
-
-// replayed reports whether the interaction was handled before, while its
-// signature was valid.
-func (e *endpoint) replayed(id string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := time.Now()
-	for k, at := range e.seen {
-		if now.Sub(at) > 2*window {
-			delete(e.seen, k)
-		}
-	}
-	if _, ok := e.seen[id]; ok {
-		return true
-	}
-	e.seen[id] = now
-	return false
 }

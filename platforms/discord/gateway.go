@@ -37,7 +37,6 @@ const (
 	openTimeout  = 20 * time.Second // of each step until the session is ready
 	writeTimeout = 10 * time.Second
 	maxFrame     = 16 << 20
-	clicksAtOnce = 64
 	retryFirst   = time.Second
 	retryMost    = time.Minute
 	resumeTries  = 3 // failed connections before the session is given up
@@ -95,8 +94,8 @@ type outgoing struct {
 func (g *gateway) run(ctx context.Context, to *inbound) error {
 	var clicks sync.WaitGroup
 	defer clicks.Wait()
-	in := inbox{to: to, work: &clicks, slots: make(chan struct{}, clicksAtOnce), lanes: &platforms.Lanes{}}
-	s, wait, last := &session{}, retryFirst, time.Time{}
+	in := inbox{to: to, work: platforms.NewWork(&clicks), lanes: &platforms.Lanes{}}
+	s, wait, last, refusals := &session{}, retryFirst, time.Time{}, 0
 	for {
 		url, err := s.url, error(nil)
 		if s.id == "" {
@@ -109,13 +108,17 @@ func (g *gateway) run(ctx context.Context, to *inbound) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if isStatus(err, 401) || slices.Contains(fatalCodes, websocket.CloseStatus(err)) {
-			g.health.Set(bridge.HealthDown, "the gateway refuses the bot: "+err.Error())
-			return bridge.Wrap(bridge.CodeForbidden, err, "discord: the gateway refuses the bot").
-				WithHint("check DISCORD_BOT_TOKEN")
+		g.health.Set(bridge.HealthDegraded, "reconnecting: "+cause(err))
+		if platforms.Is(err, platforms.AboutAccount) || slices.Contains(fatalCodes, websocket.CloseStatus(err)) {
+			if refusals++; refusals > 1 {
+				g.health.Set(bridge.HealthDown, "the gateway refuses the bot: "+cause(err))
+				return bridge.Wrap(bridge.CodeForbidden, err, "discord: the gateway refuses the bot").
+					WithHint("check DISCORD_BOT_TOKEN")
+			}
+			bridge.Pause(ctx, platforms.SecondLook)
+			continue
 		}
-		g.health.Set(bridge.HealthDegraded, "reconnecting")
-		g.log.Warn("gateway lost", "error", err)
+		refusals = 0
 		if time.Since(began) > retryMost {
 			wait = retryFirst
 		}
@@ -131,27 +134,27 @@ func (g *gateway) run(ctx context.Context, to *inbound) error {
 	}
 }
 
+// cause returns what an administrator may read of an error of the connection.
+func cause(err error) string {
+	if _, ours := errors.AsType[*bridge.Error](err); ours {
+		return bridge.PublicError(err).Message
+	}
+	return err.Error()
+}
+
 // inbox handles interactions and replies. It does not block: a reader that waits
 // would miss heartbeats.
 type inbox struct {
 	to    *inbound
-	work  *sync.WaitGroup
-	slots chan struct{}
+	work  *platforms.Work
 	lanes *platforms.Lanes
 }
 
 // take handles an interaction, or a message of the given author. The messages of
 // an author keep their order.
-func (in inbox) take(ctx context.Context, author string, handle func(context.Context)) {
+func (in inbox) take(ctx context.Context, author string, handle platforms.Handle) {
 	wait, leave := in.lanes.Enter(author)
-	in.work.Go(func() {
-		defer leave()
-		wait() // without a slot, which the earlier message may need
-		in.slots <- struct{}{}
-		defer func() { <-in.slots }()
-		// A click that has begun is finished even if the gateway ends.
-		handle(context.WithoutCancel(ctx))
-	})
+	in.work.Do(ctx, wait, handle, leave)
 }
 
 // connect holds one connection of a session, from Hello to its end. It resumes
@@ -301,11 +304,11 @@ func (c *connection) event(ctx context.Context, f frame) error {
 		c.ready(ctx)
 	case "INTERACTION_CREATE":
 		raw := slices.Clone(f.D)
-		c.in.take(ctx, "", func(ctx context.Context) { c.in.to.handle(ctx, raw) })
+		c.in.take(ctx, "", func(ctx context.Context) func(context.Context) { return c.in.to.handle(ctx, raw) })
 	case "MESSAGE_CREATE":
 		if m, ok := parseSaid(f.D, c.s.bot); ok {
 			bot := c.s.bot
-			c.in.take(ctx, m.Author.ID, func(ctx context.Context) { c.in.to.replied(ctx, m, bot) })
+			c.in.take(ctx, m.Author.ID, func(ctx context.Context) func(context.Context) { return c.in.to.replied(ctx, m, bot) })
 		}
 	}
 	return nil

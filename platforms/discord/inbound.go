@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -22,37 +23,80 @@ type inbound struct {
 	commands *commands
 	forms    forms
 	poster   *poster // closes cards that the record does not list
+	health   *platforms.HealthBox
+	seen     *platforms.Seen // interactions
 	log      *slog.Logger
 }
 
-// handle processes an authenticated interaction. It stores the click before it
-// responds to Discord.
-func (ib *inbound) handle(ctx context.Context, raw []byte) {
+// handle applies an authenticated interaction. It returns a function that replies
+// to the person, which may be nil. The click is in the store when it returns.
+func (ib *inbound) handle(ctx context.Context, raw []byte) (then func(context.Context)) {
 	var in interaction
 	if err := json.Unmarshal(raw, &in); err != nil || !in.known() {
 		ib.log.Warn("interaction cannot be read", "type", in.Type, "error", err)
-		return
+		return nil
+	}
+	if !ib.seen.First(in.ID, seenFor) {
+		return nil
 	}
 	work, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
 	defer cancel()
 	r, after := ib.respond(work, in)
-	callCtx, cancelCall := context.WithTimeout(ctx, platforms.ClickTimeout)
-	defer cancelCall()
+	return func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, afterwards)
+		defer cancel()
+		ib.reply(ctx, in, r)
+		if after != nil {
+			after(ctx)
+		}
+	}
+}
+
+const (
+	// seenFor is the time for which an interaction that arrives again is known.
+	seenFor = 15 * time.Minute
+	// afterwards is the time limit for everything that follows a recorded click.
+	afterwards = 10 * time.Second
+	// replyWait is the longest wait after which a reply is in time.
+	replyWait = 1500 * time.Millisecond
+	// rivalFor is the time for which the health names another program.
+	rivalFor = time.Hour
+)
+
+// reply responds to an interaction. If the person would not see the response, it
+// sends what that says in another way.
+func (ib *inbound) reply(ctx context.Context, in interaction, r reply) {
 	endpoint := discordgo.EndpointInteractionResponse(in.ID, in.Token)
-	err := ib.api.send(callCtx, http.MethodPost, endpoint, r, r.file, nil)
-	if r.file != nil && r.text != "" && final(err) { // the bot may not attach files here
-		err = ib.api.do(callCtx, http.MethodPost, endpoint, r.short(), nil)
+	err := ib.api.send(ctx, http.MethodPost, endpoint, r, r.file, nil)
+	if wait := waitOf(err); wait > 0 && wait <= replyWait && bridge.Pause(ctx, wait) {
+		err = ib.api.send(ctx, http.MethodPost, endpoint, r, r.file, nil)
 	}
-	if isCode(err, discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged) {
-		err = nil
+	if r.file != nil && r.text != "" && platforms.Final(err) && !platforms.Is(err, platforms.AboutLate) { // the bot may not attach files here
+		err = ib.api.do(ctx, http.MethodPost, endpoint, r.short(), nil)
 	}
-	if err != nil {
-		// The click is recorded, and a job updates the card.
-		ib.log.Warn("interaction not answered", "late", isCode(err, discordgo.ErrCodeUnknownInteraction), "error", err)
+	switch {
+	case platforms.Is(err, platforms.AboutRival): // the person sees what the other program responded
+		ib.health.Warn("another program uses the token of this bot, and responds to a part of the clicks", rivalFor)
+		if data, shows := r.followUp(); shows {
+			err = ib.api.send(ctx, http.MethodPost, discordgo.EndpointWebhookToken(in.Application, in.Token), data, r.file, nil)
+		} else {
+			err = nil
+		}
+	case platforms.Is(err, platforms.AboutLate) && r.text != "":
+		err = ib.poster.tell(ctx, in.click(ib.platform).Actor.User, r.text)
 	}
-	if after != nil {
-		after(callCtx)
+	if err != nil { // the click is recorded, and a job updates the card
+		ib.log.Warn("interaction not answered", "error", err)
 	}
+}
+
+// waitOf returns the time after which a call can be repeated. It is zero unless
+// there are too many calls.
+func waitOf(err error) time.Duration {
+	if !platforms.Is(err, platforms.AboutLimit) {
+		return 0
+	}
+	return bridge.PublicError(err).RetryAfter
 }
 
 // respond applies the interaction. It returns the reply, and a function to call

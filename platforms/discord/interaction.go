@@ -10,11 +10,12 @@ import (
 
 // interaction is the part of an interaction that nod reads.
 type interaction struct {
-	ID        string                    `json:"id"`
-	Token     string                    `json:"token"`
-	Type      discordgo.InteractionType `json:"type"`
-	ChannelID string                    `json:"channel_id"`
-	Member    *struct {
+	ID          string                    `json:"id"`
+	Application string                    `json:"application_id"`
+	Token       string                    `json:"token"`
+	Type        discordgo.InteractionType `json:"type"`
+	ChannelID   string                    `json:"channel_id"`
+	Member      *struct {
 		User user `json:"user"`
 	} `json:"member"`
 	User    *user `json:"user"`
@@ -124,6 +125,27 @@ func note(text string) reply {
 	r := private(discordmsg.Note(text))
 	r.text = text
 	return r
+}
+
+// noteNotOpened tells a person that no form opened, because another program
+// responded first.
+const noteNotOpened = "The form did not open, because another program responded to your click. Nothing was recorded. Click again."
+
+// followUp returns the message that says what the reply would have shown, to the
+// person only. It returns false if there is nothing to show.
+func (r reply) followUp() (any, bool) {
+	switch r.Type {
+	case discordgo.InteractionResponseChannelMessageWithSource:
+		return r.Data, true
+	case discordgo.InteractionResponseUpdateMessage:
+		if e, ok := r.Data.(edit); ok {
+			e.Flags |= discordgo.MessageFlagsEphemeral
+			return e.body, true
+		}
+	case discordgo.InteractionResponseModal:
+		return note(noteNotOpened).Data, true
+	}
+	return nil, false
 }
 
 // short returns a note without its file.

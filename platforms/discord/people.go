@@ -12,6 +12,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 )
 
 // people looks up members of servers and their roles. It is safe for concurrent
@@ -40,7 +41,7 @@ func (p *people) belongs(ctx context.Context, group, user string) (bool, error) 
 	}
 	var m discordgo.Member
 	err := p.api.do(ctx, http.MethodGet, discordgo.EndpointGuildMember(guild, user), nil, &m)
-	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+	if platforms.Is(err, platforms.AboutPerson) {
 		return false, nil // not in the guild at all
 	}
 	return slices.Contains(m.Roles, role), err

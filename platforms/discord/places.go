@@ -83,9 +83,6 @@ func (pl *places) thread(
 	name := render.Cut(render.Line(title), maxThreadName, render.Runes)
 	args := map[string]any{"name": name, "auto_archive_duration": archiveAfter}
 	err := pl.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessageThread(d.Channel, first.Message), args, nil)
-	if isCode(err, discordgo.ErrCodeThreadAlreadyCreatedForThisMessage) {
-		err = nil // the ID of a thread is that of its message
-	}
 	if err == nil {
 		pl.remember(d.Thread)
 	}

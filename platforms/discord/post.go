@@ -75,7 +75,7 @@ func (po *poster) post(
 	}
 	ref, raw, err := po.announce(ctx, d, v, m)
 	notice := v.Record.Interaction.Kind == bridge.KindNotice
-	if notice && m.File != nil && final(err) { // the channel takes no files
+	if notice && m.File != nil && platforms.Final(err) { // the channel takes no files
 		if m, err = discordmsg.BuildShort(v); err == nil {
 			ref, raw, err = po.announce(ctx, d, v, m)
 		}
@@ -164,15 +164,15 @@ func (po *poster) show(
 ) error {
 	kept := attached(ref, m, parts)
 	err := po.put(ctx, ref, m, kept, turn, parts)
-	if kept != "" && final(err) { // someone removed the file
+	if kept != "" && platforms.Final(err) { // someone removed the file
 		err = po.put(ctx, ref, m, "", turn, parts)
 	}
-	if m.Closed && m.File != nil && final(err) {
+	if m.Closed && m.File != nil && platforms.Final(err) {
 		if m, err = discordmsg.BuildShort(v); err == nil {
 			err = po.put(ctx, ref, m, "", turn, parts)
 		}
 	}
-	if !m.Closed && final(err) {
+	if !m.Closed && platforms.Final(err) {
 		po.withhold(ctx, ref, err)
 	}
 	return err
@@ -218,7 +218,7 @@ func (po *poster) check(
 
 // withhold removes the controls from a message that does not show the request.
 func (po *poster) withhold(ctx context.Context, ref bridge.MessageRef, cause error) {
-	if bridge.ErrorCode(cause) == bridge.CodeNotFound {
+	if platforms.Is(cause, platforms.AboutDeleted) {
 		return // the message was deleted
 	}
 	withheld := discordmsg.Withheld(bridge.PublicError(cause).Message)

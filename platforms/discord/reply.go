@@ -80,12 +80,12 @@ func later(message, than string) bool {
 	return err == nil && err2 == nil && a > b
 }
 
-// replied passes a reply to a card to the sink, and tells the person what it
-// did not do.
-func (ib *inbound) replied(ctx context.Context, m heard, bot string) {
+// replied passes a reply to a card to the sink. It returns a function that tells
+// the person what the reply did not do, or nil.
+func (ib *inbound) replied(ctx context.Context, m heard, bot string) func(context.Context) {
 	listener, ok := ib.sink.(bridge.Listener)
 	if !ok {
-		return
+		return nil
 	}
 	work, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
 	defer cancel()
@@ -95,10 +95,14 @@ func (ib *inbound) replied(ctx context.Context, m heard, bot string) {
 		v.Note = bridge.NoteNotRecorded
 	}
 	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card shows the answer in a moment
-		return
+		return nil
 	}
-	if err := ib.poster.answer(ctx, m, v.Note); err != nil {
-		ib.log.Warn("author of a reply not told", "error", err)
+	return func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, afterwards)
+		defer cancel()
+		if err := ib.poster.answer(ctx, m, v.Note); err != nil {
+			ib.log.Warn("author of a reply not told", "error", err)
+		}
 	}
 }
 
@@ -106,7 +110,7 @@ func (ib *inbound) replied(ctx context.Context, m heard, bot string) {
 // reply if the person takes none from the bot.
 func (po *poster) answer(ctx context.Context, m heard, text string) error {
 	err := po.tell(ctx, m.Author.ID, text)
-	if !final(err) {
+	if !platforms.Final(err) {
 		return err
 	}
 	return po.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(m.ChannelID), map[string]any{

@@ -46,6 +46,6 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 func (p *Platform) inbound(sink bridge.Sink) *inbound {
 	return &inbound{
 		platform: p.name, api: p.api, sink: sink, log: p.log,
-		commands: p.commands, forms: forms{sink: sink, log: p.log}, poster: p.poster,
+		commands: p.commands, forms: forms{sink: sink, log: p.log}, poster: p.poster, health: p.health, seen: &p.seen,
 	}
 }

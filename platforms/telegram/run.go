@@ -38,8 +38,7 @@ type receiver struct {
 	health   *platforms.HealthBox
 	log      *slog.Logger
 	book     book
-	rival    time.Time // when the poll of another program last ended one of this bot
-	webhook  string    // empty while polling
+	webhook  string // empty while polling
 	secret   string
 }
 
@@ -92,10 +91,6 @@ const rivalFor = 2 * (pollFor + pollGrace)
 // connected records that Telegram answered a poll.
 func (r *receiver) connected() {
 	r.health.Accept()
-	if !r.rival.IsZero() && time.Since(r.rival) > rivalFor {
-		r.rival = time.Time{}
-		r.health.Warn("")
-	}
 	r.health.Set(bridge.HealthUp, "")
 }
 
@@ -104,8 +99,7 @@ func (r *receiver) connected() {
 func (r *receiver) missed(ctx context.Context, err error, wait *time.Duration, refusals int) (int, error) {
 	switch {
 	case platforms.Is(err, platforms.AboutRival):
-		r.rival = time.Now()
-		r.health.Warn("another program polls with the token of this bot, and takes a part of the clicks")
+		r.health.Warn("another program polls with the token of this bot, and takes a part of the clicks", rivalFor)
 		bridge.Pause(ctx, time.Second)
 		return 0, nil
 	case platforms.Final(err):

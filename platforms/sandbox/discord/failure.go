@@ -64,6 +64,9 @@ func injected(status int, name string) *failure {
 	number, message, _ := strings.Cut(name, " ")
 	code, err := strconv.Atoi(number)
 	if err != nil || code < 1000 { // an HTTP status has no code
+		if err == nil {
+			status = code
+		}
 		return &failure{status, 0, fmt.Sprintf("%d: %s", status, http.StatusText(status)), nil}
 	}
 	status, fits := statusOf[code]

@@ -39,8 +39,8 @@ type call struct {
 	*http.Request
 	args  raw.Object
 	files []file
-	// endpoint and spent report whether the faults endpoint and sessions apply.
-	endpoint, spent bool
+	// Whether the faults with these names apply; spent is that of sessions.
+	endpoint, spent, rival bool
 }
 
 // file is an uploaded file. Its number is the n of its field files[n].
@@ -49,6 +49,9 @@ type file struct {
 	name   string
 	data   []byte
 }
+
+// callback is the route of the first response to an interaction.
+const callback = "POST /interactions/{id}/{token}/callback"
 
 func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
 	apps, guilds, messages, commands := applicationsAPI{g}, guildsAPI{g}, messagesAPI{g, gw}, commandsAPI{g}
@@ -93,7 +96,7 @@ func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
 		{"PUT " + ofMessage + "/reactions/{emoji}/@me", true, messages.react},
 		{"DELETE " + ofMessage + "/reactions/{emoji}/@me", true, messages.react},
 		{"POST /channels/{channel}/typing", true, messages.typing},
-		{"POST /interactions/{id}/{token}/callback", false, inter.callback},
+		{callback, false, inter.callback},
 		{"POST /webhooks/{app}/{token}", false, inter.followUp},
 		{"GET " + ofResponse, false, inter.get},
 		{"PATCH " + ofResponse, false, inter.edit},
@@ -142,6 +145,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	}
 	accepted := api.Recorder.Watch(Name, rt.pattern, c.args)
 	c.endpoint, c.spent = api.Has("endpoint"), api.Has("sessions")
+	c.rival = rt.pattern == callback && api.Has("rival")
 	api.Lock()
 	status, result, bad := rt.handle(c)
 	api.Unlock()

@@ -265,7 +265,7 @@ func TestBodies(t *testing.T) {
 	if got := call("GET", "/../../files/1/a.txt", "", ""); !strings.Contains(got, "not found") {
 		t.Errorf("an unknown file: %s", got)
 	}
-	d.Fault(core.Fault{Kind: "error", Status: 503})
+	d.Fault(core.Fault{Kind: "page", Status: 503})
 	if !strings.Contains(call("GET", "/gateway", "", ""), "upstream error") {
 		t.Error("no upstream error")
 	}

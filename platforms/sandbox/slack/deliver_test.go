@@ -199,7 +199,7 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", x.method, x.body, got, x.word)
 		}
 	}
-	for _, f := range []core.Fault{{Kind: "error", Status: 502}, {Kind: "drop"}, {Kind: "drop_after"}, {Kind: "half"}} {
+	for _, f := range []core.Fault{{Kind: "page", Status: 502}, {Kind: "drop"}, {Kind: "drop_after"}, {Kind: "half"}} {
 		d.Hub.ClearFaults()
 		d.Fault(f)
 		if got := call("auth.test", json, ""); !strings.Contains(got, "upstream error") && !strings.Contains(got, "EOF") {
