@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ func CheckJSON(raw []byte) error {
 // unknown fields. It returns CodeInvalid with the path of the problem. For a
 // field that nod no longer has, the hint says what replaces it.
 func DecodeBody(raw []byte, v any) error {
+	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return Errorf(CodeInvalid, "body: must be an object, not null")
+	}
 	err := strictjson.DecodeKnown(raw, v)
 	if err == nil {
 		return nil

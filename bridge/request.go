@@ -69,6 +69,9 @@ func (r *Ask) Normalize() error {
 			return err
 		}
 	}
+	if c.Session == "." || c.Session == ".." {
+		return Errorf(CodeInvalid, "session: %q is not a name, because no URL can have it as a part", c.Session).WithHint("use another name")
+	}
 	if c.Kind == "" {
 		c.Kind = KindAsk
 		if c.Approval != nil {

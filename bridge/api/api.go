@@ -13,6 +13,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"log/slog"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -140,7 +141,7 @@ func New(o Options) *Server {
 		s.closing = context.Background()
 	}
 	for pattern, h := range s.routes() {
-		s.mux.HandleFunc(pattern, h)
+		s.mux.HandleFunc(pattern, known(pattern, h))
 	}
 	for path, entry := range o.EntryPoints {
 		s.mux.HandleFunc(path, s.agent(exchanges{s.shared}.through(entry)))
@@ -150,9 +151,7 @@ func New(o Options) *Server {
 			fail(w, bridge.Errorf(bridge.CodeNotFound, "%s was removed", row.Name).WithHint("%s", row.Instead))
 		})
 	}
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		fail(w, bridge.Errorf(bridge.CodeNotFound, "path not found").WithHint("see /openapi.yaml for all paths"))
-	})
+	s.mux.HandleFunc("/", s.unknownPath)
 	return s
 }
 
@@ -249,7 +248,9 @@ func (s *Server) anyone(h handler) http.HandlerFunc {
 		// token.
 		p, ok := s.tokens[sha256.Sum256([]byte(token))]
 		if ok = ok && strings.EqualFold(kind, "bearer"); !ok && kind == "" && s.session != nil {
-			p, ok = s.session(r)
+			if p, ok = s.session(r); ok {
+				r = s.whileSession(r, p)
+			}
 		}
 		if !ok {
 			s.refuse(w, r)
@@ -331,13 +332,16 @@ func waiting(r *http.Request) (time.Duration, error) {
 		return 0, nil
 	}
 	d, err := timespan.Parse(v)
-	if n, nerr := strconv.ParseFloat(v, 64); nerr == nil {
+	if n, nerr := strconv.ParseFloat(v, 64); nerr == nil && math.Abs(n) < 1e9 {
 		d, err = time.Duration(n*float64(time.Second)), nil
 	}
-	if err != nil || d < 0 {
-		return 0, bridge.Errorf(bridge.CodeInvalid, "wait: invalid duration %q (such as 30s)", v)
+	if err != nil {
+		return 0, bridge.Errorf(bridge.CodeInvalid, "wait: invalid duration %.50q (such as 30s)", v)
 	}
-	return min(d, maxWait), nil
+	if d < 0 || d > maxWait {
+		return 0, bridge.Errorf(bridge.CodeInvalid, "wait: %s is out of range (0s to 10m)", v).WithHint("repeat the call to wait longer")
+	}
+	return d, nil
 }
 
 func (s *Server) description(w http.ResponseWriter, _ *http.Request) {

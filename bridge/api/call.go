@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -18,6 +19,12 @@ const (
 // callOf returns what the headers of a request say about its call.
 func callOf(r *http.Request) (bridge.CallID, error) {
 	for name, longest := range map[string]int{keyHeader: 200, callerHeader: 200, callHeader: 1000, connectionHeader: 200} {
+		switch all := r.Header.Values(name); {
+		case len(all) > 1:
+			return bridge.CallID{}, bridge.Errorf(bridge.CodeInvalid, "%s: sent %d times; send it once", name, len(all))
+		case len(all) == 1 && strings.TrimSpace(all[0]) == "":
+			return bridge.CallID{}, bridge.Errorf(bridge.CodeInvalid, "%s: empty; send a value, or omit the header", name)
+		}
 		if err := bridge.CheckText(name, r.Header.Get(name), longest); err != nil {
 			return bridge.CallID{}, err
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,17 +51,16 @@ func (s streams) events(w http.ResponseWriter, r *http.Request, p Principal) err
 	if err != nil {
 		return err
 	}
+	from := cursor
 	batch, cursor, err := s.readableEvents(r.Context(), p, cursor, f) // report an invalid cursor before the stream starts
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	requestRead(w)
-	w.WriteHeader(http.StatusOK)
-	if _, err := fmt.Fprint(w, ": nod events\n\n"); err != nil {
+	startStream(w)
+	if _, err := fmt.Fprintf(w, ": nod events\nid: %s\n\n", streamID(from)); err != nil {
 		return nil
 	}
-	stream := eventStream{s: s, w: w, r: r, p: p, filter: f, follow: follow}
+	stream := eventStream{s: s, w: w, r: r, p: p, filter: f, follow: follow, still: still(r.Context())}
 	stream.run(batch, cursor)
 	return nil
 }
@@ -73,15 +73,16 @@ type eventStream struct {
 	p      Principal
 	filter bridge.EventFilter
 	follow bool
+	still  func() bool // see still
 }
 
 // run writes a batch and the events after its cursor until the stream ends.
 func (x eventStream) run(batch []bridge.Event, cursor string) {
-	rc, last := http.NewResponseController(x.w), time.Now()
+	rc, last, checked := http.NewResponseController(x.w), time.Now(), time.Now()
 	for {
 		if len(batch) > 0 || time.Since(last) > keepAlive {
 			last = time.Now()
-			if !emit(x.w, batch) {
+			if !emit(x.w, batch, cursor) {
 				return
 			}
 		}
@@ -90,6 +91,11 @@ func (x eventStream) run(batch []bridge.Event, cursor string) {
 		}
 		if x.follow && !x.s.pauseEvents(x.r.Context()) {
 			return
+		}
+		if x.still != nil && time.Since(checked) > stillEvery {
+			if checked = time.Now(); !x.still() {
+				return
+			}
 		}
 		next, at, err := x.s.readableEvents(x.r.Context(), x.p, cursor, x.filter)
 		switch {
@@ -142,11 +148,26 @@ func (s shared) readableEvents(ctx context.Context, p Principal, cursor string, 
 	}
 }
 
-// emit writes events, or a comment if there are none, and reports whether the
-// write succeeded.
-func emit(w io.Writer, batch []bridge.Event) bool {
+// startStream starts a response with server-sent events. It asks proxies not to
+// hold back or to change what it sends.
+func startStream(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store, no-transform")
+	w.Header().Set("X-Accel-Buffering", "no")
+	requestRead(w)
+	w.WriteHeader(http.StatusOK)
+}
+
+// streamID returns a cursor as the ID of an event. A client that reconnects sends
+// it as Last-Event-ID. An empty one would mean now.
+func streamID(cursor string) string { return cmp.Or(cursor, "0") }
+
+// emit writes events, or the cursor and a comment if there are none, and reports
+// whether the write succeeded.
+func emit(w io.Writer, batch []bridge.Event, cursor string) bool {
 	if len(batch) == 0 {
-		return comment(w)
+		_, err := fmt.Fprintf(w, ": keep-alive\nid: %s\n\n", streamID(cursor))
+		return err == nil
 	}
 	for _, e := range batch {
 		raw, err := bridge.EncodeJSON(e)

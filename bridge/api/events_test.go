@@ -1,8 +1,12 @@
 package api_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -11,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // halting returns one event per read, and its second read fails.
@@ -56,4 +61,100 @@ func TestHistoryIsWhole(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("requests (-want +got):\n%s", d)
 	}
+}
+
+// TestStreamBegins checks that a stream tells where it begins, before any event,
+// and asks proxies not to hold it back.
+func TestStreamBegins(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for after, id := range map[string]string{"": "", "?after=0": "0"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v1/events"+after, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer agent")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		lines := bufio.NewScanner(resp.Body)
+		var begin []string
+		for lines.Scan() && lines.Text() != "" {
+			begin = append(begin, lines.Text())
+		}
+		if len(begin) != 2 || begin[0] != ": nod events" || len(begin[1]) <= len("id: ") || !strings.HasPrefix(begin[1], "id: "+id) {
+			t.Errorf("%s: the stream begins with %q", after, begin)
+		}
+		if h := resp.Header; h.Get("X-Accel-Buffering") != "no" || !strings.Contains(h.Get("Cache-Control"), "no-transform") {
+			t.Errorf("%s: the headers are %v", after, h)
+		}
+	}
+}
+
+// TestEventsAfterRestart checks that a client misses no event if the daemon restarts
+// before the first one.
+func TestEventsAfterRestart(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	began := make(chan struct{})
+	var calls atomic.Int32
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cut := calls.Add(1) == 1
+		if !cut {
+			<-began // the event happens while no daemon runs
+		}
+		req, err := http.NewRequestWithContext(r.Context(), r.Method, s.URL+r.URL.String(), nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.Header = r.Header
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return
+		}
+		defer resp.Body.Close()
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		if cut {
+			begin := make([]byte, 1000)
+			n, _ := resp.Body.Read(begin)
+			_, _ = w.Write(begin[:n])
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		_ = http.NewResponseController(w).Flush()
+		for {
+			part := make([]byte, 1000)
+			n, err := resp.Body.Read(part)
+			_, _ = w.Write(part[:n])
+			_ = http.NewResponseController(w).Flush()
+			if err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(front.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	defer cancel()
+	c := client.New(front.URL, "agent", nil)
+	told := errors.New("told")
+	go func() {
+		await.Until(t, "the first stream was cut", func() bool { return calls.Load() > 0 })
+		if _, err := client.New(s.URL, "agent", nil).Open(ctx, bridge.Request{Ask: bridge.Ask{Prompt: "?", Session: "s"}}, ""); err != nil {
+			t.Error(err)
+		}
+		close(began)
+	}()
+	err := c.Events(ctx, "", "", func(e bridge.Event) error {
+		if e.Type == bridge.EventRequest {
+			return told
+		}
+		return nil
+	})
+	if !errors.Is(err, told) {
+		t.Errorf("the event is lost: %v", err)
+	}
+	cancel()
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
-	"github.com/nodbridge/nod/bridge/removed"
 	"github.com/nodbridge/nod/bridge/timespan"
 )
 
@@ -109,26 +108,11 @@ func (s exchanges) dialect(w http.ResponseWriter, r *http.Request, p Principal) 
 	if err != nil {
 		return err
 	}
-	if err := noneRemoved(r.URL.Query()); err != nil {
-		return err
-	}
 	opts, err := optionsQuery(r.URL.Query())
 	if err != nil {
 		return err
 	}
 	return s.exchange(w, r, p, t, opts, wait, nil)
-}
-
-// noneRemoved returns an error if a query has a removed option. Hooks ignore
-// such an option, because a hook of an older version sends it with each call of
-// its agent, and an error would block all of them.
-func noneRemoved(q url.Values) error {
-	for name := range q {
-		if instead, gone := removed.Instead(removed.Field, name); gone {
-			return bridge.Errorf(bridge.CodeInvalid, "%s: removed option", name).WithHint("%s", instead)
-		}
-	}
-	return nil
 }
 
 // exchange opens the requests of a message, waits, and responds in the

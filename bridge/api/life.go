@@ -183,8 +183,7 @@ func (s sessions) streamMessages(w http.ResponseWriter, r *http.Request, p Princ
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
+	startStream(w)
 	sent, last := map[string]bool{}, time.Time{}
 	for {
 		if time.Since(last) > keepAlive {

@@ -44,6 +44,7 @@ type parked struct {
 	header       http.Header
 	here         context.Context // ends when the caller disconnects
 	gone         context.CancelFunc
+	still        func() bool     // see still
 	until        context.Context // ends when here does, and when the wait is over
 	cancel       context.CancelFunc
 	done         chan struct{} // closed at the end, unless the call was parked
@@ -65,7 +66,7 @@ func (s shared) wait(
 	work func(here, wait context.Context, done func(func() answer)),
 ) error {
 	requestRead(w)
-	c := &parked{s: s, method: r.Method, path: r.URL.Path, header: w.Header(), done: make(chan struct{})}
+	c := &parked{s: s, method: r.Method, path: r.URL.Path, header: w.Header(), done: make(chan struct{}), still: still(r.Context())}
 	c.here, c.gone = context.WithCancel(context.WithoutCancel(r.Context()))
 	c.until, c.cancel = s.waitContext(c.here, wait)
 	follows := context.AfterFunc(r.Context(), c.gone)
@@ -95,7 +96,9 @@ func (s shared) wait(
 // finish prepares the answer, and responds if the call was parked in the meantime.
 func (c *parked) finish(prepare func() answer) {
 	defer c.end()
-	c.answer = prepare()
+	if c.answer = prepare(); c.answer != nil && c.still != nil && !c.still() {
+		c.answer = refusal(errSignedOut)
+	}
 }
 
 // end ends the work of a call, even after a panic.

@@ -47,7 +47,7 @@ func (s streams) websocket(w http.ResponseWriter, r *http.Request, p Principal) 
 	}
 	ws.SetReadLimit(wsFrame)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	c := &wsConn{s: s, p: p, ws: ws, id: uuid.NewString(), slots: make(chan struct{}, wsAtOnce)}
+	c := &wsConn{s: s, p: p, ws: ws, still: still(r.Context()), id: uuid.NewString(), slots: make(chan struct{}, wsAtOnce)}
 	// The handler returns, so that net/http releases its buffers and the request.
 	go c.serve(ctx, cancel)
 	return nil
@@ -60,7 +60,20 @@ func (c *wsConn) serve(ctx context.Context, cancel context.CancelFunc) {
 	defer cancel()
 	stop := context.AfterFunc(c.s.closing, func() { _ = c.ws.Close(websocket.StatusGoingAway, "the daemon is stopping") })
 	defer stop()
+	if c.still != nil {
+		c.work.Go(func() { c.check(ctx) })
+	}
 	c.run(ctx, cancel)
+}
+
+// check closes the connection once its session has ended, until ctx ends.
+func (c *wsConn) check(ctx context.Context) {
+	for bridge.Pause(ctx, stillEvery) {
+		if !c.still() {
+			_ = c.ws.Close(websocket.StatusPolicyViolation, errSignedOut.Message)
+			return
+		}
+	}
 }
 
 // contain ends a panic, as net/http does. Deferred functions have to call it.
@@ -113,6 +126,7 @@ type wsConn struct {
 	ws    *websocket.Conn
 	id    string
 	slots chan struct{}
+	still func() bool // see still
 	work  sync.WaitGroup
 
 	mu      sync.Mutex
@@ -183,6 +197,10 @@ func (c *wsConn) take(ctx context.Context, kind websocket.MessageType, b []byte)
 		return
 	}
 	f.own = f.ownID(b)
+	if c.still != nil && !c.still() { // the session may have ended since the last check
+		c.fail(ctx, failure{ID: f.own}, errSignedOut)
+		return
+	}
 	if err := c.handle(ctx, f, b); err != nil {
 		c.fail(ctx, failure{ID: f.own}, err)
 	}

@@ -53,7 +53,14 @@ func (s *stream) read(ctx context.Context) error {
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 64<<10), 4<<20)
+	cursor := "" // the position after what is being read
 	for lines.Scan() {
+		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			cursor = id
+		}
+		if lines.Text() == "" && cursor != "" {
+			s.after = cursor // also without an event, so that the next call misses none
+		}
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok {
 			continue

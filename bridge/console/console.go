@@ -44,11 +44,10 @@ type Options struct {
 	// Store records the open sessions, so that signing out ends a session for
 	// every copy of its cookie.
 	Store Store
-	// Blocked returns how long the sender of a request has to wait before it
-	// may sign in, and Failed records a failed attempt. A nil func means no
-	// limit.
-	Blocked, Failed func(*http.Request) time.Duration
-	Log             *slog.Logger
+	// Failed records a failed attempt to sign in, and returns how long the sender
+	// has to wait before its next one. A nil func means no limit.
+	Failed func(*http.Request) time.Duration
+	Log    *slog.Logger
 }
 
 // Store keeps short texts that all daemons share. bridge.Store implements it.
@@ -66,7 +65,6 @@ type Console struct {
 	oidc     *OIDC
 	log      *slog.Logger
 	mux      *http.ServeMux
-	blocked  func(*http.Request) time.Duration
 	failed   func(*http.Request) time.Duration
 	foreign  *http.CrossOriginProtection
 }
@@ -76,15 +74,11 @@ func New(o Options) *Console {
 	c := &Console{
 		engine:   o.Engine,
 		sessions: sessions{key: o.Key, tokens: o.Tokens, secure: o.Secure, oidc: o.OIDC, store: o.Store, log: o.Log},
-		oidc:     o.OIDC, log: o.Log, mux: http.NewServeMux(), blocked: o.Blocked, failed: o.Failed,
+		oidc:     o.OIDC, log: o.Log, mux: http.NewServeMux(), failed: o.Failed,
 		foreign: http.NewCrossOriginProtection(),
 	}
-	none := func(*http.Request) time.Duration { return 0 }
-	if c.blocked == nil {
-		c.blocked = none
-	}
 	if c.failed == nil {
-		c.failed = none
+		c.failed = func(*http.Request) time.Duration { return 0 }
 	}
 	files, err := fs.Sub(static, "static")
 	if err != nil {
@@ -162,12 +156,18 @@ func write(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the browser may have disconnected
 }
 
-// mayTry returns CodeRateLimited after too many failed attempts to sign in.
-func (c *Console) mayTry(r *http.Request) error {
-	if wait := c.blocked(r); wait > 0 {
+// guessed records the error of a caller that may have guessed a secret: a token, an
+// invitation or a ticket. It returns the error, or CodeRateLimited after too many
+// of them. A caller with a valid secret is never refused, so no one can lock people
+// out.
+func (c *Console) guessed(r *http.Request, err error) error {
+	if code := bridge.ErrorCode(err); code != bridge.CodeNotFound && code != bridge.CodeUnauthenticated {
+		return err
+	}
+	if wait := c.failed(r); wait > 0 {
 		return tooMany(wait)
 	}
-	return nil
+	return err
 }
 
 func tooMany(wait time.Duration) error {

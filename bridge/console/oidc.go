@@ -72,10 +72,6 @@ func (c *Console) oidcStart(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	if err := c.mayTry(r); err != nil {
-		c.refuse(w, r, err)
-		return
-	}
 	ctx, cancel := bounded(r)
 	defer cancel()
 	p, err := c.oidc.discover(ctx)
@@ -99,11 +95,9 @@ func (c *Console) oidcDone(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	person, err := "", c.mayTry(r)
-	if err == nil {
-		if person, err = c.oidcPerson(r); err != nil {
-			c.failed(r)
-		}
+	person, err := c.oidcPerson(r)
+	if err != nil {
+		err = c.guessed(r, err)
 	}
 	http.SetCookie(w, c.sessions.cookie(flowCookie, "", -time.Second))
 	if err == nil {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -69,6 +70,7 @@ type enrollment struct {
 	Label      string          `json:"label,omitempty"`
 	Challenge  string          `json:"challenge,omitempty"`
 	Response   json.RawMessage `json:"response,omitempty"`
+	Proof      json.RawMessage `json:"proof,omitempty"` // of an existing key
 }
 
 // enrolls returns a handler of a call that adds a key. It establishes who the
@@ -95,14 +97,8 @@ func (c *Console) enrolls(h func(r *http.Request, in enrollment, person string) 
 // enrolling returns the person who adds a key.
 func (c *Console) enrolling(r *http.Request, in enrollment) (string, error) {
 	if in.Invitation != "" {
-		if err := c.mayTry(r); err != nil {
-			return "", err
-		}
 		person, _, err := c.engine.Passkeys.Invited(r.Context(), in.Invitation)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound {
-			c.failed(r)
-		}
-		return person, err
+		return person, c.guessed(r, err)
 	}
 	p, ok := c.sessions.of(r)
 	if !ok {
@@ -118,15 +114,19 @@ func (c *Console) invited(r *http.Request, _ enrollment, person string) (any, er
 }
 
 // passkeyOptions returns the options with which the browser creates a key.
-func (c *Console) passkeyOptions(r *http.Request, _ enrollment, person string) (any, error) {
+func (c *Console) passkeyOptions(r *http.Request, in enrollment, person string) (any, error) {
 	options, err := c.engine.Passkeys.Begin(r.Context(), person)
-	return json.RawMessage(options), err
+	if err != nil || in.Invitation != "" {
+		return map[string]any{"create": json.RawMessage(options)}, err
+	}
+	confirm, err := c.engine.Passkeys.Confirm(r.Context(), person, options)
+	return map[string]any{"create": json.RawMessage(options), "confirm": json.RawMessage(cmp.Or(string(confirm), "null"))}, err
 }
 
 // addPasskey adds the key that the browser created.
 func (c *Console) addPasskey(r *http.Request, in enrollment, person string) (any, error) {
 	made, err := c.engine.Passkeys.Enroll(r.Context(), engine.Enrollment{
-		Person: person, Invitation: in.Invitation, Label: in.Label, Challenge: in.Challenge, Response: in.Response,
+		Person: person, Invitation: in.Invitation, Label: in.Label, Challenge: in.Challenge, Response: in.Response, Proof: in.Proof,
 	})
 	if err != nil {
 		return nil, err

@@ -161,17 +161,13 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	if err := c.mayTry(r); err != nil {
-		fail(w, err)
-		return
-	}
 	sum := sha256.Sum256([]byte(in.Token))
 	hash := hex.EncodeToString(sum[:])
 	p, ok := c.sessions.tokens[hash]
 	if !ok || p.Person == "" {
 		c.log.Warn("console sign-in refused", "from", r.RemoteAddr)
-		c.failed(r)
-		fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "the token does not belong to a person").WithHint("sign in with the token of a person in the config; agents cannot sign in"))
+		fail(w, c.guessed(r, bridge.Errorf(bridge.CodeUnauthenticated, "the token does not belong to a person").
+			WithHint("sign in with the token of a person in the config; agents cannot sign in")))
 		return
 	}
 	if err := c.sessions.start(r.Context(), w, p.Person, hash); err != nil {

@@ -91,21 +91,15 @@ func (c *Console) sign(w http.ResponseWriter, r *http.Request) {
 		Passkey json.RawMessage `json:"passkey"`
 	}
 	err := read(r, &in)
-	if err == nil {
-		err = c.mayTry(r)
-	}
 	note := ""
 	if err == nil {
 		note, err = c.engine.Sign(r.Context(), r.PathValue("secret"), in.Passkey)
 	}
 	if err != nil {
-		switch bridge.ErrorCode(err) {
-		case bridge.CodeForbidden, bridge.CodeNotFound:
-			c.failed(r)
-		case bridge.CodeInternal, bridge.CodeUnavailable:
+		if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
 			c.log.Error("approval not signed", "error", err)
 		}
-		fail(w, err)
+		fail(w, c.guessed(r, err))
 		return
 	}
 	write(w, http.StatusOK, map[string]any{"note": note})

@@ -37,6 +37,7 @@ type dispatcher struct {
 	lost      *lostCards
 	lineup    *lineup
 	watcher   watcher
+	redactor  *redactor
 	log       *slog.Logger
 }
 

@@ -41,12 +41,14 @@ type Passkeys struct {
 	notes   bridge.Notes
 	journal *journal
 	prover  *proof.Prover
+	people  bridge.Directory // to tell people about their keys; may be nil
+	chats   platforms
 	log     *slog.Logger
 }
 
 func newPasskeys(s shared) *Passkeys {
 	return &Passkeys{
-		Signing: s.Signing, notes: s.Notes, journal: s.journal, prover: s.prover, log: s.Log,
+		Signing: s.Signing, notes: s.Notes, journal: s.journal, prover: s.prover, people: s.Directory, chats: s.platforms, log: s.Log,
 	}
 }
 
@@ -213,6 +215,83 @@ func (ps *Passkeys) Begin(ctx context.Context, person string) (options []byte, e
 	return ps.Site.Create(person, existing, challenge)
 }
 
+// Confirm returns the options with which a person confirms a new key with one that
+// they have: nil for the first key. The options are those of Begin. A token, or a
+// browser that was left open, is not enough to add another key.
+func (ps *Passkeys) Confirm(ctx context.Context, person string, options []byte) ([]byte, error) {
+	mine, err := ps.Of(ctx, person)
+	if err != nil || !slices.ContainsFunc(mine, passkey.Credential.Valid) {
+		return nil, err
+	}
+	var made struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(options, &made); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "passkey options")
+	}
+	st := passkey.NewStatement("passkey", made.Challenge, "add", "passkey", person)
+	raw, err := json.Marshal(st)
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "passkey options")
+	}
+	if _, err := ps.notes.PutNote(ctx, secretNote("confirmation", made.Challenge), string(raw), enrollTTL); err != nil {
+		return nil, err
+	}
+	return ps.Site.Request(st, mine)
+}
+
+// confirmed returns CodeForbidden unless a person without a valid key, or the
+// response of one of their keys, adds a key.
+func (ps *Passkeys) confirmed(ctx context.Context, e Enrollment) error {
+	mine, err := ps.Of(ctx, e.Person)
+	if err != nil || !slices.ContainsFunc(mine, passkey.Credential.Valid) {
+		return err
+	}
+	refused := bridge.Errorf(bridge.CodeForbidden, "you have a passkey already, so the new one must be confirmed with it").
+		WithHint("if you lost it, ask an administrator for an invitation")
+	if len(e.Proof) == 0 {
+		return refused
+	}
+	raw, err := ps.notes.Note(ctx, secretNote("confirmation", e.Challenge))
+	if err != nil {
+		return err
+	}
+	var st passkey.Statement
+	if raw == "" || json.Unmarshal([]byte(raw), &st) != nil || st.Payload != e.Challenge || st.Person != e.Person {
+		return refused
+	}
+	_, used, err := ps.Site.Check(st, mine, e.Proof)
+	if err != nil {
+		return err
+	}
+	return ps.Use(ctx, used)
+}
+
+// tellTime is the time in which a person is told about a new key.
+const tellTime = 5 * time.Second
+
+// tell sends a person a direct message. A message that no platform takes is only
+// logged, because the key was added.
+func (ps *Passkeys) tell(ctx context.Context, c passkey.Credential) {
+	if ps.people == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	defer cancel()
+	accounts, err := ps.people.Accounts(ctx, c.Person)
+	text := "A passkey was added for you, which can sign approvals. If you did not add it, ask your nod administrator to revoke it at once."
+	for _, a := range accounts {
+		if p, ok := ps.chats[a.Platform].(bridge.DirectMessenger); ok {
+			if err = p.Tell(ctx, a.User, text); err == nil {
+				return
+			}
+		}
+	}
+	if err != nil {
+		ps.log.Warn("person not told about a new passkey", "person", c.Person, "error", err)
+	}
+}
+
 // Enrollment is a key that a browser created.
 type Enrollment struct {
 	Person     string // established by the caller
@@ -220,6 +299,9 @@ type Enrollment struct {
 	Label      string
 	Challenge  string // of the options, base64url
 	Response   []byte // of the browser
+	// Proof is the response of a key that the person has to the options of
+	// [Passkeys.Confirm]. An invitation needs none.
+	Proof []byte
 }
 
 // Enroll adds a key of a person, after the options of [Passkeys.Begin]. Each
@@ -229,6 +311,11 @@ func (ps *Passkeys) Enroll(ctx context.Context, e Enrollment) (passkey.Credentia
 	if e.Invitation != "" {
 		var err error
 		if e.Person, by, err = ps.Invited(ctx, e.Invitation); err != nil {
+			return passkey.Credential{}, err
+		}
+	}
+	if e.Invitation == "" {
+		if err := ps.confirmed(ctx, e); err != nil {
 			return passkey.Credential{}, err
 		}
 	}
@@ -253,6 +340,9 @@ func (ps *Passkeys) Enroll(ctx context.Context, e Enrollment) (passkey.Credentia
 	})
 	if err == nil {
 		err = ps.Store.AddPasskey(ctx, c)
+	}
+	if err == nil {
+		ps.tell(ctx, c)
 	}
 	return c, err
 }

@@ -17,6 +17,7 @@ type office struct {
 	*testing.T
 	*world
 	keys *engine.Passkeys
+	held map[string]*passkeytest.Authenticator // by person
 }
 
 func newOffice(t *testing.T) office {
@@ -28,7 +29,7 @@ func newOffice(t *testing.T) office {
 	s := newSetup()
 	s.signer, s.site, s.admins = newSigner(t), &site, []string{"cy"}
 	w := newWorld(t, s)
-	return office{t, w, w.engine.Passkeys}
+	return office{t, w, w.engine.Passkeys, map[string]*passkeytest.Authenticator{}}
 }
 
 // add creates a key of a person, or of the person of an invitation.
@@ -55,9 +56,23 @@ func (o office) finish(a *passkeytest.Authenticator, options []byte, person, inv
 	if err := json.Unmarshal(options, &made); err != nil {
 		o.Fatal(err)
 	}
-	return o.keys.Enroll(o.Context(), engine.Enrollment{
+	e := engine.Enrollment{
 		Person: person, Invitation: invitation, Label: "  Phone\nof ana ", Challenge: made.Challenge, Response: a.Create(o, options),
-	})
+	}
+	confirm, err := o.keys.Confirm(o.Context(), person, options)
+	if err != nil {
+		o.Fatal(err)
+	}
+	if confirm != nil {
+		_, err := o.keys.Enroll(o.Context(), e)
+		o.wants("another key without a signature", err, bridge.CodeForbidden)
+		e.Proof = o.held[person].Get(o, confirm)
+	}
+	c, err := o.keys.Enroll(o.Context(), e)
+	if err == nil {
+		o.held[person] = a
+	}
+	return c, err
 }
 
 func (o office) wants(what string, err error, code bridge.Code) {

@@ -21,6 +21,7 @@ type receiver struct {
 	leases    bridge.Leases
 	platforms platforms
 	standby   *standbys
+	redactor  *redactor
 	log       *slog.Logger
 	node      string
 }
@@ -107,6 +108,10 @@ func (r *receiver) health() map[string]bridge.Health {
 		default:
 			m[name] = bridge.Health{State: bridge.HealthUp}
 		}
+	}
+	for name, h := range m {
+		h.Reason = r.redactor.plain(h.Reason)
+		m[name] = h
 	}
 	return m
 }

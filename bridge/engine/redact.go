@@ -12,6 +12,15 @@ type redactor struct {
 	hide bridge.Redactor
 }
 
+// plain returns a text without credentials, such as the error of a platform, which
+// may repeat the address or the header with the token of nod.
+func (d *redactor) plain(s string) string {
+	if d == nil || d.hide == nil {
+		return s
+	}
+	return d.hide.Redact(s)
+}
+
 // redaction is the redaction of one interaction. It rejects credentials in
 // fields that the agent gets back unchanged.
 type redaction struct {

@@ -93,7 +93,7 @@ func (s shared) outgoing() outgoing {
 		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
 		platforms: s.platforms, cards: s.cards,
 		threads:  &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, reports: s.Reports, log: s.Log},
-		statuses: s.statuses, lost: lost, lineup: newLineup(), watcher: s.watcher, log: s.Log,
+		statuses: s.statuses, lost: lost, lineup: newLineup(), watcher: s.watcher, redactor: s.redactor, log: s.Log,
 	}
 	return out
 }

@@ -69,6 +69,6 @@ func (s shared) incoming(out outgoing) *Engine {
 		dispatcher: out.dispatcher,
 		noter:      noter,
 		sweeper:    &sweeper{deadlines: s.Deadlines, log: s.Log},
-		receiver:   &receiver{leases: s.Leases, platforms: s.platforms, standby: newStandbys(), log: s.Log, node: s.Node},
+		receiver:   &receiver{leases: s.Leases, redactor: s.redactor, platforms: s.platforms, standby: newStandbys(), log: s.Log, node: s.Node},
 	}
 }

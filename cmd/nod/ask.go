@@ -372,6 +372,9 @@ func printAnswers(w io.Writer, rec bridge.Record) error {
 	questions := rec.Interaction.Questions
 	for _, q := range questions {
 		for _, v := range rec.Response.Answers[q.ID].Values() {
+			if terminal.Is(w) {
+				v = render.Clean(v) // a person may have sent escape sequences
+			}
 			if len(questions) > 1 {
 				fmt.Fprintf(&b, "%s=%s\n", q.ID, v)
 			} else {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,6 +103,8 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	defer context.AfterFunc(cmd.Context(), func() { cancel(withdrawnProxy) })()
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
 	child.Stderr, child.WaitDelay = cmd.ErrOrStderr(), childWait
+	// The program could otherwise act as the agent.
+	child.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "NOD_TOKEN=") })
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	in, err := child.StdinPipe()
 	if err != nil {

@@ -38,9 +38,24 @@ export async function create(options) {
   }
 }
 
-// add creates a key and sends it to the daemon.
+// confirm signs with a key that the person has.
+async function confirm(options) {
+  try {
+    const got = await navigator.credentials.get({ publicKey: {
+      ...options, challenge: decode(options.challenge), allowCredentials: ids(options.allowCredentials),
+    } });
+    return json(got, ["clientDataJSON", "authenticatorData", "signature", "userHandle"]);
+  } catch (e) {
+    if (e.name === "NotAllowedError") throw new Error("Nothing was added: confirm with a passkey that you have first. If you lost it, ask an administrator for an invitation.");
+    throw worded(e);
+  }
+}
+
+// add creates a key and sends it to the daemon. A person who has a key confirms
+// the new one with it.
 export async function add(label, invitation) {
   const options = await post("/console/passkeys/options", { invitation });
-  const response = await create(options);
-  return post("/console/passkeys", { invitation, label, challenge: options.challenge, response });
+  const proof = options.confirm ? await confirm(options.confirm) : undefined;
+  const response = await create(options.create);
+  return post("/console/passkeys", { invitation, label, challenge: options.create.challenge, response, proof });
 }

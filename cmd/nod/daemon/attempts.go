@@ -53,15 +53,6 @@ func (a *attempts) failed(r *http.Request) time.Duration {
 	return a.wait(t, now)
 }
 
-// blocked returns how long the sender of a request has to wait before it may
-// try to sign in.
-func (a *attempts) blocked(r *http.Request) time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	now := a.now()
-	return a.wait(a.of(r, now), now)
-}
-
 // wait returns the time until both limits allow another attempt.
 func (a *attempts) wait(t *tries, now time.Time) time.Duration {
 	var longest time.Duration

@@ -212,8 +212,8 @@ func TestConsoleSessions(t *testing.T) {
 			limited++
 		}
 	}
-	if limited < daemon.SignInBurst || call("POST", "/console/login", `{"token":"`+rig.AnaToken+`"}`, nil, "").StatusCode != http.StatusTooManyRequests {
-		t.Errorf("%d of %d guesses were rejected", limited, 3*daemon.SignInBurst)
+	if limited < daemon.SignInBurst || call("POST", "/console/login", `{"token":"`+rig.AnaToken+`"}`, nil, "").StatusCode != http.StatusOK {
+		t.Errorf("%d of %d guesses were rejected, or the right token was", limited, 3*daemon.SignInBurst)
 	}
 	limited = 0
 	for n := range 3 * daemon.GuessBurst {

@@ -119,7 +119,7 @@ func guarded(hashes []string, h http.Handler) http.Handler {
 // buildConsole creates the web console.
 func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
 	o := console.Options{
-		Engine: e, Tokens: tokens, Key: key, Store: store, Blocked: signIns.blocked, Failed: signIns.failed,
+		Engine: e, Tokens: tokens, Key: key, Store: store, Failed: signIns.failed,
 		Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log,
 	}
 	if x := c.Console.OIDC; x.Issuer != "" {

@@ -44,6 +44,8 @@ type Doctor struct {
 
 	Findings []bridge.Finding // results of the checks
 	Agents   []Coverage       // of the agents on this machine
+
+	hide bridge.Redactor // nil until the config is known
 }
 
 func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
@@ -52,6 +54,11 @@ func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
 
 // found adds findings and prints them.
 func (d *Doctor) found(all ...bridge.Finding) {
+	for n := range all {
+		if d.hide != nil { // the error of a platform may repeat nod's own token
+			all[n].Detail, all[n].Fix = d.hide.Redact(all[n].Detail), d.hide.Redact(all[n].Fix)
+		}
+	}
 	d.Findings = append(d.Findings, all...)
 	for _, f := range all {
 		if d.Out != nil {
@@ -124,6 +131,9 @@ func (d *Doctor) examineConfig() (config.Config, bool) {
 			d.add("config", bridge.FindingFailed, problem, "")
 		}
 		return c, false
+	}
+	if hide, err := daemon.Redactor(c); err == nil {
+		d.hide = hide
 	}
 	d.add("config", bridge.FindingOK, Summary(c), "")
 	for _, name := range others {
