@@ -91,6 +91,12 @@ if fetch terminal @lydell/node-pty@1.1.0 @xterm/headless@6.0.0 && fetch claude @
 else
   missing "Claude Code"
 fi
+if fetch copilot @github/copilot@1.0.102; then
+  COPILOT=$(ls "$bin"/copilot/node_modules/@github/copilot-*/copilot)
+  export COPILOT
+else
+  missing "Copilot CLI"
+fi
 # The ACP adapter runs the Claude Code above, so it needs no other.
 if [ -n "${CLAUDE:-}" ] && fetch acp --omit=optional @agentclientprotocol/claude-agent-acp@0.101.0; then
   export ACP_AGENT="$bin/acp/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"

@@ -8,10 +8,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import * as claude from "./claude.js";
 import * as codex from "./codex.js";
+import * as copilot from "./copilot.js";
 import { start, thorough, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
-const { CODEX, CLAUDE, CLAUDE_TERMINAL, NOD_BINARY } = process.env;
+const { CODEX, CLAUDE, CLAUDE_TERMINAL, COPILOT, NOD_BINARY } = process.env;
 const rules = `
 policy:
   - {name: deploys, command: ["touch *deployed"], then: ask}
@@ -19,7 +20,7 @@ policy:
 let live;
 
 before(async () => {
-  if (CODEX || CLAUDE) live = await start(rules);
+  if (CODEX || CLAUDE || COPILOT) live = await start(rules);
 });
 
 const open = []; // what a failed test may leave open
@@ -43,7 +44,7 @@ function folder() {
 
 // approves approves what people are asked about calls in a folder, until stopped,
 // and withdraws what it cannot approve. It returns the number of questions.
-function approves(work) {
+function approves(work, decision = "once") {
   let asked = 0;
   let stopped = false;
   const loop = (async () => {
@@ -51,7 +52,7 @@ function approves(work) {
       const { items } = await live.asAgent("GET", "/v1/interactions?state=pending");
       for (const { interaction: i } of items.filter((r) => r.messages && JSON.stringify(r.interaction).includes(work))) {
         asked++;
-        if (i.kind === "approval") await live.asPerson("POST", `/v1/interactions/${i.id}/response`, { decision: "once" });
+        if (i.kind === "approval") await live.asPerson("POST", `/v1/interactions/${i.id}/response`, { decision });
         else await live.asAgent("POST", `/v1/interactions/${i.id}/cancel`, {});
       }
       await new Promise((done) => setTimeout(done, 100));
@@ -179,5 +180,56 @@ for (const [mode, denied] of [["auto", 1], ["default", 4], ["acceptEdits", 2], [
     const asks = ["default", "acceptEdits"].includes(mode);
     assert.deepEqual(await runClaude(mode, false), { denied, questions: 0 }, "without nod");
     assert.deepEqual(await runClaude(mode, true), asks ? { denied: 0, questions: denied } : { denied, questions: 0 }, "with nod");
+  });
+}
+
+// runCopilot runs commands in copilot -p. It returns how many questions there were,
+// which commands ran, and what the model read.
+async function runCopilot(names, { nod = true, args = [], decision = "once", env = {}, change = (s) => s } = {}) {
+  const p = folder();
+  const hooks = join(p.home, ".copilot", "hooks", "nod.json");
+  const fake = await copilot.model(names.map((name) => `touch ${join(p.work, name)}`));
+  open.push(fake.close);
+  if (nod) {
+    execFileSync(NOD_BINARY, ["init", "copilot", "--file", hooks], { stdio: "ignore", env: { ...process.env, PATH: "/nowhere" } });
+    writeFileSync(hooks, change(readFileSync(hooks, "utf8").replace("hook copilot", "hook copilot --patience 200ms")));
+  }
+  const stop = approves(p.work, decision);
+  const run = spawn(COPILOT, ["-p", "go", ...args], {
+    cwd: p.work, stdio: "ignore",
+    env: { ...live.env, HOME: p.home, COPILOT_OFFLINE: "true", COPILOT_PROVIDER_BASE_URL: fake.url, COPILOT_MODEL: "gpt-4.1", ...env },
+  });
+  open.push(() => run.kill("SIGKILL"));
+  await once(run, "exit");
+  return { questions: await stop(), made: names.filter(p.made), heard: fake.heard.join("\n") };
+}
+
+const withCopilot = { skip: !COPILOT && "Copilot CLI not found" };
+
+for (const [name, args, without] of [["all tools allowed", ["--allow-all-tools"], ["a"]], ["one tool allowed", ["--allow-tool", "shell(touch:*)"], ["a"]], ["nothing allowed", [], []]]) {
+  test(`copilot -p, ${name}: nod asks only what a rule says`, name === "all tools allowed" ? withCopilot : thorough(withCopilot), async () => {
+    const plain = await runCopilot(["a"], { nod: false, args });
+    assert.deepEqual([plain.questions, plain.made], [0, without], "without nod");
+    const same = await runCopilot(["a"], { args });
+    assert.deepEqual([same.questions, same.made], [0, without], "with nod");
+    const ruled = await runCopilot(["a", "deployed"], { args });
+    assert.deepEqual([ruled.questions, ruled.made], [1, [...without, "deployed"]], "a rule asks");
+  });
+}
+
+test("copilot -p: a denial in chat blocks the call, with the reason", withCopilot, async () => {
+  const { questions, made, heard } = await runCopilot(["deployed"], { args: ["--allow-all-tools"], decision: "deny" });
+  assert.deepEqual([questions, made], [1, []]);
+  assert.match(heard, /Denied by ana/);
+});
+
+for (const [name, options, made] of [
+  ["nod is missing", { change: (s) => s.replace(NOD_BINARY, "/nowhere/nod") }, []],
+  ["nod exits with an error", { change: (s) => s.replace(/"bash": "[^"]*"/, '"bash": "exit 1"') }, []],
+  ["the hook takes too long", { change: (s) => s.replace(/"bash": "[^"]*"/, '"bash": "sleep 30"').replace("86400", "1") }, ["a"]],
+  ["the daemon is unreachable", { env: { NOD_URL: "http://127.0.0.1:9" } }, ["a"]],
+]) {
+  test(`copilot -p, all tools allowed: ${name}`, thorough(withCopilot), async () => {
+    assert.deepEqual((await runCopilot(["a"], { args: ["--allow-all-tools"], ...options })).made, made);
   });
 }
