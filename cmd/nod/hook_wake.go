@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,8 +25,8 @@ const (
 	// wakeSettle is the time in which a hook at the end of the turn may take the
 	// messages, and wakeConfirm the time for which a message must then wait.
 	wakeSettle, wakeConfirm = time.Second, 300 * time.Millisecond
-	// wakeClaimCheck is the time between two checks whether the agent is still
-	// idle, and wakePoll the time for which nod waits for messages at once.
+	// wakeClaimCheck is the time between two checks whether another process has
+	// taken over, and wakePoll the time for which nod waits for messages at once.
 	wakeClaimCheck, wakePoll = 500 * time.Millisecond, 30 * time.Second
 	// wakeRetry is the time between two attempts to reach the daemon.
 	wakeRetry = 3 * time.Second
@@ -39,45 +40,60 @@ const (
 // from the hook that watches prompts, as do all messages.
 const wakeText = "A person has written to this session in chat. nod adds the message to the context of this prompt."
 
+// wakeEvents are the events at which a process begins to wait: a session begins, a
+// turn ends, and the agent has been idle for a minute. The last one is for turns
+// that end without the event for it, such as one that a stop has ended.
+var wakeEvents = []string{"SessionStart", "Stop", "Notification"}
+
 // wakeSession waits until a person writes to an idle session, and then wakes its
 // agent by exit code 2. It takes no message: waking leads to a prompt, at which
-// the hook with --watch passes on the messages, each once and in order.
+// the hook with --watch passes on the messages, each once and in order. While the
+// agent works, it only waits.
 func (f hookFlags) wakeSession(cmd *cobra.Command) error {
 	ctx, unwatch := untilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
 	in := dialect.NewHookInput(claudecode.Reports)
 	_, err := io.Copy(in, cmd.InOrStdin())
-	w, watched := claudecode.Watched(in)
-	if err != nil || !watched || w.Event != "Stop" || os.Getenv(entrypointEnv) != terminalEntry {
+	session, notice := in.Text("session_id"), in.Event() == "Notification"
+	if err != nil || session == "" || !slices.Contains(wakeEvents, in.Event()) || os.Getenv(entrypointEnv) != terminalEntry {
+		return nil
+	}
+	if notice && in.Text("notification_type") != "idle_prompt" {
 		return nil
 	}
 	c, err := (&connection{url: f.url}).client()
-	var claim idleClaim
+	var w waker
 	if err == nil {
-		claim, err = claimIdle(w.Session)
+		w, err = newWaker(session)
+	}
+	if err == nil && notice { // at other events, the hook that watches knows more
+		err = w.mark.put("")
 	}
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "nod cannot wake the session: %s\n", render.Line(bridge.PublicText(err)))
 		return nil
 	}
-	defer claim.release()
-	ctx, stop := claim.hold(ctx)
+	defer w.release()
+	ctx, stop := w.hold(ctx)
 	defer stop()
-	if !wanted(ctx, c, w.Session) {
+	if !w.wanted(ctx, c) {
 		return nil
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), wakeText)
 	return exitError(hookBlocks)
 }
 
-// wanted waits until a message waits for a session that no hook takes. It
+// wanted waits until a message waits for an idle session, and no hook takes it. It
 // returns false once ctx ends.
-func wanted(ctx context.Context, c *client.Client, session string) bool {
+func (w waker) wanted(ctx context.Context, c *client.Client) bool {
 	for bridge.Pause(ctx, wakeSettle) {
-		waits, err := c.MessagesWait(ctx, session, wakePoll)
+		if !w.mark.exists() {
+			continue
+		}
+		waits, err := c.MessagesWait(ctx, w.session, wakePoll)
 		if err == nil && waits && bridge.Pause(ctx, wakeConfirm) {
-			waits, err = c.MessagesWait(ctx, session, 0)
-			if err == nil && waits && ctx.Err() == nil {
+			waits, err = c.MessagesWait(ctx, w.session, 0)
+			if err == nil && waits && w.mark.exists() && ctx.Err() == nil {
 				return true
 			}
 		}
@@ -88,47 +104,81 @@ func wanted(ctx context.Context, c *client.Client, session string) bool {
 	return false
 }
 
-// idleClaim is the mark that one process waits to wake a session. The process
-// of the next turn takes it over, and any step of the agent removes it.
-type idleClaim struct{ path, owner string }
+// note is a small file that the hooks of a session share.
+type note struct{ path string }
 
-// idlePath returns the file of the claim on a session.
-func idlePath(session string) (string, error) {
+// noteOf returns a note of a session.
+func noteOf(kind, session string) (note, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", err
+		return note{}, err
 	}
 	sum := sha256.Sum256([]byte(session))
-	return filepath.Join(dir, "nod", "idle-"+hex.EncodeToString(sum[:12])), nil
+	return note{filepath.Join(dir, "nod", kind+"-"+hex.EncodeToString(sum[:12]))}, nil
 }
 
-// claimIdle takes the claim on a session.
-func claimIdle(session string) (idleClaim, error) {
-	path, err := idlePath(session)
+func (n note) put(text string) error {
+	err := os.MkdirAll(filepath.Dir(n.path), 0o700)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
-	}
-	claim := idleClaim{path, uuid.NewString()}
-	if err == nil {
-		err = os.WriteFile(path, []byte(claim.owner), 0o600)
+		err = os.WriteFile(n.path, []byte(text), 0o600)
 	}
 	if err != nil {
-		return claim, bridge.Wrap(bridge.CodeUnavailable, err, "cache folder")
+		return bridge.Wrap(bridge.CodeUnavailable, err, "cache folder")
 	}
-	return claim, nil
+	return nil
+}
+
+func (n note) exists() bool {
+	_, err := os.Stat(n.path)
+	return err == nil
+}
+
+func (n note) remove() { _ = os.Remove(n.path) } // often there is none
+
+// idle notes whether the agent of a session waits for its user. Nothing is lost if
+// that fails: the agent gets messages at its next step.
+func idle(session string, yes bool) {
+	mark, err := noteOf("idle", session)
+	switch {
+	case err != nil:
+	case yes:
+		_ = mark.put("") // see above
+	default:
+		mark.remove()
+	}
+}
+
+// waker is one process that waits to wake a session. A later one takes over.
+type waker struct {
+	session     string
+	mark, claim note // the agent is idle, and the process that waits
+	owner       string
+}
+
+// newWaker takes the claim on a session.
+func newWaker(session string) (waker, error) {
+	w := waker{session: session, owner: uuid.NewString()}
+	var err error
+	if w.mark, err = noteOf("idle", session); err == nil {
+		w.claim, err = noteOf("wake", session)
+	}
+	if err == nil {
+		err = w.claim.put(w.owner)
+	}
+	return w, err
 }
 
 // held reports whether no one else has taken or removed the claim.
-func (c idleClaim) held() bool {
-	raw, err := os.ReadFile(c.path)
-	return err == nil && string(raw) == c.owner
+func (w waker) held() bool {
+	raw, err := os.ReadFile(w.claim.path)
+	return err == nil && string(raw) == w.owner
 }
 
 // hold returns a context that ends when the claim does.
-func (c idleClaim) hold(ctx context.Context) (context.Context, context.CancelFunc) {
+func (w waker) hold(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		for c.held() && bridge.Pause(ctx, wakeClaimCheck) {
+		for w.held() && bridge.Pause(ctx, wakeClaimCheck) {
 		}
 		cancel()
 	}()
@@ -136,15 +186,8 @@ func (c idleClaim) hold(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // release removes the claim unless another process has it.
-func (c idleClaim) release() {
-	if c.held() {
-		_ = os.Remove(c.path) // otherwise, the next turn replaces it
-	}
-}
-
-// notIdle removes the claim on a session, whose agent works again.
-func notIdle(session string) {
-	if path, err := idlePath(session); err == nil {
-		_ = os.Remove(path) // usually there is none
+func (w waker) release() {
+	if w.held() {
+		w.claim.remove() // otherwise, the next turn replaces it
 	}
 }

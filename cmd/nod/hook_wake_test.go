@@ -43,7 +43,7 @@ func TestHookWake(t *testing.T) {
 		h := &hooked{cmd: exec.Command(rig.Binary(t), "hook", "claude", busyReports, flag), done: make(chan int, 1)}
 		h.cmd.Env = append(h.cmd.Environ(), "NOD_URL="+daemon.URL, "NOD_TOKEN="+rig.TestAgentToken,
 			"HOME="+cache, "XDG_CACHE_HOME="+cache, "CLAUDE_CODE_ENTRYPOINT="+entry)
-		h.cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s1","hook_event_name":%q}`, event))
+		h.cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s1","tool_name":"Bash","tool_input":{},"hook_event_name":"%s"}`, event))
 		h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.err
 		if err := h.cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -74,6 +74,8 @@ func TestHookWake(t *testing.T) {
 	start("sdk-cli", "Stop", "--wake").exit(t, 0) // claude -p waits for the hook
 	start("cli", "SubagentStop", "--wake").exit(t, 0)
 
+	ends := func() { start("cli", "Stop", "--watch").exit(t, 0) }
+	ends()
 	first := start("cli", "Stop", "--wake")
 	waits(first)
 	second := start("cli", "Stop", "--wake") // of the next turn
@@ -89,18 +91,33 @@ func TestHookWake(t *testing.T) {
 		t.Errorf("at the prompt, the agent gets %s", got)
 	}
 
-	third := start("cli", "Stop", "--wake")
-	waits(third) // the message was read
-	start("cli", "PostToolUse", "--watch").exit(t, 0)
-	third.exit(t, 0) // the session works again
-
-	say("later")
+	third := start("cli", "SessionStart", "--wake") // of a session that is resumed and works
+	say("while it works")
+	if got := start("cli", "PostToolUse", "--watch").exit(t, 0); !strings.Contains(got, "'while it works'") {
+		t.Errorf("after a tool, the agent gets %s", got)
+	}
+	// A stop ends the turn at the next call, without the event for its end.
 	if _, err := ana.StopSession(t.Context(), "", "s1"); err != nil {
 		t.Fatal(err)
 	}
-	fourth := start("cli", "Stop", "--wake")
-	waits(fourth)
-	if err := fourth.cmd.Process.Kill(); err != nil {
+	if got := start("cli", "PreToolUse", "--watch").exit(t, 0); !strings.Contains(got, `"continue":false`) {
+		t.Errorf("in a stopped session, the agent gets %s", got)
+	}
+	waits(third)
+	if _, err := ana.ResumeSession(t.Context(), "", "s1"); err != nil {
 		t.Fatal(err)
 	}
+	say("after the stop")
+	third.exit(t, hookBlocks)
+	if got := start("cli", "UserPromptSubmit", "--watch").exit(t, 0); !strings.Contains(got, "'after the stop'") {
+		t.Errorf("at the prompt after the stop, the agent gets %s", got)
+	}
+
+	// The process above has ended, and the turn ends without its event once more.
+	fourth := start("cli", "Notification", "--wake")
+	fourth.exit(t, 0) // of another kind
+	fifth := start("cli", `Notification","notification_type":"idle_prompt`, "--wake")
+	waits(fifth)
+	say("a minute later")
+	fifth.exit(t, hookBlocks)
 }

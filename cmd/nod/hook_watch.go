@@ -40,8 +40,8 @@ turn, the agent then continues, at most 8 times in a row. For any other call, an
 if the daemon does not answer within 300 milliseconds, it prints {}. It is not a
 gate.
 
-With --wake, the hook runs in the background after a turn, and needs asyncRewake
-in the settings. When a person writes to the idle session, it exits with code 2,
+With --wake, the hook runs in the background, and needs asyncRewake in the
+settings. When a person writes to the idle session, it exits with code 2,
 which starts a turn. The hook with --watch then passes on the message. It does
 nothing in claude -p, which would wait for it.`
 }
@@ -73,9 +73,8 @@ func (f hookFlags) watchSession(cmd *cobra.Command) error {
 		if w.client, err = (&connection{url: f.url}).client(); err == nil {
 			answer, decides, err = w.look(ctx)
 		}
-		if w.Event != "Stop" || w.through != "" {
-			notIdle(w.Session)
-		}
+		// A denial here ends the turn without the event for it.
+		idle(w.Session, decides || w.Event == "Stop" && w.through == "")
 	}
 	if err != nil {
 		fmt.Fprintf(w.errs, "nod could not watch the session: %s\n", render.Line(bridge.PublicText(err)))

@@ -372,3 +372,26 @@ test("at the terminal: a denial in chat after the yes came too late", options, a
   assert.deepEqual([now.state, now.completion.ran], ["denied", "allowed at the terminal"]);
   t.kill();
 });
+
+test("at the terminal: a message after a stop and a resume wakes the session", thorough(options), async (c) => {
+  let id;
+  const sessionOf = async (p) => (await live.asPerson("GET", "/v1/sessions")).items.find((s) => s.status?.folder?.endsWith(p.dir.split("/").at(-1)))?.id;
+  const p = await project({
+    allow: ["Bash(touch:*)"],
+    calls: (dir) => [async () => {
+      id = await until("the session", () => sessionOf(p));
+      await live.asPerson("POST", `/v1/sessions/${id}/stop`, {});
+      return touch("made")(dir)[0];
+    }],
+  });
+  const t = interactive(p, "--permission-mode", "default");
+  await until(() => `the stop, with\n${t.text()}`, () => t.text().includes("stopped by ana"));
+  assert.ok(!p.made("made"));
+  await live.asPerson("POST", `/v1/sessions/${id}/resume`, {});
+  const began = Date.now();
+  const m = await steers({ interaction: { session: id } }, "go-on-now");
+  await until(() => `the message in the request, with\n${t.text()}`, () => p.fake.asked.at(-1).includes("'go-on-now'"));
+  c.diagnostic(`woken after ${Date.now() - began} ms`);
+  await until("the delivery", async () => (await fate({ interaction: { session: id } }, m)) === "delivered");
+  t.kill();
+});

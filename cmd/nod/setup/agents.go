@@ -160,9 +160,11 @@ func (s *Settings) Claude(f HookOptions) error {
 		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{watch}})
 	}
 	// It continues an idle session when a person writes to it. The message itself
-	// comes from the hook that watches.
+	// comes from the hook that watches. A turn that a stop ended has no Stop event.
 	wake := hookHandler{Type: "command", Command: render.ShellQuote(s.program()) + wakeCommand, Timeout: hookTime, Rewake: true}
-	entries["Stop"] = append(entries["Stop"], hookEntry{"", []hookHandler{wake}})
+	for event, matcher := range wakeEvents {
+		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{wake}})
+	}
 	return s.applyHooks("claude", entries, f.Gates == nil)
 }
 
@@ -301,6 +303,10 @@ func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	gate = !watches(raw) && (e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode")
 	return ours, gate
 }
+
+// wakeEvents are the events at which a hook begins to wait for messages, with their
+// matchers.
+var wakeEvents = map[string]string{"SessionStart": "", "Stop": "", "Notification": "idle_prompt"}
 
 // watches reports whether an entry runs nod's hook that watches a session.
 func watches(raw json.RawMessage) bool { return endsWith(raw, watchCommand) }

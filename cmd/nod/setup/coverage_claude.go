@@ -41,6 +41,16 @@ func (h agentHooks) ours(agent, event string) []hookEntry {
 	return out
 }
 
+// wakes reports whether an idle session is woken however its turn ended.
+func (h agentHooks) wakes() bool {
+	for event := range wakeEvents {
+		if !slices.ContainsFunc(h.Hooks[event], wakes) {
+			return false
+		}
+	}
+	return true
+}
+
 // any reports whether any hook belongs to nod.
 func (h agentHooks) any(agent string) bool {
 	for event := range h.Hooks {
@@ -140,8 +150,8 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 	if !slices.ContainsFunc(h.Hooks["PostToolUse"], watches) {
 		s.add("", bridge.FindingWarning, path+" has no hook for messages: what people write to a session does not reach Claude Code", "run nod init claude again")
 	}
-	if slices.ContainsFunc(h.Hooks["PostToolUse"], watches) && !slices.ContainsFunc(h.Hooks["Stop"], wakes) {
-		s.add("", bridge.FindingWarning, path+" has no hook that wakes an idle session: a reply to a finished turn waits for the next prompt", "run nod init claude again")
+	if slices.ContainsFunc(h.Hooks["PostToolUse"], watches) && !h.wakes() {
+		s.add("", bridge.FindingWarning, path+" lacks a hook that wakes an idle session: a message may wait for the next prompt", "run nod init claude again")
 	}
 	for _, e := range h.ours("claude", "PermissionRequest") {
 		s.asks = s.asks || runnable(e.Hooks[0].Command, "claude")

@@ -83,7 +83,8 @@ func TestDoctorGates(t *testing.T) {
 		}
 	}
 	const hooks = `{"hooks":{"PostToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"nod hook claude --watch"}]}]%s}}`
-	const stop = `,"Stop":[{"hooks":[{"type":"command","command":"nod hook claude --wake","asyncRewake":true}]}]`
+	const wake = `:[{"hooks":[{"type":"command","command":"nod hook claude --wake","asyncRewake":true}]}]`
+	const stop = `,"Stop"` + wake + `,"SessionStart"` + wake + `,"Notification"` + wake
 	for more, warns := range map[string]bool{"": true, stop: false} {
 		write(filepath.Join(dir, ".claude", "settings.local.json"), fmt.Sprintf(hooks, more), 0o600)
 		d := Doctor{}
