@@ -18,7 +18,7 @@ func unshowable() map[string]string {
 		"a large file":        `"tool_name":"Write","tool_input":{"file_path":"/a","content":"` + long(320<<10) + `"}`,
 		"more than a body":    `"tool_name":"Write","tool_input":{"file_path":"/a","content":"` + long(2<<20) + `"}`,
 		"a long plan":         `"tool_name":"ExitPlanMode","tool_input":{"plan":"` + long(70<<10) + `"}`,
-		"no plan":             `"tool_name":"ExitPlanMode","tool_input":{}`,
+		"no plan":             `"tool_name":"ExitPlanMode","tool_input":{"plan":7}`,
 		"an option":           `"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which?","options":[{"label":"` + long(9<<10) + `"},{"label":"b"}]}]}`,
 		"no options":          `"tool_name":"AskUserQuestion","tool_input":{"questions":"which"}`,
 		"a member twice":      `"tool_name":"Bash","tool_input":{"command":"a","command":"b"}`,

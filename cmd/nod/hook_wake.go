@@ -40,7 +40,7 @@ const (
 // from the hook that watches prompts, as do all messages.
 const wakeText = "A person has written to this session in chat. nod adds the message to the context of this prompt."
 
-// wakeEvents are the events at which a process begins to wait: a session begins, a
+// wakeEvents are the events after which a process waits: a session begins, a
 // turn ends, and the agent has been idle for a minute. The last one is for turns
 // that end without the event for it, such as one that a stop has ended.
 var wakeEvents = []string{"SessionStart", "Stop", "Notification"}

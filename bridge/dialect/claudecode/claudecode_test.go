@@ -25,6 +25,7 @@ const (
 	autoGate   = `{"session_id":"abc123","cwd":"/repo","permission_mode":"auto","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"},"tool_use_id":"toolu_05"}`
 	questioned = `{"session_id":"abc123","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which one?","header":"One","options":[{"label":"A"},{"label":"B"}],"multiSelect":false}]}}`
 	planPrompt = `{"session_id":"abc123","cwd":"/repo","permission_mode":"plan","hook_event_name":"PermissionRequest","tool_name":"ExitPlanMode","tool_input":{"plan":"1. Extract","planFilePath":"/plans/x.md"}}`
+	unwritten  = `{"session_id":"abc123","cwd":"/repo","permission_mode":"plan","hook_event_name":"PermissionRequest","tool_name":"ExitPlanMode","tool_input":{}}`
 	idle       = `{"session_id":"abc123","cwd":"/repo","hook_event_name":"Notification","message":"Claude is waiting for your input","notification_type":"idle_prompt"}`
 )
 
@@ -61,8 +62,9 @@ func TestHooks(t *testing.T) {
 		"permission-silence": {permission, claudecode.AskLocally, silence}, "permission-silence-deny": {permission, claudecode.DenySilence, silence},
 		"questions": {questions, claudecode.AskLocally, both}, "questions-declined": {questions, claudecode.AskLocally, declined},
 		"questions-silence": {questions, claudecode.AskLocally, silence}, "questions-silence-deny": {questions, claudecode.DenySilence, silence},
-		"plan-approved":        {planned, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"approve"}`)})},
-		"plan-changes":         {planned, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"request_changes","feedback":"smaller steps"}`)})},
+		"plan-approved":  {planned, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"approve"}`)})},
+		"plan-changes":   {planned, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"request_changes","feedback":"smaller steps"}`)})},
+		"plan-unwritten": {unwritten, claudecode.AskLocally, once}, "plan-unwritten-denied": {unwritten, claudecode.AskLocally, denied},
 		"plan-permission":      {planPrompt, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"approve"}`)})},
 		"questions-permission": {questioned, claudecode.AskLocally, answered("q1", bridge.TextAnswer("B"))},
 		"auto-once":            {autoGate, claudecode.AskLocally, once}, "auto-silence": {autoGate, claudecode.AskLocally, silence},
@@ -237,7 +239,7 @@ func TestRefused(t *testing.T) {
 		`{}`:                                 "hook_event_name",
 		`{"hook_event_name":"PreToolUse"}`:   "tool_name",
 		`{"hook_event_name":["PreToolUse"]}`: "hook_event_name",
-		`{"hook_event_name":"PreToolUse","tool_name":"ExitPlanMode","tool_input":{}}`:                                                                               "tool_input.plan",
+		`{"hook_event_name":"PreToolUse","tool_name":"ExitPlanMode","tool_input":{"plan":7}}`:                                                                       "tool_input.plan",
 		`{"hook_event_name":"PreToolUse","tool_name":"AskUserQuestion","tool_input":{"questions":[]}}`:                                                              "questions",
 		`{"hook_event_name":"Elicitation","message":"m","mode":"form","requested_schema":{"type":"object","properties":{"db_password":{"type":"string"}}}}`:         "secret",
 		`{"hook_event_name":"Elicitation","message":"m","mode":"form","requested_schema":{"type":"object","properties":{"x":{"type":"string","title":"API key"}}}}`: "secret",

@@ -184,7 +184,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 		if !v.decided && (u == DenySilence || !permission && !in.Permissions.prompts()) {
 			v.decided = true
 		}
-		if rec.Response != nil && rec.State == bridge.StateApproved && len(rec.Response.Input) == 0 {
+		if rec.Response != nil && rec.State == bridge.StateApproved && len(rec.Response.Input) == 0 && c.tool != PlanTool {
 			v.input = nil // unchanged; questions and plans need their own input back
 		}
 		if permission {

@@ -55,8 +55,9 @@ func (c call) planRequest() (bridge.Request, error) {
 	if err := dialect.Decode("tool_input", c.input, &in); err != nil {
 		return bridge.Request{}, err
 	}
-	if strings.TrimSpace(in.Plan) == "" {
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "tool_input.plan: required")
+	if strings.TrimSpace(in.Plan) == "" { // Claude Code leaves plan mode without a file for the plan
+		c.edit, c.noRules, c.reason = false, true, "It wants to leave plan mode, and has written no plan."
+		return c.approval(), nil
 	}
 	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindAsk, Prompt: "Claude Code has a plan" + c.where(),

@@ -151,6 +151,10 @@ const kinds = {
     reply: { answers: { plan: { decision: "approve" } } }, then: (p) => p.fake.heard.at(-1).length > 1,
     card: inProject, reason: "allowed at the terminal",
   },
+  "plan without a file": {
+    mode: "plan", calls: () => [{ name: "ExitPlanMode", input: {} }], shows: "Exit plan mode?", reply: { decision: "once" }, card: inProject,
+    then: (p) => p.fake.heard.at(-1).length > 0, reason: "allowed at the terminal",
+  },
 };
 
 for (const [kind, k] of Object.entries(kinds)) {

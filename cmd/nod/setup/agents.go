@@ -304,7 +304,7 @@ func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	return ours, gate
 }
 
-// wakeEvents are the events at which a hook begins to wait for messages, with their
+// wakeEvents are the events after which a hook waits for messages, with their
 // matchers.
 var wakeEvents = map[string]string{"SessionStart": "", "Stop": "", "Notification": "idle_prompt"}
 
