@@ -180,7 +180,7 @@ func (c call) request(w *Wrap) bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: c.prompt + " of the MCP server " + dialect.Code(w.Name),
 		Session: w.Session, Route: w.Route, Timeout: w.Timeout,
-		Approval: &bridge.Approval{Tool: w.Name + "/" + c.name, Input: c.input, Decisions: decisions},
+		Approval: &bridge.Approval{Tool: w.Name + "/" + c.name, Where: w.Where, Input: c.input, Decisions: decisions},
 	}}
 }
 

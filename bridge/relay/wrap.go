@@ -49,9 +49,12 @@ type Approver interface {
 
 // WrapOptions configures a Wrap.
 type WrapOptions struct {
-	Approver       Approver
-	Rules          Rules
-	Name           string // name of the server that people see
+	Approver Approver
+	Rules    Rules
+	Name     string // name of the server that people see
+	// Where tells the server from others of the same name. People see it, and
+	// a grant covers no other value.
+	Where          string
 	Session, Route string
 	Query          url.Values // options of the requests for forms
 	Timeout        bridge.Duration

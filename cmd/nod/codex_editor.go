@@ -39,9 +39,11 @@ func (f codexFlags) serveEditor(cmd *cobra.Command, args []string, companion *re
 	child.Stdout, child.Stderr, child.WaitDelay = tell, tell, childWait
 	ownGroup(child)
 	child.Cancel = func() error { return endServer(child.Process) }
-	if err := child.Start(); err != nil {
+	release, err := startBound(child)
+	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "cannot start %s", args[0])
 	}
+	defer release()
 	var exited error
 	ended := make(chan struct{})
 	go func() {

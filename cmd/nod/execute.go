@@ -54,7 +54,7 @@ func (e commandExit) report(stderr io.Writer) int {
 // execute runs the command with the standard streams of nod, passes signals on
 // to it, and returns its exit code as an error.
 func execute(cmd *cobra.Command, path string, args []string) error {
-	child := &exec.Cmd{Path: path, Args: args, Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
+	child := &exec.Cmd{Path: path, Args: args, Stdin: cmd.InOrStdin(), Stdout: plain(cmd.OutOrStdout()), Stderr: cmd.ErrOrStderr()}
 	received := make(chan os.Signal, 16)
 	signals := slices.DeleteFunc(slices.Clone(passedSignals), signal.Ignored)
 	if len(signals) > 0 {
@@ -65,6 +65,7 @@ func execute(cmd *cobra.Command, path string, args []string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %q was approved but could not be started: %v\n", args[0], err)
 		return exitError(notStarted)
 	}
+	defer reapOrphans(child.Process)()
 	done := make(chan struct{})
 	go func() {
 		for {

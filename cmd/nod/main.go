@@ -24,7 +24,17 @@ func main() {
 }
 
 // Run runs nod with the given arguments and streams, and returns the exit code.
+// A command whose output is incomplete has failed.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out := &output{Writer: stdout}
+	code := run(args, stdin, out, stderr)
+	if err := out.lost(); err != nil && code == 0 {
+		return complain(stderr, err)
+	}
+	return code
+}
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := fullTree()

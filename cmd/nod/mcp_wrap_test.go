@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -116,5 +118,92 @@ func TestMCPWrap(t *testing.T) {
 				t.Errorf("a form: %+v", got)
 			}
 		})
+	}
+}
+
+// TestMCPWrapGrants checks that an approval for the session covers a guarded
+// server only as it was started then: not with other arguments, and not with
+// another environment.
+func TestMCPWrapGrants(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	call := func(env string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(rig.Binary(t), slices.Concat([]string{"mcp", "--wrap", "--session", "folder", "--", os.Args[0]}, args)...)
+		cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken, wrappedEnv+"=1", "DB="+env)
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		s, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "set_text", Arguments: map[string]any{"text": "x"}})
+		if err != nil || res.IsError {
+			t.Fatal(err, res)
+		}
+	}
+	asked := 0
+	for _, x := range []struct {
+		name, env string
+		args      []string
+		asks      bool
+	}{
+		{"the first", "staging", nil, true},
+		{"the same", "staging", nil, false},
+		{"other arguments", "staging", []string{"--", "production"}, true},
+		{"other arguments again", "staging", []string{"--", "production"}, false},
+		{"another environment", "production", nil, true},
+		{"the first again", "staging", nil, false},
+	} {
+		done := make(chan struct{})
+		go func() { defer close(done); call(x.env, x.args...) }()
+		if x.asks {
+			rec := pendingPrompt(r, "Use **set_text** of the MCP server `nod.test`")
+			if where := rec.Interaction.Approval.Where; !strings.Contains(where, strings.Join(x.args, " ")+" (environment ") {
+				t.Errorf("%s: the card shows %q", x.name, where)
+			}
+			if _, err := r.Person.Respond(r.Ctx, rec.Interaction.ID, bridge.Reply{Decision: bridge.DecideSession}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		await.Receive(t, x.name+" runs", done)
+		page, err := r.Agent.List(r.Ctx, bridge.ListFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := 0
+		for _, rec := range page.Items {
+			if rec.Response.Grant == "" {
+				now++
+			}
+		}
+		if (now > asked) != x.asks {
+			t.Errorf("%s: asked %d times, before %d", x.name, now, asked)
+		}
+		asked = now
+	}
+}
+
+// TestServerName checks that what two servers are started with has two names.
+func TestServerName(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	long := strings.Repeat("x", 2*maxServer)
+	for _, x := range []struct{ args, env []string }{
+		{[]string{"npx", "db"}, nil}, {[]string{"npx db"}, nil}, {[]string{"npx", "db", ""}, nil}, {[]string{"npx", "\"db\""}, nil}, {[]string{"npx", "d\nb"}, nil},
+		{[]string{"npx", "\u202edb"}, nil}, {[]string{"npx", long + "a"}, nil}, {[]string{"npx", long + "b"}, nil},
+		{[]string{"npx", "db"}, []string{"A=1"}}, {[]string{"npx", "db"}, []string{"A=1", "B=2"}}, {[]string{"npx", "db"}, []string{"A=1B=2"}},
+	} {
+		name := serverName(x.args, x.env)
+		if other, known := seen[name]; known {
+			t.Errorf("%q and %q are both %q", x, other, name)
+		}
+		seen[name] = fmt.Sprint(x)
+		if err := bridge.CheckText("where", name, bridge.MaxText); err != nil {
+			t.Error(err)
+		}
+	}
+	if a, b := serverName([]string{"s"}, []string{"A=1", "B=2"}), serverName([]string{"s"}, []string{"B=2", "A=1"}); a != b {
+		t.Errorf("the order of the environment changes %q to %q", a, b)
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +22,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/render"
 )
 
 // proxyFlags holds the flags of nod proxy acp.
@@ -102,9 +106,8 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	defer cancel(nil)
 	defer context.AfterFunc(cmd.Context(), func() { cancel(withdrawnProxy) })()
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
+	child.Env = wrappedEnviron()
 	child.Stderr, child.WaitDelay = cmd.ErrOrStderr(), childWait
-	// The program could otherwise act as the agent.
-	child.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "NOD_TOKEN=") })
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	in, err := child.StdinPipe()
 	if err != nil {
@@ -114,9 +117,12 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	if err != nil {
 		return err
 	}
-	if err := child.Start(); err != nil {
+	release, err := startBound(child)
+	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "cannot start %s", args[0])
 	}
+	defer release()
+	defer reapOrphans(child.Process)()
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	near, far := relay.NewSide(cmd.InOrStdin(), cmd.OutOrStdout()), relay.NewSide(out, in)
 	h, wait := make(near, far, log)
@@ -133,6 +139,36 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 		return nil
 	}
 	return err
+}
+
+// wrappedEnviron returns the environment of a program that nod wraps, without
+// the token, with which it could act as the agent.
+func wrappedEnviron() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "NOD_TOKEN=") })
+}
+
+// maxServer is the length of the command in the name of a server, in bytes.
+const maxServer = 1000
+
+// serverName returns what tells a server from another one that the same program
+// serves: the command, and a hash of the environment, whose values can hold
+// credentials. A grant is bound to it, and cards show it.
+func serverName(args, env []string) string {
+	words := make([]string, len(args))
+	for n, arg := range args {
+		words[n] = render.ShellQuote(arg)
+		if strings.ContainsFunc(arg, func(r rune) bool { return r < ' ' || r > '~' }) {
+			words[n] = strconv.Quote(arg)
+		}
+	}
+	command := strings.Join(words, " ")
+	if len(command) > maxServer {
+		sum := sha256.Sum256([]byte(command))
+		command = strings.ToValidUTF8(command[:maxServer], "") + "… (command " + hex.EncodeToString(sum[:4]) + ")"
+	}
+	env = slices.Sorted(slices.Values(env))
+	sum := sha256.Sum256([]byte(strings.Join(env, "\x00")))
+	return command + " (environment " + hex.EncodeToString(sum[:4]) + ")"
 }
 
 // childWait is the time that a program has to exit after the interrupt.
@@ -170,6 +206,7 @@ func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) erro
 	return between(cmd, args, true, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		h := relay.NewWrap(relay.WrapOptions{
 			Approver: chatClient{c, uuid.NewString()}, Rules: w.rules, Name: w.name, Session: w.session, Route: w.route, Query: q,
+			Where:   serverName(args, wrappedEnviron()),
 			Timeout: bridge.Duration(w.timeout), Client: near, Server: far, Log: log,
 		})
 		return h, h.Wait

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
 )
 
 // passedSignals are the signals that nod run passes on to the command.
@@ -56,7 +57,7 @@ const unreadCheck = time.Second
 // a signal to the hook.
 func untilUnread(parent context.Context, out io.Writer) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
-	f, ok := out.(*os.File)
+	f, ok := terminal.File(out)
 	if !ok {
 		return ctx, func() { cancel(context.Canceled) }
 	}

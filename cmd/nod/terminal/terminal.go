@@ -10,16 +10,42 @@ import (
 	"golang.org/x/term"
 )
 
+// File returns the file of a stream, also of one that wraps a file and has a
+// method Unwrap.
+func File(w io.Writer) (*os.File, bool) {
+	for {
+		switch v := w.(type) {
+		case *os.File:
+			return v, true
+		case interface{ Unwrap() io.Writer }:
+			w = v.Unwrap()
+		default:
+			return nil, false
+		}
+	}
+}
+
 // Is reports whether w is a terminal.
 func Is(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := File(w)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Lines returns the number of lines of a terminal, or zero if w is not a
+// terminal.
+func Lines(w io.Writer) int {
+	if f, ok := File(w); ok {
+		if _, lines, err := term.GetSize(int(f.Fd())); err == nil {
+			return lines
+		}
+	}
+	return 0
 }
 
 // Width returns the number of columns of a terminal, or zero if w is not a
 // terminal.
 func Width(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := File(w); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return columns
 		}
