@@ -40,12 +40,12 @@ func collect(except int) {
 	}
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != except {
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // fails for all that are no children
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // only children can be collected
 		}
 	}
 }
 
-// startBound starts a program that gets SIGTERM when nod ends in any way, also
+// startBound starts a program that gets SIGTERM when nod ends, even if it ended
 // by SIGKILL. Linux sends it when the thread ends that started the program, so
 // the caller keeps its thread until the returned function is called.
 func startBound(c *exec.Cmd) (release func(), err error) {

@@ -5,11 +5,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // TestCompletion checks what a shell suggests for arguments and flags, and that
@@ -58,5 +61,47 @@ func TestCompletion(t *testing.T) {
 	server.Close()
 	if got := suggested("show "); !strings.HasPrefix(got, ":") {
 		t.Errorf("without a daemon: %q", got)
+	}
+}
+
+// TestBashCompletion checks that the script for bash completes without the
+// package bash-completion, and prints nothing.
+func TestBashCompletion(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	const script = `source <(nod completion bash)
+compopt() { :; } # bash has it only while it completes
+complete_line() {
+	COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=("${@:2}") COMP_CWORD=$(($# - 2)) COMPREPLY=()
+	__start_nod
+	echo "$1: ${COMPREPLY[*]}"
+}
+complete_line 'nod appr' nod appr
+complete_line 'nod ask --on-timeout=exp' nod ask --on-timeout = exp
+complete_line 'nod ask --on-timeout=' nod ask --on-timeout =
+complete_line 'nod list --state ' nod list --state ''
+complete_line 'nod show a:b ' nod show a : b ''
+`
+	cmd := exec.Command(bash, "--norc", "--noprofile", "-c", script)
+	dir := t.TempDir()
+	if err := os.Symlink(rig.Binary(t), filepath.Join(dir, "nod")); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatal(err, string(out))
+	}
+	got := string(out)
+	for _, want := range []string{"nod appr: approve", "--on-timeout=exp: expire", "--on-timeout=: expire", "--state : pending", "nod show a:b : \n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "not found") || strings.Count(got, "\n") != 5 {
+		t.Errorf("it prints\n%s", got)
 	}
 }

@@ -39,8 +39,12 @@ func interrupted(ctx context.Context) (interruption, bool) {
 	return errors.AsType[interruption](context.Cause(ctx))
 }
 
-// untilSignal returns a context that ends with the first of the signals. A
-// second signal has its default effect, which ends the program.
+// sameSignal is the time in which further signals are the same request to end:
+// timeout and some supervisors signal a program and then its process group.
+const sameSignal = time.Second
+
+// untilSignal returns a context that ends with the first of the signals. After
+// sameSignal, another one has its default effect, which ends the program.
 func untilSignal(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)
@@ -53,7 +57,7 @@ func untilSignal(parent context.Context, signals ...os.Signal) (context.Context,
 	go func() {
 		select {
 		case s := <-received:
-			release()
+			time.AfterFunc(sameSignal, release)
 			cancel(interruption{s})
 		case <-ctx.Done():
 		}

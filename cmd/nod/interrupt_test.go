@@ -298,3 +298,19 @@ func TestPromptIsInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptedTwice checks that a second signal at the same time, such as
+// timeout sends, does not keep a command from cancelling its request.
+func TestInterruptedTwice(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
+	p := program(r, t, r.Daemons[0].URL, "approve", "Stop it twice?")
+	rec := pendingPrompt(r, "Stop it twice?")
+	for range 3 {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may just have ended
+	}
+	p.ends(143)
+	if after, err := r.Agent.Get(r.Ctx, rec.Interaction.ID); err != nil || after.State != bridge.StateCancelled {
+		t.Errorf("%s, %v", after.State, err)
+	}
+}

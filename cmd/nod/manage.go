@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -60,7 +58,9 @@ or last for the newest request.`,
 
 func printRecord(w io.Writer, rec bridge.Record) {
 	i := rec.Interaction
-	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
+	v := bridge.NewView(rec, 0, nil, nil)
+	v.Revealed = true
+	card := render.NewCard(v.Unfinished(), func(bridge.Question) bool { return true }) // a terminal has no controls
 	head := terminal.Colors(w).Paint(stateColor(rec), card.HeadText())
 	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, head, card.From, render.PlainText(card.Body))
 	if len(card.Questions) > 0 {
@@ -77,7 +77,7 @@ func printRecord(w io.Writer, rec bridge.Record) {
 		if notes := render.ScopeNotes(i); len(notes) > 0 {
 			fmt.Fprintf(w, "%s\n", render.PlainText(notes))
 		}
-		for _, note := range render.Notes(bridge.NewView(rec, 0, nil, nil)) {
+		for _, note := range render.Notes(v) {
 			fmt.Fprintln(w, note)
 		}
 	}
@@ -108,8 +108,8 @@ decision that nod show lists, such as deny, once, session or always. For one
 question, enter its value; for several, enter QUESTION=VALUE for each. A list is
 VALUE,VALUE. A form, a plan review or feedback is a JSON object.
 
-With last instead of an ID, nod shows the newest pending request and asks before
-it answers.`,
+With last instead of an ID, nod prints the newest pending request in full, as
+its card shows it, and asks before it answers. This needs a terminal.`,
 		Example: "  nod answer 0193b3c4-… once\n  nod answer 0193b3c4-… deny --reason \"not on a Friday\"\n  nod answer 0193b3c4-… region=eu size=l",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -118,7 +118,7 @@ it answers.`,
 				return err
 			}
 			if args[0] == bridge.Newest {
-				if err := confirmNewest(cmd, rec.Interaction, decline || denies(rec.Interaction, args[1:])); err != nil {
+				if err := confirmNewest(cmd, rec, decline || denies(rec.Interaction, args[1:])); err != nil {
 					return err
 				}
 			}
@@ -155,28 +155,6 @@ it answers.`,
 	cmd.Flags().StringVar(&confirm, "confirm", "", "typed confirmation that the request requires")
 	cmd.Flags().BoolVar(&decline, "decline", false, "decline to answer, if the question allows it")
 	return cmd
-}
-
-// confirmNewest makes sure that the user means this request by the word last: a
-// newer one than the user has seen may have arrived. A denial needs no
-// confirmation.
-func confirmNewest(cmd *cobra.Command, i bridge.Interaction, denial bool) error {
-	if denial {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s from %s: %s\n", i.ID, render.Line(i.Agent), asks(i))
-		return nil
-	}
-	stdin, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !terminal.Is(stdin) {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: not allowed here, because a newer request than you know could be answered",
-			bridge.Newest).
-			WithHint("enter the ID or its first characters; the newest request is %s", i.ID)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s from %s: %s\nAnswer this request? [y/N] ", i.ID, render.Line(i.Agent), asks(i))
-	line, err := bufio.NewReader(stdin).ReadString('\n')
-	if err != nil || !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))) {
-		return bridge.Errorf(bridge.CodeInvalid, "not answered")
-	}
-	return nil
 }
 
 // denies reports whether an answer only denies an approval.

@@ -273,18 +273,24 @@ func (m *mistakeTable) check(t *testing.T) {
 func (m *mistakeTable) write(w io.Writer) {
 	fmt.Fprintf(w, "\n### %s\n\n%s\n\n| Command | Message | Exit code |\n|---|---|---|\n", m.title, m.text)
 	var order []string
-	commands, codes := map[string][]string{}, map[string][]string{}
+	commands, codes, whose := map[string][]string{}, map[string][]string{}, map[string]string{}
 	for _, x := range m.all {
 		if commands[x.says] == nil {
 			order = append(order, x.says)
 		}
 		commands[x.says] = append(commands[x.says], "`"+strings.ReplaceAll(commandLine(x.args), "|", `\|`)+"`")
-		if code := strconv.Itoa(x.code); !slices.Contains(codes[x.says], code) {
-			codes[x.says] = append(codes[x.says], code)
+		code := strconv.Itoa(x.code)
+		if slices.Contains(codes[x.says], code) || slices.Contains(codes[x.says], whose[x.says+x.args[0]]) {
+			continue
 		}
+		if len(codes[x.says]) > 0 {
+			code = "`nod " + x.args[0] + "`: " + code
+			whose[x.says+x.args[0]] = code
+		}
+		codes[x.says] = append(codes[x.says], code)
 	}
 	for _, says := range order {
-		fmt.Fprintf(w, "| %s | %s | %s |\n", strings.Join(commands[says], "<br>"), cellOf(says), strings.Join(codes[says], "; `nod run`: "))
+		fmt.Fprintf(w, "| %s | %s | %s |\n", strings.Join(commands[says], "<br>"), cellOf(says), strings.Join(codes[says], "; "))
 	}
 }
 

@@ -18,6 +18,7 @@ func fullTree() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	completeBash(root)
 	wordUsage(root)
 	complete(root)
 	return root
@@ -67,6 +68,8 @@ func runGroup(group *cobra.Command, rest []string, stderr io.Writer) error {
 	case len(rest) == 0 && !group.HasParent(), len(rest) == 1 && slices.Contains([]string{"--help", "-h"}, rest[0]):
 		group.InitDefaultHelpFlag()
 		return group.Help()
+	case len(rest) == 1 && rest[0] == "--version" && !group.HasParent():
+		return printVersion(group.OutOrStdout())
 	case len(rest) == 0:
 		group.SetOut(stderr)
 		if err := group.Help(); err != nil {

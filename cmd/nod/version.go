@@ -69,17 +69,22 @@ func versionCommand() *cobra.Command {
 				}
 				return writeSBOM(cmd.OutOrStdout(), info)
 			}
-			words := []string{"nod", version}
-			if ok && revision(info) != "" {
-				words = append(words, revision(info))
-			}
-			words = append(words, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.Join(words, " "))
-			return err
+			return printVersion(cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().BoolVar(&sbom, "sbom", false, "list the modules in the binary, as CycloneDX JSON")
 	return cmd
+}
+
+// printVersion prints the version, the commit and the platform.
+func printVersion(w io.Writer) error {
+	words := []string{"nod", version}
+	if info, ok := debug.ReadBuildInfo(); ok && revision(info) != "" {
+		words = append(words, revision(info))
+	}
+	words = append(words, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
+	_, err := fmt.Fprintln(w, strings.Join(words, " "))
+	return err
 }
 
 // writeSBOM writes the modules in the binary with their checksums.

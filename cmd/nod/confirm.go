@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/terminal"
+	"github.com/nodbridge/nod/render"
+)
+
+// confirmNewest makes sure that the user means this request by the word last: a
+// newer one than the user has seen may have arrived. It prints what the card
+// shows before it asks. A denial needs no confirmation.
+func confirmNewest(cmd *cobra.Command, rec bridge.Record, denial bool) error {
+	i, tell := rec.Interaction, cmd.ErrOrStderr()
+	if denial {
+		fmt.Fprintf(tell, "nod: %s from %s: %s\n", i.ID, render.Line(i.Agent), asks(i))
+		return nil
+	}
+	stdin, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !terminal.Is(stdin) || !terminal.Is(tell) {
+		return bridge.Errorf(bridge.CodeInvalid, "%s: not allowed without a terminal, because a newer request than you know could be answered",
+			bridge.Newest).
+			WithHint("enter the ID or its first characters; the newest request is %s", i.ID)
+	}
+	var text strings.Builder
+	printRecord(&text, rec)
+	return confirmRead(bufio.NewReader(stdin), tell, text.String(), terminal.Lines(tell), terminal.Width(tell))
+}
+
+// confirmRead prints a text screen by screen, and asks about it after its end.
+// Zero lines mean that the size of the screen is not known.
+func confirmRead(in *bufio.Reader, tell io.Writer, text string, lines, columns int) error {
+	const question = "Answer this request? [y/N] "
+	room := lines - 1
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		high := 1
+		if columns > 0 {
+			high += (render.Runes(line) - 1) / columns
+		}
+		if lines > 0 && high > room && room < lines-1 {
+			fmt.Fprint(tell, "-- Enter shows more, q stops -- ")
+			if word, err := readWord(in); err != nil || strings.HasPrefix(word, "q") {
+				return bridge.Errorf(bridge.CodeInvalid, "not answered")
+			}
+			room = lines - 1
+		}
+		room -= high
+		fmt.Fprintln(tell, line)
+	}
+	fmt.Fprint(tell, question)
+	if word, err := readWord(in); err != nil || !slices.Contains([]string{"y", "yes"}, word) {
+		return bridge.Errorf(bridge.CodeInvalid, "not answered")
+	}
+	return nil
+}
+
+// readWord reads a line in lower case.
+func readWord(in *bufio.Reader) (string, error) {
+	line, err := in.ReadString('\n')
+	return strings.ToLower(strings.TrimSpace(line)), err
+}
