@@ -15,6 +15,7 @@ import (
 const (
 	methodCall   = "tools/call"
 	methodUpdate = "tasks/update" // provides the input that a running task requested
+	methodCancel = "tasks/cancel" // ends a task
 )
 
 // call is a request that rules or people decide on. Rules match the name,
@@ -162,7 +163,7 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	w.mu.Lock()
-	w.judged[string(m.ID)] = cancel
+	w.judged[string(m.ID)] = judging{cancel, c.tool.TaskID}
 	w.mu.Unlock()
 	asked := *m
 	w.work.Go(func() {

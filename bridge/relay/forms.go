@@ -34,7 +34,7 @@ func (w *Wrap) responded(m *Message) bool {
 	var cancel context.CancelCauseFunc
 	if asks && !r.over {
 		ctx, cancel = context.WithCancelCause(r.ctx)
-		w.judged[string(r.own)] = cancel // the client can cancel it at any time
+		w.judged[string(r.own)] = judging{cancel: cancel} // the client can cancel it at any time
 	}
 	w.mu.Unlock()
 	switch {
@@ -79,8 +79,8 @@ func (w *Wrap) again(ctx context.Context, cancel context.CancelCauseFunc, r requ
 	w.order.Lock()
 	defer w.order.Unlock()
 	w.mu.Lock()
-	waiting := w.judged[string(r.own)] != nil && ctx.Err() == nil
-	if waiting {
+	_, waiting := w.judged[string(r.own)]
+	if waiting = waiting && ctx.Err() == nil; waiting {
 		delete(w.judged, string(r.own))
 	}
 	w.mu.Unlock()

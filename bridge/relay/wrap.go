@@ -74,12 +74,18 @@ type Wrap struct {
 	order sync.Mutex
 
 	mu     sync.Mutex
-	judged map[string]context.CancelCauseFunc // calls that await a decision
+	judged map[string]judging                 // calls that await a decision
 	forms  map[string]context.CancelCauseFunc // forms of the server that wait in chat
 	shows  json.RawMessage                    // the client's own capability to show forms
 	sent   map[string]request                 // requests that the client sent to the server
 	asked  map[string]bool                    // requests that the server sent to the client
 	work   sync.WaitGroup
+}
+
+// judging is a call that awaits a decision, or a form before it is sent again.
+type judging struct {
+	cancel context.CancelCauseFunc
+	task   string // that the call updates
 }
 
 // request is a request of the client as it was forwarded to the server.
@@ -130,7 +136,7 @@ const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
 
 // NewWrap returns a Wrap.
 func NewWrap(o WrapOptions) *Wrap {
-	return &Wrap{WrapOptions: o, judged: map[string]context.CancelCauseFunc{}, forms: map[string]context.CancelCauseFunc{}, sent: map[string]request{}, asked: map[string]bool{}}
+	return &Wrap{WrapOptions: o, judged: map[string]judging{}, forms: map[string]context.CancelCauseFunc{}, sent: map[string]request{}, asked: map[string]bool{}}
 }
 
 // Decisive implements Handler.
@@ -139,6 +145,7 @@ func (w *Wrap) Decisive(method string) bool { return method == elicitation }
 // Reasons that a card of a Wrap closes without a decision.
 const (
 	withdrawnByClient Withdrawal = "the client cancelled the call"
+	withdrawnTask     Withdrawal = "the client cancelled the task"
 	withdrawnByServer Withdrawal = "the server cancelled the form"
 	withdrawnClient   Withdrawal = "the client was closed"
 )
@@ -147,8 +154,8 @@ const (
 func (w *Wrap) ClientGone() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, cancel := range w.judged {
-		cancel(withdrawnClient)
+	for _, j := range w.judged {
+		j.cancel(withdrawnClient)
 	}
 }
 
@@ -184,8 +191,37 @@ func (w *Wrap) FromClient(ctx context.Context, m *Message) bool {
 	} else {
 		m.Params = capable(m.Params)
 	}
+	if m.Method == methodCancel {
+		w.cancelTask(m.Params)
+	}
 	w.keep(request{message: *m, ctx: ctx})
 	return false
+}
+
+// cancelTask drops the updates of a task that await a decision, because nothing
+// runs for a task that the client has cancelled.
+func (w *Wrap) cancelTask(params json.RawMessage) {
+	var p struct {
+		Task string `json:"taskId"`
+	}
+	if limits.Decode(params, &p) != nil || p.Task == "" {
+		return
+	}
+	w.order.Lock() // no update is on its way to the server now
+	w.mu.Lock()
+	var dropped []string
+	for id, j := range w.judged {
+		if j.task == p.Task {
+			dropped = append(dropped, id)
+			delete(w.judged, id)
+			j.cancel(withdrawnTask)
+		}
+	}
+	w.mu.Unlock()
+	w.order.Unlock()
+	for _, id := range dropped {
+		w.reply(json.RawMessage(id), refusal("The client has cancelled the task."))
+	}
 }
 
 // clip shortens text that an error message repeats.
@@ -212,11 +248,11 @@ func (w *Wrap) noticed(m *Message) bool {
 	w.order.Lock() // no call is on its way to the server now
 	defer w.order.Unlock()
 	w.mu.Lock()
-	stop := w.judged[string(id)]
+	j, waits := w.judged[string(id)]
 	delete(w.judged, string(id))
 	w.mu.Unlock()
-	if stop != nil { // the call was not forwarded
-		stop(withdrawnByClient)
+	if waits { // the call was not forwarded
+		j.cancel(withdrawnByClient)
 		return true
 	}
 	if at := w.sentAs(id); at != nil {
@@ -245,7 +281,7 @@ func (w *Wrap) inUse(id json.RawMessage) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, sent := w.sent[string(id)]
-	if sent || w.judged[string(id)] != nil {
+	if _, waits := w.judged[string(id)]; sent || waits {
 		return true
 	}
 	for _, r := range w.sent {
