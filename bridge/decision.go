@@ -19,13 +19,16 @@ const (
 	DecideDenyReason Decision = "deny_reason"
 	DecideDenyAlways Decision = "deny_always"
 	DecideDenyStop   Decision = "deny_stop"
-	DecideOnce       Decision = "once"
-	DecideSession    Decision = "session"
-	DecideAlways     Decision = "always"
-	DecideEdit       Decision = "edit"
+	// DecideRespond answers the call with a text, which becomes its result. The
+	// call does not run.
+	DecideRespond Decision = "respond"
+	DecideOnce    Decision = "once"
+	DecideSession Decision = "session"
+	DecideAlways  Decision = "always"
+	DecideEdit    Decision = "edit"
 )
 
-var allDecisions = []Decision{DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop, DecideOnce, DecideSession, DecideAlways, DecideEdit}
+var allDecisions = []Decision{DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop, DecideRespond, DecideOnce, DecideSession, DecideAlways, DecideEdit}
 
 // Decisions returns the decisions that the approval offers. It returns none for
 // a question. The index of a decision is the Option of its Control, or the
@@ -58,10 +61,10 @@ func (d Decision) Approves() bool {
 // the two controls of a card, and moreOrder in their order behind ActionMore.
 var (
 	cardOrder = []Decision{
-		DecideOnce, DecideSession, DecideAlways, DecideEdit, DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
+		DecideOnce, DecideSession, DecideAlways, DecideEdit, DecideDeny, DecideDenyReason, DecideRespond, DecideDenyAlways, DecideDenyStop,
 	}
 	moreOrder = []Decision{
-		DecideEdit, DecideOnce, DecideSession, DecideAlways, DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
+		DecideEdit, DecideOnce, DecideSession, DecideAlways, DecideRespond, DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
 	}
 )
 
@@ -130,15 +133,19 @@ func (r Ask) StatedControl(n int) (action Action, question, option int) {
 	return action, question, option
 }
 
+// Denies reports whether the decision only denies. A response to the agent does
+// not, because the agent acts on it.
+func (d Decision) Denies() bool { return !d.Approves() && d != DecideRespond }
+
 // OnePress reports whether the decision needs no text. One click on its control
 // is enough then.
 func (d Decision) OnePress(a *Approval) bool {
-	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || a.Confirm == "")
+	return d != DecideDenyReason && d != DecideRespond && d != DecideEdit && (!d.Approves() || a.Confirm == "")
 }
 
 // Given holds what a person typed with a decision.
 type Given struct {
-	Reason  string          // reason of a denial
+	Reason  string          // reason of a denial, or the answer instead of an approval
 	Input   json.RawMessage // replaces Approval.Input
 	Confirm string          // text for Approval.Confirm
 }
@@ -159,6 +166,11 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 		return Response{State: StateDenied, Reason: g.Reason, Scope: d.denied()}, "", nil
 	case DecideDenyStop:
 		return Response{State: StateDenied, Reason: g.Reason, Stop: true}, "", nil
+	case DecideRespond:
+		if strings.TrimSpace(g.Reason) == "" {
+			return Response{}, "Enter an answer.", nil
+		}
+		return Response{State: StateDenied, Reason: g.Reason, Respond: true}, "", nil
 	case DecideEdit:
 		return r.Approval.edited(g.Input)
 	}

@@ -115,5 +115,5 @@ func (c Control) Denies(i Interaction) bool {
 		return false
 	}
 	all := i.Decisions()
-	return n < len(all) && !all[n].Approves()
+	return n < len(all) && all[n].Denies()
 }

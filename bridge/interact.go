@@ -133,7 +133,11 @@ func (t talk) round(ctx context.Context, id ID) (*Reprompt, any, error) {
 		_, err := t.Complete(late, id, Completion{Result: o.Shown})
 		return nil, o.Result, err
 	case Pending:
-		rec, err = t.Queue(late, id, cmp.Or(o.Hold, t.hold), o.Message)
+		again := o.Message // shown if the question is asked again
+		if !rec.State.Final() {
+			again = "" // it stays the same question, even if it was answered in the meantime
+		}
+		rec, err = t.Queue(late, id, cmp.Or(o.Hold, t.hold), again)
 		if err != nil {
 			return nil, nil, err
 		}

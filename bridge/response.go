@@ -39,6 +39,8 @@ type Response struct {
 	// Stop means that a denial also ends the agent's turn, or that the request
 	// ended because its session is stopped; see [Response.Stops].
 	Stop bool `json:"stop,omitempty"`
+	// Respond means that Reason is the result of the call, which does not run.
+	Respond bool `json:"respond,omitempty"`
 	// Input replaces Approval.Input if a person edited it before approving.
 	Input json.RawMessage `json:"input,omitempty"`
 	// ApprovedDigest is the request digest with Input.

@@ -99,5 +99,5 @@ type Reply struct {
 
 // Denies reports whether the reply denies or declines.
 func (r Reply) Denies() bool {
-	return r.Decline || slices.Contains(allDecisions, r.Decision) && !r.Decision.Approves()
+	return r.Decline || slices.Contains(allDecisions, r.Decision) && r.Decision.Denies()
 }

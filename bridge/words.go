@@ -35,6 +35,8 @@ func (r Record) Outcome() string {
 			return "always denied"
 		case r.Response.Stop:
 			return "denied, and the agent stopped"
+		case r.Response.Respond:
+			return "answered instead of running"
 		}
 	case StateAnswered:
 		if r.Interaction.Kind == KindNotice {

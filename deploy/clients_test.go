@@ -51,7 +51,7 @@ type language struct {
 var python = language{
 	path: "clients/python/src/nodbridge/_types.py", sources: "clients/python/src/nodbridge", comment: "# ",
 	head: "\"\"\"Types of the API, written from its OpenAPI description by `make reference`.\"\"\"\n\n" +
-		"from __future__ import annotations\n\nfrom typing import Any, Dict, List, Literal, Tuple, TypedDict\n",
+		"from __future__ import annotations\n\nfrom typing import Any, Dict, List, Literal, Tuple, TypedDict, Union\n",
 	text: "str", number: "float", truth: "bool",
 	list:   func(of string) string { return "List[" + of + "]" },
 	record: func(of string) string { return "Dict[str, " + of + "]" },
@@ -108,6 +108,8 @@ func (l language) typeOf(s *openapi3.SchemaRef) string {
 	switch v := s.Value; {
 	case len(v.Enum) > 0:
 		return l.enum(v.Enum)
+	case len(v.AnyOf) == 2: // names, and those with a number
+		return l.numbered(v.AnyOf[0].Value.Enum, v.AnyOf[1].Value.Pattern)
 	case v.OneOf != nil:
 		return map[string]string{"str": "Any", "string": "string | number"}[l.text]
 	case v.Type.Is("string"):
@@ -128,6 +130,19 @@ func (l language) typeOf(s *openapi3.SchemaRef) string {
 	return anything
 }
 
+// numbered returns the type of names, some of which may have a number, as a
+// pattern such as ^(a|b):[2-9]$ says.
+func (l language) numbered(names []any, pattern string) string {
+	if l.text == "str" {
+		return "Union[" + l.enum(names) + ", str]"
+	}
+	var some []any
+	for name := range strings.SplitSeq(pattern[strings.Index(pattern, "(")+1:strings.Index(pattern, ")")], "|") {
+		some = append(some, name)
+	}
+	return l.enum(names) + " | `${" + l.enum(some) + "}:${number}`"
+}
+
 // renamed avoids names that the languages have.
 func renamed(name string) string {
 	if name == "Record" {
@@ -142,10 +157,11 @@ func (l language) file(doc *openapi3.T) string {
 	b.WriteString(l.head)
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		s := doc.Components.Schemas[name].Value
-		if len(s.Enum) > 0 {
-			alias := "\nexport type " + name + " = " + l.enum(s.Enum) + ";\n"
+		if len(s.Enum)+len(s.AnyOf) > 0 {
+			of := l.typeOf(&openapi3.SchemaRef{Value: s})
+			alias := "\nexport type " + name + " = " + of + ";\n"
 			if l.text == "str" {
-				alias = "\n" + name + " = " + l.enum(s.Enum) + "\n"
+				alias = "\n" + name + " = " + of + "\n"
 			}
 			b.WriteString(alias)
 			continue

@@ -17,6 +17,8 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 		label = LabelDenyReason
 	case bridge.DecideDenyAlways:
 		label = LabelDenyAlways
+	case bridge.DecideRespond:
+		label = LabelRespond
 	case bridge.DecideSession:
 		label = LabelSession
 	case bridge.DecideAlways:
@@ -105,6 +107,12 @@ func Typed(f bridge.Form) TypedInput {
 		}
 	case bridge.OptionConfirm, bridge.OptionDecide:
 		d := i.Decisions()[f.Control.Question]
+		if d == bridge.DecideRespond {
+			return TypedInput{
+				Title: "Answer instead", Submit: "Send answer", Label: "Answer", Hint: hintRespond, Lines: true,
+				MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the answer for the agent",
+			}
+		}
 		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
 		if d == bridge.DecideDenyStop {
 			return TypedInput{
@@ -128,6 +136,9 @@ func Typed(f bridge.Form) TypedInput {
 		MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the reason",
 	}
 }
+
+// hintRespond says what an answer instead of an approval does.
+const hintRespond = "The agent gets your text as the result. What it asked for does not run."
 
 // confirmation returns the input for the typed confirmation of an approval.
 func confirmation(a bridge.Approval) TypedInput {

@@ -69,6 +69,8 @@ func denied(r bridge.Record) string {
 		return "❌ Always denied" + who
 	case r.Response.Stops():
 		return "❌ Denied: the session is stopped"
+	case r.Response.Respond:
+		return "💬 Answered" + who + ", did not run"
 	case r.Response.Stop:
 		return "❌ Denied" + who + ", " + Line(r.Interaction.Agent) + " stopped"
 	}

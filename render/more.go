@@ -67,7 +67,7 @@ func NewMenu(f bridge.Form) Menu {
 	}
 	for _, n := range offered {
 		d := i.Decisions()[n]
-		if !f.DenyOnly || !d.Approves() {
+		if !f.DenyOnly || d.Denies() {
 			name := strings.TrimSuffix(DecisionLabel(i, d), "…")
 			m.Choices = append(m.Choices, choice(f.View, n, name))
 			undo = undo || grants(i, d)
@@ -152,6 +152,8 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 		return append([]Block{Para(AlwaysHint(i))}, described(i, d)...)
 	case bridge.DecideDeny:
 		return append([]Block{Para("Denies this.")}, described(i, d)...)
+	case bridge.DecideRespond:
+		return []Block{Para(hintRespond)}
 	case bridge.DecideDenyStop:
 		return []Block{Para("Denies this, and tells " + agent + " to stop.")}
 	}

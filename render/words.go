@@ -21,6 +21,7 @@ const (
 	LabelAlways     = "Always allow"
 	LabelDenyAlways = "Always deny"
 	LabelDenyStop   = "Deny and stop "
+	LabelRespond    = "Answer instead…"
 	LabelEdit       = "Edit first…"
 	LabelEditAgain  = "Edit again…"
 	TitleCheck      = "Check your change"

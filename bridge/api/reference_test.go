@@ -143,7 +143,7 @@ func (r *reference) schema(s *openapi3.Schema) {
 		fmt.Fprintf(&r.b, "\n%s\n", strings.TrimSpace(s.Description))
 	}
 	if len(s.Properties) == 0 {
-		if s.Description == "" || len(s.Enum) > 0 {
+		if s.Description == "" || len(s.Enum) > 0 || len(s.AnyOf) > 0 {
 			fmt.Fprintf(&r.b, "\n%s\n", r.typeOf(&openapi3.SchemaRef{Value: s}))
 		}
 		return
@@ -183,6 +183,8 @@ func (r *reference) typeOf(s *openapi3.SchemaRef) string {
 			values = append(values, fmt.Sprintf("`%v`", e))
 		}
 		return strings.Join(values, ", ")
+	case len(v.AnyOf) == 2:
+		return r.typeOf(v.AnyOf[0]) + ", or matches `" + v.AnyOf[1].Value.Pattern + "`"
 	case v.Items != nil:
 		return "list of " + r.typeOf(v.Items)
 	case v.AdditionalProperties.Schema != nil:

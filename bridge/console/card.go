@@ -186,7 +186,7 @@ func newCard(rec bridge.Record, may bool) card {
 func newDecision(i bridge.Interaction, d bridge.Decision) decision {
 	out := decision{ID: d, Label: render.DecisionLabel(i, d), Tone: map[render.Tone]string{render.Good: "good", render.Bad: "bad", render.Plain: "plain"}[render.DecisionTone(i, d)]}
 	switch {
-	case d == bridge.DecideDenyReason:
+	case d == bridge.DecideDenyReason, d == bridge.DecideRespond:
 		out.Wants = "reason"
 	case d == bridge.DecideEdit:
 		out.Wants = "input"

@@ -240,7 +240,8 @@ func (e *Engine) Reprompt(
 // Queue defers an interaction. A pending interaction stays open for hold, and a
 // late answer goes to the session inbox. A zero hold means the hold of the
 // request. For an interaction that is deferred already, a hold replaces the
-// earlier one. An answered interaction is asked again in the same way.
+// earlier one. An answered interaction is asked again in the same way, unless its
+// answer came late and there is no message.
 func (e *Engine) Queue(
 	ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string,
 ) (bridge.Record, error) {

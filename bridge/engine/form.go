@@ -81,7 +81,7 @@ func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.
 // does not show everything that an approval would cover.
 func (cl *clicks) formForMore(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
 	i := a.record.Interaction
-	denies := func(n int) bool { return !i.Decisions()[n].Approves() }
+	denies := func(n int) bool { return i.Decisions()[n].Denies() }
 	switch all := i.More(); {
 	case len(all) == 0 && !i.CanWait():
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil

@@ -110,7 +110,7 @@ func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 		return bridge.Errorf(bridge.CodeConflict, "%s", noteChanged)
 	}
 	var wrong []bridge.FieldError
-	if reply.Reason != "" && !reply.Denies() {
+	if reply.Reason != "" && !reply.Denies() && reply.Decision != bridge.DecideRespond {
 		wrong = append(wrong, bridge.FieldError{Field: "reason", Message: "only a denial or a declined question has a reason"})
 	}
 	for _, qid := range slices.Sorted(maps.Keys(reply.Answers)) {

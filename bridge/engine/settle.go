@@ -145,8 +145,9 @@ func nonce(actor bridge.Actor, r bridge.Response) string {
 		Scope   bridge.Scope
 		Reason  string
 		Stop    bool            `json:",omitempty"`
+		Respond bool            `json:",omitempty"`
 		Input   json.RawMessage `json:",omitempty"`
-	}{actor.Platform, actor.User, r.State, r.Answers, r.Scope, r.Reason, r.Stop, r.Input})
+	}{actor.Platform, actor.User, r.State, r.Answers, r.Scope, r.Reason, r.Stop, r.Respond, r.Input})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
 }

@@ -51,7 +51,8 @@ type Receipt struct {
 	Permits []string  `json:"covers,omitempty"`
 	Grant   bridge.ID `json:"grant,omitempty"`
 	Policy  string    `json:"policy,omitempty"`
-	Stop    bool      `json:"stop,omitempty"` // the denial also ends the agent's turn
+	Stop    bool      `json:"stop,omitempty"`    // the denial also ends the agent's turn
+	Respond bool      `json:"respond,omitempty"` // the reason is the result of the call
 	// Assurance is the kind of proof that the actor gave for the approval:
 	// passkey. It is empty if a click was enough. Assertion is the signature of
 	// the passkey. If the approval is the result of votes, each vote has its
@@ -66,7 +67,7 @@ func receiptOf(i bridge.Interaction, content string, resp bridge.Response, votes
 	out := Receipt{
 		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
 		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
-		Message: resp.Message, Content: content, Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Quorum: i.Quorum, Policy: resp.Rule,
+		Message: resp.Message, Content: content, Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Respond: resp.Respond, Quorum: i.Quorum, Policy: resp.Rule,
 		Assurance: resp.Assurance, Assertion: resp.Assertion,
 	}
 	if i.ByVotes(resp) {

@@ -77,6 +77,16 @@ var moreWays = []flow{
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
 	}},
+	{"an answer instead of an approval is neither a denial nor its reason", func(r *Rig) {
+		req := samples.Approval()
+		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideRespond, bridge.DecideOnce}
+		c := r.ask(req)
+		r.Typed("ana", c.at(), render.LabelRespond, "use staging")
+		if got := c.end(); got.State != bridge.StateDenied || !got.Response.Respond || got.Response.Reason != "use staging" {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+		r.Says(c.at(), "did not run")
+	}},
 	{"the card has three controls, and More only if it holds something", func(r *Rig) {
 		req := samples.Approval()
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop,

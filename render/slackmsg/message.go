@@ -319,7 +319,7 @@ func decisions(v bridge.View, whole, fits bool) []slack.BlockElement {
 func overflow(v bridge.View, fits bool) (out []*slack.OptionBlockObject, extras bool) {
 	i := v.Record.Interaction
 	for _, n := range i.More() {
-		if d := i.Decisions()[n]; (d != bridge.DecideDenyAlways || !alwaysWithReason(i)) && (fits || !d.Approves()) {
+		if d := i.Decisions()[n]; (d != bridge.DecideDenyAlways || !alwaysWithReason(i)) && (fits || d.Denies()) {
 			out = append(out, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.MoreLabel(i, d), maxOption), nil))
 		}
 	}

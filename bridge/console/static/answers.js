@@ -50,7 +50,7 @@ function decisionsOf(c, send, brief) {
   if (c.declinable) buttons.append(el("button", { type: "button", class: "bad", onclick: () => send({ decline: true }) }, "Decline"));
   function ask(d) {
     const id = "wanted-" + c.id;
-    const label = { reason: "Reason for the denial", input: "Edited input", confirm: c.confirm }[d.wants];
+    const label = { reason: d.id === "respond" ? "Answer for the agent" : "Reason for the denial", input: "Edited input", confirm: c.confirm }[d.wants];
     const field = d.wants === "confirm"
       ? el("input", { id, name: "wanted", autocomplete: "off" })
       : el("textarea", { id, name: "wanted", class: d.wants });

@@ -127,7 +127,7 @@ func (a action) request(at string, allowed []string) (bridge.Request, error) {
 	for _, d := range []struct {
 		word string
 		bridge.Decision
-	}{{approve, bridge.DecideOnce}, {edit, bridge.DecideEdit}, {reject, bridge.DecideDeny}, {reject, bridge.DecideDenyReason}, {respond, bridge.DecideDenyReason}} {
+	}{{approve, bridge.DecideOnce}, {edit, bridge.DecideEdit}, {reject, bridge.DecideDeny}, {reject, bridge.DecideDenyReason}, {respond, bridge.DecideRespond}} {
 		if slices.Contains(allowed, d.word) && !slices.Contains(p.Decisions, d.Decision) {
 			p.Decisions = append(p.Decisions, d.Decision)
 		}
@@ -154,10 +154,12 @@ func (a action) decision(r bridge.Record, js bool, allowed []string) (any, error
 	switch {
 	case r.State == bridge.StateAnswered:
 		return decision{Type: respond, Message: r.Response.Answers[reply].Text}, nil
+	case r.State == bridge.StateDenied && r.Response.Respond:
+		return decision{Type: respond, Message: r.Response.Reason}, nil
 	case slices.Contains(allowed, reject):
 		return decision{Type: reject, Message: dialect.WhyNot(r)}, nil
 	case slices.Contains(allowed, respond) && r.State == bridge.StateDenied && r.Response.Reason != "":
-		return decision{Type: respond, Message: r.Response.Reason}, nil
+		return decision{Type: respond, Message: r.Response.Reason}, nil // no other decision has a text
 	}
 	return nil, &bridge.EndedError{Record: r}
 }

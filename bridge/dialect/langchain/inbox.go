@@ -92,7 +92,7 @@ func (in humanInterrupt) request() (bridge.Request, error) {
 	for _, d := range []struct {
 		offered bool
 		bridge.Decision
-	}{{c.Ignore, bridge.DecideDeny}, {c.Respond, bridge.DecideDenyReason}, {c.Accept, bridge.DecideOnce}, {c.Edit, bridge.DecideEdit}} {
+	}{{c.Ignore, bridge.DecideDeny}, {c.Respond, bridge.DecideRespond}, {c.Accept, bridge.DecideOnce}, {c.Edit, bridge.DecideEdit}} {
 		if d.offered {
 			a.Decisions = append(a.Decisions, d.Decision)
 		}
@@ -108,7 +108,7 @@ func (in humanInterrupt) response(r bridge.Record) (humanResponse, error) {
 		return humanResponse{"edit", actionRequest{in.Action.Action, stringValues(r.Response.Input)}}, nil
 	case r.State == bridge.StateApproved:
 		return humanResponse{"accept", actionRequest{in.Action.Action, in.Action.Args}}, nil
-	case r.State == bridge.StateDenied && r.Response.Reason != "" && in.Config.Respond:
+	case r.State == bridge.StateDenied && (r.Response.Respond || r.Response.Reason != "" && in.Config.Respond):
 		return humanResponse{"response", r.Response.Reason}, nil
 	case r.State == bridge.StateDenied && r.Response.Actor != nil, r.State == bridge.StateCancelled && r.Response.Actor != nil:
 		return humanResponse{"ignore", nil}, nil

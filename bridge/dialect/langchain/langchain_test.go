@@ -2,10 +2,12 @@ package langchain_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
 	"github.com/nodbridge/nod/bridge/dialect/langchain"
 )
@@ -94,6 +96,7 @@ func FuzzHITL(f *testing.F) {
 // TestDecisions checks the decision for each list that a middleware may send.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
+	instead := bridge.Response{State: bridge.StateDenied, Respond: true, Reason: "use staging"}
 	answered := bridge.Response{Answers: map[string]bridge.Answer{"response": bridge.TextAnswer("use staging")}}
 	for _, c := range []struct {
 		allowed string
@@ -102,6 +105,8 @@ func TestDecisions(t *testing.T) {
 	}{
 		{`["approve","edit","reject","respond"]`, yes, `{"type":"approve"}`},
 		{`["approve","edit","reject","respond"]`, no, `"type":"reject"`},
+		{`["approve","edit","reject","respond"]`, instead, `{"type":"respond","message":"use staging"}`},
+		{`["approve","respond"]`, instead, `{"type":"respond","message":"use staging"}`},
 		{`["approve","respond"]`, no, `{"type":"respond","message":"wrong recipient"}`},
 		{`["respond"]`, answered, `{"type":"respond","message":"use staging"}`},
 		{`["respond","reject"]`, answered, `{"type":"respond","message":"use staging"}`},
@@ -125,6 +130,32 @@ func TestDecisions(t *testing.T) {
 		raw, _ := json.Marshal(out)
 		if err != nil || !strings.Contains(string(raw), c.want) {
 			t.Errorf("%s: %s, %v, want %s", c.allowed, raw, err, c.want)
+		}
+	}
+}
+
+// TestControls checks that a rejection and a response have a control each.
+func TestControls(t *testing.T) {
+	t.Parallel()
+	hitl := func(allowed string) string {
+		return `{"action_requests":[{"name":"deploy","args":{"to":"prod"}}],"review_configs":[{"action_name":"deploy","allowed_decisions":` + allowed + `}]}`
+	}
+	for _, c := range []struct {
+		translate func([]byte) (dialect.Translation, error)
+		in, want  string
+	}{
+		{langchain.HITL, hitl(`["approve","edit","reject","respond"]`), "[deny deny_reason respond once edit]"},
+		{langchain.HITL, hitl(`["approve","respond"]`), "[respond once]"},
+		{langchain.HITL, hitl(`["approve","reject"]`), "[deny deny_reason once]"},
+		{langchain.Inbox, inbox, "[deny respond once edit]"},
+	} {
+		tr, err := c.translate([]byte(c.in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := tr.Exchanges[0].Request
+		if err := r.Normalize(); err != nil || fmt.Sprint(r.Approval.Decisions) != c.want {
+			t.Errorf("%s: the card offers %v, %v, want %s", c.in, r.Approval.Decisions, err, c.want)
 		}
 	}
 }

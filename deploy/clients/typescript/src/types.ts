@@ -8,8 +8,7 @@ export interface Approval {
   confirm?: string;
   // Decisions that the card offers, if the agent can take more or fewer than deny, deny with a reason,
   // and the scopes.
-  decisions?: Array<"deny" | "deny_reason" | "deny_always" | "deny_stop" | "once" | "session" | "always" |
-    "edit">;
+  decisions?: Array<DecisionName>;
   // The card highlights no approving control.
   default_no?: boolean;
   // Input of the tool; any JSON.
@@ -20,12 +19,14 @@ export interface Approval {
   // it.
   scope_notes?: Record<string, string>;
   // Scopes that the card offers.
-  scopes?: Array<"once" | "session" | "always">;
+  scopes?: Array<ScopeName>;
   // Name of the tool.
   tool?: string;
   // Location of the action, such as a directory. A grant covers this location only.
   where?: string;
 }
+
+export type DecisionName = "deny" | "deny_reason" | "deny_always" | "deny_stop" | "respond" | "once" | "session" | "always" | "edit" | `${"deny" | "deny_always" | "once" | "session" | "always"}:${number}`;
 
 export interface Grant {
   // Person who gave the grant.
@@ -117,6 +118,8 @@ export interface Interaction {
   route?: string;
   // Policy rule that decided.
   rule?: string;
+  // Reason that the config gives for the rule.
+  rule_reason?: string;
   // Session of the request.
   session?: string;
   // Proof that every approval requires in addition to a click. If absent, a click is enough.
@@ -393,14 +396,17 @@ export interface Response {
   message?: Record<string, unknown>;
   // Reason that the person gave, or that nod gives for the outcome.
   reason?: string;
-  // Scope of an approval. A denial has always if the agent is to remember it.
-  scope?: "once" | "session" | "always";
+  // The reason is the result of the call, which does not run.
+  respond?: boolean;
+  scope?: ScopeName;
   state: State;
   // The denial ends the agent's turn.
   stop?: boolean;
   // Person who cancelled the request.
   withdrawn_by?: Record<string, unknown>;
 }
+
+export type ScopeName = "once" | "session" | "always" | `${"once" | "session" | "always"}:${number}`;
 
 export interface Session {
   // Name of the agent.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Tuple, TypedDict
+from typing import Any, Dict, List, Literal, Tuple, TypedDict, Union
 
 
 class Approval(TypedDict, total=False):
@@ -13,8 +13,7 @@ class Approval(TypedDict, total=False):
     confirm: str
     # Decisions that the card offers, if the agent can take more or fewer than deny, deny with a reason,
     # and the scopes.
-    decisions: List[Literal["deny", "deny_reason", "deny_always", "deny_stop", "once", "session", "always",
-        "edit"]]
+    decisions: List[DecisionName]
     # The card highlights no approving control.
     default_no: bool
     # Input of the tool; any JSON.
@@ -25,11 +24,13 @@ class Approval(TypedDict, total=False):
     # it.
     scope_notes: Dict[str, str]
     # Scopes that the card offers.
-    scopes: List[Literal["once", "session", "always"]]
+    scopes: List[ScopeName]
     # Name of the tool.
     tool: str
     # Location of the action, such as a directory. A grant covers this location only.
     where: str
+
+DecisionName = Union[Literal["deny", "deny_reason", "deny_always", "deny_stop", "respond", "once", "session", "always", "edit"], str]
 
 
 class _Grant(TypedDict):
@@ -131,6 +132,8 @@ class Interaction(_Interaction, total=False):
     route: str
     # Policy rule that decided.
     rule: str
+    # Reason that the config gives for the rule.
+    rule_reason: str
     # Session of the request.
     session: str
     # Proof that every approval requires in addition to a click. If absent, a click is enough.
@@ -437,12 +440,15 @@ class Response(_Response, total=False):
     message: Dict[str, Any]
     # Reason that the person gave, or that nod gives for the outcome.
     reason: str
-    # Scope of an approval. A denial has always if the agent is to remember it.
-    scope: Literal["once", "session", "always"]
+    # The reason is the result of the call, which does not run.
+    respond: bool
+    scope: ScopeName
     # The denial ends the agent's turn.
     stop: bool
     # Person who cancelled the request.
     withdrawn_by: Dict[str, Any]
+
+ScopeName = Union[Literal["once", "session", "always"], str]
 
 
 class _Session(TypedDict):
