@@ -296,6 +296,7 @@ func (c *wsConn) fail(ctx context.Context, f failure, err error) {
 		c.s.log.Error("frame failed", "error", err)
 	}
 	f.Type, f.Error = "error", bridge.PublicError(err)
+	f.Error.Message, f.Error.Hint = c.s.redact(f.Error.Message), c.s.redact(f.Error.Hint)
 	c.send(ctx, f)
 }
 

@@ -110,7 +110,7 @@ func (r *receiver) health() map[string]bridge.Health {
 		}
 	}
 	for name, h := range m {
-		h.Reason = r.redactor.plain(h.Reason)
+		h.Reason = r.redactor.text(h.Reason)
 		m[name] = h
 	}
 	return m

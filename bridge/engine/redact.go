@@ -12,15 +12,6 @@ type redactor struct {
 	hide bridge.Redactor
 }
 
-// plain returns a text without credentials, such as the error of a platform, which
-// may repeat the address or the header with the token of nod.
-func (d *redactor) plain(s string) string {
-	if d == nil || d.hide == nil {
-		return s
-	}
-	return d.hide.Redact(s)
-}
-
 // redaction is the redaction of one interaction. It rejects credentials in
 // fields that the agent gets back unchanged.
 type redaction struct {
@@ -95,6 +86,7 @@ func (v *redaction) question(q *bridge.Question) {
 	for _, s := range []*string{&q.Header, &q.Text, &q.Description, &q.Placeholder, &q.PatternHint, &q.Plan} {
 		v.text(s)
 	}
+	v.refuse("questions."+q.ID+".pattern", q.Pattern)
 	if q.Default != nil {
 		v.refuse("questions."+q.ID+".default", q.Default.String())
 	}
@@ -116,9 +108,10 @@ func (v *redaction) question(q *bridge.Question) {
 	}
 }
 
-// text redacts text for people.
+// text redacts text for people, and the error of a platform, which may repeat the
+// address or the header with the token of nod.
 func (d *redactor) text(s string) string {
-	if d.hide == nil {
+	if d == nil || d.hide == nil {
 		return s
 	}
 	return d.hide.Redact(s)

@@ -189,6 +189,45 @@ password := "«hunter22»"
 Use password: «hunter22» to log in
 the token is in TOKEN=«abcd1234», then go on
 npm config set //r.example/:_authToken «abcdef0123456789»
+curl -fsSLu admin:«hunter22» https://x
+curl -su admin:«hunter22» https://x
+curl -u «abcdef0123456789abcdef»: https://x
+curl --oauth2-bearer «abcdef0123456789» https://x
+echo 'db:5432:*:ana:«hunter22»' >> ~/.pgpass
+echo "*:*:*:postgres:«hunter22»" > ~/.pgpass
+ana:«$apr1$abcdefgh$0123456789abcdefghijk.»
+ana:«{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=»
+ana:«{SSHA}W6ph5Mm5Pz8GgiULbPgzG37mj9gxyz12=»
+htpasswd -nb ana «hunter22»
+htpasswd -nbB ana «hunter22»
+htpasswd -b -c /etc/x ana «hunter22»
+htpasswd -bBC 10 /etc/x ana «hunter22»
+{"private_key_id": "«0123456789abcdef0123456789abcdef01234567»"}
+{"keyName":"key1","permissions":"FULL","value":"«abcdEFGH0123abcdEFGH0123abcdEFGH0123abcdEFGH0123ab==»"}
+{"clientId":"x","clientSecret":"«a~B8Q~abcdEFGH0123»","subscriptionId":"z"}
+{"SecretAccessKey": "«abcdEFGH0123abcdEFGH0123abcdEFGH0123abcd»"}
+git clone https://«abcd1234efgh5678»:@github.com/x/y
+nats://«abcdef0123456789abcdef»@h:4222
+https://api.telegram.org/bot«110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1»/getMe
+https://x.example/a?subscription-key=«0123456789abcdef»
+Ocp-Apim-Subscription-Key: «0123456789abcdef»
+mysqladmin -u root password «hunter22»
+sqlplus ana/«hunter22»@db
+imapsync --password1 «hunter22» --password2 «hunter23»
+lftp -u ana,«hunter22» sftp://h
+rdesktop -u ana -p «hunter22» h
+xfreerdp /u:ana /p:«hunter22» /v:h
+useradd -p «hunter22abc» ana
+openssl enc -aes-256-cbc -k «hunter22» -in x
+ssh-keygen -N «hunter22» -f k
+ssh-keygen -t rsa -P '«hunter22»' -f k
+gh secret set X --body «abcd1234efgh»
+SSHPASS=«hunter22» ssh-copy-id x
+<Password Value="«hunter22»"/>
+default login ana password «hunter22»
+ACL SETUSER nod on >«hunter22» ~nod:* +@all
+wpa_passphrase ssid «hunter22»
+nmcli dev wifi connect ssid password «hunter22»
 `), "\n")
 
 var between = regexp.MustCompile(`«[^»]*»`)
@@ -288,6 +327,11 @@ signature of the contract
 sort --key=2 file
 apt-key list
 ssh-keygen -t ed25519 -C ana@example.com
+htpasswd -c .htpasswd ana
+openssl req -x509 -keyout k.pem -nodes
+nmcli dev wifi list
+user ana ran this > out.txt
+useradd -m ana
 openssl genrsa -out key.pem 4096
 export PATH=/usr/bin:$PATH
 https://example.com/reset?state=open

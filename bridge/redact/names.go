@@ -7,7 +7,7 @@ import (
 )
 
 // names are the names of secrets, in any case and with any prefix.
-const names = `password|passwd|passphrase|passwort|pwd|secret|api[_-]?key|apikey|access[_-]?key|account[_-]?key|private[_-]?key|secret[_-]?key(?:[_-]?base)?|signing[_-]?key|encryption[_-]?key|master[_-]?key|client[_-]?key[_-]?data|auth[_-]?token|access[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|session[_-]?token|session[_-]?id|sessid|token|credentials?|requirepass|masterauth|storepass|keypass|bindpw|rootpw|connection[_-]?string|jwt`
+const names = `password|passwd|passphrase|passwort|pwd|secret|api[_-]?key|apikey|access[_-]?key|account[_-]?key|private[_-]?key|secret[_-]?key(?:[_-]?base)?|signing[_-]?key|encryption[_-]?key|master[_-]?key|client[_-]?key[_-]?data|auth[_-]?token|access[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|session[_-]?token|session[_-]?id|sessid|token|credentials?|requirepass|masterauth|storepass|keypass|bindpw|rootpw|connection[_-]?string|subscription[_-]?key|sshpass|jwt`
 
 // shortNames are names of secrets only as a whole word, unlike in compass and
 // author.
@@ -27,7 +27,7 @@ var (
 	escapedQuote = regexp.MustCompile(`^(?:\\+["']|\\+u0022|%22|&quot;)$`)
 
 	// flagged finds options whose value is the next word.
-	flagged = regexp.MustCompile(`(?i)(?:^|[\s"'\[(,;|&])--?(?P<name>[a-z0-9-]*?(?:` + names + `|(?:^|-|\b)(?:` + shortNames + `)))(?P<mid>\\*["'],?)?(?P<gap>[ \t]+|=|,[ \t]*)(?P<open>\\*["'])?`)
+	flagged = regexp.MustCompile(`(?i)(?:^|[\s"'\[(,;|&])--?(?P<name>[a-z0-9-]*?(?:` + names + `|(?:^|-|\b)(?:` + shortNames + `)))\d?(?P<mid>\\*["'],?)?(?P<gap>[ \t]+|=|,[ \t]*)(?P<open>\\*["'])?`)
 
 	// ordinary matches values that describe a secret instead of being one.
 	ordinary = regexp.MustCompile(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|required|optional|string|number|integer|boolean|bool|str|int|object|array|bytes|text|empty|missing|invalid|expired|unset|default|hidden|redacted|secret|password|passwd|token|tokens|key|auth|scheme|authentication|authorization|credentials|file|env|stdin|prompt|ask|basic|bearer|digest|api-?key|negotiate|hmac|value|here|\*+|x{3,}|\.{2,}|<.*|-+|[0-9]{1,3})$`)
@@ -53,7 +53,95 @@ func named(s string) []span {
 		return nil
 	}
 	q := quotesOf(s)
-	return append(assigned(s, q), flags(s, q)...)
+	return append(newReading(s, q).assigned(), newReading(s, q).flags()...)
+}
+
+// reading is one pass over a text from its beginning to its end. It keeps what it
+// found ahead, so that a text that repeats a name is not read again for each one.
+type reading struct {
+	s string
+	quotes
+	wordFrom, wordTo int // the last word
+	line             int // start of the last line
+	percent, stars   ahead
+	even             map[string]parity // by the spelling of a quote
+	read             int               // bytes, for the test of the time that it takes
+}
+
+func newReading(s string, q quotes) *reading {
+	r := &reading{s: s, quotes: q, even: map[string]parity{}}
+	r.percent.find = func(at int) int { return r.found(at, indexAt(percentQuote.FindStringIndex(s[at:]), at)) }
+	r.stars.find = func(at int) int { return r.found(at, strings.Index(s[at:], ".*")+at) }
+	return r
+}
+
+// found counts what was read to find something at n, or nothing.
+func (r *reading) found(at, n int) int {
+	if r.read += n - at; n < at {
+		r.read += len(r.s) - n
+	}
+	return n
+}
+
+// ahead finds the next occurrence of something at a position or after it. The
+// positions that are asked for do not go back.
+type ahead struct {
+	find func(at int) int // less than at if there is none
+	next int
+	seen bool
+}
+
+// before reports whether there is an occurrence between two positions, and where.
+func (a *ahead) before(at, end int) (int, bool) {
+	if !a.seen || a.next >= 0 && a.next < at {
+		a.seen = true
+		if a.next = a.find(at); a.next < at {
+			a.next = -1
+		}
+	}
+	return a.next, a.next >= at && a.next < end
+}
+
+func indexAt(m []int, at int) int {
+	if m == nil {
+		return at - 1
+	}
+	return at + m[0]
+}
+
+// parity counts the quotes of a spelling in a line up to a position.
+type parity struct{ line, at, count int }
+
+// word returns the end of the word at a position, which is the same for every
+// position in it.
+func (r *reading) word(at int) int {
+	if at < r.wordFrom || at >= r.wordTo || r.s[at] == '$' {
+		r.wordFrom, r.wordTo = at, at+len(word.FindString(r.s[at:]))
+		r.read += r.wordTo - at
+	}
+	return r.wordTo
+}
+
+// lineStart returns the start of the line with a position.
+func (r *reading) lineStart(at int) int {
+	if n := strings.LastIndexByte(r.s[r.line:at], '\n'); n >= 0 {
+		r.line += n + 1
+	}
+	return r.line
+}
+
+// evenBefore reports whether a quote in an escaped spelling is an opening one,
+// which means that the quotes before it on its line are pairs.
+func (r *reading) evenBefore(at int, spelling string) bool {
+	p := r.even[spelling]
+	if start := r.lineStart(at); p.line != start || p.at > at {
+		p = parity{line: start, at: start}
+	}
+	p.count += strings.Count(r.s[p.at:at], spelling)
+	r.read += at - p.at
+	p.at = at
+	r.even[spelling] = p
+	return p.count%2 == 0
 }
 
 // group returns the text of the n-th group of a match in s, or "".
@@ -65,7 +153,8 @@ func group(s string, m []int, n int) string {
 }
 
 // assigned finds the values after a name and a separator.
-func assigned(s string, q quotes) []span {
+func (r *reading) assigned() []span {
+	s := r.s
 	var out []span
 	for _, m := range naming.FindAllStringSubmatchIndex(s, -1) {
 		name, sep, open := group(s, m, 1), group(s, m, 3), group(s, m, 4)
@@ -75,9 +164,9 @@ func assigned(s string, q quotes) []span {
 		// After white space, the value must look like a credential, or name and
 		// value must be the only content of the line.
 		spaced := strings.TrimSpace(sep) != sep && open == ""
-		x, ok := valueAt(s, q, m[1], open, spaced)
+		x, ok := r.valueAt(m[1], open, spaced)
 		if spaced && ok && !random(s[x.from:x.to]) {
-			ok = beginsLine.MatchString(s[strings.LastIndexByte(s[:m[0]], '\n')+1:m[0]]) && lastWord(s[x.to:])
+			ok = beginsLine.MatchString(s[r.lineStart(m[0]):m[0]]) && lastWord(s[x.to:])
 		}
 		if !ok {
 			continue
@@ -92,14 +181,15 @@ func assigned(s string, q quotes) []span {
 }
 
 // flags finds the values of options.
-func flags(s string, q quotes) []span {
+func (r *reading) flags() []span {
+	s := r.s
 	var out []span
 	for _, m := range flagged.FindAllStringSubmatchIndex(s, -1) {
 		name, open := group(s, m, 1), group(s, m, 4)
 		if without(name) {
 			continue
 		}
-		if x, ok := valueAt(s, q, m[1], open, false); ok && s[x.from] != '-' {
+		if x, ok := r.valueAt(m[1], open, false); ok && s[x.from] != '-' {
 			x.kind = kindOf(name)
 			out = append(out, x)
 		}
@@ -139,42 +229,47 @@ func kindOf(name string) string {
 
 // valueAt returns the value at a position after an opening quote, if there is
 // one. Spaced means that white space precedes the value and no quote.
-func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) {
-	rest := s[at:]
+func (r *reading) valueAt(at int, open string, spaced bool) (span, bool) {
+	s, rest := r.s, r.s[at:]
 	if strings.HasPrefix(rest, Mark) || rest == "" {
 		return span{}, false
 	}
-	end, least := quotedEnd(s, q, at, open), minQuoted
-	if end == 0 {
-		end, least = len(word.FindString(rest)), minWord
-		if m := percentQuote.FindStringIndex(rest[:end]); m != nil {
-			end = m[0]
+	end, least := at+r.quotedEnd(at, open), minQuoted
+	if end == at {
+		end, least = r.word(at), minWord
+		if n, ok := r.percent.before(at, end); ok {
+			end = n
 		}
 	}
-	value := rest[:end]
-	if len(value) < least || ordinary.MatchString(value) || placeholderText(value) {
+	if end-at < least {
+		return span{}, false
+	}
+	value := s[at:end]
+	if _, glob := r.stars.before(at, end-1); glob || ordinary.MatchString(value) || placeholderText(value) {
 		return span{}, false
 	}
 	if spaced && value[0] == '-' {
 		return span{}, false // an option instead of a value
 	}
-	return span{from: at, to: at + end}, true
+	return span{from: at, to: end}, true
 }
 
 // quotedEnd returns the length of the value up to the quote that closes an
 // opening one. It returns 0 if there is no such value.
-func quotedEnd(s string, q quotes, at int, open string) int {
+func (r *reading) quotedEnd(at int, open string) int {
+	s := r.s
 	switch {
 	case open == "'" || open == `"`:
-		if n := q.closing(at - 1); n > at && quotable(s[at:n]) {
+		if n := r.closing(at - 1); n > at && quotable(s[at:n]) {
 			return n - at
 		}
 	case escapedQuote.MatchString(open):
 		n := strings.Index(s[at:], open)
+		r.read += max(n, 0)
 		if n <= 0 || strings.ContainsAny(s[at:at+n], "\\\"'`$;&|<>()\n") {
 			return 0
 		}
-		if !strings.Contains(s[at:at+n], " ") || evenBefore(s, at-len(open), open) {
+		if !strings.Contains(s[at:at+n], " ") || r.evenBefore(at-len(open), open) {
 			return n
 		}
 	}
@@ -197,7 +292,7 @@ func quotable(s string) bool {
 
 // placeholderText reports whether a value is a placeholder for another one.
 func placeholderText(s string) bool {
-	return strings.HasPrefix(s, "$") || strings.HasPrefix(s, "%") && strings.HasSuffix(s, "%") && len(s) > 2 || strings.HasPrefix(s, "{{") || strings.Contains(s, ".*")
+	return strings.HasPrefix(s, "$") || strings.HasPrefix(s, "%") && strings.HasSuffix(s, "%") && len(s) > 2 || strings.HasPrefix(s, "{{")
 }
 
 // lastWord reports whether a value before rest is the last word of its line,

@@ -66,10 +66,3 @@ func (q quotes) closing(at int) int {
 	}
 	return -1
 }
-
-// evenBefore reports whether a quote in an escaped spelling is an opening one,
-// which means that the quotes before it on its line are pairs.
-func evenBefore(s string, at int, spelling string) bool {
-	line := s[strings.LastIndexByte(s[:at], '\n')+1 : at]
-	return strings.Count(line, spelling)%2 == 0
-}

@@ -96,7 +96,10 @@ func replace(s string, spans []span) string {
 	var b strings.Builder
 	end := 0
 	for _, x := range spans {
-		if x.from < end || x.from >= x.to || strings.HasPrefix(s[x.to:], Mark) || slices.ContainsFunc(done, func(d []int) bool { return x.from < d[1] && d[0] < x.to }) {
+		for len(done) > 0 && done[0][1] <= x.from {
+			done = done[1:]
+		}
+		if x.from < end || x.from >= x.to || strings.HasPrefix(s[x.to:], Mark) || len(done) > 0 && done[0][0] < x.to {
 			continue
 		}
 		b.WriteString(s[end:x.from])
@@ -112,26 +115,30 @@ var placeholder = regexp.MustCompile(`\[redacted [A-Za-z0-9 ]+, \d+ (?:character
 // values finds the exact values.
 func (r *Redactor) values(s string) []span {
 	var out []span
+	var taken []bool // the bytes of the values so far
+	// The longest value comes first, so that a value that is part of another one
+	// does not leave the rest.
 	for _, v := range r.exact {
 		for at := 0; ; {
 			n := strings.Index(s[at:], v)
 			if n < 0 {
 				break
 			}
-			out = append(out, span{at + n, at + n + len(v), "value"})
-			at += n + len(v)
+			x := span{at + n, at + n + len(v), "value"}
+			at = x.to
+			if taken == nil {
+				taken = make([]bool, len(s))
+			}
+			if taken[x.from] || taken[x.to-1] { // the others are not shorter
+				continue
+			}
+			for k := x.from; k < x.to; k++ {
+				taken[k] = true
+			}
+			out = append(out, x)
 		}
 	}
-	// Replace the longest value first, so that a value that is part of another
-	// one does not leave the rest.
-	slices.SortStableFunc(out, func(a, b span) int { return (b.to - b.from) - (a.to - a.from) })
-	var kept []span
-	for _, x := range out {
-		if !slices.ContainsFunc(kept, func(k span) bool { return x.from < k.to && k.from < x.to }) {
-			kept = append(kept, x)
-		}
-	}
-	return kept
+	return out
 }
 
 // patterns finds the matches of the configured patterns.

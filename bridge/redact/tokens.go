@@ -35,7 +35,7 @@ var shapes = compile([]shape{
 	{"Discord token", `\b[MNO][A-Za-z\d_-]{23,27}\.[A-Za-z\d_-]{6,7}\.[A-Za-z\d_-]{27,45}`, []string{"."}, 27},
 	{"Discord webhook", `discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(?P<v>\d+/[A-Za-z0-9_-]+)`, []string{"/webhooks/"}, 0},
 	{"Teams webhook", `\.webhook\.office\.com/webhookb2/(?P<v>[A-Za-z0-9@/_-]{20,})`, []string{"webhook.office.com"}, 0},
-	{"Telegram token", `\b\d{8,12}:[A-Za-z0-9_-]{35}\b`, []string{":"}, 35},
+	{"Telegram token", `\b(?:bot)?(?P<v>\d{8,12}:[A-Za-z0-9_-]{35})\b`, []string{":"}, 35},
 	{"Stripe key", `\b[rs]k_(?:live|test|prod)_[A-Za-z0-9]{16,}`, []string{"k_live_", "k_test_", "k_prod_"}, 0},
 	{"API key", `\bsk-(?:ant-|proj-|svcacct-|admin-|or-v1-|or-)?[A-Za-z0-9_-]{20,}`, []string{"sk-"}, 20},
 	{"API key", `\b(?:xai|gsk|pplx|r8|fw|nvapi|tvly|csk|jina|key)[-_][A-Za-z0-9_-]{30,}`, []string{"xai-", "gsk_", "pplx-", "r8_", "fw_", "nvapi-", "tvly-", "csk-", "jina_", "key-"}, 30},
@@ -78,6 +78,7 @@ var shapes = compile([]shape{
 	{"Figma token", `\bfig[dopr]_[A-Za-z0-9_-]{40,}`, []string{"fig"}, 40},
 	{"PostHog key", `\bph[cx]_[A-Za-z0-9]{40,}`, []string{"phc_", "phx_"}, 40},
 	{"Sentry token", `\bsntry[su]_[A-Za-z0-9_=+/-]{40,}`, []string{"sntry"}, 40},
+	{"password hash", `\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}`, []string{"$apr1$"}, 0},
 	{"bcrypt hash", `\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}`, []string{"$2"}, 0},
 	{"password hash", `\$(?:1|5|6|7|y|gy)\$[./A-Za-z0-9$=,]{20,}`, []string{"$1$", "$5$", "$6$", "$7$", "$y$", "$gy$"}, 0},
 })

@@ -1,9 +1,14 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/redact"
@@ -43,7 +48,79 @@ func NewLog(w io.Writer, level string, asJSON bool, hide *redact.Redactor) *slog
 		return a
 	}}
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(w, o))
+		return slog.New(newThrottle(slog.NewJSONHandler(w, o)))
 	}
-	return slog.New(slog.NewTextHandler(w, o))
+	return slog.New(newThrottle(slog.NewTextHandler(w, o)))
+}
+
+const (
+	lineBurst = 10              // warnings and errors of one kind that are logged at once
+	lineEvery = 5 * time.Second // between those after them
+	lineKinds = 1000            // messages that are tracked
+)
+
+// throttle is a handler that leaves out warnings and errors whose message repeats
+// more and more, such as while Redis is unreachable or its disk is full. The next
+// one that it logs says how many it left out.
+type throttle struct {
+	slog.Handler
+	kinds *kinds
+}
+
+// kinds counts lines by their messages.
+type kinds struct {
+	mu  sync.Mutex
+	all map[string]*kind
+}
+
+type kind struct {
+	*rate.Limiter
+	left int
+}
+
+func newThrottle(h slog.Handler) throttle { return throttle{h, &kinds{all: map[string]*kind{}}} }
+
+// Handle implements slog.Handler.
+func (t throttle) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		left, ok := t.kinds.pass(r.Message, r.Time)
+		if !ok {
+			return nil
+		}
+		if left > 0 {
+			r = r.Clone()
+			r.AddAttrs(slog.Int("left_out", left))
+		}
+	}
+	return t.Handler.Handle(ctx, r)
+}
+
+// pass reports whether a line is logged, and how many were left out before it.
+func (k *kinds) pass(message string, at time.Time) (left int, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	x := k.all[message]
+	if x == nil {
+		if len(k.all) >= lineKinds {
+			clear(k.all)
+		}
+		x = &kind{Limiter: rate.NewLimiter(rate.Every(lineEvery), lineBurst)}
+		k.all[message] = x
+	}
+	if !x.AllowN(at, 1) {
+		x.left++
+		return 0, false
+	}
+	left, x.left = x.left, 0
+	return left, true
+}
+
+// WithAttrs implements slog.Handler.
+func (t throttle) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return throttle{t.Handler.WithAttrs(attrs), t.kinds}
+}
+
+// WithGroup implements slog.Handler.
+func (t throttle) WithGroup(name string) slog.Handler {
+	return throttle{t.Handler.WithGroup(name), t.kinds}
 }
