@@ -1,8 +1,10 @@
 package bridge
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -119,4 +121,22 @@ func PublicError(err error) *Error {
 		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, Fields: e.Fields, Link: e.Link, RetryAfter: e.RetryAfter}
 	}
 	return Errorf(CodeInternal, "internal error")
+}
+
+// Cause returns why something could not be read, for people. Errors of other
+// packages can contain addresses, so that it only names their kind.
+func Cause(err error) string {
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case ok && e.Cause != nil:
+		if why := Cause(e.Cause); !strings.Contains(e.Message, why) {
+			return e.Message + ": " + why
+		}
+		return e.Message
+	case ok:
+		return e.Message
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time"
+	}
+	return "cannot be reached"
 }

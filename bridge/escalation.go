@@ -30,6 +30,38 @@ type Step struct {
 	GiveUp State `json:"give_up,omitempty"`
 	// For is the route of the step if the request has several.
 	For string `json:"for,omitempty"`
+	// Again is set for a step that asks groups of which an earlier one found no
+	// one. It is the time since the earlier step.
+	Again Duration `json:"again,omitempty"`
+}
+
+// firstAgain is the time after which a step looks again for people whom it did not
+// find. It doubles each time.
+const firstAgain = 30 * time.Second
+
+// LookAgain returns the steps of a policy with one after the step with the index n
+// that asks groups of which that step found no one. Later steps keep their times.
+func LookAgain(steps []Step, n int, groups []string) []Step {
+	s := Step{Ask: groups, For: steps[n].For, Again: max(Duration(firstAgain), 2*steps[n].Again)}
+	return insert(steps, n+1, s, s.Again)
+}
+
+// insert returns the steps with one more, which is due some time after the step
+// before the index n. There is no step after one that gives up.
+func insert(steps []Step, n int, s Step, after Duration) []Step {
+	for ; n < len(steps); n++ {
+		if after < steps[n].After {
+			steps = slices.Clone(steps)
+			steps[n].After -= after
+			break
+		}
+		after -= steps[n].After
+		if steps[n].GiveUp != "" {
+			return steps
+		}
+	}
+	s.After = after
+	return slices.Insert(slices.Clip(steps), n, s)
 }
 
 // Quiet defines hours in which steps wait.

@@ -120,6 +120,8 @@ type Placement struct {
 	// Called lists the people and routes that were also asked while the
 	// request was pending.
 	Called []string `json:"called,omitempty"`
+	// Unfound lists the groups of which escalation steps found no one yet.
+	Unfound []Unfound `json:"unfound,omitempty"`
 	// HandOver lists the people, and groups with GroupMark, that a responder
 	// can delegate to.
 	HandOver []string `json:"hand_over,omitempty"`
@@ -177,6 +179,12 @@ type Governance struct {
 	// covers this request. GrantFor is how long a grant given here lasts.
 	GrantRoutes []string `json:"grant_routes,omitempty"`
 	GrantFor    Duration `json:"grant_for,omitempty"`
+}
+
+// Unfound is a group of which an escalation step found no one, or not everyone.
+type Unfound struct {
+	Name string `json:"name"` // with GroupMark
+	Why  string `json:"why"`
 }
 
 // Destination is a channel or conversation that shows an interaction.

@@ -1,21 +1,23 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
+	"time"
 )
 
-// Directory looks up people, their accounts and their groups. An error means
-// that the answer is unknown right now, and the caller must deny access. A
-// Directory is safe for concurrent use.
+// Directory looks up people, their accounts and their groups. What it cannot read
+// is unknown, and gives no one a right. A Directory is safe for concurrent use.
 type Directory interface {
 	// Identify returns the person that an account belongs to. It returns ""
 	// for an unknown account.
 	Identify(context.Context, Actor) (string, error)
-	// Member reports whether an actor is in a group.
-	Member(ctx context.Context, group string, who Actor) (bool, error)
-	// Now returns the current members of a group that are known: those in
-	// the config, and the people on call.
-	Now(ctx context.Context, group string) ([]string, error)
+	// Member reports whether an actor is in a group at a time. It returns an
+	// error if it cannot read a part of the group, and no other part includes
+	// the actor.
+	Member(ctx context.Context, group string, who Actor, at time.Time) (bool, error)
+	// Crew returns the members of a group at a time.
+	Crew(ctx context.Context, group string, at time.Time) Crew
 	// Accounts returns the accounts of a person. It returns none for an
 	// unknown person.
 	Accounts(ctx context.Context, person string) ([]Responder, error)
@@ -27,6 +29,29 @@ type Directory interface {
 	// platform's own format. It returns "" if there is none.
 	Native(group, platform string) string
 }
+
+// Crew holds the members of a group that are known by name: those in the config,
+// and the people on call.
+type Crew struct {
+	People []string
+	// Strangers are on call, but not in the config.
+	Strangers []string
+	// Unread is the reason why a part of the group cannot be read. It is empty
+	// if all of it can.
+	Unread string
+}
+
+// Named holds the names that a source outside of nod has for a person. Unknown
+// fields are empty.
+type Named struct {
+	Kind  string // kind of the source; a person has an ID for each kind
+	ID    string
+	Email string
+	Name  string
+}
+
+// String returns what identifies the person best.
+func (n Named) String() string { return cmp.Or(n.Email, n.Name, n.ID) }
 
 // Grouper is a Platform with groups of its own.
 type Grouper interface {

@@ -27,18 +27,7 @@ func (a RemindAfter) Steps(steps []Step, timeout time.Duration) []Step {
 	if at <= 0 || at >= timeout {
 		return steps
 	}
-	for n, s := range steps {
-		if at < time.Duration(s.After) {
-			steps = slices.Clone(steps)
-			steps[n].After -= Duration(at)
-			return slices.Insert(steps, n, Step{After: Duration(at), Remind: true})
-		}
-		at -= time.Duration(s.After)
-		if s.GiveUp != "" {
-			return steps
-		}
-	}
-	return append(slices.Clip(steps), Step{After: Duration(at), Remind: true})
+	return insert(steps, 0, Step{Remind: true}, Duration(at))
 }
 
 // AsksMore reports whether a step asks more people.

@@ -129,10 +129,18 @@ func Standing(r bridge.Record) string {
 	case !r.Queued.IsZero():
 		return Line(r.Interaction.Agent) + " stopped waiting; an answer still reaches it."
 	}
+	var s []string
 	if len(r.Interaction.Called) > 0 {
-		return "More people were asked: " + Line(strings.Join(r.Interaction.Called, ", ")) + "."
+		s = append(s, "More people were asked: "+Line(strings.Join(r.Interaction.Called, ", "))+".")
 	}
-	return ""
+	var unfound []string
+	for _, u := range r.Interaction.Unfound {
+		unfound = append(unfound, u.Name+" ("+u.Why+")")
+	}
+	if len(unfound) > 0 {
+		s = append(s, "⚠️ Not found, nod looks again: "+Line(strings.Join(unfound, ", "))+".")
+	}
+	return strings.Join(s, " ")
 }
 
 // Extra is a control that does not answer the request.

@@ -16,7 +16,7 @@ func (s shared) mayRead(ctx context.Context, p Principal, i bridge.Interaction) 
 	case p.Auditor:
 		return true, nil
 	}
-	return s.engine.People.MayRead(ctx, i, p.actor())
+	return s.engine.People.MayRead(ctx, i, p.actor()), nil
 }
 
 // readable returns CodeNotFound for a record that the caller may not read.

@@ -103,14 +103,8 @@ func (c *Console) card(_ http.ResponseWriter, r *http.Request, actor bridge.Acto
 // cardFor returns a card with the decisions that the actor may make.
 func (c *Console) cardFor(r *http.Request, rec bridge.Record, actor bridge.Actor) (card, error) {
 	i := rec.Interaction
-	may, err := c.engine.People.MayAnswer(r.Context(), i, actor)
-	deny := false
-	if err == nil && !may && i.Kind == bridge.KindApproval {
-		deny, err = c.engine.People.MayDeny(r.Context(), i, actor)
-	}
-	if err != nil {
-		return card{}, err
-	}
+	may := c.engine.People.MayAnswer(r.Context(), i, actor)
+	deny := !may && i.Kind == bridge.KindApproval && c.engine.People.MayDeny(r.Context(), i, actor)
 	out := newCard(rec, (may || deny) && !rec.State.Final() && i.Kind != bridge.KindNotice)
 	if deny {
 		out.Decisions = slices.DeleteFunc(out.Decisions, func(d decision) bool { return d.ID.Approves() })

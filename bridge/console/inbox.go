@@ -87,7 +87,7 @@ func (c *Console) readable(r *http.Request, actor bridge.Actor) func(bridge.Reco
 		if p.Auditor {
 			return true, nil
 		}
-		return c.engine.People.MayRead(r.Context(), rec.Interaction, actor)
+		return c.engine.People.MayRead(r.Context(), rec.Interaction, actor), nil
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *Console) isMine(ctx context.Context, rec bridge.Record, actor bridge.Ac
 	if voted || rec.Interaction.Kind == bridge.KindNotice {
 		return false, nil
 	}
-	return c.engine.People.MayAnswer(ctx, rec.Interaction, actor)
+	return c.engine.People.MayAnswer(ctx, rec.Interaction, actor), nil
 }
 
 // inbox lists the pending requests that the person may read.

@@ -9,7 +9,9 @@
 package directory
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +25,10 @@ import (
 // card that several people discuss.
 const Remembered = 20 * time.Second
 
+// Forgiven is the lifetime of a cached failure, so that a list of many requests
+// waits for the same failure once.
+const Forgiven = 3 * time.Second
+
 // patience limits a query to a platform, because platforms abandon a click
 // after three seconds.
 const patience = 2 * time.Second
@@ -33,6 +39,7 @@ const maxRemembered = 10_000
 // Person is a person in the config.
 type Person struct {
 	Accounts map[string]string // user IDs by platform
+	IDs      map[string]string // by kind of schedule
 	Email    string
 }
 
@@ -46,11 +53,11 @@ type Group struct {
 	OnCall string
 }
 
-// Scheduler returns the people who are on call.
+// Scheduler returns who is on call.
 type Scheduler interface {
-	// OnCall returns the people who are on call now. It returns CodeUnavailable
-	// if that is unknown.
-	OnCall(ctx context.Context, schedule string) ([]string, error)
+	// OnCall returns who is on call at a time, as the schedule names them. It
+	// returns CodeUnavailable if that is unknown.
+	OnCall(ctx context.Context, schedule string, at time.Time) ([]bridge.Named, error)
 }
 
 // Links stores linked accounts.
@@ -87,6 +94,7 @@ type kept struct {
 	yes      bool
 	text     string
 	standing bridge.Standing
+	err      error
 	until    time.Time
 }
 
@@ -194,38 +202,61 @@ func (d *Directory) Accounts(_ context.Context, person string) ([]bridge.Respond
 // Native implements bridge.Directory.
 func (d *Directory) Native(group, platform string) string { return d.o.Groups[group].Of[platform] }
 
-// Now implements bridge.Directory.
-func (d *Directory) Now(ctx context.Context, group string) ([]string, error) {
+// Crew implements bridge.Directory.
+func (d *Directory) Crew(ctx context.Context, group string, at time.Time) bridge.Crew {
 	g, ok := d.o.Groups[group]
 	if !ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "unknown group %q", group)
+		return bridge.Crew{Unread: "not in the config"}
 	}
-	people := slices.Clone(g.People)
+	out := bridge.Crew{People: slices.Clone(g.People)}
 	if g.OnCall == "" {
-		return people, nil
+		return out
 	}
-	now, err := d.schedule(ctx, g.OnCall)
-	return append(people, now...), err
+	people, strangers, err := d.onCall(ctx, g.OnCall, at)
+	if err != nil {
+		out.Unread = bridge.Cause(err)
+	}
+	out.People, out.Strangers = append(out.People, bridge.Missing(out.People, people)...), strangers
+	return out
 }
 
-func (d *Directory) schedule(ctx context.Context, name string) ([]string, error) {
+// onCall returns the people of a schedule at a time, and those who are not in the
+// config.
+func (d *Directory) onCall(ctx context.Context, schedule string, at time.Time) (people, strangers []string, err error) {
 	if d.o.Schedules == nil {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "unknown schedule %q", name)
+		return nil, nil, bridge.Errorf(bridge.CodeUnavailable, "unknown schedule %q", schedule)
 	}
-	got, err := d.remember("call "+name, func() (kept, error) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		people, err := d.o.Schedules.OnCall(ctx, name)
-		return kept{text: strings.Join(people, "\n")}, err
-	})
-	if err != nil || got.text == "" {
-		return nil, err
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	all, err := d.o.Schedules.OnCall(ctx, schedule, at)
+	if err != nil {
+		return nil, nil, unknown(err)
 	}
-	return strings.Split(got.text, "\n"), nil
+	for _, n := range all {
+		switch person := d.Resolve(n); {
+		case person == "":
+			strangers = append(strangers, n.String())
+		case !slices.Contains(people, person):
+			people = append(people, person)
+		}
+	}
+	return people, strangers, nil
+}
+
+// Resolve returns the person whom a source outside of nod names. It is empty if
+// there is none.
+func (d *Directory) Resolve(n bridge.Named) string {
+	for _, name := range slices.Sorted(maps.Keys(d.o.People)) {
+		p := d.o.People[name]
+		if n.ID != "" && p.IDs[n.Kind] == n.ID || n.Email != "" && strings.EqualFold(p.Email, n.Email) || n.Name != "" && strings.EqualFold(name, n.Name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // Member implements bridge.Directory.
-func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor) (bool, error) {
+func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor, at time.Time) (bool, error) {
 	g, ok := d.o.Groups[group]
 	if !ok {
 		return false, nil // removed from the config
@@ -233,16 +264,15 @@ func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor) 
 	if who.Person != "" && slices.Contains(g.People, who.Person) {
 		return true, nil
 	}
+	var unread error
 	if g.OnCall != "" && who.Person != "" {
-		people, err := d.schedule(ctx, g.OnCall)
-		if err != nil {
-			return false, err
-		}
+		people, _, err := d.onCall(ctx, g.OnCall, at)
 		if slices.Contains(people, who.Person) {
 			return true, nil
 		}
+		unread = err
 	}
-	for platform, name := range g.Of {
+	for _, platform := range slices.Sorted(maps.Keys(g.Of)) {
 		user := who.User
 		if who.Platform != platform {
 			user = d.o.People[who.Person].Accounts[platform]
@@ -250,11 +280,13 @@ func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor) 
 		if user == "" {
 			continue
 		}
-		if in, err := d.belongs(ctx, platform, name, user); err != nil || in {
-			return in, err
+		in, err := d.belongs(ctx, platform, g.Of[platform], user)
+		if in && err == nil {
+			return true, nil
 		}
+		unread = cmp.Or(unread, err)
 	}
-	return false, nil
+	return false, unread
 }
 
 func (d *Directory) belongs(ctx context.Context, platform, group, user string) (bool, error) {
@@ -283,25 +315,25 @@ func unknown(err error) error {
 	return e
 }
 
-// remember returns a cached answer or asks for a new one. It never caches an
-// error, and never returns an expired answer instead of an error.
+// remember returns a cached answer or asks for a new one. It never returns an
+// expired answer instead of an error.
 func (d *Directory) remember(key string, ask func() (kept, error)) (kept, error) {
 	d.mu.Lock()
 	k, ok := d.kept[key]
 	d.mu.Unlock()
 	if ok && time.Now().Before(k.until) {
-		return k, nil
+		return k, k.err
 	}
 	k, err := ask()
-	if err != nil {
-		return kept{}, unknown(err)
-	}
 	k.until = time.Now().Add(d.o.Remembered)
+	if err != nil {
+		k = kept{err: unknown(err), until: time.Now().Add(min(Forgiven, d.o.Remembered))}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.kept) >= maxRemembered {
 		clear(d.kept)
 	}
 	d.kept[key] = k
-	return k, nil
+	return k, k.err
 }

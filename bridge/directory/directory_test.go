@@ -59,12 +59,16 @@ func (l links) Linked(_ context.Context, platform, user string) (bridge.Link, er
 // schedules maps schedules to the people on call.
 type schedules map[string][]string
 
-func (s schedules) OnCall(_ context.Context, name string) ([]string, error) {
+func (s schedules) OnCall(_ context.Context, name string, _ time.Time) ([]bridge.Named, error) {
 	people, ok := s[name]
 	if !ok {
 		return nil, bridge.Errorf(bridge.CodeUnavailable, "the schedule is unreachable")
 	}
-	return people, nil
+	var out []bridge.Named
+	for _, who := range people {
+		out = append(out, bridge.Named{Kind: "rotation", Name: who})
+	}
+	return out, nil
 }
 
 func team() map[string]directory.Person {
@@ -209,47 +213,40 @@ func TestMember(t *testing.T) {
 		{"mute", as("", "mute", "U1"), false, true},
 		{"removed", as("ana", "chat", "U1"), false, false},
 	} {
-		in, err := d.Member(t.Context(), x.group, x.who)
+		in, err := d.Member(t.Context(), x.group, x.who, time.Now())
 		if in != x.in || (err != nil) != x.fails || err != nil && bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Errorf("%s has %+v: %t, %v; want %t", x.group, x.who, in, err, x.in)
 		}
 	}
 }
 
-// TestNow checks the current members of a group: its people and those who are
-// on call.
-func TestNow(t *testing.T) {
+// TestCrew checks the members of a group that are known by name: its people and
+// those who are on call. It says what it cannot read, and who is not in the config.
+func TestCrew(t *testing.T) {
 	t.Parallel()
 	groups := map[string]directory.Group{"ops": {People: []string{"bo"}, OnCall: "night"}, "team": {People: []string{"ana"}},
-		"lost": {People: []string{"bo"}, OnCall: "lost"}, "empty": {OnCall: "empty"}}
-	d := directory.New(directory.Options{Groups: groups, Schedules: schedules{"night": {"cy", "di"}, "empty": {}}})
-	for group, want := range map[string][]string{"ops": {"bo", "cy", "di"}, "team": {"ana"}, "empty": nil} {
-		got, err := d.Now(t.Context(), group)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v, (-want +got):\n%s", group, err, diff)
+		"lost": {People: []string{"bo"}, OnCall: "lost"}, "empty": {OnCall: "empty"}, "odd": {OnCall: "odd"}}
+	d := directory.New(directory.Options{People: team(), Groups: groups, Schedules: schedules{"night": {"cy", "di", "bo"}, "empty": {}, "odd": {"zoe", "ana"}}})
+	for group, want := range map[string]bridge.Crew{
+		"ops": {People: []string{"bo", "cy", "di"}}, "team": {People: []string{"ana"}}, "empty": {},
+		"odd":  {People: []string{"ana"}, Strangers: []string{"zoe"}},
+		"lost": {People: []string{"bo"}, Unread: "the schedule is unreachable"}, "unknown": {Unread: "not in the config"},
+	} {
+		if diff := cmp.Diff(want, d.Crew(t.Context(), group, time.Now())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", group, diff)
 		}
 	}
-	if got, err := d.Now(t.Context(), "lost"); bridge.ErrorCode(err) != bridge.CodeUnavailable || !slices.Equal(got, []string{"bo"}) {
-		t.Errorf("with an unreachable schedule: %v, %v", got, err)
+	if got := directory.New(directory.Options{Groups: groups}).Crew(t.Context(), "ops", time.Now()); got.Unread == "" {
+		t.Errorf("without schedules: %+v", got)
 	}
-	if _, err := d.Now(t.Context(), "unknown"); bridge.ErrorCode(err) != bridge.CodeInvalid {
-		t.Errorf("an unknown group: %v", err)
-	}
-	if _, err := directory.New(directory.Options{Groups: groups}).Now(t.Context(), "ops"); bridge.ErrorCode(err) != bridge.CodeUnavailable {
-		t.Errorf("without schedules: %v", err)
-	}
-	got, err := d.Now(t.Context(), "team")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got[0] = "mal"
+	d.Crew(t.Context(), "team", time.Now()).People[0] = "mal"
 	if groups["team"].People[0] != "ana" {
 		t.Error("a caller could change the group")
 	}
 }
 
 // TestRemembers checks that an answer of a platform is cached for 20 s, that an
-// error is never cached, and that a query to a platform that hangs ends after 2
+// error is cached for 3 s, and that a query to a platform that hangs ends after 2
 // s, before the platform abandons the click.
 func TestRemembers(t *testing.T) {
 	t.Parallel()
@@ -259,7 +256,7 @@ func TestRemembers(t *testing.T) {
 			Groups: map[string]directory.Group{"g": {Of: map[string]string{"chat": "S1"}}}})
 		check := func(want bool, asked int) {
 			t.Helper()
-			in, err := d.Member(t.Context(), "g", on("chat", "U1"))
+			in, err := d.Member(t.Context(), "g", on("chat", "U1"), time.Now())
 			if err != nil || in != want || chat.asked != asked {
 				t.Errorf("a member: %t, %v, asked %d times; want %t, %d", in, err, chat.asked, want, asked)
 			}
@@ -273,13 +270,17 @@ func TestRemembers(t *testing.T) {
 		bridge.Pause(t.Context(), directory.Remembered)
 		chat.err = errors.New("unreachable")
 		for n := range 2 {
-			if in, err := d.Member(t.Context(), "g", on("chat", "U1")); err == nil || in || chat.asked != 3+n {
+			if in, err := d.Member(t.Context(), "g", on("chat", "U1"), time.Now()); err == nil || in || chat.asked != 3+n {
 				t.Errorf("unreachable: %t, %v, asked %d times", in, err, chat.asked)
 			}
+			if _, err := d.Member(t.Context(), "g", on("chat", "U1"), time.Now()); err == nil || chat.asked != 3+n {
+				t.Errorf("unreachable, again: %v, asked %d times", err, chat.asked)
+			}
+			bridge.Pause(t.Context(), directory.Forgiven)
 		}
 		chat.err, chat.hangs = nil, true
 		began := time.Now()
-		if _, err := d.Member(t.Context(), "g", on("chat", "U1")); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := d.Member(t.Context(), "g", on("chat", "U1"), time.Now()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a platform that hangs: %v", err)
 		}
 		if d := time.Since(began); d != 2*time.Second {

@@ -64,21 +64,14 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 	if err != nil {
 		return r, err
 	}
-	may, err := w.people.MayRead(ctx, r.Interaction, by)
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	if !may {
+	if !w.people.MayRead(ctx, r.Interaction, by) {
 		w.journal.refuse(ctx, r.Interaction, by, whyNobody)
 		return bridge.Record{}, bridge.NotFound(id)
 	}
-	actor, why, err := w.people.eligible(ctx, r.Interaction, by)
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	if why == whyNobody && !w.people.owns(r.Interaction, actor) {
-		w.journal.refuse(ctx, r.Interaction, actor, why)
-		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "you may not cancel this: %s", why).
+	actor, no := w.people.eligible(ctx, r.Interaction, by)
+	if (no.why == whyNobody || no.why == whyUnread) && !w.people.owns(r.Interaction, actor) {
+		w.journal.refuse(ctx, r.Interaction, actor, no.why)
+		return bridge.Record{}, bridge.Errorf(no.code(), "you may not cancel this: %s", no.reason()).
 			WithHint("ask a responder or an owner of the agent: %s", responderNames(r.Interaction))
 	}
 	if r.State.Final() {

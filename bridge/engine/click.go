@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -34,8 +35,8 @@ type admitted struct {
 	record  bridge.Record
 	fields  []bridge.Field
 	actor   bridge.Actor // with Person set
-	// denyOnly is the reason why the actor may deny but not approve. It is
-	// empty for other actors.
+	// denyOnly is what the actor reads about why they may deny but not approve.
+	// It is empty for other actors.
 	denyOnly string
 	answers  map[string]bridge.Answer
 	others   map[string]string
@@ -116,30 +117,26 @@ func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge
 // admitPerson checks that the person may respond, or use the control to deny.
 func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
 	i, c := a.record.Interaction, a.Click
-	var why string
-	var err error
-	if a.actor, why, err = cl.people.eligible(ctx, i, c.Actor); err != nil {
-		cl.log.Error("cannot identify an account", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
-		return nil, err
+	var no refusal
+	a.actor, no = cl.people.eligible(ctx, i, c.Actor)
+	if no.why == whyUnread {
+		cl.log.Warn("not known whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", no.unread)
 	}
-	if mayDeny(i, why) && (a.control.Denies(i) || a.control.Action == bridge.ActionMore) {
-		a.denyOnly, why = why, ""
+	if no.denies && (a.control.Denies(i) || a.control.Action == bridge.ActionMore) {
+		a.denyOnly, no = noteWhy(i, no), refusal{}
 	}
-	if why == "" {
+	if no.why == "" {
 		return nil, nil
 	}
-	cl.journal.refuse(ctx, i, a.actor, why)
-	note := noteWhy(i, why)
-	if cl.linking && a.actor.Person == "" {
+	cl.journal.refuse(ctx, i, a.actor, no.why)
+	note := noteWhy(i, no)
+	if cl.linking && a.actor.Person == "" && no.why != whyUnread {
+		var err error
 		if note, err = cl.codes.offer(ctx, c); err != nil {
 			return nil, err
 		}
 	}
-	reason, err := cl.people.standing(ctx, a.actor)
-	if err != nil {
-		return nil, err
-	}
-	if reason != "" {
+	if reason := cl.people.standing(ctx, a.actor); reason != "" {
 		note += " " + reason
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
@@ -350,7 +347,7 @@ func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (br
 func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v bridge.Verdict, refused bool, err error) {
 	r.Message = a.clickedMessage()
 	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, false, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.denyOnly}, false, nil
 	}
 	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r)
 	if err != nil {
@@ -366,7 +363,13 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 	case result == bridge.BallotRepeat:
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteVotedBefore}, false, nil
 	}
-	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec)}, false, nil
+	note := noteRecorded(rec)
+	if result == bridge.BallotCounted && r.State == bridge.StateApproved {
+		if unread := cl.people.uncounted(ctx, rec.Interaction, a.actor); len(unread) > 0 {
+			note += " nod cannot read " + strings.Join(unread, ", ") + " now, so your approval does not count there yet. Click again later."
+		}
+	}
+	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: note}, false, nil
 }
 
 // stale returns the view of a message that no job redraws after a decision: the

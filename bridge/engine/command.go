@@ -60,8 +60,8 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 	case "tell":
 		return cm.tell(ctx, c, strings.TrimSpace(rest))
 	case "grants", "revoke":
-		if ok, err := cm.mayAnswerIn(ctx, c); err != nil || !ok {
-			return "Only responders of this channel can do that.", err
+		if ok, unread := cm.mayAnswerIn(ctx, c); !ok {
+			return "Only responders of this channel can do that." + unreadable(unread), nil
 		}
 		if word == "revoke" {
 			return cm.revoke(ctx, c.Actor, strings.TrimSpace(rest))
@@ -78,20 +78,23 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 	var found []bridge.Record
 	var more bool
 	var err error
+	var unread []string // what keeps requests out of the list
 	if mine {
 		found, more, err = cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
-			return cm.people.MayAnswer(ctx, r.Interaction, c.Actor)
+			_, no := cm.people.eligible(ctx, r.Interaction, c.Actor)
+			unread = append(unread, bridge.Missing(unread, no.unread)...)
+			return no.why == "", nil
 		})
 	} else {
-		ok, merr := cm.mayAnswerIn(ctx, c)
-		if merr != nil || !ok {
-			return "Only responders of this channel can list its pending requests. To list yours, send /" + bridge.CommandName + " mine.", merr
+		ok, unread := cm.mayAnswerIn(ctx, c)
+		if !ok {
+			return "Only responders of this channel can list its pending requests. To list yours, send /" + bridge.CommandName + " mine." + unreadable(unread), nil
 		}
 		found, more, err = cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
 			if !r.Interaction.ShownIn(c.Actor.Platform, c.Channels) {
 				return false, nil
 			}
-			return cm.people.MayRead(ctx, r.Interaction, c.Actor)
+			return cm.people.MayRead(ctx, r.Interaction, c.Actor), nil
 		})
 	}
 	if err != nil {
@@ -99,7 +102,7 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 	}
 	if len(found) == 0 && !more {
 		if mine {
-			return "You have no pending requests.", nil
+			return "You have no pending requests." + unreadable(unread), nil
 		}
 		return "No pending requests in this channel.", nil
 	}
@@ -109,6 +112,9 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 	}
 	if more {
 		lines = append(lines, "… and requests with later deadlines.")
+	}
+	if len(unread) > 0 {
+		lines = append(lines, strings.TrimSpace(unreadable(unread)))
 	}
 	return listed("Pending requests, next deadline first:", lines, c), nil
 }
@@ -158,11 +164,10 @@ func (cm *commands) find(ctx context.Context, c bridge.Command, text string) (br
 	if err != nil {
 		return r, "", err
 	}
-	may, err := cm.people.MayRead(ctx, r.Interaction, c.Actor)
-	if err == nil && !may {
+	if !cm.people.MayRead(ctx, r.Interaction, c.Actor) {
 		return r, none, nil
 	}
-	return r, "", err
+	return r, "", nil
 }
 
 // cancel cancels a pending request for a person.
@@ -193,22 +198,16 @@ func (cm *commands) cancel(ctx context.Context, c bridge.Command, text string) (
 // who replies with the person's identity, and with the name of the channel for
 // the config.
 func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
-	who := c.Actor
-	if cm.directory != nil {
-		var err error
-		if who.Person, err = cm.directory.Identify(ctx, who); err != nil {
-			return "", err
-		}
-	}
+	k := cm.people.identify(ctx, bridge.Interaction{}, c.Actor)
+	who := k.who
 	account := who.Platform + ":" + who.User
 	lines := []string{"You are " + who.Person + " (account " + account + ")."}
 	if who.Person == "" {
 		lines[0] = "nod does not know your account " + account + ". Ask your nod administrator to add it under people in the config."
-		reason, err := cm.people.standing(ctx, who)
-		if err != nil {
-			return "", err
+		if k.unidentified != "" {
+			lines[0] = "nod does not know your account " + account + "." + unreadable([]string{k.unidentified})
 		}
-		if reason != "" {
+		if reason := cm.people.standing(ctx, who); reason != "" {
 			lines[0] = "nod does not know your account " + account + ". " + reason
 		}
 		if cm.linking {
@@ -218,33 +217,42 @@ func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 	if len(c.Channels) > 0 {
 		lines = append(lines, "This channel is "+who.Platform+":"+c.Channels[len(c.Channels)-1]+".")
 	}
-	ok, err := cm.mayAnswerIn(ctx, c)
-	if err != nil {
-		return "", err
-	}
-	if ok {
+	switch ok, unread := cm.mayAnswerIn(ctx, c); {
+	case ok:
 		lines = append(lines, "You can answer requests here.")
-	} else {
+	case len(unread) > 0:
+		lines = append(lines, "nod cannot tell now whether you can answer requests here."+unreadable(unread))
+	default:
 		lines = append(lines, "You cannot answer requests here.")
 	}
 	return strings.Join(lines, "\n"), nil
 }
 
+// unreadable says what nod cannot read now. It is empty if there is nothing.
+func unreadable(unread []string) string {
+	if len(unread) == 0 {
+		return ""
+	}
+	return " nod cannot read " + strings.Join(unread, ", ") + " now, so requests may be missing here. Try again in a moment."
+}
+
 // mayAnswerIn reports whether a person may answer the requests of a route to the
-// channel of a command.
-func (cm *commands) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, error) {
+// channel of a command. If not, it also returns what nod cannot read.
+func (cm *commands) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, []string) {
+	var unread []string
 	for _, route := range cm.routes {
 		if !(bridge.Placement{Destinations: route.Destinations}).ShownIn(c.Actor.Platform, c.Channels) {
 			continue
 		}
-		_, why, err := cm.people.eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
+		_, no := cm.people.eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
 			Responders: route.Responders, Groups: route.Groups,
 		}}, c.Actor)
-		if err != nil || why == "" {
-			return why == "" && err == nil, err
+		if no.why == "" {
+			return true, nil
 		}
+		unread = append(unread, bridge.Missing(unread, no.unread)...)
 	}
-	return false, nil
+	return false, unread
 }
 
 // link links an account to the person who enters its code.
@@ -253,10 +261,7 @@ func (cm *commands) link(ctx context.Context, by bridge.Actor, rest string) (str
 	if cm.directory == nil || !cm.linking {
 		return "Account linking is off.", nil
 	}
-	var err error
-	if by.Person, err = cm.directory.Identify(ctx, by); err != nil {
-		return "", err
-	}
+	by = cm.people.identify(ctx, bridge.Interaction{}, by).who
 	said, err := cm.links.Link(ctx, by, code, strings.EqualFold(strings.TrimSpace(yes), "yes"))
 	if c := bridge.ErrorCode(err); c == bridge.CodeNotFound || c == bridge.CodeForbidden {
 		return bridge.PublicError(err).Message, nil

@@ -17,7 +17,7 @@ func (cm *commands) request(ctx context.Context, who bridge.Actor, text string) 
 		return id, nil
 	}
 	found, _, err := cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
-		return cm.people.MayRead(ctx, r.Interaction, who)
+		return cm.people.MayRead(ctx, r.Interaction, who), nil
 	})
 	if err != nil {
 		return "", err

@@ -29,10 +29,8 @@ type desk struct {
 // overview implements Engine.Overview.
 func (de *desk) overview(ctx context.Context, actor bridge.Actor, n int) (bridge.Overview, error) {
 	var o bridge.Overview
-	who, err := de.people.identify(ctx, bridge.Interaction{}, actor)
-	if err != nil {
-		return o, err
-	}
+	who := de.people.identify(ctx, bridge.Interaction{}, actor).who
+	var err error
 	if o.Waiting, o.More, err = de.waiting(ctx, actor, n); err != nil {
 		return o, err
 	}
@@ -53,9 +51,9 @@ func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridg
 		if r.Interaction.Kind == bridge.KindNotice {
 			return false, nil
 		}
-		who, why, err := de.people.eligible(ctx, r.Interaction, actor)
+		who, no := de.people.eligible(ctx, r.Interaction, actor)
 		voted := slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Same(who) })
-		return why == "" && !voted, err
+		return no.why == "" && !voted, nil
 	})
 	if err != nil {
 		return nil, false, err
@@ -95,11 +93,7 @@ func (de *desk) decided(ctx context.Context, actor bridge.Actor) ([]bridge.Recor
 		if !r.State.Final() || r.Interaction.Kind == bridge.KindNotice || len(out) == maxDecided {
 			continue
 		}
-		may, err := de.people.MayRead(ctx, r.Interaction, actor)
-		if err != nil {
-			return nil, err
-		}
-		if may {
+		if de.people.MayRead(ctx, r.Interaction, actor) {
 			out = append(out, r)
 		}
 	}
@@ -128,10 +122,7 @@ func (de *desk) changes(ctx context.Context) (string, error) {
 
 // revoke implements Engine.RevokeAs.
 func (de *desk) revoke(ctx context.Context, actor bridge.Actor, id string) (string, error) {
-	who, err := de.people.identify(ctx, bridge.Interaction{}, actor)
-	if err != nil {
-		return "", err
-	}
+	who := de.people.identify(ctx, bridge.Interaction{}, actor).who
 	g, err := de.grants.RevokeAs(ctx, who, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return "This grant is not there anymore, or you may not revoke it. Nothing was changed.", nil

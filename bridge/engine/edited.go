@@ -16,7 +16,7 @@ const (
 // that person confirms the change.
 func (cl *clicks) review(ctx context.Context, a admitted, input json.RawMessage) (bridge.Verdict, error) {
 	if a.denyOnly != "" {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.denyOnly}, nil
 	}
 	problem, err := cl.settler.unfitEdit(ctx, a.record, input)
 	if err != nil {

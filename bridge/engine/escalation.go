@@ -67,14 +67,8 @@ func (e *escalator) step(ctx context.Context, j bridge.Job) error {
 
 func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
 	i := r.Interaction
-	a := bridge.Amendment{Expect: r.Amended, Step: r.Step + 1, Next: -1}
-	if a.Step < len(i.Steps) {
-		a.Next = time.Duration(i.Steps[a.Step].After)
-	}
-	mention, called, err := e.called(ctx, i, s)
-	if err != nil {
-		return err
-	}
+	mention, called, unfound := e.called(ctx, i, s)
+	i = lookAgain(i, r.Step, unfound)
 	asked := bridge.Addition{For: s.For, Responders: mention}
 	for _, name := range s.Ask {
 		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {
@@ -90,6 +84,10 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 		called = append(called, s.Route)
 	}
 	i.Called = append(slices.Clone(i.Called), bridge.Missing(i.Called, called)...)
+	a := bridge.Amendment{Expect: r.Amended, Step: r.Step + 1, Next: -1}
+	if a.Step < len(i.Steps) {
+		a.Next = time.Duration(i.Steps[a.Step].After)
+	}
 	a.Wider = len(called) > 0
 	a.Interaction = i
 	switch {
@@ -128,38 +126,74 @@ func amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridg
 	return err
 }
 
-// called returns the accounts of the people that a step asks, and their names.
-func (e *escalator) called(ctx context.Context, i bridge.Interaction, s bridge.Step) ([]bridge.Responder, []string, error) {
-	var out []bridge.Responder
-	var names []string
+// lookAgain returns a request with what its step with the index n did not find. If
+// that is anyone, a later step looks for them again.
+func lookAgain(i bridge.Interaction, n int, unfound []bridge.Unfound) bridge.Interaction {
+	asked := i.Steps[n].Ask
+	i.Unfound = slices.DeleteFunc(slices.Clone(i.Unfound), func(u bridge.Unfound) bool { return slices.Contains(asked, u.Name) })
+	i.Unfound = append(i.Unfound, unfound...)
+	var groups []string
+	for _, u := range unfound {
+		groups = append(groups, u.Name)
+	}
+	if len(groups) > 0 {
+		i.Steps = bridge.LookAgain(i.Steps, n, groups)
+	}
+	return i
+}
+
+// called returns the accounts of the people that a step asks, and their names. It
+// also returns the groups of which it found no one, or not everyone.
+func (e *escalator) called(ctx context.Context, i bridge.Interaction, s bridge.Step) (out []bridge.Responder, names []string, unfound []bridge.Unfound) {
 	if e.directory == nil {
 		return nil, nil, nil
 	}
 	for _, name := range s.Ask {
 		people := []string{name}
 		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {
-			var err error
-			if people, err = e.directory.Now(ctx, g); err != nil {
-				e.log.Error("cannot look up the next people to ask", "id", i.ID, "group", g, "error", err)
-				return nil, nil, err
+			crew := e.directory.Crew(ctx, g, time.Now())
+			people = crew.People
+			if why := e.absent(i, g, crew); why != "" {
+				e.log.Warn("people to ask not found", "id", i.ID, "group", g, "reason", why)
+				unfound = append(unfound, bridge.Unfound{Name: name, Why: why})
 			}
 		}
 		for _, person := range people {
 			if slices.Contains(i.Requesters, person) {
 				continue
 			}
-			accounts, err := e.directory.Accounts(ctx, person)
-			if err != nil {
-				return nil, nil, err
-			}
-			if len(accounts) == 0 {
-				accounts = []bridge.Responder{{Person: person, Platform: bridge.PlatformAPI, User: person}}
-			}
-			out = append(out, accounts...)
+			out = append(out, e.accounts(ctx, person)...)
 			names = append(names, person)
 		}
 	}
-	return out, names, nil
+	return out, names, unfound
+}
+
+// absent returns why a step finds no one, or not everyone, in a group. Those whom
+// only a platform knows are found by the platform.
+func (e *escalator) absent(i bridge.Interaction, group string, crew bridge.Crew) string {
+	native := slices.ContainsFunc(i.Destinations, func(d bridge.Destination) bool { return e.directory.Native(group, d.Platform) != "" })
+	switch {
+	case crew.Unread != "":
+		return crew.Unread
+	case len(crew.Strangers) > 0:
+		return "on call, but not in the config: " + strings.Join(crew.Strangers, ", ")
+	case len(crew.People) == 0 && !native:
+		return "no one is on call"
+	}
+	return ""
+}
+
+// accounts returns the accounts of a person. One without any answers by the API.
+func (e *escalator) accounts(ctx context.Context, person string) []bridge.Responder {
+	all, err := e.directory.Accounts(ctx, person)
+	if err != nil {
+		e.log.Warn("accounts of a person not found", "person", person, "error", err)
+	}
+	if len(all) == 0 {
+		all = []bridge.Responder{{Person: person, Platform: bridge.PlatformAPI, User: person}}
+	}
+	return all
 }
 
 // reminders returns reminders that mention accounts wherever the card is shown.
@@ -246,38 +280,38 @@ func snoozed(r bridge.Record, who string) (time.Time, bool) {
 
 // delegate returns the person that a control delegates to. A non-nil verdict is
 // the reply to the click.
-func (e *escalator) delegate(ctx context.Context, a admitted) (bridge.Actor, *bridge.Verdict, error) {
+func (e *escalator) delegate(ctx context.Context, a admitted) (bridge.Actor, *bridge.Verdict) {
 	names, n := a.record.Interaction.HandOver, a.control.Option
 	switch {
 	case e.directory == nil:
 	case n == bridge.OptionAnyone && a.Picked != "":
 		to := bridge.Actor{Platform: a.actor.Platform, User: a.Picked}
-		var err error
-		if to.Person, err = e.directory.Identify(ctx, to); err != nil || to.Person != "" {
-			return to, nil, err
+		k := e.people.identify(ctx, bridge.Interaction{}, to)
+		if k.who.Person != "" {
+			return k.who, nil
 		}
-		return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod does not know this account. Nothing was changed. Ask your nod administrator to add it under people in the config."}, nil
+		if k.unidentified != "" {
+			return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + k.unidentified + " now. Nothing was changed. Try again in a moment."}
+		}
+		return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod does not know this account. Nothing was changed. Ask your nod administrator to add it under people in the config."}
 	case n < len(names) && !strings.HasPrefix(names[n], bridge.GroupMark):
-		return bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]}, nil, nil
+		return bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]}, nil
 	}
-	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}
 }
 
 // handOver delegates to another person: it adds the person as a responder and
 // mentions them.
 func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
-	who, refusal, err := e.delegate(ctx, a)
-	if err != nil {
-		return bridge.Verdict{}, err
-	}
+	who, refusal := e.delegate(ctx, a)
 	if refusal != nil {
 		return *refusal, nil
 	}
 	to := who.Person
-	routes, err := e.handsOver(ctx, i, a.actor, who)
-	if err != nil {
-		return bridge.Verdict{}, err
+	routes, unread := e.handsOver(ctx, i, a.actor, who)
+	if len(routes) == 0 && len(unread) > 0 {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + strings.Join(unread, ", ") + " now. Nothing was changed. Try again in a moment."}, nil
 	}
 	if len(routes) == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You are not a responder on a route that can hand over to " + to + ". Nothing was changed."}, nil
@@ -285,18 +319,12 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if slices.Contains(i.Requesters, to) {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: to + " requested this or owns the agent, and cannot answer it. Nothing was changed."}, nil
 	}
-	accounts, err := e.directory.Accounts(ctx, to)
-	if err != nil {
-		return bridge.Verdict{}, err
-	}
-	if len(accounts) == 0 {
-		accounts = []bridge.Responder{{Person: to, Platform: bridge.PlatformAPI, User: to}}
-	}
+	accounts := e.accounts(ctx, to)
 	text := bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(a.record)
 	if handedOver(i, routes, to) {
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: to + " was already asked and can answer. Nothing was changed."}, nil
 	}
-	err = e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
+	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		next := r.Interaction
 		if handedOver(next, routes, to) { // by another click at the same time
 			return bridge.Amendment{Expect: r.Amended, Interaction: next, Step: r.Step, Next: -1}
@@ -326,30 +354,27 @@ func handedOver(i bridge.Interaction, routes []string, to string) bool {
 	})
 }
 
-// handsOver returns the routes on which an actor may delegate to a person. The
-// only name is empty if the request has one route.
-func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) ([]string, error) {
+// handsOver returns the routes on which an actor may delegate to a person, and what
+// nod cannot read to find out. The only name is empty if the request has one route.
+func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
 	if len(i.Requirements) == 0 {
-		in, err := e.people.namedIn(ctx, i.HandOver, to)
-		if err != nil || !in {
-			return nil, err
+		in, unread := e.people.namedIn(ctx, i.HandOver, to)
+		if !in {
+			return nil, unread
 		}
 		return []string{""}, nil
 	}
-	var out []string
 	for _, q := range i.Requirements {
-		in, err := e.people.namedIn(ctx, q.HandOver, to)
-		if err == nil && in {
-			in, err = e.people.responds(ctx, q.Responders, q.Groups, actor)
-		}
-		if err != nil {
-			return nil, err
+		in, more := e.people.namedIn(ctx, q.HandOver, to)
+		if in {
+			in, more = e.people.responds(ctx, q.Responders, q.Groups, actor)
 		}
 		if in {
-			out = append(out, q.Route)
+			routes = append(routes, q.Route)
 		}
+		unread = append(unread, bridge.Missing(unread, more)...)
 	}
-	return out, nil
+	return routes, unread
 }
 
 // amendTries is the maximum number of attempts to amend, because another

@@ -93,7 +93,7 @@ func (cl *clicks) formForMore(ctx context.Context, a admitted) (bridge.Form, bri
 	case a.denyOnly == noteChanged:
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged}, nil
 	}
-	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, a.denyOnly)}, nil
+	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.denyOnly}, nil
 }
 
 // tap answers a question for which one click is enough.

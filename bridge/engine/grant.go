@@ -98,11 +98,7 @@ func (gr *granter) holds(ctx context.Context, g bridge.Grant, i bridge.Interacti
 		gr.log.Error("stored grant not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
 		return false
 	}
-	enough, err := gr.enough(ctx, i, g.Givers)
-	if err != nil {
-		gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
-	}
-	return err == nil && enough
+	return gr.enough(ctx, i, g.Givers)
 }
 
 // applies reports whether a grant meets the requirements of an interaction,
@@ -125,32 +121,29 @@ func applies(g bridge.Grant, i bridge.Interaction) bool {
 
 // enough reports whether the approvals of these people would approve the
 // interaction now. Each of them must still be able to approve: if one cannot,
-// people are asked again.
-func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) (bool, error) {
+// people are asked again, and so they are while that is unknown.
+func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) bool {
 	var counted []bridge.Actor
 	slots := i.Slots()
 	for _, giver := range givers {
-		who, why, err := gr.people.eligible(ctx, i, giver)
-		if err != nil {
-			return false, err
+		who, no := gr.people.eligible(ctx, i, giver)
+		if no.why == whyUnread {
+			gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "person", who.Display(), "unread", no.unread)
 		}
-		if why != "" || who.Person != giver.Person {
-			return false, nil // the account belongs to another person now, or the person cannot approve
+		if no.why != "" || who.Person != giver.Person {
+			return false // the account belongs to another person now, or the person cannot approve
 		}
 		if slices.ContainsFunc(counted, who.Same) {
 			continue
 		}
 		counted = append(counted, who)
-		covers, err := gr.people.covers(ctx, i, who)
-		if err != nil {
-			return false, err
-		}
+		covers, _ := gr.people.covers(ctx, i, who, time.Now())
 		for _, n := range covers {
 			slots[n]--
 		}
 	}
 	open := slices.ContainsFunc(slots, func(left int) bool { return left > 0 })
-	return len(counted) >= i.Needs() && !open, nil
+	return len(counted) >= i.Needs() && !open
 }
 
 // covered returns the response to an interaction that grants cover.

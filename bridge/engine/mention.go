@@ -74,17 +74,17 @@ func (m *mentioner) resolve(
 
 // members returns the accounts of the known members of a group.
 func (m *mentioner) members(ctx context.Context, i bridge.Interaction, group string) []bridge.Responder {
-	names, err := m.directory.Now(ctx, group)
+	crew := m.directory.Crew(ctx, group, time.Now())
 	var out []bridge.Responder
-	for _, name := range names {
-		var accounts []bridge.Responder
-		if accounts, err = m.directory.Accounts(ctx, name); err != nil {
-			break
+	for _, name := range crew.People {
+		accounts, err := m.directory.Accounts(ctx, name)
+		if err != nil {
+			m.log.Warn("accounts of a person not found, not mentioned", "id", i.ID, "person", name, "error", err)
 		}
 		out = append(out, accounts...)
 	}
-	if err != nil {
-		m.log.Warn("members of a group not found, not mentioned", "id", i.ID, "group", group, "error", err)
+	if crew.Unread != "" {
+		m.log.Warn("members of a group not found, not mentioned", "id", i.ID, "group", group, "reason", crew.Unread)
 	}
 	return out
 }

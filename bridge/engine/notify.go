@@ -124,8 +124,15 @@ func did(r bridge.Record) string {
 }
 
 // noteWhy returns the note for a person who may not answer.
-func noteWhy(i bridge.Interaction, why string) string {
-	switch why {
+func noteWhy(i bridge.Interaction, no refusal) string {
+	switch no.why {
+	case whyUnread:
+		note := "nod cannot tell now whether you may answer this request, because it cannot read " + strings.Join(no.unread, ", ") +
+			". Nothing was recorded. Click again in a moment."
+		if no.denies {
+			note += " You can already deny it."
+		}
+		return note
 	case whyRequester:
 		return "This is your own request, so someone else has to answer it. You can only deny it. Nothing was recorded. " +
 			"Responders: " + responderNames(i) + "."

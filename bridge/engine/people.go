@@ -4,14 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
-)
-
-const (
-	whyNobody    = "not a responder"
-	whyRequester = "own request"
-	whyUnlinked  = "account not linked to a person"
 )
 
 // People determines who may respond to a request, and who may read it.
@@ -21,81 +16,94 @@ type People struct {
 	agents    map[string]bridge.Agent
 }
 
-// identify returns the actor with the person that the account belongs to.
-func (p *People) identify(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, error) {
-	if p.directory == nil {
+// identify returns what is known of an account, without its groups. API callers
+// have authenticated with the token of the person.
+func (p *People) identify(ctx context.Context, i bridge.Interaction, actor bridge.Actor) known {
+	k := known{who: actor, loose: p.directory == nil}
+	switch {
+	case actor.Platform == bridge.PlatformAPI:
+	case k.loose:
 		if n := slices.IndexFunc(i.Responders, func(r bridge.Responder) bool { return r.Platform == actor.Platform && r.User == actor.User }); n >= 0 {
-			actor.Person = i.Responders[n].Person
+			k.who.Person = i.Responders[n].Person
 		}
-		return actor, nil
+	default:
+		var err error
+		if k.who.Person, err = p.directory.Identify(ctx, actor); err != nil {
+			k.who.Person, k.unidentified = "", "the person of your account ("+bridge.Cause(err)+")"
+		}
 	}
-	person, err := p.directory.Identify(ctx, actor)
-	actor.Person = person
-	return actor, err
+	return k
 }
 
-// eligible identifies an actor, and returns the reason why the actor may not
-// answer. The reason is empty if the actor may.
-func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, string, error) {
-	if actor.Platform != bridge.PlatformAPI { // API callers have authenticated with the person's token
-		var err error
-		if actor, err = p.identify(ctx, i, actor); err != nil {
-			return actor, "", err
+// read adds what is known of groups at a time.
+func (p *People) read(ctx context.Context, k *known, groups []string, at time.Time) {
+	if p.directory == nil {
+		return
+	}
+	for _, g := range groups {
+		if _, done := k.in[g]; done {
+			continue
+		}
+		if k.in == nil {
+			k.in, k.unread = map[string]bool{}, map[string]string{}
+		}
+		in, err := p.directory.Member(ctx, g, k.who, at)
+		if k.in[g] = in; err != nil {
+			k.unread[g] = bridge.Cause(err)
 		}
 	}
-	in, err := p.responds(ctx, i.Responders, i.Groups, actor)
-	switch {
-	case err != nil:
-		return actor, "", err
-	case !in:
-		return actor, whyNobody, nil
-	case actor.Person == "" && (i.Counted() || i.StepUp != "" || len(i.Requesters) > 0):
-		return actor, whyUnlinked, nil // a vote requires a known person
-	case slices.Contains(i.Requesters, actor.Person):
-		return actor, whyRequester, nil
+}
+
+// eligible identifies an actor, and returns the reason why the actor may not answer
+// now.
+func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, refusal) {
+	return p.eligibleAt(ctx, i, actor, time.Now())
+}
+
+// eligibleAt is eligible at a time.
+func (p *People) eligibleAt(ctx context.Context, i bridge.Interaction, actor bridge.Actor, at time.Time) (bridge.Actor, refusal) {
+	k := p.identify(ctx, i, actor)
+	if !slices.ContainsFunc(i.Responders, k.is) {
+		p.read(ctx, &k, i.Groups, at)
 	}
-	return actor, "", nil
+	return k.who, k.answer(i)
 }
 
 // standing returns what an account that belongs to no person reads about the
 // reason. It is empty if there is nothing to say.
-func (p *People) standing(ctx context.Context, actor bridge.Actor) (string, error) {
+func (p *People) standing(ctx context.Context, actor bridge.Actor) string {
 	if actor.Person != "" || p.directory == nil {
-		return "", nil
+		return ""
 	}
 	s, err := p.directory.Standing(ctx, actor)
-	return bridge.Rights[s].Why, err
+	if err != nil {
+		return ""
+	}
+	return bridge.Rights[s].Why
 }
 
 // MayAnswer reports whether the actor may answer the interaction.
-func (p *People) MayAnswer(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
-	_, why, err := p.eligible(ctx, i, actor)
-	return why == "", err
+func (p *People) MayAnswer(ctx context.Context, i bridge.Interaction, actor bridge.Actor) bool {
+	_, no := p.eligible(ctx, i, actor)
+	return no.why == ""
 }
 
 // MayDeny reports whether the actor may deny the interaction, or decline to
 // answer it.
-func (p *People) MayDeny(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
-	_, why, err := p.eligible(ctx, i, actor)
-	return err == nil && (why == "" || mayDeny(i, why)), err
-}
-
-// mayDeny reports whether someone who may not answer, for the reason why, may
-// still deny. An agent's statement about its requester can prevent an approval,
-// but never a denial.
-func mayDeny(i bridge.Interaction, why string) bool {
-	return why == whyRequester || why == whyUnlinked && !i.DenyCounts
+func (p *People) MayDeny(ctx context.Context, i bridge.Interaction, actor bridge.Actor) bool {
+	_, no := p.eligible(ctx, i, actor)
+	return no.why == "" || no.denies
 }
 
 // MayRead reports whether a person may read a request: as one of its
 // responders, as its requester, or as an owner of its agent.
-func (p *People) MayRead(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
-	actor, why, err := p.eligible(ctx, i, actor)
-	if err != nil || why != whyNobody {
-		return err == nil, err
+func (p *People) MayRead(ctx context.Context, i bridge.Interaction, actor bridge.Actor) bool {
+	actor, no := p.eligible(ctx, i, actor)
+	if no.why != whyNobody && no.why != whyUnread {
+		return true
 	}
 	behind := slices.Contains(i.Requesters, actor.Person) || i.Requester == actor.Person || p.owns(i, actor)
-	return actor.Person != "" && behind, nil
+	return actor.Person != "" && behind
 }
 
 // owns reports whether an actor is an owner of the agent of a request.
@@ -112,86 +120,60 @@ func (p *People) agentOf(i bridge.Interaction) bridge.Agent {
 	return bridge.Agent{Name: i.Agent, Owners: owners}
 }
 
-// responds reports whether an actor is one of the responders or in one of the
-// groups.
-func (p *People) responds(ctx context.Context, responders []bridge.Responder, groups []string, actor bridge.Actor) (bool, error) {
-	if slices.ContainsFunc(responders, func(r bridge.Responder) bool {
-		if actor.Person != "" {
-			return r.Person == actor.Person
-		}
-		return p.directory == nil && r.Platform == actor.Platform && r.User == actor.User
-	}) {
-		return true, nil
+// responds reports whether an identified actor is one of the responders or in one
+// of the groups now. If not, it also returns what nod cannot read.
+func (p *People) responds(ctx context.Context, responders []bridge.Responder, groups []string, actor bridge.Actor) (bool, []string) {
+	k := known{who: actor, loose: p.directory == nil}
+	if !slices.ContainsFunc(responders, k.is) {
+		p.read(ctx, &k, groups, time.Now())
 	}
-	return p.memberOfAny(ctx, groups, actor)
-}
-
-func (p *People) memberOfAny(ctx context.Context, groups []string, actor bridge.Actor) (bool, error) {
-	if p.directory == nil {
-		return false, nil
-	}
-	for _, g := range groups {
-		if in, err := p.directory.Member(ctx, g, actor); err != nil || in {
-			return in, err
-		}
-	}
-	return false, nil
+	return k.responds(responders, groups)
 }
 
 // Responds reports whether a person may answer on any route.
 func (p *People) Responds(person string) bool {
+	actor := bridge.Actor{Platform: bridge.PlatformAPI, User: person, Person: person}
 	for _, route := range p.routes {
-		if slices.ContainsFunc(route.Responders, func(r bridge.Responder) bool { return r.Person == person }) {
-			return true
-		}
-		if in, err := p.memberOfAny(context.Background(), route.Groups, bridge.Actor{Platform: bridge.PlatformAPI, User: person, Person: person}); err == nil && in {
+		if in, _ := p.responds(context.Background(), route.Responders, route.Groups, actor); in {
 			return true
 		}
 	}
 	return false
 }
 
-// covers returns the indexes of the slots that an approver counts toward.
-func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor) ([]int, error) {
-	var out []int
-	on := make([]bool, len(i.Requirements))
-	for n, q := range i.Requirements {
-		var err error
-		if on[n], err = p.responds(ctx, q.Responders, q.Groups, actor); err != nil {
-			return nil, err
-		}
-	}
-	for n, s := range i.ApprovalSlots() {
-		in := s.Requirement < 0 || on[s.Requirement]
-		if in && s.Must != "" {
-			var err error
-			if in, err = p.named(ctx, s.Must, actor); err != nil {
-				return nil, err
-			}
-		}
-		if in {
-			out = append(out, n)
-		}
-	}
-	return out, nil
+// covers returns the indexes of the slots that an approval of an identified actor
+// at a time counts toward, and of those of which nod cannot tell.
+func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor, at time.Time) (yes, maybe []int) {
+	k := known{who: actor, loose: p.directory == nil}
+	p.read(ctx, &k, groupsOf(i), at)
+	return k.covers(i)
 }
 
-// namedIn reports whether one of the names includes an actor.
-func (p *People) namedIn(ctx context.Context, names []string, actor bridge.Actor) (bool, error) {
+// uncounted returns what nod cannot read and an approval of an identified actor
+// would therefore not count for.
+func (p *People) uncounted(ctx context.Context, i bridge.Interaction, actor bridge.Actor) []string {
+	k := known{who: actor, loose: p.directory == nil}
+	p.read(ctx, &k, groupsOf(i), time.Now())
+	if _, maybe := k.covers(i); len(maybe) == 0 {
+		return nil
+	}
+	_, unread := k.responds(nil, groupsOf(i))
+	return unread
+}
+
+// namedIn reports whether one of the names includes an identified actor now. If
+// not, it also returns what nod cannot read.
+func (p *People) namedIn(ctx context.Context, names []string, actor bridge.Actor) (in bool, unread []string) {
+	k := known{who: actor, loose: p.directory == nil}
 	for _, name := range names {
-		if in, err := p.named(ctx, name, actor); err != nil || in {
-			return in, err
+		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {
+			p.read(ctx, &k, []string{g}, time.Now())
 		}
+		in, more := k.named(name)
+		if in {
+			return true, nil
+		}
+		unread = append(unread, more...)
 	}
-	return false, nil
-}
-
-// named reports whether a name includes an actor. The name is that of a person
-// or, with GroupMark, of a group.
-func (p *People) named(ctx context.Context, name string, actor bridge.Actor) (bool, error) {
-	group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
-	if !isGroup || p.directory == nil {
-		return name == actor.Person, nil
-	}
-	return p.directory.Member(ctx, group, actor)
+	return false, unread
 }

@@ -130,7 +130,7 @@ func TestCommands(t *testing.T) {
 	}
 	w.say("ana", "cancel "+string(made))
 	all, more, err := w.engine.Pending(t.Context(), 5, func(r bridge.Record) (bool, error) {
-		return w.engine.People.MayAnswer(t.Context(), r.Interaction, onAPI("ana"))
+		return w.engine.People.MayAnswer(t.Context(), r.Interaction, onAPI("ana")), nil
 	})
 	if err != nil || len(all) != 0 || more {
 		t.Errorf("%d wait for ana: %v", len(all), err)
@@ -180,5 +180,28 @@ func TestLinking(t *testing.T) {
 		if err := w.engine.Links.Unlink(t.Context(), onAPI("ana"), "chat", "U-new"); bridge.ErrorCode(err) != want {
 			t.Errorf("unlink: %v; want %q", err, want)
 		}
+	}
+}
+
+// TestTimeoutAfterMoreAsked checks that the outcome of a timeout verifies although
+// more people were asked since the request was opened.
+func TestTimeoutAfterMoreAsked(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.signer = newSigner(t)
+	route := s.routes["default"]
+	route.HandOver = []string{"cy"}
+	s.routes["default"] = route
+	w := newWorld(t, s)
+	r := shell("make x")
+	r.OnTimeout, r.Timeout = bridge.OnTimeoutDeny, bridge.Duration(bridge.MinTimeout)
+	id := w.open(agentCI, r).Interaction.ID
+	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); v.Kind != bridge.VerdictNoted {
+		t.Fatalf("hand over: %+v", v)
+	}
+	w.pass(2 * bridge.MinTimeout)
+	w.eventually("it is over", func() bool { return w.get(id).State.Final() })
+	if got, err := w.engine.Get(t.Context(), id); err != nil || got.State != bridge.StateDenied {
+		t.Errorf("it is %s, %v", got.State, err)
 	}
 }

@@ -69,17 +69,14 @@ func (cl *clicks) admitReply(
 	if i.Kind == bridge.KindNotice {
 		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "a notice cannot be answered")
 	}
-	_, why, err := cl.people.eligible(ctx, i, actor)
-	if err != nil {
-		return admitted{}, err
-	}
+	_, no := cl.people.eligible(ctx, i, actor)
 	denyOnly := ""
-	if mayDeny(i, why) && reply.Denies() {
-		denyOnly, why = why, ""
+	if no.denies && reply.Denies() {
+		denyOnly, no = noteWhy(i, no), refusal{}
 	}
-	if actor.Person == "" || why != "" {
-		cl.journal.refuse(ctx, i, actor, why)
-		return admitted{}, bridge.Errorf(bridge.CodeForbidden, "you may not answer this: %s", why).WithHint("ask a responder: %s", responderNames(i))
+	if actor.Person == "" || no.why != "" {
+		cl.journal.refuse(ctx, i, actor, no.why)
+		return admitted{}, bridge.Errorf(no.code(), "you may not answer this: %s", no.reason()).WithHint("ask a responder: %s", responderNames(i))
 	}
 	if err := unfitReply(rec, reply); err != nil {
 		return admitted{}, err

@@ -145,11 +145,10 @@ func (l *listener) candidates(ctx context.Context, s bridge.Said) ([]meant, erro
 		if !ok {
 			return false, nil
 		}
-		may, err := l.clicks.people.MayAnswer(ctx, r.Interaction, s.Actor)
-		if err == nil && may {
+		if l.clicks.people.MayAnswer(ctx, r.Interaction, s.Actor) {
 			out = append(out, meant{r, n})
 		}
-		return false, err
+		return false, nil
 	})
 	return out, err
 }

@@ -18,27 +18,21 @@ const (
 // List returns the sessions with recent requests, and the stopped sessions, of
 // an agent, or of all agents if agent is empty. The newest is first.
 func (se *Sessions) List(ctx context.Context, agent string) ([]bridge.Session, error) {
-	return se.list(ctx, agent, func([]bridge.Interaction) (bool, error) { return true, nil })
+	return se.list(ctx, agent, func([]bridge.Interaction) bool { return true })
 }
 
 // ListFor returns the sessions of List of which a person may read a request.
 func (se *Sessions) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Session, error) {
-	who, err := se.identify(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	return se.list(ctx, "", func(requests []bridge.Interaction) (bool, error) { return se.sees(ctx, who, requests) })
+	who = se.identify(ctx, who)
+	return se.list(ctx, "", func(requests []bridge.Interaction) bool { return se.sees(ctx, who, requests) })
 }
 
-func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.Interaction) (bool, error)) ([]bridge.Session, error) {
+func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.Interaction) bool) ([]bridge.Session, error) {
 	recent, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Limit: sessionsListed})
 	if err != nil {
 		return nil, err
 	}
-	found, err := sessionsOf(recent, may)
-	if err != nil {
-		return nil, err
-	}
+	found := sessionsOf(recent, may)
 	stops, err := se.stops.ListStops(ctx, agent)
 	if err != nil {
 		return nil, err
@@ -74,7 +68,7 @@ func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.In
 // listed returns the index of a session in the list, to which it adds the
 // session. It returns -1 for a session that the caller may not see.
 func (se *Sessions) listed(
-	ctx context.Context, found *[]bridge.Session, agent, session string, may func([]bridge.Interaction) (bool, error),
+	ctx context.Context, found *[]bridge.Session, agent, session string, may func([]bridge.Interaction) bool,
 ) (int, error) {
 	n := slices.IndexFunc(*found, func(f bridge.Session) bool { return f.Agent == agent && f.ID == session })
 	if n >= 0 {
@@ -84,26 +78,22 @@ func (se *Sessions) listed(
 	if err != nil {
 		return -1, err
 	}
-	if ok, err := may(requests); err != nil || !ok {
-		return -1, err
+	if !may(requests) {
+		return -1, nil
 	}
 	*found = append(*found, bridge.Session{Agent: agent, ID: session})
 	return len(*found) - 1, nil
 }
 
 // sessionsOf returns the sessions of records that the caller may see.
-func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) (bool, error)) ([]bridge.Session, error) {
+func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) bool) []bridge.Session {
 	var out []bridge.Session
 	for _, r := range records {
 		i := r.Interaction
 		if i.Session == "" {
 			continue
 		}
-		ok, err := may([]bridge.Interaction{i})
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
+		if !may([]bridge.Interaction{i}) {
 			continue
 		}
 		n := slices.IndexFunc(out, func(s bridge.Session) bool { return s.Agent == i.Agent && s.ID == i.Session })
@@ -120,7 +110,7 @@ func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) (bool, e
 			out[n].Pending++
 		}
 	}
-	return out, nil
+	return out
 }
 
 func (se *Sessions) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.Record, error) {

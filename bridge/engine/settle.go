@@ -62,8 +62,8 @@ func (s *settler) conclude(
 			return rec, "", nil, err
 		}
 		var refusal *bridge.Verdict
-		if actor, refusal, err = s.admitAgain(ctx, actor, rec, r); refusal != nil || err != nil {
-			return rec, "", refusal, err
+		if actor, refusal = s.admitAgain(ctx, actor, rec, r); refusal != nil {
+			return rec, "", refusal, nil
 		}
 	}
 	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
@@ -73,18 +73,18 @@ func (s *settler) conclude(
 // was amended, because an amendment can replace its responders.
 func (s *settler) admitAgain(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
-) (bridge.Actor, *bridge.Verdict, error) {
+) (bridge.Actor, *bridge.Verdict) {
 	i := rec.Interaction
 	if rec.State.Final() {
-		return actor, nil, nil
+		return actor, nil
 	}
-	actor, why, err := s.people.eligible(ctx, i, actor)
+	actor, no := s.people.eligible(ctx, i, actor)
 	denies := r.State == bridge.StateDenied || r.State == bridge.StateCancelled
-	if err != nil || why == "" || denies && mayDeny(i, why) {
-		return actor, nil, err
+	if no.why == "" || denies && no.denies {
+		return actor, nil
 	}
-	s.journal.refuse(ctx, i, actor, why)
-	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, why)}, nil
+	s.journal.refuse(ctx, i, actor, no.why)
+	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, no)}
 }
 
 // settleOne records the response of an actor, as the decision, together with
@@ -246,11 +246,7 @@ func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Respo
 		if v.State != bridge.StateApproved {
 			continue
 		}
-		holds, err := s.holdsVote(ctx, i, v)
-		if err != nil {
-			return rec, nil, err
-		}
-		if !holds {
+		if !s.holdsVote(ctx, i, v) {
 			a.Void = append(a.Void, v.Actor.Voter())
 		}
 	}
@@ -264,13 +260,17 @@ func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Respo
 	return rec, nil, err
 }
 
-// holdsVote reports whether a voter may still approve, and still counts toward
-// the same slots.
-func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) (bool, error) {
-	actor, why, err := s.people.eligible(ctx, i, v.Actor)
-	if err != nil || why != "" || actor.Person != v.Actor.Person {
-		return false, err
+// holdsVote reports whether a voter could approve at the time of the vote, by what
+// is known now, and counted toward the same slots. A change of shift since then
+// takes away no vote, and neither does what nod cannot read now.
+func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) bool {
+	actor, no := s.people.eligibleAt(ctx, i, v.Actor, v.At)
+	switch {
+	case no.why == whyUnread:
+		return true
+	case no.why != "" || actor.Person != v.Actor.Person:
+		return false
 	}
-	covers, err := s.people.covers(ctx, i, actor)
-	return len(bridge.Missing(covers, v.Covers)) == 0, err
+	yes, maybe := s.people.covers(ctx, i, actor, v.At)
+	return len(bridge.Missing(append(yes, maybe...), v.Covers)) == 0
 }

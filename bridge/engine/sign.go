@@ -174,16 +174,13 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 		return "", err
 	}
 	i := rec.Interaction
-	actor, why, err := cl.people.eligible(ctx, i, t.Actor)
-	if err != nil {
-		return "", err
+	actor, no := cl.people.eligible(ctx, i, t.Actor)
+	if no.why == "" && actor.Person != t.Actor.Person {
+		no.why = whyNobody
 	}
-	if why == "" && actor.Person != t.Actor.Person {
-		why = whyNobody
-	}
-	if why != "" {
-		cl.journal.refuse(ctx, i, actor, why)
-		return "", bridge.Errorf(bridge.CodeForbidden, "%s", noteWhy(i, why))
+	if no.why != "" {
+		cl.journal.refuse(ctx, i, actor, no.why)
+		return "", bridge.Errorf(no.code(), "%s", noteWhy(i, no))
 	}
 	r, err := s.prove(ctx, t, signed)
 	if err != nil {

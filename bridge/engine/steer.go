@@ -46,10 +46,7 @@ func (se *Sessions) Steer(ctx context.Context, s bridge.Steering) (bridge.Steeri
 // admitSteering returns an error unless the author may send a message to the
 // session now; see Steer. It sets the person and the agent.
 func (se *Sessions) admitSteering(ctx context.Context, s *bridge.Steering) error {
-	var err error
-	if s.By, err = se.identify(ctx, s.By); err != nil {
-		return err
-	}
+	s.By = se.identify(ctx, s.By)
 	requests, err := se.steerable(ctx, s)
 	if err != nil {
 		return err
@@ -76,10 +73,9 @@ func (se *Sessions) steerable(ctx context.Context, s *bridge.Steering) ([]bridge
 	}
 	var found []bridge.Interaction
 	err := se.each(ctx, "", s.Session, func(requests []bridge.Interaction) error {
-		sees, err := se.sees(ctx, s.By, requests)
 		switch {
-		case err != nil || !sees:
-			return err
+		case !se.sees(ctx, s.By, requests):
+			return nil
 		case found != nil:
 			return bridge.Errorf(bridge.CodeConflict, "several agents have a session %q", s.Session).WithHint("name the agent")
 		}
@@ -100,22 +96,18 @@ func (se *Sessions) maySteer(ctx context.Context, s bridge.Steering, requests []
 		asked = requests
 	}
 	for _, i := range asked {
-		if may, err := se.people.MayAnswer(ctx, i, s.By); err != nil || may {
-			return err
+		if se.people.MayAnswer(ctx, i, s.By) {
+			return nil
 		}
 	}
 	if len(asked) == 0 {
 		route := se.routes[s.Route] // empty if the route no longer exists
-		if may, err := se.people.responds(ctx, route.Responders, route.Groups, s.By); err != nil || may {
-			return err
+		if in, _ := se.people.responds(ctx, route.Responders, route.Groups, s.By); in {
+			return nil
 		}
 	}
 	se.journal.refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, s.By, "message: "+whyNobody)
-	sees, err := se.sees(ctx, s.By, requests)
-	switch {
-	case err != nil:
-		return err
-	case !sees:
+	if !se.sees(ctx, s.By, requests) {
 		return noSession(s.Session)
 	}
 	return bridge.Errorf(bridge.CodeForbidden, "you may not send messages to this session: %s", whyNobody).
@@ -184,8 +176,7 @@ func (se *Sessions) Sent(ctx context.Context, by bridge.Actor, session, id strin
 	if err != nil {
 		return s, err
 	}
-	sees, err := se.sees(ctx, by, requests)
-	if err == nil && !sees && !s.By.Same(by) {
+	if !se.sees(ctx, by, requests) && !s.By.Same(by) {
 		err = bridge.Errorf(bridge.CodeNotFound, "message %q not found", id)
 	}
 	return s, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -88,15 +89,11 @@ func (se *Sessions) Stopped(ctx context.Context, agent, session string) (bridge.
 // empty agent means every agent with such a session. Stop returns CodeNotFound
 // if the person may read none.
 func (se *Sessions) Stop(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
-	by, err := se.identify(ctx, by)
-	if err != nil {
-		return nil, err
-	}
+	by = se.identify(ctx, by)
 	var out []bridge.Stop
-	err = se.each(ctx, agent, session, func(requests []bridge.Interaction) error {
-		sees, err := se.sees(ctx, by, requests)
-		if err != nil || !sees {
-			return err
+	err := se.each(ctx, agent, session, func(requests []bridge.Interaction) error {
+		if !se.sees(ctx, by, requests) {
+			return nil
 		}
 		s, err := se.stopper.stop(ctx, stopOf(requests[0], by), "")
 		out = append(out, s)
@@ -149,10 +146,7 @@ func (se *Sessions) StopOwn(ctx context.Context, agent, session string) ([]bridg
 // CodeForbidden for people who may only read them, and CodeNotFound if there is
 // no such stopped session.
 func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
-	by, err := se.identify(ctx, by)
-	if err != nil {
-		return nil, err
-	}
+	by = se.identify(ctx, by)
 	all, err := se.stops.ListStops(ctx, agent)
 	if err != nil {
 		return nil, err
@@ -188,14 +182,9 @@ func (se *Sessions) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) 
 	if err != nil {
 		return false, false, err
 	}
-	may, err := se.answers(ctx, by, s, requests)
-	if err != nil {
-		return false, false, err
-	}
-	if !may {
+	if !se.answers(ctx, by, s, requests) {
 		se.journal.refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, by, "resume: "+whyNobody)
-		sees, err = se.sees(ctx, by, requests)
-		return false, sees, err
+		return false, se.sees(ctx, by, requests), nil
 	}
 	if done, err = se.stops.DropStop(ctx, s.Agent, s.Session, by); done {
 		se.stopper.record(ctx, bridge.AuditResume, s, bridge.SessionChange{By: by})
@@ -208,37 +197,24 @@ func noSession(session string) error {
 	return bridge.Errorf(bridge.CodeNotFound, "session %q not found", session).WithHint("list the sessions with nod sessions list")
 }
 
-func (se *Sessions) identify(ctx context.Context, who bridge.Actor) (bridge.Actor, error) {
-	if who.Platform == bridge.PlatformAPI { // such callers have authenticated with the person's token
-		return who, nil
-	}
-	return se.people.identify(ctx, bridge.Interaction{}, who)
+func (se *Sessions) identify(ctx context.Context, who bridge.Actor) bridge.Actor {
+	return se.people.identify(ctx, bridge.Interaction{}, who).who
 }
 
 // sees reports whether an actor may read one of the requests.
-func (se *Sessions) sees(ctx context.Context, who bridge.Actor, requests []bridge.Interaction) (bool, error) {
-	for _, i := range requests {
-		if may, err := se.people.MayRead(ctx, i, who); err != nil || may {
-			return may, err
-		}
-	}
-	return false, nil
+func (se *Sessions) sees(ctx context.Context, who bridge.Actor, requests []bridge.Interaction) bool {
+	return slices.ContainsFunc(requests, func(i bridge.Interaction) bool { return se.people.MayRead(ctx, i, who) })
 }
 
 // answers reports whether an actor may answer one of the requests of a stopped
 // session. If none is kept, the responders of its route may.
-func (se *Sessions) answers(ctx context.Context, who bridge.Actor, s bridge.Stop, requests []bridge.Interaction) (bool, error) {
+func (se *Sessions) answers(ctx context.Context, who bridge.Actor, s bridge.Stop, requests []bridge.Interaction) bool {
 	if len(requests) == 0 {
 		route := se.routes[cmp.Or(s.Route, bridge.DefaultRoute)] // empty if the route no longer exists
-		return se.people.responds(ctx, route.Responders, route.Groups, who)
+		in, _ := se.people.responds(ctx, route.Responders, route.Groups, who)
+		return in
 	}
-	for _, i := range requests {
-		if i.Kind == bridge.KindNotice && !isSession(i) {
-			continue
-		}
-		if may, err := se.people.MayAnswer(ctx, i, who); err != nil || may {
-			return may, err
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(requests, func(i bridge.Interaction) bool {
+		return (i.Kind != bridge.KindNotice || isSession(i)) && se.people.MayAnswer(ctx, i, who)
+	})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
@@ -10,10 +11,7 @@ import (
 // vote records a decision as a vote. It returns the record afterward.
 func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
-	b, err := s.ballot(ctx, i, actor, r)
-	if err != nil {
-		return rec, "", err
-	}
+	b := s.ballot(ctx, rec, actor, r)
 	b.Expect, b.Known = &rec.Amended, &rec
 	got, result, err := s.outcomes.Vote(ctx, b)
 	if err != nil {
@@ -23,14 +21,25 @@ func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Recor
 	return got, result, nil
 }
 
-// ballot returns the vote of an actor for a response.
-func (s *settler) ballot(ctx context.Context, i bridge.Interaction, actor bridge.Actor, r bridge.Response) (bridge.Ballot, error) {
+// ballot returns the vote of an actor for a response. A denial needs no one to be
+// looked up. An approval counts at least toward what an earlier one of the same
+// person counts toward.
+func (s *settler) ballot(ctx context.Context, rec bridge.Record, actor bridge.Actor, r bridge.Response) bridge.Ballot {
+	i := rec.Interaction
 	b := bridge.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{
 		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Shown: proof.ShownHash(i),
 		Assurance: r.Assurance, Assertion: r.Assertion,
 	}}
 	b.Response.Assertion = nil // each vote has its own
-	var err error
-	b.Covers, err = s.people.covers(ctx, i, actor)
-	return b, err
+	if r.State != bridge.StateApproved {
+		return b
+	}
+	b.Covers, _ = s.people.covers(ctx, i, actor, r.At)
+	for _, v := range rec.Votes {
+		if v.State == bridge.StateApproved && v.SameVoter(b.Vote) {
+			b.Covers = append(b.Covers, bridge.Missing(b.Covers, v.Covers)...)
+		}
+	}
+	slices.Sort(b.Covers)
+	return b
 }

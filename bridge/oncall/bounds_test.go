@@ -51,11 +51,11 @@ func TestExplosiveRules(t *testing.T) {
 		"no end":          {event("DTSTART:20200101T000000Z", "DURATION:P999999999D"), false},
 	} {
 		feed := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n" + c.events + "END:VCALENDAR\r\n"
-		all := oncall.New(people)
+		all := oncall.New()
 		all.Add("primary", "ical", oncall.ICal{URL: fake(t, map[string]string{"GET /feed.ics": feed}, nil) + "/feed.ics"})
 		ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 		began := time.Now()
-		got, err := all.OnCall(ctx, "primary")
+		got, err := all.OnCall(ctx, "primary", time.Now())
 		took := time.Since(began)
 		cancel()
 		if took > await.Limit || c.fails && bridge.ErrorCode(err) != bridge.CodeUnavailable {
@@ -63,7 +63,7 @@ func TestExplosiveRules(t *testing.T) {
 		}
 		began = time.Now()
 		for range 100 {
-			if _, again := all.OnCall(t.Context(), "primary"); (again == nil) != (err == nil) && c.fails {
+			if _, again := all.OnCall(t.Context(), "primary", time.Now()); (again == nil) != (err == nil) && c.fails {
 				t.Errorf("%s: %v, then %v", name, err, again)
 			}
 		}
@@ -87,17 +87,17 @@ func TestStuckSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := make(stuck)
-		all := oncall.New(people)
+		all := oncall.New()
 		all.Add("primary", "ical", s)
 		for range 3 {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			if got, err := all.OnCall(ctx, "primary"); bridge.ErrorCode(err) != bridge.CodeUnavailable || got != nil {
+			if got, err := all.OnCall(ctx, "primary", time.Now()); bridge.ErrorCode(err) != bridge.CodeUnavailable || got != nil {
 				t.Errorf("%v, %v", got, err)
 			}
 			cancel()
 		}
 		close(s)
-		if got, err := all.OnCall(t.Context(), "primary"); bridge.ErrorCode(err) != bridge.CodeUnavailable || got != nil || !strings.Contains(err.Error(), "it broke") {
+		if got, err := all.OnCall(t.Context(), "primary", time.Now()); bridge.ErrorCode(err) != bridge.CodeUnavailable || got != nil || !strings.Contains(err.Error(), "it broke") {
 			t.Errorf("%v, %v", got, err)
 		}
 	})

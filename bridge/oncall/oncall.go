@@ -11,8 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -32,63 +30,33 @@ type Source interface {
 	OnCall(ctx context.Context, at time.Time) ([]Entry, error)
 }
 
-// Person holds the identifiers by which schedules may name a person.
-type Person struct {
-	Name  string
-	Email string
-	IDs   map[string]string // by kind of schedule
-}
-
-// Schedules maps schedules to the people of the config who are on call. It is
-// safe for concurrent use.
-type Schedules struct {
-	sources map[string]*source
-	people  []Person
-}
+// Schedules holds schedules by name. It is safe for concurrent use.
+type Schedules struct{ sources map[string]*source }
 
 // New returns an empty set of schedules.
-func New(people []Person) *Schedules {
-	return &Schedules{sources: map[string]*source{}, people: people}
-}
+func New() *Schedules { return &Schedules{sources: map[string]*source{}} }
 
 // Add adds a schedule. It must be called before the first call of OnCall.
 func (s *Schedules) Add(name, kind string, from Source) {
 	s.sources[name] = &source{kind: kind, from: from}
 }
 
-// OnCall returns the people of the config who are on call. It returns
-// CodeUnavailable if the schedule cannot be read. It skips people on call who
-// are not in the config, and returns an error that names them if no one else is
-// on call.
-func (s *Schedules) OnCall(ctx context.Context, schedule string) ([]string, error) {
+// OnCall returns who is on call at a time, as the schedule names them. It returns
+// CodeUnavailable if the schedule cannot be read.
+func (s *Schedules) OnCall(ctx context.Context, schedule string, at time.Time) ([]bridge.Named, error) {
 	source, ok := s.sources[schedule]
 	if !ok {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "unknown schedule %q", schedule)
 	}
-	entries, err := source.now(ctx)
+	entries, err := source.at(ctx, at)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeUnavailable, err, "schedule %s", schedule)
 	}
-	var out, strangers []string
-	for _, e := range entries {
-		n := slices.IndexFunc(s.people, func(p Person) bool { return p.is(source.kind, e) })
-		if n < 0 {
-			strangers = append(strangers, e.Email+e.ID+e.Name)
-			continue
-		}
-		if name := s.people[n].Name; !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	if len(out) == 0 && len(strangers) > 0 {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "schedule %s: not in the config: %s", schedule, strings.Join(strangers, ", ")).
-			WithHint("add an email or ids.%s to the person in the config", source.kind)
+	out := make([]bridge.Named, len(entries))
+	for n, e := range entries {
+		out[n] = bridge.Named{Kind: source.kind, ID: e.ID, Email: e.Email, Name: e.Name}
 	}
 	return out, nil
-}
-
-func (p Person) is(kind string, e Entry) bool {
-	return e.ID != "" && p.IDs[kind] == e.ID || e.Email != "" && strings.EqualFold(p.Email, e.Email) || e.Name != "" && strings.EqualFold(p.Name, e.Name)
 }
 
 // Rotation is a schedule in which people take turns.

@@ -33,17 +33,20 @@ func fake(t *testing.T, answers map[string]string, check func(*http.Request)) st
 	return s.URL
 }
 
-var people = []oncall.Person{{Name: "ana", Email: "ana@example.com", IDs: map[string]string{"pagerduty": "PANA001"}}, {Name: "bo", Email: "bo@example.com"}}
-
+// who returns whom a schedule names now, or why that is unknown.
 func who(t *testing.T, kind string, s oncall.Source) string {
 	t.Helper()
-	all := oncall.New(people)
+	all := oncall.New()
 	all.Add("primary", kind, s)
-	got, err := all.OnCall(t.Context(), "primary")
+	got, err := all.OnCall(t.Context(), "primary", time.Now())
 	if err != nil {
 		return err.Error()
 	}
-	return strings.Join(got, ",")
+	var out []string
+	for _, n := range got {
+		out = append(out, n.Kind+" "+n.ID+" "+n.Email)
+	}
+	return strings.Join(out, ",")
 }
 
 func TestServices(t *testing.T) {
@@ -72,7 +75,7 @@ func TestServices(t *testing.T) {
 			t.Errorf("query %v", q)
 		}
 	})
-	if got := who(t, "pagerduty", oncall.PagerDuty(service(pagerDuty))); got != "ana" {
+	if got := who(t, "pagerduty", oncall.PagerDuty(service(pagerDuty))); got != "pagerduty PANA001 a.lima@example.org" {
 		t.Error("pagerduty:", got)
 	}
 	goAlert := fake(t, map[string]string{"POST /api/graphql": `{"data":{"schedule":{"shifts":[
@@ -83,19 +86,16 @@ func TestServices(t *testing.T) {
 		}
 		needs("Authorization", "Bearer tok")(r)
 	})
-	if got := who(t, "goalert", oncall.GoAlert(service(goAlert))); got != "ana" {
+	if got := who(t, "goalert", oncall.GoAlert(service(goAlert))); got != "goalert u2 ana@example.com" {
 		t.Error("goalert:", got)
 	}
-	// A response that cannot be read, or that names unknown people, is an error
-	// that does not contain the token.
+	// A response that cannot be read is an error that does not contain the token.
 	broken := fake(t, map[string]string{"GET /oncalls": `<html>`, "POST /api/graphql": `{"errors":[{"message":"unauthorized"}]}`}, nil)
-	strange := fake(t, map[string]string{"GET /oncalls": `{"oncalls":[{"user":{"id":"PEVE","email":"eve@example.com"},"escalation_level":1}]}`}, nil)
 	for kind, s := range map[string]oncall.Source{"pagerduty": oncall.PagerDuty(service(broken)), "goalert": oncall.GoAlert(service(broken)),
-		"unknown": oncall.PagerDuty(service(strange)),
-		"ical":    oncall.ICal{URL: "http://127.0.0.1:1/secret-feed-token"}} {
-		all := oncall.New(people)
+		"ical": oncall.ICal{URL: "http://127.0.0.1:1/secret-feed-token"}} {
+		all := oncall.New()
 		all.Add("s", kind, s)
-		if got, err := all.OnCall(t.Context(), "s"); bridge.ErrorCode(err) != bridge.CodeUnavailable || strings.Contains(err.Error(), "secret-feed-token") {
+		if got, err := all.OnCall(t.Context(), "s", time.Now()); bridge.ErrorCode(err) != bridge.CodeUnavailable || strings.Contains(err.Error(), "secret-feed-token") {
 			t.Errorf("%s: %v, %v", kind, got, err)
 		}
 	}

@@ -2,6 +2,7 @@ package oncall
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -9,10 +10,14 @@ import (
 )
 
 const (
-	// fresh is the lifetime of a cached schedule result, and stale that of a
-	// cached failure, so that a click never waits for the same failure again.
+	// fresh is the time for which one evaluation holds. All questions about the
+	// same time have the same answer, however often they are asked.
 	fresh = 5 * time.Second
+	// stale is the lifetime of a failure, so that a click never waits for the
+	// same failure again.
 	stale = 15 * time.Second
+	// kept is the lifetime of an answer about the past.
+	kept = time.Minute
 	// evaluation limits one evaluation, which continues after its callers have
 	// stopped waiting. Only one evaluation runs at a time.
 	evaluation = 5 * time.Second
@@ -25,55 +30,83 @@ type source struct {
 
 	mu      sync.Mutex
 	running chan struct{} // closed at the end of the evaluation; nil if none is running
-	entries []Entry
-	err     error
-	until   time.Time // when the last result expires
+	answers map[time.Time]answer
+	failure answer // the last one
 }
 
-// now returns who is on call. It waits at most until ctx ends.
-func (s *source) now(ctx context.Context) ([]Entry, error) {
+// answer holds the people on call at a time, or the reason why they are unknown.
+type answer struct {
+	entries []Entry
+	err     error
+	until   time.Time
+}
+
+// at returns who is on call at a time, to the precision of fresh. It waits at most
+// until ctx ends.
+func (s *source) at(ctx context.Context, t time.Time) ([]Entry, error) {
+	if r, ok := s.from.(Rotation); ok { // it reads nothing
+		return r.OnCall(ctx, t)
+	}
+	t = t.UTC().Truncate(fresh)
+	for {
+		a, running := s.answer(t)
+		if running == nil {
+			return a.entries, a.err
+		}
+		select {
+		case <-running:
+		case <-ctx.Done():
+			return nil, bridge.Errorf(bridge.CodeUnavailable, "the schedule did not respond in time")
+		}
+	}
+}
+
+// answer returns the answer about a time if it is known, and otherwise a channel
+// that is closed when it may be.
+func (s *source) answer(t time.Time) (answer, chan struct{}) {
 	s.mu.Lock()
-	if time.Now().Before(s.until) {
-		defer s.mu.Unlock()
-		return s.entries, s.err
+	defer s.mu.Unlock()
+	now := time.Now()
+	if a, ok := s.answers[t]; ok && now.Before(a.until) {
+		return a, nil
+	}
+	if now.Before(s.failure.until) {
+		return s.failure, nil
 	}
 	if s.running == nil {
 		s.running = make(chan struct{})
-		go s.evaluate(s.running)
+		go s.evaluate(t, s.running)
 	}
-	running := s.running
-	s.mu.Unlock()
-	select {
-	case <-running:
-	case <-ctx.Done():
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "the schedule did not respond in time")
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.entries, s.err
+	return answer{}, s.running
 }
 
-func (s *source) evaluate(done chan struct{}) {
+func (s *source) evaluate(t time.Time, done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), evaluation)
 	defer cancel()
-	entries, err := s.ask(ctx)
+	entries, err := s.ask(ctx, t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.entries, s.err, s.running = entries, err, nil
-	s.until = time.Now().Add(fresh)
+	now := time.Now()
+	maps.DeleteFunc(s.answers, func(_ time.Time, a answer) bool { return !now.Before(a.until) })
 	if err != nil {
-		s.entries, s.until = nil, time.Now().Add(stale)
+		s.failure = answer{err: err, until: now.Add(stale)}
+	} else {
+		if s.answers == nil {
+			s.answers = map[time.Time]answer{}
+		}
+		s.answers[t] = answer{entries: entries, until: now.Add(kept)}
 	}
+	s.running = nil
 	close(done)
 }
 
 // ask evaluates the schedule. It recovers from a panic, because a calendar from
 // elsewhere must not stop the daemon.
-func (s *source) ask(ctx context.Context) (entries []Entry, err error) {
+func (s *source) ask(ctx context.Context, t time.Time) (entries []Entry, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = bridge.Errorf(bridge.CodeUnavailable, "the schedule cannot be evaluated: %v", r)
 		}
 	}()
-	return s.from.OnCall(ctx, time.Now())
+	return s.from.OnCall(ctx, t)
 }

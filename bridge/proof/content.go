@@ -41,6 +41,7 @@ var escapedInvalid = []byte(`\ufffd`)
 func Content(i bridge.Interaction) []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
+	i.Added, i.Requirements, i.Unfound, i.Steps = nil, nil, nil, nil
 	return Stable(&i)
 }
 
@@ -50,6 +51,10 @@ type amendable struct {
 	Destinations      []bridge.Destination
 	Responders        []bridge.Responder
 	Groups, Called    []string
+	Added             []bridge.Addition    `json:",omitempty"`
+	Requirements      []bridge.Requirement `json:",omitempty"`
+	Unfound           []bridge.Unfound     `json:",omitempty"`
+	Steps             []bridge.Step        `json:",omitempty"`
 }
 
 // contentHash returns the hash of the content that a receipt states.
@@ -66,7 +71,9 @@ func interactionParts(i bridge.Interaction) (content string, rest []byte) {
 		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	}
 	sum := sha256.Sum256(Content(i))
-	people := Stable(&amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})
+	people := Stable(&amendable{
+		times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called, i.Added, i.Requirements, i.Unfound, i.Steps,
+	})
 	return hex.EncodeToString(sum[:]), append(sum[:], people...)
 }
 

@@ -80,8 +80,8 @@ func TestRecordedInteraction(t *testing.T) {
 	}
 	content, rest := interactionParts(i)
 	for _, c := range []struct{ what, got, want string }{
-		{"content", content, "057ace4eb9796095193f1164b04753d73326d0c9d4bfffa312e30113dd6601fe"},
-		{"proof", sum(rest), "5a87b3e63642d6ae226a6ff1e53c817c0af830612ecf9e644efb71f781a42fb8"},
+		{"content", content, "e1b4aa7b684a81ceb75aec9a5fff990dbcf990add2a488dff41f8b09ca60185f"},
+		{"proof", sum(rest), "9cd4d733649ff031b6d1c34edf50cbcdc296aa454c608883c7265a75f7198871"},
 		{"vote", ShownHash(i), "aa2bbd17ee25cb72104bc8c65bc792a32545ae6326235cf230f11381d791c413"},
 	} {
 		if c.got != c.want {

@@ -51,8 +51,10 @@ local function assured(vote) return cjson.decode(vote).assurance ~= nil end
 local mine = account(ARGV[4])
 for person, state, covers, vote in string.gmatch(call('HGET', KEYS[1], 'vs') or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
   if person == ARGV[2] or account(vote) == mine then
-    -- A different vote replaces the first, and so does an approval with a proof.
-    if state == ARGV[3] and (assured(vote) or not assured(ARGV[4])) then return 'repeat' end
+    -- A different vote replaces the first, and so does an approval with a proof,
+    -- and one that counts for other slots.
+    local same = string.match(covers, ';.*') == string.match(ARGV[5], ';.*')
+    if state == ARGV[3] and same and (assured(vote) or not assured(ARGV[4])) then return 'repeat' end
   else
     count(state, covers)
     votes[#votes + 1] = table.concat({person, state, covers, vote}, '\31') .. '\30'

@@ -19,7 +19,7 @@ import (
 func buildDirectory(c config.Config, remembered time.Duration, platforms []bridge.Platform, links directory.Links) *directory.Directory {
 	o := directory.Options{People: map[string]directory.Person{}, Groups: map[string]directory.Group{}, Platforms: platforms, Remembered: remembered}
 	for name, p := range c.People {
-		person := directory.Person{Accounts: map[string]string{}, Email: p.Email}
+		person := directory.Person{Accounts: map[string]string{}, IDs: p.IDs, Email: p.Email}
 		for _, platform := range c.Platforms() {
 			if id := p.Account(platform); id != "" {
 				person.Accounts[platform] = id
@@ -64,11 +64,7 @@ func signing(c config.Config, store passkey.Store) engine.Signing {
 
 // buildSchedules returns the on-call schedules.
 func buildSchedules(c config.Config) *oncall.Schedules {
-	var people []oncall.Person
-	for _, name := range slices.Sorted(maps.Keys(c.People)) {
-		people = append(people, oncall.Person{Name: name, Email: c.People[name].Email, IDs: c.People[name].IDs})
-	}
-	all := oncall.New(people)
+	all := oncall.New()
 	for name, o := range c.OnCall {
 		service := func(s *config.Schedule) oncall.Service {
 			return oncall.Service{URL: s.URL, Schedule: s.Schedule, Token: s.Token.Value()}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// known holds the facts about one account and some groups at one time. What the
+// account may do with a request follows from both alone.
+type known struct {
+	who bridge.Actor // with Person, if the account is identified
+	// unidentified is the reason why nod cannot tell whose account it is. It is
+	// empty if nod can.
+	unidentified string
+	in           map[string]bool   // the groups that include the account
+	unread       map[string]string // why it is unknown whether a group includes the account
+	loose        bool              // without a directory, responders are accounts
+}
+
+// refusal is the reason why someone may not answer. The zero value means that they
+// may.
+type refusal struct {
+	why    string   // one of the constants, for the audit log
+	unread []string // what nod cannot read now, and why
+	denies bool     // the person may deny nevertheless
+}
+
+// reason returns the reason as an error names it.
+func (no refusal) reason() string {
+	if len(no.unread) == 0 {
+		return no.why
+	}
+	return no.why + ", because nod cannot read " + strings.Join(no.unread, ", ")
+}
+
+// code returns the code of the error for a caller.
+func (no refusal) code() bridge.Code {
+	if no.why == whyUnread {
+		return bridge.CodeUnavailable
+	}
+	return bridge.CodeForbidden
+}
+
+const (
+	whyNobody    = "not a responder"
+	whyRequester = "own request"
+	whyUnlinked  = "account not linked to a person"
+	whyUnread    = "unknown whether a responder"
+)
+
+// answer returns why the account may not answer a request. What is unknown gives no
+// right to approve. It takes none to deny from a person, because a failure must
+// never keep anyone from saying no.
+func (k known) answer(i bridge.Interaction) refusal {
+	in, unread := k.responds(i.Responders, i.Groups)
+	person := k.who.Person
+	anonymous := person == "" && (i.Counted() || i.StepUp != "" || len(i.Requesters) > 0)
+	switch {
+	case !in && len(unread) > 0:
+		return refusal{why: whyUnread, unread: unread, denies: person != ""}
+	case !in:
+		return refusal{why: whyNobody}
+	case anonymous && k.unidentified != "":
+		return refusal{why: whyUnread, unread: []string{k.unidentified}, denies: !i.DenyCounts}
+	case anonymous: // a vote requires a known person
+		return refusal{why: whyUnlinked, denies: !i.DenyCounts}
+	case slices.Contains(i.Requesters, person):
+		return refusal{why: whyRequester, denies: true} // what an agent states never prevents a denial
+	}
+	return refusal{}
+}
+
+// responds reports whether the account is one of the responders or in one of the
+// groups. If it is not, it also returns what nod cannot read.
+func (k known) responds(responders []bridge.Responder, groups []string) (in bool, unread []string) {
+	if slices.ContainsFunc(responders, k.is) {
+		return true, nil
+	}
+	for _, g := range groups {
+		if k.in[g] {
+			return true, nil
+		}
+		if why := k.unread[g]; why != "" {
+			unread = append(unread, bridge.GroupMark+g+" ("+why+")")
+		}
+	}
+	if k.unidentified != "" {
+		unread = append(unread, k.unidentified)
+	}
+	return false, unread
+}
+
+// is reports whether a responder is the person of the account.
+func (k known) is(r bridge.Responder) bool {
+	if k.who.Person != "" {
+		return r.Person == k.who.Person
+	}
+	return k.loose && r.Platform == k.who.Platform && r.User == k.who.User
+}
+
+// named reports whether a name includes the account. The name is that of a person
+// or, with GroupMark, of a group. If it does not, unread is what nod cannot read.
+func (k known) named(name string) (in bool, unread []string) {
+	group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
+	if !isGroup || k.loose {
+		return name == k.who.Person, nil
+	}
+	return k.responds(nil, []string{group})
+}
+
+// covers returns the indexes of the slots that an approval of the account counts
+// toward, and of those of which nod cannot tell.
+func (k known) covers(i bridge.Interaction) (yes, maybe []int) {
+	for n, s := range i.ApprovalSlots() {
+		in, unread := true, []string(nil)
+		if s.Requirement >= 0 {
+			q := i.Requirements[s.Requirement]
+			in, unread = k.responds(q.Responders, q.Groups)
+		}
+		if (in || len(unread) > 0) && s.Must != "" {
+			must, more := k.named(s.Must)
+			if in = in && must; !must {
+				unread = more
+			}
+		}
+		switch {
+		case in:
+			yes = append(yes, n)
+		case len(unread) > 0:
+			maybe = append(maybe, n)
+		}
+	}
+	return yes, maybe
+}
+
+// groupsOf returns the groups that determine which slots of a request an approval
+// counts toward.
+func groupsOf(i bridge.Interaction) []string {
+	var out []string
+	add := func(groups ...string) { out = append(out, bridge.Missing(out, groups)...) }
+	for _, s := range i.ApprovalSlots() {
+		if s.Requirement >= 0 {
+			add(i.Requirements[s.Requirement].Groups...)
+		}
+		if g, ok := strings.CutPrefix(s.Must, bridge.GroupMark); ok {
+			add(g)
+		}
+	}
+	return out
+}
