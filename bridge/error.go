@@ -46,6 +46,16 @@ func (c Code) HTTPStatus() int {
 	return 500
 }
 
+// HeaderDaemon is a header of each response of a daemon. Clients take an error
+// without it for that of a proxy in between.
+const HeaderDaemon = "Nod-Daemon"
+
+// Known reports whether the code is one of nod's.
+func (c Code) Known() bool {
+	_, ok := codeTable[c]
+	return ok
+}
+
 // ExitCode returns the exit code of the code for the command line.
 func (c Code) ExitCode() int {
 	if e, ok := codeTable[c]; ok {

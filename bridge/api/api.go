@@ -217,6 +217,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noStore
+	h[bridge.HeaderDaemon] = daemonHeader
 	if r.ContentLength != 0 {
 		r.Body = http.MaxBytesReader(w, r.Body, MaxBody(r.URL.Path))
 	}

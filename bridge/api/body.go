@@ -46,10 +46,11 @@ func write(w http.ResponseWriter, status int, v any) error {
 // Values of headers and bodies that many responses share. They must not be
 // changed.
 var (
-	contentJSON = []string{"application/json"}
-	noSniff     = []string{"nosniff"}
-	noStore     = []string{"no-store"}
-	newline     = []byte{'\n'}
+	contentJSON  = []string{"application/json"}
+	noSniff      = []string{"nosniff"}
+	daemonHeader = []string{"1"}
+	noStore      = []string{"no-store"}
+	newline      = []byte{'\n'}
 )
 
 var errNoBody = bridge.Errorf(bridge.CodeInvalid, "body: required")

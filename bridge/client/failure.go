@@ -114,7 +114,8 @@ func inWords(err error) error {
 	return worded{err, words}
 }
 
-// failure returns the error in a daemon's response.
+// failure returns the error in a response. A proxy in between that fails, or that
+// asks for patience, may be gone at the next try, whatever form its error has.
 func (c *Client) failure(resp *http.Response) error {
 	var body struct {
 		Error *bridge.Error `json:"error"`
@@ -122,16 +123,32 @@ func (c *Client) failure(resp *http.Response) error {
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		return proxyRefusal{"that HTTP_PROXY names", resp.StatusCode}.public(c.address())
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); err != nil || body.Error == nil {
-		if resp.StatusCode >= 500 { // such as a proxy whose daemon restarts
-			return bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d",
-				c.address(), resp.StatusCode).
-				WithHint("check that nod serve is running, and the proxies in between")
-		}
+	err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body)
+	own := err == nil && body.Error != nil && body.Error.Code.Known()
+	passing := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout
+	switch {
+	case passing && (!own || resp.Header.Get(bridge.HeaderDaemon) == "" && body.Error.Code != bridge.CodeInternal):
+		body.Error = bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d",
+			c.address(), resp.StatusCode).
+			WithHint("check that nod serve is running, and the proxies in between")
+	case !own:
 		return foreign()
 	}
-	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
-		body.Error.RetryAfter = time.Duration(n) * time.Second
-	}
+	body.Error.RetryAfter = pauseOf(resp.Header.Get("Retry-After"))
 	return body.Error
+}
+
+// maxPause limits the pause that a response can ask for.
+const maxPause = 5 * time.Minute
+
+// pauseOf returns the pause that a response asks for: a number of seconds, or a
+// time.
+func pauseOf(text string) time.Duration {
+	var d time.Duration
+	if n, err := strconv.Atoi(text); err == nil {
+		d = time.Duration(min(n, int(maxPause/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		d = time.Until(at)
+	}
+	return min(max(d, 0), maxPause)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"syscall"
 	"time"
 
@@ -27,18 +28,27 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 		}
 		out.failed(start, errors.Is(err, context.DeadlineExceeded))
 		past := time.Since(out.began)
-		if past > c.patience(err) {
+		pause := max(out.pause*time.Duration(80+rand.IntN(21))/100, retryAfter(err)) // not all callers at once
+		if past > c.patience(err) || pause > out.pause && past+pause > c.patience(err) {
 			return err
 		}
 		if past+out.pause > tellAfter && !out.told && c.Retrying != nil {
 			out.told = true
 			c.Retrying(err)
 		}
-		if !bridge.Pause(ctx, out.pause) {
+		if !bridge.Pause(ctx, pause) {
 			return ctx.Err()
 		}
 		out.pause = min(2*out.pause, retryMost)
 	}
+}
+
+// retryAfter returns the pause that an error asks for.
+func retryAfter(err error) time.Duration {
+	if e, ok := errors.AsType[*bridge.Error](err); ok {
+		return e.RetryAfter
+	}
+	return 0
 }
 
 // patience returns how long calls may fail with err.

@@ -81,6 +81,8 @@ class Server:
             return answer.get("bytes", "").encode()
         content = body(answer)
         headers = {"Content-Type": answer.get("type", "application/json"), "Content-Length": len(content)}
+        if not answer.get("proxy"):
+            headers["Nod-Daemon"] = "test"
         headers.update(answer.get("headers", {}))
         if answer.get("chunked"):
             del headers["Content-Length"]

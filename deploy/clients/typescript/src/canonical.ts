@@ -6,32 +6,60 @@ export type Fields = { [name: string]: unknown };
 
 const maxDepth = 600;
 
-// Node.js 18 has no global crypto. Bundlers cannot resolve a name that is not a literal, so they leave it out.
-const nodeCrypto: string = "node:crypto";
-export const webcrypto: Crypto = globalThis.crypto ?? ((await import(nodeCrypto)) as { webcrypto: Crypto }).webcrypto;
+/** Returns a random ID. */
+export const randomID = (): string => globalThis.crypto.randomUUID();
 
 /** Reports whether a value is an object with named fields. */
 export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns a value as JSON has it: without undefined fields, and with toJSON applied. */
-export function plain(value: unknown): unknown {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value, (_, v: unknown) => {
-      if ((typeof v === "number" && !Number.isFinite(v)) || typeof v === "bigint" || typeof v === "function") {
-        throw new NodError("invalid", `${String(v)} cannot be sent as JSON`);
-      }
-      return v;
-    });
-  } catch (error) {
-    throw error instanceof NodError
-      ? error
-      : new NodError("invalid", `the message cannot be sent as JSON: ${(error as Error).message}`);
-  }
-  return text === undefined ? null : JSON.parse(text);
+/**
+ * Returns a value as JSON, once. What people approve is this text: it is sent, hashed and given back. A value that
+ * JSON cannot carry is refused with its place.
+ */
+export function encode(value: unknown): string {
+  return written(value, "", "", []);
 }
+
+function written(value: unknown, name: string, place: string, above: object[]): string {
+  const refuse = (what: string) =>
+    new NodError("invalid", `${place || "the message"}: ${what} cannot be sent as JSON`, "send its content as text, numbers, lists and plain objects");
+  if (value === null || typeof value === "boolean") return JSON.stringify(value);
+  if (typeof value === "string") {
+    if (!wellFormed(value)) throw refuse("a text with an unpaired surrogate");
+    return JSON.stringify(value);
+  }
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw refuse(String(value));
+    return JSON.stringify(value);
+  }
+  if (typeof value !== "object") throw refuse(`a ${typeof value}`);
+  if (above.includes(value)) throw refuse("a value that contains itself");
+  if (above.length >= maxDepth) throw refuse("so many levels of nesting");
+  const inside = [...above, value];
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === "function") return written(toJSON.call(value, name), name, place, inside);
+  if (Array.isArray(value)) {
+    return "[" + Array.from(value, (v, n) => written(v, String(n), `${place}[${n}]`, inside)).join(",") + "]";
+  }
+  if (!isPlain(value)) throw refuse(`a ${value.constructor?.name || "special object"}`);
+  const fields: string[] = [];
+  for (const [key, v] of Object.entries(value)) {
+    if (v === undefined) continue;
+    fields.push(written(key, "", "a name", []) + ":" + written(v, key, place ? `${place}.${key}` : key, inside));
+  }
+  return "{" + fields.join(",") + "}";
+}
+
+/** Reports whether an object is only its fields. A Map, an Error and an instance of a class are more. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Returns a copy of a value, as JSON has it. */
+export const plain = (value: unknown): unknown => JSON.parse(encode(value));
 
 /** Returns JSON in which the same value always has the same characters. */
 function canonical(value: unknown): string {
@@ -49,7 +77,7 @@ function wellFormed(text: string): boolean {
 
 /** Returns the hex SHA-256 of a text. */
 async function sha256(text: string): Promise<string> {
-  const sum = new Uint8Array(await webcrypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  const sum = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
   return Array.from(sum, (b) => b.toString(16).padStart(2, "0")).join("");
 }
 

@@ -11,12 +11,15 @@ export interface Call {
   operation: Operation;
   path?: string[];
   query?: Query;
-  body?: unknown;
+  /** JSON. */
+  body?: string;
   key?: string | undefined;
   caller?: string;
   limit?: number;
   retry?: boolean;
   until?: Until;
+  /** Whether the call may have reached the daemon. */
+  sent?: boolean;
 }
 
 /** A complete response. */
@@ -30,6 +33,8 @@ export const poll = 25_000; // shorter than the timeouts of most proxies
 export const grace = 10_000;
 const retryFirst = 100;
 const retryMost = 3_000;
+const maxPause = 300_000;
+const ours = "nod-daemon"; // a header of each response of a daemon
 const maxBody = 256 << 20; // a page of the largest records
 const codes = [
   "invalid",
@@ -62,7 +67,7 @@ export class Until {
 
   /** Waits for a while, and throws if the end comes first. */
   async sleep(ms: number): Promise<void> {
-    const time = Math.min(ms, this.left());
+    const time = Math.min(ms, this.left(), 2 ** 31 - 1); // the longest time of a timer
     await new Promise<void>((done) => {
       const timer = setTimeout(finish, time);
       const signal = this.signal;
@@ -82,11 +87,11 @@ class Lost extends Error {}
 
 /** Makes the calls to one daemon. */
 export class Http {
-  private readonly base: string;
-  private readonly token: string;
-  private readonly patience: number;
-  private readonly trace: string;
-  private readonly fetch: typeof fetch;
+  readonly #base: string;
+  readonly #token: string;
+  readonly #patience: number;
+  readonly #trace: string;
+  readonly #fetch: typeof fetch;
 
   constructor(url: string, token: string, patience: number, trace: string, fetcher: typeof fetch) {
     let parsed: URL | undefined;
@@ -106,11 +111,11 @@ export class Http {
       throw new NodError("invalid", "invalid daemon URL", "set NOD_URL to a URL such as http://127.0.0.1:8787");
     }
     if (!token) throw new NodError("unauthenticated", "no token", "set NOD_TOKEN to the token of an agent");
-    this.base = parsed.href.replace(/\/+$/, "");
-    this.token = headerText(token);
-    this.patience = patience;
-    this.trace = trace;
-    this.fetch = fetcher;
+    this.#base = parsed.href.replace(/\/+$/, "");
+    this.#token = headerText(token);
+    this.#patience = patience;
+    this.#trace = trace;
+    this.#fetch = fetcher;
   }
 
   /** Makes a call, and repeats it while the daemon is unreachable if that is safe. */
@@ -127,8 +132,7 @@ export class Http {
         const reply = await this.once(call, limit, until);
         if (expected(call.operation, reply.status)) return reply;
         error = failure(reply);
-        const seconds = reply.headers.get("retry-after") ?? "";
-        after = /^\d+$/.test(seconds) ? Math.min(Number(seconds), 300) * 1000 : 0;
+        after = pauseOf(reply);
       } catch (caught) {
         if (!(caught instanceof Lost)) throw caught;
         error = new Unreachable(
@@ -141,7 +145,7 @@ export class Http {
       if (Date.now() - started > retryMost && limit > grace) {
         [began, pause] = [started, retryFirst]; // the daemon was reachable for a while
       }
-      if (Date.now() + after - began > this.patience) throw error;
+      if (Date.now() + after - began > this.#patience) throw error;
       await until.sleep(Math.max(after, pause * (0.8 + 0.2 * Math.random())));
       pause = Math.min(2 * pause, retryMost);
     }
@@ -150,19 +154,18 @@ export class Http {
   /** Makes one call. The limit covers the complete response. */
   private async once(call: Call, limit: number, until: Until): Promise<Reply> {
     const [method, path] = operations[call.operation];
-    const url = new URL(this.base + filled(path, call.path ?? []));
+    const url = new URL(this.#base + filled(path, call.path ?? []));
     for (const [name, value] of Object.entries(call.query ?? {})) {
       if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
     }
-    const headers: { [name: string]: string } = { Authorization: `Bearer ${this.token}` };
+    const headers: { [name: string]: string } = { Authorization: `Bearer ${this.#token}` };
     if (call.body !== undefined) headers["Content-Type"] = "application/json";
     if (call.key !== undefined) headers["Idempotency-Key"] = headerText(call.key);
     if (call.caller !== undefined) headers["Nod-Caller"] = call.caller;
-    if (this.trace) headers.Traceparent = headerText(this.trace);
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    if (this.#trace) headers.Traceparent = headerText(this.#trace);
     const end = new AbortController();
     const stop = () => end.abort();
-    const timer = setTimeout(stop, Math.min(limit, until.left()));
+    const timer = setTimeout(stop, Math.min(limit, until.left(), 2 ** 31 - 1));
     until.signal?.addEventListener("abort", stop);
     let answered = false;
     try {
@@ -174,7 +177,8 @@ export class Http {
         cache: "no-store",
         credentials: "omit",
       };
-      const response = await this.fetch(url, body === undefined ? init : { ...init, body });
+      call.sent = true;
+      const response = await this.#fetch(url, call.body === undefined ? init : { ...init, body: call.body });
       answered = true;
       if (response.type === "opaqueredirect")
         throw new Unexpected("the response is a redirect, which no nod daemon sends");
@@ -247,26 +251,30 @@ async function whole(response: Response): Promise<Uint8Array> {
   return out;
 }
 
-/** Returns the error in a response. */
+/** Returns the pause that a response asks for, in milliseconds. */
+function pauseOf(reply: Reply): number {
+  const text = reply.headers.get("retry-after") ?? "";
+  const pause = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Math.min(Math.max(pause || 0, 0), maxPause);
+}
+
+/** Returns the error in a response. Only an error of nod itself is final: a proxy in between only disturbs. */
 function failure(reply: Reply): NodError {
+  if (reply.status < 400) return new Unexpected(`the response with status ${reply.status} does not come from a nod daemon`);
   try {
     const { error } = json(reply) as { error: { code: string; message: string; hint?: string; fields?: unknown[] } };
-    if (reply.status >= 400 && codes.includes(error.code) && typeof error.message === "string") {
+    if (reply.headers.has(ours) && codes.includes(error.code) && typeof error.message === "string") {
       const Kind = error.code === "unavailable" ? Unreachable : Refused;
-      return new Kind(
-        error.code,
-        error.message,
-        String(error.hint ?? ""),
-        Array.isArray(error.fields) ? error.fields : [],
-      );
+      return new Kind(error.code, error.message, String(error.hint ?? ""), Array.isArray(error.fields) ? error.fields : []);
     }
   } catch {
     // not an error of nod
   }
-  if (reply.status >= 500) {
-    return new Unreachable("unavailable", `the server in front of the nod daemon reports status ${reply.status}`);
-  }
-  return new Unexpected(`the response with status ${reply.status} does not come from a nod daemon`);
+  return new Unreachable(
+    "unavailable",
+    `the server in front of the nod daemon reports status ${reply.status}`,
+    "check NOD_URL and any proxies in between",
+  );
 }
 
 /** Returns the media type of a response. */

@@ -1,5 +1,5 @@
 // Ask people in Slack, Discord or Telegram through nod, and act only on a yes.
-import { type Fields, isObject, plain, textOf, webcrypto } from "./canonical.ts";
+import { encode, type Fields, isObject, randomID, textOf } from "./canonical.ts";
 import { Aborted, DeadlineExceeded, NodError, Unexpected } from "./errors.ts";
 import {
   type Call,
@@ -33,34 +33,35 @@ const isOver = (record: RequestRecord) => record.state !== "pending" || Boolean(
 
 /** A client for one daemon. */
 export class Nod {
-  private readonly http: Http;
+  readonly #http: Http;
 
   constructor(settings: Settings = {}) {
     const url = settings.url ?? environment("NOD_URL") ?? "http://127.0.0.1:8787";
     const token = (settings.token ?? environment("NOD_TOKEN") ?? "").trim();
     const fetcher = settings.fetch ?? ((input, init) => fetch(input, init));
-    this.http = new Http(url, token, settings.patience ?? 120_000, settings.trace ?? "", fetcher);
+    this.#http = new Http(url, token, settings.patience ?? 120_000, settings.trace ?? "", fetcher);
   }
 
   /** Asks one question. Returns the option or the text, or undefined if no one answered. */
   async ask(
     prompt: string,
-    options: string[] = [],
+    options: readonly string[] = [],
     fields: RequestFields = {},
     how: Sending = {},
   ): Promise<string | undefined> {
+    const offered = [...options];
     const question =
-      options.length === 0
+      offered.length === 0
         ? { id: "q", widget: "text" as const }
         : {
             id: "q",
-            widget: options.length > 5 ? ("select" as const) : ("buttons" as const),
-            options: options.map((value) => ({ value })),
+            widget: offered.length > 5 ? ("select" as const) : ("buttons" as const),
+            options: offered.map((value) => ({ value })),
           };
     const record = await this.request({ prompt, questions: [question], ...fields }, how);
     if (record.state !== "answered") return undefined;
     const answer = record.response?.answers?.q;
-    if (typeof answer !== "string" || (options.length > 0 && !options.includes(answer))) {
+    if (typeof answer !== "string" || (offered.length > 0 && !offered.includes(answer))) {
       throw new Unexpected("the answer is not one of the options");
     }
     return answer;
@@ -84,16 +85,19 @@ export class Nod {
     fields: RequestFields = {},
     how: Sending = {},
   ): Promise<Decision> {
-    const record = await this.request({ prompt, approval, ...fields }, how);
+    const text = encode({ prompt, approval, ...fields });
+    const record = await this.#closed(text, how);
+    // What is returned comes from the text that was sent: the caller's own object may have changed since.
+    const sent = (JSON.parse(text) as { approval: Approval }).approval;
     const response = record.response;
     const edited = response !== undefined && "input" in response;
-    if (edited && !approval.decisions?.includes("edit")) throw new Unexpected("the approval is for another input");
+    if (edited && !sent.decisions?.includes("edit")) throw new Unexpected("the approval is for another input");
     return {
       approved: record.state === "approved",
       state: record.state,
       edited,
       record,
-      input: edited ? response.input : approval.input,
+      input: edited ? response.input : sent.input,
       scope: response?.scope ?? "",
       reason: response?.reason ?? "",
     };
@@ -101,14 +105,14 @@ export class Nod {
 
   /** Sends any request, and returns its record once it is closed or deferred. */
   async request(body: Request, how: Sending = {}): Promise<RequestRecord> {
-    const until = new Until(how.signal, how.deadline);
-    const caller = webcrypto.randomUUID();
-    return this.closed(await this.send(body, how.key, caller, until), plain(body) as Fields, caller, until);
+    return this.#closed(encode(body), how);
   }
 
   /** Sends any request, and returns its record at once. */
   async open(body: Request, how: Sending = {}): Promise<RequestRecord> {
-    return this.send(body, how.key, webcrypto.randomUUID(), new Until(how.signal, how.deadline));
+    const text = encode(body);
+    const call = this.#opening("createInteraction", [], text, how);
+    return this.#checked(await this.#http.call(call), undefined, JSON.parse(text) as Fields);
   }
 
   /** Posts a notice, which needs no answer. */
@@ -118,59 +122,48 @@ export class Nod {
 
   /** Waits until a request is closed or deferred. It stays open if the wait ends early. */
   async wait(id: string, how: Waiting = {}): Promise<RequestRecord> {
-    return this.waitFor(id, undefined, new Until(how.signal, how.deadline));
+    return this.#waitFor(id, undefined, new Until(how.signal, how.deadline));
   }
 
   /** Returns a request. */
   async show(id: string): Promise<RequestRecord> {
-    return this.record("getInteraction", id);
+    return this.#record("getInteraction", id);
   }
 
   /** Returns a page of requests, newest first. */
   async list(filter: { state?: State; session?: string; text?: string; cursor?: string; limit?: number } = {}) {
-    return page(await this.http.call({ operation: "listInteractions", query: filter, retry: true }));
+    return page(await this.#http.call({ operation: "listInteractions", query: filter, retry: true }));
   }
 
   /** Cancels a pending request. A closed one is returned unchanged. */
   async cancel(id: string, reason = ""): Promise<RequestRecord> {
-    return this.record("cancelInteraction", id, { reason });
+    return this.#record("cancelInteraction", id, { reason });
   }
 
   /** Reports what came of a response. The card shows it. */
   async complete(id: string, completion: { result?: string; error?: string }): Promise<RequestRecord> {
-    return this.record("completeInteraction", id, completion);
+    return this.#record("completeInteraction", id, completion);
   }
 
   /** Continues without the answer. A late answer goes to the session. */
   async defer(id: string, how: { hold?: string | number; message?: string } = {}): Promise<RequestRecord> {
-    return this.record("queueInteraction", id, how);
+    return this.#record("queueInteraction", id, how);
   }
 
   /** Sends a follow-up in the same messages, and returns its record once it is closed. */
   async reprompt(id: string, body: Reprompt, how: Sending = {}): Promise<RequestRecord> {
-    const until = new Until(how.signal, how.deadline);
-    const caller = webcrypto.randomUUID();
-    const record = known(
-      json(
-        await this.http.call({
-          operation: "repromptInteraction",
-          path: [idOf(id)],
-          body: plain(body),
-          key: how.key,
-          caller,
-          retry: true,
-          until,
-        }),
-      ),
-    );
-    if (record.interaction.id === id || record.interaction.previous !== id)
-      throw new Unexpected("the response is not the follow-up");
-    return this.closed(record, undefined, caller, until);
+    const call = this.#opening("repromptInteraction", [idOf(id)], encode(body), how);
+    return this.#follow(call, async (reply) => {
+      const record = known(json(reply));
+      if (record.interaction.id === id || record.interaction.previous !== id)
+        throw new Unexpected("the response is not the follow-up");
+      return record;
+    });
   }
 
   /** Answers a request as the person with the token. */
   async respond(id: string, reply: PersonReply): Promise<Recorded> {
-    return recorded(json(await this.http.call({ operation: "respond", path: [idOf(id)], body: plain(reply) })), id);
+    return recorded(json(await this.#http.call({ operation: "respond", path: [idOf(id)], body: encode(reply) })), id);
   }
 
   /** Sends a message in the format of another system, and returns the answer in the same format. */
@@ -180,16 +173,16 @@ export class Nod {
       operation: "dialect",
       path: [dialect],
       query: { ...query, wait: "25s" },
-      body: plain(message),
+      body: encode(message),
       key: how.key,
-      caller: webcrypto.randomUUID(),
+      caller: randomID(),
       limit: poll + grace,
       retry: true,
       until,
     };
     for (;;) {
       const began = Date.now();
-      const reply = await this.http.call(call);
+      const reply = await this.#http.call(call);
       if (reply.status !== 202) {
         return mediaType(reply) === "text/plain" ? textOf(reply.body) : json(reply);
       }
@@ -200,27 +193,27 @@ export class Nod {
 
   /** Returns the sessions of the agent. */
   async sessions(session = ""): Promise<Session[]> {
-    return this.items<Session>({ operation: "sessions", query: { session }, retry: true });
+    return this.#items<Session>({ operation: "sessions", query: { session }, retry: true });
   }
 
   /** Reports what a session does. */
   async reportSession(session: string, report: SessionReport): Promise<Session> {
-    return this.object<Session>({ operation: "reportSession", path: [session], body: plain(report) });
+    return this.#object<Session>({ operation: "reportSession", path: [session], body: encode(report) });
   }
 
   /** Cancels the pending requests of a session, and revokes its grants. */
   async cancelSession(session: string, reason = "") {
-    return page(await this.http.call({ operation: "cancelSession", path: [session], body: { reason }, retry: true }));
+    return page(await this.#http.call({ operation: "cancelSession", path: [session], body: encode({ reason }), retry: true }));
   }
 
   /** Stops a session. */
   async stop(session: string, agent = ""): Promise<Stop[]> {
-    return this.items<Stop>({ operation: "stopSession", path: [session], body: { agent } });
+    return this.#items<Stop>({ operation: "stopSession", path: [session], retry: true, body: encode({ agent }) });
   }
 
   /** Resumes a session as the person with the token. */
   async resume(session: string, agent = ""): Promise<Stop[]> {
-    return this.items<Stop>({ operation: "resumeSession", path: [session], body: { agent } });
+    return this.#items<Stop>({ operation: "resumeSession", path: [session], body: encode({ agent }) });
   }
 
   /** Returns the late answers and the messages of people of a session, oldest first. */
@@ -239,7 +232,7 @@ export class Nod {
         limit: left + grace,
         until,
       };
-      const items = await this.items<Message>(call);
+      const items = await this.#items<Message>(call);
       if (items.some((m) => typeof m.id !== "string" || m.session !== session)) {
         throw new Unexpected("the response is not for this session");
       }
@@ -250,55 +243,86 @@ export class Nod {
 
   /** Forgets the messages of a session up to and including one. */
   async acknowledge(session: string, through: string): Promise<void> {
-    await this.http.call({ operation: "acknowledgeMessages", path: [session], body: { through }, retry: true });
+    await this.#http.call({ operation: "acknowledgeMessages", path: [session], body: encode({ through }), retry: true });
   }
 
   /** Sends a message to a session as the person with the token. */
   async steer(session: string, text: string, agent = ""): Promise<Steering> {
-    return this.object<Steering>({ operation: "steerSession", path: [session], body: { text, agent } });
+    return this.#object<Steering>({ operation: "steerSession", path: [session], body: encode({ text, agent }) });
   }
 
   /** Returns a message that a person sent to a session. */
   async steering(session: string, message: string): Promise<Steering> {
-    return this.object<Steering>({ operation: "steering", path: [session, message], retry: true });
+    return this.#object<Steering>({ operation: "steering", path: [session, message], retry: true });
   }
 
   /** Returns whether someone can answer now. */
   async availability(filter: { route?: string; session?: string } = {}): Promise<Fields> {
-    return this.object<Fields>({ operation: "availability", query: filter, retry: true });
+    return this.#object<Fields>({ operation: "availability", query: filter, retry: true });
   }
 
   /** Returns the standing approvals of the agent. */
   async grants(session = ""): Promise<Grant[]> {
-    return this.items<Grant>({ operation: "listGrants", query: { session }, retry: true });
+    return this.#items<Grant>({ operation: "listGrants", query: { session }, retry: true });
   }
 
   /** Revokes a standing approval. */
   async revoke(grant: string): Promise<Grant> {
-    return this.object<Grant>({ operation: "revokeGrant", path: [grant] });
+    return this.#object<Grant>({ operation: "revokeGrant", path: [grant], retry: true });
   }
 
   /** Returns the state of Redis and of each platform. */
   async health(): Promise<Fields> {
-    return this.object<Fields>({ operation: "healthz" });
+    return this.#object<Fields>({ operation: "healthz" });
   }
 
   /** Returns the same, and throws unless a platform is connected. */
   async ready(): Promise<Fields> {
-    return this.object<Fields>({ operation: "readyz" });
+    return this.#object<Fields>({ operation: "readyz" });
   }
 
-  /** The caller ID exists before the first call, so that repeats are safe. */
-  private async send(body: Request, key: string | undefined, caller: string, until: Until): Promise<RequestRecord> {
-    const sent = plain(body) as Fields;
-    const reply = await this.http.call({ operation: "createInteraction", body: sent, key, caller, retry: true, until });
-    return this.checked(reply, undefined, sent);
+  /** Returns the call that opens a request. The caller ID exists before the first try, so that repeats are safe. */
+  #opening(operation: Operation, path: string[], body: string, how: Sending): Call {
+    const until = new Until(how.signal, how.deadline);
+    return { operation, path, body, key: how.key, caller: randomID(), retry: true, until };
   }
 
-  private async waitFor(id: string, sent: Fields | undefined, until: Until): Promise<RequestRecord> {
+  /** Sends a request, and waits until it is closed or deferred. */
+  async #closed(text: string, how: Sending): Promise<RequestRecord> {
+    const sent = JSON.parse(text) as Fields;
+    const call = this.#opening("createInteraction", [], text, how);
+    return this.#follow(call, (reply) => this.#checked(reply, undefined, sent), sent);
+  }
+
+  /** Opens a request and waits for it. A caller that gives up takes the request along, at any moment. */
+  async #follow(call: Call, read: (reply: Reply) => Promise<RequestRecord>, sent?: Fields): Promise<RequestRecord> {
+    let record: RequestRecord | undefined;
+    try {
+      record = await read(await this.#http.call(call));
+      return isOver(record) ? record : await this.#waitFor(record.interaction.id, sent, call.until!);
+    } catch (error) {
+      if (call.sent && (error instanceof DeadlineExceeded || error instanceof Aborted)) await this.#leave(call, record);
+      throw error;
+    }
+  }
+
+  /** Cancels a request for its caller. If its ID never arrived, the same caller asks for it again. */
+  async #leave(call: Call, record: RequestRecord | undefined): Promise<void> {
+    const { caller = "" } = call;
+    try {
+      record ??= known(json(await this.#http.call({ ...call, retry: false, limit: 3_000, until: new Until() })));
+      if (isOver(record)) return;
+      const body = encode({ reason: "the caller stopped waiting" });
+      await this.#http.call({ operation: "cancelInteraction", path: [record.interaction.id], body, caller, limit: 3_000 });
+    } catch {
+      // It expires at its own timeout.
+    }
+  }
+
+  async #waitFor(id: string, sent: Fields | undefined, until: Until): Promise<RequestRecord> {
     for (;;) {
       const began = Date.now();
-      const reply = await this.http.call({
+      const reply = await this.#http.call({
         operation: "getInteraction",
         path: [idOf(id)],
         query: { wait: "25s" },
@@ -306,54 +330,32 @@ export class Nod {
         retry: true,
         until,
       });
-      const record = await this.checked(reply, id, sent);
+      const record = await this.#checked(reply, id, sent);
       if (isOver(record)) return record;
       if (Date.now() - began < shortPoll) await until.sleep(shortPoll); // the daemon did not wait
     }
   }
 
-  /** Waits for an open request. If the caller gives up, it cancels it for itself. */
-  private async closed(
-    record: RequestRecord,
-    sent: Fields | undefined,
-    caller: string,
-    until: Until,
-  ): Promise<RequestRecord> {
-    if (isOver(record)) return record;
-    const { id } = record.interaction;
-    try {
-      return await this.waitFor(id, sent, until);
-    } catch (error) {
-      if (error instanceof DeadlineExceeded || error instanceof Aborted) {
-        const body = { reason: "the caller stopped waiting" };
-        // If this fails, the request expires at its own timeout.
-        const call: Call = { operation: "cancelInteraction", path: [id], body, caller, limit: 3_000 };
-        await this.http.call(call).catch(() => undefined);
-      }
-      throw error;
-    }
-  }
-
-  private async record(operation: Operation, id: string, body?: unknown): Promise<RequestRecord> {
+  async #record(operation: Operation, id: string, body?: unknown): Promise<RequestRecord> {
     const call: Call = { operation, path: [idOf(id)], retry: true };
-    return this.checked(await this.http.call(body === undefined ? call : { ...call, body: plain(body) }), id);
+    return this.#checked(await this.#http.call(body === undefined ? call : { ...call, body: encode(body) }), id);
   }
 
-  private async checked(reply: Reply, id?: string, sent?: Fields): Promise<RequestRecord> {
+  async #checked(reply: Reply, id?: string, sent?: Fields): Promise<RequestRecord> {
     const record = known(json(reply), id);
     await same(record, sent);
     return record;
   }
 
-  private async object<T>(call: Call): Promise<T> {
-    const reply = await this.http.call(call);
+  async #object<T>(call: Call): Promise<T> {
+    const reply = await this.#http.call(call);
     const value = json(reply);
     if (!isObject(value)) throw new Unexpected("the response is not an object");
     return value as T;
   }
 
-  private async items<T>(call: Call): Promise<T[]> {
-    const { items } = await this.object<{ items: T[] }>(call);
+  async #items<T>(call: Call): Promise<T[]> {
+    const { items } = await this.#object<{ items: T[] }>(call);
     if (!Array.isArray(items) || !items.every(isObject)) throw new Unexpected("the response is not a list");
     return items;
   }

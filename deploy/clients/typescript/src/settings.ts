@@ -4,28 +4,28 @@ import type { Request, RequestRecord, State } from "./types.ts";
 /** The settings of a client. */
 export interface Settings {
   /** The address of the daemon; NOD_URL by default. */
-  url?: string;
+  url?: string | undefined;
   /** The token of an agent or a person; NOD_TOKEN by default. */
-  token?: string;
+  token?: string | undefined;
   /** The time in milliseconds for which the daemon may be unreachable; two minutes by default. */
-  patience?: number;
+  patience?: number | undefined;
   /** A traceparent (W3C Trace Context). */
-  trace?: string;
+  trace?: string | undefined;
   /** Replaces fetch. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 /** The end of a wait. After either, the client cancels the request. */
 export interface Waiting {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** The longest wait in milliseconds. */
-  deadline?: number;
+  deadline?: number | undefined;
 }
 
 /** How to send a request. */
 export interface Sending extends Waiting {
   /** The idempotency key. A repeat in another process gets the same request until its answer was sent. */
-  key?: string;
+  key?: string | undefined;
 }
 
 /** The other fields of a request, such as session, route and timeout. */

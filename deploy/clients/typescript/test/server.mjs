@@ -36,6 +36,7 @@ function bytes(answer, other) {
   const headers = {
     "Content-Type": answer.type ?? "application/json",
     "Content-Length": content.length,
+    ...(answer.proxy ? {} : { "Nod-Daemon": "test" }),
     ...answer.headers,
   };
   if (answer.chunked) {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
 from ._client import Duration, Json, approval_of, Base
-from ._core import Call, Decision, Steps
-from ._errors import DeadlineExceeded, NodError
+from ._core import Call, Decision, Farewell, Steps
+from ._errors import DeadlineExceeded
 from ._http import Lost, call_async
 
 if TYPE_CHECKING:
@@ -21,24 +22,26 @@ class AsyncNod(Base):
     A cancelled task cancels its request, too.
     """
 
-    async def _run(self, steps: Steps, deadline: Optional[float] = None) -> Any:
+    async def _perform(self, steps: Steps, deadline: Optional[float] = None) -> Any:
         end = None if deadline is None else time.monotonic() + deadline
         value: Any = None
         error: Optional[BaseException] = None
         while True:
             try:
                 step = steps.throw(error) if error is not None else steps.send(value)
+                value, error = None, None
+                value = await self._await(step, end)
             except StopIteration as stop:
                 return stop.value
-            value, error = None, None
-            try:
-                value = await self._step(step, end)
-            except DeadlineExceeded as reached:
-                error, end = reached, None
-            except (Lost, NodError, asyncio.CancelledError, KeyboardInterrupt, SystemExit) as raised:
-                error = raised
+            except BaseException as raised:
+                if steps.gi_frame is None:  # the steps have ended with it
+                    raise
+                error, end = raised, None if isinstance(raised, DeadlineExceeded) else end
 
-    async def _step(self, step: Any, end: Optional[float]) -> Any:
+    async def _await(self, step: Any, end: Optional[float]) -> Any:
+        if isinstance(step, Farewell):
+            await self._apart(step.steps)
+            return None
         left = float("inf") if end is None else end - time.monotonic()
         if left <= 0:
             raise DeadlineExceeded()
@@ -52,12 +55,27 @@ class AsyncNod(Base):
                 raise DeadlineExceeded() from None
             raise
 
+    async def _apart(self, steps: Steps) -> None:
+        """Perform the steps of a caller that has given up, in a thread: a cancelled scope runs no more calls."""
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+
+        def leave() -> None:
+            self._farewell(steps)
+            try:
+                loop.call_soon_threadsafe(lambda: done.done() or done.set_result(None))
+            except RuntimeError:
+                pass  # the loop has ended
+
+        threading.Thread(target=leave, name="nod-farewell").start()
+        await done
+
     async def ask(
         self, prompt: str, options: Sequence[str] = (), *, key: Optional[str] = None, deadline: Optional[float] = None,
         **fields: Any,
     ) -> Optional[str]:
         """Ask one question. Return the option or the text, or None if no one answered."""
-        return await self._run(self.core.ask(prompt, options, fields, key), deadline)
+        return await self._perform(self.core.ask(prompt, options, fields, key), deadline)
 
     async def approve(
         self, prompt: str, input: Json = None, *, tool: str = "", where: str = "", key: Optional[str] = None,
@@ -65,7 +83,7 @@ class AsyncNod(Base):
     ) -> bool:
         """Return whether the request was approved exactly as sent. A denial and a timeout are False."""
         approval = approval_of(input, tool, where, fields)
-        return await self._run(self.core.approve(prompt, approval, fields, key), deadline)
+        return await self._perform(self.core.approve(prompt, approval, fields, key), deadline)
 
     async def decide(
         self, prompt: str, input: Json = None, *, tool: str = "", where: str = "", edit: bool = False,
@@ -73,85 +91,85 @@ class AsyncNod(Base):
     ) -> Decision:
         """Ask for an approval, and return the decision. With ``edit``, people can change the input."""
         approval = approval_of(input, tool, where, fields)
-        return await self._run(self.core.decide(prompt, approval, edit, fields, key), deadline)
+        return await self._perform(self.core.decide(prompt, approval, edit, fields, key), deadline)
 
     async def request(
         self, body: Request, *, key: Optional[str] = None, deadline: Optional[float] = None
     ) -> RequestRecord:
         """Send any request, and return its record once it is closed or deferred."""
-        return await self._run(self.core.request(dict(body), key), deadline)
+        return await self._perform(self.core.request(dict(body), key), deadline)
 
     async def open(self, body: Request, *, key: Optional[str] = None) -> RequestRecord:
         """Send any request, and return its record at once."""
-        return await self._run(self.core.open(dict(body), key))
+        return await self._perform(self.core.open(dict(body), key))
 
     async def notify(self, prompt: str, *, key: Optional[str] = None, **fields: Any) -> RequestRecord:
         """Post a notice, which needs no answer."""
-        return await self._run(self.core.open({"kind": "notice", "prompt": prompt, **fields}, key))
+        return await self._perform(self.core.open({"kind": "notice", "prompt": prompt, **fields}, key))
 
     async def wait(self, id: str, *, deadline: Optional[float] = None) -> RequestRecord:
         """Wait until a request is closed or deferred. It stays open if the wait ends early."""
-        return await self._run(self.core.wait(id), deadline)
+        return await self._perform(self.core.wait(id), deadline)
 
     async def show(self, id: str) -> RequestRecord:
         """Return a request."""
-        return await self._run(self.core.record("getInteraction", id))
+        return await self._perform(self.core.record("getInteraction", id))
 
     async def list(
         self, *, state: str = "", session: str = "", text: str = "", cursor: str = "", limit: int = 0
     ) -> Dict[str, Any]:
         """Return a page of requests, newest first: ``items``, and ``next`` for ``cursor``."""
         query = {"state": state, "session": session, "text": text, "cursor": cursor, "limit": limit or ""}
-        return await self._run(self.core.page("listInteractions", query=query))
+        return await self._perform(self.core.page("listInteractions", query=query))
 
     async def cancel(self, id: str, reason: str = "") -> RequestRecord:
         """Cancel a pending request. A closed one is returned unchanged."""
-        return await self._run(self.core.record("cancelInteraction", id, {"reason": reason}))
+        return await self._perform(self.core.record("cancelInteraction", id, {"reason": reason}))
 
     async def complete(self, id: str, *, result: str = "", error: str = "") -> RequestRecord:
         """Report what came of a response. The card shows it."""
-        return await self._run(self.core.record("completeInteraction", id, {"result": result, "error": error}))
+        return await self._perform(self.core.record("completeInteraction", id, {"result": result, "error": error}))
 
     async def defer(self, id: str, *, hold: Duration = "", message: str = "") -> RequestRecord:
         """Continue without the answer. A late answer goes to the session."""
         body = {k: v for k, v in (("hold", hold), ("message", message)) if v}
-        return await self._run(self.core.record("queueInteraction", id, body))
+        return await self._perform(self.core.record("queueInteraction", id, body))
 
     async def reprompt(
         self, id: str, body: Reprompt, *, key: Optional[str] = None, deadline: Optional[float] = None
     ) -> RequestRecord:
         """Send a follow-up in the same messages, and return its record once it is closed."""
-        return await self._run(self.core.reprompt(id, dict(body), key), deadline)
+        return await self._perform(self.core.reprompt(id, dict(body), key), deadline)
 
     async def respond(self, id: str, **reply: Any) -> Recorded:
         """Answer a request as the person with the token. ``reply`` has the names of REPLY."""
-        return await self._run(self.core.respond(id, reply))
+        return await self._perform(self.core.respond(id, reply))
 
     async def exchange(
         self, dialect: str, message: Json, *, key: Optional[str] = None, deadline: Optional[float] = None, **query: Any
     ) -> Json:
         """Send a message in the format of another system, and return the answer in the same format."""
-        return await self._run(self.core.exchange(dialect, message, query, key), deadline)
+        return await self._perform(self.core.exchange(dialect, message, query, key), deadline)
 
     async def sessions(self, session: str = "") -> List[Session]:
         """Return the sessions of the agent."""
-        return await self._run(self.core.simple("sessions", query={"session": session}, retry=True, want=list))
+        return await self._perform(self.core.simple("sessions", query={"session": session}, retry=True, want=list))
 
     async def report_session(self, session: str, report: SessionReport) -> Session:
         """Report what a session does."""
-        return await self._run(self.core.simple("reportSession", session, body=dict(report)))
+        return await self._perform(self.core.simple("reportSession", session, body=dict(report)))
 
     async def cancel_session(self, session: str, reason: str = "") -> Dict[str, Any]:
         """Cancel the pending requests of a session, and revoke its grants."""
-        return await self._run(self.core.page("cancelSession", session, body={"reason": reason}))
+        return await self._perform(self.core.page("cancelSession", session, body={"reason": reason}))
 
     async def stop(self, session: str, *, agent: str = "") -> List[Stop]:
         """Stop a session."""
-        return await self._run(self.core.simple("stopSession", session, body={"agent": agent}, want=list))
+        return await self._perform(self.core.simple("stopSession", session, body={"agent": agent}, want=list))
 
     async def resume(self, session: str, *, agent: str = "") -> List[Stop]:
         """Resume a session as the person with the token."""
-        return await self._run(self.core.simple("resumeSession", session, body={"agent": agent}, want=list))
+        return await self._perform(self.core.simple("resumeSession", session, body={"agent": agent}, want=list))
 
     async def messages(
         self, session: str, *, wait: float = 0, reader: str = "", lease: Duration = "",
@@ -161,37 +179,37 @@ class AsyncNod(Base):
 
         With peek, return only the messages of people that no reader has reserved, and reserve none.
         """
-        return await self._run(self.core.messages(session, wait, reader, lease, continued, peek))
+        return await self._perform(self.core.messages(session, wait, reader, lease, continued, peek))
 
     async def acknowledge(self, session: str, through: str) -> None:
         """Forget the messages of a session up to and including one."""
         body = {"through": through}
-        await self._run(self.core.simple("acknowledgeMessages", session, body=body, retry=True, want=None))
+        await self._perform(self.core.simple("acknowledgeMessages", session, body=body, retry=True, want=None))
 
     async def steer(self, session: str, text: str, *, agent: str = "") -> Steering:
         """Send a message to a session as the person with the token."""
-        return await self._run(self.core.simple("steerSession", session, body={"text": text, "agent": agent}))
+        return await self._perform(self.core.simple("steerSession", session, body={"text": text, "agent": agent}))
 
     async def steering(self, session: str, message: str) -> Steering:
         """Return a message that a person sent to a session."""
-        return await self._run(self.core.simple("steering", session, message, retry=True))
+        return await self._perform(self.core.simple("steering", session, message, retry=True))
 
     async def availability(self, *, route: str = "", session: str = "") -> Dict[str, Any]:
         """Return whether someone can answer now."""
-        return await self._run(self.core.simple("availability", query={"route": route, "session": session}, retry=True))
+        return await self._perform(self.core.simple("availability", query={"route": route, "session": session}, retry=True))
 
     async def grants(self, session: str = "") -> List[Grant]:
         """Return the standing approvals of the agent."""
-        return await self._run(self.core.simple("listGrants", query={"session": session}, retry=True, want=list))
+        return await self._perform(self.core.simple("listGrants", query={"session": session}, retry=True, want=list))
 
     async def revoke(self, grant: str) -> Grant:
         """Revoke a standing approval."""
-        return await self._run(self.core.simple("revokeGrant", grant))
+        return await self._perform(self.core.simple("revokeGrant", grant))
 
     async def health(self) -> Dict[str, Any]:
         """Return the state of Redis and of each platform."""
-        return await self._run(self.core.health("healthz"))
+        return await self._perform(self.core.health("healthz"))
 
     async def ready(self) -> Dict[str, Any]:
         """Return the same, and raise NodError unless a platform is connected."""
-        return await self._run(self.core.health("readyz"))
+        return await self._perform(self.core.health("readyz"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Mapping, Tuple
 
 from ._errors import NodError, Unexpected
 
@@ -96,10 +96,56 @@ def digest(request: Dict[str, Any]) -> str:
 
 def dumps(value: Any) -> bytes:
     """Return the JSON to send."""
+    return encoded(json.dumps(plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def plain(value: Any, place: str = "", above: Tuple[int, ...] = ()) -> Any:
+    """Return a copy as JSON has it.
+
+    What people approve is this copy: it is sent, hashed and given back. A value
+    that JSON cannot carry is refused with its place.
+    """
+
+    def refuse(what: str) -> NodError:
+        where = place or "the message"
+        return NodError("invalid", "%s: %s cannot be sent as JSON" % (where, what), "send it as text")
+
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        encoded(value)
+        return "".join(value)  # not the name of an enum
+    if isinstance(value, int):
+        if abs(value) > _EXACT and _inexact(value):
+            raise refuse("a number that a double cannot represent")
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise refuse(str(value))
+        return float(value)
+    if id(value) in above:
+        raise refuse("a value that contains itself")
+    if len(above) >= _DEPTH:
+        raise refuse("nesting that is so deep")
+    inside = above + (id(value),)
+    if isinstance(value, (list, tuple)):
+        return [plain(v, "%s[%d]" % (place, n), inside) for n, v in enumerate(value)]
+    if not isinstance(value, Mapping):
+        raise refuse("a value of the type " + type(value).__name__)
+    out: Dict[str, Any] = {}
+    for name, v in value.items():
+        if not isinstance(name, str):
+            raise refuse("the name %r, which is no text," % (name,))
+        name = plain(name)
+        out[name] = plain(v, place + "." + name if place else name, inside)
+    return out
+
+
+def _inexact(value: int) -> bool:
     try:
-        return encoded(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise NodError("invalid", "the message cannot be sent as JSON: %s" % error) from None
+        return int(float(value)) != value
+    except OverflowError:
+        return True
 
 
 def text(raw: bytes) -> str:

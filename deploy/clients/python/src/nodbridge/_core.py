@@ -11,10 +11,11 @@ import re
 import time
 import uuid
 from dataclasses import dataclass
-from typing import Any, Dict, Generator, Optional, Sequence, Union
+from email.utils import parsedate_to_datetime
+from typing import Any, Callable, Dict, Generator, Optional, Sequence, Union
 from urllib.parse import quote, urlencode
 
-from ._canonical import dumps, loads, text
+from ._canonical import dumps, loads, plain, text
 from ._errors import NodError, Refused, Unexpected, Unreachable
 from ._http import Lost, Reply
 from ._record import UUID, known, recorded, same
@@ -24,6 +25,8 @@ POLL = 25.0  # seconds of one wait; shorter than the timeouts of most proxies
 GRACE = 10.0
 RETRY_FIRST, RETRY_MOST = 0.1, 3.0
 SHORT_POLL = 0.5
+LEAVE = 3.0  # seconds for the calls of a caller that has given up
+OURS = "nod-daemon"  # a header of each response of a daemon
 
 CODES = (
     "invalid", "unsupported", "unauthenticated", "forbidden", "not_found", "conflict", "rate_limited", "unavailable",
@@ -53,7 +56,14 @@ class Sleep:
     seconds: float
 
 
-Steps = Generator[Union[Call, Sleep], Any, Any]
+@dataclass(frozen=True)
+class Farewell:
+    """Calls for a caller that has given up. They need its thread or its task no longer."""
+
+    steps: Any
+
+
+Steps = Generator[Union[Call, Sleep, Farewell], Any, Any]
 
 
 @dataclass(frozen=True)
@@ -85,14 +95,14 @@ class Core:
 
     def request(self, body: Dict[str, Any], key: Optional[str]) -> Steps:
         """Open a request and wait until it is closed or deferred."""
-        caller = str(uuid.uuid4())
-        record = yield from self.open(body, key, caller)
-        return (yield from self._closed(record, body, caller))
+        caller, sent = str(uuid.uuid4()), plain(body)
+        return (yield from self._follow(lambda: self.open(sent, key, caller), sent, caller))
 
     def open(self, body: Dict[str, Any], key: Optional[str], caller: str = "") -> Steps:
         """Open a request. The caller ID exists before the first call, so that repeats are safe."""
         more = {"key": key, "caller": caller or str(uuid.uuid4())}
-        return (yield from self._record("createInteraction", body=dict(body), sent=body, **more))
+        sent = plain(body)
+        return (yield from self._record("createInteraction", body=sent, sent=sent, **more))
 
     def wait(self, id: str, sent: Optional[Dict[str, Any]] = None) -> Steps:
         """Wait until a request is closed or deferred."""
@@ -105,28 +115,29 @@ class Core:
             if time.monotonic() - began < SHORT_POLL:  # the daemon did not wait
                 yield Sleep(SHORT_POLL)
 
-    def _closed(self, record: Any, sent: Dict[str, Any], caller: str) -> Steps:
-        """Wait for an open request. If the caller gives up, cancel it."""
-        if record["state"] != "pending" or record.get("queued"):
-            return record
-        id = record["interaction"]["id"]
+    def _follow(self, opening: Callable[[], Steps], sent: Dict[str, Any], caller: str) -> Steps:
+        """Open a request, and wait for it. A caller that gives up takes it along, at any moment."""
+        record = None
         try:
-            return (yield from self.wait(id, sent))
-        except NodError as error:
-            if error.code == "deadline":
-                yield from self._give_up(id, caller)
+            record = yield from opening()
+            if record["state"] != "pending" or record.get("queued"):
+                return record
+            return (yield from self.wait(record["interaction"]["id"], sent))
+        except GeneratorExit:
             raise
-        except BaseException:  # the caller was interrupted or cancelled
-            yield from self._give_up(id, caller)
+        except BaseException as error:
+            if not isinstance(error, NodError) or error.code == "deadline":
+                yield Farewell(self._leave(record, opening, caller))
             raise
 
-    def _give_up(self, id: str, caller: str) -> Steps:
-        """Cancel a request for this caller, so that no one decides about something that no longer waits."""
-        path, method = self._path("cancelInteraction", id)
-        try:
-            yield Call(method, path, {**self.headers, "Nod-Caller": caller}, dumps({"reason": "the caller stopped waiting"}), 3.0)
-        except (NodError, Lost):
-            pass  # it expires at its own timeout
+    def _leave(self, record: Any, opening: Callable[[], Steps], caller: str) -> Steps:
+        """Cancel a request for its caller. If its ID never arrived, the same caller asks for it again."""
+        if record is None:
+            record = yield from opening()
+        if record["state"] == "pending":
+            path, method = self._path("cancelInteraction", record["interaction"]["id"])
+            body = dumps({"reason": "the caller stopped waiting"})
+            yield Call(method, path, {**self.headers, "Nod-Caller": caller}, body, LEAVE)
 
     def ask(self, prompt: str, options: Sequence[str], fields: Dict[str, Any], key: Optional[str]) -> Steps:
         """Ask one question. Return None if no one answered."""
@@ -148,7 +159,9 @@ class Core:
         """Ask for an approval."""
         if edit:
             approval = {**approval, "decisions": ["deny", "deny_reason", "once", "edit"]}
-        body = {"prompt": prompt, "approval": approval, **fields}
+        # What is returned comes from a copy: the caller's own object may change during the wait.
+        body = plain({"prompt": prompt, "approval": approval, **fields})
+        approval = body["approval"]
         record = yield from self.request(body, key)
         response = record.get("response") or {}
         edited = "input" in response
@@ -226,12 +239,17 @@ class Core:
 
     def reprompt(self, id: str, body: Dict[str, Any], key: Optional[str]) -> Steps:
         """Send a follow-up, and wait until it is closed."""
-        caller = str(uuid.uuid4())
-        reply = yield from self._call("repromptInteraction", self._id(id), body=body, key=key, caller=caller, retry=True)
-        record = known(opened(self._json(reply)), None)
-        if record["interaction"]["id"] == id or record["interaction"].get("previous") != id:
-            raise Unexpected("the response is not the follow-up")
-        return (yield from self._closed(record, {}, caller))
+        caller, sent = str(uuid.uuid4()), plain(body)
+
+        def opening() -> Steps:
+            more = {"body": sent, "key": key, "caller": caller, "retry": True}
+            reply = yield from self._call("repromptInteraction", self._id(id), **more)
+            record = known(opened(self._json(reply)), None)
+            if record["interaction"]["id"] == id or record["interaction"].get("previous") != id:
+                raise Unexpected("the response is not the follow-up")
+            return record
+
+        return (yield from self._follow(opening, {}, caller))
 
     def messages(
         self, session: str, wait: float, reader: str, lease: Any, continued: Optional[bool], peek: Optional[bool]
@@ -310,17 +328,18 @@ class Core:
             pause = min(2 * pause, RETRY_MOST)
 
     def _failure(self, reply: Reply) -> NodError:
-        """Return the error in a response."""
+        """Return the error in a response. Only one of nod itself is final: a proxy in between only disturbs."""
+        if reply.status < 400:
+            return Unexpected("the response with status %d does not come from a nod daemon" % reply.status)
         try:
             error = self._json(reply)["error"]
-            if error["code"] in CODES and isinstance(error["message"], str) and reply.status >= 400:
+            if OURS in reply.headers and error["code"] in CODES and isinstance(error["message"], str):
                 kind = Unreachable if error["code"] == "unavailable" else Refused
                 return kind(error["code"], error["message"], str(error.get("hint", "")), error.get("fields"))
         except (NodError, KeyError, TypeError):
             pass
-        if reply.status >= 500:  # such as a proxy whose daemon restarts
-            return Unreachable("unavailable", "the server in front of the nod daemon reports status %d" % reply.status)
-        return Unexpected("the response with status %d does not come from a nod daemon" % reply.status)
+        what = "the server in front of the nod daemon reports status %d" % reply.status
+        return Unreachable("unavailable", what, "check NOD_URL and any proxies in between")
 
     def _path(self, operation: str, *values: str) -> Any:
         method, path = OPERATIONS[operation]
@@ -363,5 +382,9 @@ def _unreachable(lost: Lost) -> NodError:
 
 
 def _seconds(text: str) -> float:
-    return min(float(text), 300.0) if text.isascii() and text.isdigit() else 0.0
-
+    """Return the pause that a response asks for."""
+    try:
+        pause = float(text) if text.isdigit() else parsedate_to_datetime(text).timestamp() - time.time()
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return min(max(pause, 0.0), 300.0)

@@ -20,6 +20,17 @@ class NodError(Exception):
         self.hint = hint
         self.fields = fields or []
 
+    def __reduce__(self) -> Any:
+        """Make the error picklable, so that another process can raise it."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: Any, args: Any, state: Any) -> Exception:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
 
 class Refused(NodError):
     """The daemon refused the call, for the reason in ``code``."""

@@ -18,6 +18,7 @@ from ._errors import NodError, Unexpected
 MAX_HEAD = 64 << 10
 MAX_BODY = 256 << 20  # a page of the largest records
 _CHUNK = 64 << 10
+_ONE_ADDRESS = 2.0  # seconds for an address that is not the last one
 
 
 class Lost(Exception):
@@ -184,14 +185,25 @@ def call(address: Address, message: bytes, limit: float, context: Optional[ssl.S
 
 
 def _connect(address: Address, limit: float, context: Optional[ssl.SSLContext]) -> socket.socket:
-    raw = socket.create_connection((address.host, address.port), limit)
-    if not address.tls:
-        return raw
-    try:
-        return (context or ssl.create_default_context()).wrap_socket(raw, server_hostname=address.host)
-    except BaseException:
-        raw.close()
-        raise
+    """Connect to the first address of a name that accepts, as soon as the one before it seems dead."""
+    end = time.monotonic() + limit
+    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    for n, (family, kind, protocol, _, at) in enumerate(found):
+        last = n == len(found) - 1
+        raw = socket.socket(family, kind, protocol)
+        try:
+            raw.settimeout(_left(end) if last else min(_left(end), _ONE_ADDRESS))
+            raw.connect(at)
+            raw.settimeout(_left(end))
+            return context.wrap_socket(raw, server_hostname=address.host) if address.tls and context else raw
+        except OSError:
+            raw.close()
+            if last:
+                raise
+        except BaseException:
+            raw.close()
+            raise
+    raise Lost("unknown host " + address.host)
 
 
 def _left(end: float) -> float:
@@ -208,20 +220,27 @@ def _words(error: OSError) -> str:
 
 async def call_async(address: Address, message: bytes, limit: float, context: Optional[ssl.SSLContext]) -> Reply:
     """Make one call that takes at most ``limit`` seconds."""
+    # Not wait_for, which loses a cancellation before Python 3.12.
+    task = asyncio.ensure_future(_converse(address, message, context))
     try:
-        return await asyncio.wait_for(_converse(address, message, context), limit)
-    except asyncio.TimeoutError:
-        raise Lost("no response in time") from None
+        await asyncio.wait({task}, timeout=limit)
+        if not task.done():
+            raise Lost("no response in time")
+        return task.result()
     except ssl.SSLCertVerificationError as error:
         raise Unexpected("the certificate is not valid: %s" % error.verify_message) from None
     except OSError as error:
         raise Lost(_words(error)) from None
+    finally:
+        task.cancel()
 
 
 async def _converse(address: Address, message: bytes, context: Optional[ssl.SSLContext]) -> Reply:
     reply = Reply()
-    tls = (context or ssl.create_default_context()) if address.tls else None
-    reader, writer = await asyncio.open_connection(address.host, address.port, ssl=tls)
+    tls = context if address.tls else None
+    reader, writer = await asyncio.open_connection(
+        address.host, address.port, ssl=tls, happy_eyeballs_delay=0.25
+    )
     try:
         writer.write(message)
         await writer.drain()

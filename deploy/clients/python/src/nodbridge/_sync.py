@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
 from ._client import Duration, Json, approval_of, Base
-from ._core import Call, Decision, Steps
-from ._errors import DeadlineExceeded, NodError
-from ._http import Lost, call
+from ._core import Decision
 
 if TYPE_CHECKING:
     from ._types import Grant, Message, Recorded, Reprompt, Request, RequestRecord, Session, SessionReport, Steering, Stop
@@ -18,41 +15,10 @@ class Nod(Base):
     """A client for threads. It is safe for concurrent use.
 
     ``fields`` are the other fields of a request, such as ``session``, ``route``
-    and ``timeout``. ``deadline`` limits a wait in seconds; then, and after
-    KeyboardInterrupt, the client cancels the request. ``key`` is an idempotency
+    and ``timeout``. ``deadline`` limits a wait in seconds; then, and after any
+    exception during the wait, the client cancels the request. ``key`` is an idempotency
     key; a repeat with the same key in another process gets the same request.
     """
-
-    def _run(self, steps: Steps, deadline: Optional[float] = None) -> Any:
-        end = None if deadline is None else time.monotonic() + deadline
-        value: Any = None
-        error: Optional[BaseException] = None
-        while True:
-            try:
-                step = steps.throw(error) if error is not None else steps.send(value)
-            except StopIteration as stop:
-                return stop.value
-            value, error = None, None
-            try:
-                value = self._step(step, end)
-            except DeadlineExceeded as reached:
-                error, end = reached, None
-            except (Lost, NodError, KeyboardInterrupt, SystemExit) as raised:
-                error = raised
-
-    def _step(self, step: Any, end: Optional[float]) -> Any:
-        left = float("inf") if end is None else end - time.monotonic()
-        if left <= 0:
-            raise DeadlineExceeded()
-        if not isinstance(step, Call):
-            time.sleep(min(step.seconds, left))
-            return None
-        try:
-            return call(self.address, self.message(step), min(step.limit, left), self.context)
-        except Lost:
-            if end is not None and time.monotonic() >= end:
-                raise DeadlineExceeded() from None
-            raise
 
     def ask(
         self, prompt: str, options: Sequence[str] = (), *, key: Optional[str] = None, deadline: Optional[float] = None,
