@@ -109,59 +109,112 @@ func (c caller) answers(r bridge.Record) {
 	}
 }
 
-// TestOneIdentity checks the identity of a call in every format: a repetition
-// joins the request that is open or whose answer was not sent, and an answer
-// that was sent is spent, except for the caller that got it.
+// An entry is a way in which agents ask: as is the random ID of the caller.
+type entry interface {
+	// asks sends a call, and returns the ID of the request that is open for it.
+	asks(id, content, as string) string
+	// gets sends a call, and returns the ID of the request whose answer it got.
+	gets(id, content, as string) string
+	answers(request string)
+	// traits reports whether calls have IDs, and whether callers have.
+	traits() (ids, callers bool)
+}
+
+// overHTTP is the entry of a format in calls.
+type overHTTP struct {
+	caller
+	name, path, body string
+	open             map[string]bridge.Record
+}
+
+func (h overHTTP) call(wait, id, content string) (path, body string) {
+	path = h.path + "?wait=" + wait
+	if strings.Contains(h.path, "?") {
+		path = h.path + "&wait=" + wait
+	}
+	return path, strings.NewReplacer("CONTENT", content+" "+h.name, "ID", id).Replace(h.body)
+}
+
+func (h overHTTP) asks(id, content, as string) string {
+	h.t.Helper()
+	path, body := h.call("10ms", id, content)
+	rec := h.caller.asks(path, body, as)
+	h.open[string(rec.Interaction.ID)] = rec
+	return string(rec.Interaction.ID)
+}
+
+func (h overHTTP) gets(id, content, as string) string {
+	h.t.Helper()
+	path, body := h.call("20s", id, content)
+	return h.caller.gets(path, body, as)
+}
+
+func (h overHTTP) answers(request string)      { h.t.Helper(); h.caller.answers(h.open[request]) }
+func (h overHTTP) traits() (ids, callers bool) { return true, true }
+
+// TestOneIdentity checks the identity of a call in every format and entry: a
+// repetition joins the request that is open or whose answer was not sent, and an
+// answer that was sent is spent, except for the caller that got it.
 func TestOneIdentity(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
+	entries := map[string]func(t *testing.T) entry{}
 	for name, x := range calls {
+		entries[name] = func(t *testing.T) entry {
+			return overHTTP{caller{t, s.URL}, name, x.path, x.body, map[string]bridge.Record{}}
+		}
+	}
+	for name, frame := range frames {
+		entries["frame: "+name] = func(t *testing.T) entry {
+			return &overSocket{caller: caller{t, s.URL}, session: name, frame: frame, labels: map[string]string{}}
+		}
+	}
+	entries["MCP"] = func(t *testing.T) entry { return overMCP{caller{t, s.URL}} }
+	for name, of := range entries {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := caller{t, s.URL}
-			path := x.path + "?wait=10ms"
-			if strings.Contains(x.path, "?") {
-				path = x.path + "&wait=10ms"
-			}
-			answered := strings.Replace(path, "wait=10ms", "wait=20s", 1)
-			say := func(id, content string) string {
-				return strings.NewReplacer("CONTENT", content+" "+name, "ID", id).Replace(x.body)
-			}
-			message := say("Bash_0", "ls")
-			first := c.asks(path, message, "one")
-			if again := c.asks(path, message, "two"); again.Interaction.ID != first.Interaction.ID {
-				t.Error("a repetition of an open request is another one")
-			}
-			if other := c.asks(path, say("Bash_0", "rm"), "one"); other.Interaction.ID == first.Interaction.ID {
-				t.Error("another content joins it")
-			}
-			if other := c.asks(path, say("Bash_1", "ls"), "one"); other.Interaction.ID == first.Interaction.ID {
-				t.Error("another ID joins it")
-			}
-			c.answers(first)
-			if id := c.gets(answered, message, "three"); id != string(first.Interaction.ID) {
-				t.Errorf("an answer that was not sent is of %s", id)
-			}
-			for _, as := range []string{"one", "two", "three"} {
-				if id := c.gets(answered, message, as); id != string(first.Interaction.ID) {
-					t.Errorf("the retry of %s gets the answer of %s", as, id)
-				}
-			}
-			var next bridge.Record
-			for _, as := range []string{"four", "five", ""} {
-				rec := c.asks(path, message, as)
-				if rec.Interaction.ID == first.Interaction.ID || next.Interaction.ID != "" && rec.Interaction.ID != next.Interaction.ID {
-					t.Errorf("caller %q asks %s again", as, rec.Interaction.ID)
-				}
-				next = rec
-			}
-			c.answers(next)
-			if id := c.gets(answered, message, ""); id != string(next.Interaction.ID) {
-				t.Errorf("the second answer is of %s", id)
-			}
-			if rec := c.asks(path, message, ""); rec.Interaction.ID == next.Interaction.ID {
-				t.Error("without a caller ID, an answer was used twice")
-			}
+			identity(t, of(t))
 		})
+	}
+}
+
+func identity(t *testing.T, e entry) {
+	ids, callers := e.traits()
+	first := e.asks("Bash_0", "ls", "one")
+	if again := e.asks("Bash_0", "ls", "two"); again != first {
+		t.Error("a repetition of an open request is another one")
+	}
+	if other := e.asks("Bash_0", "rm", "one"); other == first {
+		t.Error("another content joins it")
+	}
+	if other := e.asks("Bash_1", "ls", "one"); ids && other == first {
+		t.Error("another ID joins it")
+	}
+	e.answers(first)
+	if got := e.gets("Bash_0", "ls", "three"); got != first {
+		t.Errorf("an answer that was not sent is of %s", got)
+	}
+	for _, as := range []string{"one", "two", "three"} {
+		if !callers {
+			break
+		}
+		if got := e.gets("Bash_0", "ls", as); got != first {
+			t.Errorf("the retry of %s gets the answer of %s", as, got)
+		}
+	}
+	next := ""
+	for _, as := range []string{"four", "five", ""} {
+		got := e.asks("Bash_0", "ls", as)
+		if got == first || next != "" && got != next {
+			t.Errorf("caller %q asks %s again", as, got)
+		}
+		next = got
+	}
+	e.answers(next)
+	if got := e.gets("Bash_0", "ls", ""); got != next {
+		t.Errorf("the second answer is of %s", got)
+	}
+	if got := e.asks("Bash_0", "ls", ""); got == next {
+		t.Error("without a caller ID, an answer was used twice")
 	}
 }

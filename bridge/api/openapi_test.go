@@ -103,7 +103,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server
 		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s.engine = e
-	s.Server = httptest.NewUnstartedServer(api.New(api.Options{Engine: e, Reader: between(b), Origins: []string{"https://app.example.com", "https://*.apps.example.com"}, EntryPoints: map[string]api.EntryPoint{"/mcp": echo}, Tokens: map[string]api.Principal{
+	s.Server = httptest.NewUnstartedServer(api.New(api.Options{Engine: e, Reader: between(b), Origins: []string{"https://app.example.com", "https://*.apps.example.com"}, EntryPoints: map[string]api.EntryPoint{"/mcp": echo, "/tools/mcp": toolsOf(e)}, Tokens: map[string]api.Principal{
 		hashOf("agent"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("other"): {Agent: &bridge.Agent{Name: "cd"}}, hashOf("ana"): {Person: "ana", Auditor: true},
 	}}))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
