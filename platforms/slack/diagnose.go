@@ -94,7 +94,8 @@ func isDirect(d bridge.Destination) bool {
 	return d.Channel != "" && strings.Contains("UWD", d.Channel[:1])
 }
 
-// socket checks that Socket Mode works, if the app uses it.
+// socket checks the app-level token, if the app uses Socket Mode. It does not connect,
+// because Slack would send it clicks that a daemon waits for.
 func (d doctor) socket(ctx context.Context, r *platforms.Report) {
 	if !d.socketMode {
 		r.Add("signature", bridge.FindingSkipped, "the signing secret is checked with the first click", "")
@@ -102,7 +103,7 @@ func (d doctor) socket(ctx context.Context, r *platforms.Report) {
 	}
 	_, _, err := d.api.StartSocketModeContext(ctx)
 	if err == nil {
-		r.Add("socket", bridge.FindingOK, "Socket Mode connects", "")
+		r.Add("socket", bridge.FindingOK, "Slack accepts the app-level token for Socket Mode; the daemon connects with it, and this check does not", "")
 		return
 	}
 	err, fix := d.classify("", err), fixAppToken
