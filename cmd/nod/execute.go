@@ -51,10 +51,10 @@ func (e commandExit) report(stderr io.Writer) int {
 	return e.code
 }
 
-// execute runs the command with the standard streams of nod, passes signals on
-// to it, and returns its exit code as an error.
-func execute(cmd *cobra.Command, path string, args []string) error {
-	child := &exec.Cmd{Path: path, Args: args, Stdin: cmd.InOrStdin(), Stdout: plain(cmd.OutOrStdout()), Stderr: cmd.ErrOrStderr()}
+// execute runs the command with the given standard input and the other standard
+// streams of nod, passes signals on to it, and returns its exit code as an error.
+func execute(cmd *cobra.Command, path string, args []string, in io.Reader) error {
+	child := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: plain(cmd.OutOrStdout()), Stderr: cmd.ErrOrStderr()}
 	received := make(chan os.Signal, 16)
 	signals := slices.DeleteFunc(slices.Clone(passedSignals), signal.Ignored)
 	if len(signals) > 0 {

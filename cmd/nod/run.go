@@ -29,9 +29,13 @@ func runCommand() *cobra.Command {
 		Short: "Run a command only if it is approved",
 		Long: `Request approval for a command and run it once a person approves. nod shows and
 runs exactly the same argument list, and refuses an argument that is not valid
-UTF-8, because no card can show it. The card names a pipe or a file that the
-command reads from stdin, but not its content. The command inherits stdin,
-stdout and stderr, and nod passes signals on to it.
+UTF-8, because no card can show it. The command inherits stdin, stdout and
+stderr, and nod passes signals on to it.
+
+The card names a pipe or a file that the command reads from stdin, but not its
+content, and a policy rule allows the command only if the rule names stdin. A
+pipe or a file in which nothing is left counts as no stdin, as in most CI jobs:
+the command then reads the null device.
 
 If the command ran, the exit code is its own, or 128 plus the number of the
 signal that ended it. ` + runExitCodes + `
@@ -45,7 +49,12 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 			if err != nil {
 				return bridge.Wrap(bridge.CodeInvalid, err, "cannot run %q", args[0])
 			}
-			r, err := runRequest(&a, prompt, path, args, readsFrom(cmd.InOrStdin()))
+			in := cmd.InOrStdin()
+			stdin := readsFrom(in)
+			if f, ok := in.(*os.File); ok && stdin != "" && exhausted(f) {
+				stdin, in = "", nil // the null device, so that nothing can come later
+			}
+			r, err := runRequest(&a, prompt, path, args, stdin)
 			if err != nil {
 				return err
 			}
@@ -59,7 +68,7 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 			if rec.State != bridge.StateApproved {
 				return exitError(bridge.CodeUnavailable.ExitCode())
 			}
-			return execute(cmd, path, args)
+			return execute(cmd, path, args, in)
 		},
 	}
 	a.waitFlags(cmd)

@@ -61,3 +61,36 @@ func TestRunProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestRunWithStdin checks that a rule allows a command whose standard input has
+// ended, as in a CI job, that it allows one with content only if it names stdin,
+// and that the command reads what it was allowed to read.
+func TestRunWithStdin(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("telegram")(c)
+		c.Policy = []config.Rule{
+			{Name: "count", Command: config.Words{"wc -c"}, Then: "allow"},
+			{Name: "copy", Command: config.Words{"cat"}, Input: map[string]string{"stdin": "a pipe"}, Then: "allow"},
+		}
+	}})
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nod := "'" + rig.Binary(t) + "' run --timeout 1s -- "
+	for _, c := range []struct{ line, want string }{
+		{": | " + nod + "wc -c", "0"}, {"(exec 0<&1; :) | " + nod + "wc -c", "0"}, {nod + "wc -c <'" + empty + "'", "0"}, {nod + "wc -c </dev/null", "0"},
+		{"echo x | " + nod + "wc -c", "exit 113"}, {"echo x | " + nod + "cat", "x"}, {"echo x > '" + empty + "2'; " + nod + "wc -c <'" + empty + "2'", "exit 113"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command("bash", "-c", c.line+"; code=${PIPESTATUS[-1]}; [ $code = 0 ] || echo exit $code")
+			cmd.Env = []string{"PATH=/usr/bin:/bin", "NOD_URL=" + r.Daemons[0].URL, "NOD_TOKEN=" + rig.TestAgentToken, "HOME=" + filepath.Dir(empty)}
+			out, err := cmd.Output()
+			if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
