@@ -60,6 +60,18 @@ type Grouper interface {
 	Belongs(ctx context.Context, group, user string) (bool, error)
 }
 
+// MemberLister is a Grouper that returns all members of a group in one call, so
+// that many people who click at the same time cost no call each.
+type MemberLister interface {
+	Members(ctx context.Context, group string) ([]string, error)
+}
+
+// AccountMatcher is a Platform on which an account can have several IDs.
+type AccountMatcher interface {
+	// SameAccount reports whether two IDs are of the same account.
+	SameAccount(a, b string) bool
+}
+
 // EmailResolver is a Platform that knows the verified email addresses of people.
 type EmailResolver interface {
 	// Email returns the address of a user, and the standing of the account. The

@@ -86,13 +86,21 @@ type Directory struct {
 	o         Options
 	platforms map[string]bridge.Platform
 
-	mu   sync.Mutex
-	kept map[string]kept
+	mu      sync.Mutex
+	kept    map[string]kept
+	flights map[string]*flight
+}
+
+// flight is a question to a platform that waits for its answer.
+type flight struct {
+	done   chan struct{}
+	answer kept
 }
 
 type kept struct {
 	yes      bool
 	text     string
+	list     []string
 	standing bridge.Standing
 	err      error
 	until    time.Time
@@ -105,7 +113,7 @@ func New(o Options) *Directory {
 	if o.Remembered == 0 {
 		o.Remembered = Remembered
 	}
-	d := &Directory{o: o, platforms: map[string]bridge.Platform{}, kept: map[string]kept{}}
+	d := &Directory{o: o, platforms: map[string]bridge.Platform{}, kept: map[string]kept{}, flights: map[string]*flight{}}
 	for _, p := range o.Platforms {
 		d.platforms[p.Name()] = p
 	}
@@ -117,7 +125,7 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 	if a.Platform == bridge.PlatformAPI {
 		return a.Person, nil
 	}
-	person, err := d.only(a, func(p Person) bool { id := p.Accounts[a.Platform]; return id != "" && id == a.User })
+	person, err := d.only(a, func(p Person) bool { return d.same(a.Platform, p.Accounts[a.Platform], a.User) })
 	if person != "" || err != nil {
 		return person, err
 	}
@@ -133,10 +141,20 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 	return d.byEmail(ctx, a)
 }
 
+// same reports whether two IDs are of the same account on a platform. An empty ID
+// is of none.
+func (d *Directory) same(platform, a, b string) bool {
+	if a == "" || a == b {
+		return a != ""
+	}
+	m, ok := d.platforms[platform].(bridge.AccountMatcher)
+	return ok && m.SameAccount(a, b)
+}
+
 // byEmail returns the person with the email address that the platform reports
 // for an account.
 func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error) {
-	got, err := d.email(ctx, a)
+	got, err := d.email(a)
 	if err != nil || got.text == "" || !d.countsEmail(got.standing) {
 		return "", err
 	}
@@ -145,14 +163,12 @@ func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error)
 
 // email returns the email address and the standing of an account, on platforms
 // whose addresses prove an identity.
-func (d *Directory) email(ctx context.Context, a bridge.Actor) (kept, error) {
+func (d *Directory) email(a bridge.Actor) (kept, error) {
 	m, ok := d.platforms[a.Platform].(bridge.EmailResolver)
 	if !ok || !slices.Contains(d.o.Emails, a.Platform) {
 		return kept{}, nil
 	}
-	return d.remember("mail "+a.Platform+" "+a.User, func() (kept, error) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
+	return d.remember("mail "+a.Platform+" "+a.User, func(ctx context.Context) (kept, error) {
 		mail, standing, err := m.Email(ctx, a.User)
 		return kept{text: mail, standing: standing}, err
 	})
@@ -166,7 +182,7 @@ func (d *Directory) countsEmail(s bridge.Standing) bool {
 
 // Standing implements bridge.Directory.
 func (d *Directory) Standing(ctx context.Context, a bridge.Actor) (bridge.Standing, error) {
-	got, err := d.email(ctx, a)
+	got, err := d.email(a)
 	if err != nil || d.countsEmail(got.standing) {
 		return "", err
 	}
@@ -280,7 +296,7 @@ func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor, 
 		if user == "" {
 			continue
 		}
-		in, err := d.belongs(ctx, platform, g.Of[platform], user)
+		in, err := d.belongs(platform, g.Of[platform], user)
 		if in && err == nil {
 			return true, nil
 		}
@@ -289,14 +305,19 @@ func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor, 
 	return false, unread
 }
 
-func (d *Directory) belongs(ctx context.Context, platform, group, user string) (bool, error) {
+func (d *Directory) belongs(platform, group, user string) (bool, error) {
 	p, ok := d.platforms[platform].(bridge.Grouper)
 	if !ok {
 		return false, bridge.Errorf(bridge.CodeUnavailable, "%s does not support groups", platform)
 	}
-	got, err := d.remember("in "+platform+" "+group+" "+user, func() (kept, error) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
+	if l, ok := p.(bridge.MemberLister); ok {
+		got, err := d.remember("of "+platform+" "+group, func(ctx context.Context) (kept, error) {
+			all, err := l.Members(ctx, group)
+			return kept{list: all}, err
+		})
+		return slices.ContainsFunc(got.list, func(id string) bool { return d.same(platform, id, user) }), err
+	}
+	got, err := d.remember("in "+platform+" "+group+" "+user, func(ctx context.Context) (kept, error) {
 		in, err := p.Belongs(ctx, group, user)
 		return kept{yes: in}, err
 	})
@@ -315,25 +336,49 @@ func unknown(err error) error {
 	return e
 }
 
-// remember returns a cached answer or asks for a new one. It never returns an
+// remember returns a cached answer or asks for a new one, once for all who ask at
+// the same time. An error is an answer for a short while. It never returns an
 // expired answer instead of an error.
-func (d *Directory) remember(key string, ask func() (kept, error)) (kept, error) {
+func (d *Directory) remember(key string, ask func(context.Context) (kept, error)) (kept, error) {
 	d.mu.Lock()
-	k, ok := d.kept[key]
-	d.mu.Unlock()
-	if ok && time.Now().Before(k.until) {
+	if k, ok := d.kept[key]; ok && time.Now().Before(k.until) {
+		d.mu.Unlock()
 		return k, k.err
 	}
-	k, err := ask()
-	k.until = time.Now().Add(d.o.Remembered)
-	if err != nil {
-		k = kept{err: unknown(err), until: time.Now().Add(min(Forgiven, d.o.Remembered))}
+	if f := d.flights[key]; f != nil {
+		d.mu.Unlock()
+		<-f.done // at most for patience
+		return f.answer, f.answer.err
 	}
+	f := &flight{done: make(chan struct{})}
+	d.flights[key] = f
+	d.mu.Unlock()
+	f.answer = d.ask(ask)
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	defer close(f.done)
+	delete(d.flights, key)
 	if len(d.kept) >= maxRemembered {
 		clear(d.kept)
 	}
-	d.kept[key] = k
-	return k, k.err
+	d.kept[key] = f.answer
+	return f.answer, f.answer.err
+}
+
+// ask asks a platform. It asks again if the platform limits the rate for less than
+// the time that a click has.
+func (d *Directory) ask(ask func(context.Context) (kept, error)) kept {
+	ctx, cancel := context.WithTimeout(context.Background(), patience) // several people wait for the answer
+	defer cancel()
+	for {
+		k, err := ask(ctx)
+		if err == nil {
+			k.until = time.Now().Add(d.o.Remembered)
+			return k
+		}
+		wait := bridge.PublicError(err).RetryAfter
+		if bridge.ErrorCode(err) != bridge.CodeRateLimited || wait <= 0 || wait > patience || !bridge.Pause(ctx, wait) {
+			return kept{err: unknown(err), until: time.Now().Add(min(Forgiven, d.o.Remembered))}
+		}
+	}
 }

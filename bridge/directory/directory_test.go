@@ -3,7 +3,9 @@ package directory_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,6 +37,65 @@ func (p *platform) Email(ctx context.Context, user string) (string, bridge.Stand
 
 func (p *platform) Belongs(ctx context.Context, group, user string) (bool, error) {
 	return slices.Contains(p.members[group], user), p.answer(ctx)
+}
+
+// lister is a platform that lists the members of a group.
+type lister struct {
+	*platform
+	mu    sync.Mutex
+	lists int
+	limit []error // of the next lists
+	slow  time.Duration
+}
+
+func (l *lister) Members(ctx context.Context, group string) ([]string, error) {
+	l.mu.Lock()
+	l.lists++
+	var err error
+	if len(l.limit) > 0 {
+		err, l.limit = l.limit[0], l.limit[1:]
+	}
+	l.mu.Unlock()
+	bridge.Pause(ctx, l.slow)
+	return l.members[group], err
+}
+
+func (l *lister) SameAccount(a, b string) bool { return len(a) > 1 && len(b) > 1 && a[1:] == b[1:] }
+
+// TestManyMembers checks that a group costs one list for everyone who clicks at the
+// same time, also if the platform limits the rate, and that an account is known by
+// each of its IDs.
+func TestManyMembers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limited := bridge.Errorf(bridge.CodeRateLimited, "slow down")
+		limited.RetryAfter = time.Second
+		var members []string
+		for n := range 30 {
+			members = append(members, fmt.Sprintf("W%d", n))
+		}
+		p := &lister{platform: &platform{name: "chat", members: map[string][]string{"S1": members}}, limit: []error{limited}, slow: time.Millisecond}
+		d := directory.New(directory.Options{
+			People: map[string]directory.Person{"ana": {Accounts: map[string]string{"chat": "W1"}}},
+			Groups: map[string]directory.Group{"all": {Of: map[string]string{"chat": "S1"}}}, Platforms: []bridge.Platform{p},
+		})
+		var wg sync.WaitGroup
+		for n := range 31 {
+			wg.Go(func() {
+				in, err := d.Member(t.Context(), "all", on("chat", fmt.Sprintf("U%d", n)), time.Now())
+				if err != nil || in != (n < 30) {
+					t.Errorf("U%d is a member: %v, %v", n, in, err)
+				}
+			})
+		}
+		wg.Wait()
+		if p.lists != 2 {
+			t.Errorf("%d calls list the group, want the one that was limited and its repetition", p.lists)
+		}
+		if who, err := d.Identify(t.Context(), on("chat", "U1")); err != nil || who != "ana" {
+			t.Errorf("U1 is %q, %v", who, err)
+		}
+	})
 }
 
 func (p *platform) answer(ctx context.Context) error {

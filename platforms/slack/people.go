@@ -15,12 +15,23 @@ type people struct{ *workspace }
 // Belongs implements bridge.Grouper. Group is the ID of a user group. The app
 // needs the scope usergroups:read.
 func (p people) Belongs(ctx context.Context, group, user string) (bool, error) {
-	members, err := p.api.GetUserGroupMembersContext(ctx, group)
-	if err != nil {
-		return false, p.classify("", err)
-	}
-	return slices.Contains(members, user), nil
+	members, err := p.Members(ctx, group)
+	return slices.ContainsFunc(members, func(id string) bool { return p.SameAccount(id, user) }), err
 }
+
+// Members implements bridge.MemberLister.
+func (p people) Members(ctx context.Context, group string) ([]string, error) {
+	members, err := p.api.GetUserGroupMembersContext(ctx, group)
+	return members, p.classify("", err)
+}
+
+// SameAccount implements bridge.AccountMatcher: in an Enterprise Grid, an account
+// has an ID that begins with W, and one with U.
+func (p people) SameAccount(a, b string) bool {
+	return a == b || isPerson(a) && isPerson(b) && a[1:] == b[1:]
+}
+
+func isPerson(id string) bool { return len(id) > 1 && (id[0] == 'U' || id[0] == 'W') }
 
 // Email implements bridge.EmailResolver. The app needs the scope users:read.email.
 func (p people) Email(ctx context.Context, user string) (string, bridge.Standing, error) {

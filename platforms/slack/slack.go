@@ -62,6 +62,8 @@ var (
 	_ bridge.SteeringNoter   = (*Platform)(nil)
 	_ bridge.Notifier        = (*Platform)(nil)
 	_ bridge.Grouper         = (*Platform)(nil)
+	_ bridge.MemberLister    = (*Platform)(nil)
+	_ bridge.AccountMatcher  = (*Platform)(nil)
 	_ bridge.EmailResolver   = (*Platform)(nil)
 	_ bridge.ReminderPoster  = (*Platform)(nil)
 	_ bridge.Linker          = (*Platform)(nil)
