@@ -105,6 +105,9 @@ type Command struct {
 	// ID, and for a direct message the name of the person.
 	Channels []string
 	Text     string // text after the name of the command
+	// At is the time when it was sent, by the clock of the platform. It is zero
+	// if the platform does not name it.
+	At time.Time
 	// Whole means that the platform shows a long reply in pages, so that the
 	// reply contains a whole list. Otherwise, it contains one page.
 	Whole bool
@@ -131,6 +134,9 @@ type Click struct {
 	Nonce string
 	// Written is the chat message with Typed. It is nil for a dialog.
 	Written *MessageRef
+	// At is the time when Typed was written, by the clock of the platform. It is
+	// zero for a click.
+	At time.Time
 	// Picked is the user ID, on the platform of the actor, that a native
 	// select of people holds.
 	Picked string

@@ -17,8 +17,10 @@ type Said struct {
 	Message string
 	// In is the thread that the reply is in, if it differs from that of Card.
 	In   string
-	Text string    // empty if the platform does not let nod read it
-	At   time.Time // when it was written, by the clock of the platform
+	Text string // empty if the platform does not let nod read it
+	// Standing is the capacity in which it was written.
+	Standing Standing
+	At       time.Time // when it was written, by the clock of the platform
 	// After reports whether the reply is later than a card, by the clock of the
 	// platform. It does not answer the request of a later card.
 	After func(card MessageRef) bool

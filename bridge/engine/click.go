@@ -46,6 +46,9 @@ type admitted struct {
 // click implements Engine.Click.
 func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
 	began := time.Now()
+	if old(c.At) {
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteOld(c.At, noteNotRecordedOld)}, nil
+	}
 	if apply := cl.onSession(c.Token); apply != nil {
 		a, v, err := apply(ctx, c)
 		cl.watcher.observe(a.activity("click", began, v, err))

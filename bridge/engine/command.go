@@ -43,6 +43,9 @@ type commands struct {
 
 // run implements Engine.Command.
 func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
+	if old(c.At) {
+		return noteOld(c.At, noteNotDoneOld), nil
+	}
 	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch word = strings.ToLower(word); word {
 	case "pending", "mine":
@@ -164,8 +167,11 @@ func (cm *commands) find(ctx context.Context, c bridge.Command, text string) (br
 	if err != nil {
 		return r, "", err
 	}
-	if !cm.people.MayRead(ctx, r.Interaction, c.Actor) {
+	switch {
+	case !cm.people.MayRead(ctx, r.Interaction, c.Actor):
 		return r, none, nil
+	case before(c.At, r.Interaction.Created):
+		return r, noteOlderThan, nil
 	}
 	return r, "", nil
 }

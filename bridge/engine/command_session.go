@@ -22,6 +22,9 @@ func (cm *commands) session(ctx context.Context, c bridge.Command, word, session
 	var err error
 	switch {
 	case word == "resume":
+		if newer, nerr := cm.sessions.stoppedAfter(ctx, session, c.At); nerr != nil || newer {
+			return noteOlderThanStop, nerr
+		}
 		done, err = cm.sessions.Resume(ctx, c.Actor, "", session)
 	case session == "all":
 		done, err = cm.sessions.StopAll(ctx, c.Actor)

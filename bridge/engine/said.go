@@ -75,9 +75,14 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 			open = append(open, m)
 		}
 	}
+	if right := bridge.Rights[s.Standing]; !right.Acts {
+		return l.standing(ctx, s, right, ok || len(all) > 0)
+	}
 	switch {
+	case old(s.At) && (ok || len(open) > 0):
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteOld(s.At, noteNotRecordedOld+" Reply again.")}, nil
 	case len(open) > 0 && s.Text == "":
-		return l.hint(ctx, s, noteUnread)
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnread}, nil
 	case len(open) == 1 && !others:
 		return l.submit(ctx, s, open[0])
 	case len(open) > 0:
@@ -96,11 +101,32 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 	return bridge.Verdict{}, nil
 }
 
+// standing refuses a reply that does not count because of the capacity in which it
+// was written. An edit of a reply that counted is refused each time, and anything
+// else as seldom as a hint.
+func (l *listener) standing(ctx context.Context, s bridge.Said, right bridge.Right, ours bool) (bridge.Verdict, error) {
+	if right.Why == "" || !ours {
+		return bridge.Verdict{}, nil
+	}
+	note := right.Why + " Nothing was recorded."
+	if s.Standing == bridge.StandingEdited {
+		counted, err := l.notes.Note(ctx, saidKey(s))
+		if err != nil || counted != "" {
+			return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, err
+		}
+	}
+	return l.hint(ctx, s, note)
+}
+
 // steer passes a reply to the session of a card. The noter tells the author what
 // becomes of it.
 func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (bridge.Verdict, error) {
 	if s.Text == "" {
-		return l.hint(ctx, s, noteUnsaid)
+		to := bridge.Steering{Agent: in.Agent, Session: in.Session, Route: in.Route, By: s.Actor}
+		if code := bridge.ErrorCode(l.sessions.admitSteering(ctx, &to)); code == bridge.CodeForbidden || code == bridge.CodeNotFound {
+			return l.hint(ctx, s, noteNotSteered)
+		}
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnsaid}, nil
 	}
 	counted, err := l.notes.Note(ctx, saidKey(s))
 	if err != nil || counted != "" { // the platform repeats the reply

@@ -175,6 +175,13 @@ func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session 
 	return nil, bridge.Errorf(bridge.CodeNotFound, "stopped session %q not found", session).WithHint("list the sessions with nod sessions list")
 }
 
+// stoppedAfter reports whether a session of this name was stopped after something
+// was written.
+func (se *Sessions) stoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
+	all, err := se.stops.ListStops(ctx, "")
+	return slices.ContainsFunc(all, func(s bridge.Stop) bool { return s.Session == session && before(at, s.At) }), err
+}
+
 // resume ends a stop if the actor may answer a request of the session. It
 // reports whether it did, and whether the actor may read one.
 func (se *Sessions) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) (done, sees bool, err error) {
