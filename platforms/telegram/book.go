@@ -1,8 +1,10 @@
 package telegram
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,11 +21,13 @@ const maxHandled = 10_000
 type book struct {
 	mu      sync.Mutex
 	handled map[int64]time.Time
-	batch   []int64 // the newest answer with updates, in its order
+	begun   map[int64]bool // being handled
+	batch   []int64        // the newest answer with updates, in its order
+	changed chan struct{}  // closed and replaced when an update is handled
 }
 
 // add records the updates of an answer of Telegram, and returns those that are
-// not handled yet.
+// neither handled nor being handled. They count as begun.
 func (b *book) add(batch []json.RawMessage) []json.RawMessage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,18 +38,30 @@ func (b *book) add(batch []json.RawMessage) []json.RawMessage {
 	var fresh []json.RawMessage
 	for _, raw := range batch {
 		id := updateID(raw)
-		if _, done := b.handled[id]; !done {
+		if _, done := b.handled[id]; !done && !b.begun[id] {
 			fresh = append(fresh, raw)
+			if b.begun == nil {
+				b.begun = map[int64]bool{}
+			}
+			b.begun[id] = true
 		}
 		b.batch = append(b.batch, id)
 	}
 	return fresh
 }
 
-// done records that an update is handled.
-func (b *book) done(id int64) {
+// done records that an update is handled, or that it has to be handled again.
+func (b *book) done(id int64, handled bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	delete(b.begun, id)
+	if b.changed != nil {
+		close(b.changed)
+		b.changed = nil
+	}
+	if !handled {
+		return
+	}
 	now := time.Now()
 	if b.handled == nil || len(b.handled) >= maxHandled {
 		maps.DeleteFunc(b.handled, func(_ int64, at time.Time) bool { return now.Sub(at) > handledFor })
@@ -72,4 +88,28 @@ func (b *book) offset() int64 {
 		return 0
 	}
 	return b.batch[len(b.batch)-1] + 1
+}
+
+// settle waits until the newest answer is handled, so that the next poll confirms
+// it, but not longer than d.
+func (b *book) settle(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	for {
+		b.mu.Lock()
+		open := slices.ContainsFunc(b.batch, func(id int64) bool { return b.begun[id] })
+		if b.changed == nil {
+			b.changed = make(chan struct{})
+		}
+		changed := b.changed
+		b.mu.Unlock()
+		if !open {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

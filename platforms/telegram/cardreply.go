@@ -31,31 +31,31 @@ func invited(card bridge.MessageRef, v bridge.View) awaited {
 // whyPrivate replaces, for everyone, a note that cannot be sent to one person.
 const whyPrivate = "Nothing was recorded. The reason is only for you. Open a chat with this bot, click Start, and reply again."
 
-// onCard takes a reply to a card. An error means that it must be delivered
-// again.
-func (p *prompts) onCard(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited) error {
-	if m.SenderChat != nil {
-		p.replies.say(ctx, m, "nod takes no answers from anonymous members. Nothing was recorded. Write as yourself to answer.")
-		return nil
-	}
-	defer p.poster.lock(a.Card)()
+// onCard takes a reply to a card. It returns what follows. An error means that the
+// reply must be handled again.
+func (p *prompts) onCard(
+	ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited,
+) (func(context.Context), error) {
 	if bridge.PeekAction(a.Token) == bridge.ActionPage {
 		return p.find(ctx, sink, actor, m, a)
 	}
 	c := a.click(actor, m.words())
-	c.Ref = p.chats.recorded(ctx, a.Card)
-	v, err := sink.Click(ctx, c)
-	switch {
-	case err != nil:
-		return err // Telegram keeps a typed text for a day and repeats it
-	case v.Kind == bridge.VerdictInvalid:
-		p.replies.say(ctx, m, v.Note+" Reply to the card again.")
-	case v.Kind == bridge.VerdictSign:
-		p.replies.say(ctx, m, p.replies.offer(ctx, m.From.id(), v.Note, v.Link))
-	case v.Kind != bridge.VerdictSettled: // an edit job will show the outcome on the card
-		p.replies.confide(ctx, m, v.Note, whyPrivate)
+	c.Ref, c.At = p.chats.recorded(ctx, a.Card), m.at()
+	v, _, err := p.poster.inOrder(a.Card, func() (bridge.Verdict, error) { return sink.Click(ctx, c) })
+	if err != nil {
+		return nil, err // Telegram keeps a typed text for a day
 	}
-	return nil
+	return func(ctx context.Context) {
+		switch v.Kind {
+		case bridge.VerdictInvalid:
+			p.replies.say(ctx, m, v.Note+" Reply to the card again.")
+		case bridge.VerdictSign:
+			p.replies.say(ctx, m, p.replies.offer(ctx, m.From.id(), v.Note, v.Link))
+		case bridge.VerdictSettled: // an edit job will show the outcome on the card
+		default:
+			p.replies.confide(ctx, m, v.Note, whyPrivate)
+		}
+	}, nil
 }
 
 // maxFound is the number of options that a reply to an ambiguous search names.
@@ -63,41 +63,55 @@ const maxFound = 10
 
 // find shows the page with the option whose name a person typed, and chooses it
 // unless that would be the answer.
-func (p *prompts) find(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited) error {
-	c := bridge.Click{Token: a.Token, Actor: actor, Ref: p.chats.recorded(ctx, a.Card)}
-	v, err := sink.Click(ctx, c)
+func (p *prompts) find(
+	ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited,
+) (func(context.Context), error) {
+	c := bridge.Click{Token: a.Token, Actor: actor, Ref: p.chats.recorded(ctx, a.Card), At: m.at()}
+	said := ""
+	v, draw, err := p.poster.inOrder(a.Card, func() (bridge.Verdict, error) {
+		v, err := sink.Click(ctx, c)
+		if err != nil || v.Kind != bridge.VerdictDraft || v.View == nil {
+			return v, err
+		}
+		q, _ := v.View.Record.Interaction.Lone()
+		found := telegrammsg.Find(q.Question, m.words())
+		if len(found) == 0 {
+			said = fmt.Sprintf("No option starts with %q. Nothing was chosen.", render.Line(m.words()))
+			v.View = nil
+			return v, nil
+		}
+		next := []string{v.View.Token(bridge.ActionPage, 0, telegrammsg.PageOf(found[0]))}
+		if len(found) == 1 && !q.OneTap() {
+			value, _ := v.View.Draft.Value(q)
+			next = append(next, choice(*v.View, q, value, found[0])...)
+		}
+		if len(found) > 1 {
+			said = several(q.Question, found)
+		}
+		for _, c.Token = range next {
+			if v, err = sink.Click(ctx, c); err != nil {
+				return v, err
+			}
+		}
+		return v, nil
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if v.Kind != bridge.VerdictDraft || v.View == nil {
-		p.replies.confide(ctx, m, v.Note, whyPrivate)
-		return nil
-	}
-	q, _ := v.View.Record.Interaction.Lone()
-	found := telegrammsg.Find(q.Question, m.words())
-	if len(found) == 0 {
-		p.replies.say(ctx, m, fmt.Sprintf("No option starts with %q. Nothing was chosen.", render.Line(m.words())))
-		return nil
-	}
-	next := []string{v.View.Token(bridge.ActionPage, 0, telegrammsg.PageOf(found[0]))}
-	if len(found) == 1 && !q.OneTap() {
-		value, _ := v.View.Draft.Value(q)
-		next = append(next, choice(*v.View, q, value, found[0])...)
-	}
-	for _, c.Token = range next {
-		if v, err = sink.Click(ctx, c); err != nil {
-			return err
+	return func(ctx context.Context) {
+		if v.Kind != bridge.VerdictDraft && said == "" {
+			p.replies.confide(ctx, m, v.Note, whyPrivate)
+			return
 		}
-	}
-	if v.View != nil {
-		if err := platforms.Redraw(ctx, sink, a.Card, *v.View, p.poster.update); err != nil {
-			p.log.Warn("card not updated", "error", err)
+		if v.View != nil {
+			if err := draw(func() error { return platforms.Redraw(ctx, sink, a.Card, *v.View, p.poster.update) }); err != nil {
+				p.log.Warn("card not updated", "error", err)
+			}
 		}
-	}
-	if len(found) > 1 {
-		p.replies.say(ctx, m, several(q.Question, found))
-	}
-	return nil
+		if said != "" {
+			p.replies.say(ctx, m, said)
+		}
+	}, nil
 }
 
 // choice returns the token that chooses an option, unless it is chosen.

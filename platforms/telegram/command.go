@@ -59,27 +59,30 @@ type commands struct {
 	username string // of the bot; empty until Telegram has said it
 }
 
-// run carries out a command. An error means that it must be delivered again.
-func (cs *commands) run(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, said command) error {
+// run carries out a command, and returns what tells the person the result. An error
+// means that it must be handled again.
+func (cs *commands) run(
+	ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, said command,
+) (func(context.Context), error) {
 	if ours, err := cs.addressed(ctx, said.bot); err != nil || !ours {
-		return err
+		return nil, err
 	}
-	if m.SenderChat != nil {
-		cs.replies.say(ctx, m, "nod takes no commands from anonymous members. Nothing was changed. Write as yourself to use it.")
-		return nil
+	if why, barred := m.barred(); barred {
+		return func(ctx context.Context) { cs.replies.say(ctx, m, why+" Nothing was changed.") }, nil
 	}
-	c := bridge.Command{Actor: actor, Channels: cs.chats.known(ctx, m.ref().Channel), Text: said.words}
+	c := bridge.Command{Actor: actor, Channels: cs.chats.known(ctx, m.ref().Channel), Text: said.words, At: m.at()}
 	note, err := cs.answer(ctx, sink, c, said)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if m.Chat.ID == m.From.ID {
-		cs.replies.say(ctx, m, note)
-	} else {
+	return func(ctx context.Context) {
+		if m.Chat.ID == m.From.ID {
+			cs.replies.say(ctx, m, note)
+			return
+		}
 		cs.replies.confide(ctx, m, note, "The reply is only for you. Open a chat with this bot"+cs.link(ctx)+
 			", click Start, and send the command again.")
-	}
-	return nil
+	}, nil
 }
 
 // link returns the address of the person's own chat with the bot, in

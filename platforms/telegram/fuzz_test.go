@@ -37,8 +37,12 @@ func FuzzUpdate(f *testing.F) {
 			t.Fatal(err)
 		}
 		p.receiver.commands.username = "bot" // so that nod does not ask for it first
-		if err := p.receiver.inbound.handle(context.Background(), platformtest.Refusing{}, p.receiver.inbound.read(raw)); err != nil {
+		then, err := p.receiver.inbound.handle(context.Background(), platformtest.Refusing{}, p.receiver.inbound.read(raw))
+		if err != nil {
 			t.Errorf("asked for again: %v", err)
+		}
+		if then != nil {
+			then(context.Background())
 		}
 		updateID(raw)
 	})

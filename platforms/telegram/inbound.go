@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strconv"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
@@ -16,10 +17,20 @@ type update struct {
 	ID       int64     `json:"update_id"`
 	Callback *callback `json:"callback_query"`
 	Message  *message  `json:"message"`
+	Edited   *message  `json:"edited_message"`
+}
+
+// author returns who wrote the message of an update. It is empty for another update.
+func (u update) author() string {
+	if u.Message == nil || u.Message.From == nil {
+		return ""
+	}
+	return u.Message.From.id()
 }
 
 type user struct {
 	ID        int64  `json:"id"`
+	IsBot     bool   `json:"is_bot"`
 	FirstName string `json:"first_name"`
 	LastName  string `json:"last_name"`
 	Username  string `json:"username"`
@@ -42,10 +53,65 @@ type message struct {
 	SenderChat *struct {
 		ID int64 `json:"id"`
 	} `json:"sender_chat"`
-	Caption string `json:"caption"`
-	Date    int64  `json:"date"`
-	ReplyTo *sent  `json:"reply_to_message"`
-	MovedTo int64  `json:"migrate_to_chat_id"`
+	Caption string          `json:"caption"`
+	Date    int64           `json:"date"`
+	ReplyTo *sent           `json:"reply_to_message"`
+	MovedTo int64           `json:"migrate_to_chat_id"`
+	Forward json.RawMessage `json:"forward_origin"`
+	Copied  bool            `json:"is_automatic_forward"` // from the channel of the group
+
+	// What people send without words.
+	Photo     json.RawMessage `json:"photo"`
+	Sticker   json.RawMessage `json:"sticker"`
+	Voice     json.RawMessage `json:"voice"`
+	Video     json.RawMessage `json:"video"`
+	VideoNote json.RawMessage `json:"video_note"`
+	Audio     json.RawMessage `json:"audio"`
+	Contact   json.RawMessage `json:"contact"`
+	Location  json.RawMessage `json:"location"`
+
+	edited bool
+}
+
+// says reports whether a person sent the message. Telegram itself writes others,
+// such as the one about a pinned message.
+func (m message) says() bool {
+	size := 0
+	for _, part := range []json.RawMessage{m.Photo, m.Sticker, m.Voice, m.Video, m.VideoNote, m.Audio, m.Contact, m.Location} {
+		size += len(part)
+	}
+	return m.words() != "" || m.Document != nil || size > 0
+}
+
+// at returns when a message was written.
+func (m message) at() time.Time {
+	if m.Date == 0 {
+		return time.Time{}
+	}
+	return time.Unix(m.Date, 0)
+}
+
+// standing returns the capacity in which a message was written. An anonymous
+// administrator writes as the group, by the account of a bot.
+func (m message) standing() bridge.Standing {
+	switch {
+	case m.SenderChat != nil:
+		return bridge.StandingAnonymous
+	case m.From.IsBot:
+		return bridge.StandingBot
+	case m.edited:
+		return bridge.StandingEdited
+	case len(m.Forward) > 0:
+		return bridge.StandingForwarded
+	}
+	return ""
+}
+
+// barred returns what the author of a message reads that does not count because of
+// the capacity in which it was written, and false for a message that counts.
+func (m message) barred() (why string, barred bool) {
+	right := bridge.Rights[m.standing()]
+	return right.Why, !right.Acts
 }
 
 // words returns what a person wrote, also below a picture or a file.
@@ -74,44 +140,63 @@ func (in *inbound) read(raw []byte) update {
 	return u
 }
 
-// handle works on one update. An error means that it must be delivered again.
-func (in *inbound) handle(ctx context.Context, sink bridge.Sink, u update) error {
+// handle records one update, and returns what follows: everything that needs
+// Telegram. An error means that it must be handled again.
+func (in *inbound) handle(ctx context.Context, sink bridge.Sink, u update) (then func(context.Context), err error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*platforms.ClickTimeout)
 	defer cancel()
 	switch {
 	case u.Callback != nil && u.Callback.Message != nil:
-		in.clicked(ctx, sink, *u.Callback)
+		then = in.clicked(ctx, sink, *u.Callback)
 	case u.Message != nil && u.Message.From != nil:
-		return in.received(ctx, sink, *u.Message)
+		then, err = in.received(ctx, sink, *u.Message)
+	case u.Edited != nil && u.Edited.From != nil:
+		u.Edited.edited = true
+		then, err = in.received(ctx, sink, *u.Edited)
 	}
-	return nil
+	if then == nil {
+		return nil, err
+	}
+	talk := then
+	return func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, afterwards)
+		defer cancel()
+		talk(ctx)
+	}, err
 }
+
+// afterwards is the time limit for everything that follows a recorded update.
+const afterwards = 15 * time.Second
 
 // clicked takes a click on a control of a card or its menu. One that needs more
 // than a click asks for it first.
-func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
+func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) func(context.Context) {
 	card := cb.Message.ref()
+	unrecorded := func(ctx context.Context) { in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true) }
 	menu, err := in.prompts.menuOf(ctx, cb)
 	if err != nil {
 		in.log.Error("menu not read", "error", err)
-		in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true)
-		return
+		return unrecorded
 	}
 	if menu.Card != (bridge.MessageRef{}) {
 		card = menu.Card
 	}
 	c := bridge.Click{Token: cb.Data, Actor: in.actor(cb.From), Ref: in.chats.recorded(ctx, card)}
 	if a := bridge.PeekAction(c.Token); a == bridge.ActionInput || a == bridge.ActionMore {
-		in.prompts.open(ctx, sink, c, cb, card, menu)
-		return
+		return func(ctx context.Context) { in.prompts.open(ctx, sink, c, cb, card, menu) }
 	}
-	defer in.poster.lock(card)()
-	v, err := sink.Click(ctx, c)
+	v, draw, err := in.poster.inOrder(card, func() (bridge.Verdict, error) { return sink.Click(ctx, c) })
 	if err != nil {
 		in.log.Error("click not recorded", "error", err)
-		in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true)
-		return
+		return unrecorded
 	}
+	return func(ctx context.Context) { in.answered(ctx, sink, cb, card, menu, v, draw) }
+}
+
+// answered tells a person what came of a click, and shows it on the card.
+func (in *inbound) answered(
+	ctx context.Context, sink bridge.Sink, cb callback, card bridge.MessageRef, menu awaited, v bridge.Verdict, draw drawing,
+) {
 	if v.Link != "" {
 		v.Note = in.replies.offer(ctx, cb.From.id(), v.Note, v.Link)
 	}
@@ -123,30 +208,41 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 		return // an edit job will show the outcome on the card
 	}
 	if menu.User != "" && v.View.Hides() && v.Kind != bridge.VerdictLate {
-		if err := in.poster.redrawRevealed(ctx, cb.Message.ref(), *v.View); err != nil {
+		if err := draw(func() error { return in.poster.redrawRevealed(ctx, cb.Message.ref(), *v.View) }); err != nil {
 			in.log.Warn("private request not updated", "error", err)
 		}
 		return
 	}
 	// The card shows a draft. After a late click, the clicked copy may be one
 	// that the record does not know.
-	if err := platforms.Redraw(ctx, sink, card, *v.View, in.poster.update); err != nil {
+	if err := draw(func() error { return platforms.Redraw(ctx, sink, card, *v.View, in.poster.update) }); err != nil {
 		in.log.Warn("card not updated", "error", err)
 	}
 }
 
-// received works on a message from a person.
-func (in *inbound) received(ctx context.Context, sink bridge.Sink, m message) error {
+// noteToBot is the reply to a message in a person's own chat with the bot that is
+// neither a command nor a reply.
+const noteToBot = "nod takes commands and replies to its cards here. Nothing was recorded. Send /" + commandHelp + " for a list."
+
+// received records a message from a person. In a person's own chat with the bot,
+// each message is for nod.
+func (in *inbound) received(ctx context.Context, sink bridge.Sink, m message) (func(context.Context), error) {
 	if m.MovedTo != 0 {
-		return in.chats.learn(ctx, m.ref().Channel, m.MovedTo)
+		return nil, in.chats.learn(ctx, m.ref().Channel, m.MovedTo)
 	}
-	if c, ok := parseCommand(m.Text); ok {
+	if m.Copied || m.standing() == bridge.StandingBot {
+		return nil, nil
+	}
+	if c, ok := parseCommand(m.words()); ok {
 		return in.commands.run(ctx, sink, in.actor(*m.From), m, c)
 	}
 	if m.ReplyTo != nil {
 		return in.prompts.replied(ctx, sink, in.actor(*m.From), m)
 	}
-	return nil
+	if m.Chat.ID == m.From.ID && !m.edited && m.says() {
+		return func(ctx context.Context) { in.replies.say(ctx, m, noteToBot) }, nil
+	}
+	return nil, nil
 }
 
 // actor returns the account that Telegram names as the sender of an update.

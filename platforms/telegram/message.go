@@ -24,7 +24,10 @@ type sent struct {
 	Chat    struct {
 		ID int64 `json:"id"`
 	} `json:"chat"`
-	Text     string `json:"text"`
+	Text    string `json:"text"`
+	ReplyTo *struct {
+		ID int64 `json:"message_id"`
+	} `json:"reply_to_message"`
 	Document *struct {
 		Size int64 `json:"file_size"`
 	} `json:"document"`

@@ -21,14 +21,7 @@ type poster struct {
 	files   *files
 	prompts *promptStore
 	log     *slog.Logger
-	// order has a lock per card: what the card shows follows the order of
-	// what was done to it.
-	order platforms.KeyedMutex
-}
-
-// lock keeps other clicks on a card waiting until unlock is called.
-func (p *poster) lock(card bridge.MessageRef) (unlock func()) {
-	return p.order.Lock(card.Channel + "/" + card.Message)
+	order   order
 }
 
 // post sends a card, after the file with its full text.
@@ -215,12 +208,17 @@ func stays(err error) error {
 // remind replies to a card with a mention of the users of a reminder.
 func (p *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Reminder) error {
 	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, card.Channel)}
-	if shown := p.chats.shown(ctx, card); shown.Channel == params["chat_id"] {
+	shown := p.chats.shown(ctx, card)
+	replies := shown.Channel == params["chat_id"]
+	if replies {
 		params = answering(shown)
 	}
 	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
 	return p.client.paced(ctx, card.Channel, turn, func() error {
-		_, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
+		got, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
+		if err == nil && replies && got.ReplyTo == nil { // Telegram drops a reply to nothing
+			err = platforms.Row{About: platforms.AboutDeleted}.Err(nil, "telegram: the card was deleted")
+		}
 		return err
 	})
 }

@@ -189,51 +189,60 @@ func replyToken(f bridge.Form) string {
 }
 
 // replied takes a text that answers a prompt or a card. It passes on a reply to
-// any other message, and refuses one to the prompt of another person. An error
-// means that the reply must be delivered again.
-func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) error {
+// any other message, and refuses one to the prompt of another person. It returns
+// what follows. An error means that the reply must be handled again.
+func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) (func(context.Context), error) {
 	m.ReplyTo.Chat = m.Chat
 	prompt := m.ReplyTo.ref()
 	a, err := p.store.awaits(ctx, prompt)
-	if err == nil && a.Token == "" {
-		err = p.passOn(ctx, sink, actor, m)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || a.Token == "" {
-		return err
+	if a.Token == "" {
+		return p.passOn(ctx, sink, actor, m)
 	}
-	foreign := a.User != "" && (m.SenderChat != nil || actor.User != a.User)
-	if !foreign && strings.TrimSpace(m.words()) == "" { // it would leave an optional question empty
-		p.replies.confide(ctx, m, noteWordless, noteWordless)
-		return nil
+	say := func(note string) func(context.Context) {
+		return func(ctx context.Context) { p.replies.say(ctx, m, note) }
 	}
-	if a.User == "" {
+	why, barred := m.barred()
+	foreign := a.User != "" && (barred || actor.User != a.User)
+	switch {
+	case barred:
+		return say(why + " Nothing was recorded."), nil
+	case foreign:
+		return say("This is not your question. Nothing was recorded. Click the button on the card to answer yourself."), nil
+	case strings.TrimSpace(m.words()) == "": // it would leave an optional question empty
+		return func(ctx context.Context) { p.replies.confide(ctx, m, noteWordless, noteWordless) }, nil
+	case a.User == "":
 		return p.onCard(ctx, sink, actor, m, a)
 	}
-	if foreign {
-		p.replies.say(ctx, m, "This is not your question. Nothing was recorded. Click the button on the card to answer yourself.")
-		return nil
-	}
-	defer p.poster.lock(a.Card)()
 	c, own := a.click(actor, m.words()), m.ref()
-	c.Ref, c.Written = p.chats.recorded(ctx, a.Card), &own
-	v, err := sink.Click(ctx, c)
+	c.Ref, c.Written, c.At = p.chats.recorded(ctx, a.Card), &own, m.at()
+	v, draw, err := p.poster.inOrder(a.Card, func() (bridge.Verdict, error) { return sink.Click(ctx, c) })
 	if err != nil {
-		return err // Telegram keeps a typed text for a day and repeats it
+		return nil, err // Telegram keeps a typed text for a day
 	}
+	return func(ctx context.Context) { p.entered(ctx, sink, m, prompt, a, v, draw) }, nil
+}
+
+// entered tells a person what came of a text, and removes its prompt.
+func (p *prompts) entered(
+	ctx context.Context, sink bridge.Sink, m message, prompt bridge.MessageRef, a awaited, v bridge.Verdict, draw drawing,
+) {
 	switch v.Kind {
 	case bridge.VerdictSign:
 		p.replies.say(ctx, m, p.replies.offer(ctx, m.From.id(), v.Note, v.Link))
 	case bridge.VerdictReview:
 		p.review(ctx, m, a, *v.Review)
-		return nil
+		return
 	case bridge.VerdictInvalid:
 		p.replies.say(ctx, m, v.Note+" Reply to the same message again.")
-		return nil
+		return
 	case bridge.VerdictDraft:
 		if v.View == nil {
 			break
 		}
-		if err := platforms.Redraw(ctx, sink, a.Card, *v.View, p.poster.update); err != nil {
+		if err := draw(func() error { return platforms.Redraw(ctx, sink, a.Card, *v.View, p.poster.update) }); err != nil {
 			p.log.Warn("card not updated", "error", err)
 		}
 		if v.View.Hides() {
@@ -246,5 +255,4 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		}
 	}
 	p.store.done(ctx, prompt, a)
-	return nil
 }

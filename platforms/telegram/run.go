@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -27,7 +26,7 @@ const (
 	retryMost  = 15 * time.Second
 )
 
-const allowedUpdates = `["message","callback_query"]`
+const allowedUpdates = `["message","edited_message","callback_query"]`
 
 // receiver takes the updates from Telegram, by polling or by the webhook, and
 // confirms them after they are handled.
@@ -38,6 +37,7 @@ type receiver struct {
 	health   *platforms.HealthBox
 	log      *slog.Logger
 	book     book
+	lanes    platforms.Lanes
 	webhook  string // empty while polling
 	secret   string
 }
@@ -62,6 +62,7 @@ func (r *receiver) poll(ctx context.Context, sink bridge.Sink) error {
 	wg.Go(func() {
 		platforms.Recheck(ctx, r.health, func(ctx context.Context) error { return r.client.call(ctx, "getMe", tgbotapi.Params{}, nil) })
 	})
+	work := platforms.NewWork(&wg)
 	wait, refusals := retryFirst, 0
 	for ctx.Err() == nil {
 		batch, err := r.fetch(ctx, r.book.offset())
@@ -77,8 +78,14 @@ func (r *receiver) poll(ctx context.Context, sink bridge.Sink) error {
 		wait, refusals = retryFirst, 0
 		r.connected()
 		fresh := r.book.add(batch)
-		if !r.handleAll(ctx, sink, fresh) || len(fresh) == 0 && len(batch) > 0 {
-			bridge.Pause(ctx, time.Second) // Telegram repeats the batch
+		for _, raw := range fresh {
+			r.begin(ctx, sink, work, raw)
+		}
+		switch {
+		case len(fresh) > 0:
+			r.book.settle(ctx, settleFor)
+		case len(batch) > 0:
+			r.book.settle(ctx, repeatAfter)
 		}
 	}
 	return nil
@@ -146,49 +153,38 @@ func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, 
 	return batch, err
 }
 
-// handleAll works on updates, and reports whether all are stored. Telegram repeats
-// those that are not. Updates of different people are handled at the
-// same time. The messages of a person keep their order, even if one fails.
-func (r *receiver) handleAll(ctx context.Context, sink bridge.Sink, batch []json.RawMessage) bool {
-	ctx = context.WithoutCancel(ctx) // updates that are being handled are finished
-	var wg sync.WaitGroup
-	var failed atomic.Bool
-	for _, lane := range r.lanes(batch) {
-		wg.Go(func() {
-			for _, u := range lane {
-				if err := r.inbound.handle(ctx, sink, u); err != nil {
-					r.log.Error("update not recorded; nod will ask for it again", "error", err)
-					failed.Store(true)
-					return
-				}
-				r.book.done(u.ID)
-			}
-		})
-	}
-	wg.Wait()
-	return !failed.Load()
-}
+// Pauses before the next poll. The first is for updates that are still being
+// recorded, which Telegram would hand out again. After the second, Telegram answers
+// such a poll in full: Client.cpp in github.com/tdlib/telegram-bot-api.
+const (
+	settleFor   = 100 * time.Millisecond
+	repeatAfter = 500 * time.Millisecond
+	retryRecord = time.Second
+)
 
-// lanes decodes a batch, and groups its messages by author. Each other update has
-// a lane of its own.
-func (r *receiver) lanes(batch []json.RawMessage) [][]update {
-	var out [][]update
-	of := map[int64]int{} // lane by author
-	for _, raw := range batch {
-		u := r.inbound.read(raw)
-		u.ID = updateID(raw) // also of an update that cannot be read
-		if u.Message == nil || u.Message.From == nil {
-			out = append(out, []update{u})
-			continue
+// begin starts to handle an update. The messages of a person keep their order.
+// Polling goes on in the meantime.
+func (r *receiver) begin(ctx context.Context, sink bridge.Sink, work *platforms.Work, raw json.RawMessage) {
+	u := r.inbound.read(raw)
+	u.ID = updateID(raw) // also of an update that cannot be read
+	wait, leave := r.lanes.Enter(u.author())
+	recorded := false
+	work.Do(ctx, wait, func(work context.Context) (then func(context.Context)) {
+		for {
+			var err error
+			if then, err = r.inbound.handle(work, sink, u); err == nil {
+				recorded = true
+				return then
+			}
+			r.log.Error("update not recorded; nod tries again", "error", err)
+			if !bridge.Pause(ctx, retryRecord) { // Telegram hands it out again
+				return nil
+			}
 		}
-		n, known := of[u.Message.From.ID]
-		if !known {
-			n = len(out)
-			of[u.Message.From.ID], out = n, append(out, nil)
-		}
-		out[n] = append(out[n], u)
-	}
-	return out
+	}, func() {
+		leave()
+		r.book.done(u.ID, recorded)
+	})
 }
 
 // handler serves the webhook.
@@ -209,8 +205,16 @@ func (r *receiver) handler(sink bridge.Sink) http.Handler {
 			http.Error(w, "body too large", http.StatusRequestEntityTooLarge)
 			return
 		}
-		if err := r.inbound.handle(context.WithoutCancel(req.Context()), sink, r.inbound.read(body)); err != nil {
+		ctx := context.WithoutCancel(req.Context())
+		then, err := r.inbound.handle(ctx, sink, r.inbound.read(body))
+		if err != nil {
 			http.Error(w, "not recorded", http.StatusServiceUnavailable) // Telegram sends it again
+			return
+		}
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush() // before anything is said; a recorder in a test cannot
+		if then != nil {
+			then(ctx)
 		}
 	})
 }

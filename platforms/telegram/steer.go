@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
@@ -36,24 +35,21 @@ func (po *poster) noteSteering(
 }
 
 // passOn passes a reply to a card that is not an answer to the sink, which knows
-// whether it is for an agent. An error means that the reply must be delivered
-// again.
-func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) error {
+// whether it is for an agent. It returns what follows. An error means that the reply
+// must be handled again.
+func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) (func(context.Context), error) {
 	listener, ok := sink.(bridge.Listener)
-	if !ok || m.SenderChat != nil {
-		return nil
+	if !ok {
+		return nil, nil
 	}
 	to, own := p.chats.recorded(ctx, m.ReplyTo.ref()), m.ref()
 	v, err := listener.Reply(ctx, bridge.Said{
 		Actor: actor, Card: bridge.MessageRef{Channel: to.Channel, Message: to.Message}, Message: own.Message, In: own.Thread,
-		Text: m.words(), At: time.Unix(m.Date, 0),
+		Text: m.words(), At: m.at(), Standing: m.standing(),
 		After: func(bridge.MessageRef) bool { return true }, // it names the card
 	})
-	if err != nil {
-		return err
+	if err != nil || v.Note == "" || v.Kind == bridge.VerdictSettled {
+		return nil, err
 	}
-	if v.Note != "" && v.Kind != bridge.VerdictSettled {
-		p.replies.say(ctx, m, v.Note)
-	}
-	return nil
+	return func(ctx context.Context) { p.replies.say(ctx, m, v.Note) }, nil
 }

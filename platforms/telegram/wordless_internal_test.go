@@ -21,7 +21,7 @@ func TestWordlessReply(t *testing.T) {
 			}
 			sink := &platformtest.Recorder{}
 			raw := `{"update_id":1,"message":{"message_id":2,"chat":{"id":-1},"from":{"id":7},"reply_to_message":{"message_id":1},` + more + `}}`
-			if err := p.receiver.inbound.handle(t.Context(), sink, p.receiver.inbound.read([]byte(raw))); err != nil {
+			if _, err := p.receiver.inbound.handle(t.Context(), sink, p.receiver.inbound.read([]byte(raw))); err != nil {
 				t.Error(err)
 			}
 			if got := sink.Clicks(); len(got) > 0 {
