@@ -63,7 +63,7 @@ func (l *lister) Members(ctx context.Context, group string) ([]string, error) {
 func (l *lister) SameAccount(a, b string) bool { return len(a) > 1 && len(b) > 1 && a[1:] == b[1:] }
 
 // TestManyMembers checks that a group costs one list for everyone who clicks at the
-// same time, also if the platform limits the rate, and that an account is known by
+// same time, even when the platform limits the rate, and that an account is known by
 // each of its IDs.
 func TestManyMembers(t *testing.T) {
 	t.Parallel()

@@ -16,8 +16,8 @@ const (
 	clockMargin = 5 * time.Second
 )
 
-// old reports whether something that was written at a time has no effect any more.
-// A zero time is that of now.
+// old reports whether something that was written at a time no longer has an effect.
+// A zero time is never old.
 func old(at time.Time) bool { return !at.IsZero() && time.Since(at) > oldAfter }
 
 // before reports whether something was written before a state came about.
