@@ -9,7 +9,8 @@ type Completion struct {
 	// Error is the reason that the tool failed. It is shown as an error.
 	Error string `json:"error,omitempty"`
 	// Ran means that the agent reported that the call ran, and says who had
-	// allowed it: RanApproved, which only nod sets, or ReasonAllowed.
+	// allowed it: RanApproved or ReasonAnswered, which only nod sets, or
+	// ReasonAllowed.
 	Ran string `json:"ran,omitempty"`
 }
 
@@ -17,9 +18,11 @@ type Completion struct {
 // had received its approval.
 const RanApproved = "approved"
 
-// Overruled reports whether a call ran because the agent's user had allowed it at
-// the agent's own terminal, before the decision in chat.
-func (r Record) Overruled() bool { return r.Completion != nil && r.Completion.Ran == ReasonAllowed }
+// Overruled reports whether a call ran as the agent's user had decided at the
+// agent's own terminal, before the response in chat.
+func (r Record) Overruled() bool {
+	return r.Completion != nil && (r.Completion.Ran == ReasonAllowed || r.Completion.Ran == ReasonAnswered)
+}
 
 // MessageRef identifies a posted message.
 type MessageRef struct {

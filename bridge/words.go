@@ -23,8 +23,12 @@ func (r Record) Outcome() string {
 		return "not verified: " + why
 	}
 	if r.Overruled() {
+		how := "ran: " + ReasonAllowed
+		if r.Completion.Ran == ReasonAnswered {
+			how = ReasonAnswered
+		}
 		r.Completion = nil
-		return "ran: " + ReasonAllowed + " (" + r.Outcome() + " too late)"
+		return how + " (" + r.Outcome() + " too late)"
 	}
 	switch r.State {
 	case StateApproved:

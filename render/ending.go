@@ -15,6 +15,8 @@ func ending(r bridge.Record) string {
 	switch {
 	case r.Unverified != "":
 		return "⚠️ Not verified, and closed"
+	case r.Overruled() && r.Completion.Ran == bridge.ReasonAnswered:
+		return terminal[bridge.ReasonAnswered]
 	case r.Overruled():
 		return "⌨️ Ran: " + bridge.ReasonAllowed
 	case r.State == bridge.StateAnswered:
@@ -164,8 +166,13 @@ var terminal = map[string]string{
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
-// tooLate explains the end of a request whose call ran before.
-const tooLate = "That came too late: the call had been allowed at the terminal."
+// tooLate explains the end of a request that was decided at the terminal before.
+func tooLate(r bridge.Record) string {
+	if r.Completion.Ran == bridge.ReasonAnswered {
+		return "That came too late: the terminal had been answered."
+	}
+	return "That came too late: the call had been allowed at the terminal."
+}
 
 // refused reports whether a closed approval did not permit its action. What a
 // person answered at the terminal is not known here.
@@ -225,8 +232,9 @@ func why(v bridge.View) []Block {
 	resp := r.Response
 	var out []Block
 	if r.Overruled() {
+		late := tooLate(r)
 		r.Completion = nil
-		out = append(out, Para(strings.TrimLeftFunc(ending(r), func(c rune) bool { return !unicode.IsLetter(c) })+". "+tooLate))
+		out = append(out, Para(strings.TrimLeftFunc(ending(r), func(c rune) bool { return !unicode.IsLetter(c) })+". "+late))
 	}
 	if s := r.Summary(); s != "" {
 		out = append(out, Para(Clean(s)))

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
@@ -147,10 +148,8 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Decides); err != nil {
 			return err
 		}
-		if call := t.Elsewhere.Ran(); call != "" {
-			if err := s.engine.Ran(r.Context(), p.Agent.Name, t.Elsewhere.Session, call); err != nil {
-				return err
-			}
+		if err := s.engine.Ran(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Calls(), t.Elsewhere.Ran); err != nil {
+			return err
 		}
 		if t.Elsewhere.AllTurns {
 			if err := s.engine.Sessions.Ended(r.Context(), p.Agent.Name, t.Elsewhere.Session); err != nil {
@@ -163,10 +162,14 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 
 // expect lets a later report of a hook find the request of its call.
 func (s exchanges) expect(ctx context.Context, t dialect.Translation, r bridge.Request, rec bridge.Record) error {
-	if t.Report == nil || r.Approval == nil || r.Session == "" || rec.State == bridge.StateCancelled {
+	if t.Report == nil || r.Session == "" || r.Kind == bridge.KindNotice || rec.State == bridge.StateCancelled {
 		return nil
 	}
-	call := dialect.CallOf(r.Approval.Tool, r.Approval.Input)
+	var input json.RawMessage
+	if r.Approval != nil {
+		input = r.Approval.Input
+	}
+	call := dialect.CallOf(r.ToolCall, r.ToolName, input)
 	if call == "" {
 		return nil
 	}

@@ -92,6 +92,11 @@ type Elsewhere struct {
 	Call string
 	// Reason is shown on the cards.
 	Reason string
+	// Question is set if the call asks questions, and does nothing else.
+	Question bool
+	// Agrees reports whether the call ran as a response in chat says. If it is nil,
+	// an approval does.
+	Agrees func(bridge.Record) bool
 }
 
 // Covers reports whether the report applies to a request.
@@ -109,8 +114,8 @@ func (e Elsewhere) Covers(i bridge.Interaction) bool {
 
 // Decides returns the requests that the report is about, of the pending ones,
 // oldest first. It also reports whether it is about one call: the one with its
-// ID, or otherwise the oldest of its turn or of any turn. Another call with the
-// same content still waits.
+// ID, or otherwise the oldest of its turn. Another call with the same content
+// still waits.
 func (e Elsewhere) Decides(pending []bridge.Interaction) (decided []bridge.Interaction, one bool) {
 	covered := slices.DeleteFunc(slices.Clone(pending), func(i bridge.Interaction) bool { return !e.Covers(i) })
 	if e.Tool == "" || len(covered) == 0 {
@@ -124,7 +129,7 @@ func (e Elsewhere) Decides(pending []bridge.Interaction) (decided []bridge.Inter
 			return covered[n : n+1], true
 		}
 	}
-	return covered[:1], true
+	return nil, true
 }
 
 // sameJSON reports whether two values are equal, regardless of their

@@ -35,40 +35,46 @@ func (e *Engine) Expect(ctx context.Context, i bridge.Interaction, call string) 
 	return err
 }
 
-// Ran records that an agent reports that a call ran. A request of the call that is
-// still pending was allowed at the terminal. So was one that people denied in chat,
-// or whose answer did not reach the agent: that answer came too late.
-func (e *Engine) Ran(ctx context.Context, agent, session, call string) error {
-	return e.runs.ran(ctx, agent, session, call)
+// Ran records that an agent reports that a call ran. The names of the call are
+// those under which Expect may have noted its request, the most exact first. A
+// request that is still pending was decided at the terminal. Of another one, how
+// returns how it ran: as people decided in chat, or not, because their response
+// came too late.
+func (e *Engine) Ran(ctx context.Context, agent, session string, names []string, how func(bridge.Record) string) error {
+	for _, name := range names {
+		if found, err := e.runs.ran(ctx, agent, session, name, how); err != nil || found {
+			return err
+		}
+	}
+	return nil
 }
 
-func (rn *runs) ran(ctx context.Context, agent, session, call string) error {
-	key := callNote(agent, session, call)
+func (rn *runs) ran(ctx context.Context, agent, session, name string, how func(bridge.Record) string) (found bool, err error) {
+	key := callNote(agent, session, name)
 	id, err := rn.notes.Note(ctx, key)
 	if err != nil || id == "" {
-		return err
+		return false, err
 	}
 	if err := rn.notes.DropNote(ctx, key); err != nil {
-		return err
+		return true, err
 	}
 	r, err := rn.records.Load(ctx, bridge.ID(id))
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
-		return nil
+		return true, nil
 	case err != nil:
-		return err
+		return true, err
 	case r.Interaction.Agent != agent || r.Interaction.Session != session:
-		return nil
-	case !r.Over():
-		_, err = rn.withdrawals.cancel(ctx, r.Interaction.ID, bridge.ReasonAllowed)
-		return err
-	case r.State == bridge.StateCancelled && r.Response.Reason == bridge.ReasonAllowed:
-		return nil // the card says so
+		return true, nil
 	}
-	done := bridge.Completion{Ran: bridge.ReasonAllowed}
-	if r.State == bridge.StateApproved && !r.Delivered.IsZero() {
-		done.Ran = bridge.RanApproved
+	done := bridge.Completion{Ran: how(r)}
+	switch {
+	case !r.Over():
+		_, err = rn.withdrawals.cancel(ctx, r.Interaction.ID, done.Ran)
+		return true, err
+	case r.State == bridge.StateCancelled && r.Response.Reason == done.Ran:
+		return true, nil // the card says so
 	}
 	_, err = rn.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Completed: &done})
-	return err
+	return true, err
 }

@@ -124,7 +124,9 @@ func (f hookFlags) run(cmd *cobra.Command, agent hooks.Agent, usage error) (err 
 	if _, err = io.Copy(h.in, cmd.InOrStdin()); err != nil && !h.in.Reports() {
 		err = bridge.Wrap(bridge.CodeInvalid, err, "stdin")
 	} else {
-		h.body, err = h.in.Body()
+		if h.body, err = h.in.Body(); err == nil && agent.Name == "claude" {
+			h.body = withCall(h.body)
+		}
 	}
 	switch {
 	case usage != nil:

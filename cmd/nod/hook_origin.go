@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/dialect/hooks"
 	"github.com/nodbridge/nod/cmd/nod/setup"
@@ -24,7 +27,12 @@ func originOf(agent hooks.Agent, in *dialect.HookInput) hooks.Origin {
 // input of a hook does not say so, but the transcript of the thread does. For a
 // thread without one, the config of Codex decides.
 func reviewed(transcript string) bool {
-	if reviewer, known := lastLine(transcript, codex.Reviewer); known {
+	reviewer, known := false, false
+	backward(transcript, func(line []byte) bool {
+		reviewer, known = codex.Reviewer(line)
+		return !known
+	})
+	if known {
 		return reviewer
 	}
 	home, err := codexHome()
@@ -37,19 +45,19 @@ func reviewed(transcript string) bool {
 const (
 	// tailBlock is the size of the parts in which the end of a transcript is read,
 	// and maxTail limits how much of it is read.
-	tailBlock, maxTail = 256 << 10, 256 << 20
+	tailBlock, maxTail = 256 << 10, 64 << 20
 )
 
-// lastLine returns what the last line of a file says that says something. It
-// reads the file from its end, and no file that is not a regular one.
-func lastLine(path string, says func(line []byte) (value, ok bool)) (value, ok bool) {
+// backward calls a function with the lines of a file, from the last one on, until
+// it returns false. It reads no file that is not a regular one.
+func backward(path string, line func([]byte) (more bool)) {
 	info, err := os.Stat(path)
 	if path == "" || err != nil || !info.Mode().IsRegular() {
-		return false, false
+		return
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false, false
+		return
 	}
 	defer f.Close()
 	var rest []byte // the end of the line that begins in an earlier block
@@ -58,7 +66,7 @@ func lastLine(path string, says func(line []byte) (value, ok bool)) (value, ok b
 		end -= size
 		block := make([]byte, size, size+int64(len(rest)))
 		if _, err := f.ReadAt(block, end); err != nil && err != io.EOF {
-			return false, false
+			return
 		}
 		lines := bytes.Split(append(block, rest...), []byte("\n"))
 		first := 1
@@ -66,11 +74,27 @@ func lastLine(path string, says func(line []byte) (value, ok bool)) (value, ok b
 			first = 0
 		}
 		for n := len(lines) - 1; n >= first; n-- {
-			if value, ok = says(lines[n]); ok {
-				return value, true
+			if !line(lines[n]) {
+				return
 			}
 		}
 		rest = bytes.Clone(lines[0])
 	}
-	return false, false
+}
+
+// withCall returns the input of a permission prompt of Claude Code with the ID of
+// its call, which is only in the transcript. Without it, reports about identical
+// calls cannot be told apart. Any other input stays unchanged.
+func withCall(body []byte) []byte {
+	finder, transcript, ok := claudecode.NewCallFinder(body)
+	end := bytes.LastIndexByte(body, '}')
+	if !ok || end < 0 {
+		return body
+	}
+	backward(transcript, finder.Line)
+	id, err := json.Marshal(finder.ID)
+	if finder.ID == "" || err != nil {
+		return body
+	}
+	return slices.Concat(body[:end], []byte(`,"tool_use_id":`), id, body[end:])
 }

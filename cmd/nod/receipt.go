@@ -95,7 +95,7 @@ func printReceipt(w io.Writer, r proof.Receipt, rec bridge.Record, signed []stri
 		}
 	}
 	if err == nil && rec.Overruled() {
-		_, err = fmt.Fprintf(w, "ran: %s, as the agent reported; this decision came too late\n", bridge.ReasonAllowed)
+		_, err = fmt.Fprintf(w, "ran: %s, as the agent reported; this decision came too late\n", rec.Completion.Ran)
 	}
 	return err
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
-	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
@@ -135,11 +134,7 @@ func (in hookInput) translate(u Unanswered) (dialect.Translation, error) {
 	case "Notification":
 		return in.notice(), nil
 	case "PostToolUse", "PostToolUseFailure":
-		reason := bridge.ReasonAllowed
-		if in.Tool == askuserquestion.Tool {
-			reason = bridge.ReasonAnswered
-		}
-		return in.elsewhere(dialect.Elsewhere{Tool: in.Tool, Input: in.Input, Turn: in.Agent, Call: in.ToolUse, Reason: reason})
+		return in.elsewhere(in.ran())
 	// These events belong to one agent. Others of the session may still wait.
 	case "UserPromptSubmit":
 		if in.ownPrompt() {
