@@ -17,7 +17,7 @@ const allowIt = "allow it to the user in redis.url; docs/operate/redis.md has th
 // refusals are the answers of Redis to a command that nod needs, by how they
 // begin, and what to do about each. A script that ran into one has it in the
 // middle of its error in Redis 6.
-var refusals = []struct{ prefix, hint string }{
+var refusals = []struct{ start, hint string }{
 	{"OOM", "raise maxmemory, and keep the eviction policy noeviction"},
 	{"NOPERM", allowIt},
 	{"The user executing the script can't", allowIt},
@@ -62,7 +62,7 @@ func unavailable(err error) error {
 	}
 	refused := bridge.Errorf(bridge.CodeUnavailable, "redis refuses: %s", text)
 	for _, r := range refusals {
-		if strings.HasPrefix(strings.TrimPrefix(text, "ERR "), r.prefix) || strings.Contains(text, "-"+r.prefix+" ") {
+		if strings.HasPrefix(strings.TrimPrefix(text, "ERR "), r.start) || strings.Contains(text, "-"+r.start+" ") {
 			return refusal{refused.WithHint("%s", r.hint), answer}
 		}
 	}

@@ -44,8 +44,8 @@ func misused(tree map[string]*cobra.Command) [][]string {
 		add := func(more ...string) { out = append(out, append(slices.Clone(at), more...)) }
 		for _, sub := range c.Commands() {
 			for _, wrong := range misspellings(sub.Name()) {
-				if wrong == "--help" || c.Runnable() && strings.HasPrefix(wrong, "-") {
-					continue // help, or a flag; tested below
+				if wrong == "--help" || wrong == "--version" || c.Runnable() && strings.HasPrefix(wrong, "-") {
+					continue // help, the version, or a flag; tested below
 				}
 				if _, known := tree[strings.TrimSpace(path+" "+wrong)]; known && strings.TrimSpace(wrong) != "" {
 					continue
@@ -109,10 +109,11 @@ func TestUnknownCommands(t *testing.T) {
 // may print a denial in the form that its agent reads.
 func silent(args []string, stdout string) bool {
 	var answer struct {
-		Decision string `json:"decision"`
+		Decision string `json:"decision"` // of Claude Code
+		Behavior string `json:"behavior"` // of Copilot CLI
 	}
 	if len(args) > 1 && args[0] == "hook" && stdout != "" {
-		return json.Unmarshal([]byte(stdout), &answer) == nil && answer.Decision == "block"
+		return json.Unmarshal([]byte(stdout), &answer) == nil && (answer.Decision == "block" || answer.Behavior == "deny")
 	}
 	return stdout == ""
 }

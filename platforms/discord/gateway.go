@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,8 +140,17 @@ func cause(err error) string {
 	if _, ours := errors.AsType[*bridge.Error](err); ours {
 		return bridge.PublicError(err).Message
 	}
+	switch code := websocket.CloseStatus(err); {
+	case code == badToken:
+		return "the token is refused"
+	case code != -1:
+		return "it ended the connection with code " + strconv.Itoa(int(code))
+	}
 	return err.Error()
 }
+
+// badToken is the code with which the gateway refuses a token.
+const badToken = 4004
 
 // inbox handles interactions and replies. It does not block: a reader that waits
 // would miss heartbeats.

@@ -216,7 +216,7 @@ func (p *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Re
 	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
 	return p.client.paced(ctx, card.Channel, turn, func() error {
 		got, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
-		if err == nil && replies && got.ReplyTo == nil { // Telegram drops a reply to nothing
+		if err == nil && replies && got.ID != 0 && got.ReplyTo == nil { // Telegram drops a reply to nothing
 			err = platforms.Row{About: platforms.AboutDeleted}.Err(nil, "telegram: the card was deleted")
 		}
 		return err

@@ -171,7 +171,7 @@ func TestOnCallAway(t *testing.T) {
 	}})
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	// A person who may not be on call cannot answer, but ana can.
-	r.Unrecorded("bo", a.On("telegram"), "Run command")
+	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Run command"), "cannot read @oncall")
 	r.Press("ana", a.On("telegram"), "Run command")
 	if rec := a.End(); rec.State != bridge.StateApproved {
 		t.Error(rec.State)

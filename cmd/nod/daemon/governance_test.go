@@ -92,7 +92,7 @@ func TestGroupChange(t *testing.T) {
 	r.Sandbox.SetGroup("slack", groups["slack"], "bo")
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Sandbox.AddFault(sandbox.Fault{Service: "slack", Method: "usergroups.users.list", Kind: "error", Status: 503})
-	r.Unrecorded("bo", a.On("slack"), "Run command")
+	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Run command"), "cannot tell now")
 	a.StillPending()
 	r.Sandbox.ClearFaults()
 	r.Press("bo", a.On("slack"), "Run command")

@@ -298,7 +298,7 @@ func TestReceiptOfARecord(t *testing.T) {
 	}
 	outside := []string{
 		".revision", ".messages", ".failures", ".late", ".delivered", ".unawaited", ".audit", ".next", ".head", ".completion", ".joined", ".step",
-		".interaction.created", ".interaction.deadline", ".interaction.destinations", ".interaction.responders", ".interaction.groups", ".interaction.called", ".interaction.proof",
+		".interaction.created", ".interaction.deadline", ".interaction.destinations", ".interaction.responders", ".interaction.groups", ".interaction.called", ".interaction.steps", ".interaction.proof",
 	}
 	tried := 0
 	for path, now := range altered(t, raw) {

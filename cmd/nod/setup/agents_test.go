@@ -226,8 +226,11 @@ func TestEnvironmentOfHooks(t *testing.T) {
 			case "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop":
 				wantWatch = 1
 			}
-			if event == "Stop" {
+			switch event { // what wakes a session
+			case "Stop", "Notification":
 				wantWake = 1
+			case "SessionStart":
+				wantOthers, wantWake = 0, 1
 			}
 			if len(entries) != others+watch+wake || others != wantOthers || watch != wantWatch || wake != wantWake {
 				t.Errorf("%s: %s has %+v", command, event, entries)
