@@ -139,7 +139,7 @@ func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	}
 	envelope := raw.Object{"type": kind, "envelope_id": id, "payload": payload, "accepts_response_payload": accepts}
 	if err := wsjson.Write(ctx, s.conn, envelope); err != nil {
-		return nil, err
+		return nil, core.ErrNoReceiver // the app has just gone
 	}
 	select {
 	case answer := <-ch:
