@@ -17,7 +17,7 @@ const types = {
       "views.push": ["StrictView<web.ViewsPushArguments>", "Viewed<web.ViewsPushResponse>"],
       "views.update": ["StrictView<web.ViewsUpdateArguments>", "Viewed<web.ViewsUpdateResponse>"],
       "views.publish": ["StrictView<web.ViewsPublishArguments>", "Viewed<web.ViewsPublishResponse>"],
-      "api.test": ["web.api.APITestArguments", "web.ApiTestResponse"],
+      "api.test": ["web.APITestArguments", "web.ApiTestResponse"],
       response_url: ["RespondArguments", ""],
     },
     event: {
