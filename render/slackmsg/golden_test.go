@@ -90,6 +90,9 @@ func TestAnyMarkdown(t *testing.T) {
 			continue
 		}
 		form, err := slackmsg.Modal(bridge.Form{View: s.View, Control: bridge.Control{Option: bridge.OptionForm}}, "metadata")
+		if err != nil {
+			t.Fatalf("%v; %s", err, s.Texts())
+		}
 		if raw, err = json.Marshal(form); err != nil {
 			t.Fatal(err)
 		}
