@@ -48,8 +48,8 @@ type Prompt struct {
 func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 	ask, placeholder := wanted(f)
 	w := &writer{}
-	if f.Control.Option == bridge.OptionDecide {
-		w.blocks(render.Typed(f).Text, "")
+	if text := render.Typed(f).Text; f.Control.Option == bridge.OptionDecide && len(text) > 0 {
+		w.blocks(text, "")
 		w.add("\n")
 	}
 	w.notify(cmp.Or(render.Line(name), "You"), user)
