@@ -90,13 +90,18 @@ func Forms() []Form {
 	both := *reason.View.Record.Interaction.Approval
 	both.Decisions = append(reason.View.Record.Interaction.Decisions(), bridge.DecideDenyAlways)
 	reason.View.Record.Interaction.Approval = &both
+	answer := opens("approval", bridge.DecideRespond, bridge.OptionDecide)
+	respond := *answer.View.Record.Interaction.Approval
+	respond.Decisions = append(slices.Clone(answer.View.Record.Interaction.Decisions()), bridge.DecideRespond)
+	answer.View.Record.Interaction.Approval = &respond
+	answer.Control.Question = len(respond.Decisions) - 1
 	out := []Form{
 		{"approval", bridge.Form{View: views["approval"], Control: more}}, {"approval-able", bridge.Form{View: views["approval-able"], Control: more}},
 		{"approval-rule", bridge.Form{View: views["approval-rule"], Control: more}}, {"approval-confirm", bridge.Form{View: views["approval-confirm"], Control: more}},
 		{"deny-only", bridge.Form{View: views["approval-able"], Control: more, DenyOnly: true}},
 		{"session", opens("approval", bridge.DecideSession, bridge.OptionDecide)}, {"session-rule", opens("approval-rule", bridge.DecideSession, bridge.OptionDecide)},
 		{"session-confirm", opens("approval-confirm", bridge.DecideSession, bridge.OptionDecide)}, {"stop", opens("approval-able", bridge.DecideDenyStop, bridge.OptionDecide)},
-		{"reason", reason}, {"votes", bridge.Form{View: views["approval-votes"], Control: more}},
+		{"reason", reason}, {"respond", answer}, {"votes", bridge.Form{View: views["approval-votes"], Control: more}},
 	}
 	check := opens("approval-able", bridge.DecideEdit, 0)
 	check.View.Draft = &bridge.Draft{Input: `{"command":"make deploy && make check","env":"test"}`}
