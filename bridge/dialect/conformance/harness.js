@@ -46,7 +46,7 @@ sandbox: ${base}
 telegram: {bot_token: "7000:sandbox-telegram-token"}
 people: {ana: {telegram: "7001", token: ${person}}}
 routes: {default: {to: ["telegram:-1001000000001"], responders: [ana], sessions: true}}
-agents: {tester: {token: ${agent}}}
+agents: {tester: {token: ${agent}, per_minute: 10000}}
 webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: "${secret}"}}
 ${more}`);
   let daemon;
