@@ -4,11 +4,8 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // TestMistakesAreNotIgnored checks that a call with a parameter, a header, a method
@@ -76,14 +73,7 @@ func TestMistakesAreNotIgnored(t *testing.T) {
 func TestQueriesAreDescribed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	raw, err := os.ReadFile("openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc, _ := description(t)
 	for path, item := range doc.Paths.Map() {
 		if !strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v1/hooks/") {
 			continue

@@ -180,6 +180,19 @@ func (s *Settings) Codex(f HookOptions) error {
 	}, false)
 }
 
+// hooks returns the hooks in settings, by event.
+func (s *Settings) hooks(doc *hujson.Value) (map[string][]json.RawMessage, error) {
+	var was struct {
+		Hooks map[string][]json.RawMessage `json:"hooks"`
+	}
+	plain := doc.Clone()
+	plain.Standardize()
+	if err := json.Unmarshal(plain.Pack(), &was); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "%s: hooks", s.Path).WithHint("correct the format of the hooks; nothing was changed")
+	}
+	return was.Hooks, nil
+}
+
 // applyHooks replaces nod's entries among an agent's hooks, or removes them.
 // With keepGates, nod's gates remain, so that nothing opens one by accident.
 // Entries of others keep their place, their format and their comments. New
@@ -187,22 +200,18 @@ func (s *Settings) Codex(f HookOptions) error {
 func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keepGates bool) error {
 	s.agent = agent
 	return s.change(func(doc *hujson.Value) error {
-		var was struct {
-			Hooks map[string][]json.RawMessage `json:"hooks"`
-		}
-		plain := doc.Clone()
-		plain.Standardize()
-		if err := json.Unmarshal(plain.Pack(), &was); err != nil {
-			return bridge.Wrap(bridge.CodeInvalid, err, "%s: hooks", s.Path).WithHint("correct the format of the hooks; nothing was changed")
+		was, err := s.hooks(doc)
+		if err != nil {
+			return err
 		}
 		events := slices.Collect(maps.Keys(entries))
-		for event := range was.Hooks {
+		for event := range was {
 			if entries[event] == nil {
 				events = append(events, event)
 			}
 		}
 		slices.Sort(events)
-		before := beforeProgram(was.Hooks, agent)
+		before := beforeProgram(was, agent)
 		for _, event := range events {
 			keeps := !s.Undo && event == "PreToolUse" && keepGates
 			kept := func(raw json.RawMessage) bool {
@@ -213,13 +222,13 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 			if !s.Undo {
 				all := after(before, entries[event])
 				if keeps {
-					all = append(currentGates(was.Hooks[event]), all...)
+					all = append(currentGates(was[event]), all...)
 				}
 				for _, e := range all {
 					want = append(want, e)
 				}
 			}
-			if err := replaceHooks(doc, event, was.Hooks[event], kept, want); err != nil {
+			if err := replaceHooks(doc, event, was[event], kept, want); err != nil {
 				return err
 			}
 		}

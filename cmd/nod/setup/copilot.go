@@ -34,20 +34,16 @@ func (s *Settings) Copilot(f HookOptions) error {
 	}
 	s.agent = "copilot"
 	return s.change(func(doc *hujson.Value) error {
-		var was struct {
-			Hooks map[string][]json.RawMessage `json:"hooks"`
-		}
-		plain := doc.Clone()
-		plain.Standardize()
-		if err := json.Unmarshal(plain.Pack(), &was); err != nil {
-			return bridge.Wrap(bridge.CodeInvalid, err, "%s: hooks", s.Path).WithHint("correct the format of the hooks; nothing was changed")
+		was, err := s.hooks(doc)
+		if err != nil {
+			return err
 		}
 		var want []any
 		if !s.Undo {
 			want = []any{hook}
 		}
 		kept := func(raw json.RawMessage) bool { return !isCopilotHook(raw) }
-		if err := replaceHooks(doc, copilot.PermissionRequest, was.Hooks[copilot.PermissionRequest], kept, want); err != nil {
+		if err := replaceHooks(doc, copilot.PermissionRequest, was[copilot.PermissionRequest], kept, want); err != nil {
 			return err
 		}
 		if s.Undo || doc.Find("/version") != nil {
