@@ -269,9 +269,6 @@ func (d *Display) Missing(key string, s Decided) string {
 	service := s.Actor.Platform
 	at := sandbox.Place{Service: service, Channel: s.Message.Channel, Message: s.Message.Message}
 	text := d.r.Displayed(at)
-	if card := d.r.Sandbox.Message(at)["reply_to_message"]; card != nil { // a menu of Telegram is a reply to the card
-		text += Normal(service, ShownIn(card))
-	}
 	if service == "slack" || i.Private { // its dialogs show what is too long for a card
 		text += d.r.Stated(service, s.Actor.User, s.Message.Channel)
 	}
