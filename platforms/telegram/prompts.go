@@ -47,6 +47,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 	}
 	i, until := promptedFor(form)
 	a := awaited{User: c.Actor.User, Card: card, Interaction: i.ID, Question: form.Control.Question, Option: form.Control.Option}
+	defer p.store.posts(a.User)()
 	sendCtx, cancel := context.WithTimeout(ctx, promptTimeout)
 	var asked bridge.MessageRef
 	note := ""
@@ -142,6 +143,7 @@ func (p *prompts) review(ctx context.Context, m message, a awaited, f bridge.For
 		p.replies.say(ctx, m, "Your change is too long to show here. Nothing was approved. Use the console, or deny with a reason.")
 		return
 	}
+	defer p.store.posts(a.User)()
 	posted, err := p.client.send(ctx, answering(m.ref()), menu)
 	if err == nil {
 		a.Token, a.Option = "", f.Control.Option
@@ -160,7 +162,7 @@ func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
 	if a := bridge.PeekAction(cb.Data); a != bridge.ActionInput && !bridge.PeekStated(cb.Data) && !private {
 		return awaited{}, nil
 	}
-	a, err := p.store.awaits(ctx, cb.Message.ref())
+	a, err := p.store.awaits(ctx, cb.Message.ref(), cb.From.id())
 	if a.Token != "" { // a card that takes replies
 		a = awaited{}
 	}
@@ -194,7 +196,7 @@ func replyToken(f bridge.Form) string {
 func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) (func(context.Context), error) {
 	m.ReplyTo.Chat = m.Chat
 	prompt := m.ReplyTo.ref()
-	a, err := p.store.awaits(ctx, prompt)
+	a, err := p.store.awaits(ctx, prompt, actor.User)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -50,6 +52,30 @@ type promptStore struct {
 	notes    Notes
 	client   *client
 	log      *slog.Logger
+
+	mu      sync.Mutex
+	posting map[string][]chan struct{} // by person
+}
+
+// posts announces that prompts are being posted for a person, who may see one before
+// it is remembered. The result ends that.
+func (s *promptStore) posts(user string) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.posting == nil {
+		s.posting = map[string][]chan struct{}{}
+	}
+	c := make(chan struct{})
+	s.posting[user] = append(s.posting[user], c)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		left := slices.DeleteFunc(s.posting[user], func(o chan struct{}) bool { return o == c })
+		if s.posting[user] = left; len(left) == 0 {
+			delete(s.posting, user)
+		}
+		close(c)
+	}
 }
 
 // replyKey is the key of the note with what a reply to a prompt belongs to.
@@ -114,10 +140,29 @@ func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, a a
 	}
 }
 
-// awaits returns what a reply to a message, or a click on it, belongs to. It
-// returns the zero value for a message that is not a prompt, a menu, or a card
-// that takes replies.
-func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef) (awaited, error) {
+// awaits returns what a reply of a person to a message, or a click of theirs on it,
+// belongs to. It returns the zero value if nod does not wait for one there. It waits
+// for prompts that are being posted for the person.
+func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef, user string) (awaited, error) {
+	s.mu.Lock()
+	posting := slices.Clone(s.posting[user])
+	s.mu.Unlock()
+	for _, done := range posting {
+		a, err := s.stored(ctx, prompt)
+		if err != nil || a.Card != (bridge.MessageRef{}) {
+			return a, err
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return a, bridge.Wrap(bridge.CodeUnavailable, ctx.Err(), "telegram: a prompt is still being posted")
+		}
+	}
+	return s.stored(ctx, prompt)
+}
+
+// stored returns what is stored for a prompt, or the zero value.
+func (s *promptStore) stored(ctx context.Context, prompt bridge.MessageRef) (awaited, error) {
 	var a awaited
 	raw, err := s.notes.Note(ctx, s.replyKey(prompt))
 	if err != nil || raw == "" {
@@ -163,7 +208,7 @@ func (s *promptStore) retire(ctx context.Context, card bridge.MessageRef, open b
 			return err
 		}
 		prompt := promptAt(card, id)
-		a, err := s.awaits(ctx, prompt)
+		a, err := s.stored(ctx, prompt)
 		if err != nil {
 			return err
 		}

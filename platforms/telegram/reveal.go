@@ -42,6 +42,7 @@ func (p *prompts) reveal(ctx context.Context, v bridge.View, user string) (bridg
 // revealAgain shows a private request after the person has typed a part of the
 // answer: the prompt has replaced the message that showed it.
 func (p *prompts) revealAgain(ctx context.Context, v bridge.View, a awaited) {
+	defer p.store.posts(a.User)()
 	asked, err := p.reveal(ctx, v, a.User)
 	if err == nil {
 		a.Token = ""

@@ -1,0 +1,70 @@
+package telegram_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/telegram"
+	"github.com/nodbridge/nod/render"
+)
+
+// late keeps what prompts belong to only after people have seen them.
+type late struct{ platformtest.Notes }
+
+// PutNote implements platformtest.Notes.
+func (l late) PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error) {
+	if strings.HasPrefix(key, "reply:") {
+		bridge.Pause(ctx, 300*time.Millisecond)
+	}
+	return l.Notes.PutNote(ctx, key, value, ttl)
+}
+
+// TestFastPerson checks that a click on a menu and a reply to a prompt belong to
+// the card, although they come before nod has stored that.
+func TestFastPerson(t *testing.T) {
+	t.Parallel()
+	h := harness
+	h.New = func(s platformtest.Setup) (platformtest.Platform, error) {
+		s.Notes = late{s.Notes}
+		return harness.New(s)
+	}
+	sink := &platformtest.Recorder{}
+	r := platformtest.New(t, h, platformtest.Options{Sink: sink})
+	w := world{r, r.Platform.(*telegram.Platform), sink}
+	v := w.approval()
+	ref, at := w.post(bridge.Destination{Channel: group}, v)
+	ana := w.Sandbox.Person("ana")
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	opens := func(at sandbox.Place, v bridge.View, c bridge.Control, label string) {
+		w.sink.Shows(bridge.Form{View: v, Control: c}, nil)
+		wg.Go(func() { _, _ = ana.Press(t.Context(), at, label) }) // it ends after nod has stored what it showed
+	}
+
+	opens(at, v, bridge.Control{Action: bridge.ActionMore}, render.LabelMore)
+	menu := w.Menu("ana", at, render.LabelSession)
+	if r, err := ana.Press(t.Context(), menu, render.LabelSession); err != nil || !r.OK {
+		t.Fatal(r, err)
+	}
+	v = w.question("ready?")
+	asked, question := w.post(bridge.Destination{Channel: group}, v)
+	opens(question, v, bridge.Control{Interaction: v.Record.Interaction.ID, Option: bridge.OptionForm}, render.LabelAnswer)
+	w.Eventually("the prompt is posted", func() bool { return len(w.prompts(group)) == 1 })
+	reply := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: group, Message: fmt.Sprint(w.prompts(group)[0]["message_id"]), Text: "yes"}
+	if r, err := w.Sandbox.Act(t.Context(), reply); err != nil || !r.OK {
+		t.Fatal(r, err)
+	}
+	w.Eventually("the reply is recorded", func() bool { return len(sink.Clicks()) == 4 })
+	for n, want := range []bridge.MessageRef{ref, ref, asked, asked} {
+		if got := sink.Clicks()[n].Ref; got != want {
+			t.Errorf("click %d is on %+v, want %+v", n+1, got, want)
+		}
+	}
+}
