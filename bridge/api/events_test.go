@@ -63,7 +63,7 @@ func TestHistoryIsWhole(t *testing.T) {
 	}
 }
 
-// TestStreamBegins checks that a stream tells where it begins, before any event,
+// TestStreamBegins checks that a stream says where it begins, before any event,
 // and asks proxies not to hold it back.
 func TestStreamBegins(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func (o origins) admit(r *http.Request) error {
 		return nil
 	case err != nil || u.Host == "" || !o.allow(u.Scheme+"://"+u.Host):
 		return bridge.Errorf(bridge.CodeForbidden, "origin: pages of %q may not connect", origin).
-			WithHint("add the origin to origins in the config, or serve the page from the address of the daemon")
+			WithHint("add the origin to origins in the config, or serve the page at the URL of the daemon")
 	case r.Header.Get("Authorization") == "":
 		return bridge.Errorf(bridge.CodeUnauthenticated, "a valid token is required for a page of another origin").
 			WithHint(`use new WebSocket(url, ["nod", "bearer." + token])`)

@@ -157,7 +157,8 @@ func (n *counts) add(i bridge.Interaction, mine bool) {
 	}
 }
 
-// whose reports whether a list for who contains a request.
+// whose reports whether a list of all requests, of the person's own or of those of
+// others contains a request.
 func whose(who string, mine bool) bool {
 	switch who {
 	case "all":

@@ -336,7 +336,7 @@ func unknown(err error) error {
 	return e
 }
 
-// remember returns a cached answer or asks for a new one, once for all who ask at
+// remember returns a cached answer or asks for a new one, once for all callers at
 // the same time. An error is an answer for a short while. It never returns an
 // expired answer instead of an error.
 func (d *Directory) remember(key string, ask func(context.Context) (kept, error)) (kept, error) {

@@ -251,7 +251,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestModesWithoutPrompts checks that silence never leaves a gated call to a
+// TestModesWithoutPrompts checks that a missing answer never leaves a gated call to a
 // terminal that does not ask, and that a question to the terminal is only for
 // modes that prompt.
 func TestModesWithoutPrompts(t *testing.T) {

@@ -50,7 +50,7 @@ type Agent struct {
 
 // Origin holds facts that a hook knows about its agent, next to its input.
 type Origin struct {
-	// Entrypoint tells how Claude Code was started. It may be empty.
+	// Entrypoint says how Claude Code was started. It may be empty.
 	Entrypoint string
 	// Reviewed is set if a model of the agent reviews what needs approval, instead
 	// of a person.
