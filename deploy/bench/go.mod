@@ -11,6 +11,7 @@ require (
 	github.com/nodbridge/nod v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/restatedev/sdk-go v1.2.0
+	golang.org/x/sys v0.49.0
 )
 
 require (
@@ -87,7 +88,6 @@ require (
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect

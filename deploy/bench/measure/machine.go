@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // mostOthers is the share of the machine that other processes may use before a
@@ -115,20 +114,6 @@ func statOf(pid int) []float64 {
 		fields = append(fields, v)
 	}
 	return fields
-}
-
-// tick is the unit of processor time in /proc, which is the same on all
-// processors for which Go compiles.
-const tick = time.Second / 100
-
-// timeOf returns the processor time of a process, or 0 on a system without
-// /proc.
-func timeOf(pid int) time.Duration {
-	f := statOf(pid)
-	if f == nil {
-		return 0
-	}
-	return time.Duration(f[10]+f[11]) * tick
 }
 
 // others returns the share of the machine that other processes used between two
