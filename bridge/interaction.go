@@ -1,6 +1,9 @@
 package bridge
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Kind is the kind of response that a request asks for.
 type Kind string
@@ -98,6 +101,12 @@ type Placement struct {
 	// Requesters lists the owners of the agent and the requester, who may
 	// deny but not approve.
 	Requesters []string `json:"requesters,omitempty"`
+	// Stranger means that the requester is not in the config, so that nod could
+	// not keep them from approving under their own name.
+	Stranger bool `json:"stranger,omitempty"`
+	// Names holds the display names of people by their names in the config, of
+	// those who have one.
+	Names map[string]string `json:"names,omitempty"`
 	// DenyCounts means that one denial does not close the request: denials
 	// need the same quorum as approvals.
 	DenyCounts bool `json:"deny_counts,omitempty"`
@@ -179,6 +188,18 @@ type Governance struct {
 	// covers this request. GrantFor is how long a grant given here lasts.
 	GrantRoutes []string `json:"grant_routes,omitempty"`
 	GrantFor    Duration `json:"grant_for,omitempty"`
+}
+
+// NameOf returns the name of a person or a group that people read.
+func (p Placement) NameOf(who string) string { return cmp.Or(p.Names[who], who) }
+
+// NamesOf is NameOf for several.
+func (p Placement) NamesOf(all []string) []string {
+	out := make([]string, len(all))
+	for n, who := range all {
+		out[n] = p.NameOf(who)
+	}
+	return out
 }
 
 // Unfound is a group of which an escalation step found no one, or not everyone.

@@ -25,6 +25,13 @@ type Directory interface {
 	// recognized by its email address. It is empty if the standing of the account
 	// is not the reason.
 	Standing(context.Context, Actor) (Standing, error)
+	// Find returns the person whom a text names: by name in any case, display
+	// name, email address, ID, or account, which can have the name of its
+	// platform in front. It returns "" if that is no one, or several people.
+	Find(ctx context.Context, text string) (string, error)
+	// Display returns the name of a person that people read. It is empty if that
+	// is the name in the config.
+	Display(person string) string
 	// Native returns the group of a platform that a group includes, in the
 	// platform's own format. It returns "" if there is none.
 	Native(group, platform string) string
@@ -91,18 +98,23 @@ type Actor struct {
 	User     string `json:"user"`
 	Name     string `json:"name,omitempty"`   // display name, untrusted text
 	Person   string `json:"person,omitempty"` // set once the account is identified
+	// Known is the display name of the person in the config. It is empty if the
+	// person has none.
+	Known string `json:"known,omitempty"`
 }
 
-// Display returns the name to show: the configured person, or else the display
-// name on the platform, or else the user ID.
+// Display returns the name to show: that of the person, or else the account, with
+// its display name and a mark, because anyone can choose a display name.
 func (a Actor) Display() string {
 	switch {
 	case a.Person != "":
-		return a.Person
-	case a.Name != "":
-		return a.Name
+		return cmp.Or(a.Known, a.Person)
+	case a.Platform == PlatformAPI:
+		return cmp.Or(a.Name, a.User)
+	case a.Name == "":
+		return a.User + " (" + a.Platform + ", not in the config)"
 	}
-	return a.User
+	return a.Name + " (" + a.Platform + " " + a.User + ", not in the config)"
 }
 
 // Voter identifies a human, who has one vote across all accounts.

@@ -110,7 +110,7 @@ func (r Record) missingOf(n int) string {
 		switch {
 		case left <= 0:
 		case slot.Must != "":
-			s = append(s, slot.Must)
+			s = append(s, r.Interaction.NameOf(slot.Must))
 		case len(r.Interaction.Requirements[n].Must) == 0 || left > 1:
 			s = append(s, strconv.Itoa(left)+" more")
 		}

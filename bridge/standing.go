@@ -9,6 +9,7 @@ const (
 	StandingGuest       Standing = "guest"
 	StandingOutsider    Standing = "outsider"    // of another workspace, in a channel that both share
 	StandingUnconfirmed Standing = "unconfirmed" // the email address is not confirmed
+	StandingSeveral     Standing = "several"     // the config says that the account belongs to several people
 	StandingBot         Standing = "bot"         // or another program
 	StandingAnonymous   Standing = "anonymous"   // as a group or a channel
 	StandingForwarded   Standing = "forwarded"   // a message that someone else wrote
@@ -36,6 +37,8 @@ var Rights = map[Standing]Right{
 		"workspace by email address. Ask your nod administrator to add your account under people in the config."},
 	StandingUnconfirmed: {Acts: true, Why: "The email address of your account is not confirmed, so nod does not recognize you by it. " +
 		"Confirm it, or ask your nod administrator to add your account under people in the config."},
+	StandingSeveral: {Acts: true, Why: "Your account belongs to several people in the config, or its email address to a person with another " +
+		"account, so nod recognizes no one by it. Ask your nod administrator to correct the config."},
 	StandingBot:       {},
 	StandingAnonymous: {Why: "nod takes nothing from anonymous members. Write as yourself."},
 	StandingForwarded: {Why: "A forwarded message has no effect, because someone else wrote it. Write your own reply."},

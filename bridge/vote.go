@@ -82,7 +82,7 @@ func (r Record) Missing() string {
 	}
 	for n, must := range i.Must {
 		if !slices.ContainsFunc(r.Votes, func(v Vote) bool { return r.counts(v) && slices.Contains(v.Covers, n) }) {
-			s = append(s, must)
+			s = append(s, i.NameOf(must))
 		}
 	}
 	return strings.Join(s, ", ")

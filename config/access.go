@@ -16,6 +16,11 @@ type Person struct {
 	//
 	// Example: "123456789"
 	Telegram string `yaml:"telegram"`
+	// Name is the name of the person that everyone reads. If empty, it is the
+	// key under people.
+	//
+	// Example: Ana Ruiz
+	Name string `yaml:"name"`
 	// IDs are the person's IDs in on-call schedules, by kind of schedule.
 	//
 	// Example: {pagerduty: PABC123}
@@ -225,6 +230,12 @@ type Identity struct {
 	//
 	// Example: true
 	Guests bool `yaml:"guests"`
+	// UnknownRequesters lets a request name a requester who is not under people.
+	// Its card says so. By default such a request is refused, because nod could
+	// not keep the requester from approving it.
+	//
+	// Example: true
+	UnknownRequesters bool `yaml:"unknown_requesters"`
 	// Linking gives unknown accounts a code. The person who enters it from a
 	// known account links the unknown one.
 	//

@@ -10,6 +10,7 @@ import (
 // namer names people and groups in a line, and mentions those that it can.
 type namer struct {
 	left []bridge.Mention // not yet in the line
+	of   bridge.Placement // has the display names
 	out  []Span
 }
 
@@ -34,7 +35,7 @@ func (n *namer) names(names []string, groups bool, last string) {
 		}
 		at := slices.IndexFunc(n.left, func(m bridge.Mention) bool { return m.Name == name && (m.Group != "") == groups })
 		if at < 0 {
-			n.text(Line(name))
+			n.text(Line(n.of.NameOf(name)))
 			continue
 		}
 		n.mention(n.left[at])
@@ -43,7 +44,7 @@ func (n *namer) names(names []string, groups bool, last string) {
 }
 
 func (n *namer) mention(m bridge.Mention) {
-	n.out = append(n.out, Span{Text: Line(m.Name), Mention: &m})
+	n.out = append(n.out, Span{Text: Line(n.of.NameOf(m.Name)), Mention: &m})
 }
 
 // rest adds the mentions that the line does not have yet.

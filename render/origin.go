@@ -97,7 +97,7 @@ func from(i bridge.Interaction, act Action, session *bridge.SessionView) string 
 		s = append(s, "tool "+Line(tool))
 	}
 	if i.Requester != "" {
-		s = append(s, "for "+Line(i.Requester))
+		s = append(s, "for "+requesterName(i))
 	}
 	if i.Round > 1 {
 		s = append(s, "round "+strconv.Itoa(i.Round))
@@ -106,6 +106,16 @@ func from(i bridge.Interaction, act Action, session *bridge.SessionView) string 
 		s = append(s, "no answer needed")
 	}
 	return strings.Join(s, " · ")
+}
+
+// requesterName returns the name of the requester, with a mark if it is no one in
+// the config.
+func requesterName(i bridge.Interaction) string {
+	name := Line(i.NameOf(i.Requester))
+	if i.Stranger {
+		name += " (not in the config)"
+	}
+	return name
 }
 
 // maxOrigin is the length of a part of the line that says who asks and that
@@ -151,7 +161,7 @@ func Due(r bridge.Record, mentions []bridge.Mention) []Span {
 		return slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Person == person && person != "" })
 	}
 	left := slices.DeleteFunc(slices.Clone(mentions), func(m bridge.Mention) bool { return voted(m.Name) })
-	n := namer{left: left, out: []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}}
+	n := namer{left: left, of: i.Placement, out: []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}}
 	have := r.Approvals()
 	needed := max(max(i.Quorum, 1)-have, 1)
 	approvals := plural(needed, "approval")

@@ -131,7 +131,7 @@ func Standing(r bridge.Record) string {
 	}
 	var s []string
 	if len(r.Interaction.Called) > 0 {
-		s = append(s, "More people were asked: "+Line(strings.Join(r.Interaction.Called, ", "))+".")
+		s = append(s, "More people were asked: "+Line(strings.Join(r.Interaction.NamesOf(r.Interaction.Called), ", "))+".")
 	}
 	var unfound []string
 	for _, u := range r.Interaction.Unfound {
@@ -181,7 +181,7 @@ func Delegates(v bridge.View) []Extra {
 	var out []Extra
 	for n, name := range v.Record.Interaction.HandOver {
 		if !strings.HasPrefix(name, bridge.GroupMark) {
-			out = append(out, Extra{Line(LabelHandOver + name), v.Token(bridge.ActionHandOver, 0, n)})
+			out = append(out, Extra{Line(LabelHandOver + v.Record.Interaction.NameOf(name)), v.Token(bridge.ActionHandOver, 0, n)})
 		}
 	}
 	return out
@@ -261,7 +261,7 @@ func notice(r bridge.Record, head []Span, subject string) string {
 	}
 	text += " Asked by " + agent
 	if i.Requester != "" {
-		text += " for " + Line(i.Requester)
+		text += " for " + requesterName(i)
 	}
 	return Cut(text+".", 200, Runes)
 }

@@ -151,8 +151,8 @@ func newCard(rec bridge.Record, may bool) card {
 		out.Notes = append(out.Notes, render.Notes(view)...)
 	}
 	for _, who := range i.Responders {
-		if !slices.Contains(out.Asked, who.Person) {
-			out.Asked = append(out.Asked, who.Person)
+		if name := i.NameOf(who.Person); !slices.Contains(out.Asked, name) {
+			out.Asked = append(out.Asked, name)
 		}
 	}
 	for _, g := range i.Groups {

@@ -41,6 +41,7 @@ type Person struct {
 	Accounts map[string]string // user IDs by platform
 	IDs      map[string]string // by kind of schedule
 	Email    string
+	Name     string // that people read; if empty, it is that in the config
 }
 
 // Group is a group of people. A person who matches any of its fields is a
@@ -125,9 +126,8 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 	if a.Platform == bridge.PlatformAPI {
 		return a.Person, nil
 	}
-	person, err := d.only(a, func(p Person) bool { return d.same(a.Platform, p.Accounts[a.Platform], a.User) })
-	if person != "" || err != nil {
-		return person, err
+	if all := d.withAccount(a); len(all) > 0 {
+		return one(all), nil
 	}
 	if d.o.Links != nil {
 		l, err := d.o.Links.Linked(ctx, a.Platform, a.User)
@@ -138,7 +138,11 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 			return l.Person, nil
 		}
 	}
-	return d.byEmail(ctx, a)
+	got, err := d.email(a)
+	if err != nil || !d.countsEmail(got.standing) {
+		return "", err
+	}
+	return d.ofEmail(a, got.text), nil
 }
 
 // same reports whether two IDs are of the same account on a platform. An empty ID
@@ -151,14 +155,19 @@ func (d *Directory) same(platform, a, b string) bool {
 	return ok && m.SameAccount(a, b)
 }
 
-// byEmail returns the person with the email address that the platform reports
-// for an account.
-func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error) {
-	got, err := d.email(a)
-	if err != nil || got.text == "" || !d.countsEmail(got.standing) {
-		return "", err
+// withAccount returns the people who have an account in the config.
+func (d *Directory) withAccount(a bridge.Actor) []string {
+	return d.those(func(_ string, p Person) bool { return d.same(a.Platform, p.Accounts[a.Platform], a.User) })
+}
+
+// ofEmail returns the person to whom the email address of an account belongs. One
+// who has another account on the platform is someone else.
+func (d *Directory) ofEmail(a bridge.Actor, email string) string {
+	who := one(d.withEmail(email))
+	if d.o.People[who].Accounts[a.Platform] != "" {
+		return ""
 	}
-	return d.only(a, func(p Person) bool { return p.Email != "" && strings.EqualFold(p.Email, got.text) })
+	return who
 }
 
 // email returns the email address and the standing of an account, on platforms
@@ -182,27 +191,19 @@ func (d *Directory) countsEmail(s bridge.Standing) bool {
 
 // Standing implements bridge.Directory.
 func (d *Directory) Standing(ctx context.Context, a bridge.Actor) (bridge.Standing, error) {
+	if len(d.withAccount(a)) > 1 {
+		return bridge.StandingSeveral, nil
+	}
 	got, err := d.email(a)
-	if err != nil || d.countsEmail(got.standing) {
+	switch {
+	case err != nil:
 		return "", err
+	case !d.countsEmail(got.standing):
+		return got.standing, nil
+	case len(d.withEmail(got.text)) > 0 && d.ofEmail(a, got.text) == "":
+		return bridge.StandingSeveral, nil
 	}
-	return got.standing, nil
-}
-
-// only returns the single person who matches. An account that matches several
-// people is rejected, because it must not count for each of them.
-func (d *Directory) only(a bridge.Actor, matches func(Person) bool) (string, error) {
-	found := ""
-	for name, p := range d.o.People {
-		if !matches(p) {
-			continue
-		}
-		if found != "" {
-			return "", bridge.Errorf(bridge.CodeForbidden, "account %s on %s: belongs to several people in the config", a.User, a.Platform)
-		}
-		found = name
-	}
-	return found, nil
+	return "", nil
 }
 
 // Accounts implements bridge.Directory.
@@ -257,18 +258,6 @@ func (d *Directory) onCall(ctx context.Context, schedule string, at time.Time) (
 		}
 	}
 	return people, strangers, nil
-}
-
-// Resolve returns the person whom a source outside of nod names. It is empty if
-// there is none.
-func (d *Directory) Resolve(n bridge.Named) string {
-	for _, name := range slices.Sorted(maps.Keys(d.o.People)) {
-		p := d.o.People[name]
-		if n.ID != "" && p.IDs[n.Kind] == n.ID || n.Email != "" && strings.EqualFold(p.Email, n.Email) || n.Name != "" && strings.EqualFold(name, n.Name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // Member implements bridge.Directory.

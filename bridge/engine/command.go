@@ -207,7 +207,7 @@ func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 	k := cm.people.identify(ctx, bridge.Interaction{}, c.Actor)
 	who := k.who
 	account := who.Platform + ":" + who.User
-	lines := []string{"You are " + who.Person + " (account " + account + ")."}
+	lines := []string{"You are " + who.Display() + " (account " + account + ")."}
 	if who.Person == "" {
 		lines[0] = "nod does not know your account " + account + ". Ask your nod administrator to add it under people in the config."
 		if k.unidentified != "" {

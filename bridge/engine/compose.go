@@ -15,18 +15,24 @@ type composer struct {
 	judge    *judge
 	version  string // of the config
 	redactor *redactor
+	people   *People
 	webhooks webhooks
 	routes   routes
 }
 
 // prepare builds the interaction of a request under the policy.
 func (c *composer) prepare(ctx context.Context, agent bridge.Agent, r bridge.Request) (bridge.Interaction, bridge.Ruling, error) {
-	return c.prepareUnder(ctx, agent, r, c.judge.rule(agent, &r))
+	i, ruling, err := c.prepareUnder(ctx, agent, r, c.judge.rule(agent, &r))
+	if err == nil && i.Stranger && !c.people.strangers {
+		err = bridge.Errorf(bridge.CodeInvalid, "requester: unknown person %q", r.Requester).
+			WithHint("name someone under people in the config, by name, email address or account; identity.unknown_requesters allows others")
+	}
+	return i, ruling, err
 }
 
 // prepareUnder builds the interaction of a request under a ruling.
 func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.Request, ruling bridge.Ruling) (bridge.Interaction, bridge.Ruling, error) {
-	i, err := c.interaction(agent, r, ruling.Routes)
+	i, err := c.interaction(ctx, agent, r, ruling.Routes)
 	if err != nil {
 		return i, ruling, err
 	}
@@ -56,7 +62,7 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 // interaction builds the interaction of a request for the routes of its ruling.
 // An agent that is limited to certain routes can choose only those. The limit
 // does not apply to the routes of the ruling, which come from the config.
-func (c *composer) interaction(agent bridge.Agent, r bridge.Request, named []string) (bridge.Interaction, error) {
+func (c *composer) interaction(ctx context.Context, agent bridge.Agent, r bridge.Request, named []string) (bridge.Interaction, error) {
 	names := routesOf(r.Route, named)
 	own := routesOf(r.Route, nil)[0]
 	if (r.Route != "" || slices.Contains(names, own)) && len(agent.Routes) > 0 && !slices.Contains(agent.Routes, own) {
@@ -71,12 +77,16 @@ func (c *composer) interaction(agent bridge.Agent, r bridge.Request, named []str
 		Lineage:  bridge.Lineage{Round: 1},
 		Webhooks: c.webhooks.wanted(agent.Name),
 	}
+	if err = c.people.setRequester(ctx, &i); err != nil {
+		return bridge.Interaction{}, err
+	}
 	if err = c.routes.address(&i, agent, r.OnTimeout, names); err != nil {
 		return bridge.Interaction{}, err
 	}
 	if len(names) > 1 || names[0] != own {
 		i.OwnRoute = own
 	}
+	i.Names = c.people.names(i)
 	if i.Digest, err = proof.NormalizedDigest(r.Ask); err != nil {
 		return bridge.Interaction{}, err
 	}

@@ -26,6 +26,9 @@ type Options struct {
 	// Redactor redacts credentials before anything leaves the process. If
 	// it is nil, nothing is redacted.
 	Redactor bridge.Redactor
+	// UnknownRequesters lets requests name requesters who are not in the config.
+	// Their cards say so.
+	UnknownRequesters bool
 	// Linking lets people link an unknown account.
 	Linking bool
 	// Policy evaluates approvals before people are asked. If it is nil,

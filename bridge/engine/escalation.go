@@ -84,6 +84,7 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 		called = append(called, s.Route)
 	}
 	i.Called = append(slices.Clone(i.Called), bridge.Missing(i.Called, called)...)
+	i.Names = e.people.names(i)
 	a := bridge.Amendment{Expect: r.Amended, Step: r.Step + 1, Next: -1}
 	if a.Step < len(i.Steps) {
 		a.Next = time.Duration(i.Steps[a.Step].After)
@@ -112,7 +113,7 @@ func (e *escalator) needed(ctx context.Context, r bridge.Record) []bridge.Remind
 			if who.Group != "" {
 				m.Groups = append(m.Groups, who.Group)
 			} else {
-				m.Users, m.Names = append(m.Users, who.User), append(m.Names, who.Name)
+				m.Users, m.Names = append(m.Users, who.User), append(m.Names, r.Interaction.NameOf(who.Name))
 			}
 		}
 		out = append(out, m)
@@ -206,7 +207,7 @@ func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Re
 		m := bridge.Reminder{Destination: n, Text: text}
 		for _, a := range who {
 			if a.Platform == d.Platform && len(m.Users) < maxMentions && !slices.Contains(m.Users, a.User) {
-				m.Users, m.Names = append(m.Users, a.User), append(m.Names, a.Person)
+				m.Users, m.Names = append(m.Users, a.User), append(m.Names, r.Interaction.NameOf(a.Person))
 			}
 		}
 		out = append(out, m)

@@ -24,6 +24,15 @@ type staff struct {
 
 func (s *staff) Standing(context.Context, bridge.Actor) (bridge.Standing, error) { return s.who, s.err }
 
+func (s *staff) Display(string) string { return "" }
+
+func (s *staff) Find(_ context.Context, text string) (string, error) {
+	if s.people[text] == nil {
+		return "", nil
+	}
+	return text, nil
+}
+
 func (s *staff) Native(group, _ string) string { return s.native[group] }
 
 func (s *staff) Identify(_ context.Context, a bridge.Actor) (string, error) {

@@ -166,7 +166,7 @@ func responderNames(i bridge.Interaction) string {
 	}
 	for _, r := range i.Responders {
 		if r.Person != "" {
-			add(r.Person)
+			add(i.NameOf(r.Person))
 		} else {
 			add(r.User)
 		}

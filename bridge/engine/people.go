@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ type People struct {
 	routes    routes
 	directory bridge.Directory
 	agents    map[string]bridge.Agent
+	strangers bool // requesters need not be in the config
 }
 
 // identify returns what is known of an account, without its groups. API callers
@@ -32,6 +34,7 @@ func (p *People) identify(ctx context.Context, i bridge.Interaction, actor bridg
 			k.who.Person, k.unidentified = "", "the person of your account ("+bridge.Cause(err)+")"
 		}
 	}
+	k.who.Known = p.display(k.who.Person)
 	return k
 }
 
@@ -67,6 +70,57 @@ func (p *People) eligibleAt(ctx context.Context, i bridge.Interaction, actor bri
 		p.read(ctx, &k, i.Groups, at)
 	}
 	return k.who, k.answer(i)
+}
+
+// display returns the display name of a person, or "" if the person has none.
+func (p *People) display(person string) string {
+	if person == "" || p.directory == nil {
+		return ""
+	}
+	return p.directory.Display(person)
+}
+
+// names returns the display names of the people in a request, of those who have one.
+func (p *People) names(i bridge.Interaction) map[string]string {
+	all := slices.Concat(i.Must, i.HandOver, i.Requesters, []string{i.Requester})
+	add := func(responders []bridge.Responder) {
+		for _, r := range responders {
+			all = append(all, r.Person)
+		}
+	}
+	add(i.Responders)
+	for _, q := range i.Requirements {
+		all = append(all, q.Must...)
+	}
+	for _, s := range i.Steps {
+		all = append(all, s.Ask...)
+		add(s.Responders)
+	}
+	var out map[string]string
+	for _, who := range all {
+		if name := p.display(who); name != "" {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[who] = name
+		}
+	}
+	return out
+}
+
+// setRequester sets the requester of a request to the person whom the agent names,
+// by whatever name. If that is no one, it marks the requester as a stranger, whom nod
+// could not keep from approving under their own name.
+func (p *People) setRequester(ctx context.Context, i *bridge.Interaction) error {
+	if i.Requester == "" || p.directory == nil {
+		return nil
+	}
+	who, err := p.directory.Find(ctx, i.Requester)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "requester")
+	}
+	i.Requester, i.Stranger = cmp.Or(who, i.Requester), who == ""
+	return nil
 }
 
 // standing returns what an account that belongs to no person reads about the

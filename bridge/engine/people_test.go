@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // say types a command in channel C1, and returns the reply.
@@ -203,5 +205,35 @@ func TestTimeoutAfterMoreAsked(t *testing.T) {
 	w.eventually("it is over", func() bool { return w.get(id).State.Final() })
 	if got, err := w.engine.Get(t.Context(), id); err != nil || got.State != bridge.StateDenied {
 		t.Errorf("it is %s, %v", got.State, err)
+	}
+}
+
+// TestRequesterSpelled checks that no spelling of the requester lets them approve
+// their own request, and that a request of someone unknown is refused, or marked if
+// the config allows it.
+func TestRequesterSpelled(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.people["ana"] = directory.Person{Accounts: s.people["ana"].Accounts, Email: "ana@example.com", Name: "Ana Ruiz"}
+	w := newWorld(t, s)
+	for _, name := range []string{"ana", "Ana", "@ana", "ana ", "U-ana", "chat:U-ana", "<@U-ana>", "ana@example.com", "Ana Ruiz"} {
+		r := shell("make x")
+		r.Requester = name
+		rec := w.open(agentCI, r)
+		want, err := proof.Digest(r.Ask)
+		if i := rec.Interaction; err != nil || i.Requester != "ana" || i.Digest != want || i.NameOf("ana") != "Ana Ruiz" {
+			t.Errorf("%q: requester %q, names %v, digest %s, %v", name, i.Requester, i.Names, i.Digest, err)
+		}
+		w.said(w.press("ana", rec.Interaction.ID, "C1", bridge.DecideOnce, ""), bridge.VerdictForbidden, "your own request")
+	}
+	r := shell("make x")
+	r.Requester = "eva"
+	if _, err := w.engine.Open(t.Context(), agentCI, r, ""); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("an unknown requester: %v", err)
+	}
+	s.strangers = true
+	w.reload(s)
+	if i := w.open(agentCI, r).Interaction; !i.Stranger || i.Requester != "eva" {
+		t.Errorf("an unknown requester, allowed: %+v", i.Placement)
 	}
 }

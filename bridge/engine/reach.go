@@ -90,7 +90,7 @@ func failureText(i bridge.Interaction, failures map[int]string) string {
 // availability implements Engine.Availability.
 func (w *reach) availability(ctx context.Context, agent bridge.Agent, route, session string) (bridge.Availability, error) {
 	var out bridge.Availability
-	i, err := w.composer.interaction(agent, bridge.Request{Ask: bridge.Ask{
+	i, err := w.composer.interaction(ctx, agent, bridge.Request{Ask: bridge.Ask{
 		Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk,
 		Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}},
 	}}, nil)

@@ -69,7 +69,7 @@ func (cl *clicks) admitReply(
 	if i.Kind == bridge.KindNotice {
 		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "a notice cannot be answered")
 	}
-	_, no := cl.people.eligible(ctx, i, actor)
+	actor, no := cl.people.eligible(ctx, i, actor)
 	denyOnly := ""
 	if no.denies && reply.Denies() {
 		denyOnly, no = noteWhy(i, no), refusal{}

@@ -99,7 +99,7 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	if err := re.opener.permit(ctx, agent, &r); err != nil {
 		return "", err
 	}
-	i, err := re.composer.interaction(agent, r, nil)
+	i, err := re.composer.interaction(ctx, agent, r, nil)
 	if err != nil {
 		return "", err
 	}

@@ -42,7 +42,7 @@ func TestStopSession(t *testing.T) {
 		return bridge.Ruling{Effect: bridge.EffectAsk}
 	}
 	mine := run("ls")
-	mine.Requester = "dee"
+	mine.Requester = "cy"
 	first := w.open(agentCI, mine)
 	other := run("ls")
 	other.Session = "other"
@@ -76,7 +76,7 @@ func TestStopSession(t *testing.T) {
 		t.Errorf("the sessions are %+v, %v", all, err)
 	}
 
-	for name, want := range map[string]bridge.Code{"eve": bridge.CodeNotFound, "dee": bridge.CodeForbidden} {
+	for name, want := range map[string]bridge.Code{"eve": bridge.CodeNotFound, "cy": bridge.CodeForbidden} {
 		if _, err := sessions.Resume(ctx, person(name), "", "s"); bridge.ErrorCode(err) != want {
 			t.Errorf("%s resumes it: %v", name, err)
 		}

@@ -30,7 +30,7 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s.platforms = platformsOf(o.Platforms)
 	s.journal = &journal{store: s.Audit, notes: s.Notes, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}
-	s.people = &People{routes: s.routes, directory: o.Directory, agents: o.Agents}
+	s.people = &People{routes: s.routes, directory: o.Directory, agents: o.Agents, strangers: o.UnknownRequesters}
 	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, log: o.Log}
 	s.evidence = &Evidence{records: s.Records, raw: s.Store, prover: prover, signer: s.Signer, log: s.Log}
 	s.statuses = &statuses{
@@ -60,7 +60,7 @@ type outgoing struct {
 func (s shared) outgoing() outgoing {
 	judge := &judge{policy: s.Policy, version: s.PolicyVersion}
 	composer := &composer{
-		judge: judge, version: s.ConfigVersion, redactor: s.redactor, webhooks: s.Webhooks, routes: s.routes,
+		judge: judge, version: s.ConfigVersion, redactor: s.redactor, people: s.people, webhooks: s.Webhooks, routes: s.routes,
 	}
 	out := outgoing{composer: composer}
 	out.evaluator = &evaluator{

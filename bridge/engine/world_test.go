@@ -55,10 +55,12 @@ type setup struct {
 	hide    bridge.Redactor
 	signer  *proof.Signer // nil if nothing is proven
 	linking bool
-	linked  bool          // accounts can be linked
-	kept    time.Duration // of the audit log; 0 means forever
-	site    *passkey.Site
-	admins  []string
+	// strangers means that requesters need not be in the config.
+	strangers bool
+	linked    bool          // accounts can be linked
+	kept      time.Duration // of the audit log; 0 means forever
+	site      *passkey.Site
+	admins    []string
 }
 
 // ruleFunc is a policy that is a function.
@@ -143,7 +145,7 @@ func (w *world) reload(s setup) {
 	}
 	o := engine.Options{
 		Store: w.store, History: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
-		PolicyVersion: s.version, ConfigVersion: cmp.Or(s.config, fmt.Sprint("config ", w.reloads)), Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
+		PolicyVersion: s.version, ConfigVersion: cmp.Or(s.config, fmt.Sprint("config ", w.reloads)), Redactor: s.hide, Signer: s.signer, Linking: s.linking, UnknownRequesters: s.strangers, AuditRetention: s.kept,
 		Signing:   engine.Signing{Store: w.store, Site: s.site, People: team, Administrators: s.admins},
 		Directory: directory.New(people),
 	}

@@ -41,7 +41,7 @@ var escapedInvalid = []byte(`\ufffd`)
 func Content(i bridge.Interaction) []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
-	i.Added, i.Requirements, i.Unfound, i.Steps = nil, nil, nil, nil
+	i.Added, i.Requirements, i.Unfound, i.Steps, i.Names = nil, nil, nil, nil, nil
 	return Stable(&i)
 }
 
@@ -55,6 +55,7 @@ type amendable struct {
 	Requirements      []bridge.Requirement `json:",omitempty"`
 	Unfound           []bridge.Unfound     `json:",omitempty"`
 	Steps             []bridge.Step        `json:",omitempty"`
+	Names             map[string]string    `json:",omitempty"`
 }
 
 // contentHash returns the hash of the content that a receipt states.
@@ -72,7 +73,7 @@ func interactionParts(i bridge.Interaction) (content string, rest []byte) {
 	}
 	sum := sha256.Sum256(Content(i))
 	people := Stable(&amendable{
-		times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called, i.Added, i.Requirements, i.Unfound, i.Steps,
+		times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called, i.Added, i.Requirements, i.Unfound, i.Steps, i.Names,
 	})
 	return hex.EncodeToString(sum[:]), append(sum[:], people...)
 }

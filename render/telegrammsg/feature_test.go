@@ -156,6 +156,6 @@ func cities(t *testing.T, page int) bridge.View {
 	for n := range 25 {
 		q.Options = append(q.Options, bridge.Option{Value: fmt.Sprint(n), Label: fmt.Sprintf("City %d", n)})
 	}
-	v.Draft = &bridge.Draft{Page: page, Actor: bridge.Actor{Name: "Ana"}}
+	v.Draft = &bridge.Draft{Page: page, Actor: bridge.Actor{Person: "Ana"}}
 	return v
 }

@@ -53,7 +53,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	}
 	people := buildDirectory(c, d.remembered, platforms, ports.Links)
 	options := engine.Options{
-		Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
+		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
 		Routes: routes, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention),
 		Observer: d.observer, Log: d.log, History: d.store, Policy: rules,
 	}

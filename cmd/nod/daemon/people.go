@@ -19,7 +19,7 @@ import (
 func buildDirectory(c config.Config, remembered time.Duration, platforms []bridge.Platform, links directory.Links) *directory.Directory {
 	o := directory.Options{People: map[string]directory.Person{}, Groups: map[string]directory.Group{}, Platforms: platforms, Remembered: remembered}
 	for name, p := range c.People {
-		person := directory.Person{Accounts: map[string]string{}, IDs: p.IDs, Email: p.Email}
+		person := directory.Person{Accounts: map[string]string{}, IDs: p.IDs, Email: p.Email, Name: p.Name}
 		for _, platform := range c.Platforms() {
 			if id := p.Account(platform); id != "" {
 				person.Accounts[platform] = id

@@ -1,0 +1,73 @@
+package directory_test
+
+import (
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/directory"
+)
+
+// named returns a directory in which sources and agents name people.
+func named() *directory.Directory {
+	return directory.New(directory.Options{
+		People: map[string]directory.Person{
+			"ana": {Accounts: map[string]string{"chat": "U0AAA1"}, IDs: map[string]string{"pd": "PANA"}, Email: "ana@example.com", Name: "Ana Ruiz"},
+			"bo":  {Accounts: map[string]string{"chat": "U0BBB2", "mail": "700002"}, Email: "bo@example.com"},
+			"cy":  {Email: "cy@example.com"},
+			"dd1": {Email: "d@example.com"},
+			"dd2": {Email: "d@example.com", IDs: map[string]string{"pd": "PBO"}},
+		},
+		Links: links{"chat U0LINK": "cy"}, Emails: []string{"chat"},
+		Platforms: []bridge.Platform{&platform{name: "chat", emails: map[string]string{"U0MAIL": "cy@example.com", "U0OTHER": "ana@example.com"}}, &platform{name: "mail"}},
+	})
+}
+
+// TestFind checks that a requester is recognized however an agent spells the name,
+// and that nobody else is.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	d := named()
+	for text, want := range map[string]string{
+		"ana": "ana", "Ana": "ana", "ANA": "ana", "@ana": "ana", "ana ": "ana", "\tana\n": "ana", "Ana Ruiz": "ana", "@ana ruiz": "ana",
+		"U0AAA1": "ana", "@U0AAA1": "ana", "<@U0AAA1>": "ana", "<@U0AAA1|ana>": "ana", "<@!700002>": "bo", "chat:U0AAA1": "ana", "mail:700002": "bo",
+		"ana@example.com": "ana", "ANA@Example.com": "ana", " ana@example.com ": "ana", "PANA": "ana", "U0LINK": "cy", "chat:U0LINK": "cy", "U0MAIL": "cy",
+		"": "", "@": "", "eve": "", "an": "", "U0ZZZ9": "", "mail:U0AAA1": "", "d@example.com": "", "U0OTHER": "", "anа": "", "a\u200bna": "", "<@>": "",
+	} {
+		if got, err := d.Find(t.Context(), text); got != want || err != nil {
+			t.Errorf("%q is %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+// TestResolve checks that the strongest identification of a schedule counts, and
+// that a contradiction is a stranger.
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	d := named()
+	for _, x := range []struct {
+		name string
+		n    bridge.Named
+		want string
+	}{
+		{"an ID", bridge.Named{ID: "PANA"}, "ana"},
+		{"an ID, with an unknown email", bridge.Named{ID: "PANA", Email: "a.lima@example.org", Name: "bo"}, "ana"},
+		{"an ID of another kind", bridge.Named{Kind: "goalert", ID: "PANA"}, ""},
+		{"an email in another case", bridge.Named{Email: "Ana@Example.com"}, "ana"},
+		{"an email, where the person has no ID", bridge.Named{ID: "PX", Email: "bo@example.com"}, "bo"},
+		{"a name", bridge.Named{Name: "Ana"}, "ana"},
+		{"a display name", bridge.Named{Name: "ana ruiz"}, "ana"},
+		{"a name with another ID", bridge.Named{ID: "PX", Name: "ana"}, ""},
+		{"a name with another email", bridge.Named{Email: "x@example.com", Name: "ana"}, ""},
+		{"an email of someone with another ID", bridge.Named{ID: "PX", Email: "ana@example.com"}, ""},
+		{"an ID and an email of two people", bridge.Named{ID: "PANA", Email: "bo@example.com"}, ""},
+		{"an email of two people", bridge.Named{Email: "d@example.com"}, ""},
+		{"nothing", bridge.Named{}, ""},
+	} {
+		if x.n.Kind == "" {
+			x.n.Kind = "pd"
+		}
+		if got := d.Resolve(x.n); got != x.want {
+			t.Errorf("%s is %q; want %q", x.name, got, x.want)
+		}
+	}
+}
