@@ -2,8 +2,30 @@ package bridge
 
 import (
 	"context"
+	"net/http"
+	"strconv"
+	"strings"
 	"time"
 )
+
+// longestPause is the maximum that RetryAfter returns. It keeps the time of a
+// mistaken server from overflowing.
+const longestPause = 365 * 24 * time.Hour
+
+// RetryAfter returns the pause that the header Retry-After of a response asks
+// for: a number of seconds, or a time. It is zero if there is none. The caller
+// limits it.
+func RetryAfter(h http.Header) time.Duration {
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, longestPause.Seconds()) * float64(time.Second))
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(time.Until(at), 0), longestPause)
+}
 
 // Pause waits for d. It returns false if ctx ends first.
 func Pause(ctx context.Context, d time.Duration) bool {

@@ -14,7 +14,7 @@ import (
 // storedFormat is the format of everything that nod stores. Raise it with every
 // change after which a daemon before the change could misread the data, or a
 // daemon after it could misread older data.
-const storedFormat = 1
+const storedFormat = 2
 
 // installation is the document about an installation as a whole. The first daemon
 // stores it, and it never changes.

@@ -21,7 +21,7 @@ func TestInstallation(t *testing.T) {
 		newBroker(t, c, "n")
 		const key = "nod:conf"
 		stored := c.Get(ctx, key).Val()
-		if stored != `{"format":1,"partitions":16}` {
+		if stored != `{"format":2,"partitions":16}` {
 			t.Fatalf("the document is %s", stored)
 		}
 		other, err := broker.New(ctx, broker.Options{Client: c, Node: "m", Partitions: 3})
@@ -36,7 +36,7 @@ func TestInstallation(t *testing.T) {
 			"16":                           {"format 0", "empty Redis database"}, // as unreleased versions stored it
 			`{"partitions":16}`:            {"format 0", "empty Redis database"},
 			"":                             {"format 0", "empty Redis database"},
-			`{"format":2,"partitions":16}`: {"format 2", "run the version of nod"},
+			`{"format":3,"partitions":16}`: {"format 3", "run the version of nod"},
 		} {
 			if err := c.Set(ctx, key, raw, 0).Err(); err != nil {
 				t.Fatal(err)
@@ -75,10 +75,10 @@ func TestCheckFormat(t *testing.T) {
 	if err := reach(); err != nil {
 		t.Errorf("with data: %v", err)
 	}
-	if err := plain.Set(t.Context(), "nod:conf", `{"format":2}`, 0).Err(); err != nil {
+	if err := plain.Set(t.Context(), "nod:conf", `{"format":3}`, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := reach(); err == nil || !strings.Contains(err.Error(), "format 2") {
+	if err := reach(); err == nil || !strings.Contains(err.Error(), "format 3") {
 		t.Errorf("with data of another format: %v", err)
 	}
 }

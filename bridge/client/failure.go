@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -134,21 +133,9 @@ func (c *Client) failure(resp *http.Response) error {
 	case !own:
 		return foreign()
 	}
-	body.Error.RetryAfter = pauseOf(resp.Header.Get("Retry-After"))
+	body.Error.RetryAfter = min(bridge.RetryAfter(resp.Header), maxPause)
 	return body.Error
 }
 
 // maxPause limits the pause that a response can ask for.
 const maxPause = 5 * time.Minute
-
-// pauseOf returns the pause that a response asks for: a number of seconds, or a
-// time.
-func pauseOf(text string) time.Duration {
-	var d time.Duration
-	if n, err := strconv.Atoi(text); err == nil {
-		d = time.Duration(min(n, int(maxPause/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		d = time.Until(at)
-	}
-	return min(max(d, 0), maxPause)
-}

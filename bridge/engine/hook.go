@@ -63,7 +63,7 @@ func (h *hooks) tell(ctx context.Context, j bridge.Job) error {
 	}
 	delay := min(firstHookTry<<min(j.Attempt-1, 10), maxHookTry)
 	if pe, ok := errors.AsType[*bridge.Error](err); ok {
-		delay = max(delay, pe.RetryAfter)
+		delay = min(max(delay, pe.RetryAfter), maxHookTry)
 	}
 	return h.outbox.Retry(ctx, j, delay, err.Error())
 }

@@ -50,6 +50,8 @@ func TestHookErrors(t *testing.T) {
 	away := bridge.Errorf(bridge.CodeUnavailable, "no connection")
 	later := bridge.Errorf(bridge.CodeUnavailable, "come back")
 	later.RetryAfter = 30 * time.Minute
+	nextYear := bridge.Errorf(bridge.CodeUnavailable, "come back next year")
+	nextYear.RetryAfter = 365 * 24 * time.Hour
 	for name, c := range map[string]struct {
 		err     error
 		attempt int
@@ -60,6 +62,7 @@ func TestHookErrors(t *testing.T) {
 		"away":           {err: away, want: "hook retry in 5s"},
 		"away for long":  {err: away, attempt: 20, want: "hook retry in 1h0m0s"},
 		"asked to wait":  {err: later, want: "hook retry in 30m0s"},
+		"asked too much": {err: nextYear, want: "hook retry in 1h0m0s"},
 		"away for a day": {err: away, age: 25 * time.Hour, want: "hook dead: unavailable: no connection"},
 		"wants no more":  {err: bridge.Errorf(bridge.CodeNotFound, "gone"), want: "hook dead: not_found: gone"},
 		"takes too long": {err: context.DeadlineExceeded, want: "hook retry in 5s"},

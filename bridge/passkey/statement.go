@@ -6,9 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	"github.com/gowebpki/jcs"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // domain separates challenges from all other uses of SHA-256.
@@ -40,7 +39,7 @@ func NewChallenge() []byte { return random(challengeSize) }
 func (s Statement) Challenge() []byte {
 	raw, err := json.Marshal(s)
 	if err == nil {
-		raw, err = jcs.Transform(raw)
+		raw, err = strictjson.Canonical(raw)
 	}
 	if err != nil {
 		panic(err) // unreachable: strings and a number are always valid JSON

@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"github.com/gowebpki/jcs"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // Canonical returns JSON in the canonical form of RFC 8785, in which the same
@@ -14,7 +13,7 @@ func Canonical(raw []byte) ([]byte, error) {
 	if err := bridge.CheckJSON(raw); err != nil {
 		return nil, err
 	}
-	out, err := jcs.Transform(raw)
+	out, err := strictjson.Canonical(raw)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "json: cannot be converted to the canonical form")
 	}

@@ -1,15 +1,15 @@
 package proof_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"math"
+	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -82,8 +82,8 @@ func TestCanonicalRefuses(t *testing.T) {
 	}
 }
 
-// TestCanonicalAgrees checks that the canonical form has the same value, and
-// that another implementation returns the same bytes.
+// TestCanonicalAgrees checks that the canonical form has the same value, and is
+// its own canonical form. The table of deploy/clients compares implementations.
 func TestCanonicalAgrees(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -96,14 +96,40 @@ func TestCanonicalAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := jsontext.Value(bytes.Clone(raw))
-		if err := want.Canonicalize(); err != nil || string(got) != string(want) {
-			t.Fatalf("got %s, another implementation writes %s, %v", got, want, err)
+		var was, is any
+		if json.Unmarshal(raw, &was) != nil || json.Unmarshal(got, &is) != nil || !reflect.DeepEqual(was, is) {
+			t.Fatalf("%s has another value than %s", got, raw)
 		}
 		if again, err := proof.Canonical(got); err != nil || string(again) != string(got) {
 			t.Fatalf("again %s, %v", again, err)
 		}
 	})
+}
+
+// TestCanonicalTable checks the canonical forms and the digests that the clients
+// and the verifier in JavaScript compute as well.
+func TestCanonicalTable(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../deploy/clients/canonical.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct{ JSON, Canonical, Digest string }
+	if err := json.Unmarshal(raw, &rows); err != nil || len(rows) < 40 {
+		t.Fatal(len(rows), err)
+	}
+	for _, row := range rows {
+		ask := bridge.Ask{Prompt: "Go?", Approval: &bridge.Approval{Tool: "t", Input: json.RawMessage(row.JSON)}}
+		got, err := proof.Canonical([]byte(row.JSON))
+		digest, failed := proof.Digest(ask)
+		if row.Canonical == "" {
+			if bridge.ErrorCode(err) != bridge.CodeInvalid || bridge.ErrorCode(failed) != bridge.CodeInvalid {
+				t.Errorf("%s is accepted as %s, %v, %v", row.JSON, got, err, failed)
+			}
+		} else if string(got) != row.Canonical || digest != row.Digest {
+			t.Errorf("%s: got %s with the digest %s, %v, %v", row.JSON, got, digest, err, failed)
+		}
+	}
 }
 
 func anyJSON(depth int) *rapid.Generator[any] {

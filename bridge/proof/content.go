@@ -38,11 +38,15 @@ var escapedInvalid = []byte(`\ufffd`)
 // Content returns the part of an interaction that cannot change while it is
 // open, as JSON: everything except the people who are asked and the times. A
 // field that an amendment changes must be left out here and added to amendable.
+//
+// Receipts cover its canonical form, because any program may have rewritten a
+// record before it is verified.
 func Content(i bridge.Interaction) []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
 	i.Added, i.Requirements, i.Unfound, i.Steps, i.Names = nil, nil, nil, nil, nil
-	return Stable(&i)
+	out, _ := bridge.MarshalJSON(&i) // a plain struct always encodes
+	return out
 }
 
 // amendable holds the fields that delegation and escalation change.
@@ -64,18 +68,19 @@ func contentHash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// interactionParts returns the hash of the content, and the text that the proof
-// of an interaction covers, which is the complete interaction.
-func interactionParts(i bridge.Interaction) (content string, rest []byte) {
+// interactionParts returns the content, and the text that the proof of an
+// interaction covers, which is the complete interaction.
+func interactionParts(i bridge.Interaction) (content, rest []byte) {
 	times := i.Stated
 	if times == (bridge.Times{}) {
 		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	}
-	sum := sha256.Sum256(Content(i))
+	content = Content(i)
+	sum := sha256.Sum256(stabilized(content))
 	people := Stable(&amendable{
 		times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called, i.Added, i.Requirements, i.Unfound, i.Steps, i.Names,
 	})
-	return hex.EncodeToString(sum[:]), append(sum[:], people...)
+	return content, append(sum[:], people...)
 }
 
 // ShownHash returns a hash of what people see of an interaction and of its

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // digestOf returns the hex SHA-256 of the canonical form of a value.
@@ -99,13 +100,16 @@ func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 }
 
 // looseDigest returns the digest of what people typed, which may contain
-// numbers that the canonical form does not support.
+// numbers that the canonical form would round. It then covers their digits.
 func looseDigest(v any) (string, error) {
 	d, err := digestOf(v)
 	if bridge.ErrorCode(err) != bridge.CodeInvalid {
 		return d, err
 	}
 	raw, err := json.Marshal(v)
+	if err == nil {
+		raw, err = strictjson.Sorted(raw)
+	}
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "digest")
 	}

@@ -106,7 +106,7 @@ func (r Receipt) sameDecision(resp bridge.Response) bool {
 		Governance: bridge.Governance{Rule: r.Rule, Risk: r.Risk},
 		Placement:  bridge.Placement{Quorum: r.Quorum},
 	}
-	want, err := receiptOf(i, "", resp, r.Votes)
+	want, err := receiptOf(i, nil, resp, r.Votes)
 	want.Content = r.Content
 	return err == nil && resp.Digest == r.Digest && bytes.Equal(Stable(want), Stable(r))
 }

@@ -58,9 +58,8 @@ func (p *Prover) InteractionProblem(i bridge.Interaction) string {
 	return why
 }
 
-// interactionProblem is like InteractionProblem, and also returns the hash of
-// the content.
-func (p *Prover) interactionProblem(i bridge.Interaction) (content, why string) {
+// interactionProblem is like InteractionProblem, and also returns the content.
+func (p *Prover) interactionProblem(i bridge.Interaction) (content []byte, why string) {
 	content, rest := interactionParts(i)
 	switch {
 	case i.Proof == "":

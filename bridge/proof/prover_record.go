@@ -13,7 +13,7 @@ func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, vote
 	if !resp.Decided() {
 		return nil
 	}
-	return p.proveResponse(i, contentHash(Content(i)), resp, votes)
+	return p.proveResponse(i, Content(i), resp, votes)
 }
 
 // ProveDecision adds the receipt to a response, like ProveResponse, if the
@@ -27,7 +27,7 @@ func (p *Prover) ProveDecision(i bridge.Interaction, resp *bridge.Response) (why
 	return "", p.proveResponse(i, content, resp, nil)
 }
 
-func (p *Prover) proveResponse(i bridge.Interaction, content string, resp *bridge.Response, votes []bridge.Vote) error {
+func (p *Prover) proveResponse(i bridge.Interaction, content []byte, resp *bridge.Response, votes []bridge.Vote) error {
 	r, err := receiptOf(i, content, *resp, votes)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (p *Prover) problem(r bridge.Record) string {
 	return p.responseProblem(r, content)
 }
 
-func (p *Prover) responseProblem(r bridge.Record, content string) string {
+func (p *Prover) responseProblem(r bridge.Record, content []byte) string {
 	i, resp := r.Interaction, *r.Response
 	if !resp.Decided() {
 		return ""

@@ -52,6 +52,49 @@ func altered(t *testing.T, r bridge.Record, change func(*bridge.Record)) bridge.
 	return out
 }
 
+// text returns a record as JSON.
+func text(t *testing.T, r bridge.Record) string {
+	t.Helper()
+	raw, err := bridge.EncodeJSON(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// rewritten returns a record as a program writes it that knows only JSON: with
+// sorted names, and with other spellings of the same numbers and texts.
+func rewritten(t *testing.T, r bridge.Record) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text(t, r)), &v); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(raw), "slack", `\u0073lac\u006b`)
+}
+
+// TestVerifyRewritten checks that a record verifies after a program that knows
+// only JSON has rewritten it.
+func TestVerifyRewritten(t *testing.T) {
+	t.Parallel()
+	p, req, rec := decided(t)
+	keys := p.signer.PublicKeys()
+	var again bridge.Record
+	if err := json.Unmarshal([]byte(rewritten(t, rec)), &again); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(again.Interaction.Approval.Input, rec.Interaction.Approval.Input) {
+		t.Fatalf("the input was not rewritten: %s", again.Interaction.Approval.Input)
+	}
+	if err := keys.VerifyAnswer(again, req); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestVerifyAnswer checks that public keys are sufficient to verify a record,
 // and that every change of the record or the request is detected.
 func TestVerifyAnswer(t *testing.T) {

@@ -32,11 +32,23 @@ func TestOtherVerifier(t *testing.T) {
 	}
 	other = q.Marked(other)
 	type verdict struct {
-		Name   string        `json:"name"`
-		Record bridge.Record `json:"record"`
-		Good   bool          `json:"good"`
+		Name   string `json:"name"`
+		Record string `json:"record"` // its text
+		Good   bool   `json:"good"`
 	}
-	cases := []verdict{{"unchanged", rec, true}, {"signed with another key", other, false}}
+	cases := []verdict{
+		{"unchanged", text(t, rec), true}, {"rewritten", rewritten(t, rec), true}, {"signed with another key", text(t, other), false},
+		{"two prompts", strings.Replace(text(t, rec), `"prompt":`, `"prompt":"May I rest?","prompt":`, 1), false},
+	}
+	var full bridge.Interaction // with a value in every field
+	readFixture(t, "interaction.json", &full)
+	full.ID, full.Digest = rec.Interaction.ID, rec.Interaction.Digest
+	everything := bridge.Record{Interaction: full, State: rec.State, Response: stored(t, rec).Response}
+	if err := p.ProveResponse(full, everything.Response, nil); err != nil {
+		t.Fatal(err)
+	}
+	everything.Receipt, everything.Response.Proof = everything.Response.Proof, ""
+	cases = append(cases, verdict{"every field", rewritten(t, everything), true})
 	for name, change := range map[string]func(*bridge.Record){
 		"id":               func(r *bridge.Record) { r.Interaction.ID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f04" },
 		"agent":            func(r *bridge.Record) { r.Interaction.Agent = "other" },
@@ -54,13 +66,20 @@ func TestOtherVerifier(t *testing.T) {
 		"message":          func(r *bridge.Record) { r.Response.Message = &bridge.MessageRef{Channel: "C1", Message: "2"} },
 		"covers":           func(r *bridge.Record) { r.Response.Covers = []string{"all"} },
 		"no response":      func(r *bridge.Record) { r.Response = nil },
+		"route":            func(r *bridge.Record) { r.Interaction.OwnRoute = "other" },
+		"risk":             func(r *bridge.Record) { r.Interaction.Risk = "low" },
+		"hidden text":      func(r *bridge.Record) { r.Interaction.Redacted, r.Interaction.Prompt = 1, "May I ****?" },
 		"no receipt":       func(r *bridge.Record) { r.Receipt = "" },
 		"signature":        func(r *bridge.Record) { r.Receipt = r.Receipt[:len(r.Receipt)-8] + "AAAAAAAA" },
 		"header":           func(r *bridge.Record) { r.Receipt = "x." + r.Receipt },
 	} {
-		cases = append(cases, verdict{name, altered(t, rec, change), false})
+		cases = append(cases, verdict{name, text(t, altered(t, rec, change)), false})
 	}
-	raw, err := json.Marshal(map[string]any{"keys": p.signer.PublicKeys(), "cases": cases})
+	table, err := filepath.Abs("../../deploy/clients/canonical.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(map[string]any{"keys": p.signer.PublicKeys(), "cases": cases, "table": table})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +93,14 @@ func TestOtherVerifier(t *testing.T) {
 	}
 	cmd := exec.Command(node, "--input-type=module", "-e", `
 import { readFileSync } from "node:fs";
-const { verifyRecord } = await import(process.argv[2]);
-const { keys, cases } = JSON.parse(readFileSync(process.argv[1], "utf8"));
+const { verifyRecord, parse, digest } = await import(process.argv[2]);
+const { keys, cases, table } = JSON.parse(readFileSync(process.argv[1], "utf8"));
+for (const row of JSON.parse(readFileSync(table, "utf8"))) {
+  if (row.digest && digest({ kind: "approval", prompt: "Go?", approval: { tool: "t", input: parse(row.json) } }) !== row.digest) console.log(row.json);
+}
 for (const c of cases) {
   let why = "";
-  try { verifyRecord(c.record, keys); } catch (e) { why = e.message; }
+  try { verifyRecord(parse(c.record), keys); } catch (e) { why = e.message; }
   if (c.good !== (why === "")) console.log(c.name + ": " + (why || "accepted"));
 }`, path, verifier)
 	var errs bytes.Buffer

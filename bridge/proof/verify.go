@@ -26,7 +26,7 @@ func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 		return got, bridge.Errorf(bridge.CodeForbidden, "response: missing, although the receipt has one")
 	}
 	i := r.Interaction
-	want, err := receiptOf(i, contentHash(Content(i)), *r.Response, r.Votes)
+	want, err := receiptOf(i, Content(i), *r.Response, r.Votes)
 	if err != nil {
 		return got, err
 	}

@@ -200,6 +200,26 @@ func compact(raw []byte) ([]byte, error) {
 	return bytes.ReplaceAll(out, []byte("\u0085"), []byte(`\u0085`)), nil
 }
 
+// Canonical returns a value in the canonical form of RFC 8785, which rounds
+// numbers to doubles.
+func Canonical(raw []byte) ([]byte, error) {
+	out := jsontext.Value(bytes.Clone(raw))
+	if err := out.Canonicalize(); err != nil {
+		return nil, refused(err)
+	}
+	return out, nil
+}
+
+// Sorted is like Canonical, but keeps the digits of numbers.
+func Sorted(raw []byte) ([]byte, error) {
+	out, err := jsontext.AppendFormat(nil, raw, jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(false),
+		jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+	if err != nil {
+		return nil, refused(err)
+	}
+	return out, nil
+}
+
 // Repair replaces unpaired surrogates and invalid UTF-8 with U+FFFD. It is for
 // text that only people read, such as the output of a tool.
 func Repair(raw []byte) []byte {

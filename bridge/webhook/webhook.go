@@ -122,9 +122,7 @@ func (h *Hook) Send(ctx context.Context, id string, body []byte) error {
 		return bridge.Errorf(bridge.CodeNotFound, "webhook %s: the receiver responded 410 Gone", h.name)
 	}
 	e := bridge.Errorf(bridge.CodeUnavailable, "webhook %s: the receiver responded %s", h.name, resp.Status)
-	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
-		e.RetryAfter = time.Duration(n) * time.Second
-	}
+	e.RetryAfter = bridge.RetryAfter(resp.Header)
 	return e
 }
 

@@ -114,6 +114,14 @@ func TestAnswers(t *testing.T) {
 			w.Header().Set("Retry-After", "7")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}, code: bridge.CodeUnavailable, after: 7 * time.Second},
+		"a year": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "99999999999999")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}, code: bridge.CodeUnavailable, after: 365 * 24 * time.Hour},
+		"a time in the past": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "Thu, 01 Jan 2026 00:00:00 GMT")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}, code: bridge.CodeUnavailable},
 		"nonsense": {answer: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "-7")
 			w.WriteHeader(http.StatusServiceUnavailable)

@@ -32,7 +32,7 @@ var layers = []string{
 // outside lists the third-party packages that low packages may import.
 var outside = map[string]string{
 	"bridge":       "github.com/google/uuid golang.org/x/text/unicode/norm",
-	"bridge/proof": "github.com/go-jose/go-jose/v4 github.com/gowebpki/jcs github.com/hashicorp/golang-lru/v2",
+	"bridge/proof": "github.com/go-jose/go-jose/v4 github.com/hashicorp/golang-lru/v2",
 	"config":       "go.yaml.in/yaml/v3",
 }
 

@@ -87,10 +87,32 @@ function canonical(v) {
   return "{" + Object.keys(v).sort().map((k) => JSON.stringify(k) + ":" + canonical(v[k])).join() + "}";
 }
 
+const token = /\s*(?:([{}[\],:])|("(?:[^"\\]|\\.)*")|[^\s{}[\],:"]+)/y;
+
+// parse refuses an object in which a name occurs twice, because two programs
+// could read different values.
+export function parse(text) {
+  const value = JSON.parse(text);
+  const names = [];
+  let last = "";
+  token.lastIndex = 0;
+  for (let m = token.exec(text); m; m = token.exec(text)) {
+    if (m[1] === "{" || m[1] === "[") names.push(new Set());
+    else if (m[1] === "}" || m[1] === "]") names.pop();
+    else if (m[1] === ":") {
+      const open = names[names.length - 1];
+      must(!open.has(JSON.parse(last)), "JSON: the name " + last + " occurs twice");
+      open.add(JSON.parse(last));
+    }
+    last = m[2];
+  }
+  return value;
+}
+
 const hash = (v) => sha256(canonical(v)).toString("hex");
 
-// digest returns the digest of the content of a request.
-function digest({ kind, prompt, questions, approval }) {
+// digest returns the digest of a request.
+export function digest({ kind, prompt, questions, approval }) {
   const payload = { kind, prompt };
   if (questions?.length) payload.questions = questions;
   if (approval) {
@@ -98,6 +120,15 @@ function digest({ kind, prompt, questions, approval }) {
     for (const f of ["input", "key", "where"]) if (f in approval && (f === "input" || approval[f])) payload.approval[f] = approval[f];
   }
   return hash(payload);
+}
+
+// content returns the hash of everything in a request that cannot change while
+// it is open.
+function content(i) {
+  const none = "0001-01-01T00:00:00Z";
+  const fixed = { ...i, created: none, deadline: none, destinations: null, responders: null };
+  for (const f of ["proof", "groups", "called", "added", "requirements", "unfound", "steps", "names"]) delete fixed[f];
+  return hash(fixed);
 }
 
 // verifyRecord returns the content of the receipt of a record. It throws unless
@@ -111,6 +142,7 @@ export function verifyRecord(record, keys) {
   if (receipt.votes) want.votes = record.votes;
   want.answers = Object.keys(r.answers || {}).length > 0 ? hash(r.answers) : "";
   for (const [f, value] of Object.entries(want)) must(canonical(receipt[f] || null) === canonical(value || null), f + ": the record differs from its receipt");
+  must(content(i) === receipt.content, "interaction: the record differs from its receipt");
   if (i.redacted) return receipt; // the digest covers the text before it was redacted
   must(digest(i) === receipt.digest, "digest: the request differs from its receipt");
   if ("input" in r) must(digest({ ...i, approval: { ...i.approval, input: r.input } }) === receipt.approved_digest, "input: differs from the approved input");
@@ -133,9 +165,9 @@ export function verifyPasskeys(r, passkeys) {
 }
 
 function main([keysPath, path]) {
-  const keys = JSON.parse(readFileSync(keysPath, "utf8"));
+  const keys = parse(readFileSync(keysPath, "utf8"));
   const text = readFileSync(path, "utf8").trim();
-  const given = text.startsWith("{") ? JSON.parse(text) : { receipt: text };
+  const given = text.startsWith("{") ? parse(text) : { receipt: text };
   let signed;
   if (given.statement) signed = [verifyAssertion(given, keys.passkeys)];
   else {

@@ -11,7 +11,9 @@ import time
 import urllib.request
 from pathlib import Path
 
-CASES = json.loads((Path(__file__).resolve().parents[2] / "cases.json").read_text("utf-8"))
+TABLES = Path(__file__).resolve().parents[2]
+CASES = json.loads((TABLES / "cases.json").read_text("utf-8"))
+CANONICAL = json.loads((TABLES / "canonical.json").read_text("utf-8"))
 
 
 def body(answer):

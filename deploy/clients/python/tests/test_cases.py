@@ -5,7 +5,7 @@ import json
 import unittest
 
 import nodbridge
-from server import CASES, Server
+from server import CANONICAL, CASES, Server
 
 REQUEST = CASES["request"]
 
@@ -65,6 +65,12 @@ class Cases(unittest.TestCase):
             for case in CASES["cases"]:
                 with self.subTest(client=client.__name__, case=case["name"]):
                     self.check(client, case)
+
+    def test_canonical(self):
+        for row in CANONICAL:
+            if "digest" in row:
+                request = {"prompt": "Go?", "approval": {"tool": "t", "input": json.loads(row["json"])}}
+                self.assertEqual(nodbridge.digest(request), row["digest"], row["json"])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 // The client against a server that misbehaves.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { misbehave, table } from "./server.mjs";
+import { canonical, misbehave, table } from "./server.mjs";
 
-const { Nod, NodError } = await import(process.env.NOD_CLIENT ?? "../dist/index.js");
+const { digest, Nod, NodError } = await import(process.env.NOD_CLIENT ?? "../dist/index.js");
 const { prompt, approval } = table.request;
 
 // call makes the call of a case, and returns its outcome as a text.
@@ -53,3 +53,10 @@ for (const c of table.cases) {
     }
   });
 }
+
+test("canonical JSON", async () => {
+  for (const row of canonical.filter((r) => r.digest)) {
+    const request = { prompt: "Go?", approval: { tool: "t", input: JSON.parse(row.json) } };
+    assert.equal(await digest(request), row.digest, row.json);
+  }
+});

@@ -7,7 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-export const table = JSON.parse(readFileSync(new URL("../../cases.json", import.meta.url), "utf8"));
+const read = (name) => JSON.parse(readFileSync(new URL("../../" + name, import.meta.url), "utf8"));
+export const table = read("cases.json");
+export const canonical = read("canonical.json");
 
 // body returns the body of an answer.
 function body(answer) {

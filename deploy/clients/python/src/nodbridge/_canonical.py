@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from decimal import Decimal
 from typing import Any, Dict, List, Mapping, Tuple
 
 from ._errors import NodError, Unexpected
@@ -35,7 +36,7 @@ def _number(value: Any) -> str:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not math.isfinite(number) or (isinstance(value, int) and int(number) != value):
+    if not math.isfinite(number) or (isinstance(value, int) and _inexact(value)):
         raise NodError("invalid", "a double cannot represent a number exactly", "send it as a string")
     if number == 0:
         return "0"
@@ -142,8 +143,9 @@ def plain(value: Any, place: str = "", above: Tuple[int, ...] = ()) -> Any:
 
 
 def _inexact(value: int) -> bool:
+    """Report whether an integer is another number than its double prints, so that programs read different ones."""
     try:
-        return int(float(value)) != value
+        return Decimal(repr(float(value))) != value
     except OverflowError:
         return True
 
