@@ -91,6 +91,9 @@ type Record struct {
 	// gets a decision from such a record. It is empty for a record that
 	// verifies.
 	Unverified string `json:"unverified,omitempty"`
+	// Repeated means that an earlier call with the same key or ID opened the
+	// request. Only the response to a call that opens a request has it.
+	Repeated bool `json:"repeated,omitempty"`
 	// Revision is the number of changes that affect the messages.
 	Revision int64 `json:"revision"`
 }

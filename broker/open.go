@@ -132,12 +132,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			rec, err := op.records.Mark(ctx, id, bridge.Mark{Joined: true, Caller: cmp.Or(o.Identity.Caller, bridge.Anyone)})
 			return rec, false, err
 		case "again":
-			if c := caller(o); c != "" {
-				rec, err := op.records.Mark(ctx, id, bridge.Mark{Caller: c})
-				return rec, false, err
-			}
-			rec, err := op.load(ctx, id)
-			return rec, false, err
+			return op.again(ctx, id, caller(o))
 		case "old":
 			rec, err := op.load(ctx, id)
 			return rec, false, err
@@ -147,6 +142,18 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "duplicate requests keep changing").
 		WithHint("try again")
+}
+
+// again returns the request that an earlier call opened to another caller, or to
+// one without an ID.
+func (op *openings) again(ctx context.Context, id bridge.ID, caller string) (rec bridge.Record, created bool, err error) {
+	if caller != "" {
+		rec, err = op.records.Mark(ctx, id, bridge.Mark{Caller: caller})
+	} else {
+		rec, err = op.load(ctx, id)
+	}
+	rec.Repeated = err == nil
+	return rec, false, err
 }
 
 // earlier loads the record of an earlier call with the same name, and decides

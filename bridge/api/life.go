@@ -94,7 +94,7 @@ func (s requests) reprompt(w http.ResponseWriter, r *http.Request, p Principal) 
 		return err
 	}
 	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
-	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
+	return s.deliver(w, r, created(rec), rec, p, wait)
 }
 
 // followUp opens the follow-up in a body.

@@ -61,7 +61,15 @@ func (s requests) create(w http.ResponseWriter, r *http.Request, p Principal) er
 		s.engine.Sessions.Noticed(r.Context(), rec.Interaction)
 	}
 	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
-	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
+	return s.deliver(w, r, created(rec), rec, p, wait)
+}
+
+// created returns the status of a call that opens a request.
+func created(rec *bridge.Record) int {
+	if rec.Repeated {
+		return http.StatusOK
+	}
+	return http.StatusCreated
 }
 
 // open opens the request in a body.
@@ -90,18 +98,19 @@ func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec 
 	if wait == 0 || rec.Over() {
 		return s.handOver(r.Context(), w, status, rec, agent)
 	}
-	d := &delivery{s, rec.Interaction.ID, rec.Interaction.CancelOnDisconnect, status, agent, r.Header.Get(callerHeader)}
+	d := &delivery{s, rec.Interaction.ID, rec.Interaction.CancelOnDisconnect, rec.Repeated, status, agent, r.Header.Get(callerHeader)}
 	return s.wait(w, r, wait, d.await)
 }
 
 // delivery is a call that waits for a request.
 type delivery struct {
 	shared
-	id      bridge.ID
-	cancels bool // CancelOnDisconnect
-	status  int
-	agent   string // empty for a person
-	caller  string
+	id       bridge.ID
+	cancels  bool // CancelOnDisconnect
+	repeated bool // Record.Repeated
+	status   int
+	agent    string // empty for a person
+	caller   string
 }
 
 // await waits for the request without a goroutine.
@@ -126,8 +135,10 @@ func (d *delivery) answer(here, ctx context.Context, end *bridge.Record, err err
 	if err != nil {
 		return refusal(err)
 	}
+	rec := *end
+	rec.Repeated = d.repeated
 	return func(ctx context.Context, w http.ResponseWriter) error {
-		return d.handOver(ctx, w, d.status, end, d.agent)
+		return d.handOver(ctx, w, d.status, &rec, d.agent)
 	}
 }
 

@@ -125,25 +125,19 @@ func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge
 	return rec, err
 }
 
-// opened is the response to a call that opens a request.
-type opened struct {
-	bridge.Record
-	Repeated bool `json:"repeated"`
-}
-
 // open makes a call that opens a request.
 func (c *Client) open(ctx context.Context, path string, r bridge.Request, key string) (bridge.Record, error) {
 	id := r.CallID
 	id.Key = key
 	header := identified(id)
-	var out opened
+	var rec bridge.Record
 	err := c.retry(ctx, func(ctx context.Context) error {
-		return c.do(ctx, http.MethodPost, path, header, r, &out)
+		return c.do(ctx, http.MethodPost, path, header, r, &rec)
 	})
-	if err == nil && out.Repeated {
-		err = &bridge.RepeatedError{Interaction: out.Interaction}
+	if err == nil && rec.Repeated && rec.State == "" {
+		err = &bridge.RepeatedError{Interaction: rec.Interaction}
 	}
-	return out.Record, err
+	return rec, err
 }
 
 // identified returns the headers that identify a call.

@@ -54,13 +54,16 @@ local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
 local life = ms(timeout + keep)
 local named, retried = ARGV[17] == '1' or ARGV[17] == '3', ARGV[17] == '2' or ARGV[17] == '3'
--- Names an interaction, so that repetitions and retries find it.
-local function name(found)
+-- Names an interaction, so that repetitions and retries find it. Of another call,
+-- mark is 'again:', so that a retry is a repetition as well.
+local function name(found, mark)
   if named then call('SET', KEYS[11], found .. '|' .. ARGV[2], 'PX', life) end
-  if retried then call('SET', KEYS[12], found, 'PX', life) end
+  if retried then call('SET', KEYS[12], (mark or '') .. found, 'PX', life) end
 end
 if retried then
   local own = call('GET', KEYS[12])
+  local first = own and string.match(own, '^again:(.*)$')
+  if first then return {'again', first} end
   if own then return {'old', own} end
 end
 if named then
@@ -69,7 +72,7 @@ if named then
     local first, digest = string.match(seen, '^(.-)|(.*)$')
     if digest ~= ARGV[2] then return {'conflict', first} end
     if more.earlier == 'join:' .. first then
-      name(first)
+      name(first, 'again:')
       return {'again', first}
     end
     if more.earlier ~= first then return {'earlier', first, ms(now)} end

@@ -132,6 +132,9 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	if err != nil {
 		return rec, err
 	}
+	if rec.Repeated {
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; this call gets the same answer\n", rec.Interaction.ID)
+	}
 	done := showWaiting(ctx, cmd.ErrOrStderr(), rec)
 	opened := rec
 	rec, err = c.Wait(ctx, rec.Interaction.ID)

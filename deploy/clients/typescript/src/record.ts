@@ -10,7 +10,7 @@ const matches = (pattern: RegExp, value: unknown) => typeof value === "string" &
 
 /** Returns a value if it is a nod daemon's record of the request with an ID. */
 export function known(value: unknown, id?: string): RequestRecord {
-  if (isObject(value) && value.repeated === true) {
+  if (isObject(value) && value.repeated === true && !("state" in value)) {
     throw new Refused("conflict", "an earlier call with this key has the answer", "use another key to ask again");
   }
   if (!isObject(value) || !isObject(value.interaction) || !valid(value, value.interaction)) {

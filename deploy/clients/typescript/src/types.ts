@@ -242,6 +242,9 @@ export interface RequestRecord {
   // Signed receipt of the decision: a compact JWS with Ed25519, see GET /v1/keys. A request that closed
   // without a decision has none.
   receipt?: string;
+  // An earlier call with the same key or ID opened the request. Only calls that open a request return
+  // it.
+  repeated?: boolean;
   response?: Response;
   // Number of the change; it grows with every change.
   revision: number;
@@ -267,6 +270,10 @@ export interface Repeated {
   interaction: Interaction;
   // Always true.
   repeated: boolean;
+  response?: Response;
+  // Number of the change.
+  revision?: number;
+  state?: State;
 }
 
 export interface Reprompt {

@@ -365,7 +365,7 @@ class Core:
 
 def opened(value: Any) -> Any:
     """Return the record of a call that opens a request. Raise if an earlier call has its answer."""
-    if isinstance(value, dict) and value.get("repeated") is True:
+    if isinstance(value, dict) and value.get("repeated") is True and "state" not in value:
         raise Refused("conflict", "an earlier call with this key has the answer", "use another key to ask again")
     return value
 

@@ -274,6 +274,9 @@ class RequestRecord(_RequestRecord, total=False):
     # Signed receipt of the decision: a compact JWS with Ed25519, see GET /v1/keys. A request that closed
     # without a decision has none.
     receipt: str
+    # An earlier call with the same key or ID opened the request. Only calls that open a request return
+    # it.
+    repeated: bool
     response: Response
     # No caller was waiting when the response arrived.
     unawaited: bool
@@ -303,7 +306,10 @@ class _Repeated(TypedDict):
 
 
 class Repeated(_Repeated, total=False):
-    pass
+    response: Response
+    # Number of the change.
+    revision: int
+    state: State
 
 
 class Reprompt(TypedDict, total=False):
