@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -59,7 +60,7 @@ func TestRecipeAlertmanager(t *testing.T) {
 	if err != nil {
 		t.Skip("python3 is not installed")
 	}
-	k := newKitchen(t, map[string]string{"amtool": `echo "amtool $*" >>done`, "systemctl": `echo "systemctl $*" >>done`})
+	k := newKitchen(t, map[string]string{"amtool": `echo "amtool $*" >>done`, "systemctl": `echo "systemctl $*" >>done; [ ! -e fails ]`})
 	l := rig.Listen(t)
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
@@ -67,13 +68,21 @@ func TestRecipeAlertmanager(t *testing.T) {
 	}
 	l.Close() // the receiver listens on this port
 	receiver := rig.ReadFile(t, filepath.Join(recipeFiles, "alertmanager/follow_up.py"))
-	k.write("follow_up.py", strings.Replace(receiver, "9099", port, 1))
+	receiver = strings.Replace(receiver, "9099", port, 1)
+	k.write("follow_up.py", receiver)
+	k.write("away.py", strings.Replace(receiver, "nod = Nod()", "nod = Nod(patience=0)", 1))
 	packages, err := filepath.Abs("../../deploy/clients/python/src")
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := func() func() {
-		cmd := exec.CommandContext(t.Context(), python, "-B", "follow_up.py")
+	start := func(program string) func() {
+		cmd := exec.CommandContext(t.Context(), python, "-B", program)
+		log, err := os.OpenFile(filepath.Join(k.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		cmd.Stdout, cmd.Stderr = log, log
 		cmd.Dir, cmd.Env = k.dir, append(append(k.nod(), k.env...), "PYTHONPATH="+packages)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -81,22 +90,26 @@ func TestRecipeAlertmanager(t *testing.T) {
 		return func() { _ = cmd.Process.Kill(); _ = cmd.Wait() } // it may have ended
 	}
 	send := func(name, status string) { k.alert("http://127.0.0.1:"+port, fmt.Sprintf(notification, name, status)) }
-	done := func() string {
-		raw, err := os.ReadFile(filepath.Join(k.dir, "done"))
+	text := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join(k.dir, name))
 		if err != nil {
 			return ""
 		}
 		return string(raw)
 	}
-	stop := start()
+	done := func() string { return text("done") }
+	stop := start("follow_up.py")
 	send("Resolved", "resolved")
-	send("Slow", "firing")
-	send("Slow", "firing")
+	var both sync.WaitGroup
+	for range 8 {
+		both.Go(func() { send("Slow", "firing") })
+	}
+	both.Wait()
 	k.choose("Slow", "restart the worker")
 	const restarted = "systemctl restart worker\n"
 	k.r.Eventually("the worker restarts", func() bool { return done() == restarted })
 	stop()
-	stop = start()
+	stop = start("follow_up.py")
 	defer func() { stop() }()
 	send("Slow", "firing") // again, after a restart
 	send("Full", "firing")
@@ -106,5 +119,23 @@ func TestRecipeAlertmanager(t *testing.T) {
 	page, err := k.r.Agent.List(t.Context(), bridge.ListFilter{})
 	if err != nil || len(page.Items) != 2 {
 		t.Errorf("%d requests, want 2: %v", len(page.Items), err)
+	}
+	k.write("fails", "")
+	send("Broken", "firing")
+	k.choose("Broken", "restart the worker")
+	k.r.Eventually("the failure is reported", func() bool {
+		page, err := k.r.Agent.List(t.Context(), bridge.ListFilter{Limit: 1}) // the newest
+		return err == nil && len(page.Items) == 1 && page.Items[0].Completion != nil && page.Items[0].Completion.Error != ""
+	})
+	if n := strings.Count(done(), restarted); n != 2 {
+		t.Errorf("the worker was restarted %d times, want 2", n)
+	}
+	stop()
+	k.r.Daemons[0].Stop()
+	stop = start("away.py")
+	for range 2 { // each notification asks again until one has reached the daemon
+		before := strings.Count(text("log"), "no answer: ")
+		send("Away", "firing")
+		k.r.Eventually("the receiver says that no one was asked", func() bool { return strings.Count(text("log"), "no answer: ") > before })
 	}
 }

@@ -30,51 +30,49 @@ func recipe(t *testing.T, name string, into any) {
 	}
 }
 
-// TestRecipeGitHubActions runs the steps of the workflow as a runner does.
+// TestRecipeGitHubActions runs the steps of the workflow as a runner does. The
+// approval and the deployment are one job, so that no attempt uses an old yes.
 func TestRecipeGitHubActions(t *testing.T) {
 	t.Parallel()
 	type job struct {
-		RunsOn  string            `yaml:"runs-on"`
-		Minutes int               `yaml:"timeout-minutes"`
-		Needs   string            `yaml:"needs"`
-		Env     map[string]string `yaml:"env"`
+		RunsOn  string `yaml:"runs-on"`
+		Minutes int    `yaml:"timeout-minutes"`
 		Steps   []struct {
 			Uses string            `yaml:"uses"`
 			With map[string]string `yaml:"with"`
+			Env  map[string]string `yaml:"env"`
 			Run  string            `yaml:"run"`
 		} `yaml:"steps"`
 	}
 	var flow struct {
 		On   struct{ Push struct{ Branches []string } } `yaml:"on"`
-		Jobs struct{ Approve, Deploy job }              `yaml:"jobs"`
+		Jobs struct{ Deploy job }                       `yaml:"jobs"`
 	}
 	recipe(t, "github-actions/deploy.yml", &flow)
-	if flow.Jobs.Deploy.Needs != "approve" || flow.Jobs.Approve.Minutes <= 60 {
-		t.Error("the deployment must need the approval, and the job must outlast it")
+	if flow.Jobs.Deploy.Minutes <= 60 {
+		t.Error("the job must outlast the approval")
 	}
 	k := newKitchen(t, map[string]string{"go": goStub})
 	known := map[string]string{"${{ vars.NOD_URL }}": k.r.Daemons[0].URL, "${{ secrets.NOD_TOKEN }}": rig.TestAgentToken}
 	actions := []string{"actions/setup-go@v5", "actions/checkout@v4"}
-	k.both("Deploy me/shop at abc?", func(run string) bool {
-		for _, j := range []job{flow.Jobs.Approve, flow.Jobs.Deploy} {
-			env := []string{"GITHUB_REPOSITORY=me/shop", "GITHUB_SHA=abc", "GITHUB_RUN_ID=" + run, "GITHUB_RUN_ATTEMPT=1"}
-			for name, value := range j.Env {
+	k.serve(cooked{"github-actions", "Deploy me/shop at abc?", func(string) bool {
+		for _, s := range flow.Jobs.Deploy.Steps {
+			if s.Uses != "" && !slices.Contains(actions, s.Uses) {
+				t.Errorf("unknown action %s", s.Uses)
+			}
+			env := []string{"GITHUB_REPOSITORY=me/shop", "GITHUB_SHA=abc"}
+			for name, value := range s.Env {
 				if known[value] == "" {
-					t.Fatalf("unknown expression %s", value)
+					t.Errorf("unknown expression %s", value)
 				}
 				env = append(env, name+"="+known[value])
 			}
-			for _, s := range j.Steps {
-				if s.Uses != "" && !slices.Contains(actions, s.Uses) {
-					t.Fatalf("unknown action %s", s.Uses)
-				}
-				if _, code := k.exec(env, "bash", "-e", "-c", s.Run); code != 0 {
-					return false
-				}
+			if _, code := k.exec(env, "bash", "-e", "-c", s.Run); code != 0 {
+				return false
 			}
 		}
 		return true
-	})
+	}})
 }
 
 // TestRecipeCI runs the four lines with the variables that each row of the page
@@ -92,8 +90,8 @@ func TestRecipeCI(t *testing.T) {
 		shell  []string
 		prompt string
 	}{
-		"GitLab CI": {[]string{"CI_PROJECT_PATH=me/shop", "CI_COMMIT_SHORT_SHA=abc", "CI_JOB_ID="}, []string{"bash", "-eo", "pipefail"}, "Deploy me/shop at abc?"},
-		"Jenkins":   {[]string{"JOB_NAME=shop", "BUILD_NUMBER=7", "BUILD_TAG="}, []string{"sh", "-xe"}, "Deploy shop, build 7?"},
+		"GitLab CI": {[]string{"CI_PROJECT_PATH=me/shop", "CI_COMMIT_SHORT_SHA=abc"}, []string{"bash", "-eo", "pipefail"}, "Deploy me/shop at abc?"},
+		"Jenkins":   {[]string{"JOB_NAME=shop", "BUILD_NUMBER=7", "GIT_COMMIT=abc"}, []string{"sh", "-xe"}, "Deploy shop at abc, build 7?"},
 	}
 	rows := regexp.MustCompile("(?m)^ *\\| ([^|]+) \\| `(NAME=[^|`]+)` \\|").FindAllStringSubmatch(page, -1)
 	if len(rows) != len(systems) {
@@ -104,58 +102,60 @@ func TestRecipeCI(t *testing.T) {
 			t.Parallel()
 			system := systems[row[1]]
 			k := newKitchen(t, nil)
-			k.both(system.prompt, func(run string) bool {
-				env := slices.Concat(k.nod(), system.env)
-				env[len(env)-1] += "run-" + run // the ID of the attempt
-				script := "export " + row[2] + "\n" + lines + "./deploy.sh\n"
-				_, code := k.exec(env, system.shell[0], append(system.shell[1:], "-c", script)...)
+			k.serve(cooked{"ci", system.prompt, func(string) bool {
+				script := "export " + row[2] + "\n" + lines
+				_, code := k.exec(slices.Concat(k.nod(), system.env), system.shell[0], append(system.shell[1:], "-c", script)...)
 				return code == 0
-			})
+			}})
 		})
 	}
 }
 
-// TestRecipeCINeedsRun checks that the lines never share a key by accident: an
-// approval would then count for other runs as well.
-func TestRecipeCINeedsRun(t *testing.T) {
+// TestRecipeCINeedsName checks that no card leaves out what is deployed, in any
+// shell.
+func TestRecipeCINeedsName(t *testing.T) {
 	t.Parallel()
 	k := newKitchen(t, nil)
 	lines := rig.ReadFile(t, filepath.Join(recipeFiles, "ci/approve.sh"))
-	for _, env := range [][]string{{"NAME=shop"}, {"NAME=shop", "RUN="}, {"RUN=1"}} {
-		asked := k.answered(bridge.DecideOnce, func() {
-			if out, code := k.exec(append(k.nod(), env...), "sh", "-c", lines); code == 0 {
+	for _, env := range [][]string{nil, {"NAME="}} {
+		asked := k.answered(func() {
+			if out, code := k.exec(append(k.nod(), env...), "sh", "-c", lines); code == 0 || k.deployed() != nil {
 				t.Errorf("%q: it was approved: %s", env, out)
 			}
-		})
+		}, bridge.DecideOnce)
 		if len(asked) != 0 {
 			t.Errorf("%q: asked %d times", env, len(asked))
 		}
 	}
 }
 
-// TestRecipeCIContainer runs the arguments of the container.
+// TestRecipeCIContainer runs the arguments of the container as Kubernetes does.
 func TestRecipeCIContainer(t *testing.T) {
 	t.Parallel()
 	var container struct {
-		Image   string
-		Args    []string
-		Env     []struct{ Name, Value string }
-		EnvFrom []struct {
+		Name, Image string
+		Args        []string
+		Env         []struct{ Name, Value string }
+		EnvFrom     []struct {
 			SecretRef struct{ Name string } `yaml:"secretRef"`
 		} `yaml:"envFrom"`
 	}
 	recipe(t, "ci/container.yaml", &container)
-	if len(container.Env) != 1 || container.Env[0].Name != "NOD_URL" || len(container.EnvFrom) != 1 || container.EnvFrom[0].SecretRef.Name != "nod-agent" {
+	if len(container.Env) != 2 || container.Env[1].Name != "NOD_URL" || len(container.EnvFrom) != 1 || container.EnvFrom[0].SecretRef.Name != "nod-agent" {
 		t.Fatalf("the environment is %+v", container)
 	}
+	revision := strings.Replace(container.Env[0].Value, "{{ revision }}", "abc", 1)
+	for n := range container.Args {
+		container.Args[n] = strings.ReplaceAll(container.Args[n], "$("+container.Env[0].Name+")", revision)
+	}
 	k := newKitchen(t, nil)
-	k.both("Deploy the shop?", func(string) bool {
+	k.serve(cooked{"ci", "Deploy the shop at abc?", func(string) bool {
 		if _, code := k.exec(k.nod(), "nod", container.Args...); code != 0 {
 			return false
 		}
 		_, code := k.exec(nil, "./deploy.sh")
 		return code == 0
-	})
+	}})
 }
 
 // TestRecipeCIAnsible runs the playbook with Ansible itself.
@@ -165,57 +165,62 @@ func TestRecipeCIAnsible(t *testing.T) {
 		t.Skip("ansible-playbook is not installed")
 	}
 	k := newKitchen(t, nil)
-	for _, name := range []string{"playbook.yml", "approve.sh"} {
-		k.write(name, rig.ReadFile(t, filepath.Join(recipeFiles, "ci", name)))
-	}
+	k.write("playbook.yml", rig.ReadFile(t, filepath.Join(recipeFiles, "ci/playbook.yml")))
 	k.write("hosts.ini", "[shop]\nweb1 ansible_connection=local\nweb2 ansible_connection=local\n")
-	k.both("Deploy v2 to web1, web2?", func(string) bool {
-		args := []string{"-i", "hosts.ini", "-e", "version=v2", "-e", "ansible_python_interpreter=auto_silent", "playbook.yml"}
-		out, code := k.exec(k.nod(), "ansible-playbook", args...)
-		if raw, err := os.ReadFile(filepath.Join(k.dir, "deployed")); err == nil && string(raw) != "\n\n" {
-			t.Errorf("deployed %q, want one line for each host:\n%s", raw, out)
+	args := []string{"-i", "hosts.ini", "-e", "version=v2", "-e", "ansible_python_interpreter=auto_silent", "playbook.yml"}
+	var ok bool
+	for d, want := range map[bridge.Decision]int{bridge.DecideDeny: 0, bridge.DecideOnce: 2} {
+		asked := k.answered(func() {
+			_, code := k.exec(k.nod(), "ansible-playbook", args...)
+			ok = code == 0
+		}, d)
+		if done := k.deployed(); len(asked) != 1 || asked[0].Interaction.Prompt != "Deploy v2 to web1, web2?" || ok != (want > 0) || len(done) != want {
+			t.Errorf("%s: asked %d times, deployed %q", d, len(asked), done)
 		}
-		return code == 0
-	})
+	}
+	if out, code := k.exec(k.nod(), "ansible-playbook", append(args, "--start-at-task", "Deploy")...); code == 0 || k.deployed() != nil {
+		t.Errorf("it deployed without asking: %s", out)
+	}
 }
 
 // TestRecipeCron runs the line of the crontab with the environment of cron.
 func TestRecipeCron(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t, nil)
-	path := func(text string) string {
-		dirs := []string{"/etc/nod/", k.dir + "/", "/usr/local/bin/", k.dir + "/", "/var/snapshots", k.dir + "/snapshots"}
-		return strings.NewReplacer(dirs...).Replace(text)
-	}
-	k.write("cleanup.sh", path(rig.ReadFile(t, filepath.Join(recipeFiles, "cron/cleanup.sh"))))
-	if err := os.Mkdir(filepath.Join(k.dir, "snapshots"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	snapshot := filepath.Join(k.dir, "snapshots", "old.snap")
-	k.write("snapshots/new.snap", "")
+	k := newKitchen(t, map[string]string{"hostname": "echo web1"})
 	crontab := rig.ReadFile(t, filepath.Join(recipeFiles, "cron/crontab"))
 	line := regexp.MustCompile(`(?m)^0 9 \* \* 1 +(.*)$`).FindStringSubmatch(crontab)
-	// Two runs on one day share a request, so each run here has a day of its own.
-	day := map[string]string{"deny": "2026-11-16", "once": "2026-11-23", "down": "2026-11-30"}
-	k.both("Delete snapshots", func(run string) bool {
-		k.write("snapshots/old.snap", "")
-		long := time.Now().AddDate(0, 0, -40)
-		if err := os.Chtimes(snapshot, long, long); err != nil {
-			t.Fatal(err)
+	k.write("cron.env", "export PATH="+k.dir+"/bin:/usr/bin:/bin "+strings.Join(k.nod(), " ")+"\n")
+	k.serve(cooked{"cron", "Delete snapshots older than 30 days on web1?", func(run string) bool {
+		dir := filepath.Join(k.dir, "at-"+run)
+		path := strings.NewReplacer("/etc/nod/", k.dir+"/", "/usr/local/bin/", dir+"/", "/var/snapshots", dir)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Error(err)
 		}
-		k.write("bin/date", "#!/bin/sh\ntest \"$*\" = +%F && echo "+day[run])
-		k.write("cron.env", "export PATH="+k.dir+"/bin:/usr/bin:/bin "+strings.Join(k.nod(), " ")+"\n")
-		_, code := k.exec(nil, "env", "-i", "HOME="+k.dir, "PATH=/usr/bin:/bin", "sh", "-c", path(line[1]))
-		if _, err := os.Stat(filepath.Join(k.dir, "snapshots/new.snap")); err != nil {
+		for _, name := range []string{"cleanup.sh", "new.snap", "old.snap"} {
+			k.write("at-"+run+"/"+name, path.Replace(rig.ReadFile(t, filepath.Join(recipeFiles, "cron/cleanup.sh"))))
+		}
+		snapshot, long := filepath.Join(dir, "old.snap"), time.Now().AddDate(0, 0, -40)
+		if err := os.Chtimes(snapshot, long, long); err != nil {
+			t.Error(err)
+		}
+		if run == "fails" { // the step that deletes
+			if err := os.Rename(snapshot, filepath.Join(k.dir, "kept.snap")); err != nil {
+				t.Error(err)
+			}
+			k.write("bin/find", "#!/bin/sh\nexit 7\n")
+			defer func() { _ = os.Remove(filepath.Join(k.dir, "bin/find")) }()
+		}
+		_, code := k.exec(nil, "env", "-i", "HOME="+k.dir, "PATH=/usr/bin:/bin", "sh", "-c", path.Replace(line[1]))
+		if _, err := os.Stat(filepath.Join(dir, "new.snap")); err != nil {
 			t.Error("a new snapshot is gone")
 		}
 		_, err := os.Stat(snapshot)
-		if gone := os.IsNotExist(err); gone != (code == 0) {
+		if gone := os.IsNotExist(err) && run != "fails"; gone != (code == 0) {
 			t.Errorf("exit code %d, and deleted: %v", code, gone)
 		}
 		if code == 0 {
-			k.write("deployed", "")
+			k.exec(nil, "./deploy.sh", run)
 		}
 		return code == 0
-	})
+	}})
 }

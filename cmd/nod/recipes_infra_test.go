@@ -4,64 +4,97 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
 // plannedResource needs no provider, and its provisioner deploys.
-const plannedResource = `resource "terraform_data" "shop" {
-  input = "v2"
-  provisioner "local-exec" { command = "./deploy.sh" }
+const plannedResource = `variable "cook" {}
+resource "terraform_data" "shop" {
+  input            = var.cook
+  triggers_replace = var.cook
+  provisioner "local-exec" { command = "./deploy.sh ${var.cook}" }
 }
 `
 
 // terraformStub replaces Terraform if it is not installed. It applies only
 // a plan that it has made.
-const terraformStub = `case "$*" in
-"plan -input=false -out plan.out") echo planned >plan.out ;;
-"show -no-color plan.out") test -s plan.out; echo 'terraform_data.shop will be created' ;;
-"apply -input=false plan.out")
-  test "$(cat plan.out)" = planned; rm plan.out; ./deploy.sh ;;
+const terraformStub = `case "$1 $2 $3" in
+"plan -input=false -out") printf '%s' "$TF_VAR_cook" >"$4" ;;
+"show -no-color "*) test -s "$3"; echo "terraform_data.shop will be created with $(cat "$3")" ;;
+"apply -input=false "*) ./deploy.sh "$(cat "$3")" ;;
 init*) ;;
 *) echo "unknown: $*" >&2; exit 2 ;;
 esac`
 
-// withTerraform returns a kitchen with a configuration, and with Terraform or its
-// stub.
+// withTerraform returns a kitchen with Terraform or its stub. The state is
+// in another place for each run.
 func withTerraform(t *testing.T) *kitchen {
 	t.Helper()
-	stubs := map[string]string{}
-	if _, err := exec.LookPath("terraform"); err != nil {
+	program := terraformStub
+	if path, err := exec.LookPath("terraform"); err == nil {
+		program = "exec " + path + ` "$@"`
+	} else {
 		t.Log("terraform is not installed; using a stub")
-		stubs["terraform"] = terraformStub
 	}
-	k := newKitchen(t, stubs)
-	k.env = append(k.env, "CHECKPOINT_DISABLE=1")
-	k.write("main.tf", plannedResource)
-	if out, code := k.exec(nil, "terraform", "init", "-input=false"); code != 0 {
-		t.Fatal(out)
-	}
+	const failing = `case "$TF_VAR_cook" in *-"$1") exit 7 ;; esac` // such as no-plan
+	k := newKitchen(t, map[string]string{"terraform": failing + "\n" + program})
+	k.env = append(k.env, "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS_plan=-lock-timeout=1m")
+	k.write("apply.sh", rig.ReadFile(t, filepath.Join(recipeFiles, "terraform/apply.sh")))
 	return k
 }
 
-// fresh forgets what Terraform has applied.
-func (k *kitchen) fresh() {
-	for _, name := range []string{"terraform.tfstate", "terraform.tfstate.backup", "plan.out"} {
-		if err := os.Remove(filepath.Join(k.dir, name)); err != nil && !os.IsNotExist(err) {
-			k.t.Fatal(err)
-		}
+// apply runs the script in a folder.
+func (k *kitchen) apply(folder, run string) bool {
+	if err := os.MkdirAll(filepath.Join(k.dir, folder), 0o755); err != nil {
+		k.t.Error(err)
 	}
+	k.write(folder+"/main.tf", strings.ReplaceAll(plannedResource, "./deploy.sh", "cd "+k.dir+" && ./deploy.sh"))
+	env := append(k.nod(), "TF_VAR_cook="+run)
+	script := "cd " + folder + " && [ -e .terraform ] || terraform init -input=false >/dev/null; [ -e deploy.sh ] || ln -s ../deploy.sh .; exec sh ../apply.sh"
+	_, code := k.exec(env, "sh", "-c", script)
+	return code == 0
 }
 
-// TestRecipeTerraform runs the script. The plan is on the card.
+// TestRecipeTerraform runs the script. The plan is on the card, and one plan
+// never takes the place of another.
 func TestRecipeTerraform(t *testing.T) {
 	t.Parallel()
 	k := withTerraform(t)
-	k.write("apply.sh", rig.ReadFile(t, filepath.Join(recipeFiles, "terraform/apply.sh")))
-	k.both("terraform_data.shop will be created", func(string) bool {
-		k.fresh()
-		_, code := k.exec(k.nod(), "sh", "apply.sh")
-		return code == 0
-	})
+	k.serve(cooked{"terraform", "terraform_data.shop will be created", func(run string) bool { return k.apply("of-"+run, run) }})
+}
+
+// TestRecipeTerraformInOneFolder checks that two runs in one folder apply what
+// was approved, and that a step that fails leaves nothing to approve.
+func TestRecipeTerraformInOneFolder(t *testing.T) {
+	t.Parallel()
+	k := withTerraform(t)
+	for _, step := range []string{"plan", "show"} {
+		if asked := k.answered(func() {
+			if k.apply("failing", "no-"+step) {
+				t.Errorf("it succeeds although %s fails", step)
+			}
+		}, bridge.DecideOnce); len(asked) != 0 || k.deployed() != nil {
+			t.Errorf("%s fails: asked %d times", step, len(asked))
+		}
+	}
+	var both sync.WaitGroup
+	asked := k.answered(func() {
+		k.apply("one", "first") // so that both have a state to compare with
+		for _, run := range []string{"left", "right"} {
+			both.Go(func() { k.apply("one", run) })
+		}
+		both.Wait()
+	}, bridge.DecideOnce, bridge.DecideOnce, bridge.DecideDeny)
+	done := k.deployed()
+	if len(asked) == 0 || len(done) == 0 || len(done) > 2 {
+		t.Fatalf("asked %d times, deployed %q", len(asked), done)
+	}
+	if run := done[len(done)-1]; len(done) == 2 && !strings.Contains(asked[1].Interaction.Prompt, run) {
+		t.Errorf("it applied %q after the approval of\n%s", run, asked[1].Interaction.Prompt)
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/render"
 )
 
 const recipeFiles = "../../deploy/recipes"
@@ -70,7 +71,7 @@ func newKitchen(t *testing.T, stubs map[string]string) *kitchen {
 		k.write("bin/"+name, "#!/bin/sh\nset -eu\n"+script+"\n")
 	}
 	// deploy.sh is the step that must not run without a yes.
-	k.write("deploy.sh", "#!/bin/sh\nprintf '%s\\n' \"$*\" >>deployed\n")
+	k.write("deploy.sh", "#!/bin/sh\n[ ! -e fails ] || exit 7\nprintf '%s\\n' \"$*\" >>deployed\n")
 	k.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + k.dir, "LC_ALL=C.UTF-8"}
 	return k
 }
@@ -82,8 +83,18 @@ func (k *kitchen) write(name, text string) {
 	}
 }
 
-// clear forgets a deployment, and reports whether there was one.
-func (k *kitchen) clear() bool { return os.Remove(filepath.Join(k.dir, "deployed")) == nil }
+// deployed forgets the deployments, and returns them.
+func (k *kitchen) deployed() []string {
+	name := filepath.Join(k.dir, "deployed")
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	if err := os.Remove(name); err != nil {
+		k.t.Error(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
+}
 
 // nod returns the variables that nod needs.
 func (k *kitchen) nod() []string {
@@ -116,9 +127,9 @@ func (k *kitchen) exec(env []string, name string, args ...string) (string, int) 
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// answered runs f while a person answers every request with a decision, and
-// returns the requests.
-func (k *kitchen) answered(d bridge.Decision, f func()) []bridge.Record {
+// answered runs f while a person answers every request, and returns the
+// requests. The decisions are repeated.
+func (k *kitchen) answered(f func(), decisions ...bridge.Decision) []bridge.Record {
 	k.t.Helper()
 	ctx, stop := context.WithCancel(k.t.Context())
 	var people sync.WaitGroup
@@ -133,6 +144,7 @@ func (k *kitchen) answered(d bridge.Decision, f func()) []bridge.Record {
 				if rec.Interaction.Approval == nil {
 					continue
 				}
+				d := decisions[len(asked)%len(decisions)]
 				// The end of f must not cancel a response that has ended it.
 				if _, err := k.r.Person.Respond(k.t.Context(), rec.Interaction.ID, bridge.Reply{Decision: d}); err == nil {
 					asked = append(asked, rec)
@@ -146,24 +158,54 @@ func (k *kitchen) answered(d bridge.Decision, f func()) []bridge.Record {
 	return asked
 }
 
-// both cooks a recipe twice, with a yes and with a no. The recipe reports
-// whether it succeeded. Only a yes may deploy.
-func (k *kitchen) both(prompt string, cook func(run string) (ok bool)) {
+// cooked is a recipe under test.
+type cooked struct {
+	page   string // that shows it
+	prompt string // is part of each of its cards
+	// cook runs the recipe and reports whether it succeeded. Run names the run.
+	cook func(run string) (ok bool)
+}
+
+// serve runs a recipe with a denial, with an approval, with a step that fails,
+// twice at once, and without a daemon. One approval deploys once.
+func (k *kitchen) serve(c cooked) {
 	k.t.Helper()
-	for n, d := range []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce} {
+	page := rig.ReadFile(k.t, "../../docs/recipes/"+c.page+".md")
+	cook := func(run string, want bool, d bridge.Decision) {
+		k.t.Helper()
 		var ok bool
-		run := string(d)
-		asked := k.answered(d, func() { ok = cook(run) })
-		if want := n == 1; ok != want || k.clear() != want {
-			k.t.Errorf("%s: succeeded: %v, want %v", d, ok, want)
+		asked := k.answered(func() { ok = c.cook(run) }, d)
+		if done := k.deployed(); ok != want || len(done) > 0 != want {
+			k.t.Errorf("%s: succeeded: %v, want %v; deployed %q", run, ok, want, done)
 		}
-		if len(asked) != 1 || !strings.Contains(asked[0].Interaction.Prompt, prompt) {
-			k.t.Errorf("%s: asked %d times, want once about %q", d, len(asked), prompt)
+		if len(asked) != 1 || !strings.Contains(asked[0].Interaction.Prompt, c.prompt) {
+			k.t.Fatalf("%s: asked %d times, want once about %q", run, len(asked), c.prompt)
+		}
+		if label := render.DecisionLabel(asked[0].Interaction, bridge.DecideOnce); !strings.Contains(page, "**"+label+"**") {
+			k.t.Errorf("the page does not name the button %q", label)
 		}
 	}
-	// Without a daemon, nothing is deployed.
+	cook("denied", false, bridge.DecideDeny)
+	cook("approved", true, bridge.DecideOnce)
+	k.write("fails", "")
+	cook("fails", false, bridge.DecideOnce)
+	if err := os.Remove(filepath.Join(k.dir, "fails")); err != nil {
+		k.t.Fatal(err)
+	}
+	// Two at once: the first card is approved, the second one is not.
+	var ok [2]bool
+	asked := k.answered(func() {
+		var both sync.WaitGroup
+		for n, run := range []string{"left", "right"} {
+			both.Go(func() { ok[n] = c.cook(run) })
+		}
+		both.Wait()
+	}, bridge.DecideOnce, bridge.DecideDeny)
+	if done := k.deployed(); len(asked) != 2 || ok[0] == ok[1] || len(done) != 1 {
+		k.t.Errorf("two at once: asked %d times, succeeded: %v, deployed %q", len(asked), ok, done)
+	}
 	k.r.Daemons[0].Stop()
-	if cook("down") || k.clear() {
-		k.t.Error("it deployed without a daemon")
+	if ok, done := c.cook("down"), k.deployed(); ok || done != nil {
+		k.t.Errorf("it deployed %q without a daemon", done)
 	}
 }

@@ -118,6 +118,12 @@ async function n8n(flow, input, execution, hosts) {
     if (!resp.ok) throw new Error(`status ${resp.status}: ${await resp.text()}`);
     return resp.json();
   };
+  const set = (node) => {
+    const p = node.parameters;
+    fields(p, ["assignments", "includeOtherFields", "options"]);
+    const added = p.assignments.assignments.map((a) => [a.name, value(a.value)]);
+    return { ...(p.includeOtherFields && item), ...Object.fromEntries(added) };
+  };
   const holds = (c) => {
     assert.deepEqual(c.operator, { type: "string", operation: "equals" });
     return value(c.leftValue) === value(c.rightValue);
@@ -127,6 +133,7 @@ async function n8n(flow, input, execution, hosts) {
     const node = nodes[name];
     let output = 0;
     if (node.type === "n8n-nodes-base.httpRequest") item = await http(node);
+    else if (node.type === "n8n-nodes-base.set") item = set(node);
     else if (node.type === "n8n-nodes-base.if") output = node.parameters.conditions.conditions.every(holds) ? 0 : 1;
     else assert.equal(node.type, "n8n-nodes-base.webhook");
     results[name] = item;
@@ -155,6 +162,11 @@ test("the n8n recipe deploys only after a yes", async () => {
     await live.answers("Deploy n2?", { decision: "once" });
     await approved;
     assert.deepEqual(deployed, ['{"version":"n2"}']);
+    // Another database of n8n counts its executions from the start.
+    const again = n8n(flow, { version: "n2" }, "72", hosts);
+    await live.answers("Deploy n2?", { decision: "deny" });
+    await again;
+    assert.equal(deployed.length, 1);
     // The answer to another request is not a yes.
     const { items } = await live.asAgent("GET", "/v1/interactions?session=n8n-72");
     const proxy = createServer((req, res) => {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Deletes old snapshots if someone approves today.
+# Deletes old snapshots of this host if someone approves within four hours.
 set -eu
-nod approve "Delete snapshots older than 30 days?" --tool cleanup --timeout 4h --key "cleanup-$(date +%F)"
+host=$(hostname)
+nod approve "Delete snapshots older than 30 days on $host?" --scopes once --tool cleanup --where "$host" --timeout 4h
 find /var/snapshots -name '*.snap' -mtime +30 -delete
-nod notify "Cleanup **done**"
+nod notify "Cleanup of $host **done**"

@@ -1,7 +1,14 @@
 #!/bin/sh
 # Applies exactly the plan that someone approved.
 set -eu
-terraform plan -input=false -out plan.out
-nod run --timeout 30m --prompt "Apply this plan?
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+plan=$dir/plan.out
+terraform plan -input=false -out "$plan"
+text=$(terraform show -no-color "$plan")
+sum=$(sha256sum "$plan")
+nod approve "Apply this plan? Its SHA-256 is ${sum%% *}.
 
-$(terraform show -no-color plan.out)" -- terraform apply -input=false plan.out
+$text" --scopes once --command "terraform apply -input=false $plan" --timeout 30m
+echo "$sum" | sha256sum -c --quiet -
+terraform apply -input=false "$plan"
