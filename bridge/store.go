@@ -81,7 +81,8 @@ type Records interface {
 	// Abandon stores that a caller no longer waits for a pending interaction,
 	// and reports whether no other caller does. In that case it stores
 	// nothing. The name is that of [CallerName], or [Anyone] for one of them.
-	Abandon(ctx context.Context, id ID, name string) (last bool, err error)
+	// If only a connection was cut, the caller may wait on another one.
+	Abandon(ctx context.Context, id ID, name string, cut bool) (last bool, err error)
 	// Sending stores that the response of a closed record is about to be sent.
 	Sending(context.Context, Record) error
 	// Delivered stores that the agent has received the response of a closed

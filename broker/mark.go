@@ -33,8 +33,8 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 }
 
 // Abandon implements bridge.Records.
-func (rs *records) Abandon(ctx context.Context, id bridge.ID, name string) (bool, error) {
-	reply, err := rs.run(ctx, id.Partition(), rs.scripts.mark, rs.transitionKeys(id), string(id), "left", name).Text()
+func (rs *records) Abandon(ctx context.Context, id bridge.ID, name string, cut bool) (bool, error) {
+	reply, err := rs.run(ctx, id.Partition(), rs.scripts.mark, rs.transitionKeys(id), string(id), "left", name, flag(cut)).Text()
 	if err == nil && reply == "missing" {
 		return false, bridge.NotFound(id)
 	}

@@ -194,3 +194,32 @@ func TestParkedVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestReadersLeave checks that a person does not cancel a request by waiting for it
+// and disconnecting.
+func TestReadersLeave(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	_, router := description(t)
+	d := described{s, t, router, map[string]bool{}}
+	resp, raw := caller{t, s.URL}.do("agent", "/v1/interactions", `{"prompt":"May I?","cancel_on_disconnect":true,"approval":{"tool":"bash","input":{"command":"ls"}}}`, "")
+	if resp.StatusCode != http.StatusCreated {
+		t.Fatal(raw)
+	}
+	path := "/v1/interactions/" + field(raw, "id")
+	watched, closed := httptest.NewUnstartedServer(s.Config.Handler), make(chan struct{}, 1)
+	watched.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	watched.Start()
+	t.Cleanup(watched.Close)
+	c := connect(t, watched.URL)
+	if _, err := fmt.Fprintf(c, "GET %s?wait=900ms HTTP/1.1\r\nHost: nod\r\nAuthorization: Bearer ana\r\n\r\n", path); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	await.Receive(t, "the end of the connection", closed)
+	d.eventually("agent", path, `"state":"pending"`)
+}

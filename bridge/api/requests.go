@@ -98,7 +98,8 @@ func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec 
 	if wait == 0 || rec.Over() {
 		return s.handOver(r.Context(), w, status, rec, agent)
 	}
-	d := &delivery{s, rec.Interaction.ID, rec.Interaction.CancelOnDisconnect, rec.Repeated, status, agent, r.Header.Get(callerHeader)}
+	cancels := rec.Interaction.CancelOnDisconnect && agent != ""
+	d := &delivery{s, rec.Interaction.ID, cancels, rec.Repeated, status, agent, r.Header.Get(callerHeader)}
 	return s.wait(w, r, wait, d.await)
 }
 
@@ -106,7 +107,7 @@ func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec 
 type delivery struct {
 	shared
 	id       bridge.ID
-	cancels  bool // CancelOnDisconnect
+	cancels  bool // CancelOnDisconnect, if an agent waits
 	repeated bool // Record.Repeated
 	status   int
 	agent    string // empty for a person
@@ -192,7 +193,7 @@ func (s shared) abandoned(id bridge.ID, cancels bool, caller string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 	defer cancel()
-	if _, err := s.engine.Leave(ctx, id, bridge.CallerName(caller), "the agent disconnected"); err != nil {
+	if err := s.engine.Disconnected(ctx, id, bridge.CallerName(caller)); err != nil {
 		s.log.Warn("abandoned interaction not cancelled", "id", id, "error", err)
 	}
 }

@@ -43,9 +43,9 @@ func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (
 	return r, err
 }
 
-// leave implements Engine.Leave.
-func (w *withdrawals) leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
-	last, err := w.records.Abandon(ctx, id, caller)
+// leave implements Engine.Leave and Engine.Disconnected.
+func (w *withdrawals) leave(ctx context.Context, id bridge.ID, caller, reason string, cut bool) (bridge.Record, error) {
+	last, err := w.records.Abandon(ctx, id, caller, cut)
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -146,7 +146,7 @@ func (w *withdrawals) decidedElsewhere(
 	decided, one := decides(pending)
 	for _, i := range decided {
 		if one {
-			_, err = w.leave(ctx, i.ID, bridge.Anyone, reason)
+			_, err = w.leave(ctx, i.ID, bridge.Anyone, reason, false)
 		} else {
 			_, err = w.cancel(ctx, i.ID, reason)
 		}

@@ -224,7 +224,14 @@ func (e *Engine) DecidedElsewhere(
 // Leave cancels a pending request for one of its callers; see
 // [bridge.CallerName]. It stays open for the others that share its answer.
 func (e *Engine) Leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
-	return e.withdrawals.leave(ctx, id, caller, reason)
+	return e.withdrawals.leave(ctx, id, caller, reason, false)
+}
+
+// Disconnected is [Engine.Leave] for a caller whose connection has ended. The
+// request stays open if anyone waits for it on another one.
+func (e *Engine) Disconnected(ctx context.Context, id bridge.ID, caller string) error {
+	_, err := e.withdrawals.leave(ctx, id, caller, "the agent disconnected", true)
+	return err
 }
 
 // Reprompt opens a follow-up: it asks again after an answer that the agent

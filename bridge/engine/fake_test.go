@@ -115,7 +115,9 @@ func (f *fake) Sending(_ context.Context, r bridge.Record) error {
 }
 
 // Abandon implements bridge.Records. The fake has one caller.
-func (f *fake) Abandon(context.Context, bridge.ID, string) (bool, error) { return true, f.refuses }
+func (f *fake) Abandon(context.Context, bridge.ID, string, bool) (bool, error) {
+	return true, f.refuses
+}
 
 // Ahead implements bridge.Lines. A line is kept under its name.
 func (f *fake) Ahead(_ context.Context, line string, id bridge.ID) ([]bridge.ID, bool, error) {

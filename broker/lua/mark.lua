@@ -21,6 +21,7 @@
 --      joined:    3 the caller ('' for none)
 --                 4 it is an identical request, not a repetition (0|1)
 --      left:      3 the caller, or '*' for one of them
+--                 4 only its connection has ended (0|1)
 --      late:      3 destination
 --                 4 delay in ms
 --      redraw:    3 destination
@@ -154,7 +155,10 @@ if what == 'left' then
     end
     if not gone then return 'kept' end
   end
-  if #rest == 0 then return 'last' end
+  if #rest == 0 then
+    if ARGV[4] == '0' or not awaited(r) then return 'last' end
+    rest[1] = '*' -- another connection of the caller
+  end
   call('HSET', KEYS[1], 'cl', table.concat(rest, ','))
   return 'ok'
 end
