@@ -28,7 +28,7 @@ var leftOut = map[string]string{
 }
 
 // notTheirs holds the headers of programs that pass on the calls of an agent.
-var notTheirs = []string{"Nod-Call", "Nod-Connection"}
+var notTheirs = []string{"Nod-Call", "Nod-Connection", "Nod-Doubt"}
 
 // withoutType holds the schemas that are any JSON, or that only operations use
 // that are left out.

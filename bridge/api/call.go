@@ -16,6 +16,21 @@ const (
 	connectionHeader = "Nod-Connection"
 )
 
+// doubtHeader holds a reason why no rule may allow what a call asks, which only
+// the machine of the agent can see; see [bridge.Act].
+const doubtHeader = "Nod-Doubt"
+
+// doubtsOf returns the doubts of a call.
+func doubtsOf(r *http.Request) ([]string, error) {
+	doubts := r.Header.Values(doubtHeader)
+	for _, d := range doubts {
+		if err := bridge.CheckText(doubtHeader, d, bridge.MaxText); err != nil {
+			return nil, err
+		}
+	}
+	return doubts, nil
+}
+
 // callOf returns what the headers of a request say about its call.
 func callOf(r *http.Request) (bridge.CallID, error) {
 	for name, longest := range map[string]int{keyHeader: 200, callerHeader: 200, callHeader: 1000, connectionHeader: 200} {

@@ -123,11 +123,16 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 	if err != nil {
 		return err
 	}
+	doubts, err := doubtsOf(r)
+	if err != nil {
+		return err
+	}
 	t.Identify(call)
 	all := make([]waited, len(t.Exchanges))
 	for n := range t.Exchanges {
 		x := &t.Exchanges[n]
 		opts.apply(&x.Request)
+		x.Request.Doubts = doubts
 		rec, err := s.engine.Open(r.Context(), *p.Agent, x.Request, x.Request.CallID.Key)
 		if err != nil {
 			return dialect.Named(err, x.Names)

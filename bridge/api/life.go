@@ -107,6 +107,9 @@ func (s requests) followUp(r *http.Request, p Principal) (*bridge.Record, error)
 	if req.CallID, err = callOf(r); err != nil {
 		return nil, err
 	}
+	if req.Doubts, err = doubtsOf(r); err != nil {
+		return nil, err
+	}
 	rec, err := s.load(r, p)
 	if err == nil {
 		rec, err = s.engine.Reprompt(r.Context(), *p.Agent, rec.Interaction.ID, req, req.CallID.Key)

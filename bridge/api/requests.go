@@ -82,6 +82,9 @@ func (s requests) open(r *http.Request, p Principal, wait time.Duration) (*bridg
 	if req.CallID, err = callOf(r); err != nil {
 		return nil, err
 	}
+	if req.Doubts, err = doubtsOf(r); err != nil {
+		return nil, err
+	}
 	req.Awaited = wait > 0
 	rec, err := s.engine.Open(r.Context(), *p.Agent, req, req.CallID.Key)
 	return &rec, err

@@ -50,6 +50,9 @@ type Client struct {
 	// no call has reached it yet: it probably does not run, or the address is
 	// wrong. Zero means Patience. Set it before the first call.
 	FirstPatience time.Duration
+	// Doubts, if not nil, returns reasons why no rule may allow a request, which the
+	// daemon cannot know; see [bridge.Act].
+	Doubts func(bridge.Request) []string
 	// Retrying, if not nil, is called about a second after a daemon became
 	// unreachable, once for each outage of a call. Set it before the first
 	// call.
@@ -130,6 +133,10 @@ func (c *Client) open(ctx context.Context, path string, r bridge.Request, key st
 	id := r.CallID
 	id.Key = key
 	header := identified(id)
+	if c.Doubts != nil {
+		r.Doubts = append(r.Doubts, c.Doubts(r)...)
+	}
+	doubted(header, r.Doubts)
 	var rec bridge.Record
 	err := c.retry(ctx, func(ctx context.Context) error {
 		return c.do(ctx, http.MethodPost, path, header, r, &rec)
@@ -151,6 +158,13 @@ func identified(id bridge.CallID) http.Header {
 		}
 	}
 	return h
+}
+
+// doubted adds the header for doubts.
+func doubted(h http.Header, doubts []string) {
+	if len(doubts) > 0 {
+		h.Set("Nod-Doubt", strings.Join(doubts, "; "))
+	}
 }
 
 // Wait returns when the request is resolved or deferred. It retries after

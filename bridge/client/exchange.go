@@ -29,6 +29,9 @@ type Exchange struct {
 	Connection string
 	// Caller is the caller ID; if empty, a random one.
 	Caller string
+	// Doubts are reasons why no rule may allow what the message asks; see
+	// [bridge.Act].
+	Doubts []string
 	// Pending, if not nil, is called when the message's requests are open and
 	// wait for people.
 	Pending func([]bridge.Record)
@@ -97,6 +100,7 @@ func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json
 		return nil, nil, err
 	}
 	maps.Copy(req.Header, identified(bridge.CallID{Connection: x.Connection, Caller: x.Caller}))
+	doubted(req.Header, x.Doubts)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, nil, c.away(err)

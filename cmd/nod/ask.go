@@ -63,6 +63,7 @@ func (c *connection) client() (*client.Client, error) {
 			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying: %s\n", render.Line(withHint(err)))
 		}
 	}
+	cl.Doubts = doubtsAboutRequest
 	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way
 	return cl, nil
 }

@@ -45,12 +45,12 @@ type chatClient struct {
 
 // Ask implements relay.Asker.
 func (c chatClient) Ask(ctx context.Context, format string, query url.Values, body []byte) (json.RawMessage, error) {
-	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Check: func(a client.Answered) error {
-		translate := map[string]func([]byte) (dialect.Translation, error){"acp": acp.Request, "codex": codex.Request, "mcp_elicitation": elicitation.Translate}[format]
-		if translate == nil {
-			return mistrust(bridge.Errorf(bridge.CodeInternal, "unknown format %q", format))
-		}
-		t, err := translate(body)
+	translate := map[string]func([]byte) (dialect.Translation, error){"acp": acp.Request, "codex": codex.Request, "mcp_elicitation": elicitation.Translate}[format]
+	if translate == nil {
+		return nil, bridge.Errorf(bridge.CodeInternal, "unknown format %q", format)
+	}
+	t, err := translate(body) // if the daemon reads it otherwise, its answer does not count
+	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Doubts: doubtsAbout(t), Check: func(a client.Answered) error {
 		if err != nil {
 			return mistrust(err)
 		}

@@ -185,10 +185,10 @@ func (f codexFlags) attach(ctx context.Context, tell io.Writer, companion *relay
 func (c chatClient) race(ctx context.Context, query url.Values, body []byte) (relay.Reply, error) {
 	var ids []bridge.ID
 	var result json.RawMessage
-	result, err := c.exchange(ctx, client.Exchange{Path: "/v1/dialects/codex", Query: query, Body: body, Check: func(a client.Answered) error {
-		t, err := codex.Request(body)
-		if err != nil {
-			return mistrust(err)
+	t, wrong := codex.Request(body) // if the daemon reads it otherwise, its answer does not count
+	result, err := c.exchange(ctx, client.Exchange{Path: "/v1/dialects/codex", Query: query, Body: body, Doubts: doubtsAbout(t), Check: func(a client.Answered) error {
+		if wrong != nil {
+			return mistrust(wrong)
 		}
 		ids = a.Interactions
 		return covered(t, a)

@@ -102,7 +102,7 @@ func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMess
 	h.client.Patience, h.client.FirstPatience = max(h.patience, time.Nanosecond), 0 // zero means the default of the client
 	q := h.query()
 	q.Set("acknowledges", "true")
-	answer, err := chatClient{Client: h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent.Name, Query: q, Body: h.body, Check: func(a client.Answered) error {
+	answer, err := chatClient{Client: h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent.Name, Query: q, Body: h.body, Doubts: doubtsAbout(t), Check: func(a client.Answered) error {
 		if err := covered(t, a); err != nil {
 			return err
 		}

@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"path"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Files returns the files that an operation names below its location, as absolute
+// paths: those in fields, and those that commands name if they only read. A
+// policy does not see where links among them lead. A program on the machine of
+// the agent can look, and report it as a doubt; see [bridge.Act].
+func Files(a bridge.Act) []string {
+	in := read(a)
+	var out []string
+	add := func(name, base string) {
+		switch {
+		case name == "" || name == "-":
+			return
+		case !path.IsAbs(name):
+			name = path.Join(base, name)
+		}
+		if below(path.Clean(name), a.Where, "") {
+			out = append(out, path.Clean(name))
+		}
+	}
+	for _, f := range in.files {
+		add(f.raw, a.Where)
+	}
+	for _, l := range in.lines {
+		if inner := l.launched(); inner != nil {
+			l = inner
+		}
+		base := a.Where
+		for n, call := range l.calls {
+			if n == 0 && l.program == "" && call.words[0] == "cd" {
+				add(call.words[1], base)
+				if base = call.words[1]; !path.IsAbs(base) {
+					base = path.Join(a.Where, base)
+				}
+				continue
+			}
+			for _, name := range l.names(call.words) {
+				files, _ := readsOf(append([]string{name}, call.words[1:]...))
+				for _, f := range files {
+					add(f.name, base)
+				}
+			}
+		}
+	}
+	return out
+}

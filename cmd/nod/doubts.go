@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/policy"
+)
+
+// doubtsOf returns the reason why no rule may allow an operation in the directory
+// of an agent, which the daemon cannot see: a file that the operation names there
+// is somewhere else.
+func doubtsOf(act bridge.Act) []string {
+	if !filepath.IsAbs(act.Where) {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil
+		}
+		act.Where = dir
+	}
+	root, err := filepath.EvalSymlinks(act.Where)
+	if err != nil {
+		return nil // nothing can be read below it
+	}
+	for _, file := range policy.Files(act) {
+		if leads(file, act.Where, root) {
+			name, _ := filepath.Rel(act.Where, file) // it is below
+			return []string{fmt.Sprintf("%+.200q leads out of the project", name)}
+		}
+	}
+	return nil
+}
+
+// leads reports whether a file below a directory is not below the real place of
+// the directory, or may come to be somewhere else. If it does not exist, the
+// directory that it would be in counts.
+func leads(file, dir, root string) bool {
+	for file != dir && file != filepath.Dir(file) {
+		target, err := filepath.EvalSymlinks(file)
+		if err == nil {
+			below, err := filepath.Rel(root, target)
+			return err != nil || !filepath.IsLocal(below)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+		if _, err := os.Lstat(file); err == nil {
+			return true // a link to nothing, where a program can write
+		}
+		file = filepath.Dir(file)
+	}
+	return false
+}
+
+// doubtsAbout returns the doubts about the operations of a message.
+func doubtsAbout(t dialect.Translation) []string {
+	for _, x := range t.Exchanges {
+		if d := doubtsAboutRequest(x.Request); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+func doubtsAboutRequest(r bridge.Request) []string {
+	a := r.Approval
+	if a == nil {
+		return nil
+	}
+	return doubtsOf(bridge.Act{Tool: a.Tool, Input: a.Input, Where: a.Where})
+}
