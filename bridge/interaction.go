@@ -62,6 +62,11 @@ type Interaction struct {
 	Governance
 	Attention
 
+	// Contested means that the agent's user can decide at the agent's own terminal
+	// as well, and that nod learns of it only later: an answer that was sent may
+	// have come too late.
+	Contested bool `json:"contested,omitempty"`
+
 	// Webhooks lists the names of the webhooks that receive the outcome.
 	Webhooks []string `json:"webhooks,omitempty"`
 	// Redacted is the number of redacted places. The digest was computed
@@ -220,11 +225,4 @@ type Responder struct {
 	Person   string `json:"person"` // name of a person, who can have accounts on several platforms
 	Platform string `json:"platform"`
 	User     string `json:"user"` // user ID in the platform's format
-}
-
-// Contested reports whether the agent's user may decide at the agent's own terminal
-// or editor as well, so that an answer that was sent may have come too late. Such an
-// agent works in a folder and keeps permissions of its own.
-func (i Interaction) Contested() bool {
-	return i.Approval != nil && i.Approval.AgentRemembers && i.Approval.Where != ""
 }

@@ -44,6 +44,8 @@ type Request struct {
 	// is needed, or lets a model decide. People are asked only if a rule of the
 	// policy asks them. Otherwise the request is closed with ReasonLeft.
 	OnlyRules bool `json:"-"`
+	// Contested is that of the interaction.
+	Contested bool `json:"-"`
 	// SameTool limits OneAtATime to requests with the same ToolName.
 	SameTool bool `json:"-"`
 	// Gate and Doubts are those of the operation; see [Act]. A request with a gate

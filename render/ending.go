@@ -322,7 +322,7 @@ func received(r bridge.Record) string {
 		return ""
 	case r.Completion != nil && r.Completion.Ran != "":
 		return agent + " ran it"
-	case !r.Delivered.IsZero() && r.Interaction.Contested():
+	case !r.Delivered.IsZero() && r.Interaction.Contested:
 		return "sent to " + agent
 	case !r.Delivered.IsZero():
 		return agent + " has the answer"

@@ -26,9 +26,7 @@ func TestRan(t *testing.T) {
 		{"approval-expired", bridge.ReasonAllowed, true, "⌨️ Ran: allowed at the terminal", "sent to"},
 	} {
 		v := find(t, c.sample)
-		if c.contested {
-			v.Record.Interaction.Approval.AgentRemembers, v.Record.Interaction.Approval.Where = true, "/repo"
-		}
+		v.Record.Interaction.Contested = c.contested
 		if c.ran != "" {
 			v.Record.Completion = &bridge.Completion{Ran: c.ran}
 		}

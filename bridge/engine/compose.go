@@ -76,6 +76,8 @@ func (c *composer) interaction(ctx context.Context, agent bridge.Agent, r bridge
 		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Duration(r.Timeout))},
 		Lineage:  bridge.Lineage{Round: 1},
 		Webhooks: c.webhooks.wanted(agent.Name),
+
+		Contested: r.Contested,
 	}
 	if err = c.people.setRequester(ctx, &i); err != nil {
 		return bridge.Interaction{}, err

@@ -187,6 +187,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 			a := sub.Card(name)
 			c.act(&sub, a)
 			h.exit(t, 0)
+			a.Closed("sent to")
 			startHook(t, url, "claude", c.report).exit(t, 0)
 			page, err := r.Agent.List(r.Ctx, bridge.ListFilter{Session: name})
 			if err != nil || len(page.Items) != 1 || page.Items[0].Completion == nil || page.Items[0].Completion.Ran != c.ran {

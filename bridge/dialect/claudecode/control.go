@@ -159,7 +159,7 @@ func Channel(q ChannelRequest, session string) (dialect.Translation, error) {
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: prompt, Session: session, ToolName: q.Tool,
 		Approval: &bridge.Approval{Tool: q.Tool, Input: json.RawMessage(q.Preview), Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}},
-	}}
+	}, Contested: true}
 	return dialect.One(r, dialect.CallID("claude channel", q.ID), func(rec bridge.Record) (any, error) {
 		switch rec.State {
 		case bridge.StateApproved:

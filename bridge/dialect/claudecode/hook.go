@@ -170,7 +170,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	r.Turn = in.Agent
+	r.Turn, r.Contested = in.Agent, permission
 	return dialect.One(r, dialect.CallID("claude", in.ToolUse, in.Event), func(rec bridge.Record) (any, error) {
 		v, err := c.verdict(rec)
 		if err != nil {
@@ -232,7 +232,7 @@ func (in hookInput) elicitation(u Unanswered) (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	r.Session = in.Session
+	r.Session, r.Contested = in.Session, true
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
 		a, err := elicitation.Answer(rec)
 		switch {

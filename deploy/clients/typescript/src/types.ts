@@ -68,6 +68,9 @@ export interface Interaction {
   // Name of the agent.
   agent: string;
   approval?: Approval;
+  // The agent's user can decide at the agent's own terminal as well, so an answer that was sent may have
+  // come too late.
+  contested?: boolean;
   // Time at which the request was opened.
   created: string;
   // Time at which the timeout applies.
@@ -242,9 +245,6 @@ export interface RequestRecord {
   // Signed receipt of the decision: a compact JWS with Ed25519, see GET /v1/keys. A request that closed
   // without a decision has none.
   receipt?: string;
-  // An earlier call with the same key or ID opened the request. Only calls that open a request return
-  // it.
-  repeated?: boolean;
   response?: Response;
   // Number of the change; it grows with every change.
   revision: number;
@@ -261,6 +261,9 @@ export interface RequestRecord {
 export interface Recorded {
   // ID of the request.
   id: string;
+  // An earlier call with the same key or ID opened the request. Only calls that open a request return
+  // it.
+  repeated?: boolean;
   // Number of the change; it grows with every change.
   revision: number;
   state: State;

@@ -101,6 +101,9 @@ class _Interaction(TypedDict):
 
 class Interaction(_Interaction, total=False):
     approval: Approval
+    # The agent's user can decide at the agent's own terminal as well, so an answer that was sent may have
+    # come too late.
+    contested: bool
     # Groups of responders.
     groups: List[str]
     # People, and groups with one member each, who must approve.
@@ -274,9 +277,6 @@ class RequestRecord(_RequestRecord, total=False):
     # Signed receipt of the decision: a compact JWS with Ed25519, see GET /v1/keys. A request that closed
     # without a decision has none.
     receipt: str
-    # An earlier call with the same key or ID opened the request. Only calls that open a request return
-    # it.
-    repeated: bool
     response: Response
     # No caller was waiting when the response arrived.
     unawaited: bool
@@ -296,7 +296,9 @@ class _Recorded(TypedDict):
 
 
 class Recorded(_Recorded, total=False):
-    pass
+    # An earlier call with the same key or ID opened the request. Only calls that open a request return
+    # it.
+    repeated: bool
 
 
 class _Repeated(TypedDict):
