@@ -99,6 +99,18 @@ func TestShown(t *testing.T) {
 			want: []string{"Run ls -la"}, without: []string{"says"},
 		},
 		{
+			name: "command as code", request: "{\"toolCallId\":\"1\",\"kind\":\"execute\",\"title\":\"bash\",\"rawInput\":{\"command\":\"npm test\"},\"content\":[{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"$ npm test\"}},{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"```sh\\nnpm test\\n```\"}}]}",
+			want: []string{"Run npm test"}, without: []string{"$ npm", "sh\nnpm"},
+		},
+		{
+			name: "code in one line", request: "{\"toolCallId\":\"1\",\"kind\":\"execute\",\"rawInput\":{\"command\":\"ls\"},\"content\":[{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"```rm x```\"}}]}",
+			want: []string{"Run ls", "rm x"},
+		},
+		{
+			name: "code with more than the command", request: "{\"toolCallId\":\"1\",\"kind\":\"execute\",\"rawInput\":{\"command\":\"npm test\"},\"content\":[{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"```sh\\nnpm test\\n```\\nand ```npm publish```\"}}]}",
+			want: []string{"Run npm test", "npm publish"},
+		},
+		{
 			name: "no kind", request: `{"toolCallId":"1","title":"Shell","rawInput":{"command":"ls"}}`, want: []string{"Run ls", "Shell"},
 		},
 		{

@@ -251,16 +251,29 @@ func joined(input, more object) json.RawMessage {
 	return out.raw()
 }
 
+// unquoted returns a text without the Markdown that makes all of it code.
+func unquoted(s string) string {
+	s = strings.TrimSpace(s)
+	if inner, ok := strings.CutPrefix(s, "```"); ok {
+		_, code, block := strings.Cut(inner, "\n") // after the language
+		if code, ok = strings.CutSuffix(code, "```"); ok && block {
+			return strings.TrimSpace(code)
+		}
+		return s
+	}
+	if inner, ok := strings.CutPrefix(s, "`"); ok {
+		return strings.TrimSuffix(inner, "`")
+	}
+	return s
+}
+
 // prompt returns the words of the agent. It leaves out what only repeats the
 // command.
 func prompt(title, command, id string, texts []string) string {
 	var out []string
 	said := func(s string) bool {
-		plain := strings.TrimSpace(s)
-		if inner, ok := strings.CutPrefix(plain, "`"); ok {
-			plain = strings.TrimSuffix(inner, "`")
-		}
-		return plain == "" || command != "" && plain == command
+		plain := unquoted(s)
+		return plain == "" || command != "" && (plain == command || strings.TrimPrefix(plain, "$ ") == command)
 	}
 	switch {
 	case title == "" && command == "":

@@ -4,24 +4,31 @@ package aisdk
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-type request struct {
+// part is a part of a message: a request, the call that it is about, or what is
+// known of them already.
+type part struct {
 	Type   string `json:"type"`
 	ID     string `json:"approvalId"`
 	Reason string `json:"reason"` // why the call needs approval
 	// Automatic means that the application has decided. A response would run
 	// the call again.
 	Automatic bool `json:"isAutomatic"`
-	ToolCall  struct {
-		ID    string          `json:"toolCallId"`
-		Name  string          `json:"toolName"`
-		Input json.RawMessage `json:"input"`
-	} `json:"toolCall"`
+	// A request of a result has the call, and a request of a message only its ID.
+	ToolCall *call `json:"toolCall"`
+	call
+}
+
+// call is a call of a tool.
+type call struct {
+	ID    string          `json:"toolCallId"`
+	Name  string          `json:"toolName"`
+	Input json.RawMessage `json:"input"`
 }
 
 // response is a part of the tool message with the answers.
@@ -37,23 +44,29 @@ type message struct {
 	Content []any  `json:"content"`
 }
 
-// requestType is the type of the parts that request approval. Other parts are
-// ignored.
-const requestType = "tool-approval-request"
+// Types of parts. Others are ignored.
+const (
+	requestType  = "tool-approval-request"
+	responseType = "tool-approval-response"
+	callType     = "tool-call"
+	resultType   = "tool-result"
+	errorType    = "tool-error"
+)
 
 // MaxRequests limits the requests in one message.
 const MaxRequests = 50
 
-// Approvals translates a tool-approval-request part, or the content of a
-// message that contains such parts. Its answer is the tool message to append. It
-// has no response to a part that the application has decided itself.
+// Approvals translates a tool-approval-request part, or the content of a result
+// or a message that contains such parts. Its answer is the tool message to append.
+// It has no response to a request that the application has decided itself, or that
+// the content answers: a second response would run the call again.
 // People cannot edit the input, because the SDK cannot receive an edited one.
 func Approvals(raw []byte) (dialect.Translation, error) {
 	raw = bytes.TrimSpace(raw)
 	if bytes.HasPrefix(raw, []byte("{")) {
 		raw = append(append([]byte("["), raw...), ']')
 	}
-	var parts []request
+	var parts []part
 	if err := dialect.Decode("content", raw, &parts); err != nil {
 		return dialect.Translation{}, err
 	}
@@ -63,20 +76,21 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 		if p.Type != requestType {
 			continue
 		}
-		if found++; p.Automatic {
+		c := p.about(parts)
+		if found++; p.Automatic || p.settled(c, parts) {
 			continue
 		}
-		at := "content[" + strconv.Itoa(n) + "]"
-		if p.ID == "" || p.ToolCall.Name == "" {
-			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: approvalId and toolCall.toolName are required", at)
+		if p.ID == "" || c.Name == "" {
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "content[%d]: approvalId and toolCall.toolName are required", n).
+				WithHint("a request with toolCallId instead needs its tool-call part in the same content")
 		}
 		r := bridge.Request{Ask: bridge.Ask{
-			Kind: bridge.KindApproval, Prompt: p.prompt(), ToolName: p.ToolCall.Name, ToolCall: p.ToolCall.ID,
-			Approval: &bridge.Approval{Tool: p.ToolCall.Name, Input: p.ToolCall.Input, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}},
+			Kind: bridge.KindApproval, Prompt: p.prompt(c), ToolName: c.Name, ToolCall: c.ID,
+			Approval: &bridge.Approval{Tool: c.Name, Input: c.Input, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}},
 		}}
 		r.CallID.ID = dialect.CallID("ai sdk", p.ID)
 		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Encode: func(rec bridge.Record) (any, error) {
-			out := response{Type: "tool-approval-response", ID: p.ID, Approved: rec.State == bridge.StateApproved}
+			out := response{Type: responseType, ID: p.ID, Approved: rec.State == bridge.StateApproved}
 			if !out.Approved {
 				out.Reason = dialect.WhyNot(rec)
 			}
@@ -90,8 +104,35 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 	return t, nil
 }
 
-func (p request) prompt() string {
-	s := "The agent wants to use **" + p.ToolCall.Name + "**"
+// about returns the call that a request is about.
+func (p part) about(parts []part) call {
+	if p.ToolCall != nil {
+		return *p.ToolCall
+	}
+	for _, o := range parts {
+		if o.Type == callType && o.call.ID == p.call.ID && p.call.ID != "" {
+			return o.call
+		}
+	}
+	return call{}
+}
+
+// settled reports whether the content has a response to a request, or a result of
+// its call.
+func (p part) settled(c call, parts []part) bool {
+	return slices.ContainsFunc(parts, func(o part) bool {
+		switch o.Type {
+		case responseType:
+			return o.ID == p.ID
+		case resultType, errorType:
+			return o.call.ID == c.ID && c.ID != ""
+		}
+		return false
+	})
+}
+
+func (p part) prompt(c call) string {
+	s := "The agent wants to use **" + c.Name + "**"
 	if p.Reason != "" {
 		s += "\n\n" + p.Reason
 	}

@@ -38,7 +38,19 @@ func TestApprovals(t *testing.T) {
 	if raw, _ := json.Marshal(tr.Answer); err != nil || len(tr.Exchanges) != 0 || string(raw) != `{"role":"tool","content":[]}` {
 		t.Errorf("only calls that are decided: %s, %v", raw, err)
 	}
-	for _, in := range []string{`[]`, `[{"type":"text"}]`, `{"type":"tool-approval-request"}`} {
+	const message = `[{"type":"tool-call","toolCallId":"c-1","toolName":"mail","input":{"to":"x"}},{"type":"tool-approval-request","approvalId":"a-1","toolCallId":"c-1"}`
+	tr, err = aisdk.Approvals([]byte(message + `]`))
+	if err != nil || len(tr.Exchanges) != 1 || tr.Exchanges[0].Request.Approval.Tool != "mail" || string(tr.Exchanges[0].Request.Approval.Input) != `{"to":"x"}` {
+		t.Errorf("a request of a message: %+v, %v", tr, err)
+	}
+	for _, more := range []string{
+		`{"type":"tool-approval-response","approvalId":"a-1","approved":true}`, `{"type":"tool-result","toolCallId":"c-1","output":"sent"}`, `{"type":"tool-error","toolCallId":"c-1","error":"x"}`,
+	} {
+		if tr, err := aisdk.Approvals([]byte(message + `,` + more + `]`)); err != nil || len(tr.Exchanges) != 0 {
+			t.Errorf("a request that is settled by %s: %+v, %v", more, tr, err)
+		}
+	}
+	for _, in := range []string{`[]`, `[{"type":"tool-approval-request","approvalId":"a","toolCallId":"c"}]`, `[{"type":"text"}]`, `{"type":"tool-approval-request"}`} {
 		if _, err := aisdk.Approvals([]byte(in)); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v", in, err)
 		}
