@@ -132,6 +132,7 @@ test("claude -p: five tool calls cost less than a second more with the daemon aw
 
 const dialog = (t, shows) => until(() => `the dialog, on:\n${t.text()}`, () => t.text().includes(shows));
 const question = { name: "AskUserQuestion", input: { questions: [{ question: "Which framework?", header: "Framework", multiSelect: false, options: [{ label: "React", description: "popular" }, { label: "Vue", description: "small" }] }] } };
+const secretive = { name: "AskUserQuestion", input: { questions: [{ question: "Should I set api_key=YOUR_API_KEY in .env.example?", header: "Key", multiSelect: false, options: [{ label: "Keep it", description: "as an example" }, { label: "Remove it", description: "leave it out" }] }] } };
 // Claude Code names the file for the plan in its request, and reads the plan there.
 const plan = [
   (request) => ({ name: "Write", input: { file_path: /[^\s"`]+\/plans\/[^\s"`\\]+\.md/.exec(request)[0], content: "1. Extract the login\n" } }),
@@ -145,6 +146,11 @@ const kinds = {
   question: {
     mode: "default", calls: () => [question], shows: "Vue", reply: { answers: { q1: "Vue" } }, then: (p) => JSON.stringify(p.fake.heard.at(-1)).includes("Which framework?"),
     card: () => (r) => r.interaction.prompt.includes("Which framework?"), reason: "answered at the terminal",
+  },
+  "question with a credential": {
+    mode: "default", calls: () => [secretive], shows: "Should I set", reply: { answers: { q1: "Keep it" } },
+    then: (p) => JSON.stringify(p.fake.heard.at(-1)).includes("YOUR_API_KEY") && JSON.stringify(p.fake.heard.at(-1)).includes("Keep it"),
+    card: () => (r) => r.interaction.prompt.includes("Should I set"), reason: "answered at the terminal",
   },
   plan: {
     mode: "plan", calls: () => plan, shows: "Would you like to proceed?", keys: "2", // with manual approval of edits
