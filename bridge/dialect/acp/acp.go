@@ -168,6 +168,11 @@ func (c Call) permission() (dialect.Translation, error) {
 	a := &bridge.Approval{Tool: w.tool, Input: w.input, Where: w.where, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{}}
 	offered := map[string][]option{}
 	for n, o := range p.Options {
+		same := func(other option) bool { return other.ID == o.ID }
+		if o.ID == "" || slices.ContainsFunc(p.Options[:n], same) { // an answer would say something else
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "options[%d].optionId: %q is empty or the ID of another option", n, o.ID).
+				WithHint("answer it in the editor")
+		}
 		if kinds[o.Kind] == "" {
 			continue
 		}

@@ -121,3 +121,20 @@ func TestOptionsOfNod(t *testing.T) {
 		}
 	}
 }
+
+// TestOptionsNeedIDs checks that no one is asked in chat if the answer could select
+// another option.
+func TestOptionsNeedIDs(t *testing.T) {
+	t.Parallel()
+	for _, options := range []string{
+		`{"optionId":"x","kind":"allow_once"},{"optionId":"x","kind":"reject_once"}`,
+		`{"optionId":"x","kind":"reject_once"},{"optionId":"x","kind":"future"},{"optionId":"y","kind":"allow_once"}`,
+		`{"optionId":"","kind":"allow_once"},{"optionId":"n","kind":"reject_once"}`,
+		`{"kind":"allow_once"}`,
+	} {
+		in := `{"id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t","rawInput":{"command":"ls"}},"options":[` + options + `]}}`
+		if _, err := acp.Request([]byte(in)); bridge.ErrorCode(err) != bridge.CodeUnsupported {
+			t.Errorf("%s: %v", options, err)
+		}
+	}
+}

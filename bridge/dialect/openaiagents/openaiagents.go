@@ -6,7 +6,10 @@ package openaiagents
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -14,8 +17,8 @@ import (
 
 // item is a tool_approval_item as the SDKs encode it. Python uses snake case.
 type item struct {
-	Raw   rawItem `json:"rawItem"`
-	RawPy rawItem `json:"raw_item"`
+	Raw   object `json:"rawItem"`
+	RawPy object `json:"raw_item"`
 	Agent struct {
 		Name string `json:"name"`
 	} `json:"agent"`
@@ -23,12 +26,77 @@ type item struct {
 	ToolPy string `json:"tool_name"`
 }
 
-type rawItem struct {
-	Name      string `json:"name"`
-	Call      string `json:"callId"`
-	CallPy    string `json:"call_id"`
-	ID        string `json:"id"`
-	Arguments string `json:"arguments"` // JSON in a string
+// object is a JSON object whose values keep their spelling.
+type object = map[string]json.RawMessage
+
+// call holds the call that an item asks about.
+type call struct {
+	id, name, server string
+	input            json.RawMessage
+}
+
+// ownMembers are the members of a raw item that do not say what the call does.
+var ownMembers = []string{"type", "id", "callId", "call_id", "status", "name", "arguments", "namespace", "caller", "providerData", "provider_data", "server_label"}
+
+// callOf reads a raw item: a call of a function, of a tool of a hosted MCP server,
+// of the shell, or of another built-in tool, whose members say what it does.
+func callOf(item object) (call, error) {
+	c := call{id: text(item, "callId", "call_id", "id"), name: text(item, "name"), server: text(item, "server_label")}
+	arguments := text(item, "arguments")
+	var hosted object
+	if raw := item["providerData"]; len(raw) > 0 && dialect.Decode("providerData", raw, &hosted) == nil && text(hosted, "server_label", "serverLabel") != "" {
+		c.server = text(hosted, "server_label", "serverLabel")
+		if c.name == "" || c.name == hostedType {
+			c.name = text(hosted, "name")
+		}
+		if arguments == "" {
+			arguments = text(hosted, "arguments")
+		}
+	}
+	if arguments != "" {
+		var err error
+		if c.input = json.RawMessage(arguments); !json.Valid(c.input) {
+			c.input, err = dialect.Encode(arguments)
+		}
+		return c, err
+	}
+	rest := maps.Clone(item)
+	maps.DeleteFunc(rest, func(name string, _ json.RawMessage) bool { return slices.Contains(ownMembers, name) })
+	for _, only := range []string{"action", "operation"} {
+		var inner object
+		if raw := rest[only]; len(rest) == 1 && len(raw) > 0 && raw[0] == '{' && dialect.Decode(only, raw, &inner) == nil {
+			rest = inner
+		}
+	}
+	var commands []string
+	if raw := rest["commands"]; len(raw) > 0 && dialect.Decode("commands", raw, &commands) == nil && len(commands) == 1 && rest["command"] == nil {
+		command, err := dialect.Encode(commands[0])
+		if err != nil {
+			return c, err
+		}
+		delete(rest, "commands")
+		rest["command"] = command
+	}
+	if len(rest) == 0 {
+		return c, nil
+	}
+	var err error
+	c.input, err = dialect.Encode(rest)
+	return c, err
+}
+
+// hostedType is the type of a request of a hosted MCP server.
+const hostedType = "mcp_approval_request"
+
+// text returns the first of some members that is a text.
+func text(o object, names ...string) string {
+	for _, name := range names {
+		var s string
+		if raw := o[name]; len(raw) > 0 && raw[0] == '"' && dialect.Decode(name, raw, &s) == nil && s != "" {
+			return s
+		}
+	}
+	return ""
 }
 
 // Decision is the decision on one item. Always means alwaysApprove or
@@ -81,33 +149,33 @@ func Interruptions(raw []byte) (dialect.Translation, error) {
 
 func (it item) request(at string) (bridge.Request, string, error) {
 	raw := it.Raw
-	if raw.Name == "" {
+	if len(raw) == 0 {
 		raw = it.RawPy
 	}
-	name, call := it.Tool+it.ToolPy, raw.Call+raw.CallPy
-	if name == "" {
-		name = raw.Name
+	c, err := callOf(raw)
+	if err != nil {
+		return bridge.Request{}, "", err
 	}
-	if call == "" {
-		call = raw.ID
+	if name := it.Tool + it.ToolPy; name != "" && name != hostedType {
+		c.name = name // with its namespace
 	}
-	if name == "" {
+	if kind, built := strings.CutSuffix(text(raw, "type"), "_call"); c.name == "" && built {
+		c.name = kind // such as shell
+	}
+	if c.name == "" {
 		return bridge.Request{}, "", bridge.Errorf(bridge.CodeInvalid, "%s.rawItem.name: required", at)
-	}
-	input := json.RawMessage(raw.Arguments)
-	if !json.Valid(input) {
-		var err error
-		if input, err = dialect.Encode(raw.Arguments); err != nil {
-			return bridge.Request{}, "", err
-		}
 	}
 	who := it.Agent.Name
 	if who == "" {
 		who = "The agent"
 	}
+	prompt := who + " wants to use **" + c.name + "**"
+	if c.server != "" {
+		prompt += " of the MCP server " + dialect.Code(c.server)
+	}
 	return bridge.Request{Ask: bridge.Ask{
-		Kind: bridge.KindApproval, Prompt: who + " wants to use **" + name + "**", ToolName: name, ToolCall: call,
-		Approval: &bridge.Approval{Tool: name, Input: input, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{bridge.ScopeSession: "every use of " + name + " in this run"},
+		Kind: bridge.KindApproval, Prompt: prompt, ToolName: c.name, ToolCall: c.id,
+		Approval: &bridge.Approval{Tool: c.name, Input: c.input, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{bridge.ScopeSession: "every use of " + c.name + " in this run"},
 			Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideOnce, bridge.DecideSession}},
-	}}, call, nil
+	}}, c.id, nil
 }
