@@ -6,23 +6,13 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { model } from "./claude.js";
-import { start, until } from "./harness.js";
+import { running, until } from "./harness.js";
 
 const options = { skip: !(process.env.ACP_AGENT && process.env.CLAUDE) && "the ACP adapter of Claude Code not found" };
-let live;
-
-before(async () => {
-  if (!options.skip) live = await start();
-});
-
-const open = []; // what a failed test may leave open
-
-after(() => {
-  for (const close of open) close();
-  live?.stop();
-});
+const live = running(!options.skip);
+const { open } = live; // what a failed test may leave open
 
 let count = 0;
 

@@ -7,25 +7,16 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFil
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { config, model, patch } from "./codex.js";
-import { remove, start, thorough, until } from "./harness.js";
+import { remove, running, thorough, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
 const program = process.env.CODEX;
 const options = { skip: !(program && process.env.CLAUDE_TERMINAL) && "Codex or the terminal not found" };
-let live;
-
-before(async () => {
-  if (!options.skip) live = await start();
-});
-
-const open = []; // what a failed test may leave open
-
-after(async () => {
-  for (const close of open.reverse()) await close();
-  live?.stop();
-});
+const tooOld = process.env.CODEX_TOO_OLD;
+const live = running(!options.skip || tooOld);
+const { open } = live; // what a failed test may leave open
 
 // project makes a home for Codex, and a model that makes one tool call there.
 async function project(call = (file) => `touch ${file}`) {
@@ -334,10 +325,7 @@ test("codex: messages reach the thread once each and in order, although nod prox
   x.diagnostic(`${p.fake.asked.length} requests of the model`);
 });
 
-const tooOld = process.env.CODEX_TOO_OLD;
-
 test("codex: a version that is too old ends nod proxy codex with a clear message", { skip: !tooOld && "no old Codex found" }, async () => {
-  live ??= await start();
   const p = await project();
   const version = execFileSync(tooOld, ["--version"], { env: p.env }).toString().trim().split(" ").at(-1);
   const without = companion(p, { PATH: `${dirname(tooOld)}:${process.env.PATH}` });

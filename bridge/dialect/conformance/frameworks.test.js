@@ -1,19 +1,14 @@
 // The real AI SDK and LangChain with scripted models, the snippets of
 // docs/agents/frameworks.md, and a person who responds.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { generateText, jsonSchema, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import * as langchain from "langchain";
-import { start } from "./harness.js";
+import { running } from "./harness.js";
 
-let live;
-
-before(async () => {
-  live = await start();
-});
-after(() => live.stop());
+const live = running();
 
 // exchange sends a message in a dialect, and waits for its answer.
 const exchange = (dialect, body) => live.asAgent("POST", `/v1/dialects/${dialect}?session=frameworks&wait=1m`, body);

@@ -5,23 +5,13 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { model } from "./claude.js";
-import { start, thorough } from "./harness.js";
+import { running, thorough } from "./harness.js";
 
 const program = process.env.CLAUDE;
-let live;
-
-before(async () => {
-  if (program) live = await start();
-});
-
-const open = []; // what a failed test may leave open
-
-after(() => {
-  for (const close of open) close();
-  live?.stop();
-});
+const live = running(program);
+const { open } = live; // what a failed test may leave open
 
 // Spellings of git push. BIN is the folder of the programs, all of which note what
 // they run.

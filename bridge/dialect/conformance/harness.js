@@ -8,6 +8,7 @@ import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 
 export const here = fileURLToPath(new URL(".", import.meta.url));
@@ -64,6 +65,21 @@ ${more}`);
     await serve();
   };
   return { url, dir, told, restart, ...calls(url), stop() { for (const f of stop) f(); rmSync(dir, { recursive: true, force: true }); } };
+}
+
+// running starts everything before the tests of a file, if they run, and stops it
+// after them. Its result has what start returns, and open: functions that close what
+// a failed test may leave open.
+export function running(when = true, more) {
+  const live = { open: [] };
+  before(async () => {
+    if (when) Object.assign(live, await start(more));
+  });
+  after(async () => {
+    for (const close of live.open.reverse()) await close();
+    live.stop?.();
+  });
+  return live;
 }
 
 // thorough returns the options of a test that only make conformance-all runs.

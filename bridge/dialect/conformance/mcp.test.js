@@ -5,23 +5,13 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { model } from "./claude.js";
-import { start, thorough } from "./harness.js";
+import { running, thorough } from "./harness.js";
 
 const options = { skip: !(process.env.CLAUDE && process.env.MCP_SERVER) && "Claude Code or an MCP server not found" };
-let live;
-
-before(async () => {
-  if (!options.skip) live = await start();
-});
-
-const open = []; // what a failed test may leave open
-
-after(() => {
-  for (const close of open) close();
-  live?.stop();
-});
+const live = running(!options.skip);
+const { open } = live; // what a failed test may leave open
 
 const own = ["mcp", "--session", "mcp-judge"];
 const wrapped = ["mcp", "--session", "mcp-judge", "--wrap", "--name", "every", "--", process.execPath, process.env.MCP_SERVER];

@@ -5,11 +5,11 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import * as claude from "./claude.js";
 import * as codex from "./codex.js";
 import * as copilot from "./copilot.js";
-import { start, thorough, until } from "./harness.js";
+import { running, thorough, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
 const { CODEX, CLAUDE, CLAUDE_TERMINAL, COPILOT, NOD_BINARY } = process.env;
@@ -17,18 +17,8 @@ const rules = `
 policy:
   - {name: deploys, command: ["touch *deployed"], then: ask}
 `;
-let live;
-
-before(async () => {
-  if (CODEX || CLAUDE || COPILOT) live = await start(rules);
-});
-
-const open = []; // what a failed test may leave open
-
-after(() => {
-  for (const close of open) close();
-  live?.stop();
-});
+const live = running(CODEX || CLAUDE || COPILOT, rules);
+const { open } = live; // what a failed test may leave open
 
 let projects = 0;
 

@@ -5,20 +5,15 @@ import { cpSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { MemorySaver } from "@langchain/langgraph";
 import ts from "typescript";
-import { start } from "./harness.js";
+import { running } from "./harness.js";
 
 const recipes = fileURLToPath(new URL("../../../deploy/recipes/", import.meta.url));
 const source = fileURLToPath(new URL("../../../deploy/clients/typescript/", import.meta.url));
-let live;
-
-before(async () => {
-  live = await start();
-});
-after(() => live.stop());
+const live = running();
 
 // client compiles the package @nodbridge/nod, and returns its class.
 async function client() {
