@@ -1,11 +1,14 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/clock"
 )
 
 // Step is one step of an escalation policy. It is taken if no one has responded
@@ -28,8 +31,10 @@ type Step struct {
 	// GiveUp ends the request in this state, StateExpired or StateDenied. If it
 	// is empty, the request stays open.
 	GiveUp State `json:"give_up,omitempty"`
-	// For is the route of the step if the request has several.
-	For string `json:"for,omitempty"`
+	// For is the route of the step if the request has several, and Quiet are the
+	// hours in which that route waits.
+	For   string `json:"for,omitempty"`
+	Quiet *Quiet `json:"quiet,omitempty"`
 	// Again is set for a step that asks groups of which an earlier one found no
 	// one. It is the time since the earlier step.
 	Again Duration `json:"again,omitempty"`
@@ -42,8 +47,36 @@ const firstAgain = 30 * time.Second
 // LookAgain returns the steps of a policy with one after the step with the index n
 // that asks groups of which that step found no one. Later steps keep their times.
 func LookAgain(steps []Step, n int, groups []string) []Step {
-	s := Step{Ask: groups, For: steps[n].For, Again: max(Duration(firstAgain), 2*steps[n].Again)}
+	s := Step{Ask: groups, For: steps[n].For, Quiet: steps[n].Quiet, Again: max(Duration(firstAgain), 2*steps[n].Again)}
 	return insert(steps, n+1, s, s.Again)
+}
+
+// Postpone returns the steps of a policy of which the one with the index n, which is
+// due now, and the later ones of its route wait. Those of other routes do not.
+func Postpone(steps []Step, n int, wait time.Duration) []Step {
+	type due struct {
+		at time.Duration
+		Step
+	}
+	var all []due
+	at, route := time.Duration(0), steps[n].For
+	for k, s := range steps[n:] {
+		if k > 0 {
+			at += time.Duration(s.After)
+		}
+		d := due{at, s}
+		if s.For == route {
+			d.at += wait
+		}
+		all = append(all, d)
+	}
+	slices.SortStableFunc(all, func(a, b due) int { return cmp.Compare(a.at, b.at) })
+	out, last := slices.Clone(steps[:n]), time.Duration(0)
+	for _, d := range all {
+		d.After, last = Duration(d.at-last), d.at
+		out = append(out, d.Step)
+	}
+	return out
 }
 
 // insert returns the steps with one more, which is due some time after the step
@@ -80,24 +113,18 @@ func (q *Quiet) Until(t time.Time, risk string) time.Time {
 		return t
 	}
 	zone, err := time.LoadLocation(q.Zone)
-	from, err1 := time.Parse("15:04", q.From)
-	to, err2 := time.Parse("15:04", q.To)
-	if err != nil || err1 != nil || err2 != nil || q.From == q.To {
+	from, err1 := sinceMidnight(q.From)
+	to, err2 := sinceMidnight(q.To)
+	if err != nil || err1 != nil || err2 != nil {
 		return t
 	}
-	local := t.In(zone)
-	for _, back := range []int{-1, 0} { // quiet hours that began yesterday may not be over
-		day := local.AddDate(0, 0, back)
-		begin := time.Date(day.Year(), day.Month(), day.Day(), from.Hour(), from.Minute(), 0, 0, zone)
-		end := time.Date(day.Year(), day.Month(), day.Day(), to.Hour(), to.Minute(), 0, 0, zone)
-		if !end.After(begin) {
-			end = time.Date(day.Year(), day.Month(), day.Day()+1, to.Hour(), to.Minute(), 0, 0, zone)
-		}
-		if !t.Before(begin) && t.Before(end) {
-			return end
-		}
-	}
-	return t
+	return clock.Daily{From: from, To: to, Zone: zone}.Until(t)
+}
+
+// sinceMidnight returns the time since midnight of a text such as 22:00.
+func sinceMidnight(s string) (time.Duration, error) {
+	t, err := time.Parse("15:04", s)
+	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute, err
 }
 
 // Reminder is a message next to a card that mentions people.
@@ -121,16 +148,29 @@ type Amendment struct {
 	Expect      int
 	Interaction Interaction
 	Wider       bool // the amendment adds responders
-	// Step is the index of the next step, and Next the time until it is
-	// due. A negative Next means that there is none.
-	Step int
-	Next time.Duration
+	// Then is the step that comes next. Nil leaves the next step alone.
+	Then *NextStep
 	// Reminders are sent after Delay.
 	Reminders []Reminder
 	Delay     time.Duration
 	// Void lists the voters, in the form of Actor.Voter, whose approvals no
 	// longer count.
 	Void []string
+}
+
+// NextStep is the step of an escalation policy that comes next.
+type NextStep struct {
+	Index int // of Steps; their length means that there is none
+	In    time.Duration
+}
+
+// StepAt returns the step with an index as the next one, due after its own delay.
+func (i Interaction) StepAt(index int) *NextStep {
+	next := &NextStep{Index: index}
+	if index < len(i.Steps) {
+		next.In = time.Duration(i.Steps[index].After)
+	}
+	return next
 }
 
 // ReminderPoster is a Platform that can mention people next to a card.

@@ -149,7 +149,8 @@ type Schedule struct {
 	Created  time.Time `json:"created"`
 	Deadline time.Time `json:"deadline"`
 	// Steps are taken in order while no one answers, but not during Quiet
-	// hours.
+	// hours. If the request has several routes, those of the step's own route
+	// count.
 	Steps []Step `json:"steps,omitempty"`
 	Quiet *Quiet `json:"quiet,omitempty"`
 	// Snooze is the delay of a reminder that people can request. Zero means

@@ -42,3 +42,26 @@ func TestRemindAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestPostpone checks that quiet hours of one route postpone its own steps, in their
+// order, and those of no other route.
+func TestPostpone(t *testing.T) {
+	t.Parallel()
+	step := func(after time.Duration, route string) bridge.Step {
+		return bridge.Step{After: bridge.Duration(after), For: route, Remind: true}
+	}
+	const m = time.Minute
+	for name, x := range map[string]struct {
+		steps, want []bridge.Step
+		n           int
+	}{
+		"alone":       {[]bridge.Step{step(m, "a"), step(2*m, "a")}, []bridge.Step{step(60*m, "a"), step(2*m, "a")}, 0},
+		"another":     {[]bridge.Step{step(m, "a"), step(2*m, "b"), step(m, "a")}, []bridge.Step{step(2*m, "b"), step(58*m, "a"), step(3*m, "a")}, 0},
+		"later":       {[]bridge.Step{step(m, "b"), step(m, "a"), step(90*m, "b")}, []bridge.Step{step(m, "b"), step(60*m, "a"), step(30*m, "b")}, 1},
+		"at one time": {[]bridge.Step{step(m, "a"), step(60*m, "b")}, []bridge.Step{step(60*m, "a"), step(0, "b")}, 0},
+	} {
+		if diff := cmp.Diff(x.want, bridge.Postpone(x.steps, x.n, 60*m)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

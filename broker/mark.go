@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -115,9 +114,16 @@ func markArgs(m bridge.Mark) []any {
 }
 
 func amendArgs(a *bridge.Amendment) []any {
+	step, due := any(""), any("")
+	if t := a.Then; t != nil {
+		step = t.Index
+		if t.Index < len(a.Interaction.Steps) {
+			due = t.In.Milliseconds()
+		}
+	}
 	args := []any{
-		"amended", a.Expect, data(a.Interaction.Flat()), len(a.Interaction.Destinations), flag(a.Wider), a.Step,
-		max(a.Next, -1*time.Millisecond).Milliseconds(), a.Delay.Milliseconds(), voided(a.Void),
+		"amended", a.Expect, data(a.Interaction.Flat()), len(a.Interaction.Destinations), flag(a.Wider), step, due,
+		a.Delay.Milliseconds(), voided(a.Void),
 	}
 	for _, m := range a.Reminders {
 		args = append(args, data(m))

@@ -70,6 +70,47 @@ func TestOneDenialEnds(t *testing.T) {
 	})
 }
 
+// TestAmendmentLeavesStep checks that an amendment without a next step, such as a
+// snooze, changes neither the step nor its time.
+func TestAmendmentLeavesStep(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b := newBroker(t, c, "n")
+		rec := open(t, b, func(i *bridge.Interaction) {
+			i.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Remind: true}}
+		})
+		amend := func(expect int, then *bridge.NextStep) bridge.Record {
+			a := bridge.Amendment{Expect: expect, Interaction: rec.Interaction, Then: then}
+			got, err := b.Mark(t.Context(), rec.Interaction.ID, bridge.Mark{Amended: &a})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		due := func() (n int) {
+			jobs, err := b.Claim(t.Context(), 10, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, j := range jobs {
+				if j.Kind == bridge.JobStep {
+					n++
+				}
+			}
+			return n
+		}
+		if got := amend(0, nil); got.Step != 0 || due() != 0 {
+			t.Errorf("step %d is due", got.Step)
+		}
+		if got := amend(1, &bridge.NextStep{Index: 1}); got.Step != 1 || due() != 0 {
+			t.Errorf("after the last step: step %d is due", got.Step)
+		}
+		if got := amend(2, &bridge.NextStep{}); got.Step != 0 || due() != 1 {
+			t.Errorf("step %d is not due", got.Step)
+		}
+	})
+}
+
 // TestAmendment checks that an amendment asks more people, reminds them and
 // takes approvals back, and that one based on an older state is refused.
 func TestAmendment(t *testing.T) {
@@ -83,7 +124,7 @@ func TestAmendment(t *testing.T) {
 		next.Destinations = append(next.Destinations, bridge.Destination{Platform: "discord", Channel: "3"})
 		next.Terms = 1
 		a := bridge.Amendment{
-			Interaction: next, Wider: true, Step: 1, Next: time.Minute,
+			Interaction: next, Wider: true, Then: &bridge.NextStep{Index: 1, In: time.Minute},
 			Reminders: []bridge.Reminder{{Destination: 1, Users: []string{"U2"}, Text: "Still pending."}}, Void: []string{"ana"},
 		}
 		got, err := b.Mark(t.Context(), id, bridge.Mark{Amended: &a})

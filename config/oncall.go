@@ -19,21 +19,28 @@ type OnCall struct {
 	GoAlert *Schedule `yaml:"goalert"`
 }
 
-// Rotation is a schedule in which people take turns. All of its keys are
-// required.
+// Rotation is a schedule in which people take turns. If people join or leave,
+// whoever has the turn keeps it.
 type Rotation struct {
-	// People are the people of the rotation, in order.
+	// People are the people of the rotation, in order. It is required.
 	//
 	// Example: [ana, bo]
 	People Words `yaml:"people"`
-	// Start is the time at which the turn of the first person starts.
+	// Start is the time at which the turn of the first person starts. It is
+	// required.
 	//
 	// Example: 2026-11-02T09:00:00Z
 	Start time.Time `yaml:"start"`
-	// Every is the length of a turn.
+	// Every is the length of a turn. It is required.
 	//
 	// Example: 168h
 	Every Duration `yaml:"every"`
+	// Zone is the IANA name of the time zone in which turns begin at the same time
+	// of day, even when its clock changes for daylight saving.
+	//
+	// Default: UTC
+	// Example: Europe/Madrid
+	Zone string `yaml:"zone"`
 }
 
 // Feed is a calendar in iCalendar format.
@@ -113,6 +120,9 @@ func (q Quiet) check(bad func(key, format string, args ...any)) {
 			bad("."+field, "invalid time %q (such as 22:00)", s)
 		}
 	}
+	if q.From == q.To {
+		bad(".to", "equal to from, so there are no quiet hours; set another time, or remove quiet")
+	}
 	if _, err := time.LoadLocation(q.Zone); err != nil {
 		bad(".zone", "unknown time zone %q (such as Europe/Madrid)", q.Zone)
 	}
@@ -127,6 +137,9 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 			c.checkPeople(bad, path+".rotation.people", r.People)
 			if len(r.People) == 0 || r.Every <= 0 || r.Start.IsZero() {
 				bad(path+".rotation", "people, start and every are required")
+			}
+			if _, err := time.LoadLocation(r.Zone); err != nil {
+				bad(path+".rotation.zone", "unknown time zone %q (such as Europe/Madrid)", r.Zone)
 			}
 		}
 		if f := o.ICal; f != nil {

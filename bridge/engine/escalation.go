@@ -43,11 +43,14 @@ func (e *escalator) step(ctx context.Context, j bridge.Job) error {
 	if r.State.Final() || r.Step != j.Destination || j.Destination >= len(i.Steps) || !r.Queued.IsZero() {
 		return e.outbox.Finish(ctx, j)
 	}
-	now := time.Now()
-	if wait := i.Quiet.Until(now, i.Risk).Sub(now); wait > 0 {
-		return e.outbox.Retry(ctx, j, wait, "")
+	now, s := time.Now(), i.Steps[j.Destination]
+	quiet := i.Quiet
+	if s.For != "" {
+		quiet = s.Quiet
 	}
-	s := i.Steps[j.Destination]
+	if wait := quiet.Until(now, i.Risk).Sub(now); wait > 0 {
+		return e.wait(ctx, j, r, wait)
+	}
 	if s.GiveUp != "" {
 		_, _, err = e.outcomes.Settle(ctx, bridge.Settlement{ID: i.ID, Nonce: "give up", Response: bridge.Response{
 			State: s.GiveUp, Reason: "no one answered, and the escalation policy ended", Annotations: map[string]bridge.Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
@@ -63,6 +66,24 @@ func (e *escalator) step(ctx context.Context, j bridge.Job) error {
 	}
 	e.log.Info("escalated", "id", i.ID, "step", j.Destination)
 	return e.outbox.Finish(ctx, j)
+}
+
+// wait postpones a step. In a request for several routes, the steps of the others
+// are not postponed.
+func (e *escalator) wait(ctx context.Context, j bridge.Job, r bridge.Record, wait time.Duration) error {
+	i := r.Interaction
+	if len(i.Requirements) > 1 {
+		i.Steps = bridge.Postpone(i.Steps, j.Destination, wait)
+		wait = time.Duration(i.Steps[j.Destination].After)
+		err := amend(ctx, e.records, r, bridge.Amendment{Expect: r.Amended, Interaction: i})
+		if bridge.ErrorCode(err) == bridge.CodeConflict {
+			wait, err = firstBackoff, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return e.outbox.Retry(ctx, j, wait, "")
 }
 
 func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
@@ -85,12 +106,7 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 	}
 	i.Called = append(slices.Clone(i.Called), bridge.Missing(i.Called, called)...)
 	i.Names = e.people.names(i)
-	a := bridge.Amendment{Expect: r.Amended, Step: r.Step + 1, Next: -1}
-	if a.Step < len(i.Steps) {
-		a.Next = time.Duration(i.Steps[a.Step].After)
-	}
-	a.Wider = len(called) > 0
-	a.Interaction = i
+	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: len(called) > 0}
 	switch {
 	case s.Remind:
 		a.Reminders = e.needed(ctx, r)
@@ -255,7 +271,7 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	due, waits := snoozed(a.record, m.Snoozer)
 	if !waits {
 		err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
-			next := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1}
+			next := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 			if due, waits = snoozed(r, m.Snoozer); !waits { // not by another click at the same time
 				due, next.Reminders, next.Delay = m.Due, []bridge.Reminder{m}, time.Duration(i.Snooze)
 			}
@@ -328,13 +344,13 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		next := r.Interaction
 		if handedOver(next, routes, to) { // by another click at the same time
-			return bridge.Amendment{Expect: r.Amended, Interaction: next, Step: r.Step, Next: -1}
+			return bridge.Amendment{Expect: r.Amended, Interaction: next}
 		}
 		for _, route := range routes {
 			next.Add(bridge.Addition{For: route, Responders: accounts})
 		}
 		next.Called = append(slices.Clone(next.Called), bridge.Missing(next.Called, []string{to})...)
-		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Step: r.Step, Next: -1, Reminders: reminders(r, accounts, text)}
+		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: reminders(r, accounts, text)}
 	})
 	if err != nil {
 		return bridge.Verdict{}, err

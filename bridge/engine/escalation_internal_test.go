@@ -239,7 +239,7 @@ func TestAmendedMeanwhile(t *testing.T) {
 	r := o.climb(question("Ship it?"), bridge.Step{Remind: true})
 	o.outcomes("step retry in 250ms, not counted")
 	again := func(r bridge.Record) bridge.Amendment {
-		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Next: -1}
+		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 	}
 	o.dispatcher.escalator.records = &conflicting{o.store, amendTries - 1}
 	if err := o.dispatcher.escalator.amendNow(t.Context(), r.Interaction.ID, again); err != nil {

@@ -180,7 +180,10 @@ func (f *fake) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Reco
 	case m.Amended != nil && m.Amended.Expect != r.Amended:
 		return r, bridge.Errorf(bridge.CodeConflict, "it was amended")
 	case m.Amended != nil:
-		r.Interaction, r.Step, r.Amended = m.Amended.Interaction, m.Amended.Step, r.Amended+1
+		r.Interaction, r.Amended = m.Amended.Interaction, r.Amended+1
+		if then := m.Amended.Then; then != nil {
+			r.Step = then.Index
+		}
 		r.Reminders = append(slices.Clone(r.Reminders), m.Amended.Reminders...)
 	case m.Deleted != nil && r.Messages[m.Deleted.Destination] == m.Deleted.Ref:
 		r.Messages, r.Shown = maps.Clone(r.Messages), maps.Clone(r.Shown)

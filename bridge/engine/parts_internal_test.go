@@ -270,7 +270,7 @@ func TestRoutes(t *testing.T) {
 func TestChain(t *testing.T) {
 	t.Parallel()
 	minute := func(n int) bridge.Duration { return bridge.Duration(time.Duration(n) * time.Minute) }
-	got := chain([]string{"a", "b"}, map[string][]bridge.Step{
+	got := routes{}.chain([]string{"a", "b"}, map[string][]bridge.Step{
 		"a": {{After: minute(1)}, {After: minute(4)}}, "b": {{After: minute(2)}, {After: minute(1)}},
 	})
 	var all []string

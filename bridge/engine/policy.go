@@ -195,7 +195,7 @@ func (v review) reroute(a *bridge.Amendment, rec bridge.Record) {
 	}
 	a.Interaction.Steps = append(slices.Clone(was.Steps[:min(rec.Step, len(was.Steps))]), v.now.Steps...)
 	if len(v.now.Steps) > 0 {
-		a.Next = time.Duration(v.now.Steps[0].After)
+		a.Then = a.Interaction.StepAt(rec.Step)
 	}
 }
 
@@ -212,7 +212,7 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (b
 	if len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
 		return e.endByRule(ctx, rec, overtaken(i, "the rules changed while this was pending; "+requestAgain))
 	}
-	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Step: rec.Step, Next: -1}
+	a := bridge.Amendment{Expect: rec.Amended, Interaction: next}
 	v.reroute(&a, rec)
 	for _, vote := range rec.Votes {
 		if vote.State == bridge.StateApproved {

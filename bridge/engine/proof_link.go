@@ -46,9 +46,9 @@ func (s provenLinks) DropLink(ctx context.Context, platform, user string) (bool,
 }
 
 // sealedNotes lists the prefixes of notes that authorize an action:
-// account-linking codes, the requests that typed replies belong to, and the
-// sessions that replies to messages reach.
-var sealedNotes = []string{"link:", "reply:", "shown:"}
+// account-linking codes, the requests that typed replies belong to, the sessions
+// that replies to messages reach, and who has the turn of a rotation.
+var sealedNotes = []string{"link:", "reply:", "shown:", "rotation:"}
 
 func sealedNote(key string) bool {
 	for _, prefix := range sealedNotes {

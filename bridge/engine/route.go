@@ -66,7 +66,7 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 		}
 		i.Deadline = i.Deadline.Add(timeout)
 	}
-	i.Steps = chain(names, steps)
+	i.Steps = m.chain(names, steps)
 	places := i.Destinations
 	for _, s := range i.Steps {
 		places = append(slices.Clip(places), bridge.Missing(places, s.Destinations)...)
@@ -148,7 +148,7 @@ func escalateBy(timeout time.Duration, names []string, steps map[string][]bridge
 }
 
 // chain combines the steps of several routes, ordered by due time.
-func chain(names []string, steps map[string][]bridge.Step) []bridge.Step {
+func (m routes) chain(names []string, steps map[string][]bridge.Step) []bridge.Step {
 	if len(names) == 1 {
 		return steps[names[0]]
 	}
@@ -161,7 +161,7 @@ func chain(names []string, steps map[string][]bridge.Step) []bridge.Step {
 		at := time.Duration(0)
 		for _, s := range steps[name] {
 			at += time.Duration(s.After)
-			s.For = name
+			s.For, s.Quiet = name, m[name].Quiet
 			all = append(all, due{at, s})
 		}
 	}

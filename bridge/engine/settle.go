@@ -241,7 +241,7 @@ func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Respo
 	if !i.Counted() || r.State != bridge.StateApproved {
 		return rec, nil, nil
 	}
-	a := bridge.Amendment{Expect: rec.Amended, Interaction: i, Step: rec.Step, Next: -1}
+	a := bridge.Amendment{Expect: rec.Amended, Interaction: i}
 	for _, v := range rec.Votes {
 		if v.State != bridge.StateApproved {
 			continue

@@ -1,86 +1,23 @@
 package oncall
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
-	ical "github.com/emersion/go-ical"
-	"github.com/teambition/rrule-go"
-
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ICal is a calendar (RFC 5545). The attendees of current events are on call.
-// If an event has no attendees, the person named in its summary is.
+// ICal is a calendar (RFC 5545). The attendees of current events are on call,
+// except those who declined. If an event has no attendees, the person named in its
+// summary is.
 type ICal struct {
 	URL    string
 	Client *http.Client // a nil Client means http.DefaultClient
-}
-
-// OnCall implements Source.
-func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
-	raw, err := fetch(ctx, c.Client, http.MethodGet, c.URL, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) > maxCalendar {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar is larger than %d bytes", maxCalendar)
-	}
-	dec := ical.NewDecoder(bytes.NewReader(raw))
-	var out []Entry
-	left := maxRepeating
-	for {
-		calendar, err := dec.Decode()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar cannot be read")
-		}
-		moved := overrides(calendar)
-		for _, e := range calendar.Events() {
-			if e.Props.Get(ical.PropRecurrenceRule) != nil {
-				left--
-			}
-			if left < 0 {
-				return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar has more than %d repeating events", maxRepeating)
-			}
-			on, err := covers(ctx, e, at, moved)
-			if own, ok := errors.AsType[*bridge.Error](err); ok {
-				return nil, own
-			}
-			if err != nil {
-				return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar has an event that cannot be read")
-			}
-			if on {
-				out = append(out, attendees(e)...)
-			}
-		}
-	}
-}
-
-// overrides returns the occurrences that were moved or changed, by event and
-// time.
-func overrides(c *ical.Calendar) map[string]bool {
-	out := map[string]bool{}
-	for _, e := range c.Events() {
-		if p := e.Props.Get(ical.PropRecurrenceID); p != nil {
-			if t, err := p.DateTime(time.UTC); err == nil {
-				out[uid(e)+t.UTC().String()] = true
-			}
-		}
-	}
-	return out
-}
-
-func uid(e ical.Event) string {
-	s, _ := e.Props.Text(ical.PropUID) // an event without a UID overrides no other event
-	return s
+	// Skipped is called for each event that cannot be read, and that therefore puts
+	// no one on call. It may be nil.
+	Skipped func(event string, err error)
 }
 
 // Limits of a calendar. A rotation repeats at most daily, in a few events.
@@ -91,101 +28,152 @@ const (
 	firstYear    = 1970
 )
 
-// bounded returns an error for rules that take long to expand. Expansion starts
-// at the first occurrence of a rule, and a rule that never matches is expanded
-// up to the year 9999.
-func bounded(e ical.Event, start time.Time) error {
-	rule, err := e.Props.RecurrenceRule()
-	if err != nil || rule == nil {
-		return err
-	}
-	perDay := max(1, len(rule.Byhour)) * max(1, len(rule.Byminute)) * max(1, len(rule.Bysecond))
-	switch {
-	case rule.Freq > rrule.DAILY:
-		return bridge.Errorf(bridge.CodeUnavailable, "the calendar has an event that repeats more often than daily, which is not supported")
-	case rule.Freq > rrule.MONTHLY && len(rule.Bymonthday)+len(rule.Byyearday)+len(rule.Byweekno)+len(rule.Byeaster)+len(rule.Bysetpos) > 0:
-		return bridge.Errorf(bridge.CodeUnavailable, "the calendar has a daily or weekly event limited to days of a month or year, which is not supported")
-	case perDay > maxPerDay:
-		return bridge.Errorf(bridge.CodeUnavailable, "the calendar has an event that repeats more than %d times a day", maxPerDay)
-	case start.Year() < firstYear || start.Year() > 9000:
-		return bridge.Errorf(bridge.CodeUnavailable, "the calendar has a repeating event that starts in the year %d", start.Year())
-	}
-	return nil
-}
-
-// later returns a later start for the same occurrences, close to a time, so
-// that the years before it are not expanded.
-func later(set *rrule.Set, start, before time.Time) time.Time {
-	rule := set.GetRRule().OrigOptions
-	days := map[rrule.Frequency]int{rrule.DAILY: 1, rrule.WEEKLY: 7}[rule.Freq] * max(1, rule.Interval)
-	passed := int(before.Sub(start).Hours()/24) - 2*days
-	if days == 0 || rule.Count > 0 || passed < days {
-		return start
-	}
-	return start.AddDate(0, 0, passed/days*days)
-}
-
-// covers reports whether an event is in progress.
-func covers(ctx context.Context, e ical.Event, at time.Time, moved map[string]bool) (bool, error) {
-	if s, err := e.Status(); err == nil && s == ical.EventCancelled {
-		return false, nil
-	}
-	start, err := e.DateTimeStart(time.UTC)
+// OnCall implements Source. One event that cannot be read does not keep those of
+// the others from being on call.
+func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
+	raw, err := fetch(ctx, c.Client, http.MethodGet, c.URL, nil, nil)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	end, err := e.DateTimeEnd(time.UTC)
-	if err != nil {
-		return false, err
+	if len(raw) > maxCalendar {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar is larger than %d bytes", maxCalendar)
 	}
-	length := end.Sub(start)
-	if err := errors.Join(ctx.Err(), bounded(e, start)); err != nil {
-		return false, err
+	calendars, ok := parse(string(raw))
+	if !ok {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar cannot be read")
 	}
-	set, err := e.RecurrenceSet(time.UTC)
-	if err != nil {
-		return false, err
-	}
-	if set != nil {
-		set.DTStart(later(set, start, at.Add(-length)))
-	}
-	if set == nil || e.Props.Get(ical.PropRecurrenceID) != nil {
-		return !at.Before(start) && at.Before(end), nil
-	}
-	for _, begin := range set.Between(at.Add(-length), at, true) {
-		if at.Before(begin.Add(length)) && !moved[uid(e)+begin.UTC().String()] {
-			return true, nil
+	var out []Entry
+	var failed error
+	read := 0
+	for _, b := range calendars {
+		cal := newCalendar(b)
+		if cal.repeating > maxRepeating {
+			return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar has more than %d repeating events", maxRepeating)
+		}
+		for name, err := range cal.bad {
+			failed = err
+			if c.Skipped != nil {
+				c.Skipped(name, err)
+			}
+		}
+		for _, e := range cal.events {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			read++
+			if cal.covers(e, at) {
+				out = append(out, e.entries...)
+			}
 		}
 	}
-	return false, nil
+	if read == 0 && failed != nil {
+		return nil, failed
+	}
+	return out, nil
+}
+
+// calendar holds the events of a VCALENDAR.
+type calendar struct {
+	zones     map[string]*time.Location // by name: those that the calendar defines, and IANA zones
+	zone      *time.Location            // of times without one
+	events    []event
+	moved     map[string]bool // occurrences that other events replace, by UID and time
+	repeating int
+	bad       map[string]error // events that cannot be read, by name
+}
+
+func newCalendar(b *block) *calendar {
+	c := &calendar{zones: map[string]*time.Location{}, zone: time.UTC, moved: map[string]bool{}, bad: map[string]error{}}
+	for _, z := range b.all("VTIMEZONE") {
+		if id := z.text("TZID"); id != "" {
+			if zone := newZone(z); zone != nil {
+				c.zones[id] = zone
+			}
+		}
+	}
+	if zone, err := c.find(b.text("X-WR-TIMEZONE")); err == nil {
+		c.zone = zone
+	}
+	for _, v := range b.all("VEVENT") {
+		if len(v.props["RRULE"]) > 0 {
+			c.repeating++
+		}
+		if strings.EqualFold(v.text("STATUS"), "CANCELLED") && len(v.props["RECURRENCE-ID"]) == 0 {
+			continue
+		}
+		e, err := c.event(v)
+		if err != nil {
+			c.bad[nameOf(v)] = err
+			continue
+		}
+		if !e.replaces.IsZero() {
+			c.moved[e.uid+e.replaces.UTC().String()] = true
+		}
+		if !strings.EqualFold(v.text("STATUS"), "CANCELLED") {
+			c.events = append(c.events, e)
+		}
+	}
+	return c
+}
+
+// find returns the zone with a name: the one that the calendar defines, such as
+// those of Outlook, or else that of the IANA.
+func (c *calendar) find(id string) (*time.Location, error) {
+	if zone := c.zones[id]; zone != nil {
+		return zone, nil
+	}
+	name := strings.TrimPrefix(id, "/")
+	if name == "" || name == "Local" {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "unknown time zone %q", name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "unknown time zone %q, which the calendar does not define", name)
+	}
+	c.zones[id] = zone
+	return zone, nil
+}
+
+// nameOf returns what identifies an event best for people.
+func nameOf(v *block) string {
+	if s := v.text("SUMMARY"); s != "" {
+		return bridge.OneLine(s)
+	}
+	return bridge.OneLine(v.text("UID"))
 }
 
 // attendees returns the people that an event names.
-func attendees(e ical.Event) []Entry {
+func attendees(v *block) []Entry {
 	var out []Entry
-	for _, p := range e.Props.Values(ical.PropAttendee) {
-		if mail := address(p.Value); mail != "" {
+	all := v.props["ATTENDEE"]
+	for _, p := range all {
+		switch strings.ToUpper(p.param("PARTSTAT")) {
+		case "DECLINED", "DELEGATED":
+			continue // not on call, whoever takes over
+		}
+		switch strings.ToUpper(p.param("CUTYPE")) {
+		case "ROOM", "RESOURCE":
+			continue
+		}
+		if mail := address(p); mail != "" {
 			out = append(out, Entry{Email: mail})
 		}
 	}
-	if len(out) > 0 {
-		return out
+	summary := strings.TrimSpace(v.text("SUMMARY"))
+	switch {
+	case len(all) > 0 || summary == "":
+	case strings.Contains(summary, "@"):
+		out = append(out, Entry{Email: summary})
+	default:
+		out = append(out, Entry{Name: summary})
 	}
-	summary, err := e.Props.Text(ical.PropSummary)
-	if err != nil || strings.TrimSpace(summary) == "" {
-		return nil
-	}
-	summary = strings.TrimSpace(summary)
-	if strings.Contains(summary, "@") {
-		return []Entry{{Email: summary}}
-	}
-	return []Entry{{Name: summary}}
+	return out
 }
 
-// address returns the address in a mailto: link.
-func address(s string) string {
-	if len(s) < 8 || !strings.EqualFold(s[:7], "mailto:") {
-		return ""
+// address returns the email address of an attendee.
+func address(p prop) string {
+	if s := p.value; len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
+		return s[7:]
 	}
-	return s[7:]
+	return p.param("EMAIL")
 }

@@ -59,22 +59,6 @@ func (s *Schedules) OnCall(ctx context.Context, schedule string, at time.Time) (
 	return out, nil
 }
 
-// Rotation is a schedule in which people take turns.
-type Rotation struct {
-	People []string
-	Start  time.Time     // start of the first turn
-	Every  time.Duration // length of a turn
-}
-
-// OnCall implements Source. No one is on call before Start.
-func (r Rotation) OnCall(_ context.Context, at time.Time) ([]Entry, error) {
-	if at.Before(r.Start) || r.Every <= 0 || len(r.People) == 0 {
-		return nil, nil
-	}
-	turn := int64(at.Sub(r.Start) / r.Every)
-	return []Entry{{Name: r.People[turn%int64(len(r.People))]}}, nil
-}
-
 // maxAnswer limits the response of a service, in bytes.
 const maxAnswer = 4 << 20
 

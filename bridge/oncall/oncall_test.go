@@ -101,6 +101,40 @@ func TestServices(t *testing.T) {
 	}
 }
 
+// TestRotationChanges checks that no one's turn moves if people join or leave: who
+// has the turn keeps it, and if they left, the next one takes over.
+func TestRotationChanges(t *testing.T) {
+	t.Parallel()
+	const week = 7 * 24 * time.Hour
+	start := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	now := start.Add(week + time.Hour) // bo has the turn
+	for _, x := range []struct{ after, want string }{
+		{"ana bo cy", "bo cy ana bo"}, {"bo cy", "bo cy bo cy"}, {"ana cy", "cy ana cy ana"}, {"ana bo", "bo ana bo ana"},
+		{"cy bo ana", "bo ana cy bo"}, {"zoe ana bo cy", "bo cy zoe ana"}, {"zoe", "zoe zoe zoe zoe"}, {"zoe ana", "ana zoe ana zoe"},
+		{"ana cy, then ana dee cy", "cy ana dee cy"}, {"bo cy, then ana bo cy", "bo cy ana bo"},
+	} {
+		r := oncall.Rotation{People: []string{"ana", "bo", "cy"}, Start: start, Every: week}
+		for people := range strings.SplitSeq(x.after, ", then ") {
+			r = oncall.Rotation{People: strings.Fields(people), Start: start, Every: week}.After(r, now)
+		}
+		var got []string
+		for n := range 4 {
+			who, err := r.OnCall(t.Context(), now.Add(time.Duration(n)*week))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, who[0].Name)
+		}
+		if s := strings.Join(got, " "); s != x.want {
+			t.Errorf("%s: %s; want %s", x.after, s, x.want)
+		}
+	}
+	again := oncall.Rotation{People: []string{"ana", "bo"}, Start: start.Add(time.Hour), Every: week}
+	if got := again.After(oncall.Rotation{People: []string{"bo", "ana"}, Start: start, Every: week}, now); got.Anchor != (oncall.Anchor{}) {
+		t.Errorf("with another start, it is %+v", got)
+	}
+}
+
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
@@ -109,34 +143,5 @@ func TestRotation(t *testing.T) {
 		if got, err := r.OnCall(context.Background(), start.Add(after)); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("after %s: %v, %v; want %s", after, got, err, want)
 		}
-	}
-}
-
-func TestICal(t *testing.T) {
-	t.Parallel()
-	event := func(lines ...string) string {
-		return "BEGIN:VEVENT\r\nUID:" + strings.Join(lines, "\r\n") + "\r\nDTSTAMP:20261101T000000Z\r\nEND:VEVENT\r\n"
-	}
-	feed := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n" +
-		event("weekly", "DTSTART;TZID=Europe/Madrid:20261102T090000", "DTEND;TZID=Europe/Madrid:20261109T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2", "SUMMARY:ana") +
-		event("weekly2", "DTSTART;TZID=Europe/Madrid:20261109T090000", "DTEND;TZID=Europe/Madrid:20261116T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2", "SUMMARY:On call", "ATTENDEE;CN=Bo:mailto:bo@example.com") +
-		event("weekly2", "RECURRENCE-ID;TZID=Europe/Madrid:20261123T090000", "DTSTART;TZID=Europe/Madrid:20261123T090000", "DTEND;TZID=Europe/Madrid:20261130T090000", "SUMMARY:ana@example.com") +
-		event("off", "DTSTART:20261103T000000Z", "DTEND:20261104T000000Z", "STATUS:CANCELLED", "SUMMARY:bo") + "END:VCALENDAR\r\n"
-	c := oncall.ICal{URL: fake(t, map[string]string{"GET /feed.ics": feed}, nil) + "/feed.ics"}
-	for at, want := range map[string]string{
-		"2026-11-02T07:59:59Z": "[]", "2026-11-02T08:00:00Z": "[{  ana}]", "2026-11-03T12:00:00Z": "[{  ana}]", "2026-11-10T00:00:00Z": "[{ bo@example.com }]",
-		"2026-11-20T00:00:00Z": "[{  ana}]", "2026-11-24T00:00:00Z": "[{ ana@example.com }]", "2026-12-08T00:00:00Z": "[{ bo@example.com }]",
-	} {
-		when, err := time.Parse(time.RFC3339, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := c.OnCall(t.Context(), when); err != nil || fmt.Sprint(got) != want {
-			t.Errorf("at %s: %v, %v; want %s", at, got, err, want)
-		}
-	}
-	bad := oncall.ICal{URL: fake(t, map[string]string{"GET /": "BEGIN:VCALENDAR\r\nnonsense"}, nil) + "/"}
-	if got, err := bad.OnCall(t.Context(), time.Now()); err == nil {
-		t.Errorf("%v", got)
 	}
 }

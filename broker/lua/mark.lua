@@ -39,8 +39,8 @@
 --                 4 interaction
 --                 5 number of destinations
 --                 6 more people are asked (0|1)
---                 7 next step
---                 8 ms until then (negative for none)
+--                 7 next step ('' to leave it alone)
+--                 8 ms until then ('' for none)
 --                 9 ms until the reminders
 --                 10 voters whose approvals no longer count, each between two \30
 --                 11.. reminders
@@ -111,7 +111,8 @@ if what == 'amended' then
   local before = tonumber(r.nd)
   if (f[1] or '0') ~= ARGV[3] then return 'changed' end
   r.nd = ARGV[5]
-  call('HSET', KEYS[1], 'av', ms(tonumber(ARGV[3]) + 1), 'cur', ARGV[4], 'c', pack(r), 'sp', ARGV[7])
+  call('HSET', KEYS[1], 'av', ms(tonumber(ARGV[3]) + 1), 'cur', ARGV[4], 'c', pack(r))
+  if ARGV[7] ~= '' then call('HSET', KEYS[1], 'sp', ARGV[7]) end
   if ARGV[10] ~= '' then
     local kept = {}
     for person, state, rest in string.gmatch(call('HGET', KEYS[1], 'vs') or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
@@ -133,7 +134,7 @@ if what == 'amended' then
   end
   call('HSET', KEYS[1], 'rn', ms(n))
   if #ARGV > 10 then event(r, 'reminded', 'pending', '') end
-  if tonumber(ARGV[8]) >= 0 then enqueue('step', id, ARGV[7], now + tonumber(ARGV[8])) end
+  if ARGV[8] ~= '' then enqueue('step', id, ARGV[7], now + tonumber(ARGV[8])) end
   bump(r)
   edit_all(r, 0)
   return 'ok'

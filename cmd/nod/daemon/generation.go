@@ -51,7 +51,11 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, d.remembered, platforms, ports.Links)
+	schedules, err := d.schedules(ctx, c, ports.Notes)
+	if err != nil {
+		return nil, err
+	}
+	people := buildDirectory(c, d.remembered, platforms, ports.Links, schedules)
 	options := engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
 		Routes: routes, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention),

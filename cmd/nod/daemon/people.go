@@ -16,7 +16,7 @@ import (
 )
 
 // buildDirectory returns the directory of people and groups.
-func buildDirectory(c config.Config, remembered time.Duration, platforms []bridge.Platform, links directory.Links) *directory.Directory {
+func buildDirectory(c config.Config, remembered time.Duration, platforms []bridge.Platform, links directory.Links, schedules *oncall.Schedules) *directory.Directory {
 	o := directory.Options{People: map[string]directory.Person{}, Groups: map[string]directory.Group{}, Platforms: platforms, Remembered: remembered}
 	for name, p := range c.People {
 		person := directory.Person{Accounts: map[string]string{}, IDs: p.IDs, Email: p.Email, Name: p.Name}
@@ -42,7 +42,7 @@ func buildDirectory(c config.Config, remembered time.Duration, platforms []bridg
 	if c.Identity.Email {
 		o.Emails, o.Guests = []string{config.PlatformSlack}, c.Identity.Guests
 	}
-	o.Schedules = buildSchedules(c)
+	o.Schedules = schedules
 	return directory.New(o)
 }
 
@@ -60,27 +60,6 @@ func signing(c config.Config, store passkey.Store) engine.Signing {
 		out.Site = &site
 	}
 	return out
-}
-
-// buildSchedules returns the on-call schedules.
-func buildSchedules(c config.Config) *oncall.Schedules {
-	all := oncall.New()
-	for name, o := range c.OnCall {
-		service := func(s *config.Schedule) oncall.Service {
-			return oncall.Service{URL: s.URL, Schedule: s.Schedule, Token: s.Token.Value()}
-		}
-		switch {
-		case o.Rotation != nil:
-			all.Add(name, "rotation", oncall.Rotation{People: o.Rotation.People, Start: o.Rotation.Start, Every: time.Duration(o.Rotation.Every)})
-		case o.ICal != nil:
-			all.Add(name, "ical", oncall.ICal{URL: o.ICal.URL.Value()})
-		case o.PagerDuty != nil:
-			all.Add(name, "pagerduty", oncall.PagerDuty(service(o.PagerDuty)))
-		case o.GoAlert != nil:
-			all.Add(name, "goalert", oncall.GoAlert(service(o.GoAlert)))
-		}
-	}
-	return all
 }
 
 // buildAgents returns the agents by name.

@@ -1,0 +1,246 @@
+package oncall
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/teambition/rrule-go"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/clock"
+)
+
+// event is an event of a calendar. Its times are what a clock shows in its zone, so
+// that a shift from nine to nine has no gap when the clock changes.
+type event struct {
+	uid     string
+	start   time.Time // wall time
+	zone    *time.Location
+	allDay  bool
+	wall    time.Duration // from start to end, by the clock
+	exact   time.Duration // in addition, as time passes
+	rule    *rrule.RRule  // nil if the event does not repeat
+	more    []time.Time   // further wall times
+	without map[string]bool
+	// replaces is the time of the occurrence that this event replaces. It is zero
+	// if there is none.
+	replaces time.Time
+	entries  []Entry
+}
+
+// moment is a time in a calendar.
+type moment struct {
+	wall time.Time
+	zone *time.Location
+	day  bool // a date without a time
+}
+
+func (m moment) time() time.Time { return clock.At(m.wall, m.zone) }
+
+// moment returns the time in a property.
+func (c *calendar) moment(p prop, value string) (moment, error) {
+	zone := c.zone
+	if id := p.param("TZID"); id != "" {
+		var err error
+		if zone, err = c.find(id); err != nil {
+			return moment{}, err
+		}
+	}
+	form, isUTC := "20060102T150405", strings.HasSuffix(value, "Z")
+	if isUTC {
+		zone, value = time.UTC, strings.TrimSuffix(value, "Z")
+	}
+	if len(value) == len("20060102") {
+		form = "20060102"
+	}
+	wall, err := time.Parse(form, value)
+	if err != nil {
+		return moment{}, bridge.Errorf(bridge.CodeUnavailable, "invalid time %q", value)
+	}
+	return moment{wall, zone, form == "20060102"}, nil
+}
+
+// event returns the event of a VEVENT.
+func (c *calendar) event(v *block) (event, error) {
+	if v.bad != "" || len(v.props["DTSTART"]) == 0 {
+		return event{}, bridge.Errorf(bridge.CodeUnavailable, "the event is malformed")
+	}
+	first := v.props["DTSTART"][0]
+	start, err := c.moment(first, first.value)
+	if err != nil {
+		return event{}, err
+	}
+	e := event{uid: v.text("UID"), start: start.wall, zone: start.zone, allDay: start.day, without: map[string]bool{}, entries: attendees(v)}
+	if all := v.props["RECURRENCE-ID"]; len(all) > 0 {
+		was, err := c.moment(all[0], all[0].value)
+		if err != nil {
+			return e, err
+		}
+		e.replaces = was.time()
+	}
+	if err := c.setLength(&e, v, start); err != nil {
+		return e, err
+	}
+	if err := c.setRule(&e, v); err != nil {
+		return e, err
+	}
+	for _, p := range v.props["EXDATE"] {
+		for value := range strings.SplitSeq(p.value, ",") {
+			m, err := c.moment(p, value)
+			if err != nil {
+				return e, err
+			}
+			e.without[key(m.time(), m.wall, m.day || e.allDay)] = true
+		}
+	}
+	for _, p := range v.props["RDATE"] {
+		for value := range strings.SplitSeq(p.value, ",") {
+			value, _, _ = strings.Cut(value, "/") // of a period, whose end is that of the event
+			m, err := c.moment(p, value)
+			if err != nil {
+				return e, err
+			}
+			e.more = append(e.more, clock.Wall(m.time().In(e.zone)))
+		}
+	}
+	return e, nil
+}
+
+// key identifies an occurrence that is left out: by its date, or else by its time.
+func key(at, wall time.Time, day bool) string {
+	if day {
+		return wall.Format(time.DateOnly)
+	}
+	return at.UTC().String()
+}
+
+// longest limits the length of an event, which then has no end.
+const longest = 100 * 366 * clock.Day
+
+// setLength sets the length of an event. That between two times on the same clock
+// is what the clock shows, and a duration of hours is exact.
+func (c *calendar) setLength(e *event, v *block, start moment) error {
+	switch ends, lasts := v.props["DTEND"], v.text("DURATION"); {
+	case len(ends) > 0:
+		end, err := c.moment(ends[0], ends[0].value)
+		if err != nil {
+			return err
+		}
+		if end.zone == start.zone {
+			e.wall = end.wall.Sub(start.wall)
+		} else {
+			e.exact = end.time().Sub(start.time())
+		}
+	case lasts != "":
+		var ok bool
+		if e.wall, e.exact, ok = duration(lasts); !ok {
+			return bridge.Errorf(bridge.CodeUnavailable, "invalid duration %q", lasts)
+		}
+	case start.day:
+		e.wall = clock.Day
+	}
+	if e.wall+e.exact < 0 {
+		return bridge.Errorf(bridge.CodeUnavailable, "the event ends before it begins")
+	}
+	e.wall, e.exact = min(e.wall, longest), min(e.exact, longest)
+	return nil
+}
+
+var durations = regexp.MustCompile(`^\+?P(?:(\d{1,6})W)?(?:(\d{1,9})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$`)
+
+// duration returns the days of a duration, and the rest.
+func duration(s string) (days, rest time.Duration, ok bool) {
+	m := durations.FindStringSubmatch(s)
+	if m == nil {
+		return 0, 0, false
+	}
+	n := func(k int) time.Duration {
+		v, _ := strconv.Atoi(m[k]) // digits, or nothing
+		return time.Duration(v)
+	}
+	days = min(n(1)*7+n(2), longest/clock.Day) * clock.Day
+	return days, n(3)*time.Hour + n(4)*time.Minute + n(5)*time.Second, true
+}
+
+// setRule sets the rule by which an event repeats.
+func (c *calendar) setRule(e *event, v *block) error {
+	all := v.props["RRULE"]
+	if len(all) == 0 || !e.replaces.IsZero() {
+		return nil
+	}
+	o, err := rrule.StrToROption(all[0].value)
+	if err != nil {
+		return bridge.Errorf(bridge.CodeUnavailable, "invalid rule %q", all[0].value)
+	}
+	if err := bounded(o, e.start); err != nil {
+		return err
+	}
+	o.Dtstart = e.start
+	switch until := untilIn(all[0].value); {
+	case strings.HasSuffix(until, "Z"):
+		o.Until = clock.Wall(o.Until.In(e.zone))
+	case len(until) == len("20060102") && !e.allDay:
+		o.Until = o.Until.Add(clock.Day - time.Second)
+	}
+	if e.rule, err = rrule.NewRRule(*o); err != nil {
+		return bridge.Errorf(bridge.CodeUnavailable, "invalid rule %q", all[0].value)
+	}
+	return nil
+}
+
+func untilIn(rule string) string {
+	_, after, _ := strings.Cut(strings.ToUpper(rule), "UNTIL=")
+	until, _, _ := strings.Cut(after, ";")
+	return until
+}
+
+// bounded returns an error for rules that take long to expand. Expansion starts
+// at the first occurrence of a rule, and a rule that never matches is expanded
+// up to the year 9999.
+func bounded(rule *rrule.ROption, start time.Time) error {
+	perDay := max(1, len(rule.Byhour)) * max(1, len(rule.Byminute)) * max(1, len(rule.Bysecond))
+	switch {
+	case rule.Freq > rrule.DAILY:
+		return bridge.Errorf(bridge.CodeUnavailable, "an event that repeats more often than daily is not supported")
+	case rule.Freq > rrule.MONTHLY && len(rule.Bymonthday)+len(rule.Byyearday)+len(rule.Byweekno)+len(rule.Byeaster)+len(rule.Bysetpos) > 0:
+		return bridge.Errorf(bridge.CodeUnavailable, "a daily or weekly event limited to days of a month or year is not supported")
+	case perDay > maxPerDay:
+		return bridge.Errorf(bridge.CodeUnavailable, "the event repeats more than %d times a day", maxPerDay)
+	case start.Year() < firstYear || start.Year() > 9000:
+		return bridge.Errorf(bridge.CodeUnavailable, "the repeating event starts in the year %d", start.Year())
+	}
+	return nil
+}
+
+// later returns a later start for the same occurrences, close to a time, so
+// that the years before it are not expanded.
+func later(rule rrule.ROption, start, before time.Time) time.Time {
+	days := map[rrule.Frequency]int{rrule.DAILY: 1, rrule.WEEKLY: 7}[rule.Freq] * max(1, rule.Interval)
+	passed := int(before.Sub(start).Hours()/24) - 2*days
+	if days == 0 || rule.Count > 0 || passed < days {
+		return start
+	}
+	return start.AddDate(0, 0, passed/days*days)
+}
+
+// covers reports whether an event is in progress.
+func (c *calendar) covers(e event, at time.Time) bool {
+	wall := clock.Wall(at.In(e.zone))
+	from, to := wall.Add(-e.wall-e.exact-clock.Day), wall.Add(clock.Day)
+	begins := append([]time.Time{e.start}, e.more...)
+	if e.rule != nil {
+		e.rule.DTStart(later(e.rule.OrigOptions, e.start, from))
+		begins = append(e.rule.Between(from, to, true), e.more...)
+	}
+	for _, begin := range begins {
+		when := clock.At(begin, e.zone)
+		left := e.without[key(when, begin, false)] || e.without[key(when, begin, true)]
+		moved := e.replaces.IsZero() && c.moved[e.uid+when.UTC().String()]
+		if end := clock.At(begin.Add(e.wall), e.zone).Add(e.exact); !left && !moved && !at.Before(when) && at.Before(end) {
+			return true
+		}
+	}
+	return false
+}

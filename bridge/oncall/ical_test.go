@@ -1,0 +1,260 @@
+package oncall_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // the calendars below do not depend on the machine
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/oncall"
+)
+
+// A calendarCase is a calendar, and who is on call at some times: email addresses
+// or names, with a blank between them.
+type calendarCase struct {
+	Name   string            `json:"name"`
+	Text   string            `json:"text"`
+	OnCall map[string]string `json:"on_call"`
+	// Own means that other libraries read it otherwise, or not at all.
+	Own     bool     `json:"own,omitempty"`
+	skipped []string // events that cannot be read
+}
+
+// vevent returns an event of one person.
+func vevent(who string, lines ...string) string {
+	return "BEGIN:VEVENT\nUID:" + who + strings.Join(lines, "") + "\nDTSTAMP:20260101T000000Z\nSUMMARY:" + who + "\n" + strings.Join(lines, "\n") + "\nEND:VEVENT\n"
+}
+
+func vcalendar(parts ...string) string {
+	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//x//y//EN\n" + strings.Join(parts, "") + "END:VCALENDAR\n"
+	return strings.ReplaceAll(text, "\n", "\r\n")
+}
+
+// vtimezone returns a zone as Outlook writes it.
+func vtimezone(name, standard, daylight, march, october string) string {
+	return "BEGIN:VTIMEZONE\nTZID:" + name + "\nBEGIN:STANDARD\nDTSTART:16010101T030000\nTZOFFSETFROM:" + daylight + "\nTZOFFSETTO:" + standard +
+		"\nRRULE:FREQ=YEARLY;INTERVAL=1;" + october + "\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:16010101T020000\nTZOFFSETFROM:" + standard +
+		"\nTZOFFSETTO:" + daylight + "\nRRULE:FREQ=YEARLY;INTERVAL=1;" + march + "\nEND:DAYLIGHT\nEND:VTIMEZONE\n"
+}
+
+const (
+	outlook = "W. Europe Standard Time"
+	last    = "BYDAY=-1SU;BYMONTH="
+)
+
+// calendarCases are calendars as public reports have them. Most are read by an
+// independent library as well; see deploy/ci/conformance/calendars.mjs.
+func calendarCases() []calendarCase {
+	europe := vtimezone(outlook, "+0100", "+0200", last+"3", last+"10")
+	weekly := func(zone string) string {
+		return vevent("ana", "DTSTART;TZID="+zone+":20261005T090000", "DTEND;TZID="+zone+":20261012T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2") +
+			vevent("bo", "DTSTART;TZID="+zone+":20261012T090000", "DTEND;TZID="+zone+":20261019T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2")
+	}
+	// The clock changes on October 25, in the week of bo, who has the turn until
+	// 9:00, and not until 8:00.
+	turns := map[string]string{
+		"2026-10-05T06:59:59Z": "", "2026-10-05T07:00:00Z": "ana", "2026-10-12T06:59:59Z": "ana", "2026-10-12T07:00:00Z": "bo",
+		"2026-10-19T07:00:00Z": "ana", "2026-10-26T07:30:00Z": "ana", "2026-10-26T08:00:00Z": "bo", "2026-11-02T07:59:59Z": "bo", "2026-11-02T08:00:00Z": "ana",
+	}
+	hour := func(zone, day string) []string {
+		return []string{"DTSTART;TZID=" + zone + ":" + day + "T090000", "DTEND;TZID=" + zone + ":" + day + "T100000"}
+	}
+	return slices.Concat([]calendarCase{
+		{Name: "an IANA zone", Text: vcalendar(weekly("Europe/Berlin")), OnCall: turns, Own: true}, // others need a VTIMEZONE
+		{Name: "a zone of Outlook", Text: vcalendar(europe, weekly(outlook)), OnCall: turns},
+		{Name: "a numbered zone of Outlook", Text: vcalendar(strings.Replace(europe, outlook, outlook+" 1", 1), weekly(outlook+" 1")), OnCall: turns},
+		{Name: "a quoted zone", Text: vcalendar(europe, weekly(`"`+outlook+`"`)), OnCall: turns},
+		{Name: "a zone with a slash", Text: vcalendar(weekly("/Europe/Berlin")), OnCall: turns, Own: true},
+		{
+			Name: "a zone of Outlook that nothing defines", Text: vcalendar(weekly(outlook), vevent("cy", "DTSTART:20261005T000000Z", "DTEND:20261006T000000Z")),
+			OnCall: map[string]string{"2026-10-05T12:00:00Z": "cy"}, skipped: []string{"ana", "bo"}, Own: true,
+		},
+		{
+			Name: "a zone with dates", OnCall: map[string]string{"2026-10-20T08:30:00Z": "", "2026-10-20T09:30:00Z": "ana", "2026-11-20T08:30:00Z": "bo"},
+			Text: vcalendar("BEGIN:VTIMEZONE\nTZID:x\nBEGIN:STANDARD\nDTSTART:20260101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0000\nRDATE:20261001T000000\nEND:STANDARD\n"+
+				"BEGIN:DAYLIGHT\nDTSTART:20260501T000000\nTZOFFSETFROM:+0000\nTZOFFSETTO:+0100\nRDATE:20261101T000000\nEND:DAYLIGHT\nEND:VTIMEZONE\n",
+				vevent("ana", hour("x", "20261020")...), vevent("bo", "DTSTART;TZID=x:20261120T090000", "DTEND;TZID=x:20261120T100000")),
+		},
+		{
+			Name: "a zone whose rule ended", OnCall: map[string]string{"2026-07-01T07:30:00Z": "", "2026-07-01T08:30:00Z": "ana"},
+			Text: vcalendar("BEGIN:VTIMEZONE\nTZID:x\nBEGIN:STANDARD\nDTSTART:19701025T030000\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0100\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\nEND:STANDARD\n"+
+				"BEGIN:DAYLIGHT\nDTSTART:19700329T020000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3;UNTIL=20200329T010000Z\nEND:DAYLIGHT\nEND:VTIMEZONE\n",
+				vevent("ana", hour("x", "20260701")...)),
+		},
+	}, dateCases(europe, hour), occurrenceCases(europe), brokenCases())
+}
+
+// dateCases are calendars with all-day events, times without a zone, and people who
+// are not on call.
+func dateCases(europe string, hour func(zone, day string) []string) []calendarCase {
+	attendee := func(params, who string) string { return "ATTENDEE" + params + ":mailto:" + who + "@example.com" }
+	return []calendarCase{
+		{
+			Name: "all day, in the zone of the calendar", Own: true,
+			Text:   vcalendar("X-WR-TIMEZONE:America/New_York\n", vevent("ana", "DTSTART;VALUE=DATE:20261101", "DTEND;VALUE=DATE:20261102"), vevent("bo", "DTSTART;VALUE=DATE:20261102")),
+			OnCall: map[string]string{"2026-11-01T03:59:59Z": "", "2026-11-01T04:00:00Z": "ana", "2026-11-02T04:59:59Z": "ana", "2026-11-02T05:00:00Z": "bo", "2026-11-03T05:00:00Z": ""},
+		},
+		{
+			Name: "a time without a zone", Own: true, Text: vcalendar("X-WR-TIMEZONE:America/New_York\n", vevent("ana", "DTSTART:20261103T090000", "DTEND:20261103T170000")),
+			OnCall: map[string]string{"2026-11-03T13:59:59Z": "", "2026-11-03T14:00:00Z": "ana", "2026-11-03T22:00:00Z": ""},
+		},
+		{
+			Name: "a time without any zone", Text: vcalendar(vevent("ana", "DTSTART:20261103T090000", "DTEND:20261103T170000")),
+			OnCall: map[string]string{"2026-11-03T09:00:00Z": "ana", "2026-11-03T17:00:00Z": ""},
+		},
+		{
+			Name: "people who declined", OnCall: map[string]string{"2026-10-20T07:30:00Z": "bo@example.com eve@example.com", "2026-10-21T07:30:00Z": ""},
+			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), attendee(";PARTSTAT=DECLINED", "ana"), attendee(";CN=Bo;PARTSTAT=ACCEPTED", "bo"),
+				attendee(`;PARTSTAT=DELEGATED;DELEGATED-TO="mailto:eve@example.com"`, "cy"), attendee(`;DELEGATED-FROM="mailto:cy@example.com"`, "eve"),
+				attendee(";CUTYPE=ROOM", "room"))...), vevent("ana", append(hour(outlook, "20261021"), attendee(";PARTSTAT=declined", "ana"))...)),
+		},
+		{
+			Name: "a folded line", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com"},
+			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), `ATTENDEE;CN="Ana; on call: today";PARTSTAT=ACCEP`, ` TED:mailto:ana@example.com`)...)),
+		},
+		{
+			Name: "an address as a parameter", Own: true, OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com"},
+			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), "ATTENDEE;EMAIL=ana@example.com:urn:uuid:1")...)),
+		},
+		{
+			Name: "cancelled", OnCall: map[string]string{"2026-10-20T07:30:00Z": ""}, Text: vcalendar(europe, vevent("ana", append(hour(outlook, "20261020"), "STATUS:CANCELLED")...)),
+		},
+	}
+}
+
+// occurrenceCases are calendars with events that repeat.
+func occurrenceCases(europe string) []calendarCase {
+	daily := []string{"DTSTART;TZID=" + outlook + ":20261005T090000", "DTEND;TZID=" + outlook + ":20261005T100000", "RRULE:FREQ=DAILY"}
+	but := func(lines ...string) string {
+		return vcalendar(europe, vevent("ana", append(daily[:len(daily):len(daily)], lines...)...))
+	}
+	moved := func(id string) string {
+		return vcalendar(europe, "BEGIN:VEVENT\nUID:1\nDTSTAMP:20260101T000000Z\nSUMMARY:ana\n"+strings.Join(daily, "\n")+"\nEND:VEVENT\n"+
+			"BEGIN:VEVENT\nUID:1\nDTSTAMP:20260101T000000Z\nSUMMARY:bo\nRECURRENCE-ID"+id+"\nDTSTART;TZID="+outlook+":20261008T120000\nDTEND;TZID="+outlook+":20261008T130000\nEND:VEVENT\n")
+	}
+	swapped := map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-08T10:30:00Z": "bo", "2026-10-09T07:30:00Z": "ana"}
+	without := map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-09T07:30:00Z": "ana"}
+	allDay := func(exdate string) string {
+		return vcalendar(europe, vevent("ana", "DTSTART;VALUE=DATE:20261005", "DTEND;VALUE=DATE:20261006", "RRULE:FREQ=DAILY", exdate))
+	}
+	return []calendarCase{
+		{Name: "an exception", Text: but("EXDATE;TZID=" + outlook + ":20261008T090000"), OnCall: without},
+		{Name: "an exception in UTC", Text: but("EXDATE:20261008T070000Z,20261108T080000Z"), OnCall: without},
+		{Name: "an exception that is a date", Text: but("EXDATE;VALUE=DATE:20261008"), OnCall: without, Own: true},
+		{Name: "an exception of all day", Text: allDay("EXDATE;VALUE=DATE:20261008"), OnCall: without},
+		{Name: "an exception of all day with a time", Text: allDay("EXDATE;TZID=" + outlook + ":20261008T000000"), OnCall: without, Own: true},
+		{Name: "moved", Text: moved(";TZID=" + outlook + ":20261008T090000"), OnCall: swapped},
+		{Name: "moved, in UTC", Text: moved(":20261008T070000Z"), OnCall: swapped},
+		{Name: "moved, in another zone", Text: moved(";TZID=America/New_York:20261008T030000"), OnCall: swapped, Own: true},
+		{
+			Name: "until a time", Text: vcalendar(europe, vevent("ana", append(daily[:2:2], "RRULE:FREQ=DAILY;UNTIL=20261026T080000Z")...)),
+			OnCall: map[string]string{"2026-10-25T08:30:00Z": "ana", "2026-10-26T08:30:00Z": "ana", "2026-10-27T08:30:00Z": ""},
+		},
+		{
+			Name: "until a date", Text: vcalendar(europe, vevent("ana", append(daily[:2:2], "RRULE:FREQ=DAILY;UNTIL=20261008")...)), Own: true,
+			OnCall: map[string]string{"2026-10-08T07:30:00Z": "ana", "2026-10-09T07:30:00Z": ""},
+		},
+		{
+			Name: "hours by the clock and by the hour", OnCall: map[string]string{"2026-10-25T07:30:00Z": "ana", "2026-10-25T08:30:00Z": ""},
+			Text: vcalendar(europe, vevent("ana", "DTSTART;TZID="+outlook+":20261024T090000", "DTEND;TZID="+outlook+":20261025T090000")),
+		},
+		{
+			Name: "a duration", OnCall: map[string]string{"2026-10-26T07:59:59Z": "ana", "2026-10-26T08:00:00Z": ""},
+			Text: vcalendar(europe, vevent("ana", "DTSTART;TZID="+outlook+":20261019T090000", "DURATION:P1W")),
+		},
+		{
+			Name: "more times", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana", "2026-10-21T07:30:00Z": "", "2026-10-22T07:30:00Z": "ana"},
+			Text: vcalendar(europe, vevent("ana", "DTSTART;TZID="+outlook+":20261020T090000", "DTEND;TZID="+outlook+":20261020T100000", "RDATE;TZID="+outlook+":20261022T090000")),
+		},
+	}
+}
+
+// brokenCases are calendars of which some events cannot be read.
+func brokenCases() []calendarCase {
+	good := vevent("ana", "DTSTART:20261020T090000Z", "DTEND:20261020T100000Z")
+	var out []calendarCase
+	for name, lines := range map[string][]string{
+		"no start": {"DTEND:20261020T100000Z"}, "no time": {"DTSTART:soon"}, "a line without a value": {"DTSTART:20261020T090000Z", "nonsense"},
+		"a rule of seconds": {"DTSTART:20261020T090000Z", "RRULE:FREQ=SECONDLY"}, "no rule": {"DTSTART:20261020T090000Z", "RRULE:FREQ=SOMETIMES"},
+		"an end before the start": {"DTSTART:20261020T090000Z", "DTEND:20261019T090000Z"}, "no duration": {"DTSTART:20261020T090000Z", "DURATION:long"},
+		"an unknown zone": {"DTSTART;TZID=Mars/Olympus:20261020T090000"}, "no exception": {"DTSTART:20261020T090000Z", "EXDATE:never"},
+	} {
+		out = append(out, calendarCase{
+			Name: name, Text: vcalendar(good, vevent("bad", lines...)), OnCall: map[string]string{"2026-10-20T09:30:00Z": "ana"}, skipped: []string{"bad"}, Own: true,
+		})
+	}
+	return out
+}
+
+// TestICal checks who is on call by calendars of many programs, and which events
+// are skipped. With NOD_CALENDARS, it writes the calendars for another library.
+func TestICal(t *testing.T) {
+	t.Parallel()
+	cases := calendarCases()
+	if dir := os.Getenv("NOD_CALENDARS"); dir != "" {
+		raw, err := json.Marshal(cases)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "calendars.json"), raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range cases {
+		t.Run(x.Name, func(t *testing.T) {
+			t.Parallel()
+			var skipped []string
+			c := oncall.ICal{
+				URL:     fake(t, map[string]string{"GET /feed.ics": x.Text}, nil) + "/feed.ics",
+				Skipped: func(event string, _ error) { skipped = append(skipped, event) },
+			}
+			for at, want := range x.OnCall {
+				skipped = nil
+				when, err := time.Parse(time.RFC3339, at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := c.OnCall(t.Context(), when)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var who []string
+				for _, e := range got {
+					who = append(who, e.Email+e.Name)
+				}
+				slices.Sort(who)
+				slices.Sort(skipped)
+				if s := strings.Join(who, " "); s != want {
+					t.Errorf("at %s: %q; want %q", at, s, want)
+				}
+				if !slices.Equal(skipped, x.skipped) {
+					t.Errorf("skipped %q; want %q", skipped, x.skipped)
+				}
+			}
+		})
+	}
+}
+
+// TestICalUnreadable checks that a calendar of which nothing can be read puts no
+// one off call in silence.
+func TestICalUnreadable(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"nothing": "", "a page": "<html></html>", "cut": "BEGIN:VCALENDAR\r\nnonsense", "cut in an event": strings.TrimSuffix(vcalendar(vevent("ana", "DTSTART:20261020T090000Z")), "END:VCALENDAR\r\n"),
+		"only bad events": vcalendar(vevent("bad", "DTSTART:soon")),
+	} {
+		c := oncall.ICal{URL: fake(t, map[string]string{"GET /": text}, nil) + "/"}
+		if got, err := c.OnCall(t.Context(), time.Now()); bridge.ErrorCode(err) != bridge.CodeUnavailable || got != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	empty := oncall.ICal{URL: fake(t, map[string]string{"GET /": vcalendar()}, nil) + "/"}
+	if got, err := empty.OnCall(t.Context(), time.Now()); got != nil || err != nil {
+		t.Errorf("without events: %v, %v", got, err)
+	}
+}
