@@ -1,8 +1,9 @@
-// The real AI SDK and LangChain with scripted models, the snippets of
-// docs/agents/frameworks.md, and a person who responds.
+// The real AI SDK, LangChain and OpenAI Agents SDK with scripted models, the snippets
+// of docs/agents/frameworks.md, and a person who responds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Command, MemorySaver } from "@langchain/langgraph";
+import { Agent, Runner, Usage, applyPatchTool, shellTool, tool as agentTool } from "@openai/agents-core";
 import { generateText, jsonSchema, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import * as langchain from "langchain";
@@ -79,5 +80,52 @@ for (const [decision, reply, did] of [
     }
     await agent.invoke(new Command({ resume }), config);
     assert.deepEqual(ran, did);
+  });
+}
+
+// What the model of the OpenAI Agents SDK wants, and what a person must see of it.
+const wanted = [
+  { call: { type: "function_call", callId: "f", name: "mail", arguments: '{"to":"x"}', status: "completed" }, tool: "mail", input: { to: "x" } },
+  { call: { type: "shell_call", callId: "s", status: "completed", action: { commands: ["rm -rf build"] } }, tool: "shell", input: { command: "rm -rf build" } },
+  {
+    call: { type: "apply_patch_call", callId: "p", status: "completed", operation: { type: "update_file", path: "a.txt", diff: "@@\n-a\n+b" } },
+    tool: "apply_patch", input: { type: "update_file", path: "a.txt", diff: "@@\n-a\n+b" },
+  },
+];
+
+for (const [decision, runs] of [["once", ["mail", "shell", "apply_patch"]], ["deny", []]]) {
+  test(`OpenAI Agents: people see all of each call, ${decision}`, async () => {
+    const ran = [];
+    let steps = 0;
+    const output = [wanted.map((w) => w.call), [{ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "done" }] }]];
+    const name = `Agent ${decision}`;
+    const agent = new Agent({
+      name, model: { getResponse: async () => ({ usage: new Usage(), output: output[steps++] }) },
+      tools: [
+        agentTool({
+          name: "mail", description: "mail", strict: true, needsApproval: true, execute: async () => void ran.push("mail"),
+          parameters: { type: "object", properties: { to: { type: "string" } }, required: ["to"], additionalProperties: false },
+        }),
+        shellTool({ needsApproval: true, shell: { run: async () => (ran.push("shell"), { output: [] }) } }),
+        applyPatchTool({ needsApproval: true, editor: { updateFile: async () => (ran.push("apply_patch"), { status: "completed" }) } }),
+      ],
+    });
+    const runner = new Runner({ tracingDisabled: true });
+    let result = await runner.run(agent, "go");
+    assert.equal(result.interruptions.length, 3);
+    const asked = exchange("openai_agents", result.interruptions.map((i) => i.toJSON()));
+    for (const w of wanted) {
+      const { interaction } = await live.answers(`${name} wants to use **${w.tool}**`, { decision });
+      assert.deepEqual(interaction.approval.input, w.input);
+    }
+    const decisions = await asked;
+    result.interruptions.forEach((item, n) => {
+      const d = decisions[n];
+      if (d.approved) result.state.approve(item, { alwaysApprove: d.always });
+      else result.state.reject(item, { alwaysReject: d.always, message: d.message });
+    });
+    result = await runner.run(agent, result.state);
+    assert.equal(result.finalOutput, "done");
+    assert.deepEqual(ran.sort(), runs.toSorted());
   });
 }
