@@ -48,19 +48,24 @@ type Fault struct {
 	Status     int           `json:"status,omitempty"`
 	Error      string        `json:"error,omitempty"` // as the service's documentation names it
 	used       int
+	removed    chan struct{}
 }
 
 // AddFault adds a rule.
 func (h *Hub) AddFault(f Fault) {
 	h.Lock()
 	defer h.Unlock()
+	f.removed = make(chan struct{})
 	h.faults = append(h.faults, &f)
 }
 
-// ClearFaults removes every rule.
+// ClearFaults removes every rule, and ends the delays of requests.
 func (h *Hub) ClearFaults() {
 	h.Lock()
 	defer h.Unlock()
+	for _, f := range h.faults {
+		close(f.removed)
+	}
 	h.faults = nil
 }
 
@@ -115,7 +120,11 @@ func (b *Base) Misbehave(
 	}
 	switch f.Kind {
 	case "delay":
-		Sleep(r.Context(), f.Delay)
+		select {
+		case <-time.After(f.Delay):
+		case <-f.removed:
+		case <-r.Context().Done():
+		}
 		return w
 	case "drop":
 		hangUp()

@@ -22,5 +22,7 @@ func (api applicationsAPI) application(c *call) (int, any, *failure) {
 		"interactions_endpoint_url": endpoint, "id": Application, "name": "nod", "flags": 0,
 		"verify_key": fmt.Sprintf("%x", api.publicKey()), "bot": botJSON(), "description": "", "icon": nil, "summary": "",
 		"bot_public": false, "bot_require_code_grant": false, "team": nil, "flags_new": "0",
+		"owner": userJSON(api.Members[0]), "rpc_origins": []any{}, "redirect_uris": []any{}, "hook": true, "tags": []any{},
+		"approximate_guild_count": 1, "approximate_user_install_count": 0,
 	}, nil
 }

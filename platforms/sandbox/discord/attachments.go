@@ -45,8 +45,9 @@ func (g *guild) attach(message string, in sent, edit bool) ([]raw.Object, *failu
 func (g *guild) upload(f file, name string) raw.Object {
 	id := g.snowflake()
 	g.files.Put(id, f.data)
+	at := "/discord/files/" + id + "/" + name
 	return raw.Object{
-		"id": id, "filename": name, "size": float64(len(f.data)), "url": "/discord/files/" + id + "/" + name,
+		"id": id, "filename": name, "size": float64(len(f.data)), "url": at, "proxy_url": at,
 		"content_type": "text/plain; charset=utf-8",
 	}
 }

@@ -45,6 +45,10 @@ func (cl client) begun(m core.Account, a core.Action) (raw.Object, *interaction,
 		return cl.command(m, a, a.Do == "suggest")
 	case "send", "reply":
 		return nil, nil, cl.talk(m, a)
+	case "edit":
+		return nil, nil, cl.edit(m, a)
+	case "delete":
+		return nil, nil, cl.remove(a)
 	case "thread":
 		return nil, nil, cl.moderate(a)
 	case "embeds":

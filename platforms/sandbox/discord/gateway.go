@@ -89,7 +89,7 @@ func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	gw.Lock()
-	gw.url = "ws://" + r.Host + "/discord/gateway"
+	gw.url = core.SocketAddress(r, "/discord/gateway")
 	gw.Unlock()
 	var s *session
 	ended := websocket.StatusCode(-1)
@@ -271,6 +271,20 @@ func (gw *gateway) dispatch(t string, ch *channel, extra, m raw.Object) {
 	}
 }
 
+// removed sends the event of a message that was deleted. The caller holds the lock.
+func (gw *gateway) removed(ch *channel, id string) {
+	intent, d := intentMessages, raw.Object{"id": id, "channel_id": ch.ID, "guild_id": Guild}
+	if ch.Kind == directChannel {
+		intent = intentDirect
+		delete(d, "guild_id")
+	}
+	for _, s := range gw.sessions {
+		if s.intents&intent != 0 {
+			s.send(gw.Context(), "MESSAGE_DELETE", d)
+		}
+	}
+}
+
 // connected returns the sessions that have a connection. The caller holds the
 // lock.
 func (gw *gateway) connected() []*session {
@@ -307,7 +321,7 @@ func (gw *gateway) disconnect(ctx context.Context, code int) {
 		}
 		if code == 0 {
 			_ = wsjson.Write(ctx, conn, raw.Object{"op": opReconnect, "d": nil}) // it may be gone
-			conn.CloseNow()
+			gw.Part(conn)
 			continue
 		}
 		conn.Close(websocket.StatusCode(code), "")

@@ -110,7 +110,9 @@ func (ch *channel) json() raw.Object {
 		o = raw.Object{"id": ch.ID, "type": ch.Kind, "recipients": []any{raw.Object{"id": ch.User}}}
 	}
 	if ch.Parent != "" {
-		o["parent_id"] = ch.Parent
+		o["parent_id"], o["owner_id"] = ch.Parent, BotUser
+		o["message_count"], o["member_count"], o["total_message_sent"] = len(ch.Messages), 1, len(ch.Messages)
+		o["rate_limit_per_user"], o["flags"], o["last_message_id"] = 0, 0, nil
 		o["thread_metadata"] = ch.threadJSON()
 	}
 	return o

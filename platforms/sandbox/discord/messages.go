@@ -119,5 +119,6 @@ func (api messagesAPI) delete(c *call) (int, any, *failure) {
 	}
 	ch.Remove(raw.Str(m, "id"))
 	api.Touch()
+	api.gw.removed(ch, raw.Str(m, "id"))
 	return 204, nil, nil
 }

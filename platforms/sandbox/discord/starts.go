@@ -3,6 +3,7 @@ package discord
 import (
 	"time"
 
+	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
@@ -45,7 +46,7 @@ func (api applicationsAPI) gateway(c *call) (int, any, *failure) {
 		left = min(left, 3)
 	}
 	return 200, raw.Object{
-		"url": "ws://" + c.Host + "/discord/gateway", "shards": 1,
+		"url": core.SocketAddress(c.Request, "/discord/gateway"), "shards": 1,
 		"session_start_limit": raw.Object{
 			"total": api.opts.Starts, "remaining": left, "reset_after": resets.Milliseconds(), "max_concurrency": 1,
 		},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -27,7 +28,7 @@ func (cl client) talk(m core.Account, a core.Action) error {
 		return cl.Errorf("%s is in no channel %q", m.Key, a.Channel)
 	case ch.locked:
 		return cl.Errorf("the thread is locked")
-	case a.Text == "" || raw.Runes(a.Text) > maxContent:
+	case a.Text == "" && a.Values["file"] == nil || raw.Runes(a.Text) > maxContent:
 		return cl.Errorf("a message has 1 to %d characters", maxContent)
 	}
 	msg := cl.blank(ch)
@@ -45,15 +46,46 @@ func (cl client) talk(m core.Account, a core.Action) error {
 		original != nil && raw.Str(raw.Sub(original, "author"), "id") == BotUser && !slices.Contains(a.Values["mention"], "off") {
 		msg["mentions"] = append(raw.List(msg, "mentions"), botJSON())
 	}
+	if a.Values["file"] != nil {
+		msg["attachments"] = []any{cl.upload(file{}, a.Values["file"][0])}
+	}
 	ch.Add(msg)
 	ch.reopen()
 	cl.Touch()
-	extra := raw.Object{}
-	if ch.Kind != directChannel {
-		extra["guild_id"] = Guild
-		extra["member"] = memberJSON(nil, cl.GroupsOf(m))
+	cl.gateway.dispatch("MESSAGE_CREATE", ch, cl.around(m, ch), msg)
+	return nil
+}
+
+// around is what the events of a member's message have besides the message.
+func (cl client) around(m core.Account, ch *channel) raw.Object {
+	if ch.Kind == directChannel {
+		return raw.Object{}
 	}
-	cl.gateway.dispatch("MESSAGE_CREATE", ch, extra, msg)
+	return raw.Object{"guild_id": Guild, "member": memberJSON(nil, cl.GroupsOf(m))}
+}
+
+// edit changes the text of a message of the member. The caller holds the lock.
+func (cl client) edit(m core.Account, a core.Action) error {
+	ch := cl.channels[a.Channel]
+	if ch == nil || ch.Message(a.Message) == nil || raw.Str(raw.Sub(ch.Message(a.Message), "author"), "id") != m.ID || a.Text == "" {
+		return cl.Errorf("no message %q of %s in %q to edit", a.Message, m.Key, a.Channel)
+	}
+	msg := ch.Message(a.Message)
+	msg["content"], msg["edited_timestamp"] = a.Text, time.Now().UTC().Format(time.RFC3339Nano)
+	cl.Touch()
+	cl.gateway.dispatch("MESSAGE_UPDATE", ch, cl.around(m, ch), msg)
+	return nil
+}
+
+// remove deletes a message, as a moderator can. The caller holds the lock.
+func (cl client) remove(a core.Action) error {
+	ch := cl.channels[a.Channel]
+	if ch == nil || ch.Message(a.Message) == nil {
+		return cl.Errorf("no message %q in %q", a.Message, a.Channel)
+	}
+	ch.Remove(a.Message)
+	cl.Touch()
+	cl.gateway.removed(ch, a.Message)
 	return nil
 }
 

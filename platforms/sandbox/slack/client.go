@@ -246,15 +246,3 @@ func closest(options []raw.Object, text string) string {
 	}
 	return best
 }
-
-// remove deletes a message, as an administrator of the workspace can.
-func (cl client) remove(a core.Action) (core.Reaction, error) {
-	cl.Lock()
-	defer cl.Unlock()
-	c := cl.channels[a.Channel]
-	if c == nil || c.Find(a.Message) < 0 {
-		return core.Reaction{}, cl.Errorf("no message %q in %q", a.Message, a.Channel)
-	}
-	cl.workspace.remove(c, a.Message)
-	return core.Reaction{OK: true}, nil
-}

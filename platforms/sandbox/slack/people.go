@@ -73,11 +73,13 @@ func (cl client) openHome(ctx context.Context, m core.Account) (core.Reaction, e
 
 // send posts a message of a member: to the channel, or to the thread of a
 // message. The bot receives it as an event, and as another
-// one if it mentions the bot.
+// one if it mentions the bot. The value subtype is the subtype of the message, of
+// which file_share needs no text.
 func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	c := cl.channels[a.Channel]
-	if c == nil || strings.TrimSpace(a.Text) == "" {
+	subtype := strings.Join(a.Values["subtype"], "")
+	if c == nil || strings.TrimSpace(a.Text) == "" && subtype != "file_share" {
 		cl.Unlock()
 		return core.Reaction{}, cl.Errorf("nothing to send to %q", a.Channel)
 	}
@@ -100,6 +102,9 @@ func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.
 	if root != "" {
 		msg["thread_ts"] = root
 	}
+	if subtype != "" {
+		msg["subtype"] = subtype
+	}
 	c.Add(msg)
 	cl.Touch()
 	said := raw.Copy(msg)
@@ -108,9 +113,7 @@ func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.
 		said["parent_user_id"] = raw.Str(first, "user")
 	}
 	cl.Unlock()
-	if cl.Fault(historyScope[channelType(c)], "missing_scope") == nil {
-		cl.tell(ctx, said)
-	}
+	cl.hears(ctx, c, said)
 	if strings.Contains(text, "<@"+BotUser+">") {
 		mention := raw.Copy(said)
 		mention["type"] = "app_mention"

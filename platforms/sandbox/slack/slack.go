@@ -78,18 +78,14 @@ func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // At learns from any request to the sandbox where bots reach it. Response URLs
 // and the addresses of files begin with that.
 func (e *Emulator) At(r *http.Request) {
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
 	e.Lock()
 	defer e.Unlock()
-	e.address = scheme + "://" + r.Host
+	e.address = core.Address(r)
 }
 
 // Act implements core.Service. Members click buttons, fill inputs, submit and
 // close modals, send commands and messages, open the Home tab, react to
-// messages, stop agents, and delete messages.
+// messages, stop agents, and edit and delete messages.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -115,7 +111,9 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	case "stop":
 		return e.client.stop(ctx, m, a)
 	case "delete":
-		return e.client.remove(a)
+		return e.client.remove(ctx, a)
+	case "edit":
+		return e.client.edit(ctx, m, a)
 	}
 	return core.Reaction{}, e.CannotDo(a.Do)
 }

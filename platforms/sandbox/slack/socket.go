@@ -30,7 +30,7 @@ func (d *delivery) connectionsOpen(r *http.Request, _ raw.Object) raw.Object {
 	ticket := uuid.NewString()
 	d.tickets[ticket] = true
 	q := url.Values{"ticket": {ticket}, "app_id": {app}}
-	return raw.Object{"url": "ws://" + r.Host + "/slack/socket?" + q.Encode()}
+	return raw.Object{"url": core.SocketAddress(r, "/slack/socket?"+q.Encode())}
 }
 
 func (d *delivery) socket(rw http.ResponseWriter, r *http.Request) {
@@ -149,7 +149,7 @@ func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	}
 }
 
-// disconnect closes every socket after telling them why.
+// disconnect closes every socket after telling them why. Slack sends a close frame.
 func (d *delivery) disconnect(ctx context.Context, reason string) {
 	d.Lock()
 	all := d.all()
@@ -157,6 +157,6 @@ func (d *delivery) disconnect(ctx context.Context, reason string) {
 	for _, s := range all {
 		notice := raw.Object{"type": "disconnect", "reason": reason, "debug_info": raw.Object{"host": "applink-sandbox"}}
 		_ = wsjson.Write(ctx, s.conn, notice) // it may be gone
-		s.conn.CloseNow()
+		go s.conn.Close(websocket.StatusNormalClosure, "")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
@@ -57,14 +58,21 @@ func (w *workspace) stamp() string {
 	return fmt.Sprintf("%d.%06d", w.lastTS/1e6, w.lastTS%1e6)
 }
 
-// channel finds a conversation. A user ID means the direct message with the
-// user.
+// channel finds the conversation of a message: by its ID, or by the name of a
+// channel. A user ID means the direct message with the user.
 func (w *workspace) channel(id string) *core.Chat {
 	if c := w.channels[id]; c != nil {
 		return c
 	}
-	if _, known := w.ByID(id); known {
-		return w.direct(id)
+	for _, c := range w.channels {
+		if c.User == "" && c.Name == strings.TrimPrefix(id, "#") {
+			return c
+		}
+	}
+	for _, user := range []string{id, "U" + strings.TrimPrefix(id, "D")} {
+		if _, known := w.ByID(user); known {
+			return w.direct(user)
+		}
 	}
 	return nil
 }

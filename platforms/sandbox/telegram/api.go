@@ -126,7 +126,6 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	accepted := api.Recorder.Watch(Name, name, args.sent())
-	args.clean()
 	api.Lock()
 	result, bad := m(args)
 	api.Unlock()

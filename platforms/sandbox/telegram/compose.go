@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -15,7 +14,7 @@ func (b *bot) compose(m raw.Object, a arguments, textKey string, limit int) *fai
 	if bad != nil {
 		return bad
 	}
-	if text == "" && textKey == "text" {
+	if blank(text) && textKey == "text" {
 		return badRequest("message text is empty")
 	}
 	if raw.Runes(text) > limit {
@@ -67,9 +66,10 @@ func (b *bot) formatted(a arguments, textKey string) (string, []any, *failure) {
 	if entities, bad = b.checkEntities(text, entities, a.server); bad != nil {
 		return "", nil, bad
 	}
-	trimmed := strings.TrimLeftFunc(text, unicode.IsSpace)
+	text, entities = clean(text, entities)
+	trimmed := strings.TrimLeft(text, " \n")
 	before := lengthUTF16(text) - lengthUTF16(trimmed)
-	trimmed = strings.TrimRightFunc(trimmed, unicode.IsSpace)
+	trimmed = strings.TrimRight(trimmed, " \n")
 	return trimmed, moved(entities, before, lengthUTF16(trimmed)), nil
 }
 

@@ -1,0 +1,76 @@
+package slack
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// change is the event of a message that was edited or deleted:
+// docs.slack.dev/reference/events/message. The caller holds the lock.
+func (w *workspace) change(c *core.Chat, before, after raw.Object) raw.Object {
+	ts := w.stamp()
+	out := raw.Object{
+		"type": "message", "channel": c.ID, "channel_type": channelType(c), "ts": ts, "event_ts": ts, "hidden": true,
+		"previous_message": w.thread(c, before),
+	}
+	if after == nil {
+		out["subtype"], out["deleted_ts"] = "message_deleted", before["ts"]
+		return out
+	}
+	out["subtype"], out["message"] = "message_changed", w.thread(c, after)
+	return out
+}
+
+// thread returns a copy of a message that names who started its thread.
+func (w *workspace) thread(c *core.Chat, m raw.Object) raw.Object {
+	out := raw.Copy(m)
+	if first := c.Message(raw.Str(m, "thread_ts")); first != nil {
+		out["parent_user_id"] = raw.Str(first, "user")
+	}
+	return out
+}
+
+// remove deletes a message, as an administrator of the workspace can. The app learns
+// of it if it may read the conversation.
+func (cl client) remove(ctx context.Context, a core.Action) (core.Reaction, error) {
+	cl.Lock()
+	c := cl.channels[a.Channel]
+	if c == nil || c.Find(a.Message) < 0 {
+		cl.Unlock()
+		return core.Reaction{}, cl.Errorf("no message %q in %q", a.Message, a.Channel)
+	}
+	before := raw.Copy(c.Message(a.Message))
+	cl.workspace.remove(c, a.Message)
+	content := cl.change(c, before, c.Message(a.Message))
+	cl.Unlock()
+	cl.hears(ctx, c, content)
+	return core.Reaction{OK: true}, nil
+}
+
+// edit changes the text of a message of the member.
+func (cl client) edit(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
+	cl.Lock()
+	c := cl.channels[a.Channel]
+	if c == nil || c.Message(a.Message) == nil || raw.Str(c.Message(a.Message), "user") != m.ID || strings.TrimSpace(a.Text) == "" {
+		cl.Unlock()
+		return core.Reaction{}, cl.Errorf("no message %q of %s in %q to edit", a.Message, m.Key, a.Channel)
+	}
+	before := raw.Copy(c.Message(a.Message))
+	after := c.Message(a.Message)
+	after["text"], after["edited"] = escaper.Replace(a.Text), raw.Object{"user": m.ID, "ts": cl.stamp()}
+	cl.Touch()
+	content := cl.change(c, before, after)
+	cl.Unlock()
+	cl.hears(ctx, c, content)
+	return core.Reaction{OK: true}, nil
+}
+
+// hears tells the app of a message in a conversation that it may read.
+func (cl client) hears(ctx context.Context, c *core.Chat, content raw.Object) {
+	if cl.Fault(historyScope[channelType(c)], "missing_scope") == nil {
+		cl.tell(ctx, content)
+	}
+}
