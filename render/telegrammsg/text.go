@@ -65,6 +65,7 @@ func (w *writer) mention(m bridge.Mention) {
 
 // notify writes a name that notifies a user.
 func (w *writer) notify(name string, user int64) {
+	name = kept(name)
 	who := &tgbotapi.User{ID: user, FirstName: name}
 	e := Entity{Type: "text_mention", Offset: w.units, Length: render.UTF16(name), User: who}
 	w.entities = append(w.entities, e)
@@ -79,8 +80,40 @@ func (w *writer) message() Message {
 	return m
 }
 
+// unkept are combining marks that Telegram drops from texts without a word:
+// clean_input_string in github.com/tdlib/td, td/telegram/misc.cpp.
+const unkept = "\u030a\u0333\u033f"
+
+// alone are these marks as characters of their own, and ringed the letters that have
+// a ring above in one character.
+var (
+	alone  = map[rune]rune{'\u030a': '˚', '\u0333': '‗', '\u033f': '‾'}
+	ringed = map[rune]rune{'A': 'Å', 'a': 'å', 'U': 'Ů', 'u': 'ů', 'w': 'ẘ', 'y': 'ẙ'}
+)
+
+// kept returns a text of which Telegram shows every mark.
+func kept(s string) string {
+	if !strings.ContainsAny(s, unkept) {
+		return s
+	}
+	var out []rune
+	for _, r := range s {
+		last := len(out) - 1
+		switch other, drops := alone[r]; {
+		case !drops:
+			out = append(out, r)
+		case r == '\u030a' && last >= 0 && ringed[out[last]] != 0:
+			out[last] = ringed[out[last]]
+		default:
+			out = append(out, other)
+		}
+	}
+	return string(out)
+}
+
 // add writes a text. Plain text is kept from becoming a mention.
 func (w *writer) add(s string, kinds ...string) {
+	s = kept(s)
 	if s == "" {
 		return
 	}
@@ -188,6 +221,7 @@ func (w *writer) closedBody(doc []render.Block, limit int) {
 }
 
 func (w *writer) pre(text, lang string) {
+	text = kept(text)
 	if w.quoting {
 		text = strings.TrimRight(text, "\n")
 	}
