@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,26 +115,35 @@ func (kr *Keyring) Retire(ctx context.Context) error {
 	return unavailable(kr.client.HDel(ctx, kr.keys.daemons(), kr.node).Err())
 }
 
+// Running returns the number of daemons that are running.
+func (kr *Keyring) Running(ctx context.Context) (int, error) {
+	all, err := running(ctx, kr.client, kr.keys.prefix)
+	return len(all), err
+}
+
+// running returns the fingerprint of each running daemon.
+func running(ctx context.Context, client redis.UniversalClient, prefix string) ([]string, error) {
+	all, err := client.HGetAll(ctx, newKeys(prefix).daemons()).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var out []string
+	for _, v := range all {
+		fingerprint, at, _ := strings.Cut(v, " ")
+		if ms, err := strconv.ParseInt(at, 10, 64); err == nil && time.Since(time.UnixMilli(ms)).Abs() <= announcedFor {
+			out = append(out, fingerprint)
+		}
+	}
+	return out, nil
+}
+
 // Announced returns the fingerprints of the keys of the daemons that are
 // running on the deployment with a prefix.
 func Announced(ctx context.Context, client redis.UniversalClient, prefix string) ([]string, error) {
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
-	all, err := client.HGetAll(ctx, newKeys(prefix).daemons()).Result()
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	seen := map[string]bool{}
-	var out []string
-	for _, v := range all {
-		fingerprint, at, _ := strings.Cut(v, " ")
-		ms, err := strconv.ParseInt(at, 10, 64)
-		if err != nil || time.Since(time.UnixMilli(ms)).Abs() > announcedFor || seen[fingerprint] {
-			continue
-		}
-		seen[fingerprint] = true
-		out = append(out, fingerprint)
-	}
-	return out, nil
+	all, err := running(ctx, client, prefix)
+	slices.Sort(all)
+	return slices.Compact(all), err
 }
