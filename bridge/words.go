@@ -11,6 +11,8 @@ const (
 	NoteNotRecorded = "Not recorded. Click again."
 	// NoteNotDone is shown if a command failed.
 	NoteNotDone = "The command failed. Try again."
+	// NoteToBot answers a message to the bot that is neither a command nor a reply.
+	NoteToBot = "nod takes commands, and replies to its cards. Nothing was recorded. Send /nod help for a list."
 	// LabelSign is the label of a link to the page where a person proves an
 	// approval.
 	LabelSign = "Check and sign…"

@@ -11,11 +11,9 @@ import (
 )
 
 const (
-	noteNoReply = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
-	noteUnread  = "nod cannot read a text in your reply. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply again. " +
-		"In a channel, the reply may have to mention the bot."
-	noteUnsaid = "nod cannot read a text in your reply. Nothing was sent to the agent. In a channel, the reply may have to " +
-		"mention the bot."
+	noteNoReply    = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
+	noteUnread     = "nod reads only text. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply with a text."
+	noteUnsaid     = "nod reads only text. Nothing was sent to the agent. Reply with a text."
 	noteNotSteered = "Only people who may answer the requests of this session can send messages to its agent. Nothing was sent."
 	noteReplyEarly = "This question was asked after your reply. Nothing was recorded. Reply again, or click " + render.LabelAnswer + " on the card."
 	noteReplyAgain = "A reply does not answer a follow-up question, because you may have written it before. Nothing was recorded. Click " +

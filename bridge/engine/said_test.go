@@ -31,7 +31,7 @@ func TestReplyAnswers(t *testing.T) {
 	w.said(w.replies("eve", "1", "because", id, true), bridge.VerdictInvalid, "Only people who may answer")
 	w.said(w.replies("ana", "2", "because", id, false), bridge.VerdictInvalid, "after your reply")
 	w.said(w.replies("ana", "3", "BECAUSE", id, true), bridge.VerdictInvalid, "letters")
-	w.said(w.replies("ana", "unread", "", id, true), bridge.VerdictInvalid, "cannot read a text")
+	w.said(w.replies("ana", "unread", "", id, true), bridge.VerdictInvalid, "reads only text")
 	if v := w.replies("eve", "unread", "", id, true); v.Note != "" {
 		t.Errorf("a bystander whose reply cannot be read is told %q", v.Note)
 	}

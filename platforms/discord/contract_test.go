@@ -41,6 +41,7 @@ var harness = platformtest.Harness{
 		{Fault: sandbox.Fault{Kind: "no_permission"}, Check: "channel." + sandbox.DiscordChannel,
 			Status: bridge.FindingFailed, Fix: "Permissions"},
 	},
+	Talk: callback, Deletions: true,
 	Client: client{}, Forge: forge{},
 }
 

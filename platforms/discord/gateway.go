@@ -315,10 +315,24 @@ func (c *connection) event(ctx context.Context, f frame) error {
 	case "INTERACTION_CREATE":
 		raw := slices.Clone(f.D)
 		c.in.take(ctx, "", func(ctx context.Context) func(context.Context) { return c.in.to.handle(ctx, raw) })
-	case "MESSAGE_CREATE":
-		if m, ok := parseSaid(f.D, c.s.bot); ok {
+	case "MESSAGE_CREATE", "MESSAGE_UPDATE":
+		m, ok := parseSaid(f.D, c.s.bot)
+		if f.T == "MESSAGE_UPDATE" { // Discord also sends it when it adds the preview of a link
+			ok = ok && m.Edited != "" && c.in.to.seen.First(m.ID+" "+m.Edited, seenFor)
+		}
+		if ok {
 			bot := c.s.bot
 			c.in.take(ctx, m.Author.ID, func(ctx context.Context) func(context.Context) { return c.in.to.replied(ctx, m, bot) })
+		}
+	case "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
+		var gone struct {
+			ID      string   `json:"id"`
+			IDs     []string `json:"ids"`
+			Channel string   `json:"channel_id"`
+		}
+		if json.Unmarshal(f.D, &gone) == nil {
+			then := c.in.to.deleted(gone.Channel, append(gone.IDs, gone.ID))
+			c.in.take(ctx, "", func(context.Context) func(context.Context) { return then })
 		}
 	}
 	return nil

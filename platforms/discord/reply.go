@@ -29,6 +29,9 @@ type heard struct {
 	Guild     string                `json:"guild_id"`
 	Type      discordgo.MessageType `json:"type"`
 	Content   string                `json:"content"`
+	Edited    string                `json:"edited_timestamp"`
+	Files     []json.RawMessage     `json:"attachments"`
+	Stickers  []json.RawMessage     `json:"sticker_items"`
 	Webhook   string                `json:"webhook_id"`
 	Author    struct {
 		user
@@ -40,9 +43,9 @@ type heard struct {
 	} `json:"referenced_message"`
 }
 
-// parseSaid reads a message that a person wrote in reply to one of the bot, or in
-// a channel of the guild that may be the thread of a session. It returns false for
-// any other message.
+// parseSaid reads a message that a person wrote: in reply to one of the bot, to the bot
+// alone, or in a channel of the guild that may be the thread of a session. It returns
+// false for any other message.
 func parseSaid(raw []byte, bot string) (heard, bool) {
 	var m heard
 	if json.Unmarshal(raw, &m) != nil || m.Author.Bot || m.Webhook != "" || bot == "" {
@@ -53,7 +56,20 @@ func parseSaid(raw []byte, bot string) (heard, bool) {
 	}
 	talk := m.Type == discordgo.MessageTypeDefault || m.Type == discordgo.MessageTypeReply
 	m.To = nil
-	return m, talk && m.Guild != ""
+	return m, talk
+}
+
+// toBot reports whether a message is meant for the bot although it is not a reply.
+func (m heard) toBot(bot string) bool {
+	return m.To == nil && m.Edited == "" && (m.Guild == "" || strings.Contains(m.Content, "<@"+bot+">") || strings.Contains(m.Content, "<@!"+bot+">"))
+}
+
+// noteMention ends a note about a reply whose text Discord may have kept from the bot.
+const noteMention = " In a server, a reply has to mention the bot, as it does unless you turn that off."
+
+// withheld reports whether Discord may have kept the text of a message from the bot.
+func (m heard) withheld() bool {
+	return m.Guild != "" && m.Content == "" && len(m.Files)+len(m.Stickers) == 0
 }
 
 // said returns what was written. Its text lacks a mention of the bot.
@@ -62,6 +78,9 @@ func (m heard) said(platform, bot string) bridge.Said {
 	s := bridge.Said{
 		Actor:   bridge.Actor{Platform: platform, User: m.Author.ID, Name: platforms.DisplayName(m.Author.GlobalName, m.Author.Username)},
 		Message: m.ID, Text: strings.TrimSpace(text), At: sentAt(m.ID),
+	}
+	if m.Edited != "" {
+		s.Standing = bridge.StandingEdited
 	}
 	if m.To != nil { // it names the card
 		s.Card, s.In = bridge.MessageRef{Channel: m.ChannelID, Message: m.To.ID}, m.ChannelID
@@ -81,18 +100,23 @@ func later(message, than string) bool {
 }
 
 // replied passes a reply to a card to the sink. It returns a function that tells
-// the person what the reply did not do, or nil.
+// the person what the message did not do, or nil.
 func (ib *inbound) replied(ctx context.Context, m heard, bot string) func(context.Context) {
-	listener, ok := ib.sink.(bridge.Listener)
-	if !ok {
-		return nil
+	var v bridge.Verdict
+	if listener, ok := ib.sink.(bridge.Listener); ok && (m.Guild != "" || m.To != nil) {
+		work, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
+		defer cancel()
+		var err error
+		if v, err = listener.Reply(work, m.said(ib.platform, bot)); err != nil {
+			ib.log.Error("reply not recorded", "error", err)
+			v.Note = bridge.NoteNotRecorded
+		}
 	}
-	work, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
-	defer cancel()
-	v, err := listener.Reply(work, m.said(ib.platform, bot))
-	if err != nil {
-		ib.log.Error("reply not recorded", "error", err)
-		v.Note = bridge.NoteNotRecorded
+	switch {
+	case v.Note != "" && m.withheld():
+		v.Note += noteMention
+	case v.Note == "" && v.Kind == "" && m.toBot(bot):
+		v.Note = bridge.NoteToBot
 	}
 	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card shows the answer in a moment
 		return nil
@@ -102,6 +126,23 @@ func (ib *inbound) replied(ctx context.Context, m heard, bot string) func(contex
 		defer cancel()
 		if err := ib.poster.answer(ctx, m, v.Note); err != nil {
 			ib.log.Warn("author of a reply not told", "error", err)
+		}
+	}
+}
+
+// deleted returns a function that tells the sink which messages were deleted.
+func (ib *inbound) deleted(channel string, messages []string) func(context.Context) {
+	remover, ok := ib.sink.(bridge.Remover)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, afterwards)
+		defer cancel()
+		for _, id := range messages {
+			if err := remover.Deleted(ctx, ib.platform, bridge.MessageRef{Channel: channel, Message: id}); err != nil {
+				ib.log.Warn("deletion of a message not recorded", "error", err)
+			}
 		}
 	}
 }

@@ -46,6 +46,26 @@ func runDelivery(t *testing.T, h Harness) {
 			}
 			c.closed("ana")
 		}},
+		{"a deleted card comes back, once", func(r *Rig) {
+			if !h.Deletions {
+				return
+			}
+			c := r.ask(samples.Approval())
+			now := func() sandbox.Place {
+				rec, err := r.Engine.Get(r.Ctx, c.Interaction.ID)
+				if err != nil {
+					r.T.Fatal(err)
+				}
+				return r.Place(rec.Messages[0])
+			}
+			first := now()
+			r.deletes(first)
+			r.Eventually("the card is there again", func() bool { return now() != first && r.Sandbox.Message(now()) != nil })
+			r.deletes(now())
+			if got := c.end(); got.State != bridge.StateUndeliverable || !strings.Contains(got.Response.Reason, "deleted") {
+				r.T.Errorf("%s %+v", got.State, got.Response)
+			}
+		}},
 		{"a channel that cannot be posted to is known at once", func(r *Rig) {
 			r.Fault(sandbox.Fault{Kind: "absent"})
 			r.undeliverable()
@@ -64,6 +84,15 @@ func runDelivery(t *testing.T, h Harness) {
 			t.Parallel()
 			f.run(New(t, h, Options{}).Connected())
 		})
+	}
+}
+
+// deletes deletes a message as an administrator can.
+func (r *Rig) deletes(at sandbox.Place) {
+	r.T.Helper()
+	a := sandbox.Action{Service: at.Service, As: "ana", Do: "delete", Channel: at.Channel, Message: at.Message}
+	if _, err := r.Sandbox.Act(r.Ctx, a); err != nil {
+		r.T.Fatal(err)
 	}
 }
 

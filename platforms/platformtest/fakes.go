@@ -65,6 +65,7 @@ type Recorder struct {
 	commands []bridge.Command
 	replies  []bridge.Said
 	drawn    []bridge.View
+	deleted  []bridge.MessageRef
 	ctx      context.Context // of the newest click
 	answer   func(bridge.Click) (bridge.Verdict, error)
 	form     bridge.Form
@@ -91,7 +92,7 @@ func (r *Recorder) Reset() {
 	r.Shows(bridge.Form{}, nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.clicks, r.commands, r.replies, r.drawn = nil, nil, nil, nil
+	r.clicks, r.commands, r.replies, r.drawn, r.deleted = nil, nil, nil, nil, nil
 }
 
 // Form implements bridge.Sink.
@@ -173,6 +174,22 @@ func (r *Recorder) Clicks() []bridge.Click {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.clicks)
+}
+
+// Deleted implements bridge.Remover.
+func (r *Recorder) Deleted(_ context.Context, _ string, message bridge.MessageRef) error {
+	defer r.Ring()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deleted = append(r.deleted, message)
+	return nil
+}
+
+// Gone returns the messages that were deleted so far.
+func (r *Recorder) Gone() []bridge.MessageRef {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.deleted)
 }
 
 // Commands returns the commands so far.

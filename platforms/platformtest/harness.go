@@ -86,6 +86,11 @@ type Harness struct {
 	Findings []Finding
 	// Replies means that a reply to a card is an answer.
 	Replies bool
+	// Talk is the call that tells a person what came of a click, in the form of
+	// sandbox.Fault.
+	Talk string
+	// Deletions means that the service reports which messages were deleted.
+	Deletions bool
 	// Client reads what only the service shows.
 	Client Client
 	// Forge builds callbacks by hand.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +42,36 @@ func runInbound(t *testing.T, h Harness) {
 		})
 	}
 	t.Run("a click under way is finished when the platform stops", func(t *testing.T) { finishesClicks(t, h) })
+	t.Run("a slow service delays no click", func(t *testing.T) { noOneWaits(t, h, false) })
+	t.Run("a slow service delays no callback", func(t *testing.T) { noOneWaits(t, h, true) })
+}
+
+// heldClicks is more than an adapter works on at the same time.
+const heldClicks = 70
+
+// noOneWaits makes the service hold what nod tells people, and checks that their
+// clicks are recorded nevertheless.
+func noOneWaits(t *testing.T, h Harness, callbacks bool) {
+	t.Parallel()
+	sink := &Recorder{}
+	r := New(t, h, Options{Sink: sink, HTTP: callbacks}).Connected()
+	_, at := r.card()
+	r.Fault(sandbox.Fault{Kind: "delay", Method: h.Talk, Delay: time.Minute})
+	var told atomic.Int64
+	var clicks sync.WaitGroup
+	for n := range heldClicks {
+		clicks.Go(func() {
+			if reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun); err == nil && reaction.Toast != "" {
+				told.Add(1)
+			}
+		})
+		r.Eventually("the click is recorded", func() bool { return len(sink.Clicks()) > n })
+	}
+	if n := told.Load() + int64(len(r.Sandbox.Person("ana").Notes(h.Name))); n > 0 {
+		t.Errorf("the service held nothing: ana reads %d notes", n)
+	}
+	r.Sandbox.ClearFaults()
+	clicks.Wait()
 }
 
 // noticesLost checks the check of every test with an engine: a click that nod

@@ -39,6 +39,7 @@ var harness = platformtest.Harness{
 		{Fault: sandbox.Fault{Service: "slack", Kind: "absent"}, Check: "channel." + sandbox.SlackChannel,
 			Status: bridge.FindingFailed, Fix: "/invite @nod"},
 	},
+	Talk: "chat.postEphemeral", Deletions: true,
 	Client: client{}, Forge: forge{},
 }
 

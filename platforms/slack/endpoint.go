@@ -46,7 +46,10 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK) // ssl_check
 		return
 	}
-	reaction := e.in.handle(r.Context(), e.in.read(raw))
+	reaction := e.in.handle(r.Context(), e.in.read(raw)).begin(r.Context())
+	if reaction.then != nil { // the next request must not wait for it
+		w.Header().Set("Connection", "close")
+	}
 	if err := respond(w, reaction.reply); err != nil {
 		e.log.Warn("click recorded but not acknowledged", "platform", e.name, "error", err)
 	}
@@ -83,7 +86,7 @@ func interaction(kind string, body []byte) ([]byte, error) {
 // command returns a slash command in the format of Socket Mode.
 func command(form url.Values) []byte {
 	flat := map[string]string{}
-	for _, name := range []string{"command", "text", "user_id", "user_name", "channel_id"} {
+	for _, name := range []string{"command", "text", "user_id", "user_name", "channel_id", "response_url"} {
 		flat[name] = form.Get(name)
 	}
 	raw, _ := json.Marshal(flat) // strings always marshal

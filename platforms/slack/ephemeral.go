@@ -33,8 +33,13 @@ func (e ephemeral) notify(ctx context.Context, ref bridge.MessageRef, user, text
 // Tell implements bridge.DirectMessenger.
 func (e ephemeral) Tell(ctx context.Context, user, text string) error {
 	said, blocks := slackmsg.Note(text)
+	return e.direct(ctx, user, said, blocks)
+}
+
+// direct sends a person a direct message.
+func (e ephemeral) direct(ctx context.Context, user, text string, blocks []slack.Block) error {
 	return e.posts.Do(ctx, user, platforms.Turn{Key: user + text, Rank: platforms.RankAsk}, func() error {
-		_, _, err := e.api.PostMessageContext(ctx, user, append(literal(said), slack.MsgOptionBlocks(blocks...))...)
+		_, _, err := e.api.PostMessageContext(ctx, user, append(literal(text), slack.MsgOptionBlocks(blocks...))...)
 		return e.classify(user, err)
 	})
 }
@@ -51,19 +56,22 @@ func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link st
 		return
 	}
 	err := e.notify(ctx, c.Ref, c.Actor.User, note, link)
-	if err != nil && url != "" {
-		// The person may not be in the channel. The URL works nevertheless.
-		err = e.respond(ctx, url, c.Ref.Thread, note, link)
+	if err != nil { // the person may not be in the channel
+		text, blocks := slackmsg.Offer(note, link)
+		if url != "" {
+			err = e.respond(ctx, url, c.Ref.Thread, text, blocks)
+		} else if platforms.Final(err) {
+			err = e.direct(ctx, c.Actor.User, text, blocks)
+		}
 	}
 	if err != nil {
 		e.log.Warn("ephemeral reply not sent", "platform", e.name, "error", err)
 	}
 }
 
-// respond sends a note to the response URL of a click. A URL works up to five
-// times within 30 minutes.
-func (e ephemeral) respond(ctx context.Context, url, thread, note, link string) error {
-	text, blocks := slackmsg.Offer(note, link)
+// respond sends a note to the response URL of a click or a command. A URL works up
+// to five times within 30 minutes.
+func (e ephemeral) respond(ctx context.Context, url, thread, text string, blocks []slack.Block) error {
 	return e.classify("", slack.PostWebhookCustomHTTPContext(ctx, url, e.http, &slack.WebhookMessage{
 		ResponseType: slack.ResponseTypeEphemeral, ThreadTimestamp: thread, Text: text, Blocks: &slack.Blocks{BlockSet: blocks},
 	}))

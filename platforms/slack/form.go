@@ -28,17 +28,23 @@ type metadata struct {
 	Pushed bool `json:"p,omitempty"`
 }
 
-// open opens the form of a control. It returns a note for the person if the
-// form did not open. A pushed form opens on top of the modal that was clicked.
-func (f forms) open(ctx context.Context, c bridge.Click, trigger string, pushed bool) string {
+// opening returns the reaction to a click that opens the form of a control. Then
+// follows with a note for the person if the form does not open, and with an empty
+// one otherwise. A pushed form opens on top of the modal that was clicked.
+func (f forms) opening(ctx context.Context, c bridge.Click, trigger string, pushed bool, then func(note string) reaction) reaction {
 	form, v, err := f.sink.Form(ctx, c)
-	if err != nil {
+	switch {
+	case err != nil:
 		f.log.Error("form not opened", "platform", f.name, "error", err)
-		return bridge.NoteNotRecorded
+		return then(bridge.NoteNotRecorded)
+	case v.Kind != "":
+		return then(v.Note)
 	}
-	if v.Kind != "" {
-		return v.Note
-	}
+	return reaction{first: func(ctx context.Context) reaction { return then(f.open(ctx, form, c, trigger, pushed)) }}
+}
+
+// open opens a form. It returns a note for the person if the form did not open.
+func (f forms) open(ctx context.Context, form bridge.Form, c bridge.Click, trigger string, pushed bool) string {
 	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
 	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref, Always: slackmsg.AlwaysToken(form), Pushed: pushed})
 	if err != nil {
@@ -96,6 +102,24 @@ func (f forms) review(form bridge.Form, of metadata) *answer {
 		return closed(noteTooLong)
 	}
 	return &answer{Action: "update", View: &view}
+}
+
+const (
+	noteLoading   = "One moment…"
+	noteNotLoaded = "Slack does not show the next step. Nothing was approved. Close this, and click again."
+)
+
+// replace shows another view in an open modal.
+func (f forms) replace(ctx context.Context, modal string, view slack.ModalViewRequest) {
+	got, err := f.api.UpdateViewContext(ctx, view, "", "", modal)
+	if err == nil {
+		f.guard(ctx, view, got.View)
+		return
+	}
+	f.log.Warn("modal not updated", "platform", f.name, "error", err)
+	if _, err := f.api.UpdateViewContext(ctx, slackmsg.Closed(noteNotLoaded, ""), "", "", modal); err != nil {
+		f.log.Warn("modal not updated", "platform", f.name, "error", err)
+	}
 }
 
 // guard replaces a modal that does not show everything, so that no one submits

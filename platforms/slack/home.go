@@ -218,25 +218,27 @@ func (h home) keep(ctx context.Context) {
 }
 
 // clickedHome applies a click on the Home tab. The tab then shows what came of it.
-func (i inbound) clickedHome(ctx context.Context, in payload) func(context.Context) {
+func (i inbound) clickedHome(ctx context.Context, in payload) reaction {
 	user := in.User.ID
-	note := func(text string) func(context.Context) {
-		return func(ctx context.Context) { i.home.show(ctx, user, text) }
+	note := func(text string) reaction {
+		return reaction{then: func(ctx context.Context) { i.home.show(ctx, user, text) }}
 	}
 	if grant := slackmsg.Revoked(in.action().ID, in.action().Value); grant != "" {
 		return note(i.home.revoke(ctx, i.actor(in), grant))
 	}
 	token, picked := in.control()
 	if token == "" {
-		return nil
+		return reaction{}
 	}
 	c := bridge.Click{Token: token, Picked: picked, Actor: i.actor(in), Inputs: inputs(in.View.State.of(in.action().Block))}
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {
-		if text := i.forms.open(ctx, c, in.TriggerID, false); text != "" {
-			return note(text)
-		}
-		i.home.pages.use(user, "")
-		return nil
+		return i.forms.opening(ctx, c, in.TriggerID, false, func(text string) reaction {
+			if text != "" {
+				return note(text)
+			}
+			i.home.pages.use(user, "")
+			return reaction{}
+		})
 	}
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {

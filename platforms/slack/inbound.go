@@ -23,12 +23,25 @@ type inbound struct {
 
 // reaction is the result of an interaction.
 type reaction struct {
+	// first does what needs Slack before the acknowledgment, such as a modal, whose
+	// trigger expires. It returns the rest of the reaction. It may be nil.
+	first func(context.Context) reaction
 	reply any                   // acknowledges it
 	then  func(context.Context) // runs after it was acknowledged; may be nil
 }
 
 // afterwards is the time limit for everything that follows an acknowledgment.
 const afterwards = 10 * time.Second
+
+// begin runs what comes before the acknowledgment, in time for it.
+func (r reaction) begin(ctx context.Context) reaction {
+	if r.first == nil {
+		return r
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), platforms.ClickTimeout)
+	defer cancel()
+	return r.first(ctx)
+}
 
 // finish runs what follows the acknowledgment. Its time limit is its own,
 // because the click is already stored.
@@ -57,40 +70,77 @@ func (i inbound) read(raw []byte) payload {
 	return in
 }
 
-// handle works on one authenticated interaction. The click is in the store when
-// it returns.
+// handle records one authenticated interaction. The click is in the store when it
+// returns, and nothing that needs Slack has begun.
 func (i inbound) handle(ctx context.Context, in payload) reaction {
 	ctx, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
 	defer cancel()
+	return i.fitting(in, i.record(ctx, in))
+}
+
+func (i inbound) record(ctx context.Context, in payload) reaction {
 	switch {
 	case in.Command != "":
 		return reaction{reply: i.commands.run(ctx, in)}
 	case in.Type == "url_verification":
 		return reaction{reply: challenge{in.Challenge}}
 	case in.Event.Type == "app_home_opened" && in.Event.Tab == "home":
-		i.home.show(ctx, in.Event.User, "")
+		return reaction{first: func(ctx context.Context) reaction {
+			i.home.show(ctx, in.Event.User, "")
+			return reaction{}
+		}}
 	case in.Event.isStop():
 		return reaction{then: i.stopped(ctx, in.Event)}
-	case in.Event.isReply():
-		return reaction{then: i.replied(ctx, in.Event)}
+	case in.Event.Type == "message":
+		return reaction{then: i.message(ctx, in.Event)}
 	case in.Type == "block_actions" && in.View.Type == "home":
-		return reaction{then: i.clickedHome(ctx, in)}
+		return i.clickedHome(ctx, in)
 	case in.Type == "block_actions" && in.View.Type == "modal":
-		return reaction{then: i.clickedModal(ctx, in)}
+		return i.clickedModal(ctx, in)
 	case in.Type == "block_actions":
-		return reaction{then: i.clicked(ctx, in)}
+		return i.clicked(ctx, in)
 	case in.Type == "view_submission" && in.View.CallbackID == slackmsg.CallbackID:
 		return i.submitted(ctx, in)
 	}
 	return reaction{}
 }
 
-// clicked applies a click on a message. It returns a function to run after the
-// acknowledgment, or nil.
-func (i inbound) clicked(ctx context.Context, in payload) func(context.Context) {
+// maxReply is the size of a reply in bytes that an acknowledgment takes for
+// certain. Over Socket Mode, Slack drops one of 20 KiB, with what is around the
+// reply, and says nothing: github.com/slack-go/slack/issues/1196.
+const maxReply = 16 << 10
+
+// fitting returns a reaction whose reply Slack takes. What is longer follows the
+// acknowledgment, in a call.
+func (i inbound) fitting(in payload, r reaction) reaction {
+	raw, err := json.Marshal(r.reply)
+	if err != nil || len(raw) <= maxReply {
+		return r
+	}
+	switch long := r.reply.(type) {
+	case told:
+		return reaction{then: func(ctx context.Context) {
+			if err := i.replies.respond(ctx, in.ResponseURL, "", long.Text, long.Blocks); err != nil {
+				i.log.Warn("reply to a command not sent", "platform", i.name, "error", err)
+			}
+		}}
+	case *answer:
+		if long.View == nil {
+			break
+		}
+		return reaction{reply: closed(noteLoading), then: func(ctx context.Context) {
+			i.forms.replace(ctx, in.View.ID, *long.View)
+			reaction{then: r.then}.finish(ctx)
+		}}
+	}
+	return r
+}
+
+// clicked applies a click on a message.
+func (i inbound) clicked(ctx context.Context, in payload) reaction {
 	token, picked := in.control()
 	if token == "" {
-		return nil
+		return reaction{}
 	}
 	c := bridge.Click{
 		Token: token, Actor: i.actor(in), Inputs: inputs(in.State), Picked: picked,
@@ -98,51 +148,56 @@ func (i inbound) clicked(ctx context.Context, in payload) func(context.Context) 
 			Channel: in.Container.ChannelID, Message: in.Container.MessageTS, Thread: in.Container.ThreadTS,
 		},
 	}
-	note := func(text string) func(context.Context) {
-		return func(ctx context.Context) { i.replies.tell(ctx, c, in.ResponseURL, text) }
+	note := func(text string) reaction {
+		return reaction{then: func(ctx context.Context) { i.replies.tell(ctx, c, in.ResponseURL, text) }}
 	}
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {
-		return note(i.forms.open(ctx, c, in.TriggerID, false))
+		return i.forms.opening(ctx, c, in.TriggerID, false, note)
 	}
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
 		i.log.Error("click not recorded", "platform", i.name, "error", err)
 		return note(bridge.NoteNotRecorded)
 	}
-	return func(ctx context.Context) {
+	return reaction{then: func(ctx context.Context) {
 		if v.Kind != bridge.VerdictSettled { // otherwise the card itself shows it in a moment
 			i.replies.offer(ctx, c, in.ResponseURL, v.Note, v.Link)
 		}
 		i.closeStale(ctx, c.Ref, v)
-	}
+	}}
 }
 
 // clickedModal applies a click on a control of a modal, which shows a private
-// request. The modal then shows what came of it. It returns a function to run
-// after the acknowledgment, or nil.
-func (i inbound) clickedModal(ctx context.Context, in payload) func(context.Context) {
+// request. The modal then shows what came of it.
+func (i inbound) clickedModal(ctx context.Context, in payload) reaction {
 	token, picked := in.control()
 	var meta metadata
 	if err := json.Unmarshal([]byte(in.View.Metadata), &meta); err != nil || token == "" {
-		return nil
+		return reaction{}
 	}
 	c := bridge.Click{Token: token, Actor: i.actor(in), Ref: meta.Ref, Picked: picked}
-	var v bridge.Verdict
-	var err error
+	shows := func(v bridge.Verdict) reaction {
+		return reaction{then: func(ctx context.Context) {
+			if _, err := i.api.UpdateViewContext(ctx, slackmsg.Closed(v.Note, v.Link), "", "", in.View.ID); err != nil {
+				i.log.Warn("modal not updated", "platform", i.name, "error", err)
+			}
+			i.closeStale(ctx, c.Ref, v)
+		}}
+	}
 	if bridge.PeekAction(token) == bridge.ActionInput {
-		if v.Note = i.forms.open(ctx, c, in.TriggerID, true); v.Note == "" {
-			return nil
-		}
-	} else if v, err = i.sink.Click(ctx, c); err != nil {
+		return i.forms.opening(ctx, c, in.TriggerID, true, func(note string) reaction {
+			if note == "" {
+				return reaction{}
+			}
+			return shows(bridge.Verdict{Note: note})
+		})
+	}
+	v, err := i.sink.Click(ctx, c)
+	if err != nil {
 		i.log.Error("click not recorded", "platform", i.name, "error", err)
 		v.Note = bridge.NoteNotRecorded
 	}
-	return func(ctx context.Context) {
-		if _, err := i.api.UpdateViewContext(ctx, slackmsg.Closed(v.Note, v.Link), "", "", in.View.ID); err != nil {
-			i.log.Warn("modal not updated", "platform", i.name, "error", err)
-		}
-		i.closeStale(ctx, c.Ref, v)
-	}
+	return shows(v)
 }
 
 // submitted applies the submission of a form.

@@ -96,7 +96,7 @@ func (l *lost) find(ctx context.Context, d bridge.Destination, m mark) (bridge.M
 // reference is zero if there is no such message.
 func (l *lost) search(ctx context.Context, d bridge.Destination, m mark, since time.Time) (bridge.MessageRef, error) {
 	channel := d.Channel
-	if isDirect(d) {
+	if isPerson(d.Channel) {
 		im, _, _, err := l.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{d.Channel}})
 		if err != nil {
 			return bridge.MessageRef{}, err

@@ -20,7 +20,8 @@ func TestLostCardIsFound(t *testing.T) {
 		channel  string
 		threaded bool
 	}{
-		"channel": {channel: sandbox.SlackChannel}, "thread": {sandbox.SlackChannel, true}, "direct message": {channel: "U0ANA00001"},
+		"channel": {channel: sandbox.SlackChannel}, "thread": {sandbox.SlackChannel, true}, "person": {channel: "U0ANA00001"},
+		"direct message": {channel: "D0ANA00001"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

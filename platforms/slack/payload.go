@@ -49,12 +49,22 @@ type payload struct {
 
 // event is the part of an event that nod reads.
 type event struct {
+	posted
 	Type    string `json:"type"`
-	User    string `json:"user"`
 	Tab     string `json:"tab"` // of the app that was opened
+	Channel string `json:"channel"`
+	// Kind is im for a person's own conversation with the app.
+	Kind     string  `json:"channel_type"`
+	Message  *posted `json:"message"` // after a change
+	Previous *posted `json:"previous_message"`
+	Deleted  string  `json:"deleted_ts"`
+}
+
+// posted is the part of a message that nod reads.
+type posted struct {
+	User    string `json:"user"`
 	Subtype string `json:"subtype"`
 	Bot     string `json:"bot_id"`
-	Channel string `json:"channel"`
 	Text    string `json:"text"`
 	TS      string `json:"ts"`
 	Thread  string `json:"thread_ts"`

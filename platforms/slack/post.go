@@ -51,7 +51,7 @@ func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, _
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	ref, err := p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, 0), markOf(v))
+	ref, err := p.send(ctx, d, v, m)
 	if err == nil {
 		p.natives.show(ctx, ref, v)
 	}
@@ -114,14 +114,13 @@ func literal(text string) []slack.MsgOption {
 // and is retried, because the response to a message must not be lost.
 const sendTime = 4 * time.Second
 
-// send posts one message when the pacer permits it. It removes a message that
-// does not show everything.
-func (p poster) send(
-	ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn, id mark,
-) (bridge.MessageRef, error) {
+// send posts a card when the pacer permits it. It takes back a message that does
+// not show everything.
+func (p poster) send(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message) (bridge.MessageRef, error) {
 	var ref bridge.MessageRef
 	var got slack.Message
-	err := p.posts.Do(ctx, d.Channel, turn, func() (err error) {
+	id := markOf(v)
+	err := p.posts.Do(ctx, d.Channel, platforms.NextTurn(v.Record.Interaction, 0), func() (err error) {
 		ref, got, err = p.deliver(ctx, d, append(message(m), id.option()), id)
 		return err
 	})
@@ -130,12 +129,28 @@ func (p poster) send(
 	}
 	p.lost.posted(id)
 	if hidden := slackmsg.Hidden(m.Blocks, got.Blocks.BlockSet); hidden != "" {
-		if _, _, err := p.api.DeleteMessageContext(ctx, ref.Channel, ref.Message); err != nil {
-			p.log.Warn("incomplete message not removed", "platform", p.name, "error", p.classify(ref.Channel, err))
-		}
+		p.takeBack(ctx, ref, v)
 		return bridge.MessageRef{}, incomplete(hidden)
 	}
 	return ref, nil
+}
+
+// takeBack deletes a message. Where Slack refuses that, it takes away its controls.
+func (p poster) takeBack(ctx context.Context, ref bridge.MessageRef, v bridge.View) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer cancel()
+	_, _, err := p.api.DeleteMessageContext(ctx, ref.Channel, ref.Message)
+	if err == nil {
+		return
+	}
+	p.log.Warn("incomplete message not deleted", "platform", p.name, "error", p.classify(ref.Channel, err))
+	bare, err := p.build(v.Unfinished())
+	if err == nil {
+		_, err = p.change(ctx, ref, message(bare))
+	}
+	if err != nil {
+		p.log.Error("incomplete message keeps its controls", "platform", p.name, "message", ref.Message, "error", err)
+	}
 }
 
 // deliver posts one message, or updates the one that a failed post has left.

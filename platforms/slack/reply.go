@@ -4,6 +4,7 @@ import (
 	"context"
 	"html"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,36 +12,101 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// isReply reports whether an event is a message that a person wrote in a
-// thread, and not an edit or the message of a bot. Slack sends such events if
-// the app has the scopes and subscriptions for them.
-func (e event) isReply() bool {
-	written := e.Subtype == "" || e.Subtype == "thread_broadcast"
-	return e.Type == "message" && written && e.Bot == "" && e.User != "" && e.Thread != "" && e.Thread != e.TS
+// personal are the subtypes of the messages that people write:
+// docs.slack.dev/reference/events/message.
+var personal = []string{"", "thread_broadcast", "file_share", "me_message"}
+
+// tombstone is the subtype of what remains of a deleted message with replies.
+const tombstone = "tombstone"
+
+// wrote returns the message that a person wrote or edited, and the capacity in
+// which it was written. It returns false for any other event. Slack sends these
+// events if the app has the scopes and subscriptions for them.
+func (e event) wrote() (posted, bridge.Standing, bool) {
+	m, standing := e.posted, bridge.Standing("")
+	if e.Subtype == "message_changed" && e.Message != nil && e.Previous != nil {
+		if m, standing = *e.Message, bridge.StandingEdited; m.Text == e.Previous.Text { // Slack added the preview of a link
+			return posted{}, "", false
+		}
+	}
+	return m, standing, e.Type == "message" && slices.Contains(personal, m.Subtype) && m.Bot == "" && m.User != ""
 }
 
-// replied takes a message in the thread of a card as an answer to a text
-// question. It returns a function to run after the acknowledgment, or nil.
-func (i inbound) replied(ctx context.Context, e event) func(context.Context) {
+// author returns who wrote the message of an event, so that the messages of a
+// person keep their order. It is empty for other payloads.
+func (e event) author() string {
+	m, _, ok := e.wrote()
+	if !ok {
+		return ""
+	}
+	return m.User
+}
+
+// removed returns the ID of a message of a bot that someone deleted, or "".
+func (e event) removed() string {
+	switch {
+	case e.Type != "message" || e.Previous == nil || e.Previous.Bot == "":
+		return ""
+	case e.Subtype == "message_changed" && e.Message != nil && e.Message.Subtype == tombstone:
+		return e.Message.TS
+	}
+	return e.Deleted
+}
+
+// message records what a person wrote, or that a card was deleted. It returns a
+// function to run after the acknowledgment, or nil.
+func (i inbound) message(ctx context.Context, e event) func(context.Context) {
+	if gone := e.removed(); gone != "" {
+		return i.deleted(bridge.MessageRef{Channel: e.Channel, Message: gone})
+	}
+	m, standing, ok := e.wrote()
+	if !ok {
+		return nil
+	}
+	me := i.known().UserID
+	var v bridge.Verdict
+	if m.Thread != "" && m.Thread != m.TS && (me == "" || m.Parent == "" || m.Parent == me) {
+		v = i.replied(ctx, e.Channel, m, standing)
+	}
+	if v.Kind == "" && v.Note == "" && standing == "" && (e.Kind == "im" || me != "" && strings.Contains(m.Text, "<@"+me+">")) {
+		v.Note = bridge.NoteToBot
+	}
+	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card shows the answer in a moment
+		return nil
+	}
+	c := bridge.Click{Actor: bridge.Actor{Platform: i.name, User: m.User}, Ref: bridge.MessageRef{Channel: e.Channel, Thread: m.Thread}}
+	return func(ctx context.Context) { i.replies.tell(ctx, c, "", v.Note) }
+}
+
+// replied takes a message in the thread of a card as an answer to a text question.
+func (i inbound) replied(ctx context.Context, channel string, m posted, standing bridge.Standing) bridge.Verdict {
 	listener, ok := i.sink.(bridge.Listener)
-	if !ok || e.Parent != i.self(ctx).UserID {
-		return nil // a thread that nod did not start
+	if !ok {
+		return bridge.Verdict{}
 	}
-	s := bridge.Said{
-		Actor: bridge.Actor{Platform: i.name, User: e.User},
-		Card:  bridge.MessageRef{Channel: e.Channel, Thread: e.Thread}, Message: e.TS, Text: written(e.Text), At: moment(e.TS),
-		After: func(card bridge.MessageRef) bool { return moment(e.TS).After(moment(card.Message)) },
-	}
-	v, err := listener.Reply(ctx, s)
+	v, err := listener.Reply(ctx, bridge.Said{
+		Actor: bridge.Actor{Platform: i.name, User: m.User}, Standing: standing,
+		Card: bridge.MessageRef{Channel: channel, Thread: m.Thread}, Message: m.TS, Text: written(m.Text), At: moment(m.TS),
+		After: func(card bridge.MessageRef) bool { return moment(m.TS).After(moment(card.Message)) },
+	})
 	if err != nil {
 		i.log.Error("reply not recorded", "platform", i.name, "error", err)
 		v.Note = bridge.NoteNotRecorded
 	}
-	if v.Kind == bridge.VerdictSettled {
-		return nil // the card shows the answer in a moment
+	return v
+}
+
+// deleted tells the sink that a message of nod was deleted, after the
+// acknowledgment: no person waits for that.
+func (i inbound) deleted(ref bridge.MessageRef) func(context.Context) {
+	remover, ok := i.sink.(bridge.Remover)
+	if !ok {
+		return nil
 	}
 	return func(ctx context.Context) {
-		i.replies.tell(ctx, bridge.Click{Actor: s.Actor, Ref: s.Card}, "", v.Note)
+		if err := remover.Deleted(ctx, i.name, ref); err != nil {
+			i.log.Warn("deletion of a message not recorded", "platform", i.name, "error", err)
+		}
 	}
 }
 

@@ -20,13 +20,26 @@ const (
 	// the client, because the SDK's own loop has states that it never leaves.
 	stalledAfter = 45 * time.Second
 	watchEvery   = time.Second
-	clicksAtOnce = 64
+	// ackWait is the time limit for an acknowledgment, which Slack takes within 3
+	// seconds.
+	ackWait = 3 * time.Second
 )
 
 // socket receives through Socket Mode.
 type socket struct {
 	*workspace
-	in inbound
+	in     inbound
+	rivals *rivals
+	work   *platforms.Work
+	lanes  *platforms.Lanes
+}
+
+// client is a Socket Mode client that runs.
+type client struct {
+	stop  context.CancelFunc
+	ready chan int   // gets the number of connections that Slack counts
+	ended chan error // gets nil if the client stalled and must be replaced
+	once  bool       // it was ready once
 }
 
 // run receives until ctx ends or an administrator must act.
@@ -36,28 +49,78 @@ func (s socket) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	wg.Go(func() { platforms.Recheck(ctx, &s.health, s.check) })
-	for refusals := 0; ctx.Err() == nil; {
-		connected, err := s.connect(ctx)
-		if connected {
-			refusals = 0
+	wg.Go(func() { s.self(ctx) }) // so that no reply has to wait for it
+	s.work = platforms.NewWork(&wg)
+	refusals := 0
+	now, look := s.start(ctx, &wg, &s.health), time.NewTimer(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case n := <-now.ready:
+			refusals, now.once = 0, true
+			look.Reset(s.rivals.count(ctx, n))
+		case <-look.C:
+			if next := s.takeOver(ctx, &wg, now); next != nil {
+				now = next
+			}
+			look.Reset(lookEvery)
+		case err := <-now.ended:
+			now.stop()
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
+				if refusals++; refusals > 1 {
+					s.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
+					return err
+				}
+				s.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
+				bridge.Pause(ctx, platforms.SecondLook)
+			}
+			now = s.start(ctx, &wg, &s.health)
 		}
-		if err == nil || ctx.Err() != nil {
-			continue
-		}
-		if refusals++; refusals > 1 {
-			s.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
-			return err
-		}
-		s.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
-		bridge.Pause(ctx, platforms.SecondLook)
 	}
+}
+
+// start starts a client. Until it is connected, it reports to a health of its own.
+func (s socket) start(ctx context.Context, wg *sync.WaitGroup, health *platforms.HealthBox) *client {
+	ctx, stop := context.WithCancel(ctx)
+	c := &client{stop: stop, ready: make(chan int, 1), ended: make(chan error, 1)}
+	wg.Go(func() { c.ended <- s.connect(ctx, c.ready, health) })
+	return c
+}
+
+// takeOver replaces a client by a new one, because only a new connection learns how
+// many there are. Until the new one is ready, the old one receives, and then it
+// acknowledges what it has received. It returns nil if no new one becomes ready.
+func (s socket) takeOver(ctx context.Context, wg *sync.WaitGroup, old *client) *client {
+	if !old.once {
+		return nil
+	}
+	next, patience := s.start(ctx, wg, &platforms.HealthBox{}), time.NewTimer(stalledAfter)
+	defer patience.Stop()
+	select {
+	case n := <-next.ready:
+		next.ready <- n - 1 // without the old one
+		wg.Go(func() {
+			bridge.Pause(ctx, ackWait)
+			old.stop()
+		})
+		return next
+	case <-next.ended:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	next.stop()
 	return nil
 }
 
-// connect runs one Socket Mode client, and reports whether it was connected. It
-// returns no error if the client has stalled and must be replaced, and an error if
-// Slack refuses the connection.
-func (s socket) connect(ctx context.Context) (connected bool, err error) {
+// connect runs one Socket Mode client. It passes the number of connections to ready
+// each time that the client is connected. It returns nil if the client has stalled and
+// must be replaced, and an error if Slack refuses the connection.
+func (s socket) connect(ctx context.Context, ready chan<- int, health *platforms.HealthBox) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -65,93 +128,94 @@ func (s socket) connect(ctx context.Context) (connected bool, err error) {
 	client := socketmode.New(s.api, socketmode.OptionLog(log.New(io.Discard, "", 0)))
 	ended := make(chan error, 1)
 	wg.Go(func() { ended <- client.RunContext(ctx) })
-	slots, lanes := make(chan struct{}, clicksAtOnce), &platforms.Lanes{}
 	lost := time.Now()
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return connected, nil
+			return nil
 		case err := <-ended:
 			if ctx.Err() != nil {
-				return connected, nil
+				return nil
 			}
-			return connected, s.classify("", err)
+			return s.classify("", err)
 		case <-watch.C:
 			if !lost.IsZero() && time.Since(lost) > stalledAfter {
 				s.log.Warn("socket stalled, starting a new one", "platform", s.name)
-				return connected, nil
+				return nil
 			}
 		case e := <-client.Events:
-			if err := s.follow(e, &lost); err != nil {
-				return connected, err
+			if err := s.follow(e, &lost, health); err != nil {
+				return err
 			}
-			connected = connected || lost.IsZero()
-			id, raw := envelope(e)
-			if id == "" {
-				continue
+			if e.Type == socketmode.EventTypeHello && e.Request != nil {
+				health = &s.health
+				health.Set(bridge.HealthUp, "")
+				select {
+				case ready <- e.Request.NumConnections:
+				default: // nothing has looked at the last one yet
+				}
 			}
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return connected, nil
+			if id, raw := envelope(e); id != "" {
+				s.receive(ctx, client, id, s.in.read(raw))
 			}
-			in := s.in.read(raw)
-			wait, leave := lanes.Enter(author(in))
-			wg.Go(func() {
-				defer func() { <-slots }()
-				wait()
-				s.receive(ctx, client, id, in, leave)
-			})
 		}
 	}
 }
 
-// author returns who wrote the message of an event, so that the messages of a
-// person keep their order. It is empty for other payloads.
-func author(in payload) string {
-	if !in.Event.isReply() {
-		return ""
+// receive works on one payload and acknowledges it. It does not block: a client that
+// waits would miss pings. What has begun is finished even if the socket closes. The
+// messages of a person keep their order.
+func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, in payload) {
+	wait, leave := s.lanes.Enter(in.Event.author())
+	acknowledge := func(r reaction) {
+		ctx, cancel := context.WithTimeout(ctx, ackWait)
+		defer cancel()
+		if err := client.AckCtx(ctx, id, r.reply); err != nil {
+			s.log.Warn("click recorded but not acknowledged", "platform", s.name, "error", err)
+		}
 	}
-	return in.Event.User
-}
-
-// receive works on one payload and acknowledges it. A click that has begun is
-// finished even if the socket closes. It calls leave once the store has it.
-func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, in payload, leave func()) {
-	r := s.in.handle(context.WithoutCancel(ctx), in)
-	leave()
-	if err := client.AckCtx(ctx, id, r.reply); err != nil && ctx.Err() == nil {
-		s.log.Warn("click recorded but not acknowledged", "platform", s.name, "error", err)
-	}
-	r.finish(ctx)
+	s.work.Do(ctx, wait, func(work context.Context) func(context.Context) {
+		r := s.in.handle(work, in)
+		if r.first == nil {
+			acknowledge(r)
+			if r.then == nil {
+				return nil
+			}
+			return r.finish
+		}
+		return func(work context.Context) {
+			r := r.begin(work)
+			acknowledge(r)
+			r.finish(work)
+		}
+	}, leave)
 }
 
 // follow updates the health after an event of the connection, and lost, the
 // time when the connection was lost. It returns an error if Slack refuses the
 // connection.
-func (s socket) follow(e socketmode.Event, lost *time.Time) error {
+func (s socket) follow(e socketmode.Event, lost *time.Time, health *platforms.HealthBox) error {
 	switch e.Type {
 	case socketmode.EventTypeHello:
 		*lost = time.Time{}
-		s.health.Set(bridge.HealthUp, "")
 	case socketmode.EventTypeConnecting, socketmode.EventTypeDisconnect, socketmode.EventTypeIncomingError:
 		if lost.IsZero() {
 			*lost = time.Now()
-			s.health.Set(bridge.HealthDegraded, "reconnecting")
+			health.Set(bridge.HealthDegraded, "reconnecting")
 		}
 	case socketmode.EventTypeInvalidAuth:
 		return rowOf("invalid_auth").Err(nil, "slack: Slack does not accept the app token")
 	case socketmode.EventTypeConnectionError:
-		return s.connectionError(e.Data)
+		return s.connectionError(e.Data, health)
 	}
 	return nil
 }
 
 // connectionError returns an error if Slack refuses the connection. The SDK would
 // retry forever.
-func (s socket) connectionError(data any) error {
+func (s socket) connectionError(data any, health *platforms.HealthBox) error {
 	ce, ok := data.(*slack.ConnectionErrorEvent)
 	if !ok {
 		return nil
@@ -160,7 +224,7 @@ func (s socket) connectionError(data any) error {
 	if platforms.Final(err) {
 		return err
 	}
-	s.health.Set(bridge.HealthDegraded, "reconnecting: "+bridge.PublicError(err).Message)
+	health.Set(bridge.HealthDegraded, "reconnecting: "+bridge.PublicError(err).Message)
 	return nil
 }
 

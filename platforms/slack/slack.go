@@ -40,7 +40,10 @@ type Options struct {
 	// dialog can show. Without it, nod refuses such a request on opening.
 	Console    bool
 	ConsoleURL string // of nod; empty if it is not known
-	Log        *slog.Logger
+	// Daemons counts the daemons that receive for this app. If it is nil, there is
+	// one.
+	Daemons func(context.Context) (int, error)
+	Log     *slog.Logger
 }
 
 // Platform is one Slack workspace. It implements bridge.Platform. Its parts
@@ -94,7 +97,7 @@ func New(o Options) (*Platform, error) {
 
 func newWorkspace(o Options) *workspace {
 	ws := &workspace{
-		name: o.Name, http: o.HTTPClient, log: o.Log, console: o.Console, consoleURL: o.ConsoleURL,
+		name: o.Name, http: o.HTTPClient, log: o.Log, console: o.Console, consoleURL: o.ConsoleURL, daemons: o.Daemons,
 	}
 	if ws.http == nil {
 		ws.http = platforms.Client()
@@ -145,7 +148,8 @@ func (p *Platform) Link(ctx context.Context, ref bridge.MessageRef) string {
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	if p.secret == "" {
-		return p.keepHomes(ctx, sink, socket{p.ws, p.inbound(sink)}.run)
+		in := socket{workspace: p.ws, in: p.inbound(sink), rivals: &rivals{workspace: p.ws}, lanes: &platforms.Lanes{}}
+		return p.keepHomes(ctx, sink, in.run)
 	}
 	return p.keepHomes(ctx, sink, func(ctx context.Context) error {
 		return platforms.Watch(ctx, &p.ws.health, p.ws.check)

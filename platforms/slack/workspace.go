@@ -25,6 +25,8 @@ type workspace struct {
 
 	console    bool   // whether the console is on
 	consoleURL string // of nod, for links to the console; may be empty
+	// daemons counts the daemons of the installation. It is nil for one.
+	daemons func(context.Context) (int, error)
 
 	mu sync.Mutex
 	me slack.AuthTestResponse // empty until Slack has returned it
@@ -32,23 +34,38 @@ type workspace struct {
 
 // check returns an error if Slack does not accept the bot token.
 func (w *workspace) check(ctx context.Context) error {
-	_, err := w.api.AuthTestContext(ctx)
+	me, err := w.api.AuthTestContext(ctx)
+	if err == nil {
+		w.know(*me)
+	}
 	return w.classify("", err)
 }
 
 // self returns who nod is in the workspace. It is empty if Slack does not
 // return it.
 func (w *workspace) self(ctx context.Context) slack.AuthTestResponse {
+	if me := w.known(); me.UserID != "" {
+		return me
+	}
+	me, err := w.api.AuthTestContext(ctx)
+	if err != nil {
+		return slack.AuthTestResponse{}
+	}
+	w.know(*me)
+	return *me
+}
+
+// known is self without a call.
+func (w *workspace) known() slack.AuthTestResponse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.me.UserID == "" {
-		me, err := w.api.AuthTestContext(ctx)
-		if err != nil {
-			return slack.AuthTestResponse{}
-		}
-		w.me = *me
-	}
 	return w.me
+}
+
+func (w *workspace) know(me slack.AuthTestResponse) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.me = me
 }
 
 // url returns the URL of the workspace, for links to cards. It is empty if

@@ -37,6 +37,7 @@ var harness = platformtest.Harness{
 		{Fault: sandbox.Fault{Kind: "no_permission"}, Check: "chat." + group, Status: bridge.FindingFailed,
 			Fix: "Permissions"},
 	},
+	Talk: "answerCallbackQuery", Deletions: false,
 	Client: client{}, Forge: forge{}, Replies: true,
 }
 

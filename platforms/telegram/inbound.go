@@ -220,10 +220,6 @@ func (in *inbound) answered(
 	}
 }
 
-// noteToBot is the reply to a message in a person's own chat with the bot that is
-// neither a command nor a reply.
-const noteToBot = "nod takes commands and replies to its cards here. Nothing was recorded. Send /" + commandHelp + " for a list."
-
 // received records a message from a person. In a person's own chat with the bot,
 // each message is for nod.
 func (in *inbound) received(ctx context.Context, sink bridge.Sink, m message) (func(context.Context), error) {
@@ -240,7 +236,7 @@ func (in *inbound) received(ctx context.Context, sink bridge.Sink, m message) (f
 		return in.prompts.replied(ctx, sink, in.actor(*m.From), m)
 	}
 	if m.Chat.ID == m.From.ID && !m.edited && m.says() {
-		return func(ctx context.Context) { in.replies.say(ctx, m, noteToBot) }, nil
+		return func(ctx context.Context) { in.replies.say(ctx, m, bridge.NoteToBot) }, nil
 	}
 	return nil, nil
 }

@@ -211,6 +211,10 @@ func (r *receiver) handler(sink bridge.Sink) http.Handler {
 			http.Error(w, "not recorded", http.StatusServiceUnavailable) // Telegram sends it again
 			return
 		}
+		if then != nil { // the next update must not wait for it
+			w.Header().Set("Connection", "close")
+		}
+		w.Header().Set("Content-Length", "0") // the answer is complete at once
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush() // before anything is said; a recorder in a test cannot
 		if then != nil {

@@ -35,7 +35,7 @@ func check(c config.Config) error {
 	errs = append(errs, err)
 	_, err = buildWebhooks(c)
 	errs = append(errs, err)
-	_, _, err = Platforms(c, false, nil, nil, nil)
+	_, _, err = Platforms(c, false, nil, nil, nil, nil)
 	errs = append(errs, err)
 	for path, s := range map[string]config.Secret{"token_key": c.TokenKey, "receipts.key": c.Receipts.Key} {
 		if s.Set() {

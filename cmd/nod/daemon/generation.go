@@ -35,7 +35,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := Platforms(c, d.paced, ports.Notes, d.store, d.log)
+	platforms, callbacks, err := Platforms(c, d.paced, ports.Notes, d.store, d.store.Keyring.Running, d.log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -14,8 +15,9 @@ import (
 
 // Platforms returns the platforms that have a token, and the HTTP handlers of
 // those in HTTP mode. They share their rate limits through turns. With the
-// sandbox, they are paced only if paced is true.
-func Platforms(c config.Config, paced bool, notes telegram.Notes, turns bridge.Turns, log *slog.Logger) ([]bridge.Platform, map[string]func(bridge.Sink) http.Handler, error) {
+// sandbox, they are paced only if paced is true. Daemons counts the daemons that run
+// with this config; nil is one.
+func Platforms(c config.Config, paced bool, notes telegram.Notes, turns bridge.Turns, daemons func(context.Context) (int, error), log *slog.Logger) ([]bridge.Platform, map[string]func(bridge.Sink) http.Handler, error) {
 	var out []bridge.Platform
 	callbacks := map[string]func(bridge.Sink) http.Handler{}
 	slackAPI, discordAPI, telegramAPI := "", "", c.Telegram.APIURL
@@ -29,6 +31,7 @@ func Platforms(c config.Config, paced bool, notes telegram.Notes, turns bridge.T
 			p, err := slack.New(slack.Options{
 				Name: name, BotToken: c.Slack.BotToken.Value(), AppToken: c.Slack.AppToken.Value(), SigningSecret: c.Slack.SigningSecret.Value(),
 				APIURL: slackAPI, NoPacing: noPacing, Turns: turns, Log: log, Console: c.Console.Enabled, ConsoleURL: c.Console.URL,
+				Daemons: daemons,
 			})
 			if err != nil {
 				return nil, nil, err

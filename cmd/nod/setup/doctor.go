@@ -150,7 +150,7 @@ func (d *Doctor) examineConfig() (config.Config, bool) {
 
 // examinePlatforms runs the checks of each platform.
 func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
-	platforms, _, err := daemon.Platforms(c, false, nil, nil, nil)
+	platforms, _, err := daemon.Platforms(c, false, nil, nil, nil, nil)
 	if err != nil {
 		d.fail("platforms", err)
 		return

@@ -167,7 +167,7 @@ func (s *Init) platform(name string) (bridge.Platform, error) {
 	case config.PlatformTelegram:
 		c.Telegram = s.now.Telegram
 	}
-	all, _, err := daemon.Platforms(c, false, nil, nil, nil)
+	all, _, err := daemon.Platforms(c, false, nil, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (cl client) talk(m core.Account, a core.Action) error {
 	return nil
 }
 
-// around is what the events of a member's message have besides the message.
+// around returns the fields of the event of a message other than the message.
 func (cl client) around(m core.Account, ch *channel) raw.Object {
 	if ch.Kind == directChannel {
 		return raw.Object{}
