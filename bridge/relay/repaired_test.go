@@ -42,7 +42,7 @@ func TestUpdatesAsSent(t *testing.T) {
 	}{
 		{"a command", []string{`"rawInput":{"command":"./sé"}`}, `{"command":"./sé"}`},
 		{"an empty update later", []string{`"rawInput":{"command":"ls"}`, `"rawInput":{},"content":[]`}, `{"command":"ls"}`},
-		{"a part at a time", []string{`"rawInput":{"command":"ls"}`, `"rawInput":{"cwd":"/r"}`}, `{"command":"ls","cwd":"/r"}`},
+		{"a part at a time", []string{`"rawInput":{"command":"ls"}`, `"rawInput":{"env":"x"}`}, `{"command":"ls","env":"x"}`},
 		{"bytes that are not UTF-8", []string{"\"rawInput\":{\"command\":\"./s\xff\"}"}, "refused: toolCall: an earlier update cannot be read"},
 		{"half a surrogate pair", []string{`"rawInput":{"command":"./s\ud800"}`, `"title":"s"`}, "refused: toolCall: an earlier update cannot be read"},
 		{"a title of another type", []string{`"rawInput":{"command":"ls"}`, `"title":7`}, "refused: toolCall: an earlier update cannot be read"},

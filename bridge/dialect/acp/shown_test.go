@@ -75,7 +75,7 @@ func TestShown(t *testing.T) {
 		},
 		{
 			name: "contradiction", request: `{"toolCallId":"1","rawInput":{"command":"rm -rf /"}}`,
-			updates: []string{`{"toolCallId":"1","kind":"execute","rawInput":{"command":"ls","cwd":"/repo"}}`}, want: []string{"Run rm -rf /", "/repo", "earlier", "ls"},
+			updates: []string{`{"toolCallId":"1","kind":"execute","rawInput":{"command":"ls","cwd":"/repo"}}`}, want: []string{"/repo", "Run rm -rf /", "earlier", "ls"},
 		},
 		{
 			name: "call that comes piece by piece", request: `{"toolCallId":"1"}`,
@@ -97,6 +97,14 @@ func TestShown(t *testing.T) {
 		{
 			name: "command twice", request: "{\"toolCallId\":\"1\",\"kind\":\"execute\",\"title\":\"`ls -la`\",\"rawInput\":{\"command\":\"ls -la\"},\"content\":[{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"ls -la\"}}]}",
 			want: []string{"Run ls -la"}, without: []string{"says"},
+		},
+		{
+			name: "Kilo", request: `{"toolCallId":"1","title":"npm test","kind":"execute","status":"pending","locations":[],"rawInput":{"command":"npm test","description":"Test it"}}`,
+			updates: []string{
+				`{"toolCallId":"1","title":"bash","kind":"execute","status":"pending","locations":[{"path":"/repo"}],"rawInput":{"cwd":"/repo"}}`,
+				`{"toolCallId":"1","title":"npm test","kind":"execute","status":"in_progress","locations":[{"path":"/repo"}],"rawInput":{"command":"npm test","description":"Test it","cwd":"/repo"}}`,
+			},
+			want: []string{"/repo", "Run npm test", "Test it"}, without: []string{"locations", "cwd", "earlier", "{"},
 		},
 		{
 			name: "command as code", request: "{\"toolCallId\":\"1\",\"kind\":\"execute\",\"title\":\"bash\",\"rawInput\":{\"command\":\"npm test\"},\"content\":[{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"$ npm test\"}},{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"```sh\\nnpm test\\n```\"}}]}",

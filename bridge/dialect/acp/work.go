@@ -90,7 +90,7 @@ func (d details) work(p permissionParams) (work, error) {
 			return w, err
 		}
 	}
-	for name, items := range map[string][]json.RawMessage{diffsName: changes, contentName: others, locationsName: d.places(input, diffs), earlierName: d.Earlier} {
+	for name, items := range map[string][]json.RawMessage{diffsName: changes, contentName: others, locationsName: d.places(w.where, input, diffs), earlierName: d.Earlier} {
 		if len(items) == 0 {
 			continue
 		}
@@ -113,10 +113,20 @@ func (d details) base(w *work) (input object, notes []string) {
 	if input == nil {
 		return object{inputName: d.RawInput}, nil
 	}
-	if _, codex := input["call_id"]; codex {
-		return codexInput(w, input)
+	input = maps.Clone(input)
+	if cwd, ok := textOf(input["cwd"]); ok && (w.where == "" || w.where == cwd) {
+		w.where = cwd
+		delete(input, "cwd")
 	}
-	return input, nil
+	if says, ok := textOf(input["description"]); ok && commandOf(input) != "" {
+		notes = append(notes, says)
+		delete(input, "description")
+	}
+	if _, codex := input["call_id"]; codex {
+		input, more := codexInput(w, input)
+		return input, append(notes, more...)
+	}
+	return input, notes
 }
 
 // codexOwn are members of an event of Codex that codex-acp sends as the input.
@@ -133,10 +143,6 @@ func codexInput(w *work, event object) (input object, notes []string) {
 		delete(input, name)
 	}
 	maps.DeleteFunc(input, func(_ string, v json.RawMessage) bool { return isEmpty(v) })
-	if cwd, ok := textOf(input["cwd"]); ok && w.where == "" {
-		w.where = cwd
-		delete(input, "cwd")
-	}
 	if reason, ok := textOf(input["reason"]); ok {
 		notes = append(notes, reason)
 		delete(input, "reason")
@@ -220,9 +226,10 @@ func replaced(c diff) object {
 	return object{"file_path": text(c.Path), "old_string": text(*c.Old), "new_string": text(c.New)}
 }
 
-// places returns the locations that neither the input nor a diff names.
-func (d details) places(input object, diffs []diff) []json.RawMessage {
-	known := pathsOf(input)
+// places returns the locations that are neither where the call runs nor in the input
+// or a diff.
+func (d details) places(where string, input object, diffs []diff) []json.RawMessage {
+	known := append(pathsOf(input), where)
 	for _, c := range diffs {
 		known = append(known, c.Path)
 	}
