@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"time"
 )
@@ -76,6 +77,14 @@ type Ticket struct {
 	// Statement is the text that a passkey signs.
 	Statement Statement `json:"statement"`
 	Expires   time.Time `json:"expires"`
+}
+
+// Recorded reports whether a record has the signature of the ticket, as its
+// decision or as a vote.
+func (t Ticket) Recorded(r Record) bool {
+	signed := func(a *Assertion) bool { return a != nil && a.Statement == t.Statement }
+	return r.Response != nil && signed(r.Response.Assertion) ||
+		slices.ContainsFunc(r.Votes, func(v Vote) bool { return signed(v.Assertion) })
 }
 
 // AssuredVoters returns the names of the people who approved, each with the

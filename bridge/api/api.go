@@ -79,7 +79,7 @@ type Options struct {
 	Tokens map[string]Principal
 	// Session returns the principal of a caller that has a console session but
 	// no token. If it is nil, every caller needs a token.
-	Session func(*http.Request) (Principal, bool)
+	Session func(*http.Request) (Principal, error)
 	// Closing is done when the daemon stops, which ends long waits early.
 	Closing context.Context
 	// EntryPoints maps paths to additional entry points for agents.
@@ -108,7 +108,7 @@ type Options struct {
 type Server struct {
 	shared
 	tokens  map[[sha256.Size]byte]Principal
-	session func(*http.Request) (Principal, bool)
+	session func(*http.Request) (Principal, error)
 	keysOK  func() bridge.Health
 	proven  func(*http.Request)
 	refused func(*http.Request) time.Duration
@@ -249,8 +249,13 @@ func (s *Server) anyone(h handler) http.HandlerFunc {
 		// token.
 		p, ok := s.tokens[sha256.Sum256([]byte(token))]
 		if ok = ok && strings.EqualFold(kind, "bearer"); !ok && kind == "" && s.session != nil {
-			if p, ok = s.session(r); ok {
-				r = s.whileSession(r, p)
+			var err error
+			switch p, err = s.session(r); {
+			case err == nil:
+				ok, r = true, s.whileSession(r, p)
+			case bridge.ErrorCode(err) == bridge.CodeUnavailable:
+				fail(w, bridge.PublicError(err))
+				return
 			}
 		}
 		if !ok {

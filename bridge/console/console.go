@@ -9,7 +9,9 @@ package console
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"io/fs"
@@ -17,6 +19,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -120,22 +123,38 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Principal returns the person whose console session a call to the API carries.
-// It accepts reads, and only those changes that come from nod's own page.
-func (c *Console) Principal(r *http.Request) (api.Principal, bool) {
+// It accepts reads, and only those changes that come from nod's own page. It
+// returns CodeUnauthenticated without a session, and CodeUnavailable if that
+// cannot be known now.
+func (c *Console) Principal(r *http.Request) (api.Principal, error) {
 	if c.foreign.Check(r) != nil {
-		return api.Principal{}, false
+		return api.Principal{}, bridge.Errorf(bridge.CodeUnauthenticated, "this request does not come from nod's own page")
 	}
 	return c.sessions.of(r)
 }
+
+// pageVersion returns a hash of the files of the page, so that a page that was
+// loaded before an upgrade can notice it.
+var pageVersion = sync.OnceValue(func() string {
+	h := sha256.New()
+	_ = fs.WalkDir(static, ".", func(path string, d fs.DirEntry, err error) error { // static is embedded
+		if err == nil && !d.IsDir() {
+			raw, _ := static.ReadFile(path)
+			h.Write(raw)
+		}
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)[:8])
+})
 
 type handler func(w http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error)
 
 // person returns a handler that requires a person who is signed in.
 func (c *Console) person(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		p, ok := c.sessions.of(r)
-		if !ok {
-			fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "you are not signed in"))
+		p, err := c.sessions.of(r)
+		if err != nil {
+			fail(w, err)
 			return
 		}
 		out, err := h(w, r, bridge.Actor{Platform: bridge.PlatformAPI, User: p.Person, Name: p.Person, Person: p.Person})

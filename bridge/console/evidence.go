@@ -28,7 +28,7 @@ type entry struct {
 
 // auditor returns CodeForbidden unless the person of r may read the audit log.
 func (c *Console) auditor(r *http.Request) error {
-	if p, ok := c.sessions.of(r); !ok || !p.Auditor {
+	if p, err := c.sessions.of(r); err != nil || !p.Auditor {
 		return bridge.Errorf(bridge.CodeForbidden, "only auditors can read the audit log").
 			WithHint("ask your nod administrator to set auditor: true for you in the config")
 	}

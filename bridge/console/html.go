@@ -32,7 +32,7 @@ func writeBlock(b *strings.Builder, x render.Block) {
 		writeSpans(b, x.Spans)
 		b.WriteString("</p>")
 	case render.Code:
-		b.WriteString(`<pre tabindex="0"><code>`)
+		b.WriteString(`<pre tabindex="0" translate="no"><code>`)
 		writeCode(b, x)
 		b.WriteString("</code></pre>")
 	case render.List:
@@ -80,11 +80,12 @@ func writeSpans(b *strings.Builder, spans []render.Span) {
 	for _, s := range spans {
 		var after string
 		for _, style := range []struct {
-			on  bool
-			tag string
-		}{{s.Bold, "strong"}, {s.Italic, "em"}, {s.Strike, "s"}, {s.Code, "code"}} {
+			on   bool
+			tag  string
+			more string
+		}{{s.Bold, "strong", ""}, {s.Italic, "em", ""}, {s.Strike, "s", ""}, {s.Code, "code", ` translate="no"`}} {
 			if style.on {
-				b.WriteString("<" + style.tag + ">")
+				b.WriteString("<" + style.tag + style.more + ">")
 				after = "</" + style.tag + ">" + after
 			}
 		}

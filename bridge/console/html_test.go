@@ -21,14 +21,14 @@ func TestHTML(t *testing.T) {
 	}{
 		"paragraph": {[]render.Block{render.Para(evil + "\nb")}, "<p>" + safe + "<br>b</p>"},
 		"heading":   {[]render.Block{{Kind: render.Heading, Spans: []render.Span{{Text: evil}}}}, `<p class="heading">` + safe + "</p>"},
-		"code":      {[]render.Block{{Kind: render.Code, Text: evil + "\n", Lang: evil}}, `<pre tabindex="0"><code>` + safe + "\n</code></pre>"},
-		"diff": {[]render.Block{{Kind: render.Code, Text: " a\n-<b>\n+c", Lang: "diff"}}, `<pre tabindex="0"><code> a
+		"code":      {[]render.Block{{Kind: render.Code, Text: evil + "\n", Lang: evil}}, `<pre tabindex="0" translate="no"><code>` + safe + "\n</code></pre>"},
+		"diff": {[]render.Block{{Kind: render.Code, Text: " a\n-<b>\n+c", Lang: "diff"}}, `<pre tabindex="0" translate="no"><code> a
 <span class="del">-&lt;b&gt;
 </span><span class="add">+c</span></code></pre>`},
 		"bullets": {[]render.Block{{Kind: render.List, Items: [][]render.Block{{render.Para("a")}, {render.Para("b")}}}}, "<ul><li><p>a</p></li><li><p>b</p></li></ul>"},
 		"numbers": {[]render.Block{{Kind: render.List, Start: 3, Items: [][]render.Block{{render.Para("c")}}}}, `<ol start="3"><li><p>c</p></li></ol>`},
 		"quote":   {[]render.Block{{Kind: render.Quote, Inner: []render.Block{render.Para("q")}}, {Kind: render.Rule}}, "<blockquote><p>q</p></blockquote><hr>"},
-		"styles":  {spans(render.Span{Text: "x", Bold: true, Italic: true, Strike: true, Code: true}), "<p><strong><em><s><code>x</code></s></em></strong></p>"},
+		"styles":  {spans(render.Span{Text: "x", Bold: true, Italic: true, Strike: true, Code: true}), `<p><strong><em><s><code translate="no">x</code></s></em></strong></p>`},
 		"link": {spans(render.Span{Text: "https://a.example/?x=\"", URL: "https://a.example/?x=\""}),
 			`<p><a rel="noreferrer noopener nofollow" target="_blank" href="https://a.example/?x=&#34;">https://a.example/?x=&#34;</a></p>`},
 		"script": {spans(render.Span{Text: "x", URL: "javascript:alert(1)"}), "<p>x</p>"},

@@ -331,6 +331,9 @@ func day(q url.Values, name string, plus int) (time.Time, error) {
 	if q.Get(name) == "" {
 		return time.Time{}, nil
 	}
+	if t, err := time.Parse(time.RFC3339, q.Get(name)); err == nil {
+		return t, nil // the page knows the zone of the person
+	}
 	t, err := time.Parse(time.DateOnly, q.Get(name))
 	if err != nil {
 		return t, bridge.Errorf(bridge.CodeInvalid, "%s: enter a date such as 2026-11-21", name)

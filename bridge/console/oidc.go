@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,7 @@ type flow struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
 	Verifier string `json:"v"`
+	To       string `json:"t"` // the page to show afterwards, as a fragment
 	Expires  int64  `json:"e"`
 }
 
@@ -79,7 +81,7 @@ func (c *Console) oidcStart(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	f := flow{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), time.Now().Add(flowLife).Unix()}
+	f := flow{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), pageOf(r.FormValue("to")), time.Now().Add(flowLife).Unix()}
 	text, err := sign(c.sessions.key, "login", f)
 	if err != nil {
 		c.refuse(w, r, err)
@@ -95,7 +97,7 @@ func (c *Console) oidcDone(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	person, err := c.oidcPerson(r)
+	person, to, err := c.oidcPerson(r)
 	if err != nil {
 		err = c.guessed(r, err)
 	}
@@ -108,50 +110,65 @@ func (c *Console) oidcDone(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.log.Info("console sign-in", "person", person, "by", "oidc")
-	http.Redirect(w, r, "/console/", http.StatusFound)
+	http.Redirect(w, r, "/console/"+to, http.StatusFound)
 }
 
+// pageOf returns a fragment that names a page of the console, or "".
+func pageOf(fragment string) string {
+	u, err := url.Parse(fragment)
+	if err != nil || !strings.HasPrefix(fragment, "#/") || len(fragment) > maxPageName {
+		return ""
+	}
+	return u.String()
+}
+
+// maxPageName limits the fragment that a sign-in keeps, in bytes.
+const maxPageName = 500
+
 // oidcPerson verifies the provider's response and returns the person who has
-// signed in.
-func (c *Console) oidcPerson(r *http.Request) (string, error) {
-	refused := func(why string) error { return bridge.Errorf(bridge.CodeUnauthenticated, "%s", why) }
+// signed in, and the page to show.
+func (c *Console) oidcPerson(r *http.Request) (person, to string, err error) {
+	refuse := func(err error) (string, string, error) { return "", "", err }
+	refused := func(why string) (string, string, error) {
+		return refuse(bridge.Errorf(bridge.CodeUnauthenticated, "%s", why))
+	}
 	var f flow
-	cookie, err := r.Cookie(flowCookie)
+	cookie, err := r.Cookie(c.sessions.named(flowCookie))
 	if err != nil || !verify(c.sessions.key, "login", cookie.Value, &f) || time.Now().Unix() >= f.Expires || r.FormValue("state") != f.State {
-		return "", refused("the sign-in did not start in this browser, or started too long ago")
+		return refused("the sign-in did not start in this browser, or started too long ago")
 	}
 	ctx, cancel := bounded(r)
 	defer cancel()
 	p, err := c.oidc.discover(ctx)
 	if err != nil {
-		return "", err
+		return refuse(err)
 	}
 	client := c.oidc.client(p)
 	token, err := client.Exchange(ctx, r.FormValue("code"), oauth2.VerifierOption(f.Verifier))
 	if err != nil {
-		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider rejected the sign-in")
+		return refuse(bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider rejected the sign-in"))
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := p.Verifier(&oidc.Config{ClientID: c.oidc.ClientID}).Verify(ctx, raw)
 	if err != nil || id.Nonce != f.Nonce {
-		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token is invalid")
+		return refuse(bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token is invalid"))
 	}
 	var claims struct {
 		Email    string `json:"email"`
 		Verified bool   `json:"email_verified"`
 	}
 	if err := id.Claims(&claims); err != nil {
-		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token cannot be read")
+		return refuse(bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token cannot be read"))
 	}
 	if !claims.Verified {
-		return "", refused("the identity provider has not verified your email address")
+		return refused("the identity provider has not verified your email address")
 	}
 	for name, person := range c.oidc.People {
 		if person.Email != "" && strings.EqualFold(person.Email, claims.Email) {
-			return name, nil
+			return name, f.To, nil
 		}
 	}
-	return "", refused("no person in the config has your email address")
+	return refused("no person in the config has your email address")
 }
 
 // refuse redirects to the page, which shows the reason.
@@ -159,7 +176,7 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	c.log.Warn("console sign-in refused", "error", err)
 	text, serr := sign(c.sessions.key, "refusal", bridge.PublicError(err).Message)
 	if serr == nil {
-		http.SetCookie(w, &http.Cookie{Name: refusedCookie, Value: text, Path: "/console/", MaxAge: 60, HttpOnly: true, Secure: c.sessions.secure, SameSite: http.SameSiteLaxMode})
+		http.SetCookie(w, &http.Cookie{Name: c.sessions.named(refusedCookie), Value: text, Path: "/console/", MaxAge: 60, HttpOnly: true, Secure: c.sessions.secure, SameSite: http.SameSiteLaxMode})
 	}
 	http.Redirect(w, r, "/console/#/refused", http.StatusFound)
 }

@@ -133,7 +133,7 @@ func TestOIDC(t *testing.T) {
 	}
 	r := httptest.NewRequest(http.MethodGet, "/v1/audit", nil)
 	r.AddCookie(b.cookies()[0])
-	if p, ok := o.console.Principal(r); !ok || p.Person != "ana" || !p.Auditor {
+	if p, err := o.console.Principal(r); err != nil || p.Person != "ana" || !p.Auditor {
 		t.Errorf("the API is called by %+v", p)
 	}
 	delete(o.options.OIDC.People, "ana")

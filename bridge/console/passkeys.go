@@ -100,9 +100,9 @@ func (c *Console) enrolling(r *http.Request, in enrollment) (string, error) {
 		person, _, err := c.engine.Passkeys.Invited(r.Context(), in.Invitation)
 		return person, c.guessed(r, err)
 	}
-	p, ok := c.sessions.of(r)
-	if !ok {
-		return "", bridge.Errorf(bridge.CodeUnauthenticated, "you are not signed in")
+	p, err := c.sessions.of(r)
+	if err != nil {
+		return "", err
 	}
 	return p.Person, c.fresh(r)
 }

@@ -21,7 +21,7 @@ func TestFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := httptest.NewRequest(http.MethodPost, "/console/passkeys", nil)
-		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: text})
+		r.AddCookie(&http.Cookie{Name: c.sessions.named(sessionCookie), Value: text})
 		return c.fresh(r)
 	}
 	for ago, want := range map[time.Duration]bridge.Code{

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -78,31 +79,37 @@ func verify(key []byte, purpose, text string, v any) bool {
 	return false
 }
 
-// of returns the person whose session a request carries.
-func (s sessions) of(r *http.Request) (api.Principal, bool) {
+// of returns the person whose session a request carries. It returns
+// CodeUnauthenticated if there is none, and CodeUnavailable if that cannot be
+// known now.
+func (s sessions) of(r *http.Request) (api.Principal, error) {
+	nobody := bridge.Errorf(bridge.CodeUnauthenticated, "you are not signed in")
 	x, ok := s.signed(r)
 	if !ok {
-		return api.Principal{}, false
+		return api.Principal{}, nobody
 	}
 	noted, err := s.store.Note(r.Context(), noteKey(x.ID))
 	if err != nil {
 		s.log.Error("console session not readable", "error", err)
+		return api.Principal{}, bridge.Wrap(bridge.CodeUnavailable, err, "nod cannot read your session now").WithHint("try again")
 	}
-	if err != nil || noted != x.Person {
-		return api.Principal{}, false
-	}
+	p := s.tokens[x.By]
 	if s.oidc != nil && x.By == s.oidc.Issuer {
-		p, ok := s.oidc.People[x.Person]
-		return api.Principal{Person: x.Person, Auditor: p.Auditor}, ok
+		known, ok := s.oidc.People[x.Person]
+		if p = (api.Principal{Auditor: known.Auditor}); ok {
+			p.Person = x.Person
+		}
 	}
-	p, ok := s.tokens[x.By]
-	return p, ok && p.Person == x.Person
+	if noted != x.Person || p.Person != x.Person {
+		return api.Principal{}, nobody
+	}
+	return p, nil
 }
 
 // signed returns the session in a request's cookie.
 func (s sessions) signed(r *http.Request) (session, bool) {
 	var x session
-	cookie, err := r.Cookie(sessionCookie)
+	cookie, err := r.Cookie(s.named(sessionCookie))
 	if err != nil || !verify(s.key, "session", cookie.Value, &x) || x.ID == "" || time.Now().Unix() >= x.Expires {
 		return session{}, false
 	}
@@ -131,20 +138,30 @@ func (s sessions) end(r *http.Request) error {
 	return s.store.DropNote(r.Context(), noteKey(x.ID))
 }
 
+// named returns the name of a cookie of this installation. Others may be on
+// another port of the same host, for which browsers keep the same cookies.
+func (s sessions) named(name string) string {
+	return name + "_" + hex.EncodeToString(mac(s.key, "cookies", nil)[:4])
+}
+
 // cookie returns a cookie that browsers send to nod's pages only. SameSite is
 // Lax so that the redirect from the identity provider carries it. Changes from
 // other pages are refused separately.
 func (s sessions) cookie(name, value string, life time.Duration) *http.Cookie {
-	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: int(life.Seconds()), HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{Name: s.named(name), Value: value, Path: "/", MaxAge: int(life.Seconds()), HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode}
 }
 
 func (c *Console) who(w http.ResponseWriter, r *http.Request) {
-	p, ok := c.sessions.of(r)
-	out := map[string]any{"oidc": c.oidc != nil}
-	if ok {
+	p, err := c.sessions.of(r)
+	out := map[string]any{"oidc": c.oidc != nil, "version": pageVersion()}
+	switch {
+	case err == nil:
 		out["person"], out["auditor"] = p.Person, p.Auditor
+	case bridge.ErrorCode(err) != bridge.CodeUnauthenticated:
+		fail(w, err)
+		return
 	}
-	if cookie, err := r.Cookie(refusedCookie); err == nil {
+	if cookie, err := r.Cookie(c.sessions.named(refusedCookie)); err == nil {
 		var why string
 		if verify(c.sessions.key, "refusal", cookie.Value, &why) {
 			out["refused"] = why
@@ -161,7 +178,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	sum := sha256.Sum256([]byte(in.Token))
+	sum := sha256.Sum256([]byte(strings.TrimSpace(in.Token)))
 	hash := hex.EncodeToString(sum[:])
 	p, ok := c.sessions.tokens[hash]
 	if !ok || p.Person == "" {

@@ -17,6 +17,7 @@ import (
 // signView is the content of the page where a person proves an approval. Its
 // HTML contains only markup that nod wrote.
 type signView struct {
+	Done     string // what is already recorded; empty before that
 	Problem  string // why nothing can be signed; empty if it can
 	Hint     string
 	Headline string
@@ -46,7 +47,7 @@ func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
 			c.log.Error("page to sign not shown", "error", err)
 		}
 		view, status = signView{Problem: sentence(e.Message), Hint: sentence(e.Hint)}, e.Code.HTTPStatus()
-	} else {
+	} else if view = (signView{Done: s.Done}); s.Done == "" {
 		view = newSignView(s)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -15,6 +15,10 @@ var signFrame string
 // would have to keep all methods of nod.
 func (v signView) page() string {
 	title, script, content := "Sign: "+v.Headline, `<script type="module" src="/console/sign.js"></script>`, v.card()
+	if v.Done != "" {
+		title, script = "Signed", ""
+		content = "<h1>Signed</h1>\n" + tag("p", ` id="done" role="status"`, v.Done+" You can close this page.")
+	}
 	if v.Problem != "" {
 		title, script = "Nothing to sign", ""
 		content = "<h1>Nothing to sign</h1>\n" + tag("p", ` id="problem"`, v.Problem)
@@ -46,7 +50,7 @@ func (v signView) card() string {
 	for _, n := range v.Notes {
 		write(tag("p", ` class="soft"`, n))
 	}
-	write(tag("h2", "", "What you sign"), `<dl class="signed">`, "\n<dt>Decision</dt>", tag("dd", ` id="decision"`, v.Decision))
+	write(tag("h2", "", "Your signature"), `<dl class="signed">`, "\n<dt>Decision</dt>", tag("dd", ` id="decision"`, v.Decision))
 	if len(v.Covers) > 0 {
 		write("<dt>Covers</dt>")
 	}
@@ -56,8 +60,8 @@ func (v signView) card() string {
 	write("<dt>Person</dt>", tag("dd", "", v.Person),
 		"<dt>Code</dt><dd>", tag("strong", ` id="code"`, v.Code), tag("span", ` class="soft"`, "The card shows the same code."), "</dd>\n",
 		"<dt>Link ends</dt><dd>", tag("time", ` datetime="`+v.Expires.Format(time.RFC3339)+`"`, v.Expires.Format("15:04:05 UTC")), "</dd>\n</dl>\n",
-		"<details><summary>Digest and ID</summary>", `<dl class="signed">`, "\n<dt>Digest</dt><dd>", tag("code", "", v.Digest),
-		"</dd>\n<dt>Request</dt><dd>", tag("code", "", string(v.Request)), "</dd>\n</dl></details>\n",
+		"<details><summary>Digest and ID</summary>", `<dl class="signed">`, "\n<dt>Digest</dt><dd>", tag("code", ` translate="no"`, v.Digest),
+		"</dd>\n<dt>Request</dt><dd>", tag("code", ` translate="no"`, string(v.Request)), "</dd>\n</dl></details>\n",
 		v.form(), `<p id="problem" class="problem" role="alert" hidden></p>`, "\n", `<p id="done" role="status" tabindex="-1" hidden></p>`, "\n",
 		tag("p", ` class="soft"`, "Close this page if you do not want to approve. To deny, use the card."), "</article>\n",
 		tag("noscript", "", "This page needs JavaScript to use your passkey."))

@@ -284,16 +284,16 @@ func (e *Engine) Answer(
 
 // SignPage returns what the page of a ticket shows. It changes nothing, so that
 // link previews are harmless. It returns CodeNotFound for a link that is not
-// valid or no longer valid, and CodeConflict if the request has ended or
-// changed since the link was made.
+// valid or no longer valid, and CodeConflict if the request has ended without
+// its signature or changed since the link was made.
 func (e *Engine) SignPage(ctx context.Context, secret string) (SignPage, error) {
 	return e.signer.page(ctx, secret)
 }
 
 // Sign records the approval of a ticket with the response of a passkey, in the
-// same way as a click, and returns the note for the person. It returns the
-// errors of SignPage, and CodeForbidden for a signature that does not count.
-// Nothing is recorded then.
+// same way as a click, and returns the note for the person. A repeat returns the
+// same note. Sign returns the errors of SignPage, and CodeForbidden for a
+// signature that does not count. Nothing is recorded then.
 func (e *Engine) Sign(ctx context.Context, secret string, signed json.RawMessage) (string, error) {
 	return e.clicks.sign(ctx, secret, signed)
 }

@@ -20,6 +20,9 @@ type SignPage struct {
 	// Options are the options for navigator.credentials.get. They are empty
 	// if the person has no passkey.
 	Options []byte
+	// Done describes the approval that the person has signed and nod has
+	// recorded. It is empty before that.
+	Done string
 }
 
 // SignPath is the path of the page of a ticket, before its secret.
@@ -39,6 +42,10 @@ type signer struct {
 
 // ticketKey returns the key of a ticket. The secret is only in the link.
 func ticketKey(secret string) string { return "ticket:" + hashedText(secret) }
+
+// ticketKept is the time for which the store keeps a ticket, so that nod can say
+// what its signature recorded.
+const ticketKept = 24 * time.Hour
 
 // usedKey returns the key that marks a signature as used.
 func usedKey(signature string) string { return "signed:" + hashedText(signature) }
@@ -76,7 +83,7 @@ func (s *signer) ask(
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "ticket")
 	}
 	secret := newSecret()
-	if _, err := s.notes.PutNote(ctx, ticketKey(secret), string(raw), bridge.TicketTTL); err != nil {
+	if _, err := s.notes.PutNote(ctx, ticketKey(secret), string(raw), ticketKept); err != nil {
 		return nil, err
 	}
 	return &bridge.Verdict{
@@ -84,7 +91,8 @@ func (s *signer) ask(
 	}, nil
 }
 
-// open returns the ticket of a secret, with its pending request.
+// open returns the ticket of a secret, with its request. The request is pending,
+// or has the signature of the ticket.
 func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge.Record, error) {
 	var t bridge.Ticket
 	if s.keys.Ready() != nil {
@@ -94,15 +102,17 @@ func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge
 	if err != nil {
 		return t, bridge.Record{}, err
 	}
-	if raw == "" || json.Unmarshal([]byte(raw), &t) != nil || !time.Now().Before(t.Expires) {
+	if raw == "" || json.Unmarshal([]byte(raw), &t) != nil {
 		return t, bridge.Record{}, errTicket()
 	}
 	rec, err := s.records.Load(ctx, t.ID)
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
 		return t, rec, errTicket()
-	case err != nil:
+	case err != nil || t.Recorded(rec):
 		return t, rec, err
+	case !time.Now().Before(t.Expires):
+		return t, rec, errTicket()
 	case rec.State.Final():
 		return t, rec, bridge.Errorf(bridge.CodeConflict, "%s", noteLate(rec, t.Actor))
 	case proof.ShownHash(rec.Interaction) != t.Shown:
@@ -113,9 +123,12 @@ func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge
 
 // page implements Engine.SignPage.
 func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
-	t, _, err := s.open(ctx, secret)
+	t, rec, err := s.open(ctx, secret)
 	if err != nil {
 		return SignPage{}, err
+	}
+	if t.Recorded(rec) {
+		return SignPage{Ticket: t, Done: noteRecorded(rec)}, nil
 	}
 	out := SignPage{Ticket: t}
 	if out.Record, err = s.reader.shown(ctx, t.ID); err != nil {
@@ -160,8 +173,8 @@ func (s *signer) prove(ctx context.Context, t bridge.Ticket, signed json.RawMess
 func (s *signer) once(ctx context.Context, signature string) error {
 	first, err := claim(ctx, s.notes, usedKey(signature), 2*bridge.TicketTTL)
 	if err == nil && !first {
-		err = bridge.Errorf(bridge.CodeForbidden, "this signature was already used; nothing was recorded").
-			WithHint("sign again")
+		err = bridge.Errorf(bridge.CodeForbidden, "this signature was already used").
+			WithHint("reload this page: it shows what is recorded; if nothing is, sign again")
 	}
 	return err
 }
@@ -172,6 +185,9 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 	t, rec, err := s.open(ctx, secret)
 	if err != nil {
 		return "", err
+	}
+	if t.Recorded(rec) {
+		return noteRecorded(rec), nil
 	}
 	i := rec.Interaction
 	actor, no := cl.people.eligible(ctx, i, t.Actor)
@@ -184,6 +200,10 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 	}
 	r, err := s.prove(ctx, t, signed)
 	if err != nil {
+		// The first try may have been recorded while this one waited for it.
+		if _, now, again := s.open(ctx, secret); again == nil && t.Recorded(now) {
+			return noteRecorded(now), nil
+		}
 		if c := bridge.ErrorCode(err); c == bridge.CodeForbidden || c == bridge.CodeInvalid {
 			cl.journal.refuse(ctx, i, actor, "proof not accepted")
 			cl.log.Warn("proof not accepted", "id", i.ID, "person", actor.Person, "error", err)
@@ -197,20 +217,18 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 	if refusal != nil {
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", refusal.Note)
 	}
-	if err := s.notes.DropNote(ctx, ticketKey(secret)); err != nil {
-		cl.log.Warn("ticket not removed, it will expire", "id", i.ID, "error", err)
-	}
-	switch result {
-	case bridge.BallotLate:
+	switch {
+	case t.Recorded(got): // also by the same signature, at the same time
+		return noteRecorded(got), nil
+	case result == bridge.BallotLate:
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", noteLate(got, actor))
-	case bridge.BallotRepeat:
+	case result == bridge.BallotRepeat:
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", noteVotedBefore)
 	}
 	return noteRecorded(got), nil
 }
 
 func errTicket() error {
-	const why = "it was used, it has expired, or its request is gone"
-	return bridge.Errorf(bridge.CodeNotFound, "this link is not valid: %s; nothing was recorded", why).
-		WithHint("approve the request again to get a new link")
+	return bridge.Errorf(bridge.CodeNotFound, "this link is not valid: it has expired, or its request is gone; nothing was recorded with it").
+		WithHint("look at the card: if the request is still open, approve it again to get a new link")
 }

@@ -1,5 +1,5 @@
 // The audit log, for auditors.
-import { ago, call, el, joined, post, say, state } from "./dom.js";
+import { act, ago, call, el, joined, say, state } from "./dom.js";
 
 const words = {
   decision: "Decision", vote: "Vote", refusal: "Refused attempt", grant: "Grant given", revoke: "Grant revoked", link: "Account linked",
@@ -20,7 +20,7 @@ function verifyBox() {
     el("button", { type: "button", class: "good", onclick: async () => {
       result.replaceChildren(el("p", {}, "Verifying…"));
       try {
-        const r = await post("/console/audit/verify", {});
+        const r = await act("/console/audit/verify", {});
         const good = "✓ Verified. Entries: " + r.entries + ". Seals: " + r.seals + ". Not sealed yet: " + r.unsealed + ".";
         const bad = [el("p", { class: "problem" }, "✗ The log was tampered with:"), el("ul", {}, r.problems.map((p) => el("li", {}, p)))];
         result.replaceChildren(...(r.problems.length ? bad : [el("p", { class: "heading" }, good)]));

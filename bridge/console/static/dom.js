@@ -14,6 +14,7 @@ export function visible(text) {
 // el returns an element with attributes and children.
 export function el(name, attributes = {}, ...children) {
   const e = document.createElement(name);
+  if (name === "code" || name === "pre") e.translate = false; // a command must not change
   for (const [k, v] of Object.entries(attributes)) {
     if (v === false || v === undefined || v === null) continue;
     if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
@@ -27,19 +28,45 @@ export function el(name, attributes = {}, ...children) {
 let signedOut = () => {};
 export const onSignedOut = (f) => (signedOut = f);
 
+let ahead = 0; // milliseconds by which the clock of the daemon is ahead of this device
+
+// call returns the answer of the daemon. The error of a call whose answer was
+// lost is unknown: what it asked for may have happened.
 export async function call(path, options = {}) {
-  const response = await fetch(path, { headers: { Accept: "application/json" }, ...options });
-  const body = await response.json().catch(() => ({}));
-  if (response.status === 401) signedOut();
-  if (!response.ok) {
-    const e = body.error || { message: "nod responded with status " + response.status };
-    throw new Error(e.message + (e.hint ? " (" + e.hint + ")" : ""));
+  const lost = (why) => Object.assign(new Error(why), { unknown: true });
+  let response, body;
+  try {
+    response = await fetch(path, { cache: "no-store", headers: { Accept: "application/json" }, signal: AbortSignal.timeout(patience), ...options });
+    body = await response.json().catch(() => null);
+  } catch {
+    throw lost("No answer from nod arrived.");
   }
+  const error = body && body.error && body.error.message ? body.error : null;
+  if (!response.ok && error) {
+    if (response.status === 401) signedOut();
+    throw Object.assign(new Error(error.message + (error.hint ? " (" + error.hint + ")" : "")), { status: response.status });
+  }
+  if (!response.ok || body === null) throw lost("A server in front of nod answered with status " + response.status + ".");
+  const at = Date.parse(response.headers.get("date"));
+  ahead = Math.abs(at - Date.now()) > 5000 ? at - Date.now() : 0;
   return body;
 }
 
-export const post = (path, body) =>
-  call(path, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+const patience = 20000; // milliseconds
+
+// act sends what a person decided. It asks again while no answer arrives: nod
+// then says what is recorded.
+export async function act(path, body) {
+  const request = { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", Accept: "application/json" } };
+  for (let pause = 500; ; pause *= 2) {
+    try {
+      return await call(path, { ...request, signal: AbortSignal.timeout(patience) });
+    } catch (e) {
+      if (!e.unknown || pause > 4000) throw e;
+      await new Promise((done) => setTimeout(done, pause));
+    }
+  }
+}
 
 let sayTimer;
 export function say(text) {
@@ -64,12 +91,12 @@ function span(ms) {
 
 const words = {
   left: (ms) => (ms <= 0 ? "deadline passed" : span(ms) + " left"),
-  ago: (ms) => (ms >= -5000 ? "just now" : span(-ms) + " ago"),
+  ago: (ms) => (ms >= -5000 ? "a moment ago" : span(-ms) + " ago"),
 };
 const urgent = 5 * 60 * 1000;
 
 function tick(e) {
-  const ms = new Date(e.dateTime) - Date.now();
+  const ms = new Date(e.dateTime) - Date.now() - ahead;
   e.textContent = words[e.dataset.as](ms);
   e.classList.toggle("urgent", e.dataset.as === "left" && ms < urgent);
 }
@@ -137,6 +164,16 @@ export function dates(query) {
   const date = (name, label) =>
     el("label", { class: "filter" }, label, el("input", { type: "date", name, value: query.get(name) || "" }));
   return [date("since", "From"), date("until", "To")];
+}
+
+// zoned returns a query whose days are those of the person.
+export function zoned(query) {
+  const out = new URLSearchParams(query);
+  for (const [name, days] of [["since", 0], ["until", 1]]) {
+    const [year, month, day] = (query.get(name) || "").split("-").map(Number);
+    if (day) out.set(name, new Date(year, month - 1, day + days).toISOString());
+  }
+  return out;
 }
 
 export const find = (value, label) =>

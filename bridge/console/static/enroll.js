@@ -1,18 +1,18 @@
 // The page of an invitation. The secret is in the fragment of the URL, so that
 // no server log and no link preview has it.
-import { el, hush, post, say } from "./dom.js";
-import { add, supported } from "./webauthn.js";
+import { act, el, hush, say } from "./dom.js";
+import { add, unusable } from "./webauthn.js";
 
 export default async function draw({ id }) {
   const invitation = id || "";
   const head = el("h1", {}, "Add your passkey");
   let invited;
   try {
-    invited = await post("/console/passkeys/invited", { invitation });
+    invited = await act("/console/passkeys/invited", { invitation });
   } catch (e) {
     return [head, el("p", { class: "problem", role: "alert" }, e.message)];
   }
-  if (!supported()) return [head, el("p", { class: "problem", role: "alert" }, "This browser has no passkeys. Open the link in another browser.")];
+  if (unusable()) return [head, el("p", { class: "problem", role: "alert" }, unusable())];
   const name = el("input", { id: "label", type: "text", maxlength: 60, autocomplete: "off" });
   const done = el("div", { role: "status" });
   const form = el("form", { onsubmit: async (e) => {

@@ -1,5 +1,5 @@
 // All requests that the person may read, newest first, with search.
-import { call, choose, dates, el, filters, find, link, say } from "./dom.js";
+import { call, choose, dates, el, filters, find, link, say, zoned } from "./dom.js";
 import { row } from "./row.js";
 
 const states = ["pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
@@ -7,7 +7,7 @@ const states = ["pending", "answered", "approved", "denied", "expired", "cancell
 export default async function draw({ query, session }) {
   const list = el("ul", { class: "list" });
   const more = el("button", { type: "button" }, "Show older");
-  const q = new URLSearchParams(query);
+  const q = zoned(query);
   const add = async (cursor) => {
     if (cursor) q.set("cursor", cursor);
     const page = await call("/console/history?" + q);

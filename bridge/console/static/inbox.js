@@ -1,12 +1,13 @@
 // The pending requests, the next deadline first. A request can be answered in
 // the list once the list shows all of it.
-import { call, choose, dates, el, filtered, filters, find, html, joined, left, link, plural, post, say } from "./dom.js";
+import { act, call, choose, dates, el, filtered, filters, find, html, joined, left, link, plural, say, zoned } from "./dom.js";
 import { answers } from "./answers.js";
+import { restore } from "./drafts.js";
 import { facts } from "./row.js";
 
 let chosen = new Map(); // the cards that are selected, by ID
 
-const path = (query) => "/console/inbox?" + query;
+const path = (query) => "/console/inbox?" + zoned(query);
 
 export default async function draw({ query, redraw, badge }) {
   const data = await call(path(query));
@@ -61,7 +62,10 @@ const inUse = (list, filter) => list.querySelector("li.used:not(.closed)") || fi
 
 // check marks a request that was closed by someone else.
 async function check(li) {
-  const card = await call("/console/cards/" + li.dataset.id).catch(() => null);
+  const card = await call("/console/cards/" + li.dataset.id).catch((e) => {
+    if (e.status === 404) return null;
+    throw e;
+  });
   if (card && card.state === "pending") return;
   chosen.delete(li.dataset.id);
   close(li, card ? card.headline : "No longer available.");
@@ -105,6 +109,7 @@ function item(r, changed, redraw) {
     const all = el("button", { type: "button", class: "expand", onclick: async () => {
       try {
         fill(await call("/console/cards/" + r.id));
+        restore(body);
         body.querySelector("button")?.focus();
       } catch (e) {
         say(e.message);
@@ -141,13 +146,13 @@ function confirmAll(decision, redraw) {
   const send = async () => {
     box.close();
     try {
-      const { items } = await post("/console/answers", { decision, items: cards.map((c) => ({ id: c.id, seen: c.seen, terms: c.terms })) });
+      const { items } = await act("/console/answers", { decision, items: cards.map((c) => ({ id: c.id, seen: c.seen, terms: c.terms })) });
       const failed = items.filter((i) => i.error);
       chosen.clear();
       const lost = failed.length ? " " + failed.length + " not recorded: " + failed[0].error + "." : "";
       say(plural(items.length - failed.length, "response") + " recorded." + lost);
     } catch (e) {
-      say(e.message);
+      say(e.unknown ? e.message + " It is unknown which responses were recorded. Look at the list." : e.message);
     }
     redraw();
   };

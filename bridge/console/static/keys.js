@@ -17,11 +17,31 @@ const help = [
   ["?", "This list"],
 ];
 
+// Shortcuts of one key can get in the way of dictation, so that they can be
+// switched off. The browser remembers it, if it may.
+let off = false;
+try {
+  off = localStorage.getItem("nod-shortcuts") === "off";
+} catch {
+  // they are on
+}
+const isOn = () => !off;
+function switchTo(on) {
+  off = !on;
+  try {
+    localStorage.setItem("nod-shortcuts", on ? "on" : "off");
+  } catch {
+    // until the page is loaded again
+  }
+}
+
 // overlay shows the shortcuts.
 export function overlay() {
   const box = el("dialog", { class: "help", "aria-labelledby": "help-title", onclose: () => box.remove() },
     el("h2", { id: "help-title" }, "Keyboard shortcuts"),
     el("dl", {}, help.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])),
+    el("label", { class: "choice" }, el("input", { type: "checkbox", checked: isOn(), onchange: (e) => switchTo(e.target.checked) }),
+      "Use shortcuts"),
     el("div", { class: "buttons" }, el("button", { type: "button", onclick: () => box.close() }, "Close")));
   document.body.append(box);
   box.showModal();
@@ -65,7 +85,7 @@ export function keys(main, signedIn) {
       e.preventDefault(); // Enter would press what has the focus now
       return;
     }
-    if (!signedIn() || e.altKey || e.ctrlKey || e.metaKey || typing) return;
+    if (off || !signedIn() || e.altKey || e.ctrlKey || e.metaKey || typing) return;
     if (prefix && go[e.key]) location.hash = "#/" + go[e.key];
     else if (actions[e.key]) {
       if (actions[e.key]() === false) return;

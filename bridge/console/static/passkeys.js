@@ -1,6 +1,6 @@
 // The passkeys of the person who is signed in.
-import { ago, call, el, hush, joined, post, say } from "./dom.js";
-import { add, supported } from "./webauthn.js";
+import { act as send, ago, call, el, hush, joined, say } from "./dom.js";
+import { add, unusable } from "./webauthn.js";
 
 // act runs an action of a button and draws the page again.
 const act = (redraw, f) => async (e) => {
@@ -21,11 +21,11 @@ function row(key, redraw) {
     el("div", {}, el("strong", {}, name), " ", el("code", {}, key.id.slice(0, 8)),
       el("div", { class: "soft" }, joined(state, el("span", {}, "added ", ago(key.created)), el("span", {}, key.used ? ["used ", ago(key.used)] : "never used")))),
     !key.revoked && el("button", { type: "button", class: "bad", "aria-label": "Revoke " + name,
-      onclick: act(redraw, () => post("/console/passkeys/revoke", { id: key.id })) }, "Revoke"));
+      onclick: act(redraw, () => send("/console/passkeys/revoke", { id: key.id })) }, "Revoke"));
 }
 
 function adding(list, redraw) {
-  if (!supported()) return el("p", { class: "soft" }, "This browser has no passkeys.");
+  if (unusable()) return el("p", { class: "soft" }, unusable());
   if (!list.fresh) return el("p", { class: "soft" }, "To add a passkey, sign out and sign in again. You can add passkeys for 5 minutes after you sign in.");
   const name = el("input", { id: "label", type: "text", maxlength: 60, autocomplete: "off" });
   return el("form", { onsubmit: act(redraw, () => add(name.value)) },

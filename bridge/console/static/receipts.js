@@ -1,10 +1,10 @@
 // Signed receipts, verified by the daemon.
-import { el, link, post } from "./dom.js";
+import { el, act, link } from "./dom.js";
 
 async function verify(body, result) {
   result.replaceChildren(el("p", {}, "Verifying…"));
   try {
-    const { words, receipt } = await post("/console/receipts", body);
+    const { words, receipt } = await act("/console/receipts", body);
     result.replaceChildren(el("p", { class: "heading" }, "✓ Valid: " + words),
       el("p", {}, el("a", { href: "#/i/" + receipt.id }, "Open the request")));
   } catch (e) {

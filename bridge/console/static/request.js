@@ -1,6 +1,7 @@
 // One request, with its controls and its timeline.
 import { answers } from "./answers.js";
 import { ago, call, clock, el, html, joined, left } from "./dom.js";
+import { typed } from "./drafts.js";
 import { receiptOf } from "./receipts.js";
 import { sessionLink } from "./row.js";
 
@@ -11,6 +12,12 @@ export default async function draw({ id, redraw }) {
   return content;
 }
 
+// unsent returns what the person had typed when the request was closed.
+function unsent(id) {
+  const texts = [...typed("wanted-" + id), ...typed("field-" + id)];
+  return texts.length > 0 && el("details", {}, el("summary", {}, "You typed this, and it was not sent"), el("pre", {}, texts.join("\n")));
+}
+
 function cardOf(c, redraw) {
   const pending = c.state === "pending";
   return el("article", { class: "card", "aria-labelledby": "headline", "data-state": c.state },
@@ -18,6 +25,7 @@ function cardOf(c, redraw) {
     el("p", { class: "soft" }, joined(c.from, pending ? left(c.deadline) : "", el("span", {}, "asked ", ago(c.created)))),
     answers(c, { done: redraw, failed: redraw }),
     pending && !c.may_answer && el("p", { class: "soft" }, "You cannot respond to this request. Responders: " + c.asked.join(", ") + "."),
+    !pending && unsent(c.id),
     el("h2", {}, "Timeline"),
     el("ol", { class: "timeline" }, c.timeline.map((m) => el("li", {}, el("time", { datetime: m.at }, clock(m.at)), m.text))),
     el("p", { class: "soft facts" }, joined(c.id, c.route && "route " + c.route, sessionLink(c), c.digest)),

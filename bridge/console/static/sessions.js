@@ -1,5 +1,5 @@
 // The sessions of agents, and the page of one session with its requests.
-import { ago, call, clock, el, joined, link, plural, post, say } from "./dom.js";
+import { act, ago, call, clock, el, joined, link, plural, say } from "./dom.js";
 import { row } from "./row.js";
 
 const every = 10 * 1000; // reports have no live event, so the page asks for them
@@ -7,7 +7,10 @@ const every = 10 * 1000; // reports have no live event, so the page asks for the
 export default async function draw({ id, query, redraw }) {
   const { items } = await call("/v1/sessions");
   const content = id ? await one(items.find((s) => s.id === id && s.agent === query.get("agent")), id, redraw) : list(items, redraw);
-  setTimeout(() => content[0].isConnected && !content[1].contains(document.activeElement) && redraw(), every);
+  const timer = setInterval(() => {
+    if (!content[0].isConnected) clearInterval(timer);
+    else if (document.visibilityState !== "hidden" && !content[1].contains(document.activeElement)) redraw();
+  }, every);
   return content;
 }
 
@@ -60,7 +63,7 @@ function control(s, redraw) {
   const label = s.stopped ? "Resume" : "Stop";
   return el("button", { type: "button", "aria-label": label + ": " + name(s), onclick: async () => {
     try {
-      await post("/v1/sessions/" + encodeURIComponent(s.id) + "/" + verb, { agent: s.agent });
+      await act("/v1/sessions/" + encodeURIComponent(s.id) + "/" + verb, { agent: s.agent });
       say(done);
     } catch (e) {
       say(e.message);

@@ -1,7 +1,12 @@
 // Calls of the browser's WebAuthn interface with the JSON of the daemon.
-import { post } from "./dom.js";
+import { act } from "./dom.js";
 
-export const supported = () => Boolean(window.PublicKeyCredential && navigator.credentials);
+// unusable says why no passkey can be used here, or nothing.
+export function unusable() {
+  if (!window.isSecureContext) return "Passkeys need https. Ask your administrator for the address of this page with https.";
+  if (window.PublicKeyCredential && navigator.credentials) return "";
+  return "This app or browser has no passkeys. Open this page in your usual browser: use the menu of the app, or copy the address.";
+}
 
 const encode = (buffer) =>
   btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
@@ -17,16 +22,20 @@ function json(credential, fields) {
   return { id: credential.id, rawId: encode(credential.rawId), type: credential.type, clientExtensionResults: {}, response };
 }
 
-// worded returns a text for an error of the browser.
-function worded(e) {
-  if (e.name === "InvalidStateError") return new Error("This device has a passkey for you already. Use another device or a security key.");
-  if (e.name === "NotAllowedError") return new Error("The browser did not create a passkey: it was canceled, took too long, or the device cannot verify you. Try again.");
-  if (e.name === "SecurityError") return new Error("The browser refuses passkeys on this page, because its address is not the one in console.url.");
-  return e;
+// worded returns a text for an error of the browser. Unused is the text for a
+// passkey that the person did not use.
+function worded(e, unused) {
+  const words = {
+    NotAllowedError: unused, AbortError: unused,
+    InvalidStateError: "This device has a passkey for you already. Use another device or a security key.",
+    NotSupportedError: "This device cannot use the passkey. Try another device.",
+    SecurityError: "The browser refuses passkeys at " + location.hostname + ". Use the link from the card, or ask your administrator for the address in console.url.",
+  };
+  return new Error(words[e.name] || "The browser cannot use a passkey here (" + e.name + "). Try another browser or device.");
 }
 
 // create creates a key with the options of the daemon.
-export async function create(options) {
+async function create(options) {
   try {
     const made = await navigator.credentials.create({ publicKey: {
       ...options, challenge: decode(options.challenge), user: { ...options.user, id: decode(options.user.id) },
@@ -34,28 +43,28 @@ export async function create(options) {
     } });
     return json(made, ["clientDataJSON", "attestationObject"]);
   } catch (e) {
-    throw worded(e);
+    throw worded(e, "The browser did not create a passkey: you cancelled it, it took too long, or the device cannot verify you. Try again.");
   }
 }
 
-// confirm signs with a key that the person has.
-async function confirm(options) {
+// get signs with a key that the person has.
+export async function get(options, unused) {
   try {
     const got = await navigator.credentials.get({ publicKey: {
       ...options, challenge: decode(options.challenge), allowCredentials: ids(options.allowCredentials),
     } });
     return json(got, ["clientDataJSON", "authenticatorData", "signature", "userHandle"]);
   } catch (e) {
-    if (e.name === "NotAllowedError") throw new Error("Nothing was added: confirm with a passkey that you have first. If you lost it, ask an administrator for an invitation.");
-    throw worded(e);
+    throw worded(e, unused);
   }
 }
 
 // add creates a key and sends it to the daemon. A person who has a key confirms
 // the new one with it.
 export async function add(label, invitation) {
-  const options = await post("/console/passkeys/options", { invitation });
-  const proof = options.confirm ? await confirm(options.confirm) : undefined;
+  const options = await act("/console/passkeys/options", { invitation });
+  const proof = options.confirm ? await get(options.confirm,
+    "Nothing was added: confirm with a passkey that you have first. If you lost it, ask an administrator for an invitation.") : undefined;
   const response = await create(options.create);
-  return post("/console/passkeys", { invitation, label, challenge: options.create.challenge, response, proof });
+  return act("/console/passkeys", { invitation, label, challenge: options.create.challenge, response, proof });
 }

@@ -78,7 +78,7 @@ func TestConsole(t *testing.T) {
 	}
 	drive(t, ctx, "open", chromedp.Navigate(r.Daemons[0].URL+"/console/"), browsing.Seen("#token"))
 	axe(t, ctx, "login")
-	drive(t, ctx, "a wrong token is rejected", browsing.Type("#token", "nobody\n"), browsing.Seen(`//div[@id="said"][contains(., "does not belong to a person")]`))
+	drive(t, ctx, "a wrong token is rejected", browsing.Type("#token", "nobody\n"), browsing.Seen(`//p[@role="alert"][contains(., "does not belong to a person")]`))
 	drive(t, ctx, "log in", script(`document.getElementById("token").value = ""`), browsing.Type("#token", rig.BoToken+"\n"), shows("No pending requests"))
 
 	a := r.Ask(demo.Scenes()[3].Request)

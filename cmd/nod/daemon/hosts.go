@@ -30,9 +30,17 @@ func HostsOf(c config.Config) Hosts {
 		out = append(out, strings.ToLower(name))
 	}
 	for _, name := range c.Hosts {
-		out = append(out, strings.ToLower(strings.TrimSuffix(name, ".")))
+		out = append(out, hostName(name))
 	}
 	return out
+}
+
+// hostName returns the name in a Host header or in the config, without a port.
+func hostName(host string) string {
+	if n, _, err := net.SplitHostPort(host); err == nil {
+		host = n
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
 // allow reports whether a Host header names this server.
@@ -40,11 +48,7 @@ func (h Hosts) allow(host string) bool {
 	if host == "" {
 		return true // HTTP/1.0: every browser sends it
 	}
-	name := host
-	if n, _, err := net.SplitHostPort(host); err == nil {
-		name = n
-	}
-	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	name := hostName(host)
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}

@@ -124,7 +124,7 @@ func TestSign(t *testing.T) {
 		}
 		asked.Closed("with a passkey")
 		verifiedOffline(t, r, rec)
-		drive(t, ctx, "the link again", chromedp.Navigate("about:blank"), chromedp.Navigate(link), onPage("This link is not valid"))
+		drive(t, ctx, "the link again", chromedp.Navigate("about:blank"), chromedp.Navigate(link), browsing.Seen(`//p[@id="done"][contains(., "approved once")]`))
 	}
 
 	signsInConsole(t, ctx, r)
