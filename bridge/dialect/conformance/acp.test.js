@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { model } from "./claude.js";
+import { inTurn, model } from "./claude.js";
 import { running, until } from "./harness.js";
 
 const options = { skip: !(process.env.ACP_AGENT && process.env.CLAUDE) && "the ACP adapter of Claude Code not found" };
@@ -95,6 +95,22 @@ test("acp: chat approves, the session is reported, and ten messages continue it,
   e.run.stdin.end();
   await e.session_is("finishes", (s) => s.status.state === "finished");
   c.diagnostic(`${e.fake.asked.length} requests of the model`);
+});
+
+test("acp: the cards of two calls with one ID show their own commands", options, async () => {
+  const call = (dir, name) => ({ id: "functions.bash:90", name: "Bash", input: { command: `touch ${join(dir, name)}`, description: "Make a file" } });
+  const e = await editor({ calls: (dir) => inTurn(call(dir, "safe"), call(dir, "made")) });
+  const turn = e.prompt("Make the files");
+  const first = await e.card();
+  assert.equal(first.interaction.approval.input.command, `touch ${join(e.dir, "safe")}`);
+  await respond(first, "once");
+  const second = await live.asked("the second card", (r) => r.interaction.session === e.session && r.interaction.id !== first.interaction.id && r.interaction.approval);
+  assert.equal(second.interaction.approval.input.command, `touch ${join(e.dir, "made")}`);
+  assert.ok(!JSON.stringify(second.interaction.approval.input).includes("safe"));
+  await respond(second, "deny");
+  await turn;
+  assert.ok(existsSync(join(e.dir, "safe")) && !e.made());
+  e.run.stdin.end();
 });
 
 test("acp: a stop ends the turn at once and denies the pending permission", options, async (c) => {

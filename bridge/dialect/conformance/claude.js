@@ -1,10 +1,17 @@
-// A model for the real Claude Code that makes the given tool calls, one in each
-// turn, and then says that it is done. A call may be a function of the request,
-// which may return a promise. asked has the text of each request. The automatic
-// check of the server denies the calls that are flagged.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
+// inTurn returns calls that a model makes one after the other, however many results it
+// is sent: Claude Code keeps one of several with the same ID.
+export function inTurn(...calls) {
+  const next = () => calls.shift();
+  return Array(calls.length + 1).fill(next);
+}
+
+// A model for the real Claude Code that makes the given tool calls, one in each
+// turn, and then says that it is done. A call may have an ID, and may be a function of
+// the request, which may return a promise. asked has the text of each request. The automatic
+// check of the server denies the calls that are flagged.
 export async function model(calls, flagged = () => false) {
   const heard = [];
   const asked = [];
@@ -21,7 +28,7 @@ export async function model(calls, flagged = () => false) {
     if (main) { heard.push(results); asked.push(text); }
     let call = main ? calls[results.length] : undefined;
     if (typeof call === "function") call = await call(text);
-    const id = `toolu_${results.length}_${Date.now()}`;
+    const id = call?.id ?? `toolu_${results.length}_${Date.now()}`;
     const content = call
       ? [{ type: "tool_use", id, name: call.name, input: {} }, JSON.stringify(call.input)]
       : [{ type: "text", text: "" }, "done"];

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { model } from "./claude.js";
+import { inTurn, model } from "./claude.js";
 import { running, thorough, until } from "./harness.js";
 import { terminal } from "./terminal.js";
 
@@ -90,6 +90,21 @@ for (const [name, change, env] of [
         });
   }
 }
+
+test("claude -p: each of three calls with one ID has a card and an answer of its own", options, async () => {
+  const line = (text) => ({ id: "functions.Bash:0", name: "Bash", input: { command: `echo ${text} >>ran`, description: "Note it" } });
+  const p = await project({ gate: "Bash", calls: () => inTurn(line("one"), line("one"), line("other")) });
+  const { ended } = headless(p, "bypassPermissions");
+  const seen = new Set();
+  for (const [text, decision] of [["one", "once"], ["one", "deny"], ["other", "once"]]) {
+    const r = await live.asked(text, (r) => inProject(p)(r) && !seen.has(r.interaction.id));
+    seen.add(r.interaction.id);
+    assert.equal(r.interaction.approval.input.command, `echo ${text} >>ran`);
+    await decide(r, decision);
+  }
+  await ended;
+  assert.deepEqual(readFileSync(join(p.dir, "ran"), "utf8").trim().split("\n"), ["one", "other"]);
+});
 
 test("claude -p: a hook that is killed blocks its call", options, async () => {
   const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made") });
