@@ -163,7 +163,7 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	w.mu.Lock()
-	w.judged[string(m.ID)] = judging{cancel, c.tool.TaskID}
+	w.judged[idKey(m.ID)] = judging{cancel, c.tool.TaskID}
 	w.mu.Unlock()
 	asked := *m
 	w.work.Go(func() {
@@ -186,21 +186,23 @@ func (c call) request(w *Wrap) bridge.Request {
 }
 
 func (w *Wrap) approve(ctx context.Context, m Message, c call) {
+	told := w.reassure(ctx, []json.RawMessage{progressToken(m.Params)})
 	rec, err := w.Approver.Approve(ctx, c.request(w))
+	told()
 	if err == nil && rec.State == bridge.StateApproved {
 		m.Params, err = c.approved(rec)
 	}
 	w.order.Lock()
 	defer w.order.Unlock()
 	w.mu.Lock()
-	_, waiting := w.judged[string(m.ID)]
+	_, waiting := w.judged[idKey(m.ID)]
 	// After a cancellation, the ID may already belong to a later call.
 	if waiting = waiting && ctx.Err() == nil; waiting {
-		delete(w.judged, string(m.ID))
+		delete(w.judged, idKey(m.ID))
 	}
 	run := waiting && err == nil && rec.State == bridge.StateApproved
 	if run {
-		w.sent[string(m.ID)] = request{message: m, ctx: context.WithoutCancel(ctx)}
+		w.sent[idKey(m.ID)] = request{message: m, ctx: context.WithoutCancel(ctx)}
 	}
 	w.mu.Unlock()
 	switch {
@@ -230,8 +232,8 @@ func (w *Wrap) pass(m Message) {
 	if err := w.Server.Write(m); err != nil {
 		w.Log.Warn("approved request not forwarded", "error", err)
 		w.mu.Lock()
-		r := w.sent[string(m.ID)]
-		delete(w.sent, string(m.ID))
+		r := w.sent[idKey(m.ID)]
+		delete(w.sent, idKey(m.ID))
 		w.mu.Unlock()
 		if len(r.own) > 0 {
 			m.ID = r.own

@@ -24,17 +24,17 @@ func (w *Wrap) responded(m *Message) bool {
 		forms, asks = formsOf(in.Requests)
 	}
 	w.mu.Lock()
-	r, known := w.sent[string(m.ID)]
-	delete(w.sent, string(m.ID))
+	r, known := w.sent[idKey(m.ID)]
+	delete(w.sent, idKey(m.ID))
 	if len(r.own) == 0 {
-		r.own = m.ID
+		r.own = r.message.ID
 	}
 	asks = asks && known && r.message.Method == methodCall
 	var ctx context.Context
 	var cancel context.CancelCauseFunc
 	if asks && !r.over {
 		ctx, cancel = context.WithCancelCause(r.ctx)
-		w.judged[string(r.own)] = judging{cancel: cancel} // the client can cancel it at any time
+		w.judged[idKey(r.own)] = judging{cancel: cancel} // the client can cancel it at any time
 	}
 	w.mu.Unlock()
 	switch {
@@ -75,13 +75,15 @@ func formsOf(requests map[string]json.RawMessage) (map[string]json.RawMessage, b
 // does not answer one of the forms, the client gets them all.
 func (w *Wrap) again(ctx context.Context, cancel context.CancelCauseFunc, r request, state json.RawMessage, forms map[string]json.RawMessage, left Message) {
 	defer cancel(nil)
+	told := w.reassure(ctx, []json.RawMessage{progressToken(r.message.Params)})
 	answers, params, err := w.elicitAll(ctx, forms)
+	told()
 	w.order.Lock()
 	defer w.order.Unlock()
 	w.mu.Lock()
-	_, waiting := w.judged[string(r.own)]
+	_, waiting := w.judged[idKey(r.own)]
 	if waiting = waiting && ctx.Err() == nil; waiting {
-		delete(w.judged, string(r.own))
+		delete(w.judged, idKey(r.own))
 	}
 	w.mu.Unlock()
 	switch {
@@ -123,19 +125,17 @@ func (w *Wrap) elicitAll(ctx context.Context, forms map[string]json.RawMessage) 
 
 // form shows a form in chat. If chat does not answer it, the client shows it, or
 // the server gets an error.
-func (w *Wrap) form(ctx context.Context, m Message) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (w *Wrap) form(ctx context.Context, cancel context.CancelCauseFunc, m Message) {
 	defer cancel(nil)
-	w.mu.Lock()
-	w.forms[string(m.ID)] = cancel
-	w.mu.Unlock()
+	told := w.reassure(ctx, w.running())
 	answer, err := w.elicit(ctx, m.Params)
+	told()
 	left := err != nil && ctx.Err() == nil && w.leaves(m.Params, err)
 	w.mu.Lock()
-	_, waiting := w.forms[string(m.ID)] // the server has not cancelled it
-	delete(w.forms, string(m.ID))
+	_, waiting := w.forms[idKey(m.ID)] // the server has not cancelled it
+	delete(w.forms, idKey(m.ID))
 	if waiting && left {
-		w.asked[string(m.ID)] = true
+		w.asked[idKey(m.ID)] = true
 	}
 	w.mu.Unlock()
 	switch {
@@ -153,8 +153,8 @@ func (w *Wrap) form(ctx context.Context, m Message) {
 // none.
 func (w *Wrap) cancelForm(id json.RawMessage) bool {
 	w.mu.Lock()
-	cancel := w.forms[string(id)]
-	delete(w.forms, string(id))
+	cancel := w.forms[idKey(id)]
+	delete(w.forms, idKey(id))
 	w.mu.Unlock()
 	if cancel != nil {
 		cancel(withdrawnByServer)

@@ -273,6 +273,16 @@ func TestFormCancelled(t *testing.T) {
 		e.say(e.agent, `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 		e.gets(e.atClient, "notifications/message")
 	})
+	t.Run("by the server, at once", func(t *testing.T) {
+		t.Parallel()
+		e := serverEnds(t, `{"capabilities":{"elicitation":{}}}`)
+		form := strings.Replace(wrapForm, `"id":9`, `"id":1234567890123456789`, 1)
+		e.say(e.agent, form+"\n"+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1234567890123456789}}`)
+		e.say(e.agent, `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+		if got := e.hear(e.atClient); !strings.Contains(got, "notifications/message") {
+			t.Errorf("the client gets %s", got)
+		}
+	})
 	t.Run("by the client, while it waits", func(t *testing.T) {
 		t.Parallel()
 		e := serverEnds(t, `{}`)

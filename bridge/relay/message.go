@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// maxLine limits a message, in bytes.
-const maxLine = 32 << 20
+// maxLine limits a message, in bytes. Results of tools can be pictures and files.
+const maxLine = 128 << 20
 
 // limits are the limits of a message. Tool output may be nested deeper than
 // tool input.
@@ -112,7 +112,7 @@ func parse(line []byte, strict bool, decisive func(method string) bool) (Message
 	}
 	if len(m.ID) > 0 {
 		if m.ID = cleanID(m.ID); m.ID == nil {
-			return Message{}, rpcError{codeRequest, "id: must be a string or an integer"}
+			return Message{}, rpcError{codeRequest, "id: must be a string or a number"}
 		}
 	}
 	return m, nil
@@ -139,17 +139,23 @@ func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 // maxID limits an ID, in bytes.
 const maxID = 256
 
-// integerID matches the integers that every parser reads as the same number.
-var integerID = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
-
-// cleanID returns an ID in its canonical spelling, or nil if the value is not
-// an ID.
+// cleanID returns an ID, with the digits of its sender, or nil if the value is
+// not an ID.
 func cleanID(raw json.RawMessage) json.RawMessage {
 	raw, err := strictjson.Limits{Bytes: maxID}.Compact(raw)
-	if err != nil || len(raw) == 0 || raw[0] != '"' && !integerID.Match(raw) {
+	if err != nil || len(raw) == 0 || raw[0] != '"' && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return nil
 	}
 	return raw
+}
+
+// idKey returns a text that is the same for every spelling of an ID. Many
+// programs read a number as a double, and send back what is left of it.
+func idKey(id json.RawMessage) string {
+	if canonical, err := strictjson.Canonical(id); err == nil {
+		return string(canonical)
+	}
+	return string(id)
 }
 
 // peek parses only the parts of an invalid line that are needed to respond to
@@ -164,6 +170,28 @@ func peek(line []byte) Message {
 		m.Version = ""
 	}
 	return m
+}
+
+// maxEnd is the part at each end of a line that is too long in which its ID is
+// looked for.
+const maxEnd = 1 << 10
+
+// Places of the ID in a line: before or after everything else, as encoders of
+// JSON-RPC write it.
+var (
+	firstID = regexp.MustCompile(`^\s*\{(?:"jsonrpc":"2\.0",)?"id":("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+),"(method|result|error)":`)
+	lastID  = regexp.MustCompile(`,"id":("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+)(?:,"jsonrpc":"2\.0")?\}\s*$`)
+)
+
+// ends returns what the ends of a line that is too long show of a response.
+func ends(line []byte) Message {
+	if at := firstID.FindSubmatch(line); at != nil && string(at[2]) != "method" {
+		return Message{Version: "2.0", ID: cleanID(at[1]), Result: nullID}
+	}
+	if at := lastID.FindSubmatch(line); at != nil && !bytes.Contains(line[:min(len(line), maxEnd)], []byte(`"method":`)) {
+		return Message{Version: "2.0", ID: cleanID(at[1]), Result: nullID}
+	}
+	return Message{}
 }
 
 // isAnswer reports whether an invalid message seems to be a response.

@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/url"
@@ -53,25 +54,24 @@ func (s *Side) Write(v any) error {
 }
 
 // errLong is the error for a line that was skipped because of its length.
-var errLong = rpcError{codeRequest, "message: too long"}
+var errLong = rpcError{codeRequest, fmt.Sprintf("message: longer than %d MiB", maxLine>>20)}
 
-// line returns the next line. It skips a line that is too long and returns
-// errLong.
+// line returns the next line. It skips a line that is too long, and returns its
+// ends and errLong.
 func (s *Side) line() ([]byte, error) {
 	var line []byte
 	long := false
 	for {
 		part, err := s.in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxLine; long {
-			line = nil
-		} else {
-			line = append(line, part...)
+		long = long || len(line)+len(part) > maxLine
+		if line = append(line, part...); long && len(line) > 2*maxEnd {
+			line = append(line[:maxEnd:maxEnd], line[len(line)-maxEnd:]...)
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case long:
-			return nil, errLong
+			return bytes.TrimRight(line, "\r\n"), errLong
 		case err != nil && len(bytes.TrimSpace(line)) == 0:
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (r *Relay) read(from *Side, line []byte, err error) (Message, bool) {
 		m, err = parse(line, r.Strict, r.Handler.Decisive)
 	}
 	// Tool output for people may contain invalid UTF-8.
-	if err != nil && from == r.Server {
+	if err != nil && !errors.Is(err, errLong) && from == r.Server {
 		repaired, again := parse(strictjson.Repair(line), r.Strict, r.Handler.Decisive)
 		if again == nil && !r.Handler.Decisive(repaired.Method) {
 			repaired.repaired = true
@@ -186,6 +186,9 @@ func (r *Relay) refuse(from *Side, line []byte, cause error) (Message, bool) {
 	}
 	r.Log.Warn("invalid message dropped", "from", side, "error", cause)
 	was := peek(line)
+	if errors.Is(cause, errLong) {
+		was = ends(line)
+	}
 	m := failure(was.ID, codeRequest, cause.Error())
 	if e, ok := errors.AsType[rpcError](cause); ok {
 		m = failure(was.ID, e.Code, e.Message)

@@ -79,6 +79,7 @@ type Wrap struct {
 	shows  json.RawMessage                    // the client's own capability to show forms
 	sent   map[string]request                 // requests that the client sent to the server
 	asked  map[string]bool                    // requests that the server sent to the client
+	told   int                                // notifications of progress that nod has sent
 	work   sync.WaitGroup
 }
 
@@ -248,8 +249,8 @@ func (w *Wrap) noticed(m *Message) bool {
 	w.order.Lock() // no call is on its way to the server now
 	defer w.order.Unlock()
 	w.mu.Lock()
-	j, waits := w.judged[string(id)]
-	delete(w.judged, string(id))
+	j, waits := w.judged[idKey(id)]
+	delete(w.judged, idKey(id))
 	w.mu.Unlock()
 	if waits { // the call was not forwarded
 		j.cancel(withdrawnByClient)
@@ -267,7 +268,7 @@ func (w *Wrap) sentAs(own json.RawMessage) json.RawMessage {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id, r := range w.sent {
-		if id == string(own) || string(r.own) == string(own) {
+		if id == idKey(own) || idKey(r.own) == idKey(own) {
 			r.over = true
 			w.sent[id] = r
 			return r.message.ID
@@ -280,12 +281,12 @@ func (w *Wrap) sentAs(own json.RawMessage) json.RawMessage {
 func (w *Wrap) inUse(id json.RawMessage) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, sent := w.sent[string(id)]
-	if _, waits := w.judged[string(id)]; sent || waits {
+	_, sent := w.sent[idKey(id)]
+	if _, waits := w.judged[idKey(id)]; sent || waits {
 		return true
 	}
 	for _, r := range w.sent {
-		if string(r.own) == string(id) {
+		if idKey(r.own) == idKey(id) {
 			return true
 		}
 	}
@@ -297,15 +298,15 @@ func (w *Wrap) inUse(id json.RawMessage) bool {
 func (w *Wrap) keep(r request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sent[string(r.message.ID)] = r
+	w.sent[idKey(r.message.ID)] = r
 }
 
 // expected reports whether the client responds to a request that it received
 // from the server. It cannot answer a form that is in chat.
 func (w *Wrap) expected(m *Message) bool {
 	w.mu.Lock()
-	known := w.asked[string(m.ID)]
-	delete(w.asked, string(m.ID))
+	known := w.asked[idKey(m.ID)]
+	delete(w.asked, idKey(m.ID))
 	w.mu.Unlock()
 	if !known {
 		w.Log.Warn("response of the client dropped: the server did not send the request to the client")
@@ -328,7 +329,11 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 		return !pass
 	case m.Method == elicitation:
 		asked := *m
-		w.work.Go(func() { w.form(ctx, asked) })
+		ctx, cancel := context.WithCancelCause(ctx)
+		w.mu.Lock()
+		w.forms[idKey(m.ID)] = cancel // the next message may cancel it
+		w.mu.Unlock()
+		w.work.Go(func() { w.form(ctx, cancel, asked) })
 		return true
 	case !wanted[m.Method]:
 		w.answer(failure(m.ID, codeMethod, "method "+clip(m.Method)+" is not allowed"))
@@ -336,7 +341,7 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked[string(m.ID)] = true
+	w.asked[idKey(m.ID)] = true
 	return false
 }
 
