@@ -29,6 +29,21 @@ type people struct {
 type record struct {
 	bridge.Record
 	done chan struct{}
+	why  string // it was cancelled
+}
+
+func (p *people) Cancel(_ context.Context, id bridge.ID, reason string) (bridge.Record, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.records[id].why = reason
+	return p.records[id].Record, nil
+}
+
+// cancelled returns why a request was cancelled, or "".
+func (p *people) cancelled(id bridge.ID) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.records[id].why
 }
 
 func newPeople() *people {

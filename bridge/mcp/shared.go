@@ -1,9 +1,15 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,12 +33,95 @@ type callKey struct{}
 // perCall adds the options of a call to its context.
 func perCall(find func(*http.Request) (Options, bool), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if o, ok := find(r); ok {
-			o.Hangup = r.Context()
-			r = r.WithContext(context.WithValue(r.Context(), callKey{}, newServer(o)))
+		o, ok := find(r)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
 		}
-		next.ServeHTTP(w, r)
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, "the body cannot be read", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		ctx, cancel := context.WithCancelCause(r.Context())
+		defer cancel(nil)
+		defer calls.note(r, raw, cancel)()
+		o.Hangup = ctx
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, newServer(o))))
 	})
+}
+
+// errGivenUp is the cause of a call that its client has cancelled. A client that
+// only waited too long finds the request again with the same call.
+var errGivenUp = errors.New("the client cancelled the call")
+
+// errTooLong is the cause of a call whose client waits no longer.
+var errTooLong = errors.New("the client waited too long")
+
+// hangup returns a context that is done when the client no longer waits.
+func (s *server) hangup() context.Context {
+	if s.Hangup == nil {
+		return context.Background()
+	}
+	return s.Hangup
+}
+
+// waiting holds the calls over HTTP of this process that a notification can
+// cancel. The zero value is ready to use.
+type waiting struct {
+	mu  sync.Mutex
+	all map[string][]*context.CancelCauseFunc
+}
+
+var calls waiting
+
+// note keeps a call until the returned function is called, and cancels the call
+// that a notification names. Callers with one token can use an ID at the same
+// time; then the notification means none of them.
+func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFunc) (done func()) {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params struct {
+			ID     json.RawMessage `json:"requestId"`
+			Reason string          `json:"reason"`
+		} `json:"params"`
+	}
+	done = func() {}
+	if json.Unmarshal(raw, &m) != nil { // the SDK refuses what it cannot read
+		return done
+	}
+	key := func(id json.RawMessage) string {
+		return r.Header.Get("Authorization") + "\n" + r.Header.Get("Mcp-Session-Id") + "\n" + r.URL.RawQuery + "\n" + string(id)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch m.Method {
+	case "tools/call":
+		if c.all == nil {
+			c.all = map[string][]*context.CancelCauseFunc{}
+		}
+		k, own := key(m.ID), &cancel
+		c.all[k] = append(c.all[k], own)
+		return func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.all[k] = slices.DeleteFunc(c.all[k], func(x *context.CancelCauseFunc) bool { return x == own })
+			if len(c.all[k]) == 0 {
+				delete(c.all, k)
+			}
+		}
+	case "notifications/cancelled":
+		why := errGivenUp
+		if reason := strings.ToLower(m.Params.Reason); strings.Contains(reason, "time") || strings.Contains(reason, "deadline") {
+			why = errTooLong
+		}
+		if found := c.all[key(m.Params.ID)]; len(found) == 1 {
+			(*found[0])(why)
+		}
+	}
+	return done
 }
 
 // at returns the state of the call whose context ctx is. It is s for a server of

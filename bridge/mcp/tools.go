@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -204,14 +205,16 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 // version 2026-07-28 can retry on their own.
 func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID, state string) (*mcp.CallToolResult, any, error) {
 	rec, over, err := s.wait(ctx, req, id)
+	gone := err != nil && (ctx.Err() != nil || s.Hangup != nil && s.Hangup.Err() != nil)
+	if gone && errors.Is(context.Cause(s.hangup()), errGivenUp) {
+		_, _ = s.Asker.Cancel(context.WithoutCancel(ctx), id, errGivenUp.Error()) // best effort: otherwise it expires
+	}
 	switch {
-	case err != nil && (ctx.Err() != nil || s.Hangup != nil && s.Hangup.Err() != nil):
-		return nil, nil, context.Canceled // the client has disconnected, and can find the request again
-	case over && err != nil:
+	case over && err != nil && !gone && bridge.ErrorCode(err) != bridge.CodeUnavailable:
 		return failed(err)
-	case !over && state != "" && retries(req):
+	case !over && !gone && state != "" && retries(req):
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{}, RequestState: state}, nil, nil
-	case !over || !rec.State.Final():
+	case err != nil || !over || !rec.State.Final(): // the client may have gone, or the daemon restarts: the request stays
 		out, err := text(result{Status: "pending", ID: string(id), Hint: "No one has answered yet. Continue with something else, and call check with this id later."})
 		return out, nil, err
 	}

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -164,6 +165,49 @@ func TestHTTP(t *testing.T) {
 	p.respond(rec.Interaction.ID, yes())
 	if got := <-done; got.Answer != "yes" || rec.Interaction.Session != "web" {
 		t.Errorf("%+v of %+v", got, rec.Interaction)
+	}
+}
+
+// TestCancelledOverHTTP checks that a notification ends the call that it names,
+// and withdraws its request unless the client only waited too long.
+func TestCancelledOverHTTP(t *testing.T) {
+	t.Parallel()
+	for reason, withdrawn := range map[string]bool{"": true, "the user stopped it": true, "McpError: MCP error -32001: Request timed out": false} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople()
+			server := httptest.NewServer(mcp.Handler(func(*http.Request) (mcp.Options, bool) { return mcp.Options{Asker: p, Session: "web"}, true }))
+			t.Cleanup(server.Close)
+			post := func(body string) string {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(body))
+				if err != nil {
+					t.Error(err)
+					return ""
+				}
+				req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+				resp, err := http.DefaultClient.Do(req)
+				if err != nil {
+					t.Error(err)
+					return ""
+				}
+				defer resp.Body.Close()
+				raw, _ := io.ReadAll(resp.Body) // checked by its caller
+				return string(raw)
+			}
+			done := make(chan string, 1)
+			go func() {
+				done <- post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask_human","arguments":` + question + `}}`)
+			}()
+			rec := <-p.asked
+			post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8}}`) // another call
+			post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"` + reason + `"}}`)
+			if got := <-done; !strings.Contains(got, `\"status\":\"pending\"`) {
+				t.Errorf("the call ends with %s", got)
+			}
+			if got := p.cancelled(rec.Interaction.ID); (got == "the client cancelled the call") != withdrawn {
+				t.Errorf("the request was withdrawn because %q", got)
+			}
+		})
 	}
 }
 
