@@ -71,6 +71,9 @@ func (p *pace) add(c bridge.Call, after time.Duration) {
 func (p *pace) run() {
 	p.Helper()
 	for p.waiting.Len() > 0 {
+		if p.tries > 100_000 {
+			p.Fatalf("%d calls wait for each other", p.waiting.Len())
+		}
 		a := heap.Pop(&p.waiting).(*asker)
 		p.server.SetTime(a.due)
 		p.tries++

@@ -6,8 +6,8 @@
 --               p   1 if the last turn was that of a post
 --               n   when it changed last
 --      2 the turns of the period, by time
---      3 the posts that wait, by class and number
---      4 the edits that wait, by number
+--      3 the posts that wait, by class and time
+--      4 the edits that wait, by class and time
 --      5 all that wait, by the time when each asks again
 -- ARGV 1 key of the call
 --      2 class
@@ -19,7 +19,7 @@
 --        may be early (negative unless it is steady)
 -- returns ms until its turn, rounded up. It has used its turn if it waits that
 --      long
-local CLASS = 2 ^ 42 -- a class and a number make one score
+local CLASS = 2 ^ 50 -- a class, the time in ms, and nine bits of a number make one score
 local LOST = 15000   -- ms after which a call that did not ask again is dropped
 local GAP = 200      -- ms between the calls to a channel that waited, so that they arrive in order
 local KEPT = ms(24 * 3600 * 1000)
@@ -45,24 +45,15 @@ local function drop_lost(k)
   if #names > 0 then forget(k, names) end
 end
 
--- Sets the number of calls before the last one of this turn in a limit, and
--- whether it waits.
-local function find_place(l)
+-- Sets the number of calls before the last one of this turn in a limit. The call
+-- has the same score in all of them, and posts and edits alternate in the same
+-- order in all, so that no two calls wait for each other.
+local function find_place(l, score, posted)
   local k = l.k
-  local others = call('ZCARD', KEYS[k + 5])
-  if others == 0 then l.ahead = calls - 1 return end
-  drop_lost(k)
-  local ahead
-  if edit then
-    l.waits, others = call('ZSCORE', KEYS[k + 4], me), call('ZCARD', KEYS[k + 3])
-    ahead = l.waits and call('ZRANK', KEYS[k + 4], me) or call('ZCARD', KEYS[k + 4])
-  else
-    l.waits, others = call('ZSCORE', KEYS[k + 3], me), call('ZCARD', KEYS[k + 4])
-    ahead = l.waits and call('ZRANK', KEYS[k + 3], me)
-      or call('ZCOUNT', KEYS[k + 3], '-inf', '(' .. ms((class + 1) * CLASS))
-  end
-  -- Posts and edits alternate.
-  local first = edit == (l.posted == '1')
+  if call('ZCARD', KEYS[k + 5]) == 0 then l.ahead = calls - 1 return end
+  local ahead = call('ZCOUNT', KEYS[edit and k + 4 or k + 3], '-inf', '(' .. (score or ms((class + 1) * CLASS)))
+  local others = call('ZCARD', KEYS[edit and k + 3 or k + 4])
+  local first = edit == (posted == '1')
   l.queue = ahead + math.min(others, first and ahead or ahead + 1)
   l.ahead = calls - 1 + l.queue
 end
@@ -91,7 +82,7 @@ local function earliest(l)
   return math.max(turn, math.max(allowed(0) + later, following) + l.queue % l.calls * gap)
 end
 
-local limits, turn = {}, now
+local limits, turn, score = {}, now, nil
 for n = 1, #KEYS / 5 do
   local k = 5 * (n - 1)
   local s = call('HMGET', KEYS[k + 1], 'h', 't', 'p', 'n')
@@ -99,9 +90,17 @@ for n = 1, #KEYS / 5 do
     calls = tonumber(ARGV[4 + 3 * n]),
     period = tonumber(ARGV[5 + 3 * n]), early = tonumber(ARGV[6 + 3 * n])}
   follow_clock(l, tonumber(s[4] or '0') - now)
-  find_place(l)
-  l.at = earliest(l)
+  if call('ZCARD', KEYS[k + 5]) > 0 then
+    drop_lost(k)
+    l.waits = call('ZSCORE', KEYS[edit and k + 4 or k + 3], me)
+    score = score or l.waits
+  end
   limits[n] = l
+end
+local last = limits[#limits]
+for _, l in ipairs(limits) do
+  find_place(l, score, last.posted)
+  l.at = earliest(l)
   turn = math.max(turn, l.at)
 end
 turn = math.ceil(turn)
@@ -128,8 +127,8 @@ for n, l in ipairs(limits) do
   -- It waits for its channel, and for another limit if that is the one that is exhausted.
   if n == 1 or l.at >= limits[1].at then
     if not l.waits then
-      local key = KEYS[edit and k + 4 or k + 3]
-      call('ZADD', key, ms(class * CLASS + call('HINCRBY', KEYS[k + 1], 'q', 1)), me)
+      score = score or ms(class * CLASS + now * 512 + call('HINCRBY', KEYS[last.k + 1], 'q', 1) % 512)
+      call('ZADD', KEYS[edit and k + 4 or k + 3], score, me)
     end
     call('ZADD', KEYS[k + 5], ms(now + wait), me)
     call('HSET', KEYS[k + 1], 'n', ms(now))
