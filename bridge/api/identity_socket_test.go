@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/mcp"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // frames has a frame of every format. CONTENT is what the agent asks, ID is its
@@ -30,6 +32,7 @@ var frames = map[string]string{
 type overSocket struct {
 	caller
 	session, frame string
+	waiting        func() int64
 	labels         map[string]string // requests by their answers
 }
 
@@ -47,9 +50,11 @@ func (o *overSocket) asks(id, content, as string) string {
 	if f := p.hear(`"type"`); !strings.Contains(f, `"id":"end"`) {
 		o.t.Fatalf("the call is not open: %s", f)
 	}
-	if err := p.Close(websocket.StatusNormalClosure, ""); err != nil { // the daemon has seen it
+	if err := p.Close(websocket.StatusNormalClosure, ""); err != nil {
 		o.t.Fatal(err)
 	}
+	// Until the daemon knows that the connection is closed, it may send an answer there.
+	await.Until(o.t, "no caller waits", func() bool { return o.waiting() == 0 })
 	var open []string
 	for _, rec := range o.list() {
 		raw, err := json.Marshal(rec.Interaction)
@@ -102,14 +107,14 @@ func (o *overSocket) answers(request string) {
 	o.t.Helper()
 	label := []string{"opt0", "opt1"}[len(o.labels)]
 	o.labels[label] = request
-	for _, rec := range o.list() {
-		if string(rec.Interaction.ID) != request {
-			continue
-		}
-		body := `{"answers":{"` + rec.Interaction.Questions[0].ID + `":"` + label + `"}}`
-		if resp, got := o.do("ana", "/v1/interactions/"+request+"/response", body, ""); resp.StatusCode != http.StatusOK {
-			o.t.Fatalf("not answered: %s", got)
-		}
+	all := o.list()
+	at := slices.IndexFunc(all, func(r bridge.Record) bool { return string(r.Interaction.ID) == request })
+	if at < 0 {
+		o.t.Fatalf("%q is not listed", request)
+	}
+	body := `{"answers":{"` + all[at].Interaction.Questions[0].ID + `":"` + label + `"}}`
+	if resp, got := o.do("ana", "/v1/interactions/"+request+"/response", body, ""); resp.StatusCode != http.StatusOK {
+		o.t.Fatalf("not answered: %s", got)
 	}
 }
 

@@ -173,7 +173,8 @@ func TestOneIdentity(t *testing.T) {
 	}
 	for name, frame := range frames {
 		entries["frame: "+name] = func(t *testing.T) entry {
-			return &overSocket{caller: caller{t, s.URL}, session: name, frame: frame, labels: map[string]string{}}
+			own := newServer(t) // whose callers the entry counts
+			return &overSocket{caller: caller{t, own.URL}, waiting: own.waiting, session: name, frame: frame, labels: map[string]string{}}
 		}
 	}
 	entries["MCP"] = func(t *testing.T) entry { return overMCP{caller{t, s.URL}} }

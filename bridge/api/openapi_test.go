@@ -52,6 +52,8 @@ type server struct {
 	engine *engine.Engine
 	stored await.Bell    // rings after changes of the store
 	parked chan struct{} // receives for each connection that was taken over
+	// waiting returns the number of callers that wait.
+	waiting func() int64
 }
 
 // runs applies deadlines and posts cards until the test ends.
@@ -103,6 +105,13 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server
 		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s.engine = e
+	s.waiting = func() int64 {
+		stats, err := b.Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats.Waiting
+	}
 	s.Server = httptest.NewUnstartedServer(api.New(api.Options{Engine: e, Reader: between(b), Origins: []string{"https://app.example.com", "https://*.apps.example.com"}, EntryPoints: map[string]api.EntryPoint{"/mcp": echo, "/tools/mcp": toolsOf(e)}, Tokens: map[string]api.Principal{
 		hashOf("agent"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("other"): {Agent: &bridge.Agent{Name: "cd"}}, hashOf("ana"): {Person: "ana", Auditor: true},
 	}}))
