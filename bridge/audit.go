@@ -33,7 +33,6 @@ const (
 
 // AuditEntry is one entry of the audit log.
 type AuditEntry struct {
-	Partition int             `json:"partition"`
 	Entry     string          `json:"entry,omitempty"` // the ID in the journal
 	Timestamp int64           `json:"ts,omitempty"`    // ms since 1970, by the store's clock
 	Type      AuditType       `json:"type"`
@@ -67,18 +66,16 @@ func entryID(s string) [2]uint64 {
 	return [2]uint64{t, n}
 }
 
-// SealedAudit describes the journal of a partition: how long it is, and how far
-// it is sealed.
+// SealedAudit describes the journal: how long it is, and how far it is sealed.
 type SealedAudit struct {
-	Partition int
-	Sealed    string // the last seal; empty if there is none
-	Through   string // ID of the last entry that is sealed; empty if there is none
-	Trimmed   string // the seal that the journal was trimmed to; empty if it was not
+	Sealed  string // the last seal; empty if there is none
+	Through string // ID of the last entry that is sealed; empty if there is none
+	Trimmed string // the seal that the journal was trimmed to; empty if it was not
 
 	AuditCounts
 }
 
-// AuditCounts holds the counts of Redis about the stream of a journal.
+// AuditCounts holds the counts of Redis about the stream of the journal.
 type AuditCounts struct {
 	Last string // ID of the newest entry that was ever added
 	// Added is the number of entries that were ever added. It is 0 if Redis
@@ -89,7 +86,7 @@ type AuditCounts struct {
 	Deleted string
 }
 
-// NewSeal is a seal to append to those of a journal.
+// NewSeal is a seal to append to those of the journal.
 type NewSeal struct {
 	// After is the last seal that the caller has read. It is empty if there
 	// was none.
@@ -101,7 +98,7 @@ type NewSeal struct {
 	Instead string
 }
 
-// AuditTrim removes the start of a journal.
+// AuditTrim removes the start of the journal.
 type AuditTrim struct {
 	After string // the seal that the journal is trimmed to by now; empty if it is not
 	Token string // the seal to keep as the start of the journal
@@ -111,34 +108,34 @@ type AuditTrim struct {
 // AuditLog keeps the audit log. Entries are never changed.
 type AuditLog interface {
 	// Audit appends an entry of which Type, ID, Agent, Session, State and Data
-	// are set. An entry without an ID or a Session is in partition 0.
+	// are set.
 	Audit(context.Context, AuditEntry) error
-	// Audits returns the state of the journals, by partition.
-	Audits(context.Context) ([]SealedAudit, error)
-	// AuditEntries returns up to limit entries of a journal, including events,
+	// Sealed returns the state of the journal.
+	Sealed(context.Context) (SealedAudit, error)
+	// AuditEntries returns up to limit entries of the journal, including events,
 	// after the entry with an ID. An empty ID starts at the oldest entry that
 	// is kept.
-	AuditEntries(ctx context.Context, partition int, after string, limit int) ([]AuditEntry, error)
-	// AuditCounts returns what Redis reports about a journal now.
-	AuditCounts(ctx context.Context, partition int) (AuditCounts, error)
-	// AuditNewest returns up to limit entries of all partitions before a
-	// cursor, newest first, and the cursor of the next page. The cursor is
-	// empty after the last page. An empty cursor starts at the newest entry.
+	AuditEntries(ctx context.Context, after string, limit int) ([]AuditEntry, error)
+	// AuditCounts returns what Redis reports about the journal now.
+	AuditCounts(context.Context) (AuditCounts, error)
+	// AuditNewest returns up to limit entries before a cursor, newest first,
+	// and the cursor of the next page. The cursor is empty after the last page.
+	// An empty cursor starts at the newest entry.
 	AuditNewest(ctx context.Context, before string, limit int) (entries []AuditEntry, next string, err error)
-	// Seals returns the seals of a journal, oldest first. The first may be the
+	// Seals returns the seals of the journal, oldest first. The first may be the
 	// seal that the journal was trimmed to.
-	Seals(ctx context.Context, partition int) ([]string, error)
-	// PutSeal appends a seal to those of a journal. It returns CodeConflict,
+	Seals(context.Context) ([]string, error)
+	// PutSeal appends a seal to those of the journal. It returns CodeConflict,
 	// and changes nothing, if the last seal is not the expected one.
-	PutSeal(ctx context.Context, partition int, s NewSeal) error
+	PutSeal(context.Context, NewSeal) error
 	// TrimAudit removes the entries and seals up to an entry, unless the
 	// journal has been trimmed by another caller in the meantime.
-	TrimAudit(ctx context.Context, partition int, t AuditTrim) error
-	// Archive removes events that are older from a journal, and keeps entries of
+	TrimAudit(context.Context, AuditTrim) error
+	// Archive removes events that are older from the journal, and keeps entries of
 	// the audit log elsewhere, where all methods find them. It removes nothing
 	// after an entry, unless that is empty. It also deletes what TrimAudit has
 	// removed from the log.
-	Archive(ctx context.Context, partition int, oldest time.Time, through string) error
+	Archive(ctx context.Context, oldest time.Time, through string) error
 	// EventsKept returns the time for which events must be kept for their
 	// readers.
 	EventsKept() time.Duration
@@ -146,8 +143,7 @@ type AuditLog interface {
 
 // AuditRef names the entry of the audit log that was written with a decision.
 type AuditRef struct {
-	Partition int    `json:"partition"`
-	Entry     string `json:"entry"` // the ID in the journal
+	Entry string `json:"entry"` // the ID in the journal
 }
 
 // Refusal is the Data of AuditRefusal.

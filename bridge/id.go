@@ -3,29 +3,22 @@ package bridge
 import (
 	"encoding/binary"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-// ID identifies an interaction. It is a UUIDv7 in the usual text form. The last
-// byte is the partition of the store, so that a record can be found without a
-// lookup. That leaves 66 random bits; knowing an ID authorizes nothing.
+// ID identifies an interaction. It is a UUIDv7 in the usual text form. Knowing an
+// ID authorizes nothing.
 type ID string
 
-// MaxPartitions is the number of partitions that the last byte of an ID can
-// address.
-const MaxPartitions = 256
-
-// NewID returns a new ID in the given partition, from 0 to MaxPartitions-1.
-func NewID(partition int) (ID, error) {
+// NewID returns a new ID.
+func NewID() (ID, error) {
 	u, err := uuid.NewV7()
 	if err != nil {
 		return "", Wrap(CodeInternal, err, "create ID")
 	}
-	u[15] = byte(partition)
 	return ID(u.String()), nil
 }
 
@@ -37,18 +30,6 @@ func ParseID(s string) (ID, error) {
 		return "", Errorf(CodeInvalid, "id: not an interaction ID").WithHint("use an ID such as 0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03")
 	}
 	return ID(u.String()), nil
-}
-
-// Partition returns the partition in the ID. It returns 0 for a malformed ID.
-func (id ID) Partition() int {
-	if len(id) != 36 {
-		return 0
-	}
-	n, err := strconv.ParseUint(string(id[34:]), 16, 8)
-	if err != nil {
-		return 0
-	}
-	return int(n)
 }
 
 // Time returns the time when the ID was created, in milliseconds, by the clock

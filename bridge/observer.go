@@ -37,7 +37,7 @@ type Stats struct {
 	Jobs    int64 // queued posts, updates, reminders and webhooks
 	// Lag is the time that the oldest due job has been waiting.
 	Lag  time.Duration
-	Dead int64 // dead letters; the newest 1000 of a partition are kept
+	Dead int64 // dead letters; the newest 1000 are kept
 	// Waiting is the number of blocked callers of this daemon.
 	Waiting int64
 }

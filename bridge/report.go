@@ -23,7 +23,7 @@ const (
 	// ReportedTTL is the time for which nod keeps the status of a session
 	// after its last report.
 	ReportedTTL = 7 * 24 * time.Hour
-	// MaxReported is the maximum number of reported sessions in a partition.
+	// MaxReported is the maximum number of reported sessions.
 	// A further one replaces the one whose last report is the oldest.
 	MaxReported = 1000
 	// MaxReportText limits each text of a report, in characters, and

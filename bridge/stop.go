@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// MaxStopped is the maximum number of stopped sessions in a partition.
+// MaxStopped is the maximum number of stopped sessions.
 const MaxStopped = 10_000
 
 // Stop states that a session is stopped: nod denies its requests until a person
@@ -52,8 +52,8 @@ func (e *StoppedError) Error() string { return e.Stop.Words() }
 // Stops stores which sessions are stopped.
 type Stops interface {
 	// PutStop stops a session, and returns the stop that now applies: that of
-	// the first caller. It returns CodeRateLimited if MaxStopped sessions of
-	// the partition are stopped.
+	// the first caller. It returns CodeRateLimited if MaxStopped sessions
+	// are stopped.
 	PutStop(context.Context, Stop) (Stop, error)
 	// Stopped returns the stop of a session. It returns false if the session
 	// is not stopped.

@@ -34,9 +34,6 @@ type Store interface {
 
 // Openings stores new interactions.
 type Openings interface {
-	// NewID returns an ID in the partition of the session or, without one,
-	// of the identity.
-	NewID(session string, id Identity) (ID, error)
 	// Open stores a new interaction with its posting jobs. For a repeated
 	// ID, and for a call that repeats an earlier one, see [Identity.Repeat],
 	// it returns the first record and false. For another digest under a key
@@ -262,7 +259,7 @@ const (
 
 // Job is leased work on one message.
 type Job struct {
-	ID          string // unique within its partition; edits of one message share an ID
+	ID          string // edits of one message share an ID
 	Kind        JobKind
 	Interaction ID
 	Destination int
@@ -312,7 +309,7 @@ type Outbox interface {
 // Deadlines closes interactions that no one answered in time.
 type Deadlines interface {
 	// Expire applies the timeout rule to interactions whose deadline has
-	// passed, up to n per partition in one step. It returns those that are
+	// passed, up to n in one step. It returns those that are
 	// over as a result, and whether there may be more.
 	Expire(ctx context.Context, n int) (over []Expiry, more bool, err error)
 }

@@ -27,7 +27,7 @@ func keyring(t testing.TB, fill string) bridge.Keyring {
 
 func controls() *rapid.Generator[bridge.Control] {
 	return rapid.Custom(func(t *rapid.T) bridge.Control {
-		id, err := bridge.NewID(rapid.IntRange(0, 255).Draw(t, "partition"))
+		id, err := bridge.NewID()
 		if err != nil {
 			t.Fatal(err)
 		}

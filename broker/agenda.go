@@ -2,56 +2,30 @@ package broker
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
-// lookEvery limits how often a busy process looks at the outbox of every
-// partition. Between two looks it claims only the jobs that it stored itself.
-const lookEvery = 20 * time.Millisecond
+// claimEvery is the minimum time between two claims of a process that found no
+// more jobs. It limits what a process claims in vain while it stores many jobs
+// that are not due yet.
+const claimEvery = 5 * time.Millisecond
 
-// agenda remembers which partitions have jobs that this process stored, and when
-// the next job of any process is due. A look at every partition costs one command
-// each, so that a process that looked before each claim would spend most of its
-// commands on it. It is safe for concurrent use.
+// agenda remembers when the next job of any process is due, as far as this
+// process knows. It is safe for concurrent use.
 type agenda struct {
-	mu     sync.Mutex
-	stored []int     // partitions with new jobs of this process, the oldest first
-	looked time.Time // when the last look at every partition began; zero for never
-	next   time.Time // when the next job that the look found is due; zero for none
-	stale  bool      // jobs were stored after the look
+	mu      sync.Mutex
+	claimed time.Time // when the last claim began; zero for never
+	next    time.Time // zero for none
 }
 
-// add notes that a job of a partition may be due.
-func (a *agenda) add(partition int) {
+// claim notes that a claim begins. What is known of later jobs comes from it.
+func (a *agenda) claim(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.stale = true
-	if !slices.Contains(a.stored, partition) {
-		a.stored = append(a.stored, partition)
-	}
-}
-
-// take returns the noted partitions and forgets them. It returns false if the
-// caller must look at every partition instead.
-func (a *agenda) take(now time.Time) ([]int, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.stored) == 0 || now.Sub(a.looked) >= lookEvery {
-		return nil, false
-	}
-	taken := a.stored
-	a.stored = nil
-	return taken, true
-}
-
-// look begins a look at every partition. Jobs that are stored from now on are
-// noted again.
-func (a *agenda) look(now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.stored, a.looked, a.next, a.stale = nil, now, time.Time{}, false
+	a.claimed, a.next = now, time.Time{}
 }
 
 // expect notes when the next job is due.
@@ -63,37 +37,30 @@ func (a *agenda) expect(at time.Time) {
 	}
 }
 
-// rest returns how long a worker without jobs may sleep, at most d.
-func (a *agenda) rest(now time.Time, d time.Duration) time.Duration {
+// rest returns how long a worker without jobs sleeps unless this process stores
+// some, at most d, and how long it sleeps in any case.
+func (a *agenda) rest(now time.Time, d time.Duration) (most, least time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.stored) > 0 {
-		return 0
-	}
-	if a.stale || a.looked.IsZero() {
-		d = min(d, a.looked.Add(lookEvery).Sub(now))
-	}
 	if !a.next.IsZero() {
 		d = min(d, a.next.Sub(now))
 	}
-	return max(d, 0)
+	least = max(0, claimEvery-now.Sub(a.claimed))
+	return max(d, least), least
 }
 
-// dueJobs returns the partitions that may have due jobs.
-func (c *core) dueJobs(ctx context.Context) ([]int, error) {
-	began := time.Now()
-	if noted, ok := c.agenda.take(began); ok {
-		return noted, nil
+// Wait implements bridge.Outbox. It also returns when the next job of any process
+// is due, as far as this process knows.
+func (ob *outbox) Wait(ctx context.Context, d time.Duration) {
+	most, least := ob.agenda.rest(time.Now(), d)
+	if !bridge.Pause(ctx, least) {
+		return
 	}
-	c.agenda.look(began)
-	next, now, err := c.earliest(ctx, c.keys.outbox)
-	if err != nil {
-		return nil, err
+	t := time.NewTimer(most - least)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-ob.nudge:
+	case <-t.C:
 	}
-	for _, at := range next {
-		if at > float64(now.UnixMilli()) {
-			c.agenda.expect(began.Add(time.UnixMilli(int64(at)).Sub(now)))
-		}
-	}
-	return dueBy(next, now), nil
 }

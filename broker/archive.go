@@ -26,23 +26,23 @@ func (al *auditLog) EventsKept() time.Duration { return al.retention + 3*bridge.
 // TrimAudit implements bridge.AuditLog. The comparison and the writes are one
 // script, because of two daemons that trim at once the slower one would
 // otherwise move the start back.
-func (al *auditLog) TrimAudit(ctx context.Context, partition int, t bridge.AuditTrim) error {
-	keys := []string{al.keys.journalHead(partition), al.keys.archive(partition), al.keys.journalSeals(partition)}
-	return unavailable(al.run(ctx, partition, al.scripts.trim, keys, t.After, t.Token, t.Entry).Err())
+func (al *auditLog) TrimAudit(ctx context.Context, t bridge.AuditTrim) error {
+	keys := []string{al.keys.journalHead(), al.keys.archive(), al.keys.journalSeals()}
+	return unavailable(al.run(ctx, al.scripts.trim, keys, t.After, t.Token, t.Entry).Err())
 }
 
 // Archive implements bridge.AuditLog.
-func (al *auditLog) Archive(ctx context.Context, partition int, oldest time.Time, through string) error {
-	if err := al.deleteTrimmed(ctx, partition); err != nil {
+func (al *auditLog) Archive(ctx context.Context, oldest time.Time, through string) error {
+	if err := al.deleteTrimmed(ctx); err != nil {
 		return err
 	}
 	until := strconv.FormatInt(oldest.UnixMilli()-1, 10) // with all entries of that millisecond
 	if through != "" && streamTime(through) < oldest.UnixMilli() {
 		until = through
 	}
-	keys := []string{al.keys.journalHead(partition), al.keys.journal(partition), al.keys.archive(partition)}
+	keys := []string{al.keys.journalHead(), al.keys.journal(), al.keys.archive()}
 	for {
-		removed, err := al.run(ctx, partition, al.scripts.archive, keys, until, archiveBatch).Int()
+		removed, err := al.run(ctx, al.scripts.archive, keys, until, archiveBatch).Int()
 		if err != nil || removed < archiveBatch {
 			return unavailable(err)
 		}
@@ -50,9 +50,9 @@ func (al *auditLog) Archive(ctx context.Context, partition int, oldest time.Time
 }
 
 // deleteTrimmed deletes the entries of the audit log up to its start from the
-// middle of a journal. Events stay until they are old enough.
-func (al *auditLog) deleteTrimmed(ctx context.Context, partition int) error {
-	head, journal := al.keys.journalHead(partition), al.keys.journal(partition)
+// middle of the journal. Events stay until they are old enough.
+func (al *auditLog) deleteTrimmed(ctx context.Context) error {
+	head, journal := al.keys.journalHead(), al.keys.journal()
 	ids, err := al.client.HMGet(ctx, head, "start", "gone").Result()
 	if err != nil {
 		return unavailable(err)

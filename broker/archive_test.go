@@ -15,14 +15,13 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// fillJournal appends openings, decisions and refusals to the journal of a
-// partition, and returns its entries.
-func fillJournal(t *testing.T, b *broker.Broker, n int) (partition int, all []bridge.AuditEntry) {
+// fillJournal appends openings, decisions and refusals to the journal, and returns
+// its entries.
+func fillJournal(t *testing.T, b *broker.Broker, n int) (all []bridge.AuditEntry) {
 	t.Helper()
 	for range n {
 		r := open(t, b, func(i *bridge.Interaction) { i.Session = "s" })
 		id := r.Interaction.ID
-		partition = id.Partition()
 		if _, _, err := b.Settle(t.Context(), yes(id, "U")); err != nil {
 			t.Fatal(err)
 		}
@@ -31,18 +30,18 @@ func fillJournal(t *testing.T, b *broker.Broker, n int) (partition int, all []br
 			t.Fatal(err)
 		}
 	}
-	all = must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), partition, "", 1000))
+	all = must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 1000))
 	if len(all) != 3*n {
 		t.Fatalf("the journal has %d entries: %+v", len(all), all)
 	}
-	return partition, all
+	return all
 }
 
 // audits returns the entries of a journal without other events, read in pages.
-func audits(ctx context.Context, t *testing.T, b *broker.Broker, partition, page int) (out []bridge.AuditEntry) {
+func audits(ctx context.Context, t *testing.T, b *broker.Broker, page int) (out []bridge.AuditEntry) {
 	t.Helper()
 	for after := ""; ; {
-		entries, err := b.AuditEntries(ctx, partition, after, page)
+		entries, err := b.AuditEntries(ctx, after, page)
 		if err != nil {
 			t.Error(err)
 			return out
@@ -88,10 +87,10 @@ func TestArchive(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b, ctx := newBroker(t, c, "n"), t.Context()
-		partition, all := fillJournal(t, b, 10)
-		want, listed := audits(ctx, t, b, partition, 1000), newest(t, b, 1000)
+		all := fillJournal(t, b, 10)
+		want, listed := audits(ctx, t, b, 1000), newest(t, b, 1000)
 		ids := func(key string) (out []string) {
-			for _, m := range c.XRange(ctx, fmt.Sprintf("nod:{%d}:%s", partition, key), "-", "+").Val() {
+			for _, m := range c.XRange(ctx, "nod:{nod}:"+key, "-", "+").Val() {
 				out = append(out, m.ID)
 			}
 			return out
@@ -99,17 +98,17 @@ func TestArchive(t *testing.T) {
 		same := func(when string, want []bridge.AuditEntry) {
 			t.Helper()
 			for _, page := range []int{1, 2, 3, 7, 1000} {
-				if got := audits(ctx, t, b, partition, page); fmt.Sprint(got) != fmt.Sprint(want) {
+				if got := audits(ctx, t, b, page); fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("%s, pages of %d have %v, want %v", when, page, entryIDs(got), entryIDs(want))
 				}
 			}
 		}
 		later := time.Now().Add(time.Hour)
-		if err := b.Archive(ctx, partition, time.UnixMilli(1), ""); err != nil || len(ids("ev")) != len(all) {
+		if err := b.Archive(ctx, time.UnixMilli(1), ""); err != nil || len(ids("ev")) != len(all) {
 			t.Errorf("recent entries were removed: %v", err)
 		}
 		for range 2 { // the second time it has nothing to do
-			if err := b.Archive(ctx, partition, later, all[13].Entry); err != nil {
+			if err := b.Archive(ctx, later, all[13].Entry); err != nil {
 				t.Fatal(err)
 			}
 			if left, old := ids("ev"), ids("ja"); !slices.Equal(left, entryIDs(all[14:])) || !slices.Equal(old, entryIDs(want[:9])) {
@@ -122,12 +121,12 @@ func TestArchive(t *testing.T) {
 				t.Errorf("with an archive, %v are listed, want %v", entryIDs(got), entryIDs(listed))
 			}
 		}
-		counts := must[bridge.AuditCounts](t)(b.AuditCounts(ctx, partition))
+		counts := must[bridge.AuditCounts](t)(b.AuditCounts(ctx))
 		seal := bridge.NewSeal{Token: "seal", Entry: all[19].Entry}
-		if err := b.PutSeal(ctx, partition, seal); err != nil {
+		if err := b.PutSeal(ctx, seal); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.TrimAudit(ctx, partition, bridge.AuditTrim{Token: "trim", Entry: seal.Entry}); err != nil {
+		if err := b.TrimAudit(ctx, bridge.AuditTrim{Token: "trim", Entry: seal.Entry}); err != nil {
 			t.Fatal(err)
 		}
 		rest := want[slices.IndexFunc(want, func(e bridge.AuditEntry) bool { return bridge.CompareEntries(e.Entry, all[19].Entry) > 0 }):]
@@ -139,7 +138,7 @@ func TestArchive(t *testing.T) {
 		var both sync.WaitGroup
 		for range 2 {
 			both.Go(func() {
-				if err := b.Archive(ctx, partition, time.UnixMilli(1), ""); err != nil {
+				if err := b.Archive(ctx, time.UnixMilli(1), ""); err != nil {
 					t.Error(err)
 				}
 			})
@@ -155,7 +154,7 @@ func TestArchive(t *testing.T) {
 		if got := newest(t, b, 1000); len(got) != len(rest) {
 			t.Errorf("after a trim, %v are listed", entryIDs(got))
 		}
-		after := must[bridge.AuditCounts](t)(b.AuditCounts(ctx, partition))
+		after := must[bridge.AuditCounts](t)(b.AuditCounts(ctx))
 		if after.Added != counts.Added || after.Last != counts.Last || bridge.CompareEntries(after.Deleted, all[19].Entry) > 0 {
 			t.Errorf("after a trim, the counts are %+v and not %+v", after, counts)
 		}
@@ -168,12 +167,12 @@ func TestArchiveOfTrimmed(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b, ctx := newBroker(t, c, "n"), t.Context()
-		partition, all := fillJournal(t, b, 2)
-		key := fmt.Sprintf("nod:{%d}:", partition)
+		all := fillJournal(t, b, 2)
+		key := "nod:{nod}:"
 		if err := c.HSet(ctx, key+"jh", "start", all[2].Entry, "gone", all[2].Entry).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Archive(ctx, partition, time.Now().Add(time.Hour), all[4].Entry); err != nil {
+		if err := b.Archive(ctx, time.Now().Add(time.Hour), all[4].Entry); err != nil {
 			t.Fatal(err)
 		}
 		kept := c.XRange(ctx, key+"ja", "-", "+").Val()
@@ -189,18 +188,18 @@ func TestArchiveWhileRead(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b, ctx := newBroker(t, c, "n"), t.Context()
-		partition, all := fillJournal(t, b, 30)
-		want := fmt.Sprint(entryIDs(audits(ctx, t, b, partition, 1000)))
+		all := fillJournal(t, b, 30)
+		want := fmt.Sprint(entryIDs(audits(ctx, t, b, 1000)))
 		var moving sync.WaitGroup
 		moving.Go(func() {
 			for _, e := range all {
-				if err := b.Archive(ctx, partition, time.Now().Add(time.Hour), e.Entry); err != nil {
+				if err := b.Archive(ctx, time.Now().Add(time.Hour), e.Entry); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 		for _, page := range []int{1, 3, 5, 10, 50, 1000} {
-			if got := fmt.Sprint(entryIDs(audits(ctx, t, b, partition, page))); got != want {
+			if got := fmt.Sprint(entryIDs(audits(ctx, t, b, page))); got != want {
 				t.Errorf("pages of %d have %s, want %s", page, got, want)
 			}
 			if got := newest(t, b, page); len(got) != 60 {

@@ -19,47 +19,38 @@ type auditLog struct{ *core }
 
 // Audit implements bridge.AuditLog.
 func (al *auditLog) Audit(ctx context.Context, a bridge.AuditEntry) error {
-	p := 0
-	switch {
-	case a.ID != "":
-		p = a.ID.Partition()
-	case a.Session != "":
-		p = al.partition(a.Session, "")
-	}
 	args := []any{string(a.ID), string(a.Type), a.Agent, a.Session, string(a.State), []byte(a.Data)}
-	return unavailable(al.run(ctx, p, al.scripts.audit, []string{al.keys.journal(p)}, args...).Err())
+	return unavailable(al.run(ctx, al.scripts.audit, []string{al.keys.journal()}, args...).Err())
 }
 
-// Audits implements bridge.AuditLog.
-func (al *auditLog) Audits(ctx context.Context) ([]bridge.SealedAudit, error) {
-	out := make([]bridge.SealedAudit, al.partitions)
-	heads, counts := make([]*redis.SliceCmd, len(out)), make([]*redis.XInfoStreamCmd, len(out))
+// Sealed implements bridge.AuditLog.
+func (al *auditLog) Sealed(ctx context.Context) (bridge.SealedAudit, error) {
+	var head *redis.SliceCmd
+	var info *redis.XInfoStreamCmd
 	_, err := al.client.Pipelined(ctx, func(c redis.Pipeliner) error {
-		for p := range out {
-			heads[p] = c.HMGet(ctx, al.keys.journalHead(p), "seal", "cur", "trim")
-			counts[p] = c.XInfoStream(ctx, al.keys.journal(p))
-		}
+		head = c.HMGet(ctx, al.keys.journalHead(), "seal", "cur", "trim")
+		info = c.XInfoStream(ctx, al.keys.journal())
 		return nil
 	})
 	if err != nil && !noStream(err) {
-		return nil, unavailable(err)
+		return bridge.SealedAudit{}, unavailable(err)
 	}
-	for p := range out {
-		if err := heads[p].Err(); err != nil {
-			return nil, unavailable(err)
-		}
-		readHead(&out[p], heads[p].Val())
-		out[p].Partition = p
-		if out[p].AuditCounts, err = countsOf(counts[p]); err != nil {
-			return nil, err
-		}
+	fields, err := head.Result()
+	if err != nil {
+		return bridge.SealedAudit{}, unavailable(err)
 	}
-	return out, nil
+	text := func(n int) string {
+		s, _ := fields[n].(string) // nil if it is absent
+		return s
+	}
+	l := bridge.SealedAudit{Sealed: text(0), Through: text(1), Trimmed: text(2)}
+	l.AuditCounts, err = countsOf(info)
+	return l, err
 }
 
 // AuditCounts implements bridge.AuditLog.
-func (al *auditLog) AuditCounts(ctx context.Context, partition int) (bridge.AuditCounts, error) {
-	return countsOf(al.client.XInfoStream(ctx, al.keys.journal(partition)))
+func (al *auditLog) AuditCounts(ctx context.Context) (bridge.AuditCounts, error) {
+	return countsOf(al.client.XInfoStream(ctx, al.keys.journal()))
 }
 
 // countsOf returns the counts of a stream, which are zero if it does not exist.
@@ -74,32 +65,20 @@ func countsOf(c *redis.XInfoStreamCmd) (bridge.AuditCounts, error) {
 	return bridge.AuditCounts{Last: info.LastGeneratedID, Added: info.EntriesAdded, Deleted: info.MaxDeletedEntryID}, nil
 }
 
-// readHead decodes the fields of a head that Audits reads. Absent ones are nil.
-func readHead(l *bridge.SealedAudit, fields []any) {
-	text := func(n int) string {
-		s, _ := fields[n].(string)
-		return s
-	}
-	l.Sealed, l.Through, l.Trimmed = text(0), text(1), text(2)
-}
-
 // noStream reports whether Redis refused XINFO because the stream is empty.
 func noStream(err error) bool { return strings.Contains(err.Error(), "no such key") }
 
-// AuditEntries implements bridge.AuditLog. It reads a journal and its archive at
+// AuditEntries implements bridge.AuditLog. It reads the journal and its archive at
 // one moment, because entries go from one to the other.
-func (al *auditLog) AuditEntries(ctx context.Context, partition int, after string, limit int) ([]bridge.AuditEntry, error) {
+func (al *auditLog) AuditEntries(ctx context.Context, after string, limit int) ([]bridge.AuditEntry, error) {
+	from := "(" + after
 	if after == "" {
 		var err error
-		if after, err = al.client.HGet(ctx, al.keys.journalHead(partition), "start").Result(); err != nil && !errors.Is(err, redis.Nil) {
-			return nil, unavailable(err)
+		if from, err = al.start(ctx); err != nil {
+			return nil, err
 		}
 	}
-	from := "-"
-	if after != "" {
-		from = "(" + after
-	}
-	streams := []string{al.keys.journal(partition), al.keys.archive(partition)}
+	streams := []string{al.keys.journal(), al.keys.archive()}
 	pages := make([]*redis.XMessageSliceCmd, len(streams))
 	_, err := al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		for k, s := range streams {
@@ -113,7 +92,7 @@ func (al *auditLog) AuditEntries(ctx context.Context, partition int, after strin
 	out := make([]bridge.AuditEntry, 0, len(pages[0].Val()))
 	for _, page := range pages {
 		for _, m := range page.Val() {
-			out = append(out, auditEntry(partition, m))
+			out = append(out, auditEntry(m))
 		}
 	}
 	// Only someone else writes to an archive what is not before its journal.
@@ -122,13 +101,13 @@ func (al *auditLog) AuditEntries(ctx context.Context, partition int, after strin
 }
 
 // auditEntry decodes an entry. Every field of a stream is a string.
-func auditEntry(partition int, m redis.XMessage) bridge.AuditEntry {
+func auditEntry(m redis.XMessage) bridge.AuditEntry {
 	text := func(name string) string {
 		s, _ := m.Values[name].(string)
 		return s
 	}
 	return bridge.AuditEntry{
-		Partition: partition, Entry: m.ID, Timestamp: streamTime(m.ID),
+		Entry: m.ID, Timestamp: streamTime(m.ID),
 		Type: cmp.Or(bridge.AuditType(text("k")), bridge.AuditEvent), Event: bridge.EventType(text("t")),
 		ID: bridge.ID(text("i")), Agent: text("a"), Session: text("s"), State: bridge.State(text("st")),
 		Correlation: text("x"), Data: json.RawMessage(text("d")),
@@ -144,12 +123,12 @@ func streamTime(id string) int64 {
 }
 
 // Seals implements bridge.AuditLog.
-func (al *auditLog) Seals(ctx context.Context, partition int) ([]string, error) {
-	stream, err := al.client.XRange(ctx, al.keys.journalSeals(partition), "-", "+").Result()
+func (al *auditLog) Seals(ctx context.Context) ([]string, error) {
+	stream, err := al.client.XRange(ctx, al.keys.journalSeals(), "-", "+").Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	trim, err := al.client.HGet(ctx, al.keys.journalHead(partition), "trim").Result()
+	trim, err := al.client.HGet(ctx, al.keys.journalHead(), "trim").Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, unavailable(err)
 	}
@@ -167,9 +146,9 @@ func (al *auditLog) Seals(ctx context.Context, partition int) ([]string, error) 
 // PutSeal implements bridge.AuditLog. The comparison and the write are one
 // script, because two daemons may seal at once: a lease can end while its holder
 // still works.
-func (al *auditLog) PutSeal(ctx context.Context, partition int, s bridge.NewSeal) error {
-	keys := []string{al.keys.journalHead(partition), al.keys.journalSeals(partition)}
-	put, err := al.run(ctx, partition, al.scripts.seal, keys, s.After, s.Token, s.Entry, s.Instead).Int()
+func (al *auditLog) PutSeal(ctx context.Context, s bridge.NewSeal) error {
+	keys := []string{al.keys.journalHead(), al.keys.journalSeals()}
+	put, err := al.run(ctx, al.scripts.seal, keys, s.After, s.Token, s.Entry, s.Instead).Int()
 	if err != nil {
 		return unavailable(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +24,7 @@ func auditEntries(t *testing.T, b *broker.Broker) []bridge.AuditEntry {
 			t.Fatal(err)
 		}
 	}
-	entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), 0, "", 10))
+	entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10))
 	if len(entries) != 3 {
 		t.Fatalf("the entries are %+v", entries)
 	}
@@ -42,7 +41,7 @@ func TestAuditLog(t *testing.T) {
 		if string(entries[1].Data) != `{"a":1}` || entries[1].Type != bridge.AuditRevoke || entries[1].Agent != "ci" || entries[1].Timestamp == 0 || entries[1].Event != "" {
 			t.Errorf("the entries are %+v", entries)
 		}
-		rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), 0, entries[1].Entry, 10))
+		rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), entries[1].Entry, 10))
 		if len(rest) != 1 || rest[0].Entry != entries[2].Entry {
 			t.Errorf("after the second are %+v", rest)
 		}
@@ -53,20 +52,17 @@ func TestAuditLog(t *testing.T) {
 				t.Fatalf("the record names %+v, %v", r.Audit, err)
 			}
 		}
-		seen, last, ofLog, cursor := map[string]bool{}, "9", map[int]string{}, "" // times have the same length
+		seen, last, cursor := map[string]bool{}, "", ""
 		for {
 			page, next, err := b.AuditNewest(t.Context(), cursor, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, e := range page {
-				key, log := fmt.Sprint(e.Partition, " ", e.Entry), e.Partition
-				// The scripts of the embedded server may start before the time in the ID.
-				at, before := e.Entry[:strings.Index(e.Entry, "-")], ofLog[log] == "" || bridge.CompareEntries(e.Entry, ofLog[log]) < 0
-				if seen[key] || at > last || !before || e.Type == bridge.AuditEvent {
-					t.Errorf("entry %s is listed twice, out of order, or an event", key)
+				if last != "" && bridge.CompareEntries(e.Entry, last) >= 0 || e.Type == bridge.AuditEvent {
+					t.Errorf("entry %s is listed twice, out of order, or an event", e.Entry)
 				}
-				seen[key], last, ofLog[log] = true, at, e.Entry
+				seen[e.Entry], last = true, e.Entry
 			}
 			if cursor = next; cursor == "" {
 				break
@@ -96,7 +92,7 @@ func TestJournal(t *testing.T) {
 		if err := b.Audit(t.Context(), refusal); err != nil {
 			t.Fatal(err)
 		}
-		entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), id.Partition(), "", 10))
+		entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10))
 		if len(entries) != 3 {
 			t.Fatalf("the journal has %+v", entries)
 		}
@@ -124,24 +120,24 @@ func TestCounts(t *testing.T) {
 	c := redistest.Shared(t).Client(t)
 	b := newBroker(t, c, "n")
 	entries := auditEntries(t, b)
-	counts := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context(), 0))
+	counts := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context()))
 	if counts.Added != 3 || counts.Last != entries[2].Entry || bridge.CompareEntries(counts.Deleted, entries[0].Entry) >= 0 {
 		t.Errorf("the counts are %+v", counts)
 	}
 	seal := bridge.NewSeal{Token: "a", Entry: entries[0].Entry}
-	if err := b.PutSeal(t.Context(), 0, seal); err != nil {
+	if err := b.PutSeal(t.Context(), seal); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.TrimAudit(t.Context(), 0, bridge.AuditTrim{Token: "t", Entry: entries[0].Entry}); err != nil {
+	if err := b.TrimAudit(t.Context(), bridge.AuditTrim{Token: "t", Entry: entries[0].Entry}); err != nil {
 		t.Fatal(err)
 	}
-	if after := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context(), 0)); after != counts {
+	if after := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context())); after != counts {
 		t.Errorf("after a trim, the counts are %+v and not %+v", after, counts)
 	}
-	if err := c.XDel(t.Context(), "nod:{0}:ev", entries[1].Entry).Err(); err != nil {
+	if err := c.XDel(t.Context(), "nod:{nod}:ev", entries[1].Entry).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if after := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context(), 0)); after.Deleted != entries[1].Entry || after.Added != 3 {
+	if after := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context())); after.Deleted != entries[1].Entry || after.Added != 3 {
 		t.Errorf("after a deletion, the counts are %+v", after)
 	}
 }
@@ -161,7 +157,7 @@ func TestSealRace(t *testing.T) {
 				both.Go(func() {
 					token := fmt.Sprintf("%d by %d", n, k)
 					entry, instead := fmt.Sprintf("%d-1", n+int64(k)), fmt.Sprintf("%d-1", n-1)
-					errs[k] = b.PutSeal(ctx, 0, bridge.NewSeal{After: after, Token: token, Entry: entry, Instead: instead})
+					errs[k] = b.PutSeal(ctx, bridge.NewSeal{After: after, Token: token, Entry: entry, Instead: instead})
 				})
 			}
 			both.Wait()
@@ -171,8 +167,8 @@ func TestSealRace(t *testing.T) {
 			}
 			after = fmt.Sprintf("%d by %d", n, won)
 			n += int64(won)
-			head := must[[]bridge.SealedAudit](t)(daemons[0].Audits(ctx))[0]
-			if all := must[[]string](t)(daemons[1].Seals(ctx, 0)); head.Sealed != after || all[len(all)-1] != after {
+			head := must[bridge.SealedAudit](t)(daemons[0].Sealed(ctx))
+			if all := must[[]string](t)(daemons[1].Seals(ctx)); head.Sealed != after || all[len(all)-1] != after {
 				t.Fatalf("the head is %q and the seals are %q, not %q", head.Sealed, all, after)
 			}
 		}
@@ -189,32 +185,32 @@ func TestSeals(t *testing.T) {
 		last := ""
 		for n, e := range entries {
 			s := bridge.NewSeal{After: last, Token: fmt.Sprintf("seal-%d", n+1), Entry: e.Entry}
-			if err := b.PutSeal(ctx, 0, s); err != nil {
+			if err := b.PutSeal(ctx, s); err != nil {
 				t.Fatal(err)
 			}
 			last = s.Token
 		}
-		head := func() bridge.SealedAudit { return must[[]bridge.SealedAudit](t)(b.Audits(ctx))[0] }
-		if h := head(); h.Partition != 0 || h.Sealed != "seal-3" || h.Through != entries[2].Entry || h.Last != entries[2].Entry {
+		head := func() bridge.SealedAudit { return must[bridge.SealedAudit](t)(b.Sealed(ctx)) }
+		if h := head(); h.Sealed != "seal-3" || h.Through != entries[2].Entry || h.Last != entries[2].Entry {
 			t.Errorf("the head is %+v", h)
 		}
 		late := bridge.NewSeal{After: "seal-2", Token: "other", Entry: entries[2].Entry, Instead: entries[1].Entry}
-		if err := b.PutSeal(ctx, 0, late); bridge.ErrorCode(err) != bridge.CodeConflict {
+		if err := b.PutSeal(ctx, late); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("a second seal of the third entry: %v", err)
 		}
-		if seals := must[[]string](t)(b.Seals(ctx, 0)); head().Sealed != "seal-3" || !slices.Equal(seals, []string{"seal-1", "seal-2", "seal-3"}) {
+		if seals := must[[]string](t)(b.Seals(ctx)); head().Sealed != "seal-3" || !slices.Equal(seals, []string{"seal-1", "seal-2", "seal-3"}) {
 			t.Errorf("after a late seal, the seals are %v", seals)
 		}
 		// The second of two daemons that trim at once is slower.
 		for _, n := range []int{1, 0} {
-			if err := b.TrimAudit(ctx, 0, bridge.AuditTrim{Token: fmt.Sprintf("trim-%d", n+1), Entry: entries[n].Entry}); err != nil {
+			if err := b.TrimAudit(ctx, bridge.AuditTrim{Token: fmt.Sprintf("trim-%d", n+1), Entry: entries[n].Entry}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if seals := must[[]string](t)(b.Seals(ctx, 0)); head().Trimmed != "trim-2" || !slices.Equal(seals, []string{"trim-2", "seal-3"}) {
+		if seals := must[[]string](t)(b.Seals(ctx)); head().Trimmed != "trim-2" || !slices.Equal(seals, []string{"trim-2", "seal-3"}) {
 			t.Errorf("the seals are %v", seals)
 		}
-		if rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(ctx, 0, "", 10)); len(rest) != 1 || rest[0].Entry != entries[2].Entry {
+		if rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(ctx, "", 10)); len(rest) != 1 || rest[0].Entry != entries[2].Entry {
 			t.Errorf("the trimmed journal has %+v", rest)
 		}
 	})
@@ -225,19 +221,19 @@ func TestSeals(t *testing.T) {
 func TestArchiveBeforeSeals(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		const stream = "nod:{0}:ev"
+		const stream = "nod:{nod}:ev"
 		b := newBroker(t, c, "n")
 		values := []any{"t", "session_stopped", "i", "", "a", "ci", "s", "x", "st", "", "x", "", "k", "", "d", "{}"}
 		if err := c.XAdd(t.Context(), &redis.XAddArgs{Stream: stream, ID: "6-1", Values: values}).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Archive(t.Context(), 0, time.Now(), "0-0"); err != nil {
+		if err := b.Archive(t.Context(), time.Now(), "0-0"); err != nil {
 			t.Fatal(err)
 		}
 		if left := c.XRange(t.Context(), stream, "-", "+").Val(); len(left) != 1 || left[0].ID != "6-1" {
 			t.Errorf("before the first seal, %v are left", left)
 		}
-		if err := b.Archive(t.Context(), 0, time.UnixMilli(7), ""); err != nil || c.XLen(t.Context(), stream).Val() != 0 {
+		if err := b.Archive(t.Context(), time.UnixMilli(7), ""); err != nil || c.XLen(t.Context(), stream).Val() != 0 {
 			t.Errorf("the journal that is never sealed is not trimmed: %v", err)
 		}
 	})

@@ -60,7 +60,7 @@ func (rs *records) woken(ctx context.Context, id bridge.ID, rec *bridge.Record) 
 func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for {
 		alive := ""
-		if rs.hub.beats(id.Partition()) {
+		if rs.hub.beats() {
 			alive = strconv.FormatInt(aliveFor.Milliseconds(), 10)
 		}
 		reply, err := rs.hub.register(ctx, id, alive)
@@ -68,7 +68,7 @@ func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 			return nil, bridge.NotFound(id)
 		}
 		if err == nil && !bridge.State(reply[0]).Final() && reply[2] != "1" {
-			rs.hub.follow(id.Partition(), reply[1])
+			rs.hub.follow(reply[1])
 			return nil, nil //nolint:nilnil // the comment above defines this result
 		}
 		if err == nil {
@@ -88,9 +88,8 @@ func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 // register records in Redis that this daemon waits, and for how many ms it
 // counts as alive. "0" removes the registration.
 func (h *hub) register(ctx context.Context, id bridge.ID, alive string) ([]string, error) {
-	p := id.Partition()
-	keys := []string{h.keys.record(id), h.keys.nodes(p)}
-	return h.run(ctx, p, h.scripts.await, keys, h.keys.wake(h.node), alive).StringSlice()
+	keys := []string{h.keys.record(id), h.keys.nodes()}
+	return h.run(ctx, h.scripts.await, keys, h.keys.wake(h.node), alive).StringSlice()
 }
 
 // unregister makes one attempt. If it fails, Redis counts a caller that has

@@ -59,7 +59,7 @@ func TestOpenAwaitSettle(t *testing.T) {
 // asleep waits until the daemons have registered as waiting.
 func asleep(t *testing.T, c redis.UniversalClient, id bridge.ID, nodes ...string) {
 	t.Helper()
-	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	key := "nod:{nod}:i:" + string(id)
 	await.Until(t, fmt.Sprint(nodes, " wait"), func() bool {
 		w := c.HGet(t.Context(), key, "w").Val()
 		return !slices.ContainsFunc(nodes, func(n string) bool { return !strings.Contains(w, n) })
@@ -80,7 +80,7 @@ func TestLostWakeUp(t *testing.T) {
 		}()
 		asleep(t, c, id, "n1")
 		// No daemon is told of the end any longer.
-		if err := c.HDel(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id), "w").Err(); err != nil {
+		if err := c.HDel(t.Context(), "nod:{nod}:i:"+string(id), "w").Err(); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := b.Settle(t.Context(), yes(id, "U1")); err != nil {

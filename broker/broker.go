@@ -13,9 +13,8 @@ import (
 
 // Defaults of Options.
 const (
-	DefaultPrefix     = "nod"
-	DefaultPartitions = 16
-	DefaultRetention  = 30 * 24 * time.Hour
+	DefaultPrefix    = "nod"
+	DefaultRetention = 30 * 24 * time.Hour
 )
 
 // nodeName is the length of the random name of a process. It is short because
@@ -29,9 +28,6 @@ type Options struct {
 	Client redis.UniversalClient
 	// Prefix is the first part of every key. If empty, it is DefaultPrefix.
 	Prefix string
-	// Partitions is the number of partitions of a new deployment, 1 to 256. Zero
-	// means DefaultPartitions. An existing deployment keeps its number.
-	Partitions int
 	// Retention is the time for which resolved interactions are kept. Zero
 	// means DefaultRetention.
 	Retention time.Duration
@@ -85,8 +81,8 @@ type Broker struct {
 
 var _ bridge.Store = (*Broker)(nil)
 
-// New connects to Redis, fixes or reads the number of partitions, and starts to
-// listen for wake-ups.
+// New connects to Redis, checks the format of what is stored, and starts to listen
+// for wake-ups.
 func New(ctx context.Context, o Options) (*Broker, error) {
 	c, err := newCore(ctx, o)
 	if err != nil {
@@ -119,19 +115,12 @@ func (b *Broker) Close() error {
 // TidyEvery is the interval at which Tidy needs to run.
 const TidyEvery = time.Hour
 
-// Tidy removes entries that have outlived the retention from streams, apart from
-// the journals; see [bridge.AuditLog].
+// Tidy removes late answers that have outlived the retention.
 func (b *Broker) Tidy(ctx context.Context) error {
 	now, err := b.core.client.Time(ctx).Result()
 	if err != nil {
 		return unavailable(err)
 	}
 	oldest := strconv.FormatInt(now.Add(-b.EventsKept()).UnixMilli(), 10)
-	_, err = b.core.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range b.core.partitions {
-			p.XTrimMinID(ctx, b.core.keys.late(n), oldest)
-		}
-		return nil
-	})
-	return unavailable(err)
+	return unavailable(b.core.client.XTrimMinID(ctx, b.core.keys.late(), oldest).Err())
 }

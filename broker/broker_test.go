@@ -78,7 +78,7 @@ func opening(t *testing.T, b *broker.Broker, key string, change func(*bridge.Int
 	if change != nil {
 		change(&i)
 	}
-	id, err := b.NewID(i.Session, chosen(i, key))
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestForgottenSettlementIsRepeated(t *testing.T) {
 	b := newBroker(t, c, "n")
 	r := open(t, b, nil)
 	id := r.Interaction.ID
-	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	key := "nod:{nod}:i:" + string(id)
 	before := c.Dump(t.Context(), key).Val()
 	if _, won, err := b.Settle(t.Context(), yes(id, "U1")); err != nil || !won {
 		t.Fatal(won, err)
@@ -365,7 +365,7 @@ func TestOutOfMemory(t *testing.T) {
 	if bridge.ErrorCode(err) != bridge.CodeUnavailable || !strings.Contains(bridge.PublicError(err).Hint, "maxmemory") {
 		t.Errorf("opened on a full redis: %v", err)
 	}
-	if n, err := c.Exists(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", o.Interaction.ID.Partition(), o.Interaction.ID)).Result(); err != nil || n != 0 {
+	if n, err := c.Exists(t.Context(), "nod:{nod}:i:"+string(o.Interaction.ID)).Result(); err != nil || n != 0 {
 		t.Error("the refused request left something behind")
 	}
 	if _, won, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U1")); err != nil || !won {

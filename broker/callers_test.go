@@ -75,7 +75,7 @@ func callersLeave(t *testing.T, c redis.UniversalClient, nodes []*broker.Broker,
 		o := opening(t, nodes[0], "", nil)
 		o.Identity = bridge.CallID{ID: "call", Caller: caller}.Identity("agent", names[first], "digest")
 		var err error
-		if o.Interaction.ID, err = nodes[0].NewID("", o.Identity); err != nil {
+		if o.Interaction.ID, err = bridge.NewID(); err != nil {
 			t.Fatal(err)
 		}
 		o.Interaction.RequestKey = o.Identity.Key

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -25,107 +24,89 @@ const (
 	// missedPause is the time between the pipelines of a round after wake-ups
 	// were missed. It limits what the round takes from other calls.
 	missedPause = 50 * time.Millisecond
-	// quietEvents is the number of events that are read of a partition even if
-	// fewer callers wait. More are not worth two more calls of Redis.
+	// quietEvents is the number of events that are read even if fewer callers
+	// wait. More are not worth two more calls of Redis.
 	quietEvents = 16
 	// checkMost is the number of interactions above which events are always read:
-	// finding those of a partition would take too long.
+	// reading the states of all would take too long.
 	checkMost = 4096
+	// catchUpMost is the number of batches of events that are read at a time.
+	catchUpMost = 16
 )
 
-// catchUp reads the event streams of the partitions that have waiters.
+// catchUp reads the journal while callers wait.
 func (h *hub) catchUp(ctx context.Context) {
 	beat := time.Now()
 	for bridge.Pause(ctx, catchUpEvery) {
 		h.mu.Lock()
-		since := maps.Clone(h.since)
+		since := h.since
 		h.mu.Unlock()
-		if len(since) > 0 {
+		if since != "" {
 			h.readEvents(ctx, since)
 		}
 		if time.Since(beat) > beatEvery {
 			beat = time.Now()
-			h.beatAll(ctx, since)
+			if since != "" {
+				h.sendBeat(ctx)
+			}
 			h.abandoned(ctx)
 		}
 	}
 }
 
-// beatAll sends a beat in each of the partitions.
-func (h *hub) beatAll(ctx context.Context, partitions map[int]string) {
-	for p := range partitions {
-		keys := []string{h.keys.nodes(p)}
-		err := h.run(ctx, p, h.scripts.beat, keys, h.keys.wake(h.node), aliveFor.Milliseconds()).Err()
-		if err != nil {
-			h.log.Debug("beat not stored", "error", err)
-		}
+func (h *hub) sendBeat(ctx context.Context) {
+	err := h.run(ctx, h.scripts.beat, []string{h.keys.nodes()}, h.keys.wake(h.node), aliveFor.Milliseconds()).Err()
+	if err != nil {
+		h.log.Debug("beat not stored", "error", err)
 	}
 }
 
 // readEvents wakes the callers whose interactions have ended since a position in
-// the journal of each partition. Where more has happened than callers wait, it
-// reads the states of what they wait for instead.
-func (h *hub) readEvents(ctx context.Context, since map[int]string) {
+// the journal. Where more has happened than callers wait, it reads the states of
+// what they wait for instead.
+func (h *hub) readEvents(ctx context.Context, since string) {
 	h.mu.Lock()
-	few := len(h.order) <= checkMost
-	most := make(map[int]int64, len(since))
-	for n := range since {
-		most[n] = catchUpBatch
-		if few {
-			most[n] = int64(min(h.count[n]+quietEvents, catchUpBatch))
-		}
+	few, most := len(h.order) <= checkMost, catchUpBatch
+	if few {
+		most = min(h.count+quietEvents, catchUpBatch)
 	}
 	h.mu.Unlock()
-	cmds := make(map[int]*redis.XMessageSliceCmd, len(since))
-	// The error of each command is in its result. The next tick retries.
-	_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n, at := range since {
-			cmds[n] = p.XRangeN(ctx, h.keys.journal(n), "("+at, "+", most[n])
+	for range catchUpMost {
+		entries, err := h.client.XRangeN(ctx, h.keys.journal(), "("+since, "+", int64(most)).Result()
+		if err != nil || len(entries) == 0 {
+			return // after an error, the next tick tries again
 		}
-		return nil
-	})
-	busy := map[int]string{}
-	for n, cmd := range cmds {
-		msgs := cmd.Val()
-		if len(msgs) == 0 {
-			continue
-		}
-		for _, m := range msgs {
+		for _, m := range entries {
 			if t := m.Values["t"]; t == string(bridge.EventResponse) || t == string(bridge.EventQueued) {
 				id, _ := m.Values["i"].(string)
 				h.wake(bridge.ID(id), nil)
 			}
 		}
-		if few && int64(len(msgs)) == most[n] {
-			busy[n] = since[n]
-		} else {
-			h.advance(n, since[n], msgs[len(msgs)-1].ID)
+		full := len(entries) == most
+		if few && full {
+			h.skipEvents(ctx, since)
+			return
 		}
-	}
-	if len(busy) > 0 {
-		h.skipEvents(ctx, busy)
+		last := entries[len(entries)-1].ID
+		if !h.advance(since, last) || !full {
+			return
+		}
+		since = last
 	}
 }
 
-// skipEvents moves to the ends of some journals without reading them. It wakes
-// the callers of these partitions whose interactions have ended. A caller that
-// comes after the ends are known reads its interaction later, so it misses none
-// of what is skipped.
-func (h *hub) skipEvents(ctx context.Context, since map[int]string) {
-	ends := make(map[int]*redis.XMessageSliceCmd, len(since))
-	// The error of each command is in its result. The next tick retries.
-	_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range since {
-			ends[n] = p.XRevRangeN(ctx, h.keys.journal(n), "+", "-", 1)
-		}
-		return nil
-	})
+// skipEvents moves to the end of the journal without reading it. It wakes the
+// callers whose interactions have ended. A caller that comes after the end is
+// known reads its interaction later, so it misses none of what is skipped.
+func (h *hub) skipEvents(ctx context.Context, since string) {
+	end, err := h.client.XRevRangeN(ctx, h.keys.journal(), "+", "-", 1).Result()
+	if err != nil || len(end) == 0 {
+		return // the next tick tries again
+	}
 	var ids []bridge.ID
 	h.mu.Lock()
 	for _, a := range h.order {
-		if _, ok := since[a.id.Partition()]; ok {
-			ids = append(ids, a.id)
-		}
+		ids = append(ids, a.id)
 	}
 	h.mu.Unlock()
 	for batch := range slices.Chunk(ids, sweepBatch) {
@@ -133,21 +114,19 @@ func (h *hub) skipEvents(ctx context.Context, since map[int]string) {
 			return
 		}
 	}
-	for n, cmd := range ends {
-		if last := cmd.Val(); len(last) > 0 {
-			h.advance(n, since[n], last[0].ID)
-		}
-	}
+	h.advance(since, end[0].ID)
 }
 
-// advance sets the position in the journal of a partition to end, unless it has
+// advance sets the position in the journal to end, and reports whether it has not
 // changed since.
-func (h *hub) advance(partition int, since, end string) {
+func (h *hub) advance(since, end string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.since[partition] == since {
-		h.since[partition] = end
+	if h.since != since {
+		return false
 	}
+	h.since = end
+	return true
 }
 
 // miss notes that wake-ups may have been missed.

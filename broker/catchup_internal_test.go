@@ -73,22 +73,34 @@ func TestSweepIsBounded(t *testing.T) {
 	}
 }
 
-// fails makes pipelines fail while it is set.
+// fails makes commands fail while it is set.
 type fails struct{ atomic.Bool }
 
-func (f *fails) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (f *fails) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (f *fails) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (f *fails) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if !f.Load() {
+			return next(ctx, cmd)
+		}
+		return f.fail(cmd)
+	}
+}
+
 func (f *fails) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if !f.Load() {
 			return next(ctx, cmds)
 		}
-		err := errors.New("the server is loading")
-		for _, c := range cmds {
-			c.SetErr(err)
-		}
-		return err
+		return f.fail(cmds...)
 	}
+}
+
+func (f *fails) fail(cmds ...redis.Cmder) error {
+	err := errors.New("the server is loading")
+	for _, c := range cmds {
+		c.SetErr(err)
+	}
+	return err
 }
 
 // TestSweep checks that the sweep wakes the callers whose interaction has ended
@@ -122,7 +134,7 @@ func TestSweep(t *testing.T) {
 }
 
 // TestCatchUp checks that callers who were not told are woken from the journal,
-// whether little or much has happened in their partition, and that a position is
+// whether little or much has happened, and that a position is
 // kept while the server does not answer.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
@@ -139,30 +151,30 @@ func TestCatchUp(t *testing.T) {
 				woken[id] = make(sleeper, 1)
 				h.enter(id, woken[id])
 			}
-			since := map[int]string{0: "0-0"}
+			const since = "0-0"
 			h.mu.Lock()
-			h.since[0] = since[0]
+			h.since = since
 			h.mu.Unlock()
 			for range others {
 				s.stored(t)
 			}
 			s.server.HSet(s.core.keys.record(over), fieldState, string(bridge.StateApproved))
-			if _, err := s.server.XAdd(s.core.keys.journal(0), "*", []string{"t", string(bridge.EventResponse), "i", string(over)}); err != nil {
+			if _, err := s.server.XAdd(s.core.keys.journal(), "*", []string{"t", string(bridge.EventResponse), "i", string(over)}); err != nil {
 				t.Fatal(err)
 			}
 			at := func() string {
 				h.mu.Lock()
 				defer h.mu.Unlock()
-				return h.since[0]
+				return h.since
 			}
 			down.Store(true)
 			h.readEvents(t.Context(), since)
-			if len(woken[over]) > 0 || at() != since[0] {
+			if len(woken[over]) > 0 || at() != since {
 				t.Errorf("it went on to %s although the server does not answer", at())
 			}
 			down.Store(false)
 			h.readEvents(t.Context(), since)
-			end := s.client.XRevRangeN(t.Context(), s.core.keys.journal(0), "+", "-", 1).Val()[0].ID
+			end := s.client.XRevRangeN(t.Context(), s.core.keys.journal(), "+", "-", 1).Val()[0].ID
 			if len(woken[over]) != 1 || at() != end {
 				t.Errorf("woken %d times, and read until %s of %s", len(woken[over]), at(), end)
 			}
@@ -173,7 +185,7 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// TestCatchUpReadsLittle checks that what is read of a busy partition depends on
+// TestCatchUpReadsLittle checks that what is read of a busy journal depends on
 // the callers that wait, not on what happens, unless they are many.
 func TestCatchUpReadsLittle(t *testing.T) {
 	t.Parallel()
@@ -184,30 +196,31 @@ func TestCatchUpReadsLittle(t *testing.T) {
 	}
 	read := &entriesRead{}
 	s.client.AddHook(read)
-	s.hub.readEvents(t.Context(), map[int]string{0: "0-0"})
+	s.hub.readEvents(t.Context(), "0-0")
 	if n := read.Load(); n > 2*quietEvents {
 		t.Errorf("%d entries were read for one caller", n)
 	}
 	before := read.Load()
 	hubOf(s.hub, checkMost)
-	s.hub.readEvents(t.Context(), map[int]string{0: "0-0"})
+	s.hub.readEvents(t.Context(), "0-0")
 	if n := read.Load() - before; n < 10*quietEvents {
 		t.Errorf("only %d entries were read for many callers", n)
 	}
 }
 
-// entriesRead counts the entries of streams in the replies of pipelines.
+// entriesRead counts the entries of streams in the replies to commands.
 type entriesRead struct{ atomic.Int64 }
 
-func (e *entriesRead) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (e *entriesRead) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (e *entriesRead) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (e *entriesRead) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		err := next(ctx, cmds)
-		for _, c := range cmds {
-			if x, ok := c.(*redis.XMessageSliceCmd); ok {
-				e.Add(int64(len(x.Val())))
-			}
+	return next
+}
+
+func (e *entriesRead) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if x, ok := cmd.(*redis.XMessageSliceCmd); ok {
+			e.Add(int64(len(x.Val())))
 		}
 		return err
 	}
@@ -228,9 +241,9 @@ func (s *side) stored(t *testing.T) bridge.ID {
 	return o.Interaction.ID
 }
 
-// newID returns an ID in the first partition.
+// newID returns an ID.
 func newID() bridge.ID {
-	id, err := bridge.NewID(0)
+	id, err := bridge.NewID()
 	if err != nil {
 		panic(err)
 	}

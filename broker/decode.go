@@ -134,7 +134,7 @@ func decodeVoted(d *decoder, v string) (err error) {
 }
 
 func decodeAudit(d *decoder, v string) error {
-	d.Audit = &bridge.AuditRef{Partition: d.id.Partition(), Entry: v}
+	d.Audit = &bridge.AuditRef{Entry: v}
 	return nil
 }
 

@@ -3,7 +3,6 @@ package broker_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"testing"
 
@@ -68,7 +67,7 @@ func TestAwaitThen(t *testing.T) {
 		id = open(t, b1, nil).Interaction.ID
 		lost := awaitThen(t.Context(), b1, id)
 		asleep(t, c, id, "n1")
-		if err := c.HDel(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id), "w").Err(); err != nil {
+		if err := c.HDel(t.Context(), "nod:{nod}:i:"+string(id), "w").Err(); err != nil {
 			t.Fatal(err)
 		}
 		settle(t, b2, id)
@@ -91,7 +90,7 @@ func TestAwaitThen(t *testing.T) {
 		if o := result(t, stays); bridge.ErrorCode(o.err) != bridge.CodeUnavailable {
 			t.Errorf("after the daemon stopped: %+v, %v", o.rec, o.err)
 		}
-		missing, err := bridge.NewID(0)
+		missing, err := bridge.NewID()
 		if err != nil {
 			t.Fatal(err)
 		}

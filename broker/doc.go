@@ -19,9 +19,9 @@
 //
 // # Keys
 //
-// Every key of one partition p carries the hash tag {p}, so that each
-// transition is one script on one slot. On a Cluster, the partitions spread
-// over the nodes.
+// All keys carry the same hash tag, so that each transition is one script, with
+// whatever belongs to it. A Cluster carries many installations, each in a slot of
+// its own.
 //
 // # Waking
 //
@@ -30,17 +30,16 @@
 // opens and then waits registers with the opening. The settling script
 // publishes the ID to the registered channels, except for the channel of the
 // daemon that settles, which wakes its own callers. Because a subscription can
-// stall without an error, the event streams of the partitions that have waiters
-// are also read a few times per second, and a sweep reads the states of some of
-// the interactions that callers wait for each second. The number that it reads
+// stall without an error, the journal is also read a few times per second while
+// callers wait, and a sweep reads the states of some of the interactions that they
+// wait for each second. The number that it reads
 // does not grow with the number of callers. After every resubscription, it reads
 // all of them, at a limited rate.
 //
 // # Speed
 //
 // Scripts and reads of many callers are sent together, through at most two
-// connections, or one for each partition of a Cluster. A script call costs
-// Redis about 5 µs, most of it before the command runs, so nod makes few calls:
+// connections. A script call costs Redis about 5 µs, most of it before the command runs, so nod makes few calls:
 // data that is in the record is not stored in the event, a job that no one has
 // tried is only a member of the outbox, and an interaction is pending if it has
 // a deadline.

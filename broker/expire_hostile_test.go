@@ -32,7 +32,7 @@ func TestExpiryBehindNewer(t *testing.T) {
 		} else {
 			s.server.HSet(s.core.keys.record(id), fieldPacked, fmt.Sprint("9|", n))
 		}
-		if err := s.client.ZAdd(ctx, s.core.keys.deadlines(0), due).Err(); err != nil {
+		if err := s.client.ZAdd(ctx, s.core.keys.deadlines(), due).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,10 +15,6 @@ import (
 // grants implements bridge.Grants.
 type grants struct{ *core }
 
-func (c *core) grantsKey(agent, session string) string {
-	return c.keys.grants(c.partition(session, agent), agent, session)
-}
-
 // Covering implements bridge.Grants.
 func (gs *grants) Covering(ctx context.Context, agent, session string, keys []string) ([]bridge.Grant, error) {
 	var found []*redis.SliceCmd
@@ -35,9 +31,9 @@ func (c *core) covering(ctx context.Context, p redis.Pipeliner, agent, session s
 	if len(keys) == 0 {
 		return nil
 	}
-	found := []*redis.SliceCmd{p.HMGet(ctx, c.grantsKey(agent, ""), keys...)}
+	found := []*redis.SliceCmd{p.HMGet(ctx, c.keys.grants(agent, ""), keys...)}
 	if session != "" {
-		found = append(found, p.HMGet(ctx, c.grantsKey(agent, session), keys...))
+		found = append(found, p.HMGet(ctx, c.keys.grants(agent, session), keys...))
 	}
 	return found
 }
@@ -67,41 +63,38 @@ func (gs *grants) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 	if err != nil {
 		return false, bridge.Wrap(bridge.CodeInternal, err, "grant")
 	}
-	p := gs.partition(g.Session, g.Agent)
-	given, err := gs.run(ctx, p, gs.scripts.grant, []string{gs.grantsKey(g.Agent, g.Session), gs.keys.grantOwners(p), gs.keys.given(p, g.Origin, g.ID())},
+	given, err := gs.run(ctx, gs.scripts.grant, []string{gs.keys.grants(g.Agent, g.Session), gs.keys.grantOwners(), gs.keys.given(g.Origin, g.ID())},
 		g.Key, raw, bridge.AlwaysGrantTTL.Milliseconds(), g.Expires.UnixMilli(), g.Agent+ownerMark+g.Session).Int()
 	return given == 1, unavailable(err)
 }
 
 // Grants implements bridge.Grants.
 func (gs *grants) Grants(ctx context.Context, agent string) ([]bridge.Grant, error) {
+	key, now := gs.keys.grantOwners(), time.Now()
+	if err := gs.client.ZRemRangeByScore(ctx, key, "-inf", strconv.FormatInt(now.UnixMilli(), 10)).Err(); err != nil {
+		return nil, unavailable(err)
+	}
+	owners, err := gs.client.ZRange(ctx, key, 0, -1).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
 	var out []bridge.Grant
-	for p := range gs.partitions {
-		key := gs.keys.grantOwners(p)
-		if err := gs.client.ZRemRangeByScore(ctx, key, "-inf", strconv.FormatInt(time.Now().UnixMilli(), 10)).Err(); err != nil {
-			return nil, unavailable(err)
+	for _, owner := range owners {
+		who, session, _ := strings.Cut(owner, ownerMark)
+		if agent != "" && who != agent {
+			continue
 		}
-		owners, err := gs.client.ZRange(ctx, key, 0, -1).Result()
+		all, err := gs.client.HGetAll(ctx, gs.keys.grants(who, session)).Result()
 		if err != nil {
 			return nil, unavailable(err)
 		}
-		for _, owner := range owners {
-			who, session, _ := strings.Cut(owner, ownerMark)
-			if agent != "" && who != agent {
-				continue
+		for _, raw := range all {
+			var g bridge.Grant
+			if err := json.Unmarshal([]byte(raw), &g); err != nil {
+				return nil, bridge.Wrap(bridge.CodeInternal, err, "stored grant")
 			}
-			all, err := gs.client.HGetAll(ctx, gs.keys.grants(p, who, session)).Result()
-			if err != nil {
-				return nil, unavailable(err)
-			}
-			for _, raw := range all {
-				var g bridge.Grant
-				if err := json.Unmarshal([]byte(raw), &g); err != nil {
-					return nil, bridge.Wrap(bridge.CodeInternal, err, "stored grant")
-				}
-				if time.Now().Before(g.Expires) {
-					out = append(out, g)
-				}
+			if now.Before(g.Expires) {
+				out = append(out, g)
 			}
 		}
 	}
@@ -113,6 +106,6 @@ const ownerMark = "\x00"
 
 // DropGrant implements bridge.Grants.
 func (gs *grants) DropGrant(ctx context.Context, g bridge.Grant) (bool, error) {
-	n, err := gs.client.HDel(ctx, gs.grantsKey(g.Agent, g.Session), g.Key).Result()
+	n, err := gs.client.HDel(ctx, gs.keys.grants(g.Agent, g.Session), g.Key).Result()
 	return n > 0, unavailable(err)
 }

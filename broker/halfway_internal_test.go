@@ -53,9 +53,9 @@ func awaitedElsewhere(t *testing.T, b *Broker) bridge.Record {
 		t.Fatal(err)
 	}
 	id := r.Interaction.ID
-	keys := []string{b.core.keys.record(id), b.core.keys.nodes(id.Partition())}
+	keys := []string{b.core.keys.record(id), b.core.keys.nodes()}
 	for _, node := range []string{"other", "third"} {
-		if err := b.core.run(t.Context(), 0, b.core.scripts.await, keys, b.core.keys.wake(node), "60000").Err(); err != nil {
+		if err := b.core.run(t.Context(), b.core.scripts.await, keys, b.core.keys.wake(node), "60000").Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,7 +67,7 @@ func awaitedElsewhere(t *testing.T, b *Broker) bridge.Record {
 
 func halfwayOpening(t *testing.T) bridge.Opening {
 	t.Helper()
-	id, err := bridge.NewID(0)
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func due(t *testing.T, b *Broker) bridge.Record {
 	packed := strings.SplitN(b.core.client.HGet(t.Context(), key, fieldPacked).Val(), "|", 4)
 	packed[2] = "1"
 	b.core.client.HSet(t.Context(), key, fieldPacked, strings.Join(packed, "|"))
-	b.core.client.ZAdd(t.Context(), b.core.keys.deadlines(0), redis.Z{Score: 1, Member: string(r.Interaction.ID)})
+	b.core.client.ZAdd(t.Context(), b.core.keys.deadlines(), redis.Z{Score: 1, Member: string(r.Interaction.ID)})
 	return r
 }
 
@@ -108,7 +108,7 @@ var halfways = map[string]halfway{
 	"follow-up": {awaitedElsewhere, true, func(ctx context.Context, b *Broker, r bridge.Record) error {
 		i := r.Interaction
 		i.Previous, i.Root = i.ID, i.ID
-		i.ID, _ = b.NewID("", bridge.Identity{})
+		i.ID, _ = bridge.NewID()
 		_, _, err := b.Open(ctx, bridge.Opening{Interaction: i, Superseded: bridge.Response{State: bridge.StateSuperseded}})
 		return err
 	}},

@@ -26,11 +26,11 @@ func TestNewestOfOneMillisecond(t *testing.T) {
 			} else {
 				want = append([]string{fmt.Sprintf("4000-%d", n)}, want...)
 			}
-			if err := c.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", ID: fmt.Sprintf("4000-%d", n), Values: entry}).Err(); err != nil {
+			if err := c.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{nod}:ev", ID: fmt.Sprintf("4000-%d", n), Values: entry}).Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := b.Archive(ctx, 0, time.Now(), "4000-6"); err != nil {
+		if err := b.Archive(ctx, time.Now(), "4000-6"); err != nil {
 			t.Fatal(err)
 		}
 		for _, page := range []int{1, 2, 3, 100} {
@@ -84,19 +84,19 @@ func TestArchiveOfHostileEntries(t *testing.T) {
 			eachRedis(t, func(t *testing.T, r redis.UniversalClient) {
 				b, ctx := newBroker(t, r, "n"), t.Context()
 				for id, values := range map[string][]any{"4000-1": {"k", "grant", "d", "{}"}} {
-					if err := r.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", ID: id, Values: values}).Err(); err != nil {
+					if err := r.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{nod}:ev", ID: id, Values: values}).Err(); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if err := r.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", ID: c.id, Values: c.values}).Err(); err != nil {
+				if err := r.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{nod}:ev", ID: c.id, Values: c.values}).Err(); err != nil {
 					t.Fatal(err)
 				}
 				for range 2 {
-					if err := b.Archive(ctx, 0, time.Now(), c.id); err != nil {
+					if err := b.Archive(ctx, time.Now(), c.id); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if left, old := r.XLen(ctx, "nod:{0}:ev").Val(), r.XLen(ctx, "nod:{0}:ja").Val(); left != 0 || old != int64(c.want) {
+				if left, old := r.XLen(ctx, "nod:{nod}:ev").Val(), r.XLen(ctx, "nod:{nod}:ja").Val(); left != 0 || old != int64(c.want) {
 					t.Errorf("%d entries are left, and %d in the archive", left, old)
 				}
 			})
@@ -110,14 +110,14 @@ func TestAddedToArchive(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		b, ctx := newBroker(t, c, "n"), t.Context()
-		partition, _ := fillJournal(t, b, 5)
-		want := entryIDs(audits(ctx, t, b, partition, 100))
-		added := &redis.XAddArgs{Stream: fmt.Sprintf("nod:{%d}:ja", partition), ID: "99999999999999-0", Values: []any{"t", "x"}}
+		fillJournal(t, b, 5)
+		want := entryIDs(audits(ctx, t, b, 100))
+		added := &redis.XAddArgs{Stream: "nod:{nod}:ja", ID: "99999999999999-0", Values: []any{"t", "x"}}
 		if err := c.XAdd(ctx, added).Err(); err != nil {
 			t.Fatal(err)
 		}
 		for _, page := range []int{2, 5, 100} {
-			if got := entryIDs(audits(ctx, t, b, partition, page)); !slices.Equal(got, want) {
+			if got := entryIDs(audits(ctx, t, b, page)); !slices.Equal(got, want) {
 				t.Errorf("pages of %d have %v, want %v", page, got, want)
 			}
 		}

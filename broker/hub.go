@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	catchUpEvery = 250 * time.Millisecond // interval of reading the event streams while callers wait
+	catchUpEvery = 250 * time.Millisecond // interval of reading the journal while callers wait
 	catchUpBatch = 500
 	beatEvery    = 3 * time.Second
 	aliveFor     = 10 * time.Second // how long the waiters of a daemon count after its last beat
@@ -41,11 +41,9 @@ type hub struct {
 	// reserved holds the waiters of callers that have opened an interaction and
 	// are about to wait for it.
 	reserved map[bridge.ID]reservation
-	// since is the position in the event stream of each partition that has
-	// waiters.
-	since map[int]string
-	count map[int]int       // waiters by partition
-	beat  map[int]time.Time // when the daemon last sent a beat in a partition
+	since    string    // the position in the journal; empty while no one waits
+	count    int       // waiters
+	beat     time.Time // when the daemon last sent a beat
 }
 
 // waited is an interaction that callers of this process wait for.
@@ -78,7 +76,6 @@ func newHub(c *core) *hub {
 	return &hub{
 		core: c, over: make(chan []ended, overWaiting), missed: make(chan struct{}, 1),
 		waiters: map[bridge.ID]*waited{}, reserved: map[bridge.ID]reservation{},
-		since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{},
 	}
 }
 
@@ -180,13 +177,12 @@ func (h *hub) add(id bridge.ID, w waiter) {
 		h.waiters[id], h.order = a, append(h.order, a)
 	}
 	a.waiters = append(a.waiters, w)
-	h.count[id.Partition()]++
+	h.count++
 }
 
 // remove removes a waiter, and reports whether it was the last one for the
 // interaction.
 func (h *hub) remove(id bridge.ID, w waiter) bool {
-	p := id.Partition()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a := h.waiters[id]
@@ -194,10 +190,8 @@ func (h *hub) remove(id bridge.ID, w waiter) bool {
 	if len(a.waiters) == 0 {
 		h.forget(a)
 	}
-	if h.count[p]--; h.count[p] == 0 {
-		delete(h.count, p)
-		delete(h.since, p)
-		delete(h.beat, p)
+	if h.count--; h.count == 0 {
+		h.since, h.beat = "", time.Time{}
 	}
 	return len(a.waiters) == 0
 }
@@ -214,28 +208,27 @@ func (h *hub) forget(a *waited) {
 	h.order = h.order[:last]
 }
 
-// beats reports whether a beat is due in a partition. If so, the caller must
-// send it.
-func (h *hub) beats(partition int) bool {
+// beats reports whether a beat is due. If so, the caller must send it.
+func (h *hub) beats() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if time.Since(h.beat[partition]) < beatEvery {
+	if time.Since(h.beat) < beatEvery {
 		return false
 	}
-	h.beat[partition] = time.Now()
+	h.beat = time.Now()
 	return true
 }
 
-// follow starts reading the events of a partition. Now is the server's clock,
-// in ms, when the state was read.
-func (h *hub) follow(partition int, now string) {
+// follow starts reading the journal. Now is the server's clock, in ms, when the
+// state was read.
+func (h *hub) follow(now string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, ok := h.since[partition]; ok {
+	if h.since != "" || h.count == 0 {
 		return
 	}
 	n, _ := strconv.ParseInt(now, 10, 64) // await.lua returns a number
-	h.since[partition] = strconv.FormatInt(n-1, 10) + "-0"
+	h.since = strconv.FormatInt(n-1, 10) + "-0"
 }
 
 // ended is an interaction that this process has expired, and its record since if

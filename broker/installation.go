@@ -14,34 +14,33 @@ import (
 // storedFormat is the format of everything that nod stores. Raise it with every
 // change after which a daemon before the change could misread the data, or a
 // daemon after it could misread older data.
-const storedFormat = 2
+const storedFormat = 3
 
 // installation is the document about an installation as a whole. The first daemon
 // stores it, and it never changes.
 type installation struct {
-	Format     int `json:"format"`
-	Partitions int `json:"partitions"`
+	Format int `json:"format"`
 }
 
-// readInstallation decodes the document of an installation. It returns
-// CodeUnavailable if nod cannot use data of this format.
-func readInstallation(prefix, raw string) (installation, error) {
+// checkInstallation returns CodeUnavailable if nod cannot use data of the format in
+// the document of an installation.
+func checkInstallation(prefix, raw string) error {
 	var in installation
 	if err := json.Unmarshal([]byte(raw), &in); err == nil && in.Format == storedFormat {
-		return in, nil
+		return nil
 	}
 	hint := "use an empty Redis database or another redis.prefix: this nod cannot convert the data"
 	if in.Format > storedFormat {
 		hint = "run the version of nod that wrote the data, or use another redis.prefix"
 	}
-	return in, bridge.Errorf(bridge.CodeUnavailable,
+	return bridge.Errorf(bridge.CodeUnavailable,
 		"the data in Redis under the prefix %q has format %d, but this nod needs format %d", prefix, in.Format, storedFormat).WithHint("%s", hint)
 }
 
 // claimInstallation reads the document of the installation, and stores it for a
 // new installation.
 func (c *core) claimInstallation(ctx context.Context) error {
-	fresh, err := json.Marshal(installation{storedFormat, c.partitions})
+	fresh, err := json.Marshal(installation{storedFormat})
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "installation")
 	}
@@ -49,18 +48,7 @@ func (c *core) claimInstallation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := readInstallation(c.keys.prefix, raw)
-	if err != nil {
-		return err
-	}
-	if in.Partitions < 1 || in.Partitions > bridge.MaxPartitions {
-		return bridge.Errorf(bridge.CodeInternal, "the installation in Redis has %d partitions, want 1 to %d", in.Partitions, bridge.MaxPartitions)
-	}
-	if in.Partitions != c.partitions {
-		c.log.Info("number of partitions cannot be changed", "stored", in.Partitions, "configured", c.partitions)
-	}
-	c.partitions = in.Partitions
-	return nil
+	return checkInstallation(c.keys.prefix, raw)
 }
 
 // CheckFormat returns a function to call with each new connection to the Redis of
@@ -76,7 +64,6 @@ func CheckFormat(prefix string) func(context.Context, *redis.Conn) error {
 		if err != nil {
 			return err
 		}
-		_, err = readInstallation(prefix, raw)
-		return err
+		return checkInstallation(prefix, raw)
 	}
 }

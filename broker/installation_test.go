@@ -11,9 +11,8 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
-// TestInstallation checks that the first daemon stores the format and the number
-// of partitions, that others take that number, and that no daemon starts on data
-// of another format.
+// TestInstallation checks that the first daemon stores the format, and that no
+// daemon starts on data of another format.
 func TestInstallation(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -21,22 +20,16 @@ func TestInstallation(t *testing.T) {
 		newBroker(t, c, "n")
 		const key = "nod:conf"
 		stored := c.Get(ctx, key).Val()
-		if stored != `{"format":2,"partitions":16}` {
+		if stored != `{"format":3}` {
 			t.Fatalf("the document is %s", stored)
-		}
-		other, err := broker.New(ctx, broker.Options{Client: c, Node: "m", Partitions: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer other.Close()
-		if audits := must[[]bridge.SealedAudit](t)(other.Audits(ctx)); len(audits) != 16 {
-			t.Errorf("the second daemon has %d partitions", len(audits))
 		}
 		for raw, want := range map[string]struct{ message, hint string }{
 			"16":                           {"format 0", "empty Redis database"}, // as unreleased versions stored it
 			`{"partitions":16}`:            {"format 0", "empty Redis database"},
 			"":                             {"format 0", "empty Redis database"},
-			`{"format":3,"partitions":16}`: {"format 3", "run the version of nod"},
+			`{"format":1,"partitions":16}`: {"format 1", "empty Redis database"},
+			`{"format":2,"partitions":16}`: {"format 2", "empty Redis database"},
+			`{"format":4}`:                 {"format 4", "run the version of nod"},
 		} {
 			if err := c.Set(ctx, key, raw, 0).Err(); err != nil {
 				t.Fatal(err)
@@ -75,10 +68,10 @@ func TestCheckFormat(t *testing.T) {
 	if err := reach(); err != nil {
 		t.Errorf("with data: %v", err)
 	}
-	if err := plain.Set(t.Context(), "nod:conf", `{"format":3}`, 0).Err(); err != nil {
+	if err := plain.Set(t.Context(), "nod:conf", `{"format":4}`, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := reach(); err == nil || !strings.Contains(err.Error(), "format 3") {
+	if err := reach(); err == nil || !strings.Contains(err.Error(), "format 4") {
 		t.Errorf("with data of another format: %v", err)
 	}
 }

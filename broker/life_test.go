@@ -53,7 +53,7 @@ func posted(t *testing.T, b *broker.Broker, r bridge.Record, destination int) br
 func again(t *testing.T, r bridge.Record) bridge.Opening {
 	t.Helper()
 	i := r.Interaction
-	id, err := bridge.NewID(i.ID.Partition())
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func roundsTakeOverTheMessages(t *testing.T, b *broker.Broker) {
 		t.Errorf("the first after the third: %+v, %v", root, err)
 	}
 	gone := again(t, third)
-	gone.Interaction.Previous, _ = bridge.NewID(third.Interaction.ID.Partition())
+	gone.Interaction.Previous, _ = bridge.NewID()
 	if _, _, err := b.Open(t.Context(), gone); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("after nothing: %v", err)
 	}

@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,20 +28,9 @@ func (lm *limits) Count(ctx context.Context, agent string, at time.Time) (int, e
 
 // PendingOf implements bridge.Limits.
 func (lm *limits) PendingOf(ctx context.Context, agent string) (int, error) {
-	counts := make([]*redis.StringCmd, lm.partitions)
-	_, err := lm.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range counts {
-			counts[n] = p.HGet(ctx, lm.keys.open(n), agent)
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return 0, unavailable(err)
+	n, err := lm.client.HGet(ctx, lm.keys.open(), agent).Int()
+	if errors.Is(err, redis.Nil) {
+		return 0, nil
 	}
-	sum := 0
-	for _, c := range counts {
-		n, _ := strconv.Atoi(c.Val()) // the field is absent if there are none
-		sum += n
-	}
-	return sum, nil
+	return n, unavailable(err)
 }

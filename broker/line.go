@@ -102,7 +102,7 @@ func (l lines) Overtake(ctx context.Context, line string, id bridge.ID) (bool, e
 		return false, err
 	}
 	for _, job := range jobs {
-		err := l.client.ZScore(ctx, l.keys.outbox(id.Partition()), job).Err()
+		err := l.client.ZScore(ctx, l.keys.outbox(), job).Err()
 		if !errors.Is(err, redis.Nil) {
 			return false, unavailable(err)
 		}
@@ -162,14 +162,13 @@ func (l lines) wake(ctx context.Context, line string, id bridge.ID) error {
 	if err != nil {
 		return err
 	}
-	p := id.Partition()
 	for _, job := range jobs {
-		woken, err := l.run(ctx, p, l.scripts.wake, []string{l.keys.outbox(p), l.keys.jobs(p)}, job).Int()
+		woken, err := l.run(ctx, l.scripts.wake, []string{l.keys.outbox(), l.keys.jobs()}, job).Int()
 		if err != nil {
 			return err
 		}
 		if woken == 1 {
-			l.poke(p)
+			l.poke()
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func TestLines(t *testing.T) {
 		}
 		again := opening(t, a, "key", nil)
 		repeat := again
-		repeat.Interaction.ID, _ = a.NewID("", repeat.Identity)
+		repeat.Interaction.ID, _ = bridge.NewID()
 		for _, o := range []bridge.Opening{again, repeat} {
 			if _, _, err := a.Open(ctx, o); err != nil {
 				t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 const (
 	listDefault = 50
 	listMax     = 200
-	listBatch   = 256 // entries; more than one partition creates in a millisecond
+	listBatch   = 256 // entries; more than a session creates in a millisecond
 )
 
 // lists reads pages of records, newest first.
@@ -134,7 +134,7 @@ func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, past *history,
 
 // ofSession returns the next places after at of a session.
 func (ls *lists) ofSession(ctx context.Context, f bridge.ListFilter, at place, most int) ([]place, error) {
-	key := ls.keys.session(ls.partition(f.Session, ""), f.Agent, f.Session)
+	key := ls.keys.session(f.Agent, f.Session)
 	until := &redis.ZRangeBy{Max: strconv.FormatInt(at.ms, 10), Min: "-inf", Count: listBatch}
 	found, err := ls.client.ZRevRangeByScoreWithScores(ctx, key, until).Result()
 	if err != nil {
@@ -143,7 +143,7 @@ func (ls *lists) ofSession(ctx context.Context, f bridge.ListFilter, at place, m
 	return first(slices.DeleteFunc(indexed(found), func(q place) bool { return !at.before(q) }), most), nil
 }
 
-// indexed returns the places of members of an index by creation.
+// indexed returns the places of members of an index, with their scores.
 func indexed(entries []redis.Z) []place {
 	out := make([]place, len(entries))
 	for k, z := range entries {
@@ -163,22 +163,9 @@ func first(all []place, most int) []place {
 // hold the deadlines. A separate index would cost every opening and every
 // resolution more than a listing pays for reading 36 bytes of each.
 func (ls *lists) pending(ctx context.Context) ([]place, error) {
-	cmds := make([]*redis.ZSliceCmd, ls.partitions)
-	_, err := ls.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range cmds {
-			cmds[n] = p.ZRangeWithScores(ctx, ls.keys.deadlines(n), 0, -1)
-		}
-		return nil
-	})
+	found, err := ls.client.ZRangeWithScores(ctx, ls.keys.deadlines(), 0, -1).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	var all []place
-	for _, c := range cmds {
-		for _, z := range c.Val() {
-			all = append(all, place{int64(z.Score), z.Member.(string)})
-		}
-	}
-	slices.SortFunc(all, func(x, y place) int { return cmp.Or(cmp.Compare(x.ms, y.ms), cmp.Compare(x.id, y.id)) })
-	return all, nil
+	return indexed(found), nil
 }

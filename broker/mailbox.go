@@ -10,8 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// lateBatch is the number of late answers of a partition that are read at a
-// time.
+// lateBatch is the number of late answers that are read at a time.
 const lateBatch = 500
 
 // mailbox implements bridge.Mailbox.
@@ -54,7 +53,7 @@ func (mb *mailbox) Acknowledge(ctx context.Context, agent, session, through stri
 	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	return ids, unavailable(mb.client.XDel(ctx, mb.keys.late(mb.partition(session, "")), entries...).Err())
+	return ids, unavailable(mb.client.XDel(ctx, mb.keys.late(), entries...).Err())
 }
 
 var errEnough = bridge.Errorf(bridge.CodeInternal, "enough")
@@ -62,7 +61,7 @@ var errEnough = bridge.Errorf(bridge.CodeInternal, "enough")
 // lateOf calls f for each late answer of a session, oldest first, until f
 // returns an error. It returns that error, or nil for errEnough.
 func (mb *mailbox) lateOf(ctx context.Context, agent, session string, f func(entry string, id bridge.ID) error) error {
-	key, at := mb.keys.late(mb.partition(session, "")), "-"
+	key, at := mb.keys.late(), "-"
 	for {
 		batch, err := mb.client.XRangeN(ctx, key, at, "+", lateBatch).Result()
 		if err != nil {

@@ -20,7 +20,7 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 	if reply == "missing" {
 		return bridge.Record{}, bridge.NotFound(id)
 	}
-	rs.poke(id.Partition())
+	rs.poke()
 	r, err := read(id, fields)
 	if err == nil && reply == "changed" {
 		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
@@ -33,7 +33,7 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 
 // Abandon implements bridge.Records.
 func (rs *records) Abandon(ctx context.Context, id bridge.ID, name string, cut bool) (bool, error) {
-	reply, err := rs.run(ctx, id.Partition(), rs.scripts.mark, rs.transitionKeys(id), string(id), "left", name, flag(cut)).Text()
+	reply, err := rs.run(ctx, rs.scripts.mark, rs.transitionKeys(id), string(id), "left", name, flag(cut)).Text()
 	if err == nil && reply == "missing" {
 		return false, bridge.NotFound(id)
 	}
@@ -51,14 +51,14 @@ func (rs *records) Delivered(ctx context.Context, r bridge.Record) error {
 	if err := rs.note(ctx, r.Interaction.ID, "delivered", false); err != nil {
 		return err
 	}
-	rs.poke(r.Interaction.ID.Partition())
+	rs.poke()
 	return nil
 }
 
 // note stores an event without a value. It does not read the record again.
 func (rs *records) note(ctx context.Context, id bridge.ID, what string, keep bool) error {
 	one := &call{script: rs.scripts.mark, keys: rs.transitionKeys(id), args: []any{string(id), what}, keep: keep}
-	if err := rs.queueOf(id.Partition()).do(ctx, one); err != nil {
+	if err := rs.queue.do(ctx, one); err != nil {
 		return err
 	}
 	reply, err := one.reply.Text()

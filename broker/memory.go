@@ -15,16 +15,10 @@ type memory struct{ *core }
 
 // ClearSession implements bridge.Memory.
 func (mem *memory) ClearSession(ctx context.Context, agent, session string) error {
-	if session == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "session: required")
+	if err := requireSession(session); err != nil {
+		return err
 	}
-	return unavailable(mem.client.Del(ctx, mem.grantsKey(agent, session), mem.rememberedKey(agent, session)).Err())
-}
-
-// rememberedKey returns the key of what tools remember, in the partition of the
-// grants.
-func (mem *memory) rememberedKey(agent, session string) string {
-	return mem.keys.remembered(mem.partition(session, agent), agent, session)
+	return unavailable(mem.client.Del(ctx, mem.keys.grants(agent, session), mem.keys.remembered(agent, session)).Err())
 }
 
 // Recall implements bridge.Memory.
@@ -34,7 +28,7 @@ func (mem *memory) Recall(ctx context.Context, agent, session, key string) (brid
 		scopes = []string{session, ""}
 	}
 	for _, s := range scopes {
-		hash, field := mem.rememberedKey(agent, s), hashed(key)
+		hash, field := mem.keys.remembered(agent, s), hashed(key)
 		v, err := mem.client.HGet(ctx, hash, field).Result()
 		if errors.Is(err, redis.Nil) {
 			continue
@@ -62,7 +56,7 @@ func (mem *memory) Remember(ctx context.Context, agent, session, key string, s b
 	if s == bridge.ScopeAlways {
 		session, ttl = "", bridge.AlwaysGrantTTL
 	}
-	hash := mem.rememberedKey(agent, session)
+	hash := mem.keys.remembered(agent, session)
 	_, err := mem.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, hash, hashed(key), string(s))
 		p.PExpire(ctx, hash, ttl)

@@ -3,7 +3,6 @@ package broker
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"maps"
 	"strings"
@@ -26,25 +25,14 @@ type openings struct {
 	lines   lines
 }
 
-// NewID implements bridge.Openings.
-func (op *openings) NewID(session string, id bridge.Identity) (bridge.ID, error) {
-	p := op.partition(session, cmp.Or(id.Name, id.Retry))
-	if p < 0 {
-		var r [1]byte
-		rand.Read(r[:])
-		p = int(r[0]) % op.partitions
-	}
-	return bridge.NewID(p)
-}
-
 // Known implements bridge.Openings.
 func (op *openings) Known(ctx context.Context, o bridge.Opening) (bool, error) {
-	p, id := o.Interaction.ID.Partition(), o.Identity
+	id := o.Identity
 	var own *redis.IntCmd
 	var seen *redis.StringCmd
 	var now *redis.TimeCmd
 	err := op.together(ctx, func(pipe redis.Pipeliner) {
-		own, seen, now = pipe.Exists(ctx, op.keys.retry(p, id.Retry)), pipe.Get(ctx, op.keys.call(p, id.Name)), pipe.Time(ctx)
+		own, seen, now = pipe.Exists(ctx, op.keys.retry(id.Retry)), pipe.Get(ctx, op.keys.call(id.Name)), pipe.Time(ctx)
 	})
 	if err == nil {
 		err = cmp.Or(own.Err(), now.Err())
@@ -84,18 +72,17 @@ func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 
 func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
-	p := i.ID.Partition()
 	more := moreOf(o)
 	also := op.lines.join(ctx, o)
 	for range openTries {
 		args := op.openArgs(o, more)
-		keys := append(op.transitionKeys(i.ID), op.keys.call(p, o.Identity.Name), op.keys.retry(p, o.Identity.Retry),
-			op.keys.session(p, i.Agent, i.Session), op.keys.stopped(p))
+		keys := append(op.transitionKeys(i.ID), op.keys.call(o.Identity.Name), op.keys.retry(o.Identity.Retry),
+			op.keys.session(i.Agent, i.Session), op.keys.stopped())
 		if more.needed() {
-			keys = append(keys, op.keys.recordIn(p, i.Previous), op.keys.recordIn(p, i.Root),
-				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)))
+			keys = append(keys, op.keys.record(i.Previous), op.keys.record(i.Root),
+				op.keys.duplicate(i.Agent, i.Session, i.Route, asked(i)))
 		}
-		reply, err := op.runWith(ctx, p, also, op.scripts.open, keys, args...).StringSlice()
+		reply, err := op.runWith(ctx, also, op.scripts.open, keys, args...).StringSlice()
 		also = nil
 		if err != nil {
 			return bridge.Record{}, false, unavailable(err)
@@ -181,10 +168,10 @@ func stoppedBy(raw string) (bridge.Record, bool, error) {
 // opened returns the record of an interaction that was opened at now, in ms. It
 // reads the record only if the opening did more than store its arguments.
 func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
-	op.poke(o.Interaction.ID.Partition())
+	op.poke()
 	i := o.Interaction
 	if o.Awaited {
-		op.hub.follow(i.ID.Partition(), now)
+		op.hub.follow(now)
 	}
 	if o.Response != nil || o.Queued || i.Previous != "" {
 		rec, err := op.load(ctx, i.ID)

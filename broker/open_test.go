@@ -51,7 +51,7 @@ func BenchmarkOpen(b *testing.B) {
 					},
 					Timeout: bridge.Response{State: bridge.StateExpired},
 				}
-				if o.Interaction.ID, err = s.NewID("", bridge.Identity{}); err != nil {
+				if o.Interaction.ID, err = bridge.NewID(); err != nil {
 					b.Fatal(err)
 				}
 				c.change(&o)

@@ -15,58 +15,26 @@ import (
 // outbox implements bridge.Outbox.
 type outbox struct{ *core }
 
-// Wait implements bridge.Outbox. It also returns when the next job of any
-// process is due, as far as the last look at all partitions tells.
-func (ob *outbox) Wait(ctx context.Context, d time.Duration) {
-	rest := ob.agenda.rest(time.Now(), d)
-	if rest == 0 {
-		return
-	}
-	t := time.NewTimer(max(rest, 5*time.Millisecond))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-ob.nudge:
-	case <-t.C:
-	}
-}
-
-// Claim implements bridge.Outbox. It begins with the partition whose job has been
-// due for the longest time, so that none starves and cards are claimed roughly in
-// their order. No partition gets more than half of what is left to claim.
+// Claim implements bridge.Outbox. It begins with the jobs that have been due for the
+// longest time.
 func (ob *outbox) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
-	due, err := ob.dueJobs(ctx)
+	began := time.Now()
+	ob.agenda.claim(began)
+	reply, err := ob.run(ctx, ob.scripts.claim, []string{ob.keys.outbox(), ob.keys.jobs()}, n, lease.Milliseconds()).StringSlice()
 	if err != nil {
-		return nil, err
+		return nil, unavailable(err)
+	}
+	if ms, err := strconv.ParseInt(reply[0], 10, 64); err == nil {
+		ob.agenda.expect(began.Add(time.Duration(ms) * time.Millisecond))
 	}
 	var jobs []bridge.Job
-	for k, p := range due {
-		if len(jobs) >= n {
-			ob.agenda.add(p)
+	for packed := reply[1:]; len(packed) > 1; packed = packed[2:] {
+		j, err := parseJob(packed[0], packed[1])
+		if err != nil {
+			ob.log.Error("unreadable job", "job", packed[0], "error", err)
 			continue
 		}
-		share := n - len(jobs)
-		if k+1 < len(due) {
-			share = (share + 1) / 2
-		}
-		packed, err := ob.run(ctx, p, ob.scripts.claim, []string{ob.keys.outbox(p), ob.keys.jobs(p)}, share, lease.Milliseconds()).StringSlice()
-		if err != nil {
-			if len(jobs) > 0 {
-				return jobs, nil // the leased jobs must be worked on
-			}
-			return nil, unavailable(err)
-		}
-		if len(packed) >= 2*share {
-			ob.agenda.add(p) // it may have more
-		}
-		for k := 0; k+1 < len(packed); k += 2 {
-			j, err := parseJob(packed[k], packed[k+1])
-			if err != nil {
-				ob.log.Error("unreadable job", "job", packed[k], "error", err)
-				continue
-			}
-			jobs = append(jobs, j)
-		}
+		jobs = append(jobs, j)
 	}
 	return jobs, nil
 }
@@ -95,13 +63,12 @@ func parseJob(name, packed string) (bridge.Job, error) {
 func (ob *outbox) release(ctx context.Context, j bridge.Job, how string, arg any) error {
 	n, err := ob.runRelease(ctx, j, how, arg)
 	if err == nil && n == 2 {
-		ob.poke(j.Interaction.Partition())
+		ob.poke()
 	}
 	return err
 }
 
 func (ob *outbox) runRelease(ctx context.Context, j bridge.Job, how string, arg any) (int, error) {
-	p := j.Interaction.Partition()
 	var also func(redis.Pipeliner)
 	var next *redis.StringCmd // the card that is first in its line then
 	if j.Line != "" && how != "extend" {
@@ -110,7 +77,7 @@ func (ob *outbox) runRelease(ctx context.Context, j bridge.Job, how string, arg 
 			next = pipe.LIndex(ctx, ob.keys.line(j.Line), 0)
 		}
 	}
-	n, err := ob.runWith(ctx, p, also, ob.scripts.release, []string{ob.keys.outbox(p), ob.keys.jobs(p), ob.keys.dead(p)},
+	n, err := ob.runWith(ctx, also, ob.scripts.release, []string{ob.keys.outbox(), ob.keys.jobs(), ob.keys.dead()},
 		j.ID, j.Fence, j.Generation, how, arg).Int()
 	if err == nil && next != nil && next.Err() == nil {
 		if err := (lines{ob.core}).wake(ctx, j.Line, bridge.ID(next.Val())); err != nil {

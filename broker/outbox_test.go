@@ -3,8 +3,6 @@ package broker_test
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -97,51 +95,6 @@ func claimAll(t *testing.T, b *broker.Broker, n int) []bridge.Job {
 		}
 	}
 	return all
-}
-
-// TestBusyProcessLooksRarely checks that a process that works on its own jobs does
-// not ask every partition for jobs each time, and still finds those of others.
-func TestBusyProcessLooksRarely(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	c := redistest.Start(t).Client(t)
-	busy, other := newBroker(t, c, "busy"), newBroker(t, c, "other")
-	foreign := open(t, other, nil).Interaction.ID
-	const cycles = 200
-	began := time.Now()
-	found := false
-	for range cycles {
-		id := open(t, busy, nil).Interaction.ID
-		for done := 0; done < 2; {
-			jobs, err := busy.Claim(ctx, 10, time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, j := range jobs {
-				found = found || j.Interaction == foreign
-				if j.Interaction == id {
-					done++
-				}
-				if err := busy.Finish(ctx, j); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-	took := time.Since(began)
-	stats, err := c.Info(ctx, "commandstats").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, line, _ := strings.Cut(stats, "cmdstat_zrange:calls=")
-	calls, _ := strconv.Atoi(line[:strings.IndexByte(line, ',')])
-	looks := calls / broker.DefaultPartitions
-	if most := int(took/(20*time.Millisecond)) + 2; looks > most {
-		t.Errorf("%d looks at every partition in %s for %d requests, want at most %d", looks, took, cycles, most)
-	}
-	if !found && took > 100*time.Millisecond {
-		t.Error("the job of another process was not found")
-	}
 }
 
 // TestUndeliverableWhenNobodyIsLeft checks that a request is undeliverable when

@@ -79,6 +79,5 @@ func everywhere(session string) []string {
 }
 
 func (c *core) sets(session string) (all, able string) {
-	p := max(0, c.partition(session, ""))
-	return c.keys.clients(p, session), c.keys.ableClients(p, session)
+	return c.keys.clients(session), c.keys.ableClients(session)
 }

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -58,17 +57,13 @@ func silent(err error) error {
 
 // try tries for Diagnose what a daemon tries at its start and while it runs.
 func try(ctx context.Context, client redis.UniversalClient, prefix string, waits int) error {
-	c := &core{client: client, keys: newKeys(prefix), node: "doctor", partitions: DefaultPartitions}
+	c := &core{client: client, keys: newKeys(prefix), node: "doctor"}
 	flags, err := scriptFlags(ctx, client)
 	if err == nil {
 		c.scripts, err = compile(flags)
 	}
 	if err != nil {
 		return unavailable(err)
-	}
-	stored, err := client.Get(ctx, c.keys.installation()).Result()
-	if in := (installation{}); err == nil && json.Unmarshal([]byte(stored), &in) == nil && in.Partitions > 0 && in.Partitions <= bridge.MaxPartitions {
-		c.partitions = in.Partitions
 	}
 	if err := c.probe(ctx, c.scripts.probe); err != nil {
 		return err
@@ -102,34 +97,9 @@ func (c *core) tryOthers(ctx context.Context, waits int) error {
 	return nil
 }
 
-// probe runs a script that tries all commands in each partition of a Cluster, or
-// otherwise once, and a transaction.
+// probe runs a script that tries all commands, and a transaction.
 func (c *core) probe(ctx context.Context, script *redis.Script) error {
-	partitions := 1
-	if isCluster(c.client) {
-		partitions = c.partitions
-	}
-	channel := c.keys.wake(c.node)
-	run := func(how func(p redis.Pipeliner, keys []string) *redis.Cmd) error {
-		cmds := make([]*redis.Cmd, partitions)
-		_, _ = c.client.Pipelined(ctx, func(p redis.Pipeliner) error { // the error of each command is in its result
-			for n := range cmds {
-				cmds[n] = how(p, c.keys.probe(n))
-			}
-			return nil
-		})
-		var failed error
-		for _, cmd := range cmds {
-			if err := cmd.Err(); err != nil && (failed == nil || redis.HasErrorPrefix(failed, "NOSCRIPT")) {
-				failed = err
-			}
-		}
-		return failed
-	}
-	err := run(func(p redis.Pipeliner, keys []string) *redis.Cmd { return script.EvalSha(ctx, p, keys, channel) })
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		err = run(func(p redis.Pipeliner, keys []string) *redis.Cmd { return script.Eval(ctx, p, keys, channel) })
-	}
+	err := script.Run(ctx, c.client, c.keys.probe(), c.keys.wake(c.node)).Err()
 	if err == nil {
 		err = c.tryTransaction(ctx)
 	}

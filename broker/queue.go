@@ -67,10 +67,10 @@ type queue struct {
 	done     sync.WaitGroup
 }
 
-func newQueue(client redis.UniversalClient, replicas, flushers int) *queue {
-	q := &queue{client: client, replicas: replicas, calls: make(chan *call, queueLength), slots: make(chan struct{}, flushers)}
+func newQueue(client redis.UniversalClient, replicas int) *queue {
+	q := &queue{client: client, replicas: replicas, calls: make(chan *call, queueLength), slots: make(chan struct{}, queueFlushers)}
 	q.ctx, q.stop = context.WithCancel(context.Background())
-	for range flushers {
+	for range queueFlushers {
 		q.done.Go(q.flush)
 	}
 	return q

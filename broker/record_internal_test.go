@@ -53,7 +53,7 @@ func TestRecordFields(t *testing.T) {
 var notRecords = []string{"audit.lua", "beat.lua", "claim.lua", "grant.lua", "hold.lua", "inbox.lua", "lease.lua", "release.lua", "report.lua", "seal.lua", "stop.lua", "trim.lua", "archive.lua", "turn.lua"}
 
 var (
-	onRecord = regexp.MustCompile(`call\('H[A-Z]+', (?:KEYS\[(?:1|15|16)\]|r\.key|key),`)
+	onRecord = regexp.MustCompile(`call\('H[A-Z]+', (?:KEYS\[(?:1|13|14)\]|r\.key|key),`)
 	inList   = regexp.MustCompile(`local set = \{`)
 	added    = regexp.MustCompile(`set\[#set \+ 1\] = |names\[#names \+ 1\] = |put\(`)
 	literal  = regexp.MustCompile(`'([a-z]+)(\d*)'( \.\.)?`)

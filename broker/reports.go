@@ -39,15 +39,14 @@ func (rs *reports) PutReport(
 // merge runs report.lua with the names and values of fields. It returns
 // CodeNotFound for an update of an unknown session.
 func (rs *reports) merge(ctx context.Context, agent, session string, r bridge.SessionReport, fields ...string) (bool, error) {
-	p := rs.partition(session, "")
-	if p < 0 {
-		return false, bridge.Errorf(bridge.CodeInvalid, "session: required")
+	if err := requireSession(session); err != nil {
+		return false, err
 	}
 	at := int64(0)
 	if !r.At.IsZero() {
 		at = r.At.UnixMilli()
 	}
-	key := rs.keys.report(p, agent, session)
+	key := rs.keys.report(agent, session)
 	args := []any{
 		agent + ownerMark + session, bridge.ReportedTTL.Milliseconds(), bridge.MaxReported, at, string(r.State), r.Prompt, r.Step,
 		flag(!r.Update),
@@ -57,23 +56,23 @@ func (rs *reports) merge(ctx context.Context, agent, session string, r bridge.Se
 			args = append(args, fields[n], fields[n+1])
 		}
 	}
-	reply, err := rs.run(ctx, p, rs.scripts.report, []string{key, rs.keys.reported(p)}, args...).StringSlice()
+	reply, err := rs.run(ctx, rs.scripts.report, []string{key, rs.keys.reported()}, args...).StringSlice()
 	if err != nil {
 		return false, unavailable(err)
 	}
 	if reply[0] == "missing" {
 		return false, bridge.Errorf(bridge.CodeNotFound, "session %q not found", session)
 	}
-	rs.forget(ctx, p, reply[1:])
+	rs.forget(ctx, reply[1:])
 	return reply[0] == "1", nil
 }
 
 // forget deletes the statuses of sessions that are too many. A failure leaves
 // them until they expire.
-func (rs *reports) forget(ctx context.Context, p int, owners []string) {
+func (rs *reports) forget(ctx context.Context, owners []string) {
 	for _, owner := range owners {
 		agent, session, _ := strings.Cut(owner, ownerMark)
-		if err := rs.client.Del(ctx, rs.keys.report(p, agent, session)).Err(); err != nil {
+		if err := rs.client.Del(ctx, rs.keys.report(agent, session)).Err(); err != nil {
 			rs.log.Warn("status of an old session not deleted", "agent", agent, "session", session, "error", err)
 		}
 	}
@@ -93,7 +92,7 @@ func (rs *reports) Reported(ctx context.Context, agent, session string) (bridge.
 	if session == "" {
 		return bridge.SessionStatus{}, false, nil
 	}
-	fields, err := rs.client.HGetAll(ctx, rs.keys.report(rs.partition(session, ""), agent, session)).Result()
+	fields, err := rs.client.HGetAll(ctx, rs.keys.report(agent, session)).Result()
 	if err != nil {
 		return bridge.SessionStatus{}, false, unavailable(err)
 	}
@@ -103,13 +102,7 @@ func (rs *reports) Reported(ctx context.Context, agent, session string) (bridge.
 
 // ListReported implements bridge.Reports.
 func (rs *reports) ListReported(ctx context.Context, agent string) ([]bridge.SessionStatus, error) {
-	owners := make([]*redis.StringSliceCmd, rs.partitions)
-	_, err := rs.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for p := range owners {
-			owners[p] = pipe.ZRevRange(ctx, rs.keys.reported(p), 0, bridge.MaxReported-1)
-		}
-		return nil
-	})
+	owners, err := rs.client.ZRevRange(ctx, rs.keys.reported(), 0, bridge.MaxReported-1).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -119,12 +112,10 @@ func (rs *reports) ListReported(ctx context.Context, agent string) ([]bridge.Ses
 	}
 	var all []found
 	_, err = rs.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for p := range owners {
-			for _, owner := range owners[p].Val() {
-				who, session, _ := strings.Cut(owner, ownerMark)
-				if agent == "" || who == agent {
-					all = append(all, found{who, session, pipe.HGetAll(ctx, rs.keys.report(p, who, session))})
-				}
+		for _, owner := range owners {
+			who, session, _ := strings.Cut(owner, ownerMark)
+			if agent == "" || who == agent {
+				all = append(all, found{who, session, pipe.HGetAll(ctx, rs.keys.report(who, session))})
 			}
 		}
 		return nil
@@ -141,7 +132,7 @@ func (rs *reports) ListReported(ctx context.Context, agent string) ([]bridge.Ses
 	slices.SortStableFunc(out, func(a, b bridge.SessionStatus) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
 	})
-	return out[:min(len(out), bridge.MaxReported)], nil
+	return out, nil
 }
 
 // decodeReported returns the status in the fields of a hash. It returns false

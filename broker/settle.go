@@ -37,7 +37,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 	} else {
 		oc.hub.wake(s.ID, &r)
 	}
-	oc.poke(s.ID.Partition())
+	oc.poke()
 	if verdict == "won" {
 		oc.verifier.add(s)
 	}

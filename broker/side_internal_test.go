@@ -30,11 +30,11 @@ func newSide(t *testing.T, now time.Time) *side {
 	return &side{quiet(t, c), server, c}
 }
 
-// quiet returns a broker with one partition that does nothing in the background,
+// quiet returns a broker that does nothing in the background,
 // because that would write at any time.
 func quiet(t *testing.T, c *redis.Client) *Broker {
 	t.Helper()
-	b, err := New(t.Context(), Options{Client: c, Node: "n", Partitions: 1})
+	b, err := New(t.Context(), Options{Client: c, Node: "n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func (h *hostile) likely(n int) bool { return h.rand.IntN(10) < n }
 
 // opening returns an opening with hostile values.
 func (h *hostile) opening() bridge.Opening {
-	id, err := bridge.NewID(0)
+	id, err := bridge.NewID()
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -25,18 +25,17 @@ type steerings struct{ *core }
 
 // inbox runs the script on the messages of a session. The key may be empty.
 func (ss *steerings) inbox(ctx context.Context, agent, session, key string, args ...any) (*redis.Cmd, error) {
-	p := ss.partition(session, "")
-	if p < 0 {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "session: required")
+	if err := requireSession(session); err != nil {
+		return nil, err
 	}
-	return ss.inboxIn(ctx, p, agent, session, key, args...)
+	return ss.runInbox(ctx, agent, session, key, args...)
 }
 
-func (ss *steerings) inboxIn(ctx context.Context, p int, agent, session, key string, args ...any) (*redis.Cmd, error) {
+func (ss *steerings) runInbox(ctx context.Context, agent, session, key string, args ...any) (*redis.Cmd, error) {
 	k := ss.keys
-	cmd := ss.run(ctx, p, ss.scripts.inbox, []string{
-		k.steering(p, ""), k.untold(p), k.lastSteering(p), k.waiting(p, agent, session), k.steeringReader(p, agent, session),
-		k.steeringKey(p, agent, session, key),
+	cmd := ss.run(ctx, ss.scripts.inbox, []string{
+		k.steering(""), k.untold(), k.lastSteering(), k.waiting(agent, session), k.steeringReader(agent, session),
+		k.steeringKey(agent, session, key),
 	}, args...)
 	return cmd, unavailable(cmd.Err())
 }
@@ -89,7 +88,7 @@ func (ss *steerings) EndSteerings(ctx context.Context, agent, session, through s
 
 // Steering implements bridge.Steerings.
 func (ss *steerings) Steering(ctx context.Context, session, id string) (bridge.Steering, error) {
-	f, err := ss.client.HMGet(ctx, ss.keys.steering(ss.partition(session, ""), id), "d", "f", "at").Result()
+	f, err := ss.client.HMGet(ctx, ss.keys.steering(id), "d", "f", "at").Result()
 	if err != nil {
 		return bridge.Steering{}, unavailable(err)
 	}
@@ -101,29 +100,27 @@ func (ss *steerings) Steering(ctx context.Context, session, id string) (bridge.S
 
 // UntoldSteerings implements bridge.Steerings.
 func (ss *steerings) UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]bridge.Steering, error) {
-	due, now, err := ss.due(ctx, ss.keys.untold)
+	now, err := ss.client.Time(ctx).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	cmd, err := ss.runInbox(ctx, "", "", "", "due", limit, lease.Milliseconds())
+	if err != nil {
+		return nil, err
+	}
+	all, err := decodeSteerings(cmd)
 	if err != nil {
 		return nil, err
 	}
 	var out []bridge.Steering
-	for _, p := range due {
-		cmd, err := ss.inboxIn(ctx, p, "", "", "", "due", limit, lease.Milliseconds())
-		if err != nil {
-			return out, err
-		}
-		all, err := decodeSteerings(cmd)
-		if err != nil {
-			return out, err
-		}
-		for _, s := range all {
-			if s.Fate == bridge.FateWaiting && now.Sub(entryTime(s.ID)) >= bridge.SteeringTTL {
-				if _, err := ss.EndSteerings(ctx, s.Agent, s.Session, s.ID, bridge.FateExpired); err != nil {
-					return out, err
-				}
-				continue // it is due again
+	for _, s := range all {
+		if s.Fate == bridge.FateWaiting && now.Sub(entryTime(s.ID)) >= bridge.SteeringTTL {
+			if _, err := ss.EndSteerings(ctx, s.Agent, s.Session, s.ID, bridge.FateExpired); err != nil {
+				return out, err
 			}
-			out = append(out, s)
+			continue // it is due again
 		}
+		out = append(out, s)
 	}
 	return out, nil
 }

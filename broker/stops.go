@@ -34,11 +34,10 @@ func (ss *stops) DropStop(ctx context.Context, agent, session string, by bridge.
 }
 
 func (ss *stops) change(ctx context.Context, agent, session, stop string, by bridge.Actor) (string, error) {
-	p := ss.partition(session, "")
-	if p < 0 {
-		return "", bridge.Errorf(bridge.CodeInvalid, "session: required")
+	if err := requireSession(session); err != nil {
+		return "", err
 	}
-	reply, err := ss.run(ctx, p, ss.scripts.stop, []string{ss.keys.stopped(p), ss.keys.journal(p)},
+	reply, err := ss.run(ctx, ss.scripts.stop, []string{ss.keys.stopped(), ss.keys.journal()},
 		agent+ownerMark+session, stop, bridge.MaxStopped, agent, session, data(by)).Text()
 	return reply, unavailable(err)
 }
@@ -48,7 +47,7 @@ func (ss *stops) Stopped(ctx context.Context, agent, session string) (bridge.Sto
 	if session == "" {
 		return bridge.Stop{}, false, nil
 	}
-	raw, err := ss.client.HGet(ctx, ss.keys.stopped(ss.partition(session, "")), agent+ownerMark+session).Result()
+	raw, err := ss.client.HGet(ctx, ss.keys.stopped(), agent+ownerMark+session).Result()
 	if errors.Is(err, redis.Nil) {
 		return bridge.Stop{}, false, nil
 	}
@@ -61,28 +60,20 @@ func (ss *stops) Stopped(ctx context.Context, agent, session string) (bridge.Sto
 
 // ListStops implements bridge.Stops.
 func (ss *stops) ListStops(ctx context.Context, agent string) ([]bridge.Stop, error) {
-	cmds := make([]*redis.MapStringStringCmd, ss.partitions)
-	_, err := ss.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n := range cmds {
-			cmds[n] = p.HGetAll(ctx, ss.keys.stopped(n))
-		}
-		return nil
-	})
+	all, err := ss.client.HGetAll(ctx, ss.keys.stopped()).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	var out []bridge.Stop
-	for _, c := range cmds {
-		for owner, raw := range c.Val() {
-			if who, _, _ := strings.Cut(owner, ownerMark); agent != "" && who != agent {
-				continue
-			}
-			s, err := decodeStop(raw)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, s)
+	for owner, raw := range all {
+		if who, _, _ := strings.Cut(owner, ownerMark); agent != "" && who != agent {
+			continue
 		}
+		s, err := decodeStop(raw)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
 	}
 	return out, nil
 }

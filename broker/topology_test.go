@@ -83,7 +83,7 @@ func staysInSlots(t *testing.T, b *broker.Broker) {
 		"note":   func() error { _, err := b.PutNote(ctx, "k", "v", time.Minute); return err },
 		"lease":  func() error { _, err := b.Hold(ctx, "l", "me", time.Minute); return err },
 		"seal": func() error {
-			return b.PutSeal(ctx, 0, bridge.NewSeal{Token: "s", Entry: "1-1"})
+			return b.PutSeal(ctx, bridge.NewSeal{Token: "s", Entry: "1-1"})
 		},
 		"grant": func() error {
 			_, err := b.PutGrant(ctx, bridge.Grant{Agent: "ci", Session: "s", Key: "k"})

@@ -42,7 +42,7 @@ func TestVerifierAfterFailover(t *testing.T) {
 	if err := s.client.HDel(t.Context(), s.core.keys.record(ids[0]), fieldState, fieldResponse, "at", "n", "an").Err(); err != nil {
 		t.Fatal(err)
 	}
-	s.client.Del(t.Context(), s.core.keys.journal(0))
+	s.client.Del(t.Context(), s.core.keys.journal())
 	settle(ids[1]) // decisions go on
 	settle(ids[2])
 	due := v.recent

@@ -20,7 +20,7 @@ func TestVerifierDropsLostRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	id, err := b.NewID("", bridge.Identity{})
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}

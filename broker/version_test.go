@@ -2,7 +2,6 @@ package broker_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -16,18 +15,15 @@ import (
 )
 
 // TestNewerRecords checks that a record of a newer nod is refused and left
-// unchanged, and that other records in its partition still work.
+// unchanged, and that other records still work.
 func TestNewerRecords(t *testing.T) {
 	t.Parallel()
 	c := redistest.Shared(t).Client(t)
 	b := newBroker(t, c, "n")
 	soon := func(i *bridge.Interaction) { i.Deadline = i.Created.Add(300 * time.Millisecond) }
 	newer, known := open(t, b, soon), open(t, b, soon)
-	for known.Interaction.ID.Partition() != newer.Interaction.ID.Partition() {
-		known = open(t, b, soon)
-	}
 	id := newer.Interaction.ID
-	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	key := "nod:{nod}:i:" + string(id)
 	packed := c.HGet(t.Context(), key, "c").Val()
 	if err := c.HSet(t.Context(), key, "c", "3"+packed[1:]).Err(); err != nil {
 		t.Fatal(err)
@@ -43,7 +39,7 @@ func TestNewerRecords(t *testing.T) {
 	if after := c.HGetAll(t.Context(), key).Val(); !maps.Equal(before, after) {
 		t.Errorf("it was changed from %v to %v", before, after)
 	}
-	if c.ZScore(t.Context(), fmt.Sprintf("nod:{%d}:dl", id.Partition()), string(id)).Val() == 0 {
+	if c.ZScore(t.Context(), "nod:{nod}:dl", string(id)).Val() == 0 {
 		t.Error("its deadline was removed: the newer nod would never resolve it")
 	}
 }
@@ -93,7 +89,7 @@ func TestTimeoutResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.HGet(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id), "res").Val(); got != string(want) {
+			if got := c.HGet(t.Context(), "nod:{nod}:i:"+string(id), "res").Val(); got != string(want) {
 				t.Errorf("the response is\n%s\nand not\n%s", got, want)
 			}
 			if r.Response == nil || r.Response.Digest != o.Interaction.Digest || r.Response.Reason != reason {

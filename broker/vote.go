@@ -33,7 +33,7 @@ func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, b
 	if err != nil {
 		return rec, "", unavailable(err)
 	}
-	oc.poke(v.ID.Partition())
+	oc.poke()
 	result := bridge.BallotResult(reply)
 	switch reply {
 	case "missing":

@@ -85,6 +85,7 @@ func TestProblems(t *testing.T) {
 		{"metrics: {", "redis: {url: 'rediss://h', tls: {cert: gone.pem}}\nmetrics: {", "redis.tls"},
 		{`"http://127.0.0.1:4318/v1/traces"`, "collector:4318", "traces.endpoint"},
 		{"metrics: {", "redis: {wait_replicas: -1}\nmetrics: {", "redis.wait_replicas"},
+		{"metrics: {", "redis: {prefix: 'a{b'}\nmetrics: {", "redis.prefix"},
 		{"metrics: {", "redis: {wait_replicas: 1, url: 'redis://a,b'}\nmetrics: {", "redis.wait_replicas"},
 		{"metrics: {", "max_connections: -1\nmetrics: {", "max_connections"},
 		{"metrics-0123456789", "short", "metrics.token"},

@@ -40,8 +40,8 @@ type Redis struct {
 	//
 	// Example: {env: NOD_REDIS_PASSWORD}
 	Password Secret `yaml:"password"`
-	// Prefix is the first part of every Redis key. Two installations that share
-	// a Redis need different prefixes.
+	// Prefix is the first part of every Redis key, without braces. Two
+	// installations that share a Redis need different prefixes.
 	//
 	// Default: nod
 	// Example: nod-staging
@@ -163,6 +163,9 @@ var redisOptions = []string{"db", "master_name", "skip_verify"}
 
 // checkRedis checks the address of Redis, and that its settings fit together.
 func (c Config) checkRedis(bad func(path, format string, args ...any)) {
+	if strings.ContainsAny(c.Redis.Prefix, "{}") {
+		bad("redis.prefix", "must not contain braces: nod puts it in braces, so that all keys are in one slot of a Cluster")
+	}
 	r := c.Redis
 	if !r.URL.Set() {
 		return

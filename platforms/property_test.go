@@ -185,7 +185,7 @@ func sandboxPlatforms(t *testing.T, base string) ([]bridge.Destination, []bridge
 }
 
 func interactionOf(t *rapid.T, r bridge.Request, d []bridge.Destination) bridge.Interaction {
-	id, err := bridge.NewID(3)
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (d *Directory) Resolve(n bridge.Named) string {
 // Find implements bridge.Directory.
 func (d *Directory) Find(ctx context.Context, text string) (string, error) {
 	text = strings.TrimSpace(text)
-	mention, mentioned := strings.CutPrefix(text, "<@") // as in Slack and Discord
+	mention, mentioned := strings.CutPrefix(text, "<@") // as some platforms write mentions
 	mention, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSuffix(mention, ">"), "!"), "|")
 	platform, user, named := strings.Cut(mention, ":")
 	if !named || d.platforms[platform] == nil && len(d.those(func(_ string, p Person) bool { return p.Accounts[platform] != "" })) == 0 {

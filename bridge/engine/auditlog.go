@@ -27,35 +27,20 @@ func (au *Audit) Verify(ctx context.Context) (proof.AuditReport, error) {
 	return proof.VerifyAudit(r, au.PublicKeys())
 }
 
-// Export writes the audit log as JSON lines, one journal after another, with the
-// seals of a journal after its entries. Entries added during the export may be left
-// out.
+// Export writes the audit log as JSON lines, with the seals after the entries. It
+// reads the seals first, then the counts, so that neither covers more entries than
+// it writes. Of events, it only writes the IDs of those after the last seal, for
+// the counts. Entries added during the export may be left out.
 func (au *Audit) Export(ctx context.Context, w io.Writer) error {
-	logs, err := au.store.Audits(ctx)
-	if err != nil {
-		return err
-	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	for _, l := range logs {
-		if err := au.exportLog(ctx, l.Partition, enc); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// exportLog writes one journal. It reads the seals first, then the counts, so that
-// neither covers more entries than it writes. Of events, it only writes the IDs
-// of those after the last seal, for the counts.
-func (au *Audit) exportLog(ctx context.Context, partition int, enc *json.Encoder) error {
-	seals, err := au.store.Seals(ctx, partition)
+	seals, err := au.store.Seals(ctx)
 	if err != nil {
 		return err
 	}
-	counts, err := au.store.AuditCounts(ctx, partition)
+	counts, err := au.store.AuditCounts(ctx)
 	if err == nil && counts.Last != "" {
-		err = enc.Encode(proof.CountsLine(partition, counts))
+		err = enc.Encode(proof.CountsLine(counts))
 	}
 	if err != nil {
 		return err
@@ -68,7 +53,7 @@ func (au *Audit) exportLog(ctx context.Context, partition int, enc *json.Encoder
 		}
 	}
 	for after, more := "", true; more; {
-		entries, err := au.store.AuditEntries(ctx, partition, after, auditPage)
+		entries, err := au.store.AuditEntries(ctx, after, auditPage)
 		if err != nil {
 			return err
 		}
@@ -84,7 +69,7 @@ func (au *Audit) exportLog(ctx context.Context, partition int, enc *json.Encoder
 		more = len(entries) == auditPage
 	}
 	for _, s := range seals {
-		line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Partition: partition, Type: "seal"}, Seal: s}
+		line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Type: "seal"}, Seal: s}
 		if seal, err := au.PublicKeys().VerifySeal(s); err == nil { // otherwise by a key that a verifier may have
 			line.Entry, line.Timestamp = seal.Entry, seal.At.UnixMilli()
 		}

@@ -18,7 +18,7 @@ const (
 	outboxPoll     = time.Second // maximum delay until a job of a dead process is noticed
 	sweepPoll      = 20 * time.Millisecond
 	sweepMost      = time.Second         // maximum delay after errors
-	sweepBatch     = 100                 // interactions of a partition per script
+	sweepBatch     = 100                 // interactions per script
 	sessionThreads = 30 * 24 * time.Hour // how long the thread of a session is remembered
 )
 

@@ -328,7 +328,7 @@ func TestUpdate(t *testing.T) {
 	first.Next, first.Head = second.Interaction.ID, second.Interaction.ID
 	o.store.set(first)
 	o.store.set(second)
-	unknown, _ := bridge.NewID(0)
+	unknown, _ := bridge.NewID()
 	unposted := o.store.put(t, question("Ship it?"))
 	for _, id := range []bridge.ID{first.Interaction.ID, unknown, unposted.Interaction.ID} {
 		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0), nil); err != nil {

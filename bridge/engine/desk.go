@@ -106,7 +106,7 @@ func (de *desk) changes(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	logs, err := de.audit.Audits(ctx)
+	log, err := de.audit.Sealed(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -114,9 +114,7 @@ func (de *desk) changes(ctx context.Context) (string, error) {
 	for _, id := range ids {
 		h.Write([]byte(id))
 	}
-	for _, l := range logs {
-		h.Write([]byte(" " + l.Last))
-	}
+	h.Write([]byte(" " + log.Last))
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 

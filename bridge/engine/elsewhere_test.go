@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -76,7 +75,7 @@ func TestChangedElsewhere(t *testing.T) {
 }
 
 // recordKey is the key of a record.
-func recordKey(id bridge.ID) string { return fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id) }
+func recordKey(id bridge.ID) string { return "nod:{nod}:i:" + string(id) }
 
 // restated is a change in which another daemon with another config amends the
 // request, because bo clicks on it there.

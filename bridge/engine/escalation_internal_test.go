@@ -208,7 +208,7 @@ func TestStepsThatWait(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t)
 		var r bridge.Record
-		r.Interaction.ID, _ = bridge.NewID(0)
+		r.Interaction.ID, _ = bridge.NewID()
 		o.work(r, 0)
 		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil); err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func newFake() *fake {
 // put stores a pending record of an interaction with an ID of its own.
 func (f *fake) put(t testing.TB, i bridge.Interaction) bridge.Record {
 	t.Helper()
-	id, err := bridge.NewID(0)
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,6 @@ func (f *fake) fail(err error) {
 	defer f.mu.Unlock()
 	f.refuses = err
 }
-
-func (f *fake) NewID(string, bridge.Identity) (bridge.ID, error) { return bridge.NewID(0) }
 
 func (f *fake) Open(_ context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	r := bridge.Record{Interaction: o.Interaction, State: bridge.StatePending, Failures: o.Failures, Response: o.Response}

@@ -180,7 +180,7 @@ func TestForgedControls(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, v, err)
 		}
 	}
-	unknown, _ := bridge.NewID(0)
+	unknown, _ := bridge.NewID()
 	c.Token = w.keys.Sign(bridge.Control{Interaction: unknown, Action: bridge.ActionChoose})
 	if v, err := w.engine.Click(t.Context(), c); err != nil || v.Kind != bridge.VerdictUnknown {
 		t.Errorf("an unknown request: %+v, %v", v, err)

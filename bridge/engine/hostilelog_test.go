@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
-// TestEntryOfTypeCounts checks that an entry does not pass for the counts of a
+// TestEntryOfTypeCounts checks that an entry does not pass for the counts of the
 // journal, which show that another entry was deleted.
 func TestEntryOfTypeCounts(t *testing.T) {
 	t.Parallel()
@@ -21,8 +20,8 @@ func TestEntryOfTypeCounts(t *testing.T) {
 	l.sealed(1)
 	const drop = `local id = redis.call('XADD', KEYS[1], '*', 'k', 'grant', 'd', '{}') redis.call('XDEL', KEYS[1], id)
 redis.call('XADD', KEYS[1], '*', 'k', 'counts')`
-	l.c.Eval(t.Context(), drop, []string{fmt.Sprintf("nod:{%d}:ev", id.Partition())})
-	if r := l.report(); r.Uncounted > 0 || r.Unsealed != 1 || !strings.Contains(strings.Join(r.Problems, "\n"), "was deleted") {
+	l.c.Eval(t.Context(), drop, []string{"nod:{nod}:ev"})
+	if r := l.report(); r.Uncounted || r.Unsealed != 1 || !strings.Contains(strings.Join(r.Problems, "\n"), "was deleted") {
 		t.Errorf("the report is %+v", r)
 	}
 }
@@ -35,32 +34,16 @@ func TestEntryWithoutJSON(t *testing.T) {
 	id := l.asked(nil, confirm).Interaction.ID
 	l.answer(id)
 	l.sealed(1)
-	l.c.XAdd(t.Context(), &redis.XAddArgs{Stream: fmt.Sprintf("nod:{%d}:ev", id.Partition()), Values: []any{"k", "grant", "d", "{bad"}})
+	l.c.XAdd(t.Context(), &redis.XAddArgs{Stream: "nod:{nod}:ev", Values: []any{"k", "grant", "d", "{bad"}})
 	if r := l.report(); r.Entries != 2 || r.Unsealed != 1 || len(r.Problems) != 1 {
 		t.Errorf("the report is %+v", r)
 	}
-	l.eventually("the entry is refused", func() bool { return l.engine.Audit.Refusals() == 1 })
+	l.eventually("the entry is refused", func() bool { return l.engine.Audit.Health().State == bridge.HealthDown })
 }
 
-// TestOtherLogsAreSealed checks that a log whose seals cannot be stored does not
-// keep others from being sealed.
-func TestOtherLogsAreSealed(t *testing.T) {
-	t.Parallel()
-	l := newLogged(t)
-	ctx := t.Context()
-	l.c.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{0}:js", ID: "99999999999999-0", Values: []any{"s", "x"}})
-	l.c.XAdd(ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", Values: []any{"t", "x"}})
-	id := l.asked(func(r *bridge.Request) { r.Session = "other" }, confirm).Interaction.ID
-	if id.Partition() == 0 {
-		t.Fatal("the request is in the first partition")
-	}
-	l.answer(id)
-	l.eventually("the request is sealed", func() bool { r := l.report(); return r.Entries == 1 && r.Unsealed == 0 })
-}
-
-// TestIdleJournals checks that journals are not read each second while nothing is
-// added to them.
-func TestIdleJournals(t *testing.T) {
+// TestIdleJournal checks that the journal is not read each second while nothing is
+// added to it.
+func TestIdleJournal(t *testing.T) {
 	t.Parallel()
 	l := newLoggedOn(t, redistest.Start(t).Client(t)) // which no other test uses
 	id := l.asked(nil, confirm).Interaction.ID
@@ -94,7 +77,7 @@ func TestMovedCursor(t *testing.T) {
 			t.Parallel()
 			l := newLogged(t)
 			id := l.asked(nil, confirm).Interaction.ID
-			head := fmt.Sprintf("nod:{%d}:jh", id.Partition())
+			head := "nod:{nod}:jh"
 			entries := int64(0)
 			if field == "cur" {
 				l.answer(id)
@@ -107,7 +90,7 @@ func TestMovedCursor(t *testing.T) {
 			l.answer(id)
 			l.eventually("the entry is sealed, or it is reported", func() bool {
 				r := l.report()
-				return l.engine.Audit.Refusals() > 0 || len(r.Problems) > 0 || r.Entries > entries && r.Unsealed == 0
+				return l.engine.Audit.Health().State == bridge.HealthDown || len(r.Problems) > 0 || r.Entries > entries && r.Unsealed == 0
 			})
 		})
 	}

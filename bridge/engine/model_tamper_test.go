@@ -34,7 +34,7 @@ type stored struct {
 	fields map[string]string
 }
 
-func (m *play) key(id bridge.ID) string { return fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id) }
+func (m *play) key(id bridge.ID) string { return "nod:{nod}:i:" + string(id) }
 
 func (m *play) hash(key string) map[string]string {
 	fields, err := m.redis.HGetAll(m.t.Context(), key).Result()
@@ -156,17 +156,15 @@ func (m *play) rewrite(a *asking, now stored) {
 func (m *play) forgeGrant(a *asking) {
 	i := m.read(a).Interaction
 	session := rapid.SampledFrom([]string{"", "s", "u"}).Draw(m.rt, "session")
-	for p := range 16 {
-		to := fmt.Sprintf("nod:{%d}:g:%s/%s", p, a.agent, session)
-		if err := m.redis.Do(m.t.Context(), "HSET", to, i.GrantKey, m.grantText(a, i, session)).Err(); err != nil {
-			m.rt.Fatal(err)
-		}
+	to := "nod:{nod}:g:" + a.agent + "/" + session
+	if err := m.redis.Do(m.t.Context(), "HSET", to, i.GrantKey, m.grantText(a, i, session)).Err(); err != nil {
+		m.rt.Fatal(err)
 	}
 }
 
 func (m *play) grantText(a *asking, i bridge.Interaction, session string) string {
 	var texts []string
-	for _, key := range m.redis.Keys(m.t.Context(), "nod:*:g:*").Val() {
+	for _, key := range m.redis.Keys(m.t.Context(), "nod:{nod}:g:*").Val() {
 		for _, text := range m.hash(key) {
 			texts = append(texts, text)
 		}

@@ -52,7 +52,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 			return bridge.Record{}, err
 		}
 	}
-	if i.ID, err = op.openings.NewID(i.Session, identity); err != nil {
+	if i.ID, err = bridge.NewID(); err != nil {
 		return bridge.Record{}, err
 	}
 	o := opening(i, identity)

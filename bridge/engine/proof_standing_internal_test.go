@@ -53,7 +53,7 @@ func mustSigner(t *testing.T) *proof.Signer {
 // provable returns a prover with a pending approval that it can prove.
 func provable(t *testing.T) (*proof.Prover, bridge.Interaction) {
 	t.Helper()
-	id, err := bridge.NewID(0)
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestForgedMarks(t *testing.T) {
 		}
 	}
 	good := s.rec.Shown[0]
-	otherID, _ := bridge.NewID(0)
+	otherID, _ := bridge.NewID()
 	forged := map[string]func(){
 		"the content alone": func() { s.rec.Shown = map[int]string{0: content} },
 		"another place's":   func() { s.rec.Shown = map[int]string{1: good} },
@@ -192,7 +192,7 @@ func TestMovedDeadline(t *testing.T) {
 		t.Errorf("one that was queued: %s, %v", rec.State, err)
 	}
 	other := &s.rec.Interaction
-	other.ID, _ = bridge.NewID(0)
+	other.ID, _ = bridge.NewID()
 	other.Deadline = other.Stated.Deadline
 	p.ProveInteraction(other)
 	other.Deadline = time.Now().Add(time.Hour)
@@ -208,7 +208,7 @@ func TestRepeatsOfAnother(t *testing.T) {
 	p, i := provable(t)
 	p.ProveInteraction(&i)
 	now := i
-	now.ID, _ = bridge.NewID(0)
+	now.ID, _ = bridge.NewID()
 	p.ProveInteraction(&now)
 	if err := repeats(i, now); err == nil {
 		t.Error("it gets an earlier request of the same content")

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -41,7 +40,7 @@ func TestVotesUnderFormerTerms(t *testing.T) {
 	t.Parallel()
 	w, s := proven(t, bridge.Ruling{Quorum: 2})
 	id := w.open(agentCI, shell("make x")).Interaction.ID
-	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	key := "nod:{nod}:i:" + string(id)
 	w.press("ana", id, "C1", bridge.DecideOnce, "")
 	votes, err := w.redis.HGet(t.Context(), key, "vs").Result()
 	if err != nil || votes == "" {
@@ -84,7 +83,7 @@ func TestFollowUpOfChangedRequest(t *testing.T) {
 	t.Parallel()
 	w, _ := proven(t, bridge.Ruling{})
 	id := w.open(agentCI, shell("make x")).Interaction.ID
-	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	key := "nod:{nod}:i:" + string(id)
 	text, err := w.redis.HGet(t.Context(), key, "req").Result()
 	if err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	if err != nil {
 		return "", err
 	}
-	if i.ID, err = re.opener.openings.NewID(s.ID, identity); err != nil {
+	if i.ID, err = bridge.NewID(); err != nil {
 		return "", err
 	}
 	o := opening(i, identity)

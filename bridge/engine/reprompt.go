@@ -142,7 +142,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 	if ruling.Effect == bridge.EffectDeny {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "the policy denies the follow-up: %s", ruled(i, ruling).Reason)
 	}
-	if i.ID, err = bridge.NewID(was.ID.Partition()); err != nil {
+	if i.ID, err = bridge.NewID(); err != nil {
 		return bridge.Record{}, err
 	}
 	rd.follow(&i, before)

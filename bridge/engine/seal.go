@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -25,10 +23,10 @@ const (
 	sealKeep = time.Minute
 )
 
-// sealer remembers the last seal of each journal.
+// sealer remembers the last seal. It is zero before the first one.
 type sealer struct {
-	last map[int]proof.Seal
-	kept map[int]time.Time // time of the last seal that is kept
+	last proof.Seal
+	kept time.Time // of the last seal that is kept
 }
 
 // Audit seals, checks, exports and trims the audit log.
@@ -49,11 +47,11 @@ func (au *Audit) seal(ctx context.Context) {
 	if au.signer == nil {
 		return
 	}
-	known := sealer{map[int]proof.Seal{}, map[int]time.Time{}}
+	known := &sealer{}
 	for bridge.Pause(ctx, sealEvery) {
 		held, err := au.leases.Hold(ctx, "seal", au.node, sealLease)
 		if err == nil && held {
-			err = au.sealAll(ctx, known)
+			err = au.sealNew(ctx, known)
 		}
 		if err != nil && ctx.Err() == nil {
 			au.log.Warn("audit log not sealed", "error", err)
@@ -61,72 +59,65 @@ func (au *Audit) seal(ctx context.Context) {
 	}
 }
 
-// sealAll seals the journals.
-func (au *Audit) sealAll(ctx context.Context, known sealer) error {
-	logs, err := au.store.Audits(ctx)
+// sealNew seals the entries that are new.
+func (au *Audit) sealNew(ctx context.Context, known *sealer) error {
+	l, err := au.store.Sealed(ctx)
 	if err != nil {
 		return err
 	}
-	var failed error
-	for _, l := range logs {
-		last, ok := au.lastSeal(l)
-		if !ok {
-			au.refuseToSeal(l.Partition, "the last seal is not by a key of this daemon (was the key replaced without keeping the old one?)")
-			continue
-		}
-		l.Through = last.Entry // which is signed
-		was, seen := known.last[l.Partition]
-		if seen && (last.N < was.N || last.N == was.N && last.Hash != was.Hash) || bridge.CompareEntries(l.Last, l.Through) < 0 {
-			au.refuseToSeal(l.Partition, "the log was cut or rewritten after entry "+cmp.Or(was.Entry, last.Entry, "0-0"))
-			continue
-		}
-		known.last[l.Partition] = last
-		if bridge.CompareEntries(l.Last, l.Through) == 0 {
-			continue // nothing new
-		}
-		err = au.sealOne(ctx, last, l, known)
-		au.sealing.tried(l.Partition, err)
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("partition %d: %w", l.Partition, err)) // not of the other logs
-		}
+	last, ok := au.lastSeal(l)
+	if !ok {
+		au.refuseToSeal("the last seal is not by a key of this daemon (was the key replaced without keeping the old one?)")
+		return nil
 	}
-	return failed
+	l.Through = last.Entry // which is signed
+	was := known.last
+	if last.N < was.N || last.N == was.N && last.Hash != was.Hash || bridge.CompareEntries(l.Last, l.Through) < 0 {
+		au.refuseToSeal("the log was cut or rewritten after entry " + cmp.Or(was.Entry, last.Entry, "0-0"))
+		return nil
+	}
+	known.last = last
+	if bridge.CompareEntries(l.Last, l.Through) == 0 {
+		return nil // nothing new
+	}
+	err = au.sealAfter(ctx, last, l, known)
+	au.sealing.tried(err)
+	return err
 }
 
-// lastSeal returns the last seal of a journal, which is zero before the first
-// one. It returns false if the seal is not one of this journal by a key of the
-// signer.
+// lastSeal returns the last seal, which is zero before the first one. It returns
+// false if the seal is not by a key of the signer.
 func (au *Audit) lastSeal(l bridge.SealedAudit) (proof.Seal, bool) {
 	if l.Sealed == "" {
 		return proof.Seal{}, true
 	}
 	last, err := au.PublicKeys().VerifySeal(l.Sealed)
-	return last, err == nil && last.Partition == l.Partition && last.Entry != ""
+	return last, err == nil && last.Entry != ""
 }
 
-// sealOne seals the entries after the last seal of a journal. It leaves them to
+// sealAfter seals the entries after the last seal. It leaves them to
 // another daemon that has sealed in the meantime, which happens if the lease of
 // this one ended.
-func (au *Audit) sealOne(ctx context.Context, last proof.Seal, l bridge.SealedAudit, known sealer) error {
+func (au *Audit) sealAfter(ctx context.Context, last proof.Seal, l bridge.SealedAudit, known *sealer) error {
 	after := l.Sealed
 	for {
 		instead := last.Entry
-		if last.At.Sub(known.kept[l.Partition]) >= sealKeep {
-			instead, known.kept[l.Partition] = "", last.At
+		if last.At.Sub(known.kept) >= sealKeep {
+			instead, known.kept = "", last.At
 		}
-		entries, err := au.store.AuditEntries(ctx, l.Partition, cmp.Or(last.Entry, "0-0"), sealBatch)
+		entries, err := au.store.AuditEntries(ctx, cmp.Or(last.Entry, "0-0"), sealBatch)
 		if err != nil {
 			return err
 		}
 		complete := len(entries) < sealBatch
 		if why := deleted(l, last, entries, complete); why != "" {
-			au.refuseToSeal(l.Partition, why)
+			au.refuseToSeal(why)
 			return nil
 		}
 		good := 0
 		for _, a := range entries {
 			if why := au.unsealable(a); why != "" {
-				au.refuseToSeal(l.Partition, "entry "+a.Entry+" "+why)
+				au.refuseToSeal("entry " + a.Entry + " " + why)
 				break
 			}
 			good++
@@ -138,10 +129,10 @@ func (au *Audit) sealOne(ctx context.Context, last proof.Seal, l bridge.SealedAu
 		if complete && good == len(entries) && last.Added == 0 && l.Added > 0 {
 			last.Added = l.Added + int64(len(entries)-through(entries, l.Last))
 		}
-		last.Partition, last.At = l.Partition, time.Now().UTC().Truncate(time.Millisecond)
+		last.At = time.Now().UTC().Truncate(time.Millisecond)
 		signed, err := au.signer.Seal(last)
 		if err == nil {
-			err = au.store.PutSeal(ctx, l.Partition, bridge.NewSeal{After: after, Token: signed, Entry: last.Entry, Instead: instead})
+			err = au.store.PutSeal(ctx, bridge.NewSeal{After: after, Token: signed, Entry: last.Entry, Instead: instead})
 			after = signed
 		}
 		if bridge.ErrorCode(err) == bridge.CodeConflict {
@@ -172,7 +163,7 @@ func through(entries []bridge.AuditEntry, id string) int {
 	return n
 }
 
-// deleted returns the reason why entries of a journal are missing after its last
+// deleted returns the reason why entries of the journal are missing after its last
 // seal, by the counts of Redis. It returns "" if none are, or if Redis does not
 // count.
 func deleted(l bridge.SealedAudit, last proof.Seal, entries []bridge.AuditEntry, complete bool) string {
@@ -203,7 +194,7 @@ func (au *Audit) unsealable(a bridge.AuditEntry) string {
 
 // Trim removes entries from the audit log that are older than the retention, and
 // events that no reader needs anymore. It removes nothing that is not sealed,
-// and signs the new start of each log, so that no one else can move it.
+// and signs the new start of the log, so that no one else can move it.
 func (au *Audit) Trim(ctx context.Context) error {
 	now := time.Now()
 	if au.retention > 0 && au.signer != nil {
@@ -214,49 +205,34 @@ func (au *Audit) Trim(ctx context.Context) error {
 	return au.Archive(ctx, now.Add(-au.store.EventsKept()))
 }
 
-// Archive removes events before a time, and keeps entries of the audit log. A
-// journal whose seals fail stays as it is after its last seal.
+// Archive removes events before a time, and keeps entries of the audit log. If its
+// seals fail, it stays as it is after its last seal.
 func (au *Audit) Archive(ctx context.Context, oldest time.Time) error {
-	logs, err := au.store.Audits(ctx)
-	if err != nil {
-		return err
-	}
-	for _, l := range logs {
-		through := ""
-		if au.signer != nil {
-			through = cmp.Or(l.Through, "0-0")
-		}
-		if err := au.store.Archive(ctx, l.Partition, oldest, through); err != nil {
+	through := ""
+	if au.signer != nil {
+		l, err := au.store.Sealed(ctx)
+		if err != nil {
 			return err
 		}
+		through = cmp.Or(l.Through, "0-0")
 	}
-	return nil
+	return au.store.Archive(ctx, oldest, through)
 }
 
 // TrimBefore removes entries of the audit log that were sealed before a time.
 func (au *Audit) TrimBefore(ctx context.Context, oldest time.Time) error {
-	logs, err := au.store.Audits(ctx)
+	l, err := au.store.Sealed(ctx)
 	if err != nil {
 		return err
 	}
-	for _, l := range logs {
-		if err := au.trim(ctx, l, oldest); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// trim removes what was sealed before a time from one journal.
-func (au *Audit) trim(ctx context.Context, l bridge.SealedAudit, oldest time.Time) error {
-	seals, err := au.store.Seals(ctx, l.Partition)
+	seals, err := au.store.Seals(ctx)
 	if err != nil {
 		return err
 	}
 	var last proof.Seal
 	for _, token := range seals {
 		s, err := au.PublicKeys().VerifySeal(token)
-		if err != nil || s.Partition != l.Partition {
+		if err != nil {
 			continue // by a key that no longer exists
 		}
 		if s.At.After(oldest) {
@@ -270,10 +246,10 @@ func (au *Audit) trim(ctx context.Context, l bridge.SealedAudit, oldest time.Tim
 	last.Trimmed = true
 	signed, err := au.signer.Seal(last)
 	if err == nil {
-		err = au.store.TrimAudit(ctx, l.Partition, bridge.AuditTrim{After: l.Trimmed, Token: signed, Entry: last.Entry})
+		err = au.store.TrimAudit(ctx, bridge.AuditTrim{After: l.Trimmed, Token: signed, Entry: last.Entry})
 	}
 	if err == nil {
-		au.log.Info("audit log trimmed", "partition", l.Partition, "through", last.Entry)
+		au.log.Info("audit log trimmed", "through", last.Entry)
 	}
 	return err
 }

@@ -1,93 +1,60 @@
 package engine
 
 import (
-	"maps"
-	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// unsealedFor is the time for which a log may fail to be sealed before the daemon
+// unsealedFor is the time for which the log may fail to be sealed before the daemon
 // counts as down: a failover of Redis takes less.
 const unsealedFor = time.Minute
 
 // sealHealth holds why the audit log is not sealed.
 type sealHealth struct {
 	mu      sync.Mutex
-	refused map[int]string  // by partition: what someone has done to the log
-	failing map[int]failure // by partition: the last attempts failed
+	refused string    // what someone has done to the log; empty if nothing
+	failed  error     // of the last attempt
+	since   time.Time // when attempts began to fail
 }
 
-// failure holds the time when attempts began to fail, and the last error.
-type failure struct {
-	at  time.Time
-	err error
-}
-
-// tried notes the result of an attempt to seal a journal.
-func (h *sealHealth) tried(partition int, err error) {
+// tried notes the result of an attempt to seal the log.
+func (h *sealHealth) tried(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	first, failed := h.failing[partition]
-	switch {
-	case err == nil:
-		delete(h.failing, partition)
-	case failed:
-		h.failing[partition] = failure{first.at, err}
-	default:
-		if h.failing == nil {
-			h.failing = map[int]failure{}
-		}
-		h.failing[partition] = failure{time.Now(), err}
+	if err != nil && h.failed == nil {
+		h.since = time.Now()
 	}
+	h.failed = err
 }
 
-// reasons returns why partitions are no longer sealed.
-func (h *sealHealth) reasons() map[int]string {
+// reason returns why the log is no longer sealed, or "" if it is.
+func (h *sealHealth) reason() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := maps.Clone(h.refused)
-	for p, s := range h.failing {
-		if out[p] != "" || time.Since(s.at) < unsealedFor {
-			continue
-		}
-		if out == nil {
-			out = map[int]string{}
-		}
-		out[p] = "not since " + s.at.UTC().Format(time.RFC3339) + ": " + s.err.Error()
+	if h.refused != "" || h.failed == nil || time.Since(h.since) < unsealedFor {
+		return h.refused
 	}
-	return out
+	return "not since " + h.since.UTC().Format(time.RFC3339) + ": " + h.failed.Error()
 }
 
-// refuseToSeal records, and logs once, why a partition is no longer sealed.
-func (au *Audit) refuseToSeal(partition int, why string) {
+// refuseToSeal records, and logs once, why the log is no longer sealed.
+func (au *Audit) refuseToSeal(why string) {
 	h := &au.sealing
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.refused == nil {
-		h.refused = map[int]string{}
-	}
-	if h.refused[partition] != why {
-		h.refused[partition] = why
-		au.log.Error("audit log no longer sealed", "partition", partition, "why", why)
+	if h.refused != why {
+		h.refused = why
+		au.log.Error("audit log no longer sealed", "why", why)
 	}
 }
 
 // Health returns whether the audit log can be sealed, and the reason if it
 // cannot.
 func (au *Audit) Health() bridge.Health {
-	reasons := au.sealing.reasons()
-	for _, p := range slices.Sorted(maps.Keys(reasons)) {
-		return bridge.Health{State: bridge.HealthDown, Reason: "the audit log is no longer sealed: partition " + strconv.Itoa(p) + ", " + reasons[p]}
+	if why := au.sealing.reason(); why != "" {
+		return bridge.Health{State: bridge.HealthDown, Reason: "the audit log is no longer sealed: " + why}
 	}
 	return bridge.Health{State: bridge.HealthUp}
-}
-
-// Refusals returns the number of partitions of the audit log that are no longer
-// sealed because of a problem.
-func (au *Audit) Refusals() int64 {
-	return int64(len(au.sealing.reasons()))
 }

@@ -65,7 +65,7 @@ func (p *people) Open(_ context.Context, r bridge.Request, key string) (bridge.R
 	if id, ok := p.keys[key]; ok && key != "" && same.Repeat(p.records[id].Record, time.Now()) == bridge.Joins {
 		return p.records[id].Record, nil
 	}
-	id, err := bridge.NewID(0)
+	id, err := bridge.NewID()
 	if err != nil {
 		return bridge.Record{}, err
 	}

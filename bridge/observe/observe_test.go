@@ -73,12 +73,12 @@ func sample(t *testing.T, metrics, name string) float64 {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
-	o.WatchProof(func() int64 { return 2 }, func() bridge.Health { return bridge.Health{State: bridge.HealthDegraded} })
+	o.WatchProof(func() bridge.Health { return bridge.Health{State: bridge.HealthDown} }, func() bridge.Health { return bridge.Health{State: bridge.HealthDegraded} })
 	check(t, o, map[string]float64{
 		`nod_opened_total{kind="approval"}`: 0, `nod_outcomes_total{kind="ask",state="answered"}`: 0, `nod_timeouts_total{state="deferred"}`: 0,
 		`nod_outcomes_total{kind="notice",state="undeliverable"}`: 0, `nod_retries_total{operation="hook"}`: 0,
 		`nod_dead_letters_total{operation="remind"}`: 0, "nod_redis_failures_total": 0, "nod_api_in_flight": 0,
-		"nod_audit_refused": 2, "nod_keys_unprotected": 1,
+		"nod_audit_refused": 1, "nod_keys_unprotected": 1,
 		`nod_build_info{goversion="` + runtime.Version() + `",version="1.2.3"}`: 1,
 	})
 	problems, err := promlint.New(strings.NewReader(scrape(t, o))).Lint()
@@ -86,7 +86,7 @@ func TestNames(t *testing.T) {
 		t.Error(problems, err)
 	}
 	o = newObserver(t)
-	o.WatchProof(func() int64 { return 0 }, func() bridge.Health { return bridge.Health{State: bridge.HealthUp} })
+	o.WatchProof(func() bridge.Health { return bridge.Health{State: bridge.HealthUp} }, func() bridge.Health { return bridge.Health{State: bridge.HealthUp} })
 	check(t, o, map[string]float64{"nod_audit_refused": 0, "nod_keys_unprotected": 0})
 }
 
@@ -95,7 +95,7 @@ func TestNames(t *testing.T) {
 func TestActivities(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
-	id, err := bridge.NewID(0)
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,21 +46,21 @@ func (o *Observer) Watch(state func(context.Context) (bridge.Stats, error), heal
 	o.registry.MustRegister(stateCollector{state, health})
 }
 
-// WatchProof adds metrics that show possible tampering in Redis: the number of
-// partitions of the audit log that are no longer sealed, and whether the keys
-// are stored where they protect nothing.
-func (o *Observer) WatchProof(refused func() int64, keys func() bridge.Health) {
-	gauge := func(name, help string, f func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
-	}
-	o.registry.MustRegister(
-		gauge("nod_audit_refused", "Audit log partitions that are no longer sealed: an entry was forged or changed, or Redis refused the seals for a minute.", func() float64 { return float64(refused()) }),
-		gauge("nod_keys_unprotected", "Whether the signing keys are stored in Redis or differ between daemons.", func() float64 {
-			if keys().State == bridge.HealthUp {
+// WatchProof adds metrics that show possible tampering in Redis: whether the audit
+// log is no longer sealed, and whether the keys are stored where they protect
+// nothing.
+func (o *Observer) WatchProof(log, keys func() bridge.Health) {
+	gauge := func(name, help string, of func() bridge.Health) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			if of().State == bridge.HealthUp {
 				return 0
 			}
 			return 1
-		}),
+		})
+	}
+	o.registry.MustRegister(
+		gauge("nod_audit_refused", "Whether the audit log is no longer sealed: an entry was forged or changed, or Redis refused the seals for a minute.", log),
+		gauge("nod_keys_unprotected", "Whether the signing keys are stored in Redis or differ between daemons.", keys),
 	)
 }
 

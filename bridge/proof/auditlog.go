@@ -4,23 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
-	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
 // AuditLine is one line of an exported log: an entry, a seal, or the counts of
-// a journal.
+// the journal.
 type AuditLine struct {
 	bridge.AuditEntry
 	// Seal is a signed seal. If it is empty and the type is not "counts", the
 	// line is an entry.
 	Seal string `json:"seal,omitempty"`
-	// Added and Deleted are the counts of a journal; see [bridge.AuditCounts].
+	// Added and Deleted are the counts of the journal; see [bridge.AuditCounts].
 	Added   int64  `json:"added,omitempty"`
 	Deleted string `json:"deleted,omitempty"`
 }
@@ -31,19 +28,19 @@ func (l AuditLine) IsEntry() bool {
 	return l.Seal == "" && !l.isCounts() && l.Type != bridge.AuditEvent
 }
 
-// isCounts reports whether the line has the counts of a journal. An entry, whose
+// isCounts reports whether the line has the counts of the journal. An entry, whose
 // type someone may have written, does not.
 func (l AuditLine) isCounts() bool {
 	return l.Type == auditCounts && l.Seal == "" && l.Entry == ""
 }
 
-// auditCounts is the type of a line with the counts of a journal.
+// auditCounts is the type of a line with the counts of the journal.
 const auditCounts bridge.AuditType = "counts"
 
-// CountsLine returns the line with the counts of a journal. It must have been
+// CountsLine returns the line with the counts of the journal. It must have been
 // read after the seals and before the entries of an export.
-func CountsLine(partition int, c bridge.AuditCounts) AuditLine {
-	return AuditLine{AuditEntry: bridge.AuditEntry{Partition: partition, Type: auditCounts}, Added: c.Added, Deleted: c.Deleted}
+func CountsLine(c bridge.AuditCounts) AuditLine {
+	return AuditLine{AuditEntry: bridge.AuditEntry{Type: auditCounts}, Added: c.Added, Deleted: c.Deleted}
 }
 
 // EntryLine returns the line with an entry. Of an event, it has only the ID. Data
@@ -54,7 +51,7 @@ func EntryLine(e bridge.AuditEntry) AuditLine {
 		e.Data, _ = json.Marshal(string(e.Data)) // a string can be encoded
 	}
 	if e.Type == bridge.AuditEvent {
-		e = bridge.AuditEntry{Partition: e.Partition, Entry: e.Entry, Type: e.Type}
+		e = bridge.AuditEntry{Entry: e.Entry, Type: e.Type}
 	}
 	return AuditLine{AuditEntry: e}
 }
@@ -63,56 +60,46 @@ func EntryLine(e bridge.AuditEntry) AuditLine {
 type AuditReport struct {
 	Entries int64 `json:"entries"`
 	Seals   int   `json:"seals"`
-	// Unsealed is the number of entries after the last seal of their log.
+	// Unsealed is the number of entries after the last seal.
 	Unsealed int64 `json:"unsealed"`
-	// Uncounted is the number of journals without counts. In those, it is not
-	// found that an entry was deleted before it was sealed.
-	Uncounted int `json:"uncounted,omitempty"`
+	// Uncounted means that the log has no counts, so that it is not found if an
+	// entry was deleted before it was sealed.
+	Uncounted bool `json:"uncounted,omitempty"`
 	// Problems describes what was removed, changed, reordered or forged.
 	Problems []string `json:"problems"`
 }
 
-// problem adds a problem of an entry, or of a partition if there is no ID.
-func (r *AuditReport) problem(partition int, entry, what string) {
-	at := "partition " + strconv.Itoa(partition)
+// problem adds a problem of an entry, or of the log if there is no ID.
+func (r *AuditReport) problem(entry, what string) {
 	if entry != "" {
-		at += ", entry " + entry
+		what = "entry " + entry + ": " + what
 	}
-	r.Problems = append(r.Problems, at+": "+what)
+	r.Problems = append(r.Problems, what)
 }
 
 // maxAuditLine is the maximum length of a line, in bytes.
 const maxAuditLine = 4 << 20
 
-// auditChain is the journal of a partition.
+// auditChain is the journal in an export.
 type auditChain struct {
 	entries []bridge.AuditEntry
 	seals   []Seal
 	counts  *AuditLine
 }
 
-// auditChains are the journals of an export, by partition.
-type auditChains map[int]*auditChain
-
-// add adds a line to its journal.
-func (cs auditChains) add(l AuditLine, keys JWKS, report *AuditReport) {
-	c := cs[l.Partition]
-	if c == nil {
-		c = &auditChain{}
-		cs[l.Partition] = c
-	}
+func (c *auditChain) add(l AuditLine, keys JWKS, report *AuditReport) {
 	switch {
 	case l.isCounts():
 		if c.counts != nil {
-			report.problem(l.Partition, "", "has two lines of counts")
+			report.problem("", "there are two lines of counts")
 		}
 		c.counts = &l
 	case l.Seal == "":
 		c.entries = append(c.entries, l.AuditEntry)
 	default:
 		s, err := keys.VerifySeal(l.Seal)
-		if err != nil || s.Partition != l.Partition {
-			report.problem(l.Partition, l.Entry, "invalid seal: "+bridge.PublicError(errors.Join(err)).Message)
+		if err != nil {
+			report.problem(l.Entry, "invalid seal: "+bridge.PublicError(err).Message)
 			return
 		}
 		c.seals = append(c.seals, s)
@@ -124,7 +111,7 @@ func (cs auditChains) add(l AuditLine, keys JWKS, report *AuditReport) {
 // cannot parse.
 func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, error) {
 	report := AuditReport{Problems: []string{}}
-	chains := auditChains{}
+	chain := &auditChain{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxAuditLine)
 	for n := 1; lines.Scan(); n++ {
@@ -135,18 +122,17 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 		if err := oneReading.DecodeKnown(bytes.TrimSpace(lines.Bytes()), &l); err != nil {
 			return report, bridge.Errorf(bridge.CodeInvalid, "line %d: %v", n, err)
 		}
-		chains.add(l, keys, &report)
+		chain.add(l, keys, &report)
 	}
 	if err := lines.Err(); err != nil {
 		return report, bridge.Wrap(bridge.CodeInvalid, err, "audit log")
 	}
-	seen := map[string]bool{}
-	for _, p := range slices.Sorted(maps.Keys(chains)) {
-		chains[p].verify(p, &report)
-		chains[p].verifyProofs(p, keys, seen, &report)
+	if len(chain.entries)+len(chain.seals) > 0 || chain.counts != nil {
+		chain.verify(&report)
+		chain.verifyProofs(keys, &report)
 	}
 	for _, r := range receipts {
-		if !chains[r.ID.Partition()].has(r, keys) {
+		if !chain.has(r, keys) {
 			report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": the log has no entry with it")
 		}
 	}
@@ -155,27 +141,25 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 
 // verifyProofs checks that a daemon wrote each entry about an action, and that
 // no entry is repeated.
-func (c *auditChain) verifyProofs(partition int, keys JWKS, seen map[string]bool, report *AuditReport) {
+func (c *auditChain) verifyProofs(keys JWKS, report *AuditReport) {
+	seen := map[string]bool{}
 	for _, a := range c.entries {
 		if a.Type == bridge.AuditEvent {
 			continue
 		}
 		unique, why := keys.EntryProblem(a)
 		if why != "" {
-			report.problem(partition, a.Entry, why)
+			report.problem(a.Entry, why)
 		}
 		if unique != "" && seen[unique] {
-			report.problem(partition, a.Entry, "repeats an earlier entry")
+			report.problem(a.Entry, "repeats an earlier entry")
 		}
 		seen[unique] = true
 	}
 }
 
-// has reports whether the journal has the decision of a receipt.
+// has reports whether the log has the decision of a receipt.
 func (c *auditChain) has(r Receipt, keys JWKS) bool {
-	if c == nil {
-		return false
-	}
 	return slices.ContainsFunc(c.entries, func(a bridge.AuditEntry) bool {
 		var resp bridge.Response
 		if a.Type != bridge.AuditDecision || a.ID != r.ID || a.State != r.State || json.Unmarshal(a.Data, &resp) != nil {

@@ -31,12 +31,11 @@ func HashAfter(e bridge.AuditEntry, before string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Seal states the content of the journal of a partition up to an entry.
+// Seal states the content of the journal up to an entry.
 type Seal struct {
-	Partition int    `json:"partition"`
-	N         int64  `json:"n"`     // number of entries, including those that were removed, without events
-	Entry     string `json:"entry"` // ID of the last entry or event
-	Hash      string `json:"hash"`  // hex SHA-256 over all entries
+	N     int64  `json:"n"`     // number of entries, including those that were removed, without events
+	Entry string `json:"entry"` // ID of the last entry or event
+	Hash  string `json:"hash"`  // hex SHA-256 over all entries
 	// Added is the number of entries and events that were ever added to the
 	// journal, up to the last one. It is 0 if Redis did not report it.
 	Added int64     `json:"added,omitempty"`
@@ -46,7 +45,7 @@ type Seal struct {
 	Trimmed bool `json:"trimmed,omitempty"`
 }
 
-// Seal signs the state of a journal.
+// Seal signs the state of the journal.
 func (s *Signer) Seal(seal Seal) (string, error) { return s.sign(typeSeal, seal) }
 
 // VerifySeal returns a seal that is signed by one of the keys, including former

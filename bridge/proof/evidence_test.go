@@ -87,7 +87,7 @@ func TestEvidence(t *testing.T) {
 		"note":        {p.ProveNote("link:1", "v"), "u47mjHXKIV1P7-gINBI1QYYf9efaEbmL9n2JwNj4p5E v"},
 		"audit hash":  {HashAfter(e, "00"), "d45fc34f5b53e208242ddf152f6bda2e28b574bc3f92f6658f2e15306ac66d7a"},
 		"receipt":     {resp.Proof, knownReceipt},
-		"seal":        {must(p.signer.Seal(Seal{Partition: 1, N: 2, Entry: "3-0", Hash: "bb", At: evidenceAt})), knownSeal},
+		"seal":        {must(p.signer.Seal(Seal{N: 2, Entry: "3-0", Hash: "bb", At: evidenceAt})), knownSeal},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: got %s, want %s", name, c.got, c.want)
@@ -112,6 +112,6 @@ const (
 		"DAyYzAxZDY4OGZhMWNmMWY2YmVkNmU1YmIzM2MiLCJxdW9ydW0iOjJ9.1WNzf8bPikNtJOdQQTVWkYNVm38iKRK5DtsS4Vv38skd" +
 		"BCkT4UXbvRgPBiJEuXpVG9efE43ewI_RxRFnGlbkAQ"
 	knownSeal = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
-		"c2VhbCtqd3MifQ.eyJwYXJ0aXRpb24iOjEsIm4iOjIsImVudHJ5IjoiMy0wIiwiaGFzaCI6ImJiIiwiYXQiOiIyMDI2LTAxLTAyVDAzO" +
-		"jA0OjA1LjAwNloifQ.74v1SWjm_c8vh2I2OLa5UpNVmKj0DNNH4syQ93TndBHRJcdd9YW4DajyXDeBXUs4UITewzYfH0YjeZQ_TJXSBg"
+		"c2VhbCtqd3MifQ.eyJuIjoyLCJlbnRyeSI6IjMtMCIsImhhc2giOiJiYiIsImF0IjoiMjAyNi0wMS0wMlQwMzowNDowNS4wMDZaIn0.7" +
+		"o8LuKym0dvFVY2xZByQ18LTjtWE6JCTwyCAfr6G-m-2N5oFt8KWIJ1pVeu6Nze_-fryRGZE3ojso0inBLb7AA"
 )

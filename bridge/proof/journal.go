@@ -8,9 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// verify checks the order, the hashes, the seals and the counts of a
-// journal.
-func (c *auditChain) verify(partition int, report *AuditReport) {
+// verify checks the order, the hashes, the seals and the counts of the journal.
+func (c *auditChain) verify(report *AuditReport) {
 	slices.SortStableFunc(c.seals, func(a, b Seal) int {
 		return cmp.Or(bridge.CompareEntries(a.Entry, b.Entry), trimmedFirst(a, b))
 	})
@@ -20,9 +19,9 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 	check := func(s Seal) {
 		switch {
 		case s.N > last.N:
-			report.problem(partition, s.Entry, "does not match its seal: "+strconv.FormatInt(s.N-last.N, 10)+" entries up to this one were removed")
+			report.problem(s.Entry, "does not match its seal: "+strconv.FormatInt(s.N-last.N, 10)+" entries up to this one were removed")
 		case s.N != last.N || s.Hash != last.Hash:
-			report.problem(partition, s.Entry, "does not match its seal: this entry or an earlier one was changed, moved or added")
+			report.problem(s.Entry, "does not match its seal: this entry or an earlier one was changed, moved or added")
 		}
 		sealed, last.N, last.Hash = s, s.N, s.Hash // one problem is reported once
 	}
@@ -31,7 +30,7 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 			check(seals[0])
 		}
 		if bridge.CompareEntries(a.Entry, last.Entry) <= 0 {
-			report.problem(partition, a.Entry, "is out of order, or there are two of it")
+			report.problem(a.Entry, "is out of order, or there are two of it")
 		}
 		if last.Entry = a.Entry; a.Type != bridge.AuditEvent {
 			report.Entries++
@@ -49,7 +48,7 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 			}
 		}
 	}
-	c.verifyCounts(partition, start, sealed, after, report)
+	c.verifyCounts(start, sealed, after, report)
 }
 
 // trimmedFirst orders two seals of the same entry.
@@ -85,9 +84,9 @@ func lastTrimmed(seals []Seal) int {
 
 // verifyCounts checks that no entry was deleted, with what Redis counted. After
 // is the number of entries after the last seal.
-func (c *auditChain) verifyCounts(partition int, start string, sealed Seal, after int64, report *AuditReport) {
+func (c *auditChain) verifyCounts(start string, sealed Seal, after int64, report *AuditReport) {
 	if c.counts == nil || c.counts.Added == 0 {
-		report.Uncounted++
+		report.Uncounted = true
 		return
 	}
 	from := start
@@ -95,12 +94,12 @@ func (c *auditChain) verifyCounts(partition int, start string, sealed Seal, afte
 		from = c.entries[0].Entry
 	}
 	if d := c.counts.Deleted; bridge.CompareEntries(d, from) > 0 {
-		report.problem(partition, d, "was deleted, or an earlier one was")
+		report.problem(d, "was deleted, or an earlier one was")
 	}
 	if sealed.Added == 0 {
 		return // nothing was sealed yet
 	}
 	if missing := c.counts.Added - sealed.Added - after; missing > 0 {
-		report.problem(partition, sealed.Entry, "is followed by fewer entries than were added ("+strconv.FormatInt(missing, 10)+" deleted before they were sealed)")
+		report.problem(sealed.Entry, "is followed by fewer entries than were added ("+strconv.FormatInt(missing, 10)+" deleted before they were sealed)")
 	}
 }

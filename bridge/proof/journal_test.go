@@ -25,12 +25,12 @@ func TestVerifyJournal(t *testing.T) {
 	seals = append(seals, j.sealed(false)) // of no new entry
 	j.event(true)
 	j.proven(bridge.AuditGrant, `{"n":4}`)
-	counts := CountsLine(0, bridge.AuditCounts{Added: j.added, Deleted: "0-0"})
+	counts := CountsLine(bridge.AuditCounts{Added: j.added, Deleted: "0-0"})
 	verify := func(counts AuditLine, entries, seals []AuditLine) AuditReport {
 		t.Helper()
 		return j.verify(slices.Concat([]AuditLine{counts}, entries, seals))
 	}
-	if r := verify(counts, j.lines, seals); len(r.Problems) > 0 || r.Entries != 4 || r.Seals != 3 || r.Unsealed != 1 || r.Uncounted != 0 {
+	if r := verify(counts, j.lines, seals); len(r.Problems) > 0 || r.Entries != 4 || r.Seals != 3 || r.Unsealed != 1 || r.Uncounted {
 		t.Fatalf("%+v", r)
 	}
 	for what, c := range map[string]struct {
@@ -57,7 +57,7 @@ func TestVerifyJournal(t *testing.T) {
 	if r := verify(deleted, j.lines, seals); len(r.Problems) != 1 {
 		t.Errorf("with a deletion, the report is %+v", r)
 	}
-	if r := verify(AuditLine{AuditEntry: bridge.AuditEntry{Type: auditCounts}}, j.lines, seals); len(r.Problems) > 0 || r.Uncounted != 1 {
+	if r := verify(AuditLine{AuditEntry: bridge.AuditEntry{Type: auditCounts}}, j.lines, seals); len(r.Problems) > 0 || !r.Uncounted {
 		t.Errorf("without counts, the report is %+v", r)
 	}
 }
@@ -78,7 +78,7 @@ func TestTrimmedJournal(t *testing.T) {
 	start := j.sealed(true)
 	j.proven(bridge.AuditGrant, `{"n":2}`)
 	end := j.sealed(false)
-	counts := CountsLine(0, bridge.AuditCounts{Added: j.added, Deleted: gone})
+	counts := CountsLine(bridge.AuditCounts{Added: j.added, Deleted: gone})
 	if r := j.verify([]AuditLine{counts, j.lines[1], start, end}); len(r.Problems) > 0 || r.Entries != 1 {
 		t.Errorf("the report is %+v", r)
 	}

@@ -16,7 +16,7 @@ func provable(t testing.TB, input string) (*Prover, bridge.Interaction, bridge.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := bridge.NewID(0)
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}

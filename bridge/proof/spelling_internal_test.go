@@ -53,10 +53,10 @@ func TestEntryReadTwoWays(t *testing.T) {
 func TestAuditLineReadTwoWays(t *testing.T) {
 	t.Parallel()
 	for what, line := range map[string]string{
-		"more data":        `{"partition":0,"entry":"1-1"}{"partition":0,"entry":"1-2"}`,
-		"another spelling": `{"partition":0,"entry":"1-1","Entry":"1-2"}`,
-		"twice":            `{"partition":0,"entry":"1-1","entry":"1-2"}`,
-		"twice inside":     `{"partition":0,"entry":"1-1","data":{"a":1,"a":2}}`,
+		"more data":        `{"entry":"1-1"}{"entry":"1-2"}`,
+		"another spelling": `{"entry":"1-1","Entry":"1-2"}`,
+		"twice":            `{"entry":"1-1","entry":"1-2"}`,
+		"twice inside":     `{"entry":"1-1","data":{"a":1,"a":2}}`,
 	} {
 		if _, err := VerifyAudit(strings.NewReader(line), JWKS{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v", what, err)

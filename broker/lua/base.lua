@@ -7,8 +7,7 @@
 --      5 journal
 --      6 nodes with waiters, by expiry
 --      7 late answers
---      8, 9 not used
---      10 number of pending requests of each limited agent
+--      8 number of pending requests of each limited agent
 -- A call of Redis costs about 5 µs, most of it before the command runs, so
 -- scripts avoid every call that they do not need.
 -- A record is a hash. Its fields are those of recordFields of record.go:
@@ -61,8 +60,8 @@ local all = nil
 
 local function ms(n) return format('%d', n) end -- '%.0f' takes a microsecond
 
--- Appends a transition to the journal of the partition: an event that is also
--- an entry of the audit log, of the type audit, or '' if it is only an event.
+-- Appends a transition to the journal: an event that is also an entry of the
+-- audit log, of the type audit, or '' if it is only an event.
 -- All entries have the same fields in the same order, because a stream then
 -- stores their names once. Returns the ID of the entry.
 local function journal(r, kind, state, data, audit)

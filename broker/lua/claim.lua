@@ -3,9 +3,10 @@
 --      2 jobs
 -- ARGV 1 maximum number of jobs
 --      2 lease in ms
--- returns names and packed jobs, alternating
+-- returns ms until the next job is due ('' if there is none), and then names and
+-- packed jobs, alternating
 local due = call('ZRANGEBYSCORE', KEYS[1], '-inf', ms(now), 'LIMIT', 0, ARGV[1])
-local out = {}
+local out = {''}
 for _, name in ipairs(due) do
   local j = job_parse(call('HGET', KEYS[2], name) or '0|0|1|' .. ms(now) .. '|0')
   j.attempt, j.fence, j.lease = j.attempt + 1, j.fence + 1, now + tonumber(ARGV[2])
@@ -15,4 +16,6 @@ for _, name in ipairs(due) do
   out[#out + 1] = name
   out[#out + 1] = packed
 end
+local first = call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
+if first then out[1] = ms(math.max(0, tonumber(first) - now)) end
 return out

@@ -124,7 +124,7 @@ local function finish(r, state, res, at, nonce)
     call('ZREM', KEYS[3], step)
     call('HDEL', KEYS[4], step)
   end
-  if r.lim == '1' and call('HINCRBY', KEYS[10], r.ag, -1) <= 0 then call('HDEL', KEYS[10], r.ag) end
+  if r.lim == '1' and call('HINCRBY', KEYS[8], r.ag, -1) <= 0 then call('HDEL', KEYS[8], r.ag) end
   edit_all(r, 100)
   for h = 0, tonumber(r.hooks) - 1 do enqueue('hook', r.id, h, now) end
   wake(r)

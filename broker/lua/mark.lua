@@ -1,6 +1,6 @@
 -- Records a change of an interaction without resolving it, except that the
 -- failure of the last destination makes it undeliverable.
--- KEYS 1-10 as in base.lua
+-- KEYS 1-8 as in base.lua
 -- ARGV 1 ID
 --      2 posted|failed|sent|delivered|queued|completed|joined|left|late|redraw|
 --        part|shown|amended|refresh|deleted

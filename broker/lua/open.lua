@@ -1,14 +1,14 @@
 -- Stores a new interaction with its deadline, posting jobs and event. A
 -- follow-up takes over the messages of the interaction before it.
--- KEYS 1-10 as in base.lua
---      11 name of the call
---      12 name of the retries of its caller
---      13 index of the session
---      14 stopped sessions
---      15 record of the interaction before; this and the next two are passed
+-- KEYS 1-8 as in base.lua
+--      9 name of the call
+--      10 name of the retries of its caller
+--      11 index of the session
+--      12 stopped sessions
+--      13 record of the interaction before; this and the next two are passed
 --         only with argument 24
---      16 record of the first round
---      17 pending duplicate
+--      14 record of the first round
+--      15 pending duplicate
 -- ARGV 1 ID
 --      2 digest of the request as the agent sent it
 --      3 interaction
@@ -57,17 +57,17 @@ local named, retried = ARGV[17] == '1' or ARGV[17] == '3', ARGV[17] == '2' or AR
 -- Names an interaction, so that repetitions and retries find it. Of another call,
 -- mark is 'again:', so that a retry is a repetition as well.
 local function name(found, mark)
-  if named then call('SET', KEYS[11], found .. '|' .. ARGV[2], 'PX', life) end
-  if retried then call('SET', KEYS[12], (mark or '') .. found, 'PX', life) end
+  if named then call('SET', KEYS[9], found .. '|' .. ARGV[2], 'PX', life) end
+  if retried then call('SET', KEYS[10], (mark or '') .. found, 'PX', life) end
 end
 if retried then
-  local own = call('GET', KEYS[12])
+  local own = call('GET', KEYS[10])
   local first = own and string.match(own, '^again:(.*)$')
   if first then return {'again', first} end
   if own then return {'old', own} end
 end
 if named then
-  local seen = call('GET', KEYS[11])
+  local seen = call('GET', KEYS[9])
   if seen then
     local first, digest = string.match(seen, '^(.-)|(.*)$')
     if digest ~= ARGV[2] then return {'conflict', first} end
@@ -79,20 +79,20 @@ if named then
   end
 end
 if ARGV[22] ~= '' then
-  local stop = call('HGET', KEYS[14], ARGV[22])
+  local stop = call('HGET', KEYS[12], ARGV[22])
   if stop then return {'stopped', stop} end
 end
 local before, join = more.previous, more.join
 local prev = nil
 if before then
-  prev = read(KEYS[15], before)
+  prev = read(KEYS[13], before)
   if not prev then return {'missing', before} end
   at_deadline(prev)
-  local next = call('HGET', KEYS[15], 'nx')
+  local next = call('HGET', KEYS[13], 'nx')
   if next then return {next == id and 'old' or 'taken', next} end
 end
 if join then
-  local twin = call('GET', KEYS[17])
+  local twin = call('GET', KEYS[15])
   if twin == id then return {'old', id} end
   if twin and twin ~= join then
     if join ~= 'join:' .. twin then return {'twin', twin} end
@@ -127,16 +127,16 @@ call('HSET', KEYS[1], unpack(set))
 call('PEXPIRE', KEYS[1], life)
 name(id)
 if r.se ~= '' then
-  call('ZADD', KEYS[13], r.created, id)
-  call('PEXPIRE', KEYS[13], ms(timeout + tonumber(ARGV[19]) + keep))
+  call('ZADD', KEYS[11], r.created, id)
+  call('PEXPIRE', KEYS[11], ms(timeout + tonumber(ARGV[19]) + keep))
 end
 local m = {}
 if prev then
-  call('HSET', KEYS[15], 'nx', id)
+  call('HSET', KEYS[13], 'nx', id)
   if more.root then
-    call('HSET', KEYS[16], 'hd', id)
-    call('PEXPIRE', KEYS[16], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
-    m = messages(KEYS[15], nd)
+    call('HSET', KEYS[14], 'hd', id)
+    call('PEXPIRE', KEYS[14], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
+    m = messages(KEYS[13], nd)
     r.m = m
   elseif prev.st ~= 'pending' then
     bump(prev)
@@ -152,14 +152,14 @@ if prev then
   event(prev, 'reprompted', prev.st, '"' .. id .. '"')
 end
 event(r, 'interaction_request', 'pending', '')
-if r.lim == '1' then call('HINCRBY', KEYS[10], r.ag, 1) end
+if r.lim == '1' then call('HINCRBY', KEYS[8], r.ag, 1) end
 if more.state then
   finish(r, more.state, more.response, now, 'open')
   return {'new', id, r.created}
 end
 call('ZADD', KEYS[2], ms(r.deadline), id)
 if ARGV[21] ~= '' then add_job('step', id, 0, now + tonumber(ARGV[21])) end
-if join then call('SET', KEYS[17], id, 'PX', ARGV[4]) end
+if join then call('SET', KEYS[15], id, 'PX', ARGV[4]) end
 local due = now + tonumber(ARGV[11])
 for d = 0, nd - 1 do
   if m[d + 1] then

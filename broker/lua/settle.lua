@@ -1,5 +1,5 @@
 -- Resolves a pending interaction; the first caller wins.
--- KEYS 1-10 as in base.lua
+-- KEYS 1-8 as in base.lua
 -- ARGV 1 ID
 --      2 state
 --      3 response

@@ -1,6 +1,6 @@
 -- Counts one person's vote on an approval with a quorum. The vote that
 -- completes the quorum resolves the approval.
--- KEYS 1-10 as in base.lua
+-- KEYS 1-8 as in base.lua
 -- ARGV 1 ID
 --      2 person
 --      3 approved|denied

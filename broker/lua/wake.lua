@@ -1,5 +1,5 @@
 -- Makes a post job due that was given back because its card had to wait for its
--- turn. It comes before the other jobs of its partition, by its age.
+-- turn. It comes before the other jobs, by its age.
 -- KEYS 1 outbox
 --      2 jobs
 -- ARGV 1 job

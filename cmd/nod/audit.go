@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,7 +61,7 @@ later.`,
 // auditCSV writes the entries for spreadsheets. No cell starts like a formula.
 func auditCSV(w io.Writer, r io.Reader) error {
 	out := csv.NewWriter(w)
-	if err := out.Write([]string{"partition", "entry", "time", "type", "id", "agent", "session", "state", "by", "platform", "reason", "data"}); err != nil {
+	if err := out.Write([]string{"entry", "time", "type", "id", "agent", "session", "state", "by", "platform", "reason", "data"}); err != nil {
 		return err
 	}
 	lines := bufio.NewReader(r)
@@ -89,7 +88,7 @@ func auditCSV(w io.Writer, r io.Reader) error {
 		}
 		_ = json.Unmarshal(l.Data, &d) // entries without these fields leave them empty
 		row := []string{
-			strconv.Itoa(l.Partition), l.Entry, time.UnixMilli(l.Timestamp).UTC().Format(time.RFC3339Nano), string(l.Type), string(l.ID),
+			l.Entry, time.UnixMilli(l.Timestamp).UTC().Format(time.RFC3339Nano), string(l.Type), string(l.ID),
 			l.Agent, l.Session, string(l.State), d.Actor.Display(), d.Actor.Platform, d.Reason + d.Why, string(l.Data),
 		}
 		for n := range row {
@@ -193,8 +192,8 @@ func printReport(cmd *cobra.Command, asJSON bool, r proof.AuditReport) error {
 			fmt.Fprintln(cmd.OutOrStdout(), render.Line(p))
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "entries: %d, seals: %d, not sealed yet: %d\n", r.Entries, r.Seals, r.Unsealed)
-		if r.Uncounted > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "journals that Redis did not count (it does since version 7): %d; entries deleted there before they were sealed are not found\n", r.Uncounted)
+		if r.Uncounted {
+			fmt.Fprintln(cmd.OutOrStdout(), "Redis did not count the entries (it does since version 7), so entries that were deleted before they were sealed are not found")
 		}
 	}
 	if len(r.Problems) > 0 {

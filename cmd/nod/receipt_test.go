@@ -139,11 +139,11 @@ func TestAudit(t *testing.T) {
 
 	// Someone with write access to Redis can remove and change entries, but the
 	// verification detects it.
-	ids, err := r.Client.XRange(r.Ctx, "nod:{0}:ev", "-", "+").Result()
+	ids, err := r.Client.XRange(r.Ctx, "nod:{nod}:ev", "-", "+").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Client.XDel(r.Ctx, "nod:{0}:ev", ids[3].ID).Err(); err != nil {
+	if err := r.Client.XDel(r.Ctx, "nod:{nod}:ev", ids[3].ID).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if report, err = proof.VerifyAudit(bytes.NewReader(rig.Exported(r)), keys); err != nil || len(report.Problems) == 0 {
@@ -324,7 +324,7 @@ func TestReceiptCommands(t *testing.T) {
 	if code, said := command("receipt", "verify", file("bad", "a.b.c"), "--keys", path); code != 6 || !strings.Contains(said, "signature") {
 		t.Errorf("%d: %s", code, said)
 	}
-	if code, said := command("audit", "verify", file("log", "{\"partition\":0,\"entry\":\"1-1\",\"ts\":1,\"type\":\"decision\"}\n"), "--keys", path); code != 6 || !strings.Contains(said, "no proof") {
+	if code, said := command("audit", "verify", file("log", "{\"entry\":\"1-1\",\"ts\":1,\"type\":\"decision\"}\n"), "--keys", path); code != 6 || !strings.Contains(said, "no proof") {
 		t.Errorf("%d: %s", code, said)
 	}
 	if code, said := command("receipt", "verify", "--keys", file("empty", "{}")); code != 2 || !strings.Contains(said, "not a JSON Web Key Set") {

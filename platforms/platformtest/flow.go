@@ -43,7 +43,7 @@ func newStore(t testing.TB, rung *await.Bell) (*broker.Broker, *redis.Client) {
 	}
 	client := redis.NewClient(&redis.Options{Addr: server.Addr(), ContextTimeoutEnabled: true})
 	redistest.Rings(client, rung)
-	store, err := broker.New(t.Context(), broker.Options{Client: client, Partitions: 1})
+	store, err := broker.New(t.Context(), broker.Options{Client: client})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func (c Card) due() {
 	c.r.T.Helper()
 	job := fmt.Sprintf("%s:%s:0", bridge.JobStep, c.Interaction.ID)
 	c.r.Eventually("there is the job "+job, func() bool {
-		changed, err := c.r.redis.ZAddArgs(c.r.Ctx, "nod:{0}:out", redis.ZAddArgs{XX: true, Ch: true, Members: []redis.Z{{Score: 1, Member: job}}}).Result()
+		changed, err := c.r.redis.ZAddArgs(c.r.Ctx, "nod:{nod}:out", redis.ZAddArgs{XX: true, Ch: true, Members: []redis.Z{{Score: 1, Member: job}}}).Result()
 		return err == nil && changed == 1
 	})
 }

@@ -38,6 +38,6 @@ func (c commands) run(ctx context.Context, in payload) told {
 		c.log.Error("command failed", "platform", c.name, "error", err)
 		note = bridge.NoteNotDone
 	}
-	text, blocks := slackmsg.List(note)
+	text, blocks := slackmsg.Note(note)
 	return told{Type: slack.ResponseTypeEphemeral, Text: text, Blocks: blocks}
 }

@@ -19,7 +19,7 @@ func TestManyTinyParagraphsFit(t *testing.T) {
 	if err := req.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	id, err := bridge.NewID(3)
+	id, err := bridge.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	}
 	d.now.Store(g)
 	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.Engine().Health() })
-	observer.WatchProof(func() int64 { return d.Engine().Audit.Refusals() }, d.keysHealth)
+	observer.WatchProof(func() bridge.Health { return d.Engine().Audit.Health() }, d.keysHealth)
 	return d, nil
 }
 

@@ -181,7 +181,7 @@ func killedAt(c *rig.Crash, s string, step int, before bool) {
 		got, err := c.Agent.Get(c.Ctx, rec.Interaction.ID)
 		ref := got.Messages[0]
 		at = sandbox.Place{Service: s, Channel: ref.Channel, Message: ref.Message}
-		key := fmt.Sprintf("nod:{%d}:i:%s", rec.Interaction.ID.Partition(), rec.Interaction.ID)
+		key := "nod:{nod}:i:" + string(rec.Interaction.ID)
 		return err == nil && len(got.Messages) == 1 && stored.HExists(c.Ctx, key, "s0").Val()
 	})
 	if problem := p.inexact(c.Rig, at, text); problem != "" {

@@ -18,7 +18,7 @@ import (
 // keyed returns a store and a function that loads the keys of a daemon for it.
 func keyed(t *testing.T) (*broker.Keyring, func(path string) (keys, error)) {
 	t.Helper()
-	store, err := broker.New(t.Context(), broker.Options{Client: redistest.Shared(t).Client(t), Partitions: 1})
+	store, err := broker.New(t.Context(), broker.Options{Client: redistest.Shared(t).Client(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

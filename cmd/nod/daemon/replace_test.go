@@ -88,7 +88,7 @@ func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
 		at <- time.Now()
 	}()
 	r.Eventually("the caller waits", func() bool {
-		w, err := r.Client.HGet(r.Ctx, fmt.Sprintf("nod:{%d}:i:%s", rec.Interaction.ID.Partition(), rec.Interaction.ID), "w").Result()
+		w, err := r.Client.HGet(r.Ctx, "nod:{nod}:i:"+string(rec.Interaction.ID), "w").Result()
 		return err == nil && w != ""
 	})
 	return at

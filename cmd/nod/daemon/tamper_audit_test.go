@@ -68,7 +68,7 @@ func TestForgedAudit(t *testing.T) {
 // lastEntry is the data of the last audit entry of a type.
 func lastEntry(x rig.Intruder, kind string) string {
 	x.T.Helper()
-	all, err := x.Client.XRange(x.Ctx, "nod:{0}:ev", "-", "+").Result()
+	all, err := x.Client.XRange(x.Ctx, "nod:{nod}:ev", "-", "+").Result()
 	if err != nil {
 		x.T.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func lastEntry(x rig.Intruder, kind string) string {
 func appendEntry(x rig.Intruder, kind, id, agent, session, state, data string) {
 	x.T.Helper()
 	values := []any{"t", "", "i", id, "a", agent, "s", session, "st", state, "x", "", "k", kind, "d", data}
-	if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", Values: values}).Err(); err != nil {
+	if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{nod}:ev", Values: values}).Err(); err != nil {
 		x.T.Fatal(err)
 	}
 }

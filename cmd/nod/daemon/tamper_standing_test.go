@@ -37,7 +37,7 @@ func TestForgedStanding(t *testing.T) {
 func forgedGrant(x rig.Intruder, t *testing.T) {
 	req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 	given := x.Decided(req, bridge.Reply{Decision: bridge.DecideAlways})
-	key := "nod:{0}:g:tester/"
+	key := "nod:{nod}:g:tester/"
 	grants, err := x.Client.HGetAll(x.Ctx, key).Result()
 	if err != nil || len(grants) != 1 {
 		t.Fatalf("%v, %v", grants, err)
@@ -74,7 +74,7 @@ func forgedGrant(x rig.Intruder, t *testing.T) {
 
 func forgedLink(x rig.Intruder, t *testing.T) {
 	mal := x.Config.People["mal"].Slack
-	x.Set("nod:links", "slack/"+mal, `{"platform":"slack","user":"`+mal+`","person":"ana","by":{"platform":"api","user":"ana"},"at":"2026-01-01T00:00:00Z","proof":"x"}`)
+	x.Set("nod:{nod}:links", "slack/"+mal, `{"platform":"slack","user":"`+mal+`","person":"ana","by":{"platform":"api","user":"ana"},"at":"2026-01-01T00:00:00Z","proof":"x"}`)
 	a := x.Ask(samples.Approval(bridge.ScopeOnce))
 	x.Press("mal", a.On("slack"), "Run command")
 	a.StillPending()
@@ -91,7 +91,7 @@ func forgedMemory(x rig.Intruder, t *testing.T) {
 	if s, err := memory.Get(x.Ctx, "mine", ""); err != nil || s != bridge.ScopeAlways {
 		t.Fatal(s, err)
 	}
-	const hash = "nod:{0}:t:tester/"
+	const hash = "nod:{nod}:t:tester/"
 	mine, err := x.Client.HGetAll(x.Ctx, hash).Result()
 	if err != nil || len(mine) != 1 {
 		t.Fatalf("%v, %v", mine, err)
@@ -120,7 +120,7 @@ func forgedMemory(x rig.Intruder, t *testing.T) {
 
 func forgedKey(x rig.Intruder, t *testing.T) {
 	kept := func(key string) string { // where Redis has what was opened with it
-		return "nod:{0}:kc:" + bridge.CallID{Key: key}.Identity("tester", "", "").Name
+		return "nod:{nod}:kc:" + bridge.CallID{Key: key}.Identity("tester", "", "").Name
 	}
 	req := samples.Approval(bridge.ScopeOnce)
 	first := x.Decided(req, rig.AnswerOnce)
@@ -167,7 +167,7 @@ func forgedLate(x rig.Intruder, t *testing.T) {
 	endByHand(x, a.Interaction, bridge.StateApproved, forged(a.Interaction, ""))
 	elsewhere := x.Decided(samples.Approval(bridge.ScopeOnce), rig.AnswerOnce)
 	for _, id := range []bridge.ID{a.Interaction.ID, elsewhere.Interaction.ID} {
-		if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{0}:late", Values: []any{"i", string(id), "a", "tester", "s", req.Session}}).Err(); err != nil {
+		if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{nod}:late", Values: []any{"i", string(id), "a", "tester", "s", req.Session}}).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -194,7 +194,7 @@ func forgedDraft(x rig.Intruder, t *testing.T) {
 	if mine, shown, err := store.Drafts.Draft(x.Ctx, a.Interaction.ID, 0, ana); err != nil || mine == nil || shown == nil || mine.Answers["q"].Text != "eu" {
 		t.Fatalf("%+v, %+v, %v", mine, shown, err)
 	}
-	key := "nod:{0}:d:"
+	key := "nod:{nod}:d:"
 	own := x.Field(key+string(a.Interaction.ID), "slack/"+ana.User)
 	for what, text := range map[string]string{"changed": strings.Replace(own, `"eu"`, `"us"`, 1), "stripped": withoutProof(own)} {
 		x.Set(key+string(a.Interaction.ID), "slack/"+ana.User, text)
@@ -210,7 +210,7 @@ func forgedDraft(x rig.Intruder, t *testing.T) {
 	if err := store.Notes.DropNote(x.Ctx, "link:code"); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Client.Set(x.Ctx, "nod:n:link:code", `{"click":{}}`, 0).Err(); err != nil {
+	if err := x.Client.Set(x.Ctx, "nod:{nod}:n:link:code", `{"click":{}}`, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := store.Notes.Note(x.Ctx, "link:code"); err != nil || v != "" {

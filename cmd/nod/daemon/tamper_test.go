@@ -87,7 +87,7 @@ func event(x rig.Intruder, i bridge.Interaction, more map[string]any) {
 	x.T.Helper()
 	values := map[string]any{"i": string(i.ID), "a": i.Agent, "s": i.Session}
 	maps.Copy(values, more)
-	if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", Values: values}).Err(); err != nil {
+	if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{nod}:ev", Values: values}).Err(); err != nil {
 		x.T.Fatal(err)
 	}
 }
@@ -99,7 +99,7 @@ func TestForgedDecision(t *testing.T) {
 	x := rig.Intruded(t)
 	good := x.Decided(samples.Approval(bridge.ScopeOnce), rig.AnswerOnce)
 	// A key of the attacker's, where a daemon without a key file keeps its own.
-	if err := x.Client.MSet(x.Ctx, "nod:sign", strings.Repeat("07", 32), "nod:key", strings.Repeat("07", 32)).Err(); err != nil {
+	if err := x.Client.MSet(x.Ctx, "nod:{nod}:sign", strings.Repeat("07", 32), "nod:{nod}:key", strings.Repeat("07", 32)).Err(); err != nil {
 		t.Fatal(err)
 	}
 	for what, proof := range map[string]string{"no proof": "", "nonsense": "a.b.c", "another decision's": good.Receipt, "a digest": good.Interaction.Digest} {
@@ -124,7 +124,7 @@ func TestForgedDecision(t *testing.T) {
 		t.Errorf("another's record passes for this one: %s", rec.State)
 	}
 	// A card that is drawn again says that the record was changed.
-	if err := x.Client.ZAdd(x.Ctx, "nod:{0}:out", redis.Z{Score: 1, Member: "edit:" + string(a.Interaction.ID) + ":0"}).Err(); err != nil {
+	if err := x.Client.ZAdd(x.Ctx, "nod:{nod}:out", redis.Z{Score: 1, Member: "edit:" + string(a.Interaction.ID) + ":0"}).Err(); err != nil {
 		t.Fatal(err)
 	}
 	a.Closed("changed outside nod")

@@ -162,7 +162,7 @@ func (d *Doctor) posted(rec bridge.Record) bool {
 // noClick adds the reason that no click counted: it was rejected, or none
 // arrived.
 func (d *Doctor) noClick(ctx context.Context, own *daemon.Daemon, rec bridge.Record, began time.Time) {
-	entries, err := own.Store().AuditEntries(ctx, rec.Interaction.ID.Partition(), fmt.Sprintf("%d-0", began.UnixMilli()), 1000)
+	entries, err := own.Store().AuditEntries(ctx, fmt.Sprintf("%d-0", began.UnixMilli()), 1000)
 	if err == nil {
 		for _, a := range entries {
 			var r bridge.Refusal

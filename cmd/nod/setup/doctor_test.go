@@ -152,7 +152,7 @@ func TestDoctorRecognizes(t *testing.T) {
 		}, "keys", "warning", "receipts.key"},
 		"keys: different": {func(_ *patient, r *rig.Rig) {
 			for _, node := range []string{"a", "b"} {
-				if err := r.Redis.Client(t).HSet(r.Ctx, "nod:daemons", node, node+fmt.Sprintf(" %d", time.Now().UnixMilli())).Err(); err != nil {
+				if err := r.Redis.Client(t).HSet(r.Ctx, "nod:{nod}:daemons", node, node+fmt.Sprintf(" %d", time.Now().UnixMilli())).Err(); err != nil {
 					t.Fatal(err)
 				}
 			}

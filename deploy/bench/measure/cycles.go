@@ -22,7 +22,7 @@ const openFor = 24 * time.Hour
 // opening returns the request that every cycle opens: a typical approval with
 // one destination.
 func (b *harness) opening() (bridge.Opening, error) {
-	id, err := b.store.NewID("", bridge.Identity{})
+	id, err := bridge.NewID()
 	if err != nil {
 		return bridge.Opening{}, err
 	}
@@ -119,7 +119,7 @@ func (b *harness) fullCycle(ctx context.Context) error {
 	i := &o.Interaction
 	i.Session = uuid.NewString()
 	o.Identity = bridge.CallID{Key: uuid.NewString()}.Identity(i.Agent, i.Session, i.Digest)
-	if i.ID, err = b.store.NewID(i.Session, o.Identity); err != nil {
+	if i.ID, err = bridge.NewID(); err != nil {
 		return err
 	}
 	for _, platform := range []string{"second", "third"} {

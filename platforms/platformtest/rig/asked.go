@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -70,7 +71,7 @@ func (r *Rig) Due(kind bridge.JobKind, id bridge.ID, n int) {
 	r.T.Helper()
 	job := fmt.Sprintf("%s:%s:%d", kind, id, n)
 	r.Eventually("there is the job "+job, func() bool {
-		changed, err := r.Bare.ZAddArgs(r.Ctx, fmt.Sprintf("%s:{%d}:out", r.Config.Redis.Prefix, id.Partition()), redis.ZAddArgs{
+		changed, err := r.Bare.ZAddArgs(r.Ctx, broker.Outbox(r.Config.Redis.Prefix), redis.ZAddArgs{
 			XX: true, Ch: true, Members: []redis.Z{{Score: 1, Member: job}},
 		}).Result()
 		return err == nil && changed == 1

@@ -30,7 +30,7 @@ func Intruded(t *testing.T, change ...func(*config.Config)) Intruder {
 }
 
 // Record returns the key of a stored interaction.
-func Record(id bridge.ID) string { return "nod:{0}:i:" + string(id) }
+func Record(id bridge.ID) string { return "nod:{nod}:i:" + string(id) }
 
 // Set writes fields of a hash.
 func (x Intruder) Set(key string, fields ...any) {

@@ -133,7 +133,7 @@ func New(t testing.TB, o Options) *Rig {
 	r.Client, r.Bare = r.Redis.Over(t, fault.dial), r.Redis.Client(t)
 	r.Shown.client = r.Bare
 	if o.Single {
-		first, err := broker.New(ctx, broker.Options{Client: r.Bare, Prefix: r.Config.Redis.Prefix, Partitions: 1})
+		first, err := broker.New(ctx, broker.Options{Client: r.Bare, Prefix: r.Config.Redis.Prefix})
 		if err != nil {
 			t.Fatal(err)
 		}
