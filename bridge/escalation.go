@@ -134,6 +134,9 @@ type Reminder struct {
 	Names       []string `json:"names,omitempty"`  // of Users, for platforms that do not know them
 	Groups      []string `json:"groups,omitempty"` // groups in the platform's own format
 	Text        string   `json:"text"`
+	// Again means that the reminder repeats what people were told before. Several
+	// in one channel at about the same time become one.
+	Again bool `json:"again,omitempty"`
 	// Snoozer is the person who asked to be reminded, in the form of
 	// Actor.Voter, and Due the time of the reminder. They are empty in other
 	// reminders.

@@ -134,6 +134,8 @@ type Placement struct {
 	// Called lists the people and routes that were also asked while the
 	// request was pending.
 	Called []string `json:"called,omitempty"`
+	// Told says who was told of being asked while the request was pending.
+	Told []Told `json:"told,omitempty"`
 	// Unfound lists the groups of which escalation steps found no one yet.
 	Unfound []Unfound `json:"unfound,omitempty"`
 	// HandOver lists the people, and groups with GroupMark, that a responder
@@ -206,6 +208,17 @@ func (p Placement) NamesOf(all []string) []string {
 		out[n] = p.NameOf(who)
 	}
 	return out
+}
+
+// Told is a person, a group with GroupMark, or a route that was asked while a request
+// was pending.
+type Told struct {
+	Name string `json:"name"`
+	// At lists the indexes of the destinations with a message that tells them. If
+	// it is empty, no message does.
+	At []int `json:"at,omitempty"`
+	// Why is the reason why no message tells them, or not all of them.
+	Why string `json:"why,omitempty"`
 }
 
 // Unfound is a group of which an escalation step found no one, or not everyone.

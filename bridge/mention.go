@@ -30,6 +30,8 @@ type Mentioner interface {
 	// Direct reports whether a destination is a direct message, which
 	// notifies its reader without a mention.
 	Direct(Destination) bool
+	// DirectChannel returns the channel of the direct messages to a user.
+	DirectChannel(user string) string
 	// Pings reports whether a mention of a group notifies its members. The
 	// group has the platform's own format.
 	Pings(ctx context.Context, group string) bool

@@ -64,6 +64,33 @@ func (r Record) Approvals() int {
 	return n
 }
 
+// Open returns for each of the slots how many approvals it still lacks.
+func (r Record) Open() []int {
+	left := r.Interaction.Slots()
+	for _, v := range r.Votes {
+		if !r.counts(v) {
+			continue
+		}
+		for _, n := range v.Covers {
+			if n < len(left) && left[n] > 0 {
+				left[n]--
+			}
+		}
+	}
+	return left
+}
+
+// Count returns the number of approvals, and the number that is needed together with
+// those of required approvers and of each route.
+func (r Record) Count() (have, need int) {
+	lacks := 0
+	for _, n := range r.Open() {
+		lacks += n
+	}
+	have = r.Approvals()
+	return have, max(r.Interaction.Needs(), have+lacks)
+}
+
 // Missing describes the approvals that are still required. It is empty if there
 // are none.
 func (r Record) Missing() string {
@@ -101,7 +128,8 @@ func (r Record) Voters(s State) []string {
 
 // Voted returns the note that a vote was counted, with what is still required.
 func (r Record) Voted() string {
-	s := "Recorded. " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(r.Interaction.Needs()) + " have approved"
+	have, need := r.Count()
+	s := "Recorded. " + strconv.Itoa(have) + " of " + strconv.Itoa(need) + " have approved"
 	if m := r.Missing(); m != "" {
 		s += "; still needed: " + m
 	}

@@ -130,8 +130,12 @@ func planApproved(r bridge.Record) bool {
 func expired(r bridge.Record) string {
 	i := r.Interaction
 	after := bridge.Brief(i.Deadline.Sub(i.Created))
-	if n := r.Approvals(); n > 0 {
-		return "⌛ Expired: " + strconv.Itoa(n) + " of " + strconv.Itoa(max(i.Quorum, 1)) + " approved in " + after
+	if have, need := r.Count(); have > 0 {
+		head := "⌛ Expired: " + strconv.Itoa(have) + " of " + strconv.Itoa(need) + " approved in " + after
+		if len(i.Must)+len(i.Requirements) > 0 {
+			head += ", without " + Line(r.Missing())
+		}
+		return head
 	}
 	return "⌛ Expired: no one answered in " + after
 }
@@ -192,11 +196,10 @@ func place(platform string) string {
 	if platform == bridge.PlatformAPI {
 		return "in the console or the API"
 	}
-	name := Line(platform)
-	if name == "" {
+	if platform == "" {
 		return "in chat"
 	}
-	return "in " + strings.ToUpper(name[:1]) + name[1:]
+	return "in " + Platform(platform)
 }
 
 // closing returns the text below a closed card: why it ended so, what it

@@ -162,18 +162,13 @@ func Due(r bridge.Record, mentions []bridge.Mention) []Span {
 	}
 	left := slices.DeleteFunc(slices.Clone(mentions), func(m bridge.Mention) bool { return voted(m.Name) })
 	n := namer{left: left, of: i.Placement, out: []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}}
-	have := r.Approvals()
-	needed := max(max(i.Quorum, 1)-have, 1)
+	have, need := r.Count()
+	needed := max(need-have, 1)
 	approvals := plural(needed, "approval")
 	if have > 0 {
 		approvals = plural(needed, "more approval")
 	}
-	var who []string
-	for _, a := range i.Responders {
-		if a.Person != "" && !slices.Contains(who, a.Person) && !voted(a.Person) {
-			who = append(who, a.Person)
-		}
-	}
+	who := waitsOn(r)
 	switch {
 	case len(i.Requirements) > 1: // the note on the votes names what is missing
 	case len(i.Groups) > 0 && i.Kind == bridge.KindApproval:
@@ -193,6 +188,27 @@ func Due(r bridge.Record, mentions []bridge.Mention) []Span {
 	}
 	n.rest()
 	return n.out
+}
+
+// waitsOn returns the people who can still approve, required ones first.
+func waitsOn(r bridge.Record) []string {
+	i := r.Interaction
+	var all, out []string
+	for _, name := range i.Must {
+		if !strings.HasPrefix(name, bridge.GroupMark) {
+			all = append(all, name)
+		}
+	}
+	for _, a := range i.Responders {
+		all = append(all, a.Person)
+	}
+	for _, name := range all {
+		voted := slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Person == name })
+		if name != "" && !voted && !slices.Contains(i.Requesters, name) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func plural(n int, word string) string {

@@ -130,8 +130,12 @@ func Standing(r bridge.Record) string {
 		return Line(r.Interaction.Agent) + " stopped waiting; an answer still reaches it."
 	}
 	var s []string
-	if len(r.Interaction.Called) > 0 {
-		s = append(s, "More people were asked: "+Line(strings.Join(r.Interaction.NamesOf(r.Interaction.Called), ", "))+".")
+	asked, untold := askedSince(r)
+	if len(asked) > 0 {
+		s = append(s, "More people were asked: "+Line(strings.Join(asked, ", "))+".")
+	}
+	if len(untold) > 0 {
+		s = append(s, "⚠️ Not told: "+Line(strings.Join(untold, ", "))+".")
 	}
 	var unfound []string
 	for _, u := range r.Interaction.Unfound {
@@ -141,6 +145,54 @@ func Standing(r bridge.Record) string {
 		s = append(s, "⚠️ Not found, nod looks again: "+Line(strings.Join(unfound, ", "))+".")
 	}
 	return strings.Join(s, " ")
+}
+
+// askedSince returns who was asked while a request was pending, with the platform whose
+// message tells them, and who was not told, with the reason.
+func askedSince(r bridge.Record) (asked, untold []string) {
+	i := r.Interaction
+	known := map[string]bool{}
+	for _, t := range i.Told {
+		known[t.Name] = true
+		var on []string
+		why := t.Why
+		for _, n := range t.At {
+			if n >= len(i.Destinations) {
+				continue
+			}
+			if failure := r.Failures[n]; failure != "" {
+				why = failure
+				continue
+			}
+			if _, posted := r.Messages[n]; posted {
+				name := Platform(i.Destinations[n].Platform)
+				on = append(on, bridge.Missing(on, []string{name})...)
+			}
+		}
+		switch name := i.NameOf(t.Name); {
+		case len(on) > 0:
+			asked = append(asked, name+" ("+strings.Join(on, ", ")+")")
+		case why != "":
+			untold = append(untold, name+" ("+why+")")
+		default:
+			asked = append(asked, name)
+		}
+	}
+	for _, name := range i.Called {
+		if !known[name] {
+			asked = append(asked, i.NameOf(name))
+		}
+	}
+	return asked, untold
+}
+
+// Platform returns the name of a platform as people write it.
+func Platform(name string) string {
+	name = Line(name)
+	if name == "" {
+		return ""
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // Extra is a control that does not answer the request.
@@ -227,7 +279,7 @@ func counted(r bridge.Record) string {
 	if i.Quorum < 2 && len(i.Must) == 0 && len(i.Requirements) < 2 && !i.DenyCounts {
 		return ""
 	}
-	have, need := r.Approvals(), max(i.Quorum, 1)
+	have, need := r.Count()
 	s := strings.Repeat("●", min(have, need)) + strings.Repeat("○", max(0, need-have)) + " " +
 		strconv.Itoa(have) + " of " + strconv.Itoa(need) + " approved"
 	if by := r.AssuredVoters(bridge.StateApproved); len(by) > 0 {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -9,11 +10,9 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/clock"
 	"github.com/nodbridge/nod/render"
 )
-
-// maxMentions is the maximum number of people that one reminder mentions.
-const maxMentions = 10
 
 // escalator takes the steps of escalation policies, and sends reminders.
 type escalator struct {
@@ -25,6 +24,8 @@ type escalator struct {
 	journal   *journal
 	people    *People
 	directory bridge.Directory
+	notes     bridge.Notes
+	reader    *reader
 	watcher   watcher
 	log       *slog.Logger
 }
@@ -88,44 +89,58 @@ func (e *escalator) wait(ctx context.Context, j bridge.Job, r bridge.Record, wai
 
 func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
 	i := r.Interaction
-	mention, called, unfound := e.called(ctx, i, s)
-	i = lookAgain(i, r.Step, unfound)
-	asked := bridge.Addition{For: s.For, Responders: mention}
+	t := e.telling(ctx, r, &i)
+	asked := bridge.Addition{For: s.For}
+	var unfound []bridge.Unfound
 	for _, name := range s.Ask {
-		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {
+		g, isGroup := strings.CutPrefix(name, bridge.GroupMark)
+		people := []string{name}
+		if isGroup && e.directory != nil {
+			crew := e.directory.Crew(ctx, g, time.Now())
+			people = crew.People
+			if why := e.absent(i, g, crew); why != "" {
+				e.log.Warn("people to ask not found", "id", i.ID, "group", g, "reason", why)
+				unfound = append(unfound, bridge.Unfound{Name: name, Why: why})
+			}
 			asked.Groups = append(asked.Groups, g)
+			t.group(g)
 		}
+		asked.Responders = append(asked.Responders, t.people(people)...)
 	}
 	if len(s.Ask) > 0 {
 		i.Add(asked)
 	}
 	if s.Route != "" {
-		i.Destinations = append(slices.Clone(i.Destinations), bridge.Missing(i.Destinations, s.Destinations)...)
+		t.route(s)
 		i.Add(bridge.Addition{For: s.For, Route: s.Route, Responders: s.Responders, Groups: s.Groups})
-		called = append(called, s.Route)
 	}
-	i.Called = append(slices.Clone(i.Called), bridge.Missing(i.Called, called)...)
+	if s.AsksMore() && !t.reached && r.Step+1 < len(i.Steps) && i.Steps[r.Step+1].GiveUp == "" {
+		i.Steps = slices.Clone(i.Steps)
+		i.Steps[r.Step+1].After = 0 // no one was told, so no one can answer in the meantime
+	}
+	i = lookAgain(i, r.Step, unfound)
 	i.Names = e.people.names(i)
-	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: len(called) > 0}
-	switch {
-	case s.Remind:
+	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: s.AsksMore(), Reminders: t.reminders(stillWaiting(r))}
+	if s.Remind {
 		a.Reminders = e.needed(ctx, r)
-	case len(mention) > 0:
-		a.Reminders = reminders(r, mention, stillWaiting(r))
 	}
 	return amend(ctx, e.records, r, a)
 }
 
-// needed returns reminders that mention the responders who have not decided
-// yet.
+// needed returns reminders that mention the responders who are still needed. A
+// destination where everyone has decided, or wants to be reminded later, has none.
 func (e *escalator) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 	var out []bridge.Reminder
 	for n := range r.Interaction.Destinations {
 		if _, posted := r.Messages[n]; !posted {
 			continue
 		}
-		m := bridge.Reminder{Destination: n, Text: stillWaiting(r)}
-		for _, who := range e.cards.mentions.needed(ctx, r, n) {
+		m := bridge.Reminder{Destination: n, Text: stillWaiting(r), Again: true}
+		who, others := e.cards.mentions.needed(ctx, r, n)
+		if len(who) == 0 && others {
+			continue
+		}
+		for _, who := range who {
 			if who.Group != "" {
 				m.Groups = append(m.Groups, who.Group)
 			} else {
@@ -159,33 +174,6 @@ func lookAgain(i bridge.Interaction, n int, unfound []bridge.Unfound) bridge.Int
 	return i
 }
 
-// called returns the accounts of the people that a step asks, and their names. It
-// also returns the groups of which it found no one, or not everyone.
-func (e *escalator) called(ctx context.Context, i bridge.Interaction, s bridge.Step) (out []bridge.Responder, names []string, unfound []bridge.Unfound) {
-	if e.directory == nil {
-		return nil, nil, nil
-	}
-	for _, name := range s.Ask {
-		people := []string{name}
-		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {
-			crew := e.directory.Crew(ctx, g, time.Now())
-			people = crew.People
-			if why := e.absent(i, g, crew); why != "" {
-				e.log.Warn("people to ask not found", "id", i.ID, "group", g, "reason", why)
-				unfound = append(unfound, bridge.Unfound{Name: name, Why: why})
-			}
-		}
-		for _, person := range people {
-			if slices.Contains(i.Requesters, person) {
-				continue
-			}
-			out = append(out, e.accounts(ctx, person)...)
-			names = append(names, person)
-		}
-	}
-	return out, names, unfound
-}
-
 // absent returns why a step finds no one, or not everyone, in a group. Those whom
 // only a platform knows are found by the platform.
 func (e *escalator) absent(i bridge.Interaction, group string, crew bridge.Crew) string {
@@ -213,24 +201,6 @@ func (e *escalator) accounts(ctx context.Context, person string) []bridge.Respon
 	return all
 }
 
-// reminders returns reminders that mention accounts wherever the card is shown.
-func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Reminder {
-	var out []bridge.Reminder
-	for n, d := range r.Interaction.Destinations {
-		if _, posted := r.Messages[n]; !posted {
-			continue
-		}
-		m := bridge.Reminder{Destination: n, Text: text}
-		for _, a := range who {
-			if a.Platform == d.Platform && len(m.Users) < maxMentions && !slices.Contains(m.Users, a.User) {
-				m.Users, m.Names = append(m.Users, a.User), append(m.Names, r.Interaction.NameOf(a.Person))
-			}
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
 // remind sends a reminder, unless the request was closed in the meantime.
 func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
@@ -248,14 +218,58 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 	if err != nil {
 		return err
 	}
+	poster, ok := p.(bridge.ReminderPoster)
 	ref, posted := r.Messages[m.Destination]
-	if s, ok := p.(bridge.ReminderPoster); ok && posted {
-		began := time.Now()
-		err = s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
-		e.watcher.did(j, p.Name(), r, began, err)
-		return err
+	switch {
+	case !ok || m.Snoozer != "" && decided(r, m.Snoozer):
+		return nil
+	case !posted && r.Failures[m.Destination] != "":
+		return nil // the card says so
+	case !posted:
+		return bridge.Errorf(bridge.CodeUnavailable, "the card is not posted yet")
 	}
-	return nil
+	key := ""
+	if m.Again {
+		var first bool
+		if key, first, err = e.collect(ctx, r, &m); err != nil || !first {
+			return err
+		}
+	}
+	began := time.Now()
+	err = poster.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
+	if err != nil && key != "" {
+		err = errors.Join(err, e.notes.DropNote(ctx, key))
+	}
+	e.watcher.did(j, p.Name(), r, began, err)
+	return err
+}
+
+// decided reports whether a person has voted on a pending request.
+func decided(r bridge.Record, voter string) bool {
+	return slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Voter() == voter })
+}
+
+// remindedFor is the time in which reminders of several requests for the same people
+// in one channel become one.
+const remindedFor = time.Minute
+
+// collect claims the reminder of some people in a channel, and reports false if they
+// were reminded there just before. The reminder then says how many other requests
+// wait in the channel.
+func (e *escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
+	d := r.Interaction.Destinations[m.Destination]
+	key = "reminded:" + hashedText(strings.Join(slices.Concat([]string{d.Platform, d.Channel, d.Thread}, m.Users, m.Groups), "\n"))
+	by, err := e.notes.PutNote(ctx, key, string(r.Interaction.ID), remindedFor)
+	if err != nil || by != string(r.Interaction.ID) {
+		return key, false, err
+	}
+	others, _, err := e.reader.pending(ctx, maxLooked, func(o bridge.Record) (bool, error) {
+		return o.Interaction.ID != r.Interaction.ID && o.Interaction.ShownIn(d.Platform, []string{d.Channel}), nil
+	})
+	if n := len(others); n > 0 {
+		m.Text += fmt.Sprintf(" (and %d more in this channel: /%s pending)", n, bridge.CommandName)
+	}
+	return key, true, err
 }
 
 // snooze schedules a reminder for one person, who has at most one for a request.
@@ -266,14 +280,14 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	}
 	m := bridge.Reminder{
 		Destination: a.control.Destination, Users: []string{a.Actor.User}, Names: []string{a.actor.Display()}, Text: "you asked to be reminded: " + about(a.record),
-		Snoozer: a.actor.Voter(), Due: time.Now().Add(time.Duration(i.Snooze)).UTC().Truncate(time.Millisecond),
+		Snoozer: a.actor.Voter(), Due: clock.Snooze(time.Now(), time.Duration(i.Snooze), i.Deadline).UTC().Truncate(time.Millisecond),
 	}
 	due, waits := snoozed(a.record, m.Snoozer)
 	if !waits {
 		err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 			next := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 			if due, waits = snoozed(r, m.Snoozer); !waits { // not by another click at the same time
-				due, next.Reminders, next.Delay = m.Due, []bridge.Reminder{m}, time.Duration(i.Snooze)
+				due, next.Reminders, next.Delay = m.Due, []bridge.Reminder{m}, time.Until(m.Due)
 			}
 			return next
 		})
@@ -293,105 +307,6 @@ func snoozed(r bridge.Record, who string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-// delegate returns the person that a control delegates to. A non-nil verdict is
-// the reply to the click.
-func (e *escalator) delegate(ctx context.Context, a admitted) (bridge.Actor, *bridge.Verdict) {
-	names, n := a.record.Interaction.HandOver, a.control.Option
-	switch {
-	case e.directory == nil:
-	case n == bridge.OptionAnyone && a.Picked != "":
-		to := bridge.Actor{Platform: a.actor.Platform, User: a.Picked}
-		k := e.people.identify(ctx, bridge.Interaction{}, to)
-		if k.who.Person != "" {
-			return k.who, nil
-		}
-		if k.unidentified != "" {
-			return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + k.unidentified + " now. Nothing was changed. Try again in a moment."}
-		}
-		return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod does not know this account. Nothing was changed. Ask your nod administrator to add it under people in the config."}
-	case n < len(names) && !strings.HasPrefix(names[n], bridge.GroupMark):
-		return bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]}, nil
-	}
-	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}
-}
-
-// handOver delegates to another person: it adds the person as a responder and
-// mentions them.
-func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
-	who, refusal := e.delegate(ctx, a)
-	if refusal != nil {
-		return *refusal, nil
-	}
-	to := who.Person
-	routes, unread := e.handsOver(ctx, i, a.actor, who)
-	if len(routes) == 0 && len(unread) > 0 {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + strings.Join(unread, ", ") + " now. Nothing was changed. Try again in a moment."}, nil
-	}
-	if len(routes) == 0 {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You are not a responder on a route that can hand over to " + to + ". Nothing was changed."}, nil
-	}
-	if slices.Contains(i.Requesters, to) {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: to + " requested this or owns the agent, and cannot answer it. Nothing was changed."}, nil
-	}
-	accounts := e.accounts(ctx, to)
-	text := bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(a.record)
-	if handedOver(i, routes, to) {
-		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: to + " was already asked and can answer. Nothing was changed."}, nil
-	}
-	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
-		next := r.Interaction
-		if handedOver(next, routes, to) { // by another click at the same time
-			return bridge.Amendment{Expect: r.Amended, Interaction: next}
-		}
-		for _, route := range routes {
-			next.Add(bridge.Addition{For: route, Responders: accounts})
-		}
-		next.Called = append(slices.Clone(next.Called), bridge.Missing(next.Called, []string{to})...)
-		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: reminders(r, accounts, text)}
-	})
-	if err != nil {
-		return bridge.Verdict{}, err
-	}
-	if err := e.journal.write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
-		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
-	}
-	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + to + " can answer now and was notified. You can still answer."}, nil
-}
-
-// handedOver reports whether a person was asked by name for a request on each of
-// the routes. Further clicks then mention no one again.
-func handedOver(i bridge.Interaction, routes []string, to string) bool {
-	return !slices.ContainsFunc(routes, func(route string) bool {
-		return !slices.ContainsFunc(i.Added, func(a bridge.Addition) bool {
-			return a.For == route && a.Route == "" && slices.ContainsFunc(a.Responders, func(r bridge.Responder) bool { return r.Person == to })
-		})
-	})
-}
-
-// handsOver returns the routes on which an actor may delegate to a person, and what
-// nod cannot read to find out. The only name is empty if the request has one route.
-func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
-	if len(i.Requirements) == 0 {
-		in, unread := e.people.namedIn(ctx, i.HandOver, to)
-		if !in {
-			return nil, unread
-		}
-		return []string{""}, nil
-	}
-	for _, q := range i.Requirements {
-		in, more := e.people.namedIn(ctx, q.HandOver, to)
-		if in {
-			in, more = e.people.responds(ctx, q.Responders, q.Groups, actor)
-		}
-		if in {
-			routes = append(routes, q.Route)
-		}
-		unread = append(unread, bridge.Missing(unread, more)...)
-	}
-	return routes, unread
 }
 
 // amendTries is the maximum number of attempts to amend, because another

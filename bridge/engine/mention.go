@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -17,6 +18,7 @@ const clickMentions = 200 * time.Millisecond
 type mentioner struct {
 	directory bridge.Directory
 	platforms platforms
+	people    *People
 	log       *slog.Logger
 }
 
@@ -36,15 +38,30 @@ func (m *mentioner) of(ctx context.Context, r bridge.Record, destination int) []
 	return append(people[:min(len(people), bridge.MaxMentions)], out...)
 }
 
-// needed returns the mentions of a reminder at a destination: the responders who
-// have not approved or denied.
-func (m *mentioner) needed(ctx context.Context, r bridge.Record, destination int) []bridge.Mention {
+// needed returns the mentions of a reminder at a destination: the responders whose
+// approval is still needed, and who do not want to be reminded later. It also reports
+// whether others could be mentioned there.
+func (m *mentioner) needed(ctx context.Context, r bridge.Record, destination int) (out []bridge.Mention, others bool) {
 	i := r.Interaction
-	people, out := m.resolve(ctx, i, i.Destinations[destination], slices.Clone(i.Responders), i.Groups)
+	want := wanted{m.people, r, m.people.open(r)}
+	var must []bridge.Responder
+	for _, name := range want.open.must {
+		if !strings.HasPrefix(name, bridge.GroupMark) && m.directory != nil {
+			accounts, err := m.directory.Accounts(ctx, name)
+			if err != nil {
+				m.log.Warn("accounts of a person not found, not mentioned", "id", i.ID, "person", name, "error", err)
+			}
+			must = append(must, accounts...)
+		}
+	}
+	people, groups := m.resolve(ctx, i, i.Destinations[destination], append(must, i.Responders...), i.Groups)
+	others = len(people)+len(groups) > 0
 	people = slices.DeleteFunc(people, func(who bridge.Mention) bool {
-		return slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Voter() == who.Name })
+		_, later := snoozed(r, who.Name)
+		return later || decided(r, who.Name) || !want.person(ctx, who.Name)
 	})
-	return append(people[:min(len(people), maxMentions)], out...)
+	groups = slices.DeleteFunc(groups, func(who bridge.Mention) bool { return !want.group(who.Name) })
+	return append(people[:min(len(people), maxMentions)], groups...), others
 }
 
 // resolve returns the mentions of people and of groups. The members of a group

@@ -17,6 +17,8 @@ type talker struct {
 
 func (p talker) Direct(bridge.Destination) bool { return p.direct }
 
+func (p talker) DirectChannel(user string) string { return "@" + user }
+
 func (p talker) Pings(context.Context, string) bool { return !p.quiet }
 
 // TestMentions checks whom a card mentions.

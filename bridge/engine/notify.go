@@ -19,7 +19,7 @@ func stillWaiting(r bridge.Record) string {
 	if r.Interaction.Kind == bridge.KindApproval {
 		act = "decide"
 	}
-	return r.Interaction.Left(time.Now()) + " left to " + act + ": " + about(r)
+	return act + " until " + render.When(r.Interaction.Deadline) + ": " + about(r)
 }
 
 // about names a request in a notification by its headline, of which the route

@@ -214,11 +214,8 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (b
 	}
 	a := bridge.Amendment{Expect: rec.Amended, Interaction: next}
 	v.reroute(&a, rec)
-	for _, vote := range rec.Votes {
-		if vote.State == bridge.StateApproved {
-			a.Void = append(a.Void, vote.Actor.Voter())
-		}
-	}
+	given := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool { return v.State != bridge.StateApproved })
+	void(&a, rec, given, "the request now requires "+strings.Join(v.stricter, ", "))
 	if err := amend(ctx, e.records, rec, a); err != nil {
 		return rec, err
 	}

@@ -27,7 +27,7 @@ func TestReminded(t *testing.T) {
 	o.store.set(r)
 	o.work(r, 0)
 	got := o.store.get(r.Interaction.ID).Reminders
-	if len(got) != 1 || !strings.Contains(got[0].Text, " left to answer: Ship it?") || !slices.Equal(got[0].Users, []string{"U-ana", "U-di"}) || !slices.Equal(got[0].Groups, []string{"S1"}) {
+	if len(got) != 1 || !strings.Contains(got[0].Text, "answer until ") || !slices.Equal(got[0].Users, []string{"U-ana", "U-di"}) || !slices.Equal(got[0].Groups, []string{"S1"}) {
 		t.Errorf("the reminders are %+v", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -242,17 +243,13 @@ func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Respo
 		return rec, nil, nil
 	}
 	a := bridge.Amendment{Expect: rec.Amended, Interaction: i}
-	for _, v := range rec.Votes {
-		if v.State != bridge.StateApproved {
-			continue
-		}
-		if !s.holdsVote(ctx, i, v) {
-			a.Void = append(a.Void, v.Actor.Voter())
-		}
-	}
-	if len(a.Void) == 0 {
+	lost := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool {
+		return v.State != bridge.StateApproved || s.holdsVote(ctx, i, v)
+	})
+	if len(lost) == 0 {
 		return rec, nil, nil
 	}
+	void(&a, rec, lost, "the config no longer lets you approve this")
 	if err := amend(ctx, s.records, rec, a); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
 		return rec, nil, err
 	}

@@ -43,3 +43,19 @@ func (s *settler) ballot(ctx context.Context, rec bridge.Record, actor bridge.Ac
 	slices.Sort(b.Covers)
 	return b
 }
+
+// void takes back approvals in an amendment, and tells those who gave them.
+func void(a *bridge.Amendment, r bridge.Record, votes []bridge.Vote, why string) {
+	for _, v := range votes {
+		a.Void = append(a.Void, v.Actor.Voter())
+		for n, d := range r.Interaction.Destinations {
+			if _, posted := r.Messages[n]; posted && d.Platform == v.Actor.Platform {
+				a.Reminders = append(a.Reminders, bridge.Reminder{
+					Destination: n, Users: []string{v.Actor.User}, Names: []string{v.Actor.Display()},
+					Text: "your approval no longer counts, because " + why + ": " + about(r),
+				})
+				break
+			}
+		}
+	}
+}

@@ -31,7 +31,7 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s.journal = &journal{store: s.Audit, notes: s.Notes, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}
 	s.people = &People{routes: s.routes, directory: o.Directory, agents: o.Agents, strangers: o.UnknownRequesters}
-	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, log: o.Log}
+	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, people: s.people, log: o.Log}
 	s.evidence = &Evidence{records: s.Records, raw: s.Store, prover: prover, signer: s.Signer, log: s.Log}
 	s.statuses = &statuses{
 		reports: s.Reports, stops: s.Stops, records: s.Records, history: o.History, evidence: s.evidence, log: o.Log,
@@ -82,7 +82,7 @@ func (s shared) outgoing() outgoing {
 	}
 	out.escalator = &escalator{
 		records: s.Records, outbox: s.Outbox, outcomes: s.Outcomes, platforms: s.platforms, cards: s.cards,
-		journal: s.journal, people: s.people, directory: s.Directory, watcher: s.watcher, log: s.Log,
+		journal: s.journal, people: s.people, directory: s.Directory, notes: s.Notes, reader: out.reader, watcher: s.watcher, log: s.Log,
 	}
 	hooks := &hooks{
 		outbox: s.Outbox, reader: out.reader, webhooks: s.Webhooks, slots: slotsOf(s.Webhooks), watcher: s.watcher,

@@ -44,7 +44,7 @@ var escapedInvalid = []byte(`\ufffd`)
 func Content(i bridge.Interaction) []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
-	i.Added, i.Requirements, i.Unfound, i.Steps, i.Names = nil, nil, nil, nil, nil
+	i.Added, i.Requirements, i.Unfound, i.Steps, i.Names, i.Told = nil, nil, nil, nil, nil, nil
 	out, _ := bridge.MarshalJSON(&i) // a plain struct always encodes
 	return out
 }
@@ -60,6 +60,7 @@ type amendable struct {
 	Unfound           []bridge.Unfound     `json:",omitempty"`
 	Steps             []bridge.Step        `json:",omitempty"`
 	Names             map[string]string    `json:",omitempty"`
+	Told              []bridge.Told        `json:",omitempty"`
 }
 
 // contentHash returns the hash of the content that a receipt states.
@@ -78,7 +79,7 @@ func interactionParts(i bridge.Interaction) (content, rest []byte) {
 	content = Content(i)
 	sum := sha256.Sum256(stabilized(content))
 	people := Stable(&amendable{
-		times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called, i.Added, i.Requirements, i.Unfound, i.Steps, i.Names,
+		times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called, i.Added, i.Requirements, i.Unfound, i.Steps, i.Names, i.Told,
 	})
 	return content, append(sum[:], people...)
 }

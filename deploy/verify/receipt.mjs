@@ -127,7 +127,7 @@ export function digest({ kind, prompt, questions, approval }) {
 function content(i) {
   const none = "0001-01-01T00:00:00Z";
   const fixed = { ...i, created: none, deadline: none, destinations: null, responders: null };
-  for (const f of ["proof", "groups", "called", "added", "requirements", "unfound", "steps", "names"]) delete fixed[f];
+  for (const f of ["proof", "groups", "called", "added", "requirements", "unfound", "steps", "names", "told"]) delete fixed[f];
   return hash(fixed);
 }
 

@@ -209,6 +209,9 @@ func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error
 // Direct implements bridge.Mentioner.
 func (p *Platform) Direct(d bridge.Destination) bool { return strings.HasPrefix(d.Channel, "@") }
 
+// DirectChannel implements bridge.Mentioner.
+func (p *Platform) DirectChannel(user string) string { return "@" + user }
+
 // Pings implements bridge.Mentioner. Discord notifies the members of a role
 // only if anyone can mention it.
 func (p *Platform) Pings(ctx context.Context, group string) bool { return p.people.pings(ctx, group) }

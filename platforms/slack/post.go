@@ -92,6 +92,9 @@ func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.Me
 // Direct implements bridge.Mentioner.
 func (p poster) Direct(d bridge.Destination) bool { return isDirect(d) }
 
+// DirectChannel implements bridge.Mentioner.
+func (p poster) DirectChannel(user string) string { return user }
+
 // Pings implements bridge.Mentioner. Slack notifies the members of any user
 // group.
 func (p poster) Pings(context.Context, string) bool { return true }

@@ -207,6 +207,9 @@ func (p *Platform) Direct(d bridge.Destination) bool {
 	return !strings.HasPrefix(d.Channel, "-") && !strings.HasPrefix(d.Channel, "@")
 }
 
+// DirectChannel implements bridge.Mentioner.
+func (p *Platform) DirectChannel(user string) string { return user }
+
 // Pings implements bridge.Mentioner: Telegram has no mention of a group.
 func (p *Platform) Pings(context.Context, string) bool { return false }
 

@@ -67,9 +67,11 @@ func TestEscalation(t *testing.T) {
 	r.Due(bridge.JobStep, a.Interaction.ID, 1)
 	for _, service := range rig.Services {
 		// Two reminders for the first responders, one for the added ones.
-		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "left to decide: Run make deploy?") >= 3 })
+		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, ": Run make deploy?") >= 3 })
 	}
-	r.Eventually("others are asked", func() bool { return strings.Contains(a.Text("discord"), "More people were asked: cy, bo") })
+	r.Eventually("others are asked", func() bool {
+		return strings.Contains(a.Text("discord"), "More people were asked: cy ") && strings.Contains(a.Text("discord"), ", bo ")
+	})
 	r.Eventually("the wide channel is asked", func() bool {
 		rec, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
 		return err == nil && len(rec.Messages) == 4
@@ -84,7 +86,7 @@ func TestEscalation(t *testing.T) {
 	}
 	a.Closed("Approved by")
 	for _, service := range rig.Services {
-		if n := messages(r, service, "left to "); n != 3 {
+		if n := messages(r, service, "decide until "); n != 3 {
 			t.Errorf("%d reminders on %s", n, service)
 		}
 	}
@@ -123,7 +125,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	if rec.Step != 2 || fmt.Sprint(rec.Interaction.Called) != "[bo]" {
 		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
 	}
-	if n := messages(r, "discord", "left to "); n != 2 {
+	if n := messages(r, "discord", "decide until "); n != 2 {
 		t.Errorf("%d reminders", n)
 	}
 }

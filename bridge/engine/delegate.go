@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// delegate returns the person that a control delegates to. A non-nil verdict is
+// the reply to the click.
+func (e *escalator) delegate(ctx context.Context, a admitted) (bridge.Actor, *bridge.Verdict) {
+	names, n := a.record.Interaction.HandOver, a.control.Option
+	switch {
+	case e.directory == nil:
+	case n == bridge.OptionAnyone && a.Picked != "":
+		to := bridge.Actor{Platform: a.actor.Platform, User: a.Picked}
+		k := e.people.identify(ctx, bridge.Interaction{}, to)
+		if k.who.Person != "" {
+			return k.who, nil
+		}
+		if k.unidentified != "" {
+			return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + k.unidentified + " now. Nothing was changed. Try again in a moment."}
+		}
+		return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod does not know this account. Nothing was changed. Ask your nod administrator to add it under people in the config."}
+	case n < len(names) && !strings.HasPrefix(names[n], bridge.GroupMark):
+		return e.people.identify(ctx, bridge.Interaction{}, bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]}).who, nil
+	}
+	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}
+}
+
+// handOver delegates to another person: it adds the person as a responder and
+// mentions them.
+func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i := a.record.Interaction
+	who, refusal := e.delegate(ctx, a)
+	if refusal != nil {
+		return *refusal, nil
+	}
+	to, name := who.Person, bridge.OneLine(who.Display())
+	routes, unread := e.handsOver(ctx, i, a.actor, who)
+	if len(routes) == 0 && len(unread) > 0 {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + strings.Join(unread, ", ") + " now. Nothing was changed. Try again in a moment."}, nil
+	}
+	if len(routes) == 0 {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You are not a responder on a route that can hand over to " + name + ". Nothing was changed."}, nil
+	}
+	if slices.Contains(i.Requesters, to) {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: name + " requested this or owns the agent, and cannot answer it. Nothing was changed."}, nil
+	}
+	text := bridge.OneLine(a.actor.Display()) + " hands over to " + name + ": " + about(a.record)
+	if handedOver(i, routes, to) {
+		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}, nil
+	}
+	told := ""
+	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
+		next := r.Interaction
+		if handedOver(next, routes, to) { // by another click at the same time
+			return bridge.Amendment{Expect: r.Amended, Interaction: next}
+		}
+		t := e.telling(ctx, r, &next)
+		accounts := t.people([]string{to})
+		for _, route := range routes {
+			next.Add(bridge.Addition{For: route, Responders: accounts})
+		}
+		next.Names, told = e.people.names(next), t.said(to, name)
+		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: t.reminders(text)}
+	})
+	if err != nil {
+		return bridge.Verdict{}, err
+	}
+	if err := e.journal.write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
+		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
+	}
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + name + " can answer now. " + told + "You can still answer."}, nil
+}
+
+// handedOver reports whether a person was asked by name for a request on each of
+// the routes. Further clicks then mention no one again.
+func handedOver(i bridge.Interaction, routes []string, to string) bool {
+	return !slices.ContainsFunc(routes, func(route string) bool {
+		return !slices.ContainsFunc(i.Added, func(a bridge.Addition) bool {
+			return a.For == route && a.Route == "" && slices.ContainsFunc(a.Responders, func(r bridge.Responder) bool { return r.Person == to })
+		})
+	})
+}
+
+// handsOver returns the routes on which an actor may delegate to a person, and what
+// nod cannot read to find out. The only name is empty if the request has one route.
+func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
+	if len(i.Requirements) == 0 {
+		in, unread := e.people.namedIn(ctx, i.HandOver, to)
+		if !in {
+			return nil, unread
+		}
+		return []string{""}, nil
+	}
+	for _, q := range i.Requirements {
+		in, more := e.people.namedIn(ctx, q.HandOver, to)
+		if in {
+			in, more = e.people.responds(ctx, q.Responders, q.Groups, actor)
+		}
+		if in {
+			routes = append(routes, q.Route)
+		}
+		unread = append(unread, bridge.Missing(unread, more)...)
+	}
+	return routes, unread
+}

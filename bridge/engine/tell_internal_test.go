@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// twoChats returns an office with the platforms chat and phone, and a directory of
+// people on one of them.
+func twoChats(t *testing.T) (*office, *staff) {
+	t.Helper()
+	s := newStaff()
+	s.people["dee"] = []bridge.Responder{{Person: "dee", Platform: "phone", User: "P-dee"}}
+	phone := &chat{name: "phone"}
+	return newOffice(t, func(o *Options) {
+		o.Directory, o.Platforms = s, []bridge.Platform{talker{chat: &chat{name: "chat"}}, talker{chat: phone}}
+	}), s
+}
+
+// TestEveryoneAskedIsTold checks that a step tells everyone whom it asks, wherever they
+// are, and that the record and the card say so and nothing more. A step that reaches
+// no one runs the next one at once.
+func TestEveryoneAskedIsTold(t *testing.T) {
+	t.Parallel()
+	crowd := make([]string, 14)
+	for n := range crowd {
+		crowd[n] = fmt.Sprintf("p%02d", n)
+	}
+	leads := func(channel string) bridge.Step {
+		return bridge.Step{
+			Route: "leads", Destinations: []bridge.Destination{{Platform: "chat", Channel: channel}},
+			Responders: []bridge.Responder{{Person: "cy", Platform: "chat", User: "U-cy"}, {Person: "dee", Platform: "phone", User: "P-dee"}},
+		}
+	}
+	for name, x := range map[string]struct {
+		step      bridge.Step
+		set       func(*staff, *bridge.Interaction)
+		mentioned string // users and groups of the reminders
+		cards     string // channels of new destinations
+		said      string // on the card
+		at        time.Duration
+	}{
+		"a person here":      {step: bridge.Step{Ask: []string{"cy"}}, mentioned: "U-cy", said: "asked: cy (Chat).", at: time.Hour},
+		"a person elsewhere": {step: bridge.Step{Ask: []string{"dee"}}, cards: "@P-dee", said: "asked: dee.", at: time.Hour},
+		"a group here": {
+			step: bridge.Step{Ask: []string{"@sre"}}, set: func(s *staff, _ *bridge.Interaction) { s.group, s.native = nil, map[string]string{"sre": "S1"} },
+			mentioned: "S1", said: "asked: @sre (Chat).", at: time.Hour,
+		},
+		"fourteen people": {
+			step: bridge.Step{Ask: crowd}, mentioned: "U-" + strings.Join(crowd, " U-"), said: "p13 (Chat).", at: time.Hour,
+			set: func(s *staff, _ *bridge.Interaction) {
+				for _, who := range crowd {
+					s.people[who] = []bridge.Responder{{Person: who, Platform: "chat", User: "U-" + who}}
+				}
+			},
+		},
+		"no account":       {step: bridge.Step{Ask: []string{"eve"}}, said: "Not told: eve (no account in a chat).", at: 0},
+		"only the owner":   {step: bridge.Step{Ask: []string{"cy"}}, set: func(_ *staff, i *bridge.Interaction) { i.Requesters = []string{"cy"} }, said: "Not told: cy (requested this or owns the agent).", at: 0},
+		"an empty group":   {step: bridge.Step{Ask: []string{"@oncall"}}, set: func(s *staff, _ *bridge.Interaction) { s.group = nil }, said: "@oncall (no one is on call)", at: 0},
+		"another channel":  {step: leads("L"), cards: "L @P-dee", said: "asked: dee, leads.", at: time.Hour},
+		"the same channel": {step: leads("C"), mentioned: "U-cy", cards: "@P-dee", said: "leads (Chat)", at: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, s := twoChats(t)
+			i := question("Ship it?")
+			i.Destinations = []bridge.Destination{{Platform: "chat", Channel: "C"}}
+			if x.set != nil {
+				x.set(s, &i)
+			}
+			r := o.climb(i, x.step, bridge.Step{After: bridge.Duration(time.Hour), Remind: true})
+			var mentioned, cards []string
+			for _, m := range r.Reminders {
+				if len(m.Users) > maxMentions {
+					t.Errorf("a reminder mentions %d people", len(m.Users))
+				}
+				mentioned = append(append(mentioned, m.Users...), m.Groups...)
+			}
+			for _, d := range r.Interaction.Destinations[1:] {
+				cards = append(cards, d.Channel)
+			}
+			if got := strings.Join(mentioned, " "); got != x.mentioned {
+				t.Errorf("mentioned %q; want %q", got, x.mentioned)
+			}
+			if got := strings.Join(cards, " "); got != x.cards {
+				t.Errorf("new cards in %q; want %q", got, x.cards)
+			}
+			if got := render.Standing(r); !strings.Contains(got, x.said) {
+				t.Errorf("the card says %q; want %q", got, x.said)
+			}
+			if got := time.Duration(r.Interaction.Steps[1].After); got != x.at {
+				t.Errorf("the next step is due after %s; want %s", got, x.at)
+			}
+		})
+	}
+}
+
+// TestNotTold checks that a card which could not be posted tells no one.
+func TestNotTold(t *testing.T) {
+	t.Parallel()
+	o, _ := twoChats(t)
+	r := o.climb(question("Ship it?"), bridge.Step{Ask: []string{"dee"}})
+	n := len(r.Interaction.Destinations) - 1
+	r.Failures = map[int]string{n: "phone: dee has not started the bot"}
+	if got := render.Standing(r); !strings.Contains(got, "Not told: dee (phone: dee has not started the bot)") {
+		t.Errorf("the card says %q", got)
+	}
+	r.Failures, r.Messages[n] = nil, bridge.MessageRef{Channel: "@P-dee", Message: "2"}
+	if got := render.Standing(r); !strings.Contains(got, "asked: dee (Phone)") {
+		t.Errorf("once posted, the card says %q", got)
+	}
+}
+
+// TestNeeded checks that reminders mention those who can supply what is missing, and
+// no one who wants to be reminded later.
+func TestNeeded(t *testing.T) {
+	t.Parallel()
+	vote := func(who string, covers ...int) bridge.Vote {
+		return bridge.Vote{Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Person: who}, State: bridge.StateApproved, Covers: covers}
+	}
+	for name, x := range map[string]struct {
+		must  []string
+		votes []bridge.Vote
+		later string // who wants to be reminded later
+		want  string
+	}{
+		"no votes":               {want: "U-ana U-bo U-cy"},
+		"one vote":               {votes: []bridge.Vote{vote("ana")}, want: "U-bo U-cy"},
+		"the required one":       {must: []string{"cy"}, votes: []bridge.Vote{vote("ana")}, want: "U-cy"},
+		"the required one voted": {must: []string{"cy"}, votes: []bridge.Vote{vote("cy", 0)}, want: "U-ana U-bo"},
+		"a required group":       {must: []string{"@oncall"}, votes: []bridge.Vote{vote("ana")}, want: "U-bo"},
+		"later":                  {later: "bo", want: "U-ana U-cy"},
+	} {
+		o, s := twoChats(t)
+		s.group = []string{"bo"}
+		i := question("Ship it?")
+		i.Kind, i.Approval, i.Quorum, i.Must = bridge.KindApproval, &bridge.Approval{Tool: "deploy"}, 2, x.must
+		i.Responders = append(slices.Clone(i.Responders), bridge.Responder{Person: "cy", Platform: "chat", User: "U-cy"})
+		r := o.store.put(t, i)
+		r.Messages, r.Votes = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}, x.votes
+		if x.later != "" {
+			r.Reminders = []bridge.Reminder{{Snoozer: x.later, Due: time.Now().Add(time.Hour)}}
+		}
+		var got []string
+		for _, m := range o.dispatcher.escalator.needed(t.Context(), r) {
+			got = append(got, m.Users...)
+		}
+		if s := strings.Join(got, " "); s != x.want {
+			t.Errorf("%s: mentions %q; want %q", name, s, x.want)
+		}
+	}
+}
+
+// TestRemindersCollected checks that many requests for the same people in a channel
+// remind them once.
+func TestRemindersCollected(t *testing.T) {
+	t.Parallel()
+	o, _ := twoChats(t)
+	for range 5 {
+		r := o.climb(question("Ship it?"), bridge.Step{Remind: true})
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chat := o.dispatcher.platforms["chat"].(talker).chat
+	if len(chat.reminded) != 1 {
+		t.Errorf("%d reminders were sent; want 1", len(chat.reminded))
+	}
+}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// openSlots holds what a request still lacks.
+type openSlots struct {
+	anyone bool     // an approval of any responder helps
+	slots  []int    // indexes of the slots that lack approvals
+	must   []string // the required approvers among them
+}
+
+// open returns what a request still lacks.
+func (p *People) open(r bridge.Record) openSlots {
+	i := r.Interaction
+	if i.Kind != bridge.KindApproval || !i.Counted() {
+		return openSlots{anyone: true}
+	}
+	var out openSlots
+	lacks := 0
+	for n, left := range r.Open() {
+		if left <= 0 {
+			continue
+		}
+		lacks += left
+		out.slots = append(out.slots, n)
+		if must := i.ApprovalSlots()[n].Must; must != "" {
+			out.must = append(out.must, must)
+		}
+	}
+	out.anyone = i.DenyCounts || i.Needs()-r.Approvals() > lacks || lacks == 0
+	return out
+}
+
+// wanted tells who can supply what a request still lacks.
+type wanted struct {
+	people *People
+	r      bridge.Record
+	open   openSlots
+}
+
+// person reports whether an approval of a person helps.
+func (w wanted) person(ctx context.Context, name string) bool {
+	if w.open.anyone {
+		return true
+	}
+	who := bridge.Actor{Platform: bridge.PlatformAPI, User: name, Person: name}
+	yes, maybe := w.people.covers(ctx, w.r.Interaction, who, time.Now())
+	return slices.ContainsFunc(append(yes, maybe...), func(n int) bool { return slices.Contains(w.open.slots, n) })
+}
+
+// group reports whether an approval of a member of a group helps.
+func (w wanted) group(name string) bool {
+	slots := w.r.Interaction.ApprovalSlots()
+	return w.open.anyone || slices.ContainsFunc(w.open.slots, func(n int) bool {
+		s := slots[n]
+		return s.Must == bridge.GroupMark+name ||
+			s.Must == "" && s.Requirement >= 0 && slices.Contains(w.r.Interaction.Requirements[s.Requirement].Groups, name)
+	})
+}
