@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
 	"reflect"
@@ -160,6 +161,18 @@ func CallID(format, id string, more ...string) string {
 		parts[n] = url.PathEscape(parts[n])
 	}
 	return strings.Join(parts, "/")
+}
+
+// NeedsInput returns CodeUnsupported unless an agent says what a call does, because a
+// card would ask about something that no one sees. An empty object says that the call
+// has no arguments.
+func NeedsInput(field string, input json.RawMessage) error {
+	switch string(bytes.TrimSpace(input)) {
+	case "", "null", `""`, "[]":
+		return bridge.Errorf(bridge.CodeUnsupported, "%s: missing, so no card can show what would be done", field).
+			WithHint("answer it where the agent runs")
+	}
+	return nil
 }
 
 // OnlyRules lets only rules of the policy ask people about the requests of a

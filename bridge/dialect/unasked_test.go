@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/dialect/copilot"
 )
 
 // TestUnasked checks for all combinations who decides about a request that no
@@ -41,6 +43,43 @@ func TestUnasked(t *testing.T) {
 			if !strings.Contains(out, word) || word != "{}" && !strings.Contains(out, "the reason") || strings.Contains(out, "allow") {
 				t.Errorf("%s, %+v: %s, want %s", agent, u, out, word)
 			}
+		}
+	}
+}
+
+// TestNothingToShow checks that no one is asked about a call of which the agent says
+// nothing: it is left to whoever is there.
+func TestNothingToShow(t *testing.T) {
+	t.Parallel()
+	hook := func(translate func([]byte) (dialect.Translation, error)) func(string) error {
+		return func(raw string) error {
+			_, err := translate([]byte(raw))
+			return err
+		}
+	}
+	claude := hook(func(raw []byte) (dialect.Translation, error) { return claudecode.Hook(raw, claudecode.AskLocally) })
+	ofCodex := hook(func(raw []byte) (dialect.Translation, error) { return codex.Hook(raw, false) })
+	for name, c := range map[string]struct {
+		translate func(string) error
+		raw       string // INPUT is the place of what the call does
+		given     string
+	}{
+		"gate of Claude Code":       {claude, `{"hook_event_name":"PreToolUse","tool_name":"Bash"INPUT}`, `,"tool_input":{}`},
+		"permission of Claude Code": {claude, `{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_use_id":"t"INPUT}`, `,"tool_input":{"command":"ls"}`},
+		"control of Claude Code":    {hook(claudecode.Control), `{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash"INPUT}}`, `,"input":{}`},
+		"hook of Codex":             {ofCodex, `{"hook_event_name":"PreToolUse","tool_name":"Bash"INPUT}`, `,"tool_input":{}`},
+		"hook of Copilot":           {hook(copilot.Hook), `{"hookName":"permissionRequest","toolName":"bash"INPUT}`, `,"toolInput":{}`},
+		"command of Codex":          {hook(codex.Request), `{"id":1,"method":"item/commandExecution/requestApproval","params":{"threadId":"t","itemId":"i"INPUT}}`, `,"command":"ls"`},
+		"network of Codex":          {hook(codex.Request), `{"id":1,"method":"item/commandExecution/requestApproval","params":{"threadId":"t","itemId":"i"INPUT}}`, `,"networkApprovalContext":{"host":"h","protocol":"https"}`},
+		"older command of Codex":    {hook(codex.Request), `{"id":1,"method":"execCommandApproval","params":{"conversationId":"t","callId":"i"INPUT}}`, `,"command":["ls"]`},
+		"older patch of Codex":      {hook(codex.Request), `{"id":1,"method":"applyPatchApproval","params":{"conversationId":"t","callId":"i"INPUT}}`, `,"fileChanges":{"a":{}}`},
+		"permissions of Codex":      {hook(codex.Request), `{"id":1,"method":"item/permissions/requestApproval","params":{"threadId":"t","itemId":"i"INPUT}}`, `,"permissions":{"network":true}`},
+	} {
+		if err := c.translate(strings.Replace(c.raw, "INPUT", c.given, 1)); err != nil {
+			t.Errorf("%s, with what it does: %v", name, err)
+		}
+		if err := c.translate(strings.Replace(c.raw, "INPUT", "", 1)); bridge.ErrorCode(err) != bridge.CodeUnsupported {
+			t.Errorf("%s, without: %v", name, err)
 		}
 	}
 }

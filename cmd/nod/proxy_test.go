@@ -129,7 +129,8 @@ func proxyChatFirst(t *testing.T, r *rig.Rig) {
 
 func proxyClientFirst(t *testing.T, r *rig.Rig) {
 	p := startProxy(t, r, "acp")
-	fmt.Fprintf(p.agent, acpRequest+"\n", 6, "client", 2)
+	fmt.Fprintf(p.agent, acpUpdate+"\n"+acpRequest+"\n", "client", 2, 6, "client", 2)
+	p.clientHas("session/update")
 	p.clientHas("request_permission")
 	a := r.Card("client")
 	fmt.Fprintln(p.toProxy, `{"jsonrpc":"2.0","id":6,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`)

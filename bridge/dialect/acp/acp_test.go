@@ -50,7 +50,8 @@ func TestRequests(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for in, word := range map[string]string{
-		`{"method":"fs/read_text_file","params":{}}`: "method", `{"method":"session/request_permission","params":{"options":[{"optionId":"n","kind":"reject_once"}]}}`: "options",
+		`{"method":"fs/read_text_file","params":{}}`: "method", `{"method":"session/request_permission","params":{"toolCall":{"title":"x"},"options":[{"optionId":"n","kind":"reject_once"}]}}`: "options",
+		`{"method":"session/request_permission","params":{"toolCall":{"toolCallId":"t","rawInput":{}},"options":[{"optionId":"y","kind":"allow_once"}]}}`: "neither",
 	} {
 		if _, err := acp.Request([]byte(in)); err == nil || !strings.Contains(bridge.PublicError(err).Message, word) {
 			t.Errorf("%s: %v", in, err)

@@ -227,6 +227,9 @@ func TestShownProperty(t *testing.T) {
 			updates = append(updates, s.update())
 		}
 		request := s.update()
+		if len(s.words) == 0 {
+			continue // nothing is known of the call, so no one is asked
+		}
 		_, card := asked(t, request, updates...)
 		for _, w := range s.words {
 			if !strings.Contains(card, w) {

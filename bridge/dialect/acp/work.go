@@ -80,6 +80,10 @@ func (d details) work(p permissionParams) (work, error) {
 	default:
 		w.tool = "tool"
 	}
+	if title == "" && len(input)+len(diffs)+len(texts)+len(others)+len(d.Earlier)+len(d.Locations) == 0 {
+		return w, bridge.Errorf(bridge.CodeUnsupported, "toolCall: neither a title, an input nor content, so no card can show the call").
+			WithHint("answer it in the editor")
+	}
 	more := object{}
 	if len(diffs) == 1 && len(input) == 0 && w.tool == edit {
 		input, diffs = replaced(diffs[0]), nil

@@ -74,6 +74,9 @@ func Control(raw []byte) (dialect.Translation, error) {
 		defaultNo: q.DefaultNo, noRules: q.SuppressAlways, ownInterface: q.UserInteraction, stop: true, edit: true, remember: true,
 	}
 	r, err := c.request()
+	if err == nil {
+		err = dialect.NeedsInput("input", q.Input)
+	}
 	if err != nil {
 		return dialect.Translation{}, err
 	}

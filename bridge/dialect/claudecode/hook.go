@@ -167,6 +167,9 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 		stop: true, edit: true, remember: permission,
 	}
 	r, err := c.request()
+	if err == nil {
+		err = dialect.NeedsInput("tool_input", in.Input)
+	}
 	if err != nil {
 		return dialect.Translation{}, err
 	}

@@ -78,6 +78,9 @@ func (in hookInput) translate(denySilence bool) (dialect.Translation, error) {
 	if in.Tool == "" {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "tool_name: required")
 	}
+	if err := dialect.NeedsInput("tool_input", in.Input); err != nil {
+		return dialect.Translation{}, err
+	}
 	var described struct {
 		Description string `json:"description"`
 	}

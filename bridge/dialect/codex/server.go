@@ -88,8 +88,12 @@ func Request(raw []byte) (dialect.Translation, error) {
 		r, answer = p.fileChange(c.Changes)
 	case "item/permissions/requestApproval":
 		r, answer = p.permissions()
+		err = dialect.NeedsInput("permissions", p.Permissions)
 	case "execCommandApproval", "applyPatchApproval":
 		r, answer = p.legacy(c.Method)
+		if err = dialect.NeedsInput("command", p.Command); c.Method == "applyPatchApproval" {
+			err = dialect.NeedsInput("fileChanges", p.FileChanges)
+		}
 	case "item/tool/requestUserInput":
 		r, answer, err = p.userInput()
 	case "mcpServer/elicitation/request":
@@ -187,6 +191,11 @@ func (p params) command() (bridge.Request, func(bridge.Record) (any, error), err
 		input = map[string]any{"host": p.Network.Host, "protocol": p.Network.Protocol}
 		if len(p.Command) > 0 && string(p.Command) != "null" {
 			input["command"] = p.Command
+		}
+	}
+	if p.Network == nil {
+		if err := dialect.NeedsInput("command", p.Command); err != nil {
+			return bridge.Request{}, nil, err
 		}
 	}
 	if len(p.Additional) > 0 && string(p.Additional) != "null" {

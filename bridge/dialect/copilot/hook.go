@@ -43,6 +43,9 @@ func Hook(raw []byte) (dialect.Translation, error) {
 	case in.Tool == "":
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "toolName: required")
 	}
+	if err := dialect.NeedsInput("toolInput", in.Input); err != nil {
+		return dialect.Translation{}, err
+	}
 	prompt := "Copilot wants to use **" + in.Tool + "**"
 	if in.Cwd != "" {
 		prompt += " in " + dialect.Code(in.Cwd)
