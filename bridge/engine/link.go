@@ -74,7 +74,7 @@ func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirm
 	}
 	account := bridge.Actor{Platform: l.Click.Actor.Platform, User: l.Click.Actor.User, Name: l.Click.Actor.Name}
 	if !confirmed {
-		return "If you confirm, " + bridge.OneLine(cmp.Or(account.Name, account.User)) + " on " + account.Platform + " (" + account.User + ") answers as you, " + by.Person +
+		return "If you confirm, " + bridge.OneLine(cmp.Or(account.Name, account.User)) + " on " + account.Platform + " (" + account.User + ") answers as you, " + by.Display() +
 			". If it is your own account, send /" + bridge.CommandName + " link " + code + " yes (or run the command with --yes). If it is not, do nothing.", nil
 	}
 	if err := ls.notes.DropNote(ctx, linkNote(code)); err != nil { // a code is valid once

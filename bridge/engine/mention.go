@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -83,10 +84,19 @@ func (m *mentioner) resolve(
 	for _, a := range responders {
 		named := slices.ContainsFunc(people, func(p bridge.Mention) bool { return p.User == a.User })
 		if a.Platform == d.Platform && !named && !slices.Contains(i.Requesters, a.Person) {
-			people = append(people, bridge.Mention{Name: a.Person, User: a.User})
+			people = append(people, bridge.Mention{Name: m.name(i, a.Person), User: a.User})
 		}
 	}
 	return people, out
+}
+
+// name returns the name of a person that everyone reads. The person may be a member of
+// a group, whom the request does not name.
+func (m *mentioner) name(i bridge.Interaction, person string) string {
+	if name := i.NameOf(person); name != person || m.directory == nil {
+		return name
+	}
+	return cmp.Or(m.directory.Display(person), person)
 }
 
 // members returns the accounts of the known members of a group.

@@ -60,6 +60,7 @@ func TestMentions(t *testing.T) {
 		x.chat.chat = &chat{name: "chat"}
 		i := question("Ship it?")
 		x.set(&i)
+		i.Names = map[string]string{"ana": "Ana Ruiz"}
 		o := newOffice(t, func(o *Options) { o.Directory, o.Platforms = s, []bridge.Platform{x.chat} })
 		r := o.store.put(t, i)
 		r.Step = len(i.Steps)
@@ -70,6 +71,8 @@ func TestMentions(t *testing.T) {
 		var got []string
 		for _, m := range x.chat.views[0].Mentions {
 			switch {
+			case m.User == "U-ana" && m.Name != "Ana Ruiz":
+				t.Errorf("%s: ana is mentioned as %q", name, m.Name)
 			case m.Group != "":
 				got = append(got, "@"+m.Group)
 			default:
