@@ -94,6 +94,13 @@ func TestErrors(t *testing.T) {
 
 const callback = "POST /interactions/{id}/{token}/callback"
 
+// TestErrorOutcomes checks what people see after each kind of error of a post and of an
+// edit.
+func TestErrorOutcomes(t *testing.T) {
+	t.Parallel()
+	platformtest.Outcomes(t, harness, discord.Errors)
+}
+
 // TestErrorsDocumented checks that the documentation has the table of errors.
 func TestErrorsDocumented(t *testing.T) {
 	t.Parallel()

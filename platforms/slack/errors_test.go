@@ -60,6 +60,13 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestErrorOutcomes checks what people see after each kind of error of a post and of an
+// edit.
+func TestErrorOutcomes(t *testing.T) {
+	t.Parallel()
+	platformtest.Outcomes(t, harness, slack.Errors)
+}
+
 // TestErrorsDocumented checks that the documentation has the table of errors.
 func TestErrorsDocumented(t *testing.T) {
 	t.Parallel()

@@ -62,6 +62,13 @@ func TestErrors(t *testing.T) {
 	w.post(d, v)
 }
 
+// TestErrorOutcomes checks what people see after each kind of error of a post and of an
+// edit.
+func TestErrorOutcomes(t *testing.T) {
+	t.Parallel()
+	platformtest.Outcomes(t, harness, telegram.Errors)
+}
+
 // TestErrorsDocumented checks that the documentation has the table of errors.
 func TestErrorsDocumented(t *testing.T) {
 	t.Parallel()
