@@ -53,6 +53,10 @@ func (e event) removed() string {
 	return e.Deleted
 }
 
+// seenFor is the time for which a message that arrives again is known. Slack repeats an
+// event for about five minutes if it has no acknowledgment.
+const seenFor = 15 * time.Minute
+
 // message records what a person wrote, or that a card was deleted. It returns a
 // function to run after the acknowledgment, or nil.
 func (i inbound) message(ctx context.Context, e event) func(context.Context) {
@@ -68,7 +72,8 @@ func (i inbound) message(ctx context.Context, e event) func(context.Context) {
 	if m.Thread != "" && m.Thread != m.TS && (me == "" || m.Parent == "" || m.Parent == me) {
 		v = i.replied(ctx, e.Channel, m, standing)
 	}
-	if v.Kind == "" && v.Note == "" && standing == "" && (e.Kind == "im" || me != "" && strings.Contains(m.Text, "<@"+me+">")) {
+	toBot := e.Kind == "im" || me != "" && strings.Contains(m.Text, "<@"+me+">")
+	if v.Kind == "" && v.Note == "" && standing == "" && toBot && i.seen.First(e.Channel+" "+m.TS, seenFor) {
 		v.Note = bridge.NoteToBot
 	}
 	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card shows the answer in a moment

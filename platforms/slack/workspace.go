@@ -28,6 +28,8 @@ type workspace struct {
 	// daemons counts the daemons of the installation. It is nil for one.
 	daemons func(context.Context) (int, error)
 
+	seen platforms.Seen // messages that nod has answered
+
 	mu sync.Mutex
 	me slack.AuthTestResponse // empty until Slack has returned it
 }
