@@ -59,9 +59,13 @@ func parseSaid(raw []byte, bot string) (heard, bool) {
 	return m, talk
 }
 
-// toBot reports whether a message is meant for the bot although it is not a reply.
+// toBot reports whether a message is meant for the bot although it is not a reply to a
+// card.
 func (m heard) toBot(bot string) bool {
-	return m.To == nil && m.Edited == "" && (m.Guild == "" || strings.Contains(m.Content, "<@"+bot+">") || strings.Contains(m.Content, "<@!"+bot+">"))
+	if m.Guild == "" {
+		return m.Edited == ""
+	}
+	return m.To == nil && m.Edited == "" && (strings.Contains(m.Content, "<@"+bot+">") || strings.Contains(m.Content, "<@!"+bot+">"))
 }
 
 // noteMention ends a note about a reply whose text Discord may have kept from the bot.

@@ -28,6 +28,33 @@ func invited(card bridge.MessageRef, v bridge.View) awaited {
 	return a
 }
 
+// A reply that comes soon after a message of the bot may come before nod has stored
+// what the message takes: another daemon may have posted it.
+const (
+	soon      = 10 * time.Second // by the clock of Telegram
+	settleMax = 10 * time.Second
+	settleLap = 100 * time.Millisecond
+)
+
+// settled waits until nod knows what a reply to a new message of the bot belongs to.
+func (p *prompts) settled(ctx context.Context, u update) {
+	m := u.Message
+	if m == nil || m.From == nil || m.ReplyTo == nil || m.ReplyTo.By == nil || !m.ReplyTo.By.IsBot || p.store.notes == nil || !telegrammsg.Invites(m.ReplyTo.Text) ||
+		time.Duration(m.Date-m.ReplyTo.Sent)*time.Second > soon {
+		return
+	}
+	to := *m.ReplyTo
+	to.Chat = m.Chat
+	ctx, cancel := context.WithTimeout(ctx, settleMax)
+	defer cancel()
+	for {
+		a, err := p.store.stored(ctx, to.ref())
+		if err != nil || a.Card != (bridge.MessageRef{}) || !bridge.Pause(ctx, settleLap) {
+			return
+		}
+	}
+}
+
 // whyPrivate replaces, for everyone, a note that cannot be sent to one person.
 const whyPrivate = "Nothing was recorded. The reason is only for you. Open a chat with this bot, click Start, and reply again."
 

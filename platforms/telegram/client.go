@@ -19,6 +19,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
 // client makes the calls of one bot, at the pace that Telegram allows, and
@@ -151,11 +152,27 @@ func proxied(status int) platforms.Row {
 	return rowOf(http.StatusBadGateway, "")
 }
 
-// remove deletes a message of the bot if it still can.
-func (c *client) remove(ctx context.Context, ref bridge.MessageRef) {
+// remove deletes a message of the bot, and reports whether it could.
+func (c *client) remove(ctx context.Context, ref bridge.MessageRef) bool {
 	params := tgbotapi.Params{"chat_id": ref.Channel, "message_id": ref.Message}
-	if err := c.call(ctx, "deleteMessage", params, nil); err != nil {
+	err := c.call(ctx, "deleteMessage", params, nil)
+	if err != nil {
 		c.log.Debug("message not removed", "error", err)
+	}
+	return err == nil
+}
+
+// takeBack deletes a message that does not show everything, or else takes away its
+// controls.
+func (c *client) takeBack(ctx context.Context, ref bridge.MessageRef, m telegrammsg.Message) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer cancel()
+	if c.remove(ctx, ref) {
+		return
+	}
+	m.Keyboard = nil
+	if _, err := c.edit(ctx, ref, m); err != nil {
+		c.log.Error("incomplete message keeps its controls", "message", ref.Message, "error", err)
 	}
 }
 

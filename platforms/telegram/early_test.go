@@ -3,6 +3,8 @@ package telegram_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -67,4 +69,71 @@ func TestFastPerson(t *testing.T) {
 			t.Errorf("click %d is on %+v, want %+v", n+1, got, want)
 		}
 	}
+}
+
+// TestFastReply checks that a reply to a card counts although it comes before nod has
+// stored that the card takes replies.
+func TestFastReply(t *testing.T) {
+	t.Parallel()
+	h := harness
+	h.New = func(s platformtest.Setup) (platformtest.Platform, error) {
+		s.Notes = late{s.Notes}
+		return harness.New(s)
+	}
+	sink := &platformtest.Recorder{}
+	r := platformtest.New(t, h, platformtest.Options{Sink: sink})
+	w := world{r, r.Platform.(*telegram.Platform), sink}
+	v := w.question("ready?")
+	posted := make(chan error, 1)
+	go func() {
+		_, err := w.p.Post(t.Context(), bridge.Destination{Channel: group}, v, bridge.NewParts(nil, nil))
+		posted <- err
+	}()
+	w.Eventually("people see the card", func() bool { return len(w.Messages()) > 0 })
+	reply := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: group, Message: fmt.Sprint(w.Messages()[0]["message_id"]), Text: "yes"}
+	if r, err := w.Sandbox.Act(t.Context(), reply); err != nil || !r.OK {
+		t.Fatal(r, err)
+	}
+	w.Eventually("the reply is recorded", func() bool { return len(sink.Clicks()) == 1 })
+	if err := <-posted; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTakeBack checks that a message that Telegram does not show in full, and does not
+// let nod delete, offers nothing.
+func TestTakeBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.question(strings.Repeat("a long question, ", 30) + "ready?")
+	w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: "sendMessage", Kind: "truncate"})
+	w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: "deleteMessage", Kind: "error", Error: "400 Bad Request: message can't be deleted"})
+	if _, err := w.p.Post(t.Context(), bridge.Destination{Channel: group}, v, bridge.NewParts(nil, nil)); bridge.ErrorCode(err) != bridge.CodeUnsupported {
+		t.Errorf("Post returns %v", err)
+	}
+	w.Sandbox.ClearFaults()
+	for _, m := range w.Messages() {
+		if c := sandbox.Controls("telegram", m); len(c) > 0 {
+			t.Errorf("the message offers %v", c)
+		}
+	}
+}
+
+// TestOtherWebhook checks that the health names another program that changes the
+// webhook.
+func TestOtherWebhook(t *testing.T) {
+	t.Parallel()
+	sink := &platformtest.Recorder{}
+	r := platformtest.New(t, harness, platformtest.Options{Sink: sink, HTTP: true}).Connected()
+	other, err := http.PostForm(r.Base+"/telegram/bot"+sandbox.TelegramToken+"/setWebhook", url.Values{"url": {"https://elsewhere.example.com/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Body.Close()
+	r.Fault(sandbox.Fault{Kind: "error", Method: "sendMessage", Error: "401 Unauthorized", Count: 1}) // it looks again
+	_ = r.Platform.Tell(t.Context(), "7001", "hello")
+	r.Eventually("health names the other program", func() bool {
+		h := r.Platform.Health()
+		return h.State == bridge.HealthDegraded && strings.Contains(h.Reason, "another program")
+	})
 }

@@ -24,7 +24,10 @@ type sent struct {
 	Chat    struct {
 		ID int64 `json:"id"`
 	} `json:"chat"`
-	Text    string `json:"text"`
+	Text string `json:"text"`
+	Sent int64  `json:"date"` // Unix time
+	By   *user  `json:"from"`
+
 	ReplyTo *struct {
 		ID int64 `json:"message_id"`
 	} `json:"reply_to_message"`

@@ -90,7 +90,7 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 		return bridge.MessageRef{}, err
 	}
 	if card.short {
-		p.client.remove(ctx, card.ref())
+		p.client.takeBack(ctx, card.ref(), m)
 		return bridge.MessageRef{}, incomplete("its text is not there whole")
 	}
 	return card.ref(), nil

@@ -48,8 +48,18 @@ func (r *receiver) run(ctx context.Context, sink bridge.Sink) error {
 	}
 	r.commands.register(ctx)
 	params := tgbotapi.Params{"url": r.webhook, "secret_token": r.secret, "allowed_updates": allowedUpdates}
+	ours := false
 	return platforms.Watch(ctx, r.health, func(ctx context.Context) error {
-		return r.client.call(ctx, "setWebhook", params, nil)
+		var is struct{ URL string }
+		err := r.client.call(ctx, "getWebhookInfo", tgbotapi.Params{}, &is)
+		if err == nil && ours && is.URL != r.webhook {
+			r.health.Warn("another program changes the webhook of this bot, and takes a part of the clicks", rivalFor)
+		}
+		if err == nil {
+			err = r.client.call(ctx, "setWebhook", params, nil)
+		}
+		ours = ours || err == nil
+		return err
 	})
 }
 
@@ -147,6 +157,9 @@ func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, 
 	var batch []json.RawMessage
 	err := r.client.call(callCtx, "getUpdates", params, &batch)
 	if platforms.Is(err, platforms.AboutSetting) {
+		if r.health.Connected() {
+			r.health.Warn("another program sets a webhook for this bot, and takes a part of the clicks", rivalFor)
+		}
 		r.log.Warn("a webhook was set for this bot; removing it, as the config says polling")
 		return nil, errors.Join(r.client.call(callCtx, "deleteWebhook", tgbotapi.Params{}, nil), err)
 	}
@@ -169,7 +182,11 @@ func (r *receiver) begin(ctx context.Context, sink bridge.Sink, work *platforms.
 	u.ID = updateID(raw) // also of an update that cannot be read
 	wait, leave := r.lanes.Enter(u.author())
 	recorded := false
-	work.Do(ctx, wait, func(work context.Context) (then func(context.Context)) {
+	turn := func() {
+		wait()
+		r.inbound.prompts.settled(ctx, u)
+	}
+	work.Do(ctx, turn, func(work context.Context) (then func(context.Context)) {
 		for {
 			var err error
 			if then, err = r.inbound.handle(work, sink, u); err == nil {
@@ -206,7 +223,9 @@ func (r *receiver) handler(sink bridge.Sink) http.Handler {
 			return
 		}
 		ctx := context.WithoutCancel(req.Context())
-		then, err := r.inbound.handle(ctx, sink, r.inbound.read(body))
+		u := r.inbound.read(body)
+		r.inbound.prompts.settled(req.Context(), u)
+		then, err := r.inbound.handle(ctx, sink, u)
 		if err != nil {
 			http.Error(w, "not recorded", http.StatusServiceUnavailable) // Telegram sends it again
 			return

@@ -48,6 +48,9 @@ func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Act
 		Text: m.words(), At: m.at(), Standing: m.standing(),
 		After: func(bridge.MessageRef) bool { return true }, // it names the card
 	})
+	if err == nil && v.Note == "" && v.Kind == "" && m.Chat.ID == m.From.ID && !m.edited { // each message there is for nod
+		v.Note = bridge.NoteToBot
+	}
 	if err != nil || v.Note == "" || v.Kind == bridge.VerdictSettled {
 		return nil, err
 	}

@@ -16,18 +16,25 @@ func TakesReplies(i bridge.Interaction) bool {
 	return lone && !i.LonePlan() && i.Round <= 1 && (q.FreeText() || len(q.Options) > perPage)
 }
 
+const invites = "Reply to this message"
+
+// Invites reports whether the text of a message of nod asks for replies.
+func Invites(text string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(invites))
+}
+
 // invitation returns the line that says what a reply to the card does, or nil.
 func invitation(v bridge.View) []render.Span {
 	i := v.Record.Interaction
 	if v.Waiting || !TakesReplies(i) {
 		return nil
 	}
-	const invite = "Reply to this message with your answer"
+	const invite = invites + " with your answer"
 	q, _ := i.Lone()
 	switch example := q.Example(); {
 	case !q.FreeText():
 		number := strconv.Itoa(len(q.Options)) + " choices, " + strconv.Itoa(perPage) + " a page. "
-		return []render.Span{{Text: number + "Or reply to this message with the start of a name."}}
+		return []render.Span{{Text: number + "Or " + strings.ToLower(invites[:1]) + invites[1:] + " with the start of a name."}}
 	case example != "":
 		return []render.Span{{Text: invite + ": "}, {Text: example, Code: true}, {Text: "."}}
 	}
