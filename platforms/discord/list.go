@@ -39,7 +39,7 @@ func (in interaction) turned() (command string, page int, ok bool) {
 func listPage(command, list string, page int) discordmsg.Message {
 	pages := paginate(list)
 	page = min(max(page, 0), len(pages)-1)
-	m := discordmsg.Note(pages[page])
+	m := discordmsg.List(pages[page])
 	var row []discordgo.MessageComponent
 	button := func(label string, to int) {
 		row = append(row, discordgo.Button{
@@ -64,7 +64,13 @@ func listPage(command, list string, page int) discordmsg.Message {
 func paginate(text string) []string {
 	var pages []string
 	page := ""
+	entries := 0
 	for line := range strings.Lines(strings.TrimSpace(text)) {
+		if _, link := render.Entry(strings.TrimSpace(line)); link != "" {
+			if entries++; entries > discordmsg.MaxEntries {
+				pages, page, entries = append(pages, strings.Trim(page, "\n")), "", 1
+			}
+		}
 		for !fits(page + line) {
 			if strings.TrimSpace(page) == "" { // the line is longer than a message
 				runes := []rune(line)

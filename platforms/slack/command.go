@@ -38,6 +38,6 @@ func (c commands) run(ctx context.Context, in payload) told {
 		c.log.Error("command failed", "platform", c.name, "error", err)
 		note = bridge.NoteNotDone
 	}
-	text, blocks := slackmsg.Note(note)
+	text, blocks := slackmsg.List(note)
 	return told{Type: slack.ResponseTypeEphemeral, Text: text, Blocks: blocks}
 }

@@ -276,6 +276,33 @@ func Note(s string) Message {
 	}}
 }
 
+// MaxEntries is the number of lines with a button that fit into a message.
+const MaxEntries = 10
+
+// List is Note with a button next to each line that names a card.
+func List(s string) Message {
+	var parts []discordgo.MessageComponent
+	entries := 0
+	for _, line := range strings.Split(strings.TrimSpace(s), "\n") {
+		said, link := render.Entry(line)
+		if link == "" {
+			if strings.TrimSpace(line) != "" {
+				parts = append(parts, text(inline(render.Noted(render.Clean(line)))))
+			}
+			continue
+		}
+		parts = append(parts, discordgo.Section{
+			Components: []discordgo.MessageComponent{text(Escape(render.Clean(said)))},
+			Accessory:  discordgo.Button{Label: render.LabelOpen, Style: discordgo.LinkButton, URL: link},
+		})
+		entries++
+	}
+	if entries == 0 || entries > MaxEntries || len(parts) > 2*MaxEntries {
+		return Note(s)
+	}
+	return Message{Components: parts}
+}
+
 // Offer is Note with a button that opens a link. An empty link has no button.
 func Offer(s, link string) Message {
 	m := Note(s)

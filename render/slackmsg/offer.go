@@ -1,6 +1,9 @@
 package slackmsg
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/slack-go/slack"
 
 	"github.com/nodbridge/nod/bridge"
@@ -11,6 +14,34 @@ import (
 func Offer(s, link string) (string, []slack.Block) {
 	text, blocks := Note(s)
 	return text, append(blocks, linkTo(link)...)
+}
+
+// maxListed is the number of blocks of a list: the limit of a message.
+const maxListed = 50
+
+// List is Note with a button next to each line that names a card.
+func List(s string) (string, []slack.Block) {
+	text, blocks := Note(s)
+	var list []slack.Block
+	entries := 0
+	for n, line := range strings.Split(render.Clean(s), "\n") {
+		said, link := render.Entry(line)
+		if link == "" && strings.TrimSpace(line) == "" {
+			continue
+		}
+		if link == "" {
+			list = append(list, richText("", []render.Block{{Kind: render.Paragraph, Spans: render.Noted(line)}}))
+			continue
+		}
+		b := button("nod-open-"+strconv.Itoa(n), "", render.LabelOpen, "")
+		b.URL = link
+		list = append(list, slack.NewSectionBlock(plain(said, maxSection), nil, slack.NewAccessory(b)))
+		entries++
+	}
+	if entries == 0 || len(list) > maxListed {
+		return text, blocks
+	}
+	return text, list
 }
 
 // linkTo returns a button that opens a page where only one person can continue.

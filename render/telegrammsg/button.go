@@ -17,6 +17,7 @@ type Entity struct {
 	Length   int            `json:"length"`
 	User     *tgbotapi.User `json:"user,omitempty"`     // of a text_mention
 	Language string         `json:"language,omitempty"` // of a pre
+	URL      string         `json:"url,omitempty"`      // of a text_link
 	UnixTime int64          `json:"unix_time,omitempty"`
 	Format   string         `json:"date_time_format,omitempty"`
 }

@@ -3,6 +3,7 @@ package telegrammsg
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
@@ -23,10 +24,22 @@ func Whisper(s string) Message {
 	return m
 }
 
-// Reply returns a short message without formatting.
+// Reply returns a short message without formatting. A line that names a card ends with
+// a link that opens it.
 func Reply(s string) Message {
 	w := &writer{}
-	w.spans(render.Noted(render.Cut(unlinked(render.Clean(s)), maxText, render.Runes)), false)
+	for n, line := range strings.Split(render.Cut(unlinked(render.Clean(s)), maxText, render.Runes), "\n") {
+		if n > 0 {
+			w.add("\n")
+		}
+		said, address := render.Entry(line)
+		w.spans(render.Noted(said), false)
+		if address != "" {
+			w.add(" · ")
+			w.entities = append(w.entities, Entity{Type: "text_link", Offset: w.units, Length: render.UTF16(render.LabelOpen), URL: address})
+			w.add(render.LabelOpen)
+		}
+	}
 	return w.message()
 }
 

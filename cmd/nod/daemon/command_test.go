@@ -57,7 +57,7 @@ func TestCommands(t *testing.T) {
 					return true
 				})
 			}
-			says("ana", "/nod pending", "Run make deploy? (tester", "left)", "http")
+			says("ana", "/nod pending", "Run make deploy? (tester", "left)", "Open")
 			says("bo", "/nod mine", "Run make deploy? (tester")
 			says("mal", "/nod mine", "no pending requests")
 			says("mal", "/nod pending", "Only responders of this channel")

@@ -1,0 +1,24 @@
+package render
+
+import "strings"
+
+// LabelOpen is the label of a control that opens a card.
+const LabelOpen = "Open"
+
+// entryEnd comes before the address at the end of a line of pending requests.
+const entryEnd = " left) "
+
+// Entry splits a line of a list of pending requests into its text and the address of
+// its card. The address is empty if the line has none. What agents wrote comes before
+// the time that is left, so no agent chooses the address.
+func Entry(line string) (text, address string) {
+	n := strings.LastIndex(line, entryEnd)
+	if n < 0 {
+		return line, ""
+	}
+	text, address = line[:n+len(entryEnd)-1], line[n+len(entryEnd):]
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") || strings.ContainsAny(address, " \n") {
+		return line, ""
+	}
+	return text, address
+}
