@@ -32,6 +32,9 @@ type Directory interface {
 	// Display returns the name of a person that people read. It is empty if that
 	// is the name in the config.
 	Display(person string) string
+	// Everyone returns the members of a group in the config, and whether no one
+	// else can be a member.
+	Everyone(group string) (people []string, all bool)
 	// Native returns the group of a platform that a group includes, in the
 	// platform's own format. It returns "" if there is none.
 	Native(group, platform string) string

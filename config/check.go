@@ -41,6 +41,8 @@ func (c Config) Check() error {
 	c.checkStepUps(bad)
 	c.checkGroups(bad)
 	c.checkOnCall(bad)
+	c.checkApprovers(bad)
+	c.checkPeopleNames(bad)
 	return errors.Join(errs...)
 }
 

@@ -33,7 +33,7 @@ routes:
   default: {to: ["slack:C1", "telegram:-100/7"], responders: [ana, "@ops"], must: [ana], quorum: 2, deny: counts, hand_over: [bo],
     quiet: {from: "22:00", to: "07:00", zone: Europe/Berlin},
     escalation: [{after: 2m, remind: true, times: 3}, {after: 5m, ask: ["@ops"]}, {after: 5m, route: boss}, {after: 1h, give_up: deny}]}
-  boss: {to: ["slack:C2"], responders: [bo]}
+  boss: {to: ["slack:C2"], allow_self: true, responders: [bo]}
 agents: {ci: {token: secret-0123456789abcdef, routes: [default], owners: [bo], kinds: [ask], scopes: [once], per_minute: 5}}
 risks: [{name: high, quorum: 2}]
 policy: [{tools: bash, then: ask, route: default, on_timeout: escalate, grant: rule}, {then: allow}]

@@ -188,7 +188,7 @@ func TestWholeFile(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "# nothing\n", "---\nlisten: :1\n", "listen: :1\n---\n# the end\n", "listen: :1\n...\n",
-		"x-base: &base {to: [\"slack:C1\"], responders: [ana]}\nslack: {bot_token: a, app_token: b}\npeople: {ana: }\nroutes: {default: {<<: *base, quorum: 2}}\n",
+		"x-base: &base {to: [\"slack:C1\"], responders: [ana]}\nslack: {bot_token: a, app_token: b}\npeople: {ana: }\nroutes: {default: {<<: *base, quorum: 1}}\n",
 		"x-a: &a {slack: U1}\npeople: {ana: *a}\n", "people: {ana: {}}\n", "policy: [{then: allow, command: ['ls *'], options: []}]\n",
 	} {
 		if _, err := Load(written(t, text), nil); err != nil {

@@ -113,5 +113,11 @@ func looksLikeID(s string) bool {
 	return len(s) >= 5 && strings.ContainsAny(s, "0123456789") && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
+// Everyone implements bridge.Directory.
+func (d *Directory) Everyone(group string) (people []string, all bool) {
+	g := d.o.Groups[group]
+	return g.People, len(g.Of) == 0 && g.OnCall == ""
+}
+
 // Display implements bridge.Directory.
 func (d *Directory) Display(person string) string { return d.o.People[person].Name }

@@ -24,6 +24,8 @@ type staff struct {
 
 func (s *staff) Standing(context.Context, bridge.Actor) (bridge.Standing, error) { return s.who, s.err }
 
+func (s *staff) Everyone(group string) (people []string, all bool) { return s.group, group == "closed" }
+
 func (s *staff) Display(string) string { return "" }
 
 func (s *staff) Find(_ context.Context, text string) (string, error) {

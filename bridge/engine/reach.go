@@ -15,19 +15,27 @@ type reach struct {
 	composer  *composer
 }
 
-// findPeople determines who can be reached. If no one can, it sets the response
-// undeliverable.
+// findPeople determines who can be reached. If no one can, or if those who can may
+// never approve, it sets the response undeliverable.
 func (w *reach) findPeople(o *bridge.Opening, s bridge.Setting) error {
 	i := o.Interaction
+	if why := w.composer.people.impossible(i); why != "" {
+		o.Response = undeliverable(i, why)
+		return nil
+	}
 	var err error
 	if o.Failures, err = w.failures(i); err != nil {
 		return err
 	}
 	o.FrontEnds = s.FrontEnds
 	if len(o.Failures) == len(i.Destinations) && !o.FrontEnds {
-		o.Response = &bridge.Response{State: bridge.StateUndeliverable, Reason: failureText(i, o.Failures), Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
+		o.Response = undeliverable(i, failureText(i, o.Failures))
 	}
 	return nil
+}
+
+func undeliverable(i bridge.Interaction, why string) *bridge.Response {
+	return &bridge.Response{State: bridge.StateUndeliverable, Reason: why, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
 }
 
 // inChat reports whether a chat can take the answer to an interaction.
