@@ -7,7 +7,7 @@ import (
 
 const (
 	// lookEvery is the time after which a new connection learns how many there are.
-	lookEvery = 10 * time.Minute
+	lookEvery = 2 * time.Minute
 	// lookAgain is the time after which it learns that again if there were too many:
 	// the connection of a daemon that has just stopped may still count.
 	lookAgain = 5 * time.Second

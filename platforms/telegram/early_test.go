@@ -137,3 +137,18 @@ func TestOtherWebhook(t *testing.T) {
 		return h.State == bridge.HealthDegraded && strings.Contains(h.Reason, "another program")
 	})
 }
+
+// TestOtherPoller checks that the health names another program that polls.
+func TestOtherPoller(t *testing.T) {
+	t.Parallel()
+	r := platformtest.New(t, harness, platformtest.Options{Sink: &platformtest.Recorder{}}).Connected()
+	r.Eventually("health names the other program", func() bool {
+		other, err := http.Get(r.Base + "/telegram/bot" + sandbox.TelegramToken + "/getUpdates?timeout=0")
+		if err != nil {
+			return false
+		}
+		other.Body.Close()
+		h := r.Platform.Health()
+		return h.State == bridge.HealthDegraded && strings.Contains(h.Reason, "another program polls")
+	})
+}
