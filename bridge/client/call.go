@@ -5,6 +5,7 @@ import (
 	"context"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -51,7 +52,7 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	}
 	c.reached.Store(true)
 	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
+	if !slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusNoContent}, resp.StatusCode) {
 		return c.failure(resp)
 	}
 	if out == nil {

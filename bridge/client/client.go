@@ -106,16 +106,6 @@ func New(base, token string, httpClient *http.Client) *Client {
 	return &Client{base: strings.TrimRight(strings.TrimSpace(base), "/"), token: strings.TrimSpace(token), http: &own}
 }
 
-// known returns an error unless rec is a nod daemon's record of the request
-// with an ID, or of a new request if id is empty.
-func known(rec bridge.Record, id bridge.ID) error {
-	got := rec.Interaction.ID
-	if _, err := bridge.ParseID(string(got)); err != nil || id != "" && got != id || !slices.Contains(bridge.States, rec.State) {
-		return foreign()
-	}
-	return nil
-}
-
 // Open sends a request. Its own retries are safe, because they have the same
 // caller ID: that of r, or otherwise a random one. With a key, it also finds the
 // request of an earlier call. If the answer to that was sent to another caller,
@@ -123,7 +113,7 @@ func known(rec bridge.Record, id bridge.ID) error {
 func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
 	rec, err := c.open(ctx, "/v1/interactions", r, key)
 	if err == nil {
-		err = known(rec, "")
+		err = whole(rec, "")
 	}
 	return rec, err
 }
@@ -173,14 +163,18 @@ func doubted(h http.Header, doubts []string) {
 func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	for {
 		var rec bridge.Record
+		began := time.Now()
 		err := c.retry(ctx, func(ctx context.Context) error {
 			return c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id)+"?wait="+pollFor.String(), nil, nil, &rec)
 		})
 		if err == nil {
-			err = known(rec, id)
+			err = whole(rec, id)
 		}
 		if err != nil || rec.Over() {
 			return rec, err
+		}
+		if time.Since(began) < shortPoll { // the daemon did not wait
+			bridge.Pause(ctx, shortPoll)
 		}
 	}
 }
@@ -190,7 +184,7 @@ func (c *Client) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id), nil, nil, &rec)
 	if err == nil {
-		err = known(rec, id)
+		err = whole(rec, id)
 	}
 	return rec, err
 }
@@ -208,6 +202,14 @@ func (c *Client) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	}
 	var page bridge.List
 	err := c.do(ctx, http.MethodGet, "/v1/interactions?"+q.Encode(), nil, nil, &page)
+	if err == nil && page.Items == nil {
+		err = foreign()
+	}
+	for _, rec := range page.Items {
+		if err == nil {
+			err = whole(rec, "")
+		}
+	}
 	return page, err
 }
 
@@ -236,7 +238,7 @@ func (c *Client) cancel(ctx context.Context, id bridge.ID, header http.Header, r
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/cancel", header, map[string]string{"reason": reason}, &rec)
 	if err == nil {
-		err = known(rec, id)
+		err = whole(rec, id)
 	}
 	return rec, err
 }

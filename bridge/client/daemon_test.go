@@ -17,8 +17,10 @@ const (
 	id    = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
 	other = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f04"
 
-	pending  = `{"interaction":{"id":"` + id + `"},"state":"pending"}`
-	approved = `{"interaction":{"id":"` + id + `"},"state":"approved"}`
+	digest   = "e4c4a1d0a1ac4f1c8bfb6bff5b0df0a1b7fd2c4a1b62a2bd65b7ba4f2b5b9a10"
+	asked    = `"interaction":{"id":"` + id + `","kind":"approval","prompt":"Go?","approval":{},"redacted":1,"digest":"` + digest + `"},"revision":1`
+	pending  = `{` + asked + `,"state":"pending"}`
+	approved = `{` + asked + `,"state":"approved","response":{"state":"approved","digest":"` + digest + `","scope":"once","at":"2026-11-21T14:31:12Z"}}`
 )
 
 // call is a request that the daemon received.
@@ -53,7 +55,7 @@ func (d *daemon) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func respond(status int, kind, body string) *http.Response {
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: http.Header{"Content-Type": {kind}},
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: http.Header{"Content-Type": {kind}, bridge.HeaderDaemon: {"test"}},
 		Body: io.NopCloser(strings.NewReader(body))}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"mime"
 	"net/http"
 	"net/url"
 	"time"
@@ -116,6 +117,9 @@ func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json
 	}
 	if err != nil {
 		return nil, nil, c.away(err)
+	}
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != contentJSON && kind != "text/plain" {
+		return nil, nil, foreign()
 	}
 	if resp.StatusCode != http.StatusAccepted {
 		if x.Check != nil {

@@ -16,11 +16,27 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// ErrUnexpected is wrapped by the error for a response that no nod daemon sends, or
+// that belongs to another request. It is never a yes.
+var ErrUnexpected = errors.New("unexpected response")
+
 // foreign returns the error for a response that does not come from a nod
 // daemon. Such calls are not retried.
 func foreign() error {
-	return bridge.Errorf(bridge.CodeInternal, "the response does not come from a nod daemon").WithHint("check NOD_URL and any proxies in between")
+	return unexpected{bridge.Errorf(bridge.CodeInternal, "the response does not come from a nod daemon").WithHint("check NOD_URL and any proxies in between")}
 }
+
+// unexpected is an error that is ErrUnexpected, and says more than that.
+type unexpected struct{ public *bridge.Error }
+
+// Error implements error.
+func (u unexpected) Error() string { return u.public.Error() }
+
+// Is reports whether the error is ErrUnexpected.
+func (unexpected) Is(target error) bool { return target == ErrUnexpected }
+
+// Unwrap returns the error with its code.
+func (u unexpected) Unwrap() error { return u.public }
 
 func (c *Client) invalidURL() error {
 	return bridge.Errorf(bridge.CodeInvalid, "invalid daemon URL %q", c.base).WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787")
@@ -45,6 +61,9 @@ func (c *Client) away(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		return bridge.Wrap(bridge.CodeUnavailable, inWords(err), "the proxy in front of the nod daemon at %s is unreachable", c.address()).
 			WithHint(checkProxy)
+	}
+	if strings.Contains(err.Error(), "malformed HTTP") {
+		return foreign()
 	}
 	err = inWords(err)
 	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon at %s is unreachable", c.address()).
@@ -113,25 +132,24 @@ func inWords(err error) error {
 	return worded{err, words}
 }
 
-// failure returns the error in a response. A proxy in between that fails, or that
-// asks for patience, may be gone at the next try, whatever form its error has.
+// failure returns the error in a response. Only an error of nod itself is final:
+// a proxy in between that fails may be gone at the next try, whatever form its
+// error has.
 func (c *Client) failure(resp *http.Response) error {
-	var body struct {
-		Error *bridge.Error `json:"error"`
-	}
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		return proxyRefusal{"that HTTP_PROXY names", resp.StatusCode}.public(c.address())
 	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return foreign()
+	}
+	var body struct {
+		Error *bridge.Error `json:"error"`
+	}
 	err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body)
-	own := err == nil && body.Error != nil && body.Error.Code.Known()
-	passing := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout
-	switch {
-	case passing && (!own || resp.Header.Get(bridge.HeaderDaemon) == "" && body.Error.Code != bridge.CodeInternal):
+	if err != nil || body.Error == nil || !body.Error.Code.Known() || resp.Header.Get(bridge.HeaderDaemon) == "" {
 		body.Error = bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d",
 			c.address(), resp.StatusCode).
 			WithHint("check that nod serve is running, and the proxies in between")
-	case !own:
-		return foreign()
 	}
 	body.Error.RetryAfter = min(bridge.RetryAfter(resp.Header), maxPause)
 	return body.Error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -68,6 +69,9 @@ func (c *Client) Messages(ctx context.Context, session string) ([]bridge.Message
 	err := c.retry(ctx, func(ctx context.Context) error {
 		return c.do(ctx, http.MethodGet, "/v1/sessions/"+url.PathEscape(session)+"/messages", nil, nil, &page)
 	})
+	if err == nil && slices.ContainsFunc(page.Items, func(m bridge.Message) bool { return m.Session != session }) {
+		return nil, foreign()
+	}
 	return page.Items, err
 }
 

@@ -120,7 +120,7 @@ func TestWait(t *testing.T) {
 				t.Errorf("a caller that has cancelled: %v", err)
 			}
 		}
-		c, d = newClient(says(http.StatusOK, pending), says(http.StatusOK, `{"items":[{"id":"m1"}]}`))
+		c, d = newClient(says(http.StatusOK, pending), says(http.StatusOK, `{"items":[{"id":"m1","session":"s"}]}`))
 		if m, err := c.WaitMessages(t.Context(), "s"); err != nil || len(m) != 1 || len(d.calls) != 2 {
 			t.Errorf("%+v, %v after %d calls", m, err, len(d.calls))
 		}

@@ -120,7 +120,7 @@ var semantics = json.JoinOptions(
 // returns an error with the path of a text that is not valid UTF-8, which
 // encoding/json would replace.
 func Encode(v any) ([]byte, error) {
-	raw, err := json.Marshal(v, semantics)
+	raw, err := json.Marshal(v, semantics, jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false)) // a < is one byte
 	if err == nil {
 		return raw, nil
 	}

@@ -117,31 +117,22 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	key := cmp.Or(a.key, uuid.NewString())
 	ctx, stop := untilSignal(cmd.Context(), syscall.SIGHUP)
 	defer stop()
-	late, cancel := outlasting(ctx, withdrawTime)
-	defer cancel()
-	r.CallID.Caller = uuid.NewString()
-	rec, err := c.Open(late, r, key)
-	if s, ok := interrupted(ctx); ok && err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s; unknown whether the request is open: %s\n", s, bridge.PublicError(err).Message)
-		return rec, s
+	done := func() {}
+	rec, err := c.Request(ctx, r, client.Sending{
+		Key: key, Keep: a.keep, Reason: func() string { return "interrupted at the command line" },
+		Opened: func(rec bridge.Record) { done = showWaiting(ctx, cmd.ErrOrStderr(), rec) },
+	})
+	done()
+	if left, ok := errors.AsType[*client.LeftError](err); ok {
+		if s, ok := interrupted(ctx); ok {
+			a.withdrawn(cmd.ErrOrStderr(), s, left, key)
+			return rec, s
+		}
 	}
 	if spent, ok := errors.AsType[*bridge.RepeatedError](err); ok {
 		id := spent.Interaction.ID
 		return rec, bridge.Errorf(bridge.CodeConflict, "--key: an earlier call has the answer to %s", id).
 			WithHint("use another key to ask again, or read the answer: nod show %s", id)
-	}
-	if err != nil {
-		return rec, err
-	}
-	if rec.Repeated {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; this call gets the same answer\n", rec.Interaction.ID)
-	}
-	done := showWaiting(ctx, cmd.ErrOrStderr(), rec)
-	opened := rec
-	rec, err = c.Wait(ctx, rec.Interaction.ID)
-	done()
-	if _, ok := interrupted(ctx); ok {
-		return rec, a.withdraw(ctx, cmd.ErrOrStderr(), c, opened, r.CallID.Caller, key)
 	}
 	if err != nil {
 		return rec, err

@@ -60,20 +60,9 @@ func (c chatClient) Ask(ctx context.Context, format string, query url.Values, bo
 
 // Approve implements relay.Approver.
 func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Record, error) {
-	r.CallID.Caller = uuid.NewString()
-	rec, err := c.Open(ctx, r, "")
-	if err == nil {
-		rec, err = c.Wait(ctx, rec.Interaction.ID)
-	}
+	rec, err := c.Request(ctx, r, client.Sending{Reason: func() string { return reason(ctx) }})
 	if err == nil {
 		err = verified(rec, r)
-	}
-	if ctx.Err() != nil {
-		late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
-		defer stop()
-		if rec, err := c.Open(late, r, ""); err == nil { // the caller ID finds the request
-			_, _ = c.Leave(late, rec.Interaction.ID, r.CallID.Caller, reason(ctx)) // best effort: otherwise it expires
-		}
 	}
 	return rec, err
 }

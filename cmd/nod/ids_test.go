@@ -13,6 +13,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // aged returns the ID of a request that was created some time ago.
@@ -39,7 +40,7 @@ func listing(t *testing.T, records []bridge.Record, sessions ...bridge.Session) 
 			}
 		}
 		at, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
-		page := bridge.List{Items: all[min(at, len(all)):min(at+2, len(all))]}
+		page := bridge.List{Items: append([]bridge.Record{}, all[min(at, len(all)):min(at+2, len(all))]...)}
 		if at+2 < len(all) {
 			page.Next = strconv.Itoa(at + 2)
 		}
@@ -55,6 +56,11 @@ func request(id bridge.ID, state bridge.State, left time.Duration) bridge.Record
 	r.Interaction.Kind, r.Interaction.Prompt, r.Interaction.Agent = bridge.KindApproval, "May I?", "ci"
 	r.Interaction.Deadline = time.Now().Add(left)
 	r.Interaction.Approval = &bridge.Approval{}
+	r.Interaction.Digest, _ = proof.NormalizedDigest(r.Interaction.Ask) // it has no numbers
+	r.Revision = 1
+	if r.State.Final() {
+		r.Response = &bridge.Response{State: r.State, Digest: r.Interaction.Digest, Scope: bridge.ScopeOnce}
+	}
 	return r
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,36 +66,17 @@ func untilSignal(parent context.Context, signals ...os.Signal) (context.Context,
 	return ctx, func() { release(); cancel(context.Canceled) }
 }
 
-// withdrawTime limits how long an interrupted command takes to cancel its
-// request.
-const withdrawTime = 3 * time.Second
-
-// outlasting returns a context that ends d after ctx, so that a call that is in
-// progress when a signal arrives can still return its result.
-func outlasting(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		t := time.AfterFunc(d, cancel)
-		context.AfterFunc(late, func() { t.Stop() })
-	})
-	return late, func() { stop(); cancel() }
-}
-
-// withdraw cancels the request of an interrupted command, unless --keep is set,
-// and reports the result on stderr.
-func (a *asking) withdraw(ctx context.Context, stderr io.Writer, c *client.Client, rec bridge.Record, caller, key string) error {
-	s, _ := interrupted(ctx)
-	id := rec.Interaction.ID
-	if a.keep {
-		fmt.Fprintf(stderr, "nod: %s; %s stays open; to resume the wait, repeat the command with --key %s\n", s, id, key)
-		return s
-	}
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
-	defer stop()
-	ended, err := c.Leave(late, id, caller, "interrupted at the command line")
+// withdrawn reports on stderr what became of the request of an interrupted
+// command.
+func (a *asking) withdrawn(stderr io.Writer, s interruption, left *client.LeftError, key string) {
+	id, ended := left.ID, left.Ended
 	switch {
-	case err != nil:
-		fmt.Fprintf(stderr, "nod: %s; cannot cancel %s, which stays open: %s\n", s, id, bridge.PublicError(err).Message)
+	case a.keep:
+		fmt.Fprintf(stderr, "nod: %s; %s stays open; to resume the wait, repeat the command with --key %s\n", s, cmp.Or(string(id), "the request"), key)
+	case left.Err != nil && id == "":
+		fmt.Fprintf(stderr, "nod: %s; unknown whether the request is open: %s\n", s, bridge.PublicError(left.Err).Message)
+	case left.Err != nil:
+		fmt.Fprintf(stderr, "nod: %s; cannot cancel %s, which stays open: %s\n", s, id, bridge.PublicError(left.Err).Message)
 		fmt.Fprintf(stderr, "nod: hint: cancel it with: nod cancel %s\n", id)
 	case !ended.State.Final():
 		fmt.Fprintf(stderr, "nod: %s; %s stays open for the other calls that share its answer\n", s, id)
@@ -103,5 +85,4 @@ func (a *asking) withdraw(ctx context.Context, stderr io.Writer, c *client.Clien
 	default:
 		fmt.Fprintf(stderr, "nod: %s; %s was already %s; nothing was done\n", s, id, ended.Outcome())
 	}
-	return s
 }

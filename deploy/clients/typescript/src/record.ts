@@ -57,7 +57,7 @@ function valid(record: Fields, interaction: Fields): boolean {
   return (
     isObject(response) &&
     response.state === state &&
-    response.digest === interaction.digest &&
+    (response.digest === interaction.digest || (!response.digest && !["approved", "denied", "answered"].includes(state as string))) &&
     isObject(response.answers ?? {}) &&
     (state !== "approved" || ["once", "session", "always"].includes(response.scope as string)) &&
     (state === "approved" || !("input" in response))

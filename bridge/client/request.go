@@ -1,0 +1,183 @@
+package client
+
+import (
+	"context"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+)
+
+// leaveFor limits the calls of a caller that has given up.
+const leaveFor = 3 * time.Second
+
+// Sending holds the options of Request.
+type Sending struct {
+	Key string // idempotency key; it may be empty
+	// Keep leaves the request open if ctx ends.
+	Keep bool
+	// Reason returns why the caller gave up, for the card. It may be nil.
+	Reason func() string
+	// Opened, if not nil, is called once the request is open.
+	Opened func(bridge.Record)
+}
+
+// LeftError is the error of a caller that gave up before its request was closed.
+type LeftError struct {
+	Cause error // of the end
+	// ID is empty if it is unknown whether the request was opened.
+	ID bridge.ID
+	// Ended is the record after the caller has left, unless Err is set.
+	Ended bridge.Record
+	Err   error
+}
+
+// Error implements error.
+func (e *LeftError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *LeftError) Unwrap() error { return e.Cause }
+
+// Request sends a request, and returns its record once it is closed or deferred.
+// The record is for exactly what was sent. If ctx ends before that, at any
+// moment, Request cancels what it has opened and returns a LeftError. A decision
+// of a person counts only if the caller also verifies its receipt, or trusts the
+// connection.
+func (c *Client) Request(ctx context.Context, r bridge.Request, o Sending) (bridge.Record, error) {
+	if r.CallID.Caller == "" {
+		r.CallID.Caller = uuid.NewString()
+	}
+	rec, err := c.Open(ctx, r, o.Key)
+	id := rec.Interaction.ID
+	if err == nil {
+		if o.Opened != nil {
+			o.Opened(rec)
+		}
+		if !rec.Over() {
+			rec, err = c.Wait(ctx, id)
+		}
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return rec, c.leave(ctx, r, o, id)
+	case err == nil:
+		err = same(rec, r.Ask)
+	}
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return rec, nil
+}
+
+// leave cancels what a caller has opened. If its ID never arrived, the same caller
+// asks for it again.
+func (c *Client) leave(ctx context.Context, r bridge.Request, o Sending, id bridge.ID) error {
+	left := &LeftError{Cause: ctx.Err(), ID: id}
+	if o.Keep {
+		return left
+	}
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveFor)
+	defer stop()
+	once := &Client{Patience: time.Nanosecond, Trace: c.Trace, base: c.base, token: c.token, http: c.http}
+	if left.ID == "" {
+		rec, err := once.Open(late, r, o.Key)
+		if err != nil {
+			left.Err = err
+			return left
+		}
+		left.ID = rec.Interaction.ID
+	}
+	why := "the caller stopped waiting"
+	if o.Reason != nil {
+		why = o.Reason()
+	}
+	left.Ended, left.Err = once.Leave(late, left.ID, r.CallID.Caller, why)
+	return left
+}
+
+// whole returns an error unless rec is a nod daemon's record of the request with
+// an ID, or of any request if id is empty, and its parts agree. Those of a record
+// that the daemon itself could not verify need not.
+func whole(rec bridge.Record, id bridge.ID) error {
+	i, resp := rec.Interaction, rec.Response
+	if _, err := bridge.ParseID(string(i.ID)); err != nil || id != "" && i.ID != id || !slices.Contains(bridge.States, rec.State) {
+		return foreign()
+	}
+	if rec.Unverified != "" {
+		return nil
+	}
+	digest, err := hex.DecodeString(i.Digest)
+	wrong := err != nil || len(digest) != 32 ||
+		!slices.Contains([]bridge.Kind{bridge.KindAsk, bridge.KindApproval, bridge.KindNotice}, i.Kind) ||
+		(i.Kind == bridge.KindApproval) != (i.Approval != nil) || rec.Revision < 1
+	switch rec.State {
+	case bridge.StatePending:
+		wrong = wrong || resp != nil
+	case bridge.StateApproved, bridge.StateDenied:
+		wrong = wrong || i.Kind != bridge.KindApproval
+	case bridge.StateAnswered:
+		wrong = wrong || i.Kind == bridge.KindApproval
+	}
+	if wrong {
+		return foreign()
+	}
+	if rec.State.Final() {
+		scopes := []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}
+		approved := rec.State == bridge.StateApproved
+		if resp == nil || resp.State != rec.State || resp.Digest != i.Digest && (resp.Digest != "" || rec.State.Decided()) || approved && !slices.Contains(scopes, resp.Scope.Kind()) || !approved && len(resp.Input) > 0 {
+			return foreign()
+		}
+	}
+	if i.Redacted == 0 {
+		if now, err := proof.NormalizedDigest(i.Ask); err != nil || now != i.Digest {
+			return foreign()
+		}
+	}
+	return nil
+}
+
+// same returns an error unless a record is for what was sent.
+func same(rec bridge.Record, sent bridge.Ask) error {
+	if err := sent.Normalize(); err != nil {
+		return err
+	}
+	i, resp := rec.Interaction, rec.Response
+	named := func(a, b bridge.Question) bool { return a.ID == b.ID }
+	if rec.Unverified != "" || i.Kind != sent.Kind || i.Redacted == 0 && i.Prompt != sent.Prompt || !slices.EqualFunc(i.Questions, sent.Questions, named) {
+		return foreign()
+	}
+	if digest, err := proof.NormalizedDigest(sent); i.Kind == bridge.KindApproval && (err != nil || digest != i.Digest) {
+		return foreign()
+	}
+	if resp == nil {
+		return nil
+	}
+	if len(resp.Input) > 0 {
+		now, err := proof.NormalizedDigest(sent.WithInput(resp.Input))
+		if err != nil || now != resp.ApprovedDigest || !slices.Contains(sent.Approval.Decisions, bridge.DecideEdit) {
+			return foreign()
+		}
+	}
+	if rec.State != bridge.StateAnswered {
+		return nil
+	}
+	for id := range resp.Answers {
+		if !slices.ContainsFunc(sent.Questions, func(q bridge.Question) bool { return q.ID == id }) {
+			return foreign()
+		}
+	}
+	for _, q := range sent.Questions {
+		if len(q.Options) == 0 || q.AllowOther || q.Composite() {
+			continue
+		}
+		a := resp.Answers[q.ID]
+		if _, problem := q.Check(a, ""); problem != "" || a.List != nil && !q.Multiple() {
+			return foreign()
+		}
+	}
+	return nil
+}
