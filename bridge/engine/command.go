@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ show ID: show one request in full
 cancel ID: cancel one request, as one of its responders or an owner of its agent
 grants, revoke ID: list grants (standing approvals), or revoke one
 the first or last characters of an ID are enough; last means the newest
-pending 2, mine 2, grants 2, sessions 2: show the second page of a long list
+grants 2, sessions 2: show the second page of a long list; pending and mine end with the command for theirs
 sessions: list your sessions
 stop SESSION, stop all: deny everything that a session asks until someone resumes it
 resume SESSION: let a stopped session ask again
@@ -109,17 +110,23 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 		}
 		return "No pending requests in this channel.", nil
 	}
+	slices.SortFunc(found, func(a, b bridge.Record) int { return strings.Compare(listKey(a), listKey(b)) })
 	lines, err := cm.lines(ctx, c, found)
 	if err != nil {
 		return "", err
 	}
+	var keys []string
+	for _, r := range found {
+		keys = append(keys, listKey(r))
+	}
+	text := listedAfter("Pending requests, next deadline first:", keys, lines, c)
 	if more {
-		lines = append(lines, "… and requests with later deadlines.")
+		text += "\n… and requests with later deadlines."
 	}
 	if len(unread) > 0 {
-		lines = append(lines, strings.TrimSpace(unreadable(unread)))
+		text += "\n" + strings.TrimSpace(unreadable(unread))
 	}
-	return listed("Pending requests, next deadline first:", lines, c), nil
+	return text, nil
 }
 
 // lines returns a line for each pending request, with a link to its card or, if it

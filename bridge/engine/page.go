@@ -48,6 +48,39 @@ func listed(title string, lines []string, c bridge.Command) string {
 	return text
 }
 
+// listedAfter writes a list that changes while people read it. Its keys are in order,
+// and the next page starts after the last line that was shown, so that no line is
+// left out when others go.
+func listedAfter(title string, keys, lines []string, c bridge.Command) string {
+	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
+	start := 0
+	if after, ok := strings.CutPrefix(strings.TrimSpace(rest), "after "); ok {
+		for start < len(keys) && keys[start] <= strings.TrimSpace(after) {
+			start++
+		}
+	}
+	if c.Whole {
+		return title + "\n" + strings.Join(lines, "\n")
+	}
+	shown := pages(lines[start:])[0]
+	end := start + len(shown)
+	text := title + "\n" + strings.Join(shown, "\n")
+	if start == 0 && end == len(lines) {
+		return text
+	}
+	text += "\n" + strconv.Itoa(min(start+1, end)) + " to " + strconv.Itoa(end) + " of " + strconv.Itoa(len(lines)) + "."
+	if end < len(lines) {
+		text += " Next: /" + bridge.CommandName + " " + strings.ToLower(word) + " after " + keys[end-1]
+	}
+	return text
+}
+
+// listKey returns the key of a pending request in a list by deadline.
+func listKey(r bridge.Record) string {
+	id := string(r.Interaction.ID)
+	return strconv.FormatInt(r.Interaction.Deadline.UnixMilli(), 36) + id[max(0, len(id)-6):]
+}
+
 // pages splits the lines of a list into pages, of which there is at least one. A
 // longer line than a page continues on the next one, because the text of a grant
 // must not be cut.

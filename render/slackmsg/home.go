@@ -123,12 +123,39 @@ func whole(p Page, w bridge.Waiting) []slack.Block {
 	out = append(append(out, notes(w.View, id)...), origin(c, id), due(c, id))
 	row := controls(w.View, id, true, true)
 	describe(row, maxView, func(string) string { return subject(i, c) })
+	confirm(row, c)
 	if last, ok := row[len(row)-1].(*slack.ActionBlock); ok && len(last.Elements.ElementSet) < maxActions {
 		if e := open(p, w, c); e != nil {
 			last.Elements.ElementSet = append(last.Elements.ElementSet, e)
 		}
 	}
 	return append(append(out, row...), slack.NewDividerBlock())
+}
+
+// confirm makes the buttons that decide ask first, naming the request: the tab can
+// change while someone aims.
+func confirm(row []slack.Block, c render.Card) {
+	for _, b := range row {
+		block, ok := b.(*slack.ActionBlock)
+		if !ok {
+			continue
+		}
+		for _, e := range block.Elements.ElementSet {
+			if e, ok := e.(*slack.ButtonBlockElement); ok && e.Confirm == nil && decides(e.Value) {
+				e.Confirm = slack.NewConfirmationBlockObject(plain(e.Text.Text, maxConfirmTitle), plain(render.Cut(c.HeadText(), maxConfirmText, cost), maxConfirmText),
+					plain("Yes", maxConfirmButton), plain("Cancel", maxConfirmButton))
+			}
+		}
+	}
+}
+
+// decides reports whether a click on a control settles a request at once.
+func decides(token string) bool {
+	switch bridge.PeekAction(token) {
+	case bridge.ActionChoose, bridge.ActionDecline:
+		return true
+	}
+	return false
 }
 
 // short returns the headline of a request with a link to its card.
