@@ -24,7 +24,7 @@ func (a answers) Command(context.Context, bridge.Command) (string, error) { retu
 func TestLargeReplies(t *testing.T) {
 	t.Parallel()
 	s := newStage(t).connect()
-	long := strings.Repeat("echo one more line\n", 700) + "echo the end"
+	long := strings.Repeat("echo one more line\n", 1200) + "echo the end"
 	r := longer(long)
 	at := s.Place(s.posts(r, ""))
 	modal := s.opens("ana", r, at, bridge.DecideDenyReason)
