@@ -26,9 +26,6 @@ var summaryWords = []string{"action", "scope", "reason", "actor", "platform"}
 
 // Check returns CodeInvalid if the template does not fit the questions.
 func (c *CompletedView) Check(questions []Question) error {
-	if err := CheckText("completed_view.summary_template", c.SummaryTemplate, MaxText); err != nil {
-		return err
-	}
 	for _, m := range placeholder.FindAllStringSubmatch(c.SummaryTemplate, -1) {
 		id, isInput := strings.CutPrefix(m[1], "input.")
 		switch {

@@ -137,10 +137,8 @@ func (q *Question) normalize(at string) error {
 	if utf8.RuneCountInString(q.Header) > MaxHeader {
 		return Errorf(CodeInvalid, "%s.header: too long (at most %d characters)", at, MaxHeader)
 	}
-	for _, f := range []struct{ name, text string }{{"header", q.Header}, {"text", q.Text}, {"description", q.Description}, {"placeholder", q.Placeholder}, {"pattern_hint", q.PatternHint}} {
-		if err := CheckText(at+"."+f.name, f.text, MaxText); err != nil {
-			return err
-		}
+	if err := checkTexts(func(yield func(Text) bool) bool { return q.texts(at+".", yield) }); err != nil {
+		return err
 	}
 	for _, s := range []*string{&q.Header, &q.Text, &q.Description, &q.Placeholder} {
 		if strings.TrimSpace(*s) == "" {
@@ -214,26 +212,20 @@ func (q *Question) checkParts(at string) error {
 		if strings.TrimSpace(q.Plan) == "" {
 			return Errorf(CodeInvalid, "%s.plan: required", at)
 		}
-		return CheckText(at+".plan", q.Plan, MaxPrompt)
+		return nil
 	case WidgetFeedback:
 		seen := map[string]bool{}
 		for n, item := range q.Items {
 			at := at + ".items[" + strconv.Itoa(n) + "]"
 			switch {
-			case item.ID == "" || len(item.ID) > 200:
-				return Errorf(CodeInvalid, "%s.id: %d bytes are out of range (1 to 200)", at, len(item.ID))
+			case item.ID == "":
+				return Errorf(CodeInvalid, "%s.id: required", at)
 			case seen[item.ID]:
 				return Errorf(CodeInvalid, "%s.id: duplicate ID %q", at, item.ID)
 			case strings.TrimSpace(item.Content) == "":
 				return Errorf(CodeInvalid, "%s.content: required", at)
 			}
 			seen[item.ID] = true
-			if err := CheckText(at+".id", item.ID, 200); err != nil {
-				return err
-			}
-			if err := CheckText(at+".content", item.Content, MaxPrompt); err != nil {
-				return err
-			}
 		}
 	case WidgetForm:
 		if len(q.Schema) > MaxInput {
@@ -277,18 +269,6 @@ func (q *Question) checkOptions(at string) error {
 	seen := map[string]bool{}
 	for i, o := range q.Options {
 		at := at + ".options[" + strconv.Itoa(i) + "]"
-		if err := CheckText(at+".value", o.Value, MaxValue); err != nil {
-			return err
-		}
-		if err := CheckText(at+".description", o.Description, MaxText); err != nil {
-			return err
-		}
-		if err := CheckText(at+".label", o.Label, 4*MaxLabel); err != nil {
-			return err
-		}
-		if err := CheckText(at+".preview", o.Preview, MaxPrompt); err != nil {
-			return err
-		}
 		if o.Preview != "" && q.Multiple() {
 			return Errorf(CodeInvalid, "%s.preview: not supported for %s", at, q.Widget)
 		}
@@ -333,9 +313,6 @@ func (q *Question) checkBounds(at string) error {
 	}
 	if q.MinLength > q.MaxLength {
 		return Errorf(CodeInvalid, "%s.min_length: %d is greater than max_length (%d)", at, q.MinLength, q.MaxLength)
-	}
-	if len(q.Pattern) > 1000 {
-		return Errorf(CodeInvalid, "%s.pattern: too long (at most 1000 bytes)", at)
 	}
 	if _, err := q.pattern(); err != nil {
 		return Errorf(CodeInvalid, "%s.pattern: invalid RE2 regular expression", at)

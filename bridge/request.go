@@ -63,13 +63,8 @@ func (r *Ask) Normalize() error {
 	if strings.TrimSpace(c.Prompt) == "" {
 		return Errorf(CodeInvalid, "prompt: required").WithHint("send the question or the purpose of the request")
 	}
-	for _, f := range []struct {
-		name, text string
-		max        int
-	}{{"prompt", c.Prompt, MaxPrompt}, {"session", c.Session, 200}, {"tool_call", c.ToolCall, 200}, {"turn", c.Turn, 200}, {"response_id", c.ResponseID, 200}, {"tool_name", c.ToolName, 200}, {"route", c.Route, 100}, {"requester", c.Requester, 100}, {"error", c.Error, MaxText}} {
-		if err := CheckText(f.name, f.text, f.max); err != nil {
-			return err
-		}
+	if err := checkTexts(c.ownTexts); err != nil {
+		return err
 	}
 	if c.Session == "." || c.Session == ".." {
 		return Errorf(CodeInvalid, "session: %q is not a name, because no URL can have it as a part", c.Session).WithHint("use another name")
@@ -234,16 +229,7 @@ func (r *Ask) normalizeApproval() error {
 	}
 	a := *r.Approval
 	a.Scopes = slices.Clone(a.Scopes)
-	if err := CheckText("approval.tool", a.Tool, 200); err != nil {
-		return err
-	}
-	if err := CheckText("approval.key", a.Key, 500); err != nil {
-		return err
-	}
 	if err := a.normalizeInput(); err != nil {
-		return err
-	}
-	if err := CheckText("approval.where", a.Where, MaxText); err != nil {
 		return err
 	}
 	if err := a.normalizeDecisions(r.Session); err != nil {

@@ -30,6 +30,24 @@ func (v *redaction) text(s *string) {
 	}
 }
 
+// use handles a text as its use requires.
+func (v *redaction) use(t bridge.Text) {
+	before := v.hidden
+	switch t.Use {
+	case bridge.TextKept:
+		v.refuse(t.Path, *t.Value)
+	case bridge.TextDropped:
+		if v.text(t.Value); v.hidden > before {
+			*t.Value = ""
+		}
+	case bridge.TextExecuted:
+		v.text(t.Value)
+		v.executed += v.hidden - before
+	case bridge.TextShown:
+		v.text(t.Value)
+	}
+}
+
 func (v *redaction) refuse(field, s string) {
 	if v.err == nil && v.r.Redact(s) != s {
 		v.err = bridge.Errorf(bridge.CodeInvalid, "%s: looks like a credential, which nod does not show to people", field).
@@ -46,27 +64,12 @@ func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 	}
 	v := &redaction{r: d.hide}
 	prompt := i.Prompt
-	v.text(&i.Prompt)
-	v.text(&i.Error)
-	for field, s := range map[string]string{"session": i.Session, "tool_call": i.ToolCall, "turn": i.Turn, "response_id": i.ResponseID, "tool_name": i.ToolName, "requester": i.Requester} {
-		v.refuse(field, s)
+	i.Ask = i.Editable()
+	for t := range i.Texts() {
+		v.use(t)
 	}
-	i.Questions = slices.Clone(i.Questions)
-	for n := range i.Questions {
-		v.question(&i.Questions[n])
-	}
-	for id, a := range i.Initial {
-		v.refuse("initial."+id, a.String())
-	}
-	if i.CompletedView != nil {
-		c := *i.CompletedView
-		v.text(&c.SummaryTemplate)
-		i.CompletedView = &c
-	}
-	if i.Approval != nil {
-		a := *i.Approval
-		v.approval(&a, fields)
-		i.Approval = &a
+	if a := i.Approval; a != nil {
+		v.input(a, fields)
 		if len(a.Input) == 0 && i.Prompt != prompt {
 			v.executed++ // people approve only the prompt
 		}
@@ -79,33 +82,6 @@ func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 		guardHidden(i)
 	}
 	return v.err
-}
-
-func (v *redaction) question(q *bridge.Question) {
-	v.refuse("questions.id", q.ID)
-	for _, s := range []*string{&q.Header, &q.Text, &q.Description, &q.Placeholder, &q.PatternHint, &q.Plan} {
-		v.text(s)
-	}
-	v.refuse("questions."+q.ID+".pattern", q.Pattern)
-	if q.Default != nil {
-		v.refuse("questions."+q.ID+".default", q.Default.String())
-	}
-	q.Options = slices.Clone(q.Options)
-	for n := range q.Options {
-		o := &q.Options[n]
-		v.refuse("questions."+q.ID+".options.value", o.Value)
-		v.text(&o.Label)
-		v.text(&o.Description)
-		v.text(&o.Preview)
-	}
-	q.Items = slices.Clone(q.Items)
-	for n := range q.Items {
-		v.refuse("questions."+q.ID+".items.id", q.Items[n].ID)
-		v.text(&q.Items[n].Content)
-	}
-	if len(q.Schema) > 0 {
-		v.refuse("questions."+q.ID+".schema", string(q.Schema))
-	}
 }
 
 // text redacts text for people, and the error of a platform, which may repeat the

@@ -12,25 +12,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-func (v *redaction) approval(a *bridge.Approval, fields []string) {
-	for _, s := range []*string{&a.Tool, &a.Where} {
-		before := v.hidden
-		v.text(s)
-		v.executed += v.hidden - before
-	}
-	v.text(&a.Confirm)
-	if key := v.r.Redact(a.Key); key != a.Key {
-		a.Key = "" // it is neither the key of a grant nor shown to people
-		v.hidden++
-	}
-	notes := map[bridge.Scope]string{}
-	for s, note := range a.ScopeNotes {
-		v.text(&note)
-		notes[s] = note
-	}
-	if len(notes) > 0 {
-		a.ScopeNotes = notes
-	}
+// input redacts the values in the input of an approval.
+func (v *redaction) input(a *bridge.Approval, fields []string) {
 	if len(a.Input) == 0 {
 		return
 	}
