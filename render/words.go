@@ -132,10 +132,10 @@ func Standing(r bridge.Record) string {
 	var s []string
 	asked, untold := askedSince(r)
 	if len(asked) > 0 {
-		s = append(s, "More people were asked: "+Line(strings.Join(asked, ", "))+".")
+		s = append(s, "More people were asked: "+Line(Few(asked))+".")
 	}
 	if len(untold) > 0 {
-		s = append(s, "⚠️ Not told: "+Line(strings.Join(untold, ", "))+".")
+		s = append(s, "⚠️ Not told: "+Line(Few(untold))+".")
 	}
 	var unfound []string
 	for _, u := range r.Interaction.Unfound {
@@ -145,6 +145,17 @@ func Standing(r bridge.Record) string {
 		s = append(s, "⚠️ Not found, nod looks again: "+Line(strings.Join(unfound, ", "))+".")
 	}
 	return strings.Join(s, " ")
+}
+
+// maxFew is the number of names in a list of people on a card.
+const maxFew = 15
+
+// Few returns a list of names, of which a long one is cut.
+func Few(names []string) string {
+	if n := len(names) - maxFew; n > 0 {
+		return strings.Join(names[:maxFew], ", ") + " and " + strconv.Itoa(n) + " more"
+	}
+	return strings.Join(names, ", ")
 }
 
 // askedSince returns who was asked while a request was pending, with the platform whose

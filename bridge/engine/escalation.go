@@ -182,7 +182,7 @@ func (e *escalator) absent(i bridge.Interaction, group string, crew bridge.Crew)
 	case crew.Unread != "":
 		return crew.Unread
 	case len(crew.Strangers) > 0:
-		return "on call, but not in the config: " + strings.Join(crew.Strangers, ", ")
+		return "on call, but not in the config: " + render.Few(crew.Strangers)
 	case len(crew.People) == 0 && !native:
 		return "no one is on call"
 	}

@@ -62,7 +62,14 @@ func (t *telling) isDirect(d bridge.Destination, user string) (direct bool, chan
 // agent, are not asked.
 func (t *telling) people(names []string) []bridge.Responder {
 	var out []bridge.Responder
-	for _, name := range names {
+	for n, name := range names {
+		if n == maxTold {
+			t.told(fmt.Sprintf("%d more people", len(names)-n), nil, fmt.Sprintf("only %d are mentioned", maxTold))
+		}
+		if n >= maxTold {
+			out = append(out, t.accounts(t.ctx, name)...)
+			continue
+		}
 		if slices.Contains(t.next.Requesters, name) {
 			t.told(name, nil, "requested this or owns the agent")
 			continue
