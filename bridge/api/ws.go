@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -30,6 +31,9 @@ const (
 	wsPatience   = 10 * time.Second // how long to wait for the response to a ping
 	wsProtocol   = "nod"
 	wsTokenStart = "bearer." // prefix of a subprotocol that carries a token, for browsers
+	// wsEncodedStart is the prefix of one that carries the token as base64url,
+	// because the name of a subprotocol cannot have colons and blanks.
+	wsEncodedStart = "bearer64."
 )
 
 // websocket is the entry point for agents and for front ends that respond. The
@@ -113,8 +117,14 @@ func tokenFromProtocol(r *http.Request) {
 		return
 	}
 	for _, v := range strings.Split(strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ","), ",") {
-		if t, ok := strings.CutPrefix(strings.TrimSpace(v), wsTokenStart); ok {
+		v = strings.TrimSpace(v)
+		if t, ok := strings.CutPrefix(v, wsTokenStart); ok {
 			r.Header.Set("Authorization", "Bearer "+t)
+		}
+		if t, ok := strings.CutPrefix(v, wsEncodedStart); ok {
+			if raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(t, "=")); err == nil {
+				r.Header.Set("Authorization", "Bearer "+string(raw))
+			}
 		}
 	}
 }

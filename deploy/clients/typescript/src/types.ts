@@ -1,5 +1,18 @@
 // Types of the API, written from its OpenAPI description by `make reference`.
 
+export interface Actor {
+  // Display name of the person in the config.
+  known?: string;
+  // Display name of the account. The account's owner can choose any.
+  name?: string;
+  // Name of the person in the config.
+  person?: string;
+  // Platform of the account; `api` for the API and the console.
+  platform: string;
+  // ID of the account on the platform.
+  user: string;
+}
+
 export interface Approval {
   // The agent stores session and always approvals itself. nod passes the choice back and stores no
   // grant.
@@ -382,8 +395,7 @@ export interface Request {
 }
 
 export interface Response {
-  // Person and account that responded.
-  actor?: Record<string, unknown>;
+  actor?: Actor;
   // Notes on the answers, such as previews.
   annotations: Record<string, unknown>;
   // Answers, by question ID.
@@ -399,7 +411,7 @@ export interface Response {
   // Coverage of the approval beyond this request, as the card stated it.
   covers?: Array<string>;
   // Digest of the request.
-  digest: string;
+  digest?: string;
   // Approved input if a person edited `approval.input`.
   input?: unknown;
   // Message on which the person clicked.

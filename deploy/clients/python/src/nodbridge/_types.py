@@ -5,6 +5,22 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, Tuple, TypedDict, Union
 
 
+class _Actor(TypedDict):
+    # Platform of the account; `api` for the API and the console.
+    platform: str
+    # ID of the account on the platform.
+    user: str
+
+
+class Actor(_Actor, total=False):
+    # Display name of the person in the config.
+    known: str
+    # Display name of the account. The account's owner can choose any.
+    name: str
+    # Name of the person in the config.
+    person: str
+
+
 class Approval(TypedDict, total=False):
     # The agent stores session and always approvals itself. nod passes the choice back and stores no
     # grant.
@@ -424,14 +440,11 @@ class _Response(TypedDict):
     annotations: Dict[str, Any]
     # Time of the response.
     at: str
-    # Digest of the request.
-    digest: str
     state: State
 
 
 class Response(_Response, total=False):
-    # Person and account that responded.
-    actor: Dict[str, Any]
+    actor: Actor
     # Answers, by question ID.
     answers: Dict[str, Any]
     # Digest of the request with the edited input.
@@ -442,6 +455,8 @@ class Response(_Response, total=False):
     assurance: Literal["passkey"]
     # Coverage of the approval beyond this request, as the card stated it.
     covers: List[str]
+    # Digest of the request.
+    digest: str
     # Approved input if a person edited `approval.input`.
     input: Any
     # Message on which the person clicked.
