@@ -1,9 +1,6 @@
 package oncall_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,12 +14,9 @@ import (
 // A calendarCase is a calendar, and who is on call at some times: email addresses
 // or names, with a blank between them.
 type calendarCase struct {
-	Name   string            `json:"name"`
-	Text   string            `json:"text"`
-	OnCall map[string]string `json:"on_call"`
-	// Own means that other libraries read it otherwise, or not at all.
-	Own     bool     `json:"own,omitempty"`
-	skipped []string // events that cannot be read
+	Name, Text string
+	OnCall     map[string]string
+	skipped    []string // events that cannot be read
 }
 
 // vevent returns an event of one person.
@@ -47,8 +41,7 @@ const (
 	last    = "BYDAY=-1SU;BYMONTH="
 )
 
-// calendarCases are calendars as public reports have them. Most are read by an
-// independent library as well; see deploy/ci/conformance/calendars.mjs.
+// calendarCases are calendars as public reports have them.
 func calendarCases() []calendarCase {
 	europe := vtimezone(outlook, "+0100", "+0200", last+"3", last+"10")
 	weekly := func(zone string) string {
@@ -65,14 +58,14 @@ func calendarCases() []calendarCase {
 		return []string{"DTSTART;TZID=" + zone + ":" + day + "T090000", "DTEND;TZID=" + zone + ":" + day + "T100000"}
 	}
 	return slices.Concat([]calendarCase{
-		{Name: "an IANA zone", Text: vcalendar(weekly("Europe/Berlin")), OnCall: turns, Own: true}, // others need a VTIMEZONE
+		{Name: "an IANA zone", Text: vcalendar(weekly("Europe/Berlin")), OnCall: turns}, // others need a VTIMEZONE
 		{Name: "a zone of Outlook", Text: vcalendar(europe, weekly(outlook)), OnCall: turns},
 		{Name: "a numbered zone of Outlook", Text: vcalendar(strings.Replace(europe, outlook, outlook+" 1", 1), weekly(outlook+" 1")), OnCall: turns},
 		{Name: "a quoted zone", Text: vcalendar(europe, weekly(`"`+outlook+`"`)), OnCall: turns},
-		{Name: "a zone with a slash", Text: vcalendar(weekly("/Europe/Berlin")), OnCall: turns, Own: true},
+		{Name: "a zone with a slash", Text: vcalendar(weekly("/Europe/Berlin")), OnCall: turns},
 		{
 			Name: "a zone of Outlook that nothing defines", Text: vcalendar(weekly(outlook), vevent("cy", "DTSTART:20261005T000000Z", "DTEND:20261006T000000Z")),
-			OnCall: map[string]string{"2026-10-05T12:00:00Z": "cy"}, skipped: []string{"ana", "bo"}, Own: true,
+			OnCall: map[string]string{"2026-10-05T12:00:00Z": "cy"}, skipped: []string{"ana", "bo"},
 		},
 		{
 			Name: "a zone with dates", OnCall: map[string]string{"2026-10-20T08:30:00Z": "", "2026-10-20T09:30:00Z": "ana", "2026-11-20T08:30:00Z": "bo"},
@@ -95,12 +88,12 @@ func dateCases(europe string, hour func(zone, day string) []string) []calendarCa
 	attendee := func(params, who string) string { return "ATTENDEE" + params + ":mailto:" + who + "@example.com" }
 	return []calendarCase{
 		{
-			Name: "all day, in the zone of the calendar", Own: true,
+			Name:   "all day, in the zone of the calendar",
 			Text:   vcalendar("X-WR-TIMEZONE:America/New_York\n", vevent("ana", "DTSTART;VALUE=DATE:20261101", "DTEND;VALUE=DATE:20261102"), vevent("bo", "DTSTART;VALUE=DATE:20261102")),
 			OnCall: map[string]string{"2026-11-01T03:59:59Z": "", "2026-11-01T04:00:00Z": "ana", "2026-11-02T04:59:59Z": "ana", "2026-11-02T05:00:00Z": "bo", "2026-11-03T05:00:00Z": ""},
 		},
 		{
-			Name: "a time without a zone", Own: true, Text: vcalendar("X-WR-TIMEZONE:America/New_York\n", vevent("ana", "DTSTART:20261103T090000", "DTEND:20261103T170000")),
+			Name: "a time without a zone", Text: vcalendar("X-WR-TIMEZONE:America/New_York\n", vevent("ana", "DTSTART:20261103T090000", "DTEND:20261103T170000")),
 			OnCall: map[string]string{"2026-11-03T13:59:59Z": "", "2026-11-03T14:00:00Z": "ana", "2026-11-03T22:00:00Z": ""},
 		},
 		{
@@ -118,7 +111,7 @@ func dateCases(europe string, hour func(zone, day string) []string) []calendarCa
 			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), `ATTENDEE;CN="Ana; on call: today";PARTSTAT=ACCEP`, ` TED:mailto:ana@example.com`)...)),
 		},
 		{
-			Name: "an address as a parameter", Own: true, OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com"},
+			Name: "an address as a parameter", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com"},
 			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), "ATTENDEE;EMAIL=ana@example.com:urn:uuid:1")...)),
 		},
 		{
@@ -145,18 +138,18 @@ func occurrenceCases(europe string) []calendarCase {
 	return []calendarCase{
 		{Name: "an exception", Text: but("EXDATE;TZID=" + outlook + ":20261008T090000"), OnCall: without},
 		{Name: "an exception in UTC", Text: but("EXDATE:20261008T070000Z,20261108T080000Z"), OnCall: without},
-		{Name: "an exception that is a date", Text: but("EXDATE;VALUE=DATE:20261008"), OnCall: without, Own: true},
+		{Name: "an exception that is a date", Text: but("EXDATE;VALUE=DATE:20261008"), OnCall: without},
 		{Name: "an exception of all day", Text: allDay("EXDATE;VALUE=DATE:20261008"), OnCall: without},
-		{Name: "an exception of all day with a time", Text: allDay("EXDATE;TZID=" + outlook + ":20261008T000000"), OnCall: without, Own: true},
+		{Name: "an exception of all day with a time", Text: allDay("EXDATE;TZID=" + outlook + ":20261008T000000"), OnCall: without},
 		{Name: "moved", Text: moved(";TZID=" + outlook + ":20261008T090000"), OnCall: swapped},
 		{Name: "moved, in UTC", Text: moved(":20261008T070000Z"), OnCall: swapped},
-		{Name: "moved, in another zone", Text: moved(";TZID=America/New_York:20261008T030000"), OnCall: swapped, Own: true},
+		{Name: "moved, in another zone", Text: moved(";TZID=America/New_York:20261008T030000"), OnCall: swapped},
 		{
 			Name: "until a time", Text: vcalendar(europe, vevent("ana", append(daily[:2:2], "RRULE:FREQ=DAILY;UNTIL=20261026T080000Z")...)),
 			OnCall: map[string]string{"2026-10-25T08:30:00Z": "ana", "2026-10-26T08:30:00Z": "ana", "2026-10-27T08:30:00Z": ""},
 		},
 		{
-			Name: "until a date", Text: vcalendar(europe, vevent("ana", append(daily[:2:2], "RRULE:FREQ=DAILY;UNTIL=20261008")...)), Own: true,
+			Name: "until a date", Text: vcalendar(europe, vevent("ana", append(daily[:2:2], "RRULE:FREQ=DAILY;UNTIL=20261008")...)),
 			OnCall: map[string]string{"2026-10-08T07:30:00Z": "ana", "2026-10-09T07:30:00Z": ""},
 		},
 		{
@@ -185,27 +178,17 @@ func brokenCases() []calendarCase {
 		"an unknown zone": {"DTSTART;TZID=Mars/Olympus:20261020T090000"}, "no exception": {"DTSTART:20261020T090000Z", "EXDATE:never"},
 	} {
 		out = append(out, calendarCase{
-			Name: name, Text: vcalendar(good, vevent("bad", lines...)), OnCall: map[string]string{"2026-10-20T09:30:00Z": "ana"}, skipped: []string{"bad"}, Own: true,
+			Name: name, Text: vcalendar(good, vevent("bad", lines...)), OnCall: map[string]string{"2026-10-20T09:30:00Z": "ana"}, skipped: []string{"bad"},
 		})
 	}
 	return out
 }
 
 // TestICal checks who is on call by calendars of many programs, and which events
-// are skipped. With NOD_CALENDARS, it writes the calendars for another library.
+// are skipped.
 func TestICal(t *testing.T) {
 	t.Parallel()
-	cases := calendarCases()
-	if dir := os.Getenv("NOD_CALENDARS"); dir != "" {
-		raw, err := json.Marshal(cases)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "calendars.json"), raw, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, x := range cases {
+	for _, x := range calendarCases() {
 		t.Run(x.Name, func(t *testing.T) {
 			t.Parallel()
 			var skipped []string
