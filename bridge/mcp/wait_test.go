@@ -184,7 +184,7 @@ func TestCancelledOverHTTP(t *testing.T) {
 					t.Error(err)
 					return ""
 				}
-				req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+				req.Header = http.Header{"Authorization": {reason}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
 				resp, err := http.DefaultClient.Do(req)
 				if err != nil {
 					t.Error(err)
