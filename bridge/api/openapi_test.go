@@ -143,6 +143,7 @@ func description(t *testing.T) (*openapi3.T, routers.Router) {
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	doc.Servers = nil // the servers of tests have other addresses
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
 		t.Fatal(err)

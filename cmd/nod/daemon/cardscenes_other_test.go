@@ -120,9 +120,9 @@ func remindersAndLists(al *album, g string) {
 	soon := asks("release-70", deletePod)
 	soon.Route = "soon"
 	late := al.Ask(soon)
-	al.Eventually("reminders", func() bool { return strings.Contains(rig.Chat(al.Rig, late.On("telegram").Channel), "left to ") })
+	al.Eventually("reminders", func() bool { return strings.Contains(rig.Chat(al.Rig, late.On("telegram").Channel), "decide until ") })
 	for _, s := range rig.Services {
-		al.says(s, g, "Reminder", "left to ")
+		al.says(s, g, "Reminder", "decide until ")
 	}
 	for _, s := range rig.Services {
 		reaction, err := al.Sandbox.Person("ana").Command(al.Ctx, s, late.On(s).Channel, "/nod pending")

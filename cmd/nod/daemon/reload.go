@@ -294,6 +294,7 @@ func (d *Daemon) reloadEntry(k keys) http.Handler {
 			out, err = d.Reload(r.Context())
 		}
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set(bridge.HeaderDaemon, "1")
 		if err != nil {
 			e := bridge.PublicError(err)
 			if e.Code == bridge.CodeInvalid { // the caller administers the daemon, so the problems are for them

@@ -151,7 +151,7 @@ func refuses(r *rig.Rig, name, secret string) {
 	for field, req := range map[string]bridge.Request{
 		"session": {Ask: bridge.Ask{
 			Prompt: "x", Session: secret,
-		}}, "options.value": {Ask: bridge.Ask{
+		}}, "options[0].value": {Ask: bridge.Ask{
 			Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetButtons, Options: samples.Choices(secret)}},
 		}},
 		"initial": {Ask: bridge.Ask{
