@@ -53,11 +53,11 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	}
 	k := c.keys
 	c.shared = []string{k.deadlines(), k.outbox(), k.jobs(), k.journal(), k.nodes(), k.late(), k.open()}
-	replicas := o.WaitReplicas
 	if isCluster(c.client) {
-		replicas = 0
+		c.queue = newQueue(c.client, 0, k.deadlines())
+	} else {
+		c.queue = newQueue(c.client, o.WaitReplicas, "")
 	}
-	c.queue = newQueue(c.client, replicas)
 	if err := c.tryRights(ctx, o.WaitReplicas); err != nil {
 		c.close()
 		return nil, err

@@ -85,6 +85,7 @@ func (dl *deadlines) expire(ctx context.Context, ids []string) ([]bridge.Expiry,
 	pipeline := func(run func(redis.Pipeliner) *redis.Cmd) {
 		// The error of each command is in its result.
 		_, _ = dl.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			p.Exists(ctx, dl.keys.deadlines()) // see queue.guard
 			reply = run(p)
 			for n, key := range records {
 				if waited[n] {

@@ -20,6 +20,9 @@ const (
 	queueBytes    = 1 << 20 // of arguments; a batch of this size is sent
 	queueLength   = 1024    // calls; further callers wait
 	replicaWait   = time.Second
+	// A call is tried again while a Cluster moves its keys one by one.
+	movingPause = 50 * time.Millisecond
+	movingTries = 100
 )
 
 // call is a script to run, a hash to read, or both in this order. Its results
@@ -60,15 +63,20 @@ type queue struct {
 	// replicas is the number of replicas that must confirm a call with keep. It
 	// may be 0.
 	replicas int
-	calls    chan *call
-	slots    chan struct{} // one element for each batch that is in flight
-	stop     context.CancelFunc
-	ctx      context.Context
-	done     sync.WaitGroup
+	// guard is a key that each pipeline reads first on a Cluster. If the first
+	// command of a pipeline has to be tried again, and another one is answered
+	// with another node, then go-redis sends the latter to two nodes at once. A
+	// script has to be tried again while its keys move, but a single read never.
+	guard string
+	calls chan *call
+	slots chan struct{} // one element for each batch that is in flight
+	stop  context.CancelFunc
+	ctx   context.Context
+	done  sync.WaitGroup
 }
 
-func newQueue(client redis.UniversalClient, replicas int) *queue {
-	q := &queue{client: client, replicas: replicas, calls: make(chan *call, queueLength), slots: make(chan struct{}, queueFlushers)}
+func newQueue(client redis.UniversalClient, replicas int, guard string) *queue {
+	q := &queue{client: client, replicas: replicas, guard: guard, calls: make(chan *call, queueLength), slots: make(chan struct{}, queueFlushers)}
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	for range queueFlushers {
 		q.done.Go(q.flush)
@@ -93,6 +101,18 @@ func (q *queue) close() {
 // do runs a call. It returns ctx's error if ctx ends first; then it is unknown
 // whether the call took effect.
 func (q *queue) do(ctx context.Context, c *call) error {
+	for range movingTries {
+		if err := q.once(ctx, c); err != nil {
+			return err
+		}
+		if c.script == nil || !redis.HasErrorPrefix(c.reply.Err(), "TRYAGAIN") || !bridge.Pause(ctx, movingPause) {
+			break
+		}
+	}
+	return nil
+}
+
+func (q *queue) once(ctx context.Context, c *call) error {
 	c.ctx, c.done = ctx, make(chan struct{})
 	if q.ctx.Err() != nil {
 		q.send(ctx, []*call{c})
@@ -170,6 +190,9 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeline
 	// The error of each command is in its call.
 	_, _ = q.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		keep := false
+		if q.guard != "" {
+			p.Exists(ctx, q.guard)
+		}
 		for _, c := range batch {
 			if c.also != nil {
 				c.also(p)
