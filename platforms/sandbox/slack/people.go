@@ -111,6 +111,9 @@ func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.
 	said["channel"], said["event_ts"], said["channel_type"] = c.ID, msg["ts"], channelType(c)
 	if first := c.Message(root); first != nil {
 		said["parent_user_id"] = raw.Str(first, "user")
+		if subtype == "thread_broadcast" {
+			said["root"] = raw.Copy(first)
+		}
 	}
 	cl.Unlock()
 	cl.hears(ctx, c, said)

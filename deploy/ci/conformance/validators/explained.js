@@ -44,6 +44,22 @@ const entries = [
   },
   {
     validator: types,
+    side: "service",
+    method: /^event_callback$/,
+    rule: /is missing the following properties[^]*: (?:subtype, )?event_ts, |: channel, channel_type, event_ts/,
+    reason:
+      "a message inside of an event has no fields of events, docs.slack.dev/reference/events/message/message_changed; " +
+      "the type of both is the same",
+  },
+  {
+    validator: types,
+    side: "service",
+    method: /^event_callback$/,
+    rule: /'inviter' is missing/,
+    reason: "Slack names an inviter only if there is one, docs.slack.dev/reference/events/message/channel_join",
+  },
+  {
+    validator: types,
     side: "bot",
     method: /\/commands$/,
     rule: /'null' is not assignable|"channel_types"' does not exist/,
