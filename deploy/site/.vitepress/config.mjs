@@ -26,6 +26,16 @@ function pages(section) {
 }
 
 export default {
+  markdown: {
+    // Code in a sentence is not a template: {{ x }} stays as it is.
+    config: (md) => {
+      const inline = md.renderer.rules.code_inline
+      md.renderer.rules.code_inline = (tokens, at, ...rest) => {
+        tokens[at].attrSet('v-pre', '')
+        return inline(tokens, at, ...rest)
+      }
+    },
+  },
   title: 'nod',
   description: 'Human approval for AI agents, scripts and CI, in Slack, Discord and Telegram',
   srcDir: 'pages', // a copy of docs, made by deploy/ci/docs.sh
