@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
@@ -109,9 +111,26 @@ const (
 	noteNotLoaded = "Slack does not show the next step. Nothing was approved. Close this, and click again."
 )
 
-// replace shows another view in an open modal.
-func (f forms) replace(ctx context.Context, modal string, view slack.ModalViewRequest) {
-	got, err := f.api.UpdateViewContext(ctx, view, "", "", modal)
+// loadingTries and loadingPause limit how long nod waits for Slack to handle an
+// acknowledgment.
+const (
+	loadingTries = 50
+	loadingPause = 100 * time.Millisecond
+)
+
+// replace shows another view in an open modal, instead of the one with an external
+// ID that an acknowledgment shows there. Slack may handle this call before the
+// acknowledgment, which would then hide the view, so it names what it replaces:
+// Slack does not know the ID before.
+func (f forms) replace(ctx context.Context, modal, loading string, view slack.ModalViewRequest) {
+	var got *slack.ViewResponse
+	var err error
+	for range loadingTries {
+		got, err = f.api.UpdateViewContext(ctx, view, loading, "", "")
+		if err = f.classify("", err); !platforms.Is(err, platforms.AboutLate) || !bridge.Pause(ctx, loadingPause) {
+			break
+		}
+	}
 	if err == nil {
 		f.guard(ctx, view, got.View)
 		return

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/slackmsg"
@@ -128,8 +130,10 @@ func (i inbound) fitting(in payload, r reaction) reaction {
 		if long.View == nil {
 			break
 		}
-		return reaction{reply: closed(noteLoading), then: func(ctx context.Context) {
-			i.forms.replace(ctx, in.View.ID, *long.View)
+		loading := closed(noteLoading)
+		loading.View.ExternalID = uuid.NewString()
+		return reaction{reply: loading, then: func(ctx context.Context) {
+			i.forms.replace(ctx, in.View.ID, loading.View.ExternalID, *long.View)
 			reaction{then: r.then}.finish(ctx)
 		}}
 	}
