@@ -27,7 +27,7 @@ function pages(section) {
 
 export default {
   markdown: {
-    // Code in a sentence is not a template: {{ x }} stays as it is.
+    // Code in a sentence is not a template: {{ x }} stays unchanged.
     config: (md) => {
       const inline = md.renderer.rules.code_inline
       md.renderer.rules.code_inline = (tokens, at, ...rest) => {
