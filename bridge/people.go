@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Directory looks up people, their accounts and their groups. What it cannot read
-// is unknown, and gives no one a right. A Directory is safe for concurrent use.
+// Directory looks up people, their accounts and their groups. An answer that it
+// cannot read is unknown, and gives no one a right. A Directory is safe for concurrent use.
 type Directory interface {
 	// Identify returns the person that an account belongs to. It returns ""
 	// for an unknown account.

@@ -32,8 +32,8 @@ type core struct {
 // newCore applies the defaults of the options and connects to Redis.
 func newCore(ctx context.Context, o Options) (*core, error) {
 	c := &core{
-		client: o.Client, keys: newKeys(cmp.Or(o.Prefix, DefaultPrefix)),
-		retention: cmp.Or(o.Retention, DefaultRetention), node: o.Node, log: o.Log, nudge: make(chan struct{}, 1), ready: readiness{slot: make(chan struct{}, 1)},
+		client: o.Client, keys: newKeys(cmp.Or(o.Prefix, DefaultPrefix)), retention: cmp.Or(o.Retention, DefaultRetention),
+		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1), ready: readiness{slot: make(chan struct{}, 1)},
 	}
 	if c.node == "" {
 		c.node = uuid.NewString()[:nodeName]

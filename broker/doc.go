@@ -32,14 +32,14 @@
 // daemon that settles, which wakes its own callers. Because a subscription can
 // stall without an error, the journal is also read a few times per second while
 // callers wait, and a sweep reads the states of some of the interactions that they
-// wait for each second. The number that it reads
-// does not grow with the number of callers. After every resubscription, it reads
-// all of them, at a limited rate.
+// wait for each second. The number that it reads does not grow with the number of
+// callers. After every resubscription, it reads all of them, at a limited rate.
 //
 // # Speed
 //
 // Scripts and reads of many callers are sent together, through at most two
-// connections. A script call costs Redis about 5 µs, most of it before the command runs, so nod makes few calls:
+// connections. A script call costs Redis about 5 µs, most of it before the command
+// runs, so nod makes few calls:
 // data that is in the record is not stored in the event, a job that no one has
 // tried is only a member of the outbox, and an interaction is pending if it has
 // a deadline.

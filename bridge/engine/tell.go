@@ -17,8 +17,9 @@ const (
 )
 
 // telling finds the messages that tell people of a request that they were added to:
-// a mention next to a card, or a card of their own as a direct message. What it
-// finds is the record of who is told where, so no one else says that.
+// a mention next to a card, or a card of their own as a direct message. It
+// also records which people get which of these messages; nothing else claims that
+// someone was told.
 type telling struct {
 	*escalator
 	ctx     context.Context

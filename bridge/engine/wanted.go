@@ -37,7 +37,7 @@ func (p *People) open(r bridge.Record) openSlots {
 	return out
 }
 
-// wanted tells who can supply what a request still lacks.
+// wanted finds the people who can supply what a request still lacks.
 type wanted struct {
 	people *People
 	r      bridge.Record

@@ -13,7 +13,7 @@ call('PEXPIRE', key, KEPT)
 if ARGV[1] == '' then return 1 end
 for k = 0, #KEYS - 1, 5 do
   key = KEYS[ARGV[3] == '1' and k + 4 or k + 3]
-  call('ZADD', key, ms(tonumber(ARGV[2]) * 2 ^ 50), ARGV[1])
+  call('ZADD', key, ms(tonumber(ARGV[2]) * 2 ^ 50), ARGV[1]) -- before all calls of its class; see CLASS in turn.lua
   call('ZADD', KEYS[k + 5], ms(now + tonumber(ARGV[6])), ARGV[1])
   for n = 1, 5 do call('PEXPIRE', KEYS[k + n], KEPT) end
 end

@@ -28,10 +28,9 @@ func (l late) PutNote(ctx context.Context, key, value string, ttl time.Duration)
 	return l.Notes.PutNote(ctx, key, value, ttl)
 }
 
-// TestFastPerson checks that a click on a menu and a reply to a prompt belong to
-// the card, although they come before nod has stored that.
-func TestFastPerson(t *testing.T) {
-	t.Parallel()
+// newLateWorld is like newWorld, but nod stores late what its prompts belong to.
+func newLateWorld(t *testing.T) world {
+	t.Helper()
 	h := harness
 	h.New = func(s platformtest.Setup) (platformtest.Platform, error) {
 		s.Notes = late{s.Notes}
@@ -39,7 +38,14 @@ func TestFastPerson(t *testing.T) {
 	}
 	sink := &platformtest.Recorder{}
 	r := platformtest.New(t, h, platformtest.Options{Sink: sink})
-	w := world{r, r.Platform.(*telegram.Platform), sink}
+	return world{r, r.Platform.(*telegram.Platform), sink}
+}
+
+// TestFastPerson checks that a click on a menu and a reply to a prompt belong to
+// the card, although they come before nod has stored that.
+func TestFastPerson(t *testing.T) {
+	t.Parallel()
+	w := newLateWorld(t)
 	v := w.approval()
 	ref, at := w.post(bridge.Destination{Channel: group}, v)
 	ana := w.Sandbox.Person("ana")
@@ -63,9 +69,9 @@ func TestFastPerson(t *testing.T) {
 	if r, err := w.Sandbox.Act(t.Context(), reply); err != nil || !r.OK {
 		t.Fatal(r, err)
 	}
-	w.Eventually("the reply is recorded", func() bool { return len(sink.Clicks()) == 4 })
+	w.Eventually("the reply is recorded", func() bool { return len(w.sink.Clicks()) == 4 })
 	for n, want := range []bridge.MessageRef{ref, ref, asked, asked} {
-		if got := sink.Clicks()[n].Ref; got != want {
+		if got := w.sink.Clicks()[n].Ref; got != want {
 			t.Errorf("click %d is on %+v, want %+v", n+1, got, want)
 		}
 	}
@@ -75,14 +81,7 @@ func TestFastPerson(t *testing.T) {
 // stored that the card takes replies.
 func TestFastReply(t *testing.T) {
 	t.Parallel()
-	h := harness
-	h.New = func(s platformtest.Setup) (platformtest.Platform, error) {
-		s.Notes = late{s.Notes}
-		return harness.New(s)
-	}
-	sink := &platformtest.Recorder{}
-	r := platformtest.New(t, h, platformtest.Options{Sink: sink})
-	w := world{r, r.Platform.(*telegram.Platform), sink}
+	w := newLateWorld(t)
 	v := w.question("ready?")
 	posted := make(chan error, 1)
 	go func() {
@@ -94,7 +93,7 @@ func TestFastReply(t *testing.T) {
 	if r, err := w.Sandbox.Act(t.Context(), reply); err != nil || !r.OK {
 		t.Fatal(r, err)
 	}
-	w.Eventually("the reply is recorded", func() bool { return len(sink.Clicks()) == 1 })
+	w.Eventually("the reply is recorded", func() bool { return len(w.sink.Clicks()) == 1 })
 	if err := <-posted; err != nil {
 		t.Error(err)
 	}

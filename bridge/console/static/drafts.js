@@ -1,5 +1,5 @@
-// What a person has typed and not sent. It is kept in this tab, so that a
-// failure, a new sign-in and a reload take nothing away.
+// Drafts: text that a person has typed and not sent. This tab keeps it through a
+// failure, a new sign-in and a reload.
 const name = "nod-drafts";
 let kept = { person: "", fields: {} };
 try {

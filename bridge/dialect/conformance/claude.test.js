@@ -348,7 +348,7 @@ test("at the terminal: the dialog about a file that nod cannot show stays", opti
   t.kill();
 });
 
-test("at the terminal: the dialog stays while nod is away", options, async () => {
+test("at the terminal: the dialog stays while nod is unreachable", options, async () => {
   const p = await project({ calls: touch("made") });
   p.env.NOD_URL = "http://127.0.0.1:9";
   const t = interactive(p, "--permission-mode", "default");

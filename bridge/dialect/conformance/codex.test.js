@@ -171,7 +171,7 @@ test("codex: its app server dies, and the card closes", thorough(options), async
   await until(() => `attached again:\n${c.said()}`, () => c.said().split("attached to Codex").length === 3);
 });
 
-test("codex: an answer that was given while its app server was away approves nothing later", thorough(options), async (x) => {
+test("codex: an answer that was given while its app server was down approves nothing later", thorough(options), async (x) => {
   const p = await project();
   const c = companion(p);
   const t = await interactive(p, "make it");

@@ -83,7 +83,7 @@ for (const [decision, reply, did] of [
   });
 }
 
-// What the model of the OpenAI Agents SDK wants, and what a person must see of it.
+// The calls of the model of the OpenAI Agents SDK, each with what its card must show.
 const wanted = [
   { call: { type: "function_call", callId: "f", name: "mail", arguments: '{"to":"x"}', status: "completed" }, tool: "mail", input: { to: "x" } },
   { call: { type: "shell_call", callId: "s", status: "completed", action: { commands: ["rm -rf build"] } }, tool: "shell", input: { command: "rm -rf build" } },
