@@ -81,7 +81,7 @@ golden: ## update the golden files; review the diff before you commit it
 sizes: ## count code, tests, commands, settings and pages (REV counts a commit)
 	@sh deploy/ci/sizes.sh $(REV)
 
-fuzz: ## run each fuzz target, and the shell comparison, for FUZZTIME (default 30s)
+fuzz: redis ## run each fuzz target, random test and shell comparison for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}
 
 packages: ## build archive, packages and formula, and check them with their own tools

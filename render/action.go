@@ -316,7 +316,7 @@ func fileAction(tool string, fields map[string]any) (Action, bool) {
 	act.rest = func() []Block {
 		blocks, others := change()
 		if !fits {
-			blocks = append([]Block{{Kind: Code, Text: exact(path)}}, blocks...)
+			blocks = append([]Block{{Kind: Code, Text: exactName(path)}}, blocks...)
 		}
 		return append(blocks, jsonBlock(others)...)
 	}
@@ -368,7 +368,7 @@ func fetch(fields map[string]any) (Action, bool) {
 	if !fitsHead(url, maxHeadObject) {
 		act.Head = []Span{{Text: text + "this address"}}
 		act.Short = []Span{{Text: text + "an address"}}
-		act.rest = func() []Block { return append([]Block{{Kind: Code, Text: exact(url)}}, jsonBlock(rest)...) }
+		act.rest = func() []Block { return append([]Block{{Kind: Code, Text: exactName(url)}}, jsonBlock(rest)...) }
 	}
 	return act, true
 }

@@ -14,6 +14,10 @@ import (
 // that people would not see, and with the length of long gaps.
 func exact(s string) string { return gaps(inky(s), "") }
 
+// exactName is exact for a name within a sentence, where a line end is a character
+// as any other.
+func exactName(s string) string { return exact(strings.ReplaceAll(s, "\n", codePoint('\n'))) }
+
 // exactDiff is exact for a diff.
 func exactDiff(s string) string { return gaps(inky(s), "+- ") }
 

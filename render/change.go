@@ -44,7 +44,7 @@ func fileChanges(fields map[string]any) ([]fileChange, map[string]any) {
 
 // blocks returns the change as a diff below the path.
 func (c fileChange) blocks() []Block {
-	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: exact(c.path), Code: true}}}}
+	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: exactName(c.path), Code: true}}}}
 	if c.was == nil {
 		return append(append(out, sentence("New file:")), written(c.now)...)
 	}
@@ -67,7 +67,7 @@ func patches(input json.RawMessage) ([]Block, bool) {
 		if path == "" || diff == "" {
 			return nil, false
 		}
-		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: exact(path), Code: true}}})
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: exactName(path), Code: true}}})
 		out = append(append(out, codeBlock(diff, "diff")...), jsonBlock(rest)...)
 	}
 	return out, true

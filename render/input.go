@@ -39,7 +39,7 @@ func known(fields map[string]any) ([]Block, bool) {
 	if path == "" {
 		return nil, false
 	}
-	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: exact(path), Code: true}}}}
+	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: exactName(path), Code: true}}}}
 	if diff, others := take(rest, "diff", "patch"); diff != "" {
 		out = append(out, codeBlock(diff, "diff")...)
 		rest = others

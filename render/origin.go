@@ -42,13 +42,13 @@ func facts(i bridge.Interaction, act Action) []Block {
 		add("Risk", s, false)
 	}
 	if where := location(i, act); where != "" && !fitsHead(where, maxHeadObject) {
-		add("Where", exact(where), true)
+		add("Where", exactName(where), true)
 	}
 	if act.Program != "" {
-		add("Program", exact(act.Program), true)
+		add("Program", exactName(act.Program), true)
 	}
 	if act.Stdin != "" {
-		add("Stdin", Clean(act.Stdin)+", whose content is not shown", false)
+		add("Stdin", exactName(act.Stdin)+", whose content is not shown", false)
 	}
 	if len(spans) == 0 {
 		return nil

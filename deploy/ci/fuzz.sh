@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs each fuzz target for the given time, and then plain shell lines in every
-# shell that is installed.
+# Runs each fuzz target for the given time, then each random test with other seeds
+# for as long, and then plain shell lines in every shell that is installed.
 set -eu
 each=${1:-30s}
 cd "$(dirname "$0")/../.."
@@ -9,6 +9,15 @@ for file in $(git ls-files '*_test.go' | xargs grep -l '^func Fuzz'); do
   for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$file"); do
     echo "fuzz: $dir $target for $each"
     go test -run '^$' -fuzz "^$target\$" -fuzztime "$each" "./$dir"
+  done
+done
+seconds=$(($(echo "$each" | sed 's/m$/*60/; s/h$/*3600/; s/s$//')))
+for dir in $(git ls-files '*_test.go' | xargs grep -l 'platformtest/seed"' | xargs -n 1 dirname | sort -u); do
+  tests=$(grep -l 'platformtest/seed"' "$dir"/*_test.go | xargs sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | paste -s -d '|' -)
+  echo "fuzz: $dir $tests for $each"
+  end=$(($(date +%s) + seconds))
+  while [ "$(date +%s)" -lt "$end" ]; do
+    NOD_TEST_SEED=any go test -short -count=1 -run "^($tests)\$" "./$dir"
   done
 done
 echo "fuzz: bridge/policy TestShellsAgree for $each"
