@@ -1,6 +1,8 @@
 package bridge
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 )
 
@@ -20,6 +22,19 @@ type Draft struct {
 	// confirmed. It is a string, so that the store keeps its bytes.
 	Input string `json:"input,omitempty"`
 	Proof string `json:"proof,omitempty"`
+}
+
+// Same reports whether two drafts are the same as they are stored, apart from the
+// proof. Either can be nil.
+func (d *Draft) Same(other *Draft) bool {
+	if d == nil || other == nil {
+		return d == other
+	}
+	a, b := *d, *other
+	a.Proof, b.Proof = "", ""
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
 // nulls returns the answers that are an explicit null.

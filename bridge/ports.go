@@ -90,10 +90,11 @@ type Sink interface {
 	// platform must ask the person to click again.
 	Click(context.Context, Click) (Verdict, error)
 	// Drawn must be called after the platform has updated a card with the View
-	// of a verdict. Jobs update the same card at the same time, so the card may
-	// have gone back to an older state. If the record has changed since the view
-	// was made, Drawn requests another update.
-	Drawn(context.Context, View) error
+	// of a verdict, with the error of the update, if any. Jobs update the same card
+	// at the same time, so the card may have gone back to an older state. If the
+	// update failed, or the record or the draft has changed since the view was made,
+	// Drawn requests another update.
+	Drawn(ctx context.Context, v View, failed error) error
 	// Command runs a chat command and returns the reply to the person.
 	Command(context.Context, Command) (string, error)
 }

@@ -27,7 +27,10 @@ func Redraw(
 	ctx context.Context, sink bridge.Sink, card bridge.MessageRef, v bridge.View,
 	update func(context.Context, bridge.MessageRef, bridge.View, *bridge.Parts) error,
 ) error {
-	return errors.Join(update(ctx, card, v, v.Delivered()), sink.Drawn(ctx, v))
+	failed := update(ctx, card, v, v.Delivered())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ClickTimeout)
+	defer cancel()
+	return errors.Join(failed, sink.Drawn(ctx, v, failed))
 }
 
 // NetworkError gives a failed call a code. It leaves out the URL, which

@@ -42,6 +42,7 @@ func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error)
 // cards creates the views of messages, and records what messages show.
 type cards struct {
 	records   bridge.Records
+	drafts    bridge.Drafts
 	statuses  *statuses
 	redactor  *redactor
 	mentions  *mentioner
@@ -66,6 +67,25 @@ func (c *cards) view(ctx context.Context, r bridge.Record, destination int) (bri
 	}
 	v.Mentions = c.mentions.of(ctx, r, destination)
 	return v, nil
+}
+
+// shown returns the view for the message of a destination, with the draft that
+// people fill in on it.
+func (c *cards) shown(ctx context.Context, r bridge.Record, destination int) (bridge.View, error) {
+	v, err := c.view(ctx, r, destination)
+	if err == nil {
+		v.Draft, err = c.draft(ctx, r, destination)
+	}
+	return v, err
+}
+
+// draft returns the draft that the message of a destination shows, or nil.
+func (c *cards) draft(ctx context.Context, r bridge.Record, destination int) (*bridge.Draft, error) {
+	if r.State.Final() || len(r.Interaction.Fields()) == 0 {
+		return nil, nil
+	}
+	_, d, err := c.drafts.Draft(ctx, r.Interaction.ID, destination, bridge.Actor{})
+	return d, err
 }
 
 // session returns what the message of a record at a destination shows of its
@@ -222,17 +242,30 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 	return nil, nil
 }
 
-// drawn requests an update of a card that was drawn outside of a job, if it may
-// show an older state than the job of a later change has drawn.
-func (c *cards) drawn(ctx context.Context, v bridge.View) error {
+// drawn requests an update of a card that was drawn outside of a job, if that
+// failed, or if the card may show an older state than something else has drawn.
+func (c *cards) drawn(ctx context.Context, v bridge.View, failed error) error {
 	now, err := c.records.Load(ctx, v.Record.Interaction.ID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil // the card of a session, or the record has expired
 	}
-	if err != nil || now.Revision == v.Record.Revision {
+	if err != nil {
 		return err
 	}
+	if failed == nil && now.Revision == v.Record.Revision {
+		return c.redrawn(ctx, v)
+	}
 	return c.drawAgain(ctx, now, v.Destination)
+}
+
+// redrawn requests another update of a card if someone has changed its draft while
+// it was drawn.
+func (c *cards) redrawn(ctx context.Context, v bridge.View) error {
+	d, err := c.draft(ctx, v.Record, v.Destination)
+	if err != nil || d.Same(v.Draft) {
+		return err
+	}
+	return c.drawAgain(ctx, v.Record, v.Destination)
 }
 
 // drawAgain requests an update of the message that shows a record.

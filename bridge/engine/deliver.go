@@ -196,7 +196,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 	if err != nil {
 		return err
 	}
-	view, err := w.cards.view(ctx, r, j.Destination)
+	view, err := w.cards.shown(ctx, r, j.Destination)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	if !posted || r.Interaction.Kind == bridge.KindNotice && !isSession(r.Interaction) {
 		return nil // the post shows the newest state, and a notice has only one
 	}
-	view, err := w.cards.view(ctx, r, j.Destination)
+	view, err := w.cards.shown(ctx, r, j.Destination)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,10 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	if r.State.Final() {
 		w.statuses.changed(ctx, r.Interaction)
 	}
-	return w.cards.markShown(ctx, view)
+	if err := w.cards.markShown(ctx, view); err != nil {
+		return err
+	}
+	return w.cards.redrawn(ctx, view)
 }
 
 // sweeper closes the interactions that no one answered in time.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -27,13 +28,50 @@ func TestDrawnTooLate(t *testing.T) {
 		if err := w.chat.Update(t.Context(), rec.Messages[0], *late.View, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.engine.Drawn(t.Context(), *late.View); err != nil {
+		if err := w.engine.Drawn(t.Context(), *late.View, nil); err != nil {
 			t.Fatal(err)
 		}
 		late.View.Record = w.drawn(id, "C1").Record
 	}
 	gone := bridge.View{Record: bridge.Record{Interaction: bridge.Interaction{ID: id[:len(id)-1] + "0"}}}
-	if err := w.engine.Drawn(t.Context(), gone); err != nil {
+	if err := w.engine.Drawn(t.Context(), gone, nil); err != nil {
 		t.Errorf("the view of a record that no longer exists: %v", err)
+	}
+}
+
+// TestDraftStaysOnCard checks that a card shows the newest draft, whatever draws it,
+// in whatever order, and if the update that answers a click fails.
+func TestDraftStaysOnCard(t *testing.T) {
+	t.Parallel()
+	for name, draws := range map[string]func(w *world, first, second bridge.View) error{
+		"the update failed": func(w *world, _, second bridge.View) error {
+			return w.engine.Drawn(t.Context(), second, errors.New("too busy"))
+		},
+		"a job draws it": func(w *world, _, second bridge.View) error {
+			_, err := w.store.Mark(t.Context(), second.Record.Interaction.ID, bridge.Mark{Redraw: &second.Destination})
+			return err
+		},
+		"an older update comes last": func(w *world, first, _ bridge.View) error {
+			rec := w.get(first.Record.Interaction.ID)
+			return errors.Join(w.chat.Update(t.Context(), rec.Messages[0], first, nil), w.engine.Drawn(t.Context(), first, nil))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, newSetup())
+			id := w.asked(nil, versions, regions, note).Interaction.ID
+			first := w.use("ana", id, bridge.ActionChoose, 0, 0, nil)
+			second := w.use("ana", id, bridge.ActionChoose, 0, 1, nil)
+			if first.View == nil || second.View == nil {
+				t.Fatalf("no draft: %+v, %+v", first, second)
+			}
+			if err := draws(w, *first.View, *second.View); err != nil {
+				t.Fatal(err)
+			}
+			w.eventually("the card shows the newest draft", func() bool {
+				v, ok := w.chat.card("C1", id)
+				return ok && v.Draft != nil && v.Draft.Answers["version"].Text == "1.1"
+			})
+		})
 	}
 }

@@ -82,7 +82,7 @@ func TestDrawnUnchanged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := second.Drawn(t.Context(), *late.View); err != nil {
+		if err := second.Drawn(t.Context(), *late.View, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := count.n.Load(); got != want {

@@ -304,7 +304,9 @@ func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, err
 }
 
 // Drawn implements Sink.
-func (e *Engine) Drawn(ctx context.Context, v bridge.View) error { return e.clicks.cards.drawn(ctx, v) }
+func (e *Engine) Drawn(ctx context.Context, v bridge.View, failed error) error {
+	return e.clicks.cards.drawn(ctx, v, failed)
+}
 
 // Form implements Sink.
 func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {

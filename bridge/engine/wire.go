@@ -37,7 +37,7 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 		reports: s.Reports, stops: s.Stops, records: s.Records, history: o.History, evidence: s.evidence, log: o.Log,
 	}
 	s.cards = &cards{
-		records: s.Records, statuses: s.statuses, redactor: s.redactor, mentions: mentions, platforms: s.platforms,
+		records: s.Records, drafts: s.Drafts, statuses: s.statuses, redactor: s.redactor, mentions: mentions, platforms: s.platforms,
 		keys: o.Keys, log: o.Log,
 	}
 	out := s.outgoing()

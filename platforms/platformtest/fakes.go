@@ -40,7 +40,7 @@ func (Refusing) Click(_ context.Context, c bridge.Click) (bridge.Verdict, error)
 }
 
 // Drawn implements bridge.Sink.
-func (Refusing) Drawn(context.Context, bridge.View) error { return nil }
+func (Refusing) Drawn(context.Context, bridge.View, error) error { return nil }
 
 // Command implements bridge.Sink.
 func (Refusing) Command(context.Context, bridge.Command) (string, error) { return "no", nil }
@@ -113,7 +113,7 @@ func (r *Recorder) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, e
 }
 
 // Drawn implements bridge.Sink.
-func (r *Recorder) Drawn(_ context.Context, v bridge.View) error {
+func (r *Recorder) Drawn(_ context.Context, v bridge.View, _ error) error {
 	defer r.Ring()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -61,7 +61,18 @@ func (p *poster) redrawRevealed(ctx context.Context, at bridge.MessageRef, v bri
 	if err != nil {
 		return err
 	}
-	return p.edit(ctx, at, v, m)
+	return patiently(ctx, func() error { return p.edit(ctx, at, v, m) })
+}
+
+// patiently makes a call that no job repeats, until ctx ends: again and again after
+// the time that it has to wait.
+func patiently(ctx context.Context, call func() error) error {
+	for {
+		err := call()
+		if wait := retryAfter(err); wait == 0 || !bridge.Pause(ctx, wait) {
+			return err
+		}
+	}
 }
 
 // place returns the note that names a prompt for a card, and promptAt the prompt

@@ -215,6 +215,8 @@ type Loader func() (c config.Config, others []string, err error)
 // Run serves on the listen address of the config until ctx ends. It calls load to
 // reload the config.
 func Run(ctx context.Context, o Options, load Loader) error {
+	hup, stop := reloadSignals() // first: one that no one takes ends the process
+	defer stop()
 	d, err := New(ctx, o)
 	if err != nil {
 		return err
@@ -235,6 +237,6 @@ func Run(ctx context.Context, o Options, load Loader) error {
 	log.Info("serving", "version", o.Version, "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go d.reloadOnSignal(ctx)
+	go d.reloadOnSignal(ctx, hup)
 	return d.Serve(ctx, l)
 }

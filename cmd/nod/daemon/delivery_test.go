@@ -320,3 +320,22 @@ func TestDraftMakesTextLong(t *testing.T) {
 		t.Errorf("it is %s", got.State)
 	}
 }
+
+// TestDraftIsDrawn checks that what a person fills in on the card is on it, although
+// the call that should show it fails.
+func TestDraftIsDrawn(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
+	ask := func() rig.Asked {
+		return r.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "Where?", Questions: []bridge.Question{
+			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: samples.Choices("eu", "us")},
+			{ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: samples.Choices("yes", "no")},
+		}}})
+	}
+	for _, kind := range []string{"error", "rate_limit", "drop"} {
+		a := ask()
+		r.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: "editMessageText", Kind: kind, RetryAfter: 1, Count: 1})
+		r.Press("ana", a.On("telegram"), "Eu")
+		r.Eventually("after "+kind+" the card shows the choice", func() bool { return strings.Contains(a.Text("telegram"), "is filling this in") })
+	}
+}

@@ -221,14 +221,18 @@ func needRestart(a, b config.Config) []string {
 	return out
 }
 
-// reloadOnSignal reloads the config on each SIGHUP until ctx ends.
-func (d *Daemon) reloadOnSignal(ctx context.Context) {
-	if reloadSignal == nil {
-		return
+// reloadSignals takes each SIGHUP of the process until stop is called. One that
+// comes while the daemon starts waits.
+func reloadSignals() (hup <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	if reloadSignal != nil {
+		signal.Notify(c, reloadSignal)
 	}
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, reloadSignal)
-	defer signal.Stop(hup)
+	return c, func() { signal.Stop(c) }
+}
+
+// reloadOnSignal reloads the config on each SIGHUP until ctx ends.
+func (d *Daemon) reloadOnSignal(ctx context.Context, hup <-chan os.Signal) {
 	for {
 		select {
 		case <-ctx.Done():
