@@ -42,7 +42,7 @@ var harness = platformtest.Harness{
 			Status: bridge.FindingFailed, Fix: "Permissions"},
 	},
 	Talk: callback, Deletions: true,
-	Client: client{}, Forge: forge{},
+	Errors: discord.Errors, Client: client{}, Forge: forge{},
 }
 
 // editCall changes a message; files come with it.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
-	"github.com/nodbridge/nod/platforms/discord"
 	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
@@ -56,7 +55,7 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	reopened := map[platforms.About]platforms.About{platforms.AboutSetting: platforms.AboutChannel} // which is not a thread
-	r.Answers(discord.Errors, []platformtest.Call{
+	r.Answers([]platformtest.Call{
 		{Method: harness.Post, Make: func() error {
 			_, err := r.Platform.Post(t.Context(), d, request(r, "ls"), bridge.NewParts(nil, nil))
 			return err
@@ -93,19 +92,6 @@ func TestErrors(t *testing.T) {
 }
 
 const callback = "POST /interactions/{id}/{token}/callback"
-
-// TestErrorOutcomes checks what people see after each kind of error of a post and of an
-// edit.
-func TestErrorOutcomes(t *testing.T) {
-	t.Parallel()
-	platformtest.Outcomes(t, harness, discord.Errors)
-}
-
-// TestErrorsDocumented checks that the documentation has the table of errors.
-func TestErrorsDocumented(t *testing.T) {
-	t.Parallel()
-	platformtest.Documented(t, "../../docs/discord.md", discord.Errors)
-}
 
 // TestCloudflare checks that an answer of the proxy in front of Discord holds up
 // all calls for as long as it says, and that a click is answered in the meantime.

@@ -25,13 +25,13 @@ type Call struct {
 	Other map[platforms.About]platforms.About
 }
 
-// Answers makes the service answer each call with each error of a table, and
+// Answers makes the service answer each call with each error of its table, and
 // checks that the error is about what the table says and concerns nothing else: the
 // platform stays up, and its next call works.
-func (r *Rig) Answers(table platforms.Table, calls []Call) {
+func (r *Rig) Answers(calls []Call) {
 	r.T.Helper()
 	for _, call := range calls {
-		for _, row := range table {
+		for _, row := range r.Harness.Errors {
 			for _, name := range row.Errors {
 				if name != platforms.AnyOther {
 					r.answers(call, row, name)
@@ -65,10 +65,10 @@ func (r *Rig) answers(call Call, row platforms.Row, name string) {
 	}
 }
 
-// Documented compares a table of errors with the section Errors of a page. With
+// runDocumented compares a table of errors with the section Errors of a page. With
 // -update, it writes the section.
-func Documented(t *testing.T, page string, table platforms.Table) {
-	t.Helper()
+func runDocumented(t *testing.T, h Harness) {
+	page := "../../docs/" + h.Name + ".md"
 	raw, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func Documented(t *testing.T, page string, table platforms.Table) {
 		t.Fatalf("%s has no section Errors", page)
 	}
 	_, rest, more := strings.Cut(after, "\n## ")
-	want := before + heading + "\nWhat nod does about each error of the service, and what you do.\n\n" + table.Markdown()
+	want := before + heading + "\nWhat nod does about each error of the service, and what you do.\n\n" + h.Errors.Markdown()
 	if more {
 		want += "\n## " + rest
 	}
@@ -90,6 +90,6 @@ func Documented(t *testing.T, page string, table platforms.Table) {
 		return
 	}
 	if want != string(raw) {
-		t.Errorf("%s does not have the table of errors; write it with go test -run TestErrorsDocumented -update", page)
+		t.Errorf("%s does not have the table of errors; write it with go test -run TestContract/documented -update", page)
 	}
 }

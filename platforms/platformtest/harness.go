@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -91,6 +92,8 @@ type Harness struct {
 	Talk string
 	// Deletions means that the service reports which messages were deleted.
 	Deletions bool
+	// Errors is the table of the errors of the service.
+	Errors platforms.Table
 	// Client reads what only the service shows.
 	Client Client
 	// Forge builds callbacks by hand.
@@ -138,7 +141,7 @@ func Run(t *testing.T, h Harness) {
 		run  func(*testing.T, Harness)
 	}{
 		{"flows", runFlows}, {"posting", runPosting}, {"inbound", runInbound}, {"connection", runConnection},
-		{"callbacks", runCallbacks}, {"setup", runSetup}, {"delivery", runDelivery},
+		{"callbacks", runCallbacks}, {"setup", runSetup}, {"delivery", runDelivery}, {"outcomes", runOutcomes}, {"documented", runDocumented},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

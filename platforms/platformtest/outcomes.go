@@ -12,19 +12,19 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// patience is the longest wait of an error that Outcomes waits for.
+// patience is the longest wait of an error that runOutcomes waits for.
 const patience = 2 * time.Second
 
-// Outcomes makes the service answer the post and the closing edit of a card once with
-// the first error of each row of a table, and checks what people see in the end: a card
+// runOutcomes makes the service answer the post and the closing edit of a card once with
+// the first error of each row of the table, and checks what people see in the end: a card
 // that a request waits for, or a request that is undeliverable with the reason; and a
 // closed card, or a reply with the outcome. The platform stays up.
-func Outcomes(t *testing.T, h Harness, table platforms.Table) {
+func runOutcomes(t *testing.T, h Harness) {
 	if testing.Short() {
 		t.Skip("it waits for repeated calls")
 	}
 	r := New(t, h, Options{}).Connected()
-	for _, row := range table {
+	for _, row := range h.Errors {
 		err, name := row.Err(nil, ""), row.Errors[0]
 		if err == nil || row.Wait > patience {
 			continue

@@ -40,7 +40,7 @@ var harness = platformtest.Harness{
 			Status: bridge.FindingFailed, Fix: "/invite @nod"},
 	},
 	Talk: "chat.postEphemeral", Deletions: true,
-	Client: client{}, Forge: forge{},
+	Errors: slack.Errors, Client: client{}, Forge: forge{},
 }
 
 func missing(scope string) sandbox.Fault {

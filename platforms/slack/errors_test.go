@@ -6,7 +6,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
-	"github.com/nodbridge/nod/platforms/slack"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -24,7 +23,7 @@ func TestErrors(t *testing.T) {
 		_, err := s.slack.Post(t.Context(), d, s.view(approval("ls")), nil)
 		return err
 	}
-	s.Answers(slack.Errors, []platformtest.Call{
+	s.Answers([]platformtest.Call{
 		{Method: "chat.postMessage", Make: post},
 		{Method: "chat.postMessage", Make: func() error { return s.slack.Tell(t.Context(), "U0ANA00001", "hello") }},
 		{Method: "chat.postMessage", Make: func() error {
@@ -58,17 +57,4 @@ func TestErrors(t *testing.T) {
 	if err := post(); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestErrorOutcomes checks what people see after each kind of error of a post and of an
-// edit.
-func TestErrorOutcomes(t *testing.T) {
-	t.Parallel()
-	platformtest.Outcomes(t, harness, slack.Errors)
-}
-
-// TestErrorsDocumented checks that the documentation has the table of errors.
-func TestErrorsDocumented(t *testing.T) {
-	t.Parallel()
-	platformtest.Documented(t, "../../docs/slack.md", slack.Errors)
 }

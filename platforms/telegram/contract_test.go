@@ -38,7 +38,7 @@ var harness = platformtest.Harness{
 			Fix: "Permissions"},
 	},
 	Talk: "answerCallbackQuery", Deletions: false,
-	Client: client{}, Forge: forge{}, Replies: true,
+	Errors: telegram.Errors, Client: client{}, Forge: forge{}, Replies: true,
 }
 
 func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {

@@ -11,7 +11,6 @@ import (
 	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
-	"github.com/nodbridge/nod/platforms/telegram"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -32,7 +31,7 @@ func TestErrors(t *testing.T) {
 			return err
 		}
 	}
-	w.Answers(telegram.Errors, []platformtest.Call{
+	w.Answers([]platformtest.Call{
 		{Method: "sendMessage", Make: post(v)},
 		{Method: "sendDocument", Make: post(long)},
 		{Method: "editMessageMedia", Make: post(long)},
@@ -60,19 +59,6 @@ func TestErrors(t *testing.T) {
 		}},
 	})
 	w.post(d, v)
-}
-
-// TestErrorOutcomes checks what people see after each kind of error of a post and of an
-// edit.
-func TestErrorOutcomes(t *testing.T) {
-	t.Parallel()
-	platformtest.Outcomes(t, harness, telegram.Errors)
-}
-
-// TestErrorsDocumented checks that the documentation has the table of errors.
-func TestErrorsDocumented(t *testing.T) {
-	t.Parallel()
-	platformtest.Documented(t, "../../docs/telegram.md", telegram.Errors)
 }
 
 // TestUploadError checks that an outage during an upload is one, in the form in
