@@ -37,7 +37,18 @@ type moment struct {
 	day  bool // a date without a time
 }
 
-func (m moment) time() time.Time { return clock.At(m.wall, m.zone) }
+func (m moment) time() time.Time { return inZone(m.wall, m.zone) }
+
+// inZone returns the time at which the clock of a zone shows a wall time. One that
+// the clock skips is shown by a clock that was not changed (RFC 5545, 3.3.5).
+func inZone(wall time.Time, zone *time.Location) time.Time {
+	t := clock.At(wall, zone)
+	if clock.Wall(t.In(zone)).Equal(wall) {
+		return t
+	}
+	_, before := t.Add(-1).In(zone).Zone()
+	return wall.Add(-time.Duration(before) * time.Second)
+}
 
 // moment returns the time in a property.
 func (c *calendar) moment(p prop, value string) (moment, error) {
@@ -235,10 +246,10 @@ func (c *calendar) covers(e event, at time.Time) bool {
 		begins = append(e.rule.Between(from, to, true), e.more...)
 	}
 	for _, begin := range begins {
-		when := clock.At(begin, e.zone)
+		when := inZone(begin, e.zone)
 		left := e.without[key(when, begin, false)] || e.without[key(when, begin, true)]
 		moved := e.replaces.IsZero() && c.moved[e.uid+when.UTC().String()]
-		if end := clock.At(begin.Add(e.wall), e.zone).Add(e.exact); !left && !moved && !at.Before(when) && at.Before(end) {
+		if end := inZone(begin.Add(e.wall), e.zone).Add(e.exact); !left && !moved && !at.Before(when) && at.Before(end) {
 			return true
 		}
 	}

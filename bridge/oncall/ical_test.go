@@ -111,6 +111,10 @@ func dateCases(europe string, hour func(zone, day string) []string) []calendarCa
 			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), `ATTENDEE;CN="Ana; on call: today";PARTSTAT=ACCEP`, ` TED:mailto:ana@example.com`)...)),
 		},
 		{
+			Name: "names with quotation marks, and parameters in lower case", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com"},
+			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), attendee(`;CN=Ana "AL" Lima;RSVP`, "ana"), attendee(`;cn="ACME\Bo";partstat=Declined`, "bo"))...)),
+		},
+		{
 			Name: "an address as a parameter", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com"},
 			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), "ATTENDEE;EMAIL=ana@example.com:urn:uuid:1")...)),
 		},
@@ -155,6 +159,14 @@ func occurrenceCases(europe string) []calendarCase {
 		{
 			Name: "hours by the clock and by the hour", OnCall: map[string]string{"2026-10-25T07:30:00Z": "ana", "2026-10-25T08:30:00Z": ""},
 			Text: vcalendar(europe, vevent("ana", "DTSTART;TZID="+outlook+":20261024T090000", "DTEND;TZID="+outlook+":20261025T090000")),
+		},
+		{
+			Name: "a time that the clock skips", OnCall: map[string]string{"2026-03-29T01:29:59Z": "", "2026-03-29T01:30:00Z": "ana", "2026-03-29T02:59:59Z": "ana", "2026-03-29T03:00:00Z": ""},
+			Text: vcalendar(europe, vevent("ana", "DTSTART;TZID="+outlook+":20260329T023000", "DTEND;TZID="+outlook+":20260329T050000")),
+		},
+		{
+			Name: "a time that the clock shows twice", OnCall: map[string]string{"2026-10-25T00:29:59Z": "", "2026-10-25T00:30:00Z": "ana", "2026-10-25T03:59:59Z": "ana", "2026-10-25T04:00:00Z": ""},
+			Text: vcalendar(europe, vevent("ana", "DTSTART;TZID="+outlook+":20261025T023000", "DTEND;TZID="+outlook+":20261025T050000")),
 		},
 		{
 			Name: "a duration", OnCall: map[string]string{"2026-10-26T07:59:59Z": "ana", "2026-10-26T08:00:00Z": ""},

@@ -2,6 +2,15 @@ package oncall
 
 import "strings"
 
+// Why nod reads calendars itself: the rules of recurrence are those of rrule-go, and
+// for the rest no library does what on-call schedules need. golang-ical and go-ical
+// read lines and components, which is the smallest part; neither knows the zones
+// that a calendar defines, occurrences that were moved, or shifts by the clock.
+// golang-ical would replace 40 lines of this file, but it reads names of parameters
+// only in upper case, so someone who declined would be on call, and it refuses the
+// event of an attendee whose name has quotation marks. go-ical refuses the whole
+// calendar for such a line, and panics on one that ends after "=".
+
 // block is a component of a calendar, such as VEVENT.
 type block struct {
 	name  string
