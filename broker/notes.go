@@ -32,6 +32,12 @@ func (ns *notes) Note(ctx context.Context, key string) (string, error) {
 	return v, unavailable(err)
 }
 
+// ReadNote returns a note under a prefix as it is stored, with its proof if it has
+// one. It needs no broker.
+func ReadNote(ctx context.Context, client redis.UniversalClient, prefix, key string) (string, error) {
+	return (&notes{&core{client: client, keys: newKeys(prefix)}}).Note(ctx, key)
+}
+
 // DropNote implements bridge.Notes.
 func (ns *notes) DropNote(ctx context.Context, key string) error {
 	return unavailable(ns.client.Del(ctx, ns.keys.note(key)).Err())

@@ -33,6 +33,14 @@ func (r Rotation) OnCall(_ context.Context, at time.Time) ([]Entry, error) {
 	return []Entry{{Name: r.People[r.holder(r.turn(at))]}}, nil
 }
 
+// Until returns the end of the turn at a time. Before Start, it is Start.
+func (r Rotation) Until(at time.Time) time.Time {
+	if at.Before(r.Start) || r.Every <= 0 {
+		return r.Start
+	}
+	return clock.Turns{Start: r.Start, Every: r.Every}.Begin(r.turn(at) + 1)
+}
+
 func (r Rotation) turn(at time.Time) int64 {
 	return clock.Turns{Start: r.Start, Every: r.Every}.Turn(at)
 }

@@ -17,8 +17,9 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the setup and report how to fix it",
 		Long: `Check the config, Redis and each platform: tokens, scopes, channels, accounts of
-people, how clicks arrive, clocks, persistence and eviction. Then post a test question to the
-default route, wait for your click, and report the step that failed.
+people, how clicks arrive, clocks, persistence and eviction. Read each on-call
+schedule once: who has the turn now, and what cannot be read. Then post a test
+question to the default route, wait for your click, and report the step that failed.
 
 The test does not need a running daemon and does not affect one: it starts a
 daemon of its own on the same Redis. With --offline, only the config and the

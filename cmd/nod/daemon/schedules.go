@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/oncall"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -71,20 +75,19 @@ func skippedEvents(log *slog.Logger) func(schedule, event string, err error) {
 	}
 }
 
+// rotationNote is the key of the note that says who has the turn of a rotation.
+func rotationNote(name string) string { return "rotation:" + name }
+
 // continued returns a rotation as it continues the stored one, and stores it.
 func continued(ctx context.Context, notes bridge.Notes, name string, r oncall.Rotation) (oncall.Rotation, error) {
-	key := "rotation:" + name
+	key := rotationNote(name)
 	stored, err := notes.Note(ctx, key)
 	if err != nil {
 		return r, err
 	}
-	var before oncall.Rotation
-	if stored != "" {
-		if err := json.Unmarshal([]byte(stored), &before); err != nil {
-			return r, bridge.Wrap(bridge.CodeInternal, err, "rotation %s", name)
-		}
+	if r, err = after(stored, r); err != nil {
+		return r, bridge.Wrap(bridge.CodeInternal, err, "rotation %s", name)
 	}
-	r = r.After(before, time.Now())
 	now, err := json.Marshal(r)
 	if err != nil || string(now) == stored {
 		return r, err
@@ -94,4 +97,64 @@ func continued(ctx context.Context, notes bridge.Notes, name string, r oncall.Ro
 	}
 	_, err = notes.PutNote(ctx, key, string(now), 0)
 	return r, err
+}
+
+// after returns a rotation as it continues the one in a note, if there is one.
+func after(note string, r oncall.Rotation) (oncall.Rotation, error) {
+	if note == "" {
+		return r, nil
+	}
+	var before oncall.Rotation
+	if err := json.Unmarshal([]byte(note), &before); err != nil {
+		return r, err
+	}
+	return r.After(before, time.Now()), nil
+}
+
+// Shift holds what a schedule says now.
+type Shift struct {
+	bridge.Crew
+	Until   time.Time // end of the turn of a rotation; otherwise zero
+	Skipped []string  // events of a calendar that cannot be read, with the reason
+}
+
+// OnCall reads each schedule of a config once, as the daemon would. It stores
+// nothing, and does not check the proofs of stored turns, for which it would need
+// keys.
+func OnCall(ctx context.Context, c config.Config, client redis.UniversalClient) map[string]Shift {
+	var mu sync.Mutex
+	skipped := map[string][]string{}
+	all := Schedules(c, func(schedule, event string, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		skipped[schedule] = append(skipped[schedule], event+": "+bridge.Cause(err))
+	})
+	c.Groups = map[string]config.Group{}
+	until := map[string]time.Time{}
+	for name, o := range c.OnCall {
+		c.Groups[name] = config.Group{OnCall: name}
+		if o.Rotation == nil {
+			continue
+		}
+		r := rotation(*o.Rotation)
+		if client != nil {
+			stored, _ := broker.ReadNote(ctx, client, c.Redis.Prefix, rotationNote(name)) // another check reports that Redis is unreachable
+			if _, value, sealed := strings.Cut(stored, " "); sealed {
+				if next, err := after(value, r); err == nil {
+					r = next
+				}
+			}
+		}
+		all.Add(name, "rotation", r)
+		until[name] = r.Until(time.Now())
+	}
+	people := buildDirectory(c, 0, nil, nil, all)
+	out := map[string]Shift{}
+	for name := range c.OnCall {
+		crew := people.Crew(ctx, name, time.Now())
+		mu.Lock()
+		out[name] = Shift{Crew: crew, Until: until[name], Skipped: skipped[name]}
+		mu.Unlock()
+	}
+	return out
 }

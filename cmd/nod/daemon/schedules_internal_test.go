@@ -1,0 +1,133 @@
+package daemon
+
+import (
+	"crypto/ed25519"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/config"
+)
+
+// TestStoredTurns checks that a rotation continues the one before it across
+// restarts: whoever has the turn keeps it when people join or leave. The stored turn
+// of someone without nod's keys does not count.
+func TestStoredTurns(t *testing.T) {
+	t.Parallel()
+	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+	t.Cleanup(func() { client.Close() })
+	store, err := broker.New(t.Context(), broker.Options{Client: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	signer, err := proof.NewSigner(make([]byte, ed25519.SeedSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := engine.Proven(store, signer, nil).Notes
+	c := config.Config{People: map[string]config.Person{"ana": {}, "bo": {}, "cy": {}}}
+	c.Redis.Prefix = broker.DefaultPrefix
+	start := time.Now().Add(-time.Hour)
+	for _, x := range []struct {
+		people, now, doctor string
+		forged              string // the stored note of someone else
+	}{
+		{people: "ana bo cy", now: "bo"},
+		{people: "bo cy", now: "bo"},
+		{people: "cy bo", now: "bo"},
+		{people: "cy ana", now: "cy"},
+		{people: "ana bo cy", now: "cy"},
+		{people: "ana bo cy", now: "bo", doctor: "ana", forged: `sig {"people":["ana","bo","cy"],"start":` + quoted(start) + `,"every":2400000000000,"anchor":{"turn":1,"first":0}}`},
+	} {
+		set := config.Rotation{People: strings.Fields(x.people), Start: start, Every: config.Duration(40 * time.Minute)} // turn 1 of ana, bo, cy
+		c.OnCall = map[string]config.OnCall{"primary": {Rotation: &set}}
+		if x.forged != "" {
+			if err := notes.DropNote(t.Context(), rotationNote("primary")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.PutNote(t.Context(), rotationNote("primary"), x.forged, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		said := OnCall(t.Context(), c, client)["primary"]
+		r, err := continued(t.Context(), notes, "primary", rotation(set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.OnCall(t.Context(), time.Now())
+		if err != nil || len(got) != 1 || got[0].Name != x.now {
+			t.Errorf("of %s, %v has the turn, %v; want %s", x.people, got, err, x.now)
+		}
+		if x.forged == "" {
+			x.doctor = x.now
+		}
+		if !slices.Equal(said.People, []string{x.doctor}) || !said.Until.Equal(r.Until(time.Now())) {
+			t.Errorf("of %s, nod doctor says %+v; want %s", x.people, said, x.doctor)
+		}
+	}
+}
+
+func quoted(t time.Time) string {
+	raw, _ := t.MarshalJSON() // a time of this century
+	return string(raw)
+}
+
+// TestOnCallOnce checks that each schedule is read once, and what is known of it.
+func TestOnCallOnce(t *testing.T) {
+	t.Parallel()
+	read := map[string]int{}
+	var texts map[string]string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		read[name]++ // one after the other
+		if texts[name] == "" {
+			http.Error(w, "broken", http.StatusInternalServerError)
+			return
+		}
+		_, _ = io.WriteString(w, texts[name])
+	}))
+	t.Cleanup(s.Close)
+	event := func(who, start string) string {
+		return "BEGIN:VEVENT\r\nUID:" + who + "\r\nDTSTART" + start + "\r\nDURATION:P9000D\r\nSUMMARY:" + who + "\r\nEND:VEVENT\r\n"
+	}
+	calendar := func(events ...string) string {
+		return "BEGIN:VCALENDAR\r\n" + strings.Join(events, "") + "END:VCALENDAR\r\n"
+	}
+	texts = map[string]string{
+		"good":     calendar(event("Ana", ":20200101T000000Z"), event("bad", ";TZID=Mars:20200101T000000")),
+		"stranger": calendar(event("zoe@example.com", ":20200101T000000Z")),
+		"empty":    calendar(),
+	}
+	c := config.Config{People: map[string]config.Person{"ana": {}}, OnCall: map[string]config.OnCall{}}
+	for _, name := range []string{"good", "stranger", "empty", "broken"} {
+		c.OnCall[name] = config.OnCall{ICal: &config.Feed{URL: config.NewSecret(s.URL + "/" + name)}}
+	}
+	got := OnCall(t.Context(), c, nil)
+	for name, want := range map[string]Shift{
+		"good":     {Crew: bridge.Crew{People: []string{"ana"}}, Skipped: []string{`bad: unknown time zone "Mars", which the calendar does not define`}},
+		"stranger": {Crew: bridge.Crew{Strangers: []string{"zoe@example.com"}}},
+		"empty":    {},
+		"broken":   {Crew: bridge.Crew{Unread: "HTTP 500"}},
+	} {
+		g := got[name]
+		if !slices.Equal(g.People, want.People) || !slices.Equal(g.Strangers, want.Strangers) || !slices.Equal(g.Skipped, want.Skipped) ||
+			(g.Unread == "") != (want.Unread == "") || !strings.Contains(g.Unread, want.Unread) {
+			t.Errorf("%s: %+v; want %+v", name, g, want)
+		}
+		if read[name] != 1 {
+			t.Errorf("%s was read %d times", name, read[name])
+		}
+	}
+}
