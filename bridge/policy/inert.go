@@ -10,8 +10,8 @@ import (
 // part of their standard input. Readers are inert too, with the options that they
 // may have.
 var inertNames = set(`
-	cd pushd popd echo printf true false pwd date sleep basename dirname realpath readlink which type hash stat
-	md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum base64 base32 od xxd hexdump
+	cd pushd popd echo printf true false pwd date sleep basename dirname realpath readlink which type stat
+	md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum base64 base32 od hexdump
 	strings fold fmt rev tac expand unexpand paste join comm jq mkdir touch
 `)
 
@@ -26,31 +26,16 @@ func inert(words []string) bool {
 	switch {
 	case strings.Contains(words[0], "/") && !slices.Contains(trusted, path.Dir(words[0])): // may be any program
 		return false
+	case name == "printf": // -v assigns, and some shells evaluate numbers
+		return !slices.ContainsFunc(words[1:], func(w string) bool {
+			return strings.HasPrefix(w, "-v") || strings.Contains(w, "$(") || strings.Contains(w, "`")
+		})
 	case inertNames[name]:
 		return true
 	case name == "git":
-		return len(words) > 1 && inertGit[words[1]]
+		writes := slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--out") })
+		return len(words) > 1 && inertGit[words[1]] && !writes
 	}
 	_, why := readsOf(words)
 	return why == ""
-}
-
-// interpreters run what they read, or the text that a word after an option
-// holds. Values are the letters of such options.
-var interpreters = map[string]string{
-	"sh": "c", "bash": "c", "dash": "c", "zsh": "c", "ksh": "c", "mksh": "c", "ash": "c", "yash": "c", "fish": "c", "csh": "c", "tcsh": "c", "nu": "c",
-	"pwsh": "c", "powershell": "c", "cmd": "c", "su": "c", "script": "c", "expect": "c",
-	"python": "c", "perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "ep", "deno": "", "php": "rBRE", "lua": "e", "tclsh": "",
-	"osascript": "e", "rscript": "e", "groovy": "e", "julia": "eE", "ssh": "", "source": "", ".": "", "at": "", "batch": "", "crontab": "",
-}
-
-// interpreter returns the letters of the options with which a program runs a
-// text, and whether it is an interpreter. The version of a program does not
-// count, as in python3.12.
-func interpreter(name string) (letters string, ok bool) {
-	letters, ok = interpreters[name]
-	if !ok {
-		letters, ok = interpreters[strings.TrimRight(name, "0123456789.")]
-	}
-	return letters, ok
 }

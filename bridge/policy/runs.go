@@ -17,8 +17,10 @@ type run struct {
 	// words are the words as the command receives them. An expansion in a word is
 	// open.
 	words []string
-	// fed means that the command reads what a pipe or a here-document brings.
-	fed bool
+	// fed means that the command reads what a pipe or a here-document brings, and
+	// from is the file that it reads instead.
+	fed  bool
+	from string
 	// data means that neither its words nor what it reads is ever run: see inert.
 	data bool
 }
@@ -38,8 +40,9 @@ type reading struct {
 
 // setting describes the place of a part of a line.
 type setting struct {
-	fed  bool // it reads from a pipe or a here-document
-	loud bool // something may run what it writes
+	fed  bool   // it reads from a pipe or a here-document
+	loud bool   // something may run what it writes
+	from string // the file that it reads
 }
 
 // readLine returns what a line may run. It returns false for a line that bash
@@ -79,16 +82,21 @@ func (r *reading) node(n syntax.Node, c setting) {
 			r.inside(n, c)
 			return
 		}
-		r.node(n.X, setting{c.fed, c.loud || !quiet(n.Y)})
-		r.node(n.Y, setting{true, c.loud})
+		r.node(n.X, setting{c.fed, c.loud || !quiet(n.Y), c.from})
+		r.node(n.Y, setting{true, c.loud, ""})
 	case *syntax.FuncDecl: // anything may call it
-		r.inside(n, setting{true, true})
+		r.inside(n, setting{fed: true, loud: true})
 	case *syntax.Word:
 		text := wordText(n)
 		r.texts = append(r.texts, text)
 		r.inside(n, setting{loud: true})
 	case *syntax.ProcSubst:
-		r.inside(n, setting{n.Op == syntax.CmdOut, c.loud})
+		r.inside(n, setting{fed: n.Op == syntax.CmdOut, loud: c.loud})
+	case *syntax.Assign:
+		if n.Name != nil {
+			r.texts = append(r.texts, n.Name.Value+"=")
+		}
+		r.inside(n, c)
 	case *syntax.ExtGlob: // zsh runs what some patterns contain
 		r.texts = append(r.texts, n.Pattern.Value)
 	case *syntax.ArithmCmd, *syntax.LetClause:
@@ -102,6 +110,9 @@ func (r *reading) node(n syntax.Node, c setting) {
 func (r *reading) statement(s *syntax.Stmt, c setting) {
 	for _, to := range s.Redirs {
 		c.fed = c.fed || feeds(to)
+		if to.Op == syntax.RdrIn || to.Op == syntax.RdrInOut {
+			c.from = wordText(to.Word)
+		}
 		if writes(to) {
 			c.loud, r.written = true, append(r.written, path.Clean(wordText(to.Word)))
 		}
@@ -130,7 +141,7 @@ func (r *reading) statement(s *syntax.Stmt, c setting) {
 // call reads a simple command, and reports whether its words are data.
 func (r *reading) call(call *syntax.CallExpr, c setting) (data bool) {
 	for _, a := range call.Assigns {
-		r.inside(a, c)
+		r.node(a, c)
 	}
 	if len(call.Args) == 0 {
 		return false
@@ -141,7 +152,7 @@ func (r *reading) call(call *syntax.CallExpr, c setting) (data bool) {
 	}
 	data = !c.loud && inert(words)
 	if len(r.runs) < maxCommands {
-		r.runs = append(r.runs, run{words, c.fed, data})
+		r.runs = append(r.runs, run{words, c.fed, c.from, data})
 	}
 	if !data {
 		r.texts = append(r.texts, strings.Join(words, " "))
@@ -150,7 +161,7 @@ func (r *reading) call(call *syntax.CallExpr, c setting) (data bool) {
 		if data {
 			r.quote(w)
 		}
-		r.inside(w, setting{c.fed, !data})
+		r.inside(w, setting{c.fed, !data, c.from})
 	}
 	return data
 }
@@ -252,7 +263,7 @@ func expands(s string) bool {
 		case '*', '?':
 			return true
 		case '[':
-			if strings.Contains(s[n:], "]") {
+			if strings.Contains(s[min(n+2, len(s)):], "]") {
 				return true
 			}
 		case '{':

@@ -43,17 +43,24 @@ func (t target) is(words []string) bool {
 		return false
 	}
 	words = append(rest, words[1:]...)
-	if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "alias.") }) {
-		return true // of git, which may then have another name for the target
+	if slices.ContainsFunc(words, configures) {
+		return true
 	}
 	return t.inOrder(words) && (isOpen(words...) || !slices.ContainsFunc(t.options, func(g wordGlob) bool { return !given(g.text, words) }))
 }
 
+// configures reports whether a word is a setting of git that may give a command
+// another name.
+func configures(w string) bool {
+	w = strings.ToLower(w)
+	return strings.Contains(w, "alias.") || strings.HasPrefix(w, "--config-env") || strings.HasPrefix(w, "include.") || strings.HasPrefix(w, "includeif.")
+}
+
 // named reports whether a word may be the name of the program: with any
-// directory, or after an option or an equal sign. Programs such as git-push have
-// the next word in their name, which it returns.
+// directory, or after an option or a sign, as in EXEC:git and @git. Programs such
+// as git-push have the next word in their name, which it returns.
 func (t target) named(word string) (rest []string, ok bool) {
-	names := []string{word, word[strings.LastIndexByte(word, '=')+1:]}
+	names := []string{word, word[strings.LastIndexAny(word, "=:")+1:], strings.TrimLeft(word, "-+@%")}
 	if len(word) > 2 && word[0] == '-' {
 		names = append(names, word[2:])
 	}
@@ -139,12 +146,25 @@ func hasLetter(w string, letter rune) bool {
 	return strings.HasPrefix(w, "-") && strings.ContainsRune(w[1:], letter)
 }
 
-// inText reports whether a text may contain the target, in a script of any language.
+// bare removes what some shells drop from a word, and marks the place of a word
+// that another program knows.
+var bare = strings.NewReplacer("\\\n", "", `\`, "", "^", "", "{}", open)
+
+// inText reports whether a text may contain the target, in a script of any
+// language: with quotes around words, or inside of them.
 func (t target) inText(text string) bool {
-	text = strings.ReplaceAll(text, "{}", open) // the place of a word that another program knows
-	words := strings.FieldsFunc(strings.ReplaceAll(text, `\`, ""), func(r rune) bool {
-		return strings.ContainsRune(" \t\r\n;&|()<>\"'`,[]{}!", r)
-	})
+	if strings.Contains(text, "GIT_CONFIG") || strings.Contains(text, "BASH_ENV") { // it may give a command another name
+		return true
+	}
+	text = bare.Replace(text)
+	const ends = " \t\r\n;&|()<>`,[]{}!"
+	return t.inWords(text, ends+`"'`) || strings.ContainsAny(text, `"'`) && t.inWords(strings.NewReplacer(`"`, "", "'", "").Replace(text), ends)
+}
+
+// inWords reports whether the words of a text, between some characters, may be the
+// target.
+func (t target) inWords(text, ends string) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(ends, r) })
 	for n := range words {
 		if t.is(words[n:]) {
 			return true
@@ -161,8 +181,16 @@ func (t target) inLine(l *line) bool {
 }
 
 func (t target) inReading(r *reading, depth int) bool {
-	return len(r.runs) >= maxCommands || slices.ContainsFunc(r.texts, t.inText) ||
-		slices.ContainsFunc(r.runs, func(c run) bool { return t.inRun(c, depth) || c.runsOneOf(r.written) })
+	written, copied := slices.Clone(r.written), slices.ContainsFunc(r.runs, t.located)
+	for _, c := range r.runs {
+		written = append(written, c.writes()...)
+	}
+	if t.isName("git") && slices.ContainsFunc(written, func(f string) bool { return strings.Contains("/"+f, "/.git/") || strings.HasSuffix(f, ".gitconfig") }) {
+		return true
+	}
+	return len(r.runs) >= maxCommands || slices.ContainsFunc(r.texts, t.inText) || slices.ContainsFunc(r.runs, func(c run) bool {
+		return t.inRun(c, depth) || t.hides(c, depth) || c.runsOneOf(written) || copied && c.copies()
+	})
 }
 
 // inRun reports whether a command may be the target, or may start it in a way that
@@ -174,8 +202,8 @@ func (t target) inRun(r run, depth int) bool {
 		return true
 	case r.data:
 		return false
-	case name == "alias":
-		return slices.ContainsFunc(r.words[1:], func(w string) bool { _, ok := t.named(w); return ok })
+	case t.renames(name, r.words):
+		return true
 	}
 	return t.interpreted(name, r, depth) || t.started(name, r, depth)
 }
