@@ -14,6 +14,12 @@ if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
   echo "conformance: install Node.js 20 or later with npm, then try again" >&2
   exit 1
 fi
+# If a program of others cannot be installed, its tests are skipped with a message.
+# In CI, that is a failure.
+missing() {
+  echo "conformance: $1 could not be installed; skipping its tests" >&2
+  [ "${CI:-}" != true ] || exit 1
+}
 started=$(date +%s)
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
@@ -35,6 +41,12 @@ if [ ! -s "$record" ]; then
     { cat "$bin/cards.txt"; exit 1; }
   sed -n 's/.*\(conformance: .*\)/\1/p' "$bin/cards.txt"
 fi
+# Debian has the libraries of Python, for its own Python.
+sh "$root/deploy/ci/needs.sh" python
+for python in /usr/bin/python3 python3; do
+  [ -n "${PYTHON_CLIENTS:-}" ] || ! "$python" -c 'import discord, apprise' 2>/dev/null || export PYTHON_CLIENTS="$python"
+done
+[ -n "${PYTHON_CLIENTS:-}" ] || missing "discord.py and apprise"
 # The validators also check what the sandbox answers to the bots.
 (cd "$own" && NOD_SANDBOX_RECORD="$bin/clients.jsonl" npm run --silent clients)
 unset NOD_SANDBOX_RECORD
@@ -59,13 +71,7 @@ mkdir "$bin/passkeys"
 (cd "$own" && npm run --silent passkeys -- "$bin"/passkeys/*.json)
 # ical.js expands calendars that are made up, in zones that change their clock.
 (cd "$root" && NOD_CALENDARS="$own/validators/calendars.js" go test -count=1 -run 'TestOtherCalendars$' ./bridge/oncall)
-# The agents' own programs are large, so they are not among the dependencies. If
-# one cannot be installed, its tests are skipped with a message. In CI, that is a
-# failure.
-missing() {
-  echo "conformance: $1 could not be installed; skipping its tests" >&2
-  [ "${CI:-}" != true ] || exit 1
-}
+# The agents' own programs are large, so they are not among the dependencies.
 fetch() {
   prefix="$bin/$1"
   shift

@@ -4,6 +4,8 @@
 #   redis     redis-server. Tests start their own, so it need not run as a service.
 #   browser   Chromium, in which tests use the pages. Where it cannot be installed,
 #             these tests are skipped, except in CI.
+#   python    discord.py and apprise, which use the sandbox in make conformance.
+#             They are skipped in the same way.
 set -eu
 
 as_root() {
@@ -21,10 +23,11 @@ first() {
   return 1
 }
 
-# install installs a package, whose name depends on the package manager.
+# install installs packages, whose names depend on the package manager.
+# shellcheck disable=SC2086 # apt can be several words
 install() {
   if command -v apt-get >/dev/null 2>&1; then
-    as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$apt"
+    as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $apt
   elif command -v dnf >/dev/null 2>&1; then
     as_root dnf install -y "$dnf" || as_root dnf install -y "$dnf_else"
   elif command -v apk >/dev/null 2>&1; then
@@ -39,10 +42,11 @@ install() {
   fi
 }
 
-what=${1:?redis or browser}
+what=${1:?redis, browser or python}
 case "$what" in
   redis) programs="redis-server" apt=redis-server dnf=redis dnf_else=valkey other=redis ;;
   browser) programs="chromium chromium-browser google-chrome chrome" apt=chromium dnf=chromium dnf_else=chromium other=chromium ;;
+  python) programs="apprise" apt="python3-discord apprise" dnf=apprise dnf_else=python3-apprise other=apprise ;;
   *) echo "$0: unknown: $what" >&2; exit 2 ;;
 esac
 # shellcheck disable=SC2086 # the names are several words
@@ -50,8 +54,8 @@ if ! path=$(first $programs); then
   echo "$what: not found; installing it"
   # shellcheck disable=SC2086
   if ! install || ! path=$(first $programs); then
-    if [ "$what" = browser ] && [ "${CI:-}" != true ]; then
-      echo "browser: not installed; skipping the tests of the pages"
+    if [ "$what" != redis ] && [ "${CI:-}" != true ]; then
+      echo "$what: not installed; skipping its tests"
       exit 0
     fi
     echo "$what: could not be installed; install one of these, then try again: $programs" >&2

@@ -112,6 +112,20 @@ const entries = [
     reason: "discordgo writes an option without a description with an empty one; Discord reads it as none",
   },
   {
+    validator: types,
+    side: "service",
+    method: /^chat\.postMessage$/,
+    rule: /property 'ts' are incompatible/,
+    reason: "apprise sends the time of an attachment as a number, as Slack documents it, docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments",
+  },
+  {
+    validator: "TDLib",
+    side: "service",
+    method: /^sendmessage$/,
+    rule: /\\r\\n/,
+    reason: "Telegram drops CR when it sends a text, not when it parses one, github.com/tdlib/td, misc.cpp, clean_input_string",
+  },
+  {
     validator: "TDLib",
     side: "bot",
     method: /^(sendmessage|editmessagetext)$/,
