@@ -12,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/demo"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
@@ -52,7 +53,7 @@ func newBrowser(t *testing.T) context.Context {
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil { // the browser lives as long as this context
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*await.Limit)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -60,11 +61,11 @@ func newBrowser(t *testing.T) context.Context {
 func drive(t *testing.T, ctx context.Context, what string, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	for i, action := range actions {
-		step, cancel := context.WithTimeout(ctx, 30*time.Second)
+		step, cancel := context.WithTimeout(ctx, await.Limit)
 		err := chromedp.Do(step, action)
 		cancel()
 		if err != nil {
-			after, stop := context.WithTimeout(ctx, 10*time.Second)
+			after, stop := context.WithTimeout(ctx, await.Limit)
 			defer stop()
 			shown, unseen := chromedp.Run(after, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
 			t.Fatalf("%s, action %d of %d: %v\nthe page shows: %s (%v)", what, i+1, len(actions), err, shown, unseen)
