@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -49,4 +50,17 @@ func Files(a bridge.Act) []string {
 		}
 	}
 	return out
+}
+
+// RunsConfigured reports whether an operation runs a program, such as git, that
+// starts what the directory of the operation names. A repository can contain
+// another one with a configuration of its own, which a program on the machine of
+// the agent can see.
+func RunsConfigured(a bridge.Act) bool {
+	return slices.ContainsFunc(read(a).lines, func(l *line) bool {
+		if inner := l.launched(); inner != nil {
+			l = inner
+		}
+		return slices.ContainsFunc(l.calls, func(c call) bool { return configured[program(c.words[0])] })
+	})
 }

@@ -14,7 +14,7 @@ import (
 
 // doubtsOf returns the reason why no rule may allow an operation in the directory
 // of an agent, which the daemon cannot see: a file that the operation names there
-// is somewhere else.
+// is somewhere else, or the directory is part of a repository that came as files.
 func doubtsOf(act bridge.Act) []string {
 	if !filepath.IsAbs(act.Where) {
 		dir, err := os.Getwd()
@@ -33,7 +33,31 @@ func doubtsOf(act bridge.Act) []string {
 			return []string{fmt.Sprintf("%+.200q leads out of the project", name)}
 		}
 	}
+	if repository := bareRepository(root); repository != "" && policy.RunsConfigured(act) {
+		return []string{fmt.Sprintf("%+.200q is a bare repository, whose configuration may start a program", filepath.Base(repository))}
+	}
 	return nil
+}
+
+// bareRepository returns the directory that git takes for the repository of a
+// directory if that has no .git, and otherwise "". Another repository can contain
+// one as files, with its configuration.
+func bareRepository(dir string) string {
+	has := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	}
+	for {
+		switch {
+		case has(".git"):
+			return ""
+		case has("HEAD") && (has("commondir") || has("objects") && has("refs")):
+			return dir
+		case dir == filepath.Dir(dir):
+			return ""
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // leads reports whether a file below a directory is not below the real place of

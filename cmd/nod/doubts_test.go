@@ -86,6 +86,39 @@ func TestLinksAreDoubts(t *testing.T) {
 	}
 }
 
+// TestRepositoriesAreDoubts checks that nod notices a bare repository among the
+// files of a project, whose configuration git would use.
+func TestRepositoriesAreDoubts(t *testing.T) {
+	t.Parallel()
+	project := t.TempDir()
+	for _, dir := range []string{".git/objects", ".git/refs", "lib/objects", "lib/refs", "lib/src", "tree", "sub", "objects", "refs", "half/objects"} {
+		if err := os.MkdirAll(filepath.Join(project, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"HEAD", ".git/HEAD", "lib/HEAD", "tree/HEAD", "tree/commondir", "sub/.git", "sub/HEAD", "half/HEAD"} {
+		if err := os.WriteFile(filepath.Join(project, file), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("lib/src", filepath.Join(project, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dir, command string
+		bare         bool
+	}{
+		{".", "git status", false}, {"sub", "git status", false}, {"half", "git status", false}, {"lib", "ls", false}, {"lib", "cat x | head", false},
+		{"lib", "git status", true}, {"lib/src", "git log", true}, {"link", "git log", true}, {"tree", "git diff", true}, {"lib", "bash -lc 'git status'", true}, {"lib", "ls | /usr/bin/git status", true},
+	} {
+		where := filepath.Join(project, c.dir)
+		input := json.RawMessage(fmt.Sprintf(`{"command":%q}`, c.command))
+		if got := doubtsOf(bridge.Act{Tool: "Bash", Input: input, Where: where}); (len(got) > 0) != c.bare {
+			t.Errorf("%s in %s: %q", c.command, c.dir, got)
+		}
+	}
+}
+
 // TestLinksNeedAPerson checks that a rule that allows reading in the project does
 // not allow it through a link that leads out, for each program of nod on the
 // machine of the agent.
