@@ -50,8 +50,7 @@ var faults = map[string]fault{
 	"daemons crash": {quick: true, do: func(ctx context.Context, s *storm, _ *redistest.Server, _ *redistest.Proxy) {
 		each(ctx, 200*time.Millisecond, func() { s.crash(s.rand.IntN(stormNodes)) })
 	}},
-	"redis killed, always":   {true, []string{"--appendonly", "yes", "--appendfsync", "always"}, crashes},
-	"redis killed, everysec": {false, []string{"--appendonly", "yes", "--appendfsync", "everysec"}, crashes},
+	"redis killed": {true, []string{"--appendonly", "yes", "--appendfsync", "always"}, crashes},
 	"connections cut": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
 		each(ctx, 150*time.Millisecond, p.Cut)
 	}},
