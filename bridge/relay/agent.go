@@ -106,7 +106,7 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	}
 	_ = limits.Decode(m.Params, &p) // other messages have no session
 	a.mu.Lock()
-	if a.waiting[string(m.ID)] != nil { // an answer to one could be taken for an answer to the other
+	if a.waiting[idKey(m.ID)] != nil { // an answer to one could be taken for an answer to the other
 		a.mu.Unlock()
 		f := failure(m.ID, codeRequest, "id: already used by an unfinished request")
 		f.Version = m.Version
@@ -114,8 +114,8 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 		return true
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	a.waiting[string(m.ID)] = &waiting{cancel: cancel, message: *m, session: p.Session, shown: !a.only}
-	delete(a.answered, string(m.ID)) // the ID was used by an earlier request
+	a.waiting[idKey(m.ID)] = &waiting{cancel: cancel, message: *m, session: p.Session, shown: !a.only}
+	delete(a.answered, idKey(m.ID)) // the ID was used by an earlier request
 	a.mu.Unlock()
 	request := *m
 	body, err := a.body(request, p.Session) // before another call has its ID
@@ -132,12 +132,16 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 	switch {
 	case m.IsResponse():
 		return a.response(*m)
-	case m.Method == "session/cancel":
+	case m.Method == "session/cancel", m.Method == "session/close":
 		var p struct {
 			Session string `json:"sessionId"`
 		}
 		if limits.Decode(m.Params, &p) == nil {
 			a.cancelTurn(p.Session)
+		}
+	case m.Method == "$/cancel_request":
+		if session, ok := a.calls.prompted(requestID(m.Params)); ok {
+			a.cancelTurn(session)
 		}
 	}
 	return false
@@ -149,8 +153,8 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 func (a *Agent) response(m Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w, late := a.waiting[string(m.ID)], a.answered[string(m.ID)]
-	delete(a.answered, string(m.ID))
+	w, late := a.waiting[idKey(m.ID)], a.answered[idKey(m.ID)]
+	delete(a.answered, idKey(m.ID))
 	switch {
 	case w == nil:
 		return late
@@ -159,7 +163,7 @@ func (a *Agent) response(m Message) bool {
 		a.log.Warn("the client cannot show a request; chat answers", "method", w.message.Method, "error", failureText(m))
 		return true
 	}
-	delete(a.waiting, string(m.ID))
+	delete(a.waiting, idKey(m.ID))
 	w.cancel(Withdrawal(acp.Settled(w.message.Method, w.message.Params, m.Result)))
 	return false
 }
@@ -167,29 +171,34 @@ func (a *Agent) response(m Message) bool {
 // settle cancels the request in chat because an answer is no longer needed.
 func (a *Agent) settle(id json.RawMessage) {
 	a.mu.Lock()
-	w := a.waiting[string(id)]
-	delete(a.waiting, string(id))
+	w := a.waiting[idKey(id)]
+	delete(a.waiting, idKey(id))
 	a.mu.Unlock()
 	if w != nil {
 		w.cancel(withdrawnByAgent)
 	}
 }
 
-// cancelTurn answers the pending requests of a session as cancelled. If the
-// client has received a request, it sends that answer itself.
+// cancelTurn closes the cards of a session whose turn the client has cancelled. It
+// answers the requests as cancelled that the client has not received. Any other
+// answer comes from the client.
 func (a *Agent) cancelTurn(session string) {
 	a.mu.Lock()
-	var ids []string
+	var hidden []*waiting
 	for id, w := range a.waiting {
-		if w.session == session && !w.shown {
-			ids = append(ids, id)
-			w.cancel(withdrawnTurn)
+		if w.session != session {
+			continue
+		}
+		w.alone = true
+		w.cancel(withdrawnTurn)
+		if !w.shown {
+			hidden = append(hidden, w)
 			delete(a.waiting, id)
 		}
 	}
 	a.mu.Unlock()
-	for _, id := range ids {
-		a.write(a.server, response{"2.0", json.RawMessage(id), acp.Cancelled()})
+	for _, w := range hidden {
+		a.write(a.server, response{w.message.Version, w.message.ID, acp.Gone(w.message.Method)})
 	}
 }
 
@@ -210,10 +219,10 @@ func (a *Agent) stop(session string) {
 	}
 	a.mu.Unlock()
 	a.write(a.server, notification("session/cancel", map[string]string{"sessionId": session}))
-	for id, w := range open {
+	for _, w := range open {
 		a.write(a.server, response{w.message.Version, w.message.ID, acp.Gone(w.message.Method)})
 		if w.shown {
-			a.write(a.client, closed(json.RawMessage(id)))
+			a.write(a.client, closed(w.message.ID))
 		}
 	}
 }
@@ -253,18 +262,18 @@ func (a *Agent) ask(ctx context.Context, m Message, body []byte, err error) {
 		answer, err = a.asker.Ask(ctx, "acp", a.query, body)
 	}
 	a.mu.Lock()
-	w := a.waiting[string(m.ID)]
+	w := a.waiting[idKey(m.ID)]
 	a.mu.Unlock()
 	if w != nil && err == nil && a.attendant != nil && isCancelled(answer) {
 		a.attendant.requestCancelled(w.session) // a stop answers the request itself
 	}
 	a.mu.Lock()
-	w = a.waiting[string(m.ID)]
-	first := w != nil && err == nil
+	w = a.waiting[idKey(m.ID)]
+	first := w != nil && err == nil && ctx.Err() == nil // or the turn was cancelled
 	if first {
-		delete(a.waiting, string(m.ID))
+		delete(a.waiting, idKey(m.ID))
 		if w.shown {
-			a.answered[string(m.ID)] = true
+			a.answered[idKey(m.ID)] = true
 		}
 	}
 	a.mu.Unlock()
@@ -285,12 +294,12 @@ func (a *Agent) ask(ctx context.Context, m Message, body []byte, err error) {
 func (a *Agent) leave(m Message, cause error) {
 	a.log.Warn("request not answered in chat; left to the client", "method", m.Method, "error", cause)
 	a.mu.Lock()
-	w := a.waiting[string(m.ID)]
+	w := a.waiting[idKey(m.ID)]
 	var failed *Message
 	show := false
 	if w != nil {
 		if failed = w.failed; failed != nil {
-			delete(a.waiting, string(m.ID))
+			delete(a.waiting, idKey(m.ID))
 		}
 		show = failed == nil && !w.shown
 		w.shown, w.alone = true, true

@@ -149,7 +149,7 @@ func (t *attendant) fromClient(m Message) bool {
 	defer t.mu.Unlock()
 	switch m.Method {
 	case "session/new", "session/load", "session/resume":
-		t.calls[string(m.ID)] = func(got Message) {
+		t.calls[idKey(m.ID)] = func(got Message) {
 			var r ofSession
 			if len(got.Error) > 0 || limits.Decode(got.Result, &r) != nil {
 				return
@@ -191,7 +191,7 @@ func (t *attendant) begin(s *attended, m Message, p ofSession) {
 	}
 	t.turn(s)
 	t.tell(s.id, bridge.SessionReport{State: bridge.SessionWorking, Folder: s.folder, Prompt: strings.Join(texts, " ")})
-	t.calls[string(m.ID)] = func(Message) { t.ended(s) }
+	t.calls[idKey(m.ID)] = func(Message) { t.ended(s) }
 }
 
 // turn counts a turn that begins. The caller holds the lock.
@@ -224,8 +224,8 @@ func (t *attendant) fromServer(m Message) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if m.IsResponse() {
-		then := t.calls[string(m.ID)]
-		delete(t.calls, string(m.ID))
+		then := t.calls[idKey(m.ID)]
+		delete(t.calls, idKey(m.ID))
 		if then != nil {
 			then(m)
 		}

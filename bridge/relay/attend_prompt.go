@@ -65,7 +65,7 @@ func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 		accepted = true
 	}
 	t.tell(s.id, bridge.SessionReport{State: bridge.SessionWorking, Folder: s.folder})
-	t.calls[string(id)] = func(m Message) {
+	t.calls[idKey(id)] = func(m Message) {
 		if len(m.Error) == 0 {
 			s.taken()
 		}

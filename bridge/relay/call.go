@@ -163,7 +163,7 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	w.mu.Lock()
-	w.judged[idKey(m.ID)] = judging{cancel, c.tool.TaskID}
+	w.judged[idKey(m.ID)] = judging{cancel, m.ID, c.tool.TaskID}
 	w.mu.Unlock()
 	asked := *m
 	w.work.Go(func() {

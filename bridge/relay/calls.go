@@ -54,7 +54,7 @@ func (c *calls) begins(m Message) {
 	default:
 		return
 	}
-	c.asked[string(m.ID)] = sessionAsk{m.Method, p.Session}
+	c.asked[idKey(m.ID)] = sessionAsk{m.Method, p.Session}
 }
 
 // ends notes the response to a request of the client. With the last turn of a
@@ -62,11 +62,11 @@ func (c *calls) begins(m Message) {
 func (c *calls) ends(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, ok := c.asked[string(m.ID)]
+	a, ok := c.asked[idKey(m.ID)]
 	if !ok {
 		return
 	}
-	delete(c.asked, string(m.ID))
+	delete(c.asked, idKey(m.ID))
 	open := c.turns
 	if a.method == "session/load" {
 		open = c.loads
@@ -75,6 +75,14 @@ func (c *calls) ends(m Message) {
 		delete(open, a.session)
 		c.forget(func(k callKey) bool { return k.session == a.session })
 	}
+}
+
+// prompted returns the session whose turn a request of the client has begun.
+func (c *calls) prompted(id json.RawMessage) (session string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, ok := c.asked[idKey(id)]
+	return a.session, ok && a.method == "session/prompt"
 }
 
 // reported keeps what an update says about a call.

@@ -34,7 +34,7 @@ func (w *Wrap) responded(m *Message) bool {
 	var cancel context.CancelCauseFunc
 	if asks && !r.over {
 		ctx, cancel = context.WithCancelCause(r.ctx)
-		w.judged[idKey(r.own)] = judging{cancel: cancel} // the client can cancel it at any time
+		w.judged[idKey(r.own)] = judging{cancel: cancel, id: r.own} // the client can cancel it at any time
 	}
 	w.mu.Unlock()
 	switch {

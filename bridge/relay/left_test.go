@@ -161,10 +161,21 @@ func TestEndings(t *testing.T) {
 		act     func(e ends)
 		want    string
 	}{
-		"allowed":           {acpAsks, respond("5", `{"outcome":{"outcome":"selected","optionId":"yes"}}`), bridge.ReasonAllowedEditor},
-		"rejected":          {acpAsks, respond("5", `{"outcome":{"outcome":"selected","optionId":"no"}}`), bridge.ReasonDismissedEditor},
-		"another option":    {acpAsks, respond("5", `{"outcome":{"outcome":"selected","optionId":"maybe"}}`), bridge.ReasonSettledEditor},
-		"the turn ended":    {acpAsks, respond("5", `{"outcome":{"outcome":"cancelled"}}`), "the turn was cancelled in the editor"},
+		"allowed":          {acpAsks, respond("5", `{"outcome":{"outcome":"selected","optionId":"yes"}}`), bridge.ReasonAllowedEditor},
+		"rejected":         {acpAsks, respond("5", `{"outcome":{"outcome":"selected","optionId":"no"}}`), bridge.ReasonDismissedEditor},
+		"another option":   {acpAsks, respond("5", `{"outcome":{"outcome":"selected","optionId":"maybe"}}`), bridge.ReasonSettledEditor},
+		"the turn ended":   {acpAsks, respond("5", `{"outcome":{"outcome":"cancelled"}}`), "the turn was cancelled in the editor"},
+		"another spelling": {strings.Replace(acpAsks, `"id":5`, `"id":5.0`, 1), respond("5", `{"outcome":{"outcome":"selected","optionId":"yes"}}`), bridge.ReasonAllowedEditor},
+		"only a notice": {acpAsks, func(e ends) {
+			e.say(e.client, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`)
+		}, "the turn was cancelled in the editor"},
+		"the session closed": {acpAsks, func(e ends) {
+			e.say(e.client, `{"jsonrpc":"2.0","id":7,"method":"session/close","params":{"sessionId":"s"}}`)
+		}, "the turn was cancelled in the editor"},
+		"the prompt cancelled": {acpAsks, func(e ends) {
+			e.say(e.client, `{"jsonrpc":"2.0","id":8,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}`)
+			e.say(e.client, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":8}}`)
+		}, "the turn was cancelled in the editor"},
 		"not understood":    {acpAsks, respond("5", `{}`), bridge.ReasonSettledEditor},
 		"a form":            {acpForm, respond("6", `{"action":"accept","content":{}}`), bridge.ReasonAnsweredEditor},
 		"a declined form":   {acpForm, respond("6", `{"action":"decline"}`), bridge.ReasonDismissedEditor},
@@ -195,6 +206,21 @@ func TestEndings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAnswerAfterCancel checks that the answer of the editor still reaches the
+// agent after its turn was cancelled, and that chat no longer answers.
+func TestAnswerAfterCancel(t *testing.T) {
+	t.Parallel()
+	e := editorEnds(t)
+	e.say(e.agent, acpAsks)
+	e.hear(e.atClient)
+	<-e.asked
+	e.say(e.client, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`)
+	e.gets(e.atAgent, "session/cancel")
+	<-e.ended
+	e.say(e.client, `{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"cancelled"}}}`)
+	e.gets(e.atAgent, `"id":5,"result":{"outcome":{"outcome":"cancelled"}}`)
 }
 
 const (
@@ -314,6 +340,18 @@ func TestFormCancelled(t *testing.T) {
 		}
 		e.say(e.client, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 		e.gets(e.atAgent, `{"requestId":`+string(m.ID)+`}`)
+	})
+	t.Run("by the client, without an ID", func(t *testing.T) {
+		t.Parallel()
+		e := serverEnds(t, `{}`)
+		e.say(e.client, getTool)
+		e.gets(e.atAgent, "get_x")
+		for _, params := range []string{`{}`, `{"requestId":null}`, `{"reason":"x"}`} {
+			e.say(e.client, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":`+params+`}`)
+			e.gets(e.atAgent, `"params":`+params) // it names no other call
+		}
+		e.say(e.agent, `{"jsonrpc":"2.0","id":2,"result":`+needs+`}`)
+		<-e.asked
 	})
 	t.Run("by the client, before approval", func(t *testing.T) {
 		t.Parallel()

@@ -7,7 +7,7 @@ import "testing"
 func TestTaskCancelled(t *testing.T) {
 	t.Parallel()
 	const (
-		update = `{"jsonrpc":"2.0","id":4,"method":"tasks/update","params":{"taskId":"one","inputResponses":{"a":{"action":"accept"}}}}`
+		update = `{"jsonrpc":"2.0","id":1234567890123456789,"method":"tasks/update","params":{"taskId":"one","inputResponses":{"a":{"action":"accept"}}}}`
 		other  = `{"jsonrpc":"2.0","id":5,"method":"tasks/update","params":{"taskId":"two","inputResponses":{"a":{"action":"accept"}}}}`
 		cancel = `{"jsonrpc":"2.0","id":6,"method":"tasks/cancel","params":{"taskId":"one"}}`
 	)
@@ -20,7 +20,7 @@ func TestTaskCancelled(t *testing.T) {
 	if got := <-e.ended; got != "the client cancelled the task" {
 		t.Errorf("the card says %q", got)
 	}
-	e.gets(e.atClient, `"id":4,"result":{"content":[{"text":"The client has cancelled the task."`)
+	e.gets(e.atClient, `"id":1234567890123456789,"result":{"content":[{"text":"The client has cancelled the task."`)
 	e.gets(e.atAgent, `"tasks/cancel"`)
 	e.answer <- "{}"
 	e.gets(e.atAgent, `"taskId":"two"`)

@@ -68,8 +68,8 @@ func (a *attachment) told(m Message) error {
 			a.found(bridge.ReasonDismissed, func(r *raced) bool { return r.thread == e.Thread && r.turn == e.Of.ID })
 		}
 	case "serverRequest/resolved":
-		id := string(cleanID(e.Request))
-		a.each(a, func(r *raced) bool { return r.thread == e.Thread && string(r.id) == id && !r.resolved }, a.settle)
+		id := idKey(cleanID(e.Request))
+		a.each(a, func(r *raced) bool { return r.thread == e.Thread && idKey(r.id) == id && !r.resolved }, a.settle)
 	}
 	return nil
 }

@@ -86,7 +86,8 @@ type Wrap struct {
 // judging is a call that awaits a decision, or a form before it is sent again.
 type judging struct {
 	cancel context.CancelCauseFunc
-	task   string // that the call updates
+	id     json.RawMessage // as the client sent it
+	task   string          // that the call updates
 }
 
 // request is a request of the client as it was forwarded to the server.
@@ -210,18 +211,18 @@ func (w *Wrap) cancelTask(params json.RawMessage) {
 	}
 	w.order.Lock() // no update is on its way to the server now
 	w.mu.Lock()
-	var dropped []string
+	var dropped []judging
 	for id, j := range w.judged {
 		if j.task == p.Task {
-			dropped = append(dropped, id)
+			dropped = append(dropped, j)
 			delete(w.judged, id)
 			j.cancel(withdrawnTask)
 		}
 	}
 	w.mu.Unlock()
 	w.order.Unlock()
-	for _, id := range dropped {
-		w.reply(json.RawMessage(id), refusal("The client has cancelled the task."))
+	for _, j := range dropped {
+		w.reply(j.id, refusal("The client has cancelled the task."))
 	}
 }
 
@@ -246,6 +247,9 @@ func (w *Wrap) noticed(m *Message) bool {
 		return false
 	}
 	id := requestID(m.Params)
+	if id == nil { // it cancels no request
+		return false
+	}
 	w.order.Lock() // no call is on its way to the server now
 	defer w.order.Unlock()
 	w.mu.Lock()
