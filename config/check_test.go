@@ -128,6 +128,7 @@ func TestProblems(t *testing.T) {
 		{"hand_over: [bo]", "hand_over: [eve]", "routes.default.hand_over[0]"},
 		{"hand_over: [bo]", "hand_over: [bo, bo, bo, bo, bo]", "routes.default.hand_over"},
 		{`from: "22:00"`, "from: late", "routes.default.quiet.from"},
+		{`from: "22:00"`, `from: "07:00"`, "routes.default.quiet.to"},
 		{"Europe/Berlin", "Europe/Atlantis", "routes.default.quiet.zone"},
 		{"after: 2m, ", "", "routes.default.escalation[0].after"},
 		{"times: 3", "times: 11", "routes.default.escalation[0].times"},

@@ -152,7 +152,7 @@ func confirm(row []slack.Block, c render.Card) {
 // decides reports whether a click on a control settles a request at once.
 func decides(token string) bool {
 	switch bridge.PeekAction(token) {
-	case bridge.ActionChoose, bridge.ActionDecline:
+	case bridge.ActionChoose, bridge.ActionSubmit, bridge.ActionDecline:
 		return true
 	}
 	return false
