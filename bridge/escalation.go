@@ -133,7 +133,9 @@ type Reminder struct {
 	Users       []string `json:"users,omitempty"`  // user IDs on the platform of the destination
 	Names       []string `json:"names,omitempty"`  // of Users, for platforms that do not know them
 	Groups      []string `json:"groups,omitempty"` // groups in the platform's own format
-	Text        string   `json:"text"`
+	// Text follows the mentions. If it is empty, it is the time left to respond when
+	// the reminder is sent.
+	Text string `json:"text,omitempty"`
 	// Again means that the reminder repeats what people were told before. Several
 	// in one channel at about the same time become one.
 	Again bool `json:"again,omitempty"`

@@ -39,6 +39,13 @@ func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error)
 	return p, nil
 }
 
+// reaches reports whether a mention at a destination reaches an account. In a direct
+// message to someone else, it does not.
+func (m platforms) reaches(d bridge.Destination, a bridge.Responder) bool {
+	p, ok := m[d.Platform].(bridge.Mentioner)
+	return d.Platform == a.Platform && (!ok || !p.Direct(d) || d.Channel == p.DirectChannel(a.User))
+}
+
 // cards creates the views of messages, and records what messages show.
 type cards struct {
 	records   bridge.Records

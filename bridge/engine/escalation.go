@@ -120,7 +120,7 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 	}
 	i = lookAgain(i, r.Step, unfound)
 	i.Names = e.people.names(i)
-	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: s.AsksMore(), Reminders: t.reminders(stillWaiting(r))}
+	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: s.AsksMore(), Reminders: t.reminders("")}
 	if s.Remind {
 		a.Reminders = e.needed(ctx, r)
 	}
@@ -135,7 +135,7 @@ func (e *escalator) needed(ctx context.Context, r bridge.Record) []bridge.Remind
 		if _, posted := r.Messages[n]; !posted {
 			continue
 		}
-		m := bridge.Reminder{Destination: n, Text: stillWaiting(r), Again: true}
+		m := bridge.Reminder{Destination: n, Again: true}
 		who, others := e.cards.mentions.needed(ctx, r, n)
 		if len(who) == 0 && others {
 			continue
@@ -227,6 +227,9 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 		return nil // the card says so
 	case !posted:
 		return bridge.Errorf(bridge.CodeUnavailable, "the card is not posted yet")
+	}
+	if m.Text == "" {
+		m.Text = stillWaiting(r, time.Now())
 	}
 	key := ""
 	if m.Again {

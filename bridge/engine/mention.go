@@ -75,7 +75,7 @@ func (m *mentioner) resolve(
 		if m.directory == nil {
 			break
 		}
-		if native := m.directory.Native(g, d.Platform); can && native != "" && p.Pings(ctx, native) {
+		if native := m.directory.Native(g, d.Platform); can && native != "" && !p.Direct(d) && p.Pings(ctx, native) {
 			out = append(out, bridge.Mention{Name: g, Group: native})
 			continue
 		}
@@ -83,7 +83,7 @@ func (m *mentioner) resolve(
 	}
 	for _, a := range responders {
 		named := slices.ContainsFunc(people, func(p bridge.Mention) bool { return p.User == a.User })
-		if a.Platform == d.Platform && !named && !slices.Contains(i.Requesters, a.Person) {
+		if m.platforms.reaches(d, a) && !named && !slices.Contains(i.Requesters, a.Person) {
 			people = append(people, bridge.Mention{Name: m.name(i, a.Person), User: a.User})
 		}
 	}

@@ -15,7 +15,9 @@ type talker struct {
 	quiet  bool // a mention of a group notifies no one
 }
 
-func (p talker) Direct(bridge.Destination) bool { return p.direct }
+func (p talker) Direct(d bridge.Destination) bool {
+	return p.direct || strings.HasPrefix(d.Channel, "@")
+}
 
 func (p talker) DirectChannel(user string) string { return "@" + user }
 

@@ -12,14 +12,27 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// stillWaiting returns the text of a reminder, which follows the names of those
-// whom it mentions.
-func stillWaiting(r bridge.Record) string {
+// stillWaiting returns the text of a reminder that is sent now, which follows the
+// names of those whom it mentions. It names the deadline too, because it stays next
+// to the card.
+func stillWaiting(r bridge.Record, now time.Time) string {
 	act := "answer"
 	if r.Interaction.Kind == bridge.KindApproval {
 		act = "decide"
 	}
-	return act + " until " + render.When(r.Interaction.Deadline) + ": " + about(r)
+	deadline := r.Interaction.Deadline
+	return timeLeft(deadline.Sub(now)) + " left to " + act + " (until " + render.When(deadline) + "): " + about(r)
+}
+
+// timeLeft returns a time for people, who need no seconds of a long one.
+func timeLeft(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		d = d.Round(time.Hour)
+	case d >= 2*time.Minute:
+		d = d.Round(time.Minute)
+	}
+	return bridge.Brief(max(d, 0))
 }
 
 // about names a request in a notification by its headline, of which the route

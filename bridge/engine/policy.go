@@ -72,6 +72,7 @@ type evaluator struct {
 	records  bridge.Records
 	outcomes bridge.Outcomes
 	people   *People
+	mentions *mentioner
 	judge    *judge
 	composer *composer
 	routes   routes
@@ -215,7 +216,7 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (b
 	a := bridge.Amendment{Expect: rec.Amended, Interaction: next}
 	v.reroute(&a, rec)
 	given := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool { return v.State != bridge.StateApproved })
-	void(&a, rec, given, "the request now requires "+strings.Join(v.stricter, ", "))
+	e.mentions.void(ctx, &a, rec, given, "the request now requires "+strings.Join(v.stricter, ", "))
 	if err := amend(ctx, e.records, rec, a); err != nil {
 		return rec, err
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,8 +26,31 @@ func TestReminded(t *testing.T) {
 	o.store.set(r)
 	o.work(r, 0)
 	got := o.store.get(r.Interaction.ID).Reminders
-	if len(got) != 1 || !strings.Contains(got[0].Text, "answer until ") || !slices.Equal(got[0].Users, []string{"U-ana", "U-di"}) || !slices.Equal(got[0].Groups, []string{"S1"}) {
+	if len(got) != 1 || got[0].Text != "" || !slices.Equal(got[0].Users, []string{"U-ana", "U-di"}) || !slices.Equal(got[0].Groups, []string{"S1"}) {
 		t.Errorf("the reminders are %+v", got)
+	}
+}
+
+// TestTimeLeft checks that a reminder says how much time is left when it is sent.
+func TestTimeLeft(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 26, 14, 0, 0, 0, time.UTC)
+	approval := question("Ship it?")
+	approval.Kind, approval.Approval = bridge.KindApproval, &bridge.Approval{Tool: "shell", Input: []byte(`{"command":"x"}`)}
+	for _, x := range []struct {
+		i    bridge.Interaction
+		left time.Duration
+		want string
+	}{
+		{approval, 10*time.Minute - 2*time.Second, "10 min left to decide (until 2026-11-26 14:09 UTC): Run x?"},
+		{question("Ship it?"), 95 * time.Second, "1 min 35 s left to answer (until 2026-11-26 14:01 UTC): Ship it?"},
+		{question("Ship it?"), 50*time.Hour + 20*time.Minute, "50 h left to answer (until 2026-11-28 16:20 UTC): Ship it?"},
+		{question("Ship it?"), -time.Second, "0 s left to answer (until 2026-11-26 13:59 UTC): Ship it?"},
+	} {
+		x.i.Deadline = now.Add(x.left)
+		if got := stillWaiting(bridge.Record{Interaction: x.i}, now); got != x.want {
+			t.Errorf("%q; want %q", got, x.want)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type settler struct {
 	journal   *journal
 	evaluator *evaluator
 	people    *People
+	mentions  *mentioner
 	stopper   *stopper
 	signer    *signer
 	log       *slog.Logger
@@ -249,7 +250,7 @@ func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Respo
 	if len(lost) == 0 {
 		return rec, nil, nil
 	}
-	void(&a, rec, lost, "the config no longer lets you approve this")
+	s.mentions.void(ctx, &a, rec, lost, "the config no longer lets you approve this")
 	if err := amend(ctx, s.records, rec, a); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
 		return rec, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
@@ -49,14 +50,14 @@ func (t *telling) told(name string, at []int, why string) {
 	t.next.Told = append(slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { return o.Name == name }), bridge.Told{Name: name, At: at, Why: why})
 }
 
-// isDirect reports whether a destination is a direct message, and returns the channel
-// of direct messages to a user there.
-func (t *telling) isDirect(d bridge.Destination, user string) (direct bool, channel string) {
-	p, ok := t.platforms[d.Platform].(bridge.Mentioner)
+// directChannel returns the channel of direct messages to an account, or "" if its
+// platform has none.
+func (t *telling) directChannel(a bridge.Responder) string {
+	p, ok := t.platforms[a.Platform].(bridge.Mentioner)
 	if !ok {
-		return false, ""
+		return ""
 	}
-	return p.Direct(d), p.DirectChannel(user)
+	return p.DirectChannel(a.User)
 }
 
 // people tells people, and returns their accounts. Those who requested it, or own the
@@ -89,8 +90,7 @@ func (t *telling) person(accounts []bridge.Responder) (at []int, why string) {
 	for _, n := range t.at {
 		d := t.next.Destinations[n]
 		for _, a := range accounts {
-			direct, channel := t.isDirect(d, a.User)
-			if a.Platform != d.Platform || direct && d.Channel != channel {
+			if !t.platforms.reaches(d, a) {
 				continue
 			}
 			if len(t.users[n]) == maxTold {
@@ -110,9 +110,8 @@ func (t *telling) person(accounts []bridge.Responder) (at []int, why string) {
 func (t *telling) directly(accounts []bridge.Responder) (at []int, why string) {
 	why = "no account in a chat"
 	for _, a := range accounts {
-		d := bridge.Destination{Platform: a.Platform}
-		_, channel := t.isDirect(d, a.User)
-		if d.Channel = channel; channel == "" {
+		d := bridge.Destination{Platform: a.Platform, Channel: t.directChannel(a)}
+		if d.Channel == "" {
 			continue
 		}
 		n := slices.Index(t.next.Destinations, d)
@@ -149,7 +148,7 @@ func (t *telling) group(name string) {
 		}
 		t.groups[n], at = append(t.groups[n], native), append(at, n)
 	}
-	if crew := t.directory.Crew(t.ctx, name, t.r.Interaction.Created); why == "" && len(at) == 0 && len(crew.People) == 0 && crew.Unread == "" && t.elsewhere(name) {
+	if crew := t.directory.Crew(t.ctx, name, time.Now()); why == "" && len(at) == 0 && len(crew.People) == 0 && crew.Unread == "" && t.elsewhere(name) {
 		why = "no card of this request is on its platform"
 	}
 	if len(at) > 0 || why != "" {
@@ -189,7 +188,7 @@ func (t *telling) route(s bridge.Step) {
 	}
 	if t.directory != nil {
 		for _, g := range s.Groups {
-			names = append(names, bridge.Missing(names, t.directory.Crew(t.ctx, g, t.r.Interaction.Created).People)...)
+			names = append(names, bridge.Missing(names, t.directory.Crew(t.ctx, g, time.Now()).People)...)
 		}
 	}
 	before := slices.Clone(t.next.Called)

@@ -60,10 +60,17 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 				}
 			},
 		},
-		"no account":       {step: bridge.Step{Ask: []string{"eve"}}, said: "Not told: eve (no account in a chat).", at: 0},
-		"only the owner":   {step: bridge.Step{Ask: []string{"cy"}}, set: func(_ *staff, i *bridge.Interaction) { i.Requesters = []string{"cy"} }, said: "Not told: cy (requested this or owns the agent).", at: 0},
-		"an empty group":   {step: bridge.Step{Ask: []string{"@oncall"}}, set: func(s *staff, _ *bridge.Interaction) { s.group = nil }, said: "@oncall (no one is on call)", at: 0},
-		"another channel":  {step: leads("L"), cards: "L @P-dee", said: "asked: dee, leads.", at: time.Hour},
+		"no account":      {step: bridge.Step{Ask: []string{"eve"}}, said: "Not told: eve (no account in a chat).", at: 0},
+		"only the owner":  {step: bridge.Step{Ask: []string{"cy"}}, set: func(_ *staff, i *bridge.Interaction) { i.Requesters = []string{"cy"} }, said: "Not told: cy (requested this or owns the agent).", at: 0},
+		"an empty group":  {step: bridge.Step{Ask: []string{"@oncall"}}, set: func(s *staff, _ *bridge.Interaction) { s.group = nil }, said: "@oncall (no one is on call)", at: 0},
+		"another channel": {step: leads("L"), cards: "L @P-dee", said: "asked: dee, leads.", at: time.Hour},
+		"who is on call now": {
+			step: bridge.Step{Route: "leads", Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Groups: []string{"oncall"}},
+			set: func(s *staff, i *bridge.Interaction) {
+				s.earlier, s.group, s.since, i.Created = []string{"di"}, []string{"cy"}, time.Now().Add(-time.Minute), time.Now().Add(-time.Hour)
+			},
+			mentioned: "U-cy", said: "leads (Chat)", at: time.Hour,
+		},
 		"the same channel": {step: leads("C"), mentioned: "U-cy", cards: "@P-dee", said: "leads (Chat)", at: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,6 +121,94 @@ func TestNotTold(t *testing.T) {
 	r.Failures, r.Messages[n] = nil, bridge.MessageRef{Channel: "@P-dee", Message: "2"}
 	if got := render.Standing(r); !strings.Contains(got, "asked: dee (Phone)") {
 		t.Errorf("once posted, the card says %q", got)
+	}
+}
+
+// TestSaid checks what a person who hands over reads of how the other one is told.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[string]string{
+		"cy":  "nod mentions Cy on Chat. ",
+		"dee": "nod sends Cy a card on Phone. ",
+		"eve": "nod cannot tell Cy (no account in a chat), so tell them yourself. ",
+		"ana": "nod cannot tell Cy (requested this or owns the agent), so tell them yourself. ",
+		"zoe": "nod cannot tell Cy, so tell them yourself. ", // not asked at all
+	} {
+		o, _ := twoChats(t)
+		i := question("Ship it?")
+		i.Requesters = []string{"ana"}
+		r := o.store.put(t, i)
+		r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
+		tell := o.dispatcher.escalator.telling(t.Context(), r, &i)
+		if to != "zoe" {
+			tell.people([]string{to})
+		}
+		if got := tell.said(to, "Cy"); got != want {
+			t.Errorf("of %s: %q; want %q", to, got, want)
+		}
+	}
+}
+
+// TestVoid checks that a person whose approval no longer counts is told where a
+// mention reaches them: not in a direct message to someone else.
+func TestVoid(t *testing.T) {
+	t.Parallel()
+	at := func(platform, channel string) bridge.Destination {
+		return bridge.Destination{Platform: platform, Channel: channel}
+	}
+	actor := func(person, platform, user string) bridge.Actor {
+		return bridge.Actor{Person: person, Platform: platform, User: user}
+	}
+	for name, x := range map[string]struct {
+		at    []bridge.Destination
+		voter bridge.Actor
+		want  string
+	}{
+		"a channel":            {[]bridge.Destination{at("chat", "C")}, actor("bo", "chat", "U-bo"), "[U-bo] at 0"},
+		"their direct message": {[]bridge.Destination{at("chat", "@U-ana"), at("chat", "@U-bo")}, actor("bo", "chat", "U-bo"), "[U-bo] at 1"},
+		"someone else's":       {[]bridge.Destination{at("chat", "@U-ana")}, actor("bo", "chat", "U-bo"), ""},
+		"voted elsewhere":      {[]bridge.Destination{at("chat", "C")}, actor("bo", "phone", "P-bo"), "[U-bo] at 0"},
+		"voted by the API":     {[]bridge.Destination{at("phone", "P"), at("chat", "C")}, actor("bo", bridge.PlatformAPI, "bo"), "[U-bo] at 1"},
+		"an unknown account":   {[]bridge.Destination{at("chat", "C")}, actor("", "chat", "U-x"), "[U-x] at 0"},
+		"no account here":      {[]bridge.Destination{at("chat", "C")}, actor("dee", "phone", "P-dee"), ""},
+	} {
+		o, _ := twoChats(t)
+		i := question("Ship it?")
+		i.Destinations = x.at
+		r := o.store.put(t, i)
+		r.Messages = map[int]bridge.MessageRef{}
+		for n, d := range x.at {
+			r.Messages[n] = bridge.MessageRef{Channel: d.Channel, Message: "1"}
+		}
+		a := bridge.Amendment{}
+		o.dispatcher.escalator.cards.mentions.void(t.Context(), &a, r, []bridge.Vote{{Actor: x.voter, State: bridge.StateApproved}}, "the rules changed")
+		got := ""
+		for _, m := range a.Reminders {
+			got += fmt.Sprint(m.Users, " at ", m.Destination)
+			if !strings.Contains(m.Text, "your approval no longer counts, because the rules changed: Ship it?") {
+				t.Errorf("%s: %q", name, m.Text)
+			}
+		}
+		if got != x.want || fmt.Sprint(a.Void) != "["+x.voter.Voter()+"]" {
+			t.Errorf("%s: told %q, void %v; want %q", name, got, a.Void, x.want)
+		}
+	}
+}
+
+// TestNeededDirectly checks that a reminder in a direct message is for its person,
+// and not for others who are not in it.
+func TestNeededDirectly(t *testing.T) {
+	t.Parallel()
+	o, s := twoChats(t)
+	s.native = map[string]string{"sre": "S1"}
+	i := question("Ship it?")
+	i.Destinations = []bridge.Destination{{Platform: "chat", Channel: "@U-ana"}, {Platform: "chat", Channel: "@U-bo"}}
+	i.Groups, i.Quorum = []string{"sre"}, 2
+	r := o.store.put(t, i)
+	r.Messages = map[int]bridge.MessageRef{0: {Channel: "D1", Message: "1"}, 1: {Channel: "D2", Message: "1"}}
+	r.Votes = []bridge.Vote{{Actor: bridge.Actor{Platform: "chat", User: "U-ana", Person: "ana"}, State: bridge.StateApproved}}
+	if got := o.dispatcher.escalator.needed(t.Context(), r); len(got) != 1 || got[0].Destination != 1 || fmt.Sprint(got[0].Users, got[0].Groups) != "[U-bo] []" {
+		t.Errorf("the reminders are %+v", got)
 	}
 }
 

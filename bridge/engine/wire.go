@@ -64,7 +64,7 @@ func (s shared) outgoing() outgoing {
 	}
 	out := outgoing{composer: composer}
 	out.evaluator = &evaluator{
-		records: s.Records, outcomes: s.Outcomes, people: s.people, judge: judge, composer: composer, routes: s.routes, log: s.Log,
+		records: s.Records, outcomes: s.Outcomes, people: s.people, mentions: s.cards.mentions, judge: judge, composer: composer, routes: s.routes, log: s.Log,
 	}
 	out.granter = &granter{
 		store: s.Grants, records: s.Records, outcomes: s.Outcomes, people: s.people, journal: s.journal,

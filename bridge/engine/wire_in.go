@@ -11,7 +11,7 @@ func (s shared) incoming(out outgoing) *Engine {
 	settler := &settler{
 		signer:   signer,
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
-		people: s.people, stopper: stopper, log: s.Log,
+		people: s.people, mentions: s.cards.mentions, stopper: stopper, log: s.Log,
 	}
 	clicks := &clicks{
 		records: s.Records, drafts: s.Drafts, cards: s.cards, people: s.people, settler: settler, journal: s.journal,

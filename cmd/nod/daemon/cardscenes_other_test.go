@@ -120,9 +120,11 @@ func remindersAndLists(al *album, g string) {
 	soon := asks("release-70", deletePod)
 	soon.Route = "soon"
 	late := al.Ask(soon)
-	al.Eventually("reminders", func() bool { return strings.Contains(rig.Chat(al.Rig, late.On("telegram").Channel), "decide until ") })
+	al.Eventually("reminders", func() bool {
+		return strings.Contains(rig.Chat(al.Rig, late.On("telegram").Channel), " left to decide (until ")
+	})
 	for _, s := range rig.Services {
-		al.says(s, g, "Reminder", "decide until ")
+		al.says(s, g, "Reminder", " left to decide (until ")
 	}
 	for _, s := range rig.Services {
 		reaction, err := al.Sandbox.Person("ana").Command(al.Ctx, s, late.On(s).Channel, "/nod pending")

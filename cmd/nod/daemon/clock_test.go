@@ -109,7 +109,7 @@ func TestClockJump(t *testing.T) {
 		t.Fatalf("state after the deadline: %s", rec.State)
 	}
 	a.Closed("Expired")
-	r.Eventually("the first step is done", func() bool { return messages(r, "slack", "decide until ") == 1 })
+	r.Eventually("the first step is done", func() bool { return messages(r, "slack", " left to decide (until ") == 1 })
 	now.jump(-2 * time.Hour)
 	// At any time, a closed request stays closed, and a decision counts.
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeConflict {

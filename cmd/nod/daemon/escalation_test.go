@@ -86,7 +86,7 @@ func TestEscalation(t *testing.T) {
 	}
 	a.Closed("Approved by")
 	for _, service := range rig.Services {
-		if n := messages(r, service, "decide until "); n != 3 {
+		if n := messages(r, service, " left to decide (until "); n != 3 {
 			t.Errorf("%d reminders on %s", n, service)
 		}
 	}
@@ -125,8 +125,48 @@ func TestEscalationDuringRestart(t *testing.T) {
 	if rec.Step != 2 || fmt.Sprint(rec.Interaction.Called) != "[bo]" {
 		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
 	}
-	if n := messages(r, "discord", "decide until "); n != 2 {
+	if n := messages(r, "discord", " left to decide (until "); n != 2 {
 		t.Errorf("%d reminders", n)
+	}
+}
+
+// TestQuietRoute checks that the quiet hours of one route delay no step of another in
+// a request that needs both.
+func TestQuietRoute(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
+		route(func(r *config.Route) {
+			r.Responders, r.Escalation = []string{"ana"}, []config.Step{{After: later, Ask: config.Words{"cy"}}}
+			r.Quiet = &config.Quiet{From: now.Add(-2 * time.Hour).Format("15:04"), To: now.Add(10 * time.Hour).Format("15:04")}
+		})(c)
+		c.Routes["second"] = config.Route{To: []string{"slack:C0ONCALL02"}, Responders: []string{"bo"}, Escalation: []config.Step{{After: 2 * later, Ask: config.Words{"mal"}}}}
+		c.Policy = []config.Rule{
+			{Name: "a", Command: config.Words{"make *"}, Then: "ask", Route: bridge.DefaultRoute}, {Name: "b", Command: config.Words{"kubectl *"}, Then: "ask", Route: "second"},
+		}
+	}})
+	req := samples.Approval(bridge.ScopeOnce)
+	req.Approval.Input = []byte(`{"command":"make deploy; kubectl delete pod x"}`)
+	req.Timeout = bridge.Duration(23 * time.Hour)
+	a := r.Ask(req)
+	read := func() bridge.Record {
+		rec, err := r.Daemons[0].Store().Load(r.Ctx, a.Interaction.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	r.Eventually("the step of the quiet route waits behind the other", func() bool { return read().Interaction.Steps[0].For == "second" })
+	r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	r.Eventually("mal is asked", func() bool { return strings.Contains(a.Text("slack"), "More people were asked: mal (Slack)") })
+	rec := read()
+	if rec.Step != 1 || fmt.Sprint(rec.Interaction.Called) != "[mal]" || rec.Interaction.Steps[1].For != bridge.DefaultRoute {
+		t.Errorf("step %d, called %v, steps %+v", rec.Step, rec.Interaction.Called, rec.Interaction.Steps)
+	}
+	if wait := time.Duration(rec.Interaction.Steps[1].After); wait < 7*time.Hour || wait > 10*time.Hour {
+		t.Errorf("the step of the quiet route waits for %s", wait)
 	}
 }
 
