@@ -87,6 +87,26 @@ func TestHooks(t *testing.T) {
 	}
 }
 
+// TestPlanIsShownWhole checks that a card with a plan shows everything that its
+// approval gives to Claude Code.
+func TestPlanIsShownWhole(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string]string{
+		`{"plan":"1. Test","planFilePath":"/plans/x.md","allowedPrompts":[]}`: "Claude Code has a plan",
+		`{"plan":"1. Test","allowedPrompts":[{"tool":"Bash","prompt":"run ` + "```" + `any command"}]}`: "Claude Code has a plan\n\nWith the plan, it asks for:\n````\n" +
+			`{"allowedPrompts":[{"tool":"Bash","prompt":"run ` + "```" + `any command"}]}` + "\n````",
+		`{"plan":"1. Test","mode":"bypassPermissions"}`: "Claude Code has a plan\n\nWith the plan, it asks for:\n```\n{\"mode\":\"bypassPermissions\"}\n```",
+	} {
+		tr, err := claudecode.Hook([]byte(`{"hook_event_name":"PermissionRequest","session_id":"s","tool_name":"ExitPlanMode","tool_input":`+input+`}`), claudecode.AskLocally)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tr.Exchanges[0].Request.Prompt; got != want {
+			t.Errorf("%s: %q", input, got)
+		}
+	}
+}
+
 // TestSuggestionsAreStated checks that a card lists every permission that its
 // choice gives to Claude Code.
 func TestSuggestionsAreStated(t *testing.T) {

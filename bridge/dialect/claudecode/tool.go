@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,10 +60,28 @@ func (c call) planRequest() (bridge.Request, error) {
 		c.edit, c.noRules, c.reason = false, true, "It wants to leave plan mode, and has written no plan."
 		return c.approval(), nil
 	}
+	more, err := c.besidePlan()
 	return bridge.Request{Ask: bridge.Ask{
-		Kind: bridge.KindAsk, Prompt: "Claude Code has a plan" + c.where(),
+		Kind: bridge.KindAsk, Prompt: "Claude Code has a plan" + c.where() + more,
 		Questions: []bridge.Question{{ID: plan, Widget: bridge.WidgetPlanReview, Plan: in.Plan}},
-	}}, nil
+	}}, err
+}
+
+// besidePlan returns a paragraph with what an approval of a plan would allow next
+// to it, such as permissions for commands, or "".
+func (c call) besidePlan() (string, error) {
+	var in map[string]json.RawMessage
+	if err := dialect.Decode("tool_input", c.input, &in); err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(in, func(name string, v json.RawMessage) bool {
+		return name == "plan" || name == "planFilePath" || slices.Contains([]string{"null", "[]", "{}", `""`}, string(v))
+	})
+	if len(in) == 0 {
+		return "", nil
+	}
+	raw, err := dialect.Encode(in)
+	return "\n\nWith the plan, it asks for:\n" + dialect.Fenced(string(raw)), err
 }
 
 func (c call) where() string {
