@@ -108,7 +108,7 @@ func (e Elsewhere) Covers(i bridge.Interaction) bool {
 	case e.Call != "" && i.ToolCall != "" && i.ToolCall != e.Call:
 		return false
 	case i.Approval != nil:
-		return i.Approval.Tool == e.Tool && sameJSON(i.Approval.Input, e.Input)
+		return i.Approval.Tool == e.Tool && SameJSON(i.Approval.Input, e.Input)
 	}
 	return i.ToolName == e.Tool
 }
@@ -133,9 +133,9 @@ func (e Elsewhere) Decides(pending []bridge.Interaction) (decided []bridge.Inter
 	return nil, true
 }
 
-// sameJSON reports whether two values are equal, regardless of their
+// SameJSON reports whether two values are equal, regardless of their
 // formatting.
-func sameJSON(a, b json.RawMessage) bool {
+func SameJSON(a, b json.RawMessage) bool {
 	if bridge.CheckJSON(a) != nil || bridge.CheckJSON(b) != nil {
 		return string(a) == string(b)
 	}

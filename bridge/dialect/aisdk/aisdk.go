@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -80,6 +81,10 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 		if found++; p.Automatic || p.settled(c, parts) {
 			continue
 		}
+		if again := p.ambiguous(c, parts); again != "" {
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "content[%d]: two parts have the %s, so the answer could be used for the other one", n, again).
+				WithHint("send the content of one message")
+		}
 		if p.ID == "" || c.Name == "" {
 			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "content[%d]: approvalId and toolCall.toolName are required", n).
 				WithHint("a request with toolCallId instead needs its tool-call part in the same content")
@@ -129,6 +134,25 @@ func (p part) settled(c call, parts []part) bool {
 		}
 		return false
 	})
+}
+
+// ambiguous returns the ID that another request, or another call than the one that
+// people see, has as well. The SDK takes the last part with an ID.
+func (p part) ambiguous(c call, parts []part) string {
+	same, calls := 0, false
+	for _, o := range parts {
+		if o.Type == requestType && o.ID == p.ID {
+			same++
+		}
+		calls = calls || o.Type == callType && c.ID != "" && o.call.ID == c.ID && (o.Name != c.Name || !dialect.SameJSON(o.Input, c.Input))
+	}
+	switch {
+	case same > 1:
+		return "approvalId " + strconv.Quote(p.ID)
+	case calls:
+		return "toolCallId " + strconv.Quote(c.ID)
+	}
+	return ""
 }
 
 func (p part) prompt(c call) string {

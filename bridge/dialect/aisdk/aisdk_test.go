@@ -12,7 +12,7 @@ import (
 
 const (
 	one = `{"type":"tool-approval-request","approvalId":"a-1","toolCall":{"type":"tool-call","toolCallId":"c-1","toolName":"runCommand","input":{"command":"ls"}},"signature":"x"}`
-	two = `[{"type":"text","text":"Let me see"},{"type":"tool-call","toolCallId":"c-1","toolName":"runCommand","input":{}},` + one + `,{"type":"tool-approval-request","approvalId":"a-2","toolCall":{"toolCallId":"c-2","toolName":"mail","input":{}}}]`
+	two = `[{"type":"text","text":"Let me see"},{"type":"tool-call","toolCallId":"c-1","toolName":"runCommand","input":{"command": "ls"}},` + one + `,{"type":"tool-approval-request","approvalId":"a-2","toolCall":{"toolCallId":"c-2","toolName":"mail","input":{}}}]`
 )
 
 func TestApprovals(t *testing.T) {
@@ -49,6 +49,18 @@ func TestApprovals(t *testing.T) {
 		if tr, err := aisdk.Approvals([]byte(message + `,` + more + `]`)); err != nil || len(tr.Exchanges) != 0 {
 			t.Errorf("a request that is settled by %s: %+v, %v", more, tr, err)
 		}
+	}
+	for _, in := range []string{
+		`{"type":"tool-call","toolCallId":"c-1","toolName":"mail","input":{"to":"y"}}`, `{"type":"tool-call","toolCallId":"c-1","toolName":"rm","input":{"to":"x"}}`, `{"type":"tool-approval-request","approvalId":"a-1","toolCallId":"c-2"},{"type":"tool-call","toolCallId":"c-2","toolName":"rm","input":{}}`,
+	} {
+		for _, in := range []string{message + `,` + in + `]`, `[` + in + `,` + message[1:] + `]`} {
+			if _, err := aisdk.Approvals([]byte(in)); err == nil || !strings.Contains(bridge.PublicError(err).Message, "two parts have the") {
+				t.Errorf("%s: %v", in, err)
+			}
+		}
+	}
+	if tr, err := aisdk.Approvals([]byte(message + `,{"type":"tool-call","toolCallId":"c-1","toolName":"mail","input":{ "to":"x" }}]`)); err != nil || len(tr.Exchanges) != 1 {
+		t.Errorf("the same call twice: %+v, %v", tr, err)
 	}
 	for _, in := range []string{`[]`, `[{"type":"tool-approval-request","approvalId":"a","toolCallId":"c"}]`, `[{"type":"text"}]`, `{"type":"tool-approval-request"}`} {
 		if _, err := aisdk.Approvals([]byte(in)); bridge.ErrorCode(err) != bridge.CodeInvalid {
