@@ -13,7 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-var update = flag.Bool("update", false, "write the types of the clients from openapi.yaml")
+var update = flag.Bool("update", false, "write the generated files of the clients")
 
 // leftOut holds the operations that the clients do not have, with the reason.
 var leftOut = map[string]string{
@@ -267,6 +267,31 @@ func TestReferenceOfClients(t *testing.T) {
 		} else if got, err := os.ReadFile(l.path); err != nil || string(got) != want {
 			t.Errorf("deploy/%s is out of date; run make reference (%v)", l.path, err)
 		}
+	}
+}
+
+// TestReferenceOfAsyncNod checks that the methods of AsyncNod are those of Nod.
+func TestReferenceOfAsyncNod(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("clients/python/src/nodbridge/_sync.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(string(raw), "\n\n\n")
+	_, methods, found := strings.Cut(code, "    def ")
+	head, _, _ := strings.Cut(string(raw)[strings.Index(string(raw), "from __future__"):], "\n\n\nclass Nod")
+	head = strings.Replace(head, "approval_of, Base\nfrom ._core import Decision", "approval_of\nfrom ._core import Decision\nfrom ._loop import AsyncBase", 1)
+	want := "\"\"\"The client for asyncio, written from _sync.py by `make reference`.\"\"\"\n\n" + head +
+		"\n\n\nclass AsyncNod(AsyncBase):\n    \"\"\"A client for asyncio, with the methods of Nod.\n\n" +
+		"    A cancelled task cancels its request, too.\n    \"\"\"\n\n" +
+		strings.ReplaceAll(strings.ReplaceAll("    def "+methods, "    def ", "    async def "), "self._run(", "await self._perform(")
+	const path = "clients/python/src/nodbridge/_async.py"
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got, err := os.ReadFile(path); !found || err != nil || string(got) != want {
+		t.Errorf("deploy/%s is out of date; run make reference (%v)", path, err)
 	}
 }
 

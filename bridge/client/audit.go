@@ -70,9 +70,9 @@ func (c *Client) read(ctx context.Context, path string) (*http.Response, error) 
 	if err != nil {
 		return nil, c.away(err)
 	}
-	if resp.StatusCode != http.StatusOK {
+	if err := c.expected(resp, http.StatusOK); err != nil {
 		defer resp.Body.Close()
-		return nil, c.failure(resp)
+		return nil, err
 	}
 	return resp, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -50,10 +49,9 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if err != nil {
 		return c.away(err)
 	}
-	c.reached.Store(true)
 	defer resp.Body.Close()
-	if !slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusNoContent}, resp.StatusCode) {
-		return c.failure(resp)
+	if err := c.expected(resp, http.StatusOK, http.StatusCreated, http.StatusNoContent); err != nil {
+		return err
 	}
 	if out == nil {
 		return nil

@@ -231,7 +231,12 @@ func (c *Client) Cancel(ctx context.Context, id bridge.ID, reason string) (bridg
 // Leave cancels a pending request for the caller with an ID. It stays open for
 // the other callers that share its answer.
 func (c *Client) Leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
-	return c.cancel(ctx, id, http.Header{"Nod-Caller": {caller}}, reason)
+	var rec bridge.Record
+	err := c.retry(ctx, func(ctx context.Context) (err error) {
+		rec, err = c.cancel(ctx, id, http.Header{"Nod-Caller": {caller}}, reason)
+		return err
+	})
+	return rec, err
 }
 
 func (c *Client) cancel(ctx context.Context, id bridge.ID, header http.Header, reason string) (bridge.Record, error) {

@@ -39,6 +39,10 @@ type Exchange struct {
 	// Check, if not nil, is called with the answer and its evidence before
 	// Exchange returns. Exchange returns its error.
 	Check func(Answered) error
+	// Keep leaves the requests open if ctx ends.
+	Keep bool
+	// Reason returns why the caller gave up, for the cards. It may be nil.
+	Reason func() string
 }
 
 // Answered is an answer in a dialect, with its evidence.
@@ -57,11 +61,13 @@ type Answered struct {
 
 // Exchange sends a message and waits for its answer in the same format. It
 // retries after dropped connections until ctx ends or the daemon has been
-// unreachable for too long.
+// unreachable for too long. If ctx ends before the answer, at any moment, Exchange
+// cancels what it has opened.
 func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, error) {
 	if x.Caller == "" {
 		x.Caller = uuid.NewString()
 	}
+	var waits []bridge.Record
 	wait := time.Millisecond // report pending requests early
 	for {
 		began := time.Now()
@@ -72,9 +78,13 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, err
 			answer, open, err = x.send(ctx, c, wait)
 			return err
 		})
+		if ctx.Err() != nil && !x.Keep {
+			c.leaveExchange(ctx, x, waits)
+		}
 		if err != nil || open == nil {
 			return answer, err
 		}
+		waits = open
 		if x.Pending != nil {
 			x.Pending(open)
 			x.Pending = nil
@@ -83,6 +93,24 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, err
 			bridge.Pause(ctx, shortPoll)
 		}
 		wait = pollFor
+	}
+}
+
+// leaveExchange cancels what a caller has opened. If the IDs never arrived, the
+// same caller asks for them again.
+func (c *Client) leaveExchange(ctx context.Context, x Exchange, open []bridge.Record) {
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveFor)
+	defer stop()
+	c = c.leaving()
+	x.Check = nil // an answer comes too late
+	if open == nil {
+		_ = c.retry(late, func(ctx context.Context) (err error) {
+			_, open, err = x.send(ctx, c, time.Millisecond)
+			return err
+		})
+	}
+	for _, rec := range open {
+		_, _ = c.Leave(late, rec.Interaction.ID, x.Caller, why(x.Reason)) // best effort: otherwise it expires
 	}
 }
 
@@ -106,10 +134,9 @@ func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json
 	if err != nil {
 		return nil, nil, c.away(err)
 	}
-	c.reached.Store(true)
 	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		return nil, nil, c.failure(resp)
+	if err := c.expected(resp, http.StatusOK, http.StatusAccepted); err != nil {
+		return nil, nil, err
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err == nil && len(raw) > maxAnswer {

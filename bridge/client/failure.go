@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -62,7 +63,7 @@ func (c *Client) away(err error) error {
 		return bridge.Wrap(bridge.CodeUnavailable, inWords(err), "the proxy in front of the nod daemon at %s is unreachable", c.address()).
 			WithHint(checkProxy)
 	}
-	if strings.Contains(err.Error(), "malformed HTTP") {
+	if !c.reached.Load() && strings.Contains(err.Error(), "malformed HTTP") { // probably a wrong address
 		return foreign()
 	}
 	err = inWords(err)
@@ -132,15 +133,30 @@ func inWords(err error) error {
 	return worded{err, words}
 }
 
+// expected returns an error unless a response has one of the statuses, and can
+// come from a nod daemon: once one has answered, a response without its header is
+// that of a proxy.
+func (c *Client) expected(resp *http.Response, statuses ...int) error {
+	if resp.Header.Get(bridge.HeaderDaemon) != "" {
+		c.reached.Store(true)
+	} else if c.reached.Load() {
+		return c.failure(resp)
+	}
+	switch {
+	case slices.Contains(statuses, resp.StatusCode):
+		return nil
+	case resp.StatusCode < http.StatusBadRequest:
+		return foreign()
+	}
+	return c.failure(resp)
+}
+
 // failure returns the error in a response. Only an error of nod itself is final:
 // a proxy in between that fails may be gone at the next try, whatever form its
 // error has.
 func (c *Client) failure(resp *http.Response) error {
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		return proxyRefusal{"that HTTP_PROXY names", resp.StatusCode}.public(c.address())
-	}
-	if resp.StatusCode < http.StatusBadRequest {
-		return foreign()
 	}
 	var body struct {
 		Error *bridge.Error `json:"error"`

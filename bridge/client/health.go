@@ -28,9 +28,11 @@ func (c *Client) Health(ctx context.Context, ready bool, out any) (bool, error) 
 		return false, c.away(err)
 	}
 	defer resp.Body.Close()
-	isHealth := isJSON(resp) &&
-		(resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusServiceUnavailable)
-	if !isHealth {
+	switch {
+	case isJSON(resp) && (resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusServiceUnavailable):
+	case resp.StatusCode < http.StatusBadRequest:
+		return false, foreign()
+	default:
 		return false, c.failure(resp)
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxHealth))

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"time"
 
@@ -44,59 +45,73 @@ func (e *LeftError) Unwrap() error { return e.Cause }
 
 // Request sends a request, and returns its record once it is closed or deferred.
 // The record is for exactly what was sent. If ctx ends before that, at any
-// moment, Request cancels what it has opened and returns a LeftError. A decision
-// of a person counts only if the caller also verifies its receipt, or trusts the
-// connection.
+// moment, Request cancels what it has opened and returns a LeftError. After
+// another failure, it cancels the request as well unless a key finds it again. A
+// decision of a person counts only if the caller also verifies its receipt, or
+// trusts the connection.
 func (c *Client) Request(ctx context.Context, r bridge.Request, o Sending) (bridge.Record, error) {
 	if r.CallID.Caller == "" {
 		r.CallID.Caller = uuid.NewString()
 	}
 	rec, err := c.Open(ctx, r, o.Key)
-	id := rec.Interaction.ID
+	var opened bridge.Record
 	if err == nil {
+		opened = rec
 		if o.Opened != nil {
 			o.Opened(rec)
 		}
 		if !rec.Over() {
-			rec, err = c.Wait(ctx, id)
+			rec, err = c.Wait(ctx, rec.Interaction.ID)
 		}
 	}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return rec, c.leave(ctx, r, o, id)
-	case err == nil:
+	if err != nil && ctx.Err() != nil {
+		return rec, c.leave(ctx, r, o, opened)
+	}
+	if err == nil {
 		err = same(rec, r.Ask)
 	}
-	if err != nil {
-		return bridge.Record{}, err
+	if err == nil {
+		return rec, nil
 	}
-	return rec, nil
+	if code := bridge.ErrorCode(err); o.Key == "" && (code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(err, ErrUnexpected)) {
+		_ = c.leave(ctx, r, o, opened)
+	}
+	return bridge.Record{}, err
 }
 
-// leave cancels what a caller has opened. If its ID never arrived, the same caller
-// asks for it again.
-func (c *Client) leave(ctx context.Context, r bridge.Request, o Sending, id bridge.ID) error {
-	left := &LeftError{Cause: ctx.Err(), ID: id}
-	if o.Keep {
+// leave cancels what a caller has opened, unless it was closed at once. If its ID
+// never arrived, the same caller asks for it again.
+func (c *Client) leave(ctx context.Context, r bridge.Request, o Sending, opened bridge.Record) error {
+	left := &LeftError{Cause: ctx.Err(), ID: opened.Interaction.ID}
+	if o.Keep || opened.Over() {
 		return left
 	}
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveFor)
 	defer stop()
-	once := &Client{Patience: time.Nanosecond, Trace: c.Trace, base: c.base, token: c.token, http: c.http}
+	c = c.leaving()
 	if left.ID == "" {
-		rec, err := once.Open(late, r, o.Key)
+		rec, err := c.Open(late, r, o.Key)
 		if err != nil {
 			left.Err = err
 			return left
 		}
 		left.ID = rec.Interaction.ID
 	}
-	why := "the caller stopped waiting"
-	if o.Reason != nil {
-		why = o.Reason()
-	}
-	left.Ended, left.Err = once.Leave(late, left.ID, r.CallID.Caller, why)
+	left.Ended, left.Err = c.Leave(late, left.ID, r.CallID.Caller, why(o.Reason))
 	return left
+}
+
+// leaving returns a client for the calls of a caller that has given up.
+func (c *Client) leaving() *Client {
+	return &Client{Patience: leaveFor / 2, Trace: c.Trace, base: c.base, token: c.token, http: c.http}
+}
+
+// why returns the reason of a caller that has given up.
+func why(reason func() string) string {
+	if reason == nil {
+		return "the caller stopped waiting"
+	}
+	return reason()
 }
 
 // whole returns an error unless rec is a nod daemon's record of the request with

@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -68,23 +66,6 @@ func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Recor
 }
 
 func (c chatClient) exchange(ctx context.Context, x client.Exchange) (json.RawMessage, error) {
-	var open []bridge.Record
-	x.Caller, x.Connection = uuid.NewString(), c.connection
-	x.Pending = func(r []bridge.Record) { open = r }
-	answer, err := c.Exchange(ctx, x)
-	if ctx.Err() == nil {
-		return answer, err
-	}
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
-	defer stop()
-	if open == nil { // it may have just been opened: the caller ID finds it
-		found, seen := context.WithCancel(late)
-		defer seen()
-		x.Pending = func(r []bridge.Record) { open = r; seen() }
-		_, _ = c.Exchange(found, x) // seen ends it; otherwise there is nothing to cancel
-	}
-	for _, r := range open {
-		_, _ = c.Leave(late, r.Interaction.ID, x.Caller, reason(ctx)) // best effort: otherwise it expires
-	}
-	return answer, err
+	x.Connection, x.Reason = c.connection, func() string { return reason(ctx) }
+	return c.Exchange(ctx, x)
 }

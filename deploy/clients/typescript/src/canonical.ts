@@ -39,8 +39,12 @@ function written(value: unknown, name: string, place: string, above: object[]): 
   if (above.length >= maxDepth) throw refuse("so many levels of nesting");
   const inside = [...above, value];
   const { toJSON } = value as { toJSON?: unknown };
+  if (value instanceof Date && Number.isNaN(value.getTime())) throw refuse("an invalid date");
   if (typeof toJSON === "function") return written(toJSON.call(value, name), name, place, inside);
+  if (Object.getOwnPropertySymbols(value).some((name) => Object.prototype.propertyIsEnumerable.call(value, name)))
+    throw refuse("a field whose name is a symbol");
   if (Array.isArray(value)) {
+    if (Object.keys(value).length !== value.length) throw refuse("a list with gaps or names");
     return "[" + Array.from(value, (v, n) => written(v, String(n), `${place}[${n}]`, inside)).join(",") + "]";
   }
   if (!isPlain(value)) throw refuse(`a ${value.constructor?.name || "special object"}`);

@@ -35,9 +35,10 @@ export class DeadlineExceeded extends NodError {
   }
 }
 
-/** The signal of the caller was aborted. */
+/** The signal of the caller was aborted. Its reason is the cause. */
 export class Aborted extends NodError {
-  constructor() {
+  constructor(reason?: unknown) {
     super("aborted", "the caller stopped waiting");
+    this.cause = reason;
   }
 }

@@ -53,16 +53,19 @@ export class Until {
   readonly signal: AbortSignal | undefined;
   private readonly end: number;
 
-  constructor(signal?: AbortSignal, deadline?: number) {
+  constructor(signal?: AbortSignal, deadline = Infinity) {
+    if (typeof deadline !== "number" || Number.isNaN(deadline))
+      throw new NodError("invalid", "deadline: not a number", "pass a time in milliseconds");
     this.signal = signal;
-    this.end = deadline === undefined ? Infinity : Date.now() + deadline;
+    this.end = performance.now() + deadline;
   }
 
   /** Returns the time that is left, and throws if there is none. */
   left(): number {
-    if (this.signal?.aborted) throw new Aborted();
-    if (Date.now() >= this.end) throw new DeadlineExceeded();
-    return this.end - Date.now();
+    if (this.signal?.aborted) throw new Aborted(this.signal.reason);
+    const left = this.end - performance.now();
+    if (left <= 0) throw new DeadlineExceeded();
+    return left;
   }
 
   /** Waits for a while, and throws if the end comes first. */
@@ -92,6 +95,7 @@ export class Http {
   readonly #patience: number;
   readonly #trace: string;
   readonly #fetch: typeof fetch;
+  #reached = false; // a daemon has answered
 
   constructor(url: string, token: string, patience: number, trace: string, fetcher: typeof fetch) {
     let parsed: URL | undefined;
@@ -122,36 +126,35 @@ export class Http {
   async call(call: Call): Promise<Reply> {
     const limit = call.limit ?? grace;
     const until = call.until ?? new Until();
-    let began = Date.now();
+    let began = performance.now();
     let pause = retryFirst;
     for (;;) {
-      const started = Date.now();
+      const started = performance.now();
       let after = 0;
       let error: NodError;
       try {
         const reply = await this.once(call, limit, until);
+        const foreign = !reply.headers.has(ours);
+        this.#reached ||= !foreign;
+        if (foreign && this.#reached) throw new Lost(`the server in front of it reports status ${reply.status}`);
         if (expected(call.operation, reply.status)) return reply;
         error = failure(reply);
         after = pauseOf(reply);
       } catch (caught) {
         if (!(caught instanceof Lost)) throw caught;
-        error = new Unreachable(
-          "unavailable",
-          `the nod daemon is unreachable: ${caught.message}`,
-          "start nod serve, or set NOD_URL",
-        );
+        error = unreachable(caught.message);
       }
       if (!call.retry || !["unavailable", "rate_limited"].includes(error.code)) throw error;
-      if (Date.now() - started > retryMost && limit > grace) {
+      if (performance.now() - started > retryMost && limit > grace) {
         [began, pause] = [started, retryFirst]; // the daemon was reachable for a while
       }
-      if (Date.now() + after - began > this.#patience) throw error;
+      if (performance.now() + after - began > this.#patience) throw error;
       await until.sleep(Math.max(after, pause * (0.8 + 0.2 * Math.random())));
       pause = Math.min(2 * pause, retryMost);
     }
   }
 
-  /** Makes one call. The limit covers the complete response. */
+  /** Makes one call. The limit covers the complete response, also if fetch ignores its signal. */
   private async once(call: Call, limit: number, until: Until): Promise<Reply> {
     const [method, path] = operations[call.operation];
     const url = new URL(this.#base + filled(path, call.path ?? []));
@@ -167,7 +170,9 @@ export class Http {
     const stop = () => end.abort();
     const timer = setTimeout(stop, Math.min(limit, until.left(), 2 ** 31 - 1));
     until.signal?.addEventListener("abort", stop);
-    let answered = false;
+    const ended = new Promise<never>((_, lose) => {
+      end.signal.addEventListener("abort", () => lose(new Lost("no response in time")));
+    });
     try {
       const init: RequestInit = {
         method,
@@ -178,23 +183,30 @@ export class Http {
         credentials: "omit",
       };
       call.sent = true;
-      const response = await this.#fetch(url, call.body === undefined ? init : { ...init, body: call.body });
-      answered = true;
-      if (response.type === "opaqueredirect")
-        throw new Unexpected("the response is a redirect, which no nod daemon sends");
-      const reply = { status: response.status, headers: response.headers, body: await whole(response) };
-      if (isCut(reply)) throw new Lost("the connection was closed");
-      return reply;
+      const response = this.#fetch(url, call.body === undefined ? init : { ...init, body: call.body });
+      return await Promise.race([received(response), ended]);
     } catch (error) {
-      if (error instanceof NodError || error instanceof Lost) throw error;
-      until.left();
-      if (end.signal.aborted) throw new Lost("no response in time");
-      throw lost(error, answered);
+      if (error instanceof Lost) until.left();
+      throw error;
     } finally {
       clearTimeout(timer);
       until.signal?.removeEventListener("abort", stop);
     }
   }
+}
+
+/** Returns a complete response. */
+async function received(answer: Promise<Response>): Promise<Reply> {
+  try {
+    const response = await answer;
+    const reply = { status: response.status, headers: response.headers, body: await whole(response) };
+    if (!isCut(reply)) return reply;
+  } catch (error) {
+    if (error instanceof NodError) throw error;
+    const { cause, message } = error as { cause?: { code?: unknown; message?: unknown }; message?: unknown };
+    throw new Lost(String(cause?.code ?? cause?.message ?? message));
+  }
+  throw new Lost("the connection was closed");
 }
 
 /** Reports whether a status has the response of an operation. */
@@ -204,16 +216,6 @@ function expected(operation: Operation, status: number): boolean {
     (status === 202 && operation === "dialect") ||
     (status === 503 && operation === "healthz")
   );
-}
-
-/** Returns the error for a failed fetch. A repeat does not help with a certificate or with bytes that are not HTTP. */
-function lost(error: unknown, answered: boolean): Error {
-  const cause = (error as { cause?: { code?: unknown; message?: unknown } }).cause;
-  const code = String(cause?.code ?? "");
-  if (!answered && /^HPE_|CERT|^ERR_TLS|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) {
-    return new Unexpected(`the response does not come from a nod daemon: ${code}`);
-  }
-  return new Lost(code || String(cause?.message ?? (error as Error).message));
 }
 
 /** Reports whether JSON of unknown length ends early. Some versions of fetch report no error then. */
@@ -270,12 +272,11 @@ function failure(reply: Reply): NodError {
   } catch {
     // not an error of nod
   }
-  return new Unreachable(
-    "unavailable",
-    `the server in front of the nod daemon reports status ${reply.status}`,
-    "check NOD_URL and any proxies in between",
-  );
+  return unreachable(`the server in front of it reports status ${reply.status}`);
 }
+
+const unreachable = (why: string) =>
+  new Unreachable("unavailable", `the nod daemon is unreachable: ${why}`, "start nod serve, or set NOD_URL");
 
 /** Returns the media type of a response. */
 export function mediaType(reply: Reply): string {

@@ -1,6 +1,6 @@
 // Ask people in Slack, Discord or Telegram through nod, and act only on a yes.
 import { encode, type Fields, isObject, randomID, textOf } from "./canonical.ts";
-import { Aborted, DeadlineExceeded, NodError, Unexpected } from "./errors.ts";
+import { Aborted, DeadlineExceeded, NodError, Refused, Unexpected } from "./errors.ts";
 import {
   type Call,
   grace,
@@ -24,6 +24,7 @@ export type * from "./settings.ts";
 export type * from "./types.ts";
 
 const shortPoll = 500;
+const leaveFor = 3_000; // for the calls of a caller that has given up
 const environment = (name: string): string | undefined => {
   const env = (globalThis as { process?: { env?: { [name: string]: string | undefined } } }).process?.env;
   if (env) return env[name];
@@ -38,7 +39,7 @@ export class Nod {
   constructor(settings: Settings = {}) {
     const url = settings.url ?? environment("NOD_URL") ?? "http://127.0.0.1:8787";
     const token = (settings.token ?? environment("NOD_TOKEN") ?? "").trim();
-    const fetcher = settings.fetch ?? ((input, init) => fetch(input, init));
+    const fetcher: typeof fetch = async (input, init) => (settings.fetch ?? fetch)(input, init);
     this.#http = new Http(url, token, settings.patience ?? 120_000, settings.trace ?? "", fetcher);
   }
 
@@ -49,6 +50,7 @@ export class Nod {
     fields: RequestFields = {},
     how: Sending = {},
   ): Promise<string | undefined> {
+    if (typeof options === "string") throw new NodError("invalid", "options: a text cannot be a list");
     const offered = [...options];
     const question =
       offered.length === 0
@@ -91,7 +93,6 @@ export class Nod {
     const sent = (JSON.parse(text) as { approval: Approval }).approval;
     const response = record.response;
     const edited = response !== undefined && "input" in response;
-    if (edited && !sent.decisions?.includes("edit")) throw new Unexpected("the approval is for another input");
     return {
       approved: record.state === "approved",
       state: record.state,
@@ -180,15 +181,15 @@ export class Nod {
       retry: true,
       until,
     };
-    for (;;) {
-      const began = Date.now();
-      const reply = await this.#http.call(call);
-      if (reply.status !== 202) {
-        return mediaType(reply) === "text/plain" ? textOf(reply.body) : json(reply);
+    return this.#taken(call, undefined, async () => {
+      for (;;) {
+        const began = performance.now();
+        const reply = await this.#http.call(call);
+        if (reply.status !== 202) return mediaType(reply) === "text/plain" ? textOf(reply.body) : json(reply);
+        page(reply);
+        if (performance.now() - began < shortPoll) await until.sleep(shortPoll);
       }
-      page(reply);
-      if (Date.now() - began < shortPoll) await until.sleep(shortPoll);
-    }
+    });
   }
 
   /** Returns the sessions of the agent. */
@@ -219,9 +220,9 @@ export class Nod {
   /** Returns the late answers and the messages of people of a session, oldest first. */
   async messages(session: string, how: Reading = {}): Promise<Message[]> {
     const until = new Until(how.signal, how.deadline);
-    const end = Date.now() + (how.wait ?? 0);
+    const end = performance.now() + (how.wait ?? 0);
     for (;;) {
-      const left = Math.max(0, Math.min(poll, end - Date.now()));
+      const left = Math.max(0, Math.min(poll, end - performance.now()));
       const { reader, lease, continued, peek } = how;
       const query = { wait: left ? `${left}ms` : "", reader, lease, continued, peek };
       const call: Call = {
@@ -236,8 +237,8 @@ export class Nod {
       if (items.some((m) => typeof m.id !== "string" || m.session !== session)) {
         throw new Unexpected("the response is not for this session");
       }
-      if (items.length > 0 || Date.now() >= end) return items;
-      await until.sleep(Math.min(100, Math.max(0, end - Date.now())));
+      if (items.length > 0 || performance.now() >= end) return items;
+      await until.sleep(Math.min(100, Math.max(0, end - performance.now())));
     }
   }
 
@@ -294,34 +295,47 @@ export class Nod {
     return this.#follow(call, (reply) => this.#checked(reply, undefined, sent), sent);
   }
 
-  /** Opens a request and waits for it. A caller that gives up takes the request along, at any moment. */
+  /** Opens a request and waits for it. */
   async #follow(call: Call, read: (reply: Reply) => Promise<RequestRecord>, sent?: Fields): Promise<RequestRecord> {
-    let record: RequestRecord | undefined;
+    const open: RequestRecord[] = [];
+    return this.#taken(call, open, async () => {
+      const record = await read(await this.#http.call(call));
+      open.push(record);
+      return isOver(record) ? record : this.#waitFor(record.interaction.id, sent, call.until!);
+    });
+  }
+
+  /** Waits. A caller that gives up takes its requests along, at any moment. After a failure, a key finds them again. */
+  async #taken<T>(call: Call, open: RequestRecord[] = [], wait: () => Promise<T>): Promise<T> {
     try {
-      record = await read(await this.#http.call(call));
-      return isOver(record) ? record : await this.#waitFor(record.interaction.id, sent, call.until!);
+      return await wait();
     } catch (error) {
-      if (call.sent && (error instanceof DeadlineExceeded || error instanceof Aborted)) await this.#leave(call, record);
+      const own = error instanceof DeadlineExceeded || error instanceof Aborted;
+      if (call.sent && (own || !(call.key || error instanceof Refused))) await this.#leave(call, open).catch(() => {});
       throw error;
     }
   }
 
-  /** Cancels a request for its caller. If its ID never arrived, the same caller asks for it again. */
-  async #leave(call: Call, record: RequestRecord | undefined): Promise<void> {
-    const { caller = "" } = call;
-    try {
-      record ??= known(json(await this.#http.call({ ...call, retry: false, limit: 3_000, until: new Until() })));
-      if (isOver(record)) return;
-      const body = encode({ reason: "the caller stopped waiting" });
-      await this.#http.call({ operation: "cancelInteraction", path: [record.interaction.id], body, caller, limit: 3_000 });
-    } catch {
-      // It expires at its own timeout.
+  /** Cancels requests for their caller. If their IDs never arrived, the same caller asks for them again. */
+  async #leave(call: Call, open: RequestRecord[]): Promise<void> {
+    const { caller = "", query } = call;
+    const until = new Until(undefined, leaveFor);
+    if (open.length === 0) {
+      const again = query ? { ...call, query: { ...query, wait: "1ms" } } : call;
+      const reply = await this.#http.call({ ...again, limit: leaveFor, until });
+      if (reply.status === 202) open = page(reply).items;
+      else if (call.operation !== "dialect") open = [known(json(reply))];
+    }
+    const body = encode({ reason: "the caller stopped waiting" });
+    for (const record of open.filter((r) => !isOver(r))) {
+      const path = [record.interaction.id];
+      await this.#http.call({ operation: "cancelInteraction", path, body, caller, limit: leaveFor, retry: true, until });
     }
   }
 
   async #waitFor(id: string, sent: Fields | undefined, until: Until): Promise<RequestRecord> {
     for (;;) {
-      const began = Date.now();
+      const began = performance.now();
       const reply = await this.#http.call({
         operation: "getInteraction",
         path: [idOf(id)],
@@ -332,7 +346,7 @@ export class Nod {
       });
       const record = await this.#checked(reply, id, sent);
       if (isOver(record)) return record;
-      if (Date.now() - began < shortPoll) await until.sleep(shortPoll); // the daemon did not wait
+      if (performance.now() - began < shortPoll) await until.sleep(shortPoll); // the daemon did not wait
     }
   }
 

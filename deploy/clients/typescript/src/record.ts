@@ -93,5 +93,7 @@ export async function same(record: RequestRecord, sent?: Fields): Promise<void> 
     if ((await digest({ ...base, kind: "approval", approval })) !== response.approved_digest) {
       throw new Unexpected("the digest of the edited input differs");
     }
+    const { decisions } = (sent?.approval ?? {}) as { decisions?: string[] };
+    if (sent && !decisions?.includes("edit")) throw new Unexpected("the approval is for another input");
   }
 }

@@ -1,74 +1,22 @@
-"""The client for asyncio."""
+"""The client for asyncio, written from _sync.py by `make reference`."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import time
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
-from ._client import Duration, Json, approval_of, Base
-from ._core import Call, Decision, Farewell, Steps
-from ._errors import DeadlineExceeded
-from ._http import Lost, call_async
+from ._client import Duration, Json, approval_of
+from ._core import Decision
+from ._loop import AsyncBase
 
 if TYPE_CHECKING:
     from ._types import Grant, Message, Recorded, Reprompt, Request, RequestRecord, Session, SessionReport, Steering, Stop
 
 
-class AsyncNod(Base):
+class AsyncNod(AsyncBase):
     """A client for asyncio, with the methods of Nod.
 
     A cancelled task cancels its request, too.
     """
-
-    async def _perform(self, steps: Steps, deadline: Optional[float] = None) -> Any:
-        end = None if deadline is None else time.monotonic() + deadline
-        value: Any = None
-        error: Optional[BaseException] = None
-        while True:
-            try:
-                step = steps.throw(error) if error is not None else steps.send(value)
-                value, error = None, None
-                value = await self._await(step, end)
-            except StopIteration as stop:
-                return stop.value
-            except BaseException as raised:
-                if steps.gi_frame is None:  # the steps have ended with it
-                    raise
-                error, end = raised, None if isinstance(raised, DeadlineExceeded) else end
-
-    async def _await(self, step: Any, end: Optional[float]) -> Any:
-        if isinstance(step, Farewell):
-            await self._apart(step.steps)
-            return None
-        left = float("inf") if end is None else end - time.monotonic()
-        if left <= 0:
-            raise DeadlineExceeded()
-        if not isinstance(step, Call):
-            await asyncio.sleep(min(step.seconds, left))
-            return None
-        try:
-            return await call_async(self.address, self.message(step), min(step.limit, left), self.context)
-        except Lost:
-            if end is not None and time.monotonic() >= end:
-                raise DeadlineExceeded() from None
-            raise
-
-    async def _apart(self, steps: Steps) -> None:
-        """Perform the steps of a caller that has given up, in a thread: a cancelled scope runs no more calls."""
-        loop = asyncio.get_running_loop()
-        done = loop.create_future()
-
-        def leave() -> None:
-            self._farewell(steps)
-            try:
-                loop.call_soon_threadsafe(lambda: done.done() or done.set_result(None))
-            except RuntimeError:
-                pass  # the loop has ended
-
-        threading.Thread(target=leave, name="nod-farewell").start()
-        await done
 
     async def ask(
         self, prompt: str, options: Sequence[str] = (), *, key: Optional[str] = None, deadline: Optional[float] = None,
@@ -165,7 +113,7 @@ class AsyncNod(Base):
 
     async def stop(self, session: str, *, agent: str = "") -> List[Stop]:
         """Stop a session."""
-        return await self._perform(self.core.simple("stopSession", session, body={"agent": agent}, want=list))
+        return await self._perform(self.core.simple("stopSession", session, body={"agent": agent}, retry=True, want=list))
 
     async def resume(self, session: str, *, agent: str = "") -> List[Stop]:
         """Resume a session as the person with the token."""
@@ -204,7 +152,7 @@ class AsyncNod(Base):
 
     async def revoke(self, grant: str) -> Grant:
         """Revoke a standing approval."""
-        return await self._perform(self.core.simple("revokeGrant", grant))
+        return await self._perform(self.core.simple("revokeGrant", grant, retry=True))
 
     async def health(self) -> Dict[str, Any]:
         """Return the state of Redis and of each platform."""

@@ -87,6 +87,7 @@ class Core:
 
     def __init__(self, token: str, patience: float, trace: str) -> None:
         self.patience = patience
+        self.reached = False  # a daemon has answered
         self.headers = {"Authorization": "Bearer " + token, "User-Agent": "nodbridge-python"}
         if trace:
             self.headers["Traceparent"] = trace
@@ -96,7 +97,7 @@ class Core:
     def request(self, body: Dict[str, Any], key: Optional[str]) -> Steps:
         """Open a request and wait until it is closed or deferred."""
         caller, sent = str(uuid.uuid4()), plain(body)
-        return (yield from self._follow(lambda: self.open(sent, key, caller), sent, caller))
+        return (yield from self._follow(lambda: self.open(sent, key, caller), sent, caller, key))
 
     def open(self, body: Dict[str, Any], key: Optional[str], caller: str = "") -> Steps:
         """Open a request. The caller ID exists before the first call, so that repeats are safe."""
@@ -115,32 +116,36 @@ class Core:
             if time.monotonic() - began < SHORT_POLL:  # the daemon did not wait
                 yield Sleep(SHORT_POLL)
 
-    def _follow(self, opening: Callable[[], Steps], sent: Dict[str, Any], caller: str) -> Steps:
+    def _follow(self, opening: Callable[[], Steps], sent: Dict[str, Any], caller: str, key: Optional[str]) -> Steps:
         """Open a request, and wait for it. A caller that gives up takes it along, at any moment."""
-        record = None
+        found = []
+
+        def again() -> Steps:
+            return found or [(yield from opening())]
+
         try:
-            record = yield from opening()
+            found = yield from again()
+            record = found[0]
             if record["state"] != "pending" or record.get("queued"):
                 return record
             return (yield from self.wait(record["interaction"]["id"], sent))
-        except GeneratorExit:
-            raise
         except BaseException as error:
-            if not isinstance(error, NodError) or error.code == "deadline":
-                yield Farewell(self._leave(record, opening, caller))
+            if _gives_up(error, key):
+                yield Farewell(self._leave(again, caller))
             raise
 
-    def _leave(self, record: Any, opening: Callable[[], Steps], caller: str) -> Steps:
-        """Cancel a request for its caller. If its ID never arrived, the same caller asks for it again."""
-        if record is None:
-            record = yield from opening()
-        if record["state"] == "pending":
-            path, method = self._path("cancelInteraction", record["interaction"]["id"])
-            body = dumps({"reason": "the caller stopped waiting"})
-            yield Call(method, path, {**self.headers, "Nod-Caller": caller}, body, LEAVE)
+    def _leave(self, again: Callable[[], Steps], caller: str) -> Steps:
+        """Cancel requests for their caller. If their IDs never arrived, the same caller asks for them again."""
+        for record in (yield from again()):
+            if record["state"] == "pending":
+                id, body = record["interaction"]["id"], {"reason": "the caller stopped waiting"}
+                yield from self._record("cancelInteraction", id=id, body=body, caller=caller)
 
     def ask(self, prompt: str, options: Sequence[str], fields: Dict[str, Any], key: Optional[str]) -> Steps:
         """Ask one question. Return None if no one answered."""
+        if isinstance(options, str):
+            raise NodError("invalid", "options: a text cannot be a list", "send a list of texts")
+        options = list(options)
         question: Dict[str, Any] = {"id": "q", "widget": "text"}
         if options:
             many = len(options) > 5
@@ -165,8 +170,6 @@ class Core:
         record = yield from self.request(body, key)
         response = record.get("response") or {}
         edited = "input" in response
-        if edited and not (edit or "edit" in approval.get("decisions", ())):
-            raise Unexpected("the approval is for another input")
         input = response["input"] if edited else approval.get("input")
         scope, reason = response.get("scope", ""), response.get("reason", "")
         return Decision(record["state"] == "approved", record["state"], input, edited, scope, reason, record)
@@ -179,19 +182,28 @@ class Core:
     def exchange(self, dialect: str, message: Any, query: Dict[str, Any], key: Optional[str]) -> Steps:
         """Send a message in the format of another system, and return the answer."""
         caller = str(uuid.uuid4())
-        query = {**query, "wait": "%ds" % POLL}
-        while True:
-            began = time.monotonic()
-            more = {"key": key, "caller": caller, "limit": POLL + GRACE, "retry": True}
-            reply = yield from self._call("dialect", dialect, query=query, body=message, **more)
-            if reply.status == 202:
-                self._page(reply)
+
+        def send(wait: str, limit: float) -> Steps:
+            more = {"key": key, "caller": caller, "limit": limit, "retry": True}
+            reply = yield from self._call("dialect", dialect, query={**query, "wait": wait}, body=message, **more)
+            return reply, self._page(reply)["items"] if reply.status == 202 else []
+
+        def again() -> Steps:
+            return (yield from send("1ms", GRACE))[1]
+
+        message = plain(message)
+        try:
+            while True:
+                began = time.monotonic()
+                reply, _ = yield from send("%ds" % POLL, POLL + GRACE)
+                if reply.status != 202:
+                    return text(reply.body) if self._kind(reply) == "text/plain" else self._json(reply)
                 if time.monotonic() - began < SHORT_POLL:
                     yield Sleep(SHORT_POLL)
-                continue
-            if self._kind(reply) == "text/plain":
-                return text(reply.body)
-            return self._json(reply)
+        except BaseException as error:
+            if _gives_up(error, key):
+                yield Farewell(self._leave(again, caller))
+            raise
 
     # Calls and their responses.
 
@@ -249,7 +261,7 @@ class Core:
                 raise Unexpected("the response is not the follow-up")
             return record
 
-        return (yield from self._follow(opening, {}, caller))
+        return (yield from self._follow(opening, {}, caller, key))
 
     def messages(
         self, session: str, wait: float, reader: str, lease: Any, continued: Optional[bool], peek: Optional[bool]
@@ -312,6 +324,10 @@ class Core:
             after = 0.0
             try:
                 reply: Reply = yield call
+                foreign = OURS not in reply.headers
+                self.reached = self.reached or not foreign
+                if foreign and self.reached:
+                    raise Lost("the server in front of it reports status %d" % reply.status)
                 if reply.status in (200, 201, 204) or (reply.status == 202 and operation == "dialect"):
                     return reply
                 error = self._failure(reply)
@@ -338,8 +354,7 @@ class Core:
                 return kind(error["code"], error["message"], str(error.get("hint", "")), error.get("fields"))
         except (NodError, KeyError, TypeError):
             pass
-        what = "the server in front of the nod daemon reports status %d" % reply.status
-        return Unreachable("unavailable", what, "check NOD_URL and any proxies in between")
+        return _unreachable(Lost("the server in front of it reports status %d" % reply.status))
 
     def _path(self, operation: str, *values: str) -> Any:
         method, path = OPERATIONS[operation]
@@ -370,9 +385,16 @@ def opened(value: Any) -> Any:
     return value
 
 
+def _gives_up(error: BaseException, key: Optional[str]) -> bool:
+    """Report whether an error leaves no one to wait. After a failure, a key finds the request again."""
+    if isinstance(error, (GeneratorExit, Refused)):
+        return False
+    return not key or not isinstance(error, NodError) or error.code == "deadline"
+
+
 def header(value: str) -> str:
     """Return a value that fits in an HTTP header."""
-    if not value or not value.isascii() or not value.isprintable() or value != value.strip():
+    if not isinstance(value, str) or not value or not value.isascii() or not value.isprintable() or value != value.strip():
         raise NodError("invalid", "a token or an idempotency key has invalid characters")
     return value
 

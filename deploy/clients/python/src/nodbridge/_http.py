@@ -10,7 +10,7 @@ import asyncio
 import socket
 import ssl
 import time
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional
 from urllib.parse import urlsplit
 
 from ._errors import NodError, Unexpected
@@ -63,20 +63,20 @@ class Reply:
         end = self._data.find(b"\r\n\r\n")
         long = end > MAX_HEAD or (end < 0 and len(self._data) > MAX_HEAD)
         if long or not b"HTTP/1.".startswith(bytes(self._data[:7])):
-            raise Unexpected("the response is not HTTP")
+            raise Lost("the response is not HTTP")
         if end < 0:
             return False
         first, *lines = bytes(self._data[:end]).decode("latin-1").split("\r\n")
         del self._data[: end + 4]
         status = first.split(" ")[1:2]
         if not status or not status[0].isdigit() or len(status[0]) != 3:
-            raise Unexpected("the response is not HTTP")
+            raise Lost("the response is not HTTP")
         headers: Dict[str, str] = {}
         for line in lines:
             name, colon, value = line.partition(":")
             name = name.lower()
             if not colon or (name in ("content-length", "transfer-encoding") and name in headers):
-                raise Unexpected("the response has an invalid header")
+                raise Lost("the response has an invalid header")
             headers[name] = headers[name] + ", " + value.strip() if name in headers else value.strip()
         if 100 <= int(status[0]) < 200 and status[0] != "101":
             return True  # the real response follows
@@ -89,12 +89,12 @@ class Reply:
         if "transfer-encoding" in headers:
             self._chunked = headers["transfer-encoding"].lower() == "chunked"
             if not self._chunked or length is not None:
-                raise Unexpected("the response has an unknown transfer encoding")
+                raise Lost("the response has an unknown transfer encoding")
         elif self.status in (204, 304):
             self._length = 0
         elif length is not None:
             if not (length.isascii() and length.isdigit()):
-                raise Unexpected("the response has an invalid length")
+                raise Lost("the response has an invalid length")
             self._length = int(length)
 
     def _take(self, count: int) -> None:
@@ -108,7 +108,7 @@ class Reply:
         end = self._data.find(b"\r\n")
         if end < 0:
             if len(self._data) > 1024:
-                raise Unexpected("the response has an invalid chunk")
+                raise Lost("the response has an invalid chunk")
             return False
         digits = bytes(self._data[:end]).split(b";")[0].strip()
         try:
@@ -116,7 +116,7 @@ class Reply:
         except ValueError:
             size = -1
         if size < 0 or not digits.isalnum() or size > MAX_BODY:
-            raise Unexpected("the response has an invalid chunk")
+            raise Lost("the response has an invalid chunk")
         if size == 0:
             self._finish()  # trailers have no meaning here
             return False
@@ -125,7 +125,7 @@ class Reply:
         del self._data[: end + 2]
         self._take(size)
         if self._data[:2] != b"\r\n":
-            raise Unexpected("the response has an invalid chunk")
+            raise Lost("the response has an invalid chunk")
         del self._data[:2]
         return True
 
@@ -177,8 +177,6 @@ def call(address: Address, message: bytes, limit: float, context: Optional[ssl.S
                 connection.settimeout(_left(end))
                 data = connection.recv(_CHUNK)
                 reply.feed(data) if data else reply.eof()
-    except ssl.SSLCertVerificationError as error:
-        raise Unexpected("the certificate is not valid: %s" % error.verify_message) from None
     except OSError as error:
         raise Lost(_words(error)) from None
     return reply
@@ -214,6 +212,8 @@ def _left(end: float) -> float:
 
 
 def _words(error: OSError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return "its certificate is not valid: " + error.verify_message
     late = isinstance(error, socket.timeout)
     return "no response in time" if late else error.strerror or str(error) or "the connection failed"
 
@@ -227,8 +227,6 @@ async def call_async(address: Address, message: bytes, limit: float, context: Op
         if not task.done():
             raise Lost("no response in time")
         return task.result()
-    except ssl.SSLCertVerificationError as error:
-        raise Unexpected("the certificate is not valid: %s" % error.verify_message) from None
     except OSError as error:
         raise Lost(_words(error)) from None
     finally:
@@ -237,10 +235,7 @@ async def call_async(address: Address, message: bytes, limit: float, context: Op
 
 async def _converse(address: Address, message: bytes, context: Optional[ssl.SSLContext]) -> Reply:
     reply = Reply()
-    tls = context if address.tls else None
-    reader, writer = await asyncio.open_connection(
-        address.host, address.port, ssl=tls, happy_eyeballs_delay=0.25
-    )
+    reader, writer = await _open(address, context if address.tls else None)
     try:
         writer.write(message)
         await writer.drain()
@@ -250,3 +245,24 @@ async def _converse(address: Address, message: bytes, context: Optional[ssl.SSLC
     finally:
         writer.close()
     return reply
+
+
+async def _open(address: Address, tls: Optional[ssl.SSLContext]) -> Any:
+    """Connect as _connect does. Not each loop has Happy Eyeballs."""
+    found = await asyncio.get_running_loop().getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    for n, (family, _, _, _, at) in enumerate(found):
+        last = n == len(found) - 1
+        name = address.host if tls else None
+        task = asyncio.ensure_future(
+            asyncio.open_connection(at[0], at[1], family=family, ssl=tls, server_hostname=name)
+        )
+        try:
+            await asyncio.wait({task}, timeout=None if last else _ONE_ADDRESS)
+            if task.done():
+                return task.result()
+        except OSError:
+            if last:
+                raise
+        finally:
+            task.cancel()
+    raise Lost("unknown host " + address.host)

@@ -57,6 +57,8 @@ def same(record: Any, sent: Dict[str, Any]) -> None:
         edited = {**base, "kind": "approval", "approval": {**base["approval"], "input": response["input"]}}
         if digest(edited) != response.get("approved_digest"):
             raise Unexpected("the digest of the edited input differs")
+        if sent and "edit" not in ((sent.get("approval") or {}).get("decisions") or ()):
+            raise Unexpected("the approval is for another input")
 
 
 def _check(record: Any) -> None:

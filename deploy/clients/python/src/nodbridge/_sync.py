@@ -115,7 +115,7 @@ class Nod(Base):
 
     def stop(self, session: str, *, agent: str = "") -> List[Stop]:
         """Stop a session."""
-        return self._run(self.core.simple("stopSession", session, body={"agent": agent}, want=list))
+        return self._run(self.core.simple("stopSession", session, body={"agent": agent}, retry=True, want=list))
 
     def resume(self, session: str, *, agent: str = "") -> List[Stop]:
         """Resume a session as the person with the token."""
@@ -154,7 +154,7 @@ class Nod(Base):
 
     def revoke(self, grant: str) -> Grant:
         """Revoke a standing approval."""
-        return self._run(self.core.simple("revokeGrant", grant))
+        return self._run(self.core.simple("revokeGrant", grant, retry=True))
 
     def health(self) -> Dict[str, Any]:
         """Return the state of Redis and of each platform."""
