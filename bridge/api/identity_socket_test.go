@@ -123,7 +123,7 @@ func (o *overSocket) traits() (ids, callers bool) { return true, true }
 // toolsOf serves the MCP tools of an engine. The query says how long a call waits.
 func toolsOf(e *engine.Engine) api.EntryPoint {
 	return func(a bridge.Agent) http.Handler {
-		return mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
+		return new(mcp.HTTP).Handler(func(r *http.Request) (mcp.Options, bool) {
 			hold, err := time.ParseDuration(r.URL.Query().Get("hold"))
 			return mcp.Options{Asker: e.As(a), Session: "mcp", Hold: hold}, err == nil
 		})

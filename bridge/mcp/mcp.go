@@ -131,10 +131,10 @@ func strictArguments(next mcp.MethodHandler) mcp.MethodHandler {
 // Handler serves MCP over streamable HTTP. The function find returns the
 // options for a request, or false to reject it. The handler keeps no sessions:
 // it finds earlier requests by their content and ID.
-func Handler(find func(*http.Request) (Options, bool)) http.Handler {
+func (h *HTTP) Handler(find func(*http.Request) (Options, bool)) http.Handler {
 	// Every call carries a token, which no page in a browser has, so that the
 	// protection of localhost is not needed.
-	return perCall(find, mcp.NewStreamableHTTPHandler(sharedServer, &mcp.StreamableHTTPOptions{
+	return h.perCall(find, mcp.NewStreamableHTTPHandler(h.server, &mcp.StreamableHTTPOptions{
 		Stateless: true, DisableLocalhostProtection: true,
 	}))
 }

@@ -15,10 +15,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// servers holds the servers for calls over HTTP, by kind. Building one encodes
-// the schemas of all tools, which takes longer than a call. So calls share them,
-// and the context of a call has its options.
-var servers sync.Map // of *mcp.Server
+// HTTP holds what calls over HTTP share, whichever handler they reach: their
+// servers, and the calls that a notification can cancel. The zero value is ready
+// to use.
+type HTTP struct {
+	// servers holds the servers by kind. Building one encodes the schemas of all
+	// tools, which takes longer than a call. So calls share them, and the context
+	// of a call has its options.
+	servers sync.Map // of *mcp.Server
+	calls   waiting
+}
 
 // kind holds the options that determine which tools a server has, and what it
 // tells of itself.
@@ -31,7 +37,7 @@ type kind struct {
 type callKey struct{}
 
 // perCall adds the options of a call to its context.
-func perCall(find func(*http.Request) (Options, bool), next http.Handler) http.Handler {
+func (h *HTTP) perCall(find func(*http.Request) (Options, bool), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o, ok := find(r)
 		if !ok {
@@ -44,9 +50,10 @@ func perCall(find func(*http.Request) (Options, bool), next http.Handler) http.H
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(raw))
-		ctx, cancel := context.WithCancelCause(r.Context())
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 		defer cancel(nil)
-		defer calls.note(r, raw, cancel)()
+		defer context.AfterFunc(r.Context(), func() { cancel(ofClosed(r)) })()
+		defer h.calls.note(r, raw, cancel)()
 		o.Hangup = ctx
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, newServer(o))))
 	})
@@ -59,6 +66,19 @@ var errGivenUp = errors.New("the client cancelled the call")
 // errTooLong is the cause of a call whose client waits no longer.
 var errTooLong = errors.New("the client waited too long")
 
+// ofClosed returns the cause of a call whose connection was closed. Since protocol
+// version 2026-07-28, that is how a client cancels it
+// (modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation).
+// Before, it says nothing, and the client may find the request again.
+func ofClosed(r *http.Request) error {
+	if r.Header.Get("Mcp-Protocol-Version") >= closesToCancel {
+		return errGivenUp
+	}
+	return context.Cause(r.Context())
+}
+
+const closesToCancel = "2026-07-28"
+
 // hangup returns a context that is done when the client no longer waits.
 func (s *server) hangup() context.Context {
 	if s.Hangup == nil {
@@ -67,14 +87,12 @@ func (s *server) hangup() context.Context {
 	return s.Hangup
 }
 
-// waiting holds the calls over HTTP of this process that a notification can
-// cancel. The zero value is ready to use.
+// waiting holds the calls that a notification can cancel. The zero value is ready
+// to use.
 type waiting struct {
 	mu  sync.Mutex
 	all map[string][]*context.CancelCauseFunc
 }
-
-var calls waiting
 
 // note keeps a call until the returned function is called, and cancels the call
 // that a notification names. Callers with one token can use an ID at the same
@@ -133,18 +151,18 @@ func (s *server) at(ctx context.Context) *server {
 	return s
 }
 
-// sharedServer returns the server for a call over HTTP. It returns nil for a call
-// without options.
-func sharedServer(r *http.Request) *mcp.Server {
+// server returns the server for a call over HTTP. It returns nil for a call without
+// options.
+func (h *HTTP) server(r *http.Request) *mcp.Server {
 	s, ok := r.Context().Value(callKey{}).(*server)
 	if !ok {
 		return nil
 	}
 	k := kind{s.Claude, s.Inbox != nil, s.Version}
-	m, known := servers.Load(k)
+	m, known := h.servers.Load(k)
 	if !known {
 		plain := &server{Options: Options{Claude: k.claude, Version: k.version}, log: slog.New(slog.DiscardHandler)}
-		m, _ = servers.LoadOrStore(k, plain.build(k.inbox))
+		m, _ = h.servers.LoadOrStore(k, plain.build(k.inbox))
 	}
 	return m.(*mcp.Server) //nolint:forcetypeassert // the map holds nothing else
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/mcp"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 const question = `{"question":"Still there?","options":[{"value":"yes"}]}`
@@ -136,7 +137,7 @@ func TestProgress(t *testing.T) {
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
-	server := httptest.NewServer(mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
+	server := httptest.NewServer(new(mcp.HTTP).Handler(func(r *http.Request) (mcp.Options, bool) {
 		return mcp.Options{Asker: p, Session: r.URL.Query().Get("session")}, r.URL.Query().Get("session") != ""
 	}))
 	t.Cleanup(server.Close)
@@ -176,7 +177,7 @@ func TestCancelledOverHTTP(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			p := newPeople()
-			server := httptest.NewServer(mcp.Handler(func(*http.Request) (mcp.Options, bool) { return mcp.Options{Asker: p, Session: "web"}, true }))
+			server := httptest.NewServer(new(mcp.HTTP).Handler(func(*http.Request) (mcp.Options, bool) { return mcp.Options{Asker: p, Session: "web"}, true }))
 			t.Cleanup(server.Close)
 			post := func(body string) string {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(body))
@@ -211,12 +212,58 @@ func TestCancelledOverHTTP(t *testing.T) {
 	}
 }
 
+// TestClosedOverHTTP checks that a client that closes its connection cancels the
+// call only if its protocol version says so.
+func TestClosedOverHTTP(t *testing.T) {
+	t.Parallel()
+	for version, withdrawn := range map[string]bool{"2025-11-25": false, "2026-07-28": true} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople()
+			server := httptest.NewServer(new(mcp.HTTP).Handler(func(*http.Request) (mcp.Options, bool) { return mcp.Options{Asker: p, Session: "web"}, true }))
+			t.Cleanup(server.Close)
+			ctx, hangUp := context.WithCancel(t.Context())
+			body := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask_human","arguments":` + question + `,"_meta":{
+				"io.modelcontextprotocol/protocolVersion":"` + version + `","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {version}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"ask_human"}}
+			done := make(chan string, 1)
+			go func() {
+				resp, err := http.DefaultClient.Do(req)
+				if err != nil {
+					done <- ""
+					return
+				}
+				defer resp.Body.Close()
+				raw, _ := io.ReadAll(resp.Body) // it is closed before the result
+				done <- string(raw)
+			}()
+			var rec bridge.Record
+			select {
+			case rec = <-p.asked:
+			case got := <-done:
+				t.Fatal(got)
+			}
+			hangUp()
+			<-p.left
+			if withdrawn {
+				await.Until(t, "the request is withdrawn", func() bool { return p.cancelled(rec.Interaction.ID) == "the client cancelled the call" })
+			} else if why := p.cancelled(rec.Interaction.ID); why != "" {
+				t.Errorf("the request was withdrawn because %q", why)
+			}
+		})
+	}
+}
+
 // TestHTTPShares checks that calls over HTTP, which share servers, have the
 // options of their own request.
 func TestHTTPShares(t *testing.T) {
 	t.Parallel()
 	teams := map[string]*people{"a": newPeople(), "b": newPeople()}
-	server := httptest.NewServer(mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
+	server := httptest.NewServer(new(mcp.HTTP).Handler(func(r *http.Request) (mcp.Options, bool) {
 		q := r.URL.Query()
 		return mcp.Options{Asker: teams[q.Get("session")], Session: q.Get("session"), Claude: q.Get("claude") != ""}, true
 	}))

@@ -216,7 +216,7 @@ func TestRunExitCodes(t *testing.T) {
 	program(r, t, "http://127.0.0.1:1/", "run", "--timeout", "x", "--", "true").ends(112)
 	notNod := httptest.NewServer(http.NotFoundHandler())
 	defer notNod.Close()
-	program(r, t, notNod.URL, "run", "--", "true").ends(115)
+	program(r, t, notNod.URL, "run", "--patience", "1s", "--", "true").ends(115)
 
 	script := filepath.Join(t.TempDir(), "gone")
 	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o755); err != nil {

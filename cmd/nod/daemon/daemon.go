@@ -20,6 +20,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/bridge/observe"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
@@ -49,9 +50,10 @@ type Daemon struct {
 	parked      sync.WaitGroup // see api.Options.Parked
 	signIns     *attempts      // failed sign-ins of people
 	guesses     *attempts      // unknown tokens
-	config      config.Config  // config at startup
-	load        Loader         // reads the config again; may be nil
-	changed     chan change    // configs to apply
+	mcp         mcp.HTTP
+	config      config.Config // config at startup
+	load        Loader        // reads the config again; may be nil
+	changed     chan change   // configs to apply
 	now         atomic.Pointer[generation]
 	announced   atomic.Pointer[[]string] // fingerprints of the keys of all daemons
 }
