@@ -36,7 +36,7 @@ async function call(nod, c) {
 }
 
 assert.ok(table.cases.length >= 36);
-// Sixteen cases are played at a time, also by runtimes whose tests run one after another.
+// Sixteen cases are played at a time, even by runtimes whose tests run one after another.
 const played = [];
 for (const [n, c] of table.cases.entries()) {
   played[n] = Promise.allSettled([played[n - 16]]).then(() => play(c));
