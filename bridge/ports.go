@@ -77,7 +77,7 @@ const (
 type Health struct {
 	State  HealthState `json:"state"`
 	Reason string      `json:"reason,omitempty"`
-	Since  time.Time   `json:"since"`
+	Since  time.Time   `json:"since,omitzero"`
 }
 
 // Sink receives the actions of people. A Platform calls it for every verified

@@ -78,7 +78,7 @@ func (al *auditLog) deleteTrimmed(ctx context.Context) error {
 				trimmed = append(trimmed, m.ID)
 			}
 		}
-		_, err = al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		err = al.transact(ctx, func(p redis.Pipeliner) error {
 			if len(trimmed) > 0 {
 				p.XDel(ctx, journal, trimmed...)
 			}
@@ -86,7 +86,7 @@ func (al *auditLog) deleteTrimmed(ctx context.Context) error {
 			return nil
 		})
 		if err != nil {
-			return unavailable(err)
+			return err
 		}
 	}
 	return nil

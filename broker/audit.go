@@ -80,14 +80,14 @@ func (al *auditLog) AuditEntries(ctx context.Context, after string, limit int) (
 	}
 	streams := []string{al.keys.journal(), al.keys.archive()}
 	pages := make([]*redis.XMessageSliceCmd, len(streams))
-	_, err := al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	err := al.transact(ctx, func(p redis.Pipeliner) error {
 		for k, s := range streams {
 			pages[k] = p.XRangeN(ctx, s, from, "+", int64(limit))
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	out := make([]bridge.AuditEntry, 0, len(pages[0].Val()))
 	for _, page := range pages {

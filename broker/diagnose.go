@@ -3,6 +3,7 @@ package broker
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,7 +32,11 @@ func Diagnose(ctx context.Context, client redis.UniversalClient, prefix string, 
 	r := &report{}
 	if err := client.Ping(ctx).Err(); err != nil {
 		public := bridge.PublicError(unavailable(silent(err)))
-		r.add("reach", bridge.FindingFailed, public.Message+": "+err.Error(), cmp.Or(public.Hint, "start Redis, and check redis.url, the password and the network"))
+		detail := public.Message
+		if _, answered := errors.AsType[redis.Error](err); !answered { // otherwise, the message has it
+			detail += ": " + err.Error()
+		}
+		r.add("reach", bridge.FindingFailed, detail, cmp.Or(public.Hint, "start Redis, and check redis.url, the password and the network"))
 		return r.findings
 	}
 	if err := try(ctx, client, cmp.Or(prefix, DefaultPrefix), waits); err != nil {

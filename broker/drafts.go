@@ -51,10 +51,9 @@ func (ds *drafts) SaveDraft(ctx context.Context, id bridge.ID, destination int, 
 		return bridge.Wrap(bridge.CodeInternal, err, "draft")
 	}
 	key, field := ds.keys.draft(id), draftField(d.Actor)
-	_, err = ds.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	return ds.transact(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, key, field, raw, "@"+strconv.Itoa(destination), field)
 		p.PExpire(ctx, key, draftKeep)
 		return nil
 	})
-	return unavailable(err)
 }

@@ -99,13 +99,13 @@ func (kr *Keyring) SetKeys(ctx context.Context, fingerprint string) error {
 // keys. It returns the fingerprints of all running daemons.
 func (kr *Keyring) Announce(ctx context.Context, fingerprint string) ([]string, error) {
 	key := kr.keys.daemons()
-	_, err := kr.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	err := kr.transact(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, key, kr.node, fingerprint+" "+strconv.FormatInt(time.Now().UnixMilli(), 10))
 		p.PExpire(ctx, key, announcedFor)
 		return nil
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	return Announced(ctx, kr.client, kr.keys.prefix)
 }

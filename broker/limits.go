@@ -15,13 +15,13 @@ type limits struct{ *core }
 func (lm *limits) Count(ctx context.Context, agent string, at time.Time) (int, error) {
 	key := lm.keys.rate(agent, at.Unix()/60)
 	var n *redis.IntCmd
-	_, err := lm.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	err := lm.transact(ctx, func(p redis.Pipeliner) error {
 		n = p.Incr(ctx, key)
 		p.Expire(ctx, key, 2*time.Minute)
 		return nil
 	})
 	if err != nil {
-		return 0, unavailable(err)
+		return 0, err
 	}
 	return int(n.Val()), nil
 }

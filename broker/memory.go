@@ -57,10 +57,9 @@ func (mem *memory) Remember(ctx context.Context, agent, session, key string, s b
 		session, ttl = "", bridge.AlwaysGrantTTL
 	}
 	hash := mem.keys.remembered(agent, session)
-	_, err := mem.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	return mem.transact(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, hash, hashed(key), string(s))
 		p.PExpire(ctx, hash, ttl)
 		return nil
 	})
-	return unavailable(err)
 }

@@ -23,7 +23,7 @@ func (ps *presence) Join(ctx context.Context, session, client string, enabled bo
 	}
 	all, able := ps.sets(session)
 	z := redis.Z{Score: float64(now.Add(bridge.PresenceTTL).UnixMilli()), Member: client}
-	_, err = ps.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	return ps.transact(ctx, func(p redis.Pipeliner) error {
 		p.ZAdd(ctx, all, z)
 		if enabled {
 			p.ZAdd(ctx, able, z)
@@ -34,18 +34,16 @@ func (ps *presence) Join(ctx context.Context, session, client string, enabled bo
 		p.PExpire(ctx, able, 2*bridge.PresenceTTL)
 		return nil
 	})
-	return unavailable(err)
 }
 
 // Leave implements bridge.Presence.
 func (ps *presence) Leave(ctx context.Context, session, client string) error {
 	all, able := ps.sets(session)
-	_, err := ps.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	return ps.transact(ctx, func(p redis.Pipeliner) error {
 		p.ZRem(ctx, all, client)
 		p.ZRem(ctx, able, client)
 		return nil
 	})
-	return unavailable(err)
 }
 
 // Present implements bridge.Presence.

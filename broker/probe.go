@@ -99,30 +99,14 @@ func (c *core) tryOthers(ctx context.Context, waits int) error {
 
 // probe runs a script that tries all commands, and a transaction.
 func (c *core) probe(ctx context.Context, script *redis.Script) error {
-	err := script.Run(ctx, c.client, c.keys.probe(), c.keys.wake(c.node)).Err()
-	if err == nil {
-		err = c.tryTransaction(ctx)
+	if err := script.Run(ctx, c.client, c.keys.probe(), c.keys.wake(c.node)).Err(); err != nil {
+		return unavailable(err)
 	}
-	return unavailable(err)
-}
-
-// tryTransaction sends a transaction that changes nothing. The error of the whole
-// says less than that of a command.
-func (c *core) tryTransaction(ctx context.Context) error {
-	cmds, err := c.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	return c.transact(ctx, func(p redis.Pipeliner) error { // it changes nothing
 		p.Get(ctx, c.keys.installation())
 		p.Time(ctx)
 		return nil
 	})
-	for _, cmd := range cmds {
-		if own := cmd.Err(); own != nil && !errors.Is(own, redis.Nil) {
-			return own
-		}
-	}
-	if errors.Is(err, redis.Nil) {
-		return nil
-	}
-	return err
 }
 
 // trySubscribing subscribes to the channel of this daemon.

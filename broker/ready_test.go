@@ -71,6 +71,30 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// TestRefusedTransactions checks that each transaction that a full Redis refuses
+// says so: its answer to the whole names no reason.
+func TestRefusedTransactions(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	ctx := t.Context()
+	b := newBroker(t, server.Client(t), "n")
+	if err := server.Client(t).ConfigSet(ctx, "maxmemory", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func() error{
+		"a request is counted": func() error { _, err := b.Count(ctx, "ci", time.Now()); return err },
+		"a grant of an agent":  func() error { return b.Remember(ctx, "ci", "s", "key", bridge.ScopeSession) },
+		"a draft":              func() error { return b.SaveDraft(ctx, "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", 0, bridge.Draft{}) },
+		"a front end":          func() error { return b.Join(ctx, "s", "client", true) },
+		"a daemon":             func() error { _, err := b.Keyring.Announce(ctx, "keys"); return err },
+	} {
+		public := bridge.PublicError(call())
+		if !strings.HasPrefix(public.Message, "redis refuses: OOM ") || !strings.Contains(public.Hint, "maxmemory") {
+			t.Errorf("%s: %+v", name, public)
+		}
+	}
+}
+
 // TestReadyInTime checks that callers learn in time that Redis does not answer.
 func TestReadyInTime(t *testing.T) {
 	t.Parallel()
@@ -106,7 +130,7 @@ func TestRefusals(t *testing.T) {
 		c.AddHook(refusing{real, answer})
 		_, err := broker.New(t.Context(), broker.Options{Client: c, Node: "n"})
 		public := bridge.PublicError(err)
-		if !strings.HasPrefix(public.Message, "redis refuses: "+strings.SplitN(answer, " script: ", 2)[0]) || !strings.Contains(public.Hint, hint) {
+		if !strings.HasPrefix(public.Message, "redis refuses: "+strings.TrimSuffix(answer, ".")) || !strings.Contains(public.Hint, hint) {
 			t.Errorf("%s: %+v", answer, public)
 		}
 	}

@@ -38,6 +38,22 @@ var refusals = []struct{ start, hint string }{
 	{"syntax error", "upgrade Redis to 6.2 or newer"},
 }
 
+// transact sends commands of which Redis runs all or none. If it refuses one of
+// them, its answer to that one says why, and its answer to the others and to the
+// whole only that it runs none.
+func (c *core) transact(ctx context.Context, queue func(redis.Pipeliner) error) error {
+	cmds, err := c.client.TxPipelined(ctx, queue)
+	for _, cmd := range cmds {
+		if own := cmd.Err(); own != nil && (err == nil || errors.Is(err, redis.Nil) || redis.HasErrorPrefix(err, "EXECABORT ")) {
+			err = own
+		}
+	}
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	return unavailable(err)
+}
+
 // maxRefusal is the length to which an answer of Redis is cut, in bytes.
 const maxRefusal = 200
 
@@ -60,6 +76,7 @@ func unavailable(err error) error {
 	if len(text) > maxRefusal {
 		text = strings.ToValidUTF8(text[:maxRefusal], "") + "…"
 	}
+	text = strings.TrimSuffix(text, ".")
 	refused := bridge.Errorf(bridge.CodeUnavailable, "redis refuses: %s", text)
 	for _, r := range refusals {
 		if strings.HasPrefix(strings.TrimPrefix(text, "ERR "), r.start) || strings.Contains(text, "-"+r.start+" ") {
