@@ -120,7 +120,12 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	done := func() {}
 	rec, err := c.Request(ctx, r, client.Sending{
 		Key: key, Keep: a.keep, Reason: func() string { return "interrupted at the command line" },
-		Opened: func(rec bridge.Record) { done = showWaiting(ctx, cmd.ErrOrStderr(), rec) },
+		Opened: func(rec bridge.Record) {
+			if rec.Repeated {
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; this call gets the same answer\n", rec.Interaction.ID)
+			}
+			done = showWaiting(ctx, cmd.ErrOrStderr(), rec)
+		},
 	})
 	done()
 	if left, ok := errors.AsType[*client.LeftError](err); ok {

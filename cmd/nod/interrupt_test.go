@@ -137,6 +137,9 @@ func TestInterrupted(t *testing.T) {
 	p = program(r, t, url, "approve", "Keep this?", "--key", strings.TrimSpace(key))
 	r.Press("ana", rig.Asked{Record: rec, R: r}.On("slack"), "Allow")
 	p.ends(0)
+	if said := p.errs.String(); !strings.Contains(said, "--key: an earlier call opened "+string(rec.Interaction.ID)) {
+		t.Errorf("the repeated call says %s", said)
+	}
 }
 
 // TestInterruptedOffline checks that an interrupted command exits if the daemon
