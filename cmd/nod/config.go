@@ -121,8 +121,8 @@ func reloadCommand() *cobra.Command {
 		Use:   "reload",
 		Short: "Let the running daemon read its config again",
 		Long: `Let the running daemon read its config again, and print what changed. An invalid
-config changes nothing, and neither does one that removes all agents, people or
-rules, or a platform: that needs a restart. Run it on the machine of the daemon,
+config changes nothing, and neither does one that no longer has a section, such
+as policy or metrics: that needs a restart. Run it on the machine of the daemon,
 as a user who can read its keys.`,
 		Example: "  nod config reload\n  nod config reload --config /etc/nod/nod.yaml",
 		Args:    cobra.NoArgs,
@@ -168,7 +168,7 @@ func printReloaded(w io.Writer, r daemon.Reloaded) error {
 		}
 	}
 	if none {
-		_, err := fmt.Fprintln(w, "reloaded; nothing has a new name or another value")
+		_, err := fmt.Fprintln(w, "reloaded; nothing has changed")
 		return err
 	}
 	return nil

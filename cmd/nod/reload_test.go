@@ -78,7 +78,7 @@ func TestReloadBySignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	hup("the old config stays")
-	if !strings.Contains(log.String(), "no longer has all agents") {
+	if !strings.Contains(log.String(), "no longer has agents") {
 		t.Errorf("an empty file: %s", log)
 	}
 	reload := func() string {
@@ -88,7 +88,7 @@ func TestReloadBySignal(t *testing.T) {
 		out, _ := cli.CombinedOutput() // the test reads the output
 		return string(out)
 	}
-	if out := reload(); !strings.Contains(out, "no longer has all agents") {
+	if out := reload(); !strings.Contains(out, "no longer has agents") {
 		t.Errorf("nod config reload of an empty file prints %s", out)
 	}
 	write("two: {token: a-token-of-some-length}\n  three")

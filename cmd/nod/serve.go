@@ -18,8 +18,8 @@ func serveCommand() *cobra.Command {
 		Short: "Run the daemon",
 		Long: `Run the daemon. It accepts requests over HTTP, posts them to the configured chats
 and stores them in Redis. SIGINT and SIGTERM stop it; pending requests stay
-pending. SIGHUP and nod config reload read the config again; one that is invalid, or that
-removes all agents, people or rules or a platform, changes nothing.`,
+pending. SIGHUP and nod config reload read the config again; one that is invalid,
+or that no longer has a section such as agents or policy, changes nothing.`,
 		Example: "  nod serve --config nod.yaml\n  nod serve --dev --config nod.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

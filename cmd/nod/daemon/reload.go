@@ -6,11 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"os"
 	"os/signal"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,16 +65,6 @@ func (d *Daemon) apply(ctx context.Context, c config.Config) error {
 	return nil
 }
 
-// Reloaded is the result of a reload: what the config has now, what it no longer
-// has, and what it has changed, such as "agent ci". Restart are keys that only a
-// restart changes.
-type Reloaded struct {
-	Added   []string `json:"added"`
-	Removed []string `json:"removed"`
-	Changed []string `json:"changed"`
-	Restart []string `json:"restart"`
-}
-
 // Reload reads the config again, and applies it unless it is invalid, or takes away
 // so much that it is probably incomplete: a file that is being written may be cut
 // anywhere. It logs what it did.
@@ -116,84 +104,6 @@ func (d *Daemon) Reload(ctx context.Context) (Reloaded, error) {
 	return out, nil
 }
 
-// enough returns an error if a reload from was to c would take away a platform, or
-// all of something that a daemon needs.
-func enough(was, c config.Config) error {
-	var gone []string
-	for _, x := range []struct {
-		name     string
-		had, has int
-	}{
-		{"agents", len(was.Agents), len(c.Agents)}, {"people", len(was.People), len(c.People)}, {"policy", len(was.Policy), len(c.Policy)},
-		{"routes", len(was.Routes), len(c.Routes)}, {"risks", len(was.Risks), len(c.Risks)},
-	} {
-		if x.had > 0 && x.has == 0 {
-			gone = append(gone, "all "+x.name)
-		}
-	}
-	for _, p := range was.Platforms() {
-		if !slices.Contains(c.Platforms(), p) {
-			gone = append(gone, "the platform "+p)
-		}
-	}
-	if len(gone) == 0 {
-		return nil
-	}
-	return bridge.Errorf(bridge.CodeConflict, "the new config no longer has %s", strings.Join(gone, ", ")).
-		WithHint("write the whole file and reload again, or restart nod if you mean to remove that")
-}
-
-// compare returns what was added to a config, removed from it, and changed in it.
-func compare(was, c config.Config) Reloaded {
-	before, after := parts(was), parts(c)
-	out := Reloaded{Added: []string{}, Removed: []string{}, Changed: []string{}, Restart: []string{}}
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		switch old, had := before[name]; {
-		case !had:
-			out.Added = append(out.Added, name)
-		case !reflect.DeepEqual(old, after[name]):
-			out.Changed = append(out.Changed, name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if _, has := after[name]; !has {
-			out.Removed = append(out.Removed, name)
-		}
-	}
-	return out
-}
-
-// parts returns what a config consists of, by names such as "agent ci".
-func parts(c config.Config) map[string]any {
-	out := map[string]any{}
-	add := func(kind string, entries any) {
-		m := reflect.ValueOf(entries)
-		for _, k := range m.MapKeys() {
-			out[kind+" "+k.String()] = m.MapIndex(k).Interface()
-		}
-	}
-	add("agent", c.Agents)
-	add("person", c.People)
-	add("route", c.Routes)
-	add("group", c.Groups)
-	add("webhook", c.Webhooks)
-	add("schedule", c.OnCall)
-	for _, p := range c.Platforms() {
-		out["platform "+p] = nil
-	}
-	for _, r := range c.Risks {
-		out["risk level "+r.Name] = r
-	}
-	for n, r := range c.Policy {
-		name := r.Name
-		if name == "" {
-			name = strconv.Itoa(n + 1)
-		}
-		out["rule "+name+" ("+r.Then+")"] = r
-	}
-	return out
-}
-
 // Settled reports whether every platform is connected or on standby.
 func Settled(health map[string]bridge.Health) bool {
 	for _, h := range health {
@@ -202,23 +112,6 @@ func Settled(health map[string]bridge.Health) bool {
 		}
 	}
 	return true
-}
-
-// needRestart returns the changed keys that take effect only after a restart.
-func needRestart(a, b config.Config) []string {
-	var out []string
-	for _, k := range []struct {
-		name string
-		a, b any
-	}{
-		{"listen", a.Listen, b.Listen}, {"max_connections", a.MaxConnections, b.MaxConnections}, {"log_level", a.LogLevel, b.LogLevel},
-		{"redis", a.Redis, b.Redis}, {"retention", a.Retention, b.Retention}, {"traces", a.Traces, b.Traces},
-	} {
-		if !reflect.DeepEqual(k.a, k.b) {
-			out = append(out, k.name)
-		}
-	}
-	return out
 }
 
 // reloadSignals takes each SIGHUP of the process until stop is called. One that

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 )
 
 const whole = `slack: {bot_token: xoxb-secret-1, app_token: xapp-secret-2}
+groups: {ops: {people: [ana]}}
 people:
   ana: {slack: U1}
   bo: {slack: U2}
@@ -25,11 +27,12 @@ policy:
   - {name: look, command: ["ls *"], then: allow}
 agents:
   ci: {token: secret-0123456789abcdef}
+redact: {patterns: ["INT-[0-9]+"]}
+metrics: {token: secret-0123456789metrics}
 `
 
 // TestCutFile checks that no line-wise cut of a config is applied that takes away
-// all agents, people, rules or routes, or a platform, and that a cut that leaves
-// some is told.
+// a section, and that a cut that leaves some of it is told.
 func TestCutFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "nod.yaml")
@@ -54,10 +57,10 @@ func TestCutFile(t *testing.T) {
 			t.Errorf("the first %d lines are applied", n)
 		}
 	}
-	if _, err := load(strings.Replace(whole, lines[7], "", 1)); err == nil {
+	if _, err := load(strings.Replace(whole, lines[8], "", 1)); err == nil {
 		t.Fatal("a route without responders is accepted")
 	}
-	fewer, err := load(strings.Replace(whole, lines[9], "", 1))
+	fewer, err := load(strings.Replace(whole, lines[10], "", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +69,68 @@ func TestCutFile(t *testing.T) {
 	}
 	if got := fmt.Sprint(compare(full, fewer)); got != "{[] [rule never (deny)] [] []}" {
 		t.Errorf("the change is %s", got)
+	}
+}
+
+// TestReloadIsTold checks that a reload tells each setting that it adds, changes or
+// takes away, and applies nothing if a section is gone.
+func TestReloadIsTold(t *testing.T) {
+	t.Parallel()
+	fill := func(v reflect.Value, text string) {
+		switch {
+		case v.Type() == reflect.TypeFor[config.Secret]():
+			v.Set(reflect.ValueOf(config.NewSecret(text)))
+		case v.Kind() == reflect.String:
+			v.SetString(text)
+		case v.Kind() == reflect.Bool:
+			v.SetBool(true)
+		case v.Kind() == reflect.Int, v.Kind() == reflect.Int64:
+			v.SetInt(int64(len(text)))
+		case v.Kind() == reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), len(text), len(text)))
+		case v.Kind() == reflect.Map:
+			v.Set(reflect.MakeMap(v.Type()))
+			entry := reflect.New(v.Type().Elem()).Elem()
+			entry.Field(0).Set(reflect.New(entry.Field(0).Type()).Elem())
+			v.SetMapIndex(reflect.ValueOf(text), entry)
+		}
+	}
+	var leaves func(v reflect.Value, visit func(reflect.Value))
+	leaves = func(v reflect.Value, visit func(reflect.Value)) {
+		if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[config.Secret]() {
+			visit(v)
+			return
+		}
+		for n := range v.NumField() {
+			if v.Type().Field(n).IsExported() {
+				leaves(v.Field(n), visit)
+			}
+		}
+	}
+	var none config.Config
+	seen := map[string]bool{}
+	leaves(reflect.ValueOf(&none).Elem(), func(v reflect.Value) {
+		fill(v, "a")
+		one := none
+		before := v.Interface()
+		fill(v, "bb")
+		changed := compare(one, none)
+		v.SetZero()
+		told := append(compare(none, one).Added, needRestart(none, one)...)
+		if len(told) != 1 || seen[told[0]] && told[0] != "redis" || len(compare(one, none).Removed)+len(needRestart(one, none)) != 1 {
+			t.Errorf("%T %v: told %q", before, before, told)
+			return
+		}
+		seen[told[0]] = true
+		if told[0] != "risk level " && v.Kind() != reflect.Bool && len(changed.Changed)+len(changed.Added)+len(changed.Removed) == 0 && len(needRestart(none, one)) == 0 {
+			t.Errorf("a change of %s is not told", told[0])
+		}
+		if enough(one, none) == nil {
+			t.Errorf("%s may go", told[0])
+		}
+	})
+	if !seen["metrics.token"] || !seen["agent a"] || !seen["redis"] {
+		t.Errorf("told %v", seen)
 	}
 }
 

@@ -1,0 +1,147 @@
+package daemon
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
+)
+
+// Reloaded is the result of a reload: what the config has now, what it no longer
+// has, and what it has changed, such as "agent ci" or "metrics.token". Restart are
+// keys that only a restart changes.
+type Reloaded struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Changed []string `json:"changed"`
+	Restart []string `json:"restart"`
+}
+
+// restartKeys are the keys of the config that take effect only after a restart.
+var restartKeys = []string{"listen", "max_connections", "log_level", "redis", "retention", "traces"}
+
+// sections calls visit with each key of the config file and its value.
+func sections(c config.Config, visit func(key string, v reflect.Value)) {
+	v := reflect.ValueOf(c)
+	for n := range v.NumField() {
+		if f := v.Type().Field(n); f.IsExported() {
+			visit(f.Tag.Get("yaml"), v.Field(n))
+		}
+	}
+}
+
+// blank reports whether a section has nothing.
+func blank(v reflect.Value) bool {
+	if v.Kind() == reflect.Map || v.Kind() == reflect.Slice {
+		return v.Len() == 0
+	}
+	return v.IsZero()
+}
+
+// enough returns an error if a reload from was to c would take away a whole section
+// of the file, such as all agents, the rules, or the token of the metrics: the file
+// may be cut.
+func enough(was, c config.Config) error {
+	has := map[string]bool{}
+	sections(c, func(key string, v reflect.Value) { has[key] = !blank(v) })
+	var gone []string
+	sections(was, func(key string, v reflect.Value) {
+		if !blank(v) && !has[key] {
+			gone = append(gone, key)
+		}
+	})
+	if len(gone) == 0 {
+		return nil
+	}
+	return bridge.Errorf(bridge.CodeConflict, "the new config no longer has %s", strings.Join(gone, ", ")).
+		WithHint("write the whole file and reload again, or restart nod if you mean to remove that")
+}
+
+// compare returns what was added to a config, removed from it, and changed in it.
+func compare(was, c config.Config) Reloaded {
+	before, after := parts(was), parts(c)
+	out := Reloaded{Added: []string{}, Removed: []string{}, Changed: []string{}, Restart: []string{}}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		switch old, had := before[name]; {
+		case !had:
+			out.Added = append(out.Added, name)
+		case !reflect.DeepEqual(old, after[name]):
+			out.Changed = append(out.Changed, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if _, has := after[name]; !has {
+			out.Removed = append(out.Removed, name)
+		}
+	}
+	return out
+}
+
+// entryNames names the entries of sections that have several, such as "agent ci".
+var entryNames = map[string]string{
+	"agents": "agent", "people": "person", "routes": "route", "groups": "group", "webhooks": "webhook", "oncall": "schedule",
+}
+
+// parts returns everything that a reload can change: entries by names such as
+// "agent ci", and other settings by their paths, such as "metrics.token".
+func parts(c config.Config) map[string]any {
+	out := map[string]any{}
+	sections(c, func(key string, v reflect.Value) {
+		switch entries := v.Interface().(type) {
+		case []config.Risk:
+			for _, r := range entries {
+				out["risk level "+r.Name] = r
+			}
+		case []config.Rule:
+			for n, r := range entries {
+				name := r.Name
+				if name == "" {
+					name = strconv.Itoa(n + 1)
+				}
+				out["rule "+name+" ("+r.Then+")"] = r
+			}
+		default:
+			if !slices.Contains(restartKeys, key) {
+				settings(out, key, v)
+			}
+		}
+	})
+	return out
+}
+
+// settings adds the settings below a key that have a value.
+func settings(out map[string]any, path string, v reflect.Value) {
+	switch {
+	case v.Kind() == reflect.Map:
+		for _, k := range v.MapKeys() {
+			name := path + "." + k.String()
+			if kind := entryNames[path]; kind != "" {
+				name = kind + " " + k.String()
+			}
+			out[name] = v.MapIndex(k).Interface()
+		}
+	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[config.Secret]():
+		for n := range v.NumField() {
+			settings(out, path+"."+v.Type().Field(n).Tag.Get("yaml"), v.Field(n))
+		}
+	case !blank(v):
+		out[path] = v.Interface()
+	}
+}
+
+// needRestart returns the changed keys that take effect only after a restart.
+func needRestart(a, b config.Config) []string {
+	was := map[string]any{}
+	sections(a, func(key string, v reflect.Value) { was[key] = v.Interface() })
+	out := []string{}
+	sections(b, func(key string, v reflect.Value) {
+		if slices.Contains(restartKeys, key) && !reflect.DeepEqual(was[key], v.Interface()) {
+			out = append(out, key)
+		}
+	})
+	return out
+}
