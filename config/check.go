@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,6 +26,11 @@ func (c Config) Check() error {
 	}
 	if c.Traces.Endpoint != "" && !isWeb(c.Traces.Endpoint) {
 		bad("traces.endpoint", "invalid URL %q; set an http or https URL, such as http://127.0.0.1:4318/v1/traces", c.Traces.Endpoint)
+	}
+	for n, h := range c.Hosts {
+		if !isHost(h) {
+			bad(fmt.Sprintf("hosts[%d]", n), "invalid host name %q; set a name without scheme and path, such as nod.example.com or *.example.com", h)
+		}
 	}
 	for n, o := range c.Origins {
 		if !isOrigin(o) {
@@ -49,6 +55,13 @@ func (c Config) Check() error {
 // checkModes checks that Slack has exactly one way to receive events.
 func (c Config) checkModes(bad func(path, format string, args ...any)) {
 	const slackModes = "app_token for Socket Mode, or signing_secret for HTTP mode"
+	// Their places are easy to mix up, and Slack says only that one is invalid.
+	if strings.HasPrefix(c.Slack.BotToken.Value(), "xapp-") {
+		bad("slack.bot_token", "this is an app-level token; set the bot token, which starts with xoxb-")
+	}
+	if strings.HasPrefix(c.Slack.AppToken.Value(), "xox") {
+		bad("slack.app_token", "this is not an app-level token; set the one that starts with xapp-")
+	}
 	switch socket, http := c.Slack.AppToken.Set(), c.Slack.SigningSecret.Set(); {
 	case !c.Slack.BotToken.Set():
 	case socket && http:
@@ -161,7 +174,21 @@ func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 
 // isWeb reports whether s is an HTTP or HTTPS URL.
 func isWeb(s string) bool {
-	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
+}
+
+// isHost reports whether a text is the name of a host, or a pattern of names, as
+// clients send it.
+func isHost(s string) bool {
+	name := strings.TrimPrefix(s, "*.")
+	if strings.ContainsAny(name, "*?/\\@ \t") {
+		return false
+	}
+	if h, _, err := net.SplitHostPort(name); err == nil {
+		name = h
+	}
+	return name != "" && (!strings.Contains(name, ":") || net.ParseIP(strings.Trim(name, "[]")) != nil)
 }
 
 // isOrigin reports whether a text is the origin of pages, or a pattern of origins.

@@ -12,14 +12,14 @@ import (
 const (
 	maxFile   = 4 << 20  // size limit of a config file, in bytes
 	maxSecret = 64 << 10 // size limit of the file of a secret
-	// fileTime is the time in which a file must be read. A pipe may have no
-	// writer.
+	// fileTime is the time in which something must come from a pipe, so that a
+	// command does not hang because of a file that it was given.
 	fileTime = 10 * time.Second
 )
 
 // ReadFile reads a file with at most size bytes. It returns an error for what is
-// neither a file nor a pipe, such as a device, and for a pipe that does not end
-// in time.
+// neither a file nor a pipe, such as a device, and for a pipe from which nothing
+// comes. Everything that nod is told to read, it reads with this.
 func ReadFile(path string, size int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -36,18 +36,26 @@ func ReadFile(path string, size int64) ([]byte, error) {
 	if info, err = f.Stat(); err != nil || !readable(info.Mode()) { // it was replaced
 		return nil, errors.Join(err, fmt.Errorf("open %s: not a regular file", path))
 	}
-	_ = f.SetReadDeadline(time.Now().Add(fileTime)) // a regular file has none
-	raw, err := io.ReadAll(io.LimitReader(f, size+1))
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, fmt.Errorf("read %s: no end within %s", path, fileTime)
-	}
-	if err != nil {
+	raw, err := io.ReadAll(io.LimitReader(patient{f}, size+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fmt.Errorf("read %s: nothing came within %s", path, fileTime)
+	case err != nil:
 		return nil, err
-	}
-	if int64(len(raw)) > size {
+	case int64(len(raw)) > size:
 		return nil, fmt.Errorf("read %s: too long (at most %d bytes)", path, size)
+	case len(raw) == 0 && !info.Mode().IsRegular():
+		return nil, fmt.Errorf("read %s: the pipe is empty; does a program write to it?", path)
 	}
 	return raw, nil
+}
+
+// patient reads a file, and waits at most fileTime for each part.
+type patient struct{ f *os.File }
+
+func (p patient) Read(b []byte) (int, error) {
+	_ = p.f.SetReadDeadline(time.Now().Add(fileTime)) // a regular file has none
+	return p.f.Read(b)
 }
 
 // readable reports whether files of a mode end: regular files, and the pipes with

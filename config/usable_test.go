@@ -46,6 +46,43 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// TestUnusable checks that a setting that could never work is refused, with what to
+// set instead.
+func TestUnusable(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"hosts: [\"http://nod.example.com\"]":             "hosts[0]: ",
+		"hosts: [\"nod.example.com/nod\"]":                "hosts[0]: ",
+		"hosts: [\"a b\"]":                                "hosts[0]: ",
+		"hosts: [nod, \"*\"]":                             "hosts[1]: ",
+		"hosts: [\"*.*.example.com\"]":                    "hosts[0]: ",
+		"traces: {endpoint: \"http://\"}":                 "traces.endpoint: ",
+		"sandbox: \"https://\"":                           "sandbox: ",
+		"console: {enabled: true, url: \"https:///nod\"}": "console.url: ",
+		"webhooks: {a: {url: \"http://:80\", secret: x}}": "webhooks.a.url: ",
+		"slack: {bot_token: xapp-1, signing_secret: x}":   "slack.bot_token: this is an app-level token",
+		"slack: {bot_token: xoxb-1, app_token: xoxb-2}":   "slack.app_token: ",
+		"oncall: {p: {ical: {url: \"https://\"}}}":        "oncall.p.ical.url: ",
+	} {
+		c, err := Parse([]byte(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.defaults()
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	c, err := Parse([]byte(`hosts: [nod, NOD.example.com., "*.example.com", "nod:8787", "10.0.0.1", "::1", "[::1]:80"]`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.defaults()
+	if err := c.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestUsable checks that a config that cannot ask anyone is not usable.
 func TestUsable(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
 )
 
 // Limits of an upload, and the delay before the first retry, which doubles with
@@ -70,21 +70,24 @@ func newOTLP(endpoint string, env func(string) string) (*otlp, error) {
 	if ms, err := strconv.Atoi(option("TIMEOUT")); err == nil && ms > 0 {
 		o.timeout = time.Duration(ms) * time.Millisecond
 	}
-	config, err := tlsConfig(option("CERTIFICATE"), option("CLIENT_CERTIFICATE"), option("CLIENT_KEY"))
+	secure, err := tlsConfig(option("CERTIFICATE"), option("CLIENT_CERTIFICATE"), option("CLIENT_KEY"))
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: secure, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
 	o.client = &http.Client{Transport: transport}
 	return o, nil
 }
+
+// maxCertificates limits the size of a file with certificates, in bytes.
+const maxCertificates = 4 << 20
 
 // tlsConfig returns a TLS configuration with the certificates in the given
 // files, if any.
 func tlsConfig(ca, certificate, key string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
-		raw, err := os.ReadFile(ca)
+		raw, err := config.ReadFile(ca, maxCertificates)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +97,15 @@ func tlsConfig(ca, certificate, key string) (*tls.Config, error) {
 		}
 	}
 	if certificate != "" {
-		own, err := tls.LoadX509KeyPair(certificate, key)
+		chain, err := config.ReadFile(certificate, maxCertificates)
+		if err != nil {
+			return nil, err
+		}
+		private, err := config.ReadFile(key, maxCertificates)
+		if err != nil {
+			return nil, err
+		}
+		own, err := tls.X509KeyPair(chain, private)
 		if err != nil {
 			return nil, err
 		}

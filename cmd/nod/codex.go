@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -112,7 +113,7 @@ func (f codexFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	tell := cmd.ErrOrStderr()
-	if hooks, err := os.ReadFile(filepath.Join(home, "hooks.json")); err == nil && strings.Contains(string(hooks), "hook codex") {
+	if hooks, err := setup.ReadFile(filepath.Join(home, "hooks.json")); err == nil && strings.Contains(string(hooks), "hook codex") {
 		fmt.Fprintln(tell, "nod: warning: nod's hook blocks Codex before nod proxy codex sees a prompt; "+
 			"remove it with nod init codex --undo, then restart Codex's daemon")
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -170,7 +171,7 @@ func newWaker(session string) (waker, error) {
 
 // held reports whether no one else has taken or removed the claim.
 func (w waker) held() bool {
-	raw, err := os.ReadFile(w.claim.path)
+	raw, err := config.ReadFile(w.claim.path, maxHead)
 	return err == nil && string(raw) == w.owner
 }
 

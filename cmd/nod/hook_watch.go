@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -136,7 +136,7 @@ func (w *watcher) messages(ctx context.Context) (json.RawMessage, error) {
 // known reports whether the conversation has a text. An earlier hook may have
 // died after Claude Code had read its output.
 func (w *watcher) known(text string) bool {
-	raw, err := os.ReadFile(w.Transcript)
+	raw, err := config.ReadFile(w.Transcript, maxInput)
 	return err == nil && bytes.Contains(raw, []byte(text))
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/nodbridge/nod/config"
 )
 
 // describe adds what the hook's process knows about its session, for the
@@ -76,10 +78,10 @@ func branchOf(dir string) string {
 // small returns the first line of a small file, or "".
 func small(path string) string {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxHead {
+	if err != nil || !info.Mode().IsRegular() { // a repository may have a pipe there
 		return ""
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := config.ReadFile(path, maxHead)
 	if err != nil {
 		return ""
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,6 +87,33 @@ func TestLayers(t *testing.T) {
 			case !ours && limited && strings.Contains(i, ".") && !slices.Contains(strings.Fields(allowed), i):
 				t.Errorf("%s imports %s; the third-party packages it may import are %s", path, i, allowed)
 			}
+		}
+	}
+}
+
+// TestReadsOneWay checks that nod reads files with functions that have limits of
+// size, kind and time: a device never ends, and a pipe may block.
+func TestReadsOneWay(t *testing.T) {
+	t.Parallel()
+	reads := regexp.MustCompile(`\b(os\.ReadFile|os\.Open|tls\.LoadX509KeyPair)\(`)
+	allowed := map[string]int{
+		"cmd/nod/setup/settingsfile.go": 1, // the function for files of other programs
+		"cmd/nod/hook_origin.go":        1, // reads regular files from their end
+		"cmd/nod/signal_unix.go":        1, // the terminal
+	}
+	for _, root := range []string{"bridge", "broker", "cmd", "config", "platforms/discord", "platforms/slack", "platforms/telegram", "render"} {
+		err := filepath.WalkDir("../../"+root, func(path string, d fs.DirEntry, err error) error {
+			name := filepath.ToSlash(strings.TrimPrefix(path, "../../"))
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "test/") {
+				return err
+			}
+			if n := len(reads.FindAllString(rig.ReadFile(t, path), -1)); n != allowed[name] {
+				t.Errorf("%s reads %d files itself; use config.ReadFile", name, n)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

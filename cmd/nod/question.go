@@ -3,12 +3,12 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
 )
 
 // typedWidgets maps the flags of typed answers to their widgets. The URL widget
@@ -98,7 +98,7 @@ func readInput(stdin io.Reader, file string) ([]byte, error) {
 	if file == "-" {
 		raw, err = io.ReadAll(stdin)
 	} else {
-		raw, err = os.ReadFile(file)
+		raw, err = config.ReadFile(file, maxInput)
 	}
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "cannot read the file")

@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/strictjson"
+	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -122,12 +123,16 @@ func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Rece
 	return r, rec, err
 }
 
+// maxInput limits the size of a file that an argument names, such as an exported
+// audit log, in bytes.
+const maxInput = 1 << 30
+
 // argumentFile reads the file that the arguments name, or stdin.
 func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.ReadAll(stdin)
 	}
-	raw, err := os.ReadFile(args[0])
+	raw, err := config.ReadFile(args[0], maxInput)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "cannot read the file")
 	}
@@ -135,7 +140,7 @@ func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
 }
 
 func coversFiles(r proof.Receipt, requestPath, approvedPath string) error {
-	raw, err := os.ReadFile(requestPath)
+	raw, err := config.ReadFile(requestPath, maxInput)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "--request")
 	}
@@ -145,7 +150,7 @@ func coversFiles(r proof.Receipt, requestPath, approvedPath string) error {
 	}
 	var approved []byte
 	if approvedPath != "" {
-		if approved, err = os.ReadFile(approvedPath); err != nil {
+		if approved, err = config.ReadFile(approvedPath, maxInput); err != nil {
 			return bridge.Wrap(bridge.CodeInvalid, err, "--approved")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/config"
 )
 
 // keysEnv is the variable with the path of the public keys for receipts.
@@ -20,7 +21,7 @@ func readKeys(path string) (proof.JWKS, error) {
 	if path == "" {
 		return keys, bridge.Errorf(bridge.CodeInvalid, "--keys: required").WithHint("create the file with: nod receipt keys > keys.json")
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := config.ReadFile(path, maxInput)
 	if err != nil {
 		return keys, bridge.Wrap(bridge.CodeInvalid, err, "public keys")
 	}

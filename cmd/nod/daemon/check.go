@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"errors"
+	"os"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -37,12 +39,7 @@ func check(c config.Config) error {
 	errs = append(errs, err)
 	_, _, err = Platforms(c, false, nil, nil, nil, nil)
 	errs = append(errs, err)
-	for path, s := range map[string]config.Secret{"token_key": c.TokenKey, "receipts.key": c.Receipts.Key} {
-		if s.Set() {
-			_, err = hexKeys(path, s)
-			errs = append(errs, err)
-		}
-	}
+	errs = append(errs, checkKeys(c)...)
 	for n, err := range errs {
 		if e, ok := errors.AsType[*bridge.Error](err); ok { // its code is that of the whole
 			text := e.Message
@@ -56,4 +53,43 @@ func check(c config.Config) error {
 		}
 	}
 	return c.Locate(errors.Join(errs...))
+}
+
+// checkKeys checks the keys of the config, or of the key file if it exists. Without
+// a key file, a daemon creates one.
+func checkKeys(c config.Config) []error {
+	token, receipts := c.TokenKey, c.Receipts.Key
+	tokenPath, receiptsPath := "token_key", "receipts.key"
+	if _, err := os.Stat(c.KeysFile); err == nil && (!token.Set() || !receipts.Set()) {
+		f, err := parseKeyFile(c.KeysFile)
+		if err != nil {
+			return []error{err}
+		}
+		if !token.Set() {
+			token, tokenPath = config.NewSecret(f.Token), "keys_file: token_key"
+		}
+		if !receipts.Set() {
+			receipts, receiptsPath = config.NewSecret(f.Receipts), "keys_file: receipts_key"
+		}
+	}
+	var errs []error
+	for _, k := range []struct {
+		path string
+		s    config.Secret
+		from func(...[]byte) error
+	}{
+		{tokenPath, token, func(k ...[]byte) error { _, err := bridge.NewKeyring(k...); return err }},
+		{receiptsPath, receipts, func(k ...[]byte) error { _, err := proof.NewSigner(k...); return err }},
+	} {
+		if !k.s.Set() {
+			continue
+		}
+		all, err := hexKeys(k.path, k.s)
+		if err == nil && k.from(all...) != nil {
+			err = bridge.Errorf(bridge.CodeInvalid, "%s: must be 32 bytes in hex, or several such keys with commas between them", k.path).
+				WithHint("generate a key with: openssl rand -hex 32")
+		}
+		errs = append(errs, err)
+	}
+	return errs
 }

@@ -152,10 +152,13 @@ func readKeyFile(ctx context.Context, path string, store *broker.Keyring) (keyFi
 	return parseKeyFile(path)
 }
 
+// maxKeyFile limits the size of a key file, in bytes.
+const maxKeyFile = 1 << 20
+
 // parseKeyFile reads a key file. Any error is CodeInvalid.
 func parseKeyFile(path string) (keyFile, error) {
 	var f keyFile
-	raw, err := os.ReadFile(path)
+	raw, err := config.ReadFile(path, maxKeyFile)
 	if err != nil { // with other keys, no stored record would verify
 		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("make the file readable for the user that runs nod")
 	}
