@@ -73,6 +73,7 @@ func TestNothingToShow(t *testing.T) {
 		"network of Codex":          {hook(codex.Request), `{"id":1,"method":"item/commandExecution/requestApproval","params":{"threadId":"t","itemId":"i"INPUT}}`, `,"networkApprovalContext":{"host":"h","protocol":"https"}`},
 		"older command of Codex":    {hook(codex.Request), `{"id":1,"method":"execCommandApproval","params":{"conversationId":"t","callId":"i"INPUT}}`, `,"command":["ls"]`},
 		"older patch of Codex":      {hook(codex.Request), `{"id":1,"method":"applyPatchApproval","params":{"conversationId":"t","callId":"i"INPUT}}`, `,"fileChanges":{"a":{}}`},
+		"changes of Codex":          {hook(codex.Request), `{"id":1,"method":"item/fileChange/requestApproval","params":{"threadId":"t","itemId":"i","grantRoot":"/"}INPUT}`, `,"changes":[{"path":"a","diff":"+a"}]`},
 		"permissions of Codex":      {hook(codex.Request), `{"id":1,"method":"item/permissions/requestApproval","params":{"threadId":"t","itemId":"i"INPUT}}`, `,"permissions":{"network":true}`},
 	} {
 		if err := c.translate(strings.Replace(c.raw, "INPUT", c.given, 1)); err != nil {

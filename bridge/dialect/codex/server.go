@@ -86,6 +86,7 @@ func Request(raw []byte) (dialect.Translation, error) {
 		r, answer, err = p.command()
 	case "item/fileChange/requestApproval":
 		r, answer = p.fileChange(c.Changes)
+		err = dialect.NeedsInput("changes", c.Changes)
 	case "item/permissions/requestApproval":
 		r, answer = p.permissions()
 		err = dialect.NeedsInput("permissions", p.Permissions)
@@ -255,16 +256,7 @@ func (p params) widens() string {
 }
 
 func (p params) fileChange(changes json.RawMessage) (bridge.Request, func(bridge.Record) (any, error)) {
-	input := changes
-	if len(input) == 0 {
-		input, _ = json.Marshal(map[string]string{"item": p.Item}) // a string always encodes
-	}
-	more := []string{p.Reason}
-	more = append(more, p.widens())
-	if len(changes) == 0 {
-		more = append(more, "⚠️ The app server did not report the changes. Check them in its own window first.")
-	}
-	r := approval("fileChange", input, "Codex wants to change files", more...)
+	r := approval("fileChange", changes, "Codex wants to change files", p.Reason, p.widens())
 	plain := []string{accept, acceptSession, decline, cancel}
 	offer(r.Approval, plain)
 	return r, decided(func(rec bridge.Record) any { return decision{word(rec, plain)} })
