@@ -187,7 +187,7 @@ func (s *Settings) hooks(doc *hujson.Value) (map[string][]json.RawMessage, error
 	}
 	plain := doc.Clone()
 	plain.Standardize()
-	if err := json.Unmarshal(plain.Pack(), &was); err != nil {
+	if err := decode(plain.Pack(), &was); err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "%s: hooks", s.Path).WithHint("correct the format of the hooks; nothing was changed")
 	}
 	return was.Hooks, nil
@@ -289,7 +289,7 @@ func replaceHooks(doc *hujson.Value, event string, was []json.RawMessage, kept f
 
 // plainJSON decodes JSON for a comparison.
 func plainJSON(raw []byte) (v any) {
-	_ = json.Unmarshal(raw, &v) // was encoded, or decoded before
+	_ = decode(raw, &v) // was encoded, or decoded before
 	return v
 }
 
@@ -305,7 +305,7 @@ const (
 // one for questions and plans that earlier versions had.
 func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	var e hookEntry
-	if json.Unmarshal(raw, &e) != nil || len(e.Hooks) != 1 {
+	if decode(raw, &e) != nil || len(e.Hooks) != 1 {
 		return false, false
 	}
 	_, ours = parseHookLine(e.Hooks[0].Command, agent)
@@ -326,5 +326,5 @@ func wakes(raw json.RawMessage) bool { return endsWith(raw, wakeCommand) }
 // endsWith reports whether the command of an entry ends with a text.
 func endsWith(raw json.RawMessage, end string) bool {
 	var e hookEntry
-	return json.Unmarshal(raw, &e) == nil && len(e.Hooks) == 1 && strings.HasSuffix(e.Hooks[0].Command, end)
+	return decode(raw, &e) == nil && len(e.Hooks) == 1 && strings.HasSuffix(e.Hooks[0].Command, end)
 }

@@ -60,7 +60,7 @@ func isCopilotHook(raw json.RawMessage) bool {
 		Bash       string `json:"bash"`
 		PowerShell string `json:"powershell"`
 	}
-	if json.Unmarshal(raw, &h) != nil {
+	if decode(raw, &h) != nil {
 		return false
 	}
 	return slices.ContainsFunc([]string{h.Command, h.Bash, strings.TrimPrefix(h.PowerShell, "& ")}, func(command string) bool {
@@ -95,7 +95,7 @@ func surveyCopilot(ctx context.Context, m machine, a agent) surveyed {
 						continue
 					}
 					asks++
-				case json.Unmarshal(raw, &h) == nil && h.ours():
+				case decode(raw, &h) == nil && h.ours():
 					others++
 				}
 			}

@@ -203,7 +203,7 @@ func (s *surveyed) readSettings(path string, v any) bool {
 		return false
 	}
 	plain, err := json.Marshal(settings)
-	if err != nil || json.Unmarshal(plain, v) != nil {
+	if err != nil || decode(plain, v) != nil {
 		s.add("", bridge.FindingWarning, path+" has an unknown format, so "+s.Title+" may ignore it", "correct the file")
 		return false
 	}
@@ -216,7 +216,7 @@ func (s *surveyed) readSettings(path string, v any) bool {
 // last counts.
 func lenient(raw []byte) (v any, ok bool) {
 	raw, err := hujson.Standardize([]byte(strings.TrimPrefix(string(raw), string(byteOrderMark))))
-	return v, err == nil && json.Unmarshal(raw, &v) == nil
+	return v, err == nil && decode(raw, &v) == nil
 }
 
 // runsNod reports whether a settings file starts nod.
@@ -288,7 +288,7 @@ func steering(v any) []string {
 	case map[string]any:
 		raw, _ := json.Marshal(v) // was decoded from JSON
 		var p process
-		if json.Unmarshal(raw, &p) == nil && len(p.words()) > 0 && len(commandLines(v)) == 0 {
+		if decode(raw, &p) == nil && len(p.words()) > 0 && len(commandLines(v)) == 0 {
 			return nil // the environment of another program
 		}
 		for name, x := range v {

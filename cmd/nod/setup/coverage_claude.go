@@ -34,7 +34,7 @@ func (h agentHooks) ours(agent, event string) []hookEntry {
 	var out []hookEntry
 	for _, raw := range h.Hooks[event] {
 		var e hookEntry
-		if ours, _ := isOurs(raw, agent); ours && json.Unmarshal(raw, &e) == nil {
+		if ours, _ := isOurs(raw, agent); ours && decode(raw, &e) == nil {
 			out = append(out, e)
 		}
 	}
@@ -140,7 +140,7 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 			continue
 		}
 		var e hookEntry
-		_ = json.Unmarshal(raw, &e) // isOurs has read it
+		_ = decode(raw, &e) // isOurs has read it
 		gates++
 		s.gate(path, e)
 	}

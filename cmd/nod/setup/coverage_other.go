@@ -18,7 +18,7 @@ func (s *surveyed) surveyServers(path string, server mcpServer) {
 	var members map[string]json.RawMessage
 	s.readSettings(path, &members)
 	var servers map[string]process
-	if raw := members[server.parent]; raw != nil && json.Unmarshal(raw, &servers) != nil {
+	if raw := members[server.parent]; raw != nil && decode(raw, &servers) != nil {
 		s.add("", bridge.FindingWarning, path+": "+server.parent+" has an unknown format", "correct the file")
 	}
 	guarded, others, asks := 0, 0, false
@@ -127,7 +127,7 @@ func surveyGemini(ctx context.Context, m machine, a agent) surveyed {
 	if s.readSettings(path, &file) {
 		for _, raw := range file.Hooks["BeforeTool"] {
 			var e hookEntry
-			if json.Unmarshal(raw, &e) == nil && slices.ContainsFunc(e.Hooks, func(h hookHandler) bool { return hookCommand{Command: h.Command}.ours() }) {
+			if decode(raw, &e) == nil && slices.ContainsFunc(e.Hooks, func(h hookHandler) bool { return hookCommand{Command: h.Command}.ours() }) {
 				s.ours, s.Level = true, LevelOpen
 				s.add("gate", bridge.FindingFailed, "BeforeTool in "+path+" fails open: only exit code 2 blocks",
 					"remove it, and start Gemini CLI from an ACP editor through nod proxy acp")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -76,8 +77,12 @@ func (a agent) check(path string, raw []byte) []complaint {
 		out = append(out, complaint{path, fmt.Sprintf("has the member %q twice, of which only the last counts", name), false})
 	}
 	for _, m := range o.Members {
-		if name := m.Name.Value.(hujson.Literal).String(); a.json.members != nil && !slices.Contains(a.json.members, name) {
+		name := m.Name.Value.(hujson.Literal).String()
+		if a.json.members != nil && !slices.Contains(a.json.members, name) {
 			return ignored("has an unknown member %q", name)
+		}
+		if a.json.entries != nil && name != "hooks" && strings.EqualFold(name, "hooks") {
+			out = append(out, complaint{path, fmt.Sprintf("has the member %q, which %s ignores: it is \"hooks\"", name, a.title), false})
 		}
 	}
 	doc.Standardize()
@@ -98,17 +103,17 @@ func (a agent) checkHooks(path string, raw []byte) []complaint {
 	var file struct {
 		Hooks json.RawMessage `json:"hooks"`
 	}
-	if a.json.entries == nil || json.Unmarshal(raw, &file) != nil || len(file.Hooks) == 0 {
+	if a.json.entries == nil || decode(raw, &file) != nil || len(file.Hooks) == 0 {
 		return nil
 	}
 	var hooks map[string]json.RawMessage
-	if json.Unmarshal(file.Hooks, &hooks) != nil {
+	if decode(file.Hooks, &hooks) != nil {
 		return []complaint{{path, "hooks: has to be an object", true}}
 	}
 	var out []complaint
 	for _, event := range slices.Sorted(maps.Keys(hooks)) {
 		var entries []json.RawMessage
-		if json.Unmarshal(hooks[event], &entries) != nil {
+		if decode(hooks[event], &entries) != nil {
 			out = append(out, complaint{path, "hooks." + event + ": has to be a list", a.json.fatal(event)})
 		}
 		for n, e := range entries {
@@ -126,15 +131,15 @@ var handlerTypes = map[string]string{"command": "command", "http": "url", "promp
 // checkEntry checks an entry in the format of Claude Code and Codex.
 func checkEntry(raw json.RawMessage) error {
 	var e map[string]json.RawMessage
-	if json.Unmarshal(raw, &e) != nil || e == nil {
+	if decode(raw, &e) != nil || e == nil {
 		return errors.New("has to be an object")
 	}
 	var text string
-	if m, ok := e["matcher"]; ok && (m[0] != '"' || json.Unmarshal(m, &text) != nil) {
+	if m, ok := e["matcher"]; ok && (m[0] != '"' || decode(m, &text) != nil) {
 		return errors.New("matcher: has to be a text")
 	}
 	var handlers []map[string]json.RawMessage
-	if m := e["hooks"]; len(m) == 0 || m[0] != '[' || json.Unmarshal(m, &handlers) != nil {
+	if m := e["hooks"]; len(m) == 0 || m[0] != '[' || decode(m, &handlers) != nil {
 		return errors.New("hooks: required, as a list of objects")
 	}
 	for n, h := range handlers {
@@ -147,12 +152,12 @@ func checkEntry(raw json.RawMessage) error {
 
 func checkHandler(h map[string]json.RawMessage) error {
 	var kind, text string
-	_ = json.Unmarshal(h["type"], &kind) // empty for another value
+	_ = decode(h["type"], &kind) // empty for another value
 	member, known := handlerTypes[kind]
 	if !known {
 		return fmt.Errorf("type: unknown value %s", cmp.Or(string(h["type"]), "(none)"))
 	}
-	if json.Unmarshal(h[member], &text) != nil || text == "" {
+	if decode(h[member], &text) != nil || text == "" {
 		return fmt.Errorf("%s: required", member)
 	}
 	var number float64
@@ -161,12 +166,12 @@ func checkHandler(h map[string]json.RawMessage) error {
 		name, want string
 		ok         func(json.RawMessage) bool
 	}{
-		{"timeout", "a number above 0", func(v json.RawMessage) bool { return json.Unmarshal(v, &number) == nil && number > 0 }},
-		{"async", "true or false", func(v json.RawMessage) bool { return json.Unmarshal(v, &yes) == nil }},
-		{"asyncRewake", "true or false", func(v json.RawMessage) bool { return json.Unmarshal(v, &yes) == nil }},
-		{"if", "a text", func(v json.RawMessage) bool { return json.Unmarshal(v, &text) == nil }},
+		{"timeout", "a number above 0", func(v json.RawMessage) bool { return decode(v, &number) == nil && number > 0 }},
+		{"async", "true or false", func(v json.RawMessage) bool { return decode(v, &yes) == nil }},
+		{"asyncRewake", "true or false", func(v json.RawMessage) bool { return decode(v, &yes) == nil }},
+		{"if", "a text", func(v json.RawMessage) bool { return decode(v, &text) == nil }},
 		{"onFailure", "block or continue", func(v json.RawMessage) bool {
-			return json.Unmarshal(v, &text) == nil && (text == "block" || text == "continue")
+			return decode(v, &text) == nil && (text == "block" || text == "continue")
 		}},
 	} {
 		if v, ok := h[m.name]; ok && (string(v) == "null" || !m.ok(v)) {

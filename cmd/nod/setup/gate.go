@@ -46,7 +46,7 @@ func gateFlag(gates []policy.Gate) string {
 func isOldGate(raw json.RawMessage) bool {
 	var e hookEntry
 	ours, gate := isOurs(raw, "claude")
-	return ours && gate && json.Unmarshal(raw, &e) == nil && e.Hooks[0].If != ""
+	return ours && gate && decode(raw, &e) == nil && e.Hooks[0].If != ""
 }
 
 // currentGates returns the gates of earlier versions in the current form.
@@ -54,7 +54,7 @@ func currentGates(was []json.RawMessage) []hookEntry {
 	var out []hookEntry
 	for _, raw := range was {
 		var e hookEntry
-		if !isOldGate(raw) || json.Unmarshal(raw, &e) != nil {
+		if !isOldGate(raw) || decode(raw, &e) != nil {
 			continue
 		}
 		h := &e.Hooks[0]

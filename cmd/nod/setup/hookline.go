@@ -57,7 +57,7 @@ func commandLines(v any) [][]string {
 	case map[string]any:
 		raw, _ := json.Marshal(v) // was decoded from JSON
 		var p process
-		if json.Unmarshal(raw, &p) == nil && len(p.words()) > 1 && isProgram(p.words()[0]) {
+		if decode(raw, &p) == nil && len(p.words()) > 1 && isProgram(p.words()[0]) {
 			return [][]string{p.words()[1:]}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -98,7 +98,7 @@ func beforeProgram(hooks map[string][]json.RawMessage, agent string) string {
 	for _, event := range slices.Sorted(maps.Keys(hooks)) {
 		for _, raw := range hooks[event] {
 			var e hookEntry
-			if ours, _ := isOurs(raw, agent); !ours || json.Unmarshal(raw, &e) != nil {
+			if ours, _ := isOurs(raw, agent); !ours || decode(raw, &e) != nil {
 				continue
 			}
 			if line, _ := parseHookLine(e.Hooks[0].Command, agent); line.before != "" {

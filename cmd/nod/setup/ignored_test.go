@@ -64,6 +64,7 @@ func TestIgnoredFiles(t *testing.T) {
 		"claude entry":             {"claude", ".claude/settings.json", `{"hooks":{"PermissionRequest":["NOD hook claude"]}}`, true, "has to be an object"},
 		"claude another event":     {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"Stop":[{"matcher":"*"}]}}`, false, "hooks.Stop[0]: hooks: required"},
 		"claude two hooks":         {"claude", ".claude/settings.json", `{"hooks":{` + claude + `},"hooks":{}}`, false, `has the member "hooks" twice, of which only the last counts`},
+		"claude another spelling":  {"claude", ".claude/settings.json", `{"Hooks":{` + claude + `}}`, false, `has the member "Hooks", which Claude Code ignores`},
 		"claude byte-order mark":   {"claude", ".claude/settings.json", "\ufeff{\"hooks\":{" + claude + "}}", false, ""},
 		"claude other members":     {"claude", ".claude/settings.json", `{"x":1,"hooks":{` + claude + `}}`, false, ""},
 		"codex comments":           {"codex", ".codex/hooks.json", "{ // mine\n\"hooks\":{" + codex + "}}", true, "has comments or trailing commas"},
@@ -103,6 +104,28 @@ func TestIgnoredFiles(t *testing.T) {
 				t.Errorf("nod init changed it to %s", now)
 			}
 		})
+	}
+}
+
+// TestSpelledHooks checks that nod init changes the member that agents read, and not
+// another spelling of it.
+func TestSpelledHooks(t *testing.T) {
+	const (
+		mine  = `"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"mine"}]}]}`
+		other = `"Hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"nod hook claude","timeout":86400}]}]}`
+	)
+	for _, text := range []string{`{` + mine + `,` + other + `}`, `{` + other + `,` + mine + `}`} {
+		_, write := scratch(t)
+		write(".claude/settings.json", text)
+		for _, undo := range []bool{true, false, true} {
+			s := Settings{Path: ".claude/settings.json", Program: "nod", Undo: undo, Out: io.Discard, Talk: io.Discard}
+			if err := s.Claude(HookOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if now, _ := os.ReadFile(".claude/settings.json"); string(now) != text {
+			t.Errorf("%s became %s", text, now)
+		}
 	}
 }
 

@@ -273,6 +273,9 @@ func (s *InitAll) open() error {
 	if err == nil {
 		err = json.Unmarshal(raw, &s.before)
 	}
+	if err == nil && s.before == nil {
+		err = errors.New("not a JSON object")
+	}
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "%s", s.state).WithHint("move the file away; --undo then removes only nod's entries")
 	}

@@ -273,3 +273,26 @@ func TestInitAllRefuses(t *testing.T) {
 	}
 	sameTree(t, "with an unknown agent", tree(t, dir), before)
 }
+
+// TestInitAllState checks that nod init all changes nothing if its own file cannot
+// be read.
+func TestInitAllState(t *testing.T) {
+	for _, text := range []string{"null", "[]", "{", ""} {
+		dir, write := scratch(t)
+		config, err := os.UserConfigDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, _ := filepath.Rel(dir, filepath.Join(config, "nod", "init-all.json"))
+		write(state, text)
+		write(".claude/settings.json", "{}")
+		before := tree(t, dir)
+		for _, undo := range []bool{false, true} {
+			s := InitAll{Yes: true, Undo: undo, Program: "nod", Out: io.Discard, Talk: io.Discard}
+			if err := s.Run(t.Context()); bridge.ErrorCode(err) != bridge.CodeInvalid {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		sameTree(t, text, tree(t, dir), before)
+	}
+}

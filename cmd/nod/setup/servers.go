@@ -132,7 +132,7 @@ func startsNod(entry hujson.Value) bool {
 	plain := entry.Clone()
 	plain.Standardize()
 	var p process
-	return json.Unmarshal(plain.Pack(), &p) == nil && runs(p.words(), "mcp")
+	return decode(plain.Pack(), &p) == nil && runs(p.words(), "mcp")
 }
 
 // process is a program with its arguments in the settings of an agent. Some
@@ -145,14 +145,14 @@ type process struct {
 // words returns the program and its arguments, or nil if there is no program.
 func (p process) words() []string {
 	var program string
-	if json.Unmarshal(p.Command, &program) == nil {
+	if decode(p.Command, &program) == nil {
 		if program == "" {
 			return nil
 		}
 		return append([]string{program}, p.Args...)
 	}
 	var list []string
-	if json.Unmarshal(p.Command, &list) != nil {
+	if decode(p.Command, &list) != nil {
 		return nil
 	}
 	return list
@@ -185,12 +185,12 @@ func (s *Settings) Zed(f HookOptions) error {
 		var was zedSettings
 		plain := doc.Clone()
 		plain.Standardize()
-		if err := json.Unmarshal(plain.Pack(), &was); err != nil {
+		if err := decode(plain.Pack(), &was); err != nil {
 			return bridge.Wrap(bridge.CodeInvalid, err, "%s: agent_servers", s.Path).WithHint("correct the format; nothing was changed")
 		}
 		for name, p := range was.Agents {
 			var program string
-			if json.Unmarshal(p.Command, &program) != nil || program == "" {
+			if decode(p.Command, &program) != nil || program == "" {
 				continue // an agent that Zed installs, or a format of other versions
 			}
 			words := zedUnwrapped(p.words())

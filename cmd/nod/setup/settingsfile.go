@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	exact "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
 )
 
@@ -77,6 +79,11 @@ func linkTarget(path string) string {
 		return target
 	}
 	return path
+}
+
+// decode decodes JSON as agents read it: the names of members are exact.
+func decode(raw []byte, v any) error {
+	return exact.Unmarshal(raw, v, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // parseSettings reads a JSON object with comments. It refuses two members of one
