@@ -324,7 +324,8 @@ func isCancelled(answer json.RawMessage) bool {
 	return json.Unmarshal(answer, &o) == nil && o.Outcome.Outcome == "cancelled"
 }
 
-// body returns the request with the details of its tool call.
+// body returns the request with the details of its tool call, and the directory of
+// its session.
 func (a *Agent) body(m Message, session string) ([]byte, error) {
 	out := map[string]json.RawMessage{"id": m.ID, "params": m.Params}
 	name, err := encode(m.Method)
@@ -347,6 +348,11 @@ func (a *Agent) body(m Message, session string) ([]byte, error) {
 	}
 	if call := a.calls.known(session, p.ToolCall.ID); len(call) > 0 {
 		out["toolCall"] = call
+	}
+	if folder := a.calls.folder(session); folder != "" {
+		if out["cwd"], err = encode(folder); err != nil {
+			return nil, err
+		}
 	}
 	return encode(out)
 }

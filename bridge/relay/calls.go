@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -23,16 +24,17 @@ type calls struct {
 	asked   map[string]sessionAsk // requests of the client without a response, by ID
 	turns   map[string]int        // running turns, by session
 	loads   map[string]int        // loads of a session, during which the agent repeats its history
+	folders map[string]string     // where the calls of a session run, unless they say otherwise
 }
 
 // callKey identifies a call on a connection.
 type callKey struct{ session, id string }
 
-// sessionAsk is a request of the client about a session.
-type sessionAsk struct{ method, session string }
+// sessionAsk is a request of the client about a session, which may be new.
+type sessionAsk struct{ method, session, cwd string }
 
 func newCalls() *calls {
-	return &calls{details: map[callKey]json.RawMessage{}, asked: map[string]sessionAsk{}, turns: map[string]int{}, loads: map[string]int{}}
+	return &calls{details: map[callKey]json.RawMessage{}, asked: map[string]sessionAsk{}, turns: map[string]int{}, loads: map[string]int{}, folders: map[string]string{}}
 }
 
 // begins notes that the client, or nod in its place, asks the agent about a
@@ -41,9 +43,13 @@ func (c *calls) begins(m Message) {
 	var p struct {
 		Session string `json:"sessionId"`
 	}
+	var place struct {
+		Cwd string `json:"cwd"`
+	}
 	if !m.IsRequest() || limits.Decode(m.Params, &p) != nil {
 		return
 	}
+	_ = limits.Decode(m.Params, &place) // empty if it is not a text
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch m.Method {
@@ -51,10 +57,11 @@ func (c *calls) begins(m Message) {
 		c.turns[p.Session]++
 	case "session/load":
 		c.loads[p.Session]++
+	case "session/new", "session/resume", "session/fork":
 	default:
 		return
 	}
-	c.asked[idKey(m.ID)] = sessionAsk{m.Method, p.Session}
+	c.asked[idKey(m.ID)] = sessionAsk{m.Method, p.Session, place.Cwd}
 }
 
 // ends notes the response to a request of the client. With the last turn of a
@@ -68,13 +75,37 @@ func (c *calls) ends(m Message) {
 	}
 	delete(c.asked, idKey(m.ID))
 	open := c.turns
-	if a.method == "session/load" {
+	switch a.method {
+	case "session/prompt":
+	case "session/load":
 		open = c.loads
+		c.begun(a, m)
+	default:
+		c.begun(a, m)
+		return
 	}
 	if open[a.session]--; open[a.session] <= 0 {
 		delete(open, a.session)
 		c.forget(func(k callKey) bool { return k.session == a.session })
 	}
+}
+
+// begun notes where the calls of a session run. The caller holds the lock.
+func (c *calls) begun(a sessionAsk, m Message) {
+	var r struct {
+		Session string `json:"sessionId"`
+	}
+	_ = limits.Decode(m.Result, &r) // only a new session has an ID here
+	if session := cmp.Or(r.Session, a.session); session != "" && len(m.Error) == 0 {
+		c.folders[session] = a.cwd
+	}
+}
+
+// folder returns where the calls of a session run, unless they say otherwise.
+func (c *calls) folder(session string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.folders[session]
 }
 
 // prompted returns the session whose turn a request of the client has begun.

@@ -54,6 +54,37 @@ func TestCallDetails(t *testing.T) {
 	}
 }
 
+// TestFolders checks where the calls of a session run that do not say it.
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		said []string
+		want string
+	}{
+		"new":         {[]string{`{"id":1,"method":"session/new","params":{"cwd":"/repo"}}`, `{"id":1,"result":{"sessionId":"a"}}`}, "/repo"},
+		"loaded":      {[]string{`{"id":1,"method":"session/load","params":{"sessionId":"a","cwd":"/repo"}}`, `{"id":1,"result":null}`}, "/repo"},
+		"resumed":     {[]string{`{"id":"x","method":"session/resume","params":{"sessionId":"a","cwd":"/repo"}}`, `{"id":"x","result":{}}`}, "/repo"},
+		"refused":     {[]string{`{"id":1,"method":"session/load","params":{"sessionId":"a","cwd":"/repo"}}`, `{"id":1,"error":{"code":1,"message":"x"}}`}, ""},
+		"not yet":     {[]string{`{"id":1,"method":"session/load","params":{"sessionId":"a","cwd":"/repo"}}`}, ""},
+		"another one": {[]string{`{"id":1,"method":"session/new","params":{"cwd":"/repo"}}`, `{"id":1,"result":{"sessionId":"b"}}`}, ""},
+		"only asked":  {[]string{`{"id":1,"method":"session/prompt","params":{"sessionId":"a","cwd":"/repo"}}`, `{"id":1,"result":{}}`}, ""},
+	} {
+		calls := newCalls()
+		for _, line := range c.said {
+			var m Message
+			if err := json.Unmarshal([]byte(line), &m); err != nil {
+				t.Fatal(err)
+			}
+			if calls.begins(m); m.IsResponse() {
+				calls.ends(m)
+			}
+		}
+		if got := calls.folder("a"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestOverBeforeForm checks that a form of a call that the client has cancelled
 // is not shown, so that the call is never sent again.
 func TestOverBeforeForm(t *testing.T) {

@@ -3,6 +3,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ type Call struct {
 	Method   string          `json:"method"`
 	Params   json.RawMessage `json:"params"`
 	ToolCall json.RawMessage `json:"toolCall,omitempty"`
+	// Cwd is the directory of the session, where a call runs that names no other.
+	Cwd string `json:"cwd,omitempty"`
 }
 
 // Kinds of options. Only the kinds are portable, because each agent chooses its
@@ -165,7 +168,7 @@ func (c Call) permission() (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
-	a := &bridge.Approval{Tool: w.tool, Input: w.input, Where: w.where, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{}}
+	a := &bridge.Approval{Tool: w.tool, Input: w.input, Where: cmp.Or(w.where, c.Cwd), AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{}}
 	offered := map[string][]option{}
 	for n, o := range p.Options {
 		same := func(other option) bool { return other.ID == o.ID }

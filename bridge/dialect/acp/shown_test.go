@@ -238,3 +238,18 @@ func TestShownProperty(t *testing.T) {
 		}
 	}
 }
+
+// TestWhereCallsRun checks that a call runs in the directory of its session, unless
+// it names another.
+func TestWhereCallsRun(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string]string{`{"command":"ls"}`: "/repo", `{"command":"ls","cwd":"/other"}`: "/other"} {
+		tr, err := acp.Request([]byte(`{"id":1,"method":"session/request_permission","cwd":"/repo","params":{"sessionId":"s","toolCall":{"toolCallId":"c","rawInput":` + input + `},"options":[{"optionId":"y","kind":"allow_once"}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tr.Exchanges[0].Request.Approval.Where; got != want {
+			t.Errorf("%s: %q", input, got)
+		}
+	}
+}
