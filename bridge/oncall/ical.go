@@ -3,8 +3,11 @@ package oncall
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -76,7 +79,7 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 type calendar struct {
 	zones     map[string]*time.Location // by name: those that the calendar defines, and IANA zones
 	zone      *time.Location            // of times without one
-	events    []event
+	events    []*event
 	moved     map[string]bool // occurrences that other events replace, by UID and time
 	repeating int
 	bad       map[string]error // events that cannot be read, by name
@@ -94,26 +97,40 @@ func newCalendar(b *block) *calendar {
 	if zone, err := c.find(b.text("X-WR-TIMEZONE")); err == nil {
 		c.zone = zone
 	}
+	var all []*event
 	for _, v := range b.all("VEVENT") {
 		if len(v.props["RRULE"]) > 0 {
 			c.repeating++
 		}
-		if strings.EqualFold(v.text("STATUS"), "CANCELLED") && len(v.props["RECURRENCE-ID"]) == 0 {
-			continue
-		}
 		e, err := c.event(v)
-		if err != nil {
+		switch {
+		case err == nil:
+			all = append(all, e)
+		case !strings.EqualFold(v.text("STATUS"), "CANCELLED") || len(v.props["RECURRENCE-ID"]) > 0:
 			c.bad[nameOf(v)] = err
-			continue
-		}
-		if !e.replaces.IsZero() {
-			c.moved[e.uid+e.replaces.UTC().String()] = true
-		}
-		if !strings.EqualFold(v.text("STATUS"), "CANCELLED") {
-			c.events = append(c.events, e)
 		}
 	}
+	all = newest(all)
+	for _, e := range all {
+		switch {
+		case e.replaces.IsZero():
+		case e.later:
+			e.follow(all)
+		default:
+			c.moved[e.uid+e.replaces.UTC().String()] = true
+		}
+	}
+	c.events = slices.DeleteFunc(all, func(e *event) bool { return e.cancelled })
 	return c
+}
+
+// newest returns the events without those of which a later version is there, too.
+func newest(all []*event) []*event {
+	last := map[string]int{}
+	for _, e := range all {
+		last[e.version()] = max(last[e.version()], e.sequence)
+	}
+	return slices.DeleteFunc(all, func(e *event) bool { return e.uid != "" && e.sequence < last[e.version()] })
 }
 
 // find returns the zone with a name: the one that the calendar defines, such as
@@ -159,21 +176,36 @@ func attendees(v *block) []Entry {
 			out = append(out, Entry{Email: mail})
 		}
 	}
-	summary := strings.TrimSpace(v.text("SUMMARY"))
-	switch {
-	case len(all) > 0 || summary == "":
-	case strings.Contains(summary, "@"):
-		out = append(out, Entry{Email: summary})
-	default:
-		out = append(out, Entry{Name: summary})
+	if summary := strings.TrimSpace(v.text("SUMMARY")); len(all) == 0 && summary != "" {
+		out = append(out, summarized(summary))
 	}
 	return out
 }
 
+// summarized returns whom a summary names: by the email address in it, if there is
+// one, or else by all of it.
+func summarized(summary string) Entry {
+	var found []string
+	for _, word := range strings.FieldsFunc(summary, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>()[],;:"`, r) }) {
+		if user, host, _ := strings.Cut(word, "@"); user != "" && host != "" {
+			found = append(found, word)
+		}
+	}
+	if len(found) == 1 {
+		return Entry{Email: found[0]}
+	}
+	return Entry{Name: strings.TrimPrefix(summary, "@")}
+}
+
 // address returns the email address of an attendee.
 func address(p prop) string {
-	if s := p.value; len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
-		return s[7:]
+	s := p.value
+	if len(s) <= 7 || !strings.EqualFold(s[:7], "mailto:") {
+		return p.param("EMAIL")
 	}
-	return p.param("EMAIL")
+	s, _, _ = strings.Cut(s[7:], "?")
+	if plain, err := url.PathUnescape(s); err == nil {
+		s = plain
+	}
+	return strings.TrimSpace(s)
 }

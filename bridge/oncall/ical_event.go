@@ -1,7 +1,9 @@
 package oncall
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +29,43 @@ type event struct {
 	// replaces is the time of the occurrence that this event replaces. It is zero
 	// if there is none.
 	replaces time.Time
-	entries  []Entry
+	// later is set if the event replaces all later occurrences, too. Those are the
+	// ones of series, from replaces on, moved by a time on the clock.
+	later     bool
+	series    *event
+	by        time.Duration
+	until     time.Time // occurrences from then on are replaced; zero means none
+	sequence  int       // of the version
+	cancelled bool
+	entries   []Entry
+}
+
+// version identifies what later versions of an event replace.
+func (e *event) version() string { return e.uid + "\n" + e.replaces.UTC().String() }
+
+// follow lets an event replace the later occurrences of its series.
+func (e *event) follow(all []*event) {
+	n := slices.IndexFunc(all, func(o *event) bool { return o.uid == e.uid && o.replaces.IsZero() })
+	if n < 0 {
+		return
+	}
+	e.series = all[n]
+	e.by = e.start.Sub(clock.Wall(e.replaces.In(e.series.zone)))
+	for _, o := range all {
+		part := o == e.series || o.later && o.uid == e.uid && o.replaces.Before(e.replaces)
+		if part && (o.until.IsZero() || e.replaces.Before(o.until)) {
+			o.until = e.replaces
+		}
+	}
+}
+
+// begins returns the wall times of the occurrences in about a range.
+func (e *event) begins(from, to time.Time) []time.Time {
+	if e.rule == nil {
+		return append([]time.Time{e.start}, e.more...)
+	}
+	e.rule.DTStart(later(e.rule.OrigOptions, e.start, from))
+	return append(e.rule.Between(from, to, true), e.more...)
 }
 
 // moment is a time in a calendar.
@@ -74,27 +112,29 @@ func (c *calendar) moment(p prop, value string) (moment, error) {
 }
 
 // event returns the event of a VEVENT.
-func (c *calendar) event(v *block) (event, error) {
+func (c *calendar) event(v *block) (*event, error) {
 	if v.bad != "" || len(v.props["DTSTART"]) == 0 {
-		return event{}, bridge.Errorf(bridge.CodeUnavailable, "the event is malformed")
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the event is malformed")
 	}
 	first := v.props["DTSTART"][0]
 	start, err := c.moment(first, first.value)
 	if err != nil {
-		return event{}, err
+		return nil, err
 	}
-	e := event{uid: v.text("UID"), start: start.wall, zone: start.zone, allDay: start.day, without: map[string]bool{}, entries: attendees(v)}
+	e := &event{uid: v.text("UID"), start: start.wall, zone: start.zone, allDay: start.day, without: map[string]bool{}, entries: attendees(v)}
+	e.sequence, _ = strconv.Atoi(v.text("SEQUENCE")) // 0 without one
+	e.cancelled = strings.EqualFold(v.text("STATUS"), "CANCELLED")
 	if all := v.props["RECURRENCE-ID"]; len(all) > 0 {
 		was, err := c.moment(all[0], all[0].value)
 		if err != nil {
 			return e, err
 		}
-		e.replaces = was.time()
+		e.replaces, e.later = was.time(), strings.EqualFold(all[0].param("RANGE"), "THISANDFUTURE")
 	}
-	if err := c.setLength(&e, v, start); err != nil {
+	if err := c.setLength(e, v, start); err != nil {
 		return e, err
 	}
-	if err := c.setRule(&e, v); err != nil {
+	if err := c.setRule(e, v); err != nil {
 		return e, err
 	}
 	for _, p := range v.props["EXDATE"] {
@@ -237,20 +277,20 @@ func later(rule rrule.ROption, start, before time.Time) time.Time {
 }
 
 // covers reports whether an event is in progress.
-func (c *calendar) covers(e event, at time.Time) bool {
-	wall := clock.Wall(at.In(e.zone))
-	from, to := wall.Add(-e.wall-e.exact-clock.Day), wall.Add(clock.Day)
-	begins := append([]time.Time{e.start}, e.more...)
-	if e.rule != nil {
-		e.rule.DTStart(later(e.rule.OrigOptions, e.start, from))
-		begins = append(e.rule.Between(from, to, true), e.more...)
-	}
-	for _, begin := range begins {
-		when := inZone(begin, e.zone)
-		left := e.without[key(when, begin, false)] || e.without[key(when, begin, true)]
-		moved := e.replaces.IsZero() && c.moved[e.uid+when.UTC().String()]
-		if end := inZone(begin.Add(e.wall), e.zone).Add(e.exact); !left && !moved && !at.Before(when) && at.Before(end) {
-			return true
+func (c *calendar) covers(e *event, at time.Time) bool {
+	s := cmp.Or(e.series, e)
+	wall := clock.Wall(at.In(s.zone)).Add(-e.by)
+	for _, begin := range s.begins(wall.Add(-e.wall-e.exact-2*clock.Day), wall.Add(2*clock.Day)) {
+		when := inZone(begin, s.zone)
+		switch {
+		case s.without[key(when, begin, false)] || s.without[key(when, begin, true)]:
+		case s.replaces.IsZero() && c.moved[e.uid+when.UTC().String()]:
+		case e.series != nil && when.Before(e.replaces) || !e.until.IsZero() && !when.Before(e.until):
+		default:
+			begin = begin.Add(e.by)
+			if end := inZone(begin.Add(e.wall), e.zone).Add(e.exact); !at.Before(inZone(begin, e.zone)) && at.Before(end) {
+				return true
+			}
 		}
 	}
 	return false

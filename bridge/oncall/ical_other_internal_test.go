@@ -90,7 +90,11 @@ func otherCalendar(r *rand.Rand) string {
 		event(fmt.Sprint("p", n), times[0], lines...)
 		if r.IntN(2) == 0 {
 			k := 2 + r.IntN(len(times)-2)
-			event(fmt.Sprint("q", n), times[k].Add(time.Duration(r.IntN(5)-2)*time.Hour), "RECURRENCE-ID"+stamp(times[k]))
+			id := "RECURRENCE-ID"
+			if r.IntN(2) == 0 {
+				id += ";RANGE=THISANDFUTURE"
+			}
+			event(fmt.Sprint("q", n), times[k].Add(time.Duration(r.IntN(5)-2)*time.Hour), id+stamp(times[k]))
 		}
 	}
 	b.WriteString("END:VCALENDAR\n")

@@ -115,6 +115,15 @@ func dateCases(europe string, hour func(zone, day string) []string) []calendarCa
 			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), attendee(`;CN=Ana "AL" Lima;RSVP`, "ana"), attendee(`;cn="ACME\Bo";partstat=Declined`, "bo"))...)),
 		},
 		{
+			Name: "addresses spelled in other ways", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana+x@example.com bo@example.com"},
+			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), "ATTENDEE:mailto:ana%2Bx@example.com", "ATTENDEE:MAILTO: bo@example.com?subject=shift")...)),
+		},
+		{
+			Name: "addresses in summaries", OnCall: map[string]string{"2026-10-20T07:30:00Z": "Ana Lima ana@example.com bo bo@example.com from a@b to c@d"},
+			Text: vcalendar(europe, vevent("Bo <bo@example.com>", hour(outlook, "20261020")...), vevent("On call: ana@example.com", hour(outlook, "20261020")...),
+				vevent("@bo", hour(outlook, "20261020")...), vevent("Ana Lima", hour(outlook, "20261020")...), vevent("from a@b to c@d", hour(outlook, "20261020")...)),
+		},
+		{
 			Name: "an address as a parameter", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com"},
 			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), "ATTENDEE;EMAIL=ana@example.com:urn:uuid:1")...)),
 		},
@@ -130,10 +139,14 @@ func occurrenceCases(europe string) []calendarCase {
 	but := func(lines ...string) string {
 		return vcalendar(europe, vevent("ana", append(daily[:len(daily):len(daily)], lines...)...))
 	}
-	moved := func(id string) string {
-		return vcalendar(europe, "BEGIN:VEVENT\nUID:1\nDTSTAMP:20260101T000000Z\nSUMMARY:ana\n"+strings.Join(daily, "\n")+"\nEND:VEVENT\n"+
-			"BEGIN:VEVENT\nUID:1\nDTSTAMP:20260101T000000Z\nSUMMARY:bo\nRECURRENCE-ID"+id+"\nDTSTART;TZID="+outlook+":20261008T120000\nDTEND;TZID="+outlook+":20261008T130000\nEND:VEVENT\n")
+	instead := func(who, hour, id string, lines ...string) string {
+		return "BEGIN:VEVENT\nUID:1\nDTSTAMP:20260101T000000Z\nSUMMARY:" + who + "\nRECURRENCE-ID" + id + "\nDTSTART;TZID=" + outlook + ":20261008T" + hour + "0000\nDURATION:PT1H\n" +
+			strings.Join(append(lines, "END:VEVENT\n"), "\n")
 	}
+	changed := func(changes ...string) string {
+		return vcalendar(europe, "BEGIN:VEVENT\nUID:1\nDTSTAMP:20260101T000000Z\nSUMMARY:ana\n"+strings.Join(daily, "\n")+"\nEND:VEVENT\n", strings.Join(changes, ""))
+	}
+	moved := func(id string) string { return changed(instead("bo", "12", id)) }
 	swapped := map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-08T10:30:00Z": "bo", "2026-10-09T07:30:00Z": "ana"}
 	without := map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-09T07:30:00Z": "ana"}
 	allDay := func(exdate string) string {
@@ -148,6 +161,28 @@ func occurrenceCases(europe string) []calendarCase {
 		{Name: "moved", Text: moved(";TZID=" + outlook + ":20261008T090000"), OnCall: swapped},
 		{Name: "moved, in UTC", Text: moved(":20261008T070000Z"), OnCall: swapped},
 		{Name: "moved, in another zone", Text: moved(";TZID=America/New_York:20261008T030000"), OnCall: swapped},
+		{Name: "moved twice, of which the newest counts", Text: changed(instead("cy", "12", ":20261008T070000Z", "SEQUENCE:1"), instead("bo", "12", ":20261008T070000Z", "SEQUENCE:10")), OnCall: swapped},
+		{Name: "one occurrence cancelled", Text: changed(instead("ana", "09", ":20261008T070000Z", "STATUS:CANCELLED")), OnCall: without},
+		{Name: "an occurrence with a rule of its own", Text: changed(instead("bo", "12", ":20261008T070000Z", "RRULE:FREQ=DAILY")), OnCall: swapped},
+		{
+			Name: "all later occurrences", Text: changed(instead("bo", "12", ";RANGE=THISANDFUTURE:20261008T070000Z"), instead("cy", "15", ":20261010T070000Z")),
+			OnCall: map[string]string{
+				"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-08T10:30:00Z": "bo", "2026-10-09T07:30:00Z": "", "2026-10-09T10:30:00Z": "bo",
+				"2026-10-10T10:30:00Z": "", "2026-10-08T13:30:00Z": "cy", "2026-10-26T10:30:00Z": "", "2026-10-26T11:30:00Z": "bo",
+			},
+		},
+		{
+			Name: "later occurrences, twice", Text: changed(instead("bo", "09", ";RANGE=THISANDFUTURE:20261008T070000Z"), strings.ReplaceAll(instead("cy", "09", ";RANGE=THISANDFUTURE:20261010T070000Z"), "DTSTART;TZID="+outlook+":20261008", "DTSTART;TZID="+outlook+":20261010")),
+			OnCall: map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-09T07:30:00Z": "bo", "2026-10-10T07:30:00Z": "cy", "2026-10-20T07:30:00Z": "cy"},
+		},
+		{
+			Name: "later occurrences cancelled", Text: changed(instead("ana", "09", ";RANGE=THISANDFUTURE:20261008T070000Z", "STATUS:CANCELLED")),
+			OnCall: map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-09T07:30:00Z": ""},
+		},
+		{
+			Name: "an older version", Text: changed("BEGIN:VEVENT\nUID:1\nSUMMARY:bo\nSEQUENCE:3\n" + strings.Join(daily, "\n") + "\nEND:VEVENT\n"),
+			OnCall: map[string]string{"2026-10-07T07:30:00Z": "bo"},
+		},
 		{
 			Name: "until a time", Text: vcalendar(europe, vevent("ana", append(daily[:2:2], "RRULE:FREQ=DAILY;UNTIL=20261026T080000Z")...)),
 			OnCall: map[string]string{"2026-10-25T08:30:00Z": "ana", "2026-10-26T08:30:00Z": "ana", "2026-10-27T08:30:00Z": ""},
