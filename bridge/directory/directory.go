@@ -86,6 +86,8 @@ type Options struct {
 type Directory struct {
 	o         Options
 	platforms map[string]bridge.Platform
+	names     []string            // of the people, sorted
+	spelled   map[string][]string // people by what sources call them, folded; see call
 
 	mu      sync.Mutex
 	kept    map[string]kept
@@ -118,6 +120,7 @@ func New(o Options) *Directory {
 	for _, p := range o.Platforms {
 		d.platforms[p.Name()] = p
 	}
+	d.index()
 	return d
 }
 
@@ -252,7 +255,7 @@ func (d *Directory) onCall(ctx context.Context, schedule string, at time.Time) (
 	for _, n := range all {
 		switch person := d.Resolve(n); {
 		case person == "":
-			strangers = append(strangers, n.String())
+			strangers = append(strangers, cmp.Or(n.String(), "someone without a name"))
 		case !slices.Contains(people, person):
 			people = append(people, person)
 		}

@@ -3,16 +3,55 @@ package directory
 import (
 	"context"
 	"maps"
+	"net/mail"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
+// Kinds of names in the index of people, apart from the kinds of schedules.
+const (
+	byEmail = "@"
+	byName  = ""
+)
+
+// call returns the key of a name in the index of people: in any case, in either form
+// of its accents, and without blanks around it.
+func call(kind, name string) string {
+	return kind + "\n" + strings.ToLower(norm.NFC.String(strings.TrimSpace(name)))
+}
+
+// index makes the index of people. A schedule may name thousands of people at each
+// click, so none of them may take a look at each person.
+func (d *Directory) index() {
+	d.names, d.spelled = slices.Sorted(maps.Keys(d.o.People)), map[string][]string{}
+	add := func(key, person string) {
+		if all := d.spelled[key]; !slices.Contains(all, person) {
+			d.spelled[key] = append(all, person)
+		}
+	}
+	for _, name := range d.names {
+		p := d.o.People[name]
+		add(call(byName, name), name)
+		for kind, id := range p.IDs {
+			add(kind+"\n"+id, name) // an ID has one spelling
+		}
+		if p.Email != "" {
+			add(call(byEmail, p.Email), name)
+		}
+		if p.Name != "" {
+			add(call(byName, p.Name), name)
+		}
+	}
+}
+
 // those returns the people who match, by name.
 func (d *Directory) those(matches func(name string, p Person) bool) []string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(d.o.People)) {
+	for _, name := range d.names {
 		if matches(name, d.o.People[name]) {
 			out = append(out, name)
 		}
@@ -20,9 +59,15 @@ func (d *Directory) those(matches func(name string, p Person) bool) []string {
 	return out
 }
 
-func (d *Directory) withEmail(email string) []string {
-	return d.those(func(_ string, p Person) bool { return email != "" && strings.EqualFold(p.Email, email) })
+// withID returns the people who have an ID at a kind of schedule.
+func (d *Directory) withID(kind, id string) []string {
+	if id == "" {
+		return nil
+	}
+	return d.spelled[kind+"\n"+id]
 }
+
+func (d *Directory) withEmail(email string) []string { return d.spelled[call(byEmail, email)] }
 
 // withName returns the people with a name: the one with exactly this name in the
 // config, or else those whose name or display name is the same in any case.
@@ -31,9 +76,7 @@ func (d *Directory) withName(name string) []string {
 	if _, ok := d.o.People[name]; ok {
 		return []string{name}
 	}
-	return d.those(func(own string, p Person) bool {
-		return name != "" && (strings.EqualFold(own, name) || strings.EqualFold(p.Name, name))
-	})
+	return d.spelled[call(byName, name)]
 }
 
 // one returns the only person of a list. It is empty for none, and for several,
@@ -50,15 +93,14 @@ func one(people []string) string {
 // neither. It returns "" for a stranger, such as one whose ID and email address
 // belong to different people.
 func (d *Directory) Resolve(n bridge.Named) string {
-	byID := d.those(func(_ string, p Person) bool { return n.ID != "" && p.IDs[n.Kind] == n.ID })
-	byEmail := d.withEmail(n.Email)
+	withID, withEmail := d.withID(n.Kind, n.ID), d.withEmail(n.Email)
 	switch {
-	case len(byID) > 0 && len(bridge.Missing(byID, byEmail)) > 0:
+	case len(withID) > 0 && len(bridge.Missing(withID, withEmail)) > 0:
 		return ""
-	case len(byID) > 0:
-		return one(byID)
-	case len(byEmail) > 0:
-		who := one(byEmail)
+	case len(withID) > 0:
+		return one(withID)
+	case len(withEmail) > 0:
+		who := one(withEmail)
 		if own := d.o.People[who].IDs[n.Kind]; n.ID != "" && own != "" {
 			return "" // that person has another ID there
 		}
@@ -72,6 +114,12 @@ func (d *Directory) Resolve(n bridge.Named) string {
 // Find implements bridge.Directory.
 func (d *Directory) Find(ctx context.Context, text string) (string, error) {
 	text = strings.TrimSpace(text)
+	if a, err := mail.ParseAddress(strings.TrimPrefix(text, "mailto:")); err == nil { // such as Bo Chen <bo@example.com>
+		if all := d.withName(a.Name); len(all) > 0 && len(bridge.Missing(d.withEmail(a.Address), all)) > 0 {
+			return "", nil // a name and an address of two people
+		}
+		text = a.Address
+	}
 	mention, mentioned := strings.CutPrefix(text, "<@") // as some platforms write mentions
 	mention, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSuffix(mention, ">"), "!"), "|")
 	platform, user, named := strings.Cut(mention, ":")
@@ -87,7 +135,7 @@ func (d *Directory) Find(ctx context.Context, text string) (string, error) {
 		return platform == "" && user != "" && slices.Contains(slices.Collect(maps.Values(p.IDs)), user)
 	})
 	if platform == "" && !mentioned {
-		found = append(found, bridge.Missing(found, d.withEmail(text))...)
+		found = slices.Concat(found, bridge.Missing(found, d.withEmail(text)))
 		found = append(found, bridge.Missing(found, d.withName(strings.TrimPrefix(text, "@")))...)
 	}
 	if len(found) > 0 || !looksLikeID(user) {

@@ -13,7 +13,7 @@ func named() *directory.Directory {
 		People: map[string]directory.Person{
 			"ana": {Accounts: map[string]string{"chat": "U0AAA1"}, IDs: map[string]string{"pd": "PANA"}, Email: "ana@example.com", Name: "Ana Ruiz"},
 			"bo":  {Accounts: map[string]string{"chat": "U0BBB2", "mail": "700002"}, Email: "bo@example.com"},
-			"cy":  {Email: "cy@example.com"},
+			"cy":  {Email: "cy@example.com", Name: "Cy Jos\u00e9"},
 			"dd1": {Email: "d@example.com"},
 			"dd2": {Email: "d@example.com", IDs: map[string]string{"pd": "PBO"}},
 		},
@@ -31,6 +31,8 @@ func TestFind(t *testing.T) {
 		"ana": "ana", "Ana": "ana", "ANA": "ana", "@ana": "ana", "ana ": "ana", "\tana\n": "ana", "Ana Ruiz": "ana", "@ana ruiz": "ana",
 		"U0AAA1": "ana", "@U0AAA1": "ana", "<@U0AAA1>": "ana", "<@U0AAA1|ana>": "ana", "<@!700002>": "bo", "chat:U0AAA1": "ana", "mail:700002": "bo",
 		"ana@example.com": "ana", "ANA@Example.com": "ana", " ana@example.com ": "ana", "PANA": "ana", "U0LINK": "cy", "chat:U0LINK": "cy", "U0MAIL": "cy",
+		"Bo Chen <bo@example.com>": "bo", "Ana Ruiz <ANA@example.com>": "ana", "mailto:bo@example.com": "bo", `"Ruiz, Ana" <ana@example.com>`: "ana",
+		"ana <bo@example.com>": "", "Bo <x@example.com>": "", "Cy Jos\u00e9": "cy", "cy jose\u0301": "cy",
 		"": "", "@": "", "eve": "", "an": "", "U0ZZZ9": "", "mail:U0AAA1": "", "d@example.com": "", "U0OTHER": "", "anа": "", "a\u200bna": "", "<@>": "",
 	} {
 		if got, err := d.Find(t.Context(), text); got != want || err != nil {
@@ -59,6 +61,9 @@ func TestResolve(t *testing.T) {
 		{"a name with another ID", bridge.Named{ID: "PX", Name: "ana"}, ""},
 		{"a name with another email", bridge.Named{Email: "x@example.com", Name: "ana"}, ""},
 		{"an email of someone with another ID", bridge.Named{ID: "PX", Email: "ana@example.com"}, ""},
+		{"an email with blanks", bridge.Named{ID: "PX", Email: " bo@example.com\n"}, "bo"},
+		{"a name with another form of its accent", bridge.Named{Name: "Cy Jose\u0301"}, "cy"},
+		{"an ID in another case", bridge.Named{ID: "pana"}, ""},
 		{"an ID and an email of two people", bridge.Named{ID: "PANA", Email: "bo@example.com"}, ""},
 		{"an email of two people", bridge.Named{Email: "d@example.com"}, ""},
 		{"nothing", bridge.Named{}, ""},
