@@ -54,13 +54,13 @@ func ContentOf(i Interaction) string {
 		Questions                       []Question
 		Approval                        *Approval
 		Initial                         map[string]Answer
-		Error, Risk, Digest             string
+		Error, Risk, RuleReason, Digest string
 		Grants                          []RuleGrant
 		GrantFor                        Duration
 		Round, Redacted                 int
 	}{
 		i.Kind, i.Agent, i.Session, i.ToolName, i.Requester, i.Prompt, i.Questions, i.Approval, i.Initial,
-		i.Error, i.Risk, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
+		i.Error, i.Risk, i.RuleReason, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
 	})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
