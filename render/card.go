@@ -105,7 +105,7 @@ func (c *Card) fill(v bridge.View, question []Block) string {
 	i := r.Interaction
 	var act Action
 	if i.Approval != nil {
-		act = ActionOf(i)
+		act = ActionOf(approvedAs(r))
 	}
 	c.From = from(i, act, v.Session)
 	if !c.Closed {
@@ -135,7 +135,7 @@ func (c *Card) fill(v bridge.View, question []Block) string {
 	for _, q := range i.Questions {
 		if q.Widget == bridge.WidgetPlanReview {
 			if len(c.Body) > 0 {
-				c.Body = append(c.Body, Block{Kind: Rule})
+				c.Body = append(c.Body, Block{Kind: Paragraph, Spans: []Span{{Text: "Plan", Bold: true}}})
 			}
 			if q.Text != "" {
 				c.Body = append(c.Body, Para(Clean(q.Text)))
@@ -206,6 +206,18 @@ func errorBlock(i bridge.Interaction, closed bool) []Block {
 		return nil
 	}
 	return []Block{{Kind: Paragraph, Spans: []Span{{Text: "⚠️ "}, {Text: "Asked again: ", Bold: true}, {Text: Clean(i.Error)}}}}
+}
+
+// approvedAs returns the interaction of a record with the input that a person approved,
+// if that is another than the agent asked for.
+func approvedAs(r bridge.Record) bridge.Interaction {
+	i := r.Interaction
+	if r.State == bridge.StateApproved && r.Response != nil && len(r.Response.Input) > 0 && !i.CompletedView.Hidden() {
+		changed := *i.Approval
+		changed.Input = r.Response.Input
+		i.Approval = &changed
+	}
+	return i
 }
 
 // approvalBody returns what an approval shows below its headline. The facts

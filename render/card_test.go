@@ -220,7 +220,7 @@ func TestTyped(t *testing.T) {
 	v := find(t, "approval-confirm")
 	once := slices.Index(v.Record.Interaction.Decisions(), bridge.DecideOnce)
 	confirm := form("approval-confirm", bridge.OptionConfirm, once)
-	if confirm.Lines || !strings.Contains(confirm.Label, "delete prod") || !strings.HasSuffix(confirm.Ask, "delete prod") || strings.Contains(confirm.Title, "…") {
+	if confirm.Lines || !strings.Contains(confirm.Label, "delete prod") || confirm.Exact != "delete prod" || confirm.Submit != render.LabelRun || strings.Contains(confirm.Title, "…") {
 		t.Errorf("to confirm: %+v", confirm)
 	}
 	if reason := form("approval", bridge.OptionReason, 0); !reason.Lines || reason.Initial != "" || reason.Submit != render.LabelDeny {

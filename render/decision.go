@@ -87,6 +87,8 @@ type TypedInput struct {
 	// Ask is the instruction for platforms where the input is a reply to a
 	// message.
 	Ask string
+	// Exact follows Ask: the only text that counts. It is empty if any text does.
+	Exact string
 }
 
 // Typed returns the text input that a control of an approval, or of the message
@@ -127,9 +129,7 @@ func Typed(f bridge.Form) TypedInput {
 				text = append(text, Para(howToUndo))
 			}
 		}
-		in := confirmation(*i.Approval)
-		in.Title, in.Text, in.Ask = label, text, "to "+strings.ToLower(label)+", "+in.Ask
-		return in
+		return confirmation(*i.Approval, label, text)
 	}
 	return TypedInput{
 		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and all responders will see it.", Lines: true,
@@ -140,11 +140,22 @@ func Typed(f bridge.Form) TypedInput {
 // hintRespond says what an answer instead of an approval does.
 const hintRespond = "The agent gets your text as the result. What it asked for does not run."
 
-// confirmation returns the input for the typed confirmation of an approval.
-func confirmation(a bridge.Approval) TypedInput {
-	want := Line(a.Confirm)
-	return TypedInput{Submit: "Approve", Label: ConfirmLabel(a), Placeholder: want, MaxLength: 200, Ask: "reply to this message with exactly: " + want}
+// confirmation returns the input for the typed confirmation of an approval. Its button
+// has the label of the control that opened it, if that fits every platform.
+func confirmation(a bridge.Approval, label string, text []Block) TypedInput {
+	want, submit := Line(a.Confirm), label
+	if Runes(label) > maxSubmit {
+		submit = "Approve"
+	}
+	return TypedInput{
+		Title: label, Submit: submit, Label: ConfirmLabel(a), Placeholder: want, MaxLength: 200, Text: text,
+		Ask: "“" + label + "” needs a confirmation. Reply to this message with exactly", Exact: want,
+	}
 }
+
+// maxSubmit is the length of the label of the button that sends an input, in
+// characters.
+const maxSubmit = 24
 
 // ConfirmLabel returns the label of the input for the typed confirmation of an
 // approval.

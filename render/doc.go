@@ -39,7 +39,7 @@ const (
 type Span struct {
 	Text                       string
 	Bold, Italic, Strike, Code bool
-	URL                        string // of a link; its Text is always the URL itself
+	URL                        string // of a link; in what an agent wrote, Text is the URL itself
 	Time                       int64  // Unix seconds, for platforms that show local time; Text is the fallback
 	Exact                      bool   // of a Time: with seconds
 	// Mention is the person or the group that the text names and the platform

@@ -121,6 +121,11 @@ func isOption(f bridge.Field, a bridge.Answer) bool {
 	return slices.ContainsFunc(f.Options, func(o bridge.Option) bool { return o.Value == a.Text })
 }
 
+// ChangesAsked reports whether a person asked for changes to a plan.
+func ChangesAsked(r bridge.Record) bool {
+	return r.State == bridge.StateAnswered && r.Interaction.LonePlan() && r.Response.Actor != nil && !planApproved(r)
+}
+
 func planApproved(r bridge.Record) bool {
 	f := r.Interaction.Fields()[0]
 	a := f.FieldAnswer(r.Interaction, r.Response.Answers)
@@ -248,7 +253,7 @@ func why(v bridge.View) []Block {
 		}}}})
 	}
 	if v.Newer != "" {
-		link := []Span{{Text: "Newer request: ", Bold: true}, {Text: v.Newer, URL: v.Newer}}
+		link := []Span{{Text: LabelOpenNewer, URL: v.Newer}}
 		out = append(out, Block{Kind: Paragraph, Spans: link})
 	}
 	if len(r.Votes) > 1 {

@@ -2,8 +2,11 @@ package render
 
 import "strings"
 
-// LabelOpen is the label of a control that opens a card.
-const LabelOpen = "Open"
+// Labels of what opens a card. Other links show their address.
+const (
+	LabelOpen      = "Open"
+	LabelOpenNewer = "Open the newer request"
+)
 
 // entryEnd comes before the address at the end of a line of pending requests.
 const entryEnd = " left) "

@@ -43,7 +43,7 @@ func TestNewer(t *testing.T) {
 	v := find(t, "approval-superseded")
 	v.Newer = "https://chat.example/C2/7"
 	c := render.NewCard(v, never)
-	if s := render.PlainText(c.Closing); !strings.Contains(s, "Newer request: "+v.Newer) {
+	if s := render.PlainText(c.Closing); !strings.Contains(s, render.LabelOpenNewer) {
 		t.Errorf("the card ends with %q", s)
 	}
 }

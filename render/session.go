@@ -214,7 +214,7 @@ func waitsFor(s bridge.SessionView) []Span {
 		}
 		out = append(out, Span{Text: Cut(name, maxLead, Runes)})
 		if n < len(s.Links) && s.Links[n] != "" {
-			out = append(out, Span{Text: " ("}, Span{Text: s.Links[n], URL: s.Links[n]}, Span{Text: ")"})
+			out = append(out, Span{Text: " · "}, Span{Text: LabelOpen, URL: s.Links[n]})
 		}
 	}
 	if n := len(s.Pending) - len(named); n > 0 {

@@ -203,7 +203,7 @@ func TestDecisions(t *testing.T) {
 		bridge.OptionConfirm: "delete prod", bridge.OptionReason: "reason", bridge.OptionEdit: "JSON",
 	} {
 		in := render.Typed(bridge.Form{View: v, Control: bridge.Control{Option: option, Question: once}})
-		if !strings.Contains(in.Ask, want) || in.Title == "" || in.Submit == "" || in.MaxLength == 0 {
+		if !strings.Contains(in.Ask+in.Exact, want) || in.Title == "" || in.Submit == "" || in.MaxLength == 0 {
 			t.Errorf("%d: %+v", option, in)
 		}
 		if option == bridge.OptionEdit && !json.Valid([]byte(in.Initial)) {

@@ -204,6 +204,8 @@ func colour(v bridge.View, closed bool) int {
 		return sessionColour(v)
 	case !closed:
 		return colourPending
+	case render.ChangesAsked(v.Record):
+		return colourOther
 	}
 	switch v.Record.State {
 	case bridge.StateApproved, bridge.StateAnswered:

@@ -96,6 +96,10 @@ func inline(spans []render.Span) string {
 		case s.Time != 0:
 			b.WriteString("<t:" + strconv.FormatInt(s.Time, 10) + ":f>")
 		case s.URL != "" && !strings.ContainsAny(s.URL, "<> \n`"):
+			if s.Text != s.URL {
+				b.WriteString("[" + Escape(s.Text) + "](<" + s.URL + ">)")
+				continue
+			}
 			b.WriteString("<" + s.URL + ">")
 		case s.Code && !strings.ContainsAny(s.Text, "`\n") && strings.TrimSpace(s.Text) != "":
 			strike := ""

@@ -129,10 +129,10 @@ func leaves(e *object, verbatim bool) string {
 				r.text = literal.Replace(r.text)
 			}
 		case "link":
-			if r.text != l.str("url") {
+			if r.text != l.str("url") && !opensCard(r.text) {
 				fail("%s: the text %q hides a link to %s", l.at, r.text, l.str("url"))
 			}
-			r.text = "<" + r.text + ">"
+			r.text = linked(r.text, l.str("url"))
 		case "date":
 			seconds := map[string]bool{"{date_short_pretty} at {time}": false, "{date_short_pretty} at {time_secs}": true}
 			exact, known := seconds[l.str("format")]

@@ -71,6 +71,12 @@ func (t *telegramText) entity(e *object) {
 		written := moment(e.num("unix_time"), format == "dT", t.part(from, to))
 		t.before[from] += "{"
 		t.after[to] = strings.TrimPrefix(written, "{"+t.part(from, to)) + t.after[to]
+	case "text_link":
+		if !opensCard(t.part(from, to)) {
+			fail("%s: the text %q hides a link to %s", e.at, t.part(from, to), e.str("url"))
+		}
+		t.before[from] += "["
+		t.after[to] = "](<" + e.str("url") + ">)" + t.after[to]
 	case "blockquote", "expandable_blockquote", "pre":
 		t.block(e, kind, from, to)
 	default:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 // tokenMark begins the tokens of the samples. The rest says what a click does.
@@ -73,4 +74,15 @@ func input(option int) string {
 		return fmt.Sprint("page ", option-bridge.OptionPage)
 	}
 	return cmp.Or(inputs[option], fmt.Sprint(option))
+}
+
+// opensCard reports whether a label opens a card of nod. Only these hide an address.
+func opensCard(label string) bool { return label == render.LabelOpen || label == render.LabelOpenNewer }
+
+// linked writes a link, whose label may be its address.
+func linked(label, url string) string {
+	if label == url {
+		return "<" + url + ">"
+	}
+	return "[" + label + "](<" + url + ">)"
 }

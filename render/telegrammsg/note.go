@@ -36,8 +36,7 @@ func Reply(s string) Message {
 		w.spans(render.Noted(said), false)
 		if address != "" {
 			w.add(" · ")
-			w.entities = append(w.entities, Entity{Type: "text_link", Offset: w.units, Length: render.UTF16(render.LabelOpen), URL: address})
-			w.add(render.LabelOpen)
+			w.link(render.LabelOpen, address)
 		}
 	}
 	return w.message()
@@ -66,7 +65,13 @@ func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 		w.add("\n")
 	}
 	w.notify(cmp.Or(render.Line(name), "You"), user)
-	w.add(", " + ask + ".")
+	w.add(", " + ask)
+	if exact := exactly(f); exact != "" {
+		w.add(": ")
+		w.add(exact, "bold") // no period, which would look like a part of it
+	} else {
+		w.add(".")
+	}
 	return Prompt{w.message(), render.Cut(render.Line(placeholder), maxPlaceholder, render.Runes)}
 }
 
@@ -88,6 +93,14 @@ func wanted(f bridge.Form) (ask, placeholder string) {
 		return ask, cmp.Or(q.Placeholder, q.Example(), render.TitleAnswer)
 	}
 	return "reply to this message with your answer", render.TitleAnswer
+}
+
+// exactly returns the only text that a form takes, if there is one.
+func exactly(f bridge.Form) string {
+	if o := f.Control.Option; o == bridge.OptionConfirm || o == bridge.OptionDecide {
+		return render.Typed(f).Exact
+	}
+	return ""
 }
 
 // Reminder returns a message that mentions the users with these IDs.

@@ -2,6 +2,7 @@ package telegrammsg
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -111,18 +112,62 @@ func kept(s string) string {
 	return string(out)
 }
 
-// add writes a text. Plain text is kept from becoming a mention.
+// maxCommands is the number of entities of a message from which commands in its text
+// take no more of them.
+const maxCommands = maxEntities / 2
+
+// add writes a text. Plain text is kept from becoming a mention, or a command, which
+// a tap would send to the group in the name of the reader.
 func (w *writer) add(s string, kinds ...string) {
 	s = kept(s)
-	if s == "" {
+	if slices.Contains(kinds, "code") {
+		w.write(s, kinds...)
 		return
 	}
-	literal := false
-	for _, k := range kinds {
-		literal = literal || k == "code" || k == "pre"
+	s = unlinked(s)
+	for {
+		from, to := commandIn(s)
+		w.write(s[:from], kinds...)
+		if from == to {
+			w.write(s, kinds...)
+			return
+		}
+		if slices.Contains(kinds, "strikethrough") || len(w.entities) > maxCommands {
+			w.write(broken(s[from:to], "/"), kinds...)
+		} else {
+			w.write(s[from:to], "code") // which can be copied
+		}
+		s = s[to:]
 	}
-	if !literal {
-		s = unlinked(s)
+}
+
+// commandIn returns the place of the first text that Telegram would make a command of
+// a bot, with the start of a path such as ~/shop: match_bot_commands in
+// github.com/tdlib/td, td/telegram/MessageEntity.cpp. Both are zero if there is none.
+// The command of nod stays one.
+func commandIn(s string) (from, to int) {
+	before := ' '
+	for n, r := range s {
+		if r == '/' && !isWord(before) && !strings.ContainsRune("/<>", before) {
+			end := n + 1
+			for end < len(s) && isName(s[end]) {
+				end++
+			}
+			next, _ := utf8.DecodeRuneInString(s[end:])
+			ends := end == len(s) || !isWord(next) && !strings.ContainsRune("/<>", next)
+			if name := s[n+1 : end]; ends && name != "" && len(name) <= 64 && name != bridge.CommandName {
+				return len(strings.TrimRight(s[:n], "~.")), end
+			}
+		}
+		before = r
+	}
+	return 0, 0
+}
+
+// write writes a text that contains no links.
+func (w *writer) write(s string, kinds ...string) {
+	if s == "" {
+		return
 	}
 	n := render.UTF16(s)
 	for _, k := range kinds {
@@ -265,6 +310,8 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 			w.add(broken(s.Text, "/#$"), mark(s.Bold || bold, "bold", ""), "strikethrough")
 		case s.Code:
 			w.add(s.Text, "code")
+		case s.URL != "" && s.Text != s.URL:
+			w.link(s.Text, s.URL)
 		default:
 			w.add(s.Text, mark(s.Bold || bold, "bold", ""), mark(s.Italic, "italic", ""), mark(s.Strike, "strikethrough", ""))
 		}
@@ -274,6 +321,12 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 			})
 		}
 	}
+}
+
+// link writes a label that opens an address.
+func (w *writer) link(label, address string) {
+	w.entities = append(w.entities, Entity{Type: "text_link", Offset: w.units, Length: render.UTF16(label), URL: address})
+	w.add(label)
 }
 
 // result trims the text as Telegram would, so that entities stay in place.

@@ -57,6 +57,7 @@ func longCards(al *album) {
 		al.close(s, opened.Modal)
 	}
 	drive(al.t, al.ctx, "the group", click("telegram", "Deploys"))
+	al.over(private)
 	longPlanCards(al, g)
 
 	huge, err := json.Marshal(map[string]string{"command": strings.Repeat(long, 7)})

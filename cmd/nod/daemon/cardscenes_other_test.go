@@ -54,7 +54,7 @@ func questionCards(al *album) {
 	al.close("discord", opened.Modal)
 	declinedCard := al.Ask(asked("May I name you in the changelog?", bridge.Question{Widget: bridge.WidgetConfirm}))
 	al.card(g, "Yes or no", declinedCard)
-	al.Press("bo", declinedCard.On("slack"), render.LabelDecline)
+	al.Press("bo", declinedCard.On("slack"), render.LabelSkipYesNo)
 	declinedCard.End()
 	declinedCard.Closed("declined")
 	al.card(g, "Declined", declinedCard)

@@ -137,6 +137,7 @@ func approvalCards(al *album) {
 		al.says(s, g, "Typed confirmation", "payments")
 		al.close(s, opened.Modal)
 	}
+	al.over(critical)
 	both := asks("release-44", "kubectl delete deployment api")
 	both.Route = "two"
 	vote := al.Ask(both)
@@ -153,6 +154,14 @@ func (al *album) close(service, view string) {
 	}
 	_, err := al.Sandbox.Act(al.Ctx, sandbox.Action{Service: service, As: "ana", Do: "close", View: view, Text: "all"})
 	if err != nil {
+		al.t.Fatal(err)
+	}
+}
+
+// over cancels a request whose dialogs no one answers.
+func (al *album) over(a rig.Asked) {
+	al.t.Helper()
+	if _, err := al.Agent.Cancel(al.Ctx, a.Interaction.ID, ""); err != nil {
 		al.t.Fatal(err)
 	}
 }
