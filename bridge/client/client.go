@@ -173,8 +173,8 @@ func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 		if err != nil || rec.Over() {
 			return rec, err
 		}
-		if time.Since(began) < shortPoll { // the daemon did not wait
-			bridge.Pause(ctx, shortPoll)
+		if time.Since(began) < shortPoll && !bridge.Pause(ctx, shortPoll) { // the daemon did not wait
+			return rec, ctx.Err()
 		}
 	}
 }

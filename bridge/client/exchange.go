@@ -78,6 +78,9 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, err
 			answer, open, err = x.send(ctx, c, wait)
 			return err
 		})
+		if err == nil && open != nil && ctx.Err() != nil {
+			err = ctx.Err()
+		}
 		if ctx.Err() != nil && !x.Keep {
 			c.leaveExchange(ctx, x, waits)
 		}

@@ -98,6 +98,34 @@ func slow(*http.Request) (*http.Response, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
+// TestWaitPauses checks that a server that answers at once is not asked all the
+// time.
+func TestWaitPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, d := newClient(says(http.StatusOK, pending))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err := c.Wait(ctx, id); !errors.Is(err, context.DeadlineExceeded) || len(d.calls) > 21 {
+			t.Errorf("%d calls in 10 s: %v", len(d.calls), err)
+		}
+	})
+}
+
+// TestSentAsWritten checks that the encoding of a request makes no text longer that
+// JSON can carry as it is.
+func TestSentAsWritten(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("<&>é\u2028", 100)
+	r := request()
+	r.Prompt = text
+	c, d := newClient(says(http.StatusCreated, pending))
+	_, _ = c.Open(t.Context(), r, "") // the answer is for another request
+	if len(d.calls) != 1 || !strings.Contains(d.calls[0].body, text) {
+		t.Errorf("sent: %+v", d.calls)
+	}
+}
+
 // TestWait checks that Wait continues while a request is pending, and ends with
 // its context.
 func TestWait(t *testing.T) {

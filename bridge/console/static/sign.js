@@ -16,12 +16,12 @@ function say(where, words) {
 
 async function sign() {
   problem.hidden = true;
-  const buttons = form.querySelectorAll("button");
-  buttons.forEach((b) => (b.disabled = true));
+  const buttons = form.querySelectorAll("button"); // another click opens the dialog again
   try {
     const why = unusable();
     if (why) throw new Error(why);
     const passkey = await get(JSON.parse(form.dataset.options), "Nothing was signed: the passkey was not used. Try again.");
+    buttons.forEach((b) => (b.disabled = true));
     const { note } = await act(location.pathname, { passkey });
     form.hidden = true;
     say(done, note + " You can close this page.");

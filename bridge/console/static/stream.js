@@ -9,19 +9,26 @@ let stop = null; // ends the part of this tab
 let leads = false; // this tab reads the stream
 let cursor = ""; // after the last event
 
+// watch calls late once nothing was heard for too long by the clock, which goes on
+// while a device sleeps. Its timers do not.
+function watch(late) {
+  let at = Date.now();
+  const timer = setInterval(() => Math.abs(Date.now() - at) > silence && late(), 1000);
+  return { hear: () => (at = Date.now()), end: () => clearInterval(timer) };
+}
+
 // follow calls changed after each event, and live with whether the stream is
 // known to be open. The page has to be fetched whenever it opens, because events
 // may have been missed. A hidden tab is not live.
 export function follow(changed, live) {
   let open = false;
-  let timer;
   const set = (now) => {
     if (open !== now) live((open = now));
   };
+  const quiet = watch(() => set(false));
   const heard = (m) => {
-    clearTimeout(timer);
+    quiet.hear();
     cursor = m.cursor || cursor;
-    if (m.open) timer = setTimeout(() => set(false), silence);
     if (m.open || open) set(m.open);
     else live(false); // the next try has failed as well
     if (m.event) changed();
@@ -57,7 +64,7 @@ export function follow(changed, live) {
   see();
   return () => {
     end();
-    clearTimeout(timer);
+    quiet.end();
     channel.onmessage = document.onvisibilitychange = null;
     removeEventListener("online", see);
   };
@@ -93,7 +100,7 @@ async function read(signal, tell) {
   const own = new AbortController();
   const stop = () => own.abort();
   signal.addEventListener("abort", stop);
-  let timer = setTimeout(stop, silence);
+  const quiet = watch(stop);
   try {
     const response = await fetch("/v1/events" + (cursor ? "?after=" + encodeURIComponent(cursor) : ""), {
       headers: { Accept: "text/event-stream" }, cache: "no-store", signal: own.signal,
@@ -105,8 +112,7 @@ async function read(signal, tell) {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      clearTimeout(timer);
-      timer = setTimeout(stop, silence);
+      quiet.hear();
       const parts = (text + value).split("\n\n");
       text = parts.pop();
       for (const part of parts) {
@@ -115,7 +121,7 @@ async function read(signal, tell) {
       }
     }
   } finally {
-    clearTimeout(timer);
+    quiet.end();
     own.abort();
     signal.removeEventListener("abort", stop);
   }

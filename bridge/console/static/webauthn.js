@@ -34,13 +34,30 @@ function worded(e, unused) {
   return new Error(words[e.name] || "The browser cannot use a passkey here (" + e.name + "). Try another browser or device.");
 }
 
+let open = null; // the dialog of the browser
+
+// dialog opens a dialog of the browser, and ends one that is still open: some never
+// end, and a page can have only one. Its own time limit holds even if the browser,
+// or what a password manager puts in its place, does not keep it.
+function dialog(method, options) {
+  if (open) open.abort();
+  const own = (open = new AbortController());
+  return new Promise((done, fail) => {
+    const late = setTimeout(() => {
+      fail(new DOMException("", "AbortError"));
+      own.abort();
+    }, (options.timeout || 120000) + 1000);
+    navigator.credentials[method]({ publicKey: options, signal: own.signal }).then(done, (e) => open === own && fail(e)).finally(() => clearTimeout(late));
+  });
+}
+
 // create creates a key with the options of the daemon.
 async function create(options) {
   try {
-    const made = await navigator.credentials.create({ publicKey: {
+    const made = await dialog("create", {
       ...options, challenge: decode(options.challenge), user: { ...options.user, id: decode(options.user.id) },
       excludeCredentials: ids(options.excludeCredentials),
-    } });
+    });
     return json(made, ["clientDataJSON", "attestationObject"]);
   } catch (e) {
     throw worded(e, "The browser did not create a passkey: you cancelled it, it took too long, or the device cannot verify you. Try again.");
@@ -50,9 +67,9 @@ async function create(options) {
 // get signs with a key that the person has.
 export async function get(options, unused) {
   try {
-    const got = await navigator.credentials.get({ publicKey: {
+    const got = await dialog("get", {
       ...options, challenge: decode(options.challenge), allowCredentials: ids(options.allowCredentials),
-    } });
+    });
     return json(got, ["clientDataJSON", "authenticatorData", "signature", "userHandle"]);
   } catch (e) {
     throw worded(e, unused);

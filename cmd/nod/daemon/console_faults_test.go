@@ -28,6 +28,7 @@ const (
 	cut        fault = "cut"     // the daemon acts, and its answer is lost
 	login      fault = "login"   // another page answers with 200
 	silent     fault = "silent"  // the connection is open, and nothing comes
+	upgraded   fault = "newer"   // the daemon has other pages
 	firstOnly  fault = " (once)" // suffix of a fault of only one request
 )
 
@@ -89,6 +90,11 @@ func (b *between) serve(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 		_, _ = w.Write([]byte("<html>Sign in")) // the browser may be gone
 	case silent:
 		<-ctx.Done()
+	case upgraded:
+		answer := httptest.NewRecorder()
+		proxy.ServeHTTP(answer, r.WithContext(ctx))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(strings.Replace(answer.Body.String(), `"version":"`, `"version":"newer `, 1)))
 	case cut:
 		proxy.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 		panic(http.ErrAbortHandler)

@@ -276,6 +276,20 @@ for _, pattern in ipairs({'*:l:*', '*:nodes', '*:c:*'}) do
 end
 return 1`)
 
+// Configure adds lines to the config, and starts the daemon again with them.
+func (c *Crash) Configure(lines string) {
+	c.T.Helper()
+	path := c.args[len(c.args)-1]
+	old, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(old, lines...), 0o600)
+	}
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.Restart()
+}
+
 // KillAt arms the killer: at a step, or at the next step with a name, before or
 // after it.
 func (c *Crash) KillAt(step int, name string, before bool) {
