@@ -112,8 +112,8 @@ func TestWaitPauses(t *testing.T) {
 	})
 }
 
-// TestSentAsWritten checks that the encoding of a request makes no text longer that
-// JSON can carry as it is.
+// TestSentAsWritten checks that the encoding of a request escapes only what JSON
+// requires.
 func TestSentAsWritten(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("<&>é\u2028", 100)

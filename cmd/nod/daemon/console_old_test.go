@@ -58,7 +58,7 @@ func TestConsoleTimes(t *testing.T) {
 	holds(t, ctx, "the deadline", `!document.body.innerText.includes("passed") && / (s|min|h) left/.test(document.querySelector('time[data-as=left]').textContent)`)
 }
 
-// TestShortcutsOff checks that a person can switch the shortcuts off, for good.
+// TestShortcutsOff checks that a person can switch the shortcuts off permanently.
 func TestShortcutsOff(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)
