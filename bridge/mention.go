@@ -19,9 +19,10 @@ const MaxMentions = 5
 // Mention is a person or a group that a card mentions. Either User or Group is
 // set, in the platform's own format.
 type Mention struct {
-	Name  string // as the card names them
-	User  string
-	Group string
+	Person string // in the config; empty for a group
+	Name   string // as the card names them
+	User   string
+	Group  string
 }
 
 // Mentioner is a Platform whose cards mention people. A card mentions them only

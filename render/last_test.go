@@ -15,11 +15,12 @@ func TestDueAfterVote(t *testing.T) {
 	r := find(t, "approval").Record
 	r.Interaction.Groups, r.Interaction.Quorum, r.Interaction.Responders = nil, 3, nil
 	var mentions []bridge.Mention
+	r.Interaction.Names = map[string]string{"bo": "Bo Chen", "cy": "Cy Okafor"}
 	for _, who := range []string{"ana", "bo", "cy"} {
 		r.Interaction.Responders = append(r.Interaction.Responders, bridge.Responder{Person: who, Platform: "slack", User: "U-" + who})
-		mentions = append(mentions, bridge.Mention{Name: who, User: "U-" + who})
+		mentions = append(mentions, bridge.Mention{Person: who, Name: r.Interaction.NameOf(who), User: "U-" + who})
 	}
-	for n, want := range []string{"3 approvals needed from ana, bo, cy", "2 more approvals needed from bo, cy", "waiting for cy"} {
+	for n, want := range []string{"3 approvals needed from ana, Bo Chen, Cy Okafor", "2 more approvals needed from Bo Chen, Cy Okafor", "waiting for Cy Okafor"} {
 		for _, m := range [][]bridge.Mention{nil, mentions} {
 			var s strings.Builder
 			for _, span := range render.Due(r, m) {

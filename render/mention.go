@@ -33,7 +33,12 @@ func (n *namer) names(names []string, groups bool, last string) {
 		default:
 			n.text(", ")
 		}
-		at := slices.IndexFunc(n.left, func(m bridge.Mention) bool { return m.Name == name && (m.Group != "") == groups })
+		at := slices.IndexFunc(n.left, func(m bridge.Mention) bool {
+			if m.Group != "" {
+				return groups && m.Name == name
+			}
+			return !groups && m.Person == name
+		})
 		if at < 0 {
 			n.text(Line(n.of.NameOf(name)))
 			continue
@@ -44,7 +49,7 @@ func (n *namer) names(names []string, groups bool, last string) {
 }
 
 func (n *namer) mention(m bridge.Mention) {
-	n.out = append(n.out, Span{Text: Line(n.of.NameOf(m.Name)), Mention: &m})
+	n.out = append(n.out, Span{Text: Line(m.Name), Mention: &m})
 }
 
 // rest adds the mentions that the line does not have yet.

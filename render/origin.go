@@ -160,7 +160,7 @@ func Due(r bridge.Record, mentions []bridge.Mention) []Span {
 	voted := func(person string) bool {
 		return slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Person == person && person != "" })
 	}
-	left := slices.DeleteFunc(slices.Clone(mentions), func(m bridge.Mention) bool { return voted(m.Name) })
+	left := slices.DeleteFunc(slices.Clone(mentions), func(m bridge.Mention) bool { return voted(m.Person) })
 	n := namer{left: left, of: i.Placement, out: []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}}
 	have, need := r.Count()
 	needed := max(need-have, 1)

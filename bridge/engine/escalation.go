@@ -144,7 +144,7 @@ func (e *escalator) needed(ctx context.Context, r bridge.Record) []bridge.Remind
 			if who.Group != "" {
 				m.Groups = append(m.Groups, who.Group)
 			} else {
-				m.Users, m.Names = append(m.Users, who.User), append(m.Names, r.Interaction.NameOf(who.Name))
+				m.Users, m.Names = append(m.Users, who.User), append(m.Names, who.Name)
 			}
 		}
 		out = append(out, m)

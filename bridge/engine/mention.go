@@ -58,8 +58,8 @@ func (m *mentioner) needed(ctx context.Context, r bridge.Record, destination int
 	people, groups := m.resolve(ctx, i, i.Destinations[destination], append(must, i.Responders...), i.Groups)
 	others = len(people)+len(groups) > 0
 	people = slices.DeleteFunc(people, func(who bridge.Mention) bool {
-		_, later := snoozed(r, who.Name)
-		return later || decided(r, who.Name) || !want.person(ctx, who.Name)
+		_, later := snoozed(r, who.Person)
+		return later || decided(r, who.Person) || !want.person(ctx, who.Person)
 	})
 	groups = slices.DeleteFunc(groups, func(who bridge.Mention) bool { return !want.group(who.Name) })
 	return append(people[:min(len(people), maxMentions)], groups...), others
@@ -84,7 +84,7 @@ func (m *mentioner) resolve(
 	for _, a := range responders {
 		named := slices.ContainsFunc(people, func(p bridge.Mention) bool { return p.User == a.User })
 		if m.platforms.reaches(d, a) && !named && !slices.Contains(i.Requesters, a.Person) {
-			people = append(people, bridge.Mention{Name: m.name(i, a.Person), User: a.User})
+			people = append(people, bridge.Mention{Person: a.Person, Name: m.name(i, a.Person), User: a.User})
 		}
 	}
 	return people, out

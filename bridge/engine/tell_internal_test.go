@@ -237,6 +237,7 @@ func TestNeeded(t *testing.T) {
 		i := question("Ship it?")
 		i.Kind, i.Approval, i.Quorum, i.Must = bridge.KindApproval, &bridge.Approval{Tool: "deploy"}, 2, x.must
 		i.Responders = append(slices.Clone(i.Responders), bridge.Responder{Person: "cy", Platform: "chat", User: "U-cy"})
+		i.Names = map[string]string{"ana": "Ana Lima", "bo": "Bo Chen", "cy": "Cy Okafor"}
 		r := o.store.put(t, i)
 		r.Messages, r.Votes = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}, x.votes
 		if x.later != "" {

@@ -217,7 +217,7 @@ func mentions(r *Rig) {
 	i := r.interaction("ls <@" + r.account("ana") + "> @everyone <!channel>")
 	i.Responders = []bridge.Responder{{Person: "bo", Platform: r.Harness.Name, User: r.account("bo")}}
 	v := r.view(i, bridge.StatePending)
-	v.Mentions = []bridge.Mention{{Name: "bo", User: r.account("bo")}}
+	v.Mentions = []bridge.Mention{{Person: "bo", Name: "bo", User: r.account("bo")}}
 	ref := r.posts(v)
 	for name, step := range map[string]func() error{
 		"posted": func() error { return nil }, "edited": func() error { return r.Platform.Update(r.Ctx, ref, v, nil) },
@@ -249,7 +249,7 @@ func previews(r *Rig) {
 		i := r.interaction("make deploy")
 		i.Preview = mode
 		v := r.view(i, bridge.StatePending)
-		v.Mentions = []bridge.Mention{{Name: "bo", User: r.account("bo")}}
+		v.Mentions = []bridge.Mention{{Person: "bo", Name: "bo", User: r.account("bo")}}
 		ref := r.posts(v)
 		m := r.last()
 		push, _ := m["push"].(string)

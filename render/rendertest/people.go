@@ -17,7 +17,7 @@ func people() []Sample {
 	r.Joined = 2
 	r.Votes = []bridge.Vote{{Actor: ana, State: bridge.StateApproved}, {Actor: bridge.Actor{Person: "bo"}, State: bridge.StateDenied}}
 	votes := view(r)
-	votes.Mentions = []bridge.Mention{{Name: "Cy", User: "7003"}, {Name: "ops", Group: "1/22"}}
+	votes.Mentions = []bridge.Mention{{Person: "Cy", Name: "Cy", User: "7003"}, {Name: "ops", Group: "1/22"}}
 	delegated := ask(question("q1", bridge.WidgetConfirm))
 	delegated.Declinable, delegated.Snooze, delegated.HandOver = true, bridge.Duration(10*time.Minute), []string{"bo", "cy"}
 	group := delegated
