@@ -136,6 +136,8 @@ type Reminder struct {
 	// Text follows the mentions. If it is empty, it is the time left to respond when
 	// the reminder is sent.
 	Text string `json:"text,omitempty"`
+	// Tells means that the reminder is what tells people that they were asked.
+	Tells bool `json:"tells,omitempty"`
 	// Again means that the reminder repeats what people were told before. Several
 	// in one channel at about the same time become one.
 	Again bool `json:"again,omitempty"`

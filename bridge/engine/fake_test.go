@@ -31,7 +31,8 @@ type fake struct {
 	refuses error // of every call, if set
 	drops   int   // updates of jobs that fail from now on
 	next    int
-	changed await.Bell // rings after changes of records
+	due     time.Duration // until the next step, as the last amendment set it
+	changed await.Bell    // rings after changes of records
 }
 
 func newFake() *fake {
@@ -180,7 +181,7 @@ func (f *fake) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Reco
 	case m.Amended != nil:
 		r.Interaction, r.Amended = m.Amended.Interaction, r.Amended+1
 		if then := m.Amended.Then; then != nil {
-			r.Step = then.Index
+			r.Step, f.due = then.Index, then.In
 		}
 		r.Reminders = append(slices.Clone(r.Reminders), m.Amended.Reminders...)
 	case m.Deleted != nil && r.Messages[m.Deleted.Destination] == m.Deleted.Ref:

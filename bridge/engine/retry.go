@@ -40,6 +40,11 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 		return w.again(ctx, j, delayAfter(j, cause), cause)
 	}
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
+	if j.Kind == bridge.JobRemind {
+		if err := w.escalator.untold(ctx, j, w.redactor.text(bridge.PublicError(cause).Message)); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
+			return err
+		}
+	}
 	return w.outbox.Bury(ctx, j, w.redactor.text(cause.Error()))
 }
 

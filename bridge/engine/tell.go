@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -218,7 +219,7 @@ func (t *telling) reminders(text string) []bridge.Reminder {
 	for n := range t.next.Destinations {
 		users, groups := t.users[n], t.groups[n]
 		for len(users)+len(groups) > 0 {
-			m := bridge.Reminder{Destination: n, Text: text, Groups: groups}
+			m := bridge.Reminder{Destination: n, Text: text, Groups: groups, Tells: true}
 			for _, a := range users[:min(len(users), maxMentions)] {
 				m.Users, m.Names = append(m.Users, a.User), append(m.Names, t.next.NameOf(a.Person))
 			}
@@ -245,4 +246,50 @@ func (t *telling) said(person, name string) string {
 		return "nod sends " + name + " a card on " + platform + ". "
 	}
 	return "nod mentions " + name + " on " + platform + ". "
+}
+
+// untold records that a message which tells people of a request was given up. If no
+// one who was asked since the request opened was told, the next step runs at once.
+func (e *escalator) untold(ctx context.Context, j bridge.Job, why string) error {
+	r, err := e.records.Load(ctx, j.Interaction)
+	switch {
+	case bridge.ErrorCode(err) == bridge.CodeNotFound:
+		return nil
+	case err != nil:
+		return err
+	case r.State.Final() || j.Destination >= len(r.Reminders) || !r.Reminders[j.Destination].Tells:
+		return nil
+	}
+	return e.amendNow(ctx, j.Interaction, func(r bridge.Record) bridge.Amendment {
+		a := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
+		told := e.withoutMessage(r.Interaction, r.Reminders[j.Destination], why)
+		a.Interaction.Told = told
+		reached := slices.ContainsFunc(told, func(t bridge.Told) bool {
+			return slices.ContainsFunc(t.At, func(n int) bool { return r.Failures[n] == "" })
+		})
+		if steps := r.Interaction.Steps; !reached && r.Step < len(steps) && steps[r.Step].GiveUp == "" {
+			a.Then = &bridge.NextStep{Index: r.Step}
+		}
+		return a
+	})
+}
+
+// withoutMessage returns who was told where, without a message that was given up.
+func (e *escalator) withoutMessage(i bridge.Interaction, m bridge.Reminder, why string) []bridge.Told {
+	told := slices.Clone(i.Told)
+	for n, t := range told {
+		group, isGroup := strings.CutPrefix(t.Name, bridge.GroupMark)
+		in := slices.Contains(m.Names, i.NameOf(t.Name))
+		if isGroup && e.directory != nil {
+			in = slices.Contains(m.Groups, e.directory.Native(group, i.Destinations[m.Destination].Platform))
+		}
+		if !in || !slices.Contains(t.At, m.Destination) {
+			continue
+		}
+		told[n].At = slices.DeleteFunc(slices.Clone(t.At), func(at int) bool { return at == m.Destination })
+		if len(told[n].At) == 0 {
+			told[n].Why = why
+		}
+	}
+	return told
 }

@@ -124,6 +124,43 @@ func TestNotTold(t *testing.T) {
 	}
 }
 
+// TestMentionGivenUp checks that a mention that a chat refuses permanently tells no one:
+// the card says so, and the next step runs at once.
+func TestMentionGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		ask  []string
+		set  func(*staff)
+		said string
+		at   time.Duration
+	}{
+		"a person":            {[]string{"cy"}, nil, "Not told: cy (the channel is archived).", 0},
+		"a group":             {[]string{"@sre"}, func(s *staff) { s.group, s.native = nil, map[string]string{"sre": "S1"} }, "Not told: @sre (the channel is archived).", 0},
+		"one of two is told":  {[]string{"cy", "dee"}, nil, "Not told: cy (the channel is archived).", time.Hour},
+		"someone told before": {[]string{"dee"}, nil, "asked: dee.", time.Hour},
+	} {
+		o, s := twoChats(t)
+		if x.set != nil {
+			x.set(s)
+		}
+		r := o.climb(question("Ship it?"), bridge.Step{Ask: x.ask}, bridge.Step{After: bridge.Duration(time.Hour), Remind: true})
+		chat := o.dispatcher.platforms["chat"].(talker).chat
+		for n := range r.Reminders {
+			chat.errs = []error{bridge.Errorf(bridge.CodeForbidden, "the channel is archived")}
+			if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, n), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r = o.store.get(r.Interaction.ID)
+		if got := render.Standing(r); !strings.Contains(got, x.said) {
+			t.Errorf("%s: the card says %q; want %q", name, got, x.said)
+		}
+		if o.store.due != x.at {
+			t.Errorf("%s: the next step is due after %s; want %s", name, o.store.due, x.at)
+		}
+	}
+}
+
 // TestSaid checks what a person who hands over reads of how the other one is told.
 func TestSaid(t *testing.T) {
 	t.Parallel()
