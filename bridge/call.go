@@ -108,6 +108,10 @@ func (i Interaction) Repeatable() bool {
 	return i.RequestKey != "" && !strings.HasPrefix(i.RequestKey, markRetry)
 }
 
+// Keyed reports whether a caller chose the key of the interaction. Other callers
+// with the key may wait for it, but only one of them gets an approval.
+func (i Interaction) Keyed() bool { return strings.HasPrefix(i.RequestKey, markKey) }
+
 // Repetition is the outcome of a repeated call.
 type Repetition int
 

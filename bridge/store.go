@@ -80,8 +80,9 @@ type Records interface {
 	// nothing. The name is that of [CallerName], or [Anyone] for one of them.
 	// If only a connection was cut, the caller may wait on another one.
 	Abandon(ctx context.Context, id ID, name string, cut bool) (last bool, err error)
-	// Sending stores that the response of a closed record is about to be sent.
-	Sending(context.Context, Record) error
+	// Sending stores that the response of a closed record is about to be sent. If
+	// only one caller may get it, it is the first; any other gets a RepeatedError.
+	Sending(ctx context.Context, r Record, caller string) error
 	// Delivered stores that the agent has received the response of a closed
 	// record.
 	Delivered(context.Context, Record) error

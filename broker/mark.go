@@ -42,33 +42,36 @@ func (rs *records) Abandon(ctx context.Context, id bridge.ID, name string, cut b
 
 // Sending implements bridge.Records. It succeeds only once the replicas have
 // confirmed it, because a lost note would bring back a spent answer.
-func (rs *records) Sending(ctx context.Context, r bridge.Record) error {
-	return rs.note(ctx, r.Interaction.ID, "sent", true)
+func (rs *records) Sending(ctx context.Context, r bridge.Record, caller string) error {
+	reply, err := rs.note(ctx, r.Interaction.ID, true, "sent", caller)
+	if err == nil && reply == "taken" {
+		return &bridge.RepeatedError{Interaction: r.Interaction}
+	}
+	return err
 }
 
 // Delivered implements bridge.Records.
 func (rs *records) Delivered(ctx context.Context, r bridge.Record) error {
-	if err := rs.note(ctx, r.Interaction.ID, "delivered", false); err != nil {
+	if _, err := rs.note(ctx, r.Interaction.ID, false, "delivered"); err != nil {
 		return err
 	}
 	rs.poke()
 	return nil
 }
 
-// note stores an event without a value. It does not read the record again.
-func (rs *records) note(ctx context.Context, id bridge.ID, what string, keep bool) error {
-	one := &call{script: rs.scripts.mark, keys: rs.transitionKeys(id), args: []any{string(id), what}, keep: keep}
+// note stores an event. It does not read the record again.
+func (rs *records) note(ctx context.Context, id bridge.ID, keep bool, what ...any) (reply string, err error) {
+	one := &call{script: rs.scripts.mark, keys: rs.transitionKeys(id), args: append([]any{string(id)}, what...), keep: keep}
 	if err := rs.queue.do(ctx, one); err != nil {
-		return err
+		return "", err
 	}
-	reply, err := one.reply.Text()
-	if err != nil {
-		return unavailable(err)
+	if reply, err = one.reply.Text(); err != nil {
+		return "", unavailable(err)
 	}
 	if reply == "missing" {
-		return bridge.NotFound(id)
+		return "", bridge.NotFound(id)
 	}
-	return nil
+	return reply, nil
 }
 
 // markArgs returns the arguments of mark.lua after the ID, or nil for an empty

@@ -48,6 +48,7 @@ var recordFields = []recordField{
 	{fieldQueued, "ms", "when it was deferred", decodeQueued},
 	{"hq", "text", "the proof of the length of its hold", decodeHeld},
 	{"sn", "ms", "when the response was first sent to a caller", decodeSent},
+	{"sc", "text", "the caller that got it, if no other may", nil},
 	{"dv", "ms", "when the response was delivered to the agent", decodeDelivered},
 	{"co", "JSON", "the result that the agent reported", decodeCompletion},
 	{"rev", "number", "the number of changes that its messages show", decodeRevision},

@@ -165,7 +165,7 @@ func (s exchanges) unstopped(ctx context.Context, rec bridge.Record) error {
 
 // proveAnswer sends the response to a message with its evidence, and notes that
 // it has reached the agent, unless the agent acknowledges it on its own.
-func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dialect.Translation, records []bridge.Record, answers []any, acknowledged bool) error {
+func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dialect.Translation, records []bridge.Record, answers []any, caller string, acknowledged bool) error {
 	out, err := joined(t, answers)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dia
 		return err
 	}
 	for _, rec := range records {
-		if err := s.engine.Sending(ctx, rec); err != nil {
+		if err := s.engine.Sending(ctx, rec, bridge.CallerName(caller)); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (s exchanges) answerDialect(
 				return write(w, http.StatusAccepted, bridge.List{Items: records})
 			}
 			if err == nil {
-				err = s.proveAnswer(ctx, w, t, records, answers, acknowledged)
+				err = s.proveAnswer(ctx, w, t, records, answers, r.Header.Get(callerHeader), acknowledged)
 			}
 			if err != nil && rescue != nil {
 				err = rescue(w, err)

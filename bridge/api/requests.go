@@ -99,7 +99,7 @@ func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec 
 		agent = p.Agent.Name
 	}
 	if wait == 0 || rec.Over() {
-		return s.handOver(r.Context(), w, status, rec, agent)
+		return s.handOver(r.Context(), w, status, rec, agent, r.Header.Get(callerHeader))
 	}
 	cancels := rec.Interaction.CancelOnDisconnect && agent != ""
 	d := &delivery{s, rec.Interaction.ID, cancels, rec.Repeated, status, agent, r.Header.Get(callerHeader)}
@@ -142,7 +142,7 @@ func (d *delivery) answer(here, ctx context.Context, end *bridge.Record, err err
 	rec := *end
 	rec.Repeated = d.repeated
 	return func(ctx context.Context, w http.ResponseWriter) error {
-		return d.handOver(ctx, w, d.status, &rec, d.agent)
+		return d.handOver(ctx, w, d.status, &rec, d.agent, d.caller)
 	}
 }
 
@@ -156,11 +156,16 @@ func (s shared) readNow(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 }
 
 // handOver writes a record to an agent, or to a person if the agent is empty,
-// and notes that it has reached its agent.
-func (s shared) handOver(ctx context.Context, w http.ResponseWriter, status int, rec *bridge.Record, agent string) error {
+// and notes that it has reached its agent. An approval with a key goes to one
+// caller.
+func (s shared) handOver(ctx context.Context, w http.ResponseWriter, status int, rec *bridge.Record, agent, caller string) error {
 	theirs := agent != "" && agent == rec.Interaction.Agent
 	if theirs {
-		if err := s.engine.Sending(context.WithoutCancel(ctx), *rec); err != nil {
+		err := s.engine.Sending(context.WithoutCancel(ctx), *rec, bridge.CallerName(caller))
+		if spent, ok := errors.AsType[*bridge.RepeatedError](err); ok {
+			return write(w, http.StatusOK, repeated{true, spent.Interaction})
+		}
+		if err != nil {
 			return err
 		}
 	}

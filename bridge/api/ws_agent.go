@@ -180,7 +180,7 @@ func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error
 	v, err := a.encode(*final)
 	if err != nil {
 		a.c.fail(ctx, a.named, ended(err))
-	} else if err := a.c.s.engine.Sending(ctx, *final); err != nil {
+	} else if err := a.c.s.engine.Sending(ctx, *final, bridge.CallerName(a.frame.Caller)); err != nil {
 		a.c.fail(ctx, a.named, err)
 	} else if a.c.answer(ctx, a.frame, v) {
 		a.c.s.noteDelivered(ctx, *final)

@@ -161,12 +161,19 @@ func doubted(h http.Header, doubts []string) {
 // dropped connections until ctx ends or the daemon has been unreachable for two
 // minutes.
 func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	return c.wait(ctx, id, nil)
+}
+
+func (c *Client) wait(ctx context.Context, id bridge.ID, header http.Header) (bridge.Record, error) {
 	for {
 		var rec bridge.Record
 		began := time.Now()
 		err := c.retry(ctx, func(ctx context.Context) error {
-			return c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id)+"?wait="+pollFor.String(), nil, nil, &rec)
+			return c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id)+"?wait="+pollFor.String(), header, nil, &rec)
 		})
+		if err == nil && rec.Repeated && rec.State == "" {
+			return rec, &bridge.RepeatedError{Interaction: rec.Interaction}
+		}
 		if err == nil {
 			err = whole(rec, id)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -61,7 +62,7 @@ func (c *Client) Request(ctx context.Context, r bridge.Request, o Sending) (brid
 			o.Opened(rec)
 		}
 		if !rec.Over() {
-			rec, err = c.Wait(ctx, rec.Interaction.ID)
+			rec, err = c.wait(ctx, rec.Interaction.ID, http.Header{"Nod-Caller": {r.CallID.Caller}})
 		}
 	}
 	if err != nil && ctx.Err() != nil {

@@ -133,7 +133,7 @@ func TestAgentsThatRemember(t *testing.T) {
 		return dialect.Exchange{Request: r}
 	}
 	app := func(method, params string) dialect.Exchange {
-		return one(codex.Request([]byte(`{"id":1,"method":"` + method + `","params":` + params + `}`)))
+		return one(codex.Request([]byte(`{"id":1,"method":"` + method + `","changes":[{"path":"a","diff":"+x"}],"params":` + params + `}`)))
 	}
 	for name, x := range map[string]dialect.Exchange{
 		"tool_interaction":    request(toolinteraction.DecodeRequest([]byte(`{"type":"approval","prompt":"?","sessionId":"s","toolName":"t","input":{"x":1}}`))),

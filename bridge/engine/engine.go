@@ -156,9 +156,11 @@ func (e *Engine) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.A
 
 // Sending records that the response of a record is about to be sent to a caller.
 // A call that another caller can repeat must not get the response before that is
-// recorded, because the next call could get it as well.
-func (e *Engine) Sending(ctx context.Context, r bridge.Record) error {
-	return e.reader.sending(ctx, r)
+// recorded, because the next call could get it as well. An approval with a key goes
+// to one caller, whose name is that of [bridge.CallerName]. Any other gets a
+// [bridge.RepeatedError].
+func (e *Engine) Sending(ctx context.Context, r bridge.Record, caller string) error {
+	return e.reader.sending(ctx, r, caller)
 }
 
 // Delivered records that an agent has received the response. Only the first

@@ -105,7 +105,7 @@ func (f *fake) Known(_ context.Context, o bridge.Opening) (bool, error) {
 }
 
 // Sending implements bridge.Records.
-func (f *fake) Sending(_ context.Context, r bridge.Record) error {
+func (f *fake) Sending(_ context.Context, r bridge.Record, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r.Sent = time.Now()

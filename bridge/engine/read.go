@@ -66,11 +66,14 @@ func (re *reader) received(ctx context.Context, r *bridge.Record) error {
 }
 
 // sending implements Engine.Sending.
-func (re *reader) sending(ctx context.Context, r bridge.Record) error {
-	if !r.State.Final() || !r.Interaction.Repeatable() || !r.Sent.IsZero() {
+func (re *reader) sending(ctx context.Context, r bridge.Record, caller string) error {
+	if r.State != bridge.StateApproved || !r.Interaction.Keyed() || caller == bridge.Anyone {
+		caller = "" // several may get it
+	}
+	if !r.State.Final() || !r.Interaction.Repeatable() || caller == "" && !r.Sent.IsZero() {
 		return nil
 	}
-	return re.records.Sending(ctx, r)
+	return re.records.Sending(ctx, r, caller)
 }
 
 // delivered implements Engine.Delivered.

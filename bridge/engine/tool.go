@@ -36,7 +36,7 @@ func (a asker) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 		return bridge.Record{}, err
 	}
 	if err == nil {
-		err = a.e.Sending(context.WithoutCancel(ctx), *rec)
+		err = a.e.Sending(context.WithoutCancel(ctx), *rec, bridge.Anyone)
 	}
 	if err == nil {
 		err = a.e.Delivered(context.WithoutCancel(ctx), *rec)

@@ -28,6 +28,7 @@
 --   q    ms      when it was deferred
 --   hq   text    the proof of the length of its hold
 --   sn   ms      when the response was first sent to a caller
+--   sc   text    the caller that got it, if no other may
 --   dv   ms      when the response was delivered to the agent
 --   co   JSON    the result that the agent reported
 --   rev  number  the number of changes that its messages show

@@ -15,6 +15,7 @@
 --                 5 event data
 --                 6 response if no destination is left
 --                 7 it will be shown elsewhere (0|1)
+--      sent:      3 the caller, if only one may get it ('' otherwise)
 --      queued:    3 hold in ms
 --                 4 proof of the hold
 --      completed: 3 completion
@@ -45,7 +46,7 @@
 --                 10 voters whose approvals no longer count, each between two \30
 --                 11.. reminders
 -- returns 'missing' | 'ok' | 'last' (no other caller waits) | 'kept' (nothing changed) | 'final' (too late) |
---      'changed' (another amendment, or a part of another daemon, came first)
+--      'taken' (another caller has it) | 'changed' (another amendment, or a part of another daemon, came first)
 local id, what = ARGV[1], ARGV[2]
 local r = read(KEYS[1], id)
 if not r then return 'missing' end
@@ -164,7 +165,12 @@ if what == 'left' then
   return 'ok'
 end
 if what == 'sent' then
-  return call('HSETNX', KEYS[1], 'sn', ms(now)) == 1 and 'ok' or 'kept'
+  if call('HSETNX', KEYS[1], 'sn', ms(now)) == 1 then
+    if ARGV[3] ~= '' then call('HSET', KEYS[1], 'sc', ARGV[3]) end
+    return 'ok'
+  end
+  local taker = call('HGET', KEYS[1], 'sc')
+  return taker and ARGV[3] ~= '' and taker ~= ARGV[3] and 'taken' or 'kept'
 end
 if what == 'late' then
   call('HSET', KEYS[1], 'l' .. ARGV[3], ms(now + tonumber(ARGV[4])))

@@ -122,7 +122,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 		Key: key, Keep: a.keep, Reason: func() string { return "interrupted at the command line" },
 		Opened: func(rec bridge.Record) {
 			if rec.Repeated {
-				fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; this call gets the same answer\n", rec.Interaction.ID)
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; one of them gets an approval\n", rec.Interaction.ID)
 			}
 			done = showWaiting(ctx, cmd.ErrOrStderr(), rec)
 		},
@@ -136,7 +136,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	}
 	if spent, ok := errors.AsType[*bridge.RepeatedError](err); ok {
 		id := spent.Interaction.ID
-		return rec, bridge.Errorf(bridge.CodeConflict, "--key: an earlier call has the answer to %s", id).
+		return rec, bridge.Errorf(bridge.CodeConflict, "--key: another call has the answer to %s", id).
 			WithHint("use another key to ask again, or read the answer: nod show %s", id)
 	}
 	if err != nil {
