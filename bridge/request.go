@@ -21,6 +21,9 @@ const (
 	MaxHeader        = 12        // characters, as in the formats of agents
 	MaxLabel         = 300       // characters of an option's label
 	MaxValue         = 1000      // bytes of an option's value
+	MaxMetadata      = 2000      // bytes of a value of Metadata
+	maxMetadataName  = 64        // bytes
+	maxMetadataNames = 16        // values of one request
 	MaxText          = 3000      // characters of a question, a description, a placeholder
 	DefaultMaxLength = 3000      // characters of a typed answer; every platform's input supports it
 	DefaultTimeout   = 5 * time.Minute
@@ -64,6 +67,9 @@ func (r *Ask) Normalize() error {
 		return Errorf(CodeInvalid, "prompt: required").WithHint("send the question or the purpose of the request")
 	}
 	if err := checkTexts(c.ownTexts); err != nil {
+		return err
+	}
+	if err := c.checkMetadata(); err != nil {
 		return err
 	}
 	if c.Session == "." || c.Session == ".." {
@@ -300,6 +306,20 @@ func CheckText(field, s string, maxBytes int) error {
 	for _, r := range s {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != 0x1b {
 			return Errorf(CodeInvalid, "%s: control character %U is not allowed", field, r)
+		}
+	}
+	return nil
+}
+
+// checkMetadata returns CodeInvalid for too many values, and for names that are too
+// long.
+func (r *Ask) checkMetadata() error {
+	if len(r.Metadata) > maxMetadataNames {
+		return Errorf(CodeInvalid, "metadata: %d values are too many (at most %d)", len(r.Metadata), maxMetadataNames)
+	}
+	for name := range r.Metadata {
+		if err := CheckText("metadata", name, maxMetadataName); err != nil || name == "" {
+			return Errorf(CodeInvalid, "metadata: a name must have 1 to %d bytes", maxMetadataName)
 		}
 	}
 	return nil

@@ -29,6 +29,9 @@ const (
 	// TextKept goes back to the agent unchanged, so a credential in it is refused.
 	// Changes of Value have no effect.
 	TextKept
+	// TextHidden goes back to the agent unchanged as well, but no person sees it, so
+	// it may have a credential. Changes of Value have no effect.
+	TextHidden
 	// TextDropped is not shown, and left out if it has a credential.
 	TextDropped
 )
@@ -117,7 +120,7 @@ func (r *Ask) Texts() iter.Seq[Text] {
 // ownTexts yields the texts of the ask that are not of a question, and reports
 // whether its caller expects more.
 func (r *Ask) ownTexts(yield func(Text) bool) bool {
-	return rows("", r, askTexts, yield) && r.initialTexts(yield) &&
+	return rows("", r, askTexts, yield) && r.initialTexts(yield) && r.metadataTexts(yield) &&
 		(r.CompletedView == nil || rows("completed_view.", r.CompletedView, viewTexts, yield)) &&
 		(r.Approval == nil || rows("approval.", r.Approval, approvalTexts, yield) && r.Approval.noteTexts(yield))
 }
@@ -152,6 +155,15 @@ func (q *Question) texts(at string, yield func(Text) bool) bool {
 func (r *Ask) initialTexts(yield func(Text) bool) bool {
 	for id, a := range r.Initial {
 		if !yield(Text{"initial." + id, answered(&a), 0, TextKept}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Ask) metadataTexts(yield func(Text) bool) bool {
+	for name, value := range r.Metadata {
+		if !yield(Text{"metadata." + name, &value, MaxMetadata, TextHidden}) {
 			return false
 		}
 	}

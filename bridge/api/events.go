@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -114,12 +116,35 @@ func (x eventStream) run(batch []bridge.Event, cursor string) {
 	}
 }
 
+// withoutMetadata returns the data of an event as people read it; see forReader.
+func withoutMetadata(data json.RawMessage) json.RawMessage {
+	const name = "metadata"
+	if !bytes.Contains(data, []byte(`"`+name+`"`)) {
+		return data
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil || members[name] == nil {
+		return data // no request
+	}
+	delete(members, name)
+	raw, err := bridge.EncodeJSON(members)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
 // readableEvents returns the next events after a cursor that the caller may
 // read. It skips the others, so an empty batch means that there are no more
 // events.
 func (s shared) readableEvents(ctx context.Context, p Principal, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
 	for {
 		batch, next, err := s.reader.Events(ctx, cursor, f)
+		if p.Agent == nil {
+			for n := range batch {
+				batch[n].Data = withoutMetadata(batch[n].Data)
+			}
+		}
 		if err != nil || len(batch) == 0 || p.Agent != nil || p.Auditor {
 			return batch, next, err
 		}

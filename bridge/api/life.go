@@ -35,7 +35,7 @@ func (s requests) cancel(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	return write(w, http.StatusOK, rec)
+	return write(w, http.StatusOK, forReader(p, rec))
 }
 
 func (s requests) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {

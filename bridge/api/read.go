@@ -28,6 +28,22 @@ func (s shared) readable(ctx context.Context, p Principal, rec bridge.Record) er
 	return err
 }
 
+// forReader returns a record as its reader sees it: metadata is for the agent.
+func forReader(p Principal, rec bridge.Record) bridge.Record {
+	if p.Agent == nil {
+		rec.Interaction.Metadata = nil
+	}
+	return rec
+}
+
+// pageFor is forReader for several.
+func pageFor(p Principal, page bridge.List) bridge.List {
+	for n, rec := range page.Items {
+		page.Items[n] = forReader(p, rec)
+	}
+	return page
+}
+
 // listReadable returns a page of the records that the caller may read.
 func (s shared) listReadable(ctx context.Context, p Principal, f bridge.ListFilter) (bridge.List, error) {
 	var failed error
@@ -42,5 +58,5 @@ func (s shared) listReadable(ctx context.Context, p Principal, f bridge.ListFilt
 	if err == nil {
 		err = failed
 	}
-	return page, err
+	return pageFor(p, page), err
 }

@@ -169,6 +169,10 @@ func (s shared) handOver(ctx context.Context, w http.ResponseWriter, status int,
 			return err
 		}
 	}
+	if !theirs {
+		seen := forReader(Principal{}, *rec)
+		rec = &seen
+	}
 	if err := write(w, status, rec); err != nil {
 		return nil //nolint:nilerr // not delivered
 	}
@@ -242,7 +246,7 @@ func (s shared) load(r *http.Request, p Principal) (bridge.Record, error) {
 	if p.Agent != nil {
 		s.owners.add(&rec.Interaction)
 	}
-	return rec, nil
+	return forReader(p, rec), nil
 }
 
 func (s requests) get(w http.ResponseWriter, r *http.Request, p Principal) error {

@@ -45,6 +45,7 @@ func (v *redaction) use(t bridge.Text) {
 		v.executed += v.hidden - before
 	case bridge.TextShown:
 		v.text(t.Value)
+	case bridge.TextHidden: // the agent's own, and no one else reads it
 	}
 }
 

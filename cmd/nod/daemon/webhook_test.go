@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,6 +24,7 @@ import (
 type receiver struct {
 	mu   sync.Mutex
 	got  map[string][]http.Header // by type of event
+	meta map[string]string        // metadata of the last approved request
 	fail func(n int) int          // returns the status of the n-th call; zero means 204
 	n    int
 }
@@ -48,6 +50,9 @@ func (w *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	if json.Unmarshal(body, &e) == nil && r.Header.Get("Webhook-Signature") == "v1,"+base64.StdEncoding.EncodeToString(m.Sum(nil)) && "msg_"+string(e.Data.Interaction.ID) == r.Header.Get("Webhook-Id") {
 		w.got[e.Type] = append(w.got[e.Type], r.Header)
+		if e.Data.State == bridge.StateApproved {
+			w.meta = e.Data.Interaction.Metadata
+		}
 	}
 	rw.WriteHeader(http.StatusNoContent)
 }
@@ -85,7 +90,9 @@ func TestWebhooks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	respond(samples.Approval(), rig.AnswerOnce)
+	resumable := samples.Approval()
+	resumable.Metadata = map[string]string{"resume": "https://n8n.example.com/wait/7?signature=abcdef0123456789"}
+	respond(resumable, rig.AnswerOnce)
 	respond(samples.Approval(), bridge.Reply{Decision: bridge.DecideDeny})
 	eu := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}
 	respond(samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...), eu)
@@ -96,6 +103,11 @@ func TestWebhooks(t *testing.T) {
 	short := r.Ask(samples.Approval())
 	now.jump(24 * time.Hour)
 	short.End()
+	r.Eventually("the address comes back", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return maps.Equal(w.meta, resumable.Metadata)
+	})
 	for _, kind := range []string{"approved", "denied", "answered", "cancelled", "expired"} {
 		r.Eventually(kind+" is told", func() bool { return w.count("interaction."+kind) > 0 })
 		if n := w.count("interaction." + kind); n != 1 {

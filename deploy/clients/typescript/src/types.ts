@@ -99,6 +99,9 @@ export interface Interaction {
   id: string;
   // Kind of the request.
   kind: "ask" | "approval" | "notice";
+  // Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+  // agent and webhooks get them back.
+  metadata?: Record<string, string>;
   // People, and groups with one member each, who must approve.
   must?: Array<string>;
   // Outcome of a timeout.
@@ -315,6 +318,9 @@ export interface Reprompt {
   kind?: "ask" | "approval" | "notice";
   // Largest number of rounds.
   max_rounds?: number;
+  // Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+  // agent and webhooks get them back.
+  metadata?: Record<string, string>;
   // Outcome of a timeout.
   on_timeout?: "expire" | "deny" | "default" | "escalate" | "pending";
   // Refuses the request while another one of the session is pending.
@@ -366,6 +372,9 @@ export interface Request {
   kind?: "ask" | "approval" | "notice";
   // Largest number of rounds.
   max_rounds?: number;
+  // Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+  // agent and webhooks get them back.
+  metadata?: Record<string, string>;
   // Outcome of a timeout.
   on_timeout?: "expire" | "deny" | "default" | "escalate" | "pending";
   // Refuses the request while another one of the session is pending.

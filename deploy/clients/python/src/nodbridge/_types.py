@@ -122,6 +122,9 @@ class Interaction(_Interaction, total=False):
     contested: bool
     # Groups of responders.
     groups: List[str]
+    # Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+    # agent and webhooks get them back.
+    metadata: Dict[str, str]
     # People, and groups with one member each, who must approve.
     must: List[str]
     # Route that the request named if the policy sent it elsewhere.
@@ -353,6 +356,9 @@ class Reprompt(TypedDict, total=False):
     kind: Literal["ask", "approval", "notice"]
     # Largest number of rounds.
     max_rounds: int
+    # Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+    # agent and webhooks get them back.
+    metadata: Dict[str, str]
     # Outcome of a timeout.
     on_timeout: Literal["expire", "deny", "default", "escalate", "pending"]
     # Refuses the request while another one of the session is pending.
@@ -409,6 +415,9 @@ class Request(_Request, total=False):
     kind: Literal["ask", "approval", "notice"]
     # Largest number of rounds.
     max_rounds: int
+    # Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+    # agent and webhooks get them back.
+    metadata: Dict[str, str]
     # Outcome of a timeout.
     on_timeout: Literal["expire", "deny", "default", "escalate", "pending"]
     # Refuses the request while another one of the session is pending.
