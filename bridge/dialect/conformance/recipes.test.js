@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { MemorySaver } from "@langchain/langgraph";
 import ts from "typescript";
-import { running } from "./harness.js";
+import { running, until } from "./harness.js";
 
 const recipes = fileURLToPath(new URL("../../../deploy/recipes/", import.meta.url));
 const source = fileURLToPath(new URL("../../../deploy/clients/typescript/", import.meta.url));
@@ -67,15 +68,38 @@ function fields(object, names) {
   for (const name of Object.keys(object)) assert.ok(names.includes(name), `unknown field ${name}`);
 }
 
-// n8n runs a workflow with the nodes that the recipe uses, as n8n does.
-async function n8n(flow, input, execution, hosts) {
+// n8n runs a workflow with the nodes that the recipe uses, as n8n does. What nod
+// tells its webhook starts the branch of Told, unless it is lost: then the time of
+// the Wait node passes at once.
+async function n8n(flow, input, execution, hosts, lost = false) {
+  const resumeUrl = `https://n8n.example.com/webhook-waiting/${execution}?signature=${randomUUID()}`;
+  let resumed = false;
+  const waits = async (node) => {
+    fields(node.parameters, ["resume", "limitWaitTime", "limitType", "resumeAmount", "resumeUnit", "options"]);
+    assert.deepEqual([node.parameters.resume, node.parameters.limitWaitTime], ["webhook", true]);
+    if (lost) {
+      await new Promise((r) => setTimeout(r, 100));
+      return {};
+    }
+    const told = await until("nod tells the webhook", () => live.told.find((t) => t.body.includes(resumeUrl)));
+    await executes(flow, "Told", { body: JSON.parse(told.body), headers: told.headers }, execution, hosts, {
+      resumeUrl,
+      resume: () => (resumed = true),
+    });
+    assert.ok(resumed, "the execution was not resumed");
+    return {};
+  };
+  await executes(flow, "Start", { body: input }, execution, hosts, { resumeUrl, waits });
+}
+
+// executes runs the nodes from a trigger on.
+async function executes(flow, trigger, item, execution, hosts, { resumeUrl, waits, resume }) {
   const nodes = Object.fromEntries(flow.nodes.map((n) => [n.name, n]));
   const results = {};
-  let item = { body: input };
   const value = (text) => {
     if (typeof text !== "string" || !text.startsWith("=")) return text;
     const run = (code) =>
-      new Function("$json", "$execution", "$", `return (${code})`)(item, { id: execution }, (name) => ({
+      new Function("$json", "$execution", "$", `return (${code})`)(item, { id: execution, resumeUrl }, (name) => ({
         item: { json: results[name] },
       }));
     const whole = /^=\{\{((?:(?!\}\} *\{\{)[^])*)\}\}$/.exec(text);
@@ -101,6 +125,10 @@ async function n8n(flow, input, execution, hosts) {
       assert.deepEqual([p.genericAuthType, node.credentials.httpHeaderAuth.name], ["httpHeaderAuth", "nod"]);
       headers.Authorization = `Bearer ${live.env.NOD_TOKEN}`;
     }
+    if (url.href === resumeUrl) {
+      resume();
+      return {};
+    }
     assert.ok(hosts[url.host], `unknown host ${url.host}`);
     const body = p.sendBody ? value(p.jsonBody) : undefined;
     if (body) JSON.parse(body);
@@ -120,15 +148,19 @@ async function n8n(flow, input, execution, hosts) {
     return { ...(p.includeOtherFields && item), ...Object.fromEntries(added) };
   };
   const holds = (c) => {
-    assert.deepEqual(c.operator, { type: "string", operation: "equals" });
-    return value(c.leftValue) === value(c.rightValue);
+    assert.equal(c.operator.type, "string");
+    const left = value(c.leftValue);
+    if (c.operator.operation === "startsWith") return left.startsWith(value(c.rightValue));
+    assert.equal(c.operator.operation, "equals");
+    return left === value(c.rightValue);
   };
-  for (let name = "Start", steps = 0; name; steps++) {
+  for (let name = trigger, steps = 0; name; steps++) {
     assert.ok(steps < 200, "endless");
     const node = nodes[name];
     let output = 0;
     if (node.type === "n8n-nodes-base.httpRequest") item = await http(node);
     else if (node.type === "n8n-nodes-base.set") item = set(node);
+    else if (node.type === "n8n-nodes-base.wait") item = await waits(node);
     else if (node.type === "n8n-nodes-base.if") output = node.parameters.conditions.conditions.every(holds) ? 0 : 1;
     else assert.equal(node.type, "n8n-nodes-base.webhook");
     results[name] = item;
@@ -178,9 +210,17 @@ test("the n8n recipe deploys only after a yes", async () => {
     await n8n(flow, { version: "n3" }, "73", {
       ...hosts,
       "nod.example.com": `http://127.0.0.1:${proxy.address().port}`,
-    });
+    }, true);
     proxy.close();
     assert.equal(deployed.length, 1);
+    // An address of another host is not called.
+    const forged = { body: { data: { interaction: { metadata: { resume_url: "https://other.example.com/webhook-waiting/1" } } } } };
+    await executes(flow, "Told", forged, "74", {}, {});
+    // Without the webhook, the workflow looks for itself.
+    const alone = n8n(flow, { version: "n4" }, "75", hosts, true);
+    await live.answers("Deploy n4?", { decision: "once" });
+    await alone;
+    assert.deepEqual(deployed.slice(1), ['{"version":"n4"}']);
   } finally {
     target.close();
   }
