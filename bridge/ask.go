@@ -22,7 +22,7 @@ type Ask struct {
 	ResponseID string `json:"response_id,omitempty"`
 	// Metadata holds values of the agent by name, such as the address at which its
 	// workflow goes on. No person sees them. nod returns them to the agent and to
-	// webhooks; they are no part of the digest.
+	// webhooks; the digest does not cover them.
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// ToolName is the tool that asks. If it is empty, an approval uses its
 	// own tool.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMetadata checks that an agent gets its metadata back unchanged, also if it
+// TestMetadata checks that an agent gets its metadata back unchanged, even when it
 // looks like a credential, and that no person reads it, whatever they call.
 func TestMetadata(t *testing.T) {
 	t.Parallel()

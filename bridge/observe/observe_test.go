@@ -195,7 +195,9 @@ func TestWatch(t *testing.T) {
 		Overdue: 2 * time.Second, Jobs: 3, Lag: 4 * time.Second, Dead: 5, Waiting: 6}
 	var err error
 	since := time.Unix(1_700_000_000, 0)
-	o.Watch(func(context.Context) (bridge.Stats, error) { return stats, err }, func() map[string]bridge.Health {
+	var refused error
+	ready := func(context.Context) error { return refused }
+	o.Watch(ready, func(context.Context) (bridge.Stats, error) { return stats, err }, func() map[string]bridge.Health {
 		return map[string]bridge.Health{"chat": {State: bridge.HealthUp, Since: since}, "mail": {State: bridge.HealthDown}}
 	})
 	platforms := map[string]float64{
@@ -212,6 +214,8 @@ func TestWatch(t *testing.T) {
 		`nod_pending{age="older"}`: 10, "nod_overdue_seconds": 2, "nod_outbox_jobs": 3, "nod_outbox_lag_seconds": 4,
 		"nod_dead_letters": 5, "nod_waiting": 6,
 	})
+	refused = bridge.Errorf(bridge.CodeUnavailable, "redis refuses: READONLY") // it answers, and stores nothing
+	check(t, o, map[string]float64{"nod_redis_up": 0, "nod_outbox_jobs": 3})
 	err = errors.New("Redis is unreachable")
 	check(t, o, platforms)
 	check(t, o, map[string]float64{"nod_redis_up": 0, "nod_outbox_jobs": -1, `nod_pending{age="1m"}`: -1})

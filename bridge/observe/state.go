@@ -25,12 +25,13 @@ var ageBounds = []struct {
 var states = []bridge.HealthState{bridge.HealthStarting, bridge.HealthUp, bridge.HealthDegraded, bridge.HealthStandby, bridge.HealthDown}
 
 type stateCollector struct {
+	ready  func(context.Context) error
 	state  func(context.Context) (bridge.Stats, error)
 	health func() map[string]bridge.Health
 }
 
 var (
-	descUp       = prometheus.NewDesc("nod_redis_up", "Whether this daemon can reach Redis.", nil, nil)
+	descUp       = prometheus.NewDesc("nod_redis_up", "Whether Redis stores requests and decisions for this daemon.", nil, nil)
 	descPending  = prometheus.NewDesc("nod_pending", "Pending requests of the deployment by age, the same on every daemon.", []string{"age"}, nil)
 	descOverdue  = prometheus.NewDesc("nod_overdue_seconds", "Time since the earliest deadline of a request that is still pending.", nil, nil)
 	descJobs     = prometheus.NewDesc("nod_outbox_jobs", "Outbox jobs of the deployment: cards, reminders and webhooks.", nil, nil)
@@ -41,9 +42,10 @@ var (
 	descSince    = prometheus.NewDesc("nod_platform_state_since_timestamp_seconds", "Start of that state as Unix time.", []string{"platform"}, nil)
 )
 
-// Watch adds metrics for pending work and for the health of the platforms.
-func (o *Observer) Watch(state func(context.Context) (bridge.Stats, error), health func() map[string]bridge.Health) {
-	o.registry.MustRegister(stateCollector{state, health})
+// Watch adds metrics for pending work, for the health of the platforms, and for
+// that of Redis, which ready tells: Redis may answer and store nothing.
+func (o *Observer) Watch(ready func(context.Context) error, state func(context.Context) (bridge.Stats, error), health func() map[string]bridge.Health) {
+	o.registry.MustRegister(stateCollector{ready, state, health})
 }
 
 // WatchProof adds metrics that show possible tampering in Redis: whether the audit
@@ -86,12 +88,15 @@ func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
 	defer cancel()
+	up := 1.0
+	if c.ready(ctx) != nil {
+		up = 0
+	}
+	gauge(descUp, up)
 	s, err := c.state(ctx)
 	if err != nil {
-		gauge(descUp, 0)
 		return
 	}
-	gauge(descUp, 1)
 	from := time.Duration(-1)
 	for _, b := range ageBounds {
 		n := 0.0

@@ -96,7 +96,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	d.now.Store(g)
-	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.Engine().Health() })
+	observer.Watch(store.Ready, store.Stats, func() map[string]bridge.Health { return d.Engine().Health() })
 	observer.WatchProof(func() bridge.Health { return d.Engine().Audit.Health() }, d.keysHealth)
 	return d, nil
 }
