@@ -45,6 +45,33 @@ func NetworkError(service string, err error) error {
 	return bridge.Wrap(bridge.CodeUnavailable, err, "%s is unreachable", service)
 }
 
+// firstPause is the time after which Told makes a call again.
+const firstPause = 150 * time.Millisecond
+
+// Told makes a call that tells a person what came of an action. While it fails in a
+// way that passes, it makes the call again: no job does that later. Within is the
+// time in which the service takes the call. Unclear is set if the service may have
+// carried out an earlier call.
+func Told(ctx context.Context, within time.Duration, call func(unclear bool) error) error {
+	until, pause, unclear := time.Now().Add(within), firstPause, false
+	for {
+		err := call(unclear)
+		wait := pause
+		switch about := AboutOf(err); {
+		case about == AboutLimit:
+			wait = max(wait, bridge.PublicError(err).RetryAfter)
+		case bridge.ErrorCode(err) == bridge.CodeUnavailable && (about == AboutService || about == ""):
+			unclear = true
+		default:
+			return err
+		}
+		if time.Now().Add(wait).After(until) || !bridge.Pause(ctx, wait) {
+			return err
+		}
+		pause *= 2
+	}
+}
+
 // Client returns an HTTP client for the API of a platform, with a timeout and
 // the proxy from the environment.
 func Client() *http.Client { return &http.Client{Timeout: 15 * time.Second} }

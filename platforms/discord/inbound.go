@@ -57,7 +57,7 @@ const (
 	seenFor = 15 * time.Minute
 	// afterwards is the time limit for everything that follows a recorded click.
 	afterwards = 10 * time.Second
-	// replyWait is the longest wait after which a reply is in time.
+	// replyWait is the time for which a reply is tried again, and in time.
 	replyWait = 1500 * time.Millisecond
 	// rivalFor is the time for which the health names another program.
 	rivalFor = time.Hour
@@ -67,10 +67,13 @@ const (
 // sends what that says in another way.
 func (ib *inbound) reply(ctx context.Context, in interaction, r reply) {
 	endpoint := discordgo.EndpointInteractionResponse(in.ID, in.Token)
-	err := ib.api.send(ctx, http.MethodPost, endpoint, r, r.file, nil)
-	if wait := waitOf(err); wait > 0 && wait <= replyWait && bridge.Pause(ctx, wait) {
-		err = ib.api.send(ctx, http.MethodPost, endpoint, r, r.file, nil)
-	}
+	err := platforms.Told(ctx, replyWait, func(unclear bool) error {
+		err := ib.api.send(ctx, http.MethodPost, endpoint, r, r.file, nil)
+		if unclear && platforms.Is(err, platforms.AboutRival) {
+			return nil // it was nod itself that responded
+		}
+		return err
+	})
 	if r.file != nil && r.text != "" && platforms.Final(err) && !platforms.Is(err, platforms.AboutLate) { // the bot may not attach files here
 		err = ib.api.do(ctx, http.MethodPost, endpoint, r.short(), nil)
 	}
@@ -88,15 +91,6 @@ func (ib *inbound) reply(ctx context.Context, in interaction, r reply) {
 	if err != nil { // the click is recorded, and a job updates the card
 		ib.log.Warn("interaction not answered", "error", err)
 	}
-}
-
-// waitOf returns the time after which a call can be repeated. It is zero unless
-// there are too many calls.
-func waitOf(err error) time.Duration {
-	if !platforms.Is(err, platforms.AboutLimit) {
-		return 0
-	}
-	return bridge.PublicError(err).RetryAfter
 }
 
 // respond applies the interaction. It returns the reply, and a function to call

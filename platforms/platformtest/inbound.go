@@ -3,6 +3,7 @@ package platformtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ func runInbound(t *testing.T, h Harness) {
 		{"a click is acknowledged after the sink has returned", acknowledgesLater},
 		{"a click that was not recorded is reported", tellsUnrecorded},
 		{"each verdict is told to the person", tellsVerdicts},
+		{"a verdict is told although the service fails for a moment", tellsAgain},
 		{"a late click closes the card that was clicked", closesLate},
 		{"a typed text reaches the sink once it is stored", typedReaches},
 		{"a form that was not opened is reported", formFails},
@@ -213,6 +215,28 @@ func tellsVerdicts(r *Rig, sink *Recorder) {
 	r.Press("ana", at, render.LabelRun)
 	if got := r.count(at, "verdict"); got != 0 {
 		r.T.Errorf("%d results are shown to everyone", got)
+	}
+}
+
+// tellsAgain makes the service fail once when nod tells a person what came of a
+// click.
+func tellsAgain(r *Rig, sink *Recorder) {
+	_, at := r.card()
+	for n, f := range []sandbox.Fault{
+		{Kind: "drop"}, {Kind: "drop_after"}, {Kind: "half"}, {Kind: "page", Status: 502}, {Kind: "error", Status: 500},
+		{Kind: "rate_limit"}, {Kind: "rate_limit", RetryAfter: 1},
+	} {
+		note := fmt.Sprintf("not you %d %d %d", n, f.Status, f.RetryAfter)
+		sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+			return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
+		})
+		f.Method, f.Count = r.Harness.Talk, 1
+		r.Fault(f)
+		r.Told("ana", r.Harness.Name, r.Press("ana", at, render.LabelRun), note)
+		r.Sandbox.ClearFaults()
+	}
+	if h := r.Platform.Health(); h.State != bridge.HealthUp || h.Reason != "" {
+		r.T.Errorf("after failures that pass, health is %+v", h)
 	}
 }
 

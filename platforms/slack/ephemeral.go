@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -55,11 +56,15 @@ func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link st
 	if note == "" {
 		return
 	}
-	err := e.notify(ctx, c.Ref, c.Actor.User, note, link)
+	within := answerWait
+	if url != "" {
+		within = 0 // there is another way
+	}
+	err := platforms.Told(ctx, within, func(bool) error { return e.notify(ctx, c.Ref, c.Actor.User, note, link) })
 	if err != nil { // the person may not be in the channel
 		text, blocks := slackmsg.Offer(note, link)
 		if url != "" {
-			err = e.respond(ctx, url, c.Ref.Thread, text, blocks)
+			err = platforms.Told(ctx, answerWait, func(bool) error { return e.respond(ctx, url, c.Ref.Thread, text, blocks) })
 		} else if platforms.Final(err) {
 			err = e.direct(ctx, c.Actor.User, text, blocks)
 		}
@@ -68,6 +73,9 @@ func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link st
 		e.log.Warn("ephemeral reply not sent", "platform", e.name, "error", err)
 	}
 }
+
+// answerWait is the time for which what a person reads is tried again.
+const answerWait = 5 * time.Second
 
 // respond sends a note to the response URL of a click or a command. A URL works up
 // to five times within 30 minutes.

@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -37,9 +38,21 @@ func (r *replies) tell(ctx context.Context, cb callback, v bridge.Verdict, alert
 		params["text"] = telegrammsg.Toast(note)
 		params.AddBool("show_alert", alert)
 	}
-	if err := r.client.call(ctx, "answerCallbackQuery", params, nil); err != nil {
+	err := platforms.Told(ctx, answerWait, func(bool) error { return r.client.call(ctx, "answerCallbackQuery", params, nil) })
+	if err != nil {
 		r.log.Debug("click not answered", "error", err)
 	}
+}
+
+// answerWait is the time for which what a person reads is tried again.
+const answerWait = 5 * time.Second
+
+// send sends a person a message. A repeated one is better than none.
+func (r *replies) send(ctx context.Context, to tgbotapi.Params, m telegrammsg.Message) error {
+	return platforms.Told(ctx, answerWait, func(bool) error {
+		_, err := r.client.send(ctx, to, m)
+		return err
+	})
 }
 
 // whisper sends a note to the person who clicked, and reports whether it is
@@ -53,7 +66,7 @@ func (r *replies) whisper(ctx context.Context, cb callback, note string) bool {
 		}
 		r.log.Debug("note not sent as an ephemeral message", "error", err)
 	}
-	_, err := r.client.send(ctx, tgbotapi.Params{"chat_id": cb.From.id()}, telegrammsg.Reply(note))
+	err := r.send(ctx, tgbotapi.Params{"chat_id": cb.From.id()}, telegrammsg.Reply(note))
 	if err != nil {
 		r.log.Debug("note not sent to the person's own chat", "error", err)
 	}
@@ -70,9 +83,9 @@ const (
 // returns what to say where they clicked.
 func (r *replies) offer(ctx context.Context, user, note, link string) string {
 	to := tgbotapi.Params{"chat_id": user}
-	_, err := r.client.send(ctx, to, telegrammsg.Offer(note, link))
+	err := r.send(ctx, to, telegrammsg.Offer(note, link))
 	if platforms.Is(err, platforms.AboutContent) { // no button takes an address such as localhost
-		_, err = r.client.send(ctx, to, telegrammsg.Reply(note+"\n"+link))
+		err = r.send(ctx, to, telegrammsg.Reply(note+"\n"+link))
 	}
 	if err != nil {
 		r.log.Warn("link not sent", "user", user, "error", err)
@@ -84,7 +97,7 @@ func (r *replies) offer(ctx context.Context, user, note, link string) string {
 // say answers a typed message where it was written: Telegram has no private
 // answer to a message in a group.
 func (r *replies) say(ctx context.Context, m message, note string) {
-	if _, err := r.client.send(ctx, answering(m.ref()), telegrammsg.Reply(note)); err != nil {
+	if err := r.send(ctx, answering(m.ref()), telegrammsg.Reply(note)); err != nil {
 		r.log.Warn("note not sent", "error", err)
 	}
 }
@@ -93,7 +106,7 @@ func (r *replies) say(ctx context.Context, m message, note string) {
 // can write there only after the person has clicked Start. Until then, the chat
 // of the message gets the other note.
 func (r *replies) confide(ctx context.Context, m message, note, otherwise string) {
-	_, err := r.client.send(ctx, tgbotapi.Params{"chat_id": m.From.id()}, telegrammsg.Reply(note))
+	err := r.send(ctx, tgbotapi.Params{"chat_id": m.From.id()}, telegrammsg.Reply(note))
 	switch {
 	case err == nil:
 	case unreachable(err):
