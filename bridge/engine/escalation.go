@@ -257,14 +257,29 @@ func decided(r bridge.Record, voter string) bool {
 const remindedFor = time.Minute
 
 // collect claims the reminder of some people in a channel, and reports false if they
-// were reminded there just before. The reminder then says how many other requests
-// wait in the channel.
+// were reminded there just before. The reminder says how many other requests wait in
+// the channel. One that was opened after it waits for its own.
 func (e *escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
 	d := r.Interaction.Destinations[m.Destination]
 	key = "reminded:" + hashedText(strings.Join(slices.Concat([]string{d.Platform, d.Channel, d.Thread}, m.Users, m.Groups), "\n"))
-	by, err := e.notes.PutNote(ctx, key, string(r.Interaction.ID), remindedFor)
-	if err != nil || by != string(r.Interaction.ID) {
+	now := time.Now()
+	note, err := e.notes.PutNote(ctx, key, string(r.Interaction.ID)+" "+now.UTC().Format(time.RFC3339Nano), remindedFor)
+	if err != nil {
 		return key, false, err
+	}
+	by, since, _ := strings.Cut(note, " ")
+	if by != string(r.Interaction.ID) {
+		last, err := time.Parse(time.RFC3339Nano, since)
+		wait := last.Add(remindedFor).Sub(now)
+		if err != nil || !r.Interaction.Created.After(last) {
+			return key, false, nil // the last reminder counted this request
+		}
+		if now.Add(wait).Before(r.Interaction.Deadline) {
+			err := bridge.Errorf(bridge.CodeRateLimited, "these people were reminded here just before")
+			err.RetryAfter = max(wait, time.Second)
+			return key, false, err
+		}
+		key = "" // the next one would be too late
 	}
 	others, _, err := e.reader.pending(ctx, maxLooked, func(o bridge.Record) (bool, error) {
 		return o.Interaction.ID != r.Interaction.ID && o.Interaction.ShownIn(d.Platform, []string{d.Channel}), nil

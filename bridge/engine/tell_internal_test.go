@@ -295,14 +295,31 @@ func TestNeeded(t *testing.T) {
 func TestRemindersCollected(t *testing.T) {
 	t.Parallel()
 	o, _ := twoChats(t)
-	for range 5 {
-		r := o.climb(question("Ship it?"), bridge.Step{Remind: true})
+	remind := func(r bridge.Record) {
+		t.Helper()
 		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
+	var all []bridge.Record
+	for range 5 {
+		all = append(all, o.climb(question("Ship it?"), bridge.Step{Remind: true}))
+	}
+	for _, r := range all {
+		remind(r)
+	}
 	chat := o.dispatcher.platforms["chat"].(talker).chat
 	if len(chat.reminded) != 1 {
 		t.Errorf("%d reminders were sent; want 1", len(chat.reminded))
+	}
+	// A request that the reminder cannot have counted is not passed over.
+	remind(o.climb(question("Ship it?"), bridge.Step{Remind: true}))
+	if last := o.store.gone[len(o.store.gone)-1]; len(chat.reminded) != 1 || !strings.HasPrefix(last, "remind retry") {
+		t.Errorf("%d reminders were sent, and that of a later request is %q", len(chat.reminded), last)
+	}
+	soon := question("Ship it?")
+	soon.Deadline = time.Now().Add(20 * time.Second)
+	if remind(o.climb(soon, bridge.Step{Remind: true})); len(chat.reminded) != 2 {
+		t.Error("there is no reminder of a request that ends within a minute")
 	}
 }
