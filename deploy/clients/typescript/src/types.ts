@@ -229,7 +229,7 @@ export interface Question {
   placeholder?: string;
   // Plan of a plan_review in Markdown.
   plan?: string;
-  // An answer is required.
+  // An answer is required, unless this is false.
   required?: boolean;
   // JSON Schema of a form: see docs/widgets.md.
   schema?: Record<string, unknown>;
@@ -316,7 +316,7 @@ export interface Reprompt {
   join?: boolean;
   // Kind of the request.
   kind?: "ask" | "approval" | "notice";
-  // Largest number of rounds.
+  // Largest number of rounds; 5 if it is absent.
   max_rounds?: number;
   // Values of the agent, such as the address at which its workflow goes on. People do not see them. The
   // agent and webhooks get them back.
@@ -335,7 +335,7 @@ export interface Reprompt {
   requester?: string;
   // ID of the response, returned in events.
   response_id?: string;
-  // Route of the request.
+  // Route of the request; `default` if it is absent.
   route?: string;
   // Session of the request.
   session?: string;
@@ -370,7 +370,7 @@ export interface Request {
   join?: boolean;
   // Kind of the request.
   kind?: "ask" | "approval" | "notice";
-  // Largest number of rounds.
+  // Largest number of rounds; 5 if it is absent.
   max_rounds?: number;
   // Values of the agent, such as the address at which its workflow goes on. People do not see them. The
   // agent and webhooks get them back.
@@ -389,7 +389,7 @@ export interface Request {
   requester?: string;
   // ID of the response, returned in events.
   response_id?: string;
-  // Route of the request.
+  // Route of the request; `default` if it is absent.
   route?: string;
   // Session of the request.
   session?: string;

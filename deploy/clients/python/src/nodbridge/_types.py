@@ -261,7 +261,7 @@ class Question(_Question, total=False):
     placeholder: str
     # Plan of a plan_review in Markdown.
     plan: str
-    # An answer is required.
+    # An answer is required, unless this is false.
     required: bool
     # JSON Schema of a form: see docs/widgets.md.
     schema: Dict[str, Any]
@@ -354,7 +354,7 @@ class Reprompt(TypedDict, total=False):
     join: bool
     # Kind of the request.
     kind: Literal["ask", "approval", "notice"]
-    # Largest number of rounds.
+    # Largest number of rounds; 5 if it is absent.
     max_rounds: int
     # Values of the agent, such as the address at which its workflow goes on. People do not see them. The
     # agent and webhooks get them back.
@@ -373,7 +373,7 @@ class Reprompt(TypedDict, total=False):
     requester: str
     # ID of the response, returned in events.
     response_id: str
-    # Route of the request.
+    # Route of the request; `default` if it is absent.
     route: str
     # Session of the request.
     session: str
@@ -413,7 +413,7 @@ class Request(_Request, total=False):
     join: bool
     # Kind of the request.
     kind: Literal["ask", "approval", "notice"]
-    # Largest number of rounds.
+    # Largest number of rounds; 5 if it is absent.
     max_rounds: int
     # Values of the agent, such as the address at which its workflow goes on. People do not see them. The
     # agent and webhooks get them back.
@@ -430,7 +430,7 @@ class Request(_Request, total=False):
     requester: str
     # ID of the response, returned in events.
     response_id: str
-    # Route of the request.
+    # Route of the request; `default` if it is absent.
     route: str
     # Session of the request.
     session: str
