@@ -135,6 +135,12 @@ if fetch server @modelcontextprotocol/server-everything@2026.8.31; then
 else
   missing "an MCP server"
 fi
+# The official conformance suite of MCP needs a newer Node.js than this one may be.
+if [ -n "${MODERN_NODE:-}" ] && fetch mcp-suite @modelcontextprotocol/conformance@0.1.16; then
+  export MCP_SUITE="$bin/mcp-suite/node_modules/@modelcontextprotocol/conformance/dist/index.js"
+else
+  missing "the conformance suite of MCP"
+fi
 cd "$root/bridge/dialect/conformance"
 npm ci --omit=optional --no-fund --no-audit --loglevel=error
 npm test

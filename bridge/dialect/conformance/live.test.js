@@ -61,7 +61,8 @@ test("the libraries of Standard Webhooks and Svix accept the signature", async (
   await answers("Told?", { answers: { q1: "yes" } });
   const hook = await until("the webhook", () => told.find((t) => t.body.includes(record.interaction.id)));
   for (const Library of [Webhook, Svix]) {
-    const event = new Library(secret).verify(hook.body, hook.headers);
+    new Library(secret).verify(hook.body, hook.headers);
+    const event = JSON.parse(hook.body);
     assert.equal(event.type, "interaction.answered");
     assert.equal(event.data.interaction.id, record.interaction.id);
     const refuses = (body, headers) => assert.throws(() => new Library(secret).verify(body, { ...hook.headers, ...headers }));
