@@ -301,7 +301,7 @@ export class Nod {
     return this.#taken(call, open, async () => {
       const record = await read(await this.#http.call(call));
       open.push(record);
-      return isOver(record) ? record : this.#waitFor(record.interaction.id, sent, call.until!);
+      return isOver(record) ? record : this.#waitFor(record.interaction.id, sent, call.until!, call.caller);
     });
   }
 
@@ -333,13 +333,14 @@ export class Nod {
     }
   }
 
-  async #waitFor(id: string, sent: Fields | undefined, until: Until): Promise<RequestRecord> {
+  async #waitFor(id: string, sent: Fields | undefined, until: Until, caller?: string): Promise<RequestRecord> {
     for (;;) {
       const began = performance.now();
       const reply = await this.#http.call({
         operation: "getInteraction",
         path: [idOf(id)],
         query: { wait: "25s" },
+        caller,
         limit: poll + grace,
         retry: true,
         until,

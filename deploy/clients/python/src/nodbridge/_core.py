@@ -105,12 +105,12 @@ class Core:
         sent = plain(body)
         return (yield from self._record("createInteraction", body=sent, sent=sent, **more))
 
-    def wait(self, id: str, sent: Optional[Dict[str, Any]] = None) -> Steps:
+    def wait(self, id: str, sent: Optional[Dict[str, Any]] = None, caller: str = "") -> Steps:
         """Wait until a request is closed or deferred."""
         while True:
             began = time.monotonic()
             query = {"wait": "%ds" % POLL}
-            record = yield from self._record("getInteraction", id=id, sent=sent, query=query, limit=POLL + GRACE)
+            record = yield from self._record("getInteraction", id=id, sent=sent, query=query, caller=caller, limit=POLL + GRACE)
             if record["state"] != "pending" or record.get("queued"):
                 return record
             if time.monotonic() - began < SHORT_POLL:  # the daemon did not wait
@@ -128,7 +128,7 @@ class Core:
             record = found[0]
             if record["state"] != "pending" or record.get("queued"):
                 return record
-            return (yield from self.wait(record["interaction"]["id"], sent))
+            return (yield from self.wait(record["interaction"]["id"], sent, caller))
         except BaseException as error:
             if _gives_up(error, key):
                 yield Farewell(self._leave(again, caller))
