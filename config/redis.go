@@ -127,6 +127,10 @@ type Servers struct {
 // TLS reports whether connections use TLS.
 func (s Servers) TLS() bool { return s.URL.Scheme == "rediss" }
 
+// encoded is what to do about a password that ends the URL too early. Services
+// generate passwords with such characters.
+const encoded = ", and set a password with /, ?, # or % as redis.password, or percent-encode it"
+
 // Servers parses the URL. Its error contains no part of the URL, which may have
 // a password.
 func (r Redis) Servers() (Servers, error) {
@@ -136,7 +140,7 @@ func (r Redis) Servers() (Servers, error) {
 	s := Servers{Hosts: strings.Split(rest[from:end], ",")}
 	var err error
 	if s.URL, err = url.Parse(scheme + "://" + rest[:from] + s.Hosts[0] + rest[end:]); err != nil {
-		return s, errors.New("invalid URL; set a URL such as redis://127.0.0.1:6379/0")
+		return s, errors.New("invalid URL; set a URL such as redis://127.0.0.1:6379/0" + encoded)
 	}
 	query := s.URL.Query()
 	s.Master = query.Get("master_name")
@@ -184,7 +188,7 @@ func (c Config) checkRedis(bad func(path, format string, args ...any)) {
 			bad("redis.url", "the path of a socket is required; set a URL such as unix:///run/redis.sock")
 		}
 	case slices.Contains(s.Hosts, ""):
-		bad("redis.url", "a host is required; set a URL such as redis://127.0.0.1:6379/0")
+		bad("redis.url", "a host is required; set a URL such as redis://127.0.0.1:6379/0"+encoded)
 		return
 	}
 	for _, host := range s.Hosts {

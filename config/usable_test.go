@@ -21,6 +21,10 @@ func TestAddresses(t *testing.T) {
 		"redis: {url: \"redsi://:pw@127.0.0.1\"}": `redis.url: unknown scheme "redsi"`,
 		"redis: {url: \"127.0.0.1:6379\"}":        "redis.url: ",
 		"redis: {url: \"redis://:pw@\"}":          "redis.url: a host is required",
+		"redis: {url: \"redis://:pw/x@h:1\"}":     "percent-encode it",
+		"redis: {url: \"redis://:pw?x@h:1\"}":     "percent-encode it",
+		"redis: {url: \"redis://:pw#x@h:1\"}":     "percent-encode it",
+		"redis: {url: \"redis://:pw%zz@h:1\"}":    "percent-encode it",
 	} {
 		c, err := Parse([]byte(text), "")
 		if err != nil {
