@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 
@@ -12,8 +11,8 @@ import (
 // EntryPoint returns the handler for the requests of an agent.
 type EntryPoint func(bridge.Agent) http.Handler
 
-// through returns a handler that reads an agent's request in full, passes it to
-// an entry point, and ends it when the daemon stops.
+// through returns a handler that reads an agent's request in full and passes it to
+// an entry point, which ends it when the daemon stops.
 func (s exchanges) through(entry EntryPoint) handler {
 	return func(w http.ResponseWriter, r *http.Request, p Principal) error {
 		body, err := readRaw(r)
@@ -21,10 +20,6 @@ func (s exchanges) through(entry EntryPoint) handler {
 			return err
 		}
 		requestRead(w)
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(s.closing, cancel)()
-		r = r.WithContext(ctx)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		entry(*p.Agent).ServeHTTP(w, r)
 		return nil

@@ -62,6 +62,9 @@ type Options struct {
 	// Hangup is done when the client no longer waits for a response. If it is
 	// nil, the transport's own context reports that.
 	Hangup context.Context
+	// Closing is done when the daemon stops. Then calls end with the status pending,
+	// and other streams end. It may be nil.
+	Closing context.Context
 }
 
 const instructions = "Ask people when you need a decision, a missing value, or permission; they answer in their team chat, " +
@@ -152,6 +155,9 @@ func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.I
 	defer cancel()
 	if s.Hangup != nil {
 		defer context.AfterFunc(s.Hangup, cancel)()
+	}
+	if s.Closing != nil {
+		defer context.AfterFunc(s.Closing, cancel)()
 	}
 	if token != nil {
 		p := &progress{ctx: ctx, session: req.Session, token: token}

@@ -53,9 +53,15 @@ func (h *HTTP) perCall(find func(*http.Request) (Options, bool), next http.Handl
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 		defer cancel(nil)
 		defer context.AfterFunc(r.Context(), func() { cancel(ofClosed(r)) })()
-		defer h.calls.note(r, raw, cancel)()
+		done, isCall := h.calls.note(r, raw, cancel)
+		defer done()
 		o.Hangup = ctx
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, newServer(o))))
+		stream, end := context.WithCancel(context.WithValue(r.Context(), callKey{}, newServer(o)))
+		defer end()
+		if o.Closing != nil && !isCall { // a call has a result, which the stream has to carry
+			defer context.AfterFunc(o.Closing, end)()
+		}
+		next.ServeHTTP(w, r.WithContext(stream))
 	})
 }
 
@@ -94,10 +100,10 @@ type waiting struct {
 	all map[string][]*context.CancelCauseFunc
 }
 
-// note keeps a call until the returned function is called, and cancels the call
-// that a notification names. Callers with one token can use an ID at the same
+// note keeps a call until the returned function is called, and reports whether the
+// message is one. It cancels the call that a notification names. Callers with one token can use an ID at the same
 // time; then the notification means none of them.
-func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFunc) (done func()) {
+func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFunc) (done func(), isCall bool) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
@@ -108,7 +114,7 @@ func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFu
 	}
 	done = func() {}
 	if json.Unmarshal(raw, &m) != nil { // the SDK refuses what it cannot read
-		return done
+		return done, false
 	}
 	key := func(id json.RawMessage) string {
 		return r.Header.Get("Authorization") + "\n" + r.Header.Get("Mcp-Session-Id") + "\n" + r.URL.RawQuery + "\n" + string(id)
@@ -129,7 +135,7 @@ func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFu
 			if len(c.all[k]) == 0 {
 				delete(c.all, k)
 			}
-		}
+		}, true
 	case "notifications/cancelled":
 		why := errGivenUp
 		if reason := strings.ToLower(m.Params.Reason); strings.Contains(reason, "time") || strings.Contains(reason, "deadline") {
@@ -139,7 +145,7 @@ func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFu
 			(*found[0])(why)
 		}
 	}
-	return done
+	return done, false
 }
 
 // at returns the state of the call whose context ctx is. It is s for a server of

@@ -82,7 +82,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	for path, h := range callbacks {
 		mux.Handle(path, queued(d.bodies, h(g.engine)))
 	}
-	handler := func(a bridge.Agent) http.Handler { return d.mcpHandler(g.engine, a) }
+	handler := func(a bridge.Agent) http.Handler { return d.mcpHandler(g, a) }
 	mux.Handle("GET /metrics", guarded(config.TokenHashes(c.Metrics.Token), d.observer.Metrics()))
 	mux.Handle("POST /admin/reload", d.reloadEntry(g.keys))
 	tokens := buildTokens(c)
@@ -137,12 +137,12 @@ func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Princ
 
 // mcpHandler returns the MCP server for an agent over HTTP. Requests without a
 // session belong to a session of the agent, which all its connections share.
-func (d *Daemon) mcpHandler(e *engine.Engine, a bridge.Agent) http.Handler {
+func (d *Daemon) mcpHandler(g *generation, a bridge.Agent) http.Handler {
 	return d.mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
 		q := r.URL.Query()
 		o := mcp.Options{
-			Asker: e.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true",
-			Version: d.version, Log: d.log, Inbox: mcpInbox{e, a.Name},
+			Asker: g.engine.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true",
+			Version: d.version, Log: d.log, Inbox: mcpInbox{g.engine, a.Name}, Closing: g.closing,
 		}
 		if o.Session == "" {
 			o.Session = "mcp"
