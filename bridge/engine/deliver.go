@@ -248,7 +248,7 @@ func (w *dispatcher) missed(ctx context.Context, j bridge.Job) error {
 func usable(p bridge.Platform) error {
 	if h, ok := p.(bridge.HealthReporter); ok {
 		if s := h.Health(); s.State == bridge.HealthDown {
-			return bridge.Errorf(bridge.CodeForbidden, "%s: %s", p.Name(), s.Reason)
+			return bridge.Errorf(bridge.CodeForbidden, "%s", downReason(p.Name(), s))
 		}
 	}
 	return nil

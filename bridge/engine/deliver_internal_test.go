@@ -231,15 +231,17 @@ func TestDeletedCard(t *testing.T) {
 // act first.
 func TestPlatformDown(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
-	o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
-	r := o.store.put(t, question("Ship it?"))
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
-		t.Fatal(err)
-	}
-	o.outcomes("post dead: forbidden: chat: token revoked")
-	if got := o.store.get(r.Interaction.ID); got.Failures[0] != "chat: token revoked" {
-		t.Errorf("the failure is %q", got.Failures[0])
+	for _, reason := range []string{"token revoked", "chat: token revoked"} {
+		o := newOffice(t)
+		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: reason}
+		r := o.store.put(t, question("Ship it?"))
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
+			t.Fatal(err)
+		}
+		o.outcomes("post dead: forbidden: chat: token revoked")
+		if got := o.store.get(r.Interaction.ID); got.Failures[0] != "chat: token revoked" {
+			t.Errorf("the failure is %q", got.Failures[0])
+		}
 	}
 }
 

@@ -34,6 +34,15 @@ func (w *reach) findPeople(o *bridge.Opening, s bridge.Setting) error {
 	return nil
 }
 
+// downReason returns why a platform that is down takes no card. The reason of its
+// health may name the platform already.
+func downReason(platform string, h bridge.Health) string {
+	if strings.HasPrefix(h.Reason, platform+": ") {
+		return h.Reason
+	}
+	return platform + ": " + h.Reason
+}
+
 func undeliverable(i bridge.Interaction, why string) *bridge.Response {
 	return &bridge.Response{State: bridge.StateUndeliverable, Reason: why, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
 }
@@ -75,7 +84,7 @@ func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 		}
 		if h, ok := p.(bridge.HealthReporter); ok {
 			if s := h.Health(); s.State == bridge.HealthDown {
-				failures[n] = d.Platform + ": " + s.Reason
+				failures[n] = downReason(d.Platform, s)
 			}
 		}
 	}
