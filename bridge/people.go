@@ -60,8 +60,18 @@ type Named struct {
 	Name  string
 }
 
-// String returns what identifies the person best.
-func (n Named) String() string { return cmp.Or(n.Email, n.Name, n.ID) }
+// String returns what identifies the person best, with the ID that the source has:
+// one whom nod does not know may have the name of a person whom it knows.
+func (n Named) String() string {
+	best := cmp.Or(n.Email, n.Name)
+	switch {
+	case best == "":
+		return n.ID
+	case n.ID == "":
+		return best
+	}
+	return best + " (" + n.Kind + " " + n.ID + ")"
+}
 
 // Grouper is a Platform with groups of its own.
 type Grouper interface {

@@ -76,3 +76,17 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangersAreMarked checks that a stranger with the name of a person is not
+// taken for that person by people either.
+func TestStrangersAreMarked(t *testing.T) {
+	t.Parallel()
+	for want, n := range map[string]bridge.Named{
+		"ana (pd PX)": {Kind: "pd", ID: "PX", Name: "ana"}, "ana@example.com (pd PBO)": {Kind: "pd", ID: "PBO", Email: "ana@example.com", Name: "Bo"},
+		"zoe@example.com": {Kind: "ical", Email: "zoe@example.com"}, "Zoe": {Name: "Zoe"}, "PX": {Kind: "pd", ID: "PX"}, "": {},
+	} {
+		if got := n.String(); got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+}

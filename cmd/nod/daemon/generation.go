@@ -51,7 +51,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	schedules, err := d.schedules(ctx, c, ports.Notes)
+	schedules, err := d.schedules(ctx, c, ports.Notes, ports.Leases)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,13 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -49,19 +51,44 @@ func rotation(r config.Rotation) oncall.Rotation {
 
 // schedules returns the schedules of a config, with rotations that continue those
 // of the config before it: a person who leaves must not move the turns of others.
-func (d *Daemon) schedules(ctx context.Context, c config.Config, notes bridge.Notes) (*oncall.Schedules, error) {
+func (d *Daemon) schedules(ctx context.Context, c config.Config, notes bridge.Notes, leases bridge.Leases) (*oncall.Schedules, error) {
 	all := Schedules(c, skippedEvents(d.log))
 	for name, o := range c.OnCall {
 		if o.Rotation == nil {
 			continue
 		}
-		r, err := continued(ctx, notes, name, rotation(*o.Rotation))
+		r, err := alone(ctx, notes, leases, name, rotation(*o.Rotation))
 		if err != nil {
 			return nil, err
 		}
 		all.Add(name, "rotation", r)
 	}
 	return all, nil
+}
+
+// turnLease is the longest time for which a daemon that ends keeps others from
+// reading a turn.
+const turnLease = 5 * time.Second
+
+// alone continues a rotation while no other daemon does: between the removal of a
+// stored turn and the next one, another would find none, and start from the first
+// person.
+func alone(ctx context.Context, notes bridge.Notes, leases bridge.Leases, name string, r oncall.Rotation) (oncall.Rotation, error) {
+	holder := uuid.NewString()
+	for {
+		held, err := leases.Hold(ctx, rotationNote(name), holder, turnLease)
+		if err != nil {
+			return r, err
+		}
+		if held {
+			break
+		}
+		if !bridge.Pause(ctx, 20*time.Millisecond) {
+			return r, ctx.Err()
+		}
+	}
+	r, err := continued(ctx, notes, name, r)
+	return r, errors.Join(err, leases.Release(ctx, rotationNote(name), holder))
 }
 
 // skippedEvents logs events of calendars that cannot be read, each once.

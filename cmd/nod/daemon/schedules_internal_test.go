@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/oncall"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
@@ -62,9 +64,23 @@ func TestStoredTurns(t *testing.T) {
 			}
 		}
 		said := OnCall(t.Context(), c, client)["primary"]
-		r, err := continued(t.Context(), notes, "primary", rotation(set))
-		if err != nil {
-			t.Fatal(err)
+		var all [8]oncall.Rotation // of daemons that start at the same time
+		var wg sync.WaitGroup
+		for n := range all {
+			wg.Go(func() {
+				next, err := alone(t.Context(), notes, store, "primary", rotation(set))
+				if err != nil {
+					t.Error(err)
+				}
+				all[n] = next
+			})
+		}
+		wg.Wait()
+		r := all[0]
+		for _, other := range all {
+			if other.Anchor != r.Anchor {
+				t.Errorf("of %s, the daemons have %v and %v", x.people, r.Anchor, other.Anchor)
+			}
 		}
 		got, err := r.OnCall(t.Context(), time.Now())
 		if err != nil || len(got) != 1 || got[0].Name != x.now {
