@@ -128,7 +128,14 @@ func (a *api) classify(resp *http.Response, raw []byte) error {
 	case platforms.AboutAccount:
 		a.health.Suspect("Discord refused the token")
 	}
-	text := fmt.Sprintf("HTTP %d %d %s", resp.StatusCode, r.Code, r.Message)
+	text := fmt.Sprintf("HTTP %d", resp.StatusCode)
+	if r.Code != 0 {
+		text += " " + strconv.Itoa(r.Code)
+	}
+	text += " " + r.Message
+	if row.About == platforms.AboutAccount {
+		text = "the token is refused; check DISCORD_BOT_TOKEN (" + text + ")"
+	}
 	if len(r.Errors) > 0 {
 		text += " " + string(r.Errors)
 	}
