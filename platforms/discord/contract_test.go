@@ -49,7 +49,7 @@ var harness = platformtest.Harness{
 const editCall = "PATCH /channels/{channel}/messages/{message}"
 
 func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
-	o := discord.Options{Name: "discord", BotToken: sandbox.DiscordToken, APIURL: s.URL + "/discord", NoPacing: !s.Paced, Turns: s.Turns}
+	o := discord.Options{Name: "discord", BotToken: sandbox.DiscordToken, APIURL: s.URL + "/discord", NoPacing: !s.Paced, Turns: s.Turns, Log: s.Log}
 	if s.Callback != "" {
 		o.PublicKey = fmt.Sprintf("%x", s.Sandbox.DiscordPublicKey())
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -43,6 +45,47 @@ func (r *Rig) Answers(calls []Call) {
 		h := r.Platform.Health()
 		return h.State == bridge.HealthUp || strings.Contains(h.Reason, "another program")
 	})
+	r.logged.check(r.T)
+}
+
+// logLines holds the log of an adapter.
+type logLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// Write implements io.Writer: each call writes one line.
+func (l *logLines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, string(line))
+	return len(line), nil
+}
+
+var stateLogged = regexp.MustCompile(`platform is up|platform is not up.* state=(\S+)`)
+
+// check checks that a change of the state has one line, and that no line has a token.
+func (l *logLines) check(t testing.TB) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last, changes := "", 0
+	for _, line := range l.lines {
+		for _, secret := range []string{sandbox.SlackBotToken, sandbox.SlackAppToken, sandbox.DiscordToken, sandbox.TelegramToken} {
+			if strings.Contains(line, secret) {
+				t.Errorf("the log has a token: %s", line)
+			}
+		}
+		if state := stateLogged.FindStringSubmatch(line); state != nil {
+			if state[1] == last && changes > 0 {
+				t.Errorf("the log repeats the state %q: %s", last, line)
+			}
+			last, changes = state[1], changes+1
+		}
+	}
+	if changes == 0 {
+		t.Error("refusals of the token are not in the log")
+	}
 }
 
 func (r *Rig) answers(call Call, row platforms.Row, name string) {

@@ -2,6 +2,7 @@ package platformtest
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"testing"
 	"time"
@@ -41,6 +42,7 @@ type Setup struct {
 	Callback string
 	Sandbox  *sandbox.Sandbox
 	Notes    Notes
+	Log      *slog.Logger
 	// Token, if it is not empty, replaces the bot token of the sandbox.
 	Token string
 	// Paced keeps the adapter's own pacing on, with the limits in Turns.

@@ -2,6 +2,7 @@ package platformtest
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,6 +29,7 @@ type Rig struct {
 	Engine *engine.Engine
 	Keys   bridge.Keyring
 	Notes  Notes // of the adapter
+	logged *logLines
 	agent  bridge.Agent
 	redis  *redis.Client // of the engine
 	stored *await.Bell   // rings after each write of the engine
@@ -61,7 +63,8 @@ func New(t testing.TB, h Harness, o Options) *Rig {
 	if so.Clock == nil {
 		so.Clock = sandbox.NewClock()
 	}
-	setup := Setup{URL: url, Paced: o.Paced, Token: o.Token, Notes: &Memory{}}
+	book := &logLines{}
+	setup := Setup{URL: url, Paced: o.Paced, Token: o.Token, Notes: &Memory{}, Log: slog.New(slog.NewTextHandler(book, nil))}
 	if o.Paced {
 		setup.Turns = NewTurns(t)
 	}
@@ -72,7 +75,7 @@ func New(t testing.TB, h Harness, o Options) *Rig {
 		}
 	}
 	setup.Sandbox = sandbox.New(so)
-	r := &Rig{Harness: h, Keys: keys, Notes: setup.Notes, agent: bridge.Agent{Name: "tester"}, stored: &await.Bell{}, ended: make(chan error, 1)}
+	r := &Rig{Harness: h, Keys: keys, Notes: setup.Notes, logged: book, agent: bridge.Agent{Name: "tester"}, stored: &await.Bell{}, ended: make(chan error, 1)}
 	r.Hands = person.New(t, ctx, setup.Sandbox, url, r.stored.Next)
 	sink := o.Sink
 	if b, ok := sink.(interface{ Next() <-chan struct{} }); ok {

@@ -50,7 +50,7 @@ func missing(scope string) sandbox.Fault {
 func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
 	o := slack.Options{
 		Name: "slack", BotToken: sandbox.SlackBotToken, AppToken: sandbox.SlackAppToken,
-		APIURL: s.URL + "/slack/api/", NoPacing: !s.Paced, Turns: s.Turns,
+		APIURL: s.URL + "/slack/api/", NoPacing: !s.Paced, Turns: s.Turns, Log: s.Log,
 	}
 	if s.Callback != "" {
 		o.AppToken, o.SigningSecret = "", sandbox.SlackSigningSecret

@@ -43,7 +43,7 @@ var harness = platformtest.Harness{
 
 func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
 	o := telegram.Options{
-		Name: "telegram", Token: sandbox.TelegramToken, APIURL: s.URL + "/telegram", Notes: s.Notes, NoPacing: !s.Paced, Turns: s.Turns,
+		Name: "telegram", Token: sandbox.TelegramToken, APIURL: s.URL + "/telegram", Notes: s.Notes, NoPacing: !s.Paced, Turns: s.Turns, Log: s.Log,
 		WebhookURL: s.Callback,
 	}
 	if s.Token != "" {
