@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -78,4 +79,28 @@ func TestReceiveAgain(t *testing.T) {
 			t.Errorf("it was tried after %v", at)
 		}
 	})
+}
+
+// sick is a platform whose error repeats nod's own token.
+type sick struct{ chat }
+
+func (*sick) Health() bridge.Health {
+	return bridge.Health{State: bridge.HealthDown, Reason: "Post https://api.example.com/botTOKEN/send: refused"}
+}
+
+// hidesToken replaces the token.
+type hidesToken struct{}
+
+func (hidesToken) Redact(s string) string { return strings.ReplaceAll(s, "TOKEN", "***") }
+
+func (hidesToken) Secret(string) bool { return false }
+
+// TestHealthHidesToken checks that the health, which anyone may read, does not have
+// the token of a platform.
+func TestHealthHidesToken(t *testing.T) {
+	t.Parallel()
+	r := &receiver{platforms: platforms{"sick": &sick{}}, standby: newStandbys(), redactor: &redactor{hide: hidesToken{}}}
+	if h := r.health()["sick"]; h.Reason != "Post https://api.example.com/bot***/send: refused" {
+		t.Errorf("the reason is %q", h.Reason)
+	}
 }
