@@ -51,6 +51,7 @@ func (m *reported) report(r bridge.SessionReport, words ...string) {
 	m.shows(words...)
 }
 
+// shows checks that the message has words, or links to an address with them.
 func (m *reported) shows(words ...string) {
 	m.T.Helper()
 	defer func() {
@@ -59,7 +60,7 @@ func (m *reported) shows(words ...string) {
 		}
 	}()
 	m.Eventually("the message shows "+strings.Join(words, ", "), func() bool {
-		text := m.asked.Text(m.service)
+		text := m.asked.Text(m.service) + fmt.Sprint(m.Sandbox.Message(m.asked.On(m.service)))
 		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 	})
 }
