@@ -73,7 +73,7 @@ var ends = []flow{
 		req.Route, req.Approval.Input = routeSlow, []byte(`{"command":"restart `+req.Session+`"}`)
 		c := r.ask(req)
 		c.due()
-		const words = " left to decide (until "
+		const words = " left to decide "
 		r.Eventually("people are reminded", func() bool { return r.count(c.at(), words, req.Session) == 1 })
 		reaction, _ := r.Open("ana", c.at(), "Remind me")
 		r.Told("ana", r.Harness.Name, reaction, "nod will remind you at")

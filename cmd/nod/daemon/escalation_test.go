@@ -86,7 +86,7 @@ func TestEscalation(t *testing.T) {
 	}
 	a.Closed("Approved by")
 	for _, service := range rig.Services {
-		if n := messages(r, service, " left to decide (until "); n != 3 {
+		if n := messages(r, service, " left to decide "); n != 3 {
 			t.Errorf("%d reminders on %s", n, service)
 		}
 	}
@@ -125,7 +125,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	if rec.Step != 2 || fmt.Sprint(rec.Interaction.Called) != "[bo]" {
 		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
 	}
-	if n := messages(r, "discord", " left to decide (until "); n != 2 {
+	if n := messages(r, "discord", " left to decide "); n != 2 {
 		t.Errorf("%d reminders", n)
 	}
 }
