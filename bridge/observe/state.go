@@ -88,15 +88,16 @@ func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
 	defer cancel()
+	s, err := c.state(ctx)
+	if err != nil {
+		gauge(descUp, 0)
+		return
+	}
 	up := 1.0
-	if c.ready(ctx) != nil {
+	if c.ready(ctx) != nil { // it reads, and stores nothing
 		up = 0
 	}
 	gauge(descUp, up)
-	s, err := c.state(ctx)
-	if err != nil {
-		return
-	}
 	from := time.Duration(-1)
 	for _, b := range ageBounds {
 		n := 0.0

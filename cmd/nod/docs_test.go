@@ -123,7 +123,7 @@ func TestConfigOfDocuments(t *testing.T) {
 			}
 			n++
 			text := strings.ReplaceAll("\n"+b[2], "\n"+b[1], "\n")
-			text = regexp.MustCompile(`\{env: [A-Z_]+\}`).ReplaceAllString(text, "from-the-environment")
+			text = regexp.MustCompile(`\{env: [A-Z0-9_]+\}`).ReplaceAllString(text, "from-the-environment")
 			if _, err := config.Parse([]byte(text), ""); err != nil {
 				t.Errorf("%s: %v in:\n%s", doc, err, b[2])
 			}
