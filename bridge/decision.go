@@ -156,7 +156,7 @@ type Given struct {
 // Input.
 func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	if !slices.Contains(r.Decisions(), d) {
-		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not offered", d).WithHint("use one of %v", r.Decisions())
+		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not offered", d).WithHint("use one of %s", Listed(r.Decisions()))
 	}
 	if a := r.Approval; a.Confirm != "" && d.Approves() && !sameTyped(a.Confirm, g.Confirm) {
 		return Response{}, "Type exactly: " + a.Confirm, nil

@@ -95,6 +95,15 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return &c
 }
 
+// Listed joins words for an error or a hint, such as "once, session".
+func Listed[T ~string](words []T) string {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = string(w)
+	}
+	return strings.Join(texts, ", ")
+}
+
 // NotFound returns the error for an interaction that does not exist, or that
 // the caller may not read.
 func NotFound(id ID) *Error {

@@ -291,7 +291,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="nod"`)
-	fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "a valid token is required").WithHint("send Authorization: Bearer TOKEN with the token of an agent or person in the config"))
+	fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "a valid token is required").WithHint("set NOD_TOKEN, or send Authorization: Bearer TOKEN, with the token of an agent or person in the config"))
 }
 
 func (s *Server) agent(h handler) http.HandlerFunc {

@@ -13,7 +13,7 @@ import (
 // it is stored; see open.
 func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
 	if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, r.Kind) {
-		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send kind %q", a.Name, r.Kind).WithHint("use one of %v", a.Kinds)
+		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send kind %q", a.Name, r.Kind).WithHint("use one of %s", bridge.Listed(a.Kinds))
 	}
 	if len(a.Scopes) > 0 && r.Approval != nil {
 		limited := *r.Approval

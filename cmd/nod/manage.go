@@ -72,7 +72,7 @@ func printRecord(w io.Writer, rec bridge.Record) {
 		fmt.Fprintf(w, "\npending until %s (%s left), responders: %s\n", i.Deadline.Local().Format(time.DateTime),
 			i.Remaining(time.Now()).Round(time.Second), strings.Join(people(i), ", "))
 		if d := i.Decisions(); len(d) > 0 {
-			fmt.Fprintf(w, "decisions: %v\n", d)
+			fmt.Fprintf(w, "decisions: %s\n", bridge.Listed(d))
 		}
 		if notes := render.ScopeNotes(i); len(notes) > 0 {
 			fmt.Fprintf(w, "%s\n", render.PlainText(notes))
@@ -170,7 +170,7 @@ func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
 	}
 	if i.Kind == bridge.KindApproval {
 		if len(args) != 1 {
-			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "one decision is required").WithHint("use one of %v", i.Decisions())
+			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "one decision is required").WithHint("use one of %s", bridge.Listed(i.Decisions()))
 		}
 		return bridge.Reply{Decision: bridge.Decision(args[0])}, nil
 	}
