@@ -130,9 +130,14 @@ func (c Config) checkNames(bad func(path, format string, args ...any), path stri
 		if _, ok := c.Groups[group]; isGroup && !ok {
 			bad(fmt.Sprintf("%s[%d]", path, n), "unknown group %q; add it under groups", group)
 		}
-		if _, ok := c.People[who]; !isGroup && !ok {
-			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q; add it under people", who)
+		if _, ok := c.People[who]; isGroup || ok {
+			continue
 		}
+		if _, ok := c.Groups[who]; ok {
+			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q; for the group, write %q", who, "@"+who)
+			continue
+		}
+		bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q; add it under people", who)
 	}
 }
 
