@@ -25,3 +25,18 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// TestFormat checks that a duration has no trailing zero parts, and that Parse
+// reads it again.
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0s", 250 * time.Millisecond: "250ms", 90 * time.Second: "1m30s", 10 * time.Minute: "10m", -5 * time.Minute: "-5m",
+		time.Hour: "1h", 90 * time.Minute: "1h30m", time.Hour + time.Second: "1h0m1s", 20 * time.Hour: "20h", 2 * Week: "336h",
+	} {
+		got := Format(d)
+		if again, err := Parse(got); got != want || err != nil || again != d {
+			t.Errorf("%s is %q, and again %s, %v; want %q", d, got, again, err, want)
+		}
+	}
+}
