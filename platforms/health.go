@@ -116,13 +116,6 @@ func (b *HealthBox) Connected() bool {
 	return b.h.State == bridge.HealthUp
 }
 
-// IsRefused reports whether the account is refused.
-func (b *HealthBox) IsRefused() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.refused.State != ""
-}
-
 func (b *HealthBox) isDoubted() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,8 +1,10 @@
 package platforms_test
 
 import (
+	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -51,4 +53,50 @@ func keepsOrder(t *testing.T) {
 	if len(order) != 50 || !slices.IsSorted(order) {
 		t.Errorf("the order is %v", order)
 	}
+}
+
+// TestWork checks that talks which a service holds up do not delay what other
+// people do, that their number is bounded, and that what has begun is finished
+// although the caller has left.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const clicks = 500
+		var wg sync.WaitGroup
+		var recorded, talking, talked atomic.Int64
+		work := platforms.NewWork(&wg)
+		ctx, leave := context.WithCancel(t.Context())
+		hold, queue := make(chan struct{}), make(chan struct{})
+		talk := func(ctx context.Context) {
+			talking.Add(1)
+			<-hold
+			talking.Add(-1)
+			talked.Add(1)
+			if err := ctx.Err(); err != nil {
+				t.Errorf("a talk ends with its caller: %v", err)
+			}
+		}
+		click := func(wait func(), then func(context.Context)) {
+			work.Do(ctx, wait, func(context.Context) func(context.Context) { return then }, func() { recorded.Add(1) })
+		}
+		for range clicks {
+			click(func() {}, talk)
+			click(func() { <-queue }, nil)
+		}
+		synctest.Wait()
+		if got := recorded.Load(); got != clicks {
+			t.Errorf("%d clicks are recorded while the service is slow, want %d", got, clicks)
+		}
+		if got := talking.Load(); got == 0 || got == clicks {
+			t.Errorf("%d talks at once", got)
+		}
+		leave()
+		close(queue)
+		close(hold)
+		work.Go(func() { talked.Add(1) })
+		wg.Wait()
+		if recorded.Load() != 2*clicks || talked.Load() != clicks+1 {
+			t.Errorf("%d clicks and %d talks in the end, want %d and %d", recorded.Load(), talked.Load(), 2*clicks, clicks+1)
+		}
+	})
 }

@@ -3,9 +3,12 @@ package platforms
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +36,216 @@ func TestHealthBox(t *testing.T) {
 		b.Set(bridge.HealthUp, "")
 		if got := b.Get(); !got.Since.After(since) || got.Reason != "" {
 			t.Errorf("another state: %+v", got)
+		}
+	})
+}
+
+// TestHealthStates checks which of the things that are wrong with a platform its
+// health names, and that each change of the state is logged once.
+func TestHealthStates(t *testing.T) {
+	t.Parallel()
+	up := func(b *HealthBox) { b.Set(bridge.HealthUp, "") }
+	refused := func(b *HealthBox) { up(b); b.Suspect("401"); b.Suspect("401"); b.Refuse("revoked") }
+	for name, x := range map[string]struct {
+		do        func(*HealthBox)
+		want      bridge.HealthState
+		reason    string
+		connected bool
+		logged    string
+	}{
+		"refused before it connects": {func(b *HealthBox) { b.Suspect("401") }, bridge.HealthDegraded, "401", false, "degraded 401\n"},
+		"a call is refused":          {func(b *HealthBox) { up(b); b.Suspect("401") }, bridge.HealthDegraded, "401", true, "degraded 401\n"},
+		"the account is refused":     {refused, bridge.HealthDown, "revoked", true, "degraded 401\ndown revoked\n"},
+		"accepted again":             {func(b *HealthBox) { refused(b); b.Accept() }, bridge.HealthUp, "", true, "degraded 401\ndown revoked\nup\n"},
+		"refused while unreachable": {func(b *HealthBox) { b.Set(bridge.HealthDegraded, "no route"); b.Suspect("401") },
+			bridge.HealthDegraded, "no route", false, "degraded no route\n"},
+		"a warning":         {func(b *HealthBox) { up(b); b.Warn("rival", time.Minute) }, bridge.HealthDegraded, "rival", true, "degraded rival\n"},
+		"an old warning":    {func(b *HealthBox) { up(b); b.Warn("rival", time.Minute); time.Sleep(time.Minute) }, bridge.HealthUp, "", true, "degraded rival\n"},
+		"a warning's end":   {func(b *HealthBox) { up(b); b.Warn("rival", time.Minute); b.Warn("", 0) }, bridge.HealthUp, "", true, "degraded rival\nup\n"},
+		"a warning of less": {func(b *HealthBox) { b.Warn("rival", time.Minute); b.Set(bridge.HealthDown, "away") }, bridge.HealthDown, "away", false, "starting \ndown away\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var log changes
+				b := HealthBox{Log: slog.New(&log)}
+				x.do(&b)
+				if got := b.Get(); got.State != x.want || got.Reason != x.reason || b.Connected() != x.connected {
+					t.Errorf("the health is %q %q, connected %t; want %q %q, %t", got.State, got.Reason, b.Connected(), x.want, x.reason, x.connected)
+				}
+				if log.text.String() != x.logged {
+					t.Errorf("the log is %q, want %q", &log.text, x.logged)
+				}
+			})
+		})
+	}
+}
+
+// changes is the log of a HealthBox: a line of state and reason for each change.
+type changes struct {
+	slog.Handler
+	text strings.Builder
+}
+
+func (*changes) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c *changes) Handle(_ context.Context, r slog.Record) error {
+	var words []string
+	r.Attrs(func(a slog.Attr) bool { words = append(words, a.Value.String()); return true })
+	if r.Level == slog.LevelInfo {
+		words = []string{"up"}
+	}
+	c.text.WriteString(strings.Join(words, " ") + "\n")
+	return nil
+}
+
+// TestRecheck checks when a refusal of the account is looked at again, and what
+// decides that it is refused.
+func TestRecheck(t *testing.T) {
+	t.Parallel()
+	refused, away := Row{About: AboutAccount}.Err(nil, "revoked"), bridge.Errorf(bridge.CodeUnavailable, "away")
+	for name, x := range map[string]struct {
+		answers []error // the last one repeats
+		checks  string
+		want    bridge.HealthState
+	}{
+		"a single refusal":   {[]error{nil}, "[1s]", bridge.HealthUp},
+		"refused again":      {[]error{refused}, "[1s 3s 7s 15s 31s 1m3s 2m3s]", bridge.HealthDown},
+		"accepted later":     {[]error{refused, refused, nil}, "[1s 3s 7s]", bridge.HealthUp},
+		"a check that fails": {[]error{away, nil}, "[1s 3s]", bridge.HealthUp},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				var b HealthBox
+				var checks []time.Duration
+				var wg sync.WaitGroup
+				start := time.Now()
+				b.Set(bridge.HealthUp, "")
+				b.Suspect("401")
+				wg.Go(func() {
+					Recheck(ctx, &b, func(ctx context.Context) error {
+						if _, bounded := ctx.Deadline(); !bounded {
+							t.Error("a check has no deadline")
+						}
+						checks = append(checks, time.Since(start))
+						return x.answers[min(len(checks), len(x.answers))-1]
+					})
+				})
+				time.Sleep(3 * time.Minute)
+				cancel()
+				wg.Wait()
+				if got := fmt.Sprint(checks); got != x.checks || b.Get().State != x.want {
+					t.Errorf("the checks are at %s, and then it is %s; want %s, %s", got, b.Get().State, x.checks, x.want)
+				}
+			})
+		})
+	}
+}
+
+// TestTold checks which calls that tell a person something are made again, and
+// until when.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	limit := Row{About: AboutLimit, Wait: 600 * time.Millisecond}.Err(nil, "slow down")
+	longer := Row{About: AboutLimit, Wait: time.Minute}.Err(nil, "slow down")
+	service, lost := Row{About: AboutService}.Err(nil, "500"), bridge.Errorf(bridge.CodeUnavailable, "reset")
+	rival, content := Row{About: AboutRival}.Err(nil, "409"), Row{About: AboutContent}.Err(nil, "400")
+	for name, x := range map[string]struct {
+		answers []error // the last one repeats
+		calls   []string
+		want    error
+	}{
+		"taken":                    {[]error{nil}, []string{"0s"}, nil},
+		"the service fails":        {[]error{service, nil}, []string{"0s", "150ms unclear"}, nil},
+		"the connection breaks":    {[]error{lost, nil}, []string{"0s", "150ms unclear"}, nil},
+		"it fails to the end":      {[]error{lost}, []string{"0s", "150ms unclear", "450ms unclear"}, lost},
+		"limited":                  {[]error{limit, nil}, []string{"0s", "600ms"}, nil},
+		"limited for too long":     {[]error{longer, nil}, []string{"0s"}, longer},
+		"another program has it":   {[]error{rival, nil}, []string{"0s"}, rival},
+		"the content is not taken": {[]error{content, nil}, []string{"0s"}, content},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var calls []string
+				start := time.Now()
+				err := Told(t.Context(), time.Second, func(unclear bool) error {
+					at := time.Since(start).String()
+					if unclear {
+						at += " unclear"
+					}
+					calls = append(calls, at)
+					return x.answers[min(len(calls), len(x.answers))-1]
+				})
+				if !slices.Equal(calls, x.calls) || !errors.Is(err, x.want) {
+					t.Errorf("the calls are at %q, %v; want %q, %v", calls, err, x.calls, x.want)
+				}
+			})
+		})
+	}
+}
+
+// drawn is a sink that records what became of a card.
+type drawn struct {
+	bridge.Sink
+	err error
+	got []error
+}
+
+func (d *drawn) Drawn(ctx context.Context, _ bridge.View, failed error) error {
+	d.got = append(d.got, failed, ctx.Err())
+	return d.err
+}
+
+// TestRedraw checks that the sink hears what became of a card, even if the caller
+// has left.
+func TestRedraw(t *testing.T) {
+	t.Parallel()
+	failed, gone := bridge.Errorf(bridge.CodeUnavailable, "away"), bridge.Errorf(bridge.CodeInternal, "no store")
+	for name, x := range map[string]struct{ update, sink error }{
+		"drawn": {nil, nil}, "not drawn": {failed, nil}, "not recorded": {nil, gone}, "neither": {failed, gone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, leave := context.WithCancel(t.Context())
+			sink := &drawn{err: x.sink}
+			err := Redraw(ctx, sink, bridge.MessageRef{}, bridge.View{}, func(context.Context, bridge.MessageRef, bridge.View, *bridge.Parts) error {
+				leave()
+				return x.update
+			})
+			if want := []error{x.update, nil}; !slices.Equal(sink.got, want) {
+				t.Errorf("the sink hears %v, want %v", sink.got, want)
+			}
+			if x.update != nil && !errors.Is(err, x.update) || x.sink != nil && !errors.Is(err, x.sink) || (err != nil) != (x.update != nil || x.sink != nil) {
+				t.Errorf("it returns %v, want %v and %v", err, x.update, x.sink)
+			}
+		})
+	}
+}
+
+// TestSeen checks that what is delivered again counts once in its time, and takes
+// no memory afterwards.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s Seen
+		for _, x := range []struct {
+			key   string
+			after time.Duration
+			want  bool
+		}{
+			{"a", 0, true}, {"a", 0, false}, {"b", 0, true}, {"a", 59 * time.Second, false},
+			{"a", time.Second, true}, {"a", 30 * time.Second, false}, {"c", 2 * time.Minute, true},
+		} {
+			time.Sleep(x.after)
+			if got := s.First(x.key, time.Minute); got != x.want {
+				t.Errorf("%s %s later is new: %t, want %t", x.key, x.after, got, x.want)
+			}
+		}
+		if len(s.until) != 1 {
+			t.Errorf("it remembers %v, want c only", s.until)
 		}
 	})
 }
