@@ -253,8 +253,12 @@ func (k sharedKeys) signingKey() string { return k.in("sign") }
 // tokenKey is a string, the key that signs controls, in hex.
 func (k sharedKeys) tokenKey() string { return k.in("key") }
 
-// Outbox returns the key of the outbox under a prefix.
-func Outbox(prefix string) string { return newKeys(prefix).outbox() }
+// Outbox returns the keys of the outbox under a prefix: of the times when jobs are
+// due, and of their states.
+func Outbox(prefix string) (due, states string) {
+	k := newKeys(prefix)
+	return k.outbox(), k.jobs()
+}
 
 // hashed returns the name under which a caller's key is stored. The key itself
 // may hold a credential.

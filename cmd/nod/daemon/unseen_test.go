@@ -141,8 +141,8 @@ func TestUnseenHeals(t *testing.T) {
 			if got := b.End(); got.State != bridge.StateDenied {
 				t.Errorf("the other is %s", got.State)
 			}
-			r.Sandbox.ClearFaults()
 			r.Due(bridge.JobEdit, a.Interaction.ID, 0) // the refused yes has requested it
+			r.Sandbox.ClearFaults()
 			read(a, s)
 			r.Press("ana", a.On(s), "Run command")
 			if got := a.End(); got.State != bridge.StateApproved {

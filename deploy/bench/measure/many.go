@@ -211,7 +211,8 @@ func (b *harness) settleUnderLoad(ctx context.Context, c *crowd) (float64, error
 
 // forgetJobs deletes the posting jobs, because there is no chat to post to.
 func (b *harness) forgetJobs(ctx context.Context) error {
-	return b.client.Del(ctx, broker.Outbox(broker.DefaultPrefix)).Err()
+	due, _ := broker.Outbox(broker.DefaultPrefix)
+	return b.client.Del(ctx, due).Err()
 }
 
 // idle returns the number of cores that Redis and a daemon use while nothing
