@@ -103,6 +103,27 @@ func TestServices(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		s.SetGroup(name, "g", "ana")
+		if found, ok := ana.Menu(at, "Go"); ok {
+			t.Errorf("%s: the card itself is its menu %+v", name, found)
+		}
+		if got := s.Connections(name); got != 0 {
+			t.Errorf("%s: %d connections, want none", name, got)
+		}
+		for _, id := range s.AddChannels(name, 2) {
+			if !slices.ContainsFunc(s.Chats(name), func(c sandbox.ChatState) bool { return c.ID == id }) {
+				t.Errorf("%s: channel %s is not among %+v", name, id, s.Chats(name))
+			}
+		}
+	}
+	other := sandbox.Place{Service: "telegram", Channel: places["telegram"].Channel, Message: "1"}
+	if found, ok := ana.Menu(other, "Go"); !ok || found != places["telegram"] {
+		t.Errorf("the menu of another card is %+v, want %+v", found, places["telegram"])
+	}
+	if open := s.Modals(); len(open) > 0 {
+		t.Errorf("open modals: %+v", open)
+	}
+	if all, refused := s.Calls(); all < len(places) || refused != 0 {
+		t.Errorf("%d calls, %d refused; want at least %d, and none", all, refused, len(places))
 	}
 	for name, words := range map[string]string{"slack": "who", "discord": "/who", "telegram": ""} {
 		if _, err := ana.Command(t.Context(), name, places[name].Channel, words); err == nil {
@@ -110,8 +131,8 @@ func TestServices(t *testing.T) {
 		}
 	}
 	st := s.State()
-	if len(st.Members) != 4 || len(st.Slack.Channels) != 2 || len(st.Discord.Channels) != 2 ||
-		len(st.Telegram.Chats) != 7 || st.Revision < 3 {
+	if len(st.Members) != 4 || len(st.Slack.Channels) != 4 || len(st.Discord.Channels) != 4 ||
+		len(st.Telegram.Chats) != 9 || st.Revision < 3 {
 		t.Errorf("state %+v", st)
 	}
 	if _, err := ana.Reply(t.Context(), "-1001000000001", "x"); err == nil {
@@ -140,7 +161,7 @@ func TestUnknownService(t *testing.T) {
 		}
 	}
 	s.SetGroup("irc", "g", "ana")
-	if s.Message(at) != nil || sandbox.Controls("irc", nil) != nil || ana.Sees(at) != "" || ana.Notes("irc") != nil {
+	if s.Chats("irc") != nil || s.Connections("irc") != 0 || s.Message(at) != nil || sandbox.Controls("irc", nil) != nil || ana.Sees(at) != "" || ana.Notes("irc") != nil {
 		t.Error("there is something")
 	}
 }
@@ -200,12 +221,62 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestChecks checks that the checks of the services are accessible.
+// TestChecks checks that the services' own checks refuse and accept messages.
 func TestChecks(t *testing.T) {
 	t.Parallel()
-	empty := []byte(`{"blocks":[]}`)
-	if !slices.Contains(sandbox.CheckSlackModal(empty), "invalid_arguments") ||
-		sandbox.CheckDiscordModal(empty) == "" || sandbox.CheckDiscordMessage(map[string]any{}) == "" {
-		t.Error("an empty modal or message is taken")
+	one := func(check func([]byte) string) func([]byte) []string {
+		return func(raw []byte) []string {
+			if bad := check(raw); bad != "" {
+				return []string{bad}
+			}
+			return nil
+		}
+	}
+	discord := func(raw []byte) string {
+		var m map[string]any
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return err.Error()
+		}
+		return sandbox.CheckDiscordMessage(m)
+	}
+	for name, x := range map[string]struct {
+		check     func([]byte) []string
+		good, bad string
+	}{
+		"a message of Slack":    {sandbox.CheckSlackMessage, `{"text":"hi"}`, `{"text":"` + strings.Repeat("x", 50_000) + `"}`},
+		"a Home tab of Slack":   {sandbox.CheckSlackHome, `{"type":"home","blocks":[{"type":"divider"}]}`, `{"type":"home","blocks":[{"type":"poem"}]}`},
+		"a modal of Slack":      {sandbox.CheckSlackModal, `{"type":"modal","title":{"type":"plain_text","text":"T"},"blocks":[{"type":"divider"}]}`, `{"blocks":[]}`},
+		"a message of Discord":  {one(discord), `{"content":"hi"}`, `{}`},
+		"a modal of Discord":    {one(sandbox.CheckDiscordModal), `{"custom_id":"m","title":"T","components":[{"type":1,"components":[{"type":4,"custom_id":"i","style":1,"label":"L"}]}]}`, `{"blocks":[]}`},
+		"a message of Telegram": {one(sandbox.CheckTelegramMessage), `{"text":"hi"}`, `{"text":""}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if bad := x.check([]byte(x.good)); len(bad) > 0 {
+				t.Errorf("%s is refused: %q", x.good, bad)
+			}
+			for _, raw := range []string{x.bad, "{"} {
+				if bad := x.check([]byte(raw)); len(bad) == 0 {
+					t.Errorf("%.80s is accepted", raw)
+				}
+			}
+		})
+	}
+}
+
+// TestTell checks that the page learns what the program does, and that the change
+// is announced.
+func TestTell(t *testing.T) {
+	t.Parallel()
+	s, _ := stage(t, sandbox.Options{})
+	changed, note := s.Changed(), sandbox.Note{Kind: "asks", Text: "May it deploy?"}
+	s.Tell("deploy-bot", note)
+	select {
+	case <-changed:
+	default:
+		t.Error("the change is not announced")
+	}
+	if got := s.State().Story; got.Program != "deploy-bot" || !slices.Equal(got.Notes, []sandbox.Note{note}) {
+		t.Errorf("the story is %+v, want deploy-bot and %+v", got, note)
 	}
 }
