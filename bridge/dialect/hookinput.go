@@ -81,13 +81,6 @@ func (in *HookInput) Named(n HookNames) *HookInput {
 	return in
 }
 
-// ReadHook returns the reader for an input.
-func ReadHook(raw []byte, reports func(event string) bool) *HookInput {
-	in := NewHookInput(reports)
-	_, _ = in.Write(raw) // it never fails
-	return in
-}
-
 // Write implements io.Writer.
 func (in *HookInput) Write(p []byte) (int, error) {
 	all := len(p)

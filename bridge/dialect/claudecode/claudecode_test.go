@@ -294,13 +294,13 @@ func TestModesWithoutPrompts(t *testing.T) {
 				t.Errorf("%q, %s: %s, %v", mode, resp.State, out, err)
 			}
 		}
-		input := dialect.ReadHook([]byte(in+"x"), claudecode.Reports)
+		input := read(in + "x")
 		if got := claudecode.Attended(input, ""); got != (want == "ask") {
 			t.Errorf("%q: attended is %t", mode, got)
 		}
 	}
 	const twice = `{"hook_event_name":"PreToolUse","permission_mode":"default","permission_mode":"auto"`
-	if claudecode.Attended(dialect.ReadHook([]byte(twice), claudecode.Reports), "") {
+	if claudecode.Attended(read(twice), "") {
 		t.Error("an ambiguous mode counts as one that prompts")
 	}
 }

@@ -16,11 +16,18 @@ import (
 const ranTool = `{"session_id":"s","cwd":"/repo","hook_event_name":"PostToolUse","tool_name":"Bash",` +
 	`"tool_input":{"command":"make"},"tool_response":RESULT,"tool_use_id":"t"}`
 
+// read returns the reader of an input.
+func read(in string) *dialect.HookInput {
+	r := dialect.NewHookInput(claudecode.Reports)
+	_, _ = r.Write([]byte(in)) // it never fails
+	return r
+}
+
 // reported translates an input as nod does, and reports whether it closes the card
 // of the call of ranTool.
 func reported(t *testing.T, in string) bool {
 	t.Helper()
-	body, err := dialect.ReadHook([]byte(in), claudecode.Reports).Body()
+	body, err := read(in).Body()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +106,7 @@ func TestReportsProperty(t *testing.T) {
 		if r.IntN(2) == 0 {
 			in = in[:r.IntN(len(in)+1)]
 		}
-		got := dialect.ReadHook([]byte(in), claudecode.Reports)
+		got := read(in)
 		if !got.Reports() {
 			continue // cut off before the event
 		}
@@ -122,7 +129,7 @@ func TestLongTexts(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(`ä\ud83d\ude00\u0001`, 1<<17)
 	in := `{"session_id":"s","hook_event_name":"Stop","last_assistant_message":"` + long + `","background_tasks":[` + strings.Repeat(`{"a":1},`, 1<<15) + `1],"cwd":"/` + long + `"}`
-	body, err := dialect.ReadHook([]byte(in), claudecode.Reports).Body()
+	body, err := read(in).Body()
 	if err != nil {
 		t.Fatal(err)
 	}
