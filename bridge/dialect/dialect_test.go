@@ -264,4 +264,50 @@ func TestHookBOM(t *testing.T) {
 			t.Errorf("split at %d: %q, %q, %v", split, body, in.Event(), err)
 		}
 	}
+	if got := dialect.TrimBOM([]byte("\ufeff" + input)); string(got) != input {
+		t.Errorf("a whole input becomes %q", got)
+	}
+}
+
+// TestHookReport checks that of a report, only members are left that nod reads and
+// that have one meaning, however long they are.
+func TestHookReport(t *testing.T) {
+	t.Parallel()
+	const event = `"hook_event_name":"Stop"`
+	for name, x := range map[string]struct{ in, want string }{
+		"others":                {`{"x":{"session_id":"y"},"session_id":"s",` + event + `}`, `{` + event + `,"session_id":"s"}`},
+		"the same twice":        {`{` + event + `,"session_id":"s","session_id":"s"}`, `{` + event + `,"session_id":"s"}`},
+		"two sessions":          {`{` + event + `,"session_id":"s","session_id":"x"}`, `{` + event + `}`},
+		"an ambiguous value":    {`{` + event + `,"tool_input":{"a":1,"a":2}}`, `{` + event + `}`},
+		"a value":               {`{` + event + `,"tool_input":{"a":[1, true]},"stop_hook_active":true}`, `{` + event + `,"stop_hook_active":true,"tool_input":{"a":[1,true]}}`},
+		"invalid UTF-8":         {`{` + event + `,"message":"a` + "\xff" + `"}`, `{` + event + `,"message":"a` + "\ufffd" + `"}`},
+		"an escaped text":       {`{` + event + `,"message":"\"}\\"}`, `{` + event + `,"message":"\"}\\"}`},
+		"a long text":           {`{` + event + `,"message":"` + strings.Repeat("é", 1<<20) + `"}`, `{` + event + `,"message":"` + strings.Repeat("é", 2<<10) + `"}`},
+		"a long list":           {`{` + event + `,"background_tasks":[` + strings.Repeat(`{},`, 1<<20) + `1]}`, `{` + event + `,"background_tasks":[null]}`},
+		"a long value":          {`{` + event + `,"tool_input":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, `{` + event + `}`},
+		"the end of it is gone": {`{` + event + `,"session_id":"s","message":"a`, `{` + event + `,"session_id":"s"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := dialect.NewHookInput(func(string) bool { return true })
+			_, _ = in.Write([]byte(x.in)) // it never fails
+			if got, err := in.Body(); err != nil || string(got) != x.want {
+				t.Errorf("it is %.200s, %v; want %.200s", got, err, x.want)
+			}
+			if got := in.Events(); !slices.Equal(got, []string{"Stop"}) {
+				t.Errorf("the events are %q, want Stop", got)
+			}
+			if got, want := len(in.Sessions()) > 1, name == "two sessions"; got != want {
+				t.Errorf("the sessions are %q, several is %t", in.Sessions(), want)
+			}
+			if got, want := in.True("stop_hook_active"), name == "a value"; got != want {
+				t.Errorf("stop_hook_active is %t, want %t", got, want)
+			}
+		})
+	}
+	in := dialect.NewHookInput(func(string) bool { return false })
+	_, _ = in.Write([]byte(`{"message":"` + strings.Repeat("x", dialect.MaxHookBody)))
+	if got, err := in.Body(); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("an input that asks and is too long has the body %.20q, %v", got, err)
+	}
 }
