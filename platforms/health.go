@@ -127,7 +127,8 @@ func (b *HealthBox) change(apply func()) {
 	b.mu.Lock()
 	apply()
 	now := b.get()
-	changed := now.State != b.logged && !(b.logged == "" && now.State == bridge.HealthUp)
+	expected := now.State == bridge.HealthUp || now.State == bridge.HealthStarting
+	changed := now.State != b.logged && !(b.logged == "" && expected)
 	b.logged = now.State
 	b.mu.Unlock()
 	switch {

@@ -62,7 +62,7 @@ func TestHealthStates(t *testing.T) {
 		"a warning":         {func(b *HealthBox) { up(b); b.Warn("rival", time.Minute) }, bridge.HealthDegraded, "rival", true, "degraded rival\n"},
 		"an old warning":    {func(b *HealthBox) { up(b); b.Warn("rival", time.Minute); time.Sleep(time.Minute) }, bridge.HealthUp, "", true, "degraded rival\n"},
 		"a warning's end":   {func(b *HealthBox) { up(b); b.Warn("rival", time.Minute); b.Warn("", 0) }, bridge.HealthUp, "", true, "degraded rival\nup\n"},
-		"a warning of less": {func(b *HealthBox) { b.Warn("rival", time.Minute); b.Set(bridge.HealthDown, "away") }, bridge.HealthDown, "away", false, "starting \ndown away\n"},
+		"a warning of less": {func(b *HealthBox) { b.Warn("rival", time.Minute); b.Set(bridge.HealthDown, "away") }, bridge.HealthDown, "away", false, "down away\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -39,6 +39,7 @@ func configPath() string {
 // credentials. So nod does not read it unless the user names it, and says so.
 func configFlag(cmd *cobra.Command, path *string, standard string) {
 	cmd.Flags().StringVarP(path, "config", "c", standard, "config file (default NOD_CONFIG, or ~/.config/nod/nod.yaml)")
+	cmd.Flags().Lookup("config").DefValue = "" // the text names it
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
 		here, err := os.Stat(config.Name)
 		if err != nil || cmd.Flags().Changed("config") || os.Getenv("NOD_CONFIG") != "" {

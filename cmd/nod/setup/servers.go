@@ -2,6 +2,7 @@ package setup
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -159,8 +160,11 @@ func (p process) words() []string {
 }
 
 // isProgram reports whether a path is that of nod, which may have a suffix such as
-// a version.
+// a version, or the name of the running program, which someone may have changed.
 func isProgram(path string) bool {
+	if own, err := os.Executable(); err == nil && filepath.Base(own) == filepath.Base(path) {
+		return true
+	}
 	rest, ok := strings.CutPrefix(strings.TrimSuffix(filepath.Base(path), ".exe"), "nod")
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], "-_.0123456789"))
 }

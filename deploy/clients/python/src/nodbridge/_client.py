@@ -35,7 +35,7 @@ class Base:
         TLS.
         """
         self.address = Address(url or os.environ.get("NOD_URL") or "http://127.0.0.1:8787")
-        token = (token or os.environ.get("NOD_TOKEN") or "").strip()
+        token = (os.environ.get("NOD_TOKEN", "") if token is None else token).strip()
         if not token:
             raise NodError("unauthenticated", "no token", "set NOD_TOKEN to the token of an agent")
         self.core = Core(header(token), patience, header(trace) if trace else "")
