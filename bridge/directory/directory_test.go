@@ -206,6 +206,21 @@ func TestStanding(t *testing.T) {
 	}
 }
 
+// TestStandingOfSeveral checks the standing of accounts that could belong to
+// several people.
+func TestStandingOfSeveral(t *testing.T) {
+	t.Parallel()
+	chat := &platform{name: "chat", emails: map[string]string{"U7": "cy@example.com", "U8": "shared@example.com", "U9": "ana@example.com", "U10": "eve@example.com"}}
+	d := directory.New(directory.Options{People: team(), Emails: []string{"chat"}, Platforms: []bridge.Platform{chat}})
+	for user, want := range map[string]bridge.Standing{
+		"U4": bridge.StandingSeveral, "U8": bridge.StandingSeveral, "U9": bridge.StandingSeveral, "U1": "", "U7": "", "U10": "",
+	} {
+		if got, err := d.Standing(t.Context(), on("chat", user)); got != want || err != nil {
+			t.Errorf("%s has the standing %q, %v; want %q", user, got, err, want)
+		}
+	}
+}
+
 // TestIdentifyFails checks that an account that cannot be looked up is an error
 // and not an unknown account, which would be told that it may not respond.
 func TestIdentifyFails(t *testing.T) {
@@ -214,9 +229,14 @@ func TestIdentifyFails(t *testing.T) {
 	for name, o := range map[string]directory.Options{
 		"links":  {Links: links{"down": "yes"}},
 		"emails": {Emails: []string{"chat"}, Platforms: []bridge.Platform{p}},
+		"scopes": {Emails: []string{"chat"}, Platforms: []bridge.Platform{&platform{name: "chat", err: bridge.Errorf(bridge.CodeForbidden, "missing_scope")}}},
 	} {
-		if who, err := directory.New(o).Identify(t.Context(), on("chat", "U5")); err == nil || who != "" {
-			t.Errorf("%s: %q, %v", name, who, err)
+		who, err := directory.New(o).Identify(t.Context(), on("chat", "U5"))
+		if err == nil || who != "" || bridge.ErrorCode(err) == bridge.CodeForbidden {
+			t.Errorf("%s: %q, %v; want an error that is not about the person", name, who, err)
+		}
+		if _, err := directory.New(o).Standing(t.Context(), on("chat", "U5")); name != "links" && err == nil {
+			t.Errorf("%s: the standing is known", name)
 		}
 	}
 }

@@ -33,10 +33,50 @@ func TestFind(t *testing.T) {
 		"ana@example.com": "ana", "ANA@Example.com": "ana", " ana@example.com ": "ana", "PANA": "ana", "U0LINK": "cy", "chat:U0LINK": "cy", "U0MAIL": "cy",
 		"Bo Chen <bo@example.com>": "bo", "Ana Ruiz <ANA@example.com>": "ana", "mailto:bo@example.com": "bo", `"Ruiz, Ana" <ana@example.com>`: "ana",
 		"ana <bo@example.com>": "", "Bo <x@example.com>": "", "Cy Jos\u00e9": "cy", "cy jose\u0301": "cy",
-		"": "", "@": "", "eve": "", "an": "", "U0ZZZ9": "", "mail:U0AAA1": "", "d@example.com": "", "U0OTHER": "", "anа": "", "a\u200bna": "", "<@>": "",
+		"": "", "@": "", "eve": "", "an": "", "U0ZZZ9": "", "mail:U0AAA1": "", "irc:U0AAA1": "", "mail:U0LINK": "", "d@example.com": "", "U0OTHER": "", "anа": "", "a\u200bna": "", "<@>": "",
 	} {
 		if got, err := d.Find(t.Context(), text); got != want || err != nil {
 			t.Errorf("%q is %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+// TestFindFails checks that a requester who cannot be looked up is an error, and not
+// a stranger.
+func TestFindFails(t *testing.T) {
+	t.Parallel()
+	d := directory.New(directory.Options{Links: links{"down": "yes"}, Platforms: []bridge.Platform{&platform{name: "chat"}}})
+	if who, err := d.Find(t.Context(), "U0LINK"); bridge.ErrorCode(err) != bridge.CodeUnavailable || who != "" {
+		t.Errorf("it is %q, %v; want %s", who, err, bridge.CodeUnavailable)
+	}
+}
+
+// TestEveryone checks whether the config names all members of a group, and what
+// people and platforms call it and them.
+func TestEveryone(t *testing.T) {
+	t.Parallel()
+	d := directory.New(directory.Options{
+		People: map[string]directory.Person{"ana": {Name: "Ana Ruiz"}, "bo": {}},
+		Groups: map[string]directory.Group{
+			"ops": {People: []string{"ana", "bo"}}, "chat": {People: []string{"ana"}, Of: map[string]string{"chat": "S1"}}, "night": {OnCall: "week"},
+		},
+	})
+	for group, x := range map[string]struct {
+		people int
+		all    bool
+		native string
+	}{"ops": {2, true, ""}, "chat": {1, false, "S1"}, "night": {0, false, ""}} {
+		people, all := d.Everyone(group)
+		if native := d.Native(group, "chat"); len(people) != x.people || all != x.all || native != x.native {
+			t.Errorf("%s has %q, all is %t, on chat %q; want %d, %t, %q", group, people, all, native, x.people, x.all, x.native)
+		}
+		if native := d.Native(group, "other"); native != "" {
+			t.Errorf("%s on another platform is %q", group, native)
+		}
+	}
+	for person, want := range map[string]string{"ana": "Ana Ruiz", "bo": "", "gone": ""} {
+		if got := d.Display(person); got != want {
+			t.Errorf("%s is displayed as %q, want %q", person, got, want)
 		}
 	}
 }
