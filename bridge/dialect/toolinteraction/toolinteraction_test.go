@@ -2,10 +2,13 @@ package toolinteraction_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -116,6 +119,9 @@ func TestRefuses(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"type":"poll"}`:  `unknown type "poll"`,
 		`{"type":"input"}`: "inputSchema.type",
+		`{"type":"interaction_request","interactionType":"poll"}`: "interactionType: ",
+		`{"type":"approval","toolCallId":"a","callId":"b"}`:       "callId: ",
+		`{`: "request: ",
 		`{"type":"input","inputSchema":{"type":"form","fields":[]}}`:                           "fields: required",
 		`{"type":"input","inputSchema":{"type":"form","fields":[{"id":"a","type":"slider"}]}}`: `unknown type "slider"`,
 	} {
@@ -131,6 +137,106 @@ func TestRefuses(t *testing.T) {
 	for _, bad := range []toolinteraction.ToolResponse{{Action: "approve"}, {Action: "nonsense"}, {Action: "submit", Input: map[string]bridge.Answer{"other": bridge.TextAnswer("x")}}} {
 		if _, err := bad.Reply(i); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+// opened returns the interaction of a case.
+func opened(t *testing.T, name string) bridge.Interaction {
+	t.Helper()
+	r, err := toolinteraction.DecodeRequest([]byte(cases[name].in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dialecttest.Record(t, r, bridge.Response{}).Interaction
+}
+
+// TestFor checks that an answer counts only for the request that it names.
+func TestFor(t *testing.T) {
+	t.Parallel()
+	i := opened(t, "ask_user")
+	for name, x := range map[string]struct {
+		answer toolinteraction.ToolResponse
+		valid  bool
+	}{
+		"nothing":                    {toolinteraction.ToolResponse{}, true},
+		"all of it":                  {toolinteraction.ToolResponse{SessionID: "s", CallID: "call_1", ToolCallID: "call_1"}, true},
+		"a session":                  {toolinteraction.ToolResponse{SessionID: "s"}, true},
+		"another session":            {toolinteraction.ToolResponse{SessionID: "x", CallID: "call_1"}, false},
+		"another call":               {toolinteraction.ToolResponse{SessionID: "s", CallID: "call_2"}, false},
+		"another, as events name it": {toolinteraction.ToolResponse{ToolCallID: "call_2"}, false},
+		"two calls":                  {toolinteraction.ToolResponse{CallID: "call_1", ToolCallID: "call_2"}, false},
+	} {
+		if err := x.answer.For(i); (err == nil) != x.valid || err != nil && bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("%s: %v, valid is %t", name, err, x.valid)
+		}
+	}
+}
+
+// TestReply checks what an answer of a front end decides, and that it decides
+// nothing that the request does not offer.
+func TestReply(t *testing.T) {
+	t.Parallel()
+	approval, ask := opened(t, "approval"), opened(t, "every-field")
+	own := approval
+	own.Approval = new(*approval.Approval)
+	own.Approval.AgentRemembers = false
+	for name, x := range map[string]struct {
+		i      bridge.Interaction
+		answer toolinteraction.ToolResponse
+		want   bridge.Reply
+		fails  bool
+	}{
+		"approved":              {approval, toolinteraction.ToolResponse{Action: "approve", Confirm: "prod"}, bridge.Reply{Decision: bridge.DecideOnce, Confirm: "prod"}, false},
+		"for the session":       {approval, toolinteraction.ToolResponse{Action: "approve", ApprovalScope: bridge.ScopeSession}, bridge.Reply{Decision: bridge.DecideSession}, false},
+		"for longer than shown": {own, toolinteraction.ToolResponse{Action: "approve", ApprovalScope: bridge.ScopeAlways}, bridge.Reply{}, true},
+		"in an unknown scope":   {approval, toolinteraction.ToolResponse{Action: "approve", ApprovalScope: "forever"}, bridge.Reply{}, true},
+		"denied":                {approval, toolinteraction.ToolResponse{Action: "deny"}, bridge.Reply{Decision: bridge.DecideDeny}, false},
+		"denied with a reason":  {approval, toolinteraction.ToolResponse{Action: "deny", Reason: "no"}, bridge.Reply{Decision: bridge.DecideDenyReason, Reason: "no"}, false},
+		"closed":                {approval, toolinteraction.ToolResponse{Action: "cancel"}, bridge.Reply{Decision: bridge.DecideDeny}, false},
+		"submitted":             {approval, toolinteraction.ToolResponse{Action: "submit"}, bridge.Reply{}, true},
+		"an ask that is closed": {ask, toolinteraction.ToolResponse{Action: "cancel"}, bridge.Reply{Decline: true}, false},
+		"an ask that is denied": {ask, toolinteraction.ToolResponse{Action: "deny"}, bridge.Reply{}, true},
+		"values as texts": {ask, toolinteraction.ToolResponse{Action: "submit", Input: map[string]bridge.Answer{"a": bridge.JSONAnswer("7"), "d": bridge.JSONAnswer("true"), "e": bridge.TextAnswer("1,2")}},
+			bridge.Reply{Answers: map[string]bridge.Answer{"a": bridge.TextAnswer("7"), "d": bridge.TextAnswer("true"), "e": bridge.ListAnswer("1", "2")}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := x.answer.Reply(x.i)
+			if (err != nil) != x.fails || x.fails && bridge.ErrorCode(err) != bridge.CodeInvalid {
+				t.Fatalf("%+v, %v; fails is %t", got, err, x.fails)
+			}
+			if d := cmp.Diff(x.want, got, cmpopts.EquateEmpty()); d != "" && !x.fails {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestEncodeRequest checks that an approval offers no scope that the event does not
+// show, and the timeout that was asked for.
+func TestEncodeRequest(t *testing.T) {
+	t.Parallel()
+	i := opened(t, "approval")
+	i.Approval.AgentRemembers, i.ToolName, i.Approval.Tool = false, "", "rm"
+	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Created.Add(time.Minute)}
+	i.Deadline = i.Created.Add(time.Hour) // deferred
+	e := toolinteraction.EncodeRequest(i, i.Created)
+	if !slices.Equal(e.ApprovalScopes, []bridge.Scope{bridge.ScopeOnce}) || e.ToolName != "rm" || e.TimeoutMs != 60_000 {
+		t.Errorf("it offers %q of %q for %d ms; want once of rm for 60000 ms", e.ApprovalScopes, e.ToolName, e.TimeoutMs)
+	}
+}
+
+// TestAnswerNames checks that problems with an answer have the names of the fields
+// that the front end was shown.
+func TestAnswerNames(t *testing.T) {
+	t.Parallel()
+	names := toolinteraction.AnswerNames(opened(t, "every-field"))
+	for field, want := range map[string]string{
+		"decision": "approvalScope", "decline": "action", "answers": "input", "answers.a": "input.a", "answers.x": "answers.x", "reason": "reason",
+	} {
+		if got := names(bridge.FieldError{Field: field}).Field; got != want {
+			t.Errorf("%s is named %s, want %s", field, got, want)
 		}
 	}
 }
