@@ -110,18 +110,20 @@ func TestRefused(t *testing.T) {
 		return `{"message":"?","requestedSchema":{"properties":{"` + name + `":` + property + `}}}`
 	}
 	for in, code := range map[string]bridge.Code{
-		with("password", `{}`):                           bridge.CodeUnsupported,
-		with("db_password", `{}`):                        bridge.CodeUnsupported,
-		with("x", `{"title":"Your API key"}`):            bridge.CodeUnsupported,
-		with("x", `{"format":"password"}`):               bridge.CodeUnsupported,
-		with("x", `{"writeOnly":true}`):                  bridge.CodeUnsupported,
-		with("spinning", `{"title":"Secretary","x":[]}`): "",
-		`{"mode":"video","message":"?"}`:                 bridge.CodeUnsupported,
-		`{"mode":"url","message":"?"}`:                   bridge.CodeInvalid,
-		`{"message":1}`:                                  bridge.CodeInvalid,
-		`{"message":"?","message":"!"}`:                  bridge.CodeInvalid,
-		`{"message":"?","requestedSchema":[]}`:           bridge.CodeInvalid,
-		`{`:                                              bridge.CodeInvalid,
+		with("password", `{}`):                                                    bridge.CodeUnsupported,
+		with("db_password", `{}`):                                                 bridge.CodeUnsupported,
+		with("x", `{"title":"Your API key"}`):                                     bridge.CodeUnsupported,
+		with("x", `{"format":"password"}`):                                        bridge.CodeUnsupported,
+		with("x", `{"writeOnly":true}`):                                           bridge.CodeUnsupported,
+		with("spinning", `{"title":"Secretary","x":[]}`):                          "",
+		`{"mode":"video","message":"?"}`:                                          bridge.CodeUnsupported,
+		`{"message":"?","requestedSchema":{"allOf":[{"properties":{"pin":{}}}]}}`: bridge.CodeUnsupported,
+		`{"message":"?"}`:                                                         "",
+		`{"mode":"url","message":"?"}`:                                            bridge.CodeInvalid,
+		`{"message":1}`:                                                           bridge.CodeInvalid,
+		`{"message":"?","message":"!"}`:                                           bridge.CodeInvalid,
+		`{"message":"?","requestedSchema":[]}`:                                    bridge.CodeInvalid,
+		`{`:                                                                       bridge.CodeInvalid,
 	} {
 		_, err := elicitation.Translate([]byte(in))
 		if code == "" && err != nil || code != "" && bridge.ErrorCode(err) != code {
@@ -138,7 +140,7 @@ func TestURLs(t *testing.T) {
 		"https://example.com/login?x=1#y": true, "http://localhost:8080/": true, "https://xn--e1awd7f.com/%20": true, "HTTPS://example.com": true,
 		"javascript:alert(1)": false, "data:text/html,x": false, "file:///etc/passwd": false, "https://example.com@evil.com/": false, "https://example.com:x@evil.com/": false,
 		"https://example.com/\n```\n**bold** [x](y)\n```": false, "https://example.com/```": false, "https://example.com/a b": false, " https://example.com": false,
-		"https://ex\u0430mple.com/": false, "https://example.com\\@evil.com/": false, "https:///x": false, "//example.com": false, "example.com": false, "": false,
+		"https://ex\u0430mple.com/": false, "https://example.com/%zz": false, "https://example.com\\@evil.com/": false, "https:///x": false, "//example.com": false, "example.com": false, "": false,
 		"https://example.com/\u202etxt": false, "https://example.com/\t": false,
 	} {
 		raw, err := json.Marshal(map[string]string{"mode": "url", "message": "Sign in", "url": in})
