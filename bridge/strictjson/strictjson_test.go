@@ -137,3 +137,92 @@ func FuzzCompact(f *testing.F) {
 		}
 	})
 }
+
+// TestLimits checks that a value which exceeds the limits of its caller is rejected,
+// whatever is done with it.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		l      strictjson.Limits
+		in     string
+		reason string
+	}{
+		"within":       {strictjson.Limits{Depth: 2, Bytes: 20, Exact: true}, `{"a": [1.5]}`, ""},
+		"too deep":     {strictjson.Limits{Depth: 1}, `{"a":[1]}`, "more than 1 levels"},
+		"too long":     {strictjson.Limits{Bytes: 3}, `{"a":1}`, "longer than 3 bytes"},
+		"inexact":      {strictjson.Limits{Exact: true}, `{"a":9007199254740993}`, "not exact"},
+		"two meanings": {strictjson.Limits{}, `{"a":1,"a":1}`, "duplicate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var v struct {
+				A any `json:"a"`
+			}
+			_, compacted := x.l.Compact([]byte(x.in))
+			for how, err := range map[string]error{
+				"checked": x.l.Check([]byte(x.in)), "decoded": x.l.Decode([]byte(x.in), &v), "decoded, known": x.l.DecodeKnown([]byte(x.in), &v), "compacted": compacted,
+			} {
+				if (err == nil) != (x.reason == "") || err != nil && !strings.Contains(err.Error(), x.reason) {
+					t.Errorf("%s: %v, want %q", how, err, x.reason)
+				}
+			}
+		})
+	}
+	var known struct{}
+	if err := (strictjson.Limits{}).Decode([]byte(`{"a":1}`), &known); err != nil {
+		t.Errorf("an unknown field: %v", err)
+	}
+	if err := (strictjson.Limits{}).DecodeKnown([]byte(`{"a":1}`), &known); err == nil {
+		t.Error("an unknown field is accepted where all must be known")
+	}
+}
+
+// TestWrongKinds checks that an error says which kind of value is there, and which
+// one is required.
+func TestWrongKinds(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		into any
+		in   string
+		want string
+	}{
+		"text":    {new(string), `true`, "is a bool, not a string"},
+		"flag":    {new(bool), `"x"`, "is a string, not a bool"},
+		"list":    {new([]string), `{}`, "is an object, not an array"},
+		"object":  {new(map[string]int), `[]`, "is an array, not an object"},
+		"integer": {new(int), `"x"`, "is a string, not an integer that fits"},
+		"number":  {new(float64), `[]`, "is an array, not a number"},
+		"digits":  {new(string), `1`, "is a number, not a string"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := strictjson.Decode([]byte(x.in), x.into); err == nil || err.Error() != x.want {
+				t.Errorf("%s: %v, want %s", x.in, err, x.want)
+			}
+		})
+	}
+}
+
+// TestSorted checks the forms in which values are compared, and what happens to a
+// text that is no JSON.
+func TestSorted(t *testing.T) {
+	t.Parallel()
+	const in = `{ "b": 1.0, "a": 1E2, "\u0063": "\u00e9" }`
+	for name, x := range map[string]struct {
+		form func([]byte) ([]byte, error)
+		want string
+	}{
+		"canonical": {strictjson.Canonical, `{"a":100,"b":1,"c":"é"}`},
+		"sorted":    {strictjson.Sorted, `{"a":1E2,"b":1.0,"c":"é"}`},
+	} {
+		if got, err := x.form([]byte(in)); err != nil || string(got) != x.want {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, x.want)
+		}
+		if _, err := x.form([]byte(`{"a":1`)); err == nil || !strings.Contains(err.Error(), "ends too early") {
+			t.Errorf("%s of half a value: %v", name, err)
+		}
+	}
+	if got := strictjson.Repair([]byte(`{"a":1`)); string(got) != `{"a":1` {
+		t.Errorf("half a value is repaired to %s", got)
+	}
+}
