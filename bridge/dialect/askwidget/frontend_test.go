@@ -140,3 +140,65 @@ func Example() {
 	//  invalid: 'prompt' (or 'text') is required for ask action
 	// true <nil>
 }
+
+// TestApprovals checks what a front end is shown of an approval, and what its
+// decision and its outcome are.
+func TestApprovals(t *testing.T) {
+	t.Parallel()
+	r, err := askwidget.DecodeApproval([]byte(`{"tool":"bash","input":{"command":"git push"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := r // nod keeps the grant, which the front end does not show
+	own.Approval = new(*r.Approval)
+	own.Approval.AgentRemembers = false
+	for prompt, want := range map[string]string{r.Prompt: "", "Push to main?": "Push to main?"} {
+		asked := r
+		asked.Prompt = prompt
+		raw, shown, err := askwidget.EncodeRequest("req-1", dialecttest.Record(t, asked, bridge.Response{State: bridge.StateApproved}))
+		var f askwidget.Frame
+		var a askwidget.Approval
+		if err != nil || !shown || json.Unmarshal(raw, &f) != nil || json.Unmarshal(f.Payload, &a) != nil {
+			t.Fatalf("%s, %t, %v", raw, shown, err)
+		}
+		if f.Type != askwidget.ApprovalRequest || a.Tool != "bash" || a.Prompt != want || string(a.Input) != `{"command":"git push"}` {
+			t.Errorf("it shows %s, want the prompt %q", raw, want)
+		}
+	}
+	for name, x := range map[string]struct {
+		r     bridge.Request
+		d     askwidget.Decision
+		want  bridge.Decision
+		fails bool
+	}{
+		"denied":             {r, askwidget.Decision{}, bridge.DecideDeny, false},
+		"denied always":      {r, askwidget.Decision{Always: true}, bridge.DecideDeny, false},
+		"approved":           {r, askwidget.Decision{Approved: true, Confirm: "main"}, bridge.DecideOnce, false},
+		"approved always":    {r, askwidget.Decision{Approved: true, Always: true}, bridge.DecideAlways, false},
+		"more than is shown": {own, askwidget.Decision{Approved: true, Always: true}, bridge.DecideAlways, true},
+	} {
+		i := dialecttest.Record(t, x.r, bridge.Response{State: bridge.StateApproved}).Interaction
+		got, err := askwidget.DecodeDecision(i, x.d)
+		if got.Decision != x.want || got.Confirm != x.d.Confirm || (err != nil) != x.fails {
+			t.Errorf("%s: %+v, %v; want %q, fails is %t", name, got, err, x.want, x.fails)
+		}
+	}
+	for name, x := range map[string]struct {
+		resp bridge.Response
+		want askwidget.Decision
+	}{
+		"once":   {bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeOnce}, askwidget.Decision{RequestID: "req-1", Approved: true}},
+		"always": {bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeAlways}, askwidget.Decision{RequestID: "req-1", Approved: true, Always: true}},
+		"denied": {bridge.Response{State: bridge.StateDenied}, askwidget.Decision{RequestID: "req-1"}},
+	} {
+		raw, err := askwidget.EncodeResponse("req-1", dialecttest.Record(t, r, x.resp))
+		var f askwidget.Frame
+		var got askwidget.Decision
+		if err != nil || json.Unmarshal(raw, &f) != nil || json.Unmarshal(f.Payload, &got) != nil || f.Type != askwidget.ApprovalResponse || got != x.want {
+			t.Errorf("%s: %s, %v, want %+v", name, raw, err, x.want)
+		}
+	}
+	if raw, err := askwidget.EncodeResponse("req-1", dialecttest.Record(t, r, bridge.Response{State: bridge.StateExpired})); err == nil {
+		t.Errorf("a request without a response has the outcome %s", raw)
+	}
+}
