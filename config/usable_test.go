@@ -37,7 +37,7 @@ func TestAddresses(t *testing.T) {
 	}
 	for _, text := range []string{
 		"listen: :8787", "listen: \"[::1]:0\"", "listen: localhost:8787", "redis: {url: \"redis://127.0.0.1\"}",
-		"redis: {url: \"rediss://u:p@h:1/2\"}", "redis: {url: \"unix:///run/redis.sock\"}",
+		"origins: [\"https://app.example.com:8443\", \"https://*.example.com\"]", "redis: {url: \"rediss://u:p@h:1/2\"}", "redis: {url: \"unix:///run/redis.sock\"}",
 	} {
 		c, err := Parse([]byte(text), "")
 		if err != nil {
