@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -120,6 +121,70 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
+// TestPeriods checks that a key may make its calls in any period, and when it gets
+// one back.
+func TestPeriods(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		on, off := core.NewHub(false), core.NewHub(true)
+		defer on.Close()
+		defer off.Close()
+		for _, x := range []struct {
+			after, wait, reset time.Duration // reset is asked for after the call
+			left               int
+		}{
+			{0, 0, 10 * time.Second, 1}, {4 * time.Second, 0, 6 * time.Second, 0}, {time.Second, 5 * time.Second, 5 * time.Second, 0},
+			{5 * time.Second, 0, 4 * time.Second, 0}, {20 * time.Second, 0, 10 * time.Second, 1},
+		} {
+			time.Sleep(x.after)
+			wait := on.Limits.TakeIn("k", 2, 10*time.Second)
+			left, used := on.Limits.Left("k")
+			if reset := on.Limits.Reset("k", 10*time.Second); wait != x.wait || reset != x.reset || left != x.left || !used {
+				t.Errorf("%s later, a call waits %s, %d are left, and one is back in %s; want %s, %d, %s", x.after, wait, left, reset, x.wait, x.left, x.reset)
+			}
+			if wait := off.Limits.TakeIn("k", 1, time.Hour); wait != 0 {
+				t.Errorf("without limits, a call waits %s", wait)
+			}
+		}
+		if refused := on.Limits.Refused(); refused != 1 {
+			t.Errorf("%d calls were refused, want 1", refused)
+		}
+		if reset := on.Limits.Reset("j", time.Minute); reset != time.Minute {
+			t.Errorf("a new key gets a call back in %s, want a whole period", reset)
+		}
+	})
+}
+
+// TestAddresses checks that bots are sent to the address at which they reached the
+// sandbox, also through a proxy.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct{ url, proto, web, socket string }{
+		"plain":           {"http://sandbox:8788/a", "", "http://sandbox:8788", "ws://sandbox:8788/ws"},
+		"TLS":             {"https://sandbox/a", "", "https://sandbox", "wss://sandbox/ws"},
+		"TLS of a proxy":  {"http://sandbox/a", "https", "https://sandbox", "wss://sandbox/ws"},
+		"a proxy, no TLS": {"http://sandbox/a", "http", "http://sandbox", "ws://sandbox/ws"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, x.url, nil)
+		r.Header.Set("X-Forwarded-Proto", x.proto)
+		if web, socket := core.Address(r), core.SocketAddress(r, "/ws"); web != x.web || socket != x.socket {
+			t.Errorf("%s: %s and %s, want %s and %s", name, web, socket, x.web, x.socket)
+		}
+	}
+}
+
+// TestUnanswered checks which warnings say that the app did not answer in time.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	for warning, want := range map[string]bool{
+		"": false, "the option is gone": false, core.Loading: true, "click: " + core.ErrNoAnswer.Error(): true, "click: " + core.ErrNoReceiver.Error(): true,
+	} {
+		if got := (core.Reaction{Warning: warning}).Unanswered(); got != want {
+			t.Errorf("%q is unanswered: %t, want %t", warning, got, want)
+		}
+	}
+}
+
 // TestFaults checks which rule applies, and its effect on a request.
 func TestFaults(t *testing.T) {
 	t.Parallel()
@@ -162,6 +227,8 @@ func TestFaults(t *testing.T) {
 		{core.Fault{Kind: "error", Status: 502, Method: "send"}, "502"},
 		{core.Fault{Kind: "error", Method: "edit"}, "201"},
 		{core.Fault{Kind: "mute"}, "201"},
+		{core.Fault{Kind: "page"}, "500 Internal Server Error <html>"},
+		{core.Fault{Kind: "page", Status: 503, RetryAfter: 7}, "503 Service Unavailable <html>"},
 	} {
 		hub.ClearFaults()
 		x.fault.Service = "chat"
