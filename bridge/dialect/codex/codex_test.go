@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -226,6 +227,108 @@ func TestNothingDropped(t *testing.T) {
 		r := tr.Exchanges[0].Request
 		if all := r.Prompt + string(r.Approval.Input); !strings.Contains(all, want) {
 			t.Errorf("%s\nhas no %s", all, want)
+		}
+	}
+}
+
+// TestFailed checks that neither a failure nor a stopped session is consent, in the
+// form of the event.
+func TestFailed(t *testing.T) {
+	t.Parallel()
+	stop := bridge.Stop{Session: "s", By: bridge.Actor{Person: "ana"}, At: time.Unix(1e9, 0)}
+	for event, want := range map[string]string{
+		"PreToolUse": `"permissionDecision":"deny"`, "PermissionRequest": `"behavior":"deny"`, "PostToolUse": "{}", "SessionStart": "{}", "NewEvent": `"decision":"block"`,
+	} {
+		for name, out := range map[string]any{
+			"failed": codex.Failed(event, "why"), "stopped": codex.Stopped(event, stop), "unasked": codex.Unasked(event, dialect.Unasked{Gate: true}, "why"),
+		} {
+			if raw, err := dialect.Encode(out); err != nil || !strings.Contains(string(raw), want) || strings.Contains(string(raw), "allow") {
+				t.Errorf("%s, %s: %s, %v, want %s", event, name, raw, err, want)
+			}
+		}
+	}
+	left := dialect.Unasked{Attended: true}
+	if out := codex.Unasked("PermissionRequest", left, "why"); out != (dialect.NoDecision{}) {
+		t.Errorf("what someone at the terminal may decide is decided: %+v", out)
+	}
+}
+
+// TestReports checks what an event says about its session and about requests that
+// were decided at the terminal.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	const in = `{"session_id":"s","turn_id":"t","cwd":"/repo","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"c","last_assistant_message":"Done.","hook_event_name":`
+	for name, x := range map[string]struct {
+		in          string
+		state       bridge.SessionState
+		step, last  string
+		closes      string // the tool of the requests that it closes, or "turn"
+		wrong       string
+		reportsNone bool
+	}{
+		"a tool has run":   {in: in + `"PostToolUse"}`, state: bridge.SessionWorking, step: "Bash: make", closes: "Bash"},
+		"the turn ends":    {in: in + `"Stop"}`, state: bridge.SessionWaiting, last: "Done.", closes: "turn"},
+		"it starts":        {in: in + `"SessionStart"}`, reportsNone: true},
+		"an unknown event": {in: in + `"NewEvent"}`, wrong: "unknown event", reportsNone: true},
+		"no event":         {in: `{}`, wrong: "hook_event_name: required", reportsNone: true},
+		"no tool":          {in: `{"session_id":"s","hook_event_name":"PreToolUse"}`, wrong: "tool_name: required"},
+		"no input":         {in: `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash"}`, wrong: "tool_input: missing"},
+		"no session":       {in: `{"hook_event_name":"Stop"}`, closes: "turn", reportsNone: true},
+		"no JSON":          {in: `{`, wrong: "hook: ", reportsNone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr, err := codex.Hook([]byte(x.in), false)
+			if (err != nil) != (x.wrong != "") || err != nil && !strings.Contains(bridge.PublicError(err).Message, x.wrong) {
+				t.Fatalf("%v, want %q", err, x.wrong)
+			}
+			closes := ""
+			if e := tr.Elsewhere; e != nil {
+				if closes = e.Tool; closes == "" {
+					closes = "turn"
+				}
+			}
+			if closes != x.closes || len(tr.Exchanges) > 0 {
+				t.Errorf("it closes requests of %q and asks %d times; want %q", closes, len(tr.Exchanges), x.closes)
+			}
+			if (tr.Report == nil) != x.reportsNone {
+				t.Fatalf("it reports %+v", tr.Report)
+			}
+			if r := tr.Report; r != nil && (r.State != x.state || r.Step != x.step || r.Last != x.last) {
+				t.Errorf("it reports %q, %q, %q; want %q, %q, %q", r.State, r.Step, r.Last, x.state, x.step, x.last)
+			}
+		})
+	}
+}
+
+// TestReviewer checks which lines of a transcript say that a model reviews what
+// needs approval.
+func TestReviewer(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][2]bool{ // a model, and whether the line says so
+		`{"type":"turn_context","payload":{"approvals_reviewer":"user"}}`:                   {false, true},
+		`{"type":"turn_context","payload":{"approvals_reviewer":"guardian"}}`:               {true, true},
+		`{"type":"turn_context","payload":{}}`:                                              {},
+		`{"type":"message","payload":{"text":"\"turn_context\"","approvals_reviewer":"x"}}`: {},
+		`{"type":"message","payload":{"turn_context":1,"approvals_reviewer":"x"}}`:          {},
+		`{"type":"turn_context","payload":`:                                                 {},
+		`{"type":"other"}`:                                                                  {},
+	} {
+		if model, ok := codex.Reviewer([]byte(line)); model != want[0] || ok != want[1] {
+			t.Errorf("%s: a model is %t, said %t; want %t, %t", line, model, ok, want[0], want[1])
+		}
+	}
+}
+
+// TestDenies checks which results refuse a request.
+func TestDenies(t *testing.T) {
+	t.Parallel()
+	for result, want := range map[string]bool{
+		`{"decision":"decline"}`: true, `{"decision":"cancel"}`: true, `{"action":"decline"}`: true, `{"action":"cancel","content":null}`: true,
+		`{"decision":"accept"}`: false, `{"decision":{"acceptWithExecpolicyAmendment":{}}}`: false, `{"action":"accept"}`: false, `{}`: false, `{`: false,
+	} {
+		if got := codex.Denies(json.RawMessage(result)); got != want {
+			t.Errorf("%s refuses: %t, want %t", result, got, want)
 		}
 	}
 }
