@@ -70,7 +70,7 @@ func TestGolden(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{}`: "questions: required",
+		`{}`: "questions: required", `{`: "input: ",
 		`{"questions":[{"question":" ","options":[{"label":"a"}]}]}`:                                            "question: required",
 		`{"questions":[{"question":"a","options":[]}]}`:                                                         "options: required",
 		`{"questions":[{"question":"a","options":[{"label":"x"}]},{"question":"a","options":[{"label":"x"}]}]}`: "duplicate question",
@@ -154,6 +154,10 @@ func TestStatus(t *testing.T) {
 		if err != nil || string(got) != in {
 			t.Errorf("%v\ngot  %s\nwant %s", err, got, in)
 		}
+		ended := askuserquestion.Finished(dialecttest.Record(t, r, bridge.Response{State: bridge.StateExpired}))
+		if ended.Status != "error" || ended.Error == "" || ended.Result != nil {
+			t.Errorf("without an answer, it ends as %+v", ended)
+		}
 	}
 }
 
@@ -172,6 +176,12 @@ func TestAnswersOfFrontEnd(t *testing.T) {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	_, err = askuserquestion.DecodeAnswers(i, map[string]string{"Y?": "1", "X?": "2"})
+	names := askuserquestion.AnswerNames(i)
+	for field, want := range map[string]string{"answers." + id: `answers["Which?"]`, "answers.x": "answers.x"} {
+		if got := names(bridge.FieldError{Field: field}).Field; got != want {
+			t.Errorf("%s is named %s, want %s", field, got, want)
+		}
+	}
 	if want := `answers: unknown question "X?"; answers: unknown question "Y?"`; err == nil || bridge.PublicError(err).Message != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
