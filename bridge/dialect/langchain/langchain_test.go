@@ -63,13 +63,13 @@ func TestInbox(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for in, word := range map[string]string{
-		`{}`: "action_requests", `{"actionRequests":[{"args":{}}]}`: "name", `{"action_requests":[{"name":"x"}],"review_configs":[{"action_name":"x","allowed_decisions":["dance"]}]}`: "dance",
+		`{}`: "action_requests", `{`: "interrupt", `{"actionRequests":[{"args":{}}]}`: "name", `{"action_requests":[{"name":"x"}],"review_configs":[{"action_name":"x","allowed_decisions":["dance"]}]}`: "dance",
 	} {
 		if _, err := langchain.HITL([]byte(in)); err == nil || !strings.Contains(bridge.PublicError(err).Message, word) {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
-	for in, word := range map[string]string{`{}`: "action", `[]`: "0 items", `{"action_request":{"action":"x"},"config":{}}`: "config"} {
+	for in, word := range map[string]string{`{}`: "action", `[`: "interrupt", `{`: "interrupt", `[]`: "0 items", `{"action_request":{"action":"x"},"config":{}}`: "config"} {
 		if _, err := langchain.Inbox([]byte(in)); err == nil || !strings.Contains(bridge.PublicError(err).Message, word) {
 			t.Errorf("%s: %v", in, err)
 		}
@@ -165,18 +165,24 @@ func TestControls(t *testing.T) {
 func TestDescription(t *testing.T) {
 	t.Parallel()
 	const args = `{"to":"it's \"a\"","n":1,"deep":[true,null,{"x":"l\nl"}]}`
-	for name, c := range map[string]struct{ description, want string }{
-		"Python":     {"Tool execution requires approval\n\nTool: f\nArgs: {'to': 'it\\'s \"a\"', 'n': 1, 'deep': [True, None, {'x': 'l\\nl'}]}", "Tool execution requires approval"},
-		"JavaScript": {"Check\n\nTool: f\nArgs: {\n  \"to\": \"it's \\\"a\\\"\",\n  \"n\": 1, \"deep\": [true, null, {\"x\": \"l\\nl\"}]\n}", "Check"},
-		"other args": {"Check\n\nTool: f\nArgs: {'to': 'b'}", "Check\n\nTool: f\nArgs: {'to': 'b'}"},
-		"more words": {"Check\n\nTool: f\nArgs: {\"n\":1} and reboot", "Check\n\nTool: f\nArgs: {\"n\":1} and reboot"},
-		"own words":  {"Please **check**", "Please **check**"},
+	for name, c := range map[string]struct{ description, want, args string }{
+		"Python":                    {"Tool execution requires approval\n\nTool: f\nArgs: {'to': 'it\\'s \"a\"', 'n': 1, 'deep': [True, None, {'x': 'l\\nl'}]}", "Tool execution requires approval", ""},
+		"JavaScript":                {"Check\n\nTool: f\nArgs: {\n  \"to\": \"it's \\\"a\\\"\",\n  \"n\": 1, \"deep\": [true, null, {\"x\": \"l\\nl\"}]\n}", "Check", ""},
+		"other args":                {"Check\n\nTool: f\nArgs: {'to': 'b'}", "Check\n\nTool: f\nArgs: {'to': 'b'}", ""},
+		"more words":                {"Check\n\nTool: f\nArgs: {\"n\":1} and reboot", "Check\n\nTool: f\nArgs: {\"n\":1} and reboot", ""},
+		"own words":                 {"Please **check**", "Please **check**", ""},
+		"Python, in other quotes":   {"Check\n\nTool: f\nArgs: {'a': \"it's\", 'b': 't\\tr\\r\\\\'}", "Check", `{"a":"it's","b":"t\tr\r\\"}`},
+		"Python, invisible":         {"Check\n\nTool: f\nArgs: {'a': 'x\u200b'}", "Check\n\nTool: f\nArgs: {'a': 'x\u200b'}", `{"a":"x\u200b"}`},
+		"Python, an invisible name": {"Check\n\nTool: f\nArgs: {'\u200b': 1}", "Check\n\nTool: f\nArgs: {'\u200b': 1}", `{"\u200b":1}`},
 	} {
+		if c.args == "" {
+			c.args = args
+		}
 		raw, err := json.Marshal(c.description)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, err := langchain.HITL([]byte(`{"action_requests":[{"name":"f","args":` + args + `,"description":` + string(raw) + `}]}`))
+		tr, err := langchain.HITL([]byte(`{"action_requests":[{"name":"f","args":` + c.args + `,"description":` + string(raw) + `}]}`))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
