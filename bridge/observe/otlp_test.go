@@ -2,6 +2,7 @@ package observe
 
 import (
 	"compress/gzip"
+	"crypto/x509"
 	"encoding/pem"
 	"io"
 	"net/http"
@@ -126,5 +127,52 @@ func TestInvalidEndpoint(t *testing.T) {
 	}
 	if _, err := newOTLP("https://127.0.0.1", missing); err == nil {
 		t.Error("a missing certificate file is accepted")
+	}
+}
+
+// TestCertificates checks which files a collector with its own CA needs, and that a
+// file that cannot be used is an error at once.
+func TestCertificates(t *testing.T) {
+	t.Parallel()
+	s, _ := collector(t, http.StatusOK)
+	encoded, err := x509.MarshalPKCS8PrivateKey(s.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key, gone := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "gone.pem")
+	for path, b := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: s.Certificate().Raw}, key: {Type: "PRIVATE KEY", Bytes: encoded}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, x := range map[string]struct {
+		ca, cert, key string
+		valid         bool
+	}{
+		"all":             {cert, cert, key, true},
+		"no certificate":  {cert, "", "", true},
+		"a key as the CA": {key, "", "", false},
+		"no key":          {cert, cert, "", false},
+		"no such key":     {cert, cert, gone, false},
+		"no such file":    {cert, gone, key, false},
+		"not a key":       {cert, cert, cert, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := newOTLP(s.URL, func(name string) string {
+				return map[string]string{
+					"OTEL_EXPORTER_OTLP_CERTIFICATE": x.ca, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": x.cert, "OTEL_EXPORTER_OTLP_CLIENT_KEY": x.key,
+				}[name]
+			})
+			if (err == nil) != x.valid {
+				t.Fatalf("%v, valid is %t", err, x.valid)
+			}
+			if err != nil {
+				return
+			}
+			if err := o.UploadTraces(t.Context(), spans); err != nil {
+				t.Errorf("the collector does not get the traces: %v", err)
+			}
+		})
 	}
 }
