@@ -228,6 +228,9 @@ default login ana password «hunter22»
 ACL SETUSER nod on >«hunter22» ~nod:* +@all
 wpa_passphrase ssid «hunter22»
 nmcli dev wifi connect ssid password «hunter22»
+redirect?to=%22x%3Fpassword=«hunter22abc»%22&y=1
+<a title="password=«Sup3rSecret»&quot; and more">
+say \"a\" \"password\": \"«two words»\", \"b\": 1
 `), "\n")
 
 var between = regexp.MustCompile(`«[^»]*»`)
