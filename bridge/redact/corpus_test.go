@@ -266,6 +266,7 @@ func TestInPlace(t *testing.T) {
 
 // harmless are texts without a credential.
 var harmless = strings.Split(strings.TrimSpace(`
+ls
 the password was changed; tokens: 3; max_tokens=100
 git commit -m 'rotate the token' sha 0123456789abcdef0123456789abcdef01234567
 kubectl get secret db -o yaml
