@@ -20,8 +20,8 @@ type Ask struct {
 	ToolCall   string `json:"tool_call,omitempty"`
 	Turn       string `json:"turn,omitempty"`
 	ResponseID string `json:"response_id,omitempty"`
-	// Metadata holds values of the agent by name, such as the address at which its
-	// workflow goes on. No person sees them. nod returns them to the agent and to
+	// Metadata holds values of the agent by name, such as the URL at which its
+	// workflow continues. No person sees them. nod returns them to the agent and to
 	// webhooks; the digest does not cover them.
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// ToolName is the tool that asks. If it is empty, an approval uses its

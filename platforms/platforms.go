@@ -45,6 +45,9 @@ func NetworkError(service string, err error) error {
 	return bridge.Wrap(bridge.CodeUnavailable, err, "%s is unreachable", service)
 }
 
+// ToldWithin is the time for Told on a service that takes the call much later too.
+const ToldWithin = 5 * time.Second
+
 // firstPause is the time after which Told makes a call again.
 const firstPause = 150 * time.Millisecond
 

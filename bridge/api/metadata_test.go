@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,26 +11,8 @@ import (
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	call := func(token, method, path, body string) (int, string) {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		raw, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, string(raw)
-	}
 	const address = "https://n8n.example.com/webhook-waiting/7?signature=4f54b1fd0123456789abcdef0123456789abcdef"
-	status, opened := call("agent", "POST", "/v1/interactions", `{"prompt": "Deploy?", "approval": {"tool": "deploy"}, "metadata": {"resume_url": "`+address+`"}}`)
+	status, opened := s.sends(t, "agent", "POST", "/v1/interactions", `{"prompt": "Deploy?", "approval": {"tool": "deploy"}, "metadata": {"resume_url": "`+address+`"}}`)
 	_, rest, _ := strings.Cut(opened, `"id":"`)
 	id, _, _ := strings.Cut(rest, `"`)
 	if status != http.StatusCreated || !strings.Contains(opened, address) {
@@ -49,7 +30,7 @@ func TestMetadata(t *testing.T) {
 		{"ana", "GET", "/v1/interactions/" + id, "", false},
 		{"agent", "GET", "/v1/interactions/" + id + "?wait=10ms", "", true},
 	} {
-		status, got := call(x.token, x.method, x.path, x.body)
+		status, got := s.sends(t, x.token, x.method, x.path, x.body)
 		if status != http.StatusOK || strings.Contains(got, "webhook-waiting") != x.theirs {
 			t.Errorf("%s %s %s: %d %s", x.token, x.method, x.path, status, got)
 		}
@@ -58,7 +39,7 @@ func TestMetadata(t *testing.T) {
 		"too long": `{"a": "` + strings.Repeat("x", 2001) + `"}`, "no name": `{"": "x"}`, "a long name": `{"` + strings.Repeat("x", 65) + `": "x"}`,
 		"not a text": `{"a": 1}`, "too many": `{` + strings.TrimSuffix(manyNames(17), ",") + `}`,
 	} {
-		if status, got := call("agent", "POST", "/v1/interactions", `{"prompt": "x", "metadata": `+metadata+`}`); status != http.StatusBadRequest || !strings.Contains(got, "metadata") {
+		if status, got := s.sends(t, "agent", "POST", "/v1/interactions", `{"prompt": "x", "metadata": `+metadata+`}`); status != http.StatusBadRequest || !strings.Contains(got, "metadata") {
 			t.Errorf("%s: %d %s", name, status, got)
 		}
 	}

@@ -74,6 +74,27 @@ func newServer(t testing.TB) *server {
 	return newServerReading(t, func(r api.Reader) api.Reader { return r })
 }
 
+// sends makes a request with a token, and returns the status and the body of the
+// response.
+func (s *server) sends(t testing.TB, token, method, path, body string) (status int, answer string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(raw)
+}
+
 // newServerReading is like newServer, but wraps its Reader.
 func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server {
 	t.Helper()

@@ -1,8 +1,6 @@
 package api_test
 
 import (
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -16,21 +14,11 @@ func TestSocketRefusesSharedNames(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	send := func(token, method, path, body string) string {
-		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
+		status, answer := s.sends(t, token, method, path, body)
+		if status > 202 {
+			t.Fatal(status, answer)
 		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode > 202 {
-			t.Fatal(resp.Status, string(b), err)
-		}
-		return string(b)
+		return answer
 	}
 	for token, what := range map[string]string{"agent": "Go on?", "other": "Delete prod-db?"} {
 		send(token, "POST", "/v1/dialects/widget?session=s&wait=10ms", `{"widgetId":"w8","type":"confirmation","message":"`+what+`"}`)

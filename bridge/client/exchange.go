@@ -105,8 +105,8 @@ func (c *Client) leaveExchange(ctx context.Context, x Exchange, open []bridge.Re
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveFor)
 	defer stop()
 	c = c.leaving()
-	x.Check = nil // an answer comes too late
-	if open == nil {
+	x.Check = nil    // an answer comes too late
+	if open == nil { // best effort, as below
 		_ = c.retry(late, func(ctx context.Context) (err error) {
 			_, open, err = x.send(ctx, c, time.Millisecond)
 			return err

@@ -75,7 +75,7 @@ func (c *Client) Request(ctx context.Context, r bridge.Request, o Sending) (brid
 		return rec, nil
 	}
 	if code := bridge.ErrorCode(err); o.Key == "" && (code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(err, ErrUnexpected)) {
-		_ = c.leave(ctx, r, o, opened)
+		_ = c.leave(ctx, r, o, opened) // best effort: the first error says more
 	}
 	return bridge.Record{}, err
 }

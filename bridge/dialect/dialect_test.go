@@ -306,7 +306,7 @@ func TestHookReport(t *testing.T) {
 		})
 	}
 	in := dialect.NewHookInput(func(string) bool { return false })
-	_, _ = in.Write([]byte(`{"message":"` + strings.Repeat("x", dialect.MaxHookBody)))
+	_, _ = in.Write([]byte(`{"message":"` + strings.Repeat("x", dialect.MaxHookBody))) // Body tells it
 	if got, err := in.Body(); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Errorf("an input that asks and is too long has the body %.20q, %v", got, err)
 	}

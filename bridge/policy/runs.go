@@ -221,8 +221,8 @@ func quiet(s *syntax.Stmt) bool {
 	return false
 }
 
-// wordText returns a word as a command receives it. What depends on an expansion
-// is open.
+// wordText returns a word as a command receives it. A part that depends on an
+// expansion is open.
 func wordText(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {

@@ -1,45 +1,14 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/nodbridge/nod/cmd/nod/terminal"
+	"github.com/nodbridge/nod/platforms/platformtest/pty"
 )
-
-// openTerminal returns a terminal, and a function that closes it and returns
-// what was written to it.
-func openTerminal(t *testing.T) (*os.File, func() string) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("needs pseudo-terminals: ", err)
-	}
-	t.Cleanup(func() { master.Close() })
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tty.Close() })
-	return tty, func() string {
-		tty.Close()
-		out, _ := io.ReadAll(master) // ends with an error when the terminal is closed
-		return string(out)
-	}
-}
 
 // TestColors checks that only a terminal gets colors, and none if NO_COLOR is
 // set or the terminal is dumb.
@@ -51,7 +20,7 @@ func TestColors(t *testing.T) {
 	}{{"", "xterm", true}, {"", "", true}, {"1", "xterm", false}, {"0", "xterm", false}, {"", "dumb", false}} {
 		t.Setenv("NO_COLOR", x.noColor)
 		t.Setenv("TERM", x.term)
-		tty, written := openTerminal(t)
+		tty, written := pty.Open(t, 0, 0)
 		if !terminal.Is(tty) {
 			t.Fatal("not a terminal")
 		}

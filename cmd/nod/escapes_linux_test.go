@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/pty"
 )
 
 // TestAnswersOnTerminal checks that an answer with escape sequences reaches a
@@ -14,7 +15,7 @@ func TestAnswersOnTerminal(t *testing.T) {
 	const typed = "eu\x1b]0;title\x07\x1b[2J"
 	rec := bridge.Record{Interaction: bridge.Interaction{Ask: bridge.Ask{Questions: []bridge.Question{{ID: "q"}}}},
 		Response: &bridge.Response{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer(typed)}}}
-	tty, written := openTerminal(t)
+	tty, written := pty.Open(t, 0, 0)
 	if err := printAnswers(tty, rec); err != nil {
 		t.Fatal(err)
 	}

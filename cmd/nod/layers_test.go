@@ -24,7 +24,7 @@ var layers = []string{
 	"bridge/engine broker platforms",
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
 	"bridge/console", // applies the rules of the API to people
-	"render/rendertest platforms/platformtest/samples platforms/platformtest/await", // test helpers
+	"render/rendertest platforms/platformtest/samples platforms/platformtest/await platforms/platformtest/pty", // test helpers
 	"platforms/platformtest/redistest",
 	"bridge/dialect/dialecttest bridge/passkey/passkeytest platforms/platformtest", // test helpers
 	"cmd",

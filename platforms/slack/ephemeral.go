@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -56,7 +55,7 @@ func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link st
 	if note == "" {
 		return
 	}
-	within := answerWait
+	within := platforms.ToldWithin
 	if url != "" {
 		within = 0 // there is another way
 	}
@@ -64,7 +63,7 @@ func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link st
 	if err != nil { // the person may not be in the channel
 		text, blocks := slackmsg.Offer(note, link)
 		if url != "" {
-			err = platforms.Told(ctx, answerWait, func(bool) error { return e.respond(ctx, url, c.Ref.Thread, text, blocks) })
+			err = platforms.Told(ctx, platforms.ToldWithin, func(bool) error { return e.respond(ctx, url, c.Ref.Thread, text, blocks) })
 		} else if platforms.Final(err) {
 			err = e.direct(ctx, c.Actor.User, text, blocks)
 		}
@@ -73,9 +72,6 @@ func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link st
 		e.log.Warn("ephemeral reply not sent", "platform", e.name, "error", err)
 	}
 }
-
-// answerWait is the time for which what a person reads is tried again.
-const answerWait = 5 * time.Second
 
 // respond sends a note to the response URL of a click or a command. A URL works up
 // to five times within 30 minutes.

@@ -3,7 +3,6 @@ package telegram
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -38,18 +37,15 @@ func (r *replies) tell(ctx context.Context, cb callback, v bridge.Verdict, alert
 		params["text"] = telegrammsg.Toast(note)
 		params.AddBool("show_alert", alert)
 	}
-	err := platforms.Told(ctx, answerWait, func(bool) error { return r.client.call(ctx, "answerCallbackQuery", params, nil) })
+	err := platforms.Told(ctx, platforms.ToldWithin, func(bool) error { return r.client.call(ctx, "answerCallbackQuery", params, nil) })
 	if err != nil {
 		r.log.Debug("click not answered", "error", err)
 	}
 }
 
-// answerWait is the time for which what a person reads is tried again.
-const answerWait = 5 * time.Second
-
 // send sends a person a message. A repeated one is better than none.
 func (r *replies) send(ctx context.Context, to tgbotapi.Params, m telegrammsg.Message) error {
-	return platforms.Told(ctx, answerWait, func(bool) error {
+	return platforms.Told(ctx, platforms.ToldWithin, func(bool) error {
 		_, err := r.client.send(ctx, to, m)
 		return err
 	})

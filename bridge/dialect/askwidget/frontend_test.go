@@ -50,8 +50,8 @@ func TestEveryAnswerNamed(t *testing.T) {
 	}
 }
 
-// TestNobody checks that an agent reads the text of the tool if no one can be
-// asked, and the reason.
+// TestNobody checks that an agent reads the text of the tool, and the reason, if its
+// request is undeliverable.
 func TestNobody(t *testing.T) {
 	t.Parallel()
 	r, err := askwidget.DecodeCall([]byte(`{"resource":"message","action":"ask","prompt":"Anybody?"}`))

@@ -68,8 +68,8 @@ function fields(object, names) {
   for (const name of Object.keys(object)) assert.ok(names.includes(name), `unknown field ${name}`);
 }
 
-// n8n runs a workflow with the nodes that the recipe uses, as n8n does. What nod
-// tells its webhook starts the branch of Told, unless it is lost: then the time of
+// n8n runs a workflow with the nodes that the recipe uses, as n8n does. A call
+// of nod to its webhook starts the branch of Told. If that call is lost, the time of
 // the Wait node passes at once.
 async function n8n(flow, input, execution, hosts, lost = false) {
   const resumeUrl = `https://n8n.example.com/webhook-waiting/${execution}?signature=${randomUUID()}`;

@@ -25,7 +25,7 @@ func TestKeysAreChecked(t *testing.T) {
 	}
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
 		"":                  "",

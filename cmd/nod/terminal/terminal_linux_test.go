@@ -1,14 +1,13 @@
 package terminal
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/nodbridge/nod/platforms/platformtest/pty"
 )
 
 // wrapped is a stream that wraps another one.
@@ -16,42 +15,11 @@ type wrapped struct{ io.Writer }
 
 func (w wrapped) Unwrap() io.Writer { return w.Writer }
 
-// screen returns a terminal with a number of lines and columns, and a function
-// that closes it and returns what was written to it.
-func screen(t *testing.T, lines, columns uint16) (*os.File, func() string) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("needs pseudo-terminals: ", err)
-	}
-	t.Cleanup(func() { master.Close() })
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: lines, Col: columns})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tty.Close() })
-	return tty, func() string {
-		tty.Close()
-		out, _ := io.ReadAll(master) // ends with an error when the terminal is closed
-		return string(out)
-	}
-}
-
 // TestScreen checks that the size of a terminal is known, also through a stream
 // that wraps it, and that nothing else has a size.
 func TestScreen(t *testing.T) {
 	t.Parallel()
-	tty, _ := screen(t, 40, 120)
+	tty, _ := pty.Open(t, 40, 120)
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +50,7 @@ func TestScreen(t *testing.T) {
 func TestTableIsCut(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	for cut, want := range map[bool]string{true: "ID  abcdefghijklmno…\r\n", false: "ID  abcdefghijklmnopqrstuvwxyz\r\n"} {
-		tty, written := screen(t, 24, 20)
+		tty, written := pty.Open(t, 24, 20)
 		table := Table{Cut: cut}
 		table.Row(Cell{Text: "ID"}, Cell{Text: "abcdefghijklmnopqrstuvwxyz"})
 		err := table.Write(tty)

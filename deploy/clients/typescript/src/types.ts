@@ -99,7 +99,7 @@ export interface Interaction {
   id: string;
   // Kind of the request.
   kind: "ask" | "approval" | "notice";
-  // Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+  // Values of the agent, such as the URL at which its workflow continues. People do not see them. The
   // agent and webhooks get them back.
   metadata?: Record<string, string>;
   // People, and groups with one member each, who must approve.
@@ -318,7 +318,7 @@ export interface Reprompt {
   kind?: "ask" | "approval" | "notice";
   // Largest number of rounds; 5 if it is absent.
   max_rounds?: number;
-  // Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+  // Values of the agent, such as the URL at which its workflow continues. People do not see them. The
   // agent and webhooks get them back.
   metadata?: Record<string, string>;
   // Outcome of a timeout.
@@ -372,7 +372,7 @@ export interface Request {
   kind?: "ask" | "approval" | "notice";
   // Largest number of rounds; 5 if it is absent.
   max_rounds?: number;
-  // Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+  // Values of the agent, such as the URL at which its workflow continues. People do not see them. The
   // agent and webhooks get them back.
   metadata?: Record<string, string>;
   // Outcome of a timeout.

@@ -122,7 +122,7 @@ class Interaction(_Interaction, total=False):
     contested: bool
     # Groups of responders.
     groups: List[str]
-    # Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+    # Values of the agent, such as the URL at which its workflow continues. People do not see them. The
     # agent and webhooks get them back.
     metadata: Dict[str, str]
     # People, and groups with one member each, who must approve.
@@ -356,7 +356,7 @@ class Reprompt(TypedDict, total=False):
     kind: Literal["ask", "approval", "notice"]
     # Largest number of rounds; 5 if it is absent.
     max_rounds: int
-    # Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+    # Values of the agent, such as the URL at which its workflow continues. People do not see them. The
     # agent and webhooks get them back.
     metadata: Dict[str, str]
     # Outcome of a timeout.
@@ -415,7 +415,7 @@ class Request(_Request, total=False):
     kind: Literal["ask", "approval", "notice"]
     # Largest number of rounds; 5 if it is absent.
     max_rounds: int
-    # Values of the agent, such as the address at which its workflow goes on. People do not see them. The
+    # Values of the agent, such as the URL at which its workflow continues. People do not see them. The
     # agent and webhooks get them back.
     metadata: Dict[str, str]
     # Outcome of a timeout.

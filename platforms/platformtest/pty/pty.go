@@ -1,0 +1,2 @@
+// Package pty opens terminals for tests, on Linux.
+package pty
