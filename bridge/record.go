@@ -42,8 +42,8 @@ type Record struct {
 	// Failures holds the reasons why destinations, by index, could not be
 	// reached.
 	Failures map[int]string `json:"failures,omitempty"`
-	// Late holds the expected time of the card for destinations, by index,
-	// that are queued behind the rate limit of the platform.
+	// Late holds the time of the next attempt for destinations, by index, whose
+	// card is delayed: the platform limits the rate, is unreachable or is down.
 	Late map[int]time.Time `json:"late,omitempty"`
 	// Sending holds the sent parts, by destination, of a text that is too
 	// long for its card. Shown holds, by destination, the content that is

@@ -202,7 +202,8 @@ type Deleted struct {
 	Again       bool // post the card again while the interaction is pending
 }
 
-// Late records that a card is queued behind the rate limit of its platform.
+// Late records that a card cannot be posted yet: its platform limits the rate, is
+// unreachable or is down.
 type Late struct {
 	Destination int
 	Delay       time.Duration // from now

@@ -43,7 +43,7 @@ type effect struct {
 var effects = map[About]effect{
 	AboutService:    {bridge.CodeUnavailable, nil, "Repeats the call. A request waits, and says that it is late."},
 	AboutLimit:      {bridge.CodeRateLimited, nil, "Waits for as long as the service names. A request says that it is late, or is undeliverable if the wait is longer than its time."},
-	AboutAccount:    {bridge.CodeForbidden, bridge.ErrRefused, "Checks the token a second later. Until then everything waits. If the token is refused again, the platform is down until it is accepted."},
+	AboutAccount:    {bridge.CodeForbidden, bridge.ErrRefused, "Checks the token a second later. If the token is refused again, the platform is down until it is accepted. Requests wait, and say that they are late."},
 	AboutRival:      {bridge.CodeUnavailable, nil, "Goes on. Health and `nod doctor` name the other program."},
 	AboutSetting:    {bridge.CodeUnavailable, nil, "Changes the setting that prevents the call, and repeats it."},
 	AboutMoved:      {bridge.CodeUnavailable, nil, "Repeats the call with the new ID, and posts pending cards again there."},

@@ -244,11 +244,11 @@ func (w *dispatcher) missed(ctx context.Context, j bridge.Job) error {
 }
 
 // usable returns an error if an administrator must act before the platform can
-// be used.
+// be used. A card waits for that: the platform looks again and again.
 func usable(p bridge.Platform) error {
 	if h, ok := p.(bridge.HealthReporter); ok {
 		if s := h.Health(); s.State == bridge.HealthDown {
-			return bridge.Errorf(bridge.CodeForbidden, "%s", downReason(p.Name(), s))
+			return bridge.Errorf(bridge.CodeUnavailable, "%s", downReason(p.Name(), s))
 		}
 	}
 	return nil

@@ -227,20 +227,51 @@ func TestDeletedCard(t *testing.T) {
 	}
 }
 
-// TestPlatformDown checks that nothing is posted where an administrator must
-// act first.
+// TestPlatformDown checks that a card waits where an administrator must act first,
+// and says so: until its deadline, or until the platform is up again. Without the
+// token, nod makes no call.
 func TestPlatformDown(t *testing.T) {
 	t.Parallel()
-	for _, reason := range []string{"token revoked", "chat: token revoked"} {
-		o := newOffice(t)
-		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: reason}
-		r := o.store.put(t, question("Ship it?"))
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
-			t.Fatal(err)
-		}
-		o.outcomes("post dead: forbidden: chat: token revoked")
-		if got := o.store.get(r.Interaction.ID); got.Failures[0] != "chat: token revoked" {
-			t.Errorf("the failure is %q", got.Failures[0])
+	for name, x := range map[string]struct {
+		open    time.Duration // of the hour that the request has
+		attempt int
+		want    string
+		late    bool
+		failed  string
+	}{
+		"at first":        {attempt: 1, want: "post retry in 250ms"},
+		"for a while":     {attempt: 20, open: 20 * time.Minute, want: "post retry in 1m0s", late: true},
+		"to the last try": {attempt: 99, open: 59*time.Minute + 50*time.Second, want: "post retry in 8s", late: true},
+		"for too long": {
+			attempt: 100, open: 59*time.Minute + 59*time.Second, want: "post dead: unavailable: chat: token revoked", failed: "chat: token revoked",
+		},
+	} {
+		for _, reason := range []string{"token revoked", "chat: token revoked"} {
+			o := newOffice(t)
+			o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: reason}
+			i := question("Ship it?")
+			i.Created, i.Deadline = i.Created.Add(-x.open), i.Deadline.Add(-x.open)
+			r := o.store.put(t, i)
+			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+			j.Attempt = x.attempt
+			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
+				t.Fatal(err)
+			}
+			o.outcomes(x.want)
+			got := o.store.get(r.Interaction.ID)
+			if late := !got.Late[0].IsZero(); got.Failures[0] != x.failed || late != x.late || len(o.chat.sent) > 0 {
+				t.Errorf("%s: the failure is %q, late is %v, and %d calls were made", name, got.Failures[0], late, len(o.chat.sent))
+			}
+			if x.failed != "" {
+				continue
+			}
+			o.chat.health = bridge.Health{State: bridge.HealthUp}
+			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := o.store.get(r.Interaction.ID); got.Messages[0].Message == "" {
+				t.Errorf("%s: no card appears once the platform is up", name)
+			}
 		}
 	}
 }

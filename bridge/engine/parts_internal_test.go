@@ -156,11 +156,35 @@ func TestReach(t *testing.T) {
 	})
 	t.Run("down", func(t *testing.T) {
 		t.Parallel()
-		o := newOffice(t)
-		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
-		got, err := o.Open(t.Context(), agent, r, "")
-		if err != nil || got.State != bridge.StateUndeliverable || !strings.Contains(got.Response.Reason, "token revoked") {
-			t.Errorf("it is %s: %v", got.State, err)
+		hour := bridge.Duration(time.Hour)
+		remind, ask, end := bridge.Step{After: hour, Remind: true}, bridge.Step{After: hour, Ask: []string{"cy"}}, bridge.Step{After: hour, GiveUp: bridge.StateExpired}
+		for name, x := range map[string]struct {
+			steps []bridge.Step
+			due   string // when each is due after the one before
+		}{
+			"more people are asked":            {[]bridge.Step{ask, ask}, "0s 1h0m0s"},
+			"more are asked after a reminder":  {[]bridge.Step{remind, ask}, "0s 0s"},
+			"the same people are reminded":     {[]bridge.Step{remind, end}, "1h0m0s 1h0m0s"},
+			"the policy ends":                  {[]bridge.Step{end}, "1h0m0s"},
+			"there is no policy of escalation": {nil, ""},
+		} {
+			o := newOffice(t, func(o *Options) {
+				route := o.Routes[bridge.DefaultRoute]
+				route.Steps = x.steps
+				o.Routes[bridge.DefaultRoute] = route
+			})
+			o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+			got, err := o.Open(t.Context(), agent, r, "")
+			if err != nil || got.State != bridge.StatePending || len(got.Failures) > 0 {
+				t.Fatalf("%s: it is %s, with the failures %v: %v", name, got.State, got.Failures, err)
+			}
+			var due []string
+			for _, s := range got.Interaction.Steps {
+				due = append(due, time.Duration(s.After).String())
+			}
+			if got := strings.Join(due, " "); got != x.due {
+				t.Errorf("%s: the steps are due after %q; want %q", name, got, x.due)
+			}
 		}
 	})
 	t.Run("down and unknown", func(t *testing.T) {
@@ -172,17 +196,24 @@ func TestReach(t *testing.T) {
 		})
 		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
 		got, err := o.Open(t.Context(), agent, r, "")
-		if err != nil || got.State != bridge.StateUndeliverable {
-			t.Fatalf("it is %s: %v", got.State, err)
-		}
-		for _, why := range []string{"token revoked", "platform gone is not configured"} {
-			if !strings.Contains(got.Response.Reason, why) {
-				t.Errorf("the reason %q does not say %q", got.Response.Reason, why)
-			}
+		if err != nil || got.State != bridge.StatePending || got.Failures[0] != "" || got.Failures[1] != "platform gone is not configured" {
+			t.Fatalf("it is %s, with the failures %v: %v", got.State, got.Failures, err)
 		}
 		a, err := o.Availability(t.Context(), agent, "", "")
-		if err != nil || a.Available || len(a.Destinations) != 2 || a.Destinations[0].Reachable {
+		if err != nil || a.Available || len(a.Destinations) != 2 || a.Destinations[0].Reachable || !strings.Contains(a.Destinations[0].Reason, "token revoked") {
 			t.Errorf("available: %+v, %v", a, err)
+		}
+	})
+	t.Run("unknown", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, func(o *Options) {
+			route := o.Routes[bridge.DefaultRoute]
+			route.Destinations = []bridge.Destination{{Platform: "gone", Channel: "G"}}
+			o.Routes[bridge.DefaultRoute] = route
+		})
+		got, err := o.Open(t.Context(), agent, r, "")
+		if err != nil || got.State != bridge.StateUndeliverable || got.Response.Reason != "platform gone is not configured" {
+			t.Errorf("it is %s: %+v, %v", got.State, got.Response, err)
 		}
 	})
 	t.Run("reachable", func(t *testing.T) {

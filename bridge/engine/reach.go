@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,8 +16,9 @@ type reach struct {
 	composer  *composer
 }
 
-// findPeople determines who can be reached. If no one can, or if those who can may
-// never approve, it sets the response undeliverable.
+// findPeople determines who can be reached. If no card can appear anywhere, or if
+// those who can be reached may never approve, it sets the response undeliverable. If
+// no one can be reached now, those whom the first step asks are asked at once.
 func (w *reach) findPeople(o *bridge.Opening, s bridge.Setting) error {
 	i := o.Interaction
 	if why := w.composer.people.impossible(i); why != "" {
@@ -30,6 +32,10 @@ func (w *reach) findPeople(o *bridge.Opening, s bridge.Setting) error {
 	o.FrontEnds = s.FrontEnds
 	if len(o.Failures) == len(i.Destinations) && !o.FrontEnds {
 		o.Response = undeliverable(i, failureText(i, o.Failures))
+		return nil
+	}
+	if !o.FrontEnds && len(w.down(i, o.Failures)) == len(i.Destinations) {
+		o.Interaction.Steps, _ = bridge.AskMoreBy(i.Steps, 0)
 	}
 	return nil
 }
@@ -53,13 +59,24 @@ func (w *reach) inChat(i bridge.Interaction) bool {
 	if err != nil {
 		return bridge.ErrorCode(err) != bridge.CodeUnsupported // the interaction fits no chat
 	}
-	return len(failures) < len(i.Destinations)
+	return len(w.down(i, failures)) < len(i.Destinations)
 }
 
-// failures returns the reasons why destinations cannot show the interaction. It
+// down adds the destinations whose platform is down now to those that fail.
+func (w *reach) down(i bridge.Interaction, failures map[int]string) map[int]string {
+	all := maps.Clone(failures)
+	for n, d := range i.Destinations {
+		if err := usable(w.platforms[d.Platform]); err != nil && all[n] == "" {
+			all[n] = bridge.PublicError(err).Message
+		}
+	}
+	return all
+}
+
+// failures returns the reasons why destinations can never show the interaction. It
 // returns CodeUnsupported if the interaction does not fit any destination. A
-// platform that is only unreachable does not count toward that. Each platform
-// draws the card once, even if several of its channels show it.
+// platform that is unreachable or down may show it later. Each platform draws the
+// card once, even if several of its channels show it.
 func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 	failures := map[int]string{}
 	checked := map[string]error{} // by platform
@@ -80,12 +97,6 @@ func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 			failures[n] = bridge.PublicError(err).Message
 			refusal = bridge.PublicError(err)
 			refused++
-			continue
-		}
-		if h, ok := p.(bridge.HealthReporter); ok {
-			if s := h.Health(); s.State == bridge.HealthDown {
-				failures[n] = downReason(d.Platform, s)
-			}
 		}
 	}
 	if refused == len(i.Destinations) {
@@ -118,6 +129,7 @@ func (w *reach) availability(ctx context.Context, agent bridge.Agent, route, ses
 	if err != nil {
 		return out, err
 	}
+	failures = w.down(i, failures)
 	for n, d := range i.Destinations {
 		why, failed := failures[n]
 		out.Destinations = append(out.Destinations, bridge.Reach{Destination: d, Reachable: !failed, Reason: why})

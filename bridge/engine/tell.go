@@ -45,9 +45,11 @@ func (e *escalator) telling(ctx context.Context, r bridge.Record, next *bridge.I
 	return t
 }
 
-// told records who is told where.
+// told records who is told where. A platform that is down reaches no one yet.
 func (t *telling) told(name string, at []int, why string) {
-	t.reached = t.reached || len(at) > 0
+	t.reached = t.reached || slices.ContainsFunc(at, func(n int) bool {
+		return usable(t.platforms[t.next.Destinations[n].Platform]) == nil
+	})
 	t.next.Told = append(slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { return o.Name == name }), bridge.Told{Name: name, At: at, Why: why})
 }
 

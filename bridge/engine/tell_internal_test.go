@@ -41,6 +41,7 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 	for name, x := range map[string]struct {
 		step      bridge.Step
 		set       func(*staff, *bridge.Interaction)
+		down      bool   // the platform phone
 		mentioned string // users and groups of the reminders
 		cards     string // channels of new destinations
 		said      string // on the card
@@ -71,6 +72,10 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 			},
 			mentioned: "U-cy", said: "leads (Chat)", at: time.Hour,
 		},
+		"a person on a platform that is down": {step: bridge.Step{Ask: []string{"dee"}}, down: true, cards: "@P-dee", said: "asked: dee.", at: 0},
+		"one of two can be reached": {
+			step: bridge.Step{Ask: []string{"dee", "cy"}}, down: true, mentioned: "U-cy", cards: "@P-dee", said: "asked: dee, cy (Chat).", at: time.Hour,
+		},
 		"the same channel": {step: leads("C"), mentioned: "U-cy", cards: "@P-dee", said: "leads (Chat)", at: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,6 +83,9 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 			o, s := twoChats(t)
 			i := question("Ship it?")
 			i.Destinations = []bridge.Destination{{Platform: "chat", Channel: "C"}}
+			if x.down {
+				o.dispatcher.platforms["phone"].(talker).health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+			}
 			if x.set != nil {
 				x.set(s, &i)
 			}

@@ -89,7 +89,7 @@ func printRecord(w io.Writer, rec bridge.Record) {
 		case rec.Failures[n] != "":
 			fmt.Fprintf(w, "%s:%s  failed: %s\n", d.Platform, d.Channel, render.Line(rec.Failures[n]))
 		case !rec.Late[n].IsZero():
-			fmt.Fprintf(w, "%s:%s  not posted yet: rate limited, next attempt in %s\n", d.Platform, d.Channel, max(0, time.Until(rec.Late[n])).Round(time.Second))
+			fmt.Fprintf(w, "%s:%s  late: next attempt in %s; nod health says why\n", d.Platform, d.Channel, max(0, time.Until(rec.Late[n])).Round(time.Second))
 		default:
 			fmt.Fprintf(w, "%s:%s  not posted yet\n", d.Platform, d.Channel)
 		}

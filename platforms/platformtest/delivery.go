@@ -70,14 +70,28 @@ func runDelivery(t *testing.T, h Harness) {
 			r.Fault(sandbox.Fault{Kind: "absent"})
 			r.undeliverable()
 		}},
-		{"a token that is refused is known at once", func(r *Rig) {
+		{"a request waits while the token is refused", func(r *Rig) {
 			r.Fault(sandbox.Fault{Kind: "revoke"})
-			r.undeliverable()
+			before := r.opened()
 			r.Eventually("health says why", func() bool {
 				health := r.Engine.Health()[h.Name]
 				return health.State == bridge.HealthDown && health.Reason != ""
 			})
-			r.undeliverable()
+			var waiting []bridge.ID
+			for n, rec := range []bridge.Record{before, r.opened()} {
+				now, err := r.Engine.Get(r.Ctx, rec.Interaction.ID)
+				if err != nil || now.State != bridge.StatePending || len(now.Failures) > 0 {
+					r.T.Errorf("request %d is %s, with the failures %v: %v", n, now.State, now.Failures, err)
+				}
+				waiting = append(waiting, rec.Interaction.ID)
+			}
+			r.Sandbox.ClearFaults()
+			for _, id := range waiting {
+				r.Eventually("its card appears", func() bool {
+					now, err := r.Engine.Get(r.Ctx, id)
+					return err == nil && len(now.Messages) == 1
+				})
+			}
 		}},
 	} {
 		t.Run(f.name, func(t *testing.T) {
@@ -99,11 +113,17 @@ func (r *Rig) deletes(at sandbox.Place) {
 // undeliverable opens a request that no one can see.
 func (r *Rig) undeliverable() {
 	r.T.Helper()
+	if got := (Card{r.opened(), r}).end(); got.State != bridge.StateUndeliverable || got.Response.Reason == "" {
+		r.T.Errorf("%s %+v", got.State, got.Response)
+	}
+}
+
+// opened opens a request, whose card may not appear.
+func (r *Rig) opened() bridge.Record {
+	r.T.Helper()
 	rec, err := r.Engine.Open(r.Ctx, r.agent, samples.Approval(), "")
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	if got := (Card{rec, r}).end(); got.State != bridge.StateUndeliverable || got.Response.Reason == "" {
-		r.T.Errorf("%s %+v", got.State, got.Response)
-	}
+	return rec
 }
