@@ -232,23 +232,20 @@ func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bri
 
 // Cancel cancels a pending request.
 func (c *Client) Cancel(ctx context.Context, id bridge.ID, reason string) (bridge.Record, error) {
-	return c.cancel(ctx, id, nil, reason)
+	return c.Leave(ctx, id, "", reason)
 }
 
 // Leave cancels a pending request for the caller with an ID. It stays open for
 // the other callers that share its answer.
 func (c *Client) Leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
+	header := http.Header{}
+	if caller != "" {
+		header.Set("Nod-Caller", caller)
+	}
 	var rec bridge.Record
-	err := c.retry(ctx, func(ctx context.Context) (err error) {
-		rec, err = c.cancel(ctx, id, http.Header{"Nod-Caller": {caller}}, reason)
-		return err
+	err := c.retry(ctx, func(ctx context.Context) error {
+		return c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/cancel", header, map[string]string{"reason": reason}, &rec)
 	})
-	return rec, err
-}
-
-func (c *Client) cancel(ctx context.Context, id bridge.ID, header http.Header, reason string) (bridge.Record, error) {
-	var rec bridge.Record
-	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/cancel", header, map[string]string{"reason": reason}, &rec)
 	if err == nil {
 		err = whole(rec, id)
 	}

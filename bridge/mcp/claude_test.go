@@ -70,10 +70,8 @@ func newWire(t *testing.T, p *people) wire {
 	near, far := sdk.NewInMemoryTransports()
 	left := make(chan string, 8)
 	o := mcp.Options{Asker: p, Session: "s", Claude: true, Log: slog.New(slog.NewTextHandler(lines(left), nil))}
-	server, err := mcp.NewServer(o).Connect(context.WithoutCancel(t.Context()), &mcp.Channel{Transport: far, Options: o}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := make(chan error, 1)
+	go func() { served <- mcp.Serve(context.WithoutCancel(t.Context()), far, o) }()
 	conn, err := near.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +80,7 @@ func newWire(t *testing.T, p *people) wire {
 		if err := conn.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := server.Wait(); err != nil {
+		if err := <-served; err != nil {
 			t.Log(err)
 		}
 	})

@@ -59,9 +59,6 @@ type Options struct {
 	Hold    time.Duration
 	Version string
 	Log     *slog.Logger // a nil Log discards output
-	// Hangup is done when the client no longer waits for a response. If it is
-	// nil, the transport's own context reports that.
-	Hangup context.Context
 	// Closing is done when the daemon stops. Then calls end with the status pending,
 	// and other streams end. It may be nil.
 	Closing context.Context
@@ -79,13 +76,14 @@ const instructions = "Ask people when you need a decision, a missing value, or p
 type server struct {
 	Options
 	log *slog.Logger
+	// hangup is done when the client no longer waits for the response of a call,
+	// with the reason as its cause.
+	hangup context.Context
+	held   *held
 }
 
-// NewServer returns an MCP server with nod's tools.
-func NewServer(o Options) *mcp.Server { return newServer(o).build(o.Inbox != nil) }
-
 func newServer(o Options) *server {
-	s := &server{Options: o, log: o.Log}
+	s := &server{Options: o, log: o.Log, hangup: context.Background(), held: &held{}}
 	if s.Hold == 0 {
 		s.Hold = DefaultHold
 	}
@@ -153,9 +151,6 @@ func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.I
 	}
 	ctx, cancel := context.WithTimeout(ctx, hold)
 	defer cancel()
-	if s.Hangup != nil {
-		defer context.AfterFunc(s.Hangup, cancel)()
-	}
 	if s.Closing != nil {
 		defer context.AfterFunc(s.Closing, cancel)()
 	}

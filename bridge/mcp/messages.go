@@ -53,7 +53,7 @@ func (s *server) messages(ctx context.Context) (*mcp.CallToolResult, any, error)
 	if err != nil {
 		return failed(err)
 	}
-	if ctx.Err() != nil || s.Hangup != nil && s.Hangup.Err() != nil {
+	if ctx.Err() != nil || s.hangup.Err() != nil {
 		return nil, nil, context.Canceled // they wait for another call
 	}
 	out := inboxResult{Messages: []said{}, Hint: "No one has written since your last call."}

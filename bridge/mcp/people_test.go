@@ -20,6 +20,7 @@ type people struct {
 	bridge.Asker
 	asked chan bridge.Record
 	left  chan bridge.ID // requests whose caller no longer waits
+	slow  chan struct{}  // if not nil, the answer to an opening comes once it is closed
 
 	mu      sync.Mutex
 	records map[bridge.ID]*record
@@ -50,7 +51,19 @@ func newPeople() *people {
 	return &people{asked: make(chan bridge.Record, 32), left: make(chan bridge.ID, 32), records: map[bridge.ID]*record{}, keys: map[string]bridge.ID{}}
 }
 
-func (p *people) Open(_ context.Context, r bridge.Request, key string) (bridge.Record, error) {
+func (p *people) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
+	rec, err := p.open(r, key)
+	if p.slow != nil {
+		select {
+		case <-p.slow:
+		case <-ctx.Done():
+			return bridge.Record{}, ctx.Err()
+		}
+	}
+	return rec, err
+}
+
+func (p *people) open(r bridge.Request, key string) (bridge.Record, error) {
 	if err := r.Normalize(); err != nil {
 		return bridge.Record{}, err
 	}
@@ -116,16 +129,14 @@ func by(who string, state bridge.State) bridge.Response {
 func connect(t *testing.T, o mcp.Options, version string, c *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
-	server, err := mcp.NewServer(o).Connect(context.WithoutCancel(t.Context()), far, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := make(chan error, 1)
+	go func() { served <- mcp.Serve(context.WithoutCancel(t.Context()), far, o) }()
 	client, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, c).Connect(t.Context(), near, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(client.Close(), server.Wait()); err != nil {
+		if err := errors.Join(client.Close(), <-served); err != nil {
 			t.Log(err)
 		}
 	})

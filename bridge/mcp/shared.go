@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,6 +22,7 @@ type HTTP struct {
 	// of a call has its options.
 	servers sync.Map // of *mcp.Server
 	calls   waiting
+	held    held
 }
 
 // kind holds the options that determine which tools a server has, and what it
@@ -55,8 +54,9 @@ func (h *HTTP) perCall(find func(*http.Request) (Options, bool), next http.Handl
 		defer context.AfterFunc(r.Context(), func() { cancel(ofClosed(r)) })()
 		done, isCall := h.calls.note(r, raw, cancel)
 		defer done()
-		o.Hangup = ctx
-		stream, end := context.WithCancel(context.WithValue(r.Context(), callKey{}, newServer(o)))
+		s := newServer(o)
+		s.hangup, s.held = ctx, &h.held
+		stream, end := context.WithCancel(context.WithValue(r.Context(), callKey{}, s))
 		defer end()
 		if o.Closing != nil && !isCall { // a call has a result, which the stream has to carry
 			defer context.AfterFunc(o.Closing, end)()
@@ -65,33 +65,18 @@ func (h *HTTP) perCall(find func(*http.Request) (Options, bool), next http.Handl
 	})
 }
 
-// errGivenUp is the cause of a call that its client has cancelled. A client that
-// only waited too long finds the request again with the same call.
-var errGivenUp = errors.New("the client cancelled the call")
-
-// errTooLong is the cause of a call whose client waits no longer.
-var errTooLong = errors.New("the client waited too long")
-
 // ofClosed returns the cause of a call whose connection was closed. Since protocol
 // version 2026-07-28, that is how a client cancels it
 // (modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation).
 // Before, it says nothing, and the client may find the request again.
 func ofClosed(r *http.Request) error {
 	if r.Header.Get("Mcp-Protocol-Version") >= closesToCancel {
-		return errGivenUp
+		return clientCancelled
 	}
 	return context.Cause(r.Context())
 }
 
 const closesToCancel = "2026-07-28"
-
-// hangup returns a context that is done when the client no longer waits.
-func (s *server) hangup() context.Context {
-	if s.Hangup == nil {
-		return context.Background()
-	}
-	return s.Hangup
-}
 
 // waiting holds the calls that a notification can cancel. The zero value is ready
 // to use.
@@ -137,12 +122,8 @@ func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFu
 			}
 		}, true
 	case "notifications/cancelled":
-		why := errGivenUp
-		if reason := strings.ToLower(m.Params.Reason); strings.Contains(reason, "time") || strings.Contains(reason, "deadline") {
-			why = errTooLong
-		}
 		if found := c.all[key(m.Params.ID)]; len(found) == 1 {
-			(*found[0])(why)
+			(*found[0])(cancelledFor(m.Params.Reason))
 		}
 	}
 	return done, false

@@ -28,17 +28,7 @@ func (a *asker) Open(_ context.Context, r bridge.Request, _ string) (bridge.Reco
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	a := &asker{}
-	near, far := sdk.NewInMemoryTransports()
-	server, err := mcp.NewServer(mcp.Options{Asker: a, Session: "s", Claude: true}).Connect(t.Context(), far, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	client, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), near, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := connect(t, mcp.Options{Asker: a, Session: "s", Claude: true}, "", nil)
 	for tool, args := range map[string]string{"request_approval": `{"action":"Do it","input":{"x":@}}`, "permission_prompt": `{"tool_name":"Bash","input":{"x":@}}`} {
 		for _, x := range []string{`{"command":"ls","command":"rm"}`, `9007199254740993`, `"\ud800"`, strings.Repeat("[", 150) + strings.Repeat("]", 150)} {
 			res, err := client.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(strings.Replace(args, "@", x, 1))})

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -100,7 +99,10 @@ func (s *server) addTools(m *mcp.Server) {
 		if err != nil {
 			return failed(err)
 		}
-		return s.at(ctx).finish(ctx, req, id, "")
+		s := s.at(ctx)
+		ctx, stop := s.joined(ctx)
+		defer stop()
+		return s.finish(ctx, req, id, "")
 	})
 }
 
@@ -175,7 +177,7 @@ func (in approvalInput) request(arguments json.RawMessage, scoped bool) (bridge.
 // no ID that a client repeats, so its content identifies it.
 func (s *server) open(ctx context.Context, r bridge.Request) (bridge.Record, error) {
 	r.Session, r.Route, r.CallID.ID = s.Session, s.Route, dialect.CallID("mcp", "content")
-	return s.Asker.Open(ctx, r, "")
+	return openToEnd(ctx, s.Asker, r)
 }
 
 // call sends a request and returns the tool's result. In protocol version
@@ -185,6 +187,8 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 	if err != nil {
 		return failed(err)
 	}
+	ctx, stop := s.joined(ctx)
+	defer stop()
 	mark := digest(req)
 	if state := req.Params.RequestState; state != "" {
 		was, err := parseState(state)
@@ -204,10 +208,11 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 // finish waits and returns the tool's result. With a state, clients of protocol
 // version 2026-07-28 can retry on their own.
 func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID, state string) (*mcp.CallToolResult, any, error) {
+	release := s.held.hold(id)
 	rec, over, err := s.wait(ctx, req, id)
-	gone := err != nil && (ctx.Err() != nil || s.Hangup != nil && s.Hangup.Err() != nil)
-	if gone && errors.Is(context.Cause(s.hangup()), errGivenUp) {
-		_, _ = s.Asker.Cancel(context.WithoutCancel(ctx), id, errGivenUp.Error()) // best effort: otherwise it expires
+	last, gone := release(), err != nil && ctx.Err() != nil
+	if gone && last {
+		withdraw(s.hangup, s.Asker, id)
 	}
 	switch {
 	case over && err != nil && !gone && bridge.ErrorCode(err) != bridge.CodeUnavailable:

@@ -34,10 +34,10 @@ func TestReattach(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
 	s := connect(t, mcp.Options{Asker: p, Session: "s"}, "", nil)
-	ctx, hangUp := context.WithCancel(t.Context())
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Millisecond) // the reason of its cancellation
+	defer stop()
 	done := begin(ctx, t, s, "ask_human", question)
 	first := <-p.asked
-	hangUp()
 	<-done
 	<-p.left
 	p.respond(first.Interaction.ID, yes())

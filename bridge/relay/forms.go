@@ -123,6 +123,36 @@ func (w *Wrap) elicitAll(ctx context.Context, forms map[string]json.RawMessage) 
 	return answers, nil, nil
 }
 
+// form is a form of the server that waits in chat.
+type form struct {
+	cancel context.CancelCauseFunc
+	task   string // that it belongs to, rather than to a call
+}
+
+// taskOf returns the task that a request of the server belongs to, or "".
+func taskOf(params json.RawMessage) string {
+	var p struct {
+		Meta struct {
+			Task struct {
+				ID string `json:"taskId"`
+			} `json:"io.modelcontextprotocol/related-task"`
+		} `json:"_meta"`
+	}
+	_ = limits.Decode(params, &p) // without a task, it belongs to a call
+	return p.Meta.Task.ID
+}
+
+// withdrawForms closes the forms for which which returns true.
+func (w *Wrap) withdrawForms(why Withdrawal, which func(form) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.forms {
+		if which(f) {
+			f.cancel(why)
+		}
+	}
+}
+
 // form shows a form in chat. If chat does not answer it, the client shows it, or
 // the server gets an error.
 func (w *Wrap) form(ctx context.Context, cancel context.CancelCauseFunc, m Message) {
@@ -144,22 +174,27 @@ func (w *Wrap) form(ctx context.Context, cancel context.CancelCauseFunc, m Messa
 		w.answer(Message{Version: "2.0", ID: m.ID, Result: answer})
 	case left:
 		w.tell(m)
-	case ctx.Err() == nil:
-		w.answer(failure(m.ID, codeInternal, "no person has answered the form: "+bridge.PublicText(err)))
+	default:
+		why := context.Cause(ctx)
+		if why == nil {
+			why = err
+		} else if why != withdrawnByClient && why != withdrawnTask { // the server is gone, or goes
+			return
+		}
+		w.answer(failure(m.ID, codeInternal, "no person has answered the form: "+bridge.PublicText(why)))
 	}
 }
 
-// cancelForm withdraws a form that waits in chat. It returns false if there is
-// none.
+// cancelForm withdraws a form that waits in chat. It returns false if the client
+// has the request that the server cancels.
 func (w *Wrap) cancelForm(id json.RawMessage) bool {
 	w.mu.Lock()
-	cancel := w.forms[idKey(id)]
-	delete(w.forms, idKey(id))
-	w.mu.Unlock()
-	if cancel != nil {
-		cancel(withdrawnByServer)
+	defer w.mu.Unlock()
+	if f, waits := w.forms[idKey(id)]; waits {
+		delete(w.forms, idKey(id))
+		f.cancel(withdrawnByServer)
 	}
-	return cancel != nil
+	return !w.asked[idKey(id)]
 }
 
 // elicit shows a form in chat, and returns what a person answered.

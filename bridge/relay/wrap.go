@@ -74,12 +74,12 @@ type Wrap struct {
 	order sync.Mutex
 
 	mu     sync.Mutex
-	judged map[string]judging                 // calls that await a decision
-	forms  map[string]context.CancelCauseFunc // forms of the server that wait in chat
-	shows  json.RawMessage                    // the client's own capability to show forms
-	sent   map[string]request                 // requests that the client sent to the server
-	asked  map[string]bool                    // requests that the server sent to the client
-	told   int                                // notifications of progress that nod has sent
+	judged map[string]judging // calls that await a decision
+	forms  map[string]form    // forms of the server that wait in chat
+	shows  json.RawMessage    // the client's own capability to show forms
+	sent   map[string]request // requests that the client sent to the server
+	asked  map[string]bool    // requests that the server sent to the client
+	told   int                // notifications of progress that nod has sent
 	work   sync.WaitGroup
 }
 
@@ -108,6 +108,9 @@ var harmless = set(
 	"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
 	"subscriptions/listen", "tasks/get", "tasks/list", "tasks/result", "tasks/cancel",
 )
+
+// asking lists the client's requests for which a server may show forms.
+var asking = set(methodCall, "prompts/get", "resources/read")
 
 // notices lists the client's notifications.
 var notices = set(
@@ -138,7 +141,7 @@ const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
 
 // NewWrap returns a Wrap.
 func NewWrap(o WrapOptions) *Wrap {
-	return &Wrap{WrapOptions: o, judged: map[string]judging{}, forms: map[string]context.CancelCauseFunc{}, sent: map[string]request{}, asked: map[string]bool{}}
+	return &Wrap{WrapOptions: o, judged: map[string]judging{}, forms: map[string]form{}, sent: map[string]request{}, asked: map[string]bool{}}
 }
 
 // Decisive implements Handler.
@@ -152,8 +155,10 @@ const (
 	withdrawnClient   Withdrawal = "the client was closed"
 )
 
-// ClientGone implements Handler. It withdraws the calls that await a decision.
+// ClientGone implements Handler. It withdraws the calls that await a decision, and
+// the forms.
 func (w *Wrap) ClientGone() {
+	w.withdrawForms(withdrawnClient, func(form) bool { return true })
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, j := range w.judged {
@@ -209,6 +214,7 @@ func (w *Wrap) cancelTask(params json.RawMessage) {
 	if limits.Decode(params, &p) != nil || p.Task == "" {
 		return
 	}
+	w.withdrawForms(withdrawnTask, func(f form) bool { return f.task == p.Task })
 	w.order.Lock() // no update is on its way to the server now
 	w.mu.Lock()
 	var dropped []judging
@@ -260,25 +266,34 @@ func (w *Wrap) noticed(m *Message) bool {
 		j.cancel(withdrawnByClient)
 		return true
 	}
-	if at := w.sentAs(id); at != nil {
+	at, last := w.sentAs(id)
+	if at != nil {
 		m.Params = withMember(m.Params, at, "requestId")
+	}
+	if last { // no other call asks for what the server's forms ask
+		w.withdrawForms(withdrawnByClient, func(f form) bool { return f.task == "" })
 	}
 	return false
 }
 
-// sentAs notes that a request of the client is over, and returns the ID with
-// which it was sent again, or nil.
-func (w *Wrap) sentAs(own json.RawMessage) json.RawMessage {
+// sentAs notes that a request of the client is over. It returns the ID with which
+// it was sent, or nil, and whether it was the last request for which the server may
+// show forms.
+func (w *Wrap) sentAs(own json.RawMessage) (at json.RawMessage, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	rest := 0
 	for id, r := range w.sent {
-		if id == idKey(own) || idKey(r.own) == idKey(own) {
+		switch {
+		case id == idKey(own) || idKey(r.own) == idKey(own):
 			r.over = true
 			w.sent[id] = r
-			return r.message.ID
+			at, last = r.message.ID, asking[r.message.Method]
+		case asking[r.message.Method] && !r.over:
+			rest++
 		}
 	}
-	return nil
+	return at, last && rest == 0
 }
 
 // inUse reports whether a request of the client with the ID is unfinished.
@@ -323,8 +338,8 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 	switch {
 	case m.IsResponse():
 		return w.responded(m)
-	case m.Method == "notifications/cancelled" && w.cancelForm(requestID(m.Params)):
-		return true
+	case m.Method == "notifications/cancelled":
+		return w.cancelForm(requestID(m.Params))
 	case !m.IsRequest():
 		pass := strings.HasPrefix(m.Method, "notifications/")
 		if !pass {
@@ -335,7 +350,7 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 		asked := *m
 		ctx, cancel := context.WithCancelCause(ctx)
 		w.mu.Lock()
-		w.forms[idKey(m.ID)] = cancel // the next message may cancel it
+		w.forms[idKey(m.ID)] = form{cancel, taskOf(m.Params)} // the next message may cancel it
 		w.mu.Unlock()
 		w.work.Go(func() { w.form(ctx, cancel, asked) })
 		return true

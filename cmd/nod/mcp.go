@@ -57,11 +57,8 @@ Add nod to the settings of a client with: nod init mcp`,
 			}
 			o.Asker, o.Inbox, o.Scoped, o.Version = cl, mcpInbox{cl}, true, version
 			o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-			var t sdk.Transport = &sdk.IOTransport{Reader: io.NopCloser(cmd.InOrStdin()), Writer: nopWriteCloser{cmd.OutOrStdout()}}
-			if o.Claude {
-				t = &mcp.Channel{Transport: t, Options: o}
-			}
-			if err := mcp.NewServer(o).Run(cmd.Context(), t); err != nil && cmd.Context().Err() == nil {
+			t := &sdk.IOTransport{Reader: io.NopCloser(cmd.InOrStdin()), Writer: nopWriteCloser{cmd.OutOrStdout()}}
+			if err := mcp.Serve(cmd.Context(), t, o); err != nil && cmd.Context().Err() == nil {
 				return bridge.Wrap(bridge.CodeUnavailable, err, "MCP client")
 			}
 			return nil

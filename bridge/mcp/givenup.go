@@ -1,0 +1,108 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// leaveFor limits the calls for a client that no longer waits.
+const leaveFor = 3 * time.Second
+
+// givenUp is the cause of a call that its client has given up. Its request is
+// withdrawn.
+type givenUp string
+
+// Error implements error.
+func (g givenUp) Error() string { return string(g) }
+
+const (
+	clientCancelled givenUp = "the client cancelled the call"
+	clientClosed    givenUp = "the client was closed"
+	nodStopped      givenUp = "nod was stopped"
+)
+
+// errTooLong is the cause of a call whose client only waited too long. It finds
+// the request again with the same call.
+var errTooLong = errors.New("the client waited too long")
+
+// cancelledFor returns the cause of a call that a notification with a reason
+// cancels.
+func cancelledFor(reason string) error {
+	if reason = strings.ToLower(reason); strings.Contains(reason, "time") || strings.Contains(reason, "deadline") {
+		return errTooLong
+	}
+	return clientCancelled
+}
+
+// joined returns a context that also ends when the client no longer waits.
+func (s *server) joined(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	forget := context.AfterFunc(s.hangup, cancel)
+	return ctx, func() { forget(); cancel() }
+}
+
+// openToEnd opens a request. If ctx ends in the meantime, the request may be
+// stored, so that it takes a little longer to learn its ID.
+func openToEnd(ctx context.Context, a bridge.Asker, r bridge.Request) (bridge.Record, error) {
+	lingering, stop := bridge.Linger(ctx, leaveFor)
+	defer stop()
+	return a.Open(lingering, r, "")
+}
+
+// decide returns the record of a request once it is over. It withdraws the request
+// if the client gives it up.
+func decide(ctx, hangup context.Context, a bridge.Asker, r bridge.Request) (bridge.Record, error) {
+	rec, err := openToEnd(ctx, a, r)
+	if err != nil {
+		return rec, err
+	}
+	id := rec.Interaction.ID
+	if rec, err = a.Wait(ctx, id); err != nil && ctx.Err() != nil {
+		withdraw(hangup, a, id)
+	}
+	return rec, err
+}
+
+// withdraw cancels a request whose client has given it up, which is the cause of
+// hangup.
+func withdraw(hangup context.Context, a bridge.Asker, id bridge.ID) {
+	why, ok := errors.AsType[givenUp](context.Cause(hangup))
+	if !ok {
+		return
+	}
+	late, stop := context.WithTimeout(context.WithoutCancel(hangup), leaveFor)
+	defer stop()
+	_, _ = a.Cancel(late, id, why.Error()) // best effort: otherwise it expires
+}
+
+// held counts the calls of this process that wait for a request, because calls with
+// the same content share one. The zero value is ready to use.
+type held struct {
+	mu    sync.Mutex
+	calls map[bridge.ID]int
+}
+
+// hold notes a call for a request. The returned function ends it, and reports
+// whether no other call waits.
+func (h *held) hold(id bridge.ID) (release func() (last bool)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.calls == nil {
+		h.calls = map[bridge.ID]int{}
+	}
+	h.calls[id]++
+	return func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.calls[id]--; h.calls[id] > 0 {
+			return false
+		}
+		delete(h.calls, id)
+		return true
+	}
+}
