@@ -44,11 +44,11 @@ type Step struct {
 // find. It doubles each time.
 const firstAgain = 30 * time.Second
 
-// LookAgain returns the steps of a policy with one after the step with the index n
-// that asks groups of which that step found no one. Later steps keep their times.
-func LookAgain(steps []Step, n int, groups []string) []Step {
-	s := Step{Ask: groups, For: steps[n].For, Quiet: steps[n].Quiet, Again: max(Duration(firstAgain), 2*steps[n].Again)}
-	return insert(steps, n+1, s, s.Again)
+// LookAgain returns the steps of a policy with one more, at the index n or later, that
+// asks groups of which a step found no one. The others keep their times.
+func LookAgain(steps []Step, n int, of Step, groups []string) []Step {
+	s := Step{Ask: groups, For: of.For, Quiet: of.Quiet, Again: max(Duration(firstAgain), 2*of.Again)}
+	return insert(steps, n, s, s.Again)
 }
 
 // Postpone returns the steps of a policy of which the one with the index n, which is

@@ -134,9 +134,10 @@ type Placement struct {
 	// Called lists the people and routes that were also asked while the
 	// request was pending.
 	Called []string `json:"called,omitempty"`
-	// Told says who was told of being asked while the request was pending.
+	// Told says who was told of being asked while the request was pending, or by a
+	// card of their own when it was opened, and who was not.
 	Told []Told `json:"told,omitempty"`
-	// Unfound lists the groups of which escalation steps found no one yet.
+	// Unfound lists the groups of which nod found no one yet.
 	Unfound []Unfound `json:"unfound,omitempty"`
 	// HandOver lists the people, and groups with GroupMark, that a responder
 	// can delegate to.
@@ -211,17 +212,21 @@ func (p Placement) NamesOf(all []string) []string {
 }
 
 // Told is a person, a group with GroupMark, or a route that was asked while a request
-// was pending.
+// was pending, or a responder whom the cards of its opening do not reach.
 type Told struct {
+	// Name is empty for those whom the cards of the opening reach.
 	Name string `json:"name"`
 	// At lists the indexes of the destinations with a message that tells them. If
 	// it is empty, no message does.
 	At []int `json:"at,omitempty"`
 	// Why is the reason why no message tells them, or not all of them.
 	Why string `json:"why,omitempty"`
+	// Step is the number of escalation steps that were taken when they were asked,
+	// with the one that asked them.
+	Step int `json:"step,omitempty"`
 }
 
-// Unfound is a group of which an escalation step found no one, or not everyone.
+// Unfound is a group of which nod found no one, or not everyone.
 type Unfound struct {
 	Name string `json:"name"` // with GroupMark
 	Why  string `json:"why"`

@@ -130,7 +130,10 @@ func Standing(r bridge.Record) string {
 		return Line(r.Interaction.Agent) + " stopped waiting; an answer still reaches it."
 	}
 	var s []string
-	asked, untold := askedSince(r)
+	asked, apart, untold := askedSince(r)
+	if len(apart) > 0 {
+		s = append(s, "Told by a card of their own: "+Line(Few(apart))+".")
+	}
 	if len(asked) > 0 {
 		s = append(s, "More people were asked: "+Line(Few(asked))+".")
 	}
@@ -158,13 +161,17 @@ func Few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// askedSince returns who was asked while a request was pending, with the platform whose
-// message tells them, and who was not told, with the reason.
-func askedSince(r bridge.Record) (asked, untold []string) {
+// askedSince returns who was asked while a request was pending, and which responders
+// have a card of their own since it was opened, with the platform whose message tells
+// them, and who was not told, with the reason.
+func askedSince(r bridge.Record) (asked, apart, untold []string) {
 	i := r.Interaction
 	known := map[string]bool{}
 	for _, t := range i.Told {
-		known[t.Name] = true
+		if known[t.Name] = true; t.Name == "" {
+			continue
+		}
+		later := t.Step > 0 || slices.Contains(i.Called, t.Name)
 		var on []string
 		why := t.Why
 		for _, n := range t.At {
@@ -181,11 +188,13 @@ func askedSince(r bridge.Record) (asked, untold []string) {
 			}
 		}
 		switch name := i.NameOf(t.Name); {
+		case len(on) > 0 && !later:
+			apart = append(apart, name+" ("+strings.Join(on, ", ")+")")
 		case len(on) > 0:
 			asked = append(asked, name+" ("+strings.Join(on, ", ")+")")
 		case why != "":
 			untold = append(untold, name+" ("+why+")")
-		default:
+		case later:
 			asked = append(asked, name)
 		}
 	}
@@ -194,7 +203,7 @@ func askedSince(r bridge.Record) (asked, untold []string) {
 			asked = append(asked, i.NameOf(name))
 		}
 	}
-	return asked, untold
+	return asked, apart, untold
 }
 
 // Platform returns the name of a platform as people write it.

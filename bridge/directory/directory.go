@@ -64,6 +64,8 @@ type Scheduler interface {
 // Links stores linked accounts.
 type Links interface {
 	Linked(ctx context.Context, platform, user string) (bridge.Link, error)
+	// Links returns all links.
+	Links(context.Context) ([]bridge.Link, error)
 }
 
 // Options configures a Directory.
@@ -104,6 +106,7 @@ type kept struct {
 	yes      bool
 	text     string
 	list     []string
+	links    []bridge.Link
 	standing bridge.Standing
 	err      error
 	until    time.Time
@@ -209,14 +212,31 @@ func (d *Directory) Standing(ctx context.Context, a bridge.Actor) (bridge.Standi
 	return "", nil
 }
 
-// Accounts implements bridge.Directory.
+// Accounts implements bridge.Directory. Linked accounts count on platforms where the
+// config has none of the person.
 func (d *Directory) Accounts(_ context.Context, person string) ([]bridge.Responder, error) {
 	var out []bridge.Responder
 	for platform, user := range d.o.People[person].Accounts {
 		out = append(out, bridge.Responder{Person: person, Platform: platform, User: user})
 	}
+	if d.o.Links == nil {
+		return sorted(out), nil
+	}
+	got, err := d.remember("links", func(ctx context.Context) (kept, error) {
+		all, err := d.o.Links.Links(ctx)
+		return kept{links: all}, err
+	})
+	for _, l := range got.links {
+		if l.Person == person && d.o.People[person].Accounts[l.Platform] == "" {
+			out = append(out, bridge.Responder{Person: person, Platform: l.Platform, User: l.User})
+		}
+	}
+	return sorted(out), err
+}
+
+func sorted(out []bridge.Responder) []bridge.Responder {
 	slices.SortFunc(out, func(a, b bridge.Responder) int { return strings.Compare(a.Platform, b.Platform) })
-	return out, nil
+	return out
 }
 
 // Native implements bridge.Directory.

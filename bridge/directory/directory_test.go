@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -115,6 +116,27 @@ func (l links) Linked(_ context.Context, platform, user string) (bridge.Link, er
 		return bridge.Link{}, bridge.Errorf(bridge.CodeUnavailable, "Redis is unreachable")
 	}
 	return bridge.Link{Person: l[platform+" "+user]}, nil
+}
+
+func (l links) Links(context.Context) ([]bridge.Link, error) {
+	var all []bridge.Link
+	for account, person := range l {
+		platform, user, _ := strings.Cut(account, " ")
+		all = append(all, bridge.Link{Platform: platform, User: user, Person: person})
+	}
+	return all, nil
+}
+
+// TestLinkedAccounts checks that nod knows the linked accounts of a person, to tell
+// the person there, on platforms where the config has none.
+func TestLinkedAccounts(t *testing.T) {
+	t.Parallel()
+	d := directory.New(directory.Options{People: team(), Links: links{"chat U5": "bo", "mail M5": "bo", "chat U6": "cy"}})
+	for who, want := range map[string]string{"bo": "[{bo chat U2} {bo mail M5}]", "cy": "[{cy chat U6}]", "ed": "[{ed chat U4}]"} {
+		if got, err := d.Accounts(t.Context(), who); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s has %v, %v; want %s", who, got, err, want)
+		}
+	}
 }
 
 // schedules maps schedules to the people on call.

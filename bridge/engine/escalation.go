@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -16,18 +15,15 @@ import (
 
 // escalator takes the steps of escalation policies, and sends reminders.
 type escalator struct {
-	records   bridge.Records
-	outbox    bridge.Outbox
-	outcomes  bridge.Outcomes
-	platforms platforms
-	cards     *cards
-	journal   *journal
-	people    *People
-	directory bridge.Directory
-	notes     bridge.Notes
-	reader    *reader
-	watcher   watcher
-	log       *slog.Logger
+	*notifier
+	records  bridge.Records
+	outbox   bridge.Outbox
+	outcomes bridge.Outcomes
+	cards    *cards
+	journal  *journal
+	notes    bridge.Notes
+	reader   *reader
+	watcher  watcher
 }
 
 // step takes the next step of an escalation policy exactly once: the store
@@ -90,41 +86,38 @@ func (e *escalator) wait(ctx context.Context, j bridge.Job, r bridge.Record, wai
 func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
 	i := r.Interaction
 	t := e.telling(ctx, r, &i)
-	asked := bridge.Addition{For: s.For}
-	var unfound []bridge.Unfound
-	for _, name := range s.Ask {
-		g, isGroup := strings.CutPrefix(name, bridge.GroupMark)
-		people := []string{name}
-		if isGroup && e.directory != nil {
-			crew := e.directory.Crew(ctx, g, time.Now())
-			people = crew.People
-			if why := e.absent(i, g, crew); why != "" {
-				e.log.Warn("people to ask not found", "id", i.ID, "group", g, "reason", why)
-				unfound = append(unfound, bridge.Unfound{Name: name, Why: why})
-			}
-			asked.Groups = append(asked.Groups, g)
-			t.group(g)
-		}
-		asked.Responders = append(asked.Responders, t.people(people)...)
-	}
+	t.step = r.Step + 1
 	if len(s.Ask) > 0 {
+		asked := t.ask(s.Ask)
+		asked.For = s.For
 		i.Add(asked)
 	}
 	if s.Route != "" {
 		t.route(s)
 		i.Add(bridge.Addition{For: s.For, Route: s.Route, Responders: s.Responders, Groups: s.Groups})
 	}
-	if s.AsksMore() && !t.reached && r.Step+1 < len(i.Steps) && i.Steps[r.Step+1].GiveUp == "" {
-		i.Steps = slices.Clone(i.Steps)
-		i.Steps[r.Step+1].After = 0 // no one was told, so no one can answer in the meantime
+	if s.AsksMore() && !t.reached {
+		i.Steps = atOnce(i.Steps, r.Step+1)
 	}
-	i = lookAgain(i, r.Step, unfound)
+	i.Unfound = slices.DeleteFunc(slices.Clone(i.Unfound), func(u bridge.Unfound) bool { return slices.Contains(s.Ask, u.Name) })
+	i = lookAgain(i, r.Step+1, s, t.unfound)
 	i.Names = e.people.names(i)
 	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: s.AsksMore(), Reminders: t.reminders("")}
 	if s.Remind {
 		a.Reminders = e.needed(ctx, r)
 	}
 	return amend(ctx, e.records, r, a)
+}
+
+// atOnce returns the steps of a policy of which the one with the index n waits for
+// nothing, because no one was told who could answer in the meantime. A step that gives
+// up keeps its time.
+func atOnce(steps []bridge.Step, n int) []bridge.Step {
+	if n < len(steps) && steps[n].GiveUp == "" {
+		steps = slices.Clone(steps)
+		steps[n].After = 0
+	}
+	return steps
 }
 
 // needed returns reminders that mention the responders who are still needed. A
@@ -158,47 +151,18 @@ func amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridg
 	return err
 }
 
-// lookAgain returns a request with what its step with the index n did not find. If
-// that is anyone, a later step looks for them again.
-func lookAgain(i bridge.Interaction, n int, unfound []bridge.Unfound) bridge.Interaction {
-	asked := i.Steps[n].Ask
-	i.Unfound = slices.DeleteFunc(slices.Clone(i.Unfound), func(u bridge.Unfound) bool { return slices.Contains(asked, u.Name) })
-	i.Unfound = append(i.Unfound, unfound...)
+// lookAgain returns a request with the groups that a step did not find. A later step,
+// with the index n at the earliest, looks for them again.
+func lookAgain(i bridge.Interaction, n int, of bridge.Step, unfound []bridge.Unfound) bridge.Interaction {
 	var groups []string
 	for _, u := range unfound {
 		groups = append(groups, u.Name)
 	}
+	i.Unfound = append(slices.Clip(i.Unfound), unfound...)
 	if len(groups) > 0 {
-		i.Steps = bridge.LookAgain(i.Steps, n, groups)
+		i.Steps = bridge.LookAgain(i.Steps, n, of, groups)
 	}
 	return i
-}
-
-// absent returns why a step finds no one, or not everyone, in a group. Those whom
-// only a platform knows are found by the platform.
-func (e *escalator) absent(i bridge.Interaction, group string, crew bridge.Crew) string {
-	native := slices.ContainsFunc(i.Destinations, func(d bridge.Destination) bool { return e.directory.Native(group, d.Platform) != "" })
-	switch {
-	case crew.Unread != "":
-		return crew.Unread
-	case len(crew.Strangers) > 0:
-		return "on call, but not in the config: " + render.Few(crew.Strangers)
-	case len(crew.People) == 0 && !native:
-		return "no one is on call"
-	}
-	return ""
-}
-
-// accounts returns the accounts of a person. One without any answers by the API.
-func (e *escalator) accounts(ctx context.Context, person string) []bridge.Responder {
-	all, err := e.directory.Accounts(ctx, person)
-	if err != nil {
-		e.log.Warn("accounts of a person not found", "person", person, "error", err)
-	}
-	if len(all) == 0 {
-		all = []bridge.Responder{{Person: person, Platform: bridge.PlatformAPI, User: person}}
-	}
-	return all
 }
 
 // remind sends a reminder, unless the request was closed in the meantime.

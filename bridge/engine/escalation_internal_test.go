@@ -16,6 +16,7 @@ type staff struct {
 	people map[string][]bridge.Responder
 	group  []string
 	native map[string]string // groups of the platform, by group
+	onlyOn string            // the platform with the native groups; empty means all
 	who    bridge.Standing   // of unknown accounts
 	err    error
 
@@ -37,7 +38,12 @@ func (s *staff) Find(_ context.Context, text string) (string, error) {
 	return text, nil
 }
 
-func (s *staff) Native(group, _ string) string { return s.native[group] }
+func (s *staff) Native(group, platform string) string {
+	if s.onlyOn != "" && platform != s.onlyOn {
+		return ""
+	}
+	return s.native[group]
+}
 
 func (s *staff) Identify(_ context.Context, a bridge.Actor) (string, error) {
 	for person, accounts := range s.people {

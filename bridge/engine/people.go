@@ -92,6 +92,9 @@ func (p *People) names(i bridge.Interaction) map[string]string {
 	for _, q := range i.Requirements {
 		all = append(all, q.Must...)
 	}
+	for _, t := range i.Told {
+		all = append(all, t.Name)
+	}
 	for _, s := range i.Steps {
 		all = append(all, s.Ask...)
 		add(s.Responders)

@@ -75,6 +75,7 @@ type evaluator struct {
 	mentions *mentioner
 	judge    *judge
 	composer *composer
+	notifier *notifier
 	routes   routes
 	log      *slog.Logger
 }
@@ -177,6 +178,7 @@ func (v review) amended(was bridge.Interaction) bridge.Interaction {
 	next.Route, next.Prompt, next.Approval = now.Route, now.Prompt, now.Approval
 	next.Placement, next.Snooze, next.Governance, next.Attention = now.Placement, now.Snooze, now.Governance, now.Attention
 	next.Destinations = append(slices.Clone(was.Destinations), bridge.Missing(was.Destinations, now.Destinations)...)
+	next.Told, next.Unfound = was.Told, was.Unfound
 	next.Requesters = append(slices.Clone(was.Requesters), bridge.Missing(was.Requesters, now.Requesters)...)
 	next.Quorum, next.DenyCounts = max(was.Quorum, now.Quorum), was.DenyCounts && now.DenyCounts
 	next.Terms = was.Terms + 1
@@ -213,7 +215,9 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (b
 	if len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
 		return e.endByRule(ctx, rec, overtaken(i, "the rules changed while this was pending; "+requestAgain))
 	}
-	a := bridge.Amendment{Expect: rec.Amended, Interaction: next}
+	t := e.notifier.telling(ctx, rec, &next)
+	t.widened(i)
+	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Reminders: t.reminders("")}
 	v.reroute(&a, rec)
 	given := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool { return v.State != bridge.StateApproved })
 	e.mentions.void(ctx, &a, rec, given, "the request now requires "+strings.Join(v.stricter, ", "))

@@ -14,29 +14,33 @@ type reach struct {
 	presence  bridge.Presence
 	platforms platforms
 	composer  *composer
+	notifier  *notifier
 }
 
-// findPeople determines who can be reached. If no card can appear anywhere, or if
-// those who can be reached may never approve, it sets the response undeliverable. If
+// findPeople determines who can be reached, and how. If no card can appear anywhere, or
+// if those who can be reached may never approve, it sets the response undeliverable. If
 // no one can be reached now, those whom the first step asks are asked at once.
-func (w *reach) findPeople(o *bridge.Opening, s bridge.Setting) error {
-	i := o.Interaction
-	if why := w.composer.people.impossible(i); why != "" {
-		o.Response = undeliverable(i, why)
+func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Setting) error {
+	if why := w.composer.people.impossible(o.Interaction); why != "" {
+		o.Response = undeliverable(o.Interaction, why)
 		return nil
 	}
+	unfound, anyone := w.notifier.opened(ctx, &o.Interaction)
+	i := o.Interaction
+	o.FrontEnds = s.FrontEnds
 	var err error
 	if o.Failures, err = w.failures(i); err != nil {
 		return err
 	}
-	o.FrontEnds = s.FrontEnds
 	if len(o.Failures) == len(i.Destinations) && !o.FrontEnds {
 		o.Response = undeliverable(i, failureText(i, o.Failures))
 		return nil
 	}
-	if !o.FrontEnds && len(w.down(i, o.Failures)) == len(i.Destinations) {
-		o.Interaction.Steps, _ = bridge.AskMoreBy(i.Steps, 0)
+	down := w.down(i, o.Failures)
+	if !o.FrontEnds && (!anyone || len(down) == len(i.Destinations) || len(i.Told) > 0 && !tells(i.Told, down)) {
+		i.Steps, _ = bridge.AskMoreBy(i.Steps, 0)
 	}
+	o.Interaction = w.notifier.lookAgain(i, unfound)
 	return nil
 }
 

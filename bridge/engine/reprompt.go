@@ -157,7 +157,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 		return rd.opener.store(ctx, o)
 	}
 	if i.Root == "" {
-		err = rd.reach.findPeople(&o, setting)
+		err = rd.reach.findPeople(ctx, &o, setting)
 	} else {
 		o.FrontEnds = setting.FrontEnds
 		o.Failures, err = rd.reach.failures(i)
@@ -188,7 +188,11 @@ func (rd *rounds) carryOver(i *bridge.Interaction, before bridge.Record) {
 	was := before.Interaction
 	rd.routes.addAgain(i, was)
 	if n := len(i.Destinations); n <= len(was.Destinations) && slices.Equal(i.Destinations, was.Destinations[:n]) {
-		i.Destinations = was.Destinations
+		i.Destinations, i.Unfound = was.Destinations, was.Unfound
+		i.Told = slices.Clone(was.Told)
+		for n := range i.Told {
+			i.Told[n].Step = 0
+		}
 	}
 }
 

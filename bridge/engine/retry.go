@@ -195,7 +195,7 @@ func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, re
 	if r.Interaction.Kind == bridge.KindNotice && len(r.Messages) > 0 {
 		return w.noticed(ctx, j.Interaction)
 	}
-	return nil
+	return w.escalator.cardFailed(ctx, j.Interaction, j.Destination)
 }
 
 // fail records that no card can appear at a destination.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -18,24 +19,35 @@ const (
 	maxDirect   = 10 // direct messages of a step
 )
 
+// notifier finds people, and the messages that tell them of a request.
+type notifier struct {
+	platforms platforms
+	people    *People
+	directory bridge.Directory
+	log       *slog.Logger
+}
+
 // telling finds the messages that tell people of a request that they were added to:
 // a mention next to a card, or a card of their own as a direct message. It
 // also records which people get which of these messages; nothing else claims that
 // someone was told.
 type telling struct {
-	*escalator
+	*notifier
 	ctx     context.Context
 	r       bridge.Record       // as stored
 	next    *bridge.Interaction // gets the direct messages, and the record
+	step    int                 // see bridge.Told
 	at      []int               // the destinations that can mention people
 	users   map[int][]bridge.Responder
 	groups  map[int][]string // in the platform's own format
 	direct  int
+	names   []string // told so far
+	unfound []bridge.Unfound
 	reached bool
 }
 
-func (e *escalator) telling(ctx context.Context, r bridge.Record, next *bridge.Interaction) *telling {
-	t := &telling{escalator: e, ctx: ctx, r: r, next: next, users: map[int][]bridge.Responder{}, groups: map[int][]string{}}
+func (e *notifier) telling(ctx context.Context, r bridge.Record, next *bridge.Interaction) *telling {
+	t := &telling{notifier: e, ctx: ctx, r: r, next: next, step: r.Step, users: map[int][]bridge.Responder{}, groups: map[int][]string{}}
 	for n := range r.Interaction.Destinations {
 		if _, posted := r.Messages[n]; posted {
 			t.at = append(t.at, n)
@@ -50,7 +62,60 @@ func (t *telling) told(name string, at []int, why string) {
 	t.reached = t.reached || slices.ContainsFunc(at, func(n int) bool {
 		return usable(t.platforms[t.next.Destinations[n].Platform]) == nil
 	})
-	t.next.Told = append(slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { return o.Name == name }), bridge.Told{Name: name, At: at, Why: why})
+	t.next.Told = append(slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { return o.Name == name }), bridge.Told{Name: name, At: at, Why: why, Step: t.step})
+}
+
+// ask tells people, and groups with GroupMark, and returns those who can answer now.
+func (t *telling) ask(names []string) bridge.Addition {
+	var out bridge.Addition
+	for _, name := range names {
+		g, isGroup := strings.CutPrefix(name, bridge.GroupMark)
+		people := []string{name}
+		if isGroup && t.directory != nil {
+			people = t.crew(g)
+			out.Groups = append(out.Groups, g)
+			t.group(g)
+		}
+		out.Responders = append(out.Responders, t.people(people)...)
+	}
+	return out
+}
+
+// crew returns the known members of a group, and notes if it does not find anyone, or
+// not everyone.
+func (t *telling) crew(group string) []string {
+	crew := t.directory.Crew(t.ctx, group, time.Now())
+	if why := t.absent(*t.next, group, crew); why != "" {
+		t.log.Warn("people to ask not found", "id", t.next.ID, "group", group, "reason", why)
+		t.unfound = append(t.unfound, bridge.Unfound{Name: bridge.GroupMark + group, Why: why})
+	}
+	return crew.People
+}
+
+// absent returns why no one, or not everyone, in a group is found. Those whom only a
+// platform knows are found by the platform.
+func (e *notifier) absent(i bridge.Interaction, group string, crew bridge.Crew) string {
+	switch {
+	case crew.Unread != "":
+		return crew.Unread
+	case len(crew.Strangers) > 0:
+		return "on call, but not in the config: " + render.Few(crew.Strangers)
+	case len(crew.People) == 0 && !e.elsewhere(group):
+		return "no one is on call"
+	}
+	return ""
+}
+
+// accounts returns the accounts of a person. One without any answers by the API.
+func (e *notifier) accounts(ctx context.Context, person string) []bridge.Responder {
+	all, err := e.directory.Accounts(ctx, person)
+	if err != nil {
+		e.log.Warn("accounts of a person not found", "person", person, "error", err)
+	}
+	if len(all) == 0 {
+		all = []bridge.Responder{{Person: person, Platform: bridge.PlatformAPI, User: person}}
+	}
+	return all
 }
 
 // directChannel returns the channel of direct messages to an account, or "" if its
@@ -67,6 +132,8 @@ func (t *telling) directChannel(a bridge.Responder) string {
 // agent, are not asked.
 func (t *telling) people(names []string) []bridge.Responder {
 	var out []bridge.Responder
+	names = bridge.Missing(t.names, names)
+	t.names = append(t.names, names...)
 	for n, name := range names {
 		if n == maxTold {
 			t.told(fmt.Sprintf("%d more people", len(names)-n), nil, fmt.Sprintf("only %d are mentioned", maxTold))
@@ -111,7 +178,7 @@ func (t *telling) person(accounts []bridge.Responder) (at []int, why string) {
 
 // directly adds a card as a direct message to a person whom no card can mention.
 func (t *telling) directly(accounts []bridge.Responder) (at []int, why string) {
-	why = "no account in a chat"
+	why = "no known chat account"
 	for _, a := range accounts {
 		d := bridge.Destination{Platform: a.Platform, Channel: t.directChannel(a)}
 		if d.Channel == "" {
@@ -123,7 +190,7 @@ func (t *telling) directly(accounts []bridge.Responder) (at []int, why string) {
 			why = t.r.Failures[n]
 		case n >= 0:
 			return []int{n}, ""
-		case t.direct == maxDirect || len(t.next.Destinations) == bridge.MaxDestinations:
+		case t.direct == maxDirect || t.full():
 			why = "too many direct messages"
 		default:
 			t.direct++
@@ -132,6 +199,16 @@ func (t *telling) directly(accounts []bridge.Responder) (at []int, why string) {
 		}
 	}
 	return nil, why
+}
+
+// full reports whether there is no room for another card. The cards of later steps
+// keep theirs.
+func (t *telling) full() bool {
+	all := slices.Clone(t.next.Destinations)
+	for _, s := range t.next.Steps[min(t.r.Step, len(t.next.Steps)):] {
+		all = append(all, bridge.Missing(all, s.Destinations)...)
+	}
+	return len(all) >= bridge.MaxDestinations
 }
 
 // group tells a group wherever a mention of its own notifies its members.
@@ -161,9 +238,9 @@ func (t *telling) group(name string) {
 }
 
 // elsewhere reports whether a group is one of a platform.
-func (t *telling) elsewhere(group string) bool {
-	for name := range t.platforms {
-		if t.directory.Native(group, name) != "" {
+func (e *notifier) elsewhere(group string) bool {
+	for name := range e.platforms {
+		if e.directory.Native(group, name) != "" {
 			return true
 		}
 	}
@@ -174,8 +251,7 @@ func (t *telling) elsewhere(group string) bool {
 // they are not too many.
 func (t *telling) route(s bridge.Step) {
 	var at []int
-	had := t.at
-	t.at = nil
+	had, called, before := t.at, t.next.Called, t.names
 	for _, d := range s.Destinations {
 		n := slices.Index(t.next.Destinations, d)
 		if n < 0 {
@@ -184,35 +260,42 @@ func (t *telling) route(s bridge.Step) {
 		}
 		at = append(at, n)
 	}
-	t.at = at
-	var names []string
-	for _, r := range s.Responders {
-		names = append(names, bridge.Missing(names, []string{r.Person})...)
-	}
-	if t.directory != nil {
-		for _, g := range s.Groups {
-			names = append(names, bridge.Missing(names, t.directory.Crew(t.ctx, g, time.Now()).People)...)
-		}
-	}
-	before := slices.Clone(t.next.Called)
-	t.people(names)
-	for _, g := range s.Groups {
-		if t.directory != nil {
-			t.group(g)
-		}
-	}
-	t.next.Called = append(before, bridge.Missing(before, []string{s.Route})...)
+	t.at, t.names, t.next.Called = at, nil, slices.Clone(called)
+	names := namesOf(s.Responders, s.Groups)
+	t.ask(names)
+	told := append(names, t.names...)
+	t.next.Called = append(called, bridge.Missing(called, []string{s.Route})...)
 	t.next.Told = slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { // its name is enough
-		return slices.Contains(names, o.Name) && len(o.At) > 0 && len(bridge.Missing(at, o.At)) == 0
+		return slices.Contains(told, o.Name) && len(o.At) > 0 && len(bridge.Missing(at, o.At)) == 0
 	})
+	var reaching []int
 	for _, n := range at {
+		if len(t.users[n])+len(t.groups[n]) > 0 {
+			reaching = append(reaching, n)
+		}
 		if !slices.Contains(had, n) && len(t.users[n]) <= bridge.MaxMentions {
 			delete(t.users, n)
 			delete(t.groups, n)
 		}
 	}
-	t.told(s.Route, at, "")
-	t.at = had
+	if why := "its cards mention no one"; len(reaching) > 0 {
+		t.told(s.Route, reaching, "")
+	} else {
+		t.told(s.Route, nil, why)
+	}
+	t.at, t.names = had, append(before, t.names...)
+}
+
+// namesOf returns the names of responders and groups, groups with GroupMark.
+func namesOf(responders []bridge.Responder, groups []string) []string {
+	var names []string
+	for _, r := range responders {
+		names = append(names, bridge.Missing(names, []string{r.Person})...)
+	}
+	for _, g := range groups {
+		names = append(names, bridge.GroupMark+g)
+	}
+	return names
 }
 
 // reminders returns the messages that mention people next to cards.
@@ -248,50 +331,4 @@ func (t *telling) said(person, name string) string {
 		return "nod sends " + name + " a card on " + platform + ". "
 	}
 	return "nod mentions " + name + " on " + platform + ". "
-}
-
-// untold records that a message which tells people of a request was given up. If no
-// one who was asked since the request opened was told, the next step runs at once.
-func (e *escalator) untold(ctx context.Context, j bridge.Job, why string) error {
-	r, err := e.records.Load(ctx, j.Interaction)
-	switch {
-	case bridge.ErrorCode(err) == bridge.CodeNotFound:
-		return nil
-	case err != nil:
-		return err
-	case r.State.Final() || j.Destination >= len(r.Reminders) || !r.Reminders[j.Destination].Tells:
-		return nil
-	}
-	return e.amendNow(ctx, j.Interaction, func(r bridge.Record) bridge.Amendment {
-		a := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
-		told := e.withoutMessage(r.Interaction, r.Reminders[j.Destination], why)
-		a.Interaction.Told = told
-		reached := slices.ContainsFunc(told, func(t bridge.Told) bool {
-			return slices.ContainsFunc(t.At, func(n int) bool { return r.Failures[n] == "" })
-		})
-		if steps := r.Interaction.Steps; !reached && r.Step < len(steps) && steps[r.Step].GiveUp == "" {
-			a.Then = &bridge.NextStep{Index: r.Step}
-		}
-		return a
-	})
-}
-
-// withoutMessage returns who was told where, without a message that was given up.
-func (e *escalator) withoutMessage(i bridge.Interaction, m bridge.Reminder, why string) []bridge.Told {
-	told := slices.Clone(i.Told)
-	for n, t := range told {
-		group, isGroup := strings.CutPrefix(t.Name, bridge.GroupMark)
-		in := slices.Contains(m.Names, i.NameOf(t.Name))
-		if isGroup && e.directory != nil {
-			in = slices.Contains(m.Groups, e.directory.Native(group, i.Destinations[m.Destination].Platform))
-		}
-		if !in || !slices.Contains(t.At, m.Destination) {
-			continue
-		}
-		told[n].At = slices.DeleteFunc(slices.Clone(t.At), func(at int) bool { return at == m.Destination })
-		if len(told[n].At) == 0 {
-			told[n].Why = why
-		}
-	}
-	return told
 }

@@ -61,7 +61,7 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 				}
 			},
 		},
-		"no account":      {step: bridge.Step{Ask: []string{"eve"}}, said: "Not told: eve (no account in a chat).", at: 0},
+		"no account":      {step: bridge.Step{Ask: []string{"eve"}}, said: "Not told: eve (no known chat account).", at: 0},
 		"only the owner":  {step: bridge.Step{Ask: []string{"cy"}}, set: func(_ *staff, i *bridge.Interaction) { i.Requesters = []string{"cy"} }, said: "Not told: cy (requested this or owns the agent).", at: 0},
 		"an empty group":  {step: bridge.Step{Ask: []string{"@oncall"}}, set: func(s *staff, _ *bridge.Interaction) { s.group = nil }, said: "@oncall (no one is on call)", at: 0},
 		"another channel": {step: leads("L"), cards: "L @P-dee", said: "asked: dee, leads.", at: time.Hour},
@@ -175,7 +175,7 @@ func TestSaid(t *testing.T) {
 	for to, want := range map[string]string{
 		"cy":  "nod mentions Cy on Chat. ",
 		"dee": "nod sends Cy a card on Phone. ",
-		"eve": "nod cannot tell Cy (no account in a chat), so tell them yourself. ",
+		"eve": "nod cannot tell Cy (no known chat account), so tell them yourself. ",
 		"ana": "nod cannot tell Cy (requested this or owns the agent), so tell them yourself. ",
 		"zoe": "nod cannot tell Cy, so tell them yourself. ", // not asked at all
 	} {

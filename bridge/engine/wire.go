@@ -46,6 +46,7 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 
 // outgoing holds the parts that carry requests to people.
 type outgoing struct {
+	notifier   *notifier
 	evaluator  *evaluator
 	granter    *granter
 	composer   *composer
@@ -62,15 +63,16 @@ func (s shared) outgoing() outgoing {
 	composer := &composer{
 		judge: judge, version: s.ConfigVersion, redactor: s.redactor, people: s.people, webhooks: s.Webhooks, routes: s.routes,
 	}
-	out := outgoing{composer: composer}
+	out := outgoing{composer: composer, notifier: &notifier{platforms: s.platforms, people: s.people, directory: s.Directory, log: s.Log}}
 	out.evaluator = &evaluator{
 		records: s.Records, outcomes: s.Outcomes, people: s.people, mentions: s.cards.mentions, judge: judge, composer: composer, routes: s.routes, log: s.Log,
+		notifier: out.notifier,
 	}
 	out.granter = &granter{
 		store: s.Grants, records: s.Records, outcomes: s.Outcomes, people: s.people, journal: s.journal,
 		evaluator: out.evaluator, prover: s.prover, log: s.Log,
 	}
-	out.reach = &reach{presence: s.Presence, platforms: s.platforms, composer: composer}
+	out.reach = &reach{presence: s.Presence, platforms: s.platforms, composer: composer, notifier: out.notifier}
 	out.opener = &opener{
 		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, stops: s.Stops, composer: composer,
 		reach: out.reach, granter: out.granter, log: s.Log,
@@ -81,8 +83,8 @@ func (s shared) outgoing() outgoing {
 		routes: s.routes, redactor: s.redactor,
 	}
 	out.escalator = &escalator{
-		records: s.Records, outbox: s.Outbox, outcomes: s.Outcomes, platforms: s.platforms, cards: s.cards,
-		journal: s.journal, people: s.people, directory: s.Directory, notes: s.Notes, reader: out.reader, watcher: s.watcher, log: s.Log,
+		notifier: out.notifier, records: s.Records, outbox: s.Outbox, outcomes: s.Outcomes, cards: s.cards,
+		journal: s.journal, notes: s.Notes, reader: out.reader, watcher: s.watcher,
 	}
 	hooks := &hooks{
 		outbox: s.Outbox, reader: out.reader, webhooks: s.Webhooks, slots: slotsOf(s.Webhooks), watcher: s.watcher,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -164,7 +165,7 @@ func showWaiting(ctx context.Context, w io.Writer, rec bridge.Record) func() {
 	if rec.State.Final() {
 		return func() {}
 	}
-	line := "waiting for " + strings.Join(people(rec.Interaction), ", ") + " on " + strings.Join(places(rec.Interaction), ", ")
+	line := "waiting for " + waitsFor(rec)
 	if !terminal.Is(w) {
 		fmt.Fprintf(w, "nod: %s %s, until %s\n", rec.Interaction.ID, line, rec.Interaction.Deadline.UTC().Format("2006-01-02 15:04:05 UTC"))
 		return func() {}
@@ -203,12 +204,62 @@ func people(i bridge.Interaction) []string {
 	return out
 }
 
-func places(i bridge.Interaction) []string {
-	var out []string
+// waitsFor names the responders of a request who may approve it, each with the
+// platforms where a card reaches them, or with the reason why nothing does. The
+// members of a group may be anywhere.
+func waitsFor(rec bridge.Record) string {
+	i := rec.Interaction
+	var cards []string
 	for _, d := range i.Destinations {
-		out = append(out, d.Platform)
+		cards = append(cards, bridge.Missing(cards, []string{d.Platform})...)
 	}
-	return out
+	var out []string
+	for _, name := range people(i) {
+		if slices.Contains(i.Requesters, name) {
+			continue
+		}
+		var on []string
+		for _, r := range i.Responders {
+			if render.Line(r.Person) == name && slices.Contains(cards, r.Platform) {
+				on = append(on, bridge.Missing(on, []string{render.Platform(r.Platform)})...)
+			}
+		}
+		for _, t := range i.Told {
+			if t.Name == name {
+				on = append(on, bridge.Missing(on, toldOn(rec, t))...)
+			}
+		}
+		if len(on) > 0 {
+			name += " (" + strings.Join(on, ", ") + ")"
+		}
+		out = append(out, name)
+	}
+	line := strings.Join(out, ", ")
+	if len(i.Groups) > 0 {
+		for n, name := range cards {
+			cards[n] = render.Platform(name)
+		}
+		line += ", cards on " + strings.Join(cards, ", ")
+	}
+	return line
+}
+
+// toldOn returns the platforms on which someone is told of a request, or why none.
+func toldOn(rec bridge.Record, t bridge.Told) (on []string) {
+	why := t.Why
+	for _, n := range t.At {
+		switch {
+		case n >= len(rec.Interaction.Destinations):
+		case rec.Failures[n] != "":
+			why = rec.Failures[n]
+		default:
+			on = append(on, render.Platform(rec.Interaction.Destinations[n].Platform))
+		}
+	}
+	if len(on) == 0 && why != "" {
+		on = []string{"not told: " + render.Line(why)}
+	}
+	return on
 }
 
 // exitDeferred is the exit code if the request stays open for a late answer.

@@ -56,44 +56,55 @@ or last for the newest request.`,
 	return cmd
 }
 
+// printRecord prints a request in paragraphs with an empty line between them.
 func printRecord(w io.Writer, rec bridge.Record) {
 	i := rec.Interaction
 	v := bridge.NewView(rec, 0, nil, nil)
 	v.Revealed = true
 	card := render.NewCard(v.Unfinished(), func(bridge.Question) bool { return true }) // a terminal has no controls
-	head := terminal.Colors(w).Paint(stateColor(rec), card.HeadText())
-	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, head, card.From, render.PlainText(card.Body))
-	if len(card.Questions) > 0 {
-		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Questions))
+	head := []string{string(i.ID) + "  " + terminal.Colors(w).Paint(stateColor(rec), card.HeadText()), card.From}
+	state := []string{render.PlainText(card.Closing)}
+	if !card.Closed {
+		state = pendingLines(v)
 	}
-	if card.Closed {
-		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Closing))
-	} else {
-		fmt.Fprintf(w, "\npending until %s (%s left), responders: %s\n", i.Deadline.Local().Format(time.DateTime),
-			i.Remaining(time.Now()).Round(time.Second), strings.Join(people(i), ", "))
-		if d := i.Decisions(); len(d) > 0 {
-			fmt.Fprintf(w, "decisions: %s\n", bridge.Listed(d))
-		}
-		if notes := render.ScopeNotes(i); len(notes) > 0 {
-			fmt.Fprintf(w, "%s\n", render.PlainText(notes))
-		}
-		for _, note := range render.Notes(v) {
-			fmt.Fprintln(w, note)
+	empty := func(s string) bool { return strings.TrimSpace(s) == "" }
+	var paragraphs []string
+	for _, lines := range [][]string{head, {render.PlainText(card.Body)}, {render.PlainText(card.Questions)}, state, placesOf(rec)} {
+		if text := strings.Join(slices.DeleteFunc(lines, empty), "\n"); !empty(text) {
+			paragraphs = append(paragraphs, strings.Trim(text, "\n"))
 		}
 	}
-	fmt.Fprintln(w)
-	for n, d := range i.Destinations {
+	fmt.Fprintln(w, strings.Join(paragraphs, "\n\n"))
+}
+
+// pendingLines says who can answer a pending request, until when and how.
+func pendingLines(v bridge.View) []string {
+	i := v.Record.Interaction
+	lines := []string{fmt.Sprintf("pending until %s (%s left), responders: %s", i.Deadline.Local().Format(time.DateTime),
+		i.Remaining(time.Now()).Round(time.Second), strings.Join(people(i), ", "))}
+	if d := i.Decisions(); len(d) > 0 {
+		lines = append(lines, "decisions: "+bridge.Listed(d))
+	}
+	lines = append(lines, render.PlainText(render.ScopeNotes(i)))
+	return append(lines, render.Notes(v)...)
+}
+
+// placesOf says what became of each card of a request.
+func placesOf(rec bridge.Record) []string {
+	var lines []string
+	for n, d := range rec.Interaction.Destinations {
 		switch ref, ok := rec.Messages[n]; {
 		case ok:
-			fmt.Fprintf(w, "%s:%s  message %s\n", d.Platform, render.Line(ref.Channel), render.Line(ref.Message))
+			lines = append(lines, fmt.Sprintf("%s:%s  message %s", d.Platform, render.Line(ref.Channel), render.Line(ref.Message)))
 		case rec.Failures[n] != "":
-			fmt.Fprintf(w, "%s:%s  failed: %s\n", d.Platform, d.Channel, render.Line(rec.Failures[n]))
+			lines = append(lines, fmt.Sprintf("%s:%s  failed: %s", d.Platform, d.Channel, render.Line(rec.Failures[n])))
 		case !rec.Late[n].IsZero():
-			fmt.Fprintf(w, "%s:%s  late: next attempt in %s; nod health says why\n", d.Platform, d.Channel, max(0, time.Until(rec.Late[n])).Round(time.Second))
+			lines = append(lines, fmt.Sprintf("%s:%s  late: next attempt in %s; nod health says why", d.Platform, d.Channel, max(0, time.Until(rec.Late[n])).Round(time.Second)))
 		default:
-			fmt.Fprintf(w, "%s:%s  not posted yet\n", d.Platform, d.Channel)
+			lines = append(lines, fmt.Sprintf("%s:%s  not posted yet", d.Platform, d.Channel))
 		}
 	}
+	return lines
 }
 
 func answerCommand() *cobra.Command {
