@@ -148,8 +148,10 @@ func (t talk) round(ctx context.Context, id ID) (*Reprompt, any, error) {
 	return nil, nil, Errorf(CodeInternal, "the handler returned no outcome")
 }
 
-// toolsOwn returns the request with an approval that the tool remembers itself.
+// toolsOwn returns the request with an approval that the tool remembers itself. The
+// tool learns immediately that no one can be reached.
 func toolsOwn(r Request) Request {
+	r.Now = true
 	if r.Approval != nil {
 		a := *r.Approval
 		a.AgentRemembers = true

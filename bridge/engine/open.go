@@ -62,7 +62,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 		return bridge.Record{}, err
 	}
 	if o.Response == nil {
-		if err := op.reach.findPeople(ctx, &o, setting); err != nil {
+		if err := op.reach.findPeople(ctx, &o, setting, r.Now); err != nil {
 			return bridge.Record{}, err
 		}
 	}

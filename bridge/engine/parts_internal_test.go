@@ -187,6 +187,17 @@ func TestReach(t *testing.T) {
 			}
 		}
 	})
+	t.Run("down, and the caller asks in another way", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+		now := r
+		now.Now = true
+		got, err := o.Open(t.Context(), agent, now, "")
+		if err != nil || got.State != bridge.StateUndeliverable || got.Response.Reason != "chat: token revoked" {
+			t.Errorf("it is %s: %+v, %v", got.State, got.Response, err)
+		}
+	})
 	t.Run("down and unknown", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t, func(o *Options) {

@@ -19,8 +19,9 @@ type reach struct {
 
 // findPeople determines who can be reached, and how. If no card can appear anywhere, or
 // if those who can be reached may never approve, it sets the response undeliverable. If
-// no one can be reached now, those whom the first step asks are asked at once.
-func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Setting) error {
+// no one can be reached now, it does so for a request with [bridge.Request.Now], and
+// otherwise makes the first step that asks more people due at once.
+func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Setting, now bool) error {
 	if why := w.composer.people.impossible(o.Interaction); why != "" {
 		o.Response = undeliverable(o.Interaction, why)
 		return nil
@@ -32,12 +33,14 @@ func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Sett
 	if o.Failures, err = w.failures(i); err != nil {
 		return err
 	}
-	if len(o.Failures) == len(i.Destinations) && !o.FrontEnds {
-		o.Response = undeliverable(i, failureText(i, o.Failures))
-		return nil
-	}
 	down := w.down(i, o.Failures)
-	if !o.FrontEnds && (!anyone || len(down) == len(i.Destinations) || len(i.Told) > 0 && !tells(i.Told, down)) {
+	none := len(down) == len(i.Destinations)
+	switch {
+	case o.FrontEnds:
+	case len(o.Failures) == len(i.Destinations) || none && now:
+		o.Response = undeliverable(i, failureText(i, down))
+		return nil
+	case !anyone || none || len(i.Told) > 0 && !tells(i.Told, down):
 		i.Steps, _ = bridge.AskMoreBy(i.Steps, 0)
 	}
 	o.Interaction = w.notifier.lookAgain(i, unfound)

@@ -120,7 +120,7 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	if err != nil {
 		return "", err
 	}
-	if err := re.opener.reach.findPeople(ctx, &o, setting); err != nil {
+	if err := re.opener.reach.findPeople(ctx, &o, setting, false); err != nil {
 		return "", err
 	}
 	rec, err := re.opener.store(ctx, o)

@@ -157,7 +157,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 		return rd.opener.store(ctx, o)
 	}
 	if i.Root == "" {
-		err = rd.reach.findPeople(ctx, &o, setting)
+		err = rd.reach.findPeople(ctx, &o, setting, r.Now)
 	} else {
 		o.FrontEnds = setting.FrontEnds
 		o.Failures, err = rd.reach.failures(i)

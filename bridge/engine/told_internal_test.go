@@ -109,7 +109,7 @@ func TestOpenedTells(t *testing.T) {
 			}
 			had := len(i.Destinations)
 			opening := bridge.Opening{Interaction: i}
-			if err := o.reach.findPeople(t.Context(), &opening, bridge.Setting{}); err != nil {
+			if err := o.reach.findPeople(t.Context(), &opening, bridge.Setting{}, false); err != nil {
 				t.Fatal(err)
 			}
 			i = opening.Interaction
