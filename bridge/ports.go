@@ -191,9 +191,6 @@ type Verdict struct {
 	// Link is the page to offer with the note after VerdictSign. Only the
 	// person who clicked may receive it. Its label is [LabelSign].
 	Link string
-	// Zone is the IANA name of the route's time zone, for places that cannot
-	// show the times of the note in the reader's. Empty means UTC.
-	Zone string
 	// View is the new content of the clicked message. If it is nil, the
 	// message stays unchanged.
 	View *View

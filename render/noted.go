@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 // notable finds addresses of the web, and times in the format of [When].
@@ -38,23 +40,41 @@ func Noted(s string) []Span {
 	return out
 }
 
-// InZone returns a text with its times in a time zone, for places that cannot
-// show the reader's. An unknown zone and an empty one mean UTC.
-func InZone(s, zone string) string {
-	place, err := time.LoadLocation(zone)
-	if err != nil || place == time.UTC {
-		return s
-	}
-	return notable.ReplaceAllStringFunc(s, func(found string) string {
-		unix, exact := parseWhen(found)
-		switch {
-		case unix == 0:
+// timed finds times like notable, with the word before them.
+var timed = regexp.MustCompile(`https?://[^\s<>"]+|(?:(at|until) )?(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC)`)
+
+// Relative returns a text with its times as their distance from now, for places that
+// cannot show the reader's time zone.
+func Relative(s string, now time.Time) string {
+	return timed.ReplaceAllStringFunc(s, func(found string) string {
+		parts := timed.FindStringSubmatch(found)
+		unix, _ := parseWhen(parts[2])
+		if unix == 0 {
 			return found
-		case exact:
-			return time.Unix(unix, 0).In(place).Format("2006-01-02 15:04:05 MST")
 		}
-		return time.Unix(unix, 0).In(place).Format("2006-01-02 15:04 MST")
+		d := time.Unix(unix, 0).Sub(now)
+		away := distance(max(d, -d))
+		switch {
+		case d <= 0:
+			return away + " ago"
+		case parts[1] == "until":
+			return "for " + away
+		}
+		return "in " + away
 	})
+}
+
+// distance returns a time for people, who need no seconds of a long one.
+func distance(d time.Duration) string {
+	switch {
+	case d < time.Second/2:
+		return "a moment"
+	case d >= 48*time.Hour:
+		d = d.Round(24 * time.Hour)
+	case d >= 2*time.Minute:
+		d = d.Round(time.Minute)
+	}
+	return bridge.Brief(d)
 }
 
 // parseWhen returns the Unix time of a text, or zero if there is no such time, and

@@ -48,17 +48,22 @@ func TestNotedTimes(t *testing.T) {
 	}
 }
 
-// TestInZone checks that the times of a text, and nothing else, are in the time
-// zone of the route.
-func TestInZone(t *testing.T) {
+// TestRelative checks that the times of a text, and nothing else, are distances.
+func TestRelative(t *testing.T) {
 	t.Parallel()
-	const text = "At 2026-11-22 14:02:05 UTC, until 2026-07-01 23:30 UTC: https://a.example/2026-11-22 14:02. See 2026-13-45 99:02 UTC."
-	for zone, want := range map[string]string{
-		"": text, "UTC": text, "Nowhere/None": text,
-		"Europe/Madrid": "At 2026-11-22 15:02:05 CET, until 2026-07-02 01:30 CEST: https://a.example/2026-11-22 14:02. See 2026-13-45 99:02 UTC.",
+	now := time.Date(2026, 11, 22, 14, 2, 5, 0, time.UTC)
+	for text, want := range map[string]string{
+		"Ana already denied this (2026-11-22 13:58:00 UTC). Your click changed nothing.":                  "Ana already denied this (4 min ago). Your click changed nothing.",
+		"nod will remind you at 2026-11-22 15:02 UTC. The request stays open until 2026-11-25 14:30 UTC.": "nod will remind you in 1 h. The request stays open for 3 days.",
+		"It ended at 2026-11-22 14:02:00 UTC.":                                                            "It ended 5 s ago.",
+		"This has already expired (2026-11-22 14:02:05 UTC).":                                             "This has already expired (a moment ago).",
+		"It ended at 2026-11-20 13:00:00 UTC.":                                                            "It ended 2 days ago.",
+		"https://a.example/?at=2026-11-22 and 2026-11-22 14:02 CET":                                       "https://a.example/?at=2026-11-22 and 2026-11-22 14:02 CET",
+		"2026-99-22 14:02 UTC": "2026-99-22 14:02 UTC",
+		"nothing":              "nothing",
 	} {
-		if got := InZone(text, zone); got != want {
-			t.Errorf("in %q: %s", zone, got)
+		if got := Relative(text, now); got != want {
+			t.Errorf("%q becomes %q; want %q", text, got, want)
 		}
 	}
 }

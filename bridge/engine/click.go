@@ -64,7 +64,7 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 		v = &said
 	}
 	cl.watcher.observe(a.activity("click", began, v, err))
-	return a.zoned(v), err
+	return orZero(v), err
 }
 
 // admit checks the token, the destination and the person of a click. A non-nil

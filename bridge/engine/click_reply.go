@@ -7,15 +7,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// zoned returns the reply to a click, with the time zone of the route.
-func (a admitted) zoned(v *bridge.Verdict) bridge.Verdict {
-	out := orZero(v)
-	if q := a.record.Interaction.Quiet; q != nil {
-		out.Zone = q.Zone
-	}
-	return out
-}
-
 // clickedMessage returns the card that was clicked, or the card whose private
 // message was clicked. It returns nil if the answer came without a click.
 func (a admitted) clickedMessage() *bridge.MessageRef {

@@ -34,7 +34,7 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 	}
 	f.View.Revealed = true // admit has checked the person
 	cl.watcher.observe(a.activity("form", began, v, err))
-	return f, a.zoned(v), err
+	return f, orZero(v), err
 }
 
 // reading returns the form with the whole text of a closed request or a notice,

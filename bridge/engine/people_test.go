@@ -79,23 +79,6 @@ func TestSnoozeAndHandOver(t *testing.T) {
 	}
 }
 
-// TestZone checks that the reply to a click names the time zone of the route.
-func TestZone(t *testing.T) {
-	t.Parallel()
-	s := newSetup()
-	route := s.routes["default"]
-	route.Quiet = &bridge.Quiet{From: "22:00", To: "07:00", Zone: "Europe/Madrid"}
-	s.routes["default"] = route
-	w := newWorld(t, s)
-	id := w.asked(nil, confirm).Interaction.ID
-	c := w.control("ana", id, bridge.ActionChoose, 0, 0, nil)
-	for range 2 { // the second one is late
-		if v, err := w.engine.Click(t.Context(), c); err != nil || v.Zone != "Europe/Madrid" {
-			t.Errorf("%+v, %v", v, err)
-		}
-	}
-}
-
 // TestCommands checks what the words of a channel tell.
 func TestCommands(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -25,10 +26,10 @@ func (r *replies) answer(ctx context.Context, cb callback, note string, alert bo
 	r.tell(ctx, cb, bridge.Verdict{Note: note}, alert)
 }
 
-// tell is answer with the note of a verdict. An alert shows its times in the time
-// zone of the route, and a message in that of the reader.
+// tell is answer with the note of a verdict. An alert cannot show times in the zone of
+// its reader, as a message does, so it says how far away they are.
 func (r *replies) tell(ctx context.Context, cb callback, v bridge.Verdict, alert bool) {
-	note := render.InZone(v.Note, v.Zone)
+	note := render.Relative(v.Note, time.Now())
 	if alert && !telegrammsg.FitsToast(note) && r.whisper(ctx, cb, v.Note) {
 		note = ""
 	}
