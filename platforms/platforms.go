@@ -61,7 +61,7 @@ func Told(ctx context.Context, within time.Duration, call func(unclear bool) err
 		err := call(unclear)
 		wait := pause
 		switch about := AboutOf(err); {
-		case about == AboutLimit:
+		case bridge.ErrorCode(err) == bridge.CodeRateLimited: // by the service, or by nod's own pace
 			wait = max(wait, bridge.PublicError(err).RetryAfter)
 		case bridge.ErrorCode(err) == bridge.CodeUnavailable && (about == AboutService || about == ""):
 			unclear = true

@@ -151,6 +151,8 @@ func TestTold(t *testing.T) {
 	limit := Row{About: AboutLimit, Wait: 600 * time.Millisecond}.Err(nil, "slow down")
 	longer := Row{About: AboutLimit, Wait: time.Minute}.Err(nil, "slow down")
 	service, lost := Row{About: AboutService}.Err(nil, "500"), bridge.Errorf(bridge.CodeUnavailable, "reset")
+	own := bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "its turn comes later")
+	own.RetryAfter = 700 * time.Millisecond
 	rival, content := Row{About: AboutRival}.Err(nil, "409"), Row{About: AboutContent}.Err(nil, "400")
 	for name, x := range map[string]struct {
 		answers []error // the last one repeats
@@ -162,6 +164,7 @@ func TestTold(t *testing.T) {
 		"the connection breaks":    {[]error{lost, nil}, []string{"0s", "150ms unclear"}, nil},
 		"it fails to the end":      {[]error{lost}, []string{"0s", "150ms unclear", "450ms unclear"}, lost},
 		"limited":                  {[]error{limit, nil}, []string{"0s", "600ms"}, nil},
+		"its turn comes later":     {[]error{own, nil}, []string{"0s", "700ms"}, nil},
 		"limited for too long":     {[]error{longer, nil}, []string{"0s"}, longer},
 		"another program has it":   {[]error{rival, nil}, []string{"0s"}, rival},
 		"the content is not taken": {[]error{content, nil}, []string{"0s"}, content},

@@ -7,6 +7,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
@@ -61,18 +62,7 @@ func (p *poster) redrawRevealed(ctx context.Context, at bridge.MessageRef, v bri
 	if err != nil {
 		return err
 	}
-	return patiently(ctx, func() error { return p.edit(ctx, at, v, m) })
-}
-
-// patiently makes a call that no job repeats, until ctx ends: again and again after
-// the time that it has to wait.
-func patiently(ctx context.Context, call func() error) error {
-	for {
-		err := call()
-		if wait := retryAfter(err); wait == 0 || !bridge.Pause(ctx, wait) {
-			return err
-		}
-	}
+	return platforms.Told(ctx, afterwards, func(bool) error { return p.edit(ctx, at, v, m) })
 }
 
 // place returns the note that names a prompt for a card, and promptAt the prompt
