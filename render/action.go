@@ -186,7 +186,7 @@ func prompted(i bridge.Interaction) Action {
 	}
 	doc := Markdown(i.Prompt)
 	if len(doc) == 0 || !isLine(doc[0]) {
-		head := []Span{{Text: "Allow what " + Line(i.Agent) + " asks for"}}
+		head := []Span{{Text: "Approve what " + Line(i.Agent) + " asks for"}}
 		return Action{Head: head, Short: head, Verb: LabelAllow}
 	}
 	head := append([]Span{{Text: Line(i.Agent) + " asks: "}}, doc[0].Spans...)

@@ -21,7 +21,7 @@ func TestBackup(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{OwnRedis: true})
 	granted := r.Ask(samples.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
-	r.Decide("ana", granted.On("slack"), "Always allow")
+	r.Decide("ana", granted.On("slack"), "Always approve")
 	was := granted.End()
 	req := samples.Approval()
 	req.Approval.Input = []byte(`{"command":"make something else"}`)

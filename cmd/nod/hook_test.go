@@ -84,12 +84,12 @@ func TestHookAnswers(t *testing.T) {
 			r.Approve("ana", a.On("slack"))
 		}},
 		"always": {"claude", strings.Replace(hookPermission, `"command":"git push"`, `"command":"git push --tags"`, 1), `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}}}`, func(r *rig.Rig, a rig.Asked) {
-			r.Press("ana", a.On("slack"), "Always allow")
+			r.Press("ana", a.On("slack"), "Always approve")
 			ana := rig.Normal("slack", "Bash(git push:*) in this project")
 			if text := r.Stated("slack", "U0ANA00001", a.On("slack").Channel); !strings.Contains(text, ana) {
 				r.T.Errorf("the dialog does not say what always means: %s", text)
 			}
-			r.Decide("ana", a.On("telegram"), "Always allow")
+			r.Decide("ana", a.On("telegram"), "Always approve")
 		}},
 		"question": {"claude", hookQuestions, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`, func(r *rig.Rig, a rig.Asked) {
 			r.Choose("ana", a.On("slack"), bridge.WidgetRadio, "Vue")

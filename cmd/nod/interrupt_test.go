@@ -120,7 +120,7 @@ func TestInterrupted(t *testing.T) {
 		for _, s := range rig.Services {
 			a := rig.Asked{Record: rec, R: r}
 			r.Eventually("the card on "+s+" is closed", func() bool {
-				_, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Allow")
+				_, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Approve")
 				return err != nil
 			})
 		}
@@ -135,7 +135,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("%s, %v: %s", after.State, err, p.errs.String())
 	}
 	p = program(r, t, url, "approve", "Keep this?", "--key", strings.TrimSpace(key))
-	r.Press("ana", rig.Asked{Record: rec, R: r}.On("slack"), "Allow")
+	r.Press("ana", rig.Asked{Record: rec, R: r}.On("slack"), "Approve")
 	p.ends(0)
 	if said := p.errs.String(); !strings.Contains(said, "--key: an earlier call opened "+string(rec.Interaction.ID)) {
 		t.Errorf("the repeated call says %s", said)

@@ -171,7 +171,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	if !strings.Contains(p.Text("slack"), "git push origin main") {
 		t.Errorf("the command is not shown: %s", p.Text("slack"))
 	}
-	c.Decide("ana", p.On("slack"), "Always allow")
+	c.Decide("ana", p.On("slack"), "Always approve")
 	agent.want(`{"type":"approval_response","id":"p1","payload":{"request_id":"p1","approved":true,"always":true}}`)
 	agent.send(`{"type":"approval_request","id":"p2","payload":{"tool":"bash","input":{"command":"rm -rf /"}}}`)
 	c.Press("bo", pendingWith(c, "bash").On("slack"), "Deny")

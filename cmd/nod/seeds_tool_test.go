@@ -110,7 +110,7 @@ func (x tooling) answersLate() {
 	d := pendingWith(x.Crash, "Delete 3 files")
 	x.agent.send(`{"type":"interaction_pending","interactionId":"` + string(d.Interaction.ID) + `","message":"notified"}`)
 	x.agent.next(`"interaction_pending"`, `"queued":true`)
-	x.Decide("ana", d.On("telegram"), "Allow for this session")
+	x.Decide("ana", d.On("telegram"), "Approve for this session")
 	later := dialSocket(x.T, x.URL, rig.TestAgentToken) // the agent's next turn
 	later.send(`{"type":"hello","sessionId":"s3"}`)
 	f := later.next(`"user_message"`, string(d.Interaction.ID))

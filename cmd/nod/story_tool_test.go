@@ -97,7 +97,7 @@ func (x toolStory) answersLate() {
 	x.shows(d, false, "tester stopped waiting")
 
 	x.step("The user responds later: the agent gets a message. The tool keeps the approval, and nod keeps no grant")
-	x.does("bo", "discord", "clicks Allow for this session", func() { x.Decide("bo", d.On("discord"), "Allow for this session") })
+	x.does("bo", "discord", "clicks Approve for this session", func() { x.Decide("bo", d.On("discord"), "Approve for this session") })
 	x.both(`"interaction_response"`)
 	f := x.agent.sees(`"user_message"`)
 	message := strings.Split(strings.Split(f, `"messageId":"`)[1], `"`)[0]

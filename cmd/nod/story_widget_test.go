@@ -68,7 +68,7 @@ func TestStoryAskWidget(t *testing.T) {
 	b := pendingWith(x.Crash, "bash")
 	x.both(`"approval_request"`)
 	x.shows(b, false, "git push origin main")
-	x.does("bo", "telegram", "clicks Always allow", func() { x.Decide("bo", b.On("telegram"), "Always allow") })
+	x.does("bo", "telegram", "clicks Always approve", func() { x.Decide("bo", b.On("telegram"), "Always approve") })
 	x.agent.sees(`"approval_response"`, `"always":true`)
 	x.both(`"approval_response"`)
 	x.shows(b, true, "git push origin main")

@@ -103,7 +103,7 @@ func approvalCards(al *album) {
 		}
 	}
 	opened, _ := al.Open("ana", short.On("slack"), render.LabelSession) // the others say it next to the button
-	al.says("slack", g, "What “Allow for this session” covers", "session")
+	al.says("slack", g, "What “Approve for this session” covers", "session")
 	al.close("slack", opened.Modal)
 	change, err := json.Marshal(map[string]string{
 		"file_path":  "/srv/shop/api/limits.go",

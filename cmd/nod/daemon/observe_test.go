@@ -103,8 +103,8 @@ func TestMetrics(t *testing.T) {
 		`nod_delivery_seconds_count{operation="post",place="telegram"}`: 1, `nod_visible_seconds_count{platform="slack"}`: 1,
 		`nod_api_requests_total{code="201",route="POST /v1/interactions"}`: 1,
 	})
-	r.Press("mal", a.On("slack"), "Allow")
-	r.Press("bo", a.On("slack"), "Allow")
+	r.Press("mal", a.On("slack"), "Approve")
+	r.Press("bo", a.On("slack"), "Approve")
 	a.End()
 	a.Closed("bo")
 	m := counts(r, url, token, map[string]float64{
@@ -189,7 +189,7 @@ func TestTrace(t *testing.T) {
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	r.Agent.Trace = "00-" + id + "-00f067aa0ba902b7-01"
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval}})
-	r.Press("bo", a.On("telegram"), "Allow")
+	r.Press("bo", a.On("telegram"), "Approve")
 	a.End()
 	a.Closed("bo")
 	r.Daemons[0].Stop() // it exports what is left
@@ -228,7 +228,7 @@ func TestReload(t *testing.T) {
 	if _, err := client.New(r.Daemons[0].URL, rig.OtherAgentToken, nil).List(r.Ctx, bridge.ListFilter{}); bridge.ErrorCode(err) != bridge.CodeUnauthenticated {
 		t.Errorf("an agent that is not in the config any more gets %v", err)
 	}
-	r.Press("bo", a.On("discord"), "Allow")
+	r.Press("bo", a.On("discord"), "Approve")
 	if rec := a.End(); rec.State != bridge.StateApproved {
 		t.Errorf("it ended as %s", rec.State)
 	}

@@ -51,7 +51,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("denied: %+v", rec)
 	}
 	given := r.Ask(command("make x", "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways))
-	r.Decide("ana", given.On("slack"), "Always allow")
+	r.Decide("ana", given.On("slack"), "Always approve")
 	given.End()
 	if rec := open("make x"); rec.State != bridge.StateApproved || rec.Response.Grant != given.Interaction.ID {
 		t.Fatalf("the grant does not cover the request: %+v", rec)

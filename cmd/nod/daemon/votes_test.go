@@ -94,8 +94,8 @@ func TestVotedScope(t *testing.T) {
 		first, second string
 		want          bridge.Scope
 		grants        int
-	}{{"Run command", "Always allow", bridge.ScopeOnce, 0}, {"Always allow", "Run command", bridge.ScopeOnce, 0},
-		{"Always allow", "Allow for this session", bridge.ScopeSession, 1}, {"Always allow", "Always allow", bridge.ScopeAlways, 2}} {
+	}{{"Run command", "Always approve", bridge.ScopeOnce, 0}, {"Always approve", "Run command", bridge.ScopeOnce, 0},
+		{"Always approve", "Approve for this session", bridge.ScopeSession, 1}, {"Always approve", "Always approve", bridge.ScopeAlways, 2}} {
 		req := command("make "+c.first+c.second, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 		a := r.Ask(req)
 		decide := func(who, label string) {

@@ -283,7 +283,7 @@ func (p *play) grant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Cy clicks “More…” on Telegram, reads what it covers, and clicks “Allow for this session”")
+	p.say("👆 Cy clicks “More…” on Telegram, reads what it covers, and clicks “Approve for this session”")
 	if err := p.more(ctx, "cy", s.on("telegram"), render.LabelSession); err != nil {
 		return err
 	}
