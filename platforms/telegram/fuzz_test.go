@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nodbridge/nod/platforms/platformtest"
@@ -31,7 +32,7 @@ func FuzzUpdate(f *testing.F) {
 	f.Add(message(`"text":"x","reply_to_message":{"message_id":1,"ephemeral_message_id":3}`), `{"t":"x","u":"7","q":-1,"o":2}`)
 	f.Add([]byte(`{"update_id":1,"callback_query":{"id":"1","from":{"id":7},"data":"AQ",`+
 		`"message":{"message_id":0,"date":0,"ephemeral_message_id":3,"chat":{"id":-1001}}}}`), `{"u":"7","c":{"channel":"-1001","message":"p3"}}`)
-	f.Fuzz(func(t *testing.T, raw []byte, note string) {
+	handle := func(t *testing.T, raw []byte, note string) {
 		p, err := New(Options{Token: "1:x", HTTPClient: platformtest.Nowhere(), NoPacing: true, Notes: prompted{note}})
 		if err != nil {
 			t.Fatal(err)
@@ -45,5 +46,8 @@ func FuzzUpdate(f *testing.F) {
 			then(context.Background())
 		}
 		updateID(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, note string) { // what fails is repeated, in fake time
+		synctest.Test(t, func(t *testing.T) { handle(t, raw, note) })
 	})
 }
