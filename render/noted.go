@@ -48,11 +48,14 @@ var timed = regexp.MustCompile(`https?://[^\s<>"]+|(?:(at|until) )?(\d{4}-\d\d-\
 func Relative(s string, now time.Time) string {
 	return timed.ReplaceAllStringFunc(s, func(found string) string {
 		parts := timed.FindStringSubmatch(found)
-		unix, _ := parseWhen(parts[2])
+		unix, exact := parseWhen(parts[2])
 		if unix == 0 {
 			return found
 		}
 		d := time.Unix(unix, 0).Sub(now)
+		if !exact { // it is to come, within its minute
+			d = max(d+30*time.Second, 1)
+		}
 		away := distance(max(d, -d))
 		switch {
 		case d <= 0:

@@ -55,12 +55,15 @@ func TestRelative(t *testing.T) {
 	for text, want := range map[string]string{
 		"Ana already denied this (2026-11-22 13:58:00 UTC). Your click changed nothing.":                  "Ana already denied this (4 min ago). Your click changed nothing.",
 		"nod will remind you at 2026-11-22 15:02 UTC. The request stays open until 2026-11-25 14:30 UTC.": "nod will remind you in 1 h. The request stays open for 3 days.",
+		"nod will remind you at 2026-11-22 14:12 UTC.":                                                    "nod will remind you in 10 min.",
+		"nod will remind you at 2026-11-22 14:02 UTC.":                                                    "nod will remind you in 25 s.",
+		"nod will remind you at 2026-11-22 14:01 UTC.":                                                    "nod will remind you in a moment.",
 		"It ended at 2026-11-22 14:02:00 UTC.":                                                            "It ended 5 s ago.",
 		"This has already expired (2026-11-22 14:02:05 UTC).":                                             "This has already expired (a moment ago).",
 		"It ended at 2026-11-20 13:00:00 UTC.":                                                            "It ended 2 days ago.",
 		"https://a.example/?at=2026-11-22 and 2026-11-22 14:02 CET":                                       "https://a.example/?at=2026-11-22 and 2026-11-22 14:02 CET",
-		"2026-99-22 14:02 UTC": "2026-99-22 14:02 UTC",
-		"nothing":              "nothing",
+		"2026-99-22 14:02 UTC":                                                                            "2026-99-22 14:02 UTC",
+		"nothing":                                                                                         "nothing",
 	} {
 		if got := Relative(text, now); got != want {
 			t.Errorf("%q becomes %q; want %q", text, got, want)

@@ -76,7 +76,7 @@ var ends = []flow{
 		const words = " left to decide "
 		r.Eventually("people are reminded", func() bool { return r.count(c.at(), words, req.Session) == 1 })
 		reaction, _ := r.Open("ana", c.at(), "Remind me")
-		r.Told("ana", r.Harness.Name, reaction, "nod will remind you at")
+		r.Told("ana", r.Harness.Name, reaction, "nod will remind you ")
 		r.Press("ana", c.at(), render.LabelDeny)
 		c.end()
 	}},
