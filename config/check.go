@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // minToken is the minimum length of an API token. It makes guessing hopeless.
@@ -122,8 +124,17 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		if p.Auditor && !p.Token.Set() {
 			bad(path+".auditor", "the auditor has no token; set token of the person")
 		}
-		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
-			bad(path+".telegram", "invalid user ID %q; set the numeric ID, which /nod who prints", p.Telegram)
+		checkIDs(bad, path, "people.NAME.", p.Account)
+	}
+}
+
+// checkIDs checks the IDs of an entry on each platform.
+func checkIDs(bad func(path, format string, args ...any), path, row string, id func(platform string) string) {
+	for _, platform := range []string{PlatformSlack, PlatformDiscord, PlatformTelegram} {
+		if s := id(platform); s != "" {
+			if problem := limits[row+platform].form.check(s); problem != "" {
+				bad(path+"."+platform, "%s", problem)
+			}
 		}
 	}
 }
@@ -152,15 +163,22 @@ func (t tokens) check(bad func(path, format string, args ...any), path string, s
 	}
 }
 
-// checkAccounts rejects an account or an email address that two people share:
-// its owner would count twice in a quorum.
+// checkAccounts rejects an account, an email address, or an ID in a schedule, that two
+// people share: its owner would count twice in a quorum, or no one would be on call.
 func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 	seen := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
 		p := c.People[name]
-		for _, f := range []struct{ key, value string }{
-			{PlatformSlack, strings.ToLower(p.Slack)}, {PlatformDiscord, p.Discord}, {PlatformTelegram, strings.TrimLeft(p.Telegram, "0")}, {"email", strings.ToLower(p.Email)},
-		} {
+		all := []struct{ key, value string }{
+			{PlatformSlack, strings.TrimLeft(p.Slack, "UW")}, // in an Enterprise Grid, an account has two IDs
+			{PlatformDiscord, p.Discord},
+			{PlatformTelegram, strings.TrimLeft(p.Telegram, "0")},
+			{"email", strings.ToLower(norm.NFC.String(strings.TrimSpace(p.Email)))},
+		}
+		for _, kind := range slices.Sorted(maps.Keys(p.IDs)) {
+			all = append(all, struct{ key, value string }{"ids." + kind, p.IDs[kind]})
+		}
+		for _, f := range all {
 			if f.value == "" {
 				continue
 			}

@@ -23,7 +23,7 @@ console: {enabled: true, url: "https://x", oidc: {issuer: "https://i", client_id
 people:
   ana: {slack: U1, telegram: "7001", token: person-0123456789, auditor: true, email: a@x.com}
   bo: {slack: U2, token: "` + hash + `"}
-groups: {ops: {people: [ana]}, chat: {discord: G/R}, night: {oncall: week}}
+groups: {ops: {people: [ana]}, chat: {discord: 1/2}, night: {oncall: week}}
 oncall:
   week: {rotation: {people: [ana, bo], start: 2026-01-05T09:00:00Z, every: 168h}}
   feed: {ical: {url: "https://x/calendar"}}
@@ -104,10 +104,24 @@ func TestProblems(t *testing.T) {
 		{hash, "sha256:0123456789", "people.bo.token"},
 		{hash, hash + ",sha256:0123456789", "people.bo.token"},
 		{`telegram: "7001"`, `telegram: "@ana"`, "people.ana.telegram"},
+		{`telegram: "7001"`, `telegram: true`, "people.ana.telegram"},
+		{`telegram: "7001"`, `telegram: 0x10`, "people.ana.telegram"},
+		{"ana: {slack: U1,", "ana: {slack: true,", "people.ana.slack"},
+		{"ana: {slack: U1,", "ana: {slack: ana,", "people.ana.slack"},
+		{"ana: {slack: U1,", "ana: {slack: '@U1',", "people.ana.slack"},
+		{"ana: {slack: U1,", "ana: {slack: U1, discord: ana,", "people.ana.discord"},
+		{"{people: [ana]}", "{people: [ana], slack: sre}", "groups.ops.slack"},
+		{"{people: [ana]}", "{people: [ana], telegram: sre}", "groups.ops.telegram"},
+		{`"slack:C2"`, `"slack:#deploys"`, "routes.boss.to[0]"},
+		{`"slack:C2"`, `"slack:deploys"`, "routes.boss.to[0]"},
+		{`"slack:C2"`, `"slack:@ana"`, "routes.boss.to[0]"},
+		{`"slack:C2"`, `"slack:C2/main"`, "routes.boss.to[0]"},
+		{`"slack:C2"`, `"discord:#deploys"`, "routes.boss.to[0]"},
+		{"telegram:-100/7", "telegram:-100/main", "routes.default.to[1]"},
 		{"ops: {people: [ana]}", "ops: {people: [eve]}", "groups.ops.people[0]"},
 		{"ops: {people: [ana]}", "ops: {}", "groups.ops"},
-		{"discord: G/R", "discord: G", "groups.chat.discord"},
-		{"discord: G/R", "discord: /R", "groups.chat.discord"},
+		{"discord: 1/2", "discord: 1", "groups.chat.discord"},
+		{"discord: 1/2", "discord: /2", "groups.chat.discord"},
 		{"{oncall: week}", "{oncall: month}", "groups.night.oncall"},
 		{"people: [ana, bo], start", "people: [ana, eve], start", "oncall.week.rotation.people[1]"},
 		{"people: [ana, bo], start", "people: [], start", "oncall.week.rotation.people"},

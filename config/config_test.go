@@ -57,7 +57,7 @@ agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: se
 	}
 	for _, want := range []string{
 		"slack: app_token and signing_secret are both set",
-		`people.ana.telegram: invalid user ID "@ana"`, "people.ana.token: too short (5 characters, at least 16)",
+		`people.ana.telegram: invalid ID "@ana"`, "people.ana.token: too short (5 characters, at least 16)",
 		`routes.default.to[0]: unknown platform "slak" in "slak:C1"`, "routes.default.to[1]: platform discord has no bot_token", `routes.default.to[2]: invalid destination "x"`,
 		`routes.default.responders[0]: unknown person "bo"`, `routes.default.escalation[0].route: unknown route "nowhere"`, `routes.empty.escalation[0].route: route "empty" cannot escalate to itself`,
 		"routes.empty.to: required", "routes.empty.responders: required",
@@ -130,6 +130,8 @@ func TestSharedAccounts(t *testing.T) {
 	hash := config.HashToken("person-token-0123456789")
 	for text, want := range map[string]string{
 		`ana: {slack: U1}, bo: {slack: U1}`:                                                    "people.bo.slack: also used by people.ana",
+		`ana: {slack: U0ANA}, bo: {slack: W0ANA}`:                                              "people.bo.slack: also used by people.ana",
+		`ana: {ids: {pagerduty: P1}}, bo: {ids: {pagerduty: P1}}`:                              "people.bo.ids.pagerduty: also used by people.ana",
 		`ana: {telegram: "7"}, bo: {telegram: "07"}`:                                           "people.bo.telegram: also used by people.ana",
 		`ana: {discord: "7"}, bo: {discord: "7"}`:                                              "people.bo.discord: also used by people.ana",
 		`ana: {email: A@x.com}, bo: {email: a@X.com}`:                                          "people.bo.email: also used by people.ana",

@@ -77,11 +77,9 @@ func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 			bad(path, "the group has no members; set people, slack, discord, telegram or oncall")
 		}
 		c.checkPeople(bad, path+".people", g.People)
+		checkIDs(bad, path, "groups.NAME.", g.Native)
 		if _, ok := c.OnCall[g.OnCall]; g.OnCall != "" && !ok {
 			bad(path+".oncall", "unknown schedule %q; add it under oncall", g.OnCall)
-		}
-		if guild, role, ok := strings.Cut(g.Discord, "/"); g.Discord != "" && (!ok || guild == "" || role == "") {
-			bad(path+".discord", "invalid role %q; set GUILD/ROLE", g.Discord)
 		}
 	}
 }

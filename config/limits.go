@@ -16,6 +16,7 @@ type limit struct {
 	least, most int           // of a count, both included
 	zero        bool          // a duration or a count may also be zero, which has a meaning of its own
 	words       []string      // the texts that are possible; if nil, all are
+	form        form          // of an ID on a platform
 	empty       bool          // a list may be empty, which has a meaning of its own
 	spaces      bool          // a secret may have spaces inside
 }
@@ -32,6 +33,12 @@ const (
 // limits holds the limits of all settings that have one, by path as in
 // docs/configuration.md.
 var limits = map[string]limit{
+	"people.NAME.slack":                {form: slackAccount},
+	"people.NAME.discord":              {form: discordID},
+	"people.NAME.telegram":             {form: telegramAccount},
+	"groups.NAME.slack":                {form: slackGroup},
+	"groups.NAME.discord":              {form: discordRole},
+	"groups.NAME.telegram":             {form: telegramChat},
 	"log_level":                        {words: []string{"debug", "info", "warn", "error"}},
 	"max_connections":                  {least: 1, most: maxCount},
 	"redis.wait_replicas":              {least: 0, most: 100},

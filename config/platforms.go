@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +97,34 @@ func (g Group) Native(platform string) string {
 	return Person{Slack: g.Slack, Discord: g.Discord, Telegram: g.Telegram}.Account(platform)
 }
 
+// form is the form of an ID on a platform. Names change, and others can take them, so
+// the config has IDs only.
+type form struct {
+	is   *regexp.Regexp // nil means any text
+	like string
+}
+
+var (
+	slackAccount    = form{regexp.MustCompile(`^[UW][0-9A-Z]+$`), "U0123456789"}
+	slackGroup      = form{regexp.MustCompile(`^S[0-9A-Z]+$`), "S0123456789"}
+	slackChannel    = form{regexp.MustCompile(`^[CGDUW][0-9A-Z]+$`), "C0123456789"}
+	slackThread     = form{regexp.MustCompile(`^[0-9]+\.[0-9]+$`), "1700000000.000100"}
+	discordID       = form{regexp.MustCompile(`^[0-9]+$`), "300000000000000001"}
+	discordRole     = form{regexp.MustCompile(`^[0-9]+/[0-9]+$`), "100000000000000001/400000000000000001"}
+	discordChannel  = form{regexp.MustCompile(`^@?[0-9]+$`), "100000000000000001"}
+	telegramAccount = form{regexp.MustCompile(`^[0-9]+$`), "123456789"}
+	telegramChat    = form{regexp.MustCompile(`^-?[0-9]+$`), "-1001234567890"}
+	telegramTopic   = form{regexp.MustCompile(`^[0-9]+$`), "7"}
+)
+
+// check returns what is wrong with an ID, or "".
+func (f form) check(id string) string {
+	if f.is.MatchString(id) {
+		return ""
+	}
+	return fmt.Sprintf("invalid ID %q (such as %s); set the ID, which /nod who shows, and not a name", id, f.like)
+}
+
 // Target is a parsed entry of Route.To.
 type Target struct{ Platform, Channel, Thread string }
 
@@ -109,6 +138,18 @@ func ParseTarget(s string) (Target, error) {
 		return Target{}, fmt.Errorf("unknown platform %q in %q; use slack, discord or telegram", platform, s)
 	}
 	channel, thread, _ := strings.Cut(rest, "/")
+	at, in := map[string]form{PlatformSlack: slackChannel, PlatformDiscord: discordChannel}[platform],
+		map[string]form{PlatformSlack: slackThread, PlatformDiscord: discordID, PlatformTelegram: telegramTopic}[platform]
+	problem := ""
+	if platform != PlatformTelegram {
+		problem = at.check(channel)
+	}
+	if problem == "" && thread != "" {
+		problem = in.check(thread)
+	}
+	if problem != "" {
+		return Target{}, fmt.Errorf("%s in %q", problem, s)
+	}
 	if _, err := strconv.ParseInt(channel, 10, 64); err != nil && platform == PlatformTelegram && !strings.HasPrefix(channel, "@") {
 		return Target{}, fmt.Errorf("invalid chat %q in %q; use the numeric ID, or @ and the name of a public channel", channel, s)
 	}

@@ -83,6 +83,8 @@ func (r *reference) node(t reflect.Type, row string) object {
 		return object{"type": "integer", "minimum": l.least, "maximum": l.most}
 	case l.words != nil:
 		return object{"enum": l.words}
+	case l.form.is != nil:
+		return object{"type": "string", "pattern": l.form.is.String()}
 	}
 	return object{"type": "string", "minLength": 1}
 }

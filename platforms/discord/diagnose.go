@@ -147,7 +147,7 @@ func (dr doctor) role(ctx context.Context, r *platforms.Report, group string) {
 		r.Add("role."+group, bridge.FindingWarning, "no one can mention the role, so nod mentions its known members by name",
 			"turn on Allow anyone to @mention this role at Server Settings > Roles > the role")
 	default:
-		r.Add("role."+group, bridge.FindingOK, "a mention notifies the members of the role", "")
+		r.Add("role."+group, bridge.FindingOK, "a mention notifies the members of the role, whom Discord does not list", "")
 	}
 }
 

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,6 +46,9 @@ func (d doctor) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Findi
 	}
 	for _, id := range needs.Accounts {
 		d.account(ctx, r, id)
+	}
+	for _, group := range needs.Groups {
+		d.group(ctx, r, group)
 	}
 	r.Findings = append(r.Findings, platforms.Clock(ctx, d.http, d.clock, d.name+".clock"))
 	return r.Findings
@@ -111,6 +115,19 @@ func (d doctor) socket(ctx context.Context, r *platforms.Report) {
 		fix += "; " + fixSocketMode
 	}
 	r.Fail("socket", err, fix)
+}
+
+// group checks whether nod can read the members of a user group.
+func (d doctor) group(ctx context.Context, r *platforms.Report, group string) {
+	members, err := d.api.GetUserGroupMembersContext(ctx, group)
+	switch err = d.classify("", err); {
+	case err != nil:
+		r.Fail("group."+group, err, "set slack of the group to the ID of a user group, and give the app the scope usergroups:read; until then, it gives no one access")
+	case len(members) == 0:
+		r.Add("group."+group, bridge.FindingWarning, "no one is in the user group", "add members in Slack; until then, it gives no one access")
+	default:
+		r.Add("group."+group, bridge.FindingOK, fmt.Sprintf("members of the user group: %d", len(members)), "")
+	}
 }
 
 // channel checks that the bot can post to a destination.

@@ -105,6 +105,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		d.examinePasskeys(ctx, c, client)
 	}
 	d.examineResponders(c)
+	d.examineApprovals(c)
 	d.examineSchedules(ctx, c, client)
 	d.examinePrivate(c)
 	d.examinePlatforms(ctx, c)

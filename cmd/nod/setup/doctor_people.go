@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -77,4 +78,19 @@ func (d *Doctor) examineResponder(c config.Config, route, who string, platforms 
 		detail += "; " + who + " cannot answer its requests there"
 	}
 	d.add("people."+who, bridge.FindingWarning, detail, fix)
+}
+
+// examineApprovals finds approvals that no one could give, which are undeliverable.
+func (d *Doctor) examineApprovals(c config.Config) {
+	all, err := daemon.Impossible(c)
+	if err != nil {
+		d.fail("approvals", err)
+		return
+	}
+	for _, agent := range slices.Sorted(maps.Keys(all)) {
+		for _, why := range all[agent] {
+			d.add("approvals."+agent, bridge.FindingWarning, why+"; these approvals are undeliverable",
+				"add responders, lower the quorum, or leave the route out under agents."+agent+".routes")
+		}
+	}
 }
