@@ -1,21 +1,63 @@
 package bridge
 
+import (
+	"cmp"
+	"time"
+)
+
 // Statement is a decision that a person signs with a passkey. All fields are
 // required.
 type Statement struct {
 	Version int    `json:"version"` // StatementVersion
 	Nonce   string `json:"nonce"`   // unpadded base64url of 32 random bytes
 	Request string `json:"request"` // the ID of the request
-	// Payload is the digest of what is decided on: the request digest, or
-	// the digest of the edited input, both as in receipts.
-	Payload  string `json:"payload"`
+	// Payload is the digest of what is approved: the request digest, or the digest
+	// with the edited input, both as in receipts.
+	Payload string `json:"payload"`
+	// Content is the hash of what the person saw, as in receipts.
+	Content  string `json:"content"`
 	Decision string `json:"decision"` // such as "approved"
 	Scope    string `json:"scope"`    // such as "once"
 	Person   string `json:"person"`   // the name of the person in the config
+	// At is the time at which the person was asked to sign, in RFC 3339. The
+	// decision follows within TicketTTL.
+	At string `json:"at"`
 }
 
 // StatementVersion is the version of the statements that this release creates.
 const StatementVersion = 1
+
+// StatementOf returns what a person signs to give a response, without the nonce and
+// the time. It is what the page shows, and what a decision is compared with before
+// it is recorded and whenever it is verified.
+func (i Interaction) StatementOf(r Response, person string) Statement {
+	return Statement{
+		Version: StatementVersion, Request: string(i.ID), Payload: cmp.Or(r.ApprovedDigest, i.Digest), Content: i.Content,
+		Decision: string(r.State), Scope: string(r.Scope), Person: person,
+	}
+}
+
+// Differs returns the name of the first field in which the statement is about
+// another decision than the given one, which was made at a time. It returns "" if
+// it is about this decision.
+func (s Statement) Differs(made Statement, at time.Time) string {
+	for _, f := range []struct{ name, signed, made string }{
+		{"request", s.Request, made.Request}, {"payload", s.Payload, made.Payload}, {"content", s.Content, made.Content},
+		{"decision", s.Decision, made.Decision}, {"scope", s.Scope, made.Scope}, {"person", s.Person, made.Person},
+	} {
+		if f.signed != f.made {
+			return f.name
+		}
+	}
+	if asked, err := time.Parse(time.RFC3339, s.At); err != nil || at.Before(asked.Add(-statementSkew)) || at.After(asked.Add(TicketTTL+statementSkew)) {
+		return "time"
+	}
+	return ""
+}
+
+// statementSkew is the maximum difference between the clocks of the daemon that
+// asks for a signature and the one that records the decision.
+const statementSkew = 2 * time.Minute
 
 // Assertion is a statement with a person's signature. Binary fields are
 // unpadded base64url, as the browser returns them. Package bridge/passkey

@@ -1,9 +1,6 @@
 package bridge
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"strings"
 	"time"
 )
@@ -44,33 +41,13 @@ type Shown struct {
 	Content     string
 }
 
-// ContentOf returns a hash of everything that people see of an interaction
-// before they decide. The responders and the deadline are not part of it.
-func ContentOf(i Interaction) string {
-	b, _ := json.Marshal(struct { // these plain structs always marshal
-		Kind                            Kind
-		Agent, Session, Tool, Requester string
-		Prompt                          string
-		Questions                       []Question
-		Approval                        *Approval
-		Initial                         map[string]Answer
-		Error, Risk, RuleReason, Digest string
-		Grants                          []RuleGrant
-		GrantFor                        Duration
-		Round, Redacted                 int
-	}{
-		i.Kind, i.Agent, i.Session, i.ToolName, i.Requester, i.Prompt, i.Questions, i.Approval, i.Initial,
-		i.Error, i.Risk, i.RuleReason, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
-	})
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:12])
-}
+// Content identifies what the view shows people before they decide. It changes
+// only if any of that changes. A vote, for example, does not change it.
+func (v View) Content() string { return v.Record.Interaction.Content }
 
-// Content returns a hash of what the view shows people before they decide. It
-// changes only if any of that changes. A vote, for example, does not change it.
-func (v View) Content() string {
-	return ContentOf(v.Record.Interaction)
-}
+// Tag returns the start of Content, for names of messages, files and controls that
+// must change with it.
+func (v View) Tag() string { return v.Content()[:min(4, len(v.Content()))] }
 
 // Delivered returns the parts for an update that answers a click. They are
 // closed unless the view shows a draft, because a job may be sending them.

@@ -80,6 +80,11 @@ type Interaction struct {
 	// Digest is the request digest that a decision is bound to; see package
 	// proof.
 	Digest string `json:"digest"`
+	// Content is the hash of everything that people see of the interaction, and of
+	// its terms; see package proof. A person decides on it, and Digest is part of
+	// it. It is computed when the interaction is stored, and again only if an
+	// amendment changes the terms.
+	Content string `json:"content,omitempty"`
 	// RequestKey binds the interaction to the call that opened it; see
 	// [Identity]. It is empty if nothing identifies the call.
 	RequestKey string `json:"request_key,omitempty"`

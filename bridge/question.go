@@ -134,9 +134,6 @@ func (q *Question) normalize(at string) error {
 	if !questionID.MatchString(q.ID) {
 		return Errorf(CodeInvalid, "%s.id: invalid ID %q (1 to 64 characters of A-Z a-z 0-9 _ . : -)", at, q.ID)
 	}
-	if utf8.RuneCountInString(q.Header) > MaxHeader {
-		return Errorf(CodeInvalid, "%s.header: too long (at most %d characters)", at, MaxHeader)
-	}
 	if err := checkTexts(func(yield func(Text) bool) bool { return q.texts(at+".", yield) }); err != nil {
 		return err
 	}

@@ -85,9 +85,9 @@ type Vote struct {
 	// Covers holds the indexes into Placement.Slots that the voter counted
 	// toward.
 	Covers []int `json:"covers,omitempty"`
-	// Shown identifies the content that the voter saw, because an approval
-	// counts only for that content.
-	Shown string `json:"shown,omitempty"`
+	// Content is that of the interaction that the voter saw, because an approval
+	// counts only for it.
+	Content string `json:"content,omitempty"`
 	// Assurance and Assertion are those of the voter; see [Response].
 	Assurance Assurance  `json:"assurance,omitempty"`
 	Assertion *Assertion `json:"assertion,omitempty"`

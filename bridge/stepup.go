@@ -49,9 +49,9 @@ const codeLetters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 // SignCode returns the code that a card shows together with the page where
 // people prove their approval, so that they can compare both: six characters. It
-// is an aid to reading: the proof itself covers the complete digest.
+// is an aid to reading: the proof itself covers the complete content.
 func (i Interaction) SignCode() string {
-	sum := sha256.Sum256([]byte("sign " + i.Digest))
+	sum := sha256.Sum256([]byte("sign " + i.Content))
 	var b strings.Builder
 	for n, c := range sum[:6] {
 		if n == 3 {
@@ -72,11 +72,15 @@ type Ticket struct {
 	Actor Actor `json:"actor"` // with Person
 	// Response is the approval, as the person gave it.
 	Response Response `json:"response"`
-	// Shown identifies the content and the terms that the person saw.
-	Shown string `json:"shown"`
-	// Statement is the text that a passkey signs.
+	// Statement is the text that a passkey signs. Its content is what the person
+	// saw.
 	Statement Statement `json:"statement"`
-	Expires   time.Time `json:"expires"`
+}
+
+// Expires returns the end of the ticket.
+func (t Ticket) Expires() time.Time {
+	at, _ := time.Parse(time.RFC3339, t.Statement.At) // a ticket without a time has ended
+	return at.Add(TicketTTL)
 }
 
 // Recorded reports whether a record has the signature of the ticket, as its

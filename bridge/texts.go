@@ -5,93 +5,112 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Text is a text in an Ask, which its agent wrote. Every such text has a row in the
-// tables of this file, which check its length and hide credentials in it.
+// tables of this file. The check of lengths, redaction, the request digest, the
+// lines of facts on a card, openapi.yaml and the flags of the commands loop over the
+// rows, and the card of a private request shows none of the texts. Approval.Input
+// has a redactor and a card of its own, and is covered as well.
 type Text struct {
 	Path  string // its name in errors, such as questions[0].text
 	Value *string
-	Most  int // the maximum length in bytes; zero means that it has a check of its own
 	Use   TextUse
+	Most  int    // the maximum length in bytes; zero means that it has a check of its own
+	Flag  string // the flag of nod ask, approve and run; it may be empty
+	About string // the description in openapi.yaml, and the help of the flag
 }
 
 // TextUse is the use of a text, which decides what happens to a credential in it.
+// It is refused unless one of the first four says otherwise, because the agent
+// gets other texts back unchanged.
 type TextUse int
 
 // The uses.
 const (
-	// TextShown is shown to people, without credentials.
-	TextShown TextUse = iota
+	// TextShown is shown to people without credentials.
+	TextShown TextUse = 1 << iota
 	// TextExecuted is shown as well, and names what is executed: if a credential
 	// is hidden in it, people do not see everything that they approve.
 	TextExecuted
-	// TextKept goes back to the agent unchanged, so a credential in it is refused.
-	// Changes of Value have no effect.
-	TextKept
-	// TextHidden goes back to the agent unchanged as well, but no person sees it, so
-	// it may have a credential. Changes of Value have no effect.
-	TextHidden
 	// TextDropped is not shown, and left out if it has a credential.
 	TextDropped
+	// TextHidden goes back to the agent unchanged. No person sees it, so it may
+	// have a credential.
+	TextHidden
+	// TextCovered is part of the request digest.
+	TextCovered
+	// TextFact has a line with its name on the card.
+	TextFact
+	// TextCounted has its maximum length in characters instead of bytes.
+	TextCounted
 )
+
+// Has reports whether a text has a use.
+func (u TextUse) Has(use TextUse) bool { return u&use != 0 }
 
 // textRow is a text of each T.
 type textRow[T any] struct {
-	name string
-	of   func(*T) *string
-	most int
-	use  TextUse
+	name  string
+	of    func(*T) *string
+	use   TextUse
+	most  int
+	flag  string
+	about string
 }
 
 var askTexts = []textRow[Ask]{
-	{"prompt", func(a *Ask) *string { return &a.Prompt }, MaxPrompt, TextShown},
-	{"error", func(a *Ask) *string { return &a.Error }, MaxText, TextShown},
-	{"session", func(a *Ask) *string { return &a.Session }, 200, TextKept},
-	{"tool_call", func(a *Ask) *string { return &a.ToolCall }, 200, TextKept},
-	{"turn", func(a *Ask) *string { return &a.Turn }, 200, TextKept},
-	{"response_id", func(a *Ask) *string { return &a.ResponseID }, 200, TextKept},
-	{"tool_name", func(a *Ask) *string { return &a.ToolName }, 200, TextKept},
-	{"requester", func(a *Ask) *string { return &a.Requester }, 100, TextKept},
-	{"route", func(a *Ask) *string { return &a.Route }, 100, TextKept},
+	{"prompt", func(a *Ask) *string { return &a.Prompt }, TextShown | TextCovered, MaxPrompt, "", "text that people see, in Markdown"},
+	{"error", func(a *Ask) *string { return &a.Error }, TextShown | TextCovered, MaxText, "", "text above the questions, such as the reason why they are asked again"},
+	{"session", func(a *Ask) *string { return &a.Session }, 0, 200, "session", "session that the request belongs to"},
+	{"tool_call", func(a *Ask) *string { return &a.ToolCall }, 0, 200, "", "ID of the tool call, returned in events"},
+	{"turn", func(a *Ask) *string { return &a.Turn }, 0, 200, "", "ID of the turn, returned in events"},
+	{"response_id", func(a *Ask) *string { return &a.ResponseID }, 0, 200, "", "ID of the response, returned in events"},
+	{"tool_name", func(a *Ask) *string { return &a.ToolName }, TextCovered, 200, "", "name of the tool that asks"},
+	{"requester", func(a *Ask) *string { return &a.Requester }, 0, 100, "requester", "person you ask for; they can deny but not approve"},
+	{"route", func(a *Ask) *string { return &a.Route }, 0, 100, "route", "route to use (default \"default\")"},
 }
 
 var questionTexts = []textRow[Question]{
-	{"id", func(q *Question) *string { return &q.ID }, 0, TextKept},
-	{"header", func(q *Question) *string { return &q.Header }, MaxText, TextShown},
-	{"text", func(q *Question) *string { return &q.Text }, MaxText, TextShown},
-	{"description", func(q *Question) *string { return &q.Description }, MaxText, TextShown},
-	{"placeholder", func(q *Question) *string { return &q.Placeholder }, MaxText, TextShown},
-	{"pattern", func(q *Question) *string { return &q.Pattern }, 1000, TextKept},
-	{"pattern_hint", func(q *Question) *string { return &q.PatternHint }, MaxText, TextShown},
-	{"plan", func(q *Question) *string { return &q.Plan }, MaxPrompt, TextShown},
-	{"default", func(q *Question) *string { return answered(q.Default) }, 0, TextKept},
-	{"schema", func(q *Question) *string { s := string(q.Schema); return &s }, 0, TextKept},
+	{"id", func(q *Question) *string { return &q.ID }, TextCovered, 0, "", "ID of the question, which is the key of its answer"},
+	{"header", func(q *Question) *string { return &q.Header }, TextShown | TextCovered | TextCounted, MaxHeader, "header", "short label on the card, at most 12 characters"},
+	{"text", func(q *Question) *string { return &q.Text }, TextShown | TextCovered, MaxText, "question", "text of the question, below the prompt"},
+	{"description", func(q *Question) *string { return &q.Description }, TextShown | TextCovered, MaxText, "", "explanation below the question"},
+	{"placeholder", func(q *Question) *string { return &q.Placeholder }, TextShown | TextCovered, MaxText, "placeholder", "hint inside an empty text input"},
+	{"pattern", func(q *Question) *string { return &q.Pattern }, TextCovered, 1000, "", "RE2 expression that must match all of the text"},
+	{"pattern_hint", func(q *Question) *string { return &q.PatternHint }, TextShown | TextCovered, MaxText, "", "text for people if the pattern does not match"},
+	{"plan", func(q *Question) *string { return &q.Plan }, TextShown | TextCovered, MaxPrompt, "", "plan of a plan_review in Markdown"},
+	{"default", func(q *Question) *string { return answered(q.Default) }, TextCovered, 0, "", ""},
+	{"schema", func(q *Question) *string { s := string(q.Schema); return &s }, TextCovered, 0, "", ""},
 }
 
 var optionTexts = []textRow[Option]{
-	{"value", func(o *Option) *string { return &o.Value }, MaxValue, TextKept},
-	{"label", func(o *Option) *string { return &o.Label }, 4 * MaxLabel, TextShown},
-	{"description", func(o *Option) *string { return &o.Description }, MaxText, TextShown},
-	{"preview", func(o *Option) *string { return &o.Preview }, MaxPrompt, TextShown},
+	{"value", func(o *Option) *string { return &o.Value }, TextCovered, MaxValue, "", "value that the agent gets"},
+	{"label", func(o *Option) *string { return &o.Label }, TextShown | TextCovered, 4 * MaxLabel, "", "label that people see; without it, people see the value"},
+	{"description", func(o *Option) *string { return &o.Description }, TextShown | TextCovered, MaxText, "", "explanation below the label"},
+	{"preview", func(o *Option) *string { return &o.Preview }, TextShown | TextCovered, MaxPrompt, "", "preview of the result of the option, for single choices only"},
 }
 
 var itemTexts = []textRow[Item]{
-	{"id", func(i *Item) *string { return &i.ID }, 200, TextKept},
-	{"content", func(i *Item) *string { return &i.Content }, MaxPrompt, TextShown},
+	{"id", func(i *Item) *string { return &i.ID }, TextCovered, 200, "", "ID of the item, which is the key of its comment"},
+	{"content", func(i *Item) *string { return &i.Content }, TextShown | TextCovered, MaxPrompt, "", "text to comment on, in Markdown"},
 }
 
 var viewTexts = []textRow[CompletedView]{
-	{"summary_template", func(c *CompletedView) *string { return &c.SummaryTemplate }, MaxText, TextShown},
+	{
+		"summary_template", func(c *CompletedView) *string { return &c.SummaryTemplate }, TextShown, MaxText, "",
+		"sentence on the closed card, with {{action}}, {{scope}}, {{reason}}, {{actor}}, {{platform}}, {{input.QUESTION}}",
+	},
 }
 
 // approvalTexts are those of an approval, apart from its input, in which each value
 // is checked by its name.
 var approvalTexts = []textRow[Approval]{
-	{"tool", func(a *Approval) *string { return &a.Tool }, 200, TextExecuted},
-	{"where", func(a *Approval) *string { return &a.Where }, MaxText, TextExecuted},
-	{"key", func(a *Approval) *string { return &a.Key }, 500, TextDropped},
-	{"confirm", func(a *Approval) *string { return &a.Confirm }, 100, TextShown},
+	{"tool", func(a *Approval) *string { return &a.Tool }, TextExecuted | TextCovered, 200, "tool", "name of the tool that needs approval"},
+	{"where", func(a *Approval) *string { return &a.Where }, TextExecuted | TextCovered | TextFact, MaxText, "where", "directory or environment; a grant applies only there"},
+	{"key", func(a *Approval) *string { return &a.Key }, TextDropped | TextCovered, 500, "grant-key", "the tool's own name for the approval; does not affect grants"},
+	{"confirm", func(a *Approval) *string { return &a.Confirm }, TextShown, 100, "confirm", "text that an approver must type, such as the name of the database"},
 }
 
 func answered(a *Answer) *string {
@@ -128,7 +147,7 @@ func (r *Ask) ownTexts(yield func(Text) bool) bool {
 // rows yields the texts of a value, and reports whether its caller expects more.
 func rows[T any](path string, v *T, table []textRow[T], yield func(Text) bool) bool {
 	for _, t := range table {
-		if !yield(Text{path + t.name, t.of(v), t.most, t.use}) {
+		if !yield(Text{path + t.name, t.of(v), t.use, t.most, t.flag, t.about}) {
 			return false
 		}
 	}
@@ -154,7 +173,7 @@ func (q *Question) texts(at string, yield func(Text) bool) bool {
 
 func (r *Ask) initialTexts(yield func(Text) bool) bool {
 	for id, a := range r.Initial {
-		if !yield(Text{"initial." + id, answered(&a), 0, TextKept}) {
+		if !yield(Text{Path: "initial." + id, Value: answered(&a)}) {
 			return false
 		}
 	}
@@ -163,7 +182,7 @@ func (r *Ask) initialTexts(yield func(Text) bool) bool {
 
 func (r *Ask) metadataTexts(yield func(Text) bool) bool {
 	for name, value := range r.Metadata {
-		if !yield(Text{"metadata." + name, &value, MaxMetadata, TextHidden}) {
+		if !yield(Text{Path: "metadata." + name, Value: &value, Use: TextHidden, Most: MaxMetadata}) {
 			return false
 		}
 	}
@@ -173,7 +192,7 @@ func (r *Ask) metadataTexts(yield func(Text) bool) bool {
 func (a *Approval) noteTexts(yield func(Text) bool) bool {
 	for s, was := range a.ScopeNotes {
 		note := was
-		more := yield(Text{"approval.scope_notes." + string(s), &note, MaxText, TextShown})
+		more := yield(Text{Path: "approval.scope_notes." + string(s), Value: &note, Use: TextShown, Most: MaxText})
 		if note != was { // only the owner of the map writes to it
 			a.ScopeNotes[s] = note
 		}
@@ -203,12 +222,48 @@ func (r Ask) Editable() Ask {
 	return r
 }
 
+// Covered returns the values of a request that its digest covers, as JSON has
+// them: the kind, the covered texts, all of the questions, and the input of an
+// approval. nod adds nothing to these values, so the agent can compute the digest
+// from what it sends. What nod adds is covered by Interaction.Content.
+func (r Ask) Covered() map[string]any {
+	out := map[string]any{"kind": r.Kind}
+	cover(out, &r, askTexts)
+	if len(r.Questions) > 0 {
+		out["questions"] = r.Questions
+	}
+	if a := r.Approval; a != nil {
+		action := map[string]any{}
+		if len(a.Input) > 0 {
+			action["input"] = a.Input
+		}
+		cover(action, a, approvalTexts)
+		out["approval"] = action
+	}
+	return out
+}
+
+func cover[T any](out map[string]any, v *T, table []textRow[T]) {
+	for _, t := range table {
+		if s := *t.of(v); s != "" && t.use.Has(TextCovered) {
+			out[t.name] = s
+		}
+	}
+}
+
 // checkTexts returns CodeInvalid for the first text that is too long or cannot be
 // shown.
 func checkTexts(texts func(yield func(Text) bool) bool) (err error) {
 	texts(func(t Text) bool {
-		if t.Most > 0 {
-			err = CheckText(t.Path, *t.Value, t.Most)
+		most := t.Most
+		if t.Use.Has(TextCounted) {
+			most *= utf8.UTFMax
+			if utf8.RuneCountInString(*t.Value) > t.Most {
+				err = Errorf(CodeInvalid, "%s: too long (at most %d characters)", t.Path, t.Most)
+			}
+		}
+		if most > 0 && err == nil {
+			err = CheckText(t.Path, *t.Value, most)
 		}
 		return err == nil
 	})

@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // filler sets every text in a value to a word of its own.
@@ -77,7 +79,7 @@ func TestEveryTextHasARow(t *testing.T) {
 				delete(missing, w)
 			}
 		}
-		if text.Use != bridge.TextKept && text.Use != bridge.TextHidden {
+		if text.Use.Has(bridge.TextShown | bridge.TextExecuted | bridge.TextDropped) {
 			*text.Value = "changed"
 		}
 	}
@@ -96,5 +98,39 @@ func TestEveryTextHasARow(t *testing.T) {
 	}
 	if now, err := json.Marshal(a); err != nil || string(now) != string(before) {
 		t.Errorf("the original became %s, %v", now, err)
+	}
+}
+
+// TestDigestCovers checks that the request digest changes with each text that the
+// table says it covers, and with no other.
+func TestDigestCovers(t *testing.T) {
+	t.Parallel()
+	var a bridge.Ask
+	f := filler{map[string]string{}}
+	f.fill("Ask", reflect.ValueOf(&a).Elem())
+	digest := func(a bridge.Ask) string {
+		out, err := proof.NormalizedDigest(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	raw, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := digest(a)
+	for text := range a.Texts() {
+		word := strings.Trim(*text.Value, `"`)
+		var now bridge.Ask
+		if err := json.Unmarshal(bytes.Replace(raw, []byte(word), []byte("another"), 1), &now); err != nil {
+			t.Fatal(err)
+		}
+		if covered := digest(now) != was; covered != text.Use.Has(bridge.TextCovered) {
+			t.Errorf("%s: covered is %v", text.Path, covered)
+		}
+	}
+	if a.Approval.Input = json.RawMessage(`"another"`); digest(a) == was {
+		t.Error("approval.input: not covered")
 	}
 }

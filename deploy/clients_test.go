@@ -7,10 +7,13 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 var update = flag.Bool("update", false, "write the generated files of the clients")
@@ -46,6 +49,8 @@ type language struct {
 	pad, end                string
 	operationsHead, oneCall string
 	operationsEnd           string
+	covered                 string // the texts that the digest covers: those of a request, and of its approval
+	names                   func(quoted []string) string
 }
 
 var python = language{
@@ -67,6 +72,8 @@ var python = language{
 	operationsHead: "\n\nOPERATIONS: Dict[str, Tuple[str, str]] = {\n",
 	oneCall:        "    %q: (%q, %q),\n",
 	operationsEnd:  "}\n",
+	covered:        "\n# The texts that the digest of a request covers, and those of its approval.\nCOVERED = %s\nCOVERED_APPROVAL = %s\n",
+	names:          func(quoted []string) string { return "(" + strings.Join(quoted, ", ") + ")" },
 }
 
 var typescript = language{
@@ -92,6 +99,9 @@ var typescript = language{
 	pad:            "  ",
 	end:            "}\n",
 	operationsHead: "\nexport const operations = {\n", oneCall: "  %s: [%q, %q],\n", operationsEnd: "} as const;\n",
+	covered: "\n// The texts that the digest of a request covers, and those of its approval.\n" +
+		"export const coveredTexts = %s;\nexport const coveredOfApproval = %s;\n",
+	names: func(quoted []string) string { return "[" + strings.Join(quoted, ", ") + "]" },
 }
 
 // typeOf returns the name of the type of a schema.
@@ -178,7 +188,26 @@ func (l language) file(doc *openapi3.T) string {
 		}
 	})
 	b.WriteString(l.operationsEnd)
+	own, approval := coveredTexts()
+	fmt.Fprintf(&b, l.covered, l.names(own), l.names(approval))
 	return b.String()
+}
+
+// coveredTexts returns the names of the texts that the digest of a request covers,
+// and those of its approval, as the table of texts has them.
+func coveredTexts() (own, approval []string) {
+	ask := bridge.Ask{Approval: &bridge.Approval{}}
+	for t := range ask.Texts() {
+		name, ofApproval := strings.CutPrefix(t.Path, "approval.")
+		switch {
+		case !t.Use.Has(bridge.TextCovered):
+		case ofApproval:
+			approval = append(approval, strconv.Quote(name))
+		default:
+			own = append(own, strconv.Quote(name))
+		}
+	}
+	return own, approval
 }
 
 // object writes the type of an object. In Python, the required fields are those

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/render/discordmsg"
 	"github.com/nodbridge/nod/render/rendertest"
 	"github.com/nodbridge/nod/render/slackmsg"
@@ -44,7 +45,12 @@ func isAsked(path string) bool { return strings.HasPrefix(path, ".Placement.") }
 func TestShownIsCovered(t *testing.T) {
 	t.Parallel()
 	eachText(t, false, func(path string, was, now bridge.View, shown string) {
-		if !isAsked(path) && bridge.ContentOf(was.Record.Interaction) == bridge.ContentOf(now.Record.Interaction) {
+		before, err := proof.Content(was.Record.Interaction)
+		after, failed := proof.Content(now.Record.Interaction)
+		if err != nil || failed != nil {
+			t.Fatal(err, failed)
+		}
+		if !isAsked(path) && before == after {
 			t.Errorf("%s is shown %s, and not covered", path, shown)
 		}
 	})

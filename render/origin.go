@@ -41,8 +41,10 @@ func facts(i bridge.Interaction, act Action) []Block {
 		}
 		add("Risk", s, false)
 	}
-	if where := location(i, act); where != "" && !fitsHead(where, maxHeadObject) {
-		add("Where", exactName(where), true)
+	for t := range i.Texts() {
+		if t.Use.Has(bridge.TextFact) && *t.Value != "" && !inFrom(i, act, *t.Value) {
+			add(factLabel(t.Path), exactName(*t.Value), true)
+		}
 	}
 	if act.Program != "" {
 		add("Program", exactName(act.Program), true)
@@ -54,6 +56,17 @@ func facts(i bridge.Interaction, act Action) []Block {
 		return nil
 	}
 	return []Block{{Kind: Paragraph, Spans: spans}}
+}
+
+// inFrom reports whether a fact is part of the line that says who asks.
+func inFrom(i bridge.Interaction, act Action, fact string) bool {
+	return slices.Contains(act.Origin, fact) || fact == location(i, act) && fitsHead(fact, maxHeadObject)
+}
+
+// factLabel returns the label of a text with a path such as approval.where.
+func factLabel(path string) string {
+	name := strings.ReplaceAll(path[strings.LastIndex(path, ".")+1:], "_", " ")
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // from says who asks: the agent, where it runs, its session, and for whom. What

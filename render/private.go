@@ -61,10 +61,9 @@ func kindOf(i bridge.Interaction) string {
 	return does + article + what
 }
 
-// unwritten returns a private request without what the agent wrote next to it:
-// the names of the session, the tool, the location and the requester.
+// unwritten returns a private request without anything that the agent wrote.
 func unwritten(i bridge.Interaction) bridge.Interaction {
-	i.Session, i.ToolName, i.Requester, i.Approval = "", "", "", nil
+	i.Ask = bridge.Ask{Kind: i.Kind}
 	return i
 }
 

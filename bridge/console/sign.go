@@ -62,7 +62,7 @@ func newSignView(s engine.SignPage) signView {
 		Headline: shown.Headline, Head: shown.Head, From: shown.From, Notes: shown.Notes,
 		Body:     shown.Body,
 		Decision: signedDecision(t.Response), Covers: i.Coverage(t.Response.Scope), Person: t.Actor.Person,
-		Code: i.SignCode(), Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires, Options: string(s.Options),
+		Code: i.SignCode(), Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires(), Options: string(s.Options),
 	}
 	out.Notes = slices.DeleteFunc(out.Notes, func(n string) bool { return strings.Contains(n, out.Code) })
 	if len(t.Response.Input) > 0 && i.Approval != nil {

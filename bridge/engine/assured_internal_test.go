@@ -7,7 +7,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
-	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // TestAssuredOutcomes checks that the port through which every part approves
@@ -67,10 +66,11 @@ func TestTicketExpires(t *testing.T) {
 		options.Signing = Signing{Store: struct{ passkey.Store }{}, Site: &site}
 	})
 	rec := o.store.put(t, bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}})
-	for left, want := range map[time.Duration]bridge.Code{time.Minute: "", -time.Millisecond: bridge.CodeNotFound} {
-		ticket := bridge.Ticket{
-			ID: rec.Interaction.ID, Shown: proof.ShownHash(rec.Interaction), Expires: time.Now().Add(left),
-		}
+	for left, want := range map[time.Duration]bridge.Code{time.Minute: "", -time.Second: bridge.CodeNotFound} {
+		asked := time.Now().Add(left - bridge.TicketTTL)
+		ticket := bridge.Ticket{ID: rec.Interaction.ID, Statement: bridge.Statement{
+			Content: rec.Interaction.Content, At: asked.UTC().Format(time.RFC3339),
+		}}
 		raw, err := bridge.EncodeJSON(ticket)
 		if err != nil {
 			t.Fatal(err)

@@ -163,7 +163,7 @@ func (c *cards) head(ctx context.Context, r bridge.Record) (bridge.Record, error
 func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
 	for {
 		_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{
-			Destination: destination, Ref: ref, Revision: r.Revision, Content: bridge.ContentOf(r.Interaction), Look: lookAfter(r.Interaction),
+			Destination: destination, Ref: ref, Revision: r.Revision, Content: r.Interaction.Content, Look: lookAfter(r.Interaction),
 		}})
 		if bridge.ErrorCode(err) != bridge.CodeUnavailable || !bridge.Pause(ctx, firstBackoff) {
 			return err
@@ -201,7 +201,7 @@ func (c *cards) markShown(ctx context.Context, v bridge.View) error {
 	if r.State.Final() || seen(r, v.Destination) {
 		return nil
 	}
-	s := bridge.Shown{Destination: v.Destination, Content: bridge.ContentOf(r.Interaction)}
+	s := bridge.Shown{Destination: v.Destination, Content: r.Interaction.Content}
 	_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Shown: &s})
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
@@ -212,7 +212,8 @@ func (c *cards) markShown(ctx context.Context, v bridge.View) error {
 // seen reports whether a destination shows everything that a decision would
 // cover.
 func seen(r bridge.Record, destination int) bool {
-	return r.Shown[destination] == bridge.ContentOf(r.Interaction)
+	content := r.Interaction.Content
+	return content != "" && r.Shown[destination] == content
 }
 
 // unseen rejects a control that can approve or answer while its card does not

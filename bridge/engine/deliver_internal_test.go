@@ -164,7 +164,7 @@ func TestEditErrors(t *testing.T) {
 			r := o.store.put(t, i)
 			r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 			if !c.hidden {
-				r.Shown = map[int]string{0: bridge.ContentOf(r.Interaction)}
+				r.Shown = map[int]string{0: r.Interaction.Content}
 			}
 			if c.state != "" {
 				r.State, r.Response = c.state, &bridge.Response{State: c.state, At: time.Now()}
@@ -212,7 +212,7 @@ func TestDeletedCard(t *testing.T) {
 			for n, message := range []string{"1", "2"} {
 				r = o.store.get(r.Interaction.ID)
 				r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: message}}
-				r.Shown, r.Reminders = map[int]string{0: bridge.ContentOf(r.Interaction)}, []bridge.Reminder{{Text: "still waiting"}}
+				r.Shown, r.Reminders = map[int]string{0: r.Interaction.Content}, []bridge.Reminder{{Text: "still waiting"}}
 				o.store.set(r)
 				if err := find(o, r); err != nil {
 					t.Fatal(err)
@@ -386,7 +386,7 @@ func TestEditGivesUp(t *testing.T) {
 		r := o.store.put(t, question("Ship it?"))
 		r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 		if shown {
-			r.Shown = map[int]string{0: bridge.ContentOf(r.Interaction)}
+			r.Shown = map[int]string{0: r.Interaction.Content}
 		}
 		o.store.set(r)
 		o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "message deleted")}

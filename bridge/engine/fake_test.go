@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
@@ -50,6 +51,9 @@ func (f *fake) put(t testing.TB, i bridge.Interaction) bridge.Record {
 		t.Fatal(err)
 	}
 	i.ID = id
+	if i.Content, err = proof.Content(i); err != nil {
+		t.Fatal(err)
+	}
 	r := bridge.Record{Interaction: i, State: bridge.StatePending, Revision: 1}
 	f.set(r)
 	return r

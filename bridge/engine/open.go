@@ -125,6 +125,11 @@ func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
 }
 
 func (op *opener) store(ctx context.Context, o bridge.Opening) (bridge.Record, error) {
+	content, err := proof.Content(o.Interaction)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	o.Interaction.Content = content
 	i := o.Interaction
 	o.Stoppable = i.Kind != bridge.KindNotice && (o.Response == nil || o.Response.State != bridge.StateDenied)
 	rec, created, err := op.openings.Open(ctx, o)

@@ -229,7 +229,9 @@ func (ps *Passkeys) Confirm(ctx context.Context, person string, options []byte) 
 	if err := json.Unmarshal(options, &made); err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "passkey options")
 	}
-	st := passkey.NewStatement("passkey", made.Challenge, "add", "passkey", person)
+	st := passkey.NewStatement(bridge.Statement{
+		Request: "passkey", Payload: made.Challenge, Content: made.Challenge, Decision: "add", Scope: "passkey", Person: person,
+	})
 	raw, err := json.Marshal(st)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "passkey options")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // judge applies the policy.
@@ -212,6 +213,10 @@ const maxTerms = 255
 func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (bridge.Record, error) {
 	i := rec.Interaction
 	next := v.amended(i)
+	var err error
+	if next.Content, err = proof.Content(next); err != nil {
+		return rec, err
+	}
 	if len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
 		return e.endByRule(ctx, rec, overtaken(i, "the rules changed while this was pending; "+requestAgain))
 	}

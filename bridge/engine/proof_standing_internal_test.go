@@ -70,6 +70,7 @@ func provable(t *testing.T) (*proof.Prover, bridge.Interaction) {
 			Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
 		},
 		Digest:  strings.Repeat("a", 64),
+		Content: strings.Repeat("c", 64),
 		Lineage: bridge.Lineage{Round: 1},
 	}
 	return proof.NewProver(mustSigner(t)), i
@@ -89,7 +90,7 @@ func shelved(t *testing.T) (*shelf, Ports, *proof.Prover) {
 func TestForgedMarks(t *testing.T) {
 	t.Parallel()
 	s, store, _ := shelved(t)
-	id, content := s.rec.Interaction.ID, bridge.ContentOf(s.rec.Interaction)
+	id, content := s.rec.Interaction.ID, s.rec.Interaction.Content
 	for what, m := range map[string]bridge.Mark{
 		"shown": {Shown: &bridge.Shown{Destination: 0, Content: content}}, "posted": {Posted: &bridge.Posted{Destination: 0, Content: content}},
 	} {

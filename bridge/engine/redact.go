@@ -33,19 +33,19 @@ func (v *redaction) text(s *string) {
 // use handles a text as its use requires.
 func (v *redaction) use(t bridge.Text) {
 	before := v.hidden
-	switch t.Use {
-	case bridge.TextKept:
-		v.refuse(t.Path, *t.Value)
-	case bridge.TextDropped:
+	switch {
+	case t.Use.Has(bridge.TextHidden): // the agent's own, and no one else reads it
+	case t.Use.Has(bridge.TextDropped):
 		if v.text(t.Value); v.hidden > before {
 			*t.Value = ""
 		}
-	case bridge.TextExecuted:
+	case t.Use.Has(bridge.TextExecuted):
 		v.text(t.Value)
 		v.executed += v.hidden - before
-	case bridge.TextShown:
+	case t.Use.Has(bridge.TextShown):
 		v.text(t.Value)
-	case bridge.TextHidden: // the agent's own, and no one else reads it
+	default:
+		v.refuse(t.Path, *t.Value)
 	}
 }
 

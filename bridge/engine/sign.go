@@ -69,15 +69,8 @@ func (s *signer) ask(
 	if !able {
 		return refuse(noteNoPasskey(s.keys.Site.Origins()[0]))
 	}
-	payload := i.Digest
-	if r.ApprovedDigest != "" {
-		payload = r.ApprovedDigest
-	}
-	st := passkey.NewStatement(string(i.ID), payload, string(r.State), string(r.Scope), actor.Person)
-	t := bridge.Ticket{
-		ID: i.ID, Actor: actor, Response: r, Shown: proof.ShownHash(i), Statement: bridge.Statement(st),
-		Expires: time.Now().UTC().Add(bridge.TicketTTL),
-	}
+	st := passkey.NewStatement(i.StatementOf(r, actor.Person))
+	t := bridge.Ticket{ID: i.ID, Actor: actor, Response: r, Statement: bridge.Statement(st)}
 	raw, err := bridge.EncodeJSON(t)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "ticket")
@@ -111,11 +104,11 @@ func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge
 		return t, rec, errTicket()
 	case err != nil || t.Recorded(rec):
 		return t, rec, err
-	case !time.Now().Before(t.Expires):
+	case !time.Now().Before(t.Expires()):
 		return t, rec, errTicket()
 	case rec.State.Final():
 		return t, rec, bridge.Errorf(bridge.CodeConflict, "%s", noteLate(rec, t.Actor))
-	case proof.ShownHash(rec.Interaction) != t.Shown:
+	case rec.Interaction.Content != t.Statement.Content:
 		return t, rec, bridge.Errorf(bridge.CodeConflict, "%s", noteChanged)
 	}
 	return t, rec, nil
@@ -147,9 +140,19 @@ func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
 }
 
 // prove checks the response of a passkey for a ticket, and adds its signature to
-// the response of the person.
-func (s *signer) prove(ctx context.Context, t bridge.Ticket, signed json.RawMessage) (bridge.Response, error) {
+// the response of the person. The ticket may have been changed in the store, so
+// the statement must be about the response, and its input.
+func (s *signer) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticket, signed json.RawMessage) (bridge.Response, error) {
 	r := t.Response
+	if r.ApprovedDigest = ""; len(r.Input) > 0 {
+		var err error
+		if r.ApprovedDigest, err = proof.ApprovedDigest(i, r.Input); err != nil {
+			return r, err
+		}
+	}
+	if field := t.Statement.Differs(i.StatementOf(r, t.Actor.Person), time.Now()); field != "" {
+		return r, bridge.Errorf(bridge.CodeForbidden, "the link is for another %s than its approval", field)
+	}
 	keys, err := s.keys.Of(ctx, t.Actor.Person)
 	if err != nil {
 		return r, err
@@ -198,7 +201,7 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 		cl.journal.refuse(ctx, i, actor, no.why)
 		return "", bridge.Errorf(no.code(), "%s", noteWhy(i, no))
 	}
-	r, err := s.prove(ctx, t, signed)
+	r, err := s.prove(ctx, i, t, signed)
 	if err != nil {
 		// The first try may have been recorded while this one waited for it.
 		if _, now, again := s.open(ctx, secret); again == nil && t.Recorded(now) {

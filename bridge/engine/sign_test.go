@@ -137,7 +137,7 @@ func TestSigned(t *testing.T) {
 	if err != nil || got.Assertion == nil || got.Assurance != bridge.AssurancePasskey {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if s := got.Assertion.Statement; s.Request != string(id) || s.Payload != rec.Interaction.Digest || s.Person != "ana" || s.Decision != "approved" {
+	if s := got.Assertion.Statement; s.Request != string(id) || s.Payload != rec.Interaction.Digest || s.Content != rec.Interaction.Content || s.Person != "ana" || s.Decision != "approved" {
 		t.Errorf("%+v", s)
 	}
 	ana, _ := b.engine.Passkeys.Of(t.Context(), "ana")

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // vote records a decision as a vote. It returns the record afterward.
@@ -27,7 +26,7 @@ func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Recor
 func (s *settler) ballot(ctx context.Context, rec bridge.Record, actor bridge.Actor, r bridge.Response) bridge.Ballot {
 	i := rec.Interaction
 	b := bridge.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{
-		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Shown: proof.ShownHash(i),
+		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Content: i.Content,
 		Assurance: r.Assurance, Assertion: r.Assertion,
 	}}
 	b.Response.Assertion = nil // each vote has its own

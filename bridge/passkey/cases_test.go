@@ -68,6 +68,8 @@ func verifierCases(t *testing.T) []verifierCase {
 	for name, change := range map[string]func(*passkey.Assertion){
 		"request":   func(a *passkey.Assertion) { a.Statement.Request = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f04" },
 		"payload":   func(a *passkey.Assertion) { a.Statement.Payload = strings.Repeat("ac", 32) },
+		"content":   func(a *passkey.Assertion) { a.Statement.Content = strings.Repeat("ce", 32) },
+		"time":      func(a *passkey.Assertion) { a.Statement.At = "2026-01-01T00:00:00Z" },
 		"decision":  func(a *passkey.Assertion) { a.Statement.Decision = "denied" },
 		"scope":     func(a *passkey.Assertion) { a.Statement.Scope = "always" },
 		"person":    func(a *passkey.Assertion) { a.Statement.Person = "bo" },

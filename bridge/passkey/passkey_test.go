@@ -42,7 +42,10 @@ func enroll(t *testing.T, s passkey.Site, person string) (*passkeytest.Authentic
 }
 
 func statement(person string) passkey.Statement {
-	return passkey.NewStatement("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", strings.Repeat("ab", 32), "approved", "once", person)
+	return passkey.NewStatement(bridge.Statement{
+		Request: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Payload: strings.Repeat("ab", 32), Content: strings.Repeat("cd", 32),
+		Decision: "approved", Scope: "once", Person: person,
+	})
 }
 
 // sign lets an authenticator sign a statement.
@@ -143,6 +146,8 @@ func TestBound(t *testing.T) {
 	for name, change := range map[string]func(*passkey.Statement){
 		"request":  func(s *passkey.Statement) { s.Request = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f04" },
 		"payload":  func(s *passkey.Statement) { s.Payload = strings.Repeat("ac", 32) },
+		"content":  func(s *passkey.Statement) { s.Content = strings.Repeat("ce", 32) },
+		"at":       func(s *passkey.Statement) { s.At = "2026-01-01T00:00:00Z" },
 		"decision": func(s *passkey.Statement) { s.Decision = "denied" },
 		"scope":    func(s *passkey.Statement) { s.Scope = "always" },
 		"nonce":    func(s *passkey.Statement) { s.Nonce = statement("ana").Nonce },

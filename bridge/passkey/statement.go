@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/strictjson"
@@ -23,12 +24,10 @@ const (
 // Statement is a decision that a person signs; see [bridge.Statement].
 type Statement bridge.Statement
 
-// NewStatement returns a statement with a random nonce.
-func NewStatement(request, payload, decision, scope, person string) Statement {
-	return Statement{
-		Version: bridge.StatementVersion, Nonce: text(random(nonceSize)),
-		Request: request, Payload: payload, Decision: decision, Scope: scope, Person: person,
-	}
+// NewStatement returns a statement with a random nonce and the time.
+func NewStatement(s bridge.Statement) Statement {
+	s.Version, s.Nonce, s.At = bridge.StatementVersion, text(random(nonceSize)), time.Now().UTC().Format(time.RFC3339)
+	return Statement(s)
 }
 
 // NewChallenge returns a random challenge for a new key.
@@ -58,7 +57,8 @@ func (s Statement) check() error {
 		return bridge.Errorf(bridge.CodeInvalid, "statement.nonce: must be %d bytes in base64url", nonceSize)
 	}
 	for _, f := range []struct{ name, value string }{
-		{"request", s.Request}, {"payload", s.Payload}, {"decision", s.Decision}, {"scope", s.Scope}, {"person", s.Person},
+		{"request", s.Request}, {"payload", s.Payload}, {"content", s.Content}, {"decision", s.Decision}, {"scope", s.Scope},
+		{"person", s.Person}, {"at", s.At},
 	} {
 		if f.value == "" {
 			return bridge.Errorf(bridge.CodeInvalid, "statement.%s: required", f.name)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // Stable returns v as JSON that does not change when it is stored and read
@@ -35,63 +36,39 @@ func stabilized(out []byte) []byte {
 
 var escapedInvalid = []byte(`\ufffd`)
 
-// Content returns the part of an interaction that cannot change while it is
-// open, as JSON: everything except the people who are asked and the times. A
-// field that an amendment changes must be left out here and added to amendable.
-//
-// Receipts cover its canonical form, because any program may have rewritten a
-// record before it is verified.
-func Content(i bridge.Interaction) []byte {
-	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
+// Content returns the hash of everything in an interaction that cannot change while
+// it is open, apart from a change of its terms: all but the people who are asked and
+// the times. It is the hex SHA-256 of the canonical form, because any program may
+// have rewritten a record before it is verified. A field that is left out here is
+// one that delegation and escalation change.
+func Content(i bridge.Interaction) (string, error) {
+	i.Content, i.Proof, i.Created, i.Deadline = "", "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
 	i.Added, i.Requirements, i.Unfound, i.Steps, i.Names, i.Told = nil, nil, nil, nil, nil, nil
-	out, _ := bridge.MarshalJSON(&i) // a plain struct always encodes
-	return out
+	raw, err := bridge.MarshalJSON(&i)
+	if err == nil {
+		raw, err = strictjson.Canonical(raw) // its numbers were checked
+	}
+	if err != nil {
+		return "", bridge.Wrap(bridge.CodeInternal, err, "content")
+	}
+	return hashOf(raw), nil
 }
 
-// amendable holds the fields that delegation and escalation change.
-type amendable struct {
-	Created, Deadline time.Time
-	Destinations      []bridge.Destination
-	Responders        []bridge.Responder
-	Groups, Called    []string
-	Added             []bridge.Addition    `json:",omitempty"`
-	Requirements      []bridge.Requirement `json:",omitempty"`
-	Unfound           []bridge.Unfound     `json:",omitempty"`
-	Steps             []bridge.Step        `json:",omitempty"`
-	Names             map[string]string    `json:",omitempty"`
-	Told              []bridge.Told        `json:",omitempty"`
-}
-
-// contentHash returns the hash of the content that a receipt states.
-func contentHash(content []byte) string {
-	sum := sha256.Sum256(content)
+// hashOf returns the hex SHA-256 of a text.
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// interactionParts returns the content, and the text that the proof of an
-// interaction covers, which is the complete interaction.
-func interactionParts(i bridge.Interaction) (content, rest []byte) {
-	times := i.Stated
-	if times == (bridge.Times{}) {
-		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
+// interactionBytes returns the text that the proof of an interaction covers, which
+// is all of it.
+func interactionBytes(i bridge.Interaction) []byte {
+	if i.Stated != (bridge.Times{}) {
+		i.Created, i.Deadline = i.Stated.Created, i.Stated.Deadline
 	}
-	content = Content(i)
-	sum := sha256.Sum256(stabilized(content))
-	people := Stable(&amendable{
-		times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called, i.Added, i.Requirements, i.Unfound, i.Steps, i.Names, i.Told,
-	})
-	return content, append(sum[:], people...)
-}
-
-// ShownHash returns a hash of what people see of an interaction and of its
-// terms. It does not depend on the people who are asked.
-func ShownHash(i bridge.Interaction) string {
-	return contentHash(Stable(struct {
-		Terms               int
-		Prompt, Error, Risk string
-		Approval            *bridge.Approval
-	}{i.Terms, i.Prompt, i.Error, i.Risk, i.Approval}))
+	i.Proof, i.Created, i.Deadline = "", i.Created.UTC(), i.Deadline.UTC()
+	return Stable(&i)
 }
 
 // voteBytes returns the bytes that the proof of a vote covers.

@@ -14,7 +14,7 @@ func digestOf(v any) (string, error) {
 	err := bridge.UseJSON(v, func(raw []byte) {
 		var canonical []byte
 		if canonical, failed = Canonical(raw); failed == nil {
-			digest = contentHash(canonical)
+			digest = hashOf(canonical)
 		}
 	})
 	if err != nil {
@@ -23,27 +23,10 @@ func digestOf(v any) (string, error) {
 	return digest, failed
 }
 
-// payload holds the fields that a decision is bound to.
-type payload struct {
-	Kind      bridge.Kind       `json:"kind"`
-	Prompt    string            `json:"prompt"`
-	Questions []bridge.Question `json:"questions,omitempty"`
-	Approval  *action           `json:"approval,omitempty"`
-}
-
-// action holds the fields of an approval that describe the operation.
-type action struct {
-	Tool  string          `json:"tool"`
-	Input json.RawMessage `json:"input,omitempty"`
-	Key   string          `json:"key,omitempty"`
-	Where string          `json:"where,omitempty"`
-}
-
 // Digest returns the request digest that a decision is bound to. It is the hex
-// SHA-256 of the canonical form (RFC 8785) of the kind, prompt and questions,
-// and of the tool, input, key and where of an approval. The daemon computes the
-// same digest from the request that it received. An agent compares both before
-// it acts.
+// SHA-256 of the canonical form (RFC 8785) of the values that
+// [bridge.Ask.Covered] returns. The daemon computes the same digest from the
+// request that it received. An agent compares both before it acts.
 func Digest(r bridge.Ask) (string, error) {
 	if err := r.Normalize(); err != nil {
 		return "", err
@@ -52,13 +35,7 @@ func Digest(r bridge.Ask) (string, error) {
 }
 
 // NormalizedDigest is like Digest for a normalized request.
-func NormalizedDigest(r bridge.Ask) (string, error) {
-	p := payload{Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions}
-	if a := r.Approval; a != nil {
-		p.Approval = &action{a.Tool, a.Input, a.Key, a.Where}
-	}
-	return digestOf(&p)
-}
+func NormalizedDigest(r bridge.Ask) (string, error) { return digestOf(r.Covered()) }
 
 // ApprovedDigest returns the request digest of an approval with an edited
 // input.
@@ -68,31 +45,25 @@ func ApprovedDigest(i bridge.Interaction, input json.RawMessage) (string, error)
 
 // GrantDigest returns a digest of an approval in the form that the agent sent.
 // Two approvals have the same digest only if everything that people see in them
-// is the same.
+// is the same. The tool's own name for the approval does not affect it.
 func GrantDigest(i bridge.Interaction) (string, error) {
-	a := i.Approval
-	return digestOf(&struct {
-		Agent    string          `json:"agent"`
-		Kind     bridge.Kind     `json:"kind"`
-		Tool     string          `json:"tool"`
-		ToolName string          `json:"tool_name"`
-		Input    json.RawMessage `json:"input,omitempty"`
-		Prompt   string          `json:"prompt"`
-		Error    string          `json:"error"`
-		Where    string          `json:"where"`
-	}{i.Agent, i.Kind, a.Tool, i.ToolName, a.Input, i.Prompt, i.Error, a.Where})
+	a := *i.Approval
+	a.Key = ""
+	i.Approval = &a
+	return digestOf(map[string]any{"agent": i.Agent, "request": i.Covered()})
 }
 
-// Sent returns a digest of exactly what the agent sent. It distinguishes a
-// repeat under the same idempotency key from another request. It does not
-// depend on the config, the trace or the time. For a follow-up, previous is the
+// Sent returns a digest of exactly what the agent sent. It is another one than
+// Digest: it distinguishes a repeat under the same idempotency key from another
+// request, so it also covers values that no decision is about, such as the
+// timeout. It does not depend on the config, the trace or the time. For a follow-up, previous is the
 // interaction of the round before.
 func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 	var digest string
 	err := bridge.UseMarshaled(&struct {
 		Previous bridge.ID
 		Request  bridge.Ask
-	}{previous, r}, func(raw []byte) { digest = contentHash(raw) })
+	}{previous, r}, func(raw []byte) { digest = hashOf(raw) })
 	if err != nil {
 		return "", bridge.Errorf(bridge.CodeInvalid, "the request cannot be encoded as JSON")
 	}

@@ -102,12 +102,11 @@ func (r Receipt) sameDecision(resp bridge.Response) bool {
 	i := bridge.Interaction{
 		ID:    r.ID,
 		Ask:   bridge.Ask{Kind: r.Kind, Session: r.Session, Route: r.Route},
-		Agent: r.Agent, Digest: r.Digest,
+		Agent: r.Agent, Digest: r.Digest, Content: r.Content,
 		Governance: bridge.Governance{Rule: r.Rule, Risk: r.Risk},
 		Placement:  bridge.Placement{Quorum: r.Quorum},
 	}
-	want, err := receiptOf(i, nil, resp, r.Votes)
-	want.Content = r.Content
+	want, err := receiptOf(i, resp, r.Votes)
 	return err == nil && resp.Digest == r.Digest && bytes.Equal(Stable(want), Stable(r))
 }
 

@@ -56,8 +56,8 @@ func TestEvidence(t *testing.T) {
 		Lineage: bridge.Lineage{Round: 1},
 	}
 	i.Route, i.MaxRounds, i.Quorum = "default", 3, 2
-	p.ProveInteraction(&i)
-	v := bridge.Vote{Actor: bridge.Actor{Platform: "slack", User: "U1", Person: "ana"}, State: bridge.StateApproved, At: evidenceAt, Shown: ShownHash(i)}
+	prove(t, p, &i)
+	v := bridge.Vote{Actor: bridge.Actor{Platform: "slack", User: "U1", Person: "ana"}, State: bridge.StateApproved, At: evidenceAt, Content: i.Content}
 	p.ProveVote(i.ID, &v)
 	resp := bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &v.Actor, At: evidenceAt, Digest: digest, ApprovedDigest: approved,
@@ -78,10 +78,10 @@ func TestEvidence(t *testing.T) {
 		"digest":      {digest, "76f69113c55532b1acf6cbd4492e0fe5a996944541ec22ad5e6a2b003ff9b0d3"},
 		"approved":    {approved, "93459c67d7b7a491108bfac4c63834fdb5c922c4c85b4858843a77fe68191a38"},
 		"sent":        {must(Sent(req.Ask, "")), "b6b92841aa2f2c439c1c5490ade92ddabad4c3425f8f7ac952ce3d7aacd0355c"},
-		"grant key":   {must(GrantDigest(bare)), "6da9db0a7eab872321f3e2c7e9693e03213e230d246d54769ccee546d74ebfdd"},
-		"interaction": {i.Proof, "MfQitvbKgXm9Kp95_SH4R0Cmz1B2-axhreL7Y0cT7io"},
-		"shown":       {v.Shown, "726a3e2f1fa49dc2eaaf6dba4df4e8db1280df8ba7bb5dbdb4bd3d7960e1be0b"},
-		"vote":        {v.Proof, "MfWoYKKkZgRUtWZMZRchkRmtvn-8rNLZ09CBarEgUmBQcJN5q5algx-4ANuchp98XYjT8S3XKxoDbiLx-SfdDw"},
+		"grant key":   {must(GrantDigest(bare)), "15d05a8356eb33074d807ae6bd71c0e58f5a32552c71d39f380d64c85d972b03"},
+		"interaction": {i.Proof, "qdf5GIU0unxDyn2sJsSHWpNoNd-jNkGkOZdx_bHT5ZE"},
+		"content":     {v.Content, "c634b0a0b3f08ba7dd6e3b12c63344700b9b83c37bfdf6e7bb4eafa351dead56"},
+		"vote":        {v.Proof, "4D076kDLmjV3QfsGezXpsBhjnJM_kN8wCFhOdzSWmd6VpP5-OdZy1rfVXveeGX61Xx0ubseWHd-X0VyBLCPUBQ"},
 		"grant":       {g.Proof, "xqtNFGAf7F4GM8y5OS4KvIPPozOmOnrt9VVNY7tqUfU"},
 		"link":        {l.Proof, "P6haQWvJcgXPYA2U5nVISvXOT7var__CM9BRBnmD_l8"},
 		"note":        {p.ProveNote("link:1", "v"), "u47mjHXKIV1P7-gINBI1QYYf9efaEbmL9n2JwNj4p5E v"},
@@ -97,20 +97,20 @@ func TestEvidence(t *testing.T) {
 
 // A receipt and a seal by the key of signerOf(t, 1).
 const (
-	knownReceipt = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJu" +
-		"b2QtcmVjZWlwdCtqd3MifQ.eyJpZCI6IjAxOTNiM2M0LTdkNWUtN2ExMC04ZjAwLTJiNmQwYzllNGYwMyIsImtpbmQiOiJhcHByb" +
-		"3ZhbCIsImFnZW50IjoidGVzdGVyIiwic2Vzc2lvbiI6InMiLCJyb3V0ZSI6ImRlZmF1bHQiLCJkaWdlc3QiOiI3NmY2OTExM2M1N" +
-		"TUzMmIxYWNmNmNiZDQ0OTJlMGZlNWE5OTY5NDQ1NDFlYzIyYWQ1ZTZhMmIwMDNmZjliMGQzIiwic3RhdGUiOiJhcHByb3ZlZCIsI" +
-		"nNjb3BlIjoib25jZSIsImFwcHJvdmVkX2RpZ2VzdCI6IjkzNDU5YzY3ZDdiN2E0OTExMDhiZmFjNGM2MzgzNGZkYjVjOTIyYzRjO" +
-		"DViNDg1ODg0M2E3N2ZlNjgxOTFhMzgiLCJhY3RvciI6eyJwbGF0Zm9ybSI6InNsYWNrIiwidXNlciI6IlUxIiwicGVyc29uIjoiY" +
-		"W5hIn0sInZvdGVzIjpbeyJhY3RvciI6eyJwbGF0Zm9ybSI6InNsYWNrIiwidXNlciI6IlUxIiwicGVyc29uIjoiYW5hIn0sInN0Y" +
-		"XRlIjoiYXBwcm92ZWQiLCJhdCI6IjIwMjYtMDEtMDJUMDM6MDQ6MDUuMDA2WiIsInNob3duIjoiNzI2YTNlMmYxZmE0OWRjMmVhY" +
-		"WY2ZGJhNGRmNGU4ZGIxMjgwZGY4YmE3YmI1ZGJkYjRiZDNkNzk2MGUxYmUwYiIsInByb29mIjoiTWZXb1lLS2taZ1JVdFdaTVpSY" +
-		"2hrUm10dm4tOHJOTFowOUNCYXJFZ1VtQlFjSk41cTVhbGd4LTRBTnVjaHA5OFhZalQ4UzNYS3hvRGJpTHgtU2ZkRHcifV0sImF0I" +
-		"joiMjAyNi0wMS0wMlQwMzowNDowNS4wMDZaIiwiY29udGVudCI6ImM2MzRiMGEwYjNmMDhiYTdkZDZlM2IxMmM2MzM0NDcwMGI5Y" +
-		"jgzYzM3YmZkZjZlN2JiNGVhZmEzNTFkZWFkNTYiLCJpbnB1dCI6IjdlODA1OWY0OTU1ODlmY2Q5ODEyMzJjYzExZDAwYjAwZGEzO" +
-		"DAyYzAxZDY4OGZhMWNmMWY2YmVkNmU1YmIzM2MiLCJxdW9ydW0iOjJ9.1WNzf8bPikNtJOdQQTVWkYNVm38iKRK5DtsS4Vv38skd" +
-		"BCkT4UXbvRgPBiJEuXpVG9efE43ewI_RxRFnGlbkAQ"
+	knownReceipt = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2" +
+		"QtcmVjZWlwdCtqd3MifQ.eyJpZCI6IjAxOTNiM2M0LTdkNWUtN2ExMC04ZjAwLTJiNmQwYzllNGYwMyIsImtpbmQiOiJhcHByb3Z" +
+		"hbCIsImFnZW50IjoidGVzdGVyIiwic2Vzc2lvbiI6InMiLCJyb3V0ZSI6ImRlZmF1bHQiLCJkaWdlc3QiOiI3NmY2OTExM2M1NTU" +
+		"zMmIxYWNmNmNiZDQ0OTJlMGZlNWE5OTY5NDQ1NDFlYzIyYWQ1ZTZhMmIwMDNmZjliMGQzIiwic3RhdGUiOiJhcHByb3ZlZCIsInN" +
+		"jb3BlIjoib25jZSIsImFwcHJvdmVkX2RpZ2VzdCI6IjkzNDU5YzY3ZDdiN2E0OTExMDhiZmFjNGM2MzgzNGZkYjVjOTIyYzRjODV" +
+		"iNDg1ODg0M2E3N2ZlNjgxOTFhMzgiLCJhY3RvciI6eyJwbGF0Zm9ybSI6InNsYWNrIiwidXNlciI6IlUxIiwicGVyc29uIjoiYW5" +
+		"hIn0sInZvdGVzIjpbeyJhY3RvciI6eyJwbGF0Zm9ybSI6InNsYWNrIiwidXNlciI6IlUxIiwicGVyc29uIjoiYW5hIn0sInN0YXR" +
+		"lIjoiYXBwcm92ZWQiLCJhdCI6IjIwMjYtMDEtMDJUMDM6MDQ6MDUuMDA2WiIsImNvbnRlbnQiOiJjNjM0YjBhMGIzZjA4YmE3ZGQ" +
+		"2ZTNiMTJjNjMzNDQ3MDBiOWI4M2MzN2JmZGY2ZTdiYjRlYWZhMzUxZGVhZDU2IiwicHJvb2YiOiI0RDA3NmtETG1qVjNRZnNHZXp" +
+		"YcHNCaGpuSk1fa044d0NGaE9kelNXbWQ2VnBQNS1PZFp5MXJmVlh2ZWVHWDYxWHgwdWJzZVdIZC1YMFZ5QkxDUFVCUSJ9XSwiYXQ" +
+		"iOiIyMDI2LTAxLTAyVDAzOjA0OjA1LjAwNloiLCJjb250ZW50IjoiYzYzNGIwYTBiM2YwOGJhN2RkNmUzYjEyYzYzMzQ0NzAwYjl" +
+		"iODNjMzdiZmRmNmU3YmI0ZWFmYTM1MWRlYWQ1NiIsImlucHV0IjoiN2U4MDU5ZjQ5NTU4OWZjZDk4MTIzMmNjMTFkMDBiMDBkYTM" +
+		"4MDJjMDFkNjg4ZmExY2YxZjZiZWQ2ZTViYjMzYyIsInF1b3J1bSI6Mn0.JGjaZyvBi1Q1xLLzqp2HkMM9apTWhUQ4_jyfUNshJVz" +
+		"Z7iJyZW8E05igraUasq0-6KqEHqNg2F9EbKyA6SE8Aw"
 	knownSeal = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
 		"c2VhbCtqd3MifQ.eyJuIjoyLCJlbnRyeSI6IjMtMCIsImhhc2giOiJiYiIsImF0IjoiMjAyNi0wMS0wMlQwMzowNDowNS4wMDZaIn0.7" +
 		"o8LuKym0dvFVY2xZByQ18LTjtWE6JCTwyCAfr6G-m-2N5oFt8KWIJ1pVeu6Nze_-fryRGZE3ojso0inBLb7AA"

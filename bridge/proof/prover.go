@@ -47,25 +47,17 @@ func NewProver(s *Signer) *Prover {
 // ProveInteraction adds the proof to an interaction before it is stored.
 func (p *Prover) ProveInteraction(i *bridge.Interaction) {
 	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
-	_, rest := interactionParts(*i)
-	i.Proof = p.signer.mac(domainInteraction, rest)
+	i.Proof = p.signer.mac(domainInteraction, interactionBytes(*i))
 }
 
 // InteractionProblem returns the reason why an interaction does not verify. It
 // returns "" if a daemon stored the interaction in this form.
 func (p *Prover) InteractionProblem(i bridge.Interaction) string {
-	_, why := p.interactionProblem(i)
-	return why
-}
-
-// interactionProblem is like InteractionProblem, and also returns the content.
-func (p *Prover) interactionProblem(i bridge.Interaction) (content []byte, why string) {
-	content, rest := interactionParts(i)
 	switch {
 	case i.Proof == "":
-		return content, whyUnproven
-	case !p.signer.macIs(i.Proof, domainInteraction, rest):
-		return content, bridge.WhyAltered
+		return whyUnproven
+	case !p.signer.macIs(i.Proof, domainInteraction, interactionBytes(i)):
+		return bridge.WhyAltered
 	}
-	return content, ""
+	return ""
 }

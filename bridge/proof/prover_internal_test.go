@@ -43,6 +43,23 @@ func provable(t testing.TB, input string) (*Prover, bridge.Interaction, bridge.R
 	return NewProver(s), i, resp
 }
 
+// contentOf returns the content of an interaction.
+func contentOf(t testing.TB, i bridge.Interaction) string {
+	t.Helper()
+	content, err := Content(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// prove states the content of an interaction, and adds its proof.
+func prove(t testing.TB, p *Prover, i *bridge.Interaction) {
+	t.Helper()
+	i.Content = contentOf(t, *i)
+	p.ProveInteraction(i)
+}
+
 // stored returns a value in the form that it has after it was stored and read
 // again.
 func stored[T any](t testing.TB, v T) T {
@@ -66,7 +83,7 @@ func TestProofIsStable(t *testing.T) {
 	for _, text := range []string{`"make"`, `"<&>"`, `"a\u2028b"`, `"\ufffd"`, `"\\ufffd"`, `{ "b" : 1.50, "a" : [ 1e2 ] }`} {
 		p, i, resp := provable(t, text)
 		i.Prompt = "half \xc3 " + text
-		p.ProveInteraction(&i)
+		prove(t, p, &i)
 		if err := p.ProveResponse(i, &resp, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +107,7 @@ func TestProofIsStable(t *testing.T) {
 func TestPreparedResponse(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
-	p.ProveInteraction(&i)
+	prove(t, p, &i)
 	resp.Actor, resp.State, resp.Scope, resp.At = nil, bridge.StateDenied, "", i.Deadline
 	if err := p.ProveResponse(i, &resp, nil); err != nil {
 		t.Fatal(err)
@@ -109,12 +126,12 @@ func TestVotesOfEarlierTerms(t *testing.T) {
 	vote := func(state bridge.State, terms int) bridge.Vote {
 		under := i
 		under.Terms = terms
-		v := bridge.Vote{Actor: *resp.Actor, State: state, At: resp.At, Shown: ShownHash(under)}
+		v := bridge.Vote{Actor: *resp.Actor, State: state, At: resp.At, Content: contentOf(t, under)}
 		p.ProveVote(i.ID, &v)
 		return v
 	}
 	i.Terms = 1
-	p.ProveInteraction(&i)
+	prove(t, p, &i)
 	for _, c := range []struct {
 		state bridge.State
 		terms int

@@ -8,27 +8,16 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ProveResponse adds the receipt to a response that is a decision.
+// ProveResponse adds the receipt to a response that is a decision. It returns
+// CodeForbidden if a person signed another decision.
 func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, votes []bridge.Vote) error {
 	if !resp.Decided() {
 		return nil
 	}
-	return p.proveResponse(i, Content(i), resp, votes)
-}
-
-// ProveDecision adds the receipt to a response, like ProveResponse, if the
-// interaction verifies. Otherwise it returns the reason why it does not, and
-// leaves the response unchanged.
-func (p *Prover) ProveDecision(i bridge.Interaction, resp *bridge.Response) (why string, err error) {
-	content, why := p.interactionProblem(i)
-	if why != "" || !resp.Decided() {
-		return why, nil
+	r, err := receiptOf(i, *resp, votes)
+	if err == nil {
+		err = r.checkSigned()
 	}
-	return "", p.proveResponse(i, content, resp, nil)
-}
-
-func (p *Prover) proveResponse(i bridge.Interaction, content []byte, resp *bridge.Response, votes []bridge.Vote) error {
-	r, err := receiptOf(i, content, *resp, votes)
 	if err != nil {
 		return err
 	}
@@ -42,11 +31,20 @@ func (p *Prover) proveResponse(i bridge.Interaction, content []byte, resp *bridg
 	return nil
 }
 
+// ProveDecision adds the receipt to a response, like ProveResponse, if the
+// interaction verifies. Otherwise it returns the reason why it does not, and
+// leaves the response unchanged.
+func (p *Prover) ProveDecision(i bridge.Interaction, resp *bridge.Response) (why string, err error) {
+	if why = p.InteractionProblem(i); why != "" {
+		return why, nil
+	}
+	return "", p.ProveResponse(i, resp, nil)
+}
+
 // problem returns the reason why a record does not verify. It returns "" if the
 // record is as daemons stored it.
 func (p *Prover) problem(r bridge.Record) string {
-	content, why := p.interactionProblem(r.Interaction)
-	if why != "" {
+	if why := p.InteractionProblem(r.Interaction); why != "" {
 		return why
 	}
 	if why := p.votesProblem(r); why != "" {
@@ -64,10 +62,10 @@ func (p *Prover) problem(r bridge.Record) string {
 	if r.Response == nil || r.Response.State != r.State {
 		return whyForged
 	}
-	return p.responseProblem(r, content)
+	return p.responseProblem(r)
 }
 
-func (p *Prover) responseProblem(r bridge.Record, content []byte) string {
+func (p *Prover) responseProblem(r bridge.Record) string {
 	i, resp := r.Interaction, *r.Response
 	if !resp.Decided() {
 		return ""
@@ -82,7 +80,7 @@ func (p *Prover) responseProblem(r bridge.Record, content []byte) string {
 			return whyForged
 		}
 	}
-	want, err := receiptOf(i, content, resp, r.Votes)
+	want, err := receiptOf(i, resp, r.Votes)
 	same := false
 	useStable(&want, func(text []byte) { same = claims == string(text) })
 	if err != nil || !same || resp.Digest != i.Digest {
@@ -126,7 +124,7 @@ func (p *Prover) votesProblem(r bridge.Record) string {
 		if slices.ContainsFunc(r.Votes[:n], func(w bridge.Vote) bool { return w.SameVoter(v) }) {
 			return whyVotes // one person has one vote
 		}
-		if !p.AcceptsVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != ShownHash(r.Interaction) {
+		if !p.AcceptsVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Content != r.Interaction.Content {
 			return whyVotes // the vote is forged, or was given under other terms
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // Receipt proves a decision to anyone who has the public key, without access to
@@ -37,9 +36,7 @@ type Receipt struct {
 	Risk  string        `json:"risk,omitempty"`
 	// Message is the message that was clicked.
 	Message *bridge.MessageRef `json:"message,omitempty"`
-	// Content is the hex SHA-256 of the canonical form of the stored
-	// interaction, apart from the people who are asked and the times; see
-	// [Content].
+	// Content is the hash of what people saw; see [Content].
 	Content string `json:"content"`
 	// Annotations and Input are digests in the form of Answers: of the
 	// annotations, and of the edited input.
@@ -63,25 +60,18 @@ type Receipt struct {
 	Assertion *bridge.Assertion `json:"assertion,omitempty"`
 }
 
-// receiptOf returns the claims about a response to an interaction with the given
-// content. Without content, there is no claim about it.
-func receiptOf(i bridge.Interaction, content []byte, resp bridge.Response, votes []bridge.Vote) (Receipt, error) {
+// receiptOf returns the claims about a response to an interaction.
+func receiptOf(i bridge.Interaction, resp bridge.Response, votes []bridge.Vote) (Receipt, error) {
 	out := Receipt{
 		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
 		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
 		Message: resp.Message, Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Respond: resp.Respond, Quorum: i.Quorum, Policy: resp.Rule,
-		Assurance: resp.Assurance, Assertion: resp.Assertion,
+		Assurance: resp.Assurance, Assertion: resp.Assertion, Content: i.Content,
 	}
 	if i.ByVotes(resp) {
 		out.Votes = votes
 	}
 	var err error
-	if content != nil {
-		if content, err = strictjson.Canonical(content); err != nil { // its numbers were checked
-			return out, err
-		}
-		out.Content = contentHash(content)
-	}
 	if len(resp.Answers) > 0 {
 		if out.Answers, err = looseDigest(resp.Answers); err != nil {
 			return out, err

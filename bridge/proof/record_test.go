@@ -29,7 +29,7 @@ func decided(t *testing.T) (*Prover, bridge.Request, bridge.Record) {
 		ID: evidenceID, Ask: stored.Ask, Agent: "tester", Digest: digest,
 		Schedule: bridge.Schedule{Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour)},
 	}
-	p.ProveInteraction(&i)
+	prove(t, p, &i)
 	resp := bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: "U1", Person: "ana", Name: "Ana"}, At: evidenceAt.Add(time.Minute),
 		Digest: digest, Input: json.RawMessage(`{"a":2}`), Reason: "fine",
@@ -122,6 +122,7 @@ func TestVerifyAnswer(t *testing.T) {
 		"message":        func(r *bridge.Record) { r.Response.Message = &bridge.MessageRef{Channel: "C1", Message: "2"} },
 		"covers":         func(r *bridge.Record) { r.Response.Covers = []string{"all"} },
 		"interaction":    func(r *bridge.Record) { r.Interaction.Prompt = "May I rest?" },
+		"content":        func(r *bridge.Record) { r.Interaction.Content = strings.Repeat("0", 64) },
 		"response":       func(r *bridge.Record) { r.Response.Annotations = nil },
 		"response: miss": func(r *bridge.Record) { r.Response = nil },
 		"receipt":        func(r *bridge.Record) { r.Receipt = "" },
@@ -150,7 +151,7 @@ func TestHiddenDigest(t *testing.T) {
 	for redacted, good := range map[int]bool{0: false, 1: true} {
 		i := rec.Interaction
 		i.Prompt, i.Redacted = "May I use ****?", redacted
-		p.ProveInteraction(&i)
+		prove(t, p, &i)
 		resp := *rec.Response
 		if err := p.ProveResponse(i, &resp, nil); err != nil {
 			t.Fatal(err)

@@ -52,11 +52,11 @@ func TestRecordedDigests(t *testing.T) {
 			func() (string, error) { return Sent(r.Ask, "01a2004b-9f48-71c4-81b1-1b37eb744b0e") },
 			"93ad17e6ab69b2a3f84676d9a9cd57631ac8310eddb66b3237baf123c9ddde2c",
 		},
-		{"a payload", func() (string, error) { return NormalizedDigest(r.Ask) }, "3f695f7143d5fb671d6303945d2f18f822414591a4d707f365adfe392acb552e"},
+		{"a payload", func() (string, error) { return NormalizedDigest(r.Ask) }, "c32fcee80af85ae06a35d8e16b5e916779da3e821aca08eab7f9ae7b5f6ef8ec"},
 		{
 			"a payload with another input",
 			func() (string, error) { return NormalizedDigest(r.WithInput(json.RawMessage(`{"a":2}`))) },
-			"7cf95da07a6f25868ff84d0779739dc0f01b489f555ad8d70bbd681df43c318e",
+			"767c0ee18ff57b6924e0988edaa74c49b713b30b698c883812889a0262df69c8",
 		},
 	} {
 		if got, err := c.make(); err != nil || got != c.want {
@@ -78,14 +78,12 @@ func TestRecordedInteraction(t *testing.T) {
 	if !bytes.Equal(got, raw) {
 		t.Errorf("got\n%s\nwant\n%s", got, raw)
 	}
-	content, rest := interactionParts(i)
 	for _, c := range []struct{ what, got, want string }{
-		{"content", sum(stabilized(content)), "e1b4aa7b684a81ceb75aec9a5fff990dbcf990add2a488dff41f8b09ca60185f"},
-		{"proof", sum(rest), "9cd4d733649ff031b6d1c34edf50cbcdc296aa454c608883c7265a75f7198871"},
-		{"vote", ShownHash(i), "aa2bbd17ee25cb72104bc8c65bc792a32545ae6326235cf230f11381d791c413"},
+		{"content", contentOf(t, i), "ed8c60fcc00d78481f4f5d917d5103fc2663d12c144e8fe7ceea33e84fe27407"},
+		{"proof", sum(interactionBytes(i)), "5111a083a7f0fb38da28436cb68ffb21f6cb182677fc7d751f7ccc0338affab9"},
 	} {
 		if c.got != c.want {
-			t.Errorf("the bytes that a %s covers hash to %s, want %s", c.what, c.got, c.want)
+			t.Errorf("the %s is the hash %s, want %s", c.what, c.got, c.want)
 		}
 	}
 }

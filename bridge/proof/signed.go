@@ -4,66 +4,70 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// approvals returns the approvals of a receipt that a person may have signed: each
+// approving vote, or else the decision itself.
+func (r Receipt) approvals() []bridge.Vote {
+	var out []bridge.Vote
+	signed := false
+	for _, v := range r.Votes {
+		if v.State == bridge.StateApproved {
+			out, signed = append(out, v), signed || v.Assertion != nil
+		}
+	}
+	if signed && r.Assertion == nil {
+		return out
+	}
+	v := bridge.Vote{State: r.State, Scope: r.Scope, At: r.At, Assurance: r.Assurance, Assertion: r.Assertion}
+	if r.Actor != nil {
+		v.Actor = *r.Actor
+	}
+	return append(out, v)
+}
+
+// checkSigned returns CodeForbidden if a person signed another decision than the
+// one that the receipt states, or if a signature that it promises is missing. It
+// does not verify the signatures.
+func (r Receipt) checkSigned() error {
+	i := bridge.Interaction{ID: r.ID, Digest: r.Digest, Content: r.Content}
+	for _, v := range r.approvals() {
+		switch a := v.Assertion; {
+		case a == nil && v.Assurance == bridge.AssurancePasskey:
+			return bridge.Errorf(bridge.CodeForbidden, "assertion: missing, although the receipt promises a passkey")
+		case a == nil:
+		case v.Actor.Person == "" || v.Assurance != bridge.AssurancePasskey:
+			return bridge.Errorf(bridge.CodeForbidden, "assertion: the receipt promises no passkey of a person")
+		default:
+			wanted := i.StatementOf(bridge.Response{State: r.State, Scope: v.Scope, ApprovedDigest: r.ApprovedDigest}, v.Actor.Person)
+			if field := a.Statement.Differs(wanted, v.At); field != "" {
+				return bridge.Errorf(bridge.CodeForbidden, "assertion: %s signed another %s", v.Actor.Person, field)
+			}
+		}
+	}
+	return nil
+}
+
 // SignedBy returns the names of the people whose own keys signed the decision
 // of a receipt, after it has verified each signature. It returns CodeForbidden
 // for a signature that does not verify or that is about another decision, and
 // if a signature that the receipt promises is missing. It returns CodeInvalid
 // if the set has no keys of people.
 func (set JWKS) SignedBy(r Receipt) ([]string, error) {
-	var out []string
-	check := func(who *bridge.Actor, assurance bridge.Assurance, a *bridge.Assertion, scope bridge.Scope) error {
-		switch {
-		case a == nil && assurance == bridge.AssurancePasskey:
-			return bridge.Errorf(bridge.CodeForbidden, "assertion: missing, although the receipt promises a passkey")
-		case a == nil:
-			return nil
-		case who == nil || who.Person == "" || assurance != bridge.AssurancePasskey:
-			return bridge.Errorf(bridge.CodeForbidden, "assertion: the receipt promises no passkey of a person")
-		case set.Passkeys == nil:
-			return bridge.Errorf(bridge.CodeInvalid, "keys: the file has no keys of people").
-				WithHint("create it again with a token: nod receipt keys > keys.json")
-		}
-		if err := set.signedFor(r, *a, who.Person, scope); err != nil {
-			return err
-		}
-		out = append(out, who.Person)
-		return nil
-	}
-	byVotes := false
-	for _, v := range r.Votes {
-		if v.State != bridge.StateApproved {
-			continue
-		}
-		byVotes = byVotes || v.Assertion != nil
-		if err := check(&v.Actor, v.Assurance, v.Assertion, v.Scope); err != nil {
-			return nil, err
-		}
-	}
-	if byVotes && r.Assertion == nil {
-		return out, nil
-	}
-	if err := check(r.Actor, r.Assurance, r.Assertion, r.Scope); err != nil {
+	if err := r.checkSigned(); err != nil {
 		return nil, err
 	}
-	return out, nil
-}
-
-// signedFor verifies that a person signed exactly the decision of a receipt.
-func (set JWKS) signedFor(r Receipt, a bridge.Assertion, person string, scope bridge.Scope) error {
-	payload := r.Digest
-	if r.ApprovedDigest != "" {
-		payload = r.ApprovedDigest
-	}
-	for _, f := range []struct{ name, signed, want string }{
-		{"request", a.Statement.Request, string(r.ID)},
-		{"payload", a.Statement.Payload, payload},
-		{"decision", a.Statement.Decision, string(r.State)},
-		{"scope", a.Statement.Scope, string(scope)},
-		{"person", a.Statement.Person, person},
-	} {
-		if f.signed != f.want {
-			return bridge.Errorf(bridge.CodeForbidden, "assertion: %s signed another %s", person, f.name)
+	var out []string
+	for _, v := range r.approvals() {
+		switch {
+		case v.Assertion == nil:
+			continue
+		case set.Passkeys == nil:
+			return nil, bridge.Errorf(bridge.CodeInvalid, "keys: the file has no keys of people").
+				WithHint("create it again with a token: nod receipt keys > keys.json")
 		}
+		if err := set.Passkeys.VerifyAt(*v.Assertion, r.At); err != nil {
+			return nil, err
+		}
+		out = append(out, v.Actor.Person)
 	}
-	return set.Passkeys.VerifyAt(a, r.At)
+	return out, nil
 }

@@ -82,8 +82,8 @@ func TestVotes(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
 	i.Quorum = 2
-	p.ProveInteraction(&i)
-	v := bridge.Vote{Actor: *resp.Actor, State: bridge.StateApproved, Scope: bridge.ScopeOnce, At: resp.At, Shown: ShownHash(i)}
+	prove(t, p, &i)
+	v := bridge.Vote{Actor: *resp.Actor, State: bridge.StateApproved, Scope: bridge.ScopeOnce, At: resp.At, Content: i.Content}
 	if p.AcceptsVote(i.ID, v) {
 		t.Error("a vote without a proof")
 	}
@@ -124,7 +124,7 @@ func TestUnprovenRecords(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
 	bare := i
-	p.ProveInteraction(&i)
+	prove(t, p, &i)
 	if err := p.ProveResponse(i, &resp, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestUnprovenRecords(t *testing.T) {
 func TestDelivery(t *testing.T) {
 	t.Parallel()
 	p, i, _ := provable(t, `"x"`)
-	p.ProveInteraction(&i)
+	prove(t, p, &i)
 	ref := bridge.MessageRef{Channel: "C1", Message: "1"}
 	m := p.ProveMark(i.ID, bridge.Mark{
 		Posted: &bridge.Posted{Destination: 0, Content: "aa"}, Shown: &bridge.Shown{Destination: 1, Content: "bb"},

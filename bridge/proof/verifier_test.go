@@ -26,7 +26,7 @@ func TestOtherVerifier(t *testing.T) {
 	}
 	p, _, rec := decided(t)
 	q, other := NewProver(signerOf(t, 2)), stored(t, rec)
-	q.ProveInteraction(&other.Interaction)
+	prove(t, q, &other.Interaction)
 	if err := q.ProveResponse(other.Interaction, other.Response, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +43,7 @@ func TestOtherVerifier(t *testing.T) {
 	var full bridge.Interaction // with a value in every field
 	readFixture(t, "interaction.json", &full)
 	full.ID, full.Digest = rec.Interaction.ID, rec.Interaction.Digest
+	full.Content = contentOf(t, full)
 	everything := bridge.Record{Interaction: full, State: rec.State, Response: stored(t, rec).Response}
 	if err := p.ProveResponse(full, everything.Response, nil); err != nil {
 		t.Fatal(err)
@@ -54,6 +55,7 @@ func TestOtherVerifier(t *testing.T) {
 		"agent":            func(r *bridge.Record) { r.Interaction.Agent = "other" },
 		"prompt":           func(r *bridge.Record) { r.Interaction.Prompt = "May I rest?" },
 		"input of request": func(r *bridge.Record) { r.Interaction.Approval.Input = json.RawMessage(`{"a":9}`) },
+		"content":          func(r *bridge.Record) { r.Interaction.Content = strings.Repeat("0", 64) },
 		"digest":           func(r *bridge.Record) { r.Interaction.Digest = strings.Repeat("0", 64) },
 		"state":            func(r *bridge.Record) { r.State = bridge.StateDenied },
 		"scope":            func(r *bridge.Record) { r.Response.Scope = bridge.ScopeAlways },

@@ -26,7 +26,10 @@ func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 		return got, bridge.Errorf(bridge.CodeForbidden, "response: missing, although the receipt has one")
 	}
 	i := r.Interaction
-	want, err := receiptOf(i, Content(i), *r.Response, r.Votes)
+	if i.Content, err = Content(i); err != nil {
+		return got, err
+	}
+	want, err := receiptOf(i, *r.Response, r.Votes)
 	if err != nil {
 		return got, err
 	}
@@ -35,6 +38,9 @@ func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 	}
 	if r.State != got.State || r.Response.Digest != got.Digest {
 		return got, bridge.Errorf(bridge.CodeForbidden, "state: the record differs from its receipt")
+	}
+	if r.Interaction.Content != got.Content {
+		return got, bridge.Errorf(bridge.CodeForbidden, "content: the record differs from its receipt")
 	}
 	return got, digestIs(i, got.Digest, r.Response)
 }

@@ -14,7 +14,7 @@ import { createHash, createPublicKey, verify as verifySignature } from "node:cry
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const fields = ["decision", "nonce", "payload", "person", "request", "scope", "version"]; // sorted
+const fields = ["at", "content", "decision", "nonce", "payload", "person", "request", "scope", "version"]; // sorted
 const sha256 = (data) => createHash("sha256").update(data).digest();
 
 function must(ok, what) {
@@ -111,14 +111,16 @@ export function parse(text) {
 
 const hash = (v) => sha256(canonical(v)).toString("hex");
 
-// digest returns the digest of a request.
-export function digest({ kind, prompt, questions, approval }) {
-  const payload = { kind, prompt };
+// covered copies those of the named texts that are not empty.
+const covered = (from, names) => Object.fromEntries(names.filter((f) => from[f]).map((f) => [f, from[f]]));
+
+// digest returns the digest of a request: of its kind, its questions, and the
+// texts and the input that a decision covers.
+export function digest({ kind, questions, approval, ...texts }) {
+  const payload = { kind, ...covered(texts, ["prompt", "error", "tool_name"]) };
   if (questions?.length) payload.questions = questions;
-  if (approval) {
-    payload.approval = { tool: approval.tool || "" };
-    for (const f of ["input", "key", "where"]) if (f in approval && (f === "input" || approval[f])) payload.approval[f] = approval[f];
-  }
+  if (approval) payload.approval = covered(approval, ["tool", "where", "key"]);
+  if ("input" in (approval || {})) payload.approval.input = approval.input;
   return hash(payload);
 }
 
@@ -127,7 +129,7 @@ export function digest({ kind, prompt, questions, approval }) {
 function content(i) {
   const none = "0001-01-01T00:00:00Z";
   const fixed = { ...i, created: none, deadline: none, destinations: null, responders: null };
-  for (const f of ["proof", "groups", "called", "added", "requirements", "unfound", "steps", "names", "told"]) delete fixed[f];
+  for (const f of ["content", "proof", "groups", "called", "added", "requirements", "unfound", "steps", "names", "told"]) delete fixed[f];
   return hash(fixed);
 }
 
@@ -143,6 +145,7 @@ export function verifyRecord(record, keys) {
   want.answers = Object.keys(r.answers || {}).length > 0 ? hash(r.answers) : "";
   for (const [f, value] of Object.entries(want)) must(canonical(receipt[f] || null) === canonical(value || null), f + ": the record differs from its receipt");
   must(content(i) === receipt.content, "interaction: the record differs from its receipt");
+  must(i.content === receipt.content, "content: the record differs from its receipt");
   if (i.redacted) return receipt; // the digest covers the text before it was redacted
   must(digest(i) === receipt.digest, "digest: the request differs from its receipt");
   if ("input" in r) must(digest({ ...i, approval: { ...i.approval, input: r.input } }) === receipt.approved_digest, "input: differs from the approved input");
@@ -153,13 +156,15 @@ export function verifyRecord(record, keys) {
 // a receipt. It throws if one is about another decision or is not valid.
 export function verifyPasskeys(r, passkeys) {
   const approvals = (r.votes || []).filter((v) => v.state === "approved" && v.assertion);
-  if (r.assertion) approvals.push({ actor: r.actor, assertion: r.assertion, scope: r.scope });
+  if (r.assertion) approvals.push({ actor: r.actor, assertion: r.assertion, scope: r.scope, at: r.at });
   must(r.assurance !== "passkey" || approvals.length > 0, "the signature is missing");
   must(passkeys || approvals.length === 0, "keys: no keys of people");
   return approvals.map((v) => {
     const s = verifyAssertion(v.assertion, passkeys, r.at);
-    const want = { request: r.id, payload: r.approved_digest || r.digest, decision: r.state, scope: v.scope, person: v.actor.person };
+    const want = { request: r.id, payload: r.approved_digest || r.digest, content: r.content, decision: r.state, scope: v.scope, person: v.actor.person };
     for (const [f, value] of Object.entries(want)) must(s[f] === value, "signed another " + f);
+    const late = (new Date(v.at) - new Date(s.at)) / 60000; // minutes, between clocks that differ by up to 2
+    must(late >= -2 && late <= 7, "signed at another time");
     return s;
   });
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -67,6 +68,10 @@ func (r *Rig) destination() bridge.Destination {
 
 // view returns an interaction in a state, as an adapter shows it.
 func (r *Rig) view(i bridge.Interaction, s bridge.State) bridge.View {
+	var err error
+	if i.Content, err = proof.Content(i); err != nil {
+		r.T.Fatal(err)
+	}
 	rec := bridge.Record{Interaction: i, State: s, Revision: 1}
 	if s != bridge.StatePending {
 		rec.Response = &bridge.Response{State: s, At: time.Now(), Digest: i.Digest, Scope: bridge.ScopeOnce,

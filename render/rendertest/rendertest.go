@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Sample is a named view.
@@ -133,6 +134,7 @@ func life() []Sample {
 }
 
 func view(r bridge.Record) bridge.View {
+	r.Interaction.Content, _ = proof.Content(r.Interaction) // a plain struct always encodes
 	return bridge.NewView(r, 0, nil, func(c bridge.Control) string { return tokenMark + sends(r.Interaction, c) })
 }
 

@@ -146,7 +146,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 // blockID returns the end of the IDs of a card's blocks. Clients keep the
 // values that a person entered while the ID of their block stays the same, so
 // the IDs change only with the content, and not with a vote or a reminder.
-func blockID(v bridge.View) string { return v.Record.Interaction.ID.Short() + "-" + v.Content()[:4] }
+func blockID(v bridge.View) string { return v.Record.Interaction.ID.Short() + "-" + v.Tag() }
 
 // origin returns the line that says who asks.
 func origin(c render.Card, id string) slack.Block {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/render/rendertest"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
@@ -47,7 +48,11 @@ func TestBlockIDs(t *testing.T) {
 		if a, b := blockIDs(t, first), blockIDs(t, again); !slices.Equal(a, b) {
 			t.Errorf("%s: redrawn, %q became %q", s.Name, a, b)
 		}
-		s.View.Record.Interaction.Prompt += " Really?"
+		i := &s.View.Record.Interaction
+		i.Prompt += " Really?"
+		if i.Content, err = proof.Content(*i); err != nil {
+			t.Fatal(err)
+		}
 		other, err := slackmsg.Build(s.View)
 		if err != nil {
 			t.Fatal(err)

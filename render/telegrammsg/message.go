@@ -159,7 +159,7 @@ func (w *writer) origin(c render.Card) {
 // fileName names the file by what it holds, so that the file of another round
 // cannot be taken for it.
 func fileName(v bridge.View) string {
-	return "request-" + v.Record.Interaction.ID.Short() + "-" + v.Content()[:4] + ".txt"
+	return "request-" + v.Record.Interaction.ID.Short() + "-" + v.Tag() + ".txt"
 }
 
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {

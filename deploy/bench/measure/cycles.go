@@ -40,6 +40,7 @@ func (b *harness) opening() (bridge.Opening, error) {
 		},
 		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(openFor)},
 		Digest:   strings.Repeat("0", 64),
+		Content:  strings.Repeat("1", 64),
 	}
 	silence := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
 	return bridge.Opening{Interaction: i, Timeout: silence, AfterHold: silence, Awaited: true}, nil

@@ -1,5 +1,6 @@
 // Canonical JSON (RFC 8785), the digest of a request, and strict parsing.
 import { NodError, Unexpected } from "./errors.ts";
+import { coveredOfApproval, coveredTexts } from "./types.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type Fields = { [name: string]: unknown };
@@ -89,17 +90,18 @@ async function sha256(text: string): Promise<string> {
 export async function digest(request: object): Promise<string> {
   const sent = plain(request) as Fields;
   const approval = sent.approval as Fields | undefined;
-  const payload: Fields = { kind: sent.kind || (approval ? "approval" : "ask"), prompt: sent.prompt };
+  const payload: Fields = { kind: sent.kind || (approval ? "approval" : "ask"), ...covered(sent, coveredTexts) };
   if (Array.isArray(sent.questions) && sent.questions.length > 0) payload.questions = sent.questions;
   if (approval) {
-    const action: Fields = { tool: approval.tool || "" };
-    for (const name of ["input", "key", "where"]) {
-      if (name in approval && (name === "input" || approval[name])) action[name] = approval[name];
-    }
-    payload.approval = action;
+    payload.approval = covered(approval, coveredOfApproval);
+    if ("input" in approval) (payload.approval as Fields).input = approval.input;
   }
   return sha256(canonical(payload));
 }
+
+/** Returns those of the named texts that are not empty. */
+const covered = (values: Fields, names: string[]): Fields =>
+  Object.fromEntries(names.filter((name) => values[name]).map((name) => [name, values[name]]));
 
 const token = /\s*(?:([{}[\],:])|"((?:[^"\\\u0000-\u001f]|\\.)*)"|[^\s{}[\],:"]+)/y;
 

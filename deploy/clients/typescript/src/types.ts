@@ -81,6 +81,8 @@ export interface Interaction {
   // Name of the agent.
   agent: string;
   approval?: Approval;
+  // Hex SHA-256 over everything that people see of the request. A decision is bound to it.
+  content?: string;
   // The agent's user can decide at the agent's own terminal as well, so an answer that was sent may have
   // come too late.
   contested?: boolean;
@@ -90,8 +92,8 @@ export interface Interaction {
   deadline: string;
   // Platforms and channels that show the request.
   destinations: Array<Record<string, unknown>>;
-  // Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt and questions, and of the tool,
-  // input, key and where of an approval.
+  // Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt, error, tool_name and questions, and
+  // of the tool, input, where and key of an approval.
   digest: string;
   // Groups of responders.
   groups?: Array<string>;
@@ -585,3 +587,7 @@ export const operations = {
   resumeSession: ["POST", "/v1/sessions/{id}/resume"],
   stopSession: ["POST", "/v1/sessions/{id}/stop"],
 } as const;
+
+// The texts that the digest of a request covers, and those of its approval.
+export const coveredTexts = ["prompt", "error", "tool_name"];
+export const coveredOfApproval = ["tool", "where", "key"];

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, Dict, List, Mapping, Tuple
 
 from ._errors import NodError, Unexpected
+from ._types import COVERED, COVERED_APPROVAL
 
 _EXACT = 2**53
 _DEPTH = 600
@@ -83,16 +84,19 @@ def digest(request: Dict[str, Any]) -> str:
     """Return the digest of a request or of an interaction, as the daemon computes it."""
     approval = request.get("approval")
     kind = request.get("kind") or ("ask" if approval is None else "approval")
-    payload: Dict[str, Any] = {"kind": kind, "prompt": request.get("prompt")}
+    payload: Dict[str, Any] = {"kind": kind, **_covered(request, COVERED)}
     if request.get("questions"):
         payload["questions"] = request["questions"]
     if approval is not None:
-        action = {"tool": approval.get("tool") or ""}
-        for name in ("input", "key", "where"):
-            if name in approval and (name == "input" or approval[name]):
-                action[name] = approval[name]
-        payload["approval"] = action
+        payload["approval"] = _covered(approval, COVERED_APPROVAL)
+        if "input" in approval:
+            payload["approval"]["input"] = approval["input"]
     return sha256(payload)
+
+
+def _covered(values: Dict[str, Any], names: Tuple[str, ...]) -> Dict[str, Any]:
+    """Return those of the named texts that are not empty."""
+    return {name: values[name] for name in names if values.get(name)}
 
 
 def dumps(value: Any) -> bytes:

@@ -100,8 +100,8 @@ class _Interaction(TypedDict):
     deadline: str
     # Platforms and channels that show the request.
     destinations: List[Dict[str, Any]]
-    # Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt and questions, and of the tool,
-    # input, key and where of an approval.
+    # Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt, error, tool_name and questions, and
+    # of the tool, input, where and key of an approval.
     digest: str
     # ID of the request.
     id: str
@@ -117,6 +117,8 @@ class _Interaction(TypedDict):
 
 class Interaction(_Interaction, total=False):
     approval: Approval
+    # Hex SHA-256 over everything that people see of the request. A decision is bound to it.
+    content: str
     # The agent's user can decide at the agent's own terminal as well, so an answer that was sent may have
     # come too late.
     contested: bool
@@ -641,3 +643,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "resumeSession": ("POST", "/v1/sessions/{id}/resume"),
     "stopSession": ("POST", "/v1/sessions/{id}/stop"),
 }
+
+# The texts that the digest of a request covers, and those of its approval.
+COVERED = ("prompt", "error", "tool_name")
+COVERED_APPROVAL = ("tool", "where", "key")
