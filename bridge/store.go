@@ -233,6 +233,8 @@ type Notes interface {
 	// PutNote stores value unless the key exists, and returns the stored
 	// value.
 	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
+	// SetNote stores value in place of what the key has.
+	SetNote(ctx context.Context, key, value string, ttl time.Duration) error
 	// Note returns a value. It returns "" if there is none.
 	Note(ctx context.Context, key string) (string, error)
 	// DropNote deletes a value.

@@ -23,6 +23,11 @@ func (ns *notes) PutNote(ctx context.Context, key, value string, ttl time.Durati
 	return ns.Note(ctx, key)
 }
 
+// SetNote implements bridge.Notes.
+func (ns *notes) SetNote(ctx context.Context, key, value string, ttl time.Duration) error {
+	return unavailable(ns.client.Set(ctx, ns.keys.note(key), value, ttl).Err())
+}
+
 // Note implements bridge.Notes.
 func (ns *notes) Note(ctx context.Context, key string) (string, error) {
 	v, err := ns.client.Get(ctx, ns.keys.note(key)).Result()

@@ -122,6 +122,9 @@ func TestNotes(t *testing.T) {
 		if v := must[string](t)(b.PutNote(ctx, "k", "1", time.Minute)); v != "1" || must[string](t)(b.PutNote(ctx, "k", "2", time.Minute)) != "1" {
 			t.Errorf("the note is %q", v)
 		}
+		if err := b.SetNote(ctx, "k", "3", time.Minute); err != nil || must[string](t)(b.Note(ctx, "k")) != "3" {
+			t.Errorf("the note was not replaced: %v", err)
+		}
 		if err := b.DropNote(ctx, "k"); err != nil || must[string](t)(b.Note(ctx, "k")) != "" {
 			t.Errorf("the note was not dropped: %v", err)
 		}

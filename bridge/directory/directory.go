@@ -272,12 +272,13 @@ func (d *Directory) onCall(ctx context.Context, schedule string, at time.Time) (
 	if err != nil {
 		return nil, nil, unknown(err)
 	}
+	found := map[string]bool{}
 	for _, n := range all {
 		switch person := d.Resolve(n); {
 		case person == "":
 			strangers = append(strangers, cmp.Or(n.String(), "someone without a name"))
-		case !slices.Contains(people, person):
-			people = append(people, person)
+		case !found[person]:
+			found[person], people = true, append(people, person)
 		}
 	}
 	return people, strangers, nil

@@ -290,6 +290,15 @@ func (f *fake) PutNote(_ context.Context, key, value string, _ time.Duration) (s
 	return f.notes[key], f.refuses
 }
 
+func (f *fake) SetNote(_ context.Context, key, value string, _ time.Duration) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refuses == nil {
+		f.notes[key] = value
+	}
+	return f.refuses
+}
+
 func (f *fake) Note(_ context.Context, key string) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -68,6 +68,14 @@ func (s provenNotes) PutNote(ctx context.Context, key, value string, ttl time.Du
 	return s.p.Note(key, got), err
 }
 
+// SetNote implements Notes.
+func (s provenNotes) SetNote(ctx context.Context, key, value string, ttl time.Duration) error {
+	if sealedNote(key) {
+		value = s.p.ProveNote(key, value)
+	}
+	return s.Notes.SetNote(ctx, key, value, ttl)
+}
+
 // Note implements Notes.
 func (s provenNotes) Note(ctx context.Context, key string) (string, error) {
 	got, err := s.Notes.Note(ctx, key)

@@ -27,12 +27,7 @@ func callNote(agent, session, call string) string {
 // Expect notes the request of a call whose agent reports the calls that ran. Call
 // identifies the tool and its exact input.
 func (e *Engine) Expect(ctx context.Context, i bridge.Interaction, call string) error {
-	key := callNote(i.Agent, i.Session, call)
-	if err := e.runs.notes.DropNote(ctx, key); err != nil {
-		return err
-	}
-	_, err := e.runs.notes.PutNote(ctx, key, string(i.ID), callTTL)
-	return err
+	return e.runs.notes.SetNote(ctx, callNote(i.Agent, i.Session, call), string(i.ID), callTTL)
 }
 
 // Ran records that an agent reports that a call ran. The names of the call are

@@ -70,9 +70,8 @@ func (d *Daemon) schedules(ctx context.Context, c config.Config, notes bridge.No
 // reading a turn.
 const turnLease = 5 * time.Second
 
-// alone continues a rotation while no other daemon does: between the removal of a
-// stored turn and the next one, another would find none, and start from the first
-// person.
+// alone continues a rotation while no other daemon does, which would continue the same
+// turn in its own way.
 func alone(ctx context.Context, notes bridge.Notes, leases bridge.Leases, name string, r oncall.Rotation) (oncall.Rotation, error) {
 	holder := uuid.NewString()
 	for {
@@ -119,11 +118,7 @@ func continued(ctx context.Context, notes bridge.Notes, name string, r oncall.Ro
 	if err != nil || string(now) == stored {
 		return r, err
 	}
-	if err := notes.DropNote(ctx, key); err != nil {
-		return r, err
-	}
-	_, err = notes.PutNote(ctx, key, string(now), 0)
-	return r, err
+	return r, notes.SetNote(ctx, key, string(now), 0)
 }
 
 // after returns a rotation as it continues the one in a note, if there is one.

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"context"
 	"crypto/ed25519"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -91,6 +93,63 @@ func TestStoredTurns(t *testing.T) {
 		}
 		if !slices.Equal(said.People, []string{x.doctor}) || !said.Until.Equal(r.Until(time.Now())) {
 			t.Errorf("of %s, nod doctor says %+v; want %s", x.people, said, x.doctor)
+		}
+	}
+}
+
+// killed is notes of a daemon that ends before one of its writes.
+type killed struct {
+	bridge.Notes
+	left *int // writes before that
+}
+
+func (k killed) write(do func() error) error {
+	if *k.left--; *k.left < 0 {
+		return bridge.Errorf(bridge.CodeUnavailable, "killed")
+	}
+	return do()
+}
+
+func (k killed) PutNote(ctx context.Context, key, value string, ttl time.Duration) (got string, err error) {
+	err = k.write(func() error { got, err = k.Notes.PutNote(ctx, key, value, ttl); return err })
+	return got, err
+}
+
+func (k killed) SetNote(ctx context.Context, key, value string, ttl time.Duration) error {
+	return k.write(func() error { return k.Notes.SetNote(ctx, key, value, ttl) })
+}
+
+func (k killed) DropNote(ctx context.Context, key string) error {
+	return k.write(func() error { return k.Notes.DropNote(ctx, key) })
+}
+
+// TestTurnOutlivesDaemon checks that a daemon that ends at any point of its start
+// leaves the turn of a rotation to whoever has it.
+func TestTurnOutlivesDaemon(t *testing.T) {
+	t.Parallel()
+	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+	t.Cleanup(func() { client.Close() })
+	store, err := broker.New(t.Context(), broker.Options{Client: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	start := time.Now().Add(-time.Hour)
+	of := func(people ...string) oncall.Rotation {
+		return oncall.Rotation{People: people, Start: start, Every: 40 * time.Minute} // turn 1
+	}
+	for writes := range 3 {
+		name := fmt.Sprint(writes)
+		if _, err := alone(t.Context(), store, store, name, of("ana", "bo", "cy")); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = alone(t.Context(), killed{store, &writes}, store, name, of("bo", "cy")) // it may end
+		r, err := alone(t.Context(), store, store, name, of("bo", "cy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.OnCall(t.Context(), time.Now()); err != nil || len(got) != 1 || got[0].Name != "bo" {
+			t.Errorf("after a daemon that ended before write %s, %v has the turn, %v; want bo", name, got, err)
 		}
 	}
 }

@@ -21,16 +21,16 @@ import (
 // that answers with a status, or never.
 func serving(t *testing.T, source string, people []string, status int) string {
 	t.Helper()
-	body := "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART:20200101T000000Z\r\nDTEND:20990101T000000Z\r\n"
+	var event strings.Builder
 	var pages, shifts []map[string]any
 	for _, who := range people {
 		name, declined := strings.CutPrefix(who, "declined ")
-		body += "ATTENDEE;PARTSTAT=" + map[bool]string{true: "DECLINED", false: "ACCEPTED"}[declined] + ":mailto:" + name + "@example.com\r\n"
+		fmt.Fprintf(&event, "ATTENDEE;PARTSTAT=%s:mailto:%s@example.com\r\n", map[bool]string{true: "DECLINED", false: "ACCEPTED"}[declined], name)
 		user := map[string]string{"email": name + "@example.com"}
 		pages = append(pages, map[string]any{"escalation_level": 1, "user": user})
 		shifts = append(shifts, map[string]any{"start": "2020-01-01T00:00:00Z", "end": "2099-01-01T00:00:00Z", "user": user})
 	}
-	body += "END:VEVENT\r\nEND:VCALENDAR\r\n"
+	body := "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART:20200101T000000Z\r\nDTEND:20990101T000000Z\r\n" + event.String() + "END:VEVENT\r\nEND:VCALENDAR\r\n"
 	answer := any(map[string]any{"oncalls": pages})
 	if source == "GoAlert" {
 		answer = map[string]any{"data": map[string]any{"schedule": map[string]any{"shifts": shifts}}}
