@@ -15,13 +15,43 @@ var marks = []string{
 	"👍🏽", "1️⃣", "ℹ️", "\u200d", "\u00a0", "é", "中", "⟨", "x^2", "$", "%", "{", "}", "#channel", "/cmd", "…",
 }
 
-// markdown returns random Markdown.
+// markdown returns random Markdown: pieces in any order, or blocks in blocks.
 func markdown(r *rand.Rand) string {
+	if r.IntN(2) > 0 {
+		return nested(r, r.IntN(4))
+	}
 	var b strings.Builder
 	for range 1 + r.IntN(9) {
 		b.WriteString(marks[r.IntN(len(marks))])
 	}
 	return b.String()
+}
+
+// bare has blocks without blocks, most of which have nothing to show.
+var bare = []string{
+	"", " ", "text", "*a* `b`", "#", "###### ", "# a", "a\n=", "```\n```", "```go\n\n```", "```", "~~~\na\n~~~", "    ", "    a", "---", "***", "****", "** **", "``", "` `",
+	"~~ ~~", "[]()", "[ ](http://a.example)", "![]()", "![](http://a.example)", "<!-- -->", "<br>", "[a]: http://b.example", "|a|\n|-|", "\\", "&nbsp;", "&#8203;", "\u200b",
+	"\u00ad", "\u2063", "- [ ] ", "[^1]: ", "\u2028",
+}
+
+// nested returns blocks, of which some are in quotes and lists up to a depth. The
+// first, the last and the innermost can be empty.
+func nested(r *rand.Rand, depth int) string {
+	var all []string
+	for range 1 + r.IntN(3) {
+		if depth == 0 || r.IntN(3) == 0 {
+			all = append(all, bare[r.IntN(len(bare))])
+			continue
+		}
+		first := []string{"> ", ">", "- ", "* ", "+ ", "1. ", "7) ", ">- ", "-"}[r.IntN(9)]
+		rest := first
+		if !strings.HasPrefix(first, ">") {
+			rest = strings.Repeat(" ", len(first))
+		}
+		inner := strings.ReplaceAll(nested(r, depth-1), "\n", "\n"+rest)
+		all = append(all, first+inner)
+	}
+	return strings.Join(all, []string{"\n", "\n\n"}[r.IntN(2)])
 }
 
 // Hostile returns a view in which every text of an agent or a person is random
