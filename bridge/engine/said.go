@@ -100,10 +100,10 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 }
 
 // standing refuses a reply that does not count because of the capacity in which it
-// was written. An edit of a reply that counted is refused each time, and anything
-// else as seldom as a hint.
+// was written. An edit of a reply that counted is refused each time, even when its
+// card is closed, and anything else as seldom as a hint.
 func (l *listener) standing(ctx context.Context, s bridge.Said, right bridge.Right, ours bool) (bridge.Verdict, error) {
-	if right.Why == "" || !ours {
+	if right.Why == "" {
 		return bridge.Verdict{}, nil
 	}
 	note := right.Why + " Nothing was recorded."
@@ -112,6 +112,9 @@ func (l *listener) standing(ctx context.Context, s bridge.Said, right bridge.Rig
 		if err != nil || counted != "" {
 			return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, err
 		}
+	}
+	if !ours {
+		return bridge.Verdict{}, nil
 	}
 	return l.hint(ctx, s, note)
 }

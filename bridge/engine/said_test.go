@@ -72,6 +72,36 @@ func TestReplyCountsOnce(t *testing.T) {
 	w.said(w.replies("bo", "2", "again", id, true), bridge.VerdictSettled, "")
 }
 
+// TestReplyEdited checks that the author of a reply that counted is told that an edit
+// of it does not, even when the request is closed. Other edits below a closed card
+// are talk.
+func TestReplyEdited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	alone := func(r *bridge.Request) { r.Session = "" } // no session takes a message
+	id := w.asked(alone, why).Interaction.ID
+	edited := func(message string) bridge.Verdict {
+		v, err := w.engine.Reply(t.Context(), bridge.Said{
+			Actor: bridge.Actor{Platform: "chat", User: "U-ana", Name: "ana"}, Card: w.get(id).Messages[0], Standing: bridge.StandingEdited,
+			Message: message, Text: "no, because", After: func(bridge.MessageRef) bool { return true },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	w.said(w.replies("ana", "1", "because", id, true), bridge.VerdictSettled, "")
+	for range 2 {
+		w.said(edited("1"), bridge.VerdictInvalid, "An edit changes nothing")
+	}
+	if v := edited("2"); v.Note != "" {
+		t.Errorf("an edit of talk: %+v", v)
+	}
+	if got := w.get(id).Response; got.Answers["q"].Text != "because" {
+		t.Errorf("the answer is %+v", got)
+	}
+}
+
 // TestReplyInThread checks that a reply in a thread with several text questions
 // answers none of them, and names them.
 func TestReplyInThread(t *testing.T) {
