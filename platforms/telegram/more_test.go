@@ -155,3 +155,28 @@ func TestAlertTimes(t *testing.T) {
 		t.Fatal(r, err)
 	}
 }
+
+// TestLateAlert checks that a person whose click Telegram no longer lets nod answer
+// reads the note in a message.
+func TestLateAlert(t *testing.T) {
+	t.Parallel()
+	for _, chat := range []string{group, "7001"} {
+		w := newWorld(t)
+		_, at := w.post(bridge.Destination{Channel: chat}, w.approval())
+		w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+			return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You may not answer this."}, nil
+		})
+		w.Fault(sandbox.Fault{
+			Method: "answerCallbackQuery", Kind: "error", Count: 1,
+			Error: "400 Bad Request: query is too old and response timeout expired or query ID is invalid",
+		})
+		go func() { _, _ = w.Sandbox.Person("ana").Press(w.Ctx, at, render.LabelDeny) }() // it keeps loading
+		w.Eventually("ana reads it in "+chat, func() bool {
+			read := w.Sandbox.Person("ana").Notes("telegram") // in the group
+			for _, m := range w.messages("7001") {
+				read = append(read, sandbox.Texts(m))
+			}
+			return slices.ContainsFunc(read, func(note string) bool { return strings.Contains(note, "You may not answer this.") })
+		})
+	}
+}
