@@ -17,6 +17,10 @@ var ErrRefused = errors.New("the account was refused")
 // exists.
 var ErrDeleted = errors.New("the message was deleted")
 
+// ErrClosed is wrapped by the error of a call about a channel in which no one can use
+// a message: it was archived or deleted.
+var ErrClosed = errors.New("the channel is closed")
+
 // ErrFrozen is wrapped by the error of a call about a message that people see, but
 // that nod cannot change any more.
 var ErrFrozen = errors.New("the message cannot be changed")

@@ -23,7 +23,8 @@ const (
 	AboutMoved      About = "moved"      // chat, which has another ID
 	AboutPermission About = "permission" // of this call; others go on
 	AboutChannel    About = "channel"
-	AboutThread     About = "thread" // the channel itself may take the message
+	AboutClosed     About = "closed channel" // which no one can use, or which is gone
+	AboutThread     About = "thread"         // the channel itself may take the message
 	AboutPerson     About = "person"
 	AboutDeleted    About = "deleted"  // the message no longer exists
 	AboutFrozen     About = "frozen"   // the message cannot be changed
@@ -49,6 +50,7 @@ var effects = map[About]effect{
 	AboutMoved:      {bridge.CodeUnavailable, nil, "Repeats the call with the new ID, and posts pending cards again there."},
 	AboutPermission: {bridge.CodeForbidden, nil, "Gives up this call only. A card that it was for is undeliverable there."},
 	AboutChannel:    {bridge.CodeForbidden, nil, "Gives up this channel. Others go on."},
+	AboutClosed:     {bridge.CodeForbidden, bridge.ErrClosed, "Gives up this channel. A pending card that was in it is posted once more, to the channel of its thread; without one, the request is undeliverable there."},
 	AboutThread:     {bridge.CodeForbidden, nil, "Posts to the channel if nod started the thread, and gives up the thread otherwise."},
 	AboutPerson:     {bridge.CodeForbidden, nil, "Tells the person in another place, if there is one."},
 	AboutDeleted:    {bridge.CodeNotFound, bridge.ErrDeleted, "Posts a pending card again, once. The second time, the request is undeliverable there."},

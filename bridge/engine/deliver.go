@@ -100,8 +100,11 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 		}
 		return w.failed(ctx, j, err)
 	case bridge.JobRemind:
-		if err = w.escalator.remind(ctx, j); errors.Is(err, bridge.ErrDeleted) {
-			err = w.missed(ctx, j)
+		err = w.escalator.remind(ctx, j)
+		if deleted := errors.Is(err, bridge.ErrDeleted); deleted || errors.Is(err, bridge.ErrClosed) {
+			if lost := w.missed(ctx, j); deleted || lost != nil {
+				err = lost
+			}
 		}
 	case bridge.JobPost:
 		if err = w.post(ctx, j, at); errors.Is(err, errTurn) {

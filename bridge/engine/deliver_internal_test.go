@@ -130,6 +130,7 @@ func TestEditErrors(t *testing.T) {
 	refused := bridge.Wrap(bridge.CodeForbidden, bridge.ErrRefused, "refused")
 	frozen := bridge.Wrap(bridge.CodeConflict, bridge.ErrFrozen, "cannot be changed")
 	deleted := bridge.Wrap(bridge.CodeNotFound, bridge.ErrDeleted, "deleted")
+	archived := bridge.Wrap(bridge.CodeForbidden, bridge.ErrClosed, "archived")
 	for name, c := range map[string]struct {
 		err     error
 		attempt int
@@ -147,10 +148,14 @@ func TestEditErrors(t *testing.T) {
 			err: frozen, attempt: 1, state: bridge.StateApproved, told: true,
 			want: []string{"edit dead: conflict: cannot be changed: the message cannot be changed"},
 		},
-		"closed, deleted":  {err: deleted, attempt: 1, state: bridge.StateApproved, want: []string{"edit done"}},
-		"pending, away":    {err: away, attempt: 500, want: []string{"edit retry in 1m0s"}},
-		"pending, deleted": {err: deleted, attempt: 1, want: []string{"post again 0", "edit done"}},
-		"in part, away":    {err: away, attempt: 500, hidden: true, open: 45 * time.Minute, want: []string{"edit retry in 1m0s"}},
+		"closed, archived": {
+			err: archived, attempt: 1, state: bridge.StateApproved, told: true, want: []string{"edit dead: forbidden: archived: the channel is closed"},
+		},
+		"pending, archived": {err: archived, attempt: 1, want: []string{"post again 0", "edit done"}},
+		"closed, deleted":   {err: deleted, attempt: 1, state: bridge.StateApproved, want: []string{"edit done"}},
+		"pending, away":     {err: away, attempt: 500, want: []string{"edit retry in 1m0s"}},
+		"pending, deleted":  {err: deleted, attempt: 1, want: []string{"post again 0", "edit done"}},
+		"in part, away":     {err: away, attempt: 500, hidden: true, open: 45 * time.Minute, want: []string{"edit retry in 1m0s"}},
 		"in part, too late": {
 			err: away, attempt: 500, hidden: true, open: time.Hour, failed: "no connection",
 			want: []string{"edit dead: unavailable: no connection"},
@@ -199,6 +204,10 @@ func TestDeletedCard(t *testing.T) {
 		},
 		"reminder": func(o *office, r bridge.Record) error {
 			o.chat.errs = []error{deleted}
+			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil)
+		},
+		"the channel is gone": func(o *office, r bridge.Record) error {
+			o.chat.errs = []error{bridge.Wrap(bridge.CodeForbidden, bridge.ErrClosed, "archived")}
 			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil)
 		},
 		"event": func(o *office, r bridge.Record) error {

@@ -157,7 +157,8 @@ func refused(err error) bool {
 // posted again; and an outcome that cannot be drawn is told in a reply.
 func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, r bridge.Record, cause error) error {
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
-	if j.Kind == bridge.JobEdit && errors.Is(cause, bridge.ErrDeleted) {
+	gone := errors.Is(cause, bridge.ErrDeleted) || errors.Is(cause, bridge.ErrClosed) && !r.State.Final()
+	if j.Kind == bridge.JobEdit && gone {
 		if err := w.lost.found(ctx, r, j.Destination); err != nil {
 			return err
 		}

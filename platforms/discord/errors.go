@@ -59,8 +59,10 @@ var Errors = platforms.Table{
 		"20012 You are not authorized to perform this action on this application", "40333 Cloudflare is blocking your request",
 		"50003 Cannot execute action on a DM channel",
 	}, Fix: "run nod doctor: it names the permission that the bot lacks"},
+	{About: platforms.AboutClosed, Errors: []string{"10003 Unknown Channel", "10004 Unknown Guild"},
+		Fix: "correct the ID of the channel in the config, or invite the bot to its server"},
 	{About: platforms.AboutChannel, Errors: []string{
-		"10003 Unknown Channel", "10004 Unknown Guild", "50001 Missing Access", "50013 You lack permissions to perform that action",
+		"50001 Missing Access", "50013 You lack permissions to perform that action",
 		"50008 Cannot send messages in a non-text channel", "50024 Cannot execute action on this channel type", "403 Forbidden",
 	}, Fix: "run nod doctor: it names the permission that the bot lacks there"},
 	{About: platforms.AboutChannel, Errors: []string{
@@ -145,5 +147,5 @@ func (a *api) classify(resp *http.Response, raw []byte) error {
 // closedToUs reports whether an error means that a thread takes no messages from
 // the bot: it was deleted or locked, or a permission is missing.
 func closedToUs(err error) bool {
-	return platforms.Is(err, platforms.AboutThread, platforms.AboutSetting, platforms.AboutChannel)
+	return platforms.Is(err, platforms.AboutThread, platforms.AboutSetting, platforms.AboutChannel, platforms.AboutClosed)
 }

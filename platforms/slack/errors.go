@@ -42,7 +42,7 @@ var Errors = platforms.Table{
 		"cannot_reply_to_message", "thread_not_found", "restricted_action_thread_locked", "restricted_action_non_threadable_channel",
 	}, Fix: "unlock the thread, or remove it from the config"},
 	{About: platforms.AboutChannel, Errors: []string{"channel_not_found", "not_in_channel"}, Fix: "invite the bot to the channel"},
-	{About: platforms.AboutChannel, Errors: []string{"is_archived", "is_inactive"}, Fix: "choose another channel"},
+	{About: platforms.AboutClosed, Errors: []string{"is_archived", "is_inactive"}, Fix: "choose another channel"},
 	{About: platforms.AboutChannel, Errors: []string{
 		"restricted_action", "restricted_action_read_only_channel", "restricted_action_thread_only_channel",
 		"restricted_action_thread_only", "slack_connect_canvas_sharing_blocked", "slack_connect_file_link_sharing_blocked",
@@ -107,7 +107,7 @@ func described(answer slack.SlackErrorResponse, channel string) string {
 	if answer.Needed != "" {
 		parts = append(parts, "(needed: "+answer.Needed+")")
 	}
-	if channel != "" && rowOf(answer.Err).About == platforms.AboutChannel {
+	if about := rowOf(answer.Err).About; channel != "" && (about == platforms.AboutChannel || about == platforms.AboutClosed) {
 		parts = append(parts, channel)
 	}
 	if len(answer.ResponseMetadata.Messages) > 0 {

@@ -55,8 +55,10 @@ var Errors = platforms.Table{
 	{About: platforms.AboutChannel, Errors: []string{
 		"400 Bad Request: chat not found", "400 Bad Request: PEER_ID_INVALID", "400 Bad Request: CHANNEL_PRIVATE",
 		"403 Forbidden: bot was kicked from the", "403 Forbidden: bot is not a member of the",
-		"400 Bad Request: group is deactivated", "403 Forbidden: the group chat was deleted",
 	}, Fix: "add the bot to the group; for a private chat, have the person click Start"},
+	{About: platforms.AboutClosed, Errors: []string{
+		"400 Bad Request: group is deactivated", "403 Forbidden: the group chat was deleted",
+	}, Fix: "choose another group"},
 	{About: platforms.AboutChannel, Errors: []string{
 		"400 Bad Request: not enough rights", "400 Bad Request: have no rights to send a message", "400 Bad Request: CHAT_WRITE_FORBIDDEN",
 		"400 Bad Request: CHAT_RESTRICTED", "400 Bad Request: CHAT_SEND_PLAIN_FORBIDDEN", "400 Bad Request: CHAT_SEND_DOCS_FORBIDDEN",
@@ -125,7 +127,7 @@ func (c *client) moved(ctx context.Context, chat string, row platforms.Row, id i
 // unreachable reports whether an error means that nod cannot write to a person,
 // who has to click Start first.
 func unreachable(err error) bool {
-	return platforms.Is(err, platforms.AboutPerson, platforms.AboutChannel)
+	return platforms.Is(err, platforms.AboutPerson, platforms.AboutChannel, platforms.AboutClosed)
 }
 
 func retryAfter(err error) time.Duration {
