@@ -80,6 +80,10 @@ func (c *Console) enrolls(h func(r *http.Request, in enrollment, person string) 
 		var in enrollment
 		out, err := any(nil), read(r, &in)
 		if err == nil {
+			if made, again := c.engine.Passkeys.Added(r.Context(), in.Challenge, in.Response); again {
+				write(w, http.StatusOK, passkey.List([]passkey.Credential{made})[0])
+				return
+			}
 			var person string
 			if person, err = c.enrolling(r, in); err == nil {
 				out, err = h(r, in, person)

@@ -262,11 +262,33 @@ func (ps *Passkeys) confirmed(ctx context.Context, e Enrollment) error {
 	if raw == "" || json.Unmarshal([]byte(raw), &st) != nil || st.Payload != e.Challenge || st.Person != e.Person {
 		return refused
 	}
-	_, used, err := ps.Site.Check(st, mine, e.Proof)
-	if err != nil {
-		return err
+	_, err = ps.accept(ctx, st, mine, e.Proof)
+	return err
+}
+
+// usedTTL is the time for which a signature is known to be used.
+const usedTTL = 2 * bridge.TicketTTL
+
+// accept checks the response of a key to a statement, and records the use of the
+// key. It returns CodeForbidden for a signature that was used before: synchronized
+// passkeys have no counter that would show it, and the counter of another would say
+// that the key was copied.
+func (ps *Passkeys) accept(ctx context.Context, st passkey.Statement, keys []passkey.Credential, signed []byte) (passkey.Assertion, error) {
+	a, used, err := ps.Site.Check(st, keys, signed)
+	if a.Signature == "" {
+		return a, err
 	}
-	return ps.Use(ctx, used)
+	first, failed := claim(ctx, ps.notes, "signed:"+hashedText(a.Signature), usedTTL)
+	switch {
+	case failed != nil:
+		return a, failed
+	case !first:
+		return a, bridge.Errorf(bridge.CodeForbidden, "this signature was already used").
+			WithHint("reload this page: it shows what is recorded; if nothing is, sign again")
+	case err != nil:
+		return a, err
+	}
+	return a, ps.Use(ctx, used)
 }
 
 // tellTime is the time in which a person is told about a new key.
@@ -306,6 +328,26 @@ type Enrollment struct {
 	Proof []byte
 }
 
+// Added returns the key that an earlier call with the same challenge and response
+// added, because its answer may have been lost.
+func (ps *Passkeys) Added(ctx context.Context, challenge string, response []byte) (passkey.Credential, bool) {
+	was, err := ps.notes.Note(ctx, secretNote("added", challenge))
+	if err != nil || was == "" {
+		return passkey.Credential{}, false
+	}
+	all, err := ps.All(ctx)
+	n := slices.IndexFunc(all, func(c passkey.Credential) bool { return was == addition(c, response) })
+	if err != nil || n < 0 {
+		return passkey.Credential{}, false
+	}
+	return all[n], true
+}
+
+// addition returns the value of the note about a key that a response adds.
+func addition(c passkey.Credential, response []byte) string {
+	return c.Name() + " " + hashedText(string(response))
+}
+
 // Enroll adds a key of a person, after the options of [Passkeys.Begin]. Each
 // challenge and each invitation counts once.
 func (ps *Passkeys) Enroll(ctx context.Context, e Enrollment) (passkey.Credential, error) {
@@ -335,6 +377,9 @@ func (ps *Passkeys) Enroll(ctx context.Context, e Enrollment) (passkey.Credentia
 		if err := ps.take(ctx, "invitation", e.Invitation, InvitationTTL); err != nil {
 			return c, err
 		}
+	}
+	if _, err := ps.notes.PutNote(ctx, secretNote("added", e.Challenge), addition(c, e.Response), enrollTTL); err != nil {
+		return c, err
 	}
 	err = ps.audit(ctx, bridge.PasskeyChange{
 		Action: "added", Person: c.Person, Credential: c.Name(), Label: c.Label, By: by,

@@ -129,8 +129,29 @@ func TestEnrollment(t *testing.T) {
 	o.wants("begin", err, "")
 	_, err = o.finish(passkeytest.New(t, publicURL), options, "bo", "")
 	o.wants("the challenge of another person", err, bridge.CodeForbidden)
-	first, err := o.finish(passkeytest.New(t, publicURL), options, "ana", "")
+	var made struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(options, &made); err != nil {
+		t.Fatal(err)
+	}
+	phone := passkeytest.New(t, publicURL)
+	response := phone.Create(t, options)
+	if _, again := o.keys.Added(t.Context(), made.Challenge, response); again {
+		t.Error("a key was added before")
+	}
+	first, err := o.keys.Enroll(t.Context(), engine.Enrollment{Person: "ana", Challenge: made.Challenge, Response: response})
 	o.wants("add", err, "")
+	o.held["ana"] = phone
+	for _, c := range []struct {
+		challenge string
+		response  []byte
+		again     bool
+	}{{made.Challenge, response, true}, {made.Challenge, passkeytest.New(t, publicURL).Create(t, options), false}, {"AAAA", response, false}, {"", nil, false}} {
+		if key, again := o.keys.Added(t.Context(), c.challenge, c.response); again != c.again || again && key.Name() != first.Name() {
+			t.Errorf("%s was added: %+v, %v", c.challenge, key, again)
+		}
+	}
 	_, err = o.finish(passkeytest.New(t, publicURL), options, "ana", "")
 	o.wants("the challenge again", err, bridge.CodeForbidden)
 	_, err = o.keys.Begin(t.Context(), "zoe")

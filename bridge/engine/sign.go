@@ -47,9 +47,6 @@ func ticketKey(secret string) string { return "ticket:" + hashedText(secret) }
 // what its signature recorded.
 const ticketKept = 24 * time.Hour
 
-// usedKey returns the key that marks a signature as used.
-func usedKey(signature string) string { return "signed:" + hashedText(signature) }
-
 // ask makes a ticket for an approval, and returns the verdict with its link.
 func (s *signer) ask(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
@@ -157,29 +154,12 @@ func (s *signer) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticke
 	if err != nil {
 		return r, err
 	}
-	a, used, err := s.keys.Site.Check(passkey.Statement(t.Statement), keys, signed)
+	a, err := s.keys.accept(ctx, passkey.Statement(t.Statement), keys, signed)
 	if err != nil {
-		return r, err
-	}
-	if err := s.once(ctx, a.Signature); err != nil {
-		return r, err
-	}
-	if err := s.keys.Use(ctx, used); err != nil {
 		return r, err
 	}
 	r.Assurance, r.Assertion = bridge.AssurancePasskey, &a
 	return r, nil
-}
-
-// once returns CodeForbidden if a signature was used before. Synchronized
-// passkeys have no counter that would show it.
-func (s *signer) once(ctx context.Context, signature string) error {
-	first, err := claim(ctx, s.notes, usedKey(signature), 2*bridge.TicketTTL)
-	if err == nil && !first {
-		err = bridge.Errorf(bridge.CodeForbidden, "this signature was already used").
-			WithHint("reload this page: it shows what is recorded; if nothing is, sign again")
-	}
-	return err
 }
 
 // sign implements Engine.Sign.

@@ -300,6 +300,7 @@ func TestProofOnce(t *testing.T) {
 	b := newBureau(t, bridge.AssurancePasskey)
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	secret := b.asked("ana", id, bridge.DecideOnce)
+	b.auth["ana"].Step = 1 // a key that counts its signatures
 	signed := b.signature("ana", secret)
 	s := b.setup
 	b.between = stopped{b.store}
@@ -310,7 +311,7 @@ func TestProofOnce(t *testing.T) {
 	b.state(id, bridge.StatePending)
 	b.between = nil
 	b.reload(s)
-	b.refused(id, secret, signed, bridge.CodeForbidden, "")
+	b.refused(id, secret, signed, bridge.CodeForbidden, "already used") // and not that the key was copied
 	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
 		t.Fatal(err)
 	}

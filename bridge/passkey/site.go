@@ -113,7 +113,8 @@ func (s Site) Request(st Statement, creds []Credential) ([]byte, error) {
 // Check checks the response of a browser to [Site.Request]. It returns the
 // assertion, and the key with its new counter, which the caller must pass to
 // [Store.UsePasskey]. It returns CodeInvalid for a response that cannot be
-// decoded and CodeForbidden for one that proves nothing.
+// decoded and CodeForbidden for one that proves nothing. With a counter that does
+// not grow, it also returns the assertion, whose signature is valid.
 func (s Site) Check(st Statement, creds []Credential, response []byte) (Assertion, Credential, error) {
 	var a Assertion
 	r, err := parseResponse(response)
@@ -143,7 +144,7 @@ func (s Site) Check(st Statement, creds []Credential, response []byte) (Assertio
 	case auth.flags().HasBackupEligible() != c.BackupEligible:
 		return Assertion{}, Credential{}, refuse("this passkey changed whether it is synchronized")
 	case !Grows(c.Counter, auth.counter()):
-		return Assertion{}, Credential{}, counterError()
+		return a, Credential{}, counterError()
 	}
 	c.Counter, c.BackedUp = auth.counter(), auth.flags().HasBackupState()
 	return a, c, nil
