@@ -19,7 +19,7 @@ let connected = false; // the stream of events is known to be open
 let current = false; // the page has been fetched since the last event
 let drawn = 0; // number of the last page that was opened, so that a slow page does not replace a newer one
 let drawing = false; // a page that was opened is being fetched
-let shows = ""; // the fragment of the page that is shown
+let shows = ""; // the fragment of the page that is shown, or nothing for one that could not be fetched
 let used = false; // the person has typed or clicked something on the page since it was drawn
 let waiting = 0; // number of pending requests for the person
 let title = "nod";
@@ -84,19 +84,20 @@ async function draw(isLive = false) {
     stale();
     if (shows === place && session.person) return false;
     shown = failed(e);
+    shown.failed = true;
   }
   if (turn !== drawn || !shown) return false;
   if (!isLive) drawing = false;
   const now = lookOf(shown);
   if (isLive && now === look) return false;
   const closed = shown[0] && shown[0].dataset && shown[0].dataset.state && shown[0].dataset.state !== "pending";
-  if (isLive && inUse() && !closed) {
+  if (isLive && shows === place && inUse() && !closed) {
     announce();
     return false;
   }
   used = false;
   look = now;
-  shows = place;
+  shows = shown.failed ? "" : place;
   title = shown.title || (page.label ? page.label + " · nod" : "nod");
   entitle();
   for (const [n, a] of links) {

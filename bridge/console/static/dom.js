@@ -1,6 +1,8 @@
 // Elements, calls and texts that every page uses. Texts are inserted as text.
 // The only HTML is that of cards, which the daemon has escaped.
 
+import { forget } from "./drafts.js";
+
 const said = document.getElementById("said");
 
 // visible replaces invisible characters with their code points, as cards do.
@@ -152,8 +154,12 @@ export function filters(page, query, ...fields) {
     apply();
   } }, fields, el("button", { type: "submit" }, "Search"),
   used && el("a", { href: link(page, { who: query.get("who") }) }, "Clear filters"));
+  for (const f of form.querySelectorAll("input")) f.id = "filter-" + link(page, Object.fromEntries(query)) + "-" + f.name; // drafts keep it
   const kept = { who: query.get("who"), session: query.get("session") };
-  const apply = () => (location.hash = link(page, { ...Object.fromEntries(new FormData(form)), ...kept }));
+  const apply = () => {
+    forget("filter-");
+    location.hash = link(page, { ...Object.fromEntries(new FormData(form)), ...kept });
+  };
   form.addEventListener("change", (e) => e.target.tagName === "SELECT" && apply());
   return el("details", { class: "folded", open: used || matchMedia("(min-width: 36rem)").matches }, el("summary", {}, "Filters"), form);
 }

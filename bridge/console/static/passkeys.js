@@ -1,5 +1,6 @@
 // The passkeys of the person who is signed in.
 import { act as send, ago, call, el, hush, joined, say } from "./dom.js";
+import { forget } from "./drafts.js";
 import { add, unusable } from "./webauthn.js";
 
 // act runs an action of a button and draws the page again.
@@ -28,7 +29,7 @@ function adding(list, redraw) {
   if (unusable()) return el("p", { class: "soft" }, unusable());
   if (!list.fresh) return el("p", { class: "soft" }, "To add a passkey, sign out and sign in again. You can add passkeys for 5 minutes after you sign in.");
   const name = el("input", { id: "label", type: "text", maxlength: 60, autocomplete: "off" });
-  return el("form", { onsubmit: act(redraw, () => add(name.value)) },
+  return el("form", { onsubmit: act(redraw, () => add(name.value).then(() => forget("label"))) },
     el("label", { for: "label" }, "Name of the new passkey"), name,
     el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Add passkey")));
 }

@@ -29,6 +29,8 @@ const (
 	login      fault = "login"   // another page answers with 200
 	silent     fault = "silent"  // the connection is open, and nothing comes
 	upgraded   fault = "newer"   // the daemon has other pages
+	killed     fault = "killed"  // the daemon is killed before it acts, and starts again
+	killedLate fault = "late"    // the daemon acts and is killed, and starts again
 	firstOnly  fault = " (once)" // suffix of a fault of only one request
 )
 
@@ -38,11 +40,31 @@ type between struct {
 	mu     sync.Mutex
 	faults map[string]fault // by method and path prefix
 	open   []context.CancelFunc
-	events int // streams that are open
+	events int    // streams that are open
+	kill   func() // kills the daemon, and starts it again
+	hit    string // the last request with a fault
 }
 
 // inFront starts a server between the browser and the daemon of a config.
 func inFront(t *testing.T) (*between, func(*config.Config)) {
+	t.Helper()
+	b, to := inFrontOf(t)
+	return b, func(c *config.Config) {
+		withStepUp(c)
+		r := c.Routes["default"]
+		r.StepUp = ""
+		c.Routes["default"] = r
+		to("http://" + c.Listen)
+		c.Console.URL = b.address()
+	}
+}
+
+// address returns the URL of the console, at which passkeys work.
+func (b *between) address() string { return strings.Replace(b.URL, "127.0.0.1", "localhost", 1) }
+
+// inFrontOf starts a server between the browser and the daemon at a URL that is told
+// later.
+func inFrontOf(t *testing.T) (_ *between, to func(daemon string)) {
 	t.Helper()
 	b := &between{faults: map[string]fault{}}
 	proxy := &httputil.ReverseProxy{FlushInterval: -1, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
@@ -50,17 +72,12 @@ func inFront(t *testing.T) (*between, func(*config.Config)) {
 	}}
 	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { b.serve(proxy, w, r) }))
 	t.Cleanup(func() { b.CloseClientConnections(); b.Close() })
-	return b, func(c *config.Config) {
-		withStepUp(c)
-		r := c.Routes["default"]
-		r.StepUp = ""
-		c.Routes["default"] = r
-		target, err := url.Parse("http://" + c.Listen)
+	return b, func(daemon string) {
+		target, err := url.Parse(daemon)
 		if err != nil {
 			t.Fatal(err)
 		}
 		proxy.Rewrite = func(p *httputil.ProxyRequest) { p.SetURL(target); p.Out.Host = p.In.Host }
-		c.Console.URL = strings.Replace(b.URL, "127.0.0.1", "localhost", 1)
 	}
 }
 
@@ -71,10 +88,11 @@ func (b *between) serve(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 	b.open = append(b.open, cancel)
 	var f fault
 	for prefix, x := range b.faults {
-		if strings.HasPrefix(r.Method+" "+r.URL.Path, prefix) {
+		if strings.HasPrefix(r.Method+" "+r.URL.Path+"$", prefix) {
 			if f = x; strings.HasSuffix(string(x), string(firstOnly)) {
 				delete(b.faults, prefix)
 			}
+			b.hit = prefix
 		}
 	}
 	b.mu.Unlock()
@@ -95,6 +113,13 @@ func (b *between) serve(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 		proxy.ServeHTTP(answer, r.WithContext(ctx))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(strings.Replace(answer.Body.String(), `"version":"`, `"version":"newer `, 1)))
+	case killed:
+		b.kill()
+		panic(http.ErrAbortHandler)
+	case killedLate:
+		proxy.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+		b.kill()
+		panic(http.ErrAbortHandler)
 	case cut:
 		proxy.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 		panic(http.ErrAbortHandler)
@@ -121,6 +146,7 @@ func (b *between) does(f fault, prefixes ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.faults)
+	b.hit = ""
 	for _, p := range prefixes {
 		b.faults[p] = f
 	}
@@ -260,6 +286,11 @@ func TestConsoleKeepsText(t *testing.T) {
 	drive(t, ctx, "a reason", script(`location.hash = "#/i/`+string(other.Interaction.ID)+`"`), browsing.Click(`//main//button[contains(., "Deny with a reason")]`),
 		browsing.Type("textarea[name=wanted]", "not today"), chromedp.Reload(), browsing.Seen("textarea[name=wanted]"))
 	holds(t, ctx, "the reason after a reload", `document.querySelector("textarea[name=wanted]").value === "not today"`)
+	text := `input[name=text][type=search]`
+	drive(t, ctx, "a filter", script(`location.hash = "#/history?who="`), browsing.Type(text, "billing"), chromedp.Reload(), browsing.Seen(text))
+	holds(t, ctx, "the filter after a reload", `document.querySelector("`+text+`").value === "billing"`)
+	drive(t, ctx, "it is applied", browsing.Type(text, "\n"), until(`location.hash === "#/history?text=billing"`), browsing.Seen(text),
+		script(`location.hash = "#/history"`), until(`document.querySelector("`+text+`")?.value === ""`), script(`location.hash = "#/i/`+string(other.Interaction.ID)+`"`))
 	r.Press("ana", other.On("slack"), "Deny")
 	drive(t, ctx, "someone else decides", browsing.Seen(`//summary[contains(., "it was not sent")]`))
 }
