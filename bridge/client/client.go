@@ -46,9 +46,9 @@ type Client struct {
 	// Patience is the time that the daemon may be unreachable before a call
 	// fails. Zero means two minutes. Set it before the first call.
 	Patience time.Duration
-	// FirstPatience is the time for which the daemon may refuse connections if
-	// no call has reached it yet: it probably does not run, or the address is
-	// wrong. Zero means Patience. Set it before the first call.
+	// FirstPatience is the time for which connections may be refused, or answered
+	// in another protocol, if no call has reached the daemon yet: it probably does
+	// not run, or the address is wrong. Zero means Patience. Set it before the first call.
 	FirstPatience time.Duration
 	// Doubts, if not nil, returns reasons why no rule may allow a request, which the
 	// daemon cannot know; see [bridge.Act].

@@ -63,9 +63,6 @@ func (c *Client) away(err error) error {
 		return bridge.Wrap(bridge.CodeUnavailable, inWords(err), "the proxy in front of the nod daemon at %s is unreachable", c.address()).
 			WithHint(checkProxy)
 	}
-	if !c.reached.Load() && strings.Contains(err.Error(), "malformed HTTP") { // probably a wrong address
-		return foreign()
-	}
 	err = inWords(err)
 	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon at %s is unreachable", c.address()).
 		WithHint("start it with: nod serve, or set NOD_URL")
@@ -109,7 +106,6 @@ func inWords(err error) error {
 	timeout, isNet := errors.AsType[net.Error](err)
 	number, isNumber := errors.AsType[syscall.Errno](err)
 	certificate, isTLS := errors.AsType[*tls.CertificateVerificationError](err)
-	_, isPlain := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		words = "connection refused"
@@ -125,12 +121,34 @@ func inWords(err error) error {
 		words = number.Error()
 	case isTLS:
 		words = "its certificate is not valid: " + strings.TrimPrefix(certificate.Err.Error(), "x509: ")
-	case isPlain, strings.HasSuffix(err.Error(), "server gave HTTP response to HTTPS client"):
+	case isPlain(err):
 		words = "it does not speak TLS; use http:// in NOD_URL"
+	case isOther(err):
+		words = "it does not speak HTTP; check NOD_URL"
 	default:
 		return err
 	}
 	return worded{err, words}
+}
+
+// isPlain reports whether a server answered without TLS.
+func isPlain(err error) bool {
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	return plain || strings.HasSuffix(err.Error(), "server gave HTTP response to HTTPS client")
+}
+
+// isOther reports whether a server answered in another protocol.
+func isOther(err error) bool { return strings.Contains(err.Error(), "malformed HTTP") }
+
+// misdirected reports whether an error of a first call suggests that the daemon does
+// not run, or that the address is wrong.
+func misdirected(err error) bool {
+	if known, ok := errors.AsType[worded](err); ok {
+		err = known.error
+	}
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	_, isTLS := errors.AsType[*tls.CertificateVerificationError](err)
+	return errors.Is(err, syscall.ECONNREFUSED) || isDNS && dns.IsNotFound || isTLS || isPlain(err) || isOther(err)
 }
 
 // expected returns an error unless a response has one of the statuses, and can

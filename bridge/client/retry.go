@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"syscall"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -54,7 +53,7 @@ func retryAfter(err error) time.Duration {
 // patience returns how long calls may fail with err.
 func (c *Client) patience(err error) time.Duration {
 	patience := cmp.Or(c.Patience, giveUp)
-	if c.FirstPatience != 0 && !c.reached.Load() && errors.Is(err, syscall.ECONNREFUSED) {
+	if c.FirstPatience != 0 && !c.reached.Load() && misdirected(err) {
 		return min(patience, c.FirstPatience)
 	}
 	return patience

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -241,6 +242,10 @@ func refused(err error) error {
 		case errors.Is(err, json.ErrUnknownName):
 			at, name := cut(path)
 			return &Error{Path: at, Reason: fmt.Sprintf("unknown field %q", name), Unknown: name}
+		case errors.Is(s.Err, strconv.ErrSyntax):
+			return &Error{Path: path, Reason: "must be a whole number", Cause: s.Err}
+		case errors.Is(s.Err, strconv.ErrRange):
+			return &Error{Path: path, Reason: "is out of range", Cause: s.Err}
 		case s.Err != nil:
 			return &Error{Path: path, Reason: s.Err.Error(), Cause: s.Err}
 		}
@@ -252,18 +257,18 @@ func refused(err error) error {
 			at, name := cut(path)
 			return &Error{Path: at, Reason: fmt.Sprintf("duplicate field %q", name)}
 		}
-		return &Error{Path: path, Reason: "is not valid JSON: " + invalidJSON(s.Err)}
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			return &Error{Path: path, Reason: fmt.Sprintf("is not valid JSON at byte %d", s.ByteOffset+1)}
+		}
+		return &Error{Path: path, Reason: endsEarly}
 	}
-	return &Error{Reason: "is not valid JSON: " + invalidJSON(err)}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &Error{Reason: endsEarly}
+	}
+	return &Error{Reason: "is not valid JSON"}
 }
 
-// invalidJSON says why a text is not JSON.
-func invalidJSON(err error) string {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return "it ends too early"
-	}
-	return strings.TrimPrefix(fmt.Sprint(err), "jsontext: ")
-}
+const endsEarly = "is not valid JSON: it ends too early"
 
 // maxPath limits the excerpt of the value or path in an error.
 const maxPath = 100

@@ -1,15 +1,16 @@
-"""What both clients share: the settings."""
+"""What both clients share: the settings, and how steps are performed."""
 
 from __future__ import annotations
 
 import os
 import ssl
 import time
-from typing import Any, Dict, Optional, Union
+from asyncio import CancelledError
+from typing import Any, Coroutine, Dict, Optional, Union
 
 from ._core import LEAVE, Call, Core, Farewell, Steps, header
 from ._errors import DeadlineExceeded, NodError
-from ._http import Address, Lost, call
+from ._http import Address, Lost, Reply, call
 
 Json = Any
 Duration = Union[str, float]
@@ -42,48 +43,74 @@ class Base:
         self.context = context or (ssl.create_default_context() if self.address.tls else None)
 
     def _run(self, steps: Steps, deadline: Optional[float] = None) -> Any:
-        """Perform steps in this thread. An exception, such as that of a signal handler, is one of the steps' own."""
-        end = None if deadline is None else time.monotonic() + deadline
-        value: Any = None
-        error: Optional[BaseException] = None
-        while True:
-            try:
-                step = steps.throw(error) if error is not None else steps.send(value)
-                value, error = None, None
-                value = self._step(step, end)
-            except StopIteration as stop:
-                return stop.value
-            except BaseException as raised:
-                if steps.gi_frame is None:  # the steps have ended with it
-                    raise
-                error, end = raised, None if isinstance(raised, DeadlineExceeded) else end
+        return finish(perform(steps, deadline, Blocking(self)))
 
-    def _step(self, step: Any, end: Optional[float]) -> Any:
-        if isinstance(step, Farewell):
-            return self._farewell(step.steps)
-        left = float("inf") if end is None else end - time.monotonic()
-        if left <= 0:
-            raise DeadlineExceeded()
-        if not isinstance(step, Call):
-            time.sleep(min(step.seconds, left))
-            return None
-        try:
-            return call(self.address, self.message(step), min(step.limit, left), self.context)
-        except Lost:
-            if end is not None and time.monotonic() >= end:
-                raise DeadlineExceeded() from None
-            raise
 
-    def _farewell(self, steps: Steps) -> None:
-        """Perform the steps of a caller that has given up. If they fail, the request expires at its own timeout."""
-        try:
-            self._run(steps, LEAVE)
-        except (NodError, Lost):
-            pass
+class Blocking:
+    """Performs steps in the thread that asks for them."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
 
     def message(self, step: Call) -> bytes:
         """Return the bytes of a call."""
-        return self.address.message(step.method, step.target, step.headers, step.body)
+        return self.base.address.message(step.method, step.target, step.headers, step.body)
+
+    async def call(self, step: Call, limit: float) -> Reply:
+        """Make a call."""
+        return call(self.base.address, self.message(step), limit, self.base.context)
+
+    async def sleep(self, seconds: float) -> None:
+        """Pause."""
+        time.sleep(seconds)
+
+    async def farewell(self, steps: Steps) -> None:
+        """Perform the steps of a caller that has given up. If they fail, the request expires at its own timeout."""
+        try:
+            await perform(steps, LEAVE, Blocking(self.base))
+        except (NodError, Lost):
+            pass
+
+
+async def perform(steps: Steps, deadline: Optional[float], doer: Blocking) -> Any:
+    """Perform steps. An exception, such as that of a signal handler, is one of the steps' own."""
+    end = float("inf") if deadline is None else time.monotonic() + deadline
+    value: Any = None
+    error: Optional[BaseException] = None
+    while True:
+        try:
+            step = steps.throw(error) if error is not None else steps.send(value)
+            value, error = None, None
+            left = end - time.monotonic()
+            if isinstance(step, Farewell):
+                await doer.farewell(step.steps)
+            elif left <= 0:
+                raise DeadlineExceeded()
+            elif isinstance(step, Call):
+                value = await doer.call(step, min(step.limit, left))
+            else:
+                await doer.sleep(min(step.seconds, left))
+        except StopIteration as stop:
+            return stop.value
+        except BaseException as raised:
+            if steps.gi_frame is None:  # the steps have ended with it
+                raise
+            error = raised
+            if isinstance(raised, Lost) and time.monotonic() >= end:
+                error = DeadlineExceeded()
+            if isinstance(error, DeadlineExceeded):
+                end = float("inf")
+            if isinstance(raised, GeneratorExit):  # the loop is gone
+                error = CancelledError()
+
+
+def finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Return the result of a coroutine that never waits for a loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError("the coroutine waits")
 
 
 def approval_of(input: Json, tool: str, where: str, fields: Dict[str, Any]) -> Dict[str, Any]:

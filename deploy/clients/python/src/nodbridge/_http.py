@@ -86,6 +86,8 @@ class Reply:
 
     def _framing(self, headers: Dict[str, str]) -> None:
         length = headers.get("content-length")
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            raise Lost("the response is compressed")
         if "transfer-encoding" in headers:
             self._chunked = headers["transfer-encoding"].lower() == "chunked"
             if not self._chunked or length is not None:
@@ -156,7 +158,8 @@ class Address:
 
     def message(self, method: str, target: str, headers: Dict[str, str], body: Optional[bytes]) -> bytes:
         """Return the bytes of a request."""
-        lines = ["%s %s%s HTTP/1.1" % (method, self.path, target), "Host: " + self.name, "Connection: close"]
+        lines = ["%s %s%s HTTP/1.1" % (method, self.path, target), "Host: " + self.name]
+        lines += ["Connection: close", "Accept-Encoding: identity"]
         lines += ["%s: %s" % pair for pair in headers.items()]
         if body is not None:
             lines += ["Content-Type: application/json", "Content-Length: %d" % len(body)]
