@@ -80,7 +80,7 @@ func (l *lostCards) found(ctx context.Context, r bridge.Record, destination int)
 		return err
 	}
 	again := first == ref.Message // a repeat of the same deletion counts once
-	l.log.Warn("someone deleted a pending card", "id", i.ID, "destination", destination, "posted_again", again)
+	l.log.Warn("a pending card is gone", "id", i.ID, "destination", destination, "posted_again", again)
 	gone := bridge.Deleted{Destination: destination, Ref: ref, Again: again}
 	if _, err := l.records.Mark(ctx, i.ID, bridge.Mark{Deleted: &gone}); err != nil || again {
 		return err
