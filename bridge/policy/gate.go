@@ -125,7 +125,10 @@ func selecting(text string, in *input) (name string, ok bool) {
 
 // selects reports whether an act may be one that the gate is about.
 func (g Gate) selects(in *input) bool {
+	is := func(family []string) bool { return slices.Contains(family, in.Tool) }
 	switch family := g.Family(); {
+	case g.Rule != "" && slices.ContainsFunc(families, is) && !slices.Contains(strings.Split(family, "|"), in.Tool):
+		return false // another gate is about this tool
 	case g.Rule == "" && g.Tools == "*":
 		return true
 	case g.Rule == "":
@@ -170,6 +173,13 @@ func (g Gate) contacts(in *input) bool {
 	return !found || len(in.files) > 0 || len(in.doubts) > 0
 }
 
+// bash are the shells whose lines the grammar reads.
+var bash = set("sh bash dash ash ksh ksh93 mksh zsh")
+
+// anyShell matches lines that every shell reads in the same way, those of Windows
+// too.
+var anyShell = regexp.MustCompile(`^[\w \n./:@+,=|;&-]*$`)
+
 // runs reports whether an input may run the command of the rule.
 func (g Gate) runs(in *input) bool {
 	p, err := compileWordPattern(strings.TrimSuffix(strings.TrimSpace(g.Rule), ":*"))
@@ -177,5 +187,14 @@ func (g Gate) runs(in *input) bool {
 		return true
 	}
 	p.target.rest = true
-	return slices.ContainsFunc(in.lines, p.target.inLine)
+	other := otherShell(in.Tool) != ""
+	unknown := func(l leaf) bool { // a variable, or what the command reads
+		text, isText := l.value.(string)
+		other = other || l.name == "shell" && !bash[path.Base(text)]
+		return isText && !l.harmless()
+	}
+	inner := func(f file) bool { return strings.Contains(f.name, ".") }
+	return slices.ContainsFunc(in.leaves, unknown) || slices.ContainsFunc(in.files, inner) || slices.ContainsFunc(in.lines, func(l *line) bool {
+		return other && !anyShell.MatchString(l.raw) || p.target.mayRun(l.raw)
+	})
 }

@@ -32,6 +32,9 @@ type reader struct {
 	none bool // no operand is allowed
 	data bool // operands name nothing
 	any  bool // it only prints its arguments
+	// starts means that the operands after its texts are another command, whose
+	// options are its own.
+	starts bool
 	// deep means that it reads what is in directories, through links too.
 	deep bool
 	// also returns why the parsed arguments are not allowed, or "".
@@ -103,7 +106,9 @@ func (r reader) parse(args []string) (arguments, string) {
 		case w == "--" && !listed(r.words, w):
 			operands, args = append(operands, args...), nil
 		case w == "-" || !strings.HasPrefix(w, "-"):
-			operands = append(operands, w)
+			if operands = append(operands, w); r.starts && len(operands) > r.texts {
+				operands, args = append(operands, args...), nil
+			}
 		default:
 			rest, why := r.option(&a, w, args)
 			if why != "" {

@@ -90,14 +90,6 @@ func stripped(text string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// code returns a line that is not plain without what is data in it.
-func (l *line) code() string {
-	if r, ok := readLine(l.raw); ok && len(l.calls) == 0 {
-		return r.code(l.raw)
-	}
-	return l.raw
-}
-
 // commands collects the commands that a line may run. The result may be
 // incomplete or too large. It is a reason to ask or deny, but never to allow.
 type commands struct {

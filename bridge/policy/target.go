@@ -43,17 +43,7 @@ func (t target) is(words []string) bool {
 		return false
 	}
 	words = append(rest, words[1:]...)
-	if slices.ContainsFunc(words, configures) {
-		return true
-	}
 	return t.inOrder(words) && (isOpen(words...) || !slices.ContainsFunc(t.options, func(g wordGlob) bool { return !given(g.text, words) }))
-}
-
-// configures reports whether a word is a setting of git that may give a command
-// another name.
-func configures(w string) bool {
-	w = strings.ToLower(w)
-	return strings.Contains(w, "alias.") || strings.HasPrefix(w, "--config-env") || strings.HasPrefix(w, "include.") || strings.HasPrefix(w, "includeif.")
 }
 
 // named reports whether a word may be the name of the program: with any
@@ -88,7 +78,7 @@ func (t target) inOrder(words []string) bool {
 			next, any = next+1, true
 		}
 		switch {
-		case strings.Contains(w, open), next == len(t.words) && (t.rest || any):
+		case isOpen(w), next == len(t.words) && (t.rest || any):
 			return true
 		case next < len(t.words) && t.words[next].folded.MatchString(w):
 			next, value, any = next+1, false, false
@@ -146,64 +136,8 @@ func hasLetter(w string, letter rune) bool {
 	return strings.HasPrefix(w, "-") && strings.ContainsRune(w[1:], letter)
 }
 
-// bare removes what some shells drop from a word, and marks the place of a word
-// that another program knows.
-var bare = strings.NewReplacer("\\\n", "", `\`, "", "^", "", "{}", open)
-
-// inText reports whether a text may contain the target, in a script of any
-// language: with quotes around words, or inside of them.
-func (t target) inText(text string) bool {
-	if strings.Contains(text, "GIT_CONFIG") || strings.Contains(text, "BASH_ENV") { // it may give a command another name
-		return true
-	}
-	text = bare.Replace(text)
-	const ends = " \t\r\n;&|()<>`,[]{}!"
-	return t.inWords(text, ends+`"'`) || strings.ContainsAny(text, `"'`) && t.inWords(strings.NewReplacer(`"`, "", "'", "").Replace(text), ends)
-}
-
-// inWords reports whether the words of a text, between some characters, may be the
-// target.
-func (t target) inWords(text, ends string) bool {
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(ends, r) })
-	for n := range words {
-		if t.is(words[n:]) {
-			return true
-		}
-	}
-	return false
-}
-
-// inLine reports whether a line may run the target. It is true for a line that
-// cannot be read.
-func (t target) inLine(l *line) bool {
-	r, ok := readLine(l.raw)
-	return !ok || t.inReading(r, 0)
-}
-
-func (t target) inReading(r *reading, depth int) bool {
-	written, copied := slices.Clone(r.written), slices.ContainsFunc(r.runs, t.located)
-	for _, c := range r.runs {
-		written = append(written, c.writes()...)
-	}
-	if t.isName("git") && slices.ContainsFunc(written, func(f string) bool { return strings.Contains("/"+f, "/.git/") || strings.HasSuffix(f, ".gitconfig") }) {
-		return true
-	}
-	return len(r.runs) >= maxCommands || slices.ContainsFunc(r.texts, t.inText) || slices.ContainsFunc(r.runs, func(c run) bool {
-		return t.inRun(c, depth) || t.hides(c, depth) || c.runsOneOf(written) || copied && c.copies()
-	})
-}
-
-// inRun reports whether a command may be the target, or may start it in a way that
-// its text does not show.
-func (t target) inRun(r run, depth int) bool {
-	name := program(r.words[0])
-	switch {
-	case strings.Contains(name, open), depth > maxScripts, t.is(r.words):
-		return true
-	case r.data:
-		return false
-	case t.renames(name, r.words):
-		return true
-	}
-	return t.interpreted(name, r, depth) || t.started(name, r, depth)
+// isName reports whether a word names the program of the target.
+func (t target) isName(w string) bool {
+	_, ok := t.named(w)
+	return ok
 }

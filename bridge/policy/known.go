@@ -1,0 +1,282 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// inquiry finds out whether a line is known not to run a target: the shell runs
+// only the commands that it shows, and each of them is known not to be the target
+// and not to start it.
+type inquiry struct {
+	target  target
+	depth   int
+	calls   int
+	written []string // files that the line writes
+	ran     []string // files that it runs; "" stands for those that a program chooses
+}
+
+// mayRun reports whether a line may run the target.
+func (t target) mayRun(line string) bool {
+	q := &inquiry{target: t}
+	return !q.script(line) || q.runsWritten()
+}
+
+// script reports whether everything that a script of a shell runs is known.
+func (q *inquiry) script(text string) bool {
+	f := parseShell(text)
+	if f == nil || q.depth == maxScripts {
+		return false
+	}
+	q.depth++
+	known := q.inside(f, false)
+	q.depth--
+	return known
+}
+
+// inside reports whether everything that the parts of a node run is known. Fed
+// means that they read what a pipe, a here-document or a file brings.
+func (q *inquiry) inside(n syntax.Node, fed bool) bool {
+	known := true
+	syntax.Walk(n, func(part syntax.Node) bool {
+		if part == n {
+			return true
+		}
+		known = known && (part == nil || q.node(part, fed))
+		return false
+	})
+	return known
+}
+
+// node reports whether everything that a node runs is known. Only the nodes that
+// it lists are.
+func (q *inquiry) node(n syntax.Node, fed bool) bool {
+	switch n := n.(type) {
+	case *syntax.Lit, *syntax.Comment:
+		return true
+	case *syntax.SglQuoted: // fish reads the last backslash differently
+		return !strings.HasSuffix(n.Value, `\`)
+	case *syntax.Word:
+		return !subscripted(n.Parts) && q.inside(n, fed)
+	case *syntax.DblQuoted:
+		return !subscripted(n.Parts) && q.inside(n, fed)
+	case *syntax.ParamExp:
+		return isPlainExpansion(n) && q.inside(n, fed)
+	case *syntax.BinaryTest: // others evaluate their words as numbers, and && ends a command in other shells
+		return (n.Op < syntax.TsEql || n.Op > syntax.TsGtr) && n.Op != syntax.AndTest && n.Op != syntax.OrTest && q.inside(n, fed)
+	case *syntax.UnaryTest:
+		return n.Op != syntax.TsVarSet && n.Op != syntax.TsRefVar && q.inside(n, fed)
+	case *syntax.ProcSubst:
+		return q.inside(n, n.Op == syntax.CmdOut)
+	case *syntax.ForClause:
+		return !n.Select && q.inside(n, fed)
+	case *syntax.WordIter:
+		return isOrdinary(n.Name.Value, "", false) && q.inside(n, fed)
+	case *syntax.BinaryCmd:
+		piped := n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+		return q.node(n.X, fed) && q.node(n.Y, fed || piped)
+	case *syntax.Stmt:
+		return q.statement(n, fed)
+	case *syntax.CallExpr:
+		return q.call(n, fed)
+	case *syntax.DeclClause:
+		exported := n.Variant.Value != "local" && n.Variant.Value != "readonly"
+		return !slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return !q.assigns(a, exported) })
+	case *syntax.ArrayElem:
+		return n.Index == nil && q.inside(n, fed)
+	case *syntax.CmdSubst, *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem,
+		*syntax.TimeClause, *syntax.TestClause, *syntax.ParenTest, *syntax.ArrayExpr:
+		return q.inside(n, fed)
+	}
+	return false
+}
+
+// subscripted reports whether zsh may read a subscript, which it evaluates.
+func subscripted(parts []syntax.WordPart) bool {
+	for n := 1; n < len(parts); n++ {
+		e, isParam := parts[n-1].(*syntax.ParamExp)
+		lit, isLit := parts[n].(*syntax.Lit)
+		if isParam && e.Short && isLit && strings.HasPrefix(lit.Value, "[") {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlainExpansion reports whether an expansion evaluates no value as code, and
+// assigns none.
+func isPlainExpansion(e *syntax.ParamExp) bool {
+	if e.Param == nil || e.Excl || e.Flags != nil || e.Slice != nil && !(numeral(e.Slice.Offset) && numeral(e.Slice.Length)) {
+		return false
+	}
+	if w, ok := e.Index.(*syntax.Word); e.Index != nil && !(ok && (w.Lit() == "@" || w.Lit() == "*" || numeral(w))) {
+		return false
+	}
+	return e.Exp == nil || e.Exp.Op != syntax.OtherParamOps && e.Exp.Op != syntax.AssignUnset && e.Exp.Op != syntax.AssignUnsetOrNull
+}
+
+// numeral reports whether a node is a number. A variable that is evaluated as a
+// number may contain a command.
+func numeral(n syntax.ArithmExpr) bool {
+	w, ok := n.(*syntax.Word)
+	return n == nil || ok && w.Lit() != "" && digits.MatchString(w.Lit())
+}
+
+var digits = regexp.MustCompile(`^-?[0-9]*$`)
+
+// statement reports whether everything that a statement runs is known.
+func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
+	for _, to := range s.Redirs {
+		if !isPlainRedirect(to, s.Cmd) || !q.node(to.Word, fed) || to.Hdoc != nil && !q.node(to.Hdoc, fed) {
+			return false
+		}
+		if writes(to) {
+			q.written = append(q.written, wordText(to.Word))
+		} else if to.Op != syntax.DplOut && wordText(to.Word) != "/dev/null" {
+			fed = true
+		}
+	}
+	return s.Cmd == nil || q.node(s.Cmd, fed)
+}
+
+// isPlainRedirect reports whether shells agree on what a redirection does: bash
+// evaluates subscripts in the name of a file descriptor, and dash reads &> as two
+// operators.
+func isPlainRedirect(to *syntax.Redirect, cmd syntax.Command) bool {
+	duplicates := to.Op == syntax.DplOut || to.Op == syntax.DplIn
+	if to.N != nil && !digits.MatchString(to.N.Value) || duplicates && !descriptor.MatchString(wordText(to.Word)) {
+		return false
+	}
+	call, ok := cmd.(*syntax.CallExpr)
+	return !ok || !slices.ContainsFunc(call.Args, func(w *syntax.Word) bool {
+		lit, _ := w.Parts[0].(*syntax.Lit)
+		named := lit != nil && strings.HasPrefix(lit.Value, "{") && lit.Value != "{}"
+		return named || (to.Op == syntax.RdrAll || to.Op == syntax.AppAll) && w.Pos().After(to.Pos())
+	})
+}
+
+var descriptor = regexp.MustCompile(`^[0-9]*-?$`)
+
+// call reports whether a simple command is known not to run the target.
+func (q *inquiry) call(c *syntax.CallExpr, fed bool) bool {
+	for _, a := range c.Assigns {
+		if !q.assigns(a, len(c.Args) > 0) {
+			return false
+		}
+	}
+	for _, w := range c.Args {
+		if !q.node(w, fed) {
+			return false
+		}
+	}
+	return len(c.Args) == 0 || q.command(callWords(c), fed)
+}
+
+// assigns reports whether an assignment is known to change no program that runs.
+// Programs see the variable if it is exported.
+func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
+	text := ""
+	if a.Value != nil {
+		text = wordText(a.Value)
+	}
+	switch {
+	case a.Name == nil || a.Index != nil || !isOrdinary(a.Name.Value, text, exported) || q.names(text):
+		return false
+	case a.Value != nil && !q.node(a.Value, false):
+		return false
+	}
+	return a.Array == nil || q.node(a.Array, false)
+}
+
+// Variables that do not change which programs run. Shells read others, such as
+// PATH, and programs may take commands from them, such as PAGER.
+var (
+	shellVariable = regexp.MustCompile(`^([a-z][a-z0-9_]*|[A-Z]{1,3}[0-9]*)$`)
+	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS")
+	dataVariable  = regexp.MustCompile(`^([A-Z0-9]+_)*(DIR|FILE|ID|URL|HOST|PORT|NAME|EMAIL|DATE|TOKEN|KEY|COUNT|VERSION|LEVEL|LOG|LOGS|OUT|SRC|BASE|ROOT|TMP|BEFORE|AFTER|RESULT|USER|BRANCH|COMMIT|TAG|SHA|MODE|TZ|LANG)$`)
+	plainValue    = regexp.MustCompile(`^([0-9.]*|true|false|yes|no|on|off|test|testing|development|dev|production|prod|staging|local|debug|info|warn|error|linux|darwin|windows|amd64|arm64|UTC|C|never|always)$`)
+)
+
+// isOrdinary reports whether a variable may have a value.
+func isOrdinary(name, value string, exported bool) bool {
+	switch {
+	case name == "IFS":
+		return exported
+	case oddVariables[name]:
+		return false
+	}
+	return plainValue.MatchString(value) && value != "" || dataVariable.MatchString(name) || !exported && shellVariable.MatchString(name)
+}
+
+// command reports whether a command is known not to be the target and not to
+// start it.
+func (q *inquiry) command(words []string, fed bool) bool {
+	dir, base := path.Split(words[0])
+	if q.calls++; q.calls > maxCommands || base == "" || isOpen(base) || strings.ContainsAny(base, "*?") || strings.Contains(dir, many) {
+		return false
+	}
+	name, args, ok := program(base), words[1:], true
+	if name == "git" {
+		args, ok = withoutSettings(args)
+	}
+	if !ok || q.target.is(append(words[:1:1], args...)) {
+		return false
+	}
+	foreign := dir != "" && !slices.Contains(installed, path.Clean(dir))
+	if foreign { // a file of the project
+		q.ran = append(q.ran, words[0])
+	}
+	known, listed := q.program(name, args, fed)
+	switch {
+	case foreign:
+		return (known || !listed) && !q.names(args...)
+	case !listed && q.target.isName(name): // the words say that it is another command
+		return q.simple(args...)
+	}
+	return known || !listed && len(args) == 1 && (args[0] == "--version" || args[0] == "--help")
+}
+
+// installed are the directories of programs that a line may name with them.
+var installed = append([]string{"/usr/local/bin", "/opt/homebrew/bin"}, trusted...)
+
+// names reports whether a text may contain the name of the target's program.
+func (q *inquiry) names(texts ...string) bool {
+	name := q.target.name.text
+	if strings.ContainsAny(name, "*?") {
+		return false
+	}
+	for _, text := range texts {
+		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>`,{}!\"'", r) }) {
+			if matches, err := path.Match(program(w), name); matches && err == nil || q.target.isName(w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// simpleWord matches words that are neither a command with arguments nor code.
+var simpleWord = regexp.MustCompile(`^~?[\w./:@%,=*?\[\]^-]*$`)
+
+// simple reports whether words can give a program no command to run.
+func (q *inquiry) simple(words ...string) bool {
+	return !q.names(words...) && !slices.ContainsFunc(words, func(w string) bool {
+		return !simpleWord.MatchString(w) || strings.HasPrefix(w, "=") || strings.Contains(w, "data:")
+	})
+}
+
+// output matches files that are usually not run.
+var output = regexp.MustCompile(`(?i)\.(txt|log|out|md|csv|html|xml|diff|patch|prof|cov)$`)
+
+// runsWritten reports whether a line may run a file that it writes, or one of git,
+// which keeps the texts of commits there.
+func (q *inquiry) runsWritten() bool {
+	ofGit := func(f string) bool { return strings.Contains("/"+f, "/.git/") || strings.HasSuffix(f, ".gitconfig") }
+	code := func(f string) bool { return !output.MatchString(f) }
+	return slices.ContainsFunc(append(q.ran, q.written...), ofGit) ||
+		len(q.ran) > 0 && len(q.written) > 0 && (slices.ContainsFunc(q.written, code) || slices.ContainsFunc(q.ran, output.MatchString))
+}

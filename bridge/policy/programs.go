@@ -1,0 +1,240 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// dataPrograms are programs, next to those in inertNames, whose words and standard
+// input are data: whatever these are, they start nothing, and change no file but
+// those that they delete.
+var dataPrograms = set(`
+	cat head tail wc nl ls du df file cut column tr cmp diff grep egrep fgrep uname id whoami date uptime rm rmdir chmod chown kill pkill pgrep ps lsof seq
+	: nproc hostname printenv tree shellcheck gofmt goimports gzip gunzip zcat unzip xz expr cal clear ping dig host
+	netstat ss pbcopy nm size readelf numfmt iconv arch sw_vers free curl xxd tee
+	get-childitem get-content get-location set-location select-string test-path write-output measure-object
+`)
+
+// builtins are builtins of shells that take numbers or names of variables.
+var builtins = set("exit return break continue shift wait unset read")
+
+// copiers give a file another name.
+var copiers = set("cp mv ln install")
+
+// habits are the arguments with which programs start only the command that they
+// show, or nothing.
+var habits = map[string]reader{
+	"env": {flags: "i", takes: "u", starts: true}, "sudo": {flags: "nEH", takes: "ug", starts: true}, "command": {flags: "pvV", starts: true}, "nohup": {starts: true}, "time": {flags: "plv", starts: true},
+	"nice": {numbers: true, takes: "n", starts: true}, "timeout": {flags: "v", takes: "sk", long: "--foreground --preserve-status", texts: 1, starts: true}, "stdbuf": {takes: "ioe", starts: true},
+	"caffeinate": {flags: "dims", starts: true}, "npx": {flags: "yq", long: "--yes --no --no-install", valued: "--prefix", starts: true}, "bunx": {starts: true}, "xargs": {flags: "0rt", takes: "nPLIsda", starts: true},
+	"uv run": {starts: true}, "poetry run": {starts: true}, "pipenv run": {starts: true}, "bundle exec": {starts: true}, "pnpm exec": {starts: true}, "npm exec": {starts: true},
+
+	"sh": bourne, "bash": bourne, "dash": bourne, "zsh": bourne, "ksh": bourne, "source": {starts: true}, ".": {starts: true},
+	"python": {flags: "uBEsSOvqIb", takes: "WX", starts: true}, "node": {flags: "c", long: "--test --check --watch --no-warnings --enable-source-maps", with: "--max-old-space-size --env-file", starts: true},
+	"ruby": {flags: "wc", starts: true}, "perl": {flags: "wc", starts: true}, "php": {flags: "l", starts: true}, "lua": {starts: true}, "tsx": {starts: true}, "ts-node": {starts: true},
+
+	"awk": {takes: "Fv", texts: 1, also: quietAwk}, "gawk": {takes: "Fv", texts: 1, also: quietAwk}, "sed": {flags: "nErsuz", takes: "e", may: "i", texts: 1, instead: "-e", also: quietSed},
+	"sqlite3":  {words: "-header -noheader -csv -json -readonly -column -line -list -box -table -markdown -batch -bail", valued: "-separator", also: quietSQL},
+	"git grep": gitReaders["grep"], "git config": {long: "--global --local --system --list --get --get-all --get-regexp", flags: "l", most: 1},
+	"psql": {flags: "AtqXxw", takes: "chUdpF", also: quietSQL},
+}
+
+var bourne = reader{flags: "celuxn", valued: "-o -O -eo -uo -euo -exo -euxo", long: "--login --norc --noprofile --posix", starts: true}
+
+// runsFiles are the habits of programs that run a file, or the text after -c.
+var runsFiles = set("sh bash dash zsh ksh source . python node ruby perl php lua tsx ts-node")
+
+// tools run what files of the project say. Their words are known if none can be a
+// command: see simple. Those with subcommands are in subcommands.
+var tools = set(`
+	make gradle tsc eslint prettier vitest jest mocha vite next playwright pytest unittest json.tool http.server venv coverage ruff mypy black flake8 isort pip
+	rubocop rspec rake phpunit rustfmt staticcheck xcodebuild
+`)
+
+const npm = "run run-script test t start stop install i ci add remove uninstall ls list outdated view info audit pack publish version link prune update why build dev lint format typecheck"
+
+// subcommands are those that are known of programs that have some.
+var subcommands = map[string]string{
+	"go": "build test vet run fmt mod list version env doc get install generate work clean help", "golangci-lint": "run fmt linters version help config", "npm": npm, "pnpm": npm, "yarn": npm, "bun": npm, "deno": "run test fmt lint check task cache",
+	"cargo": "build b check c clippy test t run r fmt doc add remove update tree bench clean new init metadata install publish nextest", "uv": "sync add remove lock pip venv", "poetry": "install add update lock show build", "swift": "build test run package", "dotnet": "build test run restore publish format",
+	"mvn": "validate compile test package verify install clean", "gem": "install list", "composer": "install update require show", "brew": "install list info upgrade update search", "apt-get": "install update remove upgrade",
+	"git":     "clone fetch ls-remote pull push rebase remote submodule/add submodule/init submodule/status submodule/sync submodule/update",
+	"docker":  "build compose/build compose/config compose/down compose/logs compose/ps compose/pull compose/up images info inspect kill login logs ps pull push rm rmi restart start stats stop tag version",
+	"kubectl": "get describe logs top version explain api-resources cluster-info apply create delete scale rollout patch label annotate wait cp", "helm": "install upgrade list status template lint get repo",
+	"terraform": "init plan apply destroy validate fmt output show state workspace import providers version graph refresh",
+}
+
+// dataSubcommands are those whose words are data.
+var dataSubcommands = map[string]string{
+	"git": `add apply bisect/bad bisect/good bisect/reset bisect/start blame branch cat-file check-ignore cherry cherry-pick checkout clean commit count-objects describe diff diff-tree for-each-ref format-patch fsck gc hash-object help init log
+		ls-files ls-tree merge merge-base mv name-rev notes range-diff reflog reset restore rev-list rev-parse revert rm shortlog show show-ref stash status switch symbolic-ref tag update-index version whatchanged worktree write-tree`,
+	"gh": `api auth/status issue/close issue/comment issue/create issue/edit issue/list issue/view label/list pr/checks pr/close pr/comment pr/diff pr/edit pr/list pr/ready pr/review pr/status pr/view release/list release/view repo/list repo/view
+		run/list run/view run/watch search status workflow/list workflow/view`,
+}
+
+// remote are programs that run nothing here, neither from files nor from a pipe.
+var remote = set("git docker kubectl helm terraform")
+
+// Options of tools with a value of their own: any text, or a name.
+const (
+	textOptions  = "go:-run go:-bench go:-skip go:-fuzz go:-f go:-ldflags pytest:-k pytest:-m jest:-t vitest:-t npm:-t mocha:-g playwright:-g rspec:-e kubectl:-o kubectl:-p kubectl:-l"
+	namedOptions = "-f -p -n -R -C -F --prefix --namespace --context --filter --file --profile --repo --dir --cwd"
+)
+
+// program reports whether a program with some arguments is known to start nothing
+// but files of the project, and whether it is listed at all.
+func (q *inquiry) program(name string, args []string, fed bool) (known, listed bool) {
+	if name == "tee" || (name == "curl" || name == "xxd" || name == "git") && slices.ContainsFunc(args, saves.MatchString) {
+		q.written = append(q.written, args...)
+	}
+	if len(args) > 0 {
+		if r, ok := habits[name+" "+args[0]]; ok {
+			return q.habit(name, r, args[1:], fed), true
+		}
+	}
+	switch {
+	case name == "printf":
+		return printsTexts(args), true
+	case dataPrograms[name] || inertNames[name]:
+		return true, true
+	case copiers[name]:
+		q.written = append(q.written, args...)
+		return !isOpen(args...) && !q.names(args...) && !slices.ContainsFunc(args, system.MatchString), true
+	case name == "[" || name == "test":
+		numbers := func(w string) bool { return digits.MatchString(w) || compares.MatchString(w) || w == "]" }
+		return !slices.ContainsFunc(args, compares.MatchString) || each(args, numbers), true
+	case name == "set":
+		return each(args, settings.MatchString), true
+	case builtins[name]: // they evaluate subscripts
+		return each(args, func(w string) bool { return w == "-r" || digits.MatchString(w) || isOrdinary(w, "", false) }), true
+	case name == "find":
+		return q.find(args, fed), true
+	case tools[name], subcommands[name] != "", dataSubcommands[name] != "":
+		return q.tool(name, args, fed), true
+	}
+	r, ok := habits[name]
+	if bare := strings.TrimRight(name, "0123456789."); !ok && runsFiles[bare] { // python3.12
+		name, r, ok = bare, habits[bare], true
+	}
+	if ok {
+		return q.habit(name, r, args, fed), true
+	}
+	_, why := readsOf(append([]string{name}, args...))
+	return why == "" && !strings.Contains(strings.Join(args, ""), many), why == ""
+}
+
+func each(words []string, match func(string) bool) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !match(w) })
+}
+
+var (
+	saves      = regexp.MustCompile(`^-[a-zA-Z]*[oOr]|^--(out|remote-name|revert)`)
+	system     = regexp.MustCompile(`^/(usr|opt|bin|sbin|nix|snap)/`)
+	compares   = regexp.MustCompile(`^-(eq|ne|lt|le|gt|ge|v|R)$`)
+	settings   = regexp.MustCompile(`^([-+][eux]+|[-+][eux]*o|pipefail|errexit|nounset|xtrace)$`)
+	textFormat = regexp.MustCompile(`%[-+ #0]*[0-9]*(\.[0-9]+)?[sbqc%]`)
+)
+
+// printsTexts reports whether printf only prints texts. Some shells evaluate
+// numbers.
+func printsTexts(args []string) bool {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return false
+	}
+	texts := !isOpen(args[0]) && !strings.Contains(textFormat.ReplaceAllString(args[0], ""), "%")
+	return texts || each(args[1:], digits.MatchString)
+}
+
+// tool reports whether the words of a tool can be no command.
+func (q *inquiry) tool(name string, args []string, fed bool) bool {
+	sub, both, first := "", "", len(args)
+	for n := 0; n < len(args) && both == ""; n++ {
+		switch w := args[n]; {
+		case listed(namedOptions, w):
+			n++
+		case strings.HasPrefix(w, "-"):
+		case sub == "":
+			sub, first = w, n
+		default:
+			both = sub + "/" + w
+		}
+	}
+	data, some := dataSubcommands[name], subcommands[name]
+	switch {
+	case sub == "" && !tools[name], listed(data, sub), listed(data, both):
+		return q.simple(args[:first]...)
+	case !tools[name] && !listed(some, sub) && !listed(some, both):
+		return false
+	}
+	q.ran = append(q.ran, args...)
+	if !remote[name] {
+		q.ran = append(q.ran, name)
+	}
+	for n, w := range args {
+		option, value, _ := strings.Cut(w, "=")
+		text := listed(textOptions, name+":"+option) || n > 0 && listed(textOptions, name+":"+args[n-1])
+		switch {
+		case text && !strings.Contains(w, "-ext") && !strings.Contains(w, many):
+		case !q.simple(w), name == "git" && strings.Contains(w, "::"), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
+			return false
+		}
+	}
+	return remote[name] || !fed
+}
+
+// habit reports whether a program starts only commands that are known.
+func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
+	if n := slices.Index(args, "-m"); name == "python" && n >= 0 && n+1 < len(args) && !strings.HasPrefix(args[0], many) && each(args[:n], func(w string) bool { return strings.HasPrefix(w, "-") }) {
+		return tools[args[n+1]] && q.tool(args[n+1], args[n+2:], fed)
+	}
+	a, why := r.parse(args)
+	if why == "" && r.also != nil {
+		why = r.also(a)
+	}
+	shown := strings.Join(slices.Concat(a.options, a.values, a.texts), "")
+	words := a.files
+	if strings.Contains(shown, ">") { // a script of awk
+		q.written = append(q.written, shown)
+	}
+	switch {
+	case why != "" || strings.Contains(shown, many):
+		return false
+	case !r.starts: // a client of a database runs what it reads
+		return !strings.Contains(strings.Join(words, ""), many) && !(fed && strings.Contains(name, "sql") && !slices.ContainsFunc(append(a.values, words...), isQuery))
+	case runsFiles[name] && slices.Contains(a.options, "-c") && strings.HasSuffix(name, "sh"):
+		return len(words) > 0 && !isOpen(words[0]) && q.script(words[0])
+	case runsFiles[name]:
+		return q.file(words, fed)
+	case name == "xargs" && slices.Contains(a.options, "-I"):
+		words = slices.Clone(words)
+		for n := range words {
+			for _, place := range a.values {
+				words[n] = strings.ReplaceAll(words[n], place, one)
+			}
+		}
+	case name == "xargs":
+		words = append(slices.Clone(words), many)
+	case name == "command" && slices.ContainsFunc(a.options, func(o string) bool { return o != "-p" }):
+		return true
+	}
+	for len(words) > 0 && (name == "env" || name == "sudo") && strings.Contains(words[0], "=") {
+		variable, value, _ := strings.Cut(words[0], "=")
+		if !isOrdinary(variable, value, true) || isOpen(words[0]) || q.names(value) {
+			return false
+		}
+		words = words[1:]
+	}
+	return len(words) == 0 || q.command(words, fed)
+}
+
+// file reports whether a script can be a file of the project, which a gate does
+// not see.
+func (q *inquiry) file(words []string, fed bool) bool {
+	if len(words) == 0 || isOpen(path.Base(words[0])) || strings.Contains(words[0], many) || strings.HasPrefix(words[0], "-") || strings.HasPrefix(words[0], "+") || q.target.is(words) || q.names(words...) {
+		return false
+	}
+	q.ran = append(q.ran, words[0])
+	return !(fed && isOpen(words[0])) && !strings.HasPrefix(words[0], "/dev/") && !strings.HasPrefix(words[0], "/proc/")
+}

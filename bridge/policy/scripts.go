@@ -1,0 +1,120 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	// textInAwk is a text of awk, and separator one without a word, such as "|". A
+	// quote in an expression of awk looks like the start of a text.
+	textInAwk = regexp.MustCompile(`"(\\.|[^"\\])*"`)
+	separator = regexp.MustCompile(`"[^"A-Za-z_$]*"`)
+	pipeInAwk = regexp.MustCompile(`\bprint[^;}\n]*\|`)
+	callInAwk = regexp.MustCompile(`system|getline|@ *[A-Za-z_]`)
+)
+
+// quietAwk returns why awk may start a program: with system, getline, a pipe after
+// print, or @.
+func quietAwk(a arguments) string {
+	pipes := func(script string, text *regexp.Regexp) bool {
+		return pipeInAwk.MatchString(strings.ReplaceAll(text.ReplaceAllString(script, `""`), "||", ""))
+	}
+	for _, script := range a.texts {
+		if isOpen(script) || callInAwk.MatchString(script) || pipes(script, textInAwk) || pipes(script, separator) {
+			return "the script may start a program"
+		}
+	}
+	return ""
+}
+
+// sedScript matches scripts of sed without the commands and flags that start a
+// program, or read and write other files.
+var sedScript = func() *regexp.Regexp {
+	text := func(end string) string {
+		return `(\\.|\[\^?\]?[^\]\n` + end + `]*\]|[^\\\[\n` + end + `])*`
+	}
+	var change []string
+	for _, end := range []string{"/", `\|`, "#", ",", "@", ":", "!"} {
+		change = append(change, "[sy]"+end+text(end)+end+text(end)+end+"[gpIiMm0-9]*")
+	}
+	address := `([0-9]+(~[0-9]+)?|\$|/` + text("/") + `/I?)`
+	command := `([=dDgGhHlnNpPxz]|[qQ] *[0-9]*|[:bt] *\w*|[aic](\\\n?|\s)[^\n\\]*|` + strings.Join(change, "|") + `)`
+	return regexp.MustCompile(`^([\s;}]*(` + address + `(\s*,\s*(` + address + `|[+~][0-9]+))?\s*!?\s*)?(\{|` + command + `\s*([;\n}]|$)))*[\s;}]*$`)
+}()
+
+// quietSed returns why a script of sed may start a program. A value such as .bak is
+// the end of a name.
+func quietSed(a arguments) string {
+	for _, script := range append(a.texts, a.values...) {
+		if isOpen(script) || !strings.HasPrefix(script, ".") && !sedScript.MatchString(script) {
+			return "the script may start a program"
+		}
+	}
+	if slices.ContainsFunc(a.files, func(f string) bool { return strings.ContainsAny(f, "{};\n") }) {
+		return "a file looks like a script"
+	}
+	return ""
+}
+
+var (
+	sqlShows  = regexp.MustCompile(`^\.(schema|tables|indexes|databases)( [\w%]+)?$`)
+	sqlStarts = regexp.MustCompile(`(?im)^\s*[.!]|\\|\b(edit|load_extension|writefile|program)\b`)
+)
+
+// quietSQL returns why the client of a database may start a program.
+func quietSQL(a arguments) string {
+	for n, text := range append(a.values, a.files...) {
+		if isOpen(text) && n > 0 || sqlStarts.MatchString(text) && !sqlShows.MatchString(text) {
+			return "a text may be a command of the client"
+		}
+	}
+	return ""
+}
+
+// isQuery reports whether a word is a query.
+func isQuery(w string) bool { return strings.ContainsAny(w, " \t\n;") || sqlShows.MatchString(w) }
+
+// find reports whether the commands that find starts are known.
+func (q *inquiry) find(args []string, fed bool) bool {
+	option := ""
+	for n := 0; n < len(args); n++ {
+		w := args[n]
+		switch {
+		case strings.Contains(w, many), strings.HasPrefix(w, one) && option != "" && !listed(finder.valued, option):
+			return false
+		case strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok"):
+			var command []string
+			for n++; n < len(args) && args[n] != ";" && args[n] != "+"; n++ {
+				command = append(command, strings.ReplaceAll(args[n], "{}", one))
+			}
+			if len(command) == 0 || !q.command(command, fed) {
+				return false
+			}
+		case strings.HasPrefix(w, "-fprint") || strings.HasPrefix(w, "-fls"):
+			q.written = append(q.written, strings.Join(args[n+1:min(n+2, len(args))], ""))
+		}
+		if option = ""; strings.HasPrefix(w, "-") || w == "!" {
+			option = w
+		}
+	}
+	return true
+}
+
+// gitOptions are the options of git before its command, and gitSettings the values
+// of -c that name no program.
+var (
+	gitOptions  = reader{flags: "pP", takes: "Cc", long: "--no-pager --paginate --version --no-optional-locks", with: "--git-dir --work-tree", starts: true}
+	gitSettings = regexp.MustCompile(`(?i)^((user\.(name|email)|color\.[a-z.]+|core\.(quotepath|autocrlf)|advice\.[a-z]+|init\.defaultbranch)=|(core\.pager=(cat)?|(commit|tag)\.gpgsign=false)$)`)
+)
+
+// withoutSettings returns the words of git without the options before its command,
+// and whether they are known.
+func withoutSettings(args []string) ([]string, bool) {
+	a, why := gitOptions.parse(args)
+	known := why == "" && each(a.values, func(v string) bool {
+		return !strings.Contains(v, many) && (!strings.Contains(v, "=") || gitSettings.MatchString(v))
+	})
+	return a.files, known
+}
