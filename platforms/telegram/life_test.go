@@ -101,11 +101,15 @@ func TestCommandAddress(t *testing.T) {
 // where replies have a thread ID that is not a topic, and in another topic.
 func TestForum(t *testing.T) {
 	t.Parallel()
-	for name, topic := range map[string]string{"general": "", "topic": strconv.Itoa(sandbox.TelegramTopic)} {
+	other := strconv.Itoa(sandbox.TelegramTopic)
+	for name, x := range map[string]struct{ config, topic string }{
+		"general": {"", ""}, "general, as links name it": {"1", ""}, "topic": {other, other},
+	} {
+		topic := x.topic
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			d := bridge.Destination{Channel: forum, Thread: topic}
+			d := bridge.Destination{Channel: forum, Thread: x.config}
 			first, _ := w.post(d, w.question("first"))
 			session, err := w.p.Thread(t.Context(), d, first, "session")
 			if err != nil {

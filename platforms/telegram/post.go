@@ -24,6 +24,10 @@ type poster struct {
 	order   order
 }
 
+// general is the ID of the topic General in links to it. The Bot API finds no topic
+// with this ID: github.com/tdlib/telegram-bot-api/issues/798.
+const general = "1"
+
 // post sends a card, after the file with its full text.
 func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := telegrammsg.Build(v)
@@ -35,7 +39,7 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	if v.Record.Interaction.Kind == bridge.KindNotice { // it needs no answer, so it is silent
 		params["disable_notification"] = "true"
 	}
-	if topic != "" {
+	if topic != "" && topic != general {
 		params["message_thread_id"] = topic
 	}
 	if reply != "" {
