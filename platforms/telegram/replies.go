@@ -39,7 +39,7 @@ func (r *replies) tell(ctx context.Context, cb callback, v bridge.Verdict, alert
 		params.AddBool("show_alert", alert)
 	}
 	err := platforms.Told(ctx, platforms.ToldWithin, func(bool) error { return r.client.call(ctx, "answerCallbackQuery", params, nil) })
-	if platforms.Is(err, platforms.AboutLate) && note != "" { // nod got the click, or could record it, only now
+	if platforms.Is(err, platforms.AboutLate) && note != "" && alert { // nod got the click, or could record it, only now
 		r.whisper(ctx, cb, v.Note)
 	}
 	if err != nil {
