@@ -134,7 +134,7 @@ func (q *Question) normalize(at string) error {
 	if !questionID.MatchString(q.ID) {
 		return Errorf(CodeInvalid, "%s.id: invalid ID %q (1 to 64 characters of A-Z a-z 0-9 _ . : -)", at, q.ID)
 	}
-	if err := checkTexts(func(yield func(Text) bool) bool { return q.texts(at+".", yield) }); err != nil {
+	if err := CheckTexts(func(yield func(Text) bool) { q.texts(at+".", yield) }); err != nil {
 		return err
 	}
 	for _, s := range []*string{&q.Header, &q.Text, &q.Description, &q.Placeholder} {

@@ -71,11 +71,16 @@ func (r *SessionReport) Normalize() error {
 	default:
 		return Errorf(CodeInvalid, "state: unknown state %q", r.State).WithHint("use working, waiting or finished")
 	}
-	for _, s := range []*string{&r.Title, &r.Prompt, &r.Host, &r.Folder, &r.Branch, &r.Step, &r.Waits, &r.Subagent, &r.SubagentID} {
-		*s = reported(OneLine(*s), MaxReportText)
+	for t := range r.Texts() {
+		if !t.Use.Has(TextShown) {
+			continue
+		}
+		if t.Value != &r.Last {
+			*t.Value = OneLine(*t.Value)
+		}
+		*t.Value = reported(*t.Value, t.Most)
 	}
-	r.Last = reported(r.Last, MaxLastMessage)
-	return CheckText("route", r.Route, 100)
+	return CheckTexts(r.Texts())
 }
 
 // reported returns a text of a report without control characters, cut to a

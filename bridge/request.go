@@ -69,7 +69,7 @@ func (r *Ask) Normalize() error {
 	if strings.TrimSpace(c.Prompt) == "" {
 		return Errorf(CodeInvalid, "prompt: required").WithHint("send the question or the purpose of the request")
 	}
-	if err := checkTexts(c.ownTexts); err != nil {
+	if err := CheckTexts(func(yield func(Text) bool) { c.ownTexts(yield) }); err != nil {
 		return err
 	}
 	if err := c.checkMetadata(); err != nil {

@@ -63,13 +63,13 @@ type textRow[T any] struct {
 var askTexts = []textRow[Ask]{
 	{"prompt", func(a *Ask) *string { return &a.Prompt }, TextShown | TextCovered, MaxPrompt, "", "text that people see, in Markdown"},
 	{"error", func(a *Ask) *string { return &a.Error }, TextShown | TextCovered, MaxText, "", "text above the questions, such as the reason why they are asked again"},
-	{"session", func(a *Ask) *string { return &a.Session }, 0, 200, "session", "session that the request belongs to"},
+	{"session", func(a *Ask) *string { return &a.Session }, 0, 200, "session", "session of the request"},
 	{"tool_call", func(a *Ask) *string { return &a.ToolCall }, 0, 200, "", "ID of the tool call, returned in events"},
 	{"turn", func(a *Ask) *string { return &a.Turn }, 0, 200, "", "ID of the turn, returned in events"},
 	{"response_id", func(a *Ask) *string { return &a.ResponseID }, 0, 200, "", "ID of the response, returned in events"},
 	{"tool_name", func(a *Ask) *string { return &a.ToolName }, TextCovered, 200, "", "name of the tool that asks"},
-	{"requester", func(a *Ask) *string { return &a.Requester }, 0, 100, "requester", "person you ask for; they can deny but not approve"},
-	{"route", func(a *Ask) *string { return &a.Route }, 0, 100, "route", "route to use (default \"default\")"},
+	{"requester", func(a *Ask) *string { return &a.Requester }, 0, 100, "requester", "person for whom the agent asks, who can deny but not approve"},
+	{"route", func(a *Ask) *string { return &a.Route }, 0, 100, "route", "route of the request (default \"default\")"},
 }
 
 var questionTexts = []textRow[Question]{
@@ -87,7 +87,7 @@ var questionTexts = []textRow[Question]{
 
 var optionTexts = []textRow[Option]{
 	{"value", func(o *Option) *string { return &o.Value }, TextCovered, MaxValue, "", "value that the agent gets"},
-	{"label", func(o *Option) *string { return &o.Label }, TextShown | TextCovered, 4 * MaxLabel, "", "label that people see; without it, people see the value"},
+	{"label", func(o *Option) *string { return &o.Label }, TextShown | TextCovered | TextCounted, MaxLabel, "", "label that people see; without it, people see the value"},
 	{"description", func(o *Option) *string { return &o.Description }, TextShown | TextCovered, MaxText, "", "explanation below the label"},
 	{"preview", func(o *Option) *string { return &o.Preview }, TextShown | TextCovered, MaxPrompt, "", "preview of the result of the option, for single choices only"},
 }
@@ -113,6 +113,38 @@ var approvalTexts = []textRow[Approval]{
 	{"confirm", func(a *Approval) *string { return &a.Confirm }, TextShown, 100, "confirm", "text that an approver must type, such as the name of the database"},
 }
 
+// reportTexts are those of a report about a session. A text that people see is cut
+// to its maximum length.
+var reportTexts = []textRow[SessionReport]{
+	{"title", func(r *SessionReport) *string { return &r.Title }, TextShown | TextCounted, MaxReportText, "", "title of the session"},
+	{"prompt", func(r *SessionReport) *string { return &r.Prompt }, TextShown | TextCounted, MaxReportText, "", "text that started the session, which is the title unless there is one"},
+	{"host", func(r *SessionReport) *string { return &r.Host }, TextShown | TextCounted, MaxReportText, "", "computer that the session runs on"},
+	{"folder", func(r *SessionReport) *string { return &r.Folder }, TextShown | TextCounted, MaxReportText, "", "directory of the session"},
+	{"branch", func(r *SessionReport) *string { return &r.Branch }, TextShown | TextCounted, MaxReportText, "", "branch of the session"},
+	{"step", func(r *SessionReport) *string { return &r.Step }, TextShown | TextCounted, MaxReportText, "", "last step, such as a tool call"},
+	{"waits_for", func(r *SessionReport) *string { return &r.Waits }, TextShown | TextCounted, MaxReportText, "", "what a waiting session waits for"},
+	{"last_message", func(r *SessionReport) *string { return &r.Last }, TextShown | TextCounted, MaxLastMessage, "", "last message of the agent"},
+	{"subagent", func(r *SessionReport) *string { return &r.Subagent }, TextShown | TextCounted, MaxReportText, "", "name of a subagent"},
+	{"subagent_id", func(r *SessionReport) *string { return &r.SubagentID }, 0, 200, "", "value of turn in the requests of the subagent"},
+	{"route", func(r *SessionReport) *string { return &r.Route }, 0, 100, "", "route of the session (default \"default\")"},
+}
+
+var completionTexts = []textRow[Completion]{
+	{"result", func(c *Completion) *string { return &c.Result }, TextShown, MaxPrompt, "", "result, which is shown below the answer"},
+	{"error", func(c *Completion) *string { return &c.Error }, TextShown, MaxPrompt, "", "reason why the tool failed"},
+	{"ran", func(c *Completion) *string { return &c.Ran }, 0, 100, "", ""},
+}
+
+// Texts returns the texts of the report.
+func (r *SessionReport) Texts() iter.Seq[Text] {
+	return func(yield func(Text) bool) { rows("", r, reportTexts, yield) }
+}
+
+// Texts returns the texts of the completion.
+func (c *Completion) Texts() iter.Seq[Text] {
+	return func(yield func(Text) bool) { rows("", c, completionTexts, yield) }
+}
+
 func answered(a *Answer) *string {
 	s := ""
 	if a != nil {
@@ -134,6 +166,16 @@ func (r *Ask) Texts() iter.Seq[Text] {
 			}
 		}
 	}
+}
+
+// Texts returns the texts of the approval, apart from its input.
+func (a *Approval) Texts() iter.Seq[Text] {
+	return func(yield func(Text) bool) { rows("", a, approvalTexts, yield) }
+}
+
+// Texts returns the texts of the question itself.
+func (q *Question) Texts() iter.Seq[Text] {
+	return func(yield func(Text) bool) { rows("", q, questionTexts, yield) }
 }
 
 // ownTexts yields the texts of the ask that are not of a question, and reports
@@ -251,9 +293,9 @@ func cover[T any](out map[string]any, v *T, table []textRow[T]) {
 	}
 }
 
-// checkTexts returns CodeInvalid for the first text that is too long or cannot be
+// CheckTexts returns CodeInvalid for the first text that is too long or cannot be
 // shown.
-func checkTexts(texts func(yield func(Text) bool) bool) (err error) {
+func CheckTexts(texts iter.Seq[Text]) (err error) {
 	texts(func(t Text) bool {
 		most := t.Most
 		if t.Use.Has(TextCounted) {

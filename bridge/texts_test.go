@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 	"testing"
@@ -48,6 +49,9 @@ func (f filler) fill(path string, v reflect.Value) {
 		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), one)
 	case reflect.Struct:
 		for n := range v.NumField() {
+			if !v.Type().Field(n).IsExported() {
+				continue
+			}
 			f.fill(path+"."+v.Type().Field(n).Name, v.Field(n))
 		}
 	}
@@ -98,6 +102,29 @@ func TestEveryTextHasARow(t *testing.T) {
 	}
 	if now, err := json.Marshal(a); err != nil || string(now) != string(before) {
 		t.Errorf("the original became %s, %v", now, err)
+	}
+}
+
+// TestReportsHaveRows checks that no text of a report or a completion is missing in
+// the tables of texts.
+func TestReportsHaveRows(t *testing.T) {
+	t.Parallel()
+	var report bridge.SessionReport
+	var done bridge.Completion
+	for name, x := range map[string]struct {
+		value reflect.Value
+		texts iter.Seq[bridge.Text]
+	}{
+		"SessionReport": {reflect.ValueOf(&report).Elem(), report.Texts()}, "Completion": {reflect.ValueOf(&done).Elem(), done.Texts()},
+	} {
+		f := filler{map[string]string{}}
+		f.fill(name, x.value)
+		for text := range x.texts {
+			delete(f.words, *text.Value)
+		}
+		for _, path := range f.words {
+			t.Errorf("%s has no row", path)
+		}
 	}
 }
 

@@ -56,13 +56,13 @@ func TestShownIsCovered(t *testing.T) {
 	})
 }
 
-// eachText draws the card of each pending sample with a canary in one text after the
-// other, and calls f for each text that a service shows.
+// eachText draws the card of each sample with a canary in one text of its request
+// after the other, and calls f for each text that a service shows.
 func eachText(t *testing.T, private bool, f func(path string, was, now bridge.View, shown string)) {
 	t.Helper()
 	for _, s := range rendertest.Samples() {
 		i := s.View.Record.Interaction
-		if s.View.Record.State.Final() || i.Presentation == bridge.PresentSession {
+		if i.Presentation == bridge.PresentSession {
 			continue
 		}
 		for n := 0; ; n++ {
@@ -115,6 +115,13 @@ func plant(v reflect.Value, path string, at *int) string {
 		if !v.IsNil() {
 			return plant(v.Elem(), path, at)
 		}
+		if v.Type().Elem().Kind() == reflect.Struct { // an optional part of a request
+			v.Set(reflect.New(v.Type().Elem()))
+			if found := plant(v.Elem(), path, at); found != "" {
+				return found
+			}
+			v.SetZero()
+		}
 	case reflect.Slice:
 		for n := range v.Len() {
 			if found := plant(v.Index(n), path+"["+strconv.Itoa(n)+"]", at); found != "" {
@@ -122,6 +129,13 @@ func plant(v reflect.Value, path string, at *int) string {
 			}
 		}
 	case reflect.Map:
+		if v.IsNil() && v.Type().Elem() == reflect.TypeFor[string]() {
+			if *at--; *at < 0 {
+				v.Set(reflect.MakeMap(v.Type()))
+				v.SetMapIndex(reflect.ValueOf("session").Convert(v.Type().Key()), reflect.ValueOf(canary))
+				return path
+			}
+		}
 		for _, k := range v.MapKeys() {
 			one := reflect.New(v.Type().Elem()).Elem()
 			one.Set(v.MapIndex(k))

@@ -116,8 +116,9 @@ func sessionCard(v bridge.View) Card {
 // unwrittenStatus returns the status of a session for a channel that must not
 // read what the agent wrote.
 func unwrittenStatus(s bridge.SessionStatus) bridge.SessionStatus {
-	s.Title, s.Step, s.Waits, s.Last, s.Host, s.Folder, s.Branch = "", "", "", "", "", "", ""
-	return s
+	return bridge.SessionStatus{
+		Agent: s.Agent, State: s.State, Steps: s.Steps, Started: s.Started, Since: s.Since, Stepped: s.Stepped, Updated: s.Updated,
+	}
 }
 
 // sessionHead returns the headline: the state of the session and its title.

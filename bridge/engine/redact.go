@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
@@ -81,6 +82,18 @@ func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 	if v.executed > 0 {
 		i.RedactedCommand = true
 		guardHidden(i)
+	}
+	return v.err
+}
+
+// texts redacts the texts of a report or a completion.
+func (d *redactor) texts(all iter.Seq[bridge.Text]) error {
+	if d == nil || d.hide == nil {
+		return nil
+	}
+	v := &redaction{r: d.hide}
+	for t := range all {
+		v.use(t)
 	}
 	return v.err
 }

@@ -59,7 +59,9 @@ func (re *reporter) report(
 	if err := bridge.CheckText("session", session, 200); err != nil {
 		return none, err
 	}
-	re.redactor.report(&r)
+	if err := re.redactor.texts(r.Texts()); err != nil {
+		return none, err
+	}
 	if err := r.Normalize(); err != nil {
 		return none, err
 	}
@@ -137,14 +139,4 @@ func (d *redactor) steering(s bridge.Steering) bridge.Steering {
 		s.Text = d.hide.Redact(s.Text)
 	}
 	return s
-}
-
-// report redacts the texts of a report.
-func (d *redactor) report(r *bridge.SessionReport) {
-	if d.hide == nil {
-		return
-	}
-	for _, s := range []*string{&r.Title, &r.Prompt, &r.Folder, &r.Branch, &r.Step, &r.Waits, &r.Last} {
-		*s = d.hide.Redact(*s)
-	}
 }

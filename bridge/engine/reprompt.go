@@ -238,11 +238,11 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 	if c.Ran != "" && c.Ran != bridge.ReasonAllowed {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "ran: unknown value %q", c.Ran).WithHint("use %q", bridge.ReasonAllowed)
 	}
-	c.Result, c.Error = rd.redactor.text(c.Result), rd.redactor.text(c.Error)
-	for _, f := range []struct{ name, text string }{{"result", c.Result}, {"error", c.Error}} {
-		if err := bridge.CheckText(f.name, f.text, bridge.MaxPrompt); err != nil {
-			return bridge.Record{}, err
-		}
+	if err := rd.redactor.texts(c.Texts()); err != nil {
+		return bridge.Record{}, err
+	}
+	if err := bridge.CheckTexts(c.Texts()); err != nil {
+		return bridge.Record{}, err
 	}
 	rec, err := rd.records.Load(ctx, id)
 	if err != nil {

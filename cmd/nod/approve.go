@@ -12,9 +12,11 @@ import (
 
 // approveFlags are the flags of nod approve that describe what to approve.
 type approveFlags struct {
-	tool, input, command, grant, confirm, where string
-	editable                                    bool
-	scopes                                      []string
+	texts          bridge.Approval // from the flags of texts
+	input, command string
+	editable       bool
+	scopes         []string
+	named          []string // the flags of texts
 }
 
 func approveCommand() *cobra.Command {
@@ -31,7 +33,7 @@ Exit codes: 0 approved, 1 denied, 2 usage or invalid input, 3 expired,
 		Example: "  nod approve \"Delete prod-db?\" && ./delete.sh\n  nod approve \"Deploy v2?\" --command \"kubectl apply -f v2.yaml\" --scopes once,session --session release-2",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := notEmpty(cmd, "tool", "command", "input", "where", "confirm", "grant-key"); err != nil {
+			if err := notEmpty(cmd, append(f.named, "command", "input")...); err != nil {
 				return err
 			}
 			r := a.request(args[0])
@@ -57,19 +59,17 @@ Exit codes: 0 approved, 1 denied, 2 usage or invalid input, 3 expired,
 }
 
 func (f *approveFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.tool, "tool", "", "name of the tool that needs approval")
+	f.named = textFlags(cmd, f.texts.Texts())
 	cmd.Flags().StringVar(&f.command, "command", "", "command that would run, shown unchanged")
 	cmd.Flags().StringVar(&f.input, "input", "", "input of the tool, as JSON")
-	cmd.Flags().StringVar(&f.grant, "grant-key", "", "the tool's own name for the approval; does not affect grants")
-	cmd.Flags().StringVar(&f.where, "where", "", "directory or environment; a grant applies only there")
 	cmd.Flags().BoolVar(&f.editable, "editable", false, "let approvers edit the input; print the approved input as JSON")
-	cmd.Flags().StringVar(&f.confirm, "confirm", "", "text that an approver must type, such as the name of the database")
 	cmd.Flags().StringSliceVar(&f.scopes, "scopes", nil, "scopes to offer: once, session, always")
 }
 
 // approval returns the approval that the flags describe.
 func (f *approveFlags) approval() (*bridge.Approval, error) {
-	out := &bridge.Approval{Tool: f.tool, Key: f.grant, Confirm: f.confirm, Where: f.where}
+	texts := f.texts
+	out := &texts
 	if f.editable {
 		out.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideEdit}
 		if len(f.scopes) == 0 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -72,16 +73,27 @@ func (c *connection) client() (*client.Client, error) {
 // asking holds the flags that ask, approve and run share.
 type asking struct {
 	connection
-	route, session, key, onTimeout, requester string
-	timeout, grace                            time.Duration
-	join, keep                                bool
+	texts          bridge.Ask // from the flags of texts
+	key, onTimeout string
+	timeout, grace time.Duration
+	join, keep     bool
+}
+
+// textFlags adds the flags of texts to a command, and returns their names.
+func textFlags(cmd *cobra.Command, all iter.Seq[bridge.Text]) []string {
+	var names []string
+	for t := range all {
+		if t.Flag != "" {
+			cmd.Flags().StringVar(t.Value, t.Flag, "", t.About)
+			names = append(names, t.Flag)
+		}
+	}
+	return names
 }
 
 func (a *asking) flags(cmd *cobra.Command) {
 	a.connection.flags(cmd)
-	cmd.Flags().StringVar(&a.route, "route", "", "route to use (default \"default\")")
-	cmd.Flags().StringVar(&a.session, "session", "", "session that the request belongs to")
-	cmd.Flags().StringVar(&a.requester, "requester", "", "person you ask for; they can deny but not approve")
+	textFlags(cmd, a.texts.Texts())
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key; repeating it finds the first request")
 	durationVar(cmd.Flags(), &a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
 	durationVar(cmd.Flags(), &a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
@@ -99,10 +111,10 @@ func (a *asking) waitFlags(cmd *cobra.Command) {
 }
 
 func (a *asking) request(prompt string) bridge.Request {
-	return bridge.Request{Ask: bridge.Ask{
-		Prompt: prompt, Route: a.route, Session: a.session, Requester: a.requester, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout),
-		Grace: bridge.Duration(a.grace), Join: a.join,
-	}}
+	r := bridge.Request{Ask: a.texts}
+	r.Prompt, r.Timeout, r.OnTimeout = prompt, bridge.Duration(a.timeout), bridge.OnTimeout(a.onTimeout)
+	r.Grace, r.Join = bridge.Duration(a.grace), a.join
+	return r
 }
 
 // ask sends a request and waits until it is closed. A signal cancels it.
@@ -307,9 +319,10 @@ func outcome(w io.Writer, rec bridge.Record) error {
 
 // askFlags are the flags of nod ask that describe the question.
 type askFlags struct {
-	file, text, header, fallback, placeholder, plan, schema string
-	other, optional, declinable                             bool
-	choices                                                 map[bridge.Widget]*[]string
+	texts                        bridge.Question // from the flags of texts
+	file, fallback, plan, schema string
+	other, optional, declinable  bool
+	choices                      map[bridge.Widget]*[]string
 }
 
 func askCommand() *cobra.Command {
@@ -376,14 +389,12 @@ func (f *askFlags) flags(cmd *cobra.Command) {
 	}{
 		{&f.plan, "plan", "file with a plan in Markdown to review; - for stdin"},
 		{&f.schema, "form", "file with a JSON Schema, shown as a form; - for stdin"},
-		{&f.text, "question", "text of the question, below the prompt"},
-		{&f.header, "header", "short label on the card, at most 12 characters"},
 		{&f.fallback, "default", "preselected value; the answer with --on-timeout default"},
-		{&f.placeholder, "placeholder", "hint inside an empty text input"},
 		{&f.file, "request", "file with a request as JSON, for several questions; - for stdin"},
 	} {
 		cmd.Flags().StringVar(v.to, v.name, "", v.help)
 	}
+	textFlags(cmd, f.texts.Texts())
 	cmd.Flags().BoolVar(&f.other, "other", false, "also accept free text")
 	cmd.Flags().BoolVar(&f.optional, "optional", false, "accept an empty answer")
 	cmd.Flags().BoolVar(&f.declinable, "declinable", false, "let people decline to answer")
@@ -394,7 +405,7 @@ func (f *askFlags) fill(cmd *cobra.Command, r *bridge.Request) error {
 	if f.file != "" {
 		return readRequest(cmd.InOrStdin(), f.file, r)
 	}
-	q, err := question(cmd, f.choices, f.text)
+	q, err := question(cmd, f.choices, f.texts)
 	if err == nil {
 		err = fromFiles(cmd, &q, f.plan, f.schema)
 	}
@@ -402,7 +413,7 @@ func (f *askFlags) fill(cmd *cobra.Command, r *bridge.Request) error {
 		return err
 	}
 	r.Declinable = f.declinable
-	q.Header, q.AllowOther, q.Placeholder = f.header, f.other, f.placeholder
+	q.AllowOther = f.other
 	if f.optional {
 		no := false
 		q.Required = &no

@@ -26,7 +26,6 @@ func notifyCommand() *cobra.Command {
 		},
 	}
 	a.connection.flags(cmd)
-	cmd.Flags().StringVar(&a.route, "route", "", "route to use (default \"default\")")
-	cmd.Flags().StringVar(&a.session, "session", "", "session that the message belongs to")
+	textFlags(cmd, a.texts.Texts())
 	return cmd
 }

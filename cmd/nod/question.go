@@ -23,8 +23,8 @@ var typedWidgets = map[string]struct {
 	"link": {bridge.WidgetURL, "URL"},
 }
 
-func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, text string) (bridge.Question, error) {
-	q := bridge.Question{Widget: bridge.WidgetConfirm, Text: text}
+func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, q bridge.Question) (bridge.Question, error) {
+	q.Widget = bridge.WidgetConfirm
 	chosen := 0
 	for w, options := range choices {
 		if !cmd.Flags().Changed(string(w)) {

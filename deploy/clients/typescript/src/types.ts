@@ -17,7 +17,7 @@ export interface Approval {
   // The agent stores session and always approvals itself. nod passes the choice back and stores no
   // grant.
   agent_remembers?: boolean;
-  // Text that an approver must type.
+  // Text that an approver must type, such as the name of the database. At most 100 bytes.
   confirm?: string;
   // Decisions that the card offers, if the agent can take more or fewer than deny, deny with a reason,
   // and the scopes.
@@ -26,16 +26,16 @@ export interface Approval {
   default_no?: boolean;
   // Input of the tool; any JSON.
   input?: unknown;
-  // The tool's own name for the approval. It is part of the digest and does not affect grants.
+  // The tool's own name for the approval; does not affect grants. At most 500 bytes.
   key?: string;
   // Coverage of each scope. With `agent_remembers`, this is text of the agent. Otherwise nod replaces
   // it.
   scope_notes?: Record<string, string>;
   // Scopes that the card offers.
   scopes?: Array<ScopeName>;
-  // Name of the tool.
+  // Name of the tool that needs approval. At most 200 bytes.
   tool?: string;
-  // Location of the action, such as a directory. A grant covers this location only.
+  // Directory or environment; a grant applies only there. At most 3000 bytes.
   where?: string;
 }
 
@@ -95,6 +95,8 @@ export interface Interaction {
   // Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt, error, tool_name and questions, and
   // of the tool, input, where and key of an approval.
   digest: string;
+  // Text above the questions, such as the reason why they are asked again. At most 3000 bytes.
+  error?: string;
   // Groups of responders.
   groups?: Array<string>;
   // ID of the request.
@@ -112,7 +114,7 @@ export interface Interaction {
   own_route?: string;
   // ID of the request that this follow-up replaced.
   previous?: string;
-  // Text that people see, in Markdown.
+  // Text that people see, in Markdown. At most 65536 bytes.
   prompt: string;
   // Questions of the request.
   questions?: Array<Question>;
@@ -123,37 +125,37 @@ export interface Interaction {
   // A redacted credential is part of the text that would be executed, so approving needs a typed
   // confirmation.
   redacted_command?: boolean;
-  // Person for whom the agent asks.
+  // Person for whom the agent asks, who can deny but not approve. At most 100 bytes.
   requester?: string;
   // Requirements of each route if the policy names several: route, responders, groups, quorum and must.
   requirements?: Array<Record<string, unknown>>;
   // People who can respond.
   responders: Array<Record<string, unknown>>;
-  // ID of the response, returned in events.
+  // ID of the response, returned in events. At most 200 bytes.
   response_id?: string;
   // Risk level.
   risk?: string;
   // Number of the round, starting at 1.
   round?: number;
-  // Route of the request.
+  // Route of the request (default "default"). At most 100 bytes.
   route?: string;
   // Policy rule that decided.
   rule?: string;
   // Reason that the config gives for the rule.
   rule_reason?: string;
-  // Session of the request.
+  // Session of the request. At most 200 bytes.
   session?: string;
   // Proof that every approval requires in addition to a click. If absent, a click is enough.
   step_up?: "passkey";
   // Number of times that the requirements became stricter while the request was pending.
   terms?: number;
-  // ID of the tool call, returned in events.
+  // ID of the tool call, returned in events. At most 200 bytes.
   tool_call?: string;
-  // Name of the tool that asks.
+  // Name of the tool that asks. At most 200 bytes.
   tool_name?: string;
   // `traceparent` of the request (W3C Trace Context).
   trace?: string;
-  // ID of the turn, returned in events.
+  // ID of the turn, returned in events. At most 200 bytes.
   turn?: string;
 }
 
@@ -171,13 +173,13 @@ export interface Message {
 }
 
 export interface Option {
-  // Explanation below the label.
+  // Explanation below the label. At most 3000 bytes.
   description?: string;
-  // Label that people see. Without it, people see the value.
+  // Label that people see; without it, people see the value. At most 300 characters.
   label?: string;
-  // Preview of the result of the option. For single choices only.
+  // Preview of the result of the option, for single choices only. At most 65536 bytes.
   preview?: string;
-  // Value that the agent gets.
+  // Value that the agent gets. At most 1000 bytes.
   value: string;
 }
 
@@ -199,11 +201,11 @@ export interface Question {
   // People can type another answer.
   allow_other?: boolean;
   default?: unknown;
-  // Explanation below the question.
+  // Explanation below the question. At most 3000 bytes.
   description?: string;
-  // Short title of the question.
+  // Short label on the card, at most 12 characters.
   header?: string;
-  // ID of the question. The answer has it as its key.
+  // ID of the question, which is the key of its answer.
   id?: string;
   // Only whole numbers are allowed.
   integer?: boolean;
@@ -223,19 +225,19 @@ export interface Question {
   min_length?: number;
   // Choices.
   options?: Array<Option>;
-  // RE2 expression that must match all of the text.
+  // RE2 expression that must match all of the text. At most 1000 bytes.
   pattern?: string;
-  // Text for people if the pattern does not match.
+  // Text for people if the pattern does not match. At most 3000 bytes.
   pattern_hint?: string;
-  // Hint in the empty input.
+  // Hint inside an empty text input. At most 3000 bytes.
   placeholder?: string;
-  // Plan of a plan_review in Markdown.
+  // Plan of a plan_review in Markdown. At most 65536 bytes.
   plan?: string;
   // An answer is required, unless this is false.
   required?: boolean;
   // JSON Schema of a form: see docs/widgets.md.
   schema?: Record<string, unknown>;
-  // Text of the question.
+  // Text of the question, below the prompt. At most 3000 bytes.
   text?: string;
   // Input type: see docs/widgets.md.
   widget: "buttons" | "confirm" | "select" | "radio" | "action_selection" | "checkbox" | "text" | "textarea" |
@@ -306,7 +308,7 @@ export interface Reprompt {
   completed_view?: Record<string, unknown>;
   // People can close a question without an answer.
   declinable?: boolean;
-  // Text above the questions.
+  // Text above the questions, such as the reason why they are asked again. At most 3000 bytes.
   error?: string;
   // Delay before cards are posted, such as 10s. In that time, someone can answer at the keyboard.
   grace?: string;
@@ -329,25 +331,25 @@ export interface Reprompt {
   one_at_a_time?: boolean;
   // `tool` shows the card in the thread of the session, `questionnaire` as a card of its own.
   presentation?: "tool" | "questionnaire";
-  // Markdown.
+  // Text that people see, in Markdown. At most 65536 bytes.
   prompt?: string;
   // Questions of the request.
   questions?: Array<Question>;
-  // Person for whom the agent asks. The requester can deny the request, but cannot approve it.
+  // Person for whom the agent asks, who can deny but not approve. At most 100 bytes.
   requester?: string;
-  // ID of the response, returned in events.
+  // ID of the response, returned in events. At most 200 bytes.
   response_id?: string;
-  // Route of the request; `default` if it is absent.
+  // Route of the request (default "default"). At most 100 bytes.
   route?: string;
-  // Session of the request.
+  // Session of the request. At most 200 bytes.
   session?: string;
   // Time to respond, 1s to 720h; 5m by default.
   timeout?: string | number;
-  // ID of the tool call, returned in events.
+  // ID of the tool call, returned in events. At most 200 bytes.
   tool_call?: string;
-  // Name of the tool that asks.
+  // Name of the tool that asks. At most 200 bytes.
   tool_name?: string;
-  // ID of the turn, returned in events.
+  // ID of the turn, returned in events. At most 200 bytes.
   turn?: string;
 }
 
@@ -360,7 +362,7 @@ export interface Request {
   completed_view?: Record<string, unknown>;
   // People can close a question without an answer.
   declinable?: boolean;
-  // Text above the questions.
+  // Text above the questions, such as the reason why they are asked again. At most 3000 bytes.
   error?: string;
   // Delay before cards are posted, such as 10s. In that time, someone can answer at the keyboard.
   grace?: string;
@@ -383,25 +385,25 @@ export interface Request {
   one_at_a_time?: boolean;
   // `tool` shows the card in the thread of the session, `questionnaire` as a card of its own.
   presentation?: "tool" | "questionnaire";
-  // Markdown.
+  // Text that people see, in Markdown. At most 65536 bytes.
   prompt: string;
   // Questions of the request.
   questions?: Array<Question>;
-  // Person for whom the agent asks. The requester can deny the request, but cannot approve it.
+  // Person for whom the agent asks, who can deny but not approve. At most 100 bytes.
   requester?: string;
-  // ID of the response, returned in events.
+  // ID of the response, returned in events. At most 200 bytes.
   response_id?: string;
-  // Route of the request; `default` if it is absent.
+  // Route of the request (default "default"). At most 100 bytes.
   route?: string;
-  // Session of the request.
+  // Session of the request. At most 200 bytes.
   session?: string;
   // Time to respond, 1s to 720h; 5m by default.
   timeout?: string | number;
-  // ID of the tool call, returned in events.
+  // ID of the tool call, returned in events. At most 200 bytes.
   tool_call?: string;
-  // Name of the tool that asks.
+  // Name of the tool that asks. At most 200 bytes.
   tool_name?: string;
-  // ID of the turn, returned in events.
+  // ID of the turn, returned in events. At most 200 bytes.
   turn?: string;
 }
 
@@ -457,31 +459,31 @@ export interface Session {
 export interface SessionReport {
   // Time of the event. A report that is older than the state does not change the state.
   at?: string;
-  // Branch of the session.
+  // Branch of the session. At most 200 characters.
   branch?: string;
-  // Directory of the session.
+  // Directory of the session. At most 200 characters.
   folder?: string;
-  // Computer that the session runs on.
+  // Computer that the session runs on. At most 200 characters.
   host?: string;
-  // Last message of the agent.
+  // Last message of the agent. At most 1500 characters.
   last_message?: string;
-  // Text that started the session. It is the title unless there is one.
+  // Text that started the session, which is the title unless there is one. At most 200 characters.
   prompt?: string;
-  // Route of the session. If empty, it is the route named default.
+  // Route of the session (default "default"). At most 100 bytes.
   route?: string;
   // What the session does. waiting means for its user, at its own terminal.
   state?: "working" | "waiting" | "finished";
-  // Last step, such as a tool call.
+  // Last step, such as a tool call. At most 200 characters.
   step?: string;
-  // Name of a subagent.
+  // Name of a subagent. At most 200 characters.
   subagent?: string;
-  // The value of turn in the requests of the subagent.
+  // Value of turn in the requests of the subagent. At most 200 bytes.
   subagent_id?: string;
-  // Title of the session.
+  // Title of the session. At most 200 characters.
   title?: string;
   // Report only a session that was reported before.
   update?: boolean;
-  // What a waiting session waits for.
+  // What a waiting session waits for. At most 200 characters.
   waits_for?: string;
 }
 

@@ -25,7 +25,7 @@ class Approval(TypedDict, total=False):
     # The agent stores session and always approvals itself. nod passes the choice back and stores no
     # grant.
     agent_remembers: bool
-    # Text that an approver must type.
+    # Text that an approver must type, such as the name of the database. At most 100 bytes.
     confirm: str
     # Decisions that the card offers, if the agent can take more or fewer than deny, deny with a reason,
     # and the scopes.
@@ -34,16 +34,16 @@ class Approval(TypedDict, total=False):
     default_no: bool
     # Input of the tool; any JSON.
     input: Any
-    # The tool's own name for the approval. It is part of the digest and does not affect grants.
+    # The tool's own name for the approval; does not affect grants. At most 500 bytes.
     key: str
     # Coverage of each scope. With `agent_remembers`, this is text of the agent. Otherwise nod replaces
     # it.
     scope_notes: Dict[str, str]
     # Scopes that the card offers.
     scopes: List[ScopeName]
-    # Name of the tool.
+    # Name of the tool that needs approval. At most 200 bytes.
     tool: str
-    # Location of the action, such as a directory. A grant covers this location only.
+    # Directory or environment; a grant applies only there. At most 3000 bytes.
     where: str
 
 DecisionName = Union[Literal["deny", "deny_reason", "deny_always", "deny_stop", "respond", "once", "session", "always", "edit"], str]
@@ -109,7 +109,7 @@ class _Interaction(TypedDict):
     kind: Literal["ask", "approval", "notice"]
     # Outcome of a timeout.
     on_timeout: str
-    # Text that people see, in Markdown.
+    # Text that people see, in Markdown. At most 65536 bytes.
     prompt: str
     # People who can respond.
     responders: List[Dict[str, Any]]
@@ -122,6 +122,8 @@ class Interaction(_Interaction, total=False):
     # The agent's user can decide at the agent's own terminal as well, so an answer that was sent may have
     # come too late.
     contested: bool
+    # Text above the questions, such as the reason why they are asked again. At most 3000 bytes.
+    error: str
     # Groups of responders.
     groups: List[str]
     # Values of the agent, such as the URL at which its workflow continues. People do not see them. The
@@ -142,35 +144,35 @@ class Interaction(_Interaction, total=False):
     # A redacted credential is part of the text that would be executed, so approving needs a typed
     # confirmation.
     redacted_command: bool
-    # Person for whom the agent asks.
+    # Person for whom the agent asks, who can deny but not approve. At most 100 bytes.
     requester: str
     # Requirements of each route if the policy names several: route, responders, groups, quorum and must.
     requirements: List[Dict[str, Any]]
-    # ID of the response, returned in events.
+    # ID of the response, returned in events. At most 200 bytes.
     response_id: str
     # Risk level.
     risk: str
     # Number of the round, starting at 1.
     round: int
-    # Route of the request.
+    # Route of the request (default "default"). At most 100 bytes.
     route: str
     # Policy rule that decided.
     rule: str
     # Reason that the config gives for the rule.
     rule_reason: str
-    # Session of the request.
+    # Session of the request. At most 200 bytes.
     session: str
     # Proof that every approval requires in addition to a click. If absent, a click is enough.
     step_up: Literal["passkey"]
     # Number of times that the requirements became stricter while the request was pending.
     terms: int
-    # ID of the tool call, returned in events.
+    # ID of the tool call, returned in events. At most 200 bytes.
     tool_call: str
-    # Name of the tool that asks.
+    # Name of the tool that asks. At most 200 bytes.
     tool_name: str
     # `traceparent` of the request (W3C Trace Context).
     trace: str
-    # ID of the turn, returned in events.
+    # ID of the turn, returned in events. At most 200 bytes.
     turn: str
 
 
@@ -191,16 +193,16 @@ class Message(_Message, total=False):
 
 
 class _Option(TypedDict):
-    # Value that the agent gets.
+    # Value that the agent gets. At most 1000 bytes.
     value: str
 
 
 class Option(_Option, total=False):
-    # Explanation below the label.
+    # Explanation below the label. At most 3000 bytes.
     description: str
-    # Label that people see. Without it, people see the value.
+    # Label that people see; without it, people see the value. At most 300 characters.
     label: str
-    # Preview of the result of the option. For single choices only.
+    # Preview of the result of the option, for single choices only. At most 65536 bytes.
     preview: str
 
 
@@ -231,11 +233,11 @@ class Question(_Question, total=False):
     # People can type another answer.
     allow_other: bool
     default: Any
-    # Explanation below the question.
+    # Explanation below the question. At most 3000 bytes.
     description: str
-    # Short title of the question.
+    # Short label on the card, at most 12 characters.
     header: str
-    # ID of the question. The answer has it as its key.
+    # ID of the question, which is the key of its answer.
     id: str
     # Only whole numbers are allowed.
     integer: bool
@@ -255,19 +257,19 @@ class Question(_Question, total=False):
     min_length: int
     # Choices.
     options: List[Option]
-    # RE2 expression that must match all of the text.
+    # RE2 expression that must match all of the text. At most 1000 bytes.
     pattern: str
-    # Text for people if the pattern does not match.
+    # Text for people if the pattern does not match. At most 3000 bytes.
     pattern_hint: str
-    # Hint in the empty input.
+    # Hint inside an empty text input. At most 3000 bytes.
     placeholder: str
-    # Plan of a plan_review in Markdown.
+    # Plan of a plan_review in Markdown. At most 65536 bytes.
     plan: str
     # An answer is required, unless this is false.
     required: bool
     # JSON Schema of a form: see docs/widgets.md.
     schema: Dict[str, Any]
-    # Text of the question.
+    # Text of the question, below the prompt. At most 3000 bytes.
     text: str
 
 
@@ -344,7 +346,7 @@ class Reprompt(TypedDict, total=False):
     completed_view: Dict[str, Any]
     # People can close a question without an answer.
     declinable: bool
-    # Text above the questions.
+    # Text above the questions, such as the reason why they are asked again. At most 3000 bytes.
     error: str
     # Delay before cards are posted, such as 10s. In that time, someone can answer at the keyboard.
     grace: str
@@ -367,30 +369,30 @@ class Reprompt(TypedDict, total=False):
     one_at_a_time: bool
     # `tool` shows the card in the thread of the session, `questionnaire` as a card of its own.
     presentation: Literal["tool", "questionnaire"]
-    # Markdown.
+    # Text that people see, in Markdown. At most 65536 bytes.
     prompt: str
     # Questions of the request.
     questions: List[Question]
-    # Person for whom the agent asks. The requester can deny the request, but cannot approve it.
+    # Person for whom the agent asks, who can deny but not approve. At most 100 bytes.
     requester: str
-    # ID of the response, returned in events.
+    # ID of the response, returned in events. At most 200 bytes.
     response_id: str
-    # Route of the request; `default` if it is absent.
+    # Route of the request (default "default"). At most 100 bytes.
     route: str
-    # Session of the request.
+    # Session of the request. At most 200 bytes.
     session: str
     # Time to respond, 1s to 720h; 5m by default.
     timeout: Any
-    # ID of the tool call, returned in events.
+    # ID of the tool call, returned in events. At most 200 bytes.
     tool_call: str
-    # Name of the tool that asks.
+    # Name of the tool that asks. At most 200 bytes.
     tool_name: str
-    # ID of the turn, returned in events.
+    # ID of the turn, returned in events. At most 200 bytes.
     turn: str
 
 
 class _Request(TypedDict):
-    # Markdown.
+    # Text that people see, in Markdown. At most 65536 bytes.
     prompt: str
 
 
@@ -403,7 +405,7 @@ class Request(_Request, total=False):
     completed_view: Dict[str, Any]
     # People can close a question without an answer.
     declinable: bool
-    # Text above the questions.
+    # Text above the questions, such as the reason why they are asked again. At most 3000 bytes.
     error: str
     # Delay before cards are posted, such as 10s. In that time, someone can answer at the keyboard.
     grace: str
@@ -428,21 +430,21 @@ class Request(_Request, total=False):
     presentation: Literal["tool", "questionnaire"]
     # Questions of the request.
     questions: List[Question]
-    # Person for whom the agent asks. The requester can deny the request, but cannot approve it.
+    # Person for whom the agent asks, who can deny but not approve. At most 100 bytes.
     requester: str
-    # ID of the response, returned in events.
+    # ID of the response, returned in events. At most 200 bytes.
     response_id: str
-    # Route of the request; `default` if it is absent.
+    # Route of the request (default "default"). At most 100 bytes.
     route: str
-    # Session of the request.
+    # Session of the request. At most 200 bytes.
     session: str
     # Time to respond, 1s to 720h; 5m by default.
     timeout: Any
-    # ID of the tool call, returned in events.
+    # ID of the tool call, returned in events. At most 200 bytes.
     tool_call: str
-    # Name of the tool that asks.
+    # Name of the tool that asks. At most 200 bytes.
     tool_name: str
-    # ID of the turn, returned in events.
+    # ID of the turn, returned in events. At most 200 bytes.
     turn: str
 
 
@@ -504,31 +506,31 @@ class Session(_Session, total=False):
 class SessionReport(TypedDict, total=False):
     # Time of the event. A report that is older than the state does not change the state.
     at: str
-    # Branch of the session.
+    # Branch of the session. At most 200 characters.
     branch: str
-    # Directory of the session.
+    # Directory of the session. At most 200 characters.
     folder: str
-    # Computer that the session runs on.
+    # Computer that the session runs on. At most 200 characters.
     host: str
-    # Last message of the agent.
+    # Last message of the agent. At most 1500 characters.
     last_message: str
-    # Text that started the session. It is the title unless there is one.
+    # Text that started the session, which is the title unless there is one. At most 200 characters.
     prompt: str
-    # Route of the session. If empty, it is the route named default.
+    # Route of the session (default "default"). At most 100 bytes.
     route: str
     # What the session does. waiting means for its user, at its own terminal.
     state: Literal["working", "waiting", "finished"]
-    # Last step, such as a tool call.
+    # Last step, such as a tool call. At most 200 characters.
     step: str
-    # Name of a subagent.
+    # Name of a subagent. At most 200 characters.
     subagent: str
-    # The value of turn in the requests of the subagent.
+    # Value of turn in the requests of the subagent. At most 200 bytes.
     subagent_id: str
-    # Title of the session.
+    # Title of the session. At most 200 characters.
     title: str
     # Report only a session that was reported before.
     update: bool
-    # What a waiting session waits for.
+    # What a waiting session waits for. At most 200 characters.
     waits_for: str
 
 
