@@ -7,10 +7,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Files returns the files that an operation names below its location, as absolute
-// paths: those in fields, and those that commands name if they only read. A
-// policy does not see where links among them lead. A program on the machine of
-// the agent can look, and report it as a doubt; see [bridge.Act].
+// Files returns the files that an operation names, as absolute paths: those in
+// fields, wherever they are, and those below its location that commands name if
+// they only read. A policy does not see where links among them lead. A program on
+// the machine of the agent can look, and report it as a doubt; see [bridge.Act].
 func Files(a bridge.Act) []string {
 	in := read(a)
 	var out []string
@@ -26,6 +26,9 @@ func Files(a bridge.Act) []string {
 		}
 	}
 	for _, f := range in.files {
+		if path.IsAbs(f.abs) && !f.location && !below(f.abs, a.Where, "") {
+			out = append(out, f.abs)
+		}
 		add(f.raw, a.Where)
 	}
 	for _, l := range in.lines {

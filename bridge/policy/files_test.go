@@ -25,6 +25,9 @@ func TestFiles(t *testing.T) {
 		{"run", `{"program":"/usr/bin/cat","argv":["cat","a"]}`, []string{"/repo/a"}},
 		{"Read", `{"file_path":"/repo/docs/a"}`, []string{"/repo/docs/a"}},
 		{"Write", `{"file_path":"docs/a","content":"x"}`, []string{"/repo/docs/a"}},
+		{"Write", `{"file_path":"/srv/data/a","content":"x"}`, []string{"/srv/data/a"}},
+		{"Write", `{"file_path":"/srv/../a","content":"x"}`, nil},
+		{"Bash", `{"command":"ls","cwd":"/srv/data"}`, nil},
 		{"Bash", `{"command":"cat $HOME"}`, nil},
 	} {
 		got := Files(bridge.Act{Tool: c.tool, Input: json.RawMessage(c.input), Where: "/repo"})

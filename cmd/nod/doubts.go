@@ -13,8 +13,8 @@ import (
 )
 
 // doubtsOf returns the reason why no rule may allow an operation in the directory
-// of an agent, which the daemon cannot see: a file that the operation names there
-// is somewhere else, or the directory is part of a repository that came as files.
+// of an agent, which the daemon cannot see: a file that the operation names is
+// somewhere else, or the directory is part of a repository that came as files.
 func doubtsOf(act bridge.Act) []string {
 	if !filepath.IsAbs(act.Where) {
 		dir, err := os.Getwd()
@@ -24,14 +24,19 @@ func doubtsOf(act bridge.Act) []string {
 		act.Where = dir
 	}
 	root, err := filepath.EvalSymlinks(act.Where)
-	if err != nil {
-		return nil // nothing can be read below it
-	}
 	for _, file := range policy.Files(act) {
-		if leads(file, act.Where, root) {
-			name, _ := filepath.Rel(act.Where, file) // it is below
+		name, outside := filepath.Rel(act.Where, file)
+		switch {
+		case outside != nil || !filepath.IsLocal(name):
+			if isLinked(file) {
+				return []string{fmt.Sprintf("%+.200q is a link, or below one", file)}
+			}
+		case err == nil && leads(file, act.Where, root):
 			return []string{fmt.Sprintf("%+.200q leads out of the project", name)}
 		}
+	}
+	if err != nil {
+		return nil // nothing can be read below it
 	}
 	if repository := bareRepository(root); repository != "" && policy.RunsConfigured(act) {
 		return []string{fmt.Sprintf("%+.200q is a bare repository, whose configuration may start a program", filepath.Base(repository))}
@@ -77,6 +82,21 @@ func leads(file, dir, root string) bool {
 			return true // a link to nothing, where a program can write
 		}
 		file = filepath.Dir(file)
+	}
+	return false
+}
+
+// isLinked reports whether a file outside of the project may be somewhere else than
+// its name says. Links in the root directory belong to the system, such as /tmp.
+func isLinked(file string) bool {
+	for dir := filepath.Dir(file); file != dir; file, dir = dir, filepath.Dir(dir) {
+		info, err := os.Lstat(file)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return true
+		case err == nil && info.Mode()&fs.ModeSymlink != 0 && dir != filepath.Dir(dir):
+			return true
+		}
 	}
 	return false
 }

@@ -86,6 +86,32 @@ func TestLinksAreDoubts(t *testing.T) {
 	}
 }
 
+// TestLinksElsewhere checks that nod notices links among the files outside of the
+// project that a rule for paths may be about.
+func TestLinksElsewhere(t *testing.T) {
+	t.Parallel()
+	data, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(data, "dir"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"out": "/etc", "in": "dir", "file": "/etc/passwd", "dangling": "nowhere"} {
+		if err := os.Symlink(target, filepath.Join(data, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, link := range map[string]bool{"new": false, "dir/new": false, "dir/a/b": false, "out/passwd": true, "in/new": true, "file": true, "dangling": true} {
+		for _, where := range []string{t.TempDir(), filepath.Join(data, "missing")} {
+			input := json.RawMessage(fmt.Sprintf(`{"file_path":%q,"content":"x"}`, filepath.Join(data, name)))
+			if got := doubtsOf(bridge.Act{Tool: "Write", Input: input, Where: where}); (len(got) > 0) != link {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	}
+}
+
 // TestRepositoriesAreDoubts checks that nod notices a bare repository among the
 // files of a project, whose configuration git would use.
 func TestRepositoriesAreDoubts(t *testing.T) {
