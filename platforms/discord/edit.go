@@ -32,18 +32,24 @@ func old(message string, now time.Time) bool {
 }
 
 // change edits a message. Discord refuses an edit in an archived thread, so
-// change reopens the thread first. Discord archives it again after its time.
+// change reopens the thread first. Discord archives it again after its time. In a
+// thread that stays closed, people cannot click either:
+// github.com/discord/discord-api-docs/issues/7900.
 func (po *poster) change(ctx context.Context, ref bridge.MessageRef, e edit, f *discordmsg.File, out any) error {
 	endpoint := discordgo.EndpointChannelMessage(ref.Channel, ref.Message)
 	err := po.api.send(ctx, http.MethodPatch, endpoint, e, f, out)
-	if !platforms.Is(err, platforms.AboutSetting) {
+	if platforms.Is(err, platforms.AboutSetting) {
+		open := map[string]bool{"archived": false}
+		if err = po.api.do(ctx, http.MethodPatch, discordgo.EndpointChannel(ref.Channel), open, nil); err == nil {
+			return po.api.send(ctx, http.MethodPatch, endpoint, e, f, out)
+		}
+		if !platforms.Is(err, platforms.AboutChannel, platforms.AboutThread) {
+			return err
+		}
+	} else if !platforms.Is(err, platforms.AboutThread) {
 		return err
 	}
-	open := map[string]bool{"archived": false}
-	if err := po.api.do(ctx, http.MethodPatch, discordgo.EndpointChannel(ref.Channel), open, nil); err != nil {
-		return err
-	}
-	return po.api.send(ctx, http.MethodPatch, endpoint, e, f, out)
+	return platforms.Row{About: platforms.AboutClosed, Fix: "unlock the thread"}.Err(err, "discord: no one can use the card, because its thread is closed: %s", bridge.PublicError(err).Message)
 }
 
 // sentAt returns the time in the ID of a message.

@@ -54,7 +54,9 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reopened := map[platforms.About]platforms.About{platforms.AboutSetting: platforms.AboutChannel} // which is not a thread
+	reopened := map[platforms.About]platforms.About{ // the thread stays closed
+		platforms.AboutSetting: platforms.AboutClosed, platforms.AboutThread: platforms.AboutClosed,
+	}
 	r.Answers([]platformtest.Call{
 		{Method: harness.Post, Make: func() error {
 			_, err := r.Platform.Post(t.Context(), d, request(r, "ls"), bridge.NewParts(nil, nil))

@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -74,15 +75,15 @@ func TestArchivedThread(t *testing.T) {
 	}
 }
 
-// TestLockedThread checks that the error for a card in a locked thread is final
-// and says what to do.
+// TestLockedThread checks that the error for a card in a locked thread is final,
+// says what to do, and lets the card appear elsewhere: no one can click it there.
 func TestLockedThread(t *testing.T) {
 	t.Parallel()
 	d := newDiscordDesk(t)
 	ref, place := d.session()
 	d.moderate(place.Thread, "lock")
 	err := d.p.Update(t.Context(), ref, round(0, "make deploy", bridge.StateApproved), nil)
-	if bridge.ErrorCode(err) != bridge.CodeForbidden || bridge.PublicError(err).Hint == "" {
+	if bridge.ErrorCode(err) != bridge.CodeForbidden || bridge.PublicError(err).Hint == "" || !errors.Is(err, bridge.ErrClosed) {
 		t.Errorf("the error is %v", err)
 	}
 }
