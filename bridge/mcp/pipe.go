@@ -35,6 +35,9 @@ func (s *server) ofCall(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
+// methodCancelled is the method of a notification that cancels a request.
+const methodCancelled = "notifications/cancelled"
+
 // hangupExtra names the context of a call in what the SDK passes on with it.
 const hangupExtra = "hangup"
 
@@ -106,7 +109,7 @@ func (c *pipeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case !ok:
 		case r.Method == "tools/call" && r.IsCall():
 			c.begin(r)
-		case r.Method == "notifications/cancelled":
+		case r.Method == methodCancelled:
 			c.cancel(r.Params)
 		case r.Method == claudecode.ChannelRequestMethod && c.dialogs != nil:
 			params := append([]byte{}, r.Params...)
@@ -157,6 +160,9 @@ func (c *pipeConn) Write(ctx context.Context, m jsonrpc.Message) error {
 		if known {
 			cancelled := call.ctx.Err() != nil && c.ctx.Err() == nil
 			call.cancel(nil)
+			if f, ok := c.Connection.(interface{ forget(jsonrpc.ID) }); cancelled && ok {
+				f.forget(r.ID)
+			}
 			if cancelled {
 				return nil
 			}

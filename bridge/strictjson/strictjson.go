@@ -258,7 +258,7 @@ func refused(err error) error {
 			return &Error{Path: at, Reason: fmt.Sprintf("duplicate field %q", name)}
 		}
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			return &Error{Path: path, Reason: fmt.Sprintf("is not valid JSON at byte %d", s.ByteOffset+1)}
+			return &Error{Path: path, Reason: fmt.Sprintf("is not valid JSON at byte %d", s.ByteOffset+1) + unicode(s.Err)}
 		}
 		return &Error{Path: path, Reason: endsEarly}
 	}
@@ -266,6 +266,17 @@ func refused(err error) error {
 		return &Error{Reason: endsEarly}
 	}
 	return &Error{Reason: "is not valid JSON"}
+}
+
+// unicode says what is wrong with a text that is not valid Unicode.
+func unicode(err error) string {
+	switch words := fmt.Sprint(err); {
+	case strings.Contains(words, "surrogate"):
+		return ": half of a surrogate pair"
+	case strings.Contains(words, "UTF-8"):
+		return ": not valid UTF-8"
+	}
+	return ""
 }
 
 const endsEarly = "is not valid JSON: it ends too early"

@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -57,7 +55,7 @@ Add nod to the settings of a client with: nod init mcp`,
 			}
 			o.Asker, o.Inbox, o.Scoped, o.Version = cl, mcpInbox{cl}, true, version
 			o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-			t := &sdk.IOTransport{Reader: io.NopCloser(cmd.InOrStdin()), Writer: nopWriteCloser{cmd.OutOrStdout()}}
+			t := mcp.Lines{In: cmd.InOrStdin(), Out: cmd.OutOrStdout()}
 			if err := mcp.Serve(cmd.Context(), t, o); err != nil && cmd.Context().Err() == nil {
 				return bridge.Wrap(bridge.CodeUnavailable, err, "MCP client")
 			}
@@ -97,10 +95,6 @@ func (in mcpInbox) Take(ctx context.Context, session, reader string) ([]bridge.M
 func (in mcpInbox) Took(ctx context.Context, session, through string) error {
 	return in.client.Acknowledge(ctx, session, through)
 }
-
-type nopWriteCloser struct{ io.Writer }
-
-func (nopWriteCloser) Close() error { return nil }
 
 // wrapTimeout is the time that people have to approve a call of a wrapped server.
 const wrapTimeout = time.Hour
