@@ -107,7 +107,7 @@ func Listed[T ~string](words []T) string {
 // NotFound returns the error for an interaction that does not exist, or that
 // the caller may not read.
 func NotFound(id ID) *Error {
-	return Errorf(CodeNotFound, "interaction %s not found", id).WithHint("check the ID; nod list prints the IDs of your requests")
+	return Errorf(CodeNotFound, "interaction %s not found", id).WithHint("check the ID; nod list prints the IDs of the requests that you may read")
 }
 
 // Error implements error; it includes the cause.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ type page struct {
 	shown string
 	note  string // tells the person what came of a click
 	noted time.Time
+	order []bridge.ID // of the pending requests, since the person opened the tab
 }
 
 func newPages() *pages { return &pages{open: map[string]page{}} }
@@ -70,7 +72,11 @@ func (p *pages) use(user, note string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	p.open[user] = page{now.Add(homeOpen), p.open[user].shown, note, now}
+	x := page{until: now.Add(homeOpen), shown: p.open[user].shown, note: note, noted: now}
+	if note != "" { // the tab was open before
+		x.order = p.open[user].order
+	}
+	p.open[user] = x
 	if len(p.open) <= homeMost {
 		return
 	}
@@ -91,6 +97,30 @@ func (p *pages) noteTo(user string) string {
 		return x.note
 	}
 	return ""
+}
+
+// arranged returns pending requests in the order in which a person saw them since the
+// person opened the tab, new ones last: a request must not move while someone aims.
+func (p *pages) arranged(user string, all []bridge.Waiting) []bridge.Waiting {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x, ok := p.open[user]
+	id := func(w bridge.Waiting) bridge.ID { return w.View.Record.Interaction.ID }
+	at := func(w bridge.Waiting) int {
+		if n := slices.Index(x.order, id(w)); n >= 0 {
+			return n
+		}
+		return len(x.order)
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b bridge.Waiting) int { return at(a) - at(b) })
+	if x.order = nil; ok {
+		for _, w := range all {
+			x.order = append(x.order, id(w))
+		}
+		p.open[user] = x
+	}
+	return all
 }
 
 // sees records what a person sees, and reports whether it is new.
@@ -138,6 +168,7 @@ func (h home) publish(ctx context.Context, user string, forced bool) error {
 	}
 	all, err := desk.Overview(ctx, bridge.Actor{Platform: h.name, User: user}, homeShown)
 	if err == nil {
+		all.Waiting = h.pages.arranged(user, all.Waiting)
 		page := slackmsg.Page{Overview: all, Note: h.pages.noteTo(user), Team: h.url(ctx), At: time.Now()}
 		view := slackmsg.Home(page)
 		if !h.pages.sees(user, content(view)) && !forced {

@@ -234,7 +234,7 @@ func Run(ctx context.Context, o Options, load Loader) error {
 		return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", c.Listen).WithHint("choose another address with listen or NOD_LISTEN")
 	}
 	if len(c.Platforms()) == 0 {
-		log.Warn("no platform has a token, so nod cannot ask anyone; see deploy/nod.example.yaml")
+		log.Warn("no platform has a token, so nod cannot ask anyone; run nod init to connect a chat, or nod demo to try nod without one")
 	}
 	log.Info("serving", "version", o.Version, "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
 	ctx, cancel := context.WithCancel(ctx)
