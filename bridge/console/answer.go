@@ -57,7 +57,7 @@ func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Ac
 // checkSeen returns CodeConflict for an approval if the page does not show the
 // current content. A denial is always accepted, and the engine refuses a late one.
 func checkSeen(rec bridge.Record, d bridge.Decision, seen string) error {
-	if rec.State.Final() || !d.Approves() || seen == newCard(rec, true).Seen {
+	if rec.State.Final() || !d.Approves() || seen != "" && seen == rec.Interaction.Content {
 		return nil
 	}
 	return bridge.Errorf(bridge.CodeConflict, "the page does not show the current content of this request, so nothing was recorded").

@@ -34,7 +34,7 @@ type card struct {
 	Input      string       `json:"input,omitempty"`   // input of an approval, for editing
 	Confirm    string       `json:"confirm,omitempty"` // label of the text that an approver must type
 	Terms      int          `json:"terms"`             // sent back with the decision
-	Seen       string       `json:"seen,omitempty"`    // sent back with an approval; see seenOf
+	Seen       string       `json:"seen,omitempty"`    // its content, sent back with an approval
 	Together   bool         `json:"together"`          // may be decided with others
 	Notes      []string     `json:"notes"`
 	Asked      []string     `json:"asked"`
@@ -172,7 +172,7 @@ func newCard(rec bridge.Record, may bool) card {
 		out.Fields = append(out.Fields, newField(f))
 	}
 	if !rec.State.Final() {
-		out.Seen = seenOf(out)
+		out.Seen = i.Content
 	}
 	return out
 }

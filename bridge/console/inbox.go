@@ -2,9 +2,6 @@ package console
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
@@ -250,17 +247,6 @@ func linesOf(body []render.Block) []string {
 // listNone keeps the options of a question out of the text of a card, because
 // the page has a control for each.
 func listNone(bridge.Question) bool { return false }
-
-// seenOf identifies what a page shows of a pending request. An approval must
-// carry it, so that no one approves content that the page did not receive.
-func seenOf(c card) string {
-	raw, err := json.Marshal([]any{c.ID, c.Digest, c.Terms, c.Headline, c.Body, c.Input, c.Confirm})
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:16])
-}
 
 // history lists requests in any state, newest first.
 func (c *Console) history(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {

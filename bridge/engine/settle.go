@@ -138,7 +138,8 @@ func stamped(actor bridge.Actor, i bridge.Interaction, r bridge.Response) bridge
 }
 
 // nonce identifies a decision of a person, so that a click that the platform
-// delivers twice is recognized.
+// delivers twice is recognized. It covers no request, because the store compares
+// it with the decision that one request has.
 func nonce(actor bridge.Actor, r bridge.Response) string {
 	b, _ := json.Marshal(struct { // map keys are sorted, so this is stable
 		P, U    string
