@@ -13,7 +13,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -212,33 +211,6 @@ func (d *Directory) Standing(ctx context.Context, a bridge.Actor) (bridge.Standi
 	return "", nil
 }
 
-// Accounts implements bridge.Directory. Linked accounts count on platforms where the
-// config has none of the person.
-func (d *Directory) Accounts(_ context.Context, person string) ([]bridge.Responder, error) {
-	var out []bridge.Responder
-	for platform, user := range d.o.People[person].Accounts {
-		out = append(out, bridge.Responder{Person: person, Platform: platform, User: user})
-	}
-	if d.o.Links == nil {
-		return sorted(out), nil
-	}
-	got, err := d.remember("links", func(ctx context.Context) (kept, error) {
-		all, err := d.o.Links.Links(ctx)
-		return kept{links: all}, err
-	})
-	for _, l := range got.links {
-		if l.Person == person && d.o.People[person].Accounts[l.Platform] == "" {
-			out = append(out, bridge.Responder{Person: person, Platform: l.Platform, User: l.User})
-		}
-	}
-	return sorted(out), err
-}
-
-func sorted(out []bridge.Responder) []bridge.Responder {
-	slices.SortFunc(out, func(a, b bridge.Responder) int { return strings.Compare(a.Platform, b.Platform) })
-	return out
-}
-
 // Native implements bridge.Directory.
 func (d *Directory) Native(group, platform string) string { return d.o.Groups[group].Of[platform] }
 
@@ -302,18 +274,15 @@ func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor, 
 		unread = err
 	}
 	for _, platform := range slices.Sorted(maps.Keys(g.Of)) {
-		user := who.User
-		if who.Platform != platform {
-			user = d.o.People[who.Person].Accounts[platform]
-		}
-		if user == "" {
-			continue
-		}
-		in, err := d.belongs(platform, g.Of[platform], user)
-		if in && err == nil {
-			return true, nil
-		}
+		users, err := d.users(who, platform)
 		unread = cmp.Or(unread, err)
+		for _, user := range users {
+			in, err := d.belongs(platform, g.Of[platform], user)
+			if in && err == nil {
+				return true, nil
+			}
+			unread = cmp.Or(unread, err)
+		}
 	}
 	return false, unread
 }

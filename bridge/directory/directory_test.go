@@ -323,6 +323,60 @@ func TestMember(t *testing.T) {
 	}
 }
 
+// TestMemberFromAnyAccount checks that a person is in a group of a platform from every
+// account, whichever of them the platform lists, and that strangers are not.
+func TestMemberFromAnyAccount(t *testing.T) {
+	t.Parallel()
+	for listed, want := range map[string]bool{"U2": true, "U5": true, "U8": false} {
+		chat := &platform{name: "chat", members: map[string][]string{"S1": {listed}}}
+		d := directory.New(directory.Options{
+			People: team(), Platforms: []bridge.Platform{chat}, Links: links{"chat U5": "bo", "mail M5": "bo", "chat U8": "cy"},
+			Groups: map[string]directory.Group{"chat": {Of: map[string]string{"chat": "S1"}}},
+		})
+		for _, from := range []bridge.Actor{on("chat", "U2"), on("chat", "U5"), on("mail", "M5"), {Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}} {
+			who, err := d.Identify(t.Context(), from)
+			if err != nil || who != "bo" {
+				t.Fatalf("%+v is %q, %v", from, who, err)
+			}
+			from.Person = who
+			if in, err := d.Member(t.Context(), "chat", from, time.Now()); in != want || err != nil {
+				t.Errorf("the group has %s, and %s of %s is a member: %t, %v", listed, from.User, from.Platform, in, err)
+			}
+		}
+		if in, err := d.Member(t.Context(), "chat", on("mail", "M9"), time.Now()); in || err != nil {
+			t.Errorf("a stranger is a member: %t, %v", in, err)
+		}
+	}
+	down := directory.New(directory.Options{
+		People: team(), Platforms: []bridge.Platform{&platform{name: "chat"}}, Links: downLinks{}, Groups: map[string]directory.Group{"chat": {Of: map[string]string{"chat": "S1"}}},
+	})
+	if in, err := down.Member(t.Context(), "chat", bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}, time.Now()); in || err == nil {
+		t.Errorf("while links cannot be read: %t, %v", in, err)
+	}
+}
+
+// downLinks cannot be read.
+type downLinks struct{ links }
+
+func (downLinks) Links(context.Context) ([]bridge.Link, error) {
+	return nil, bridge.Errorf(bridge.CodeUnavailable, "Redis is unreachable")
+}
+
+// TestBlankNames checks that a blank setting names no one, not even those of whom a
+// source does not say the address or the name.
+func TestBlankNames(t *testing.T) {
+	t.Parallel()
+	d := directory.New(directory.Options{
+		People: map[string]directory.Person{"bo": {Email: " ", Name: "\t", IDs: map[string]string{"pd": ""}}}, Emails: []string{"chat"},
+		Platforms: []bridge.Platform{&platform{name: "chat"}},
+	})
+	who, err := d.Identify(t.Context(), on("chat", "U7"))
+	found, ferr := d.Find(t.Context(), " ")
+	if s := who + found + d.Resolve(bridge.Named{Kind: "pd"}) + d.Resolve(bridge.Named{Kind: "pd", Email: " ", Name: " "}); s != "" || err != nil || ferr != nil {
+		t.Errorf("%q, %v, %v", s, err, ferr)
+	}
+}
+
 // TestCrew checks the members of a group that are known by name: its people and
 // those who are on call. It says what it cannot read, and who is not in the config.
 func TestCrew(t *testing.T) {

@@ -39,10 +39,10 @@ func (d *Directory) index() {
 		for kind, id := range p.IDs {
 			add(kind+"\n"+id, name) // an ID has one spelling
 		}
-		if p.Email != "" {
+		if strings.TrimSpace(p.Email) != "" {
 			add(call(byEmail, p.Email), name)
 		}
-		if p.Name != "" {
+		if strings.TrimSpace(p.Name) != "" {
 			add(call(byName, p.Name), name)
 		}
 	}
