@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // approvers holds who can ever approve on a route: its responders, and those whom its
@@ -100,9 +102,9 @@ func (c Config) checkPeopleNames(bad func(path, format string, args ...any)) {
 		case strings.ContainsAny(name, ",@/") || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }):
 			bad(path, "the name %q has a comma, @, / or an invisible character; remove it", name)
 		}
-		key := strings.ToLower(name)
+		key := strings.ToLower(norm.NFC.String(name)) // as sources spell it
 		if other := seen[key]; other != "" && other != strings.TrimSuffix(path, ".name") {
-			bad(path, "the name %q differs from that of %s in case only, or not at all; choose another one", name, other)
+			bad(path, "the name %q differs from that of %s in case or in the form of its accents only, or not at all; choose another one", name, other)
 		}
 		seen[key] = strings.TrimSuffix(path, ".name")
 	}

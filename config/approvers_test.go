@@ -32,6 +32,7 @@ groups: {closed: {people: [ana, bo]}, open: {slack: S1}}
 		"the owner, allowed":     {route("responders: [ana], allow_self: true") + agent, ""},
 		"the owner and another":  {route("responders: [ana, bo]") + agent, ""},
 		"a name in two cases":    {"people: {ana: {}, Ana: {}}", "people.ana"},
+		"a name in two forms":    {`people: {"jos\u00e9": {}, "jose\u0301": {}}`, "people.jos\u00e9"},
 		"a name of another":      {"people: {ana: {}, bo: {name: ANA}}", "people.bo.name"},
 		"an own display name":    {"people: {ana: {name: Ana}}", ""},
 		"a comma":                {`people: {"ana, bo": {}}`, "people.ana, bo"},
