@@ -67,7 +67,7 @@ func TestServices(t *testing.T) {
 	}
 	pagerDuty := fake(t, map[string]string{"GET /oncalls": `{"oncalls":[
 		{"user":{"id":"PBO0002","type":"user","summary":"Bo Chen","name":"Bo Chen","email":"bo@example.com"},"schedule":{"id":"SCHED1","type":"schedule_reference"},"escalation_policy":{"id":"PT1"},"escalation_level":2,"start":null,"end":null},
-		{"user":{"id":"PANA001","type":"user","summary":"Ana Lima","name":"Ana Lima","email":"a.lima@example.org"},"schedule":{"id":"SCHED1","type":"schedule_reference"},"escalation_policy":{"id":"PT1"},"escalation_level":1,"start":"2026-11-20T09:00:00Z","end":"2026-11-27T09:00:00Z"}],
+		{"user":{"id":"PANA001","type":"user","summary":"Ana Lima","name":"Ana Lima","email":"a.lima@example.org"},"schedule":{"id":"SCHED1","type":"schedule_reference"},"escalation_policy":{"id":"PT1"},"escalation_level":1,` + span(-48*time.Hour, time.Hour) + `}],
 		"limit":100,"offset":0,"more":false,"total":null}`}, func(r *http.Request) {
 		needs("Authorization", "Token token=tok")(r)
 		needs("Accept", "application/vnd.pagerduty+json;version=2")(r)
@@ -129,6 +129,24 @@ func TestRotationChanges(t *testing.T) {
 			t.Errorf("%s: %s; want %s", x.after, s, x.want)
 		}
 	}
+	for after, want := range map[string]string{
+		"ana bo ana cy dee": "ana cy dee ana bo", "dee ana bo ana cy": "ana cy dee ana bo", "ana ana cy": "ana cy ana ana cy", "ana bo cy": "ana bo cy ana bo", "bo cy": "cy bo cy bo cy",
+	} { // the second turn of ana, who has two
+		r := oncall.Rotation{People: []string{"ana", "bo", "ana", "cy"}, Start: start, Every: week}
+		now := start.Add(2*week + time.Hour)
+		r = oncall.Rotation{People: strings.Fields(after), Start: start, Every: week}.After(r, now)
+		var got []string
+		for n := range 5 {
+			who, err := r.OnCall(t.Context(), now.Add(time.Duration(n)*week))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, who[0].Name)
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %s; want %s", after, s, want)
+		}
+	}
 	again := oncall.Rotation{People: []string{"ana", "bo"}, Start: start.Add(time.Hour), Every: week}
 	if got := again.After(oncall.Rotation{People: []string{"bo", "ana"}, Start: start, Every: week}, now); got.Anchor != (oncall.Anchor{}) {
 		t.Errorf("with another start, it is %+v", got)
@@ -143,5 +161,28 @@ func TestRotation(t *testing.T) {
 		if got, err := r.OnCall(context.Background(), start.Add(after)); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("after %s: %v, %v; want %s", after, got, err, want)
 		}
+	}
+}
+
+// TestPagerDutyShifts checks that a hand-over has one person on call, and that later
+// pages of a response count.
+func TestPagerDutyShifts(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
+	shift := func(who, start, end string) string {
+		return `{"user":{"id":"` + who + `"},"escalation_level":1,"start":` + start + `,"end":` + end + `}`
+	}
+	const handOver, second = `"2026-11-27T09:00:00Z"`, `"2026-11-27T10:00:01+01:00"`
+	pages := map[string]string{
+		"0": shift("PANA", `"2026-11-20T09:00:00Z"`, handOver) + "," + shift("PBO", handOver, second) + "," + shift("PDEE", second, "null"), "3": shift("PCY", "null", "null"),
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		offset := r.URL.Query().Get("offset")
+		_, _ = fmt.Fprintf(w, `{"oncalls":[%s],"more":%t}`, pages[offset], offset == "0") // the client may have disconnected
+	}))
+	t.Cleanup(s.Close)
+	got, err := oncall.PagerDuty{URL: s.URL, Schedule: "S"}.OnCall(t.Context(), at)
+	if fmt.Sprint(got) != "[{PBO  } {PCY  }]" || err != nil {
+		t.Errorf("on call are %v, %v", got, err)
 	}
 }

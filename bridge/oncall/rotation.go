@@ -65,10 +65,28 @@ func (r Rotation) After(before Rotation, now time.Time) Rotation {
 	r.Anchor.Turn = r.turn(now)
 	had := before.holder(r.Anchor.Turn)
 	for k := range before.People {
-		if n := slices.Index(r.People, before.People[(had+k)%len(before.People)]); n >= 0 {
+		if n := same(before.People, (had+k)%len(before.People), r.People); n >= 0 {
 			r.Anchor.First = n
 			break
 		}
 	}
 	return r
+}
+
+// same returns the index of a person of one list in another one, and -1 if there is
+// none. The second turn of a person stays the second one.
+func same(before []string, n int, now []string) int {
+	turn := 0
+	for _, who := range before[:n] {
+		if who == before[n] {
+			turn++
+		}
+	}
+	found := -1
+	for k, who := range now {
+		if who == before[n] && turn >= 0 {
+			found, turn = k, turn-1
+		}
+	}
+	return found
 }

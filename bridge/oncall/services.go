@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,37 +35,62 @@ func (s Service) base(own string) string {
 // the lowest escalation level are on call.
 type PagerDuty Service
 
+// pagerDutyShift is a shift in a response of PagerDuty. One without a start or an
+// end has none.
+type pagerDutyShift struct {
+	Level int        `json:"escalation_level"`
+	Start *time.Time `json:"start"`
+	End   *time.Time `json:"end"`
+	User  struct {
+		ID    string `json:"id"`
+		Name  string `json:"name"`
+		Email string `json:"email"`
+	} `json:"user"`
+}
+
+// maxPages limits the pages of a response, each with 100 shifts.
+const maxPages = 10
+
 // OnCall implements Source.
 func (p PagerDuty) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
-	when := at.UTC().Format(time.RFC3339)
-	q := url.Values{"schedule_ids[]": {p.Schedule}, "include[]": {"users"}, "since": {when}, "until": {at.Add(time.Second).UTC().Format(time.RFC3339)}, "limit": {"100"}}
-	var out struct {
-		OnCalls []struct {
-			Level int `json:"escalation_level"`
-			User  struct {
-				ID    string `json:"id"`
-				Name  string `json:"name"`
-				Email string `json:"email"`
-			} `json:"user"`
-		} `json:"oncalls"`
-	}
-	header := http.Header{"Authorization": {"Token token=" + p.Token}, "Accept": {"application/vnd.pagerduty+json;version=2"}}
-	if err := call(ctx, p.Client, http.MethodGet, Service(p).base("https://api.pagerduty.com")+"/oncalls?"+q.Encode(), header, nil, &out); err != nil {
+	all, err := p.shifts(ctx, at)
+	if err != nil {
 		return nil, err
 	}
-	lowest := 0
-	for _, o := range out.OnCalls {
-		if lowest == 0 || o.Level < lowest {
-			lowest = o.Level
-		}
-	}
+	all = slices.DeleteFunc(all, func(s pagerDutyShift) bool { // the response has shifts that end or begin within a second
+		return s.Start != nil && at.Before(*s.Start) || s.End != nil && !at.Before(*s.End)
+	})
 	var entries []Entry
-	for _, o := range out.OnCalls {
-		if o.Level == lowest {
-			entries = append(entries, Entry{ID: o.User.ID, Email: o.User.Email, Name: o.User.Name})
+	for _, s := range all {
+		if !slices.ContainsFunc(all, func(o pagerDutyShift) bool { return o.Level < s.Level }) {
+			entries = append(entries, Entry{ID: s.User.ID, Email: s.User.Email, Name: s.User.Name})
 		}
 	}
 	return entries, nil
+}
+
+// shifts returns the shifts of all pages of a response.
+func (p PagerDuty) shifts(ctx context.Context, at time.Time) (all []pagerDutyShift, err error) {
+	header := http.Header{"Authorization": {"Token token=" + p.Token}, "Accept": {"application/vnd.pagerduty+json;version=2"}}
+	q := url.Values{
+		"schedule_ids[]": {p.Schedule}, "include[]": {"users"}, "limit": {"100"},
+		"since": {at.UTC().Format(time.RFC3339)}, "until": {at.Add(time.Second).UTC().Format(time.RFC3339)},
+	}
+	for range maxPages {
+		q.Set("offset", strconv.Itoa(len(all)))
+		var page struct {
+			OnCalls []pagerDutyShift `json:"oncalls"`
+			More    bool             `json:"more"`
+		}
+		if err := call(ctx, p.Client, http.MethodGet, Service(p).base("https://api.pagerduty.com")+"/oncalls?"+q.Encode(), header, nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.OnCalls...)
+		if !page.More || len(page.OnCalls) == 0 {
+			return all, nil
+		}
+	}
+	return nil, bridge.Errorf(bridge.CodeUnavailable, "the schedule has more than %d shifts", len(all))
 }
 
 // GoAlert is a Source that calls the GraphQL API of GoAlert for the current
