@@ -1,6 +1,7 @@
 package oncall
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -64,9 +65,16 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 				return nil, ctx.Err()
 			}
 			read++
-			if cal.covers(e, at) {
-				out = append(out, e.entries...)
+			if !cal.covers(e, at) {
+				continue
 			}
+			if cal.stale(e) {
+				if c.Skipped != nil {
+					c.Skipped(e.name, bridge.Errorf(bridge.CodeUnavailable, "it replaces an occurrence that its series does not have"))
+				}
+				continue
+			}
+			out = append(out, e.entries...)
 		}
 	}
 	if read == 0 && failed != nil {
@@ -80,13 +88,14 @@ type calendar struct {
 	zones     map[string]*time.Location // by name: those that the calendar defines, and IANA zones
 	zone      *time.Location            // of times without one
 	events    []*event
-	moved     map[string]bool // occurrences that other events replace, by UID and time
+	series    map[string]*event // events that replace no occurrence, by UID
+	moved     map[string]bool   // occurrences that other events replace, by UID and time
 	repeating int
 	bad       map[string]error // events that cannot be read, by name
 }
 
 func newCalendar(b *block) *calendar {
-	c := &calendar{zones: map[string]*time.Location{}, zone: time.UTC, moved: map[string]bool{}, bad: map[string]error{}}
+	c := &calendar{zones: map[string]*time.Location{}, zone: time.UTC, series: map[string]*event{}, moved: map[string]bool{}, bad: map[string]error{}}
 	for _, z := range b.all("VTIMEZONE") {
 		if id := z.text("TZID"); id != "" {
 			if zone := newZone(z); zone != nil {
@@ -97,20 +106,43 @@ func newCalendar(b *block) *calendar {
 	if zone, err := c.find(b.text("X-WR-TIMEZONE")); err == nil {
 		c.zone = zone
 	}
-	var all []*event
-	for _, v := range b.all("VEVENT") {
+	c.read(b.all("VEVENT"))
+	return c
+}
+
+// read sets the events.
+func (c *calendar) read(all []*block) {
+	var series, changes []*event
+	for _, v := range all {
 		if len(v.props["RRULE"]) > 0 {
 			c.repeating++
 		}
 		e, err := c.event(v)
+		if err != nil && !e.cancelled {
+			c.bad[e.name] = err
+		}
 		switch {
+		case !e.replaces.IsZero():
+			e.cancelled = e.cancelled || err != nil // nobody knows who has the occurrence instead
+			changes = append(changes, e)
 		case err == nil:
-			all = append(all, e)
-		case !strings.EqualFold(v.text("STATUS"), "CANCELLED") || len(v.props["RECURRENCE-ID"]) > 0:
-			c.bad[nameOf(v)] = err
+			series = append(series, e)
 		}
 	}
-	all = newest(all)
+	series = newest(series)
+	for _, e := range series {
+		c.series[e.uid] = e
+	}
+	for _, e := range changes {
+		if s := c.series[e.uid]; s != nil {
+			e.replaces = s.occurrence(e.changes)
+		}
+	}
+	c.settle(append(series, newest(changes)...))
+}
+
+// settle applies changes to the events that they change.
+func (c *calendar) settle(all []*event) {
 	for _, e := range all {
 		switch {
 		case e.replaces.IsZero():
@@ -121,16 +153,26 @@ func newCalendar(b *block) *calendar {
 		}
 	}
 	c.events = slices.DeleteFunc(all, func(e *event) bool { return e.cancelled })
-	return c
 }
 
-// newest returns the events without those of which a later version is there, too.
+// newest returns the events without those of which a later version is there, too. A
+// version has a number, which stays the same if only other people take over.
 func newest(all []*event) []*event {
-	last := map[string]int{}
+	all = last(all, (*event).version, func(a, b *event) int { return cmp.Compare(a.sequence, b.sequence) })
+	return last(all, (*event).slot, func(a, b *event) int {
+		return cmp.Or(strings.Compare(a.modified, b.modified), strings.Compare(a.stamp, b.stamp))
+	})
+}
+
+// last returns the events that are the last ones of those with the same key.
+func last(all []*event, key func(*event) string, order func(a, b *event) int) []*event {
+	best := map[string]*event{}
 	for _, e := range all {
-		last[e.version()] = max(last[e.version()], e.sequence)
+		if b := best[key(e)]; b == nil || order(e, b) > 0 {
+			best[key(e)] = e
+		}
 	}
-	return slices.DeleteFunc(all, func(e *event) bool { return e.uid != "" && e.sequence < last[e.version()] })
+	return slices.DeleteFunc(all, func(e *event) bool { return e.uid != "" && order(e, best[key(e)]) < 0 })
 }
 
 // find returns the zone with a name: the one that the calendar defines, such as
@@ -162,24 +204,37 @@ func nameOf(v *block) string {
 // attendees returns the people that an event names.
 func attendees(v *block) []Entry {
 	var out []Entry
-	all := v.props["ATTENDEE"]
-	for _, p := range all {
-		switch strings.ToUpper(p.param("PARTSTAT")) {
-		case "DECLINED", "DELEGATED":
-			continue // not on call, whoever takes over
-		}
+	invited := false
+	for _, p := range v.props["ATTENDEE"] {
 		switch strings.ToUpper(p.param("CUTYPE")) {
 		case "ROOM", "RESOURCE":
 			continue
 		}
-		if mail := address(p); mail != "" {
-			out = append(out, Entry{Email: mail})
+		invited = true
+		switch strings.ToUpper(p.param("PARTSTAT")) {
+		case "DECLINED", "DELEGATED":
+			continue // not on call, whoever takes over
+		}
+		if strings.EqualFold(p.param("ROLE"), "NON-PARTICIPANT") {
+			continue // only informed
+		}
+		if e := attendee(p); e != (Entry{}) {
+			out = append(out, e)
 		}
 	}
-	if summary := strings.TrimSpace(v.text("SUMMARY")); len(all) == 0 && summary != "" {
+	if summary := strings.TrimSpace(v.text("SUMMARY")); !invited && summary != "" {
 		out = append(out, summarized(summary))
 	}
 	return out
+}
+
+// attendee returns whom an ATTENDEE names: by an email address, or else by any other
+// address, which nod does not know. The name counts only if there is neither.
+func attendee(p prop) Entry {
+	if mail := cmp.Or(address(p.value), address(p.param("EMAIL"))); mail != "" {
+		return Entry{Email: mail}
+	}
+	return Entry{ID: strings.TrimSpace(p.value), Name: strings.TrimSpace(p.param("CN"))}
 }
 
 // summarized returns whom a summary names: by the email address in it, if there is
@@ -197,13 +252,18 @@ func summarized(summary string) Entry {
 	return Entry{Name: strings.TrimPrefix(summary, "@")}
 }
 
-// address returns the email address of an attendee.
-func address(p prop) string {
-	s := p.value
-	if len(s) <= 7 || !strings.EqualFold(s[:7], "mailto:") {
-		return p.param("EMAIL")
+// address returns the email address in the address of an attendee, which some
+// programs write without mailto.
+func address(s string) string {
+	const scheme = "mailto:"
+	s = strings.TrimSpace(s)
+	if len(s) <= len(scheme) || !strings.EqualFold(s[:len(scheme)], scheme) {
+		if !strings.Contains(s, "@") || strings.ContainsAny(s, ":/") {
+			return ""
+		}
+		return s
 	}
-	s, _, _ = strings.Cut(s[7:], "?")
+	s, _, _ = strings.Cut(s[len(scheme):], "?")
 	if plain, err := url.PathUnescape(s); err == nil {
 		s = plain
 	}

@@ -18,6 +18,7 @@ import (
 // that a shift from nine to nine has no gap when the clock changes.
 type event struct {
 	uid     string
+	name    string    // for people
 	start   time.Time // wall time
 	zone    *time.Location
 	allDay  bool
@@ -26,8 +27,9 @@ type event struct {
 	rule    *rrule.RRule  // nil if the event does not repeat
 	more    []time.Time   // further wall times
 	without map[string]bool
-	// replaces is the time of the occurrence that this event replaces. It is zero
-	// if there is none.
+	// changes names the occurrence that this event replaces, and replaces is the time
+	// of it. Both are zero if there is none.
+	changes  moment
 	replaces time.Time
 	// later is set if the event replaces all later occurrences, too. Those are the
 	// ones of series, from replaces on, moved by a time on the clock.
@@ -36,12 +38,45 @@ type event struct {
 	by        time.Duration
 	until     time.Time // occurrences from then on are replaced; zero means none
 	sequence  int       // of the version
+	modified  string    // the time of the last change, as the calendar has it
+	stamp     string    // the time at which the calendar wrote it
 	cancelled bool
 	entries   []Entry
 }
 
-// version identifies what later versions of an event replace.
+// version identifies what versions with a higher number replace.
 func (e *event) version() string { return e.uid + "\n" + e.replaces.UTC().String() }
+
+// slot identifies what later versions with the same number replace. Events that begin
+// at other times are others, even if a careless program gives them one UID.
+func (e *event) slot() string {
+	if e.replaces.IsZero() {
+		return e.version() + e.start.String()
+	}
+	return e.version()
+}
+
+// occurrence returns the time of the occurrence that a change names. It may name it by
+// its date, and the days of an event that lasts all day by a time.
+func (e *event) occurrence(id moment) time.Time {
+	if !id.day && !e.allDay {
+		return id.time()
+	}
+	day, first := id.wall.Truncate(clock.Day), e.start.Truncate(clock.Day)
+	return inZone(day.Add(e.start.Sub(first)), e.zone)
+}
+
+// stale reports whether an event replaces an occurrence that its series does not have,
+// such as one that was moved or has ended since.
+func (c *calendar) stale(e *event) bool {
+	s := c.series[e.uid]
+	if s == nil || e.replaces.IsZero() || e.uid == "" {
+		return false
+	}
+	wall := clock.Wall(e.replaces.In(s.zone))
+	all := append(s.begins(wall.Add(-clock.Day), wall.Add(clock.Day)), s.start)
+	return !slices.ContainsFunc(all, func(begin time.Time) bool { return inZone(begin, s.zone).Equal(e.replaces) })
+}
 
 // follow lets an event replace the later occurrences of its series.
 func (e *event) follow(all []*event) {
@@ -111,37 +146,45 @@ func (c *calendar) moment(p prop, value string) (moment, error) {
 	return moment{wall, zone, form == "20060102"}, nil
 }
 
-// event returns the event of a VEVENT.
+// event returns the event of a VEVENT. If it cannot be read, it still has what is
+// known of it, such as the occurrence that it replaces.
 func (c *calendar) event(v *block) (*event, error) {
-	if v.bad != "" || len(v.props["DTSTART"]) == 0 {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "the event is malformed")
-	}
-	first := v.props["DTSTART"][0]
-	start, err := c.moment(first, first.value)
-	if err != nil {
-		return nil, err
-	}
-	e := &event{uid: v.text("UID"), start: start.wall, zone: start.zone, allDay: start.day, without: map[string]bool{}, entries: attendees(v)}
+	e := &event{uid: v.text("UID"), name: nameOf(v), modified: v.text("LAST-MODIFIED"), stamp: v.text("DTSTAMP"), without: map[string]bool{}, entries: attendees(v)}
 	e.sequence, _ = strconv.Atoi(v.text("SEQUENCE")) // 0 without one
-	e.cancelled = strings.EqualFold(v.text("STATUS"), "CANCELLED")
 	if all := v.props["RECURRENCE-ID"]; len(all) > 0 {
 		was, err := c.moment(all[0], all[0].value)
 		if err != nil {
 			return e, err
 		}
-		e.replaces, e.later = was.time(), strings.EqualFold(all[0].param("RANGE"), "THISANDFUTURE")
+		e.changes, e.replaces, e.later = was, was.time(), strings.EqualFold(all[0].param("RANGE"), "THISANDFUTURE")
 	}
+	e.cancelled = strings.EqualFold(v.text("STATUS"), "CANCELLED")
+	if v.bad != "" || len(v.props["DTSTART"]) == 0 {
+		return e, bridge.Errorf(bridge.CodeUnavailable, "the event is malformed")
+	}
+	first := v.props["DTSTART"][0]
+	start, err := c.moment(first, first.value)
+	if err != nil {
+		return e, err
+	}
+	e.start, e.zone, e.allDay = start.wall, start.zone, start.day
 	if err := c.setLength(e, v, start); err != nil {
 		return e, err
 	}
 	if err := c.setRule(e, v); err != nil {
 		return e, err
 	}
+	return e, c.setDates(e, v)
+}
+
+// setDates sets the occurrences that an event has in addition, and those that it
+// leaves out.
+func (c *calendar) setDates(e *event, v *block) error {
 	for _, p := range v.props["EXDATE"] {
 		for value := range strings.SplitSeq(p.value, ",") {
 			m, err := c.moment(p, value)
 			if err != nil {
-				return e, err
+				return err
 			}
 			e.without[key(m.time(), m.wall, m.day || e.allDay)] = true
 		}
@@ -151,12 +194,12 @@ func (c *calendar) event(v *block) (*event, error) {
 			value, _, _ = strings.Cut(value, "/") // of a period, whose end is that of the event
 			m, err := c.moment(p, value)
 			if err != nil {
-				return e, err
+				return err
 			}
 			e.more = append(e.more, clock.Wall(m.time().In(e.zone)))
 		}
 	}
-	return e, nil
+	return nil
 }
 
 // key identifies an occurrence that is left out: by its date, or else by its time.

@@ -124,8 +124,17 @@ func dateCases(europe string, hour func(zone, day string) []string) []calendarCa
 				vevent("@bo", hour(outlook, "20261020")...), vevent("Ana Lima", hour(outlook, "20261020")...), vevent("from a@b to c@d", hour(outlook, "20261020")...)),
 		},
 		{
-			Name: "an address as a parameter", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com"},
-			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), "ATTENDEE;EMAIL=ana@example.com:urn:uuid:1")...)),
+			Name: "an address as a parameter", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana@example.com bo@example.com"},
+			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), "ATTENDEE;EMAIL=ana@example.com:urn:uuid:1", `ATTENDEE;EMAIL="mailto:bo@example.com":/principals/bo`)...)),
+		},
+		{
+			Name: "addresses without mailto, and people without an address", OnCall: map[string]string{"2026-10-20T07:30:00Z": "Ana Lima Cy Roe (invalid:nomail) bo@example.com"},
+			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), "ATTENDEE: bo@example.com", "ATTENDEE;CN=Ana Lima:", "ATTENDEE;CN=Cy Roe:invalid:nomail", "ATTENDEE:")...)),
+		},
+		{
+			Name: "people who are only informed, and rooms", OnCall: map[string]string{"2026-10-20T07:30:00Z": "ana bo@example.com"},
+			Text: vcalendar(europe, vevent("shift", append(hour(outlook, "20261020"), attendee(";ROLE=NON-PARTICIPANT", "eve"), attendee(";ROLE=OPT-PARTICIPANT", "bo"))...),
+				vevent("ana", append(hour(outlook, "20261020"), attendee(";CUTYPE=RESOURCE", "car"))...), vevent("cy", append(hour(outlook, "20261020"), attendee(";ROLE=non-participant", "eve"))...)),
 		},
 		{
 			Name: "cancelled", OnCall: map[string]string{"2026-10-20T07:30:00Z": ""}, Text: vcalendar(europe, vevent("ana", append(hour(outlook, "20261020"), "STATUS:CANCELLED")...)),
@@ -162,6 +171,39 @@ func occurrenceCases(europe string) []calendarCase {
 		{Name: "moved, in UTC", Text: moved(":20261008T070000Z"), OnCall: swapped},
 		{Name: "moved, in another zone", Text: moved(";TZID=America/New_York:20261008T030000"), OnCall: swapped},
 		{Name: "moved twice, of which the newest counts", Text: changed(instead("cy", "12", ":20261008T070000Z", "SEQUENCE:1"), instead("bo", "12", ":20261008T070000Z", "SEQUENCE:10")), OnCall: swapped},
+		{Name: "moved, by its date", Text: moved(";VALUE=DATE:20261008"), OnCall: swapped},
+		{
+			Name: "moved twice, without another number", OnCall: swapped,
+			Text: changed(instead("bo", "12", ":20261008T070000Z", "LAST-MODIFIED:20260102T000000Z"), instead("cy", "13", ":20261008T070000Z", "LAST-MODIFIED:20260101T000000Z")),
+		},
+		{
+			Name: "moved in a way that cannot be read", OnCall: map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-09T07:30:00Z": "ana"},
+			Text: changed(strings.Replace(instead("bo", "12", ":20261008T070000Z"), "DTSTART;TZID="+outlook, "DTSTART;TZID=Mars/Olympus", 1)), skipped: []string{"bo"},
+		},
+		{
+			Name: "all later occurrences in a way that cannot be read", OnCall: map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-20T07:30:00Z": ""},
+			Text: changed(strings.Replace(instead("bo", "12", ";RANGE=THISANDFUTURE;VALUE=DATE:20261008"), "DURATION:PT1H", "DURATION:long", 1)), skipped: []string{"bo"},
+		},
+		{
+			Name: "all later occurrences, by a date", OnCall: map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-20T07:30:00Z": "", "2026-10-20T10:30:00Z": "bo"},
+			Text: changed(instead("bo", "12", ";RANGE=THISANDFUTURE;VALUE=DATE:20261008")),
+		},
+		{
+			Name: "an occurrence of all day, by a time", OnCall: map[string]string{"2026-10-07T12:00:00Z": "ana", "2026-10-08T12:00:00Z": "bo"},
+			Text: vcalendar("X-WR-TIMEZONE:America/New_York\n", "BEGIN:VEVENT\nUID:1\nSUMMARY:ana\nDTSTART;VALUE=DATE:20261005\nRRULE:FREQ=DAILY\nEND:VEVENT\n",
+				"BEGIN:VEVENT\nUID:1\nSUMMARY:bo\nRECURRENCE-ID:20261008T000000Z\nDTSTART;VALUE=DATE:20261008\nEND:VEVENT\n"),
+		},
+		{
+			Name: "other people without another number", OnCall: map[string]string{"2026-10-07T07:30:00Z": "bo"},
+			Text: changed("BEGIN:VEVENT\nUID:1\nSUMMARY:bo\nDTSTAMP:20260102T000000Z\n" + strings.Join(daily, "\n") + "\nEND:VEVENT\n"),
+		},
+		{
+			Name: "an event without a series", OnCall: map[string]string{"2026-10-08T10:30:00Z": "bo"}, Text: vcalendar(europe, instead("bo", "12", ":20261008T070000Z")),
+		},
+		{
+			Name: "one occurrence left out and moved", OnCall: swapped,
+			Text: vcalendar(europe, "BEGIN:VEVENT\nUID:1\nSUMMARY:ana\n"+strings.Join(daily, "\n")+"\nEXDATE:20261008T070000Z\nEND:VEVENT\n", instead("bo", "12", ":20261008T070000Z")),
+		},
 		{Name: "one occurrence cancelled", Text: changed(instead("ana", "09", ":20261008T070000Z", "STATUS:CANCELLED")), OnCall: without},
 		{Name: "an occurrence with a rule of its own", Text: changed(instead("bo", "12", ":20261008T070000Z", "RRULE:FREQ=DAILY")), OnCall: swapped},
 		{
@@ -222,7 +264,8 @@ func brokenCases() []calendarCase {
 		"no start": {"DTEND:20261020T100000Z"}, "no time": {"DTSTART:soon"}, "a line without a value": {"DTSTART:20261020T090000Z", "nonsense"},
 		"a rule of seconds": {"DTSTART:20261020T090000Z", "RRULE:FREQ=SECONDLY"}, "no rule": {"DTSTART:20261020T090000Z", "RRULE:FREQ=SOMETIMES"},
 		"an end before the start": {"DTSTART:20261020T090000Z", "DTEND:20261019T090000Z"}, "no duration": {"DTSTART:20261020T090000Z", "DURATION:long"},
-		"an unknown zone": {"DTSTART;TZID=Mars/Olympus:20261020T090000"}, "no exception": {"DTSTART:20261020T090000Z", "EXDATE:never"},
+		"a change of nothing": {"DTSTART:20261020T090000Z", "RECURRENCE-ID:never"},
+		"an unknown zone":     {"DTSTART;TZID=Mars/Olympus:20261020T090000"}, "no exception": {"DTSTART:20261020T090000Z", "EXDATE:never"},
 	} {
 		out = append(out, calendarCase{
 			Name: name, Text: vcalendar(good, vevent("bad", lines...)), OnCall: map[string]string{"2026-10-20T09:30:00Z": "ana"}, skipped: []string{"bad"},
@@ -255,7 +298,11 @@ func TestICal(t *testing.T) {
 				}
 				var who []string
 				for _, e := range got {
-					who = append(who, e.Email+e.Name)
+					text := e.Email + e.Name
+					if e.ID != "" {
+						text += " (" + e.ID + ")"
+					}
+					who = append(who, text)
 				}
 				slices.Sort(who)
 				slices.Sort(skipped)
@@ -267,6 +314,31 @@ func TestICal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStaleChange checks that a change of an occurrence which its series does not have,
+// or has no more, puts no one on call, and that this is said.
+func TestStaleChange(t *testing.T) {
+	t.Parallel()
+	series := "BEGIN:VEVENT\nUID:1\nSUMMARY:ana\nSEQUENCE:2\nDTSTART;VALUE=DATE:20240701\nDTEND;VALUE=DATE:20240708\nRRULE:FREQ=WEEKLY;UNTIL=20240720;INTERVAL=2;BYDAY=MO\nEND:VEVENT\n"
+	for id, want := range map[string]string{"20240729": "skipped bo", "20240715": "bo"} {
+		var said []string
+		text := vcalendar(series, "BEGIN:VEVENT\nUID:1\nSUMMARY:bo\nSEQUENCE:1\nRECURRENCE-ID;VALUE=DATE:"+id+"\nDTSTART;VALUE=DATE:20240729\nDTEND;VALUE=DATE:20240804\nEND:VEVENT\n")
+		c := oncall.ICal{
+			URL:     fake(t, map[string]string{"GET /": text}, nil) + "/",
+			Skipped: func(event string, _ error) { said = append(said, "skipped "+event) },
+		}
+		got, err := c.OnCall(t.Context(), time.Date(2024, 7, 30, 12, 0, 0, 0, time.UTC))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range got {
+			said = append(said, e.Name)
+		}
+		if s := strings.Join(said, " "); s != want {
+			t.Errorf("instead of %s: %q; want %q", id, s, want)
+		}
 	}
 }
 
