@@ -38,6 +38,38 @@ func TestDueAfterVote(t *testing.T) {
 	}
 }
 
+// TestDueWithGroups checks that the last line of a card names people whom it waits for
+// next to groups.
+func TestDueWithGroups(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		kind   bridge.Kind
+		quorum int
+		people []string
+		want   string
+	}{
+		{bridge.KindAsk, 0, nil, "waiting for oncall, sre"},
+		{bridge.KindAsk, 0, []string{"ana"}, "waiting for ana, oncall, sre"},
+		{bridge.KindApproval, 0, []string{"ana", "bo"}, "1 approval needed from ana, bo, oncall, sre"},
+		{bridge.KindApproval, 3, []string{"a", "b", "c", "d", "e", "f", "ana"}, "3 approvals needed from 7 people, oncall, sre"},
+		{bridge.KindApproval, 0, []string{"owner"}, "1 approval needed from oncall, sre"},
+	} {
+		r := find(t, "approval").Record
+		i := &r.Interaction
+		i.Kind, i.Quorum, i.Groups, i.Requesters, i.Responders = x.kind, x.quorum, []string{"oncall", "sre"}, []string{"owner"}, nil
+		for _, who := range x.people {
+			i.Responders = append(i.Responders, bridge.Responder{Person: who, Platform: "slack", User: "U-" + who})
+		}
+		var s strings.Builder
+		for _, span := range render.Due(r, nil) {
+			s.WriteString(span.Text)
+		}
+		if !strings.HasSuffix(s.String(), " · "+x.want) {
+			t.Errorf("%q; want %q at the end", s.String(), x.want)
+		}
+	}
+}
+
 // TestNewer checks that a superseded card links to the card that replaced it.
 func TestNewer(t *testing.T) {
 	t.Parallel()

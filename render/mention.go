@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -45,6 +46,17 @@ func (n *namer) names(names []string, groups bool, last string) {
 		}
 		n.mention(n.left[at])
 		n.left = slices.Delete(n.left, at, at+1)
+	}
+}
+
+// some adds the people whom a line names before groups: their number if they are many.
+func (n *namer) some(who []string) {
+	switch {
+	case len(who) > maxWaiting:
+		n.text(strconv.Itoa(len(who)) + " people, ")
+	case len(who) > 0:
+		n.names(who, false, ", ")
+		n.text(", ")
 	}
 }
 

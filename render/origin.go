@@ -184,11 +184,13 @@ func Due(r bridge.Record, mentions []bridge.Mention) []Span {
 	who := waitsOn(r)
 	switch {
 	case len(i.Requirements) > 1: // the note on the votes names what is missing
-	case len(i.Groups) > 0 && i.Kind == bridge.KindApproval:
-		n.text(" · " + approvals + " needed from ")
-		n.names(i.Groups, true, ", ")
 	case len(i.Groups) > 0:
-		n.text(" · waiting for ")
+		if i.Kind == bridge.KindApproval {
+			n.text(" · " + approvals + " needed from ")
+		} else {
+			n.text(" · waiting for ")
+		}
+		n.some(who)
 		n.names(i.Groups, true, ", ")
 	case len(who) > maxWaiting:
 		n.text(" · waiting for one of " + strconv.Itoa(len(who)) + " people")
