@@ -37,32 +37,58 @@ func (d *Doctor) examineResponders(c config.Config) {
 				platforms = append(platforms, platform)
 			}
 		}
-		for _, who := range members(c, c.Routes[name].Responders) {
+		responders := members(c, c.Routes[name].Responders)
+		for _, who := range responders {
 			d.examineResponder(c, name, who, platforms)
+		}
+		d.examineAsked(c, name, responders)
+	}
+}
+
+// examineAsked finds people who cannot be told when a step or a hand-over asks them.
+// Any chat will do for that.
+func (d *Doctor) examineAsked(c config.Config, route string, responders []string) {
+	asked := slices.Clone(c.Routes[route].HandOver)
+	for _, s := range c.Routes[route].Escalation {
+		asked = append(asked, s.Ask...)
+	}
+	for _, who := range bridge.Missing(responders, members(c, asked)) {
+		if !slices.ContainsFunc(c.Platforms(), func(platform string) bool { return reachable(c, who, platform) }) {
+			d.add("people."+who, bridge.FindingWarning, "no account on any platform, so nothing tells "+who+" when the route "+route+" asks",
+				"add one as people."+who+"."+config.PlatformSlack+", .discord or .telegram; /nod who shows the ID of an account")
 		}
 	}
 }
 
-// members returns the people among responders, including those whom groups list.
+// reachable reports whether nod may know an account of a person on a platform.
+func reachable(c config.Config, who, platform string) bool {
+	p := c.People[who]
+	return p.Account(platform) != "" || platform == config.PlatformSlack && c.Identity.Email && p.Email != ""
+}
+
+// members returns the people among responders, including those whom groups and their
+// rotations list.
 func members(c config.Config, responders []string) []string {
 	var out []string
 	for _, r := range responders {
-		if group, ok := strings.CutPrefix(r, bridge.GroupMark); ok {
-			out = append(out, c.Groups[group].People...)
+		group, ok := strings.CutPrefix(r, bridge.GroupMark)
+		if !ok {
+			out = append(out, r)
 			continue
 		}
-		out = append(out, r)
+		out = append(out, c.Groups[group].People...)
+		if o := c.OnCall[c.Groups[group].OnCall]; o.Rotation != nil {
+			out = append(out, o.Rotation.People...)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
 func (d *Doctor) examineResponder(c config.Config, route, who string, platforms []string) {
-	p := c.People[who]
 	var without []string
 	for _, platform := range platforms {
-		byEmail := platform == config.PlatformSlack && c.Identity.Email && p.Email != ""
-		if p.Account(platform) == "" && !byEmail {
+		if !reachable(c, who, platform) {
 			without = append(without, platform)
 		}
 	}

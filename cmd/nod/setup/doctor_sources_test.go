@@ -228,3 +228,39 @@ func TestDoctorApprovals(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorAsked checks that the doctor names people whom nothing tells that they are
+// asked: by steps, hand-overs, and the rotations of groups.
+func TestDoctorAsked(t *testing.T) {
+	t.Parallel()
+	c := config.Config{
+		Slack: config.Slack{BotToken: config.NewSecret("xoxb-1")}, Telegram: config.Telegram{BotToken: config.NewSecret("1:x")},
+		People: map[string]config.Person{"ana": {Slack: "U1"}, "bo": {}, "cy": {Discord: "3"}, "dee": {Telegram: "4"}, "eve": {}, "fay": {Email: "fay@example.com"}},
+		Groups: map[string]config.Group{"oncall": {OnCall: "primary"}},
+		OnCall: map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: []string{"ana", "eve", "dee"}}}},
+		Routes: map[string]config.Route{"default": {
+			To: []string{"slack:C1"}, Responders: []string{"ana"}, HandOver: config.Words{"cy"}, Escalation: []config.Step{{Ask: config.Words{"bo", "fay"}}, {Ask: config.Words{"@oncall"}}},
+		}},
+	}
+	for email, want := range map[bool]string{false: "bo cy eve fay", true: "bo cy eve"} {
+		var d Doctor
+		c.Identity.Email = email
+		d.examineResponders(c)
+		var got []string
+		for _, f := range d.Findings {
+			got = append(got, strings.TrimPrefix(f.Check, "people."))
+			if f.Status != bridge.FindingWarning || f.Fix == "" || !strings.Contains(f.Detail, "no account on any platform") {
+				t.Errorf("%+v", f)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("it names %q; want %q", s, want)
+		}
+	}
+	c.Routes["default"] = config.Route{To: []string{"slack:C1"}, Responders: []string{"@oncall"}}
+	var d Doctor
+	d.examineResponders(c)
+	if len(d.Findings) != 2 || !strings.HasPrefix(d.Findings[0].Detail, "no account on slack") { // dee and eve
+		t.Errorf("of a rotation that responds: %+v", d.Findings)
+	}
+}
