@@ -126,7 +126,8 @@ type followUp struct {
 }
 
 // again opens the next round of an interaction. It is evaluated as a new
-// request, and takes over the messages if the destinations are the same.
+// request, and takes over the messages if the destinations are the same and it asks
+// no one else.
 func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.Record, r bridge.Request, f followUp) (bridge.Record, error) {
 	was := before.Interaction
 	if was.Round >= was.MaxRounds {
@@ -175,7 +176,8 @@ func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
 	if slices.Equal(routeNames(*i), routeNames(was)) {
 		rd.carryOver(i, before)
 	}
-	if slices.Equal(i.Destinations, was.Destinations) {
+	others := bridge.Missing(namesOf(was.Responders, was.Groups), namesOf(i.Responders, i.Groups))
+	if slices.Equal(i.Destinations, was.Destinations) && len(others) == 0 { // an edited card tells no one
 		if i.Root = was.Root; i.Root == "" {
 			i.Root = was.ID
 		}

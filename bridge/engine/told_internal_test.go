@@ -205,6 +205,30 @@ func TestCarriedTold(t *testing.T) {
 	}
 }
 
+// TestFollowUpForOthers checks that a follow-up which asks others in the same channel has
+// a card of its own, because an edit would tell them nothing.
+func TestFollowUpForOthers(t *testing.T) {
+	t.Parallel()
+	o, _ := twoChats(t)
+	for name, x := range map[string]struct {
+		ask  func(*bridge.Interaction)
+		same bool
+	}{
+		"the same people": {func(*bridge.Interaction) {}, true},
+		"fewer people":    {func(i *bridge.Interaction) { i.Responders = i.Responders[1:] }, true},
+		"someone else":    {func(i *bridge.Interaction) { i.Responders = append(i.Responders, bridge.Responder{Person: "fay"}) }, false},
+		"another group":   {func(i *bridge.Interaction) { i.Groups = []string{"oncall"} }, false},
+	} {
+		was, next := question("Ship it?"), question("And now?")
+		was.ID, was.Route, next.Route = "i_1", "default", "other"
+		x.ask(&next)
+		o.rounds.follow(&next, bridge.Record{Interaction: was})
+		if got := next.Root == was.ID; got != x.same {
+			t.Errorf("%s: it takes over the messages: %t; want %t", name, got, x.same)
+		}
+	}
+}
+
 // TestWidened checks that people who may answer only since the rules changed are told.
 func TestWidened(t *testing.T) {
 	t.Parallel()
