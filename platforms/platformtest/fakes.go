@@ -208,6 +208,12 @@ func (m *Memory) PutNote(_ context.Context, key, value string, _ time.Duration) 
 	return v.(string), nil
 }
 
+// SetNote implements Notes.
+func (m *Memory) SetNote(_ context.Context, key, value string, _ time.Duration) error {
+	m.kept.Store(key, value)
+	return nil
+}
+
 // Note implements Notes.
 func (m *Memory) Note(_ context.Context, key string) (string, error) {
 	v, ok := m.kept.Load(key)

@@ -29,6 +29,7 @@ type Platform interface {
 // Notes keeps small values for an adapter.
 type Notes interface {
 	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
+	SetNote(ctx context.Context, key, value string, ttl time.Duration) error
 	Note(ctx context.Context, key string) (string, error)
 	DropNote(ctx context.Context, key string) error
 }

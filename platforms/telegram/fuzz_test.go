@@ -16,7 +16,10 @@ func (p prompted) PutNote(context.Context, string, string, time.Duration) (strin
 	return p.note, nil
 }
 func (p prompted) Note(context.Context, string) (string, error) { return p.note, nil }
-func (p prompted) DropNote(context.Context, string) error       { return nil }
+func (p prompted) SetNote(context.Context, string, string, time.Duration) error {
+	return nil
+}
+func (p prompted) DropNote(context.Context, string) error { return nil }
 
 // FuzzUpdate checks that nod confirms every update, however malformed, so that
 // Telegram does not repeat it forever.

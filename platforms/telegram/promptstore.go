@@ -126,18 +126,13 @@ func (s *promptStore) put(ctx context.Context, m bridge.MessageRef, a awaited, t
 // replace makes a prompt the open one of a person for a card, and removes the
 // one before.
 func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, a awaited, ttl time.Duration) error {
-	key := s.openKey(a.Card, a.User)
-	for {
-		at := place(a.Card, prompt)
-		before, err := s.notes.PutNote(ctx, key, at, ttl)
-		if err != nil || before == at {
-			return err
-		}
-		s.remove(ctx, promptAt(a.Card, before), a.User)
-		if err := s.notes.DropNote(ctx, key); err != nil {
-			return err
-		}
+	key, at := s.openKey(a.Card, a.User), place(a.Card, prompt)
+	before, err := s.notes.PutNote(ctx, key, at, ttl)
+	if err != nil || before == at {
+		return err
 	}
+	s.remove(ctx, promptAt(a.Card, before), a.User)
+	return s.notes.SetNote(ctx, key, at, ttl)
 }
 
 // awaits returns what a reply of a person to a message, or a click of theirs on it,

@@ -28,6 +28,7 @@ import (
 // Notes keeps what a typed reply belongs to; see bridge.Notes.
 type Notes interface {
 	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
+	SetNote(ctx context.Context, key, value string, ttl time.Duration) error
 	Note(ctx context.Context, key string) (string, error)
 	DropNote(ctx context.Context, key string) error
 }
