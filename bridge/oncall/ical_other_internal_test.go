@@ -162,7 +162,7 @@ func TestOtherCalendars(t *testing.T) {
 				}
 			}
 			for _, e := range cal.events {
-				if cal.covers(e, when) {
+				if cal.covers(e, when) && !cal.stale(e) {
 					got = append(got, e.entries[0].Name)
 				}
 			}

@@ -229,8 +229,8 @@ func TestDoctorApprovals(t *testing.T) {
 	}
 }
 
-// TestDoctorAsked checks that the doctor names people whom nothing tells that they are
-// asked: by steps, hand-overs, and the rotations of groups.
+// TestDoctorAsked checks that the doctor names people who are asked and whom no message
+// reaches: by steps, hand-overs, and the rotations of groups.
 func TestDoctorAsked(t *testing.T) {
 	t.Parallel()
 	c := config.Config{
