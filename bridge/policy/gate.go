@@ -148,28 +148,45 @@ func (g Gate) selects(in *input) bool {
 // a part of the path.
 func (g Gate) names(in *input) bool {
 	rule := strings.TrimLeft(path.Clean("/"+strings.TrimPrefix(g.Rule, "~")), "/")
-	re, err := regexp.Compile("(?is)^(.*/)?" + globExpression(strings.ReplaceAll(rule, "**", "*")) + "(/.*)?$")
-	if err != nil || len(in.files) == 0 || len(in.doubts) > 0 {
+	parts := strings.Split(rule, "**/")
+	for n, part := range parts {
+		parts[n] = globExpression(strings.ReplaceAll(part, "**", "*"))
+	}
+	re, err := regexp.Compile("(?is)^(.*/)?" + strings.Join(parts, "(.*/)?") + "(/.*)?$")
+	if err != nil || !plainRule.MatchString(rule) || len(in.files) == 0 || len(in.doubts) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(in.files, func(f file) bool { return slices.ContainsFunc(f.readings(), re.MatchString) })
 }
 
-// contacts reports whether an input has a URL of the domain, or none.
+// plainRule matches rules for files without classes of characters, and plainHost
+// names of hosts that every program reads in the same way.
+var (
+	plainRule = regexp.MustCompile(`^[\w ./*?@+,=~-]*$`)
+	plainHost = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
+)
+
+// contacts reports whether an input may have a URL of the domain, or has none.
 func (g Gate) contacts(in *input) bool {
-	domain := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(g.Rule, "domain:"), "*."))
+	domain := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(g.Rule, "domain:")), "*."))
 	found := false
 	for _, l := range in.leaves {
 		s, _ := l.value.(string)
+		named := urlNames[normal(l.name[strings.LastIndexByte(l.name, '.')+1:])]
 		u, err := url.Parse(strings.TrimSpace(s))
 		if err != nil || u.Host == "" {
+			if named {
+				return true
+			}
 			continue
 		}
-		found = true
-		if host := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."); host == domain || strings.HasSuffix(host, "."+domain) {
+		found = found || named
+		host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+		if !plainHost.MatchString(host) || host == domain || strings.HasSuffix(host, "."+domain) {
 			return true
 		}
 	}
+	found = found && plainHost.MatchString(domain)
 	return !found || len(in.files) > 0 || len(in.doubts) > 0
 }
 
@@ -179,6 +196,9 @@ var bash = set("sh bash dash ash ksh ksh93 mksh zsh")
 // anyShell matches lines that every shell reads in the same way, those of Windows
 // too.
 var anyShell = regexp.MustCompile(`^[\w \n./:@+,=|;&-]*$`)
+
+// removes matches a name that is one for rm in PowerShell only.
+var removes = regexp.MustCompile(`(?i)\brmdir\b`)
 
 // runs reports whether an input may run the command of the rule.
 func (g Gate) runs(in *input) bool {
@@ -195,6 +215,6 @@ func (g Gate) runs(in *input) bool {
 	}
 	inner := func(f file) bool { return strings.Contains(f.name, ".") }
 	return slices.ContainsFunc(in.leaves, unknown) || slices.ContainsFunc(in.files, inner) || slices.ContainsFunc(in.lines, func(l *line) bool {
-		return other && !anyShell.MatchString(l.raw) || p.target.mayRun(l.raw)
+		return other && (!anyShell.MatchString(l.raw) || removes.MatchString(l.raw)) || p.target.mayRun(l.raw)
 	})
 }

@@ -17,6 +17,7 @@ type inquiry struct {
 	depth   int
 	calls   int
 	written []string // files that the line writes
+	dirs    []string // directories to which it goes
 	ran     []string // files that it runs; "" stands for those that a program chooses
 }
 
@@ -64,6 +65,8 @@ func (q *inquiry) node(n syntax.Node, fed bool) bool {
 		return !subscripted(n.Parts) && q.inside(n, fed)
 	case *syntax.DblQuoted:
 		return !subscripted(n.Parts) && q.inside(n, fed)
+	case *syntax.ArithmExp:
+		return calculates(n.X)
 	case *syntax.ParamExp:
 		return isPlainExpansion(n) && q.inside(n, fed)
 	case *syntax.BinaryTest: // others evaluate their words as numbers, and && ends a command in other shells
@@ -124,6 +127,19 @@ func isPlainExpansion(e *syntax.ParamExp) bool {
 func numeral(n syntax.ArithmExpr) bool {
 	w, ok := n.(*syntax.Word)
 	return n == nil || ok && w.Lit() != "" && digits.MatchString(w.Lit())
+}
+
+// calculates reports whether an expression consists of numbers.
+func calculates(x syntax.ArithmExpr) bool {
+	switch x := x.(type) {
+	case *syntax.BinaryArithm:
+		return calculates(x.X) && calculates(x.Y)
+	case *syntax.ParenArithm:
+		return calculates(x.X)
+	case *syntax.Word:
+		return numeral(x)
+	}
+	return false
 }
 
 var digits = regexp.MustCompile(`^-?[0-9]*$`)
@@ -196,17 +212,21 @@ func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
 // PATH, and programs may take commands from them, such as PAGER.
 var (
 	shellVariable = regexp.MustCompile(`^([a-z][a-z0-9_]*|[A-Z]{1,3}[0-9]*)$`)
-	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS")
+	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases galiases saliases options commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS")
 	dataVariable  = regexp.MustCompile(`^([A-Z0-9]+_)*(DIR|FILE|ID|URL|HOST|PORT|NAME|EMAIL|DATE|TOKEN|KEY|COUNT|VERSION|LEVEL|LOG|LOGS|OUT|SRC|BASE|ROOT|TMP|BEFORE|AFTER|RESULT|USER|BRANCH|COMMIT|TAG|SHA|MODE|TZ|LANG)$`)
 	plainValue    = regexp.MustCompile(`^([0-9.]*|true|false|yes|no|on|off|test|testing|development|dev|production|prod|staging|local|debug|info|warn|error|linux|darwin|windows|amd64|arm64|UTC|C|never|always)$`)
 )
+
+// startVariable matches variables with directories and files from which programs
+// and their settings come.
+var startVariable = regexp.MustCompile(`(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
 
 // isOrdinary reports whether a variable may have a value.
 func isOrdinary(name, value string, exported bool) bool {
 	switch {
 	case name == "IFS":
 		return exported
-	case oddVariables[name]:
+	case oddVariables[name] || startVariable.MatchString(name):
 		return false
 	}
 	return plainValue.MatchString(value) && value != "" || dataVariable.MatchString(name) || !exported && shellVariable.MatchString(name)
@@ -233,7 +253,8 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	known, listed := q.program(name, args, fed)
 	switch {
 	case foreign:
-		return (known || !listed) && !q.names(args...)
+		theirs := slices.ContainsFunc(append(q.dirs, dir), installedDir.MatchString)
+		return (known || !listed && (!theirs || each(args, plainText.MatchString))) && !q.names(args...)
 	case !listed && q.target.isName(name): // the words say that it is another command
 		return q.simple(args...)
 	}
@@ -243,6 +264,13 @@ func (q *inquiry) command(words []string, fed bool) bool {
 // installed are the directories of programs that a line may name with them.
 var installed = append([]string{"/usr/local/bin", "/opt/homebrew/bin"}, trusted...)
 
+// installedDir matches directories with programs that are not the project's, and
+// plainText texts that a program which runs them reads as written.
+var (
+	installedDir = regexp.MustCompile(`^/?$|^~|[\x01\x02]|(^|/)(usr|opt|s?bin|nix|snap|proc|sys|dev|node_modules|\.?venv|\.local|\.cargo|\.\.)(/|$)`)
+	plainText    = regexp.MustCompile(`^[\w \n./:@%,=;!?+^~-]*$`)
+)
+
 // names reports whether a text may contain the name of the target's program.
 func (q *inquiry) names(texts ...string) bool {
 	name := q.target.name.text
@@ -251,7 +279,9 @@ func (q *inquiry) names(texts ...string) bool {
 	}
 	for _, text := range texts {
 		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>`,{}!\"'", r) }) {
-			if matches, err := path.Match(program(w), name); matches && err == nil || q.target.isName(w) {
+			value := program(w[strings.LastIndexAny(w, "=:")+1:])
+			joined := len(q.target.words) > 0 && stands(value, name+"-"+q.target.words[0].text)
+			if matches, err := path.Match(program(w), name); matches && err == nil || stands(value, name) || joined || q.target.isName(w) {
 				return true
 			}
 		}
@@ -265,18 +295,30 @@ var simpleWord = regexp.MustCompile(`^~?[\w./:@%,=*?\[\]^-]*$`)
 // simple reports whether words can give a program no command to run.
 func (q *inquiry) simple(words ...string) bool {
 	return !q.names(words...) && !slices.ContainsFunc(words, func(w string) bool {
-		return !simpleWord.MatchString(w) || strings.HasPrefix(w, "=") || strings.Contains(w, "data:")
+		return !simpleWord.MatchString(w) || strings.HasPrefix(w, "=") || strings.Contains(strings.ToLower(w), "data:")
 	})
 }
 
 // output matches files that are usually not run.
-var output = regexp.MustCompile(`(?i)\.(txt|log|out|md|csv|html|xml|diff|patch|prof|cov)$`)
+var output = regexp.MustCompile(`(?i)\.(txt|log|out|md|csv|html|diff|patch|prof|cov|db|sqlite3?)$`)
+
+// startFile matches settings, hooks and startup files, which programs read without
+// being told to, and gitText files with texts of commits.
+var (
+	startFile = regexp.MustCompile(`(^|/)[^/]*\.git(/|$)|(^|/)(\.?gitconfig|config(\.worktree)?|HEAD|gitdir|commondir|gh/(config|hosts)\.yml|(pre|post)-[a-z-]+|` +
+		`(prepare-commit|commit|applypatch)-msg|reference-transaction|push-to-checkout|fsmonitor-watchman|\.(sqliterc|psqlrc|curlrc|zshenv|zshrc|zprofile|zlogin|bash_profile|bash_login|bashrc|profile))$`)
+	gitText = regexp.MustCompile(`(^|/)\.git/|\.gitconfig$|_(EDIT)?MSG$`)
+)
 
 // runsWritten reports whether a line may run a file that it writes, or one of git,
 // which keeps the texts of commits there.
 func (q *inquiry) runsWritten() bool {
-	ofGit := func(f string) bool { return strings.Contains("/"+f, "/.git/") || strings.HasSuffix(f, ".gitconfig") }
-	code := func(f string) bool { return !output.MatchString(f) }
-	return slices.ContainsFunc(append(q.ran, q.written...), ofGit) ||
+	in := func(re *regexp.Regexp) func(string) bool {
+		return func(f string) bool {
+			return re.MatchString(f) || slices.ContainsFunc(q.dirs, func(dir string) bool { return re.MatchString(path.Join(dir, f)) })
+		}
+	}
+	code := func(f string) bool { return !output.MatchString(f) || path.Base(f) == "CMakeLists.txt" }
+	return slices.ContainsFunc(q.ran, in(gitText)) || slices.ContainsFunc(q.written, in(startFile)) ||
 		len(q.ran) > 0 && len(q.written) > 0 && (slices.ContainsFunc(q.written, code) || slices.ContainsFunc(q.ran, output.MatchString))
 }

@@ -13,7 +13,7 @@ import (
 var dataPrograms = set(`
 	cat head tail wc nl ls du df file cut column tr cmp diff grep egrep fgrep uname id whoami date uptime rm rmdir chmod chown kill pkill pgrep ps lsof seq
 	: nproc hostname printenv tree shellcheck gofmt goimports gzip gunzip zcat unzip xz expr cal clear ping dig host
-	netstat ss pbcopy nm size readelf numfmt iconv arch sw_vers free curl xxd tee
+	netstat ss pbcopy nm size readelf numfmt iconv sw_vers free curl xxd tee
 	get-childitem get-content get-location set-location select-string test-path write-output measure-object
 `)
 
@@ -86,9 +86,7 @@ const (
 // program reports whether a program with some arguments is known to start nothing
 // but files of the project, and whether it is listed at all.
 func (q *inquiry) program(name string, args []string, fed bool) (known, listed bool) {
-	if name == "tee" || (name == "curl" || name == "xxd" || name == "git") && slices.ContainsFunc(args, saves.MatchString) {
-		q.written = append(q.written, args...)
-	}
+	q.writes(name, args)
 	if len(args) > 0 {
 		if r, ok := habits[name+" "+args[0]]; ok {
 			return q.habit(name, r, args[1:], fed), true
@@ -99,6 +97,10 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 		return printsTexts(args), true
 	case dataPrograms[name] || inertNames[name]:
 		return true, true
+	case name == "arch": // on macOS, it starts a program
+		return len(args) == 0, true
+	case name == "tar":
+		return extracts(args), true
 	case copiers[name]:
 		q.written = append(q.written, args...)
 		return !isOpen(args...) && !q.names(args...) && !slices.ContainsFunc(args, system.MatchString), true
@@ -130,12 +132,53 @@ func each(words []string, match func(string) bool) bool {
 }
 
 var (
-	saves      = regexp.MustCompile(`^-[a-zA-Z]*[oOr]|^--(out|remote-name|revert)`)
 	system     = regexp.MustCompile(`^/(usr|opt|bin|sbin|nix|snap)/`)
 	compares   = regexp.MustCompile(`^-(eq|ne|lt|le|gt|ge|v|R)$`)
 	settings   = regexp.MustCompile(`^([-+][eux]+|[-+][eux]*o|pipefail|errexit|nounset|xtrace)$`)
 	textFormat = regexp.MustCompile(`%[-+ #0]*[0-9]*(\.[0-9]+)?[sbqc%]`)
 )
+
+// writers are the arguments with which programs write a file.
+var writers = map[string]*regexp.Regexp{
+	"curl": regexp.MustCompile(`^-[^-]*[oODKc]|^--(out|rem|dump|tr|std|cookie-j|lib|et|hs|al|conf)|%output`), "xxd": regexp.MustCompile(`^-[a-zA-Z]*[oOr]`), "git": regexp.MustCompile(`^-o|^--out`),
+	"iconv": regexp.MustCompile(`^-[a-zA-Z]*o|^--o`), "base64": regexp.MustCompile(`^-[a-zA-Z]*o|^--o`), "tree": regexp.MustCompile(`^-[a-zA-Z]*o`), "gofmt": regexp.MustCompile(`^--?w`), "goimports": regexp.MustCompile(`^--?w`),
+	"tee": anything, "gzip": anything, "gunzip": anything, "xz": anything, "unzip": anything, "tar": anything,
+}
+
+var (
+	anything = regexp.MustCompile(``)
+	// showsGit are the commands of git with --output, and changesGit those that
+	// write files of the project.
+	showsGit   = set("log diff show format-patch shortlog whatchanged diff-tree range-diff")
+	changesGit = set("apply mv update-index")
+)
+
+// writes notes what a program writes, and where it goes.
+func (q *inquiry) writes(name string, args []string) {
+	first := strings.Join(args[:min(len(args), 1)], "")
+	open := func(w string) bool {
+		return (name != "git" || showsGit[first]) && (strings.HasPrefix(w, one) || strings.Contains(w, many))
+	}
+	re := writers[name]
+	switch {
+	case name == "cd" || name == "pushd":
+		q.dirs = append(q.dirs, args...)
+	case re != nil && slices.ContainsFunc(args, func(w string) bool { return re.MatchString(w) || open(w) }):
+		q.written = append(q.written, args...)
+	case name == "git" && changesGit[first]:
+		q.written = append(q.written, first)
+	}
+}
+
+var tarLetters = regexp.MustCompile(`^-?[cxtvzjJpf]+$`)
+
+// extracts reports whether tar starts nothing: an archive with a colon is on
+// another host.
+func extracts(args []string) bool {
+	return len(args) > 0 && tarLetters.MatchString(args[0]) && each(args[1:], func(w string) bool {
+		return !isOpen(w) && !strings.Contains(w, ":") && (w == "-" || w == "-C" || !strings.HasPrefix(w, "-"))
+	})
+}
 
 // printsTexts reports whether printf only prints texts. Some shells evaluate
 // numbers.
@@ -149,24 +192,33 @@ func printsTexts(args []string) bool {
 
 // tool reports whether the words of a tool can be no command.
 func (q *inquiry) tool(name string, args []string, fed bool) bool {
+	if name == "cargo" && len(args) > 0 && toolchain.MatchString(args[0]) {
+		args = args[1:]
+	}
+	data, some := dataSubcommands[name], subcommands[name]
 	sub, both, first := "", "", len(args)
 	for n := 0; n < len(args) && both == ""; n++ {
 		switch w := args[n]; {
 		case listed(namedOptions, w):
 			n++
 		case strings.HasPrefix(w, "-"):
+			value := n+1 < len(args) && !strings.Contains(w, "=") && !strings.HasPrefix(args[n+1], "-")
+			if value && guesses[name] && !listed(data, sub) && !listed(some, sub) {
+				return false
+			}
 		case sub == "":
 			sub, first = w, n
 		default:
 			both = sub + "/" + w
 		}
 	}
-	data, some := dataSubcommands[name], subcommands[name]
 	switch {
 	case sub == "" && !tools[name], listed(data, sub), listed(data, both):
 		return q.simple(args[:first]...)
-	case !tools[name] && !listed(some, sub) && !listed(some, both):
+	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run/env run-script/env", both): // it starts env
 		return false
+	case name == "json.tool": // with two files, it writes the second one
+		return q.simple(args...) && len(slices.DeleteFunc(slices.Clone(args), isOption)) < 2 && (!fed || each(args, isOption))
 	}
 	q.ran = append(q.ran, args...)
 	if !remote[name] {
@@ -177,17 +229,28 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 		text := listed(textOptions, name+":"+option) || n > 0 && listed(textOptions, name+":"+args[n-1])
 		switch {
 		case text && !strings.Contains(w, "-ext") && !strings.Contains(w, many):
-		case !q.simple(w), name == "git" && strings.Contains(w, "::"), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
+		case !q.simple(w), name == "git" && strings.Contains(w, "::"), name == "deno" && strings.Contains(w, "://"), name == "make" && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
 			return false
 		}
 	}
 	return remote[name] || !fed
 }
 
+var (
+	toolchain = regexp.MustCompile(`^\+[a-z0-9.-]+$`)
+	evaluates = regexp.MustCompile(`^-[a-zA-Z]*E|^--ev`)
+	// guesses are programs that take the word after an unknown option as its value.
+	guesses = set("gh docker kubectl helm")
+)
+
+func isOption(w string) bool { return len(w) > 1 && strings.HasPrefix(w, "-") }
+
 // habit reports whether a program starts only commands that are known.
 func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
-	if n := slices.Index(args, "-m"); name == "python" && n >= 0 && n+1 < len(args) && !strings.HasPrefix(args[0], many) && each(args[:n], func(w string) bool { return strings.HasPrefix(w, "-") }) {
-		return tools[args[n+1]] && q.tool(args[n+1], args[n+2:], fed)
+	if n := slices.Index(args, "-m"); name == "python" && n >= 0 && n+1 < len(args) {
+		if before, why := r.parse(args[:n]); why == "" && len(before.files) == 0 {
+			return tools[args[n+1]] && q.tool(args[n+1], args[n+2:], fed)
+		}
 	}
 	a, why := r.parse(args)
 	if why == "" && r.also != nil {
@@ -198,21 +261,33 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 	if strings.Contains(shown, ">") { // a script of awk
 		q.written = append(q.written, shown)
 	}
+	switch name {
+	case "sed":
+		if slices.Contains(a.options, "-i") {
+			q.written = append(q.written, slices.Concat(a.values, words)...)
+		}
+	case "sqlite3":
+		q.written = append(q.written, words[:min(len(words), 1)]...)
+	}
 	switch {
 	case why != "" || strings.Contains(shown, many):
 		return false
 	case !r.starts: // a client of a database runs what it reads
-		return !strings.Contains(strings.Join(words, ""), many) && !(fed && strings.Contains(name, "sql") && !slices.ContainsFunc(append(a.values, words...), isQuery))
+		return !strings.Contains(strings.Join(words, ""), many) && !(fed && (name == "sqlite3" && len(words) < 2 || name == "psql" && !slices.Contains(a.options, "-c")))
 	case runsFiles[name] && slices.Contains(a.options, "-c") && strings.HasSuffix(name, "sh"):
 		return len(words) > 0 && !isOpen(words[0]) && q.script(words[0])
 	case runsFiles[name]:
-		return q.file(words, fed)
+		q.ran = append(q.ran, a.values...)
+		return q.file(words, fed) && !(name == "node" && (words[0] == "inspect" || words[0] == "debug"))
 	case name == "xargs" && slices.Contains(a.options, "-I"):
 		words = slices.Clone(words)
 		for n := range words {
 			for _, place := range a.values {
 				words[n] = strings.ReplaceAll(words[n], place, one)
 			}
+		}
+		if slices.Contains(a.options, "-n") || slices.Contains(a.options, "-L") { // the last option wins
+			words = append(words, many)
 		}
 	case name == "xargs":
 		words = append(slices.Clone(words), many)
@@ -229,6 +304,9 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 	return len(words) == 0 || q.command(words, fed)
 }
 
+// devices matches files that may be what a command reads.
+var devices = regexp.MustCompile(`(^|/)(dev|proc)/|(^|/)(std(in|out|err)|tty.*|[0-9]+)$`)
+
 // file reports whether a script can be a file of the project, which a gate does
 // not see.
 func (q *inquiry) file(words []string, fed bool) bool {
@@ -236,5 +314,5 @@ func (q *inquiry) file(words []string, fed bool) bool {
 		return false
 	}
 	q.ran = append(q.ran, words[0])
-	return !(fed && isOpen(words[0])) && !strings.HasPrefix(words[0], "/dev/") && !strings.HasPrefix(words[0], "/proc/")
+	return !(fed && isOpen(words[0])) && !devices.MatchString(words[0])
 }

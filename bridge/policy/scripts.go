@@ -11,7 +11,7 @@ var (
 	// quote in an expression of awk looks like the start of a text.
 	textInAwk = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 	separator = regexp.MustCompile(`"[^"A-Za-z_$]*"`)
-	pipeInAwk = regexp.MustCompile(`\bprint[^;}\n]*\|`)
+	pipeInAwk = regexp.MustCompile(`\bprint[^;}\n]*(\||/[^\n]*\||\\\n[^;}]*\|)`)
 	callInAwk = regexp.MustCompile(`system|getline|@ *[A-Za-z_]`)
 )
 
@@ -19,7 +19,13 @@ var (
 // print, or @.
 func quietAwk(a arguments) string {
 	pipes := func(script string, text *regexp.Regexp) bool {
-		return pipeInAwk.MatchString(strings.ReplaceAll(text.ReplaceAllString(script, `""`), "||", ""))
+		without := text.ReplaceAllStringFunc(script, func(s string) string {
+			if strings.Contains(s, "/") { // it may begin in an expression
+				return s
+			}
+			return `""`
+		})
+		return pipeInAwk.MatchString(strings.ReplaceAll(without, "||", ""))
 	}
 	for _, script := range a.texts {
 		if isOpen(script) || callInAwk.MatchString(script) || pipes(script, textInAwk) || pipes(script, separator) {
@@ -60,7 +66,7 @@ func quietSed(a arguments) string {
 
 var (
 	sqlShows  = regexp.MustCompile(`^\.(schema|tables|indexes|databases)( [\w%]+)?$`)
-	sqlStarts = regexp.MustCompile(`(?im)^\s*[.!]|\\|\b(edit|load_extension|writefile|program)\b`)
+	sqlStarts = regexp.MustCompile(`(?im)^\s*[.!]|\\|\b(edit|load_extension|writefile|program|attach|vacuum)\b`)
 )
 
 // quietSQL returns why the client of a database may start a program.
@@ -73,23 +79,24 @@ func quietSQL(a arguments) string {
 	return ""
 }
 
-// isQuery reports whether a word is a query.
-func isQuery(w string) bool { return strings.ContainsAny(w, " \t\n;") || sqlShows.MatchString(w) }
-
 // find reports whether the commands that find starts are known.
 func (q *inquiry) find(args []string, fed bool) bool {
 	option := ""
+	ends := func(w string) bool { return w == ";" || w == "+" }
 	for n := 0; n < len(args); n++ {
 		w := args[n]
 		switch {
 		case strings.Contains(w, many), strings.HasPrefix(w, one) && option != "" && !listed(finder.valued, option):
 			return false
+		case strings.HasPrefix(w, one) && !listed(finder.valued, option) && n+1 < len(args) && !strings.HasPrefix(args[n+1], "-") && slices.ContainsFunc(args[n+1:], ends):
+			return false
 		case strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok"):
 			var command []string
-			for n++; n < len(args) && args[n] != ";" && args[n] != "+"; n++ {
+			for n++; n < len(args) && args[n] != ";" && !(args[n] == "+" && args[n-1] == "{}"); n++ {
 				command = append(command, strings.ReplaceAll(args[n], "{}", one))
 			}
-			if len(command) == 0 || !q.command(command, fed) {
+			asks := strings.HasPrefix(w, "-ok") && n < len(args) && args[n] == "+" // after it, + does not end the command
+			if asks || len(command) == 0 || !q.command(command, fed) {
 				return false
 			}
 		case strings.HasPrefix(w, "-fprint") || strings.HasPrefix(w, "-fls"):

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,7 +44,10 @@ func (t target) is(words []string) bool {
 		return false
 	}
 	words = append(rest, words[1:]...)
-	return t.inOrder(words) && (isOpen(words...) || !slices.ContainsFunc(t.options, func(g wordGlob) bool { return !given(g.text, words) }))
+	option := func(w string) bool {
+		return slices.ContainsFunc(t.options, func(g wordGlob) bool { return stands(w, g.text) })
+	}
+	return t.inOrder(words) && (isOpen(words...) || slices.ContainsFunc(words, option) || !slices.ContainsFunc(t.options, func(g wordGlob) bool { return !given(g.text, words) }))
 }
 
 // named reports whether a word may be the name of the program: with any
@@ -80,7 +84,7 @@ func (t target) inOrder(words []string) bool {
 		switch {
 		case isOpen(w), next == len(t.words) && (t.rest || any):
 			return true
-		case next < len(t.words) && t.words[next].folded.MatchString(w):
+		case next < len(t.words) && (t.words[next].folded.MatchString(w) || stands(w, t.words[next].text)):
 			next, value, any = next+1, false, false
 		case strings.HasPrefix(w, "-"):
 			value = !strings.Contains(w, "=")
@@ -94,6 +98,13 @@ func (t target) inOrder(words []string) bool {
 		next++
 	}
 	return next == len(t.words)
+}
+
+// stands reports whether a word is a pattern that a shell replaces by a name, if a
+// file with that name exists.
+func stands(w, name string) bool {
+	matches, err := path.Match(w, name)
+	return strings.ContainsAny(w, "*?[") && matches && err == nil
 }
 
 // given reports whether words may have an option: alone, among other letters, in
