@@ -186,7 +186,7 @@ func TestSnoozeAndHandOver(t *testing.T) {
 			did, _ := r.Open("ana", a.On(service), label)
 			return did
 		}
-		r.Told("ana", service, open("Remind me in 1 s"), "nod will remind you at")
+		r.Told("ana", service, open("Remind me in 1 s"), "nod will remind you ")
 		r.Told("bo", service, r.Press("bo", a.On(service), "Run command"), "may not answer")
 		r.Told("ana", service, open("Hand over to bo"), "Handed over: bo")
 		r.Eventually("bo is told on "+service, func() bool { return messages(r, service, "ana hands over to bo: Run make "+service+"?") == 1 })
