@@ -25,6 +25,8 @@ groups: {closed: {people: [ana, bo]}, open: {slack: S1}}
 		"three after a step":     {route(`responders: [ana, bo], quorum: 3, escalation: [{after: 1m, ask: [cy]}]`), ""},
 		"a required stranger":    {route("responders: [ana, bo], must: [cy]"), "routes.default.must[0]"},
 		"a required group":       {route(`responders: [cy], must: ["@closed"]`), "routes.default.must[0]"},
+		"one required twice":     {route("responders: [ana, bo], must: [ana, ana]"), "routes.default.must[1]"},
+		"a group twice":          {route(`responders: ["@open", ana, "@open"]`), "routes.default.responders[2]"},
 		"a required one":         {route(`responders: ["@closed"], must: [bo]`), ""},
 		"a rule that needs more": {route("responders: [ana, bo]") + "policy: [{tools: x, then: ask, route: default, quorum: 3}]\n", "policy[0].quorum"},
 		"a risk that needs more": {route("responders: [ana, bo]") + "risks: [{name: high, quorum: 3}]\npolicy: [{tools: x, then: ask, route: default, risk: high}]\n", "policy[0].quorum"},

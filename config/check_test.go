@@ -144,7 +144,7 @@ func TestProblems(t *testing.T) {
 		{"deny: counts", "remind: soon", "routes.default.remind"},
 		{"deny: counts", "preview: half", "routes.default.preview"},
 		{"hand_over: [bo]", "hand_over: [eve]", "routes.default.hand_over[0]"},
-		{"hand_over: [bo]", "hand_over: [bo, bo, bo, bo, bo]", "routes.default.hand_over"},
+		{"hand_over: [bo]", "hand_over: [bo, ana, '@ops', '@chat', '@night']", "routes.default.hand_over"},
 		{`from: "22:00"`, "from: late", "routes.default.quiet.from"},
 		{`from: "22:00"`, `from: "07:00"`, "routes.default.quiet.to"},
 		{"Europe/Berlin", "Europe/Atlantis", "routes.default.quiet.zone"},

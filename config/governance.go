@@ -124,6 +124,9 @@ func collect(v reflect.Value, out *[]string) {
 // checkNames checks that the people and @groups in a list exist.
 func (c Config) checkNames(bad func(path, format string, args ...any), path string, names []string) {
 	for n, who := range names {
+		if slices.Contains(names[:n], who) {
+			bad(fmt.Sprintf("%s[%d]", path, n), "%s is listed twice, and counts once; remove it, or name someone else", who)
+		}
 		group, isGroup := strings.CutPrefix(who, "@")
 		if _, ok := c.Groups[group]; isGroup && !ok {
 			bad(fmt.Sprintf("%s[%d]", path, n), "unknown group %q; add it under groups", group)
