@@ -219,7 +219,7 @@ var (
 
 // startVariable matches variables with directories and files from which programs
 // and their settings come.
-var startVariable = regexp.MustCompile(`(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
+var startVariable = regexp.MustCompile(`(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^PYTHONINSPECT$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
 
 // isOrdinary reports whether a variable may have a value.
 func isOrdinary(name, value string, exported bool) bool {
@@ -254,7 +254,7 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	switch {
 	case foreign:
 		theirs := slices.ContainsFunc(append(q.dirs, dir), installedDir.MatchString)
-		return (known || !listed && (!theirs || each(args, plainText.MatchString))) && !q.names(args...)
+		return (known || !listed && (!theirs || !fed && each(args, plainText.MatchString))) && !q.names(args...)
 	case !listed && q.target.isName(name): // the words say that it is another command
 		return q.simple(args...)
 	}

@@ -113,6 +113,8 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 		return each(args, func(w string) bool { return w == "-r" || digits.MatchString(w) || isOrdinary(w, "", false) }), true
 	case name == "find":
 		return q.find(args, fed), true
+	case name == "git" && fed && opensEditor(args):
+		return false, true
 	case tools[name], subcommands[name] != "", dataSubcommands[name] != "":
 		return q.tool(name, args, fed), true
 	}
@@ -140,7 +142,7 @@ var (
 
 // writers are the arguments with which programs write a file.
 var writers = map[string]*regexp.Regexp{
-	"curl": regexp.MustCompile(`^-[^-]*[oODKc]|^--(out|rem|dump|tr|std|cookie-j|lib|et|hs|al|conf)|%output`), "xxd": regexp.MustCompile(`^-[a-zA-Z]*[oOr]`), "git": regexp.MustCompile(`^-o|^--out`),
+	"curl": regexp.MustCompile(`^-[^-]*[oODKcT]|^--(out|up|rem|dump|tr|std|cookie-j|lib|et|hs|al|conf)|%output`), "xxd": regexp.MustCompile(`^-[a-zA-Z]*[oOr]`), "git": regexp.MustCompile(`^-o|^--out`),
 	"iconv": regexp.MustCompile(`^-[a-zA-Z]*o|^--o`), "base64": regexp.MustCompile(`^-[a-zA-Z]*o|^--o`), "tree": regexp.MustCompile(`^-[a-zA-Z]*o`), "gofmt": regexp.MustCompile(`^--?w`), "goimports": regexp.MustCompile(`^--?w`),
 	"tee": anything, "gzip": anything, "gunzip": anything, "xz": anything, "unzip": anything, "tar": anything,
 }
@@ -168,6 +170,24 @@ func (q *inquiry) writes(name string, args []string) {
 	case name == "git" && changesGit[first]:
 		q.written = append(q.written, first)
 	}
+}
+
+var (
+	hasText = regexp.MustCompile(`^-[a-zA-Z]*[mFC]|^--(mess|file|no-edit|reuse)`)
+	hasEdit = regexp.MustCompile(`^-[a-zA-Z]*e|^--edi`)
+)
+
+// opensEditor reports whether git starts an editor, which reads its commands from a
+// pipe.
+func opensEditor(args []string) bool {
+	edit := slices.ContainsFunc(args, hasEdit.MatchString)
+	switch strings.Join(args[:min(len(args), 1)], "") {
+	case "rebase":
+		return true
+	case "commit", "tag", "notes", "revert":
+		return edit || !slices.ContainsFunc(args, hasText.MatchString)
+	}
+	return edit
 }
 
 var tarLetters = regexp.MustCompile(`^-?[cxtvzjJpf]+$`)
@@ -301,8 +321,14 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 		}
 		words = words[1:]
 	}
+	if name == "uv" && len(words) > 0 && strings.HasSuffix(words[0], ".py") {
+		return q.file(words, fed)
+	}
 	return len(words) == 0 || q.command(words, fed)
 }
+
+// theirDir matches directories with scripts that are not the project's.
+var theirDir = regexp.MustCompile(`(^|/)(usr|opt|nix|snap|lib|node_modules)(/|$)`)
 
 // devices matches files that may be what a command reads.
 var devices = regexp.MustCompile(`(^|/)(dev|proc)/|(^|/)(std(in|out|err)|tty.*|[0-9]+)$`)
@@ -314,5 +340,11 @@ func (q *inquiry) file(words []string, fed bool) bool {
 		return false
 	}
 	q.ran = append(q.ran, words[0])
+	if slices.ContainsFunc(strings.Split(words[0], "/"), q.target.isName) { // such as npm/index.js
+		return false
+	}
+	if slices.ContainsFunc(append(q.dirs, path.Dir(words[0])), theirDir.MatchString) && (fed || !each(words[1:], plainText.MatchString)) {
+		return false
+	}
 	return !(fed && isOpen(words[0])) && !devices.MatchString(words[0])
 }
