@@ -156,7 +156,10 @@ func (g Gate) names(in *input) bool {
 	if err != nil || !plainRule.MatchString(rule) || len(in.files) == 0 || len(in.doubts) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(in.files, func(f file) bool { return slices.ContainsFunc(f.readings(), re.MatchString) })
+	return slices.ContainsFunc(in.files, func(f file) bool {
+		searched := in.Tool == "Grep" && path.Ext(f.raw) == "" // a directory, with all files in it
+		return searched || slices.ContainsFunc(f.readings(), re.MatchString)
+	})
 }
 
 // plainRule matches rules for files without classes of characters, and plainHost

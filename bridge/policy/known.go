@@ -214,7 +214,7 @@ var (
 	shellVariable = regexp.MustCompile(`^([a-z][a-z0-9_]*|[A-Z]{1,3}[0-9]*)$`)
 	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases galiases saliases options commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS")
 	dataVariable  = regexp.MustCompile(`^([A-Z0-9]+_)*(DIR|FILE|ID|URL|HOST|PORT|NAME|EMAIL|DATE|TOKEN|KEY|COUNT|VERSION|LEVEL|LOG|LOGS|OUT|SRC|BASE|ROOT|TMP|BEFORE|AFTER|RESULT|USER|BRANCH|COMMIT|TAG|SHA|MODE|TZ|LANG)$`)
-	plainValue    = regexp.MustCompile(`^([0-9.]*|true|false|yes|no|on|off|test|testing|development|dev|production|prod|staging|local|debug|info|warn|error|linux|darwin|windows|amd64|arm64|UTC|C|never|always)$`)
+	plainValue    = regexp.MustCompile(`^([0-9.]*|true|false|cat|yes|no|on|off|test|testing|development|dev|production|prod|staging|local|debug|info|warn|error|linux|darwin|windows|amd64|arm64|UTC|C|never|always)$`)
 )
 
 // startVariable matches variables with directories and files from which programs
