@@ -318,7 +318,9 @@ func (q *inquiry) runsWritten() bool {
 			return re.MatchString(f) || slices.ContainsFunc(q.dirs, func(dir string) bool { return re.MatchString(path.Join(dir, f)) })
 		}
 	}
-	code := func(f string) bool { return !output.MatchString(f) || path.Base(f) == "CMakeLists.txt" }
+	code := func(f string) bool { // cargo runs the examples in documentation
+		return !output.MatchString(f) || path.Base(f) == "CMakeLists.txt" || path.Ext(f) == ".md" && slices.Contains(q.ran, "cargo")
+	}
 	return slices.ContainsFunc(q.ran, in(gitText)) || slices.ContainsFunc(q.written, in(startFile)) ||
 		len(q.ran) > 0 && len(q.written) > 0 && (slices.ContainsFunc(q.written, code) || slices.ContainsFunc(q.ran, output.MatchString))
 }
