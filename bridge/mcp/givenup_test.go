@@ -158,12 +158,16 @@ func TestGivenUpOfSeveral(t *testing.T) {
 		t.Fatalf("a response to %v", id)
 	}
 	<-p.left
+	for range 3 {
+		<-p.waits
+	}
 	l.cancel(`1`, "")
 	<-p.left
 	if why := p.cancelled(rec.Interaction.ID); why != "" {
 		t.Errorf("the request was withdrawn because %q", why)
 	}
 	l.call(`4`, `"check","arguments":{"id":"`+string(rec.Interaction.ID)+`"},"_meta":{"progressToken":"q"}`)
+	<-p.waits
 	l.cancel(`2`, "")
 	<-p.left
 	if why := p.cancelled(rec.Interaction.ID); why != "" {

@@ -19,6 +19,7 @@ import (
 type people struct {
 	bridge.Asker
 	asked chan bridge.Record
+	waits chan bridge.ID // requests whose caller waits from now on
 	left  chan bridge.ID // requests whose caller no longer waits
 	slow  chan struct{}  // if not nil, the answer to an opening comes once it is closed
 
@@ -48,7 +49,7 @@ func (p *people) cancelled(id bridge.ID) string {
 }
 
 func newPeople() *people {
-	return &people{asked: make(chan bridge.Record, 32), left: make(chan bridge.ID, 32), records: map[bridge.ID]*record{}, keys: map[string]bridge.ID{}}
+	return &people{asked: make(chan bridge.Record, 32), waits: make(chan bridge.ID, 1024), left: make(chan bridge.ID, 32), records: map[bridge.ID]*record{}, keys: map[string]bridge.ID{}}
 }
 
 func (p *people) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
@@ -98,6 +99,10 @@ func (p *people) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	p.mu.Unlock()
 	if !ok {
 		return bridge.Record{}, bridge.NotFound(id)
+	}
+	select {
+	case p.waits <- id:
+	default: // no test reads so many
 	}
 	select {
 	case <-rec.done:
