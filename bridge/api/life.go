@@ -99,15 +99,8 @@ func (s requests) reprompt(w http.ResponseWriter, r *http.Request, p Principal) 
 
 // followUp opens the follow-up in a body.
 func (s requests) followUp(r *http.Request, p Principal) (*bridge.Record, error) {
-	var req bridge.Request
-	if err := read(r, &req); err != nil {
-		return nil, err
-	}
-	var err error
-	if req.CallID, err = callOf(r); err != nil {
-		return nil, err
-	}
-	if req.Doubts, err = doubtsOf(r); err != nil {
+	req, err := requestOf(r)
+	if err != nil {
 		return nil, err
 	}
 	rec, err := s.load(r, p)

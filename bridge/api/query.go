@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -12,10 +13,10 @@ import (
 // queries are the parameters that each call takes in its query, as openapi.yaml
 // describes them. A call that is not listed takes none.
 var queries = map[string]string{
-	"POST /v1/interactions":               "wait",
+	"POST /v1/interactions":               "wait now",
 	"GET /v1/interactions":                "state session text cursor limit",
 	"GET /v1/interactions/{id}":           "wait",
-	"POST /v1/interactions/{id}/reprompt": "wait",
+	"POST /v1/interactions/{id}/reprompt": "wait now",
 	"GET /v1/sessions":                    "session",
 	"GET /v1/sessions/{id}/messages":      "wait reader lease peek continued",
 	"GET /v1/availability":                "route session",
@@ -54,6 +55,15 @@ func known(pattern string, h http.HandlerFunc) http.HandlerFunc {
 		}
 		h(w, r)
 	}
+}
+
+// truth returns the value of a parameter that is true or false.
+func truth(name, v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, bridge.Errorf(bridge.CodeInvalid, "%s: invalid value %q (true or false)", name, v)
+	}
+	return b, nil
 }
 
 // unknownPath responds to a request that no pattern matches: with 405 if another

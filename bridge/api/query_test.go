@@ -41,6 +41,7 @@ func TestMistakesAreNotIgnored(t *testing.T) {
 		{"POST", "/v1/interactions?wait=99h", ask, nil, 400, "out of range"},
 		{"POST", "/v1/interactions?wait=-1s", ask, nil, 400, "out of range"},
 		{"POST", "/v1/interactions?wait=NaN", ask, nil, 400, "invalid duration"},
+		{"POST", "/v1/interactions?now=perhaps", ask, nil, 400, "now: invalid value"},
 		{"POST", "/v1/interactions?wiat=1s", ask, nil, 400, "wiat: unknown parameter"},
 		{"GET", "/v1/interactions?state=pending&limits=3", "", nil, 400, "limits: unknown parameter"},
 		{"POST", "/v1/interactions", ask, http.Header{"Idempotency-Key": {""}}, 400, "Idempotency-Key: empty"},

@@ -74,20 +74,30 @@ func created(rec *bridge.Record) int {
 
 // open opens the request in a body.
 func (s requests) open(r *http.Request, p Principal, wait time.Duration) (*bridge.Record, error) {
-	var req bridge.Request
-	if err := read(r, &req); err != nil {
-		return nil, err
-	}
-	var err error
-	if req.CallID, err = callOf(r); err != nil {
-		return nil, err
-	}
-	if req.Doubts, err = doubtsOf(r); err != nil {
+	req, err := requestOf(r)
+	if err != nil {
 		return nil, err
 	}
 	req.Awaited = wait > 0
 	rec, err := s.engine.Open(r.Context(), *p.Agent, req, req.CallID.Key)
 	return &rec, err
+}
+
+// requestOf returns the request that a call sends.
+func requestOf(r *http.Request) (req bridge.Request, err error) {
+	if err := read(r, &req); err != nil {
+		return req, err
+	}
+	if req.CallID, err = callOf(r); err != nil {
+		return req, err
+	}
+	if v := r.URL.Query().Get("now"); v != "" {
+		if req.Now, err = truth("now", v); err != nil {
+			return req, err
+		}
+	}
+	req.Doubts, err = doubtsOf(r)
+	return req, err
 }
 
 // deliver responds with a record when it is final or the wait is over, and

@@ -72,9 +72,9 @@ func (s sessions) inboxOf(r *http.Request, p Principal) (func(context.Context) (
 		t.Lease = d
 	}
 	if v := q.Get("continued"); v != "" {
-		b, err := strconv.ParseBool(v)
+		b, err := truth("continued", v)
 		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "continued: invalid value %q (true or false)", v)
+			return nil, err
 		}
 		t.Continued = &b
 	}

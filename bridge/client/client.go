@@ -127,6 +127,9 @@ func (c *Client) open(ctx context.Context, path string, r bridge.Request, key st
 		r.Doubts = append(r.Doubts, c.Doubts(r)...)
 	}
 	doubted(header, r.Doubts)
+	if r.Now {
+		path += "?now=true"
+	}
 	var rec bridge.Record
 	err := c.retry(ctx, func(ctx context.Context) error {
 		return c.do(ctx, http.MethodPost, path, header, r, &rec)

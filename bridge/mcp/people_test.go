@@ -102,7 +102,7 @@ func (p *people) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	}
 	select {
 	case p.waits <- id:
-	default: // no test reads so many
+	default: // no test reads that many
 	}
 	select {
 	case <-rec.done:

@@ -285,7 +285,8 @@ export class Nod {
   /** Returns the call that opens a request. The caller ID exists before the first try, so that repeats are safe. */
   #opening(operation: Operation, path: string[], body: string, how: Sending): Call {
     const until = new Until(how.signal, how.deadline);
-    return { operation, path, body, key: how.key, caller: randomID(), retry: true, until };
+    const query = how.now ? { query: { now: true } } : {};
+    return { operation, path, ...query, body, key: how.key, caller: randomID(), retry: true, until };
   }
 
   /** Sends a request, and waits until it is closed or deferred. */

@@ -26,6 +26,8 @@ export interface Waiting {
 export interface Sending extends Waiting {
   /** The idempotency key. A repeat in another process gets the same request until its answer was sent. */
   key?: string | undefined;
+  /** Ends the request as undeliverable if no one can be reached when it opens, instead of waiting for a platform. */
+  now?: boolean | undefined;
 }
 
 /** The other fields of a request, such as session, route and timeout. */

@@ -42,14 +42,17 @@ class AsyncNod(AsyncBase):
         return await self._perform(self.core.decide(prompt, approval, edit, fields, key), deadline)
 
     async def request(
-        self, body: Request, *, key: Optional[str] = None, deadline: Optional[float] = None
+        self, body: Request, *, key: Optional[str] = None, now: bool = False, deadline: Optional[float] = None
     ) -> RequestRecord:
-        """Send any request, and return its record once it is closed or deferred."""
-        return await self._perform(self.core.request(dict(body), key), deadline)
+        """Send any request, and return its record once it is closed or deferred.
 
-    async def open(self, body: Request, *, key: Optional[str] = None) -> RequestRecord:
+        With ``now``, it is undeliverable if no one can be reached, instead of waiting for a platform.
+        """
+        return await self._perform(self.core.request(dict(body), key, now), deadline)
+
+    async def open(self, body: Request, *, key: Optional[str] = None, now: bool = False) -> RequestRecord:
         """Send any request, and return its record at once."""
-        return await self._perform(self.core.open(dict(body), key))
+        return await self._perform(self.core.open(dict(body), key, now))
 
     async def notify(self, prompt: str, *, key: Optional[str] = None, **fields: Any) -> RequestRecord:
         """Post a notice, which needs no answer."""
@@ -84,10 +87,11 @@ class AsyncNod(AsyncBase):
         return await self._perform(self.core.record("queueInteraction", id, body))
 
     async def reprompt(
-        self, id: str, body: Reprompt, *, key: Optional[str] = None, deadline: Optional[float] = None
+        self, id: str, body: Reprompt, *, key: Optional[str] = None, now: bool = False,
+        deadline: Optional[float] = None,
     ) -> RequestRecord:
         """Send a follow-up in the same messages, and return its record once it is closed."""
-        return await self._perform(self.core.reprompt(id, dict(body), key), deadline)
+        return await self._perform(self.core.reprompt(id, dict(body), key, now), deadline)
 
     async def respond(self, id: str, **reply: Any) -> Recorded:
         """Answer a request as the person with the token. ``reply`` has the names of REPLY."""

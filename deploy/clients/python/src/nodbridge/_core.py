@@ -94,14 +94,14 @@ class Core:
 
     # Requests of agents.
 
-    def request(self, body: Dict[str, Any], key: Optional[str]) -> Steps:
+    def request(self, body: Dict[str, Any], key: Optional[str], now: bool = False) -> Steps:
         """Open a request and wait until it is closed or deferred."""
         caller, sent = str(uuid.uuid4()), plain(body)
-        return (yield from self._follow(lambda: self.open(sent, key, caller), sent, caller, key))
+        return (yield from self._follow(lambda: self.open(sent, key, now, caller), sent, caller, key))
 
-    def open(self, body: Dict[str, Any], key: Optional[str], caller: str = "") -> Steps:
+    def open(self, body: Dict[str, Any], key: Optional[str], now: bool = False, caller: str = "") -> Steps:
         """Open a request. The caller ID exists before the first call, so that repeats are safe."""
-        more = {"key": key, "caller": caller or str(uuid.uuid4())}
+        more = {"key": key, "caller": caller or str(uuid.uuid4()), "query": {"now": now or None}}
         sent = plain(body)
         return (yield from self._record("createInteraction", body=sent, sent=sent, **more))
 
@@ -249,12 +249,12 @@ class Core:
                 raise NodError("invalid", "unknown field %r" % name, "use one of " + ", ".join(REPLY))
         return recorded(self._json((yield from self._call("respond", self._id(id), body=reply))), id)
 
-    def reprompt(self, id: str, body: Dict[str, Any], key: Optional[str]) -> Steps:
+    def reprompt(self, id: str, body: Dict[str, Any], key: Optional[str], now: bool = False) -> Steps:
         """Send a follow-up, and wait until it is closed."""
         caller, sent = str(uuid.uuid4()), plain(body)
 
         def opening() -> Steps:
-            more = {"body": sent, "key": key, "caller": caller, "retry": True}
+            more = {"body": sent, "key": key, "caller": caller, "retry": True, "query": {"now": now or None}}
             reply = yield from self._call("repromptInteraction", self._id(id), **more)
             record = known(opened(self._json(reply)), None)
             if record["interaction"]["id"] == id or record["interaction"].get("previous") != id:

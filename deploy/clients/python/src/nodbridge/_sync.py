@@ -44,14 +44,17 @@ class Nod(Base):
         return self._run(self.core.decide(prompt, approval, edit, fields, key), deadline)
 
     def request(
-        self, body: Request, *, key: Optional[str] = None, deadline: Optional[float] = None
+        self, body: Request, *, key: Optional[str] = None, now: bool = False, deadline: Optional[float] = None
     ) -> RequestRecord:
-        """Send any request, and return its record once it is closed or deferred."""
-        return self._run(self.core.request(dict(body), key), deadline)
+        """Send any request, and return its record once it is closed or deferred.
 
-    def open(self, body: Request, *, key: Optional[str] = None) -> RequestRecord:
+        With ``now``, it is undeliverable if no one can be reached, instead of waiting for a platform.
+        """
+        return self._run(self.core.request(dict(body), key, now), deadline)
+
+    def open(self, body: Request, *, key: Optional[str] = None, now: bool = False) -> RequestRecord:
         """Send any request, and return its record at once."""
-        return self._run(self.core.open(dict(body), key))
+        return self._run(self.core.open(dict(body), key, now))
 
     def notify(self, prompt: str, *, key: Optional[str] = None, **fields: Any) -> RequestRecord:
         """Post a notice, which needs no answer."""
@@ -86,10 +89,11 @@ class Nod(Base):
         return self._run(self.core.record("queueInteraction", id, body))
 
     def reprompt(
-        self, id: str, body: Reprompt, *, key: Optional[str] = None, deadline: Optional[float] = None
+        self, id: str, body: Reprompt, *, key: Optional[str] = None, now: bool = False,
+        deadline: Optional[float] = None,
     ) -> RequestRecord:
         """Send a follow-up in the same messages, and return its record once it is closed."""
-        return self._run(self.core.reprompt(id, dict(body), key), deadline)
+        return self._run(self.core.reprompt(id, dict(body), key, now), deadline)
 
     def respond(self, id: str, **reply: Any) -> Recorded:
         """Answer a request as the person with the token. ``reply`` has the names of REPLY."""
