@@ -43,7 +43,7 @@ race: redis browser ## run every test, with the race detector
 	cd deploy/bench && $(GO) test $(RACE) -timeout 30m ./...
 
 chaos: redis ## inject faults for CHAOS (default 60s each) and check every outcome
-	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestReplaceDaemons' ./broker ./cmd/nod/daemon
+	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestReplaceDaemons' ./bridge/core ./cmd/nod/daemon
 
 conformance: ## check messages and the sandbox with other people's validators and clients (needs node and npm)
 	sh deploy/ci/conformance.sh

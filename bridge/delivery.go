@@ -22,8 +22,6 @@ type Sending struct {
 	// Content identifies the text in the parts; see [View.Content].
 	Content string
 	Parts   []MessageRef
-	// Proofs show, for each part, that a daemon recorded it.
-	Proofs []string
 }
 
 // Part records that one more part was sent.
@@ -32,7 +30,6 @@ type Part struct {
 	Content     string
 	N           int // number of parts that were recorded before
 	Ref         MessageRef
-	Proof       string // shows that a daemon recorded it
 }
 
 // Shown records that a destination shows a content in full.

@@ -21,7 +21,6 @@ type Draft struct {
 	// Input is the edited input of an approval that the person has not yet
 	// confirmed. It is a string, so that the store keeps its bytes.
 	Input string `json:"input,omitempty"`
-	Proof string `json:"proof,omitempty"`
 }
 
 // Same reports whether two drafts are the same as they are stored, apart from the
@@ -30,10 +29,8 @@ func (d *Draft) Same(other *Draft) bool {
 	if d == nil || other == nil {
 		return d == other
 	}
-	a, b := *d, *other
-	a.Proof, b.Proof = "", ""
-	x, err1 := json.Marshal(a)
-	y, err2 := json.Marshal(b)
+	x, err1 := json.Marshal(d)
+	y, err2 := json.Marshal(other)
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 

@@ -6,15 +6,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
 )
 
-// office sets up nod in this process, with an embedded Redis and a person who
+// office sets up nod in this process, with a store in memory and a person who
 // answers each request with the next reply.
 func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func()) {
 	desk, closeOffice := newOffice(ctx, replies...)
@@ -22,12 +21,7 @@ func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func())
 }
 
 func newOffice(ctx context.Context, replies ...bridge.Reply) (*desk, func()) {
-	m, err := miniredis.Run()
-	if err != nil {
-		panic(err)
-	}
-	client := redis.NewClient(&redis.Options{Addr: m.Addr()})
-	store, err := broker.New(ctx, broker.Options{Client: client})
+	store, err := core.New(ctx, memory.New(broker.NewSeals()), core.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -52,8 +46,6 @@ func newOffice(ctx context.Context, replies ...bridge.Reply) (*desk, func()) {
 			panic(err)
 		}
 		store.Close()
-		client.Close()
-		m.Close()
 	}
 }
 

@@ -14,8 +14,6 @@ type Link struct {
 	By       Actor     `json:"by"` // the account that confirmed the link
 	At       time.Time `json:"at"`
 	Removed  bool      `json:"removed,omitempty"`
-	// Proof shows that a daemon stored the link in this form.
-	Proof string `json:"proof,omitempty"`
 }
 
 // Links keeps the accounts that people linked.

@@ -50,8 +50,6 @@ type Record struct {
 	// shown in full.
 	Sending map[int]Sending `json:"-"`
 	Shown   map[int]string  `json:"-"`
-	// Held proves how long a daemon was asked to keep the interaction open.
-	Held string `json:"-"`
 	// Delivered is the time when the agent received the response. It is
 	// zero before that.
 	Delivered time.Time `json:"delivered,omitzero"`

@@ -24,3 +24,15 @@ var ErrClosed = errors.New("the channel is closed")
 // ErrFrozen is wrapped by the error of a call about a message that people see, but
 // that nod cannot change any more.
 var ErrFrozen = errors.New("the message cannot be changed")
+
+// ErrUnconfirmed is wrapped by the error of a change that was stored, but that too few
+// replicas have confirmed. It may be lost, and counts for no one until they have.
+var ErrUnconfirmed = errors.New("not confirmed by the replicas")
+
+// NotRecorded returns what a person reads whose click ended in an error.
+func NotRecorded(err error) string {
+	if errors.Is(err, ErrUnconfirmed) {
+		return NoteUnconfirmed
+	}
+	return NoteNotRecorded
+}

@@ -55,8 +55,6 @@ type Steering struct {
 	// Again means that a reader took the message before and has not acknowledged
 	// it, so that the agent may have it.
 	Again bool `json:"again,omitempty"`
-	// Proof proves the message to daemons.
-	Proof string `json:"proof,omitempty"`
 
 	// Nonce identifies repeats of a message that was typed in a dialog.
 	Nonce string `json:"-"`

@@ -15,7 +15,6 @@ type Store interface {
 	Records
 	Outcomes
 	Outbox
-	Lines
 	Deadlines
 	Drafts
 	Notes
@@ -158,12 +157,11 @@ type Settlement struct {
 }
 
 // Mark is one event of an interaction. Exactly one field is set, apart from
-// Held and Caller.
+// Caller.
 type Mark struct {
 	Posted    *Posted
 	Failed    *Failed
 	Queued    time.Duration // deferred: how long the interaction stays open, more than zero
-	Held      string        // with Queued, the proof of that time
 	Completed *Completion
 	Joined    bool // an identical request shares the answer
 	// Caller waits for the interaction as well; see Records.Abandon. It can be set
@@ -271,25 +269,9 @@ type Job struct {
 	Fence       int64 // changes with each lease
 	Generation  int64 // changes each time the job is requested
 	Created     time.Time
-	// Line is the line that holds the card of the job. The card leaves it
-	// when the job is finished, retried or buried. It is empty if the job has
-	// no place in a line.
-	Line string
-}
-
-// Lines keeps the order of the cards that were opened but not posted yet, across
-// daemons; see [Interaction.Line].
-type Lines interface {
-	// Ahead returns the cards that are before a card in a line, and whether
-	// the card itself is in it.
-	Ahead(ctx context.Context, line string, id ID) (ahead []ID, in bool, err error)
-	// Yield gives back the job of a card that waits for those ahead of it. The
-	// attempt does not count. The job is due as soon as the card is the first
-	// of the line, or after d at the latest.
-	Yield(ctx context.Context, line string, j Job, d time.Duration) error
-	// Overtake takes a card out of a line if it was lost, which means that it has no
-	// record or no job. It reports whether the card was lost.
-	Overtake(ctx context.Context, line string, id ID) (lost bool, err error)
+	// Stays means that a card that is retried keeps its place among the cards of its
+	// agent in its channel, so that those behind it wait; see Interaction.Line.
+	Stays bool
 }
 
 // Outbox hands out jobs.
@@ -384,8 +366,6 @@ type Grant struct {
 	// Assurance is the one that all of its approvals had. It is empty if
 	// they differed.
 	Assurance Assurance `json:"assurance,omitempty"`
-	// Proof shows that a daemon stored the grant in this form.
-	Proof string `json:"proof,omitempty"`
 }
 
 // Grants stores grants.

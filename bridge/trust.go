@@ -42,6 +42,27 @@ func (r Record) Enough(s State) bool {
 	return no > 0 && (!r.Interaction.DenyCounts || no >= r.Interaction.Needs())
 }
 
+// Narrowed returns the response of the vote that closes a record, with the narrowest
+// scope of its approvals. A response that is signed stays unchanged.
+func (r Record) Narrowed(resp Response) Response {
+	if resp.State != StateApproved || resp.Proof != "" {
+		return resp
+	}
+	for _, v := range r.Votes {
+		if v.State != StateApproved {
+			continue
+		}
+		narrower := v.Scope
+		if narrower != resp.Scope && narrower.Kind() == resp.Scope.Kind() { // approvers chose different options
+			narrower = ScopeOnce
+		}
+		if ScopeOrder(narrower) < ScopeOrder(resp.Scope) {
+			resp.Scope, resp.Covers = narrower, r.Interaction.Coverage(narrower)
+		}
+	}
+	return resp
+}
+
 // Distrusted returns the form of an unverified record for every purpose except
 // inspection: closed without a decision, with the reason in Unverified.
 func (r Record) Distrusted() Record {

@@ -9,6 +9,9 @@ import (
 const (
 	// NoteNotRecorded is shown if the store did not accept a click.
 	NoteNotRecorded = "Not recorded. Click again."
+	// NoteUnconfirmed is shown if the store accepted a click, but its replicas have
+	// not confirmed it; see ErrUnconfirmed.
+	NoteUnconfirmed = "Not confirmed yet: your click may have been recorded. Click again to find out."
 	// NoteNotDone is shown if a command failed.
 	NoteNotDone = "The command failed. Try again."
 	// NoteToBot answers a message to the bot that is neither a command nor a reply.

@@ -16,21 +16,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
-	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // silent is a platform that shows every card and receives no clicks.
@@ -98,15 +95,8 @@ func (s *server) sends(t testing.TB, token, method, path, body string) (status i
 // newServerReading is like newServer, but wraps its Reader.
 func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
-	t.Cleanup(func() { c.Close() })
 	s := &server{parked: make(chan struct{}, 100)}
-	redistest.Rings(c, &s.stored)
-	b, err := broker.New(t.Context(), broker.Options{Client: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	b := stored.InMemory(t, &s.stored, nil)
 	key, err := bridge.NewKeyring(bytes.Repeat([]byte("k"), bridge.MinKey))
 	if err != nil {
 		t.Fatal(err)

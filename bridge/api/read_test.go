@@ -7,29 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/coder/websocket"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/engine"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // newOffice starts a server with two routes: one for ana and one for bo. Aud is
 // an auditor, and owner owns the agent.
 func newOffice(t testing.TB) *httptest.Server {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
-	t.Cleanup(func() { c.Close() })
-	b, err := broker.New(t.Context(), broker.Options{Client: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	b := stored.InMemory(t, nil, nil)
 	key, err := bridge.NewKeyring(bytes.Repeat([]byte("k"), bridge.MinKey))
 	if err != nil {
 		t.Fatal(err)

@@ -15,15 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/console"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/proof"
-	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // chat is a platform that shows every card and receives no clicks.
@@ -90,13 +87,7 @@ func newOffice(t testing.TB) *office {
 // is nil.
 func newOfficeWith(t testing.TB, signer *proof.Signer) *office {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
-	t.Cleanup(func() { c.Close() })
-	b, err := broker.New(t.Context(), broker.Options{Client: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	b := stored.InMemory(t, nil, nil)
 	key := bytes.Repeat([]byte("k"), bridge.MinKey)
 	keys, err := bridge.NewKeyring(key)
 	if err != nil {

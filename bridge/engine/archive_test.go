@@ -50,7 +50,7 @@ func TestEventsGo(t *testing.T) {
 	if err := w.engine.Audit.Archive(t.Context(), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.c.XLen(t.Context(), "nod:{nod}:ev").Val(); n != 0 || events() != 0 {
+	if n := w.c.XLen(t.Context(), "nod:{nod}:s:journal").Val(); n != 0 || events() != 0 {
 		t.Errorf("%d entries are left in the journal, with %d events", n, events())
 	}
 	if sealed(2)(); fmt.Sprint(entriesOf(w.log.String())) != fmt.Sprint(entriesOf(before)) {

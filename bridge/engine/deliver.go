@@ -25,7 +25,6 @@ const (
 // dispatcher processes the jobs of the outbox.
 type dispatcher struct {
 	outbox    bridge.Outbox
-	lines     bridge.Lines
 	records   bridge.Records
 	outcomes  bridge.Outcomes
 	hooks     *hooks
@@ -35,7 +34,6 @@ type dispatcher struct {
 	threads   *threads
 	statuses  *statuses
 	lost      *lostCards
-	lineup    *lineup
 	watcher   watcher
 	redactor  *redactor
 	log       *slog.Logger
@@ -58,13 +56,11 @@ func (w *dispatcher) run(ctx context.Context) {
 			bridge.Pause(ctx, time.Second)
 			continue
 		}
-		places := w.lineup.enter(jobs)
 		for _, j := range jobs {
 			slots <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-slots }()
-				defer w.lineup.leave(places[j.ID])
-				w.work(ctx, j, places[j.ID])
+				w.work(ctx, j)
 			})
 		}
 		if len(jobs) < free {
@@ -73,7 +69,7 @@ func (w *dispatcher) run(ctx context.Context) {
 	}
 }
 
-func (w *dispatcher) work(ctx context.Context, j bridge.Job, at *place) {
+func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 	// A running job is completed even if the daemon is shutting down.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
 	defer cancel()
@@ -81,15 +77,14 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job, at *place) {
 	defer renewal.Wait()
 	defer cancel()
 	renewal.Go(func() { w.keepJob(ctx, cancel, j) })
-	if err := w.do(ctx, j, at); err != nil {
-		w.lineup.keep(at) // the cards behind it must not take it for posted
+	if err := w.do(ctx, j); err != nil {
 		w.log.Warn("job not updated, its lease will expire", "job", j.ID, "id", j.Interaction, "error", err)
 	}
 }
 
-// do processes a job and records the result. The place is nil unless the job
-// posts a card.
-func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
+// do processes a job and records the result. A card that is refused because of a rate
+// limit keeps its place, because the limit holds up the cards behind it as well.
+func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	var err error
 	switch j.Kind {
 	case bridge.JobHook:
@@ -107,12 +102,8 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 			}
 		}
 	case bridge.JobPost:
-		if err = w.post(ctx, j, at); errors.Is(err, errTurn) {
-			return w.lines.Yield(ctx, at.line, j, at.again())
-		}
-		if at != nil && !(refused(err) && w.lineup.keep(at)) {
-			j.Line = at.line
-		}
+		err = w.post(ctx, j)
+		j.Stays = refused(err)
 	default:
 		err = w.update(ctx, j)
 	}
@@ -134,54 +125,8 @@ func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
 	}
 }
 
-// inTurn returns the record of a card as soon as it may be posted.
-func (w *dispatcher) inTurn(ctx context.Context, j bridge.Job, at *place) (bridge.Record, error) {
+func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	r, err := w.records.Load(ctx, j.Interaction)
-	if err != nil || at == nil || j.Destination >= len(r.Interaction.Destinations) {
-		return r, err
-	}
-	waited, err := w.inLine(ctx, r, j, at)
-	if err == nil && waited {
-		return w.records.Load(ctx, j.Interaction)
-	}
-	return r, err
-}
-
-// inLine waits until a card is the first of its line, and reports whether it had
-// to wait.
-func (w *dispatcher) inLine(ctx context.Context, r bridge.Record, j bridge.Job, at *place) (waited bool, err error) {
-	line := r.Interaction.Line(j.Destination)
-	for {
-		ahead, in, err := w.lines.Ahead(ctx, line, j.Interaction)
-		if err != nil {
-			w.log.Warn("order of cards unknown", "id", j.Interaction, "error", err)
-		}
-		if !in {
-			return w.lineup.await(ctx, at, r, j.Destination), nil
-		}
-		at.line = line
-		others, stood := w.lineup.follow(ctx, at, ahead)
-		waited = waited || stood
-		if len(others) == 0 {
-			w.lineup.forget(at)
-			return waited, nil
-		}
-		if at.behind = len(others); !w.lineup.tired(at, ahead[0]) {
-			return waited, errTurn
-		}
-		lost, err := w.lines.Overtake(ctx, line, ahead[0])
-		if err != nil {
-			w.log.Warn("order of cards unknown", "id", j.Interaction, "error", err)
-		}
-		if !lost {
-			return waited, errTurn
-		}
-		w.log.Warn("an earlier card is lost, not waiting for it", "id", j.Interaction, "earlier", ahead[0])
-	}
-}
-
-func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
-	r, err := w.inTurn(ctx, j, at)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func TestPost(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	r := o.store.put(t, question("Ship it?"))
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("post done")
@@ -25,7 +25,7 @@ func TestPost(t *testing.T) {
 		t.Errorf("the card is not noted: %+v, shown %v", got.Messages, got.Shown)
 	}
 	// A second job for the same card posts nothing.
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if len(o.chat.posts) != 1 {
@@ -58,8 +58,8 @@ func TestPostErrors(t *testing.T) {
 		"away for too long": {
 			err: away, attempt: 100, open: 59*time.Minute + 59*time.Second, want: "post dead: unavailable: no connection", failed: "no connection",
 		},
-		"rate limited":         {err: limited, attempt: 1, want: "post retry in 7s", late: true},
-		"rate limited forever": {err: limited, attempt: 50, want: "post retry in 1m0s", late: true},
+		"rate limited":         {err: limited, attempt: 1, want: "post retry in 7s, in its place", late: true},
+		"rate limited forever": {err: limited, attempt: 50, want: "post retry in 1m0s, in its place", late: true},
 		"rate limited longer than the request": {
 			err: flood, attempt: 1, want: "post dead: rate_limited: come back tomorrow", failed: "come back tomorrow",
 		},
@@ -87,7 +87,7 @@ func TestPostErrors(t *testing.T) {
 			o.chat.errs = []error{c.err}
 			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
 			j.Attempt = c.attempt
-			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want)
@@ -112,7 +112,7 @@ func TestPostInParts(t *testing.T) {
 	j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
 	j.Attempt = 6
 	for range 2 {
-		if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), j); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestEditErrors(t *testing.T) {
 			o.chat.errs = []error{c.err}
 			j := o.store.work(bridge.JobEdit, r.Interaction.ID, 0)
 			j.Attempt = c.attempt
-			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want...)
@@ -200,15 +200,15 @@ func TestDeletedCard(t *testing.T) {
 	for name, find := range map[string]func(*office, bridge.Record) error{
 		"edit": func(o *office, r bridge.Record) error {
 			o.chat.errs = []error{deleted}
-			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0), nil)
+			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0))
 		},
 		"reminder": func(o *office, r bridge.Record) error {
 			o.chat.errs = []error{deleted}
-			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil)
+			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0))
 		},
 		"the channel is gone": func(o *office, r bridge.Record) error {
 			o.chat.errs = []error{bridge.Wrap(bridge.CodeForbidden, bridge.ErrClosed, "archived")}
-			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil)
+			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0))
 		},
 		"event": func(o *office, r bridge.Record) error {
 			return o.Deleted(t.Context(), "chat", bridge.MessageRef{Channel: r.Messages[0].Channel, Message: r.Messages[0].Message})
@@ -263,7 +263,7 @@ func TestPlatformDown(t *testing.T) {
 			r := o.store.put(t, i)
 			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
 			j.Attempt = x.attempt
-			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(x.want)
@@ -275,7 +275,7 @@ func TestPlatformDown(t *testing.T) {
 				continue
 			}
 			o.chat.health = bridge.Health{State: bridge.HealthUp}
-			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			if got := o.store.get(r.Interaction.ID); got.Messages[0].Message == "" {
@@ -295,21 +295,21 @@ func TestNotice(t *testing.T) {
 	i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: "D"})
 	r := o.store.put(t, i)
 	id := r.Interaction.ID
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 0), nil); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.store.get(id); got.State != bridge.StatePending {
 		t.Fatalf("it is %s before the second channel shows it", got.State)
 	}
 	o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "no such channel")}
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 1), nil); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.store.get(id); got.State != bridge.StateAnswered {
 		t.Errorf("it is %s; want answered", got.State)
 	}
 	// The edits that follow the end cost no call: a notice looks the same.
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0), nil); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(o.chat.views); n != 1 {
@@ -325,7 +325,7 @@ func TestThreads(t *testing.T) {
 	post := func() bridge.Destination {
 		t.Helper()
 		r := o.store.put(t, question("Ship it?"))
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		return o.chat.posts[len(o.chat.posts)-1]
@@ -373,7 +373,7 @@ func TestUpdate(t *testing.T) {
 	unknown, _ := bridge.NewID()
 	unposted := o.store.put(t, question("Ship it?"))
 	for _, id := range []bridge.ID{first.Interaction.ID, unknown, unposted.Interaction.ID} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -399,7 +399,7 @@ func TestEditGivesUp(t *testing.T) {
 		}
 		o.store.set(r)
 		o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "message deleted")}
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("edit dead: not_found: message deleted")
@@ -418,7 +418,7 @@ func TestUnknownPlatform(t *testing.T) {
 	i.Destinations[0].Platform = "gone"
 	r := o.store.put(t, i)
 	for _, n := range []int{0, 3} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, n), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, n)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // unrecorded is a Store on which the first record that is loaded does not have yet
@@ -65,12 +65,11 @@ func TestRemovedWhileCardIsRecorded(t *testing.T) {
 func twoDaemons(t *testing.T, s setup) (w *world, first, second *engine.Engine) {
 	t.Helper()
 	server := redistest.Shared(t)
-	w = newWorldOn(t, s, server.Client(t), func() {})
-	store, err := broker.New(t.Context(), broker.Options{Client: server.Client(t)})
-	if err != nil {
-		t.Fatal(err)
+	w = newWorldOn(t, s, server.Client(t))
+	store := stored.InRedis(t, server.Client(t))
+	if s.signer != nil {
+		store.Keys.Use(s.signer.SealKeys())
 	}
-	t.Cleanup(func() { store.Close() })
 	first = w.engine
 	w.between = store
 	w.reload(s)

@@ -36,16 +36,12 @@ func TestChangedElsewhere(t *testing.T) {
 			}
 		}, d: bridge.DecideOnce, kind: bridge.VerdictLate, word: "The agent has already cancelled", state: bridge.StateCancelled},
 		"gone": {change: func(t *testing.T, w *world, id bridge.ID) {
-			if err := w.redis.Del(t.Context(), recordKey(id)).Err(); err != nil {
+			if err := w.redis.Del(t.Context(), document("life", id)).Err(); err != nil {
 				t.Error(err)
 			}
 		}, d: bridge.DecideOnce, kind: bridge.VerdictUnknown, word: "no longer has"},
 		"written to": {change: func(t *testing.T, w *world, id bridge.ID) {
-			text := w.redis.HGet(t.Context(), recordKey(id), "req").Val()
-			text = strings.Replace(text, "make x", "make y", 1)
-			if err := w.redis.HSet(t.Context(), recordKey(id), "req", text).Err(); err != nil {
-				t.Error(err)
-			}
+			w.rewrite("body", id, func(text string) string { return strings.Replace(text, "make x", "make y", 1) })
 		}, d: bridge.DecideOnce, kind: bridge.VerdictLate, word: "Nothing was recorded"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +49,7 @@ func TestChangedElsewhere(t *testing.T) {
 			s := newSetup()
 			s.signer = newSigner(t)
 			s.policy = ruledBy(bridge.Ruling{})
-			w := newWorld(t, s)
+			w := inRedis(t, s)
 			id := w.open(agentCI, shell("make x")).Interaction.ID
 			card := w.drawn(id, "C1")
 			w.get(id)
@@ -73,9 +69,6 @@ func TestChangedElsewhere(t *testing.T) {
 		})
 	}
 }
-
-// recordKey is the key of a record.
-func recordKey(id bridge.ID) string { return "nod:{nod}:i:" + string(id) }
 
 // restated is a change in which another daemon with another config amends the
 // request, because bo clicks on it there.

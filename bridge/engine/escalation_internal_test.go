@@ -104,7 +104,7 @@ func (o *office) climb(i bridge.Interaction, steps ...bridge.Step) bridge.Record
 
 func (o *office) work(r bridge.Record, step int) {
 	o.t.Helper()
-	if err := o.dispatcher.do(o.t.Context(), o.store.work(bridge.JobStep, r.Interaction.ID, step), nil); err != nil {
+	if err := o.dispatcher.do(o.t.Context(), o.store.work(bridge.JobStep, r.Interaction.ID, step)); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -124,7 +124,7 @@ func TestSteps(t *testing.T) {
 		if r.Step != 1 {
 			t.Errorf("the next step is %d", r.Step)
 		}
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if len(o.chat.reminded) != 1 || !strings.Contains(o.chat.reminded[0].Text, " left to answer (until ") {
@@ -223,7 +223,7 @@ func TestStepsThatWait(t *testing.T) {
 		var r bridge.Record
 		r.Interaction.ID, _ = bridge.NewID()
 		o.work(r, 0)
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("step done", "remind done")

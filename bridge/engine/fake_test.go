@@ -27,7 +27,6 @@ type fake struct {
 	jobs    []bridge.Job // handed out by Claim
 	gone    []string     // what became of jobs: their kind and "done", "retry …" or "dead: …"
 	overdue []bridge.Expiry
-	lines   map[string][]bridge.ID
 	lost    bool  // every lease of a job was lost
 	refuses error // of every call, if set
 	drops   int   // updates of jobs that fail from now on
@@ -39,7 +38,7 @@ type fake struct {
 func newFake() *fake {
 	return &fake{
 		records: map[bridge.ID]bridge.Record{}, notes: map[string]string{}, leases: map[string]string{},
-		counts: map[string]int{}, lines: map[string][]bridge.ID{},
+		counts: map[string]int{},
 	}
 }
 
@@ -119,30 +118,6 @@ func (f *fake) Sending(_ context.Context, r bridge.Record, _ string) error {
 
 // Abandon implements bridge.Records. The fake has one caller.
 func (f *fake) Abandon(context.Context, bridge.ID, string, bool) (bool, error) {
-	return true, f.refuses
-}
-
-// Ahead implements bridge.Lines. A line is kept under its name.
-func (f *fake) Ahead(_ context.Context, line string, id bridge.ID) ([]bridge.ID, bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	at := slices.Index(f.lines[line], id)
-	return slices.Clone(f.lines[line][:max(0, at)]), at >= 0, f.refuses
-}
-
-// Yield implements bridge.Lines. The fake wakes no card.
-func (f *fake) Yield(ctx context.Context, _ string, j bridge.Job, d time.Duration) error {
-	return f.Retry(ctx, j, d, "")
-}
-
-// Overtake implements bridge.Lines. A card is lost if it has no record.
-func (f *fake) Overtake(_ context.Context, line string, id bridge.ID) (bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, ok := f.records[id]; ok {
-		return false, f.refuses
-	}
-	f.lines[line] = slices.DeleteFunc(f.lines[line], func(o bridge.ID) bool { return o == id })
 	return true, f.refuses
 }
 
@@ -376,9 +351,6 @@ func (f *fake) end(j bridge.Job, how string) error {
 		return bridge.Errorf(bridge.CodeUnavailable, "redis is unreachable")
 	}
 	f.gone = append(f.gone, string(j.Kind)+" "+how)
-	if j.Line != "" {
-		f.lines[j.Line] = slices.DeleteFunc(f.lines[j.Line], func(id bridge.ID) bool { return id == j.Interaction })
-	}
 	return f.refuses
 }
 
@@ -388,6 +360,9 @@ func (f *fake) Retry(_ context.Context, j bridge.Job, d time.Duration, reason st
 	how := "retry in " + d.Round(10*time.Millisecond).String()
 	if reason == "" {
 		how += ", not counted"
+	}
+	if j.Stays {
+		how += ", in its place"
 	}
 	return f.end(j, how)
 }

@@ -23,7 +23,7 @@ func newGoverned(t testing.TB) *world {
 
 func newGovernedOn(t testing.TB, c *redis.Client) *world {
 	t.Helper()
-	w := newWorldOn(t, governed(t), c, func() {})
+	w := newWorldOn(t, governed(t), c)
 	w.govern()
 	return w
 }

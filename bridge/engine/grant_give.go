@@ -17,7 +17,6 @@ func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 		if !time.Now().Before(g.Expires) {
 			continue
 		}
-		gr.prove(&g)
 		stored, err := gr.store.PutGrant(ctx, g)
 		if err != nil {
 			return err
@@ -90,15 +89,4 @@ func (gr *granter) releaseOne(ctx context.Context, id bridge.ID, given bridge.Gr
 		ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended,
 	})
 	return err
-}
-
-// prove adds the proof to a grant before it is stored. It must be called last,
-// because the proof covers every field.
-func (gr *granter) prove(g *bridge.Grant) {
-	gr.prover.ProveGrant(g)
-}
-
-// check returns an error unless a daemon stored the grant in this form.
-func (gr *granter) check(g bridge.Grant) error {
-	return gr.prover.CheckGrant(g)
 }

@@ -74,7 +74,7 @@ func TestHookErrors(t *testing.T) {
 			r := o.closed()
 			j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
 			j.Attempt, j.Created = max(c.attempt, 1), j.Created.Add(-c.age)
-			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want)
@@ -99,10 +99,10 @@ func TestHookIsBusy(t *testing.T) {
 	ended := make(chan error)
 	for range hooksAtOnce {
 		j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
-		go func() { ended <- o.dispatcher.do(t.Context(), j, nil) }()
+		go func() { ended <- o.dispatcher.do(t.Context(), j) }()
 		<-w.began
 	}
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0), nil); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("hook retry in 1s, not counted")
@@ -122,7 +122,7 @@ func TestHookIsGone(t *testing.T) {
 	r := o.closed()
 	pending := o.store.put(t, question("Ship it?"))
 	for _, id := range []bridge.ID{r.Interaction.ID, pending.Interaction.ID} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, id, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, id, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -94,7 +94,7 @@ func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirm
 	}
 	v, err := ls.clicks.click(ctx, l.Click)
 	if err != nil {
-		return said + " " + bridge.NoteNotRecorded, nil
+		return said + " " + bridge.NotRecorded(err), nil
 	}
 	return said + " " + v.Note, nil
 }

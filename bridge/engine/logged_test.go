@@ -28,7 +28,7 @@ func newLoggedOn(t *testing.T, c *redis.Client) *logged {
 	t.Helper()
 	s := newSetup()
 	s.signer = newSigner(t)
-	return &logged{world: newWorldOn(t, s, c, func() {}), c: c}
+	return &logged{world: newWorldOn(t, s, c), c: c}
 }
 
 // report exports the log, and verifies it.

@@ -67,7 +67,7 @@ func TestMentions(t *testing.T) {
 		r := o.store.put(t, i)
 		r.Step = len(i.Steps)
 		o.store.set(r)
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -28,27 +30,25 @@ func newSigner(t testing.TB) *proof.Signer {
 	return s
 }
 
-// stored is a record as Redis held it.
-type stored struct {
-	id     bridge.ID
-	fields map[string]string
+// held holds the documents of a request as Redis held them, by kind.
+type held struct {
+	id   bridge.ID
+	docs map[string]string
 }
 
-func (m *play) key(id bridge.ID) string { return "nod:{nod}:i:" + string(id) }
-
-func (m *play) hash(key string) map[string]string {
-	fields, err := m.redis.HGetAll(m.t.Context(), key).Result()
-	if err != nil {
+func (m *play) get(name string) string {
+	text, err := m.redis.Get(m.t.Context(), name).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
 		m.rt.Fatal(err)
 	}
-	return fields
+	return text
 }
 
-func (m *play) set(key string, fields map[string]string) {
-	if len(fields) == 0 {
+func (m *play) set(name, text string) {
+	if text == "" {
 		return
 	}
-	if err := m.redis.HSet(m.t.Context(), key, fields).Err(); err != nil {
+	if err := m.redis.Set(m.t.Context(), name, text, 0).Err(); err != nil {
 		m.rt.Fatal(err)
 	}
 }
@@ -59,7 +59,10 @@ func (m *play) tamper() {
 		return
 	}
 	a := rapid.SampledFrom(m.all).Draw(m.rt, "changed")
-	now := stored{a.id, m.hash(m.key(a.id))}
+	now := held{a.id, map[string]string{}}
+	for _, kind := range []string{"life", "body"} {
+		now.docs[kind] = m.get(document(kind, a.id))
+	}
 	m.stored = append(m.stored, now)
 	from := rapid.SampledFrom(m.stored).Draw(m.rt, "from")
 	switch rapid.IntRange(0, 9).Draw(m.rt, "way") {
@@ -68,7 +71,7 @@ func (m *play) tamper() {
 	case 1, 2, 3: // what was stored before, of this record or another
 		m.putBack(a, from)
 	case 4:
-		m.forgeEnd(a, from)
+		m.forgeEnd(a, now, from)
 	case 5:
 		m.forgeVotes(a, now)
 	case 6, 7:
@@ -82,71 +85,72 @@ func (m *play) tamper() {
 	m.counts["changes in Redis"]++
 }
 
-// putBack stores some fields of an earlier copy.
-func (m *play) putBack(a *asking, from stored) {
+// putBack stores documents of an earlier copy.
+func (m *play) putBack(a *asking, from held) {
 	for _, s := range m.stored {
 		if s.id == a.id && rapid.Bool().Draw(m.rt, "own") {
 			from = s
 			break
 		}
 	}
-	sets := [][]string{{"vs"}, {"cur", "av", "req"}, {"cur", "av", "req", "vs"}, {"st", "res", "at", "n"}, {"st", "res", "at", "n", "vs"},
-		slices.Sorted(maps.Keys(from.fields))}
-	for _, name := range rapid.SampledFrom(sets).Draw(m.rt, "fields") {
-		if v, ok := from.fields[name]; ok {
-			m.set(m.key(a.id), map[string]string{name: v})
-		} else if err := m.redis.HDel(m.t.Context(), m.key(a.id), name).Err(); err != nil {
-			m.rt.Fatal(err)
-		}
+	for _, kind := range rapid.SampledFrom([][]string{{"life"}, {"body"}, {"life", "body"}}).Draw(m.rt, "documents") {
+		m.set(document(kind, a.id), from.docs[kind])
 	}
 }
 
-// forgeEnd ends a request with an approval that no one gave.
-func (m *play) forgeEnd(a *asking, from stored) {
-	resp := bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeAlways, Digest: m.read(a).Interaction.Digest,
-		Actor: &bridge.Actor{Platform: "chat", User: "U-ana", Person: "ana"}, At: time.Now().UTC(), Annotations: map[string]bridge.Annotation{}}
-	var other bridge.Response
-	if json.Unmarshal([]byte(from.fields["res"]), &other) == nil && rapid.Bool().Draw(m.rt, "a good proof") {
-		resp.Proof = other.Proof
+// member replaces members of the life of a request, and keeps its seal.
+func (m *play) member(a *asking, now held, values map[string]any) {
+	text := now.docs["life"]
+	if len(text) < headerLen {
+		return
 	}
-	raw, err := json.Marshal(resp)
+	var life map[string]any
+	if json.Unmarshal([]byte(strings.SplitN(text[headerLen:], "\x1e", 2)[0]), &life) != nil {
+		return
+	}
+	maps.Copy(life, values)
+	raw, err := json.Marshal(life)
 	if err != nil {
 		m.rt.Fatal(err)
 	}
-	if rapid.Bool().Draw(m.rt, "for the deadline") {
-		m.set(m.key(a.id), map[string]string{"to": string(raw)})
-		return
-	}
-	m.set(m.key(a.id), map[string]string{"st": "approved", "res": string(raw), "at": fmt.Sprint(time.Now().UnixMilli()), "n": "x"})
+	m.set(document("life", a.id), text[:headerLen]+string(raw))
 }
 
-// forgeVotes adds a vote, or turns those that are there.
-func (m *play) forgeVotes(a *asking, now stored) {
-	votes, who := now.fields["vs"], rapid.SampledFrom(team).Draw(m.rt, "voter")
-	old := rapid.SampledFrom(team).Draw(m.rt, "of")
-	switch rapid.IntRange(0, 2).Draw(m.rt, "votes") {
-	case 0:
-		votes += who + "\x1fapproved\x1f3;0,1,2,3,\x1f" + `{"actor":{"platform":"api","user":"` + who + `","person":"` + who +
-			`"},"state":"approved","scope":"always","at":"2026-01-01T00:00:00Z","proof":"x"}` + "\x1e"
-	case 1:
-		votes += strings.ReplaceAll(votes, old, who)
-	case 2:
-		votes = strings.ReplaceAll(votes, "denied", "approved")
+// forgeEnd ends a request with an approval that no one gave.
+func (m *play) forgeEnd(a *asking, now, from held) {
+	resp := bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeAlways, Digest: m.read(a).Interaction.Digest,
+		Actor: &bridge.Actor{Platform: "chat", User: "U-ana", Person: "ana"}, At: time.Now().UTC(), Annotations: map[string]bridge.Annotation{}}
+	var other struct{ Response bridge.Response }
+	if text := from.docs["life"]; len(text) > headerLen && rapid.Bool().Draw(m.rt, "a good proof") &&
+		json.Unmarshal([]byte(strings.SplitN(text[headerLen:], "\x1e", 2)[0]), &other) == nil {
+		resp.Proof = other.Response.Proof
 	}
-	m.set(m.key(a.id), map[string]string{"vs": votes})
+	if rapid.Bool().Draw(m.rt, "for the deadline") {
+		m.member(a, now, map[string]any{"timeout": resp, "after": "approved"})
+		return
+	}
+	m.member(a, now, map[string]any{"state": "approved", "response": resp, "at": time.Now().UTC(), "nonce": "x"})
+}
+
+// forgeVotes adds a vote.
+func (m *play) forgeVotes(a *asking, now held) {
+	who := rapid.SampledFrom(team).Draw(m.rt, "voter")
+	m.member(a, now, map[string]any{"votes": []bridge.Vote{{
+		Actor: bridge.Actor{Platform: "api", User: who, Person: who}, State: bridge.StateApproved, Scope: bridge.ScopeAlways, Covers: []int{0, 1, 2, 3}, At: time.Now().UTC(), Proof: "x",
+	}}})
 }
 
 // rewrite changes words in a request or a response.
-func (m *play) rewrite(a *asking, now stored) {
+func (m *play) rewrite(a *asking, now held) {
 	words := strings.NewReplacer(rapid.SampledFrom([][]string{
 		{`"quorum":2`, `"quorum":1`}, {`"cy"`, `"ana"`}, {`"ana"`, `"bo"`, `"bo"`, `"ana"`}, {`"risk":"high"`, `"risk":"low"`},
 		{`"confirm":"yes"`, `"confirm":""`}, {`a 0`, `b 1`}, {`b`, `a`}, {`May I?`, `Really?`}, {`"/r"`, `"/o"`}, {`"session":"s"`, `"session":"u"`},
 		{`"once"`, `"always"`}, {`"denied"`, `"approved"`}, {`"terms":1`, `"terms":0`}, {`"prod"`, `"default"`},
 		{`"agent":`, `"added":[{"responders":[{"person":"eve","platform":"chat","user":"U-eve"}]}],"agent":`},
 	}).Draw(m.rt, "words")...)
-	for _, field := range []string{"req", "cur", "res", "to"} {
-		if text, ok := now.fields[field]; ok && rapid.Bool().Draw(m.rt, "in "+field) {
-			m.set(m.key(a.id), map[string]string{field: words.Replace(text)})
+	for kind, text := range now.docs {
+		if len(text) > headerLen && rapid.Bool().Draw(m.rt, "in the "+kind) {
+			m.set(document(kind, a.id), text[:headerLen]+words.Replace(text[headerLen:]))
 		}
 	}
 }
@@ -156,35 +160,31 @@ func (m *play) rewrite(a *asking, now stored) {
 func (m *play) forgeGrant(a *asking) {
 	i := m.read(a).Interaction
 	session := rapid.SampledFrom([]string{"", "s", "u"}).Draw(m.rt, "session")
-	to := "nod:{nod}:g:" + a.agent + "/" + session
-	if err := m.redis.Do(m.t.Context(), "HSET", to, i.GrantKey, m.grantText(a, i, session)).Err(); err != nil {
-		m.rt.Fatal(err)
-	}
+	to := "nod:{nod}:d:grant:" + a.agent + "\x00" + session + "\x00" + i.GrantKey
+	m.set(to, m.grantText(a, i, session))
 }
 
 func (m *play) grantText(a *asking, i bridge.Interaction, session string) string {
 	var texts []string
-	for _, key := range m.redis.Keys(m.t.Context(), "nod:{nod}:g:*").Val() {
-		for _, text := range m.hash(key) {
-			texts = append(texts, text)
-		}
+	for _, name := range m.redis.Keys(m.t.Context(), "nod:{nod}:d:grant:*").Val() {
+		texts = append(texts, m.get(name))
 	}
 	slices.Sort(texts)
 	now := time.Now().UTC()
 	who := bridge.Actor{Platform: "api", User: "ana", Name: "ana", Person: "ana"}
 	g := bridge.Grant{Agent: a.agent, Session: session, Key: i.GrantKey, Actor: who, Origin: a.id, Expires: now.Add(time.Hour),
 		At: now, Givers: []bridge.Actor{who}, Routes: i.GrantRoutes, Confirm: "yes", Risk: "high", Where: a.place}
+	header := fmt.Sprintf("%016d0001%022d", now.UnixMicro(), 0)
 	if len(texts) > 0 && rapid.Bool().Draw(m.rt, "of one that was given") {
+		text := rapid.SampledFrom(texts).Draw(m.rt, "grant")
 		var was bridge.Grant
-		if json.Unmarshal([]byte(rapid.SampledFrom(texts).Draw(m.rt, "grant")), &was) == nil {
-			switch rapid.IntRange(0, 2).Draw(m.rt, "changed") {
+		if len(text) > headerLen && json.Unmarshal([]byte(text[headerLen:]), &was) == nil {
+			switch rapid.IntRange(0, 1).Draw(m.rt, "changed") {
 			case 0: // stored elsewhere
-				g = was
+				return text
 			case 1:
 				was.Agent, was.Session, was.Key, was.Where = g.Agent, g.Session, g.Key, g.Where
-				g = was
-			case 2:
-				g.Proof = was.Proof
+				g, header = was, text[:headerLen]
 			}
 		}
 	}
@@ -192,14 +192,14 @@ func (m *play) grantText(a *asking, i bridge.Interaction, session string) string
 	if err != nil {
 		m.rt.Fatal(err)
 	}
-	return string(raw)
+	return header + string(raw)
 }
 
 // end withdraws what is pending, and removes what was changed.
 func (m *play) end() {
 	for _, a := range m.all {
 		if a.tampered {
-			m.redis.Del(m.t.Context(), m.key(a.id))
+			m.redis.Del(m.t.Context(), document("life", a.id), document("body", a.id))
 		} else if _, err := m.engine.Cancel(m.t.Context(), a.id, "end"); err != nil {
 			m.t.Error(err)
 		}

@@ -42,7 +42,7 @@ type play struct {
 	all    []*asking
 	grants []given
 	began  time.Time // of the current step
-	stored []stored
+	stored []held
 	counts map[string]int // over all runs
 }
 
@@ -53,7 +53,7 @@ func TestNothingElseIsApproved(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
 	s.signer = newSigner(t)
-	w := newWorld(t, s)
+	w := inRedis(t, s)
 	counts, runs := map[string]int{}, 0
 	// Some steps are rare, so the model runs until each was seen.
 	for rounds := 0; !t.Failed() && lacks(counts) != ""; rounds++ {

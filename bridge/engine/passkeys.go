@@ -61,23 +61,12 @@ func (ps *Passkeys) Ready() error {
 	return nil
 }
 
-// Of returns the keys of a person, oldest first, with revoked ones. It omits
-// keys that were changed outside nod.
+// Of returns the keys of a person, oldest first, with revoked ones.
 func (ps *Passkeys) Of(ctx context.Context, person string) ([]passkey.Credential, error) {
 	if err := ps.Ready(); err != nil {
 		return nil, err
 	}
-	all, err := ps.Store.Passkeys(ctx, person)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(c passkey.Credential) bool {
-		bad := !ps.prover.AcceptsPasskey(c) || c.Person != person
-		if bad {
-			ps.log.Warn("passkey was changed outside nod", "person", person, "credential", c.Name())
-		}
-		return bad
-	}), nil
+	return ps.Store.Passkeys(ctx, person)
 }
 
 // All returns the keys of all people, with revoked ones.
@@ -113,7 +102,6 @@ func (ps *Passkeys) Use(ctx context.Context, c passkey.Credential) error {
 		return err
 	}
 	c.Used = now()
-	ps.prover.ProvePasskey(&c)
 	return ps.Store.UsePasskey(ctx, c)
 }
 
@@ -372,7 +360,6 @@ func (ps *Passkeys) Enroll(ctx context.Context, e Enrollment) (passkey.Credentia
 		return c, err
 	}
 	c.Label, c.Created = label(e.Label), now()
-	ps.prover.ProvePasskey(&c)
 	if e.Invitation != "" {
 		if err := ps.take(ctx, "invitation", e.Invitation, InvitationTTL); err != nil {
 			return c, err
@@ -446,7 +433,6 @@ func (ps *Passkeys) Revoke(ctx context.Context, by, person, id string) error {
 			WithHint("add another passkey first, or ask an administrator")
 	}
 	c.Revoked = now()
-	ps.prover.ProvePasskey(&c)
 	err = ps.audit(ctx, bridge.PasskeyChange{
 		Action: "revoked", Person: person, Credential: c.Name(), Label: c.Label, By: by,
 	})

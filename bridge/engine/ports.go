@@ -14,7 +14,6 @@ type Ports struct {
 	Records   bridge.Records
 	Outcomes  bridge.Outcomes
 	Outbox    bridge.Outbox
-	Lines     bridge.Lines
 	Deadlines bridge.Deadlines
 	Drafts    bridge.Drafts
 	Notes     bridge.Notes
@@ -33,13 +32,13 @@ type Ports struct {
 
 func portsOf(s bridge.Store) Ports {
 	return Ports{
-		Openings: s, Records: s, Outcomes: s, Outbox: s, Lines: s, Deadlines: s, Drafts: s, Notes: s, Leases: s,
+		Openings: s, Records: s, Outcomes: s, Outbox: s, Deadlines: s, Drafts: s, Notes: s, Leases: s,
 		Grants: s, Stops: s, Reports: s, Memory: s, Mailbox: s, Steerings: s, Presence: s, Audit: s, Links: s, Limits: s,
 	}
 }
 
-// Proven returns the ports of a store with records, links, drafts, notes and
-// audit entries that are proven with a signer's keys. With a nil signer, nothing
+// Proven returns the ports of a store with records and audit entries that are proven
+// with a signer's keys. With a nil signer, nothing
 // is proven. A nil log discards output.
 func Proven(s bridge.Store, signer *proof.Signer, log *slog.Logger) Ports {
 	prover := proof.NewProver(signer)
@@ -59,13 +58,8 @@ func (p Ports) proven(prover *proof.Prover, log *slog.Logger) Ports {
 	p.Openings = provenOpenings{p.Openings, v}
 	p.Outcomes = provenOutcomes{p.Outcomes, records, v}
 	p.Records = records
-	p.Drafts = provenDrafts{p.Drafts, v}
-	p.Notes = provenNotes{p.Notes, v}
-	p.Memory = provenMemory{p.Memory, v}
 	p.Mailbox = provenMailbox{p.Mailbox, v}
-	p.Steerings = provenSteerings{p.Steerings, v}
 	p.Audit = provenAudit{p.Audit, v}
-	p.Links = provenLinks{p.Links, v}
 	return p
 }
 
@@ -85,37 +79,12 @@ type provenOutcomes struct {
 	verifier
 }
 
-type provenDrafts struct {
-	bridge.Drafts
-	verifier
-}
-
-type provenNotes struct {
-	bridge.Notes
-	verifier
-}
-
-type provenMemory struct {
-	bridge.Memory
-	verifier
-}
-
 type provenMailbox struct {
 	bridge.Mailbox
 	verifier
 }
 
-type provenSteerings struct {
-	bridge.Steerings
-	verifier
-}
-
 type provenAudit struct {
 	bridge.AuditLog
-	verifier
-}
-
-type provenLinks struct {
-	store bridge.Links // not embedded, because it has a method Links
 	verifier
 }

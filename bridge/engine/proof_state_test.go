@@ -11,7 +11,7 @@ import (
 func proven(t *testing.T, r bridge.Ruling) (*world, setup) {
 	s := newSetup()
 	s.signer, s.policy = newSigner(t), ruledBy(r)
-	return newWorld(t, s), s
+	return inRedis(t, s), s
 }
 
 // TestEndedByRuleAfterVotes checks that the end of a request by a rule is
@@ -40,17 +40,16 @@ func TestVotesUnderFormerTerms(t *testing.T) {
 	t.Parallel()
 	w, s := proven(t, bridge.Ruling{Quorum: 2})
 	id := w.open(agentCI, shell("make x")).Interaction.ID
-	key := "nod:{nod}:i:" + string(id)
 	w.press("ana", id, "C1", bridge.DecideOnce, "")
-	votes, err := w.redis.HGet(t.Context(), key, "vs").Result()
-	if err != nil || votes == "" {
-		t.Fatalf("%q: %v", votes, err)
+	voted, err := w.redis.Get(t.Context(), document("life", id)).Result()
+	if err != nil || !strings.Contains(voted, `"votes"`) {
+		t.Fatalf("%q: %v", voted, err)
 	}
 	s.policy = ruledBy(bridge.Ruling{Quorum: 2, Risk: "high", Confirm: "prod"})
 	w.reload(s)
 	w.said(w.press("bo", id, "C1", bridge.DecideOnce, ""), bridge.VerdictForbidden, "rules changed")
 	v := w.drawn(id, "C1")
-	if err := w.redis.HSet(t.Context(), key, "vs", votes).Err(); err != nil {
+	if err := w.redis.Set(t.Context(), document("life", id), voted, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	w.pressOn("bo", v, "C1", bridge.DecideOnce, "prod")
@@ -83,15 +82,9 @@ func TestFollowUpOfChangedRequest(t *testing.T) {
 	t.Parallel()
 	w, _ := proven(t, bridge.Ruling{})
 	id := w.open(agentCI, shell("make x")).Interaction.ID
-	key := "nod:{nod}:i:" + string(id)
-	text, err := w.redis.HGet(t.Context(), key, "req").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = strings.Replace(text, `"agent":`, `"added":[{"responders":[{"person":"eve","platform":"chat","user":"U-eve"}]}],"agent":`, 1)
-	if err := w.redis.HSet(t.Context(), key, "req", text).Err(); err != nil {
-		t.Fatal(err)
-	}
+	w.rewrite("body", id, func(text string) string {
+		return strings.Replace(text, `"agent":`, `"added":[{"responders":[{"person":"eve","platform":"chat","user":"U-eve"}]}],"agent":`, 1)
+	})
 	for name, again := range map[string]func() (bridge.Record, error){
 		"follow-up": func() (bridge.Record, error) { return w.engine.Reprompt(t.Context(), agentCI, id, shell("make y"), "") },
 		"queue":     func() (bridge.Record, error) { return w.engine.Queue(t.Context(), agentCI, id, 0, "") },

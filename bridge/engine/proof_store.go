@@ -166,40 +166,6 @@ func (s provenMailbox) Messages(ctx context.Context, agent, session string, limi
 	return out, err
 }
 
-// Draft implements Drafts. It ignores a draft that does not verify.
-func (s provenDrafts) Draft(ctx context.Context, id bridge.ID, destination int, actor bridge.Actor) (mine, shown *bridge.Draft, err error) {
-	mine, shown, err = s.Drafts.Draft(ctx, id, destination, actor)
-	return s.draft(id, mine), s.draft(id, shown), err
-}
-
-func (s provenDrafts) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
-	if d == nil || !s.p.AcceptsDraft(id, *d) {
-		return nil
-	}
-	return d
-}
-
-// SaveDraft implements Drafts.
-func (s provenDrafts) SaveDraft(ctx context.Context, id bridge.ID, destination int, d bridge.Draft) error {
-	s.p.ProveDraft(id, &d)
-	return s.Drafts.SaveDraft(ctx, id, destination, d)
-}
-
-// Remember implements Memory. It adds a proof, because tools act on what they
-// remember.
-func (s provenMemory) Remember(ctx context.Context, agent, session, key string, sc bridge.Scope) error {
-	return s.Memory.Remember(ctx, agent, session, key, s.p.ProveMemory(agent, session, key, sc))
-}
-
-// Recall implements Memory.
-func (s provenMemory) Recall(ctx context.Context, agent, session, key string) (bridge.Scope, error) {
-	got, err := s.Memory.Recall(ctx, agent, session, key)
-	if err != nil || got == "" {
-		return "", err
-	}
-	return s.p.Memory(agent, session, key, got), nil
-}
-
 // Mark implements Records. An amendment keeps the times that were proven when
 // the interaction was opened.
 func (s provenRecords) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
@@ -208,5 +174,5 @@ func (s provenRecords) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (b
 		s.proveAmendment(&a)
 		m.Amended = &a
 	}
-	return s.checked(s.Records.Mark(ctx, id, s.p.ProveMark(id, m)))
+	return s.checked(s.Records.Mark(ctx, id, m))
 }

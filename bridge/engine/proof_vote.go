@@ -58,19 +58,6 @@ func (s provenOutcomes) proveCount(after bridge.Record, resp *bridge.Response) e
 	if !after.Enough(resp.State) {
 		return nil
 	}
-	if resp.State == bridge.StateApproved {
-		for _, v := range after.Votes {
-			if v.State != bridge.StateApproved {
-				continue
-			}
-			narrower := v.Scope
-			if narrower != resp.Scope && narrower.Kind() == resp.Scope.Kind() { // approvers chose different options
-				narrower = bridge.ScopeOnce
-			}
-			if bridge.ScopeOrder(narrower) < bridge.ScopeOrder(resp.Scope) {
-				resp.Scope, resp.Covers = narrower, after.Interaction.Coverage(narrower)
-			}
-		}
-	}
+	*resp = after.Narrowed(*resp)
 	return s.p.ProveResponse(after.Interaction, resp, after.Votes)
 }

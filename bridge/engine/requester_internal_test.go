@@ -53,7 +53,7 @@ func TestRequesterTold(t *testing.T) {
 		r.Response = &bridge.Response{State: bridge.StateAnswered, Actor: by("ana")}
 		x.set(&r)
 		o.store.set(r)
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(m.told, "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {

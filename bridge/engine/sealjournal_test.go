@@ -17,7 +17,7 @@ func TestDeletedUnsealed(t *testing.T) {
 	if r := w.report(); len(r.Problems) > 0 || r.Uncounted {
 		t.Fatalf("the journal: %+v", r)
 	}
-	key := "nod:{nod}:ev"
+	key := "nod:{nod}:s:journal"
 	// One script adds an entry and deletes it, so that no seal is between them.
 	const drop = `local id = redis.call('XADD', KEYS[1], '*', 'k', 'grant', 'd', '{}') return redis.call('XDEL', KEYS[1], id)`
 	if err := w.c.Eval(t.Context(), drop, []string{key}).Err(); err != nil {

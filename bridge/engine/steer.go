@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -180,54 +178,4 @@ func (se *Sessions) Sent(ctx context.Context, by bridge.Actor, session, id strin
 		err = bridge.Errorf(bridge.CodeNotFound, "message %q not found", id)
 	}
 	return s, err
-}
-
-// PutSteering implements Steerings.
-func (s provenSteerings) PutSteering(ctx context.Context, m bridge.Steering, key string) (bridge.Steering, error) {
-	m.Proof = ""
-	k, content := steeringContent(m)
-	m.Proof, _, _ = strings.Cut(s.p.ProveNote(k, content), " ")
-	m, err := s.Steerings.PutSteering(ctx, m, key)
-	m.Proof = ""
-	return m, err
-}
-
-// TakeSteerings implements Steerings. It leaves out messages that no daemon has
-// stored, because they would instruct the agent.
-func (s provenSteerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
-	all, err := s.Steerings.TakeSteerings(ctx, t)
-	all = slices.DeleteFunc(all, func(m bridge.Steering) bool { return m.Agent != t.Agent || m.Session != t.Session || !s.accepts(m) })
-	for n := range all {
-		all[n].Proof = ""
-	}
-	return all, err
-}
-
-// UntoldSteerings implements Steerings. A message that no daemon has stored has
-// no author to be told.
-func (s provenSteerings) UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]bridge.Steering, error) {
-	all, err := s.Steerings.UntoldSteerings(ctx, limit, lease)
-	for n, m := range all {
-		if !s.accepts(m) {
-			all[n].Where = nil
-		}
-	}
-	return all, err
-}
-
-func (s provenSteerings) accepts(m bridge.Steering) bool {
-	k, content := steeringContent(m)
-	ok := s.p.Note(k, m.Proof+" "+content) == content
-	if !ok {
-		s.log.Warn("message does not verify", "agent", m.Agent, "session", m.Session, "message", m.ID)
-	}
-	return ok
-}
-
-// steeringContent returns what the proof of a message covers, and its key.
-func steeringContent(m bridge.Steering) (key, content string) {
-	raw, _ := json.Marshal(bridge.Steering{ // strings and times always encode
-		Agent: m.Agent, Session: m.Session, By: m.By, Text: m.Text, At: m.At, Where: m.Where, Route: m.Route,
-	})
-	return "steering", string(raw)
 }

@@ -46,7 +46,7 @@ func TestSteerReply(t *testing.T) {
 		t.Errorf("the author of a long text is told %+v", v)
 	}
 	all := w.taken("r", nil)
-	if len(all) != 1 || all[0].By.Person != "ana" || all[0].Where.Ref.Message != "2" || all[0].Proof != "" {
+	if len(all) != 1 || all[0].By.Person != "ana" || all[0].Where.Ref.Message != "2" {
 		t.Fatalf("the agent takes %+v", all)
 	}
 	if got := all[0].Words(); !strings.Contains(got, "ana wrote in chat at ") || !strings.HasSuffix(got, ": 'use ⟨U+202E⟩port 8080⟨U+0007⟩'") {

@@ -155,7 +155,7 @@ func TestMentionGivenUp(t *testing.T) {
 		chat := o.dispatcher.platforms["chat"].(talker).chat
 		for n := range r.Reminders {
 			chat.errs = []error{bridge.Errorf(bridge.CodeForbidden, "the channel is archived")}
-			if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, n), nil); err != nil {
+			if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, n)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -305,7 +305,7 @@ func TestRemindersCollected(t *testing.T) {
 	o, _ := twoChats(t)
 	remind := func(r bridge.Record) {
 		t.Helper()
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

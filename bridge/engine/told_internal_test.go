@@ -174,7 +174,7 @@ func TestCardGivenUp(t *testing.T) {
 		o.store.set(r)
 		o.store.due = time.Hour
 		o.dispatcher.platforms["phone"].(talker).errs = []error{bridge.Errorf(bridge.CodeForbidden, "dee has not started the bot")}
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 1), nil); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 1)); err != nil {
 			t.Fatal(err)
 		}
 		after := o.store.get(r.Interaction.ID)

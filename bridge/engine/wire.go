@@ -92,10 +92,10 @@ func (s shared) outgoing() outgoing {
 	}
 	lost := &lostCards{records: s.Records, notes: s.Notes, reader: out.reader, platforms: s.platforms, log: s.Log}
 	out.dispatcher = &dispatcher{
-		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
+		outbox: s.Outbox, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
 		platforms: s.platforms, cards: s.cards,
 		threads:  &threads{notes: s.Notes, shown: &shownSessions{s.Notes}, reports: s.Reports, log: s.Log},
-		statuses: s.statuses, lost: lost, lineup: newLineup(), watcher: s.watcher, redactor: s.redactor, log: s.Log,
+		statuses: s.statuses, lost: lost, watcher: s.watcher, redactor: s.redactor, log: s.Log,
 	}
 	return out
 }

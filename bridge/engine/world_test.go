@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -20,18 +19,18 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/proof"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // world is an installation in this process whose config a test can change
 // while requests are pending. Each channel is a place of the platform "chat".
 type world struct {
 	t       testing.TB
-	store   *broker.Broker
-	redis   *redis.Client
-	mini    *miniredis.Miniredis // nil on a real server
+	store   *stored.Store
+	redis   *redis.Client // nil in memory
+	ahead   atomic.Int64  // of the clock of a store in memory, in ns
 	keys    bridge.Keyring
 	chat    *board
 	engine  *engine.Engine
@@ -91,54 +90,80 @@ func routeTo(channel string, people ...string) bridge.Route {
 	return r
 }
 
+// newWorld returns a world whose store is in this process.
 func newWorld(t testing.TB, s setup) *world {
 	t.Helper()
-	m := miniredis.NewMiniRedis()
-	if err := m.Start(); err != nil {
-		t.Fatal(err)
-	}
-	c := redis.NewClient(&redis.Options{Addr: m.Addr(), ContextTimeoutEnabled: true})
-	w := newWorldOn(t, s, c, m.Close)
-	w.mini = m
-	return w
+	w := &world{t: t, bell: &await.Bell{}}
+	w.store = stored.InMemory(t, w.bell, func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) })
+	return w.run(s)
 }
 
-// pass moves the clock of the store to a time from now.
-func (w *world) pass(d time.Duration) { w.mini.SetTime(time.Now().Add(d)) }
+// pass moves the clock of the store on.
+func (w *world) pass(d time.Duration) { w.ahead.Add(int64(d)) }
 
-func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
+// newWorldOn returns a world whose store is in a Redis.
+func newWorldOn(t testing.TB, s setup, c *redis.Client) *world {
 	t.Helper()
+	w := &world{t: t, bell: &await.Bell{}, redis: c}
+	redistest.Rings(c, w.bell)
+	w.store = stored.InRedis(t, c)
+	return w.run(s)
+}
+
+// inRedis returns a world whose store is in a Redis that a test changes by hand.
+func inRedis(t testing.TB, s setup) *world {
+	t.Helper()
+	return newWorldOn(t, s, redistest.Shared(t).Client(t))
+}
+
+// run runs the first engine of a world.
+func (w *world) run(s setup) *world {
+	w.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	bell := &await.Bell{}
-	redistest.Rings(c, bell)
-	store, err := broker.New(ctx, broker.Options{Client: c})
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	if w.keys, err = bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey))); err != nil {
+		w.t.Fatal(err)
 	}
-	key, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, store: store, redis: c, keys: key, bell: bell, chat: &board{bell: bell, cards: map[string]bridge.View{}}}
+	w.chat = &board{bell: w.bell, cards: map[string]bridge.View{}}
 	w.reload(s)
 	done := make(chan error, 1)
 	runner := w.engine
 	go func() { done <- runner.Run(ctx) }()
-	t.Cleanup(func() {
+	w.t.Cleanup(func() {
 		stop()
-		err := <-done
-		if err := errors.Join(err, store.Close(), c.Close()); err != nil {
-			t.Error(err)
+		if err := <-done; err != nil {
+			w.t.Error(err)
 		}
-		end()
 	})
 	return w
+}
+
+// headerLen is the length of what comes before the value of a stored document.
+const headerLen = 42
+
+// document returns the name of a document in Redis.
+func document(kind string, id bridge.ID) string { return "nod:{nod}:d:" + kind + ":" + string(id) }
+
+// rewrite changes the value of a document in Redis, and keeps its seal.
+func (w *world) rewrite(kind string, id bridge.ID, change func(string) string) {
+	w.t.Helper()
+	name := document(kind, id)
+	was, err := w.redis.Get(w.t.Context(), name).Result()
+	if err == nil {
+		err = w.redis.Set(w.t.Context(), name, was[:headerLen]+change(was[headerLen:]), 0).Err()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // reload applies a changed config, as the daemon does. Jobs stay with the first
 // engine: they only draw.
 func (w *world) reload(s setup) {
 	w.reloads++
+	if s.signer != nil {
+		w.store.Keys.Use(s.signer.SealKeys())
+	}
 	people := directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}
 	if s.linked {
 		people.Links = w.store

@@ -22,8 +22,6 @@ type Credential struct {
 	Created        time.Time `json:"created"`
 	Used           time.Time `json:"used,omitzero"`    // zero if never used
 	Revoked        time.Time `json:"revoked,omitzero"` // zero if valid
-	// Proof shows that a daemon stored the key in this form.
-	Proof string `json:"proof,omitempty"`
 }
 
 // Valid reports whether the key is not revoked.

@@ -76,22 +76,3 @@ func voteBytes(v bridge.Vote) []byte {
 	v.Proof = ""
 	return Stable(v)
 }
-
-// linkBytes returns the bytes that the proof of a link covers.
-func linkBytes(l bridge.Link) []byte {
-	l.Proof = ""
-	return Stable(l)
-}
-
-// grantBytes returns the bytes that the proof of a grant covers, which is every
-// field except the proof.
-func grantBytes(g bridge.Grant) []byte {
-	g.Proof = ""
-	g.At, g.Expires = g.At.UTC(), g.Expires.UTC()
-	return Stable(g)
-}
-
-func draftBytes(d bridge.Draft) []byte {
-	d.Proof = ""
-	return Stable(d)
-}

@@ -66,10 +66,6 @@ func TestEvidence(t *testing.T) {
 	if err := p.ProveResponse(i, &resp, []bridge.Vote{v}); err != nil {
 		t.Fatal(err)
 	}
-	g := bridge.Grant{Agent: "tester", Key: "exact:1", At: evidenceAt, Expires: evidenceAt.Add(time.Hour)}
-	p.ProveGrant(&g)
-	l := bridge.Link{Person: "ana", Platform: "slack", User: "U1"}
-	p.ProveLink(&l)
 	e := bridge.AuditEntry{Entry: "3-0", Timestamp: 3, Type: bridge.AuditRefusal, ID: i.ID, Agent: "tester", Session: "s", Data: json.RawMessage(`{"why":"x"}`)}
 	bare := i
 	bare.ToolName = "Bash"
@@ -82,9 +78,6 @@ func TestEvidence(t *testing.T) {
 		"interaction": {i.Proof, "qdf5GIU0unxDyn2sJsSHWpNoNd-jNkGkOZdx_bHT5ZE"},
 		"content":     {v.Content, "c634b0a0b3f08ba7dd6e3b12c63344700b9b83c37bfdf6e7bb4eafa351dead56"},
 		"vote":        {v.Proof, "4D076kDLmjV3QfsGezXpsBhjnJM_kN8wCFhOdzSWmd6VpP5-OdZy1rfVXveeGX61Xx0ubseWHd-X0VyBLCPUBQ"},
-		"grant":       {g.Proof, "xqtNFGAf7F4GM8y5OS4KvIPPozOmOnrt9VVNY7tqUfU"},
-		"link":        {l.Proof, "P6haQWvJcgXPYA2U5nVISvXOT7var__CM9BRBnmD_l8"},
-		"note":        {p.ProveNote("link:1", "v"), "u47mjHXKIV1P7-gINBI1QYYf9efaEbmL9n2JwNj4p5E v"},
 		"audit hash":  {HashAfter(e, "00"), "d45fc34f5b53e208242ddf152f6bda2e28b574bc3f92f6658f2e15306ac66d7a"},
 		"receipt":     {resp.Proof, knownReceipt},
 		"seal":        {must(p.signer.Seal(Seal{N: 2, Entry: "3-0", Hash: "bb", At: evidenceAt})), knownSeal},

@@ -16,16 +16,18 @@ const (
 	domainVote        = "nod vote v1"
 	domainEntry       = "nod audit entry v1"
 	domainInteraction = "nod interaction v1"
-	domainGrant       = "nod grant v1"
-	domainLink        = "nod link v1"
-	domainDraft       = "nod draft v1"
-	domainNote        = "nod note v1"
-	domainMemory      = "nod tool memory v1"
-	domainShown       = "nod shown v1"
-	domainPart        = "nod part v1"
-	domainHeld        = "nod held v1"
-	domainPasskey     = "nod passkey stored v1"
+	domainSeal        = "nod sealed documents v1"
 )
+
+// SealKeys returns the keys that seal what is stored, derived from those of the
+// signer. The first one seals, and all of them verify.
+func (s *Signer) SealKeys() [][]byte {
+	var out [][]byte
+	for _, key := range s.macs {
+		out = append(out, macOf(key, domainSeal))
+	}
+	return out
+}
 
 // framed combines a domain and parts, so that different lists of parts give
 // different results.

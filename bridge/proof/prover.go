@@ -12,8 +12,6 @@ const (
 	whyUnproven = "this request has no proof: it was written outside nod"
 	whyForged   = "the decision of this request was changed outside nod, so it does not count"
 	whyNoProof  = "the decision of this request has no proof: it was written outside nod"
-	whyMoved    = "the deadline of this request was changed outside nod, so it can no longer be decided"
-	whyLate     = "the decision of this request came after its deadline, which was changed outside nod"
 	whyVotes    = "the votes on this request were changed outside nod, so they do not count"
 )
 

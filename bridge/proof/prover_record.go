@@ -50,9 +50,6 @@ func (p *Prover) problem(r bridge.Record) string {
 	if why := p.votesProblem(r); why != "" {
 		return why
 	}
-	if why := p.deadlineProblem(r); why != "" {
-		return why
-	}
 	if !r.State.Final() {
 		if r.Response != nil || r.State != bridge.StatePending {
 			return whyForged
@@ -132,13 +129,15 @@ func (p *Prover) votesProblem(r bridge.Record) string {
 }
 
 // Marked returns a record with its receipt if it verifies, and otherwise with
-// the reason in Unverified.
+// the reason in Unverified. A reason that the store has found stays.
 func (p *Prover) Marked(r bridge.Record) bridge.Record {
 	if p == nil {
 		return r
 	}
-	r = p.delivered(r)
-	if r.Unverified = p.problem(r); r.Unverified == "" && r.Response != nil {
+	if r.Unverified == "" {
+		r.Unverified = p.problem(r)
+	}
+	if r.Unverified == "" && r.Response != nil {
 		resp := *r.Response
 		r.Receipt, resp.Proof = resp.Proof, "" // callers get it once
 		r.Response = &resp

@@ -15,7 +15,7 @@ func demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Try nod with three emulated chats and an agent",
-		Long: `Run everything in one process: the daemon, an embedded Redis, emulated Slack,
+		Long: `Run everything in one process: the daemon with a store in memory, emulated Slack,
 Discord and Telegram, a page that shows the three chats, and an agent that asks.
 
 With --autoplay, scripted people answer, and nod prints a transcript. The exit

@@ -17,16 +17,17 @@ import (
 // may import lower layers and packages that belong to the same name.
 var layers = []string{
 	"bridge/removed bridge/timespan",
-	"config deploy bridge/strictjson bridge/visible platforms/sandbox",
+	"broker config deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
-	"bridge/passkey",
+	"bridge/passkey bridge/life broker/memory broker/redis",
 	"bridge/proof bridge/dialect render",
-	"bridge/engine broker platforms",
+	"bridge/engine bridge/core platforms",
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
 	"bridge/console", // applies the rules of the API to people
 	"render/rendertest platforms/platformtest/samples platforms/platformtest/await platforms/platformtest/pty", // test helpers
 	"platforms/platformtest/redistest",
 	"bridge/dialect/dialecttest bridge/passkey/passkeytest platforms/platformtest", // test helpers
+	"broker/brokertest",
 	"cmd",
 	"platforms/platformtest/rig", // starts daemons
 }
@@ -34,8 +35,10 @@ var layers = []string{
 // outside lists the third-party packages that low packages may import.
 var outside = map[string]string{
 	"bridge":       "github.com/google/uuid golang.org/x/text/unicode/norm",
+	"bridge/life":  "",
 	"bridge/proof": "github.com/go-jose/go-jose/v4 github.com/hashicorp/golang-lru/v2",
-	"config":       "go.yaml.in/yaml/v3",
+	"broker":       "",
+	"config":       "go.yaml.in/yaml/v3 golang.org/x/text/unicode/norm",
 }
 
 const module = "github.com/nodbridge/nod/"

@@ -101,7 +101,7 @@ func TestReceiptOfAnEdit(t *testing.T) {
 // change of an entry is detected.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Single: true, Config: func(c *config.Config) { rig.Only("slack")(c); rig.Auditor(c) }})
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("slack")(c); rig.Auditor(c) }})
 	var last bridge.Record
 	for range 5 {
 		a := r.Ask(samples.Approval(bridge.ScopeOnce))
@@ -139,11 +139,11 @@ func TestAudit(t *testing.T) {
 
 	// Someone with write access to Redis can remove and change entries, but the
 	// verification detects it.
-	ids, err := r.Client.XRange(r.Ctx, "nod:{nod}:ev", "-", "+").Result()
+	ids, err := r.Client.XRange(r.Ctx, "nod:{nod}:s:journal", "-", "+").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Client.XDel(r.Ctx, "nod:{nod}:ev", ids[3].ID).Err(); err != nil {
+	if err := r.Client.XDel(r.Ctx, "nod:{nod}:s:journal", ids[3].ID).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if report, err = proof.VerifyAudit(bytes.NewReader(rig.Exported(r)), keys); err != nil || len(report.Problems) == 0 {
@@ -160,7 +160,7 @@ func TestAudit(t *testing.T) {
 // ones can be verified, and that only a daemon can trim the log.
 func TestAuditRetention(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Single: true, Config: func(c *config.Config) {
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		rig.Auditor(c)
 	}})

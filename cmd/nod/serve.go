@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -36,17 +37,20 @@ or that no longer has a section such as agents or policy, changes nothing.`,
 			if len(others) > 0 {
 				log.Warn("unknown variables", "names", strings.Join(others, ", "))
 			}
-			client, stop, err := daemon.OpenRedis(c.Redis, dev, cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			defer stop()
-			keep := func(*config.Config) {}
+			o, keep := daemon.Options{Log: log, Version: version}, func(*config.Config) {}
 			if dev {
+				fmt.Fprintln(cmd.ErrOrStderr(), "nod: everything is kept in this process: all requests and decisions are LOST when nod stops; not for production")
 				keep = daemon.MemoryKeys()
+			} else {
+				client, err := daemon.NewRedis(c.Redis)
+				if err != nil {
+					return err
+				}
+				defer client.Close()
+				o.Redis = client
 			}
 			keep(&c)
-			o := daemon.Options{Config: c, Redis: client, Log: log, Version: version}
+			o.Config = c
 			return daemon.Run(cmd.Context(), o, func() (config.Config, []string, error) {
 				c, others, err := daemon.Load(path, os.Environ())
 				keep(&c)
@@ -55,7 +59,7 @@ or that no longer has a section such as agents or policy, changes nothing.`,
 		},
 	}
 	configFlag(cmd, &path, configPath())
-	cmd.Flags().BoolVar(&dev, "dev", false, "use an embedded Redis that loses all data when nod stops")
+	cmd.Flags().BoolVar(&dev, "dev", false, "keep everything in this process, which loses it when nod stops")
 	cmd.Flags().BoolVar(&logJSON, "log-json", false, "write the log as JSON lines")
 	return cmd
 }

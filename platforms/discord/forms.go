@@ -24,7 +24,7 @@ func (fs forms) open(ctx context.Context, c bridge.Click) reply {
 	f, v, err := fs.sink.Form(ctx, c)
 	if err != nil {
 		fs.log.Error("form not opened", "error", err)
-		return note(bridge.NoteNotRecorded)
+		return note(bridge.NotRecorded(err))
 	}
 	if v.Kind != "" {
 		return note(v.Note)
@@ -77,7 +77,7 @@ func (fs forms) submitted(ctx context.Context, in interaction, c bridge.Click) r
 	v, err := fs.sink.Click(ctx, c)
 	if err != nil {
 		fs.log.Error("form not recorded", "error", err)
-		return note(bridge.NoteNotRecorded)
+		return note(bridge.NotRecorded(err))
 	}
 	return afterForm(in, v)
 }

@@ -116,7 +116,7 @@ func (ib *inbound) respond(ctx context.Context, in interaction) (reply, func(con
 	v, err := ib.sink.Click(ctx, c)
 	if err != nil {
 		ib.log.Error("click not recorded", "error", err)
-		return note(bridge.NoteNotRecorded), nil
+		return note(bridge.NotRecorded(err)), nil
 	}
 	return ib.afterClick(in, c, v)
 }

@@ -113,7 +113,7 @@ func (ib *inbound) replied(ctx context.Context, m heard, bot string) func(contex
 		var err error
 		if v, err = listener.Reply(work, m.said(ib.platform, bot)); err != nil {
 			ib.log.Error("reply not recorded", "error", err)
-			v.Note = bridge.NoteNotRecorded
+			v.Note = bridge.NotRecorded(err)
 		}
 	}
 	switch {

@@ -9,15 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
-	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -29,34 +27,14 @@ const routeTwo = "two"
 const routeSlow = "slow"
 
 // NewTurns returns the rate limits of an empty store.
-func NewTurns(t testing.TB) bridge.Turns {
-	store, _ := newStore(t, &await.Bell{})
-	return store
-}
-
-// newStore starts an embedded store that rings after each command.
-func newStore(t testing.TB, rung *await.Bell) (*broker.Broker, *redis.Client) {
-	t.Helper()
-	server := miniredis.NewMiniRedis()
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(&redis.Options{Addr: server.Addr(), ContextTimeoutEnabled: true})
-	redistest.Rings(client, rung)
-	store, err := broker.New(t.Context(), broker.Options{Client: client})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close(); client.Close(); server.Close() })
-	return store, client
-}
+func NewTurns(testing.TB) bridge.Turns { return memory.New(broker.NewSeals()) }
 
 // startEngine creates the adapter and an engine on an embedded store.
 func (r *Rig) startEngine(s Setup) bridge.Sink {
 	r.T.Helper()
-	store, client := newStore(r.T, r.stored)
-	r.redis = client
-	s.Notes, s.Turns = store, store
+	store := stored.InMemory(r.T, r.stored, nil)
+	r.db = store.DB
+	s.Notes, s.Turns = store, store.DB
 	r.make(s)
 	people := map[string]directory.Person{}
 	var responders []bridge.Responder
@@ -135,11 +113,7 @@ func (r *Rig) posted(id bridge.ID) Card {
 // due makes the first step of the escalation due now.
 func (c Card) due() {
 	c.r.T.Helper()
-	job := fmt.Sprintf("%s:%s:0", bridge.JobStep, c.Interaction.ID)
-	c.r.Eventually("there is the job "+job, func() bool {
-		changed, err := c.r.redis.ZAddArgs(c.r.Ctx, "nod:{nod}:out", redis.ZAddArgs{XX: true, Ch: true, Members: []redis.Z{{Score: 1, Member: job}}}).Result()
-		return err == nil && changed == 1
-	})
+	stored.Due(c.r.T, c.r.db, fmt.Sprintf("%s:%s:0", bridge.JobStep, c.Interaction.ID))
 }
 
 // at returns the place of the card in the sandbox.

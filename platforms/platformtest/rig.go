@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -31,9 +30,9 @@ type Rig struct {
 	Notes  Notes // of the adapter
 	logged *logLines
 	agent  bridge.Agent
-	redis  *redis.Client // of the engine
-	stored *await.Bell   // rings after each write of the engine
-	ended  chan error    // the result of Platform.Run, in a rig without an engine
+	db     broker.Store
+	stored *await.Bell // rings after each write of the engine
+	ended  chan error  // the result of Platform.Run, in a rig without an engine
 }
 
 // Options configures a rig.

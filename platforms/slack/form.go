@@ -38,7 +38,7 @@ func (f forms) opening(ctx context.Context, c bridge.Click, trigger string, push
 	switch {
 	case err != nil:
 		f.log.Error("form not opened", "platform", f.name, "error", err)
-		return then(bridge.NoteNotRecorded)
+		return then(bridge.NotRecorded(err))
 	case v.Kind != "":
 		return then(v.Note)
 	}

@@ -274,7 +274,7 @@ func (i inbound) clickedHome(ctx context.Context, in payload) reaction {
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
 		i.log.Error("click not recorded", "platform", i.name, "error", err)
-		return note(bridge.NoteNotRecorded)
+		return note(bridge.NotRecorded(err))
 	}
 	return note(strings.TrimSpace(v.Note + " " + v.Link))
 }

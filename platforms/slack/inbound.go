@@ -161,7 +161,7 @@ func (i inbound) clicked(ctx context.Context, in payload) reaction {
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
 		i.log.Error("click not recorded", "platform", i.name, "error", err)
-		return note(bridge.NoteNotRecorded)
+		return note(bridge.NotRecorded(err))
 	}
 	return reaction{then: func(ctx context.Context) {
 		if v.Kind != bridge.VerdictSettled { // otherwise the card itself shows it in a moment
@@ -199,7 +199,7 @@ func (i inbound) clickedModal(ctx context.Context, in payload) reaction {
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
 		i.log.Error("click not recorded", "platform", i.name, "error", err)
-		v.Note = bridge.NoteNotRecorded
+		v.Note = bridge.NotRecorded(err)
 	}
 	return shows(v)
 }
@@ -220,7 +220,7 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	v, err := i.sink.Click(ctx, c)
 	if err != nil {
 		i.log.Error("form not recorded", "platform", i.name, "error", err)
-		return reaction{reply: fieldErrors(in.View.State, nil, bridge.NoteNotRecorded)}
+		return reaction{reply: fieldErrors(in.View.State, nil, bridge.NotRecorded(err))}
 	}
 	r := reaction{then: func(ctx context.Context) { i.closeStale(ctx, c.Ref, v) }}
 	switch v.Kind {

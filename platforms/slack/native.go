@@ -163,7 +163,7 @@ func (i inbound) stopped(ctx context.Context, e event) func(context.Context) {
 	v, err := stopper.StopThread(ctx, who, thread)
 	if err != nil {
 		i.log.Error("session not stopped", "platform", i.name, "error", err)
-		v.Note = bridge.NoteNotRecorded
+		v.Note = bridge.NotRecorded(err)
 	}
 	return func(ctx context.Context) {
 		i.replies.tell(ctx, bridge.Click{Actor: who, Ref: thread}, "", v.Note)

@@ -96,7 +96,7 @@ func (i inbound) replied(ctx context.Context, channel string, m posted, standing
 	})
 	if err != nil {
 		i.log.Error("reply not recorded", "platform", i.name, "error", err)
-		v.Note = bridge.NoteNotRecorded
+		v.Note = bridge.NotRecorded(err)
 	}
 	return v
 }

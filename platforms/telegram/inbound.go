@@ -172,11 +172,10 @@ const afterwards = 15 * time.Second
 // than a click asks for it first.
 func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) func(context.Context) {
 	card := cb.Message.ref()
-	unrecorded := func(ctx context.Context) { in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true) }
 	menu, err := in.prompts.menuOf(ctx, cb)
 	if err != nil {
 		in.log.Error("menu not read", "error", err)
-		return unrecorded
+		return func(ctx context.Context) { in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true) }
 	}
 	if menu.Card != (bridge.MessageRef{}) {
 		card = menu.Card
@@ -188,7 +187,7 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) f
 	v, draw, err := in.poster.inOrder(card, func() (bridge.Verdict, error) { return sink.Click(ctx, c) })
 	if err != nil {
 		in.log.Error("click not recorded", "error", err)
-		return unrecorded
+		return func(ctx context.Context) { in.replies.answer(ctx, cb, bridge.NotRecorded(err), true) }
 	}
 	return func(ctx context.Context) { in.answered(ctx, sink, cb, card, menu, v, draw) }
 }

@@ -19,16 +19,19 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/bridge/observe"
 	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 )
 
 const (
 	HeaderTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
+	tidyEvery     = time.Hour
 	stopTimeout   = 5 * time.Second // for calls in progress when the daemon stops
 )
 
@@ -37,7 +40,11 @@ const (
 // when the config changes.
 type Daemon struct {
 	redis       redis.UniversalClient
-	store       *broker.Broker
+	store       *core.Store
+	db          database
+	closeDB     func() error // nil if there is nothing to close
+	keyring     keyring
+	seals       *broker.Seals
 	observer    *observe.Observer
 	log         *slog.Logger
 	version     string
@@ -61,7 +68,7 @@ type Daemon struct {
 // Options configure a Daemon.
 type Options struct {
 	Config  config.Config
-	Redis   redis.UniversalClient
+	Redis   redis.UniversalClient // nil keeps everything in this process, which loses it
 	Log     *slog.Logger
 	Version string // of nod, for the log, metrics and MCP clients
 	// Paced keeps the pace of the services with a sandbox that has their rate
@@ -78,25 +85,20 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Redis.AddHook(observer.Hook())
-	store, err := broker.New(ctx, broker.Options{
-		Client: o.Redis, Prefix: c.Redis.Prefix, Retention: time.Duration(c.Retention),
-		WaitReplicas: c.Redis.WaitReplicas, Log: o.Log,
-	})
-	if err != nil {
-		return nil, err
-	}
 	d := &Daemon{
-		redis: o.Redis, store: store, observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan change),
+		redis: o.Redis, seals: broker.NewSeals(), observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan change),
 		headerTime: cmp.Or(o.HeaderTime, HeaderTimeout), bodyTime: cmp.Or(o.BodyTime, bodyTime),
 		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
 	}
+	if err := d.open(ctx, c); err != nil {
+		return nil, err
+	}
 	g, err := d.build(ctx, c)
 	if err != nil {
-		return nil, errors.Join(err, store.Close())
+		return nil, errors.Join(err, d.closeStore())
 	}
 	d.now.Store(g)
-	observer.Watch(store.Ready, store.Stats, func() map[string]bridge.Health { return d.Engine().Health() })
+	observer.Watch(d.store.Ready, d.store.Stats, func() map[string]bridge.Health { return d.Engine().Health() })
 	observer.WatchProof(func() bridge.Health { return d.Engine().Audit.Health() }, d.keysHealth)
 	return d, nil
 }
@@ -105,7 +107,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 func (d *Daemon) Engine() *engine.Engine { return d.now.Load().engine }
 
 // Store returns the store of all generations.
-func (d *Daemon) Store() *broker.Broker { return d.store }
+func (d *Daemon) Store() *core.Store { return d.store }
 
 // Serve runs until ctx ends and then lets calls in progress finish.
 func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
@@ -128,7 +130,9 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	})
 	wg.Go(func() { d.tidy(run) })
 	wg.Go(func() { d.announce(run) })
-	wg.Go(func() { d.examineRedis(run) })
+	if d.redis != nil {
+		wg.Go(func() { d.examineRedis(run) })
+	}
 	wg.Go(func() {
 		<-run.Done()
 		d.now.Load().close()
@@ -145,7 +149,7 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	wg.Wait()
 	flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	err = errors.Join(err, d.observer.Close(flush), d.store.Close())
+	err = errors.Join(err, d.observer.Close(flush), d.closeStore())
 	select {
 	case serr := <-failed:
 		return errors.Join(serr, err)
@@ -169,10 +173,10 @@ func (d *Daemon) awaitParked(ctx context.Context) {
 }
 
 func (d *Daemon) tidy(ctx context.Context) {
-	t := time.NewTicker(broker.TidyEvery)
+	t := time.NewTicker(tidyEvery)
 	defer t.Stop()
 	for {
-		if err := errors.Join(d.store.Tidy(ctx), d.Engine().Audit.Trim(ctx)); err != nil && ctx.Err() == nil {
+		if err := d.Engine().Audit.Trim(ctx); err != nil && ctx.Err() == nil {
 			d.log.Warn("cannot remove old entries", "error", err)
 		}
 		select {
@@ -187,17 +191,17 @@ func (d *Daemon) tidy(ctx context.Context) {
 // reads the fingerprints of the other daemons.
 func (d *Daemon) announce(ctx context.Context) {
 	for {
-		all, err := d.store.Keyring.Announce(ctx, d.now.Load().keys.fingerprint())
+		all, err := d.keyring.Announce(ctx, d.now.Load().keys.fingerprint())
 		if err == nil {
 			d.announced.Store(&all)
 		}
-		if !bridge.Pause(ctx, broker.AnnounceEvery) {
+		if !bridge.Pause(ctx, store.AnnounceEvery) {
 			break
 		}
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := d.store.Keyring.Retire(last); err != nil {
+	if err := d.keyring.Retire(last); err != nil {
 		d.log.Debug("cannot remove the entry of this daemon; it will expire", "error", err)
 	}
 }

@@ -181,8 +181,8 @@ func killedAt(c *rig.Crash, s string, step int, before bool) {
 		got, err := c.Agent.Get(c.Ctx, rec.Interaction.ID)
 		ref := got.Messages[0]
 		at = sandbox.Place{Service: s, Channel: ref.Channel, Message: ref.Message}
-		key := "nod:{nod}:i:" + string(rec.Interaction.ID)
-		return err == nil && len(got.Messages) == 1 && stored.HExists(c.Ctx, key, "s0").Val()
+		card := stored.Get(c.Ctx, rig.DocumentKey("card", string(rec.Interaction.ID)+"/0")).Val()
+		return err == nil && len(got.Messages) == 1 && strings.Contains(card, `"shown":`)
 	})
 	if problem := p.inexact(c.Rig, at, text); problem != "" {
 		c.T.Errorf("%s\nsteps: %v", problem, c.K.Names)

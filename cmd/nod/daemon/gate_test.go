@@ -105,8 +105,7 @@ func ends(t *testing.T, what string, c net.Conn) {
 func waits(r *rig.Rig, a rig.Asked) {
 	r.T.Helper()
 	r.Eventually("the caller waits", func() bool {
-		key := fmt.Sprintf("%[1]s:{%[1]s}:i:%[2]s", r.Config.Redis.Prefix, a.Interaction.ID)
-		return r.Bare.HGet(r.Ctx, key, "w").Val() != ""
+		return strings.Contains(r.Document("life", string(a.Interaction.ID)), `"callers":[`)
 	})
 }
 

@@ -19,13 +19,14 @@ import (
 
 // build creates the generation of a config.
 func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error) {
-	k, err := loadKeys(ctx, c, d.store.Keyring)
+	k, err := loadKeys(ctx, c, d.keyring)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.announce(ctx, c, d.store.Keyring, d.log); err != nil {
+	if err := k.announce(ctx, c, d.keyring, d.log); err != nil {
 		return nil, err
 	}
+	d.seals.Use(k.signer.SealKeys())
 	keyring, err := bridge.NewKeyring(k.token...)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := Platforms(c, d.paced, ports.Notes, d.store, d.store.Keyring.Running, d.log)
+	platforms, callbacks, err := Platforms(c, d.paced, ports.Notes, d.db, d.keyring.Running, d.log)
 	if err != nil {
 		return nil, err
 	}

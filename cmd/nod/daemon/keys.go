@@ -20,7 +20,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -59,7 +58,7 @@ type keyFile struct {
 
 // loadKeys returns the keys of the config. Missing keys come from the key file,
 // which loadKeys creates, or from Redis if there can be no such file.
-func loadKeys(ctx context.Context, c config.Config, store *broker.Keyring) (keys, error) {
+func loadKeys(ctx context.Context, c config.Config, store keyring) (keys, error) {
 	f, why, err := filedKeys(ctx, c, store)
 	if err != nil {
 		return keys{}, err
@@ -98,7 +97,7 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Keyring) (keys
 
 // filedKeys reads the key file if the config lacks a key. Why is the reason
 // that there can be no such file.
-func filedKeys(ctx context.Context, c config.Config, store *broker.Keyring) (f keyFile, why, err error) {
+func filedKeys(ctx context.Context, c config.Config, store keyring) (f keyFile, why, err error) {
 	if c.TokenKey.Set() && c.Receipts.Key.Set() {
 		return f, nil, nil
 	}
@@ -110,7 +109,7 @@ func filedKeys(ctx context.Context, c config.Config, store *broker.Keyring) (f k
 }
 
 // fill gets the keys that neither the config nor the key file has from Redis.
-func (k *keys) fill(ctx context.Context, store *broker.Keyring, seeds [][]byte) ([][]byte, error) {
+func (k *keys) fill(ctx context.Context, store keyring, seeds [][]byte) ([][]byte, error) {
 	if len(k.token) == 0 {
 		key, err := store.TokenKey(ctx)
 		if err != nil {
@@ -139,7 +138,7 @@ func secretKeys(path string, secret config.Secret, filed string) ([][]byte, erro
 
 // readKeyFile reads the key file and creates it if it does not exist. Any error
 // other than CodeConflict and CodeInvalid means that there can be no such file.
-func readKeyFile(ctx context.Context, path string, store *broker.Keyring) (keyFile, error) {
+func readKeyFile(ctx context.Context, path string, store keyring) (keyFile, error) {
 	var f keyFile
 	if path == "" {
 		return f, bridge.Errorf(bridge.CodeUnavailable, "cannot create a key file without a config file")
@@ -173,7 +172,7 @@ func parseKeyFile(path string) (keyFile, error) {
 
 // makeKeyFile writes new keys to a file that only its owner can read. It
 // returns an error if the deployment already signs with other keys.
-func makeKeyFile(ctx context.Context, path string, store *broker.Keyring) error {
+func makeKeyFile(ctx context.Context, path string, store keyring) error {
 	other := func(fingerprint string) error {
 		return bridge.Errorf(bridge.CodeConflict, "%s: not found, but the daemons of this Redis already sign with keys (%s)", path, fingerprint).
 			WithHint("copy the file from a running daemon, or set its token_key and receipts.key in the config; "+
@@ -209,7 +208,7 @@ func makeKeyFile(ctx context.Context, path string, store *broker.Keyring) error 
 // daemon created it. Keys that are in no file are never claimed. Only the
 // daemon that created the file removes it, and only if another deployment has
 // claimed its keys first. Otherwise other daemons may already use the file.
-func claimKeyFile(ctx context.Context, path string, made bool, store *broker.Keyring, other func(string) error) error {
+func claimKeyFile(ctx context.Context, path string, made bool, store keyring, other func(string) error) error {
 	kept, err := parseKeyFile(path)
 	if err != nil {
 		return err
@@ -283,7 +282,7 @@ func openKeyFile(path string) string {
 }
 
 // announce logs the risks of the keys and records their fingerprint.
-func (k keys) announce(ctx context.Context, c config.Config, store *broker.Keyring, log *slog.Logger) error {
+func (k keys) announce(ctx context.Context, c config.Config, store keyring, log *slog.Logger) error {
 	if k.open != "" {
 		log.Warn(k.open)
 	}

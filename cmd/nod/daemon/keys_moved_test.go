@@ -16,7 +16,7 @@ import (
 // no agent gets a decision from them.
 func TestKeysMoved(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Single: true, Config: func(c *config.Config) {
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		rig.Auditor(c)
 		c.TokenKey, c.Receipts.Key = config.Secret{}, config.Secret{}
@@ -42,16 +42,4 @@ func TestKeysMoved(t *testing.T) {
 	if err != nil || shown.State != bridge.StateApproved || shown.Response.Actor.Person != "ana" || shown.Unverified == "" {
 		t.Errorf("a person is shown %s, %q, %v", shown.State, shown.Unverified, err)
 	}
-}
-
-// withoutProof returns stored JSON without its proof.
-func withoutProof(s string) string {
-	for _, name := range []string{"proof", "request_key"} {
-		mark := `,"` + name + `":"`
-		if at := strings.Index(s, mark); at >= 0 {
-			end := at + len(mark) + strings.Index(s[at+len(mark):], `"`) + 1
-			s = s[:at] + s[end:]
-		}
-	}
-	return s
 }

@@ -10,21 +10,17 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
-// keyed returns a store and a function that loads the keys of a daemon for it.
-func keyed(t *testing.T) (*broker.Keyring, func(path string) (keys, error)) {
+// keyed returns a keyring and a function that loads the keys of a daemon for it.
+func keyed(t *testing.T) (*store.Keyring, func(path string) (keys, error)) {
 	t.Helper()
-	store, err := broker.New(t.Context(), broker.Options{Client: redistest.Shared(t).Client(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	return store.Keyring, func(path string) (keys, error) {
-		return loadKeys(t.Context(), config.Config{KeysFile: path}, store.Keyring)
+	ring := store.NewKeyring(redistest.Shared(t).Client(t), "")
+	return ring, func(path string) (keys, error) {
+		return loadKeys(t.Context(), config.Config{KeysFile: path}, ring)
 	}
 }
 
@@ -32,7 +28,7 @@ func keyed(t *testing.T) (*broker.Keyring, func(path string) (keys, error)) {
 // else can read, and that a daemon on another host does not create other keys.
 func TestKeyFile(t *testing.T) {
 	t.Parallel()
-	store, load := keyed(t)
+	ring, load := keyed(t)
 	path := filepath.Join(t.TempDir(), "nod.keys")
 	first, err := load(path)
 	if err != nil || first.inRedis {
@@ -49,7 +45,7 @@ func TestKeyFile(t *testing.T) {
 	if _, err := load(filepath.Join(t.TempDir(), "nod.keys")); bridge.ErrorCode(err) != bridge.CodeConflict || !strings.Contains(bridge.PublicError(err).Hint, "copy the file") {
 		t.Errorf("another daemon created its own keys: %v", err)
 	}
-	if s, err := store.FormerSigningKey(t.Context()); err != nil || s != nil {
+	if s, err := ring.FormerSigningKey(t.Context()); err != nil || s != nil {
 		t.Errorf("a key is in Redis: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("token_key: ''\n"), 0o600); err != nil {
@@ -65,7 +61,7 @@ func TestKeyFile(t *testing.T) {
 func TestKeyFileAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		store, load := keyed(t)
+		ring, load := keyed(t)
 		path := filepath.Join(t.TempDir(), "nod.keys")
 		got := make([]string, 4)
 		var wg sync.WaitGroup
@@ -84,7 +80,7 @@ func TestKeyFileAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		claimed, err := store.Keys(t.Context())
+		claimed, err := ring.Keys(t.Context())
 		for _, one := range append(got, claimed) {
 			if err != nil || one != again.fingerprint() {
 				t.Fatalf("keys of the file: %s, of the daemons: %v, claimed: %s, %v", again.fingerprint(), got, claimed, err)
@@ -97,7 +93,7 @@ func TestKeyFileAtOnce(t *testing.T) {
 // because no file would contain them.
 func TestKeyFileNowhere(t *testing.T) {
 	t.Parallel()
-	store, load := keyed(t)
+	ring, load := keyed(t)
 	path := filepath.Join(t.TempDir(), "nod.keys")
 	if err := os.Symlink(filepath.Join(t.TempDir(), "gone"), path); err != nil {
 		t.Fatal(err)
@@ -105,7 +101,7 @@ func TestKeyFileNowhere(t *testing.T) {
 	if k, err := load(path); err == nil {
 		t.Errorf("it starts, with keys in Redis: %v", k.inRedis)
 	}
-	if claimed, err := store.Keys(t.Context()); err != nil || claimed != "" {
+	if claimed, err := ring.Keys(t.Context()); err != nil || claimed != "" {
 		t.Errorf("keys that no file has are claimed: %q, %v", claimed, err)
 	}
 }
@@ -114,7 +110,7 @@ func TestKeyFileNowhere(t *testing.T) {
 // that other users can read.
 func TestKeyFileOpen(t *testing.T) {
 	t.Parallel()
-	store, load := keyed(t)
+	ring, load := keyed(t)
 	path := filepath.Join(t.TempDir(), "nod.keys")
 	if _, err := load(path); err != nil {
 		t.Fatal(err)
@@ -128,7 +124,7 @@ func TestKeyFileOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		var log bytes.Buffer
-		if err := k.announce(t.Context(), config.Config{}, store, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+		if err := k.announce(t.Context(), config.Config{}, ring, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 			t.Fatal(err)
 		}
 		if h := k.health(nil); (h.State == bridge.HealthUp) != good || strings.Contains(log.String(), "chmod 600") == good {
@@ -141,14 +137,14 @@ func TestKeyFileOpen(t *testing.T) {
 // key file, and that the log and the health check explain the risk.
 func TestKeysFallBack(t *testing.T) {
 	t.Parallel()
-	store, load := keyed(t)
+	ring, load := keyed(t)
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "none", "nod.keys")} {
 		k, err := load(path)
 		if err != nil || !k.inRedis {
 			t.Fatalf("%q: %v", path, err)
 		}
 		var log bytes.Buffer
-		if err := k.announce(t.Context(), config.Config{}, store, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+		if err := k.announce(t.Context(), config.Config{}, ring, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 			t.Fatal(err)
 		}
 		if h := k.health(nil); h.State != bridge.HealthDegraded || !strings.Contains(h.Reason, "can forge") || !strings.Contains(log.String(), "can forge") {

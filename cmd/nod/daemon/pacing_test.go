@@ -14,7 +14,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -46,16 +45,11 @@ func TestEditsAreMerged(t *testing.T) {
 	}})
 	a := r.Ask(samples.Approval())
 	id := a.Interaction.ID
-	store, err := broker.New(r.Ctx, broker.Options{Client: r.Bare, Prefix: r.Config.Redis.Prefix})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
 	limit := sandbox.Fault{Service: "telegram", Method: "editMessageText", Kind: "rate_limit", RetryAfter: 60, Count: 1}
 	r.Sandbox.AddFault(limit)
 	before := edits.Load()
 	change := func() {
-		if _, err := store.Mark(r.Ctx, id, bridge.Mark{Joined: true}); err != nil {
+		if _, err := r.Daemons[0].Store().Mark(r.Ctx, id, bridge.Mark{Joined: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

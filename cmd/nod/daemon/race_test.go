@@ -157,7 +157,7 @@ func TestTypedReplyOutlivesRedis(t *testing.T) {
 	a := r.Ask(samples.One(bridge.WidgetText))
 	r.Press("ana", a.On("telegram"), "Answer")
 	r.Eventually("the prompt is remembered", func() bool {
-		keys, err := r.Client.Keys(r.Ctx, "nod:{nod}:n:open:*").Result()
+		keys, err := r.Client.Keys(r.Ctx, "nod:{nod}:d:note:open:*").Result()
 		return err == nil && len(keys) == 1
 	})
 	r.Redis.Kill()

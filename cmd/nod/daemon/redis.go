@@ -4,17 +4,15 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strconv"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -22,7 +20,7 @@ import (
 func NewRedis(c config.Redis) (redis.UniversalClient, error) {
 	if !c.URL.Set() {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: required; nod stores every decision in Redis").
-			WithHint("set redis.url or NOD_REDIS_URL, or use --dev for an embedded Redis that loses all data when it stops")
+			WithHint("set redis.url or NOD_REDIS_URL, or use --dev, which keeps everything in this process and loses it when it stops")
 	}
 	s, err := c.Servers()
 	if err != nil {
@@ -36,7 +34,7 @@ func NewRedis(c config.Redis) (redis.UniversalClient, error) {
 		secure.InsecureSkipVerify, _ = strconv.ParseBool(s.URL.Query().Get("skip_verify")) // the config was checked
 	}
 	o := &redis.UniversalOptions{
-		Addrs: s.Hosts, MasterName: s.Master, IsClusterMode: s.Cluster, DB: s.DB, ContextTimeoutEnabled: true, OnConnect: broker.CheckFormat(c.Prefix),
+		Addrs: s.Hosts, MasterName: s.Master, IsClusterMode: s.Cluster, DB: s.DB, ContextTimeoutEnabled: true, OnConnect: store.CheckFormat(c.Prefix),
 		Username: s.URL.User.Username(), Password: c.Password.Value(), SentinelPassword: c.SentinelPassword.Value(),
 		Dialer: dialRedis(secure), DialerRetries: 1, // commands are retried anyway
 	}
@@ -78,45 +76,6 @@ func dialRedis(secure *tls.Config) func(ctx context.Context, network, addr strin
 		}
 		return c, nil
 	}
-}
-
-// OpenRedis connects to the configured Redis, or starts an embedded one.
-func OpenRedis(c config.Redis, dev bool, talk io.Writer) (redis.UniversalClient, func(), error) {
-	if !dev {
-		client, err := NewRedis(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		return client, func() { client.Close() }, nil
-	}
-	fmt.Fprintln(talk, "nod: embedded Redis: all requests and decisions are LOST when nod stops; not for production")
-	return EmbeddedRedis()
-}
-
-// EmbeddedRedis starts a Redis in this process. It advances the clock of that
-// Redis, so that keys expire.
-func EmbeddedRedis() (redis.UniversalClient, func(), error) {
-	m := miniredis.NewMiniRedis()
-	password := config.NewKey(32) // other users of this machine can reach it
-	m.RequireAuth(password)
-	if err := m.Start(); err != nil {
-		return nil, nil, bridge.Wrap(bridge.CodeInternal, err, "embedded redis")
-	}
-	client := redis.NewClient(&redis.Options{Addr: m.Addr(), Password: password, ContextTimeoutEnabled: true})
-	done := make(chan struct{})
-	go func() {
-		t := time.NewTicker(time.Second)
-		defer t.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-t.C:
-				m.FastForward(time.Second)
-			}
-		}
-	}()
-	return client, func() { close(done); client.Close(); m.Close() }, nil
 }
 
 // QuietRedis silences the client's own log. The client also returns every error

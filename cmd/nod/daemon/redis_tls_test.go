@@ -20,6 +20,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
@@ -85,7 +86,7 @@ func connects(t *testing.T, c config.Redis) error {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
-	b, err := broker.New(ctx, broker.Options{Client: client, Node: "n"})
+	b, err := store.New(ctx, store.Options{Client: client, Seals: broker.NewSeals()})
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 )
 
 const (
@@ -30,7 +30,7 @@ func (d *Daemon) examineRedis(ctx context.Context) {
 	was := map[string]bool{}
 	for {
 		limited, cancel := context.WithTimeout(ctx, examineTime)
-		findings := broker.Diagnose(limited, d.redis, d.config.Redis.Prefix, d.config.Redis.WaitReplicas)
+		findings := store.Diagnose(limited, d.redis, d.config.Redis.Prefix, d.config.Redis.WaitReplicas)
 		cancel()
 		if ctx.Err() != nil {
 			return

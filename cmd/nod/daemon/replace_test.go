@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -88,8 +89,7 @@ func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
 		at <- time.Now()
 	}()
 	r.Eventually("the caller waits", func() bool {
-		w, err := r.Client.HGet(r.Ctx, "nod:{nod}:i:"+string(rec.Interaction.ID), "w").Result()
-		return err == nil && w != ""
+		return strings.Contains(r.Document("life", string(rec.Interaction.ID)), `"callers":[`)
 	})
 	return at
 }

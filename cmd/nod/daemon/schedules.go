@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,8 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/oncall"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -160,11 +160,9 @@ func OnCall(ctx context.Context, c config.Config, client redis.UniversalClient) 
 		}
 		r := rotation(*o.Rotation)
 		if client != nil {
-			stored, _ := broker.ReadNote(ctx, client, c.Redis.Prefix, rotationNote(name)) // another check reports that Redis is unreachable
-			if _, value, sealed := strings.Cut(stored, " "); sealed {
-				if next, err := after(value, r); err == nil {
-					r = next
-				}
+			stored, _ := core.ReadNote(ctx, store.NewReader(client, c.Redis.Prefix), rotationNote(name)) // another check reports that Redis is unreachable
+			if next, err := after(stored, r); err == nil {
+				r = next
 			}
 		}
 		all.Add(name, "rotation", r)

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"crypto/ed25519"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,15 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/oncall"
-	"github.com/nodbridge/nod/bridge/proof"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // TestStoredTurns checks that a rotation continues the one before it across
@@ -29,20 +25,11 @@ import (
 // of someone without nod's keys does not count.
 func TestStoredTurns(t *testing.T) {
 	t.Parallel()
-	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
-	t.Cleanup(func() { client.Close() })
-	store, err := broker.New(t.Context(), broker.Options{Client: client})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	signer, err := proof.NewSigner(make([]byte, ed25519.SeedSize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	notes := engine.Proven(store, signer, nil).Notes
+	client := redistest.Shared(t).Client(t)
+	db := stored.InRedis(t, client)
+	db.Keys.Use([][]byte{[]byte("a key of the deployment")})
 	c := config.Config{People: map[string]config.Person{"ana": {}, "bo": {}, "cy": {}}}
-	c.Redis.Prefix = broker.DefaultPrefix
+	c.Redis.Prefix = store.DefaultPrefix
 	start := time.Now().Add(-time.Hour)
 	for _, x := range []struct {
 		people, now, doctor string
@@ -53,24 +40,23 @@ func TestStoredTurns(t *testing.T) {
 		{people: "cy bo", now: "bo"},
 		{people: "cy ana", now: "cy"},
 		{people: "ana bo cy", now: "cy"},
-		{people: "ana bo cy", now: "bo", doctor: "ana", forged: `sig {"people":["ana","bo","cy"],"start":` + quoted(start) + `,"every":2400000000000,"anchor":{"turn":1,"first":0}}`},
+		{people: "ana bo cy", now: "bo", doctor: "ana", forged: `{"people":["ana","bo","cy"],"start":` + quoted(start) + `,"every":2400000000000,"anchor":{"turn":1,"first":0}}`},
 	} {
 		set := config.Rotation{People: strings.Fields(x.people), Start: start, Every: config.Duration(40 * time.Minute)} // turn 1 of ana, bo, cy
 		c.OnCall = map[string]config.OnCall{"primary": {Rotation: &set}}
 		if x.forged != "" {
-			if err := notes.DropNote(t.Context(), rotationNote("primary")); err != nil {
+			db.Keys.Use(nil)
+			if err := db.SetNote(t.Context(), rotationNote("primary"), x.forged, 0); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := store.PutNote(t.Context(), rotationNote("primary"), x.forged, 0); err != nil {
-				t.Fatal(err)
-			}
+			db.Keys.Use([][]byte{[]byte("a key of the deployment")})
 		}
 		said := OnCall(t.Context(), c, client)["primary"]
 		var all [8]oncall.Rotation // of daemons that start at the same time
 		var wg sync.WaitGroup
 		for n := range all {
 			wg.Go(func() {
-				next, err := alone(t.Context(), notes, store, "primary", rotation(set))
+				next, err := alone(t.Context(), db, db, "primary", rotation(set))
 				if err != nil {
 					t.Error(err)
 				}
@@ -127,13 +113,7 @@ func (k killed) DropNote(ctx context.Context, key string) error {
 // leaves the turn of a rotation to whoever has it.
 func TestTurnOutlivesDaemon(t *testing.T) {
 	t.Parallel()
-	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
-	t.Cleanup(func() { client.Close() })
-	store, err := broker.New(t.Context(), broker.Options{Client: client})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := stored.InMemory(t, nil, nil)
 	start := time.Now().Add(-time.Hour)
 	of := func(people ...string) oncall.Rotation {
 		return oncall.Rotation{People: people, Start: start, Every: 40 * time.Minute} // turn 1

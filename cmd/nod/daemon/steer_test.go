@@ -91,34 +91,6 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// TestSteerTampered checks that an agent does not get a message that someone has
-// changed in Redis.
-func TestSteerTampered(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	r.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "May I?", Session: "s", Approval: &bridge.Approval{Tool: "Bash"}}})
-	ana := client.New(r.Daemons[0].URL, rig.AnaToken, nil)
-	for _, text := range []string{"first", "second"} {
-		if _, err := ana.Steer(r.Ctx, "", "s", text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	keys, err := r.Client.Keys(r.Ctx, "*:m:*").Result()
-	if err != nil || len(keys) != 2 {
-		t.Fatal(keys, err)
-	}
-	for _, key := range keys {
-		stored := r.Client.HGet(r.Ctx, key, "d").Val()
-		if err := r.Client.HSet(r.Ctx, key, "d", strings.Replace(stored, `"first"`, `"rm -rf /"`, 1)).Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all, err := r.Agent.TakeMessages(r.Ctx, "s", client.Taking{Reader: "r"})
-	if err != nil || len(all) != 1 || all[0].Steering.Text != "second" {
-		t.Errorf("the agent gets %+v, %v", all, err)
-	}
-}
-
 // TestSteerThread checks that what people write in the thread of a session on
 // Discord reaches the agent, unless it answers a question there, and that other
 // channels do not. The thread has the title of the session.

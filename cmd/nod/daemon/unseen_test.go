@@ -53,18 +53,13 @@ func TestNothingUnseen(t *testing.T) {
 	}
 }
 
-// forget removes what is recorded as shown of a request.
+// forget removes what is recorded as shown of a request: what it records instead has
+// no proof.
 func forget(r *rig.Rig, a rig.Asked) {
 	r.T.Helper()
-	id := a.Interaction.ID
-	keys, err := r.Bare.Keys(r.Ctx, "*"+string(id)).Result()
-	if err != nil || len(keys) == 0 {
-		r.T.Fatalf("no record of %s: %v", id, err)
-	}
-	for _, key := range keys {
-		if kind := r.Bare.Type(r.Ctx, key).Val(); kind == "hash" {
-			r.Bare.HSet(r.Ctx, key, "s0", "0123456789abcdef01234567")
-		}
+	other := bridge.Mark{Shown: &bridge.Shown{Content: "0123456789abcdef01234567"}}
+	if _, err := r.Daemons[0].Store().Mark(r.Ctx, a.Interaction.ID, other); err != nil {
+		r.T.Fatal(err)
 	}
 }
 
@@ -188,13 +183,9 @@ func TestDisplayIsChecked(t *testing.T) {
 			right := r.Ask(samples.Approval())
 			for name, req := range map[string]bridge.Request{"command": command, "argument": argument, "tool": tool, "long": commandOf(30_000), "plan": planned("tidy up")} {
 				a := r.Ask(req)
-				keys, err := r.Bare.Keys(r.Ctx, "*i:"+string(a.Interaction.ID)).Result()
-				if err != nil || len(keys) != 1 {
-					t.Fatalf("records %v, %v", keys, err)
-				}
 				for _, at := range []rig.Asked{a, right} {
 					ref := at.Messages[0]
-					missing := r.Shown.Missing(keys[0], rig.Decided{Actor: &bridge.Actor{Platform: s}, State: bridge.StateApproved, Message: &ref})
+					missing := r.Shown.Missing(a.Interaction.ID, rig.Decided{Actor: &bridge.Actor{Platform: s}, State: bridge.StateApproved, Message: &ref})
 					unread := s == "slack" && name == "long" // no one has opened its dialog
 					if (missing == "") != (at.Interaction.ID == a.Interaction.ID && !unread) {
 						t.Errorf("%s on the card of %s: %q", name, at.Interaction.Prompt, missing)

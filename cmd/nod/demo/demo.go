@@ -81,12 +81,7 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 	signs(&c, api.Addr())
 	st.agent, st.person = client.New(st.api, st.token, nil), client.New(st.api, personToken, nil)
 
-	redis, stopRedis, err := daemon.EmbeddedRedis()
-	if err != nil {
-		return err
-	}
-	defer stopRedis()
-	d, err := daemon.New(ctx, daemon.Options{Config: c, Redis: redis, Log: log})
+	d, err := daemon.New(ctx, daemon.Options{Config: c, Log: log})
 	if err != nil {
 		return err
 	}

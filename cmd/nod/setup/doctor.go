@@ -19,7 +19,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/config"
@@ -100,7 +100,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		d.fail("redis.reach", err)
 	} else {
 		defer client.Close()
-		d.found(broker.Diagnose(ctx, client, c.Redis.Prefix, c.Redis.WaitReplicas)...)
+		d.found(store.Diagnose(ctx, client, c.Redis.Prefix, c.Redis.WaitReplicas)...)
 		d.examineKeys(ctx, c, client)
 		d.examinePasskeys(ctx, c, client)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -41,7 +41,7 @@ func (d *Doctor) examineKeys(ctx context.Context, c config.Config, client redis.
 
 // examineDaemonKeys compares the fingerprints that daemons announce.
 func (d *Doctor) examineDaemonKeys(ctx context.Context, c config.Config, client redis.UniversalClient) {
-	all, err := broker.Announced(ctx, client, c.Redis.Prefix)
+	all, err := store.Announced(ctx, client, c.Redis.Prefix)
 	if err != nil || len(all) == 0 {
 		return // redis.reach reports the error, or no daemon runs
 	}

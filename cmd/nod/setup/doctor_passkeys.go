@@ -14,8 +14,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/passkey"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -61,7 +62,7 @@ func (d *Doctor) examinePasskeys(ctx context.Context, c config.Config, client re
 	}
 	d.add("passkeys.site", bridge.FindingOK, "people sign on "+site.Origins()[0]+" (RP ID "+site.RPID()+")", "")
 	d.examineSite(ctx, site.Origins()[0])
-	has, err := broker.ReadEnrolled(ctx, client, c.Redis.Prefix)
+	has, err := core.Enrolled(ctx, store.NewReader(client, c.Redis.Prefix))
 	if err != nil {
 		d.fail("passkeys.people", err)
 		return

@@ -7,29 +7,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // TestDoctorPasskeys checks that doctor examines the address of the page, and
 // finds routes on which the required people cannot sign.
 func TestDoctorPasskeys(t *testing.T) {
 	t.Parallel()
-	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
-	t.Cleanup(func() { client.Close() })
-	b, err := broker.New(t.Context(), broker.Options{Client: client})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	client := redistest.Shared(t).Client(t)
+	db := stored.InRedis(t, client)
 	for id, person := range map[string]string{"1": "ana", "2": "ana", "3": "bo"} {
 		c := passkey.Credential{ID: []byte(id), Person: person, Created: time.Now()}
-		if err := b.AddPasskey(t.Context(), c); err != nil {
+		if err := db.AddPasskey(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,7 +36,7 @@ func TestDoctorPasskeys(t *testing.T) {
 	url := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 
 	base := config.Config{People: map[string]config.Person{"ana": {Administrator: true}, "bo": {}, "cy": {}, "di": {}}}
-	base.Redis.Prefix = broker.DefaultPrefix
+	base.Redis.Prefix = store.DefaultPrefix
 	base.Console.Enabled, base.Console.URL = true, url
 	const key = "passkey"
 	examine := func(change func(*config.Config)) map[string]bridge.Finding {

@@ -15,7 +15,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/proof"
-	"github.com/nodbridge/nod/broker"
 )
 
 const limited = "a limit"
@@ -211,8 +210,7 @@ func (b *harness) settleUnderLoad(ctx context.Context, c *crowd) (float64, error
 
 // forgetJobs deletes the posting jobs, because there is no chat to post to.
 func (b *harness) forgetJobs(ctx context.Context) error {
-	due, _ := broker.Outbox(broker.DefaultPrefix)
-	return b.client.Del(ctx, due).Err()
+	return b.client.Del(ctx, "nod:{nod}:jobs").Err()
 }
 
 // idle returns the number of cores that Redis and a daemon use while nothing

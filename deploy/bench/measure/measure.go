@@ -18,7 +18,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 )
 
 // row is one line of the table: a figure of nod, and the figure that it is
@@ -75,7 +77,7 @@ type Result struct {
 // harness holds what a measurement needs.
 type harness struct {
 	client  redis.UniversalClient
-	store   *broker.Broker
+	store   *core.Store
 	addr    string // of the Redis server
 	self    string // program of this benchmark
 	nod     string // program
@@ -214,14 +216,28 @@ func (b *harness) onEmptyServer(
 	defer stop()
 	client := newClient(addr)
 	defer client.Close()
-	store, err := broker.New(ctx, broker.Options{Client: client})
+	store, stopStore, err := openStore(ctx, client)
 	if err != nil {
 		return nil, err
 	}
-	defer store.Close()
+	defer stopStore()
 	own := *b
 	own.client, own.store, own.addr = client, store, addr
 	return run(ctx, &own)
+}
+
+// openStore opens a store whose documents have seals.
+func openStore(ctx context.Context, client redis.UniversalClient) (*core.Store, func(), error) {
+	seals := broker.NewSeals([]byte("the key of the benchmark, 32 byte"))
+	db, err := store.New(ctx, store.Options{Client: client, Seals: seals})
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := core.New(ctx, db, core.Options{})
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return s, func() { _ = errors.Join(s.Close(), db.Close()) }, nil // neither fails
 }
 
 func newClient(addr string) *redis.Client {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/broker"
+	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
@@ -115,7 +115,7 @@ func (b *harness) restart(ctx context.Context, id bridge.ID, key []byte) (start,
 		return start, first, err
 	}
 	empty.stop()
-	s, full, err := timed(broker.DefaultPrefix)
+	s, full, err := timed(store.DefaultPrefix)
 	if err != nil {
 		return start, first, err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker"
 )
 
 // Scaled is a line of the table on how nod scales.
@@ -85,11 +84,11 @@ func (s *Scaled) measure(ctx context.Context, o Options) error {
 	for range s.Daemons {
 		c := connect()
 		defer c.Close()
-		store, err := broker.New(ctx, broker.Options{Client: c})
+		store, stopStore, err := openStore(ctx, c)
 		if err != nil {
 			return err
 		}
-		defer store.Close()
+		defer stopStore()
 		all = append(all, &harness{client: c, store: store, span: o.Span, costs: &costs{}})
 	}
 	crowd, err := all[0].gather(ctx, s.Pending, nil)

@@ -8,7 +8,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -70,18 +69,23 @@ func (r *Rig) Ask(req bridge.Request) Asked {
 func (r *Rig) Due(kind bridge.JobKind, id bridge.ID, n int) {
 	r.T.Helper()
 	job := fmt.Sprintf("%s:%s:%d", kind, id, n)
-	due, states := broker.Outbox(r.Config.Redis.Prefix)
 	r.Eventually("there is the job "+job, func() bool {
-		state, err := r.Bare.HGet(r.Ctx, states, job).Result()
-		if kind == bridge.JobStep && err == nil && !strings.HasSuffix(state, "|0") {
-			return false // a daemon takes the step, and sets the time of the next one when that ends
-		}
-		changed, err := r.Bare.ZAddArgs(r.Ctx, due, redis.ZAddArgs{
-			XX: true, Ch: true, Members: []redis.Z{{Score: 1, Member: job}},
-		}).Result()
-		return err == nil && changed == 1
+		made, err := due.Run(r.Ctx, r.Bare, []string{"nod:{nod}:jobs", "nod:{nod}:states"}, job, kind == bridge.JobStep).Bool()
+		return err == nil && made
 	})
 }
+
+// due makes a job due, which may be in a queue. A step that a daemon works on is left
+// alone, because that sets the time of the next one when it ends.
+var due = redis.NewScript(`
+for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  if name == ARGV[1] or name:sub(1, #ARGV[1] + 1) == ARGV[1] .. '@' then
+    local state = redis.call('HGET', KEYS[2], name)
+    if ARGV[2] == '1' and state and not state:find('|0$') then return 0 end
+    return redis.call('ZADD', KEYS[1], 'XX', 'CH', 1, name)
+  end
+end
+return 0`)
 
 // On returns the place of the card on a platform.
 func (a Asked) On(service string) sandbox.Place {

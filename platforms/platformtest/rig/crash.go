@@ -117,10 +117,12 @@ func (p *redisProxy) forward(in net.Conn) {
 	}
 }
 
-// transitions lists the scripts that change an interaction, each with text that
-// only its arguments contain.
+// transitions lists the changes of an interaction, each with text that only their
+// scripts have: the types of their entries in the journal, a part of a card, and the
+// end of a job.
 var transitions = []struct{ name, mark string }{
-	{"open", `{"id":"`}, {"settle", "\r\napproved\r\n"}, {"posted", "\r\nposted\r\n"}, {"part", "\r\npart\r\n"}, {"finish", "\r\nfinish\r\n"}, {"delivered", "\r\ndelivered\r\n"},
+	{"open", "\r\ninteraction_request\r\n"}, {"settle", "\r\ninteraction_response\r\n"}, {"posted", "\r\nposted\r\n"},
+	{"part", `"sending":{`}, {"finish", "\r\ndone\r\n"}, {"delivered", "\r\ndelivered\r\n"},
 }
 
 // transition returns the name of the first script in the data that changes an
@@ -262,16 +264,16 @@ func (c *Crash) Restart() {
 	c.StartDaemon()
 }
 
-// endLeases makes the jobs due that someone works on, frees what someone holds,
-// and forgets the waiting callers and the front ends of daemons.
+// endLeases makes the jobs due that someone works on, and frees what someone holds.
+// It forgets the front ends of daemons.
 var endLeases = redis.NewScript(`
-for _, key in ipairs(redis.call('KEYS', '*:out')) do
-  local jobs = redis.call('HGETALL', (key:gsub(':out$', ':jobs')))
+for _, key in ipairs(redis.call('KEYS', '*:states')) do
+  local jobs = redis.call('HGETALL', key)
   for n = 1, #jobs, 2 do
-    if not jobs[n + 1]:find('|0$') then redis.call('ZADD', key, 'XX', 1, jobs[n]) end
+    if not jobs[n + 1]:find('|0$') then redis.call('ZADD', (key:gsub(':states$', ':jobs')), 'XX', 1, jobs[n]) end
   end
 end
-for _, pattern in ipairs({'*:l:*', '*:nodes', '*:c:*'}) do
+for _, pattern in ipairs({'*:d:lease:*', '*:x:clients:*', '*:x:able:*'}) do
   for _, key in ipairs(redis.call('KEYS', pattern)) do redis.call('DEL', key) end
 end
 return 1`)

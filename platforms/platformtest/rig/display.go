@@ -201,8 +201,7 @@ func (d *Display) report(checks []check) {
 		if !ok || c.missing == "" || d.r.T.Context().Err() != nil {
 			continue
 		}
-		switch s, _ := reply.Text(); s {
-		case "won", "decided", "counted":
+		if s, _ := reply.StringSlice(); len(s) > 1 && s[1] == "ok" {
 			d.r.T.Errorf("a decision was stored although its message did not show %s", c.missing)
 		}
 	}
@@ -217,12 +216,28 @@ type Decided struct {
 	Message *bridge.MessageRef       `json:"message"`
 }
 
+// life is the part of a stored life document that has the decisions.
+type life struct {
+	State    bridge.State      `json:"state"`
+	Response *Decided          `json:"response"`
+	Votes    []json.RawMessage `json:"votes"`
+}
+
+// clicked reports whether it has a decision that a person made on a message.
+func (l life) clicked() bool {
+	return l.State == "" && len(l.Votes) > 0 || l.Response != nil && l.Response.Actor != nil && l.Response.Message != nil
+}
+
 // decisions finds, among commands, the decisions that people made on a message.
 func (d *Display) decisions(cmds []redis.Cmder) []check {
 	var out []check
 	for _, cmd := range cmds {
-		if s := decision(cmd); s != nil && (s.State == bridge.StateApproved || s.State == bridge.StateAnswered) {
-			if missing := d.Missing(fmt.Sprint(cmd.Args()[3]), *s); missing != "" {
+		id, next, ok := lifeIn(cmd)
+		if !ok {
+			continue
+		}
+		if s := d.decision(id, next); s != nil && s.Actor != nil && s.Message != nil && (s.State == bridge.StateApproved || s.State == bridge.StateAnswered) {
+			if missing := d.Missing(id, *s); missing != "" {
 				out = append(out, check{cmd, missing})
 			}
 		}
@@ -230,41 +245,60 @@ func (d *Display) decisions(cmds []redis.Cmder) []check {
 	return out
 }
 
-// decision returns the decision that a person made on a message and that a
-// command stores. It returns nil if the command stores none.
-func decision(cmd redis.Cmder) *Decided {
+// lifeIn returns the life document that a command stores.
+func lifeIn(cmd redis.Cmder) (id bridge.ID, l life, ok bool) {
 	args := cmd.Args()
 	if name := cmd.Name(); name != "evalsha" && name != "eval" || len(args) < 4 {
-		return nil
+		return "", l, false
 	}
 	for _, a := range args[3:] {
-		raw, ok := a.([]byte)
-		if text, is := a.(string); is {
-			raw, ok = []byte(text), true
+		text, is := a.(string)
+		if raw, bytes := a.([]byte); bytes {
+			text, is = string(raw), true
 		}
+		if rest, key := strings.CutPrefix(text, DocumentKey("life", "")); key {
+			id = bridge.ID(rest)
+		} else if is && strings.Contains(text, `"actor"`) && len(text) > headerLen && json.Unmarshal([]byte(valueOf(text)), &l) == nil {
+			ok = true
+		}
+	}
+	return id, l, ok && id != ""
+}
+
+// decision returns what a document adds to the stored one: a response or a vote. It
+// returns nil if it adds none.
+func (d *Display) decision(id bridge.ID, next life) *Decided {
+	var now life
+	d.read("life", id, &now)
+	if now.State != "" {
+		return nil
+	}
+	if next.Response != nil {
+		return next.Response
+	}
+	for _, v := range next.Votes {
 		var s Decided
-		if ok && bytes.Contains(raw, []byte(`"actor"`)) && json.Unmarshal(raw, &s) == nil && s.Actor != nil && s.Message != nil {
+		if !slices.ContainsFunc(now.Votes, func(old json.RawMessage) bool { return bytes.Equal(old, v) }) && json.Unmarshal(v, &s) == nil {
 			return &s
 		}
 	}
 	return nil
 }
 
+// read reads a document of an interaction, and reports whether there is one.
+func (d *Display) read(kind string, id bridge.ID, into any) bool {
+	stored, err := d.client.Get(d.r.Ctx, DocumentKey(kind, string(id))).Result()
+	return err == nil && len(stored) > headerLen && json.Unmarshal([]byte(valueOf(stored)), into) == nil
+}
+
 // Missing describes the content of an interaction that the clicked message does
 // not show. It returns "" if the message shows everything, or if the
 // interaction is closed.
-func (d *Display) Missing(key string, s Decided) string {
-	f, err := d.client.HMGet(d.r.Ctx, key, "cur", "req", "st").Result()
-	if err != nil || f[1] == nil || f[2] != nil {
-		return ""
-	}
-	raw, ok := f[0].(string)
-	if !ok {
-		raw, _ = f[1].(string)
-	}
+func (d *Display) Missing(id bridge.ID, s Decided) string {
+	var now life
 	var i bridge.Interaction
-	if err := json.Unmarshal([]byte(raw), &i); err != nil {
-		return err.Error()
+	if !d.read("life", id, &now) || now.State != "" || !d.read("body", id, &i) {
+		return ""
 	}
 	service := s.Actor.Platform
 	at := sandbox.Place{Service: service, Channel: s.Message.Channel, Message: s.Message.Message}

@@ -107,13 +107,13 @@ func (f *fault) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 // takes reports whether a command goes wrong. It has its result then.
 func (f *fault) takes(cmd redis.Cmder) bool {
 	reply, ok := cmd.(*redis.Cmd)
-	if !ok || decision(cmd) == nil || !f.strikes("click") {
+	if _, l, decides := lifeIn(cmd); !ok || !decides || !l.clicked() || !f.strikes("click") {
 		return false
 	}
 	if f.how == "fail" {
 		reply.SetErr(errInjected)
 	} else {
-		reply.SetVal("won")
+		reply.SetVal([]any{strconv.FormatInt(time.Now().UnixMilli(), 10), "ok", "1-1", "1-2", "1-3"}) // as if it had entries in the journal
 	}
 	return true
 }
@@ -152,8 +152,8 @@ func (f *fault) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return &deaf{Conn: c, f: f}, nil
 }
 
-// deaf is a connection that loses wake-ups. A message that Redis publishes arrives
-// in one piece.
+// deaf is a connection that loses wake-ups: the first part of an answer with entries
+// of the journal.
 type deaf struct {
 	net.Conn
 	f *fault
@@ -162,7 +162,7 @@ type deaf struct {
 func (d *deaf) Read(b []byte) (int, error) {
 	for {
 		n, err := d.Conn.Read(b)
-		if err != nil || !bytes.Contains(b[:min(n, 24)], []byte("\r\n$7\r\nmessage\r\n")) || !d.f.strikes("wake") {
+		if err != nil || !bytes.Contains(b[:min(n, 48)], []byte("\r\nnod:{nod}:s:journal\r\n")) || !d.f.strikes("wake") {
 			return n, err
 		}
 	}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
@@ -77,7 +76,6 @@ type Options struct {
 	HTTPMode bool                                   // use the signed HTTP modes of all platforms
 	Fresh    bool                                   // ask the platforms about their groups at each click
 	Brief    bool                                   // give slow senders only a moment
-	Single   bool                                   // use one partition, so that a test knows the keys of a request
 }
 
 // New starts a rig and waits until its platforms are connected.
@@ -132,13 +130,6 @@ func New(t testing.TB, o Options) *Rig {
 	}
 	r.Client, r.Bare = r.Redis.Over(t, fault.dial), r.Redis.Client(t)
 	r.Shown.client = r.Bare
-	if o.Single {
-		first, err := broker.New(ctx, broker.Options{Client: r.Bare, Prefix: r.Config.Redis.Prefix})
-		if err != nil {
-			t.Fatal(err)
-		}
-		first.Close()
-	}
 	redistest.Rings(r.Client, r.Stored)
 	r.Client.AddHook(r.Shown)
 	if fault != nil {

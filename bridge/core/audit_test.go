@@ -1,0 +1,214 @@
+package core_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
+)
+
+// auditEntries appends three entries to the journal, and returns them.
+func auditEntries(t *testing.T, b *stored.Store) []bridge.AuditEntry {
+	t.Helper()
+	for range 3 {
+		if err := b.Audit(t.Context(), bridge.AuditEntry{Type: bridge.AuditRevoke, Agent: "ci", Data: json.RawMessage(`{"a":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10))
+	if len(entries) != 3 {
+		t.Fatalf("the entries are %+v", entries)
+	}
+	return entries
+}
+
+// TestAuditLog checks that the journal is read on from any entry, and that its newest
+// entries are listed without events.
+func TestAuditLog(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		b := daemon("n")
+		entries := auditEntries(t, b)
+		if string(entries[1].Data) != `{"a":1}` || entries[1].Type != bridge.AuditRevoke || entries[1].Agent != "ci" || entries[1].Timestamp == 0 || entries[1].Event != "" {
+			t.Errorf("the entries are %+v", entries)
+		}
+		rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), entries[1].Entry, 10))
+		if len(rest) != 1 || rest[0].Entry != entries[2].Entry {
+			t.Errorf("after the second are %+v", rest)
+		}
+		for _, key := range []string{"a", "b", "c", "d"} {
+			r := open(t, b, func(i *bridge.Interaction) { i.Session = key })
+			r, _, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U"))
+			if err != nil || r.Audit == nil || r.Audit.Entry == "" {
+				t.Fatalf("the record names %+v, %v", r.Audit, err)
+			}
+		}
+		seen, last, cursor := map[string]bool{}, "", ""
+		for {
+			page, next, err := b.AuditNewest(t.Context(), cursor, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range page {
+				if last != "" && bridge.CompareEntries(e.Entry, last) >= 0 || e.Type == bridge.AuditEvent {
+					t.Errorf("entry %s is listed twice, out of order, or an event", e.Entry)
+				}
+				seen[e.Entry], last = true, e.Entry
+			}
+			if cursor = next; cursor == "" {
+				break
+			}
+		}
+		if len(seen) != 7 {
+			t.Errorf("%d of 7 entries are listed", len(seen))
+		}
+		if _, _, err := b.AuditNewest(t.Context(), "x", 2); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("an invalid cursor: %v", err)
+		}
+	})
+}
+
+// TestJournal checks that a transition is one entry of the journal, and that
+// readers of events get what they got before: no entry that is not an event.
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		b := daemon("n")
+		r := open(t, b, func(i *bridge.Interaction) { i.Session, i.ToolCall = "s", "call-1" })
+		id := r.Interaction.ID
+		if _, _, err := b.Settle(t.Context(), yes(id, "U")); err != nil {
+			t.Fatal(err)
+		}
+		refusal := bridge.AuditEntry{Type: bridge.AuditRefusal, ID: id, Agent: r.Interaction.Agent, Session: "s", Data: json.RawMessage(`{"why":"secret"}`)}
+		if err := b.Audit(t.Context(), refusal); err != nil {
+			t.Fatal(err)
+		}
+		entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10))
+		if len(entries) != 3 {
+			t.Fatalf("the journal has %+v", entries)
+		}
+		opened, decided, refused := entries[0], entries[1], entries[2]
+		if opened.Type != bridge.AuditEvent || opened.Event != bridge.EventRequest || opened.Correlation == "" {
+			t.Errorf("the opening is %+v", opened)
+		}
+		if decided.Type != bridge.AuditDecision || decided.Event != bridge.EventResponse || decided.State != bridge.StateApproved || len(decided.Data) == 0 {
+			t.Errorf("the decision is %+v", decided)
+		}
+		if refused.Type != bridge.AuditRefusal || refused.Event != "" || refused.ID != id || refused.Session != "s" {
+			t.Errorf("the refusal is %+v", refused)
+		}
+		events, _, err := b.Events(t.Context(), "", bridge.EventFilter{})
+		if err != nil || len(events) != 2 || events[0].ToolCallID != "call-1" || string(events[1].Data) != string(decided.Data) {
+			t.Errorf("the events are %+v, %v", events, err)
+		}
+	})
+}
+
+// TestCounts checks that the counts of a journal show a deleted entry, and that
+// trimming does not look like one.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		b := daemon("n")
+		entries := auditEntries(t, b)
+		counts := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context()))
+		if counts.Added != 3 || counts.Last != entries[2].Entry || bridge.CompareEntries(counts.Deleted, entries[0].Entry) >= 0 {
+			t.Errorf("the counts are %+v", counts)
+		}
+		seal := bridge.NewSeal{Token: "a", Entry: entries[0].Entry}
+		if err := b.PutSeal(t.Context(), seal); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.TrimAudit(t.Context(), bridge.AuditTrim{Token: "t", Entry: entries[0].Entry}); err != nil {
+			t.Fatal(err)
+		}
+		if after := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context())); after != counts {
+			t.Errorf("after a trim, the counts are %+v and not %+v", after, counts)
+		}
+		if err := b.DB.Remove(t.Context(), broker.Journal, []string{entries[1].Entry}); err != nil {
+			t.Fatal(err)
+		}
+		if after := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context())); after.Deleted != entries[1].Entry || after.Added != 3 {
+			t.Errorf("after a deletion, the counts are %+v", after)
+		}
+	})
+}
+
+// TestSealRace checks that of two daemons that seal the same log at once, each
+// time exactly one succeeds, and that the seals are in order.
+func TestSealRace(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		ctx, daemons := t.Context(), []*stored.Store{daemon("n1"), daemon("n2")}
+		auditEntries(t, daemons[0])
+		after := ""
+		for n := int64(1); n <= 30; n++ {
+			errs := make([]error, len(daemons))
+			var both sync.WaitGroup
+			for k, b := range daemons {
+				both.Go(func() {
+					token := fmt.Sprintf("%d by %d", n, k)
+					entry, instead := fmt.Sprintf("%d-1", n+int64(k)), fmt.Sprintf("%d-1", n-1)
+					errs[k] = b.PutSeal(ctx, bridge.NewSeal{After: after, Token: token, Entry: entry, Instead: instead})
+				})
+			}
+			both.Wait()
+			won := slices.Index(errs, nil)
+			if won < 0 || bridge.ErrorCode(errs[1-won]) != bridge.CodeConflict {
+				t.Fatalf("both daemons sealed: %v", errs)
+			}
+			after = fmt.Sprintf("%d by %d", n, won)
+			n += int64(won)
+			head := must[bridge.SealedAudit](t)(daemons[0].Sealed(ctx))
+			if all := must[[]string](t)(daemons[1].Seals(ctx)); head.Sealed != after || all[len(all)-1] != after {
+				t.Fatalf("the head is %q and the seals are %q, not %q", head.Sealed, all, after)
+			}
+		}
+	})
+}
+
+// TestSeals checks that an entry has one seal, that a journal can be trimmed up
+// to a seal, and that a slower daemon does not move its start back.
+func TestSeals(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		ctx, b := t.Context(), daemon("n")
+		entries := auditEntries(t, b)
+		last := ""
+		for n, e := range entries {
+			s := bridge.NewSeal{After: last, Token: fmt.Sprintf("seal-%d", n+1), Entry: e.Entry}
+			if err := b.PutSeal(ctx, s); err != nil {
+				t.Fatal(err)
+			}
+			last = s.Token
+		}
+		head := func() bridge.SealedAudit { return must[bridge.SealedAudit](t)(b.Sealed(ctx)) }
+		if h := head(); h.Sealed != "seal-3" || h.Through != entries[2].Entry || h.Last != entries[2].Entry {
+			t.Errorf("the head is %+v", h)
+		}
+		late := bridge.NewSeal{After: "seal-2", Token: "other", Entry: entries[2].Entry, Instead: entries[1].Entry}
+		if err := b.PutSeal(ctx, late); bridge.ErrorCode(err) != bridge.CodeConflict {
+			t.Errorf("a second seal of the third entry: %v", err)
+		}
+		if seals := must[[]string](t)(b.Seals(ctx)); head().Sealed != "seal-3" || !slices.Equal(seals, []string{"seal-1", "seal-2", "seal-3"}) {
+			t.Errorf("after a late seal, the seals are %v", seals)
+		}
+		// The second of two daemons that trim at once is slower.
+		for _, n := range []int{1, 0} {
+			if err := b.TrimAudit(ctx, bridge.AuditTrim{Token: fmt.Sprintf("trim-%d", n+1), Entry: entries[n].Entry}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if seals := must[[]string](t)(b.Seals(ctx)); head().Trimmed != "trim-2" || !slices.Equal(seals, []string{"trim-2", "seal-3"}) {
+			t.Errorf("the seals are %v", seals)
+		}
+		if rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(ctx, "", 10)); len(rest) != 1 || rest[0].Entry != entries[2].Entry {
+			t.Errorf("the trimmed journal has %+v", rest)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// DefaultRetention is the retention unless Options say otherwise.
+const DefaultRetention = 30 * 24 * time.Hour
+
+// Options configures a Store.
+type Options struct {
+	// Retention is the time for which resolved interactions are kept. Zero means
+	// DefaultRetention.
+	Retention time.Duration
+	// Node is the name of this process. If empty, it is random.
+	Node string
+	Log  *slog.Logger // nil discards output
+}
+
+// Store implements bridge.Store on the documents of a broker.Store. It is safe for
+// concurrent use. Close ends its background work; the broker stays open.
+type Store struct {
+	*interactions
+	*jobs
+	*lists
+	*events
+	drafts
+	notes
+	leases
+	grants
+	stops
+	reports
+	memory
+	mailbox
+	steerings
+	presence
+	audit
+	links
+	passkeys
+	limits
+
+	db broker.Store
+}
+
+var _ bridge.Store = (*Store)(nil)
+
+// shared holds what the parts of a Store have in common.
+type shared struct {
+	db        broker.Store
+	retention time.Duration
+	node      string
+	log       *slog.Logger
+	agenda    *agenda
+}
+
+// New returns a Store, and starts to follow the journal.
+func New(ctx context.Context, db broker.Store, o Options) (*Store, error) {
+	s := &shared{db: db, retention: cmp.Or(o.Retention, DefaultRetention), node: o.Node, log: o.Log, agenda: newAgenda()}
+	if s.node == "" {
+		s.node = uuid.NewString()[:8]
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	in := &interactions{shared: s, hub: newHub(s), locks: newLocks()}
+	in.verifier = newVerifier(in)
+	if err := in.start(ctx); err != nil {
+		return nil, err
+	}
+	return &Store{
+		interactions: in, jobs: &jobs{s}, lists: &lists{in}, events: &events{in}, drafts: drafts{s}, notes: notes{s}, leases: leases{s}, grants: grants{s}, stops: stops{s}, reports: reports{s},
+		memory: memory{s}, mailbox: mailbox{in}, steerings: steerings{s}, presence: presence{s}, audit: audit{s}, links: links{s}, passkeys: passkeys{s}, limits: limits{s}, db: db,
+	}, nil
+}
+
+// Close stops the background work. Callers that are still waiting get
+// CodeUnavailable.
+func (s *Store) Close() error {
+	s.interactions.close()
+	return nil
+}
+
+// Ready returns an error unless requests and decisions can be stored now.
+func (s *Store) Ready(ctx context.Context) error { return s.db.Ready(ctx) }
+
+// public returns the error of a broker with a code.
+func public(err error) error {
+	var stale *broker.Stale
+	var untimely broker.Untimely
+	var forged *broker.ForgedError
+	var newer *broker.NewerError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &stale), errors.As(err, &untimely):
+		return bridge.Errorf(bridge.CodeUnavailable, "not recorded: others change it at the same time").WithHint("try again")
+	case errors.As(err, &forged):
+		return bridge.Wrap(bridge.CodeForbidden, err, "stored data")
+	case errors.As(err, &newer):
+		return bridge.Wrap(bridge.CodeInternal, err, "stored data").WithHint("run the version of nod that wrote it, or a newer one")
+	}
+	return err
+}
+
+// requireSession returns CodeInvalid for an empty session.
+func requireSession(session string) error {
+	if session == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "session: required")
+	}
+	return nil
+}
+
+// names returns the names of members.
+func names(members []broker.Member) []string {
+	out := make([]string, len(members))
+	for n, m := range members {
+		out[n] = m.Name
+	}
+	return out
+}
+
+// owned returns those of some names that begin with an agent, or all if it is empty.
+// The names begin with those of life.Owner.
+func owned(all []string, agent string) []string {
+	if agent == "" {
+		return all
+	}
+	var out []string
+	for _, name := range all {
+		if strings.HasPrefix(name, agent+"\x00") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// refused logs a document that does not verify.
+func (s *shared) refused(err error) { s.log.Warn("a stored document was ignored", "error", err) }

@@ -1,0 +1,160 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
+)
+
+// eventBatch is the number of entries that are read at a time.
+const eventBatch = 200
+
+// events reads the events in the journal.
+type events struct{ in *interactions }
+
+// Cursor returns the position after all events so far: that of the last entry of
+// the journal. A time would skip the next event of the same millisecond.
+func (ev *events) Cursor(ctx context.Context) (string, error) {
+	last, err := ev.in.db.Newest(ctx, broker.Journal, "", 1)
+	if err != nil {
+		return "", public(err)
+	}
+	if len(last) == 0 {
+		return formatCursor(beginning), nil
+	}
+	return formatCursor(last[0].ID), nil
+}
+
+// CursorAt returns the position before all events at a time or later.
+func (ev *events) CursorAt(at time.Time) string {
+	return formatCursor(strconv.FormatInt(max(0, at.UnixMilli()-1), 10) + "-" + strconv.Itoa(math.MaxInt64))
+}
+
+// Events returns events after a cursor, oldest first. An empty cursor means the
+// beginning. The cursor of each event resumes after it, without gap or repeat. It
+// is not an error if there are no events.
+func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
+	at, err := parseCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	for {
+		read, err := ev.in.db.Entries(ctx, broker.Journal, at, eventBatch)
+		if err != nil {
+			return nil, "", public(err)
+		}
+		var out []bridge.Event
+		for _, m := range read {
+			at = m.ID
+			if m.Get("t") == "" {
+				continue // an entry of the audit log alone
+			}
+			e, err := decodeEvent(m)
+			if err != nil {
+				return nil, "", err
+			}
+			if (f.Session == "" || e.SessionID == f.Session) && (f.Agent == "" || e.Agent == f.Agent) {
+				e.Cursor = formatCursor(at)
+				out = append(out, e)
+			}
+		}
+		if len(out) > 0 || len(read) == 0 { // readers take an empty batch for the end
+			return out, formatCursor(at), ev.fillIn(ctx, out)
+		}
+	}
+}
+
+// fillIn adds the data of openings and responses from the records. Events that
+// outlived their record have none.
+func (ev *events) fillIn(ctx context.Context, events []bridge.Event) error {
+	var ids []bridge.ID
+	var at []int
+	for k, e := range events {
+		if e.Type == bridge.EventRequest || e.Type == bridge.EventResponse {
+			ids, at = append(ids, e.InteractionID), append(at, k)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	all, err := ev.in.several(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for n, f := range all {
+		e := &events[at[n]]
+		switch {
+		case bridge.ErrorCode(f.err) == bridge.CodeNotFound:
+		case f.err != nil:
+			return f.err
+		case e.Type == bridge.EventRequest:
+			if e.Data, err = f.Opened(); err != nil {
+				return err
+			}
+		case f.Life.Response != nil:
+			if e.Data, err = bridge.EncodeJSON(f.Life.Response); err != nil {
+				return bridge.Wrap(bridge.CodeInternal, err, "response")
+			}
+		}
+	}
+	return nil
+}
+
+// decodeEvent decodes an event. Its time is that of its ID in the stream.
+func decodeEvent(m broker.Entry) (bridge.Event, error) {
+	e := bridge.Event{
+		Type: bridge.EventType(m.Get("t")), Timestamp: time.UnixMilli(streamTime(m.ID)).UTC(), InteractionID: bridge.ID(m.Get("i")), SessionID: m.Get("s"),
+		Agent: m.Get("a"), State: bridge.State(m.Get("st")),
+	}
+	if x := m.Get("x"); x != "" {
+		var c life.CorrelationIDs
+		if err := json.Unmarshal([]byte(x), &c); err != nil {
+			return e, bridge.Wrap(bridge.CodeInternal, err, "stored event %s", m.ID)
+		}
+		e.ToolCallID, e.TurnID, e.ResponseID = c.ToolCall, c.Turn, c.ResponseID
+	}
+	// That of a response is in the record as well, if it is still stored.
+	if d := m.Get("d"); d != "" && e.Type != bridge.EventResponse {
+		e.Data = json.RawMessage(d)
+	}
+	return e, nil
+}
+
+// beginning is the ID before all entries of a stream.
+const beginning = "0-0"
+
+// streamTime returns the time in ms with which the ID of an entry starts.
+func streamTime(id string) int64 {
+	ms, _, _ := strings.Cut(id, "-")
+	at, _ := strconv.ParseInt(ms, 10, 64) // the store writes it
+	return at
+}
+
+// parseCursor returns the ID of an entry that a cursor names.
+func parseCursor(s string) (string, error) {
+	if s == "" {
+		return beginning, nil
+	}
+	ms, seq, ok := strings.Cut(s, ".")
+	a, err1 := strconv.ParseUint(ms, 36, 63)
+	c, err2 := strconv.ParseUint(seq, 36, 63)
+	if !ok || err1 != nil || err2 != nil {
+		return "", bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", s).
+			WithHint("use the ID of an event, or leave it out to read from the beginning")
+	}
+	return strconv.FormatUint(a, 10) + "-" + strconv.FormatUint(c, 10), nil
+}
+
+func formatCursor(at string) string {
+	ms, seq, _ := strings.Cut(at, "-")
+	a, _ := strconv.ParseUint(ms, 10, 63)
+	c, _ := strconv.ParseUint(seq, 10, 63)
+	return strconv.FormatUint(a, 36) + "." + strconv.FormatUint(c, 36)
+}

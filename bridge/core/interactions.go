@@ -1,0 +1,273 @@
+package core
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
+)
+
+// interactions implements bridge.Openings, Records, Outcomes and Deadlines.
+type interactions struct {
+	*shared
+	hub      *hub
+	locks    *locks
+	verifier *verifier
+}
+
+// docs reads the documents of an interaction.
+func (in *interactions) docs(ctx context.Context, id bridge.ID) (life.Docs, error) {
+	all, err := in.several(ctx, []bridge.ID{id})
+	if err != nil {
+		return life.Docs{}, err
+	}
+	return all[0].Docs, all[0].err
+}
+
+// found holds the documents of one of several interactions, or why they were not read.
+type found struct {
+	life.Docs
+	err error
+}
+
+// several reads the documents of interactions together. What it returns of a decision
+// is on the configured replicas: no one learns of one that can still be lost.
+func (in *interactions) several(ctx context.Context, ids []bridge.ID) ([]found, error) {
+	var keys []broker.Key
+	for _, id := range ids {
+		keys = append(keys, life.Keys(id)...)
+	}
+	docs, err := in.db.Get(ctx, keys...)
+	if err != nil {
+		return nil, public(err)
+	}
+	each, decided := len(keys)/max(1, len(ids)), false
+	out := make([]found, len(ids))
+	for n, id := range ids {
+		f := &out[n]
+		f.Docs, f.err = life.Read(id, docs[n*each:(n+1)*each])
+		decided = decided || f.Life.State != "" || len(f.Life.Votes) > 0
+		if more := f.More(); f.err == nil && len(more) > 0 {
+			rest, err := in.db.Get(ctx, more...)
+			if err != nil {
+				return nil, public(err)
+			}
+			f.err = f.Add(rest)
+		}
+	}
+	if decided {
+		if err := in.db.Confirm(ctx); err != nil {
+			return nil, public(err)
+		}
+	}
+	return out, nil
+}
+
+// record returns what documents say about an interaction.
+func (in *interactions) record(d life.Docs) bridge.Record { return d.Record(in.db.Now()) }
+
+// loadAll reads records together. An element is nil if there is no such record.
+func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, error) {
+	all, err := in.several(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*bridge.Record, len(ids))
+	for n, f := range all {
+		switch {
+		case f.err == nil:
+			r := in.record(f.Docs)
+			out[n] = &r
+		case bridge.ErrorCode(f.err) != bridge.CodeNotFound:
+			return nil, f.err
+		}
+	}
+	return out, nil
+}
+
+// Load implements bridge.Records.
+func (in *interactions) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	d, err := in.docs(ctx, id)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return in.record(d), nil
+}
+
+// turn applies a rule to the documents of an interaction, stores what it changes, and
+// returns the documents after that. The rule may be called again, because another
+// process was faster.
+func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.Turn) error) (life.Docs, error) {
+	unlock := in.locks.lock(id)
+	defer func() {
+		if unlock() { // it may be over by another process, which this turn did not see
+			in.hub.wake(id, nil)
+		}
+	}()
+	var out life.Docs
+	err := broker.Retry(ctx, func() error {
+		d, err := in.docs(ctx, id)
+		if err != nil {
+			return err
+		}
+		if d.Problem != "" { // its seal would make the forgery ours
+			out = d
+			return nil
+		}
+		t := d.Begin(in.db.Now(), in.retention)
+		if err := rule(t); err != nil {
+			out = t.Docs
+			return err
+		}
+		c, err := t.Change()
+		if err != nil {
+			return err
+		}
+		if c.Empty() {
+			out = t.Docs
+			return in.db.Confirm(ctx) // what it repeats may not be on the replicas yet
+		}
+		done, err := in.db.Do(ctx, c)
+		if err != nil {
+			return err
+		}
+		out = t.Stored(c, done)
+		in.told(c, t, out)
+		return nil
+	})
+	switch {
+	case err != nil:
+		in.hub.wake(id, nil) // it may have been resolved anyway
+	case in.hub.awaits(id): // others may have resolved it in the meantime
+		if r := in.record(out); r.Over() {
+			in.hub.wake(id, &r)
+		}
+	}
+	return out, public(err)
+}
+
+// told wakes the callers of this process, and its workers, after a change.
+func (in *interactions) told(c broker.Change, t *life.Turn, after life.Docs) {
+	if t.Over {
+		r := in.record(after)
+		in.hub.wake(t.ID, &r)
+	}
+	in.agenda.stored(c, in.db.Now())
+}
+
+// locks serializes the changes of one interaction in this process, because changes
+// that others overtake are made again.
+type locks struct {
+	mu  sync.Mutex
+	all map[bridge.ID]*lock
+}
+
+type lock struct {
+	sync.Mutex
+	users  int
+	missed bool // the journal said meanwhile that the interaction is over
+}
+
+func newLocks() *locks { return &locks{all: map[bridge.ID]*lock{}} }
+
+// lock waits until no one else changes an interaction, and returns a function that
+// lets the next one go on. It reports whether callers were left to this change to
+// wake; see busy.
+func (ls *locks) lock(id bridge.ID) func() (missed bool) {
+	ls.mu.Lock()
+	l := ls.all[id]
+	if l == nil {
+		l = &lock{}
+		ls.all[id] = l
+	}
+	l.users++
+	ls.mu.Unlock()
+	l.Lock()
+	return func() bool {
+		l.Unlock()
+		ls.mu.Lock()
+		defer ls.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(ls.all, id)
+			return l.missed
+		}
+		return false
+	}
+}
+
+// busy reports whether this process changes an interaction now. The last change then
+// wakes the callers that the journal would wake.
+func (ls *locks) busy(id bridge.ID) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l := ls.all[id]
+	if l != nil {
+		l.missed = true
+	}
+	return l != nil
+}
+
+// Pending implements bridge.Records.
+func (in *interactions) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
+	var ids []bridge.ID
+	if agent == "" && session == "" {
+		all, err := in.db.Range(ctx, broker.Query{Index: life.Deadlines})
+		for _, m := range all {
+			ids = append(ids, bridge.ID(m.Name))
+		}
+		return ids, public(err)
+	}
+	ls := &lists{in}
+	f := bridge.ListFilter{State: bridge.StatePending, Agent: agent, Session: session, Limit: listMax}
+	for {
+		page, err := ls.List(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Items {
+			ids = append(ids, r.Interaction.ID)
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			return ids, nil
+		}
+	}
+}
+
+// Stats returns counts of what is stored, and the ages of a sample of the pending
+// interactions.
+func (s *Store) Stats(ctx context.Context) (bridge.Stats, error) {
+	pending, err := s.db.Count(ctx, life.Deadlines, time.Time{})
+	if err != nil {
+		return bridge.Stats{}, public(err)
+	}
+	ids, err := s.db.Sample(ctx, life.Deadlines, agesRead)
+	if err != nil {
+		return bridge.Stats{}, public(err)
+	}
+	first, err := s.db.Range(ctx, broker.Query{Index: life.Deadlines, N: 1})
+	if err != nil {
+		return bridge.Stats{}, public(err)
+	}
+	jobs, dead, lag, err := s.db.Work(ctx)
+	if err != nil {
+		return bridge.Stats{}, public(err)
+	}
+	now := s.db.Now()
+	out := bridge.Stats{Waiting: s.hub.waiting(), Pending: int64(pending), Jobs: int64(jobs), Dead: int64(dead), Lag: lag}
+	if len(first) > 0 {
+		out.Overdue = max(0, now.Sub(first[0].At))
+	}
+	for _, id := range ids {
+		out.Ages = append(out.Ages, max(0, now.Sub(bridge.ID(id).Time())))
+	}
+	if len(out.Ages) > 0 {
+		out.Weight = float64(out.Pending) / float64(len(out.Ages))
+	}
+	return out, nil
+}
+
+// agesRead limits how many IDs Stats reads.
+const agesRead = 8000

@@ -1,0 +1,169 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
+)
+
+// jobs implements bridge.Outbox.
+type jobs struct{ *shared }
+
+// Claim implements bridge.Outbox. It begins with the jobs that have been due for the
+// longest time.
+func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
+	began := time.Now()
+	js.agenda.claim(began)
+	all, next, err := js.db.Claim(ctx, n, lease)
+	if err != nil {
+		return nil, public(err)
+	}
+	if next >= 0 {
+		js.agenda.expect(began.Add(next))
+	}
+	var out []bridge.Job
+	for _, j := range all {
+		name, _ := j.Parts()
+		kind, id, index, err := life.ParseJob(name)
+		if err != nil {
+			js.log.Error("unreadable job", "job", j.Name, "error", err)
+			continue
+		}
+		out = append(out, bridge.Job{
+			ID: j.Name, Kind: kind, Interaction: id, Destination: index, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation, Created: j.Created,
+		})
+	}
+	return out, nil
+}
+
+func (js *jobs) release(ctx context.Context, j bridge.Job, how broker.Release) (broker.Released, error) {
+	how.Stays = how.Stays || j.Stays
+	got, err := js.db.Release(ctx, broker.Job{Name: j.ID, Fence: j.Fence, Generation: j.Generation}, how)
+	if err == nil && how.Extend == 0 { // the next one of its queue may be due
+		js.agenda.poke()
+	}
+	return got, public(err)
+}
+
+// Extend implements bridge.Outbox.
+func (js *jobs) Extend(ctx context.Context, j bridge.Job, d time.Duration) (bool, error) {
+	got, err := js.release(ctx, j, broker.Release{Extend: d})
+	return got != broker.Lost, err
+}
+
+// Finish implements bridge.Outbox.
+func (js *jobs) Finish(ctx context.Context, j bridge.Job) error {
+	_, err := js.release(ctx, j, broker.Release{Done: true})
+	return err
+}
+
+// Retry implements bridge.Outbox.
+func (js *jobs) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
+	if reason != "" {
+		js.log.Warn("delivery failed, will retry", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
+	}
+	_, err := js.release(ctx, j, broker.Release{Again: max(d, time.Millisecond), Free: reason == ""})
+	js.agenda.expect(time.Now().Add(d))
+	return err
+}
+
+// Bury implements bridge.Outbox.
+func (js *jobs) Bury(ctx context.Context, j bridge.Job, reason string) error {
+	letter, err := json.Marshal(struct {
+		bridge.Job
+		Reason string
+		At     time.Time
+	}{j, reason, time.Now().UTC()})
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "dead letter")
+	}
+	_, err = js.release(ctx, j, broker.Release{Dead: letter})
+	return err
+}
+
+// Wait implements bridge.Outbox. It also returns when the next job of any process
+// is due, as far as this process knows.
+func (js *jobs) Wait(ctx context.Context, d time.Duration) { js.agenda.wait(ctx, d) }
+
+// claimEvery is the minimum time between two claims of a process that found no
+// more jobs. It limits what a process claims in vain while it stores many jobs
+// that are not due yet.
+const claimEvery = 5 * time.Millisecond
+
+// agenda remembers when the next job of any process is due, as far as this
+// process knows. It is safe for concurrent use.
+type agenda struct {
+	nudge chan struct{} // receives when jobs may be due
+
+	mu      sync.Mutex
+	claimed time.Time // when the last claim began; zero for never
+	next    time.Time // zero for none
+}
+
+func newAgenda() *agenda { return &agenda{nudge: make(chan struct{}, 1)} }
+
+// claim notes that a claim begins. What is known of later jobs comes from it.
+func (a *agenda) claim(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.claimed, a.next = now, time.Time{}
+}
+
+// expect notes when the next job is due.
+func (a *agenda) expect(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.next.IsZero() || at.Before(a.next) {
+		a.next = at
+	}
+}
+
+// stored notes the jobs of a change that this process stored.
+func (a *agenda) stored(c broker.Change, now time.Time) {
+	if len(c.Request) == 0 {
+		return
+	}
+	for _, j := range c.Request {
+		a.expect(time.Now().Add(j.Due.Sub(now)))
+	}
+	a.poke()
+}
+
+// poke wakes a waiting worker, because there may be jobs.
+func (a *agenda) poke() {
+	select {
+	case a.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// rest returns how long a worker without jobs sleeps unless this process stores
+// some, at most d, and how long it sleeps in any case.
+func (a *agenda) rest(now time.Time, d time.Duration) (most, least time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.next.IsZero() {
+		d = min(d, a.next.Sub(now))
+	}
+	least = max(0, claimEvery-now.Sub(a.claimed))
+	return max(d, least), least
+}
+
+func (a *agenda) wait(ctx context.Context, d time.Duration) {
+	most, least := a.rest(time.Now(), d)
+	if !bridge.Pause(ctx, least) {
+		return
+	}
+	t := time.NewTimer(most - least)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-a.nudge:
+	case <-t.C:
+	}
+}

@@ -1,0 +1,171 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Known implements bridge.Openings.
+func (in *interactions) Known(ctx context.Context, o bridge.Opening) (bool, error) {
+	op := life.Opening{Opening: o}
+	if err := in.readNames(ctx, &op); err != nil {
+		return false, err
+	}
+	first, _, err := op.Found()
+	if err != nil {
+		return false, public(err)
+	}
+	if first == "" || op.First == nil {
+		return false, nil
+	}
+	if op.Retried.Exists() {
+		return true, nil
+	}
+	now := in.db.Now()
+	return o.Identity.Repeat(op.First.Record(now), now) != bridge.Asks, nil
+}
+
+// Open implements bridge.Openings. Most openings depend on nothing that exists, so
+// the first attempt reads nothing: if something does, the change that stores the
+// opening is refused with it.
+func (in *interactions) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+	if o.Awaited {
+		in.hub.reserve(o.Interaction.ID)
+	}
+	rec, created, err := in.open(ctx, o)
+	if o.Awaited && (err != nil || !created || rec.Over()) {
+		in.hub.drop(o.Interaction.ID)
+	}
+	return rec, created, err
+}
+
+func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.Record, created bool, err error) {
+	known := o.Interaction.Previous != "" || o.Interaction.Join
+	err = broker.Retry(ctx, func() error {
+		op := life.Opening{Opening: o, Node: in.node}
+		if known {
+			if err := in.readNames(ctx, &op); err != nil {
+				return err
+			}
+		}
+		known = true
+		now := in.db.Now()
+		out, err := life.Open(op, now, in.retention)
+		if err != nil {
+			return err
+		}
+		if out.Turn == nil { // a repeat of this opening
+			if rec, err = in.Load(ctx, o.Interaction.ID); err != nil {
+				return err
+			}
+			return in.db.Confirm(ctx)
+		}
+		c, err := out.Changes()
+		if err != nil {
+			return err
+		}
+		if out.Created && o.Stoppable && o.Interaction.Session != "" {
+			c.If = append(c.If, broker.Version{Key: stopDocs.Key(life.Owner(o.Interaction.Agent, o.Interaction.Session))})
+		}
+		after := out.Turn.Docs
+		if c.Empty() {
+			if err := in.db.Confirm(ctx); err != nil {
+				return err
+			}
+		} else {
+			done, err := in.db.Do(ctx, c)
+			if err != nil {
+				return in.stopped(err)
+			}
+			after = out.Turn.Stored(c, done)
+			for _, t := range append(out.Others, out.Turn) {
+				in.told(c, t, t.Stored(c, done))
+			}
+		}
+		rec, created = in.record(after), out.Created
+		rec.Repeated = out.Repeated
+		return nil
+	})
+	return rec, created, public(err)
+}
+
+// stopped returns a StoppedError instead of a stale one if the session of an opening
+// is stopped.
+func (in *interactions) stopped(err error) error {
+	var stale *broker.Stale
+	if !errors.As(err, &stale) {
+		return err
+	}
+	for _, d := range stale.Docs {
+		if stopDocs.Is(d.Key) && d.Exists() {
+			s, err := stopDocs.Decode(d)
+			if err != nil {
+				return public(err)
+			}
+			return &bridge.StoppedError{Stop: s}
+		}
+	}
+	return err
+}
+
+// readNames reads what an opening depends on.
+func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
+	keys := life.NameKeys(o.Opening)
+	used := slices.DeleteFunc(slices.Clone(keys[:]), func(k broker.Key) bool { return k.ID == "" })
+	docs, err := in.db.Get(ctx, used...)
+	if err != nil {
+		return public(err)
+	}
+	for _, d := range docs {
+		switch d.Key {
+		case keys[0]:
+			o.Life = d
+		case keys[1]:
+			o.Name = d
+		case keys[2]:
+			o.Retried = d
+		case keys[3]:
+			o.Twin = d
+		}
+	}
+	first, second, err := o.Found()
+	if err != nil {
+		return public(err)
+	}
+	for _, p := range []struct {
+		id   bridge.ID
+		into **life.Docs
+	}{{first, &o.First}, {second, &o.Second}, {o.Interaction.Previous, &o.Previous}, {o.Interaction.Root, &o.Root}} {
+		if p.id == "" {
+			continue
+		}
+		d, err := in.docs(ctx, p.id)
+		switch {
+		case bridge.ErrorCode(err) == bridge.CodeNotFound: // its name has outlived it
+		case err != nil:
+			return err
+		case d.Problem != "":
+			return bridge.Errorf(bridge.CodeForbidden, "interaction %s does not verify: %s", p.id, d.Problem).WithHint("ask again with another key or ID")
+		default:
+			*p.into = &d
+		}
+	}
+	return nil
+}
+
+// Setting implements bridge.Openings.
+func (in *interactions) Setting(ctx context.Context, q bridge.SettingQuery) (bridge.Setting, error) {
+	var s bridge.Setting
+	var err error
+	if s.Grants, err = (grants{in.shared}).Covering(ctx, q.Agent, q.Session, q.Grants); err != nil {
+		return s, err
+	}
+	_, enabled, err := (presence{in.shared}).Present(ctx, q.Session)
+	s.FrontEnds = enabled > 0
+	return s, err
+}

@@ -1,0 +1,159 @@
+package core_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
+)
+
+// again returns the opening of a follow-up to r.
+func again(t *testing.T, r bridge.Record) bridge.Opening {
+	t.Helper()
+	i := r.Interaction
+	i.Previous, i.Round = i.ID, i.Round+1
+	if i.Root == "" {
+		i.Root = i.ID
+	}
+	i.ID = must[bridge.ID](t)(bridge.NewID())
+	return bridge.Opening{
+		Interaction: i, Timeout: expired(),
+		Superseded: bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}},
+	}
+}
+
+// TestRounds checks that one of several follow-ups takes over the messages of the
+// round before it.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, daemon opener) {
+		s := daemon("n")
+		first := posted(t, s, open(t, s, nil), 0)
+		work(t, s) // the posts
+		const n = 8
+		var wg sync.WaitGroup
+		results, errs := make([]bridge.Record, n), make([]error, n)
+		for k := range n {
+			o := again(t, first)
+			wg.Go(func() { results[k], _, errs[k] = s.Open(t.Context(), o) })
+		}
+		wg.Wait()
+		var second bridge.Record
+		for k, err := range errs {
+			switch {
+			case err == nil && second.State == "":
+				second = results[k]
+			case bridge.ErrorCode(err) != bridge.CodeConflict:
+				t.Errorf("asked again: %v", err)
+			}
+		}
+		was := must[bridge.Record](t)(s.Load(t.Context(), first.Interaction.ID))
+		if was.State != bridge.StateSuperseded || was.Next != second.Interaction.ID || was.Head != second.Interaction.ID {
+			t.Errorf("the first: %+v", was)
+		}
+		if d := cmp.Diff(first.Messages, second.Messages); d != "" {
+			t.Errorf("messages: %s", d)
+		}
+		// There is one edit job for the message, named after the first round, and one
+		// post for the destination that had no message.
+		kinds := map[string]bridge.ID{}
+		for _, j := range claimAll(t, s, 2) {
+			kinds[fmt.Sprint(j.Kind, j.Destination)] = j.Interaction
+		}
+		if d := cmp.Diff(map[string]bridge.ID{"edit0": first.Interaction.ID, "post1": second.Interaction.ID}, kinds); d != "" {
+			t.Errorf("jobs: %s", d)
+		}
+		third, _, err := s.Open(t.Context(), again(t, second))
+		noError(t, err)
+		if root := must[bridge.Record](t)(s.Load(t.Context(), first.Interaction.ID)); root.Head != third.Interaction.ID || root.Next != second.Interaction.ID {
+			t.Errorf("the first after the third: %+v", root)
+		}
+		gone := again(t, third)
+		gone.Interaction.Previous = must[bridge.ID](t)(bridge.NewID())
+		if _, _, err := s.Open(t.Context(), gone); bridge.ErrorCode(err) != bridge.CodeNotFound {
+			t.Errorf("after nothing: %v", err)
+		}
+	})
+}
+
+// TestRootLivesOn checks that the first round can be read for as long as its messages
+// show a later one that is pending.
+func TestRootLivesOn(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	s := stored.InMemory(t, nil, func() time.Time { return now })
+	first := posted(t, s, open(t, s, nil), 0)
+	long := func(o bridge.Opening) bridge.Opening {
+		o.Interaction.Deadline = o.Interaction.Created.Add(bridge.MaxTimeout)
+		return o
+	}
+	last := first
+	for range 3 {
+		next, _, err := s.Open(t.Context(), long(again(t, last)))
+		noError(t, err)
+		last = next
+		now = now.Add(bridge.MaxTimeout - time.Hour)
+	}
+	for name, id := range map[string]bridge.ID{"root": first.Interaction.ID, "last": last.Interaction.ID} {
+		if r, err := s.Load(t.Context(), id); err != nil || len(r.Messages) != 1 {
+			t.Errorf("the %s has %d messages, %v", name, len(r.Messages), err)
+		}
+	}
+}
+
+// TestLateAnswers checks that the answers to deferred requests are kept in order until
+// the agent acknowledges them.
+func TestLateAnswers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, daemon opener) {
+		s := daemon("n")
+		session := func(i *bridge.Interaction) { i.Session = "s" }
+		var want []bridge.ID
+		for range 5 {
+			id := open(t, s, session).Interaction.ID
+			if q := mark(t, s, id, bridge.Mark{Queued: time.Hour}); q.Queued.IsZero() || q.State != bridge.StatePending || !q.Over() {
+				t.Fatalf("%+v", q)
+			}
+			if got := must[*bridge.Record](t)(s.Await(t.Context(), id)); got.State != bridge.StatePending {
+				t.Errorf("a waiter saw %s", got.State)
+			}
+			approve(t, s, id)
+			want = append(want, id)
+			pass(t, 2*time.Millisecond)
+		}
+		direct := open(t, s, session) // a response with a waiter is not a late answer
+		approve(t, s, direct.Interaction.ID)
+		read := func() (ids []string, of []bridge.ID) {
+			t.Helper()
+			for _, m := range must[[]bridge.Message](t)(s.Messages(t.Context(), "ci", "s", 100)) {
+				ids, of = append(ids, m.ID), append(of, m.Record.Interaction.ID)
+			}
+			return ids, of
+		}
+		ids, got := read()
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("messages: %s", d)
+		}
+		for _, other := range [][2]string{{"ci", "other"}, {"other", "s"}} {
+			if items := must[[]bridge.Message](t)(s.Messages(t.Context(), other[0], other[1], 100)); len(items) != 0 {
+				t.Errorf("%v reads %d", other, len(items))
+			}
+		}
+		for _, n := range []int{3, 0} {
+			if acked := must[[]bridge.ID](t)(s.Acknowledge(t.Context(), "ci", "s", ids[2])); len(acked) != n {
+				t.Errorf("acknowledged %v, want %d", acked, n)
+			}
+		}
+		if _, left := read(); cmp.Diff(want[3:], left) != "" {
+			t.Errorf("left: %v", left)
+		}
+		if _, err := s.Mark(t.Context(), want[0], bridge.Mark{Queued: time.Hour}); bridge.ErrorCode(err) != bridge.CodeConflict {
+			t.Errorf("queued after its end: %v", err)
+		}
+	})
+}

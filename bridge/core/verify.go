@@ -1,0 +1,130 @@
+package core
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
+)
+
+const (
+	// verifyAfter is the delay after which a decision is checked. By then, a
+	// failover to a replica that did not have it is visible in most cases.
+	verifyAfter = time.Second
+	verifyTimes = 3
+	verifyEvery = 250 * time.Millisecond
+)
+
+// verifier checks the recent decisions and votes of this process. If the database has
+// lost one, it makes it again with the same nonce: replication is asynchronous, and a
+// failover drops its tail.
+type verifier struct {
+	in *interactions
+
+	mu     sync.Mutex
+	recent []*checked // oldest first
+}
+
+// checked is a decision or a vote.
+type checked struct {
+	settlement *bridge.Settlement
+	ballot     *bridge.Ballot
+	version    int64     // of the life document that has it
+	amended    int       // the number of amendments then
+	at         time.Time // of the next check
+	looks      int
+}
+
+func newVerifier(in *interactions) *verifier { return &verifier{in: in} }
+
+func (v *verifier) add(c checked) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c.at = time.Now().Add(verifyAfter)
+	v.recent = append(v.recent, &c)
+}
+
+func (c *checked) id() bridge.ID {
+	if c.ballot != nil {
+		return c.ballot.ID
+	}
+	return c.settlement.ID
+}
+
+// lost reports whether a life lacks the decision or the vote. A later version does not
+// have it if a failover dropped it, and others changed the life after that.
+func (c *checked) lost(d broker.Doc) bool {
+	l, err := life.Decode(d)
+	switch {
+	case err != nil, !d.Exists(), l.State != "": // it cannot be restored
+		return false
+	case c.ballot == nil, d.Version < c.version:
+		return true
+	}
+	return l.Amended <= c.amended && !slices.ContainsFunc(l.Votes, c.ballot.Vote.SameVoter) // an amendment can void a vote
+}
+
+// run checks decisions until ctx ends.
+func (v *verifier) run(ctx context.Context) {
+	for bridge.Pause(ctx, verifyEvery) {
+		if due := v.due(); len(due) > 0 {
+			v.look(ctx, due)
+		}
+	}
+}
+
+func (v *verifier) due() []*checked {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now, n := time.Now(), 0
+	for n < len(v.recent) && v.recent[n].at.Before(now) {
+		n++
+	}
+	due := slices.Clone(v.recent[:n])
+	v.recent = slices.Delete(v.recent, 0, n)
+	return due
+}
+
+// look checks each decision. A later one that the database has proves nothing about
+// one before a failover.
+func (v *verifier) look(ctx context.Context, due []*checked) {
+	keys := make([]broker.Key, len(due))
+	for n, c := range due {
+		keys[n] = life.Key(c.id())
+	}
+	docs, err := v.in.db.Get(ctx, keys...)
+	for n, c := range due {
+		if err == nil {
+			c.looks++
+			if c.lost(docs[n]) {
+				v.in.log.Warn("the database lost a decision, recording it again", "id", c.id())
+				if v.again(ctx, c) {
+					continue // it was added again
+				}
+			}
+		}
+		if c.looks < verifyTimes && ctx.Err() == nil {
+			c.at = time.Now().Add(verifyAfter)
+			v.mu.Lock()
+			v.recent = append(v.recent, c)
+			v.mu.Unlock()
+		}
+	}
+}
+
+// again makes a decision or a vote again, and reports whether that was possible.
+func (v *verifier) again(ctx context.Context, c *checked) bool {
+	if c.ballot == nil {
+		_, _, err := v.in.Settle(ctx, *c.settlement)
+		return err == nil
+	}
+	_, result, err := v.in.Vote(ctx, *c.ballot)
+	if result == bridge.BallotChanged { // its response is signed for other votes than those that are left
+		v.in.log.Error("a vote was lost with others, so its person has to vote again", "id", c.id(), "voter", c.ballot.Vote.Actor.Voter())
+	}
+	return err == nil
+}

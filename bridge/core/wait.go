@@ -1,0 +1,399 @@
+package core
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+const (
+	rereadBatch = 200 // interactions that are read again together
+	readAgain   = 250 * time.Millisecond
+	reservedFor = 10 * time.Second // how long a caller may take from opening to waiting
+)
+
+// hub wakes the callers that wait in this process. A caller registers, reads, and
+// sleeps. The process that changes an interaction wakes its own callers; the others
+// follow the journal. So no wake-up is lost: what happens after the caller has read
+// is in the journal after the position that the hub has read.
+type hub struct {
+	*shared
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	waiters map[bridge.ID][]waiter
+	// reserved holds the waiters of callers that have opened an interaction and
+	// are about to wait for it.
+	reserved map[bridge.ID]reservation
+	count    int
+}
+
+// waiter is told the record of an interaction once it is over, or nil if the
+// caller has to read it. It does not block, and does not use the hub.
+type waiter interface{ wake(*bridge.Record) }
+
+// sleeper is the waiter of a goroutine. It holds one wake-up.
+type sleeper chan *bridge.Record
+
+func (s sleeper) wake(rec *bridge.Record) {
+	select {
+	case s <- rec:
+	default:
+	}
+}
+
+type reservation struct {
+	sleeper
+	at time.Time
+}
+
+func newHub(s *shared) *hub {
+	return &hub{shared: s, waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{}}
+}
+
+// start starts the background work. The position in the journal is read first,
+// because what happens after it must not be missed.
+func (in *interactions) start(ctx context.Context) error {
+	last, err := in.db.Newest(ctx, broker.Journal, "", 1)
+	if err != nil {
+		return public(err)
+	}
+	at := "0-0"
+	if len(last) > 0 {
+		at = last[0].ID
+	}
+	run, cancel := context.WithCancel(context.Background())
+	in.hub.cancel = cancel
+	in.hub.done.Go(func() { in.db.Follow(run, at, in.follow, func() { in.reread(run) }) })
+	in.hub.done.Go(func() { in.verifier.run(run) })
+	in.hub.done.Go(func() {
+		for bridge.Pause(run, reservedFor) {
+			in.hub.dropOld()
+		}
+	})
+	return nil
+}
+
+func (in *interactions) close() {
+	h := in.hub
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.done.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, all := range h.waiters {
+		for _, w := range all {
+			w.wake(nil)
+		}
+	}
+}
+
+// follow wakes the callers whose interactions are over, by entries of the journal.
+// The callers of an interaction that this process changes are left to that change.
+func (in *interactions) follow(entries []broker.Entry) {
+	for _, e := range entries {
+		t, id := bridge.EventType(e.Get("t")), bridge.ID(e.Get("i"))
+		if (t == bridge.EventResponse || t == bridge.EventQueued) && !in.locks.busy(id) {
+			in.hub.wake(id, nil)
+		}
+	}
+}
+
+// reread reads the interactions that callers wait for, because entries of the journal
+// may have been missed. A caller whose interaction is gone reads that itself.
+func (in *interactions) reread(ctx context.Context) {
+	in.hub.mu.Lock()
+	ids := make([]bridge.ID, 0, len(in.hub.waiters))
+	for id := range in.hub.waiters {
+		ids = append(ids, id)
+	}
+	in.hub.mu.Unlock()
+	for part := range slices.Chunk(ids, rereadBatch) {
+		for {
+			all, err := in.several(ctx, part)
+			if err == nil {
+				err = in.db.Confirm(ctx)
+			}
+			if err == nil {
+				in.wakeOver(part, all)
+				break
+			}
+			if !bridge.Pause(ctx, readAgain) {
+				return
+			}
+		}
+	}
+}
+
+// wakeOver wakes the callers of the interactions that are over, or gone.
+func (in *interactions) wakeOver(ids []bridge.ID, all []found) {
+	for n, f := range all {
+		if f.err != nil {
+			in.hub.wake(ids[n], nil)
+		} else if r := in.record(f.Docs); r.Over() {
+			in.hub.wake(ids[n], &r)
+		}
+	}
+}
+
+func (h *hub) isClosed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closed
+}
+
+// enter adds a waiter. It reports whether the waiter takes the place of the one
+// that the opening reserved, so that nothing was missed since.
+func (h *hub) enter(id bridge.ID, w waiter) (registered bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		defer w.wake(nil)
+	}
+	r, ok := h.reserved[id]
+	if !ok {
+		h.add(id, w)
+		return false
+	}
+	delete(h.reserved, id)
+	all := h.waiters[id]
+	all[slices.Index(all, waiter(r.sleeper))] = w
+	select {
+	case rec := <-r.sleeper:
+		w.wake(rec)
+	default:
+	}
+	return true
+}
+
+// reserve adds the waiter of a caller that opens an interaction to wait for it.
+func (h *hub) reserve(id bridge.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := reservation{make(sleeper, 1), time.Now()}
+	h.add(id, r.sleeper)
+	h.reserved[id] = r
+}
+
+// drop removes a reserved waiter unless its caller waits.
+func (h *hub) drop(id bridge.ID) {
+	h.mu.Lock()
+	r, ok := h.reserved[id]
+	delete(h.reserved, id)
+	h.mu.Unlock()
+	if ok {
+		h.remove(id, r.sleeper)
+	}
+}
+
+// dropOld removes the reserved waiters whose callers did not start to wait.
+func (h *hub) dropOld() {
+	var ids []bridge.ID
+	h.mu.Lock()
+	for id, r := range h.reserved {
+		if time.Since(r.at) > reservedFor {
+			ids = append(ids, id)
+		}
+	}
+	h.mu.Unlock()
+	for _, id := range ids {
+		h.drop(id)
+	}
+}
+
+// add adds a waiter. The caller must hold h.mu.
+func (h *hub) add(id bridge.ID, w waiter) {
+	h.waiters[id] = append(h.waiters[id], w)
+	h.count++
+}
+
+// remove removes a waiter.
+func (h *hub) remove(id bridge.ID, w waiter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rest := slices.DeleteFunc(h.waiters[id], func(o waiter) bool { return o == w })
+	if h.count--; len(rest) == 0 {
+		delete(h.waiters, id)
+	} else {
+		h.waiters[id] = rest
+	}
+}
+
+// awaits reports whether a caller of this process waits for an interaction.
+func (h *hub) awaits(id bridge.ID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.waiters[id]) > 0
+}
+
+// waiting returns the number of callers that sleep.
+func (h *hub) waiting() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return int64(h.count)
+}
+
+// wake wakes the callers that wait for an interaction, with its record, which
+// may be nil.
+func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range h.waiters[id] {
+		w.wake(rec)
+	}
+}
+
+// Await implements bridge.Records: it registers, then reads, then sleeps until
+// woken.
+func (in *interactions) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+	ch := make(sleeper, 1)
+	registered := in.hub.enter(id, ch)
+	defer in.hub.remove(id, ch)
+	for {
+		if !registered {
+			if rec, err := in.look(ctx, id); rec != nil || err != nil {
+				return rec, err
+			}
+		}
+		registered = true
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case rec := <-ch:
+			if in.hub.isClosed() {
+				return nil, stopping(id)
+			}
+			if rec != nil && rec.Over() {
+				return rec, nil
+			}
+			registered = false
+		}
+	}
+}
+
+func stopping(id bridge.ID) error {
+	return bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("wait again for interaction %s", id)
+}
+
+// look returns the record of an interaction that is over, and nil for another one. It
+// tries again while the database cannot be reached, because the request stays open
+// there. Other errors are final.
+func (in *interactions) look(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+	for {
+		d, err := in.docs(ctx, id)
+		if err == nil {
+			r := in.record(d)
+			if !r.Over() && r.Unverified == "" {
+				return nil, nil //nolint:nilnil // the comment above defines this result
+			}
+			if err = in.db.Confirm(ctx); err == nil { // a failover may drop what replicas do not have
+				return &r, nil
+			}
+		}
+		if code := bridge.ErrorCode(err); ctx.Err() == nil && code != bridge.CodeUnavailable {
+			return nil, err
+		}
+		if !bridge.Pause(ctx, readAgain) {
+			return nil, ctx.Err()
+		}
+		if in.hub.isClosed() {
+			return nil, stopping(id)
+		}
+	}
+}
+
+// deferred is a caller of AwaitThen. It has a goroutine only while it reads: at the
+// beginning and after a wake-up without a record.
+type deferred struct {
+	in   *interactions
+	ctx  context.Context
+	id   bridge.ID
+	then func(bridge.Awaited)
+	stop func() bool // stops following ctx
+
+	mu    sync.Mutex
+	busy  bool // a goroutine runs
+	again bool // it was woken since that goroutine began to read
+	over  bool
+}
+
+// AwaitThen implements bridge.Records.
+func (in *interactions) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+	d := &deferred{in: in, ctx: ctx, id: id, then: then, busy: true}
+	registered := in.hub.enter(id, d)
+	d.stop = context.AfterFunc(ctx, func() { d.wake(nil) })
+	if registered && d.rest() {
+		return
+	}
+	go d.run(nil)
+}
+
+// wake implements waiter. It is also called when ctx ends.
+func (d *deferred) wake(rec *bridge.Record) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.over:
+	case d.busy:
+		d.again = true
+	default:
+		d.busy = true
+		go d.run(rec)
+	}
+}
+
+// rest notes that the goroutine ends. It returns false if the caller was woken
+// in the meantime.
+func (d *deferred) rest() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.again {
+		d.again = false
+		return false
+	}
+	d.busy = false
+	return true
+}
+
+// run ends the wait if the interaction is over, by the record or, without one, by
+// what it reads.
+func (d *deferred) run(rec *bridge.Record) {
+	for {
+		if err := d.ctx.Err(); err != nil {
+			d.finish(nil, err)
+			return
+		}
+		if d.in.hub.isClosed() {
+			d.finish(nil, stopping(d.id))
+			return
+		}
+		var err error
+		if rec == nil || !rec.Over() {
+			rec, err = d.in.look(d.ctx, d.id)
+		}
+		if rec != nil || err != nil {
+			d.finish(rec, err)
+			return
+		}
+		if d.rest() {
+			return
+		}
+	}
+}
+
+func (d *deferred) finish(end *bridge.Record, err error) {
+	d.mu.Lock()
+	d.over = true
+	d.mu.Unlock()
+	d.stop()
+	d.in.hub.remove(d.id, d)
+	d.then(func() (*bridge.Record, error) { return end, err })
+}

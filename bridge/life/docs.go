@@ -1,0 +1,323 @@
+package life
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Life is the document of what happens to an interaction. All times are those of
+// the store's clock.
+type Life struct {
+	Agent   string `json:"agent"`
+	Session string `json:"session,omitempty"`
+	// State is the final state. It is empty while the interaction is pending.
+	State    bridge.State `json:"state,omitempty"`
+	Created  time.Time    `json:"created"`
+	Deadline time.Time    `json:"deadline"`
+	// Until is the time until which the documents are kept.
+	Until time.Time `json:"until"`
+	// After is the state at the deadline, and Timeout the response then. The state
+	// StatePending means that the interaction is deferred, for Hold. AfterHold is
+	// the response at the end of that.
+	After     bridge.State     `json:"after"`
+	Timeout   *bridge.Response `json:"timeout,omitempty"`
+	AfterHold *bridge.Response `json:"after_hold,omitempty"`
+	Hold      time.Duration    `json:"hold,omitempty"`
+	// FrontEnds means that front ends can answer, although no destination can be
+	// reached. Limited means that the interaction counts among the pending ones of
+	// its agent. Hooks is the number of messages when it closes.
+	FrontEnds bool `json:"front_ends,omitempty"`
+	Limited   bool `json:"limited,omitempty"`
+	Hooks     int  `json:"hooks,omitempty"`
+	// Correlation is the JSON of the IDs that the agent attached to its events.
+	Correlation string `json:"correlation,omitempty"`
+	// Root is the first round, whose messages show this one, and Next the next
+	// round. Head is the last round; only the first one has it.
+	Root bridge.ID `json:"root,omitempty"`
+	Next bridge.ID `json:"next,omitempty"`
+	Head bridge.ID `json:"head,omitempty"`
+
+	Response *bridge.Response `json:"response,omitempty"`
+	At       time.Time        `json:"at,omitzero"`     // when it was resolved
+	Nonce    string           `json:"nonce,omitempty"` // of the resolution that won
+	Votes    []bridge.Vote    `json:"votes,omitempty"`
+	Callers  []Caller         `json:"callers,omitempty"`
+	// Sent is the time when the response was first sent to a caller, and Taker the
+	// one that got it, if no other may.
+	Sent      time.Time `json:"sent,omitzero"`
+	Taker     string    `json:"taker,omitempty"`
+	Delivered time.Time `json:"delivered,omitzero"`
+	// Queued is the time when it was deferred.
+	Queued     time.Time          `json:"queued,omitzero"`
+	Completion *bridge.Completion `json:"completion,omitempty"`
+	Joined     int                `json:"joined,omitempty"`
+	Amended    int                `json:"amended,omitempty"`
+	Step       int                `json:"step,omitempty"` // of its escalation, the next one
+	Reminders  []bridge.Reminder  `json:"reminders,omitempty"`
+	// Failures holds the reasons why destinations could not be reached.
+	Failures map[int]string `json:"failures,omitempty"`
+	// Revision is the number of changes that its messages show. The opening is the
+	// first.
+	Revision int64 `json:"revision"`
+}
+
+// Caller is a caller that waits for an interaction.
+type Caller struct {
+	Name string `json:"name"` // see bridge.CallerName
+	// Node is the daemon to which it is connected, as far as it is known.
+	Node string `json:"node,omitempty"`
+}
+
+// Card is the document of the message of an interaction at a destination.
+type Card struct {
+	Message *bridge.MessageRef `json:"message,omitempty"`
+	// Late is the time when a message is expected that waits for a rate limit.
+	Late time.Time `json:"late,omitzero"`
+	// Shown is the digest of the content that is shown in full.
+	Shown string `json:"shown,omitempty"`
+	// Sending holds the parts of a text that is too long for the message.
+	Sending *bridge.Sending `json:"sending,omitempty"`
+}
+
+// The kinds of documents of interactions. A body is an Interaction as it was opened
+// or last amended; its times are those that were stated then.
+var (
+	lives  = broker.NewDocs[Life]("life", 1)
+	bodies = broker.NewDocs[bridge.Interaction]("body", 1)
+	cards  = broker.NewDocs[Card]("card", 1)
+)
+
+// usualCards is the number of destinations whose cards are read together with the
+// other documents, because most interactions have no more.
+const usualCards = 3
+
+// Keys returns the keys of the documents of an interaction, with the cards of the
+// first destinations.
+func Keys(id bridge.ID) []broker.Key {
+	out := []broker.Key{lives.Key(string(id)), bodies.Key(string(id))}
+	for n := range usualCards {
+		out = append(out, CardKey(id, n))
+	}
+	return out
+}
+
+// CardKey returns the key of the card at a destination.
+func CardKey(id bridge.ID, destination int) broker.Key {
+	return cards.Key(string(id) + "/" + strconv.Itoa(destination))
+}
+
+// Docs are the documents of an interaction.
+type Docs struct {
+	ID    bridge.ID
+	Life  Life
+	Body  bridge.Interaction
+	Cards map[int]Card
+	// Entry is the ID of the journal entry about the resolution.
+	Entry string
+	// Problem is the reason why a document does not verify.
+	Problem string
+
+	read map[broker.Key]broker.Doc
+}
+
+// Read returns the documents of an interaction that have the keys of [Keys] and
+// [Docs.More]. It returns CodeNotFound if there is no such interaction. Documents
+// that do not verify are returned for inspection, with their Problem.
+func Read(id bridge.ID, found []broker.Doc) (Docs, error) {
+	d := Docs{ID: id, Cards: map[int]Card{}, read: map[broker.Key]broker.Doc{}}
+	for _, doc := range found {
+		d.read[doc.Key] = doc
+	}
+	life, body := d.read[lives.Key(string(id))], d.read[bodies.Key(string(id))]
+	if !life.Exists() || !body.Exists() {
+		return d, bridge.NotFound(id)
+	}
+	d.Entry = life.Entry
+	if err := decode(&d, life, &d.Life, lives); err != nil {
+		return d, err
+	}
+	if err := decode(&d, body, &d.Body, bodies); err != nil {
+		return d, err
+	}
+	if d.Body.ID != id {
+		return d, bridge.Errorf(bridge.CodeNotFound, "interaction %s not found: its key holds another one", id)
+	}
+	d.Body.Stated = bridge.Times{Created: d.Body.Created, Deadline: d.Body.Deadline}
+	d.Body.Created, d.Body.Deadline = d.Life.Created, d.Life.Deadline // the clock of the store decides
+	return d, d.readCards()
+}
+
+// readCards decodes the cards among the documents that were read.
+func (d *Docs) readCards() error {
+	for n := range d.Body.Destinations {
+		doc, ok := d.read[CardKey(d.ID, n)]
+		if !ok || !doc.Exists() {
+			continue
+		}
+		var c Card
+		if doc.Problem == "" { // a card that does not verify shows nothing
+			if err := decodeInto(doc, &c, cards, d.ID); err != nil {
+				return err
+			}
+		}
+		d.Cards[n] = c
+	}
+	return nil
+}
+
+// More returns the keys of the cards that were not read yet.
+func (d *Docs) More() []broker.Key {
+	var out []broker.Key
+	for n := range d.Body.Destinations {
+		k := CardKey(d.ID, n)
+		if _, ok := d.read[k]; !ok {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// Add adds further cards.
+func (d *Docs) Add(found []broker.Doc) error {
+	for _, doc := range found {
+		d.read[doc.Key] = doc
+	}
+	return d.readCards()
+}
+
+// Key returns the key of the life of an interaction.
+func Key(id bridge.ID) broker.Key { return lives.Key(string(id)) }
+
+// Decode returns the life of an interaction.
+func Decode(d broker.Doc) (Life, error) { return lives.Decode(d) }
+
+// Version returns the version of the life.
+func (d *Docs) Version() int64 { return d.version(Key(d.ID)) }
+
+// version returns the version of a document as it was read.
+func (d *Docs) version(k broker.Key) int64 { return d.read[k].Version }
+
+// decode decodes a document that may not verify.
+func decode[T any](d *Docs, doc broker.Doc, into *T, kind broker.Docs[T]) error {
+	if doc.Problem != "" {
+		d.Problem, doc.Problem = doc.Problem, ""
+	}
+	return decodeInto(doc, into, kind, d.ID)
+}
+
+func decodeInto[T any](doc broker.Doc, into *T, kind broker.Docs[T], id bridge.ID) error {
+	v, err := kind.Decode(doc)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "stored document of interaction %s", id).
+			WithHint("run the version of nod that wrote it, or a newer one")
+	}
+	*into = v
+	return nil
+}
+
+// Record returns what the documents say about the interaction.
+func (d *Docs) Record(now time.Time) bridge.Record {
+	l := d.Life
+	r := bridge.Record{
+		Interaction: d.Body, State: bridge.StatePending, Response: l.Response, Failures: l.Failures, Delivered: l.Delivered,
+		Sent: l.Sent, Queued: l.Queued, Step: l.Step, Amended: l.Amended, Reminders: l.Reminders, Joined: l.Joined, Next: l.Next, Head: l.Head,
+		Completion: l.Completion, Votes: l.Votes, Revision: l.Revision,
+	}
+	if d.Problem != "" {
+		r.Unverified = "this request does not verify: " + d.Problem
+	}
+	if l.State != "" {
+		r.State = l.State
+		r.Unawaited = l.State.Decided() && l.Queued.IsZero() && l.Delivered.IsZero() && l.Sent.IsZero() && now.Sub(l.At) > unclaimedAfter
+		if d.Entry != "" {
+			r.Audit = &bridge.AuditRef{Entry: d.Entry}
+		}
+	}
+	for n, c := range d.Cards {
+		if c.Message != nil {
+			put(&r.Messages, n, *c.Message)
+		}
+		if !c.Late.IsZero() {
+			put(&r.Late, n, c.Late)
+		}
+		if c.Shown != "" {
+			put(&r.Shown, n, c.Shown)
+		}
+		if c.Sending != nil {
+			put(&r.Sending, n, *c.Sending)
+		}
+	}
+	return r
+}
+
+// unclaimedAfter is the time after which an answer that no caller has taken counts
+// as one that no one waits for.
+const unclaimedAfter = 2 * time.Second
+
+// put sets an element of a map that may be nil.
+func put[V any](m *map[int]V, n int, v V) {
+	if *m == nil {
+		*m = map[int]V{}
+	}
+	(*m)[n] = v
+}
+
+// clone returns documents that can be changed without changing d.
+func (d Docs) clone() Docs {
+	cs := make(map[int]Card, len(d.Cards))
+	for n, c := range d.Cards {
+		cs[n] = c
+	}
+	d.Cards = cs
+	failures := make(map[int]string, len(d.Life.Failures))
+	for n, why := range d.Life.Failures {
+		failures[n] = why
+	}
+	d.Life.Failures = failures
+	d.Life.Votes, d.Life.Callers, d.Life.Reminders = slices.Clone(d.Life.Votes), slices.Clone(d.Life.Callers), slices.Clone(d.Life.Reminders)
+	return d
+}
+
+// data returns v as JSON. It must be one of the plain structs of nod, which always
+// marshal.
+func data(v any) string {
+	out, _ := bridge.EncodeJSON(v)
+	return string(out)
+}
+
+// correlation returns the IDs that an agent attaches to its events, as JSON. It is
+// empty if there are none.
+func correlation(i bridge.Interaction) string {
+	c := CorrelationIDs{i.ToolCall, i.Turn, i.ResponseID}
+	if c == (CorrelationIDs{}) {
+		return ""
+	}
+	return data(c)
+}
+
+// CorrelationIDs are the IDs in the field x of an entry of the journal.
+type CorrelationIDs struct {
+	ToolCall   string `json:"tc,omitempty"`
+	Turn       string `json:"tu,omitempty"`
+	ResponseID string `json:"ri,omitempty"`
+}
+
+// encodeBody returns the body as JSON, with the times that were stated.
+func encodeBody(i bridge.Interaction) ([]byte, error) {
+	if i.Stated != (bridge.Times{}) {
+		i.Created, i.Deadline = i.Stated.Created, i.Stated.Deadline
+	}
+	out, err := bridge.EncodeJSON(&i)
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "interaction")
+	}
+	return out, nil
+}
+
+// Opened returns the body as JSON, with the times that were stated when the
+// interaction was opened.
+func (d *Docs) Opened() ([]byte, error) { return encodeBody(d.Body) }

@@ -1,0 +1,267 @@
+package life
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Mark records an event of an interaction that does not resolve it, except that the
+// failure of the last destination makes it undeliverable.
+func (t *Turn) Mark(m bridge.Mark) Verdict {
+	switch {
+	case m.Posted != nil:
+		return t.posted(*m.Posted)
+	case m.Failed != nil:
+		return t.failed(*m.Failed)
+	case m.Queued > 0:
+		return t.Defer(m.Queued)
+	case m.Completed != nil:
+		return t.completed(*m.Completed)
+	case m.Joined, m.Caller != "":
+		return t.Join(Caller{Name: m.Caller}, m.Joined)
+	case m.Amended != nil:
+		return t.Amend(*m.Amended)
+	case m.Late != nil:
+		t.card(m.Late.Destination, func(c *Card) { c.Late = t.now.Add(m.Late.Delay) })
+	case m.Redraw != nil:
+		t.edit(*m.Redraw, t.now)
+	case m.Refresh != nil:
+		t.bump()
+		t.editAll(*m.Refresh)
+	case m.Part != nil:
+		return t.part(*m.Part)
+	case m.Shown != nil:
+		t.card(m.Shown.Destination, func(c *Card) { c.Shown = m.Shown.Content })
+	case m.Deleted != nil:
+		return t.deleted(*m.Deleted)
+	}
+	return Done
+}
+
+// posted records a posted message.
+func (t *Turn) posted(p bridge.Posted) Verdict {
+	had, was := t.Cards[p.Destination].Message, t.Cards[p.Destination].Shown
+	same := had != nil && *had == p.Ref
+	if same && (p.Content == "" || p.Content == was) {
+		return Kept
+	}
+	t.card(p.Destination, func(c *Card) {
+		c.Message, c.Late = &p.Ref, time.Time{}
+		if p.Content != "" {
+			c.Shown = p.Content
+		}
+	})
+	if same {
+		return Kept
+	}
+	if _, failed := t.Life.Failures[p.Destination]; failed {
+		delete(t.Life.Failures, p.Destination)
+		t.lives = true
+	}
+	t.event(bridge.EventPosted, t.state(), data(bridge.Delivery{Destination: p.Destination, Message: &p.Ref}))
+	switch {
+	case t.Life.Revision != p.Revision:
+		t.edit(p.Destination, t.now)
+	case p.Look > 0 && t.pending():
+		t.edit(p.Destination, t.now.Add(p.Look))
+	}
+	return Done
+}
+
+// failed records that nod gave up on a destination. A message that an earlier round
+// posted does not show this one.
+func (t *Turn) failed(f bridge.Failed) Verdict {
+	c := t.Cards[f.Destination]
+	if t.Life.Failures[f.Destination] != "" || c.Message != nil && c.Shown != "" {
+		return Kept
+	}
+	t.guarded[f.Destination] = true
+	put(&t.Life.Failures, f.Destination, f.Reason)
+	t.lives = true
+	t.event(bridge.EventFailed, t.state(), data(bridge.Delivery{Destination: f.Destination, Reason: f.Reason}))
+	if !t.pending() || t.Life.FrontEnds || f.Later { // someone can still answer
+		return Done
+	}
+	for n := range t.Body.Destinations {
+		if t.Life.Failures[n] == "" {
+			return Done
+		}
+	}
+	t.resolve(bridge.Response{State: bridge.StateUndeliverable, Reason: f.Reason, Annotations: map[string]bridge.Annotation{}}, t.now, "undeliverable")
+	return Done
+}
+
+// part records that a part of a long text was sent.
+func (t *Turn) part(p bridge.Part) Verdict {
+	var s bridge.Sending
+	if had := t.Cards[p.Destination].Sending; had != nil && had.Content == p.Content {
+		s = *had
+	}
+	s.Content = p.Content
+	switch n := len(s.Parts); {
+	case n == p.N+1 && s.Parts[n-1] == p.Ref:
+		return Kept // a repeat
+	case n != p.N:
+		return Changed
+	}
+	s.Parts = append(slices.Clone(s.Parts), p.Ref)
+	t.card(p.Destination, func(c *Card) { c.Sending = &s })
+	return Done
+}
+
+// deleted records that a message no longer exists.
+func (t *Turn) deleted(d bridge.Deleted) Verdict {
+	had := t.Cards[d.Destination].Message
+	if had == nil || *had != d.Ref {
+		return Kept
+	}
+	t.card(d.Destination, func(c *Card) { *c = Card{} })
+	if d.Again && t.pending() {
+		t.change.Request = append(t.change.Request, post(t.Body, d.Destination, t.now))
+	}
+	return Done
+}
+
+// completed records the result of the agent's tool.
+func (t *Turn) completed(c bridge.Completion) Verdict {
+	if t.Life.Completion != nil {
+		return Kept
+	}
+	t.Life.Completion = &c
+	t.event(bridge.EventCompleted, t.state(), data(&c))
+	t.bump()
+	t.editAll(0)
+	return Done
+}
+
+// Deliver records that the agent has received the response.
+func (t *Turn) Deliver() Verdict {
+	if !t.Life.Delivered.IsZero() {
+		return Kept
+	}
+	t.Life.Delivered = t.now
+	t.event(bridge.EventDelivered, t.state(), "")
+	t.change.Urgent = true
+	t.bump()
+	t.editAll(0)
+	return Done
+}
+
+// Send records that the response is about to be sent to a caller. If only one caller
+// may get it, it is the first; otherwise the name is empty.
+func (t *Turn) Send(caller string) Verdict {
+	l := &t.Life
+	if l.Sent.IsZero() {
+		l.Sent, l.Taker, t.lives = t.now, caller, true
+		t.change.Urgent, t.change.Keep = true, true
+		return Done
+	}
+	if l.Taker != "" && caller != "" && l.Taker != caller {
+		return Taken
+	}
+	return Kept
+}
+
+// Join records that a caller waits for the interaction as well. Without a name,
+// nothing is noted. Twin means that it is an identical request, not a repetition.
+func (t *Turn) Join(c Caller, twin bool) Verdict {
+	if c.Name != "" {
+		n := slices.IndexFunc(t.Life.Callers, func(o Caller) bool { return o.Name == c.Name && c.Name != bridge.Anyone })
+		if n < 0 {
+			t.Life.Callers, t.lives = append(t.Life.Callers, c), true
+		} else if t.Life.Callers[n] != c && c.Node != "" {
+			t.Life.Callers[n], t.lives = c, true
+		}
+	}
+	if !twin {
+		return Done
+	}
+	t.Life.Joined++
+	t.bump()
+	t.editAll(0)
+	t.event(bridge.EventJoined, t.state(), "")
+	return Done
+}
+
+// Leave records that a caller no longer waits. It returns Last, and changes nothing,
+// if no other caller does. If only its connection was cut, the caller may be connected
+// to another daemon, or wait on another connection to this one.
+func (t *Turn) Leave(c Caller, cut, waits bool) Verdict {
+	all := t.Life.Callers
+	n, other := slices.Index(all, c), slices.Index(all, Caller{bridge.Anyone, c.Node}) // a caller that moved may stand for it
+	if n < 0 && (!cut || other < 0) {
+		n = slices.IndexFunc(all, func(o Caller) bool { return o.Name == c.Name })
+	}
+	if n < 0 {
+		n = other
+	}
+	if n < 0 {
+		n = slices.IndexFunc(all, func(o Caller) bool { return o.Name == bridge.Anyone })
+	}
+	switch {
+	case n < 0 && c.Name == bridge.Anyone && len(all) > 0:
+		n = 0
+	case n < 0:
+		return Kept
+	}
+	if moved := all[n].Node; cut && moved != "" && c.Node != "" && moved != c.Node {
+		return Kept
+	}
+	rest := slices.Delete(slices.Clone(all), n, n+1)
+	here := func(o Caller) bool { return o.Node == c.Node }
+	if cut && waits && !slices.ContainsFunc(rest, here) { // on another connection to this daemon
+		rest = append(rest, Caller{bridge.Anyone, c.Node})
+	}
+	if len(rest) == 0 {
+		return Last
+	}
+	t.Life.Callers, t.lives = rest, true
+	return Done
+}
+
+// Amend changes a pending interaction, such as its responders.
+func (t *Turn) Amend(a bridge.Amendment) Verdict {
+	if !t.due() {
+		return Final
+	}
+	l := &t.Life
+	if a.Expect != l.Amended {
+		return Changed
+	}
+	l.Amended++
+	before := len(t.Body.Destinations)
+	times := t.Body
+	t.Body = a.Interaction
+	t.Body.Stated, t.Body.Created, t.Body.Deadline, t.body = times.Stated, times.Created, times.Deadline, true
+	if a.Then != nil {
+		l.Step = a.Then.Index
+	}
+	if len(a.Void) > 0 {
+		l.Votes = slices.DeleteFunc(l.Votes, func(v bridge.Vote) bool {
+			return v.State == bridge.StateApproved && slices.Contains(a.Void, v.Actor.Voter())
+		})
+	}
+	if a.Wider {
+		t.event(bridge.EventWidened, bridge.StatePending, data(&t.Body))
+	}
+	for n := before; n < len(t.Body.Destinations); n++ {
+		if l.Failures[n] == "" {
+			t.change.Request = append(t.change.Request, post(t.Body, n, t.now))
+		}
+	}
+	for _, m := range a.Reminders {
+		l.Reminders = append(l.Reminders, m)
+		t.request(bridge.JobRemind, len(l.Reminders)-1, t.now.Add(a.Delay))
+	}
+	if len(a.Reminders) > 0 {
+		t.event(bridge.EventReminded, bridge.StatePending, "")
+	}
+	if a.Then != nil && a.Then.Index < len(t.Body.Steps) {
+		t.request(bridge.JobStep, a.Then.Index, t.now.Add(a.Then.In))
+	}
+	t.bump()
+	t.editAll(0)
+	return Done
+}

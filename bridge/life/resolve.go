@@ -1,0 +1,196 @@
+package life
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Verdict is the outcome of a rule.
+type Verdict string
+
+// The verdicts.
+const (
+	Done    Verdict = "done"    // the turn changed something
+	Kept    Verdict = "kept"    // there is nothing to change
+	Won     Verdict = "won"     // this resolution, or a repeat of it, resolved it
+	Final   Verdict = "final"   // it was resolved before, or its deadline has passed
+	Changed Verdict = "changed" // it was amended, or a part was sent, since it was read
+	Last    Verdict = "last"    // no other caller waits for it
+	Taken   Verdict = "taken"   // another caller has its answer
+)
+
+// after is the delay of the edits that show the end of an interaction.
+const after = 100 * time.Millisecond
+
+// resolve resolves a pending interaction, with everything that follows from it.
+func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
+	l := &t.Life
+	if resp.Proof == "" {
+		resp.At = at // a signed time must not change
+	}
+	t.lives, t.Over = true, true
+	t.journal(bridge.EventResponse, resp.State, data(&resp), bridge.AuditDecision)
+	t.noted = len(t.change.Journal)
+	if !l.Queued.IsZero() && resp.State.Decided() {
+		t.change.Set = append(t.change.Set, broker.Member{
+			Index: LateIndex(l.Agent, l.Session), Name: string(t.ID), Keep: t.keep + 3*bridge.MaxTimeout,
+		})
+	}
+	l.State, l.Response, l.At, l.Nonce = resp.State, &resp, at, nonce
+	t.change.Urgent, t.change.Keep = true, true
+	t.change.Unset = append(t.change.Unset, broker.Member{Index: Deadlines, Name: string(t.ID)})
+	if l.Limited {
+		t.change.Unset = append(t.change.Unset, broker.Member{Index: PendingIndex(l.Agent), Name: string(t.ID)})
+	}
+	if l.Step < len(t.Body.Steps) { // the next step has nothing to do
+		t.change.Withdraw = append(t.change.Withdraw, jobName(bridge.JobStep, t.ID, l.Step))
+	}
+	t.bump()
+	t.editAll(after)
+	for n := range l.Hooks {
+		t.request(bridge.JobHook, n, t.now)
+	}
+}
+
+// postpone moves the deadline of a pending interaction, after which it expires.
+func (t *Turn) postpone(wait time.Duration) {
+	l := &t.Life
+	l.Deadline, l.After = t.now.Add(wait), bridge.StateExpired
+	t.Body.Deadline = l.Deadline
+	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})
+	t.keepUntil(l.Deadline.Add(t.keep))
+	t.lives = true
+}
+
+// keepUntil keeps all documents of the interaction until a time at least.
+func (t *Turn) keepUntil(until time.Time) {
+	if !until.After(t.Life.Until) {
+		return
+	}
+	t.Life.Until, t.lives, t.body = until, true, true
+	for n := range t.Cards {
+		t.cards[n] = true
+	}
+}
+
+// park defers a pending interaction: it stays open for a while, and its agent stops
+// waiting.
+func (t *Turn) park(at time.Time, hold time.Duration) {
+	t.Life.Queued, t.Life.Timeout, t.Over = at, t.Life.AfterHold, true
+	t.bump()
+	t.postpone(hold)
+	t.editAll(0)
+	t.event(bridge.EventQueued, bridge.StatePending, "")
+}
+
+// Expire resolves or defers an interaction whose deadline has passed.
+func (t *Turn) Expire() Verdict {
+	l := &t.Life
+	switch {
+	case !t.pending():
+		return Final
+	case t.now.Before(l.Deadline):
+		return Kept
+	}
+	t.change.From = l.Deadline
+	if l.After == bridge.StatePending {
+		t.park(l.Deadline, l.Hold)
+		return Done
+	}
+	var resp bridge.Response
+	if l.Timeout != nil {
+		resp = *l.Timeout
+	}
+	resp.State = l.After
+	t.resolve(resp, l.Deadline, "timeout")
+	return Done
+}
+
+// due expires the interaction if its deadline has passed, and otherwise makes the
+// turn count only before the deadline. It reports whether the interaction is pending.
+func (t *Turn) due() bool {
+	if t.pending() && !t.now.Before(t.Life.Deadline) {
+		t.Expire()
+	}
+	if !t.pending() {
+		return false
+	}
+	t.change.Until = t.Life.Deadline
+	return true
+}
+
+// Resolve resolves a pending interaction with an answer or a cancellation; the first
+// caller wins. A repeat with the nonce of the winner wins as well.
+func (t *Turn) Resolve(s bridge.Settlement) Verdict {
+	if !t.pending() {
+		if t.Life.Nonce == s.Nonce {
+			return Won
+		}
+		return Final
+	}
+	if !t.due() {
+		return Final
+	}
+	if s.Expect != nil && *s.Expect != t.Life.Amended {
+		return Changed
+	}
+	t.resolve(s.Response, t.now, s.Nonce)
+	return Won
+}
+
+// Vote counts one person's vote on an approval with a quorum. The vote that
+// completes the quorum resolves the approval, with the narrowest scope of its votes.
+func (t *Turn) Vote(v bridge.Ballot) bridge.BallotResult {
+	switch {
+	case !t.pending() && t.Life.Nonce == v.Nonce:
+		return bridge.BallotDecided
+	case !t.due():
+		return bridge.BallotLate
+	case v.Revision != 0 && v.Revision != t.Life.Revision:
+		return bridge.BallotChanged
+	}
+	vote := v.Vote
+	vote.Covers = v.Covers
+	rest := t.Life.Votes[:0:0]
+	for _, other := range t.Life.Votes {
+		if !other.SameVoter(vote) {
+			rest = append(rest, other)
+			continue
+		}
+		// A different vote replaces the first, and so does an approval with a proof,
+		// and one that counts for other slots.
+		if other.State == vote.State && slices.Equal(other.Covers, vote.Covers) && (other.Assurance != "" || vote.Assurance == "") {
+			return bridge.BallotRepeat
+		}
+	}
+	t.Life.Votes = append(rest, vote)
+	t.lives = true
+	t.journal(bridge.EventVoted, bridge.StatePending, data(vote), bridge.AuditVote)
+	t.change.Urgent, t.change.Keep = true, true
+	if rec := t.Record(t.now); rec.Enough(vote.State) {
+		t.resolve(rec.Narrowed(v.Response), t.now, v.Nonce)
+		return bridge.BallotDecided
+	}
+	t.bump()
+	t.editAll(0)
+	return bridge.BallotCounted
+}
+
+// Defer keeps a pending interaction open for some time, although its agent stops
+// waiting.
+func (t *Turn) Defer(hold time.Duration) Verdict {
+	if !t.due() {
+		return Final
+	}
+	if t.Life.Queued.IsZero() {
+		t.park(t.now, hold)
+		return Done
+	}
+	t.bump()
+	t.postpone(hold)
+	t.editAll(0)
+	return Done
+}

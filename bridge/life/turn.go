@@ -1,0 +1,208 @@
+package life
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Turn is one transition of an interaction. It begins with the documents that were
+// read; a rule changes them and notes what follows; Change returns what is to be
+// stored. The store applies it only if the documents have not changed since.
+type Turn struct {
+	Docs
+	// Over means that the turn has resolved or deferred the interaction, so that its
+	// callers stop waiting.
+	Over bool
+
+	now    time.Time
+	keep   time.Duration // retention
+	change broker.Change
+	// lives, body and cards are the documents that the turn changed.
+	lives, body bool
+	cards       map[int]bool
+	guarded     map[int]bool // cards that must not appear in the meantime
+	fresh       bool         // the interaction is being opened
+	noted       int          // of the entries of the turn, the one of the resolution; 0 for none
+}
+
+// Begin begins a turn at a time of the store. Documents are kept for the retention
+// after the deadline.
+func (d Docs) Begin(now time.Time, retention time.Duration) *Turn {
+	return &Turn{Docs: d.clone(), now: now, keep: retention, cards: map[int]bool{}, guarded: map[int]bool{}}
+}
+
+// The indexes over interactions, by ID.
+const (
+	// Deadlines has the pending ones, by deadline.
+	Deadlines = "deadlines"
+)
+
+// SessionIndex is the index of the interactions of a session, by creation.
+func SessionIndex(agent, session string) string { return "session:" + Owner(agent, session) }
+
+// PendingIndex is the index of the pending interactions of an agent with a limit.
+func PendingIndex(agent string) string { return "pending:" + agent }
+
+// LateIndex is the index of the answers that came after the agent of a session had
+// gone on, by the time of the answer.
+func LateIndex(agent, session string) string { return "late:" + Owner(agent, session) }
+
+// Owner returns the name of a session of an agent. No name contains the mark.
+func Owner(agent, session string) string { return agent + "\x00" + session }
+
+// Names of jobs are kind:interaction:index. Posts are in a queue for each agent and
+// channel.
+func jobName(kind bridge.JobKind, id bridge.ID, index int) string {
+	return string(kind) + ":" + string(id) + ":" + strconv.Itoa(index)
+}
+
+// ParseJob returns the kind, the interaction and the index of a job.
+func ParseJob(name string) (kind bridge.JobKind, id bridge.ID, index int, err error) {
+	parts := strings.Split(name, ":")
+	if len(parts) == 3 {
+		index, err = strconv.Atoi(parts[2])
+	}
+	if len(parts) != 3 || err != nil {
+		return "", "", 0, bridge.Errorf(bridge.CodeInternal, "unknown job %q", name)
+	}
+	return bridge.JobKind(parts[0]), bridge.ID(parts[1]), index, nil
+}
+
+// post returns the job that posts a card.
+func post(i bridge.Interaction, destination int, due time.Time) broker.Job {
+	sum := sha256.Sum256([]byte(i.Line(destination)))
+	return broker.Job{Name: broker.InQueue(jobName(bridge.JobPost, i.ID, destination), hex.EncodeToString(sum[:8])), Due: due}
+}
+
+// Change returns the change that stores the turn. It is empty if the turn changed
+// nothing.
+func (t *Turn) Change() (broker.Change, error) {
+	c := t.change
+	ttl := max(t.Life.Until.Sub(t.now), time.Second)
+	key := lives.Key(string(t.ID))
+	if t.lives {
+		d, err := lives.Encode(broker.Doc{Key: key, Version: t.version(key), Keep: ttl, Entry: t.Entry, Noted: t.noted}, t.Life)
+		if err != nil {
+			return c, bridge.Wrap(bridge.CodeInternal, err, "interaction")
+		}
+		c.Put = append(c.Put, d)
+	} else if len(t.cards) > 0 {
+		c.If = append(c.If, broker.Version{Key: key, Version: t.version(key)})
+	}
+	if t.body {
+		raw, err := encodeBody(t.Body)
+		if err != nil {
+			return c, err
+		}
+		k := bodies.Key(string(t.ID))
+		c.Put = append(c.Put, bodies.Wrap(broker.Doc{Key: k, Version: t.version(k), Keep: ttl, Fresh: t.fresh}, raw))
+	}
+	for n := range t.cards {
+		k := CardKey(t.ID, n)
+		d, err := cards.Encode(broker.Doc{Key: k, Version: t.version(k), Keep: ttl, Fresh: t.fresh}, t.Cards[n])
+		if err != nil {
+			return c, bridge.Wrap(bridge.CodeInternal, err, "card")
+		}
+		c.Put = append(c.Put, d)
+	}
+	for n := range t.guarded {
+		if !t.cards[n] {
+			k := CardKey(t.ID, n)
+			c.If = append(c.If, broker.Version{Key: k, Version: t.version(k)})
+		}
+	}
+	return c, nil
+}
+
+// Stored returns the documents after the change was stored.
+func (t *Turn) Stored(c broker.Change, done broker.Done) Docs {
+	d := t.Docs
+	read := make(map[broker.Key]broker.Doc, len(d.read)+len(c.Put))
+	for k, doc := range d.read {
+		read[k] = doc
+	}
+	life := lives.Key(string(t.ID))
+	for n, doc := range c.Put {
+		doc.Version = done.Versions[n]
+		read[doc.Key] = doc
+		if doc.Key == life && doc.Noted > 0 {
+			d.Entry = done.Entries[doc.Noted-1]
+		}
+	}
+	d.read = read
+	return d
+}
+
+// pending reports whether the interaction is not resolved.
+func (t *Turn) pending() bool { return t.Life.State == "" }
+
+// journal notes a transition in the journal: an event that is also an entry of the
+// audit log, of the type audit, or "" if it is only an event.
+func (t *Turn) journal(kind bridge.EventType, state bridge.State, data string, audit bridge.AuditType) {
+	t.change.Journal = append(t.change.Journal, Entry(kind, t.ID, t.Life, state, data, audit))
+}
+
+// Entry returns an entry of the journal. All entries have the same fields in the
+// same order.
+func Entry(kind bridge.EventType, id bridge.ID, l Life, state bridge.State, data string, audit bridge.AuditType) broker.Entry {
+	return broker.Entry{Fields: []string{
+		"t", string(kind), "i", string(id), "a", l.Agent, "s", l.Session, "st", string(state), "x", l.Correlation, "k", string(audit), "d", data,
+	}}
+}
+
+func (t *Turn) event(kind bridge.EventType, state bridge.State, data string) {
+	t.journal(kind, state, data, "")
+}
+
+// state returns the state for events.
+func (t *Turn) state() bridge.State {
+	if t.pending() {
+		return bridge.StatePending
+	}
+	return t.Life.State
+}
+
+// bump counts a change that messages show.
+func (t *Turn) bump() { t.lives, t.Life.Revision = true, t.Life.Revision+1 }
+
+// edit requests an edit of the message at a destination. All edits of one message
+// are one job, named after the first interaction that was posted there, whichever
+// round the message shows.
+func (t *Turn) edit(destination int, due time.Time) {
+	root := t.Life.Root
+	if root == "" {
+		root = t.ID
+	}
+	t.change.Request = append(t.change.Request, broker.Job{Name: jobName(bridge.JobEdit, root, destination), Due: due})
+}
+
+// editAll requests edits of all messages. They wait a moment, so that one edit also
+// shows what follows immediately, such as the delivery to the agent. A message that
+// is being posted in the meantime refuses the change, which then sees it.
+func (t *Turn) editAll(delay time.Duration) {
+	for n := range t.Body.Destinations {
+		if t.Cards[n].Message != nil {
+			t.edit(n, t.now.Add(delay))
+		} else {
+			t.guarded[n] = true
+		}
+	}
+}
+
+// card changes the card at a destination.
+func (t *Turn) card(destination int, change func(*Card)) {
+	c := t.Cards[destination]
+	change(&c)
+	t.Cards[destination], t.cards[destination] = c, true
+}
+
+// request requests a job of the interaction.
+func (t *Turn) request(kind bridge.JobKind, index int, due time.Time) {
+	t.change.Request = append(t.change.Request, broker.Job{Name: jobName(kind, t.ID, index), Due: due, Exact: kind == bridge.JobStep})
+}

@@ -1,0 +1,159 @@
+package brokertest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
+)
+
+var indexes = tests{
+	"ranges": func(t *testing.T, s broker.Store) {
+		t0 := time.UnixMilli(1_800_000_000_000)
+		at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
+		var c broker.Change
+		for n, name := range []string{"a", "b", "c", "d", "e"} {
+			c.Set = append(c.Set, broker.Member{Index: "x", Name: name, At: at(n)})
+		}
+		c.Set = append(c.Set, broker.Member{Index: "x", Name: "c2", At: at(2)}, broker.Member{Index: "y", Name: "z", At: at(2)})
+		do(t, s, c)
+		for _, x := range []struct {
+			q    broker.Query
+			want string
+		}{
+			{broker.Query{}, "[a b c c2 d e]"},
+			{broker.Query{Newest: true}, "[e d c2 c b a]"},
+			{broker.Query{N: 2}, "[a b]"},
+			{broker.Query{N: 2, Newest: true}, "[e d]"},
+			{broker.Query{N: 2, Skip: 3}, "[c2 d]"},
+			{broker.Query{N: 2, Skip: 3, Newest: true}, "[c b]"},
+			{broker.Query{Skip: 4}, "[d e]"},
+			{broker.Query{N: 5, Skip: 9}, "[]"},
+			{broker.Query{From: at(2)}, "[c c2 d e]"},
+			{broker.Query{To: at(2)}, "[a b c c2]"},
+			{broker.Query{From: at(1), To: at(3)}, "[b c c2 d]"},
+			{broker.Query{From: at(1), To: at(3), Newest: true}, "[d c2 c b]"},
+			{broker.Query{From: at(1), To: at(3), Newest: true, N: 2, Skip: 1}, "[c2 c]"},
+			{broker.Query{From: at(2).Add(time.Millisecond), To: at(3).Add(-time.Millisecond)}, "[]"},
+			{broker.Query{From: at(3), To: at(1)}, "[]"},
+		} {
+			x.q.Index = "x"
+			if got := fmt.Sprint(members(t, s, x.q)); got != x.want {
+				t.Errorf("%+v: %s, want %s", x.q, got, x.want)
+			}
+		}
+		all := must[[]broker.Member](t)(s.Range(t.Context(), broker.Query{Index: "x", N: 1}))
+		if m := all[0]; m.Index != "x" || !m.At.Equal(t0) {
+			t.Errorf("a member is %+v", m)
+		}
+		if got := members(t, s, broker.Query{Index: "none"}); len(got) != 0 {
+			t.Errorf("no index has %v", got)
+		}
+		for from, want := range map[time.Time]int{{}: 6, at(2): 4, at(4).Add(time.Millisecond): 0} {
+			if n := must[int](t)(s.Count(t.Context(), "x", from)); n != want {
+				t.Errorf("from %s, %d, want %d", from, n, want)
+			}
+		}
+	},
+	"order of setting": func(t *testing.T, s broker.Store) {
+		var want []string
+		began := s.Now().Add(-time.Second)
+		for n := range 30 {
+			want = append(want, fmt.Sprintf("m%02d", n))
+			do(t, s, broker.Change{Set: []broker.Member{{Index: "x", Name: want[n]}}})
+		}
+		all := must[[]broker.Member](t)(s.Range(t.Context(), broker.Query{Index: "x"}))
+		if !same(names(all), want) || all[0].At.Before(began) || all[29].At.After(s.Now().Add(time.Second)) {
+			t.Errorf("the members are %v", all)
+		}
+	},
+	"replaced members": func(t *testing.T, s broker.Store) {
+		at := time.UnixMilli(1_800_000_000_000)
+		do(t, s, broker.Change{Set: []broker.Member{{Index: "x", Name: "a", At: at}, {Index: "x", Name: "b", At: at.Add(time.Second)}}})
+		do(t, s, broker.Change{Set: []broker.Member{{Index: "x", Name: "a", At: at.Add(time.Minute + 999*time.Microsecond)}}, Unset: []broker.Member{{Index: "x", Name: "none"}, {Index: "none", Name: "a"}}})
+		all := must[[]broker.Member](t)(s.Range(t.Context(), broker.Query{Index: "x"}))
+		if !same(names(all), []string{"b", "a"}) || !all[1].At.Equal(at.Add(time.Minute)) {
+			t.Errorf("the members are %v", all)
+		}
+		do(t, s, broker.Change{Set: []broker.Member{{Index: "x", Name: "b"}}, Unset: []broker.Member{{Index: "x", Name: "b"}}})
+		if got := members(t, s, broker.Query{Index: "x"}); !same(got, []string{"a"}) {
+			t.Errorf("after it was removed: %v", got)
+		}
+	},
+	"life of indexes": func(t *testing.T, s broker.Store) {
+		short := 200 * time.Millisecond
+		set := func(index, name string, keep time.Duration) broker.Member {
+			return broker.Member{Index: index, Name: name, Keep: keep}
+		}
+		do(t, s, broker.Change{Set: []broker.Member{
+			set("short", "a", short), set("longer", "a", short), set("unchanged", "a", short), set("emptied", "a", short), set("forever", "a", 0),
+		}})
+		do(t, s, broker.Change{Set: []broker.Member{set("longer", "b", time.Hour), set("unchanged", "b", 0)}, Unset: []broker.Member{{Index: "emptied", Name: "a"}}})
+		do(t, s, broker.Change{Set: []broker.Member{set("emptied", "b", 0)}})
+		await.Until(t, "indexes are gone", func() bool {
+			return len(members(t, s, broker.Query{Index: "short"}))+len(members(t, s, broker.Query{Index: "unchanged"})) == 0
+		})
+		for index, want := range map[string][]string{"longer": {"a", "b"}, "emptied": {"b"}, "forever": {"a"}} {
+			if got := members(t, s, broker.Query{Index: index}); !same(got, want) {
+				t.Errorf("%s has %v, want %v", index, got, want)
+			}
+		}
+		do(t, s, broker.Change{Below: []broker.Bound{{Index: "short", Max: 1}}, Set: []broker.Member{set("short", "b", 0)}})
+		if got := members(t, s, broker.Query{Index: "short"}); !same(got, []string{"b"}) {
+			t.Errorf("what was gone has %v", got)
+		}
+	},
+	"samples": func(t *testing.T, s broker.Store) {
+		var c broker.Change
+		for n := range 50 {
+			c.Set = append(c.Set, broker.Member{Index: "x", Name: fmt.Sprint(n)})
+		}
+		do(t, s, c)
+		for n, want := range map[int]int{10: 10, 50: 50, 80: 50} {
+			got := must[[]string](t)(s.Sample(t.Context(), "x", n))
+			slices.Sort(got)
+			if len(slices.Compact(got)) != want || slices.ContainsFunc(got, func(name string) bool { var k int; _, err := fmt.Sscan(name, &k); return err != nil || k >= 50 }) {
+				t.Errorf("a sample of %d is %v", n, got)
+			}
+		}
+		if got := must[[]string](t)(s.Sample(t.Context(), "none", 5)); len(got) != 0 {
+			t.Errorf("a sample of nothing is %v", got)
+		}
+	},
+}
+
+var others = tests{
+	"counters": func(t *testing.T, s broker.Store) {
+		for n := 1; n <= 3; n++ {
+			if got := must[int](t)(s.Tally(t.Context(), "a", 200*time.Millisecond)); got != n {
+				t.Errorf("%d counts as %d", n, got)
+			}
+		}
+		if got := must[int](t)(s.Tally(t.Context(), "b", time.Hour)); got != 1 {
+			t.Errorf("another one is %d", got)
+		}
+		if got := must[int](t)(s.Tally(t.Context(), "a", time.Hour)); got != 4 { // it lives on
+			t.Errorf("it is %d", got)
+		}
+		must[int](t)(s.Tally(t.Context(), "short", 100*time.Millisecond))
+		// Counting keeps a counter alive, so the test counts only rarely.
+		await.Until(t, "the counter begins again", func() bool {
+			<-time.After(150 * time.Millisecond)
+			return must[int](t)(s.Tally(t.Context(), "short", 100*time.Millisecond)) == 1
+		})
+	},
+	"readiness": func(t *testing.T, s broker.Store) {
+		if err := s.Ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := s.Confirm(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if off := time.Since(s.Now()).Abs(); off > time.Minute {
+			t.Errorf("the clock is off by %s", off)
+		}
+	},
+}

@@ -1,0 +1,214 @@
+package broker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Docs is a kind of documents with values of one type, as JSON.
+type Docs[T any] struct {
+	kind   string
+	format int
+}
+
+var (
+	kindsMu sync.Mutex
+	kinds   []string
+)
+
+// NewDocs declares a kind of documents. The format has to grow with each change
+// after which an older daemon could misread a value. It panics for a kind that is
+// declared twice.
+func NewDocs[T any](kind string, format int) Docs[T] {
+	kindsMu.Lock()
+	defer kindsMu.Unlock()
+	if slices.Contains(kinds, kind) {
+		panic("broker: kind " + kind + " is declared twice")
+	}
+	kinds = append(kinds, kind)
+	return Docs[T]{kind, format}
+}
+
+// Kinds returns the names of all kinds, sorted.
+func Kinds() []string {
+	kindsMu.Lock()
+	defer kindsMu.Unlock()
+	return slices.Sorted(slices.Values(kinds))
+}
+
+// Key returns the key of a document.
+func (ds Docs[T]) Key(id string) Key { return Key{ds.kind, id} }
+
+// NewerError is the error for a document of a format that this daemon cannot read.
+type NewerError struct{ Doc Doc }
+
+// Error implements error.
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("the document %s has format %d, which this version of nod cannot read", e.Doc.Key, e.Doc.Format)
+}
+
+// ForgedError is the error for a document that does not verify.
+type ForgedError struct{ Doc Doc }
+
+// Error implements error.
+func (e *ForgedError) Error() string {
+	return fmt.Sprintf("the document %s does not verify: %s", e.Doc.Key, e.Doc.Problem)
+}
+
+// Encode returns the document that replaces d with a value. The time for which it
+// is kept is that of d.
+func (ds Docs[T]) Encode(d Doc, v T) (Doc, error) {
+	raw, err := marshal(v)
+	d.Format, d.Value = ds.format, raw
+	return d, err
+}
+
+// marshal returns v as JSON without escapes for HTML, because stored values are
+// compared with signed ones.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// Decode returns the value of a document: the zero value if it does not exist. It
+// returns a *[NewerError] or a *[ForgedError].
+func (ds Docs[T]) Decode(d Doc) (v T, err error) {
+	switch {
+	case !d.Exists():
+		return v, nil
+	case d.Problem != "":
+		return v, &ForgedError{d}
+	case d.Format > ds.format:
+		return v, &NewerError{d}
+	}
+	return v, json.Unmarshal(d.Value, &v)
+}
+
+// Get returns the value of a document, and the document. The value of one that
+// does not exist is the zero value.
+func (ds Docs[T]) Get(ctx context.Context, s Store, id string) (v T, d Doc, err error) {
+	all, err := s.Get(ctx, ds.Key(id))
+	if err != nil {
+		return v, d, err
+	}
+	v, err = ds.Decode(all[0])
+	return v, all[0], err
+}
+
+// List returns the values of some documents, without those that do not exist.
+// Forged ones are passed to refused, which may be nil.
+func (ds Docs[T]) List(ctx context.Context, s Store, ids []string, refused func(error)) ([]T, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	keys := make([]Key, len(ids))
+	for n, id := range ids {
+		keys[n] = ds.Key(id)
+	}
+	docs, err := s.Get(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]T, 0, len(docs))
+	for _, d := range docs {
+		if !d.Exists() {
+			continue
+		}
+		v, err := ds.Decode(d)
+		var forged *ForgedError
+		switch {
+		case errors.As(err, &forged):
+			if refused != nil {
+				refused(err)
+			}
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// ErrUnchanged ends an update without a change and without an error.
+var ErrUnchanged = errors.New("nothing to change")
+
+// Update changes a document with a rule, which may be called again because another
+// process was faster. The rule gets the value and the document, changes both, and
+// returns further parts of the change, whose Put then begins with the document. It
+// ends the update with an error, such as [ErrUnchanged]. A document that does not
+// verify counts as none, and is replaced.
+func (ds Docs[T]) Update(ctx context.Context, s Store, id string, rule func(v *T, d *Doc) (Change, error)) (Done, error) {
+	var done Done
+	err := Retry(ctx, func() error {
+		v, d, err := ds.Get(ctx, s, id)
+		var forged *ForgedError
+		if errors.As(err, &forged) {
+			d, err = Doc{Key: d.Key, Fresh: true}, nil
+		}
+		if err != nil {
+			return err
+		}
+		c, err := rule(&v, &d)
+		if err != nil {
+			return err
+		}
+		next, err := ds.Encode(d, v)
+		if err != nil {
+			return err
+		}
+		c.Put = append([]Doc{next}, c.Put...)
+		done, err = s.Do(ctx, c)
+		return err
+	})
+	if errors.Is(err, ErrUnchanged) {
+		err = nil
+	}
+	return done, err
+}
+
+// retryFor is the time for which a change is tried again.
+const retryFor = time.Second
+
+// Retry calls try again, after a random time, while it returns a *[Stale] or an
+// [Untimely], for at most a second. Then it returns that error.
+func Retry(ctx context.Context, try func() error) error {
+	end := time.Now().Add(retryFor)
+	for n := 0; ; n++ {
+		err := try()
+		var stale *Stale
+		var untimely Untimely
+		if !errors.As(err, &stale) && !errors.As(err, &untimely) || time.Now().After(end) {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		t := time.NewTimer(time.Duration(rand.IntN(n*int(time.Millisecond)) + 1))
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return ctx.Err()
+		case <-t.C:
+		}
+	}
+}
+
+// Wrap returns the document that replaces d with the JSON of a value.
+func (ds Docs[T]) Wrap(d Doc, raw []byte) Doc {
+	d.Format, d.Value = ds.format, raw
+	return d
+}
+
+// Is reports whether a key is one of the kind.
+func (ds Docs[T]) Is(k Key) bool { return k.Kind == ds.kind }

@@ -1,0 +1,302 @@
+package redis
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	rdb "github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Get implements broker.Store.
+func (s *Store) Get(ctx context.Context, ks ...broker.Key) ([]broker.Doc, error) {
+	if len(ks) == 0 {
+		return nil, nil
+	}
+	names := make([]string, len(ks))
+	for n, k := range ks {
+		names[n] = s.keys.doc(k)
+	}
+	var found *rdb.SliceCmd
+	one := &call{read: func(p rdb.Pipeliner) { found = p.MGet(ctx, names...) }}
+	if err := s.queue.do(ctx, one); err != nil {
+		return nil, err
+	}
+	stored, err := found.Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	out := make([]broker.Doc, len(ks))
+	for n, k := range ks {
+		text, _ := stored[n].(string) // nil if there is none
+		out[n] = s.seals.Decode(k, text)
+	}
+	return out, nil
+}
+
+// Do implements broker.Store.
+func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
+	one, versions := s.call(c)
+	if err := s.queue.do(ctx, one); err != nil {
+		return broker.Done{}, err
+	}
+	return s.result(c, versions, one.reply)
+}
+
+// Confirm implements broker.Store. Redis waits only for what the connection has
+// written, so it writes something.
+func (s *Store) Confirm(ctx context.Context) error {
+	if s.queue.replicas == 0 {
+		return nil
+	}
+	_, err := s.Do(ctx, broker.Change{Set: []broker.Member{{Index: "confirmed", Name: s.node, Keep: time.Minute}}, Urgent: true, Keep: true})
+	return err
+}
+
+// DoAll implements broker.Store.
+func (s *Store) DoAll(ctx context.Context, cs []broker.Change) []broker.Result {
+	out, calls, versions := make([]broker.Result, len(cs)), make([]*call, len(cs)), make([][]int64, len(cs))
+	for n, c := range cs {
+		calls[n], versions[n] = s.call(c)
+		calls[n].ctx, calls[n].done = ctx, make(chan struct{})
+	}
+	s.queue.send(ctx, calls)
+	for n, c := range cs {
+		out[n].Done, out[n].Err = s.result(c, versions[n], calls[n].reply)
+	}
+	return out
+}
+
+// args builds the keys and arguments of do.lua, which its header describes.
+type args struct {
+	keys []string
+	argv []any
+}
+
+func (a *args) key(name string)   { a.keys = append(a.keys, name) }
+func (a *args) add(values ...any) { a.argv = append(a.argv, values...) }
+func (a *args) time(t time.Time)  { a.add(optionalMillis(t)) }
+
+// ttl adds a time to live, which is at least 1 ms unless it is forever.
+func (a *args) ttl(d time.Duration) {
+	if d != 0 {
+		d = max(d, time.Millisecond)
+	}
+	a.add(optional(d.Milliseconds()))
+}
+
+// optional returns a number, or "" for 0.
+func optional(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func optionalMillis(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.UnixMilli(), 10)
+}
+
+// A change with jobs counts only if the clock of the server is still about what its
+// rule took for it: behind by less than clockBack, and ahead by less than clockAhead.
+// Otherwise, after a jump of that clock, its jobs would be due at the wrong time.
+const (
+	clockBack  = 5 * time.Second
+	clockAhead = time.Minute
+)
+
+// timed adds these conditions to a change.
+func (s *Store) timed(c broker.Change) broker.Change {
+	now := s.Now()
+	if from := now.Add(-clockBack); len(c.Request) > 0 && c.From.Before(from) {
+		c.From = from
+	}
+	if until := now.Add(clockAhead); len(c.Request) > 0 && (c.Until.IsZero() || until.Before(c.Until)) {
+		c.Until = until
+	}
+	return c
+}
+
+// call returns the call that applies a change, and the new versions of its
+// documents.
+func (s *Store) call(c broker.Change) (*call, []int64) {
+	c = s.timed(c)
+	a := &args{keys: []string{s.keys.stream(broker.Journal), s.keys.jobs(), s.keys.states()}}
+	a.time(c.From)
+	a.time(c.Until)
+	for _, v := range c.Versions() {
+		a.key(s.keys.doc(v.Key))
+		a.add("if", broker.EncodeVersion(v.Version))
+	}
+	for _, b := range c.Below {
+		a.key(s.keys.index(b.Index))
+		a.add("below", b.Max)
+	}
+	for _, e := range c.Journal {
+		a.add("entry", len(e.Fields))
+		for _, f := range e.Fields {
+			a.add(f)
+		}
+	}
+	versions := s.documents(a, c)
+	s.members(a, c)
+	script := s.scripts.do
+	if c.Urgent {
+		script = s.scripts.urgent
+	}
+	return &call{script: script, keys: a.keys, args: a.argv, keep: c.Keep}, versions
+}
+
+// documents adds the documents of a change, and returns their new versions.
+func (s *Store) documents(a *args, c broker.Change) []int64 {
+	var versions []int64
+	for _, d := range c.Put {
+		version := d.NextVersion()
+		versions = append(versions, version)
+		if d.Noted > 0 {
+			d.Entry = ""
+		}
+		a.key(s.keys.doc(d.Key))
+		a.add("put", s.seals.Encode(d, version))
+		a.ttl(d.Keep)
+		a.add(optional(int64(d.Noted)))
+	}
+	for _, v := range c.Drop {
+		a.key(s.keys.doc(v.Key))
+		a.add("drop")
+	}
+	return versions
+}
+
+// members adds the members of indexes, and the jobs.
+func (s *Store) members(a *args, c broker.Change) {
+	for _, m := range c.Set {
+		a.key(s.keys.index(m.Index))
+		a.add("set", optionalMillis(m.At), m.Name)
+		a.ttl(m.Keep)
+	}
+	for _, m := range c.Unset {
+		a.key(s.keys.index(m.Index))
+		a.add("unset", m.Name)
+	}
+	for _, name := range c.Withdraw {
+		a.key(s.queueOf(broker.Job{Name: name}))
+		a.add("gone", name)
+	}
+	for _, j := range c.Request {
+		a.key(s.queueOf(j))
+		a.add("job", j.Name, j.Due.UnixMilli(), flag(j.Exact))
+	}
+}
+
+// queueOf returns the key of the queue of a job, or that of the jobs.
+func (s *Store) queueOf(j broker.Job) string {
+	if q := j.Queue(); q != "" {
+		return s.keys.queue(q)
+	}
+	return s.keys.jobs()
+}
+
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// result returns the result of do.lua.
+func (s *Store) result(c broker.Change, versions []int64, reply *rdb.Cmd) (broker.Done, error) {
+	out, err := reply.StringSlice()
+	if err != nil {
+		return broker.Done{}, unavailable(err)
+	}
+	if len(out) < 2 {
+		return broker.Done{}, bridge.Errorf(bridge.CodeInternal, "unexpected answer of a script")
+	}
+	at := millis(out[0])
+	s.learn(at)
+	switch rest := out[2:]; out[1] {
+	case "ok":
+		return broker.Done{At: at, Entries: rest, Versions: versions}, nil
+	case "time":
+		return broker.Done{}, broker.Untimely{At: at}
+	case "full":
+		n, _ := strconv.Atoi(rest[0]) // the script returns it
+		return broker.Done{}, broker.Full{Index: c.Below[n-1].Index}
+	default:
+		stale := &broker.Stale{}
+		for n, v := range c.Versions() {
+			stale.Docs = append(stale.Docs, s.seals.Decode(v.Key, rest[n]))
+		}
+		return broker.Done{}, stale
+	}
+}
+
+func millis(s string) time.Time {
+	n, _ := strconv.ParseInt(s, 10, 64) // only scripts and Redis write it
+	return time.UnixMilli(n).UTC()
+}
+
+// Range implements broker.Store.
+func (s *Store) Range(ctx context.Context, q broker.Query) ([]broker.Member, error) {
+	by := rdb.ZRangeArgs{Key: s.keys.index(q.Index), Start: "-inf", Stop: "+inf", ByScore: true, Rev: q.Newest, Offset: int64(q.Skip), Count: int64(q.N)}
+	if !q.From.IsZero() {
+		by.Start = q.From.UnixMilli()
+	}
+	if !q.To.IsZero() {
+		by.Stop = q.To.UnixMilli()
+	}
+	if q.N == 0 {
+		by.Count = -1
+	}
+	if q.Newest {
+		by.Start, by.Stop = by.Stop, by.Start
+	}
+	found, err := s.client.ZRangeArgsWithScores(ctx, by).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	out := make([]broker.Member, len(found))
+	for n, z := range found {
+		name, _ := z.Member.(string) // every member is a string
+		out[n] = broker.Member{Index: q.Index, Name: name, At: time.UnixMilli(int64(z.Score)).UTC()}
+	}
+	return out, nil
+}
+
+// Count implements broker.Store.
+func (s *Store) Count(ctx context.Context, index string, from time.Time) (int, error) {
+	least := "-inf"
+	if !from.IsZero() {
+		least = optionalMillis(from)
+	}
+	n, err := s.client.ZCount(ctx, s.keys.index(index), least, "+inf").Result()
+	return int(n), unavailable(err)
+}
+
+// Sample implements broker.Store.
+func (s *Store) Sample(ctx context.Context, index string, n int) ([]string, error) {
+	names, err := s.client.ZRandMember(ctx, s.keys.index(index), n).Result()
+	return names, unavailable(err)
+}
+
+// Tally implements broker.Store.
+func (s *Store) Tally(ctx context.Context, name string, keep time.Duration) (int, error) {
+	key := s.keys.tally(name)
+	var n *rdb.IntCmd
+	err := transact(ctx, s.client, func(p rdb.Pipeliner) error {
+		n = p.Incr(ctx, key)
+		p.PExpire(ctx, key, keep)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(n.Val()), nil
+}

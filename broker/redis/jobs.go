@@ -1,0 +1,98 @@
+package redis
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	rdb "github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Claim implements broker.Store.
+func (s *Store) Claim(ctx context.Context, n int, lease time.Duration) ([]broker.Job, time.Duration, error) {
+	reply, err := s.run(ctx, s.scripts.claim, []string{s.keys.dead(), s.keys.jobs(), s.keys.states()}, n, lease.Milliseconds()).StringSlice()
+	if err != nil {
+		return nil, 0, unavailable(err)
+	}
+	next := time.Duration(-1)
+	if ms, err := strconv.ParseInt(reply[0], 10, 64); err == nil {
+		next = time.Duration(ms) * time.Millisecond
+	}
+	var jobs []broker.Job
+	for packed := reply[1:]; len(packed) > 1; packed = packed[2:] {
+		j, err := parseJob(packed[0], packed[1])
+		if err != nil {
+			s.log.Error("unreadable job", "job", packed[0], "error", err)
+			continue
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, next, nil
+}
+
+// parseJob parses the state of a job, attempt|fence|generation|created|leased_until.
+func parseJob(name, packed string) (broker.Job, error) {
+	f := strings.Split(packed, "|")
+	if len(f) < 5 {
+		return broker.Job{}, bridge.Errorf(bridge.CodeInternal, "the state of a job has %d fields", len(f))
+	}
+	var n [4]int64
+	for k, text := range f[:4] {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return broker.Job{}, bridge.Wrap(bridge.CodeInternal, err, "job")
+		}
+		n[k] = v
+	}
+	return broker.Job{Name: name, Attempt: int(n[0]), Fence: n[1], Generation: n[2], Created: time.UnixMilli(n[3]).UTC()}, nil
+}
+
+// Release implements broker.Store.
+func (s *Store) Release(ctx context.Context, j broker.Job, r broker.Release) (broker.Released, error) {
+	how, value := "done", any("")
+	switch {
+	case r.Dead != nil:
+		how, value = "dead", r.Dead
+	case r.Extend > 0:
+		how, value = "extend", r.Extend.Milliseconds()
+	case r.Again > 0:
+		how, value = "again", max(1, r.Again.Milliseconds())
+		if r.Free {
+			how = "free"
+		}
+	}
+	ks := []string{s.keys.dead(), s.keys.jobs(), s.keys.states(), s.queueOf(j)}
+	n, err := s.run(ctx, s.scripts.release, ks, j.Name, j.Fence, j.Generation, how, value, flag(r.Stays && r.Again > 0)).Int()
+	return broker.Released(n), unavailable(err)
+}
+
+// Work implements broker.Store.
+func (s *Store) Work(ctx context.Context) (jobs, dead int, lag time.Duration, err error) {
+	var all, letters *rdb.IntCmd
+	var first *rdb.ZSliceCmd
+	soonest := rdb.ZRangeArgs{Key: s.keys.jobs(), ByScore: true, Start: "-inf", Stop: "(+inf", Count: 1} // the others wait
+	_, err = s.client.Pipelined(ctx, func(p rdb.Pipeliner) error {
+		all, letters, first = p.ZCard(ctx, s.keys.jobs()), p.LLen(ctx, s.keys.dead()), p.ZRangeArgsWithScores(ctx, soonest)
+		return nil
+	})
+	if err != nil {
+		return 0, 0, 0, unavailable(err)
+	}
+	if z := first.Val(); len(z) > 0 {
+		lag = max(0, s.Now().Sub(time.UnixMilli(int64(z[0].Score))))
+	}
+	return int(all.Val()), int(letters.Val()), lag, nil
+}
+
+// run runs a script.
+func (s *Store) run(ctx context.Context, script *rdb.Script, ks []string, args ...any) *rdb.Cmd {
+	one := &call{script: script, keys: ks, args: args}
+	if err := s.queue.do(ctx, one); err != nil {
+		return rdb.NewCmdResult(nil, err)
+	}
+	return one.reply
+}

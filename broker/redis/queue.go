@@ -1,0 +1,219 @@
+package redis
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	rdb "github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Calls of one queue are sent together: each batch holds the calls that arrived
+// while the previous one was in flight. The client's own auto-pipelining is not
+// used, because it is declared experimental and its callers cannot leave before
+// the reply arrives.
+const (
+	queueFlushers = 2       // one sends while the other waits for replies
+	queueBatch    = 256     // calls
+	queueBytes    = 1 << 20 // of arguments; a batch of this size is sent
+	queueLength   = 1024    // calls; further callers wait
+	replicaWait   = time.Second
+	// A call is tried again while a Cluster moves its keys one by one.
+	movingPause = 50 * time.Millisecond
+	movingTries = 100
+)
+
+// call is a script to run, or commands that only read. Its results may be read once
+// done is closed.
+type call struct {
+	ctx    context.Context
+	script *rdb.Script // nil for a read
+	keys   []string
+	args   []any
+	keep   bool // it succeeds only once the replicas have confirmed it
+	read   func(rdb.Pipeliner)
+
+	reply *rdb.Cmd
+	done  chan struct{}
+}
+
+// size returns approximately how many bytes the call sends.
+func (c *call) size() int {
+	n := 0
+	for _, a := range c.args {
+		switch v := a.(type) {
+		case []byte:
+			n += len(v)
+		case string:
+			n += len(v)
+		}
+	}
+	return n
+}
+
+// queue sends the calls of many callers through few connections.
+type queue struct {
+	client rdb.UniversalClient
+	// replicas is the number of replicas that must confirm a call with keep. It
+	// may be 0.
+	replicas int
+	// guard is a key that each pipeline reads first on a Cluster. If the first
+	// command of a pipeline has to be tried again, and another one is answered
+	// with another node, then go-redis sends the latter to two nodes at once. A
+	// script has to be tried again while its keys move, but a single read never.
+	guard string
+	calls chan *call
+	slots chan struct{} // one element for each batch that is in flight
+	stop  context.CancelFunc
+	ctx   context.Context
+	done  sync.WaitGroup
+}
+
+func newQueue(client rdb.UniversalClient, replicas int, guard string) *queue {
+	q := &queue{client: client, replicas: replicas, guard: guard, calls: make(chan *call, queueLength), slots: make(chan struct{}, queueFlushers)}
+	q.ctx, q.stop = context.WithCancel(context.Background())
+	for range queueFlushers {
+		q.done.Go(q.flush)
+	}
+	return q
+}
+
+// close stops batching. Later calls are sent alone.
+func (q *queue) close() {
+	q.stop()
+	q.done.Wait()
+	for {
+		select {
+		case c := <-q.calls:
+			q.send(c.ctx, []*call{c})
+		default:
+			return
+		}
+	}
+}
+
+// do runs a call. It returns ctx's error if ctx ends first; then it is unknown
+// whether the call took effect.
+func (q *queue) do(ctx context.Context, c *call) error {
+	for range movingTries {
+		if err := q.once(ctx, c); err != nil {
+			return err
+		}
+		if c.script == nil || !rdb.HasErrorPrefix(c.reply.Err(), "TRYAGAIN") || !bridge.Pause(ctx, movingPause) {
+			break
+		}
+	}
+	return nil
+}
+
+func (q *queue) once(ctx context.Context, c *call) error {
+	c.ctx, c.done = ctx, make(chan struct{})
+	if q.ctx.Err() != nil {
+		q.send(ctx, []*call{c})
+		return nil
+	}
+	if len(q.calls) == 0 { // nothing to join: the caller sends it directly
+		select {
+		case q.slots <- struct{}{}:
+			q.send(ctx, []*call{c})
+			<-q.slots
+			return nil
+		default:
+		}
+	}
+	select {
+	case q.calls <- c:
+	case <-q.ctx.Done():
+		q.send(ctx, []*call{c})
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (q *queue) flush() {
+	for {
+		select {
+		case <-q.ctx.Done():
+			return
+		case c := <-q.calls:
+			q.slots <- struct{}{}
+			q.send(context.Background(), q.gather(c)) // each caller leaves when its own context ends
+			<-q.slots
+		}
+	}
+}
+
+// gather collects the waiting calls into a batch with c.
+func (q *queue) gather(c *call) []*call {
+	batch, bytes := []*call{c}, c.size()
+	for len(batch) < queueBatch && bytes < queueBytes {
+		select {
+		case c = <-q.calls:
+			if c.ctx.Err() != nil {
+				continue // its caller has left
+			}
+			batch, bytes = append(batch, c), bytes+c.size()
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// send runs calls. Their errors are in their commands.
+func (q *queue) send(ctx context.Context, batch []*call) {
+	if len(batch) == 1 {
+		ctx = batch[0].ctx
+	}
+	again := q.exec(ctx, batch, func(p rdb.Pipeliner, c *call) *rdb.Cmd { return p.EvalSha(ctx, c.script.Hash(), c.keys, c.args...) })
+	if len(again) > 0 {
+		q.exec(ctx, again, func(p rdb.Pipeliner, c *call) *rdb.Cmd { return c.script.Eval(ctx, p, c.keys, c.args...) })
+	}
+}
+
+// exec runs calls in one pipeline and returns those whose script the server
+// does not have.
+func (q *queue) exec(ctx context.Context, batch []*call, run func(rdb.Pipeliner, *call) *rdb.Cmd) []*call {
+	var copies *rdb.IntCmd
+	// The error of each command is in its call.
+	_, _ = q.client.Pipelined(ctx, func(p rdb.Pipeliner) error {
+		keep := false
+		if q.guard != "" {
+			p.Exists(ctx, q.guard)
+		}
+		for _, c := range batch {
+			if c.script == nil {
+				c.read(p)
+				continue
+			}
+			c.reply = run(p, c)
+			keep = keep || c.keep
+		}
+		if keep && q.replicas > 0 {
+			copies = rdb.NewIntCmd(ctx, "wait", q.replicas, replicaWait.Milliseconds()) // a Pipeliner has no Wait
+			_ = p.Process(ctx, copies)                                                  // this only queues it
+		}
+		return nil
+	})
+	var again []*call
+	for _, c := range batch {
+		if c.script != nil && rdb.HasErrorPrefix(c.reply.Err(), "NOSCRIPT") {
+			again = append(again, c)
+			continue
+		}
+		if copies != nil && c.keep && c.reply.Err() == nil && copies.Val() < int64(q.replicas) {
+			c.reply.SetErr(bridge.Wrap(bridge.CodeUnavailable, bridge.ErrUnconfirmed, "%d of %d replicas confirmed the write", copies.Val(), q.replicas).
+				WithHint("retry; redis.wait_replicas sets how many must confirm"))
+		}
+		close(c.done)
+	}
+	return again
+}

@@ -1,0 +1,191 @@
+// Package redis keeps what nod stores in Redis: one server, a Sentinel group or a
+// Cluster. All keys of an installation are in one slot, so that a change is one run
+// of one script. Start with Do in do.go, and with lua/do.lua.
+package redis
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	rdb "github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// DefaultPrefix is the first part of every key unless Options say otherwise.
+const DefaultPrefix = "nod"
+
+// nodeName is the length of the random name of a process.
+const nodeName = 8
+
+// Options configures a Store.
+type Options struct {
+	// Client talks to one Redis, a Sentinel group or a Cluster. Create it with
+	// ContextTimeoutEnabled. Otherwise a hung server blocks every caller.
+	Client rdb.UniversalClient
+	// Prefix is the first part of every key. If empty, it is DefaultPrefix.
+	Prefix string
+	// Seals are those of the deployment.
+	Seals *broker.Seals
+	// WaitReplicas is the number of replicas that must confirm what has to be kept
+	// within a second; otherwise the call returns CodeUnavailable and can be
+	// repeated. Zero means that the master alone counts. It has no effect on a
+	// Cluster, where WAIT cannot be sent to the node in question.
+	WaitReplicas int
+	Log          *slog.Logger // nil discards output
+}
+
+// Store implements broker.Store. It is safe for concurrent use. Close ends its
+// background work; the client stays open.
+type Store struct {
+	client  rdb.UniversalClient
+	keys    keys
+	seals   *broker.Seals
+	scripts scripts
+	log     *slog.Logger
+	queue   *queue
+	ready   readiness
+	offset  atomic.Int64 // of the server's clock, in ns
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+	node    string
+}
+
+var (
+	_ broker.Store = (*Store)(nil)
+	_ bridge.Turns = (*Store)(nil)
+)
+
+// New connects to Redis, and checks the format of what is stored and the rights of
+// the user.
+func New(ctx context.Context, o Options) (*Store, error) {
+	s := &Store{
+		client: o.Client, keys: keys{cmp.Or(o.Prefix, DefaultPrefix)}, seals: o.Seals, log: o.Log,
+		ready: readiness{slot: make(chan struct{}, 1)}, node: uuid.NewString()[:nodeName],
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	flags, err := scriptFlags(ctx, s.client)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if s.scripts, err = compile(flags); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "scripts")
+	}
+	if err := s.claimInstallation(ctx); err != nil {
+		return nil, err
+	}
+	now, err := s.client.Time(ctx).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	s.learn(now)
+	replicas, guard := o.WaitReplicas, ""
+	if isCluster(s.client) {
+		replicas, guard = 0, s.keys.jobs()
+	}
+	s.queue = newQueue(s.client, replicas, guard)
+	if err := s.tryRights(ctx, o.WaitReplicas); err != nil {
+		s.queue.close()
+		return nil, err
+	}
+	run, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	if w := watchCluster(s.client); w != nil {
+		s.done.Go(func() { w.run(run) })
+	}
+	return s, nil
+}
+
+// NewReader returns a store that only reads documents and indexes, for an inspection.
+// It does not check seals, for which it would need keys, and has nothing to close.
+func NewReader(client rdb.UniversalClient, prefix string) *Store {
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	return &Store{client: client, keys: keys{cmp.Or(prefix, DefaultPrefix)}, seals: broker.NewSeals(), queue: &queue{client: client, ctx: done}}
+}
+
+// Close sends what is queued, and stops the background work.
+func (s *Store) Close() error {
+	s.stop()
+	s.done.Wait()
+	s.queue.close()
+	return nil
+}
+
+// learn notes the time of the server.
+func (s *Store) learn(now time.Time) { s.offset.Store(int64(now.Sub(time.Now().Round(0)))) }
+
+// Now implements broker.Store.
+func (s *Store) Now() time.Time {
+	return time.Now().Add(time.Duration(s.offset.Load())).Truncate(time.Millisecond)
+}
+
+// keys builds the names of all keys. No other code does: scripts are passed their
+// keys. All of them have the same hash tag, so that they are in one slot of a
+// Cluster. A key without a TTL stays until it is deleted.
+type keys struct{ prefix string }
+
+func (k keys) in(rest string) string { return k.prefix + ":{" + k.prefix + "}:" + rest }
+
+// doc is a string, a document in its stored form. Its TTL is that of the document.
+func (k keys) doc(d broker.Key) string { return k.in("d:" + d.String()) }
+
+// index is a sorted set of names by time, in ms.
+func (k keys) index(name string) string { return k.in("x:" + name) }
+
+// jobs is a sorted set of the jobs by the time from which they can be claimed, in ms,
+// and states a hash of the states of those that were; see lua/job.lua. A queue is a list of jobs.
+func (k keys) jobs() string             { return k.in("jobs") }
+func (k keys) states() string           { return k.in("states") }
+func (k keys) queue(name string) string { return k.in("q:" + name) }
+
+// dead is a list of the values of jobs that could not be done, newest first, at most
+// 1000.
+func (k keys) dead() string { return k.in("dead") }
+
+// stream is a stream of entries. Their fields are those of broker.Entry.
+func (k keys) stream(s broker.Stream) string { return k.in("s:" + string(s)) }
+
+// tally is a string, a number.
+func (k keys) tally(name string) string { return k.in("n:" + name) }
+
+// turns are the keys of a rate limit of a platform, which live for a day after
+// the last call: a hash with its state, see lua/turn.lua, and sorted sets of
+// the turns by time, of the posts and of the edits that wait by their order, and
+// of all that wait by the time when each asks again.
+func (k keys) turns(platform, line string) []string {
+	of := k.in("turns:" + platform + ":" + line + ":")
+	return []string{of + "s", of + "t", of + "p", of + "e", of + "a"}
+}
+
+// probe are keys that exist only while probe.lua runs.
+func (k keys) probe() []string {
+	return []string{k.in("try:s"), k.in("try:h"), k.in("try:z"), k.in("try:x"), k.in("try:l")}
+}
+
+// installation is a string, the document about the installation as JSON; see
+// installation.go. It has no hash tag, because each version of nod must find it.
+func (k keys) installation() string { return k.prefix + ":conf" }
+
+// daemons is a hash of the running daemons, each with the fingerprint of its
+// keys and the time of its last Announce in ms. It lives for announcedFor.
+func (k keys) daemons() string { return k.in("daemons") }
+
+// keysID is a string, the fingerprint of the keys that the deployment signs
+// with.
+func (k keys) keysID() string { return k.in("keyid") }
+
+// signingKey is a string, the seed of the key that signs receipts, in hex. It
+// exists only if the deployment keeps that key in Redis.
+func (k keys) signingKey() string { return k.in("sign") }
+
+// tokenKey is a string, the key that signs controls, in hex.
+func (k keys) tokenKey() string { return k.in("key") }

@@ -1,0 +1,97 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	rdb "github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// allowIt is what to do about a right that is missing. Redis 7 says so in other
+// words if a script needs it.
+const allowIt = "allow it to the user in redis.url; docs/operate/redis.md has the ACL rule that nod needs"
+
+// refusals are the answers of Redis to a command that nod needs, by how they
+// begin, and what to do about each. A script that ran into one has it in the
+// middle of its error in Redis 6.
+var refusals = []struct{ start, hint string }{
+	{"OOM", "raise maxmemory, and keep the eviction policy noeviction"},
+	{"NOPERM", allowIt},
+	{"The user executing the script can't", allowIt},
+	{"READONLY", "connect nod to the master: this is a replica; with Sentinel, set master_name in redis.url"},
+	{"MOVED", "set redis.cluster to true: this is a node of a Cluster"},
+	{"CROSSSLOT", "set redis.cluster to true: this is a node of a Cluster"},
+	{"CLUSTERDOWN", "wait until all slots of the Cluster have a master, or see CLUSTER INFO"},
+	{"MASTERDOWN", "connect nod to the master: this replica has lost it"},
+	{"NOREPLICAS", "connect as many replicas as min-replicas-to-write requires"},
+	{"MISCONF", "see the log of Redis: it cannot write to its disk"},
+	{"LOADING", "wait until Redis has loaded its data"},
+	{"BUSY", "wait, or run SCRIPT KILL: a script of another program blocks Redis"},
+	{"NOAUTH", "set redis.password or NOD_REDIS_PASSWORD"},
+	{"WRONGPASS", "check the user in redis.url, and redis.password"},
+	{"WRONGTYPE", "set another redis.prefix: another program uses keys under this one"},
+	{"max number of clients", "raise maxclients of Redis"},
+	{"unknown command", "upgrade Redis to 6.2 or newer, or allow the command: some services rename or remove it"},
+	{"syntax error", "upgrade Redis to 6.2 or newer"},
+}
+
+// transact sends commands of which Redis runs all or none. If it refuses one of
+// them, its answer to that one says why, and its answer to the others and to the
+// whole only that it runs none.
+func transact(ctx context.Context, client rdb.UniversalClient, queue func(rdb.Pipeliner) error) error {
+	cmds, err := client.TxPipelined(ctx, queue)
+	for _, cmd := range cmds {
+		if own := cmd.Err(); own != nil && (err == nil || errors.Is(err, rdb.Nil) || rdb.HasErrorPrefix(err, "EXECABORT ")) {
+			err = own
+		}
+	}
+	if errors.Is(err, rdb.Nil) {
+		return nil
+	}
+	return unavailable(err)
+}
+
+// maxRefusal is the length to which an answer of Redis is cut, in bytes.
+const maxRefusal = 200
+
+// unavailable adds a code to errors of Redis, and a hint to its answers. Errors
+// of a context pass unchanged.
+func unavailable(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case bridge.ErrorCode(err) != bridge.CodeInternal:
+		return err
+	}
+	answer, answered := errors.AsType[rdb.Error](err)
+	if !answered {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "redis is unreachable")
+	}
+	text, _, _ := strings.Cut(answer.Error(), " script: ") // its hash and line follow
+	if len(text) > maxRefusal {
+		text = strings.ToValidUTF8(text[:maxRefusal], "") + "…"
+	}
+	text = strings.TrimSuffix(text, ".")
+	refused := bridge.Errorf(bridge.CodeUnavailable, "redis refuses: %s", text)
+	for _, r := range refusals {
+		if strings.HasPrefix(strings.TrimPrefix(text, "ERR "), r.start) || strings.Contains(text, "-"+r.start+" ") {
+			return refusal{refused.WithHint("%s", r.hint), answer}
+		}
+	}
+	return refusal{refused, answer}
+}
+
+// refusal is an answer of Redis that refuses a command. Its text says the same as
+// the answer.
+type refusal struct {
+	public *bridge.Error
+	answer rdb.Error
+}
+
+func (r refusal) Error() string   { return r.public.Error() }
+func (r refusal) Unwrap() []error { return []error{r.public, r.answer} }

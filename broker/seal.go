@@ -1,0 +1,122 @@
+package broker
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// Seals proves that daemons with the same keys have stored a document: its kind,
+// key, format, version and value. It cannot tell an earlier version of the same
+// document from the last one; what a decision depends on is compared with more than
+// that. Without keys, documents have no seal.
+type Seals struct{ keys atomic.Pointer[[][]byte] }
+
+// NewSeals returns seals with the keys of the deployment. The first one seals, and
+// all of them verify.
+func NewSeals(keys ...[]byte) *Seals {
+	s := &Seals{}
+	s.Use(keys)
+	return s
+}
+
+// Use replaces the keys. It may be called at any time.
+func (s *Seals) Use(keys [][]byte) { s.keys.Store(&keys) }
+
+// A stored document is a header of a fixed length, and the value. In the header
+// are the version, the format, the seal, and the length of the ID of an entry,
+// which follows the value.
+const (
+	versionLen = 16 // digits, so that scripts compare texts
+	formatLen  = 4
+	sealLen    = 22 // 16 bytes of a MAC
+	headerLen  = versionLen + formatLen + sealLen
+	entryMark  = "\x1e"
+)
+
+// unsealed takes the place of a seal.
+var unsealed = strings.Repeat("-", sealLen)
+
+// problemForged is the reason that a document does not verify.
+const problemForged = "it was changed outside nod"
+
+// Encode returns the stored form of a document with a version.
+func (s *Seals) Encode(d Doc, version int64) []byte {
+	out := make([]byte, 0, headerLen+len(d.Value)+len(entryMark)+len(d.Entry))
+	out = fmt.Appendf(out, "%0*d%0*d", versionLen, version, formatLen, d.Format)
+	if keys := *s.keys.Load(); len(keys) == 0 {
+		out = append(out, unsealed...)
+	} else {
+		out = append(out, mac(keys[0], d, version)...)
+	}
+	out = append(out, d.Value...)
+	if d.Entry != "" {
+		out = append(append(out, entryMark...), d.Entry...)
+	}
+	return out
+}
+
+// EncodeVersion returns the first bytes of the stored form of a document with a
+// version, by which scripts compare them. They are empty for version 0.
+func EncodeVersion(version int64) string {
+	if version == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%0*d", versionLen, version)
+}
+
+// VersionLen is the length of a version in the stored form.
+const VersionLen = versionLen
+
+// Decode returns a document from its stored form, which is empty if there is none.
+func (s *Seals) Decode(k Key, stored string) Doc {
+	d := Doc{Key: k}
+	if stored == "" {
+		return d
+	}
+	d.Version = -1 // no version is the same, so nothing replaces it
+	if len(stored) < headerLen {
+		d.Problem = problemForged
+		return d
+	}
+	version, err1 := strconv.ParseInt(stored[:versionLen], 10, 64)
+	format, err2 := strconv.Atoi(stored[versionLen : versionLen+formatLen])
+	if err1 != nil || err2 != nil || version <= 0 || format < 0 {
+		d.Problem = problemForged
+		return d
+	}
+	seal, rest := stored[versionLen+formatLen:headerLen], stored[headerLen:]
+	if n := strings.LastIndex(rest, entryMark); n >= 0 {
+		rest, d.Entry = rest[:n], rest[n+len(entryMark):]
+	}
+	d.Version, d.Format, d.Value = version, format, []byte(rest)
+	if keys := *s.keys.Load(); len(keys) > 0 && !verifies(keys, d, seal) {
+		d.Problem = problemForged
+	}
+	return d
+}
+
+func verifies(keys [][]byte, d Doc, seal string) bool {
+	good := false
+	for _, key := range keys {
+		good = hmac.Equal([]byte(seal), mac(key, d, d.Version)) || good
+	}
+	return good
+}
+
+func mac(key []byte, d Doc, version int64) []byte {
+	h := hmac.New(sha256.New, key)
+	var n [8]byte
+	for _, part := range []string{d.Kind, d.ID, strconv.Itoa(d.Format), strconv.FormatInt(version, 10)} {
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write([]byte(part))
+	}
+	h.Write(d.Value)
+	return base64.RawURLEncoding.AppendEncode(nil, h.Sum(nil)[:16])
+}

@@ -1,0 +1,79 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
+	store "github.com/nodbridge/nod/broker/redis"
+	"github.com/nodbridge/nod/config"
+)
+
+// database holds everything that nod stores, and the rate limits of the platforms.
+type database interface {
+	broker.Store
+	bridge.Turns
+}
+
+// keyring keeps the keys that daemons share, and the fingerprints of the keys that
+// each daemon uses. Package redis describes the methods.
+type keyring interface {
+	TokenKey(ctx context.Context) ([]byte, error)
+	SigningKey(ctx context.Context) ([]byte, error)
+	FormerSigningKey(ctx context.Context) ([]byte, error)
+	KeysKey() string
+	Keys(ctx context.Context) (string, error)
+	ClaimKeys(ctx context.Context, fingerprint string) (string, error)
+	SetKeys(ctx context.Context, fingerprint string) error
+	Announce(ctx context.Context, fingerprint string) ([]string, error)
+	Retire(ctx context.Context) error
+	Running(ctx context.Context) (int, error)
+}
+
+var (
+	_ keyring = (*store.Keyring)(nil)
+	_ keyring = (*memory.Keyring)(nil)
+)
+
+// open opens the store in Redis, or in this process. The keys come first, because
+// they seal what is stored.
+func (d *Daemon) open(ctx context.Context, c config.Config) error {
+	if d.redis == nil {
+		d.keyring, d.db = memory.NewKeyring(), memory.New(d.seals)
+	} else {
+		d.redis.AddHook(d.observer.Hook())
+		d.keyring = store.NewKeyring(d.redis, c.Redis.Prefix)
+	}
+	k, err := loadKeys(ctx, c, d.keyring)
+	if err != nil {
+		return err
+	}
+	d.seals.Use(k.signer.SealKeys())
+	if d.redis != nil {
+		db, err := store.New(ctx, store.Options{
+			Client: d.redis, Prefix: c.Redis.Prefix, Seals: d.seals, WaitReplicas: c.Redis.WaitReplicas, Log: d.log,
+		})
+		if err != nil {
+			return err
+		}
+		d.db, d.closeDB = db, db.Close
+	}
+	d.store, err = core.New(ctx, d.db, core.Options{Retention: time.Duration(c.Retention), Log: d.log})
+	return err
+}
+
+// closeStore stops the background work of the store.
+func (d *Daemon) closeStore() error {
+	var err error
+	if d.store != nil {
+		err = d.store.Close()
+	}
+	if d.closeDB != nil {
+		err = errors.Join(err, d.closeDB())
+	}
+	return err
+}
