@@ -2,7 +2,6 @@ package measure
 
 import (
 	"context"
-	"crypto/ed25519"
 	"encoding/json"
 	"math/rand/v2"
 	"runtime/debug"
@@ -115,8 +114,7 @@ func (c *crowd) disperse() {
 func many(ctx context.Context, b *harness) ([]figures, error) {
 	process, stored := processMemory(), b.redisInfo(ctx, "memory", "used_memory")
 	// A daemon answers one of these requests later, so they need its proofs.
-	key := make([]byte, ed25519.SeedSize)
-	signer, err := proof.NewSigner(key)
+	signer, err := proof.NewSigner(ownKey)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +140,7 @@ func many(ctx context.Context, b *harness) ([]figures, error) {
 	}
 	redisCores, cores := b.idle(ctx)
 	c.disperse()
-	start, first, err := b.restart(ctx, c.ids[len(c.ids)-1], key)
+	start, first, err := b.restart(ctx, c.ids[len(c.ids)-1])
 	return append(out, figures{redisCores, mostRedisCores}, figures{cores, mostCores}, start, first), err
 }
 

@@ -6,6 +6,7 @@ package measure
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 	store "github.com/nodbridge/nod/broker/redis"
 )
@@ -226,9 +228,16 @@ func (b *harness) onEmptyServer(
 	return run(ctx, &own)
 }
 
+// ownKey signs the requests of the benchmark, and seals its documents.
+var ownKey = make([]byte, ed25519.SeedSize)
+
 // openStore opens a store whose documents have seals.
 func openStore(ctx context.Context, client redis.UniversalClient) (*core.Store, func(), error) {
-	seals := broker.NewSeals([]byte("the key of the benchmark, 32 byte"))
+	signer, err := proof.NewSigner(ownKey)
+	if err != nil {
+		return nil, nil, err
+	}
+	seals := broker.NewSeals(signer.SealKeys()...)
 	db, err := store.New(ctx, store.Options{Client: client, Seals: seals})
 	if err != nil {
 		return nil, nil, err

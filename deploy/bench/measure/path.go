@@ -101,13 +101,11 @@ func awaitReady(ctx context.Context, url string) error {
 }
 
 // restart compares the start of a daemon with many pending requests to one with
-// none, and measures the first answer to one of them. The key has signed the
-// requests.
 // none, and measures the first answer to one of them.
-func (b *harness) restart(ctx context.Context, id bridge.ID, key []byte) (start, first figures, err error) {
+func (b *harness) restart(ctx context.Context, id bridge.ID) (start, first figures, err error) {
 	timed := func(prefix string) (*installation, float64, error) {
 		began := time.Now()
-		s, err := b.install(ctx, prefix, func(c *config.Config) { c.Receipts.Key = config.NewSecret(hex.EncodeToString(key)) })
+		s, err := b.install(ctx, prefix, func(c *config.Config) { c.Receipts.Key = config.NewSecret(hex.EncodeToString(ownKey)) })
 		return s, time.Since(began).Seconds(), err
 	}
 	empty, none, err := timed("empty")
