@@ -2,13 +2,11 @@ package core_test
 
 import (
 	"context"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	rdb "github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
@@ -20,19 +18,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
-// quiet discards what the client prints: many tests make a server unreachable.
-type quiet struct{}
-
-func (quiet) Printf(context.Context, string, ...any) {}
-
-// redialer is the client's own: it looks once a second whether its pool is closed by
-// now.
-const redialer = "github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"
-
-func TestMain(m *testing.M) {
-	rdb.SetLogger(quiet{})
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { redistest.Close(); os.Exit(code) }), goleak.IgnoreAnyFunction(redialer))
-}
+func TestMain(m *testing.M) { redistest.Main(m) }
 
 // opener opens another daemon on the database of a test.
 type opener func(node string) *stored.Store

@@ -120,8 +120,8 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && !f.quick {
-				t.Skip("make ci runs this")
+			if !f.quick {
+				level.CI(t)
 			}
 			t.Parallel()
 			r := redistest.Start(t, append([]string{"--appendonly", "yes"}, f.redis...)...)

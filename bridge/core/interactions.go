@@ -33,8 +33,9 @@ type found struct {
 	err error
 }
 
-// several reads the documents of interactions together. What it returns of a decision
-// is on the configured replicas: no one learns of one that can still be lost.
+// several reads the documents of interactions together. The decisions, votes and
+// deferrals that it returns are on the configured replicas, so that no caller learns of
+// one that a failover can still drop.
 func (in *interactions) several(ctx context.Context, ids []bridge.ID) ([]found, error) {
 	var keys []broker.Key
 	for _, id := range ids {
@@ -44,12 +45,12 @@ func (in *interactions) several(ctx context.Context, ids []bridge.ID) ([]found, 
 	if err != nil {
 		return nil, public(err)
 	}
-	each, decided := len(keys)/max(1, len(ids)), false
+	each, told := len(keys)/max(1, len(ids)), false
 	out := make([]found, len(ids))
 	for n, id := range ids {
 		f := &out[n]
 		f.Docs, f.err = life.Read(id, docs[n*each:(n+1)*each])
-		decided = decided || f.Life.State != "" || len(f.Life.Votes) > 0
+		told = told || f.Life.State != "" || len(f.Life.Votes) > 0 || !f.Life.Queued.IsZero()
 		if more := f.More(); f.err == nil && len(more) > 0 {
 			rest, err := in.db.Get(ctx, more...)
 			if err != nil {
@@ -58,7 +59,7 @@ func (in *interactions) several(ctx context.Context, ids []bridge.ID) ([]found, 
 			f.err = f.Add(rest)
 		}
 	}
-	if decided {
+	if told {
 		if err := in.db.Confirm(ctx); err != nil {
 			return nil, public(err)
 		}

@@ -107,7 +107,7 @@ type agenda struct {
 
 func newAgenda() *agenda { return &agenda{nudge: make(chan struct{}, 1)} }
 
-// claim notes that a claim begins. What is known of later jobs comes from it.
+// claim notes that a claim begins. Its result tells what is known of later jobs.
 func (a *agenda) claim(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -20,7 +20,7 @@ const (
 )
 
 // verifier checks the recent decisions and votes of this process. If the database has
-// lost one, it makes it again with the same nonce: replication is asynchronous, and a
+// lost one, it records it again with the same nonce: replication is asynchronous, and a
 // failover drops its tail.
 type verifier struct {
 	in *interactions

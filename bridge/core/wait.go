@@ -120,9 +120,6 @@ func (in *interactions) reread(ctx context.Context) {
 		for {
 			all, err := in.several(ctx, part)
 			if err == nil {
-				err = in.db.Confirm(ctx)
-			}
-			if err == nil {
 				in.wakeOver(part, all)
 				break
 			}
@@ -294,9 +291,7 @@ func (in *interactions) look(ctx context.Context, id bridge.ID) (*bridge.Record,
 			if !r.Over() && r.Unverified == "" {
 				return nil, nil //nolint:nilnil // the comment above defines this result
 			}
-			if err = in.db.Confirm(ctx); err == nil { // a failover may drop what replicas do not have
-				return &r, nil
-			}
+			return &r, nil
 		}
 		if code := bridge.ErrorCode(err); ctx.Err() == nil && code != bridge.CodeUnavailable {
 			return nil, err

@@ -35,7 +35,7 @@ type admitted struct {
 	record  bridge.Record
 	fields  []bridge.Field
 	actor   bridge.Actor // with Person set
-	// denyOnly is what the actor reads about why they may deny but not approve.
+	// denyOnly is the text that tells the actor why they may deny but not approve.
 	// It is empty for other actors.
 	denyOnly string
 	answers  map[string]bridge.Answer

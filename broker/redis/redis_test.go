@@ -1,12 +1,9 @@
 package redis_test
 
 import (
-	"context"
-	"os"
 	"testing"
 
 	rdb "github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/brokertest"
@@ -15,19 +12,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
 
-// quiet discards what the client prints: many tests make a server unreachable.
-type quiet struct{}
-
-func (quiet) Printf(context.Context, string, ...any) {}
-
-// redialer is the client's own: it looks once a second whether its pool is closed by
-// now.
-const redialer = "github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"
-
-func TestMain(m *testing.M) {
-	rdb.SetLogger(quiet{})
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { redistest.Close(); os.Exit(code) }), goleak.IgnoreAnyFunction(redialer))
-}
+func TestMain(m *testing.M) { redistest.Main(m) }
 
 // newStore returns the store under a prefix of a Redis.
 func newStore(t *testing.T, c rdb.UniversalClient, o redis.Options) *redis.Store {

@@ -10,7 +10,6 @@ import (
 	rdb "github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/brokertest"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 )
@@ -19,11 +18,7 @@ import (
 func clocked(t *testing.T) brokertest.Clocked {
 	t.Helper()
 	c := redistest.Shared(t).Client(t)
-	s, err := New(t.Context(), Options{Client: c, Seals: broker.NewSeals([]byte("key"))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := newInternal(t, c)
 	s.scripts = loadScripts(func(_ bool, parts ...string) *rdb.Script {
 		text, err := source(parts)
 		changed := strings.Replace(text, "call('TIME')", "cjson.decode(call('GET', 'clock'))", 1)
@@ -58,15 +53,7 @@ func TestTurnsAfterClockJumps(t *testing.T) {
 func TestTurnsAtOnce(t *testing.T) {
 	t.Parallel()
 	c := redistest.Shared(t).Client(t)
-	var daemons []*Store
-	for range 2 {
-		s, err := New(t.Context(), Options{Client: c, Seals: broker.NewSeals([]byte("key"))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { s.Close() })
-		daemons = append(daemons, s)
-	}
+	daemons := []*Store{newInternal(t, c), newInternal(t, c)}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	turns := 0
