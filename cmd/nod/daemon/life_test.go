@@ -284,7 +284,7 @@ func TestCancelOnDisconnect(t *testing.T) {
 			_, err := r.Agent.Wait(ctx, a.Interaction.ID)
 			ended <- err
 		}()
-		waits(r, a)
+		waits(r)
 		hangUp()
 		if err := await.Receive(t, "the end of the wait", ended); !errors.Is(err, context.Canceled) {
 			t.Fatalf("the wait ended with %v", err)
@@ -384,7 +384,7 @@ func TestAwaited(t *testing.T) {
 		rec, _ := r.Daemons[0].Engine().Await(r.Ctx, a.Interaction.ID) // does not note delivery
 		waiting <- rec
 	}()
-	waits(r, a)
+	waits(r)
 	r.Press("ana", a.On("slack"), "Run command")
 	if rec := <-waiting; rec == nil || rec.Unawaited {
 		t.Error("the waiter was not seen")

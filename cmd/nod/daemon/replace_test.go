@@ -6,7 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
+	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,7 +76,10 @@ func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(r.Ctx, http.MethodGet, d.URL+"/v1/interactions/"+string(rec.Interaction.ID)+"?wait=25s", nil)
+	sent := make(chan struct{})
+	wrote := sync.OnceFunc(func() { close(sent) })
+	ctx := httptrace.WithClientTrace(r.Ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { wrote() }})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL+"/v1/interactions/"+string(rec.Interaction.ID)+"?wait=25s", nil)
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -88,9 +91,7 @@ func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
 		}
 		at <- time.Now()
 	}()
-	r.Eventually("the caller waits", func() bool {
-		return strings.Contains(r.Document("life", string(rec.Interaction.ID)), `"callers":[`)
-	})
+	await.Receive(r.T, "the call of the one that waits", sent)
 	return at
 }
 

@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -115,8 +116,12 @@ func TestForgedDecision(t *testing.T) {
 	a := x.Ask(req)
 	_, err = x.Agent.Queue(x.Ctx, a.Interaction.ID, 0, "")
 	must(x, err)
+	edit := "edit:" + string(a.Interaction.ID) + ":0"
+	x.Eventually("the card is drawn as deferred", func() bool {
+		return errors.Is(x.Client.ZScore(x.Ctx, "nod:{nod}:jobs", edit).Err(), redis.Nil)
+	})
 	endByHand(x, a.Interaction, forged(a.Interaction, ""))
-	must(x, x.Client.ZAdd(x.Ctx, "nod:{nod}:jobs", redis.Z{Score: 1, Member: "edit:" + string(a.Interaction.ID) + ":0"}).Err())
+	must(x, x.Client.ZAdd(x.Ctx, "nod:{nod}:jobs", redis.Z{Score: 1, Member: edit}).Err())
 	a.Closed("changed outside nod")
 	if text := a.Text("slack"); strings.Contains(text, "Approved") {
 		t.Errorf("the card says %s", text)
