@@ -94,28 +94,24 @@ func (p Placement) Slots() []int {
 	return out
 }
 
-// missingOf describes the approvals that a requirement still lacks.
+// missingOf describes the approvals that a requirement still lacks. One more approval
+// and a required approver who has not approved yet can be the same.
 func (r Record) missingOf(n int) string {
-	var s []string
+	more, open := 0, r.Open()
+	var names []string
 	for at, slot := range r.Interaction.ApprovalSlots() {
-		if slot.Requirement != n {
-			continue
-		}
-		left := slot.needed
-		for _, v := range r.Votes {
-			if r.counts(v) && slices.Contains(v.Covers, at) {
-				left--
-			}
-		}
 		switch {
-		case left <= 0:
+		case slot.Requirement != n || open[at] == 0:
 		case slot.Must != "":
-			s = append(s, r.Interaction.NameOf(slot.Must))
-		case len(r.Interaction.Requirements[n].Must) == 0 || left > 1:
-			s = append(s, strconv.Itoa(left)+" more")
+			names = append(names, r.Interaction.NameOf(slot.Must))
+		default:
+			more = open[at]
 		}
 	}
-	return strings.Join(s, " and ")
+	if more > 1 || more == 1 && len(names) == 0 {
+		names = slices.Insert(names, 0, strconv.Itoa(more)+" more")
+	}
+	return strings.Join(names, " and ")
 }
 
 // Require adds the requirement and the destinations of a route.

@@ -36,7 +36,8 @@ func (r Record) Carried() bool {
 // Enough reports whether the votes of a record suffice to close it in a state.
 func (r Record) Enough(s State) bool {
 	if s == StateApproved {
-		return r.Missing() == ""
+		have, need := r.Count()
+		return have >= need
 	}
 	no := len(r.Voters(StateDenied))
 	return no > 0 && (!r.Interaction.DenyCounts || no >= r.Interaction.Needs())
