@@ -6,12 +6,13 @@ import (
 	"math"
 	"net/mail"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Check returns the answer in the form to store, or a sentence for people that
@@ -125,7 +126,7 @@ func (q Question) matches(s string) bool {
 }
 
 // timeOfDay accepts an hour with one digit, because people type it.
-var timeOfDay = regexp.MustCompile(`^([01]?\d|2[0-3]):([0-5]\d)$`)
+var timeOfDay = lazyregexp.New(`^([01]?\d|2[0-3]):([0-5]\d)$`)
 
 // convert returns the value of a typed text.
 func (q Question) convert(s string) (Answer, string) {
@@ -172,7 +173,7 @@ func isURL(s string) bool {
 
 // wholeNumber accepts digits only: 1.000 is one in some places and a thousand in
 // others, and not every agent reads 1e3 as an integer.
-var wholeNumber = regexp.MustCompile(`^-?\d+$`)
+var wholeNumber = lazyregexp.New(`^-?\d+$`)
 
 func (q Question) number(s string) (Answer, string) {
 	var f float64

@@ -1,9 +1,10 @@
 package bridge
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // CompletedView configures how a closed card shows the answer.
@@ -20,7 +21,7 @@ type CompletedView struct {
 // Hidden reports whether the given values must not be shown.
 func (c *CompletedView) Hidden() bool { return c != nil && c.ShowInputs != nil && !*c.ShowInputs }
 
-var placeholder = regexp.MustCompile(`\{\{\s*([^{}\s]*)\s*\}\}`)
+var placeholder = lazyregexp.New(`\{\{\s*([^{}\s]*)\s*\}\}`)
 
 var summaryWords = []string{"action", "scope", "reason", "actor", "platform"}
 

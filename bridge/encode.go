@@ -223,9 +223,9 @@ func encodeMembers(all []jsonMember) encoder {
 
 // flatMembers returns the members of an interaction.
 func flatMembers() []jsonMember {
-	all, _ := membersOf(flat.of) // it has no field that membersOf refuses
+	all, _ := membersOf(flat().of) // it has no field that membersOf refuses
 	for n := range all {
-		all[n].index = flat.fields[n]
+		all[n].index = flat().fields[n]
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package bridge
 import (
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // memberOrder is the order of an interaction's members. It never changes,
@@ -25,8 +26,8 @@ func (i Interaction) MarshalJSON() ([]byte, error) { return EncodeJSON(&i) }
 // Flat returns a value with the same JSON as the interaction. It encodes
 // faster, because encoding/json parses the result of MarshalJSON again.
 func (i *Interaction) Flat() any {
-	from, to := reflect.ValueOf(i).Elem(), reflect.New(flat.of)
-	for n, index := range flat.fields {
+	from, to := reflect.ValueOf(i).Elem(), reflect.New(flat().of)
+	for n, index := range flat().fields {
 		to.Elem().Field(n).Set(from.FieldByIndex(index))
 	}
 	return to.Interface()
@@ -34,7 +35,7 @@ func (i *Interaction) Flat() any {
 
 // flat describes a struct with the fields of an interaction in the order of its
 // members, and the index of each field in the interaction.
-var flat = flatten(reflect.TypeFor[Interaction]())
+var flat = sync.OnceValue(func() flattened { return flatten(reflect.TypeFor[Interaction]()) })
 
 type flattened struct {
 	of     reflect.Type

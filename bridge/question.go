@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Question is one question, or one form, to answer.
@@ -128,7 +130,7 @@ func (r *Ask) normalizeAsk() error {
 	return nil
 }
 
-var questionID = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
+var questionID = lazyregexp.New(`^[A-Za-z0-9_.:-]{1,64}$`)
 
 func (q *Question) normalize(at string) error {
 	if !questionID.MatchString(q.ID) {

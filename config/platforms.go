@@ -2,10 +2,11 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Slack connects a Slack workspace. It is used if bot_token is set. Set
@@ -100,21 +101,21 @@ func (g Group) Native(platform string) string {
 // form is the form of an ID on a platform. Names change, and others can take them, so
 // the config has IDs only.
 type form struct {
-	is   *regexp.Regexp // nil means any text
+	is   *lazyregexp.Regexp // nil means any text
 	like string
 }
 
 var (
-	slackAccount    = form{regexp.MustCompile(`^[UW][0-9A-Z]+$`), "U0123456789"}
-	slackGroup      = form{regexp.MustCompile(`^S[0-9A-Z]+$`), "S0123456789"}
-	slackChannel    = form{regexp.MustCompile(`^[CGDUW][0-9A-Z]+$`), "C0123456789"}
-	slackThread     = form{regexp.MustCompile(`^[0-9]+\.[0-9]+$`), "1700000000.000100"}
-	discordID       = form{regexp.MustCompile(`^[0-9]+$`), "300000000000000001"}
-	discordRole     = form{regexp.MustCompile(`^[0-9]+/[0-9]+$`), "100000000000000001/400000000000000001"}
-	discordChannel  = form{regexp.MustCompile(`^@?[0-9]+$`), "100000000000000001"}
-	telegramAccount = form{regexp.MustCompile(`^[0-9]+$`), "123456789"}
-	telegramChat    = form{regexp.MustCompile(`^-?[0-9]+$`), "-1001234567890"}
-	telegramTopic   = form{regexp.MustCompile(`^[0-9]+$`), "7"}
+	slackAccount    = form{lazyregexp.New(`^[UW][0-9A-Z]+$`), "U0123456789"}
+	slackGroup      = form{lazyregexp.New(`^S[0-9A-Z]+$`), "S0123456789"}
+	slackChannel    = form{lazyregexp.New(`^[CGDUW][0-9A-Z]+$`), "C0123456789"}
+	slackThread     = form{lazyregexp.New(`^[0-9]+\.[0-9]+$`), "1700000000.000100"}
+	discordID       = form{lazyregexp.New(`^[0-9]+$`), "300000000000000001"}
+	discordRole     = form{lazyregexp.New(`^[0-9]+/[0-9]+$`), "100000000000000001/400000000000000001"}
+	discordChannel  = form{lazyregexp.New(`^@?[0-9]+$`), "100000000000000001"}
+	telegramAccount = form{lazyregexp.New(`^[0-9]+$`), "123456789"}
+	telegramChat    = form{lazyregexp.New(`^-?[0-9]+$`), "-1001234567890"}
+	telegramTopic   = form{lazyregexp.New(`^[0-9]+$`), "7"}
 )
 
 // check returns what is wrong with an ID, or "".

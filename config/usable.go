@@ -6,10 +6,11 @@ import (
 	"maps"
 	"net"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // checkAddresses checks the addresses that the daemon listens on and connects
@@ -53,7 +54,7 @@ const clientTokens = "NOD_TOKEN_"
 var ownVariables = []string{"NOD_URL", "NOD_TOKEN", "NOD_CONFIG", "NOD_RECEIPT_KEYS"}
 
 // injected matches the variables that Kubernetes sets for a service named nod.
-var injected = regexp.MustCompile(`_SERVICE_(HOST|PORT(_\w+)?)$|_PORT(_\d+_\w+)?$`)
+var injected = lazyregexp.New(`_SERVICE_(HOST|PORT(_\w+)?)$|_PORT(_\d+_\w+)?$`)
 
 // UnknownVariables returns an error for variables that begin with NOD_ and whose
 // names are nearly those of settings, and the names of others that no setting has,

@@ -1,15 +1,15 @@
 package render
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // notable finds addresses of the web, and times in the format of [When].
-var notable = regexp.MustCompile(`https?://[^\s<>"]+|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? UTC`)
+var notable = lazyregexp.New(`https?://[^\s<>"]+|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? UTC`)
 
 // Noted returns a text that tells a person something. Addresses of the web are
 // links, which never show anything but their address, and times are shown in the
@@ -41,7 +41,7 @@ func Noted(s string) []Span {
 }
 
 // timed finds times like notable, with the word before them.
-var timed = regexp.MustCompile(`https?://[^\s<>"]+|(?:(at|until) )?(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC)`)
+var timed = lazyregexp.New(`https?://[^\s<>"]+|(?:(at|until) )?(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC)`)
 
 // Relative returns a text with its times as their distance from now, for places that
 // cannot show the reader's time zone.

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
@@ -222,7 +222,7 @@ func (mb mailbox) Messages(ctx context.Context, agent, session string, limit int
 }
 
 // messageForm is the form of the ID of a message: a time in ms, and a number.
-var messageForm = regexp.MustCompile(`^\d{1,15}-\d{1,15}$`)
+var messageForm = lazyregexp.New(`^\d{1,15}-\d{1,15}$`)
 
 func checkMessage(id string) error {
 	if !messageForm.MatchString(id) {

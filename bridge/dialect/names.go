@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -25,15 +26,17 @@ func Named(err error, names Names) error {
 // its replacement. The first expression that matches a field replaces it. Words
 // replaces words in the text of the problem and can be nil.
 func Renames(words *strings.Replacer, pairs ...string) Names {
-	var from []*regexp.Regexp
-	for n := 0; n < len(pairs); n += 2 {
-		from = append(from, regexp.MustCompile(pairs[n]))
-	}
+	compiled := sync.OnceValue(func() (from []*regexp.Regexp) {
+		for n := 0; n < len(pairs); n += 2 {
+			from = append(from, regexp.MustCompile(pairs[n]))
+		}
+		return from
+	})
 	return func(f bridge.FieldError) bridge.FieldError {
 		if words != nil {
 			f.Message = words.Replace(f.Message)
 		}
-		for n, re := range from {
+		for n, re := range compiled() {
 			if re.MatchString(f.Field) {
 				f.Field = re.ReplaceAllString(f.Field, pairs[2*n+1])
 				return f

@@ -2,7 +2,6 @@ package oncall
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/clock"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // event is an event of a calendar. Its times are what a clock shows in its zone, so
@@ -242,7 +242,7 @@ func (c *calendar) setLength(e *event, v *block, start moment) error {
 	return nil
 }
 
-var durations = regexp.MustCompile(`^\+?P(?:(\d{1,6})W)?(?:(\d{1,9})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$`)
+var durations = lazyregexp.New(`^\+?P(?:(\d{1,6})W)?(?:(\d{1,9})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$`)
 
 // duration returns the days of a duration, and the rest.
 func duration(s string) (days, rest time.Duration, ok bool) {

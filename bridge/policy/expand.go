@@ -1,11 +1,12 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Marks for the parts of words that depend on an expansion.
@@ -21,7 +22,7 @@ func isOpen(words ...string) bool {
 
 // continuation is the end of a line that shells may read differently: a backslash
 // after anything but a space, or in a comment.
-var continuation = regexp.MustCompile(`[^ ]\\\n|^\\\n|#[^\n]*\\\n`)
+var continuation = lazyregexp.New(`[^ ]\\\n|^\\\n|#[^\n]*\\\n`)
 
 // parseShell parses a line as bash does. It returns nil if the line is too long,
 // has control characters, or is not a line of bash.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Gate selects tool calls that need a person.
@@ -21,7 +22,7 @@ type Gate struct {
 }
 
 // ruled is a tool with a rule for its calls, such as Bash(git push *).
-var ruled = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9]*)\((.+)\)$`)
+var ruled = lazyregexp.New(`^([A-Za-z][A-Za-z0-9]*)\((.+)\)$`)
 
 // ParseGates parses gates that are separated by |. Each is a tool with a rule, in
 // the syntax of Claude Code's permission rules, or an expression for tool names,
@@ -165,8 +166,8 @@ func (g Gate) names(in *input) bool {
 // plainRule matches rules for files without classes of characters, and plainHost
 // names of hosts that every program reads in the same way.
 var (
-	plainRule = regexp.MustCompile(`^[\w ./*?@+,=~-]*$`)
-	plainHost = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
+	plainRule = lazyregexp.New(`^[\w ./*?@+,=~-]*$`)
+	plainHost = lazyregexp.New(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
 )
 
 // contacts reports whether an input may have a URL of the domain, or has none.
@@ -198,10 +199,10 @@ var bash = set("sh bash dash ash ksh ksh93 mksh zsh")
 
 // anyShell matches lines that every shell reads in the same way, those of Windows
 // too.
-var anyShell = regexp.MustCompile(`^[\w \n./:@+,=|;&-]*$`)
+var anyShell = lazyregexp.New(`^[\w \n./:@+,=|;&-]*$`)
 
 // removes matches a name that is one for rm in PowerShell only.
-var removes = regexp.MustCompile(`(?i)\brmdir\b`)
+var removes = lazyregexp.New(`(?i)\brmdir\b`)
 
 // runs reports whether an input may run the command of the rule.
 func (g Gate) runs(in *input) bool {

@@ -2,11 +2,12 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // inquiry finds out whether a line is known not to run a target: the shell runs
@@ -142,7 +143,7 @@ func calculates(x syntax.ArithmExpr) bool {
 	return false
 }
 
-var digits = regexp.MustCompile(`^-?[0-9]*$`)
+var digits = lazyregexp.New(`^-?[0-9]*$`)
 
 // statement reports whether everything that a statement runs is known.
 func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
@@ -175,7 +176,7 @@ func isPlainRedirect(to *syntax.Redirect, cmd syntax.Command) bool {
 	})
 }
 
-var descriptor = regexp.MustCompile(`^[0-9]*-?$`)
+var descriptor = lazyregexp.New(`^[0-9]*-?$`)
 
 // call reports whether a simple command is known not to run the target.
 func (q *inquiry) call(c *syntax.CallExpr, fed bool) bool {
@@ -211,15 +212,15 @@ func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
 // Variables that do not change which programs run. Shells read others, such as
 // PATH, and programs may take commands from them, such as PAGER.
 var (
-	shellVariable = regexp.MustCompile(`^([a-z][a-z0-9_]*|[A-Z]{1,3}[0-9]*)$`)
+	shellVariable = lazyregexp.New(`^([a-z][a-z0-9_]*|[A-Z]{1,3}[0-9]*)$`)
 	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases galiases saliases options commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS")
-	dataVariable  = regexp.MustCompile(`^([A-Z0-9]+_)*(DIR|FILE|ID|URL|HOST|PORT|NAME|EMAIL|DATE|TOKEN|KEY|COUNT|VERSION|LEVEL|LOG|LOGS|OUT|SRC|BASE|ROOT|TMP|BEFORE|AFTER|RESULT|USER|BRANCH|COMMIT|TAG|SHA|MODE|TZ|LANG)$`)
-	plainValue    = regexp.MustCompile(`^([0-9.]*|true|false|cat|yes|no|on|off|test|testing|development|dev|production|prod|staging|local|debug|info|warn|error|linux|darwin|windows|amd64|arm64|UTC|C|never|always)$`)
+	dataVariable  = lazyregexp.New(`^([A-Z0-9]+_)*(DIR|FILE|ID|URL|HOST|PORT|NAME|EMAIL|DATE|TOKEN|KEY|COUNT|VERSION|LEVEL|LOG|LOGS|OUT|SRC|BASE|ROOT|TMP|BEFORE|AFTER|RESULT|USER|BRANCH|COMMIT|TAG|SHA|MODE|TZ|LANG)$`)
+	plainValue    = lazyregexp.New(`^([0-9.]*|true|false|cat|yes|no|on|off|test|testing|development|dev|production|prod|staging|local|debug|info|warn|error|linux|darwin|windows|amd64|arm64|UTC|C|never|always)$`)
 )
 
 // startVariable matches variables with directories and files from which programs
 // and their settings come.
-var startVariable = regexp.MustCompile(`(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^PYTHONINSPECT$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
+var startVariable = lazyregexp.New(`(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^PYTHONINSPECT$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
 
 // isOrdinary reports whether a variable may have a value.
 func isOrdinary(name, value string, exported bool) bool {
@@ -267,8 +268,8 @@ var installed = append([]string{"/usr/local/bin", "/opt/homebrew/bin"}, trusted.
 // installedDir matches directories with programs that are not the project's, and
 // plainText texts that a program which runs them reads as written.
 var (
-	installedDir = regexp.MustCompile(`^/?$|^~|[\x01\x02]|(^|/)(usr|opt|s?bin|nix|snap|proc|sys|dev|node_modules|\.?venv|\.local|\.cargo|\.\.)(/|$)`)
-	plainText    = regexp.MustCompile(`^[\w \n./:@%,=;!?+^~-]*$`)
+	installedDir = lazyregexp.New(`^/?$|^~|[\x01\x02]|(^|/)(usr|opt|s?bin|nix|snap|proc|sys|dev|node_modules|\.?venv|\.local|\.cargo|\.\.)(/|$)`)
+	plainText    = lazyregexp.New(`^[\w \n./:@%,=;!?+^~-]*$`)
 )
 
 // names reports whether a text may contain the name of the target's program.
@@ -290,7 +291,7 @@ func (q *inquiry) names(texts ...string) bool {
 }
 
 // simpleWord matches words that are neither a command with arguments nor code.
-var simpleWord = regexp.MustCompile(`^~?[\w./:@%,=*?\[\]^-]*$`)
+var simpleWord = lazyregexp.New(`^~?[\w./:@%,=*?\[\]^-]*$`)
 
 // simple reports whether words can give a program no command to run.
 func (q *inquiry) simple(words ...string) bool {
@@ -300,20 +301,20 @@ func (q *inquiry) simple(words ...string) bool {
 }
 
 // output matches files that are usually not run.
-var output = regexp.MustCompile(`(?i)\.(txt|log|out|md|csv|html|diff|patch|prof|cov|db|sqlite3?)$`)
+var output = lazyregexp.New(`(?i)\.(txt|log|out|md|csv|html|diff|patch|prof|cov|db|sqlite3?)$`)
 
 // startFile matches settings, hooks and startup files, which programs read without
 // being told to, and gitText files with texts of commits.
 var (
-	startFile = regexp.MustCompile(`(^|/)[^/]*\.git(/|$)|(^|/)(\.?gitconfig|config(\.worktree)?|HEAD|gitdir|commondir|gh/(config|hosts)\.yml|(pre|post)-[a-z-]+|` +
+	startFile = lazyregexp.New(`(^|/)[^/]*\.git(/|$)|(^|/)(\.?gitconfig|config(\.worktree)?|HEAD|gitdir|commondir|gh/(config|hosts)\.yml|(pre|post)-[a-z-]+|` +
 		`(prepare-commit|commit|applypatch)-msg|reference-transaction|push-to-checkout|fsmonitor-watchman|\.(sqliterc|psqlrc|curlrc|zshenv|zshrc|zprofile|zlogin|bash_profile|bash_login|bashrc|profile))$`)
-	gitText = regexp.MustCompile(`(^|/)\.git/|\.gitconfig$|_(EDIT)?MSG$`)
+	gitText = lazyregexp.New(`(^|/)\.git/|\.gitconfig$|_(EDIT)?MSG$`)
 )
 
 // runsWritten reports whether a line may run a file that it writes, or one of git,
 // which keeps the texts of commits there.
 func (q *inquiry) runsWritten() bool {
-	in := func(re *regexp.Regexp) func(string) bool {
+	in := func(re *lazyregexp.Regexp) func(string) bool {
 		return func(f string) bool {
 			return re.MatchString(f) || slices.ContainsFunc(q.dirs, func(dir string) bool { return re.MatchString(path.Join(dir, f)) })
 		}

@@ -2,9 +2,10 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // dataPrograms are programs, next to those in inertNames, whose words and standard
@@ -134,21 +135,21 @@ func each(words []string, match func(string) bool) bool {
 }
 
 var (
-	system     = regexp.MustCompile(`^/(usr|opt|bin|sbin|nix|snap)/`)
-	compares   = regexp.MustCompile(`^-(eq|ne|lt|le|gt|ge|v|R)$`)
-	settings   = regexp.MustCompile(`^([-+][eux]+|[-+][eux]*o|pipefail|errexit|nounset|xtrace)$`)
-	textFormat = regexp.MustCompile(`%[-+ #0]*[0-9]*(\.[0-9]+)?[sbqc%]`)
+	system     = lazyregexp.New(`^/(usr|opt|bin|sbin|nix|snap)/`)
+	compares   = lazyregexp.New(`^-(eq|ne|lt|le|gt|ge|v|R)$`)
+	settings   = lazyregexp.New(`^([-+][eux]+|[-+][eux]*o|pipefail|errexit|nounset|xtrace)$`)
+	textFormat = lazyregexp.New(`%[-+ #0]*[0-9]*(\.[0-9]+)?[sbqc%]`)
 )
 
 // writers are the arguments with which programs write a file.
-var writers = map[string]*regexp.Regexp{
-	"curl": regexp.MustCompile(`^-[^-]*[oODKcT]|^--(out|up|rem|dump|tr|std|cookie-j|lib|et|hs|al|conf)|%output`), "xxd": regexp.MustCompile(`^-[a-zA-Z]*[oOr]`), "git": regexp.MustCompile(`^-o|^--out`),
-	"iconv": regexp.MustCompile(`^-[a-zA-Z]*o|^--o`), "base64": regexp.MustCompile(`^-[a-zA-Z]*o|^--o`), "tree": regexp.MustCompile(`^-[a-zA-Z]*o`), "gofmt": regexp.MustCompile(`^--?w`), "goimports": regexp.MustCompile(`^--?w`),
+var writers = map[string]*lazyregexp.Regexp{
+	"curl": lazyregexp.New(`^-[^-]*[oODKcT]|^--(out|up|rem|dump|tr|std|cookie-j|lib|et|hs|al|conf)|%output`), "xxd": lazyregexp.New(`^-[a-zA-Z]*[oOr]`), "git": lazyregexp.New(`^-o|^--out`),
+	"iconv": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "base64": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "tree": lazyregexp.New(`^-[a-zA-Z]*o`), "gofmt": lazyregexp.New(`^--?w`), "goimports": lazyregexp.New(`^--?w`),
 	"tee": anything, "gzip": anything, "gunzip": anything, "xz": anything, "unzip": anything, "tar": anything,
 }
 
 var (
-	anything = regexp.MustCompile(``)
+	anything = lazyregexp.New(``)
 	// showsGit are the commands of git with --output, and changesGit those that
 	// write files of the project.
 	showsGit   = set("log diff show format-patch shortlog whatchanged diff-tree range-diff")
@@ -173,8 +174,8 @@ func (q *inquiry) writes(name string, args []string) {
 }
 
 var (
-	hasText = regexp.MustCompile(`^-[a-zA-Z]*[mFC]|^--(mess|file|no-edit|reuse)`)
-	hasEdit = regexp.MustCompile(`^-[a-zA-Z]*e|^--edi`)
+	hasText = lazyregexp.New(`^-[a-zA-Z]*[mFC]|^--(mess|file|no-edit|reuse)`)
+	hasEdit = lazyregexp.New(`^-[a-zA-Z]*e|^--edi`)
 )
 
 // opensEditor reports whether git starts an editor, which reads its commands from a
@@ -190,7 +191,7 @@ func opensEditor(args []string) bool {
 	return edit
 }
 
-var tarLetters = regexp.MustCompile(`^-?[cxtvzjJpf]+$`)
+var tarLetters = lazyregexp.New(`^-?[cxtvzjJpf]+$`)
 
 // extracts reports whether tar starts nothing: an archive with a colon is on
 // another host.
@@ -257,8 +258,8 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 }
 
 var (
-	toolchain = regexp.MustCompile(`^\+[a-z0-9.-]+$`)
-	evaluates = regexp.MustCompile(`^-[a-zA-Z]*E|^--ev`)
+	toolchain = lazyregexp.New(`^\+[a-z0-9.-]+$`)
+	evaluates = lazyregexp.New(`^-[a-zA-Z]*E|^--ev`)
 	// guesses are programs that take the word after an unknown option as its value.
 	guesses = set("gh docker kubectl helm")
 )
@@ -328,10 +329,10 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 }
 
 // theirDir matches directories with scripts that are not the project's.
-var theirDir = regexp.MustCompile(`(^|/)(usr|opt|nix|snap|lib|node_modules)(/|$)`)
+var theirDir = lazyregexp.New(`(^|/)(usr|opt|nix|snap|lib|node_modules)(/|$)`)
 
 // devices matches files that may be what a command reads.
-var devices = regexp.MustCompile(`(^|/)(dev|proc)/|(^|/)(std(in|out|err)|tty.*|[0-9]+)$`)
+var devices = lazyregexp.New(`(^|/)(dev|proc)/|(^|/)(std(in|out|err)|tty.*|[0-9]+)$`)
 
 // file reports whether a script can be a file of the project, which a gate does
 // not see.

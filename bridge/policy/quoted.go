@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -22,7 +23,7 @@ func (l *line) code() string {
 }
 
 // nothing is a target that no command is.
-var nothing = target{name: wordGlob{text: "*", folded: regexp.MustCompile(`$^`)}}
+var nothing = sync.OnceValue(func() target { return target{name: wordGlob{text: "*", folded: regexp.MustCompile(`$^`)}} })
 
 // blankData replaces the data of a statement by spaces.
 func blankData(s *syntax.Stmt, out []byte) {
@@ -31,7 +32,7 @@ func blankData(s *syntax.Stmt, out []byte) {
 		blankData(both.Y, out)
 		return
 	}
-	if q := (&inquiry{target: nothing}); !q.node(s, false) || len(q.written) > 0 {
+	if q := (&inquiry{target: nothing()}); !q.node(s, false) || len(q.written) > 0 {
 		return
 	}
 	blank := func(n syntax.Node) {

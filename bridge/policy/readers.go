@@ -1,9 +1,10 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // readers are the programs that only read, with the arguments that they may have.
@@ -134,7 +135,7 @@ func onlyFormats(a arguments) string {
 }
 
 // printing is a script of sed that only prints lines.
-var printing = regexp.MustCompile(`^([0-9]+|\$)(,([0-9]+|\$|\+[0-9]+))?p(; ?([0-9]+|\$)(,([0-9]+|\$|\+[0-9]+))?p)*;?$`)
+var printing = lazyregexp.New(`^([0-9]+|\$)(,([0-9]+|\$|\+[0-9]+))?p(; ?([0-9]+|\$)(,([0-9]+|\$|\+[0-9]+))?p)*;?$`)
 
 // printsLines returns why a script of sed may do more than print lines. Without
 // -n, sed prints all of them as well.

@@ -3,9 +3,10 @@ package policy
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // reader lists the arguments with which a program only reads: it starts nothing,
@@ -182,7 +183,7 @@ func (r reader) option(a *arguments, w string, args []string) ([]string, string)
 func listed(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
 // secret matches the names of files that usually hold credentials.
-var secret = regexp.MustCompile(`(?i)(^|[/:])(\.env([._-].*)?|\.envrc|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|\.htpasswd|\.dockercfg|` +
+var secret = lazyregexp.New(`(?i)(^|[/:])(\.env([._-].*)?|\.envrc|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|\.htpasswd|\.dockercfg|` +
 	`\.ssh|\.aws|\.gnupg|\.kube|\.docker|\.azure|\.config|id_(rsa|dsa|ecdsa|ed25519)[^/]*|shadow|environ|` +
 	`[^/]*(secret|credential|passw(or)?d|apikey|api[_-]key)[^/]*|[^/]*tokens?\.(json|ya?ml|txt|toml|ini|env)|` +
 	`[^/]*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg))(/|$)`)

@@ -4,21 +4,24 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 var (
 	// textInAwk is a text of awk, and separator one without a word, such as "|". A
 	// quote in an expression of awk looks like the start of a text.
-	textInAwk = regexp.MustCompile(`"(\\.|[^"\\])*"`)
-	separator = regexp.MustCompile(`"[^"A-Za-z_$]*"`)
-	pipeInAwk = regexp.MustCompile(`\bprint[^;}\n]*(\||/[^\n]*\||\\\n[^;}]*\|)`)
-	callInAwk = regexp.MustCompile(`system|getline|@ *[A-Za-z_]`)
+	textInAwk = lazyregexp.New(`"(\\.|[^"\\])*"`)
+	separator = lazyregexp.New(`"[^"A-Za-z_$]*"`)
+	pipeInAwk = lazyregexp.New(`\bprint[^;}\n]*(\||/[^\n]*\||\\\n[^;}]*\|)`)
+	callInAwk = lazyregexp.New(`system|getline|@ *[A-Za-z_]`)
 )
 
 // quietAwk returns why awk may start a program: with system, getline, a pipe after
 // print, or @.
 func quietAwk(a arguments) string {
-	pipes := func(script string, text *regexp.Regexp) bool {
+	pipes := func(script string, text *lazyregexp.Regexp) bool {
 		without := text.ReplaceAllStringFunc(script, func(s string) string {
 			if strings.Contains(s, "/") { // it may begin in an expression
 				return s
@@ -37,7 +40,7 @@ func quietAwk(a arguments) string {
 
 // sedScript matches scripts of sed without the commands and flags that start a
 // program, or read and write other files.
-var sedScript = func() *regexp.Regexp {
+var sedScript = sync.OnceValue(func() *regexp.Regexp {
 	text := func(end string) string {
 		return `(\\.|\[\^?\]?[^\]\n` + end + `]*\]|[^\\\[\n` + end + `])*`
 	}
@@ -48,13 +51,13 @@ var sedScript = func() *regexp.Regexp {
 	address := `([0-9]+(~[0-9]+)?|\$|/` + text("/") + `/I?)`
 	command := `([=dDgGhHlnNpPxz]|[qQ] *[0-9]*|[:bt] *\w*|[aic](\\\n?|\s)[^\n\\]*|` + strings.Join(change, "|") + `)`
 	return regexp.MustCompile(`^([\s;}]*(` + address + `(\s*,\s*(` + address + `|[+~][0-9]+))?\s*!?\s*)?(\{|` + command + `\s*([;\n}]|$)))*[\s;}]*$`)
-}()
+})
 
 // quietSed returns why a script of sed may start a program. A value such as .bak is
 // the end of a name.
 func quietSed(a arguments) string {
 	for _, script := range append(a.texts, a.values...) {
-		if isOpen(script) || !strings.HasPrefix(script, ".") && !sedScript.MatchString(script) {
+		if isOpen(script) || !strings.HasPrefix(script, ".") && !sedScript().MatchString(script) {
 			return "the script may start a program"
 		}
 	}
@@ -65,8 +68,8 @@ func quietSed(a arguments) string {
 }
 
 var (
-	sqlShows  = regexp.MustCompile(`^\.(schema|tables|indexes|databases)( [\w%]+)?$`)
-	sqlStarts = regexp.MustCompile(`(?im)^\s*[.!]|\\|\b(edit|load_extension|writefile|program|attach|vacuum)\b`)
+	sqlShows  = lazyregexp.New(`^\.(schema|tables|indexes|databases)( [\w%]+)?$`)
+	sqlStarts = lazyregexp.New(`(?im)^\s*[.!]|\\|\b(edit|load_extension|writefile|program|attach|vacuum)\b`)
 )
 
 // quietSQL returns why the client of a database may start a program.
@@ -113,7 +116,7 @@ func (q *inquiry) find(args []string, fed bool) bool {
 // of -c that name no program.
 var (
 	gitOptions  = reader{flags: "pP", takes: "Cc", long: "--no-pager --paginate --version --no-optional-locks", with: "--git-dir --work-tree", starts: true}
-	gitSettings = regexp.MustCompile(`(?i)^((user\.(name|email)|color\.[a-z.]+|core\.(quotepath|autocrlf)|advice\.[a-z]+|init\.defaultbranch)=|(core\.pager=(cat)?|(commit|tag)\.gpgsign=false)$)`)
+	gitSettings = lazyregexp.New(`(?i)^((user\.(name|email)|color\.[a-z.]+|core\.(quotepath|autocrlf)|advice\.[a-z]+|init\.defaultbranch)=|(core\.pager=(cat)?|(commit|tag)\.gpgsign=false)$)`)
 )
 
 // withoutSettings returns the words of git without the options before its command,

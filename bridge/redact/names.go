@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // names are the names of secrets, in any case and with any prefix.
@@ -14,32 +15,32 @@ const names = `password|passwd|passphrase|passwort|pwd|secret|api[_-]?key|apikey
 const shortNames = `pass|auth|psk|pw|otp|sid`
 
 var (
-	secretName = regexp.MustCompile(`(?i)(?:(?:` + names + `|authorization|cookie)|(?:^|[_.-])(?:` + shortNames + `))$`)
+	secretName = lazyregexp.New(`(?i)(?:(?:` + names + `|authorization|cookie)|(?:^|[_.-])(?:` + shortNames + `))$`)
 
 	// naming finds a name, the end of its quotes or brackets, and the separator
 	// and the opening quote before its value.
-	naming = regexp.MustCompile(`(?i)(?P<name>(?:` + names + `)|(?:\b|_)(?:` + shortNames + `))(?P<close>\\*["']|\\+u0022|%22|&quot;)?[\])]?(?P<sep>[ \t]*(?:=>|:=|==?|:)[ \t]*|%3[Dd]|%3[Aa])(?P<open>\\*["']|\\+u0022|%22|&quot;)?`)
+	naming = lazyregexp.New(`(?i)(?P<name>(?:` + names + `)|(?:\b|_)(?:` + shortNames + `))(?P<close>\\*["']|\\+u0022|%22|&quot;)?[\])]?(?P<sep>[ \t]*(?:=>|:=|==?|:)[ \t]*|%3[Dd]|%3[Aa])(?P<open>\\*["']|\\+u0022|%22|&quot;)?`)
 	// beginsLine matches the text before a name in a line of a config file.
-	beginsLine = regexp.MustCompile(`^[ \t]*(?:- +)?[\w"'.$:/\[-]*$`)
+	beginsLine = lazyregexp.New(`^[ \t]*(?:- +)?[\w"'.$:/\[-]*$`)
 
 	// escapedQuote matches a quote in an escaped spelling, in which the opening
 	// and the closing quote are the same.
-	escapedQuote = regexp.MustCompile(`^(?:\\+["']|\\+u0022|%22|&quot;)$`)
+	escapedQuote = lazyregexp.New(`^(?:\\+["']|\\+u0022|%22|&quot;)$`)
 
 	// flagged finds options whose value is the next word.
-	flagged = regexp.MustCompile(`(?i)(?:^|[\s"'\[(,;|&])--?(?P<name>[a-z0-9-]*?(?:` + names + `|(?:^|-|\b)(?:` + shortNames + `)))\d?(?P<mid>\\*["'],?)?(?P<gap>[ \t]+|=|,[ \t]*)(?P<open>\\*["'])?`)
+	flagged = lazyregexp.New(`(?i)(?:^|[\s"'\[(,;|&])--?(?P<name>[a-z0-9-]*?(?:` + names + `|(?:^|-|\b)(?:` + shortNames + `)))\d?(?P<mid>\\*["'],?)?(?P<gap>[ \t]+|=|,[ \t]*)(?P<open>\\*["'])?`)
 
 	// ordinary matches values that describe a secret instead of being one.
-	ordinary = regexp.MustCompile(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|required|optional|string|number|integer|boolean|bool|str|int|object|array|bytes|text|empty|missing|invalid|expired|unset|default|hidden|redacted|secret|password|passwd|token|tokens|key|auth|scheme|authentication|authorization|credentials|file|env|stdin|prompt|ask|basic|bearer|digest|api-?key|negotiate|hmac|value|here|\*+|x{3,}|\.{2,}|<.*|-+|[0-9]{1,3})$`)
+	ordinary = lazyregexp.New(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|required|optional|string|number|integer|boolean|bool|str|int|object|array|bytes|text|empty|missing|invalid|expired|unset|default|hidden|redacted|secret|password|passwd|token|tokens|key|auth|scheme|authentication|authorization|credentials|file|env|stdin|prompt|ask|basic|bearer|digest|api-?key|negotiate|hmac|value|here|\*+|x{3,}|\.{2,}|<.*|-+|[0-9]{1,3})$`)
 )
 
 // word is a sequence of characters without a special meaning in a shell. It may
 // contain a dollar sign that does not start a command substitution, except as
 // its first character.
-var word = regexp.MustCompile("^[^\\s\"'`$;&|<>(){}\\[\\]\\\\,](?:[^\\s\"'`$;&|<>(){}\\[\\]\\\\,]|\\$[^\\s\"'`$;&|<>(){}\\[\\]\\\\,])*")
+var word = lazyregexp.New("^[^\\s\"'`$;&|<>(){}\\[\\]\\\\,](?:[^\\s\"'`$;&|<>(){}\\[\\]\\\\,]|\\$[^\\s\"'`$;&|<>(){}\\[\\]\\\\,])*")
 
 // percentQuote is an encoded quote that ends a value in a form or a URL.
-var percentQuote = regexp.MustCompile(`(?i)%22|%27|&quot;`)
+var percentQuote = lazyregexp.New(`(?i)%22|%27|&quot;`)
 
 const (
 	minWord   = 4 // minimum number of characters of a value without quotes

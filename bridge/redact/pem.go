@@ -3,8 +3,9 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
-	"regexp"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 const (
@@ -14,13 +15,13 @@ const (
 )
 
 var (
-	keyBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	keyEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+	keyBegin = lazyregexp.New(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+	keyEnd   = lazyregexp.New(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 	// keyBreak matches a line end in a key: a real one, or an escaped one, as
 	// in JSON.
-	keyBreak  = regexp.MustCompile(`(?:\\+[rn]|[\r\n])+[ \t]*`)
-	keyHeader = regexp.MustCompile(`^(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[A-F0-9]+|Version: [^\n\\'";|&<>()$` + "`" + `]*|Comment: "[^\n\\"]*")$`)
-	keyWord   = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
+	keyBreak  = lazyregexp.New(`(?:\\+[rn]|[\r\n])+[ \t]*`)
+	keyHeader = lazyregexp.New(`^(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[A-F0-9]+|Version: [^\n\\'";|&<>()$` + "`" + `]*|Comment: "[^\n\\"]*")$`)
+	keyWord   = lazyregexp.New(`^[A-Za-z0-9+/]+={0,2}$`)
 )
 
 // privateKeys finds the bodies of private keys. A marker alone redacts nothing:

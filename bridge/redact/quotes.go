@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // quotes maps the position of each opening quote in text to its closing quote.
@@ -13,7 +14,7 @@ type quotes map[int]int
 
 // intricate matches syntax that makes quotes difficult to pair: escapes,
 // substitutions, here-documents, comments, ANSI-C quotes, and adjacent quotes.
-var intricate = regexp.MustCompile("\\\\|`|\\$\\(|\\$\\{|\\$['\"]|<<|(?:^|\\s)#|''|\"\"|'\"|\"'")
+var intricate = lazyregexp.New("\\\\|`|\\$\\(|\\$\\{|\\$['\"]|<<|(?:^|\\s)#|''|\"\"|'\"|\"'")
 
 // quotesOf returns the quotes in text, including quotes within quotes.
 func quotesOf(s string) quotes {

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Mark is the start of every placeholder.
@@ -110,7 +111,7 @@ func replace(s string, spans []span) string {
 	return b.String()
 }
 
-var placeholder = regexp.MustCompile(`\[redacted [A-Za-z0-9 ]+, \d+ (?:characters?|lines)\]`)
+var placeholder = lazyregexp.New(`\[redacted [A-Za-z0-9 ]+, \d+ (?:characters?|lines)\]`)
 
 // values finds the exact values.
 func (r *Redactor) values(s string) []span {

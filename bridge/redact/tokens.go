@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // shape is a kind of credential with a format of its own. No format contains
@@ -17,7 +18,7 @@ type shape struct {
 }
 
 type compiled struct {
-	*regexp.Regexp
+	*lazyregexp.Regexp
 	shape
 }
 
@@ -86,7 +87,7 @@ var shapes = compile([]shape{
 func compile(all []shape) []compiled {
 	out := make([]compiled, len(all))
 	for n, s := range all {
-		out[n] = compiled{regexp.MustCompile(s.pattern), s}
+		out[n] = compiled{lazyregexp.New(s.pattern), s}
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +11,14 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // greetTime is the time that Codex has to answer the first messages.
 const greetTime = 10 * time.Second
 
 // codexVersion finds the version in the user agent that Codex reports.
-var codexVersion = regexp.MustCompile(`/(\d+\.\d+\.\d+[0-9A-Za-z.+-]*)`)
+var codexVersion = lazyregexp.New(`/(\d+\.\d+\.\d+[0-9A-Za-z.+-]*)`)
 
 // attachment is one connection of a Companion. One goroutine uses it, except
 // for send.

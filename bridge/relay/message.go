@@ -3,9 +3,9 @@ package relay
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
@@ -179,8 +179,8 @@ const maxEnd = 1 << 10
 // Places of the ID in a line: before or after everything else, as encoders of
 // JSON-RPC write it.
 var (
-	firstID = regexp.MustCompile(`^\s*\{(?:"jsonrpc":"2\.0",)?"id":("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+),"(method|result|error)":`)
-	lastID  = regexp.MustCompile(`,"id":("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+)(?:,"jsonrpc":"2\.0")?\}\s*$`)
+	firstID = lazyregexp.New(`^\s*\{(?:"jsonrpc":"2\.0",)?"id":("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+),"(method|result|error)":`)
+	lastID  = lazyregexp.New(`,"id":("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+)(?:,"jsonrpc":"2\.0")?\}\s*$`)
 )
 
 // ends returns what the ends of a line that is too long show of a response.

@@ -1,16 +1,17 @@
 package relay
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // OldestCodex is the oldest version of Codex that a Companion works with.
 const OldestCodex = "0.166.0"
 
 // versionParts finds the three numbers of a version.
-var versionParts = regexp.MustCompile(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})`)
+var versionParts = lazyregexp.New(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})`)
 
 // TooOldCodex reports whether a text, such as the output of codex --version,
 // names a version before OldestCodex. It does not if the version is unknown.

@@ -5,10 +5,11 @@ package timespan
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Day and Week are the lengths of the units that Go does not have. Clock changes
@@ -24,7 +25,7 @@ const Examples = "90s, 5m, 1h30m, 30d or 2w"
 var errInvalid = errors.New("invalid duration")
 
 // long matches the leading weeks and days of a duration.
-var long = regexp.MustCompile(`^([+-]?)(?:(\d+(?:\.\d+)?)w)?(?:(\d+(?:\.\d+)?)d)?(.*)$`)
+var long = lazyregexp.New(`^([+-]?)(?:(\d+(?:\.\d+)?)w)?(?:(\d+(?:\.\d+)?)d)?(.*)$`)
 
 // Parse reads a duration. In addition to the units of time.ParseDuration, it
 // accepts weeks (w) and days (d) in front of the others, as in 2w, 30d or 1d12h.

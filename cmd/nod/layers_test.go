@@ -16,6 +16,7 @@ import (
 // belongs to the longest name that equals its path or a parent directory. It
 // may import lower layers and packages that belong to the same name.
 var layers = []string{
+	"bridge/lazyregexp",
 	"bridge/removed bridge/timespan",
 	"broker config deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestImports checks that the sandbox does not import nod, and that each of its
+// TestImports checks that the sandbox imports nothing that knows nod, and that each of its
 // packages imports only packages below it.
 func TestImports(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestImports(t *testing.T) {
 				return err
 			}
 			part, inside := strings.CutPrefix(name, own)
-			if strings.HasPrefix(name, module) && !(inside && slices.Contains(allowed[filepath.Dir(path)], part)) {
+			if strings.HasPrefix(name, module) && name != module+"bridge/lazyregexp" && !(inside && slices.Contains(allowed[filepath.Dir(path)], part)) {
 				t.Errorf("%s imports %s", path, name)
 			}
 		}

@@ -3,13 +3,13 @@ package slack
 import (
 	"context"
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // personal are the subtypes of the messages that people write:
@@ -116,7 +116,7 @@ func (i inbound) deleted(ref bridge.MessageRef) func(context.Context) {
 }
 
 // token matches what Slack writes for a link or a mention.
-var token = regexp.MustCompile(`<([^<>|]*)(?:\|([^<>]*))?>`)
+var token = lazyregexp.New(`<([^<>|]*)(?:\|([^<>]*))?>`)
 
 // written returns the text of a message as the person wrote it: Slack writes
 // links, mentions and three characters in its own way.

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/rivo/uniseg"
 	"github.com/slack-go/slack"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/bridge/visible"
 	"github.com/nodbridge/nod/render"
 )
@@ -57,7 +57,7 @@ func shown(blocks []slack.Block) string {
 }
 
 // date matches a token that Slack may rewrite.
-var date = regexp.MustCompile(`<!date\^[^>]*>`)
+var date = lazyregexp.New(`<!date\^[^>]*>`)
 
 // textFields lists the fields with visible text, in the order of display.
 var textFields = []string{"label", "text", "hint", "placeholder", "options", "option_groups", "description", "element", "elements", "fields"}

@@ -2,11 +2,11 @@ package claudecode
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // canUseTool is the request for permission in the control protocol.
@@ -56,7 +56,7 @@ func (v verdict) result() permissionResult {
 }
 
 // ansi matches the color codes that reasons may contain.
-var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+var ansi = lazyregexp.New("\x1b\\[[0-9;]*[A-Za-z]")
 
 // Control translates a control_request of the stream-json protocol. For a
 // control_cancel_request or any other message, it returns CodeInvalid.
@@ -137,7 +137,7 @@ type ChannelVerdict struct {
 }
 
 // channelID matches five letters without l, which looks like a 1.
-var channelID = regexp.MustCompile(`^[a-km-z]{5}$`)
+var channelID = lazyregexp.New(`^[a-km-z]{5}$`)
 
 // elided is the text that replaces the omitted part of a preview in Claude
 // Code.

@@ -8,12 +8,12 @@ package elicitation
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Params are the parameters of an elicitation, which are the same in all
@@ -80,7 +80,7 @@ var names = dialect.Renames(nil, `^questions\[0\]\.schema`, "requestedSchema", `
 const question = "elicitation"
 
 // secret matches the names of properties that people must not type in chat.
-var secret = regexp.MustCompile(`(?i)(^|[_\-. ])(password|passwd|passphrase|secret|api[ _-]?key|private[ _-]?key|access[ _-]?token|auth[ _-]?token|credential|credentials|otp|pin)([_\-. ]|$)`)
+var secret = lazyregexp.New(`(?i)(^|[_\-. ])(password|passwd|passphrase|secret|api[ _-]?key|private[ _-]?key|access[ _-]?token|auth[ _-]?token|credential|credentials|otp|pin)([_\-. ]|$)`)
 
 // Request returns the request for an elicitation. The name of the server in
 // from is shown to people. It may be empty. Request returns CodeUnsupported if

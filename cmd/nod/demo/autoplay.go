@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -30,7 +30,7 @@ type play struct {
 
 // discordTime matches a time in a message, which Discord shows in the reader's
 // zone.
-var discordTime = regexp.MustCompile(`<t:(\d+):\w>`)
+var discordTime = lazyregexp.New(`<t:(\d+):\w>`)
 
 // plainTimes returns a text of Discord with its times as people read them.
 func plainTimes(text string) string {

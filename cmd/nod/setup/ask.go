@@ -8,9 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // askTime limits how long nod waits for what a program says about its settings.
@@ -18,7 +19,7 @@ const askTime = 10 * time.Second
 
 // invalidSetting finds a line of claude doctor about a settings file: its path, the
 // member, and what is wrong.
-var invalidSetting = regexp.MustCompile(`^- (/.+?\.json)(?: › ([^:]+))?: (.+)$`)
+var invalidSetting = lazyregexp.New(`^- (/.+?\.json)(?: › ([^:]+))?: (.+)$`)
 
 // askClaude returns the problems that Claude Code itself finds in its settings.
 func askClaude(ctx context.Context, _ machine, a agent) []complaint {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // blocksSince is the first version of Claude Code that knows onFailure. Earlier
@@ -162,7 +163,7 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 }
 
 // failsOpen finds the flag with which a hook lets a tool run.
-var failsOpen = regexp.MustCompile(`--fail[ =]+["']?open`)
+var failsOpen = lazyregexp.New(`--fail[ =]+["']?open`)
 
 // gate reports whether a gate holds if nod fails.
 func (s *claudeSurvey) gate(path string, e hookEntry) {

@@ -3,10 +3,10 @@ package setup
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // connectCodex adds nod's hooks. A grace makes no sense there, because the hook
@@ -18,13 +18,13 @@ func connectCodex(s *Settings, f HookOptions) error {
 
 // neverAsks finds the setting of Codex that turns its prompts off, for all
 // sessions: before the first table of the file.
-var neverAsks = regexp.MustCompile(`(?m)^\s*approval_policy\s*=\s*["']never["']`)
+var neverAsks = lazyregexp.New(`(?m)^\s*approval_policy\s*=\s*["']never["']`)
 
-var firstTable = regexp.MustCompile(`(?m)^\s*\[`)
+var firstTable = lazyregexp.New(`(?m)^\s*\[`)
 
 // codexReviewed finds the setting of Codex that lets a model review what needs
 // approval, for all sessions.
-var codexReviewed = regexp.MustCompile(`(?m)^\s*approvals_reviewer\s*=\s*["'](\w+)["']`)
+var codexReviewed = lazyregexp.New(`(?m)^\s*approvals_reviewer\s*=\s*["'](\w+)["']`)
 
 // CodexReviewer reports whether the config in Codex's home lets a model review what
 // needs approval, instead of a person.

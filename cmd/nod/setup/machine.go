@@ -6,9 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // machine knows where agents keep their settings.
@@ -132,7 +133,7 @@ func userFile(file func(machine) string) (string, error) {
 }
 
 // versionNumber finds a version in what a program prints.
-var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionNumber = lazyregexp.New(`\d+\.\d+\.\d+`)
 
 // versionOf returns the version of an agent's program, or "".
 func versionOf(ctx context.Context, program string) string {

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"sync"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // Kinds of exchanges.
@@ -105,11 +106,11 @@ func (r *Recorder) write(x exchange) {
 
 var (
 	// opaque matches fields whose strings only a bot or a service understands.
-	opaque = regexp.MustCompile(`"(action_id|block_id|callback_data|callback_id|callback_query_id|client_msg_id|custom_id|` +
+	opaque = lazyregexp.New(`"(action_id|block_id|callback_data|callback_id|callback_query_id|client_msg_id|custom_id|` +
 		`data|event_id|external_id|file_id|file_unique_id|hash|id|nonce|private_metadata|response_url|root_view_id|` +
 		`token|trigger_id|value|view_id)":"[^"]*"`)
 	// serial matches numbers and identifiers.
-	serial = regexp.MustCompile(`[0-9a-f]{8,}|[0-9]+`)
+	serial = lazyregexp.New(`[0-9a-f]{8,}|[0-9]+`)
 )
 
 // shape returns a digest of an exchange without its IDs and numbers.

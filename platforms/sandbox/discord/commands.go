@@ -3,11 +3,11 @@ package discord
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
@@ -29,7 +29,7 @@ const (
 	attachmentKind  = 11
 )
 
-var commandName = regexp.MustCompile(`^[-_'\p{L}\p{N}]{1,32}$`)
+var commandName = lazyregexp.New(`^[-_'\p{L}\p{N}]{1,32}$`)
 
 // scope returns the commands of a route: those of the guild that it names, or
 // the global ones. Commands are by ID.

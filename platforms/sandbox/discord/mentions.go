@@ -2,11 +2,11 @@ package discord
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
@@ -63,7 +63,7 @@ func checkSet(at string, values []any) *failure {
 	return nil
 }
 
-var snowflakeLike = regexp.MustCompile(`^[0-9]{1,20}$`)
+var snowflakeLike = lazyregexp.New(`^[0-9]{1,20}$`)
 
 // allows returns a function that reports whether a request lets a message ping
 // a user or a role. Without allowed_mentions, it may ping everyone in its text.

@@ -2,16 +2,16 @@ package slack
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
 // reactionsAPI has the methods reactions.*.
 type reactionsAPI struct{ *workspace }
 
-var emojiName = regexp.MustCompile(`^[a-z0-9_+'-]+(::skin-tone-[2-6])?$`)
+var emojiName = lazyregexp.New(`^[a-z0-9_+'-]+(::skin-tone-[2-6])?$`)
 
 // target returns the message of a call, or the error of the API.
 func (api reactionsAPI) target(a raw.Object) (m, bad raw.Object) {

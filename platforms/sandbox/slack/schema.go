@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
@@ -172,7 +172,7 @@ func integer(least, most int64) rule {
 	}
 }
 
-var webAddress = regexp.MustCompile(`^(https?|mailto|slack|tel):\S+$`)
+var webAddress = lazyregexp.New(`^(https?|mailto|slack|tel):\S+$`)
 
 func address(c *checker, at string, v any) {
 	text(1, maxURL)(c, at, v)

@@ -1,9 +1,9 @@
 package telegram
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
@@ -12,7 +12,7 @@ import (
 const dropped = "\r\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u0333\u033f\u030a"
 
 // directions are direction marks that another one follows.
-var directions = regexp.MustCompile(`[\x{200e}\x{200f}]{2,}`)
+var directions = lazyregexp.New(`[\x{200e}\x{200f}]{2,}`)
 
 // clean changes a text as the server does: control characters, including tabs,
 // become spaces, some characters disappear, and of direction marks that follow each

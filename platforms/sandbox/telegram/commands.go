@@ -1,13 +1,13 @@
 package telegram
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-var commandName = regexp.MustCompile(`^[a-z0-9_]+$`)
+var commandName = lazyregexp.New(`^[a-z0-9_]+$`)
 
 // setCommands sets the commands of a scope and a language.
 func (api chatsAPI) setCommands(a arguments) (any, *failure) {

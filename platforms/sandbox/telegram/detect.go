@@ -2,12 +2,12 @@ package telegram
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
@@ -16,13 +16,13 @@ import (
 // conditions on the neighbors are in detected, because RE2 has no lookaround.
 var detectable = []struct {
 	kind    string
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 }{
-	{"email", regexp.MustCompile(`(?i)(?:[a-z0-9_-]{0,26}[.:+]){0,10}[a-z0-9_-]{1,35}@` +
+	{"email", lazyregexp.New(`(?i)(?:[a-z0-9_-]{0,26}[.:+]){0,10}[a-z0-9_-]{1,35}@` +
 		`(?:[a-z0-9](?:[a-z0-9_-]{0,28}[a-z0-9])?\.){1,6}[a-z]{2,6}`)},
-	{"url", regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"]+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|dev|io|me|net|org)(?:/[^\s<>"]*)?`)},
-	{"mention", regexp.MustCompile(`@[a-zA-Z0-9_]{2,32}`)},
-	{"bot_command", regexp.MustCompile(`/[a-zA-Z0-9_]{1,64}(?:@[a-zA-Z0-9_]{3,32})?`)},
+	{"url", lazyregexp.New(`(?i)(?:https?://|www\.)[^\s<>"]+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|dev|io|me|net|org)(?:/[^\s<>"]*)?`)},
+	{"mention", lazyregexp.New(`@[a-zA-Z0-9_]{2,32}`)},
+	{"bot_command", lazyregexp.New(`/[a-zA-Z0-9_]{1,64}(?:@[a-zA-Z0-9_]{3,32})?`)},
 }
 
 // detected returns the entities of a text: those that it was sent with, and

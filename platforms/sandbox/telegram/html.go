@@ -2,16 +2,16 @@ package telegram
 
 import (
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
 var (
-	tag       = regexp.MustCompile(`<(/?)([a-zA-Z-]*)([^>]*)>`)
-	attribute = regexp.MustCompile(`([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?`)
+	tag       = lazyregexp.New(`<(/?)([a-zA-Z-]*)([^>]*)>`)
+	attribute = lazyregexp.New(`([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?`)
 )
 
 var tags = map[string]string{
