@@ -1,0 +1,32 @@
+package main
+
+// target is a package in which changes are made.
+type target struct {
+	path string
+	// then are the packages whose tests run, one after the other, if those of the
+	// package itself notice nothing.
+	then []string
+}
+
+// targets lists the packages, beginning with those whose tests take the least
+// time. A change is tried in this order as well.
+var targets = []target{
+	{"bridge", []string{"bridge/core", "bridge/engine"}},
+	{"bridge/life", []string{"bridge/core", "bridge/engine"}},
+	{"bridge/proof", []string{"bridge/core"}},
+	{"broker", []string{"broker/memory", "bridge/core"}},
+	{"broker/memory", []string{"bridge/core"}},
+	{"bridge/relay", nil},
+	{"bridge/policy", nil},
+	{"render/discordmsg", []string{"platforms/discord"}},
+	{"render/slackmsg", []string{"platforms/slack"}},
+	{"render/telegrammsg", []string{"platforms/telegram"}},
+	{"render", []string{"render/discordmsg", "render/slackmsg", "render/telegrammsg", "platforms/telegram"}},
+	{"platforms", []string{"platforms/telegram", "platforms/slack", "platforms/discord"}},
+	{"platforms/telegram", nil},
+	{"platforms/slack", nil},
+	{"platforms/discord", nil},
+	{"bridge/engine", nil},
+	{"broker/redis", []string{"bridge/core"}},
+	{"bridge/core", []string{"bridge/engine"}},
+}
