@@ -43,6 +43,7 @@ func TestJudge(t *testing.T) {
 		`r\m -rf /`: "deny no root", `'rm' "-rf" /`: "deny no root", "sudo rm -rf /": "deny no root", "bash -c 'rm -rf /'": "deny no root", `sh -xc "ls; rm -rf /"`: "deny no root",
 		"echo $(rm -rf /)": "deny no root", "ls `rm -rf /`": "deny no root", "eval 'rm -rf /'": "deny no root", "if true; then rm -rf /; fi": "deny no root",
 		"xargs rm -rf /": "deny no root", "find . -exec rm -rf / ;": "deny no root", "timeout 5 rm -rf /": "deny no root", "(ls; (rm -rf /))": "deny no root", "f() { rm -rf /; }; f": "deny no root",
+		"bash -c 'rm -rf / )'": "deny no root", `bash -c 'rm "-rf" / )'`: "deny no root",
 		"echo hi > /etc/passwd": "ask", "echo hi > /dev/null": "allow read", "ls 2>&1": "allow read", "echo $HOME": "ask", "X=1 ls": "ask", "ls &": "ask", "ls ../..": "ask", "git 'push x'": "ask push",
 		"git 'status x'": "ask", "l? -la": "ask", "sudo ls": "ask", "ls <(cat x)": "ask", "ls $((1+1))": "ask", "ls | sh": "ask", "cat <<E\nx\nE": "ask", "ls\n\nrm -rf /": "deny no root",
 		"ls 'unclosed": "ask", "ls | ! rm -rf /": "deny no root", "sudo ( rm -rf / )": "deny no root", "if ls; then rm -rf /": "deny no root", "mkfs.ext4 /dev/sda": "deny no root", "": "ask", "   ": "ask", "ls #; rm -rf /": "deny no root", "ls \\\n-la": "ask", "ls # x": "ask", "ls\nls": "ask",
