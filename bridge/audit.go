@@ -14,7 +14,7 @@ type AuditType string
 
 // The entries.
 const (
-	AuditDecision AuditType = "decision" // an interaction ended; Data is the Response
+	AuditDecision AuditType = "decision" // an interaction ended; Data is a DecisionEntry
 	AuditVote     AuditType = "vote"     // one of several required decisions; Data is the Vote
 	AuditRefusal  AuditType = "refusal"  // someone tried to respond without permission; Data is a Refusal
 	AuditGrant    AuditType = "grant"    // a grant was given; Data is the Grant
@@ -46,6 +46,13 @@ type AuditEntry struct {
 	Event EventType `json:"event,omitempty"`
 	// Correlation is the JSON of the IDs that the agent attached to the event.
 	Correlation string `json:"correlation,omitempty"`
+}
+
+// DecisionEntry is the data of AuditDecision: the response, with the receipt of a
+// decision.
+type DecisionEntry struct {
+	Response
+	Receipt string `json:"receipt,omitempty"`
 }
 
 // CompareEntries compares the IDs of two entries of a journal. IDs of another

@@ -185,7 +185,7 @@ func TestEncodeAllocates(t *testing.T) {
 func BenchmarkEncode(b *testing.B) {
 	now := time.Now().UTC()
 	rec := Record{State: StatePending, Revision: 1, Interaction: Interaction{
-		ID: "01a207bf-8023-71da-b5f9-6e4dd8623105", Agent: "bench", Digest: strings.Repeat("a", 64), Proof: strings.Repeat("b", 43),
+		ID: "01a207bf-8023-71da-b5f9-6e4dd8623105", Agent: "bench", Digest: strings.Repeat("a", 64),
 		Ask:       Ask{Kind: KindApproval, Prompt: "Deploy version 2 to production?", Approval: &Approval{Tool: "deploy", Input: []byte(`{"command":"kubectl apply -f v2.yaml"}`)}},
 		Placement: Placement{Destinations: []Destination{{Platform: "slack", Channel: "C"}}, Responders: []Responder{{Person: "ana", Platform: "slack", User: "U"}}},
 		Schedule:  Schedule{Created: now, Deadline: now.Add(time.Minute)},

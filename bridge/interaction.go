@@ -88,12 +88,9 @@ type Interaction struct {
 	// RequestKey binds the interaction to the call that opened it; see
 	// [Identity]. It is empty if nothing identifies the call.
 	RequestKey string `json:"request_key,omitempty"`
-	// Proof shows daemons with the same keys that one of them stored the
-	// interaction in this form.
-	Proof string `json:"proof,omitempty"`
-	// Stated holds the proven Created and Deadline. The fields of the same
-	// names use the clock of Redis, and change when the interaction is
-	// extended.
+	// Stated holds Created and Deadline as they were when it was opened. The
+	// fields of the same names use the clock of Redis, and change when the
+	// interaction is extended.
 	Stated Times `json:"-"`
 }
 

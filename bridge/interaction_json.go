@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// memberOrder is the order of an interaction's members. It never changes,
-// because proofs and receipts cover these bytes. Unlisted members follow the
-// others in the order of their declarations.
+// memberOrder is the order of an interaction's members. Unlisted members follow
+// the others in the order of their declarations.
 const memberOrder = `
 	id kind prompt questions approval agent session tool_call turn response_id
 	tool_name trace route destinations responders groups must requesters
@@ -17,7 +16,7 @@ const memberOrder = `
 	declinable presentation completed_view initial error round max_rounds
 	previous root quorum rule risk grant_key rule_grants grant_routes grant_for
 	redacted redacted_command digest requirements own_route added terms
-	policy_version request_key proof`
+	policy_version request_key`
 
 // MarshalJSON implements json.Marshaler. It writes one flat object.
 // The caller's encoder decides on escapes.

@@ -224,7 +224,7 @@ func TestReplay(t *testing.T) {
 	for _, s := range []string{"denied", "approved"} {
 		add("a", bridge.EventVoted, "", `{"actor":{"platform":"chat","user":"U1"},"state":"`+s+`"}`)
 	}
-	add("a", bridge.EventResponse, bridge.StateApproved, `{"state":"approved","at":"2020-01-01T00:00:00Z"}`)
+	add("a", bridge.EventResponse, bridge.StateApproved, `{"state":"approved","at":"2026-11-21T14:00:00Z"}`)
 	add("a", bridge.EventDelivered, "", "")
 	add("a", bridge.EventReprompted, "", `"c"`)
 	add("a", bridge.EventCompleted, "", `{"result":"done"}`)

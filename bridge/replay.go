@@ -49,9 +49,7 @@ func (r *Record) apply(e Event) error {
 		if err := json.Unmarshal(e.Data, r.Response); err != nil {
 			return err
 		}
-		if r.State = e.State; r.Response.Proof == "" {
-			r.Response.At = e.Timestamp // a signed time is never changed
-		}
+		r.State = e.State
 	case EventPosted, EventFailed:
 		return r.applyDelivery(e)
 	case EventDelivered:

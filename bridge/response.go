@@ -68,10 +68,6 @@ type Response struct {
 	Assertion *Assertion `json:"assertion,omitempty"`
 	At        time.Time  `json:"at"`
 	Digest    string     `json:"digest"` // request digest of the interaction that was shown
-	// Proof is the signed receipt of the daemon that verified the click. It
-	// is empty if there was no decision, and in a verified [Record], which
-	// has it as its Receipt.
-	Proof string `json:"proof,omitempty"`
 }
 
 // Vote is one approver's decision on an approval that requires several.
@@ -91,8 +87,6 @@ type Vote struct {
 	// Assurance and Assertion are those of the voter; see [Response].
 	Assurance Assurance  `json:"assurance,omitempty"`
 	Assertion *Assertion `json:"assertion,omitempty"`
-	// Proof is the signature of the daemon that verified the click.
-	Proof string `json:"proof,omitempty"`
 }
 
 // Annotation holds information about an answer other than its value.

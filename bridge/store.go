@@ -70,8 +70,12 @@ type Awaited func() (*Record, error)
 
 // Records stores interactions and what happened to them.
 type Records interface {
-	// Load returns a record. It returns CodeNotFound if there is none.
+	// Load returns a record. It returns CodeNotFound if there is none. One that
+	// does not verify is returned as closed without a decision; see
+	// [Record.Distrusted].
 	Load(context.Context, ID) (Record, error)
+	// Inspect returns a record as it is stored.
+	Inspect(context.Context, ID) (Record, error)
 	// Mark stores an event of an interaction that does not close it.
 	Mark(context.Context, ID, Mark) (Record, error)
 	// Abandon stores that a caller no longer waits for a pending interaction,
@@ -98,7 +102,8 @@ type Records interface {
 	Pending(ctx context.Context, agent, session string) ([]ID, error)
 }
 
-// Outcomes closes interactions.
+// Outcomes closes interactions. It signs decisions, and returns CodeForbidden for
+// an approval without the assurance that its request requires.
 type Outcomes interface {
 	// Settle closes a pending interaction. It returns the record afterward,
 	// and whether this settlement closed it. A repeat with the nonce of the
@@ -151,9 +156,9 @@ type Settlement struct {
 	// If it has changed, the settlement fails with CodeConflict. If Expect
 	// is nil, there is no check.
 	Expect *int
-	// Interaction is the decided interaction, if the caller has loaded it.
-	// This saves loading it again to sign the decision.
-	Interaction Interaction
+	// Receipt is that of the decision, if it is recorded again after a failover
+	// lost it. Otherwise it is empty, and the decision gets one.
+	Receipt string
 }
 
 // Mark is one event of an interaction. Exactly one field is set, apart from

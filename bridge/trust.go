@@ -1,9 +1,6 @@
 package bridge
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // WhyAltered is the reason why nod does not act on a record that was changed.
 // The card shows it to people.
@@ -22,17 +19,6 @@ func (i Interaction) ByVotes(resp Response) bool {
 	return i.Counted() && resp.Actor != nil && resp.Grant == ""
 }
 
-// Prepared reports whether the response was created at opening, for the
-// deadline of the interaction.
-func (r Response) Prepared() bool { return r.Actor == nil && r.Rule == "" && r.Grant == "" }
-
-// Carried reports whether the votes of a record suffice for its response.
-func (r Record) Carried() bool {
-	return r.Enough(r.Response.State) && (r.State != StateApproved || !slices.ContainsFunc(r.Votes, func(v Vote) bool {
-		return v.State == StateApproved && ScopeOrder(v.Scope) < ScopeOrder(r.Response.Scope)
-	}))
-}
-
 // Enough reports whether the votes of a record suffice to close it in a state.
 func (r Record) Enough(s State) bool {
 	if s == StateApproved {
@@ -44,9 +30,9 @@ func (r Record) Enough(s State) bool {
 }
 
 // Narrowed returns the response of the vote that closes a record, with the narrowest
-// scope of its approvals. A response that is signed stays unchanged.
+// scope of its approvals.
 func (r Record) Narrowed(resp Response) Response {
-	if resp.State != StateApproved || resp.Proof != "" {
+	if resp.State != StateApproved {
 		return resp
 	}
 	for _, v := range r.Votes {

@@ -27,13 +27,9 @@ type Ballot struct {
 	// Response is the response if this vote decides.
 	Response Response
 	Nonce    string
-	// Known is the record on which the vote was checked, if the caller has
-	// loaded it. It needs Expect, and saves loading the record again. The
-	// store does not keep it. It may be nil.
-	Known *Record
-	// Revision is the revision of the record whose votes were counted. The
-	// store records the vote only if it is unchanged. Zero means no check.
-	Revision int64
+	// Receipt is that of the decision, if the vote decided before a failover lost
+	// it. It stays if the same votes decide again.
+	Receipt string
 }
 
 // BallotResult is the result of a ballot.
@@ -45,7 +41,6 @@ const (
 	BallotCounted BallotResult = "counted"
 	BallotRepeat  BallotResult = "repeat" // the person had already voted the same way
 	BallotLate    BallotResult = "late"   // the request was already closed
-	BallotChanged BallotResult = "raced"  // another vote came first, and nothing was counted
 )
 
 // counts reports whether a vote is an approval with the required assurance.

@@ -84,6 +84,9 @@ type Doc struct {
 	// change, it is the version that is replaced: 0 if there is none.
 	Version int64
 	Value   []byte
+	// Next is the version that the document gets in a change. Zero leaves that to the
+	// store; see [Doc.NextVersion].
+	Next int64
 	// Keep is the time for which the document lives after a write. Zero means
 	// forever. Get does not set it.
 	Keep time.Duration
@@ -251,6 +254,9 @@ func (c Change) Versions() []Version {
 // with its own. The first version under a key is random, so that a key that is used
 // again does not repeat one.
 func (d Doc) NextVersion() int64 {
+	if d.Next > 0 {
+		return d.Next
+	}
 	if d.Version <= 0 || d.Fresh {
 		return 1 + rand.Int64N(firstVersions)
 	}

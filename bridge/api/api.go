@@ -119,7 +119,7 @@ type Server struct {
 // New returns a server.
 func New(o Options) *Server {
 	s := &Server{
-		shared: shared{o.Engine, verifiedReader{o.Reader, o.Engine}, newOwners(), o.Closing, o.Parked, o.Redact, o.Log},
+		shared: shared{o.Engine, requestReader{o.Reader}, newOwners(), o.Closing, o.Parked, o.Redact, o.Log},
 		tokens: make(map[[sha256.Size]byte]Principal, len(o.Tokens)), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused, origins: o.Origins,
 		mux: http.NewServeMux(),
 	}

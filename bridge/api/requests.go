@@ -240,8 +240,8 @@ func (s shared) load(r *http.Request, p Principal) (bridge.Record, error) {
 	}
 	look := s.engine.Get
 	if p.Agent == nil {
-		// People see the stored record even if its evidence does not verify.
-		look = s.engine.Evidence.Show
+		// People see the stored record even if it does not verify.
+		look = s.engine.Inspect
 	}
 	rec, err := look(r.Context(), id)
 	if rec.Interaction.ID != "" && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {

@@ -105,6 +105,7 @@ func newOfficeWith(t testing.TB, signer *proof.Signer) *office {
 	private := route("bo")
 	private.Attention.Private = true
 	strict.Quorum, strict.Must, strict.Groups = 2, []string{"cy"}, []string{"ops"}
+	b.Sign(signer)
 	e := engine.New(engine.Options{Store: b, Keys: keys, Platforms: []bridge.Platform{chat{}},
 		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict, "private": private}, History: b, Signer: signer})
 	tokens := map[string]api.Principal{hashOf("ci"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("aud"): {Person: "aud", Auditor: true}}

@@ -43,6 +43,9 @@ const (
 
 // Audit implements bridge.AuditLog.
 func (au audit) Audit(ctx context.Context, a bridge.AuditEntry) error {
+	if err := au.signer.Load().ProveEntry(&a); err != nil {
+		return err
+	}
 	e := life.Entry("", a.ID, life.Life{Agent: a.Agent, Session: a.Session}, a.State, string(a.Data), a.Type)
 	_, err := au.db.Do(ctx, broker.Change{Journal: []broker.Entry{e}, Urgent: true})
 	return public(err)

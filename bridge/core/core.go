@@ -6,11 +6,13 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -61,6 +63,7 @@ type shared struct {
 	node      string
 	log       *slog.Logger
 	agenda    *agenda
+	signer    atomic.Pointer[proof.Signer] // nil signs nothing
 }
 
 // New returns a Store, and starts to follow the journal.
@@ -89,6 +92,10 @@ func (s *Store) Close() error {
 	s.interactions.close()
 	return nil
 }
+
+// Sign makes the store sign decisions, and entries of the audit log, with the keys of a
+// signer. It may be called at any time. Nil signs nothing.
+func (s *Store) Sign(with *proof.Signer) { s.interactions.signer.Store(with) }
 
 // Ready returns an error unless requests and decisions can be stored now.
 func (s *Store) Ready(ctx context.Context) error { return s.db.Ready(ctx) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,46 +66,80 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 				out = append(out, e)
 			}
 		}
-		if len(out) > 0 || len(read) == 0 { // readers take an empty batch for the end
-			return out, formatCursor(at), ev.fillIn(ctx, out)
+		out, err = ev.verified(ctx, out)
+		if err != nil || len(out) > 0 || len(read) == 0 { // readers take an empty batch for the end
+			return out, formatCursor(at), err
 		}
 	}
 }
 
-// fillIn adds the data of openings and responses from the records. Events that
-// outlived their record have none.
-func (ev *events) fillIn(ctx context.Context, events []bridge.Event) error {
+// verified returns the events that the documents confirm: the journal has no seal. It
+// adds what people see, and responses. Events that outlived their record have neither.
+func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
 	var ids []bridge.ID
 	var at []int
 	for k, e := range events {
-		if e.Type == bridge.EventRequest || e.Type == bridge.EventResponse {
+		if e.Type == bridge.EventRequest || e.Type == bridge.EventWidened || e.Type == bridge.EventResponse || e.State.Final() {
 			ids, at = append(ids, e.InteractionID), append(at, k)
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
 	all, err := ev.in.several(ctx, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for n, f := range all {
-		e := &events[at[n]]
-		switch {
-		case bridge.ErrorCode(f.err) == bridge.CodeNotFound:
-		case f.err != nil:
-			return f.err
-		case e.Type == bridge.EventRequest:
-			if e.Data, err = f.Opened(); err != nil {
-				return err
-			}
-		case f.Life.Response != nil:
-			if e.Data, err = bridge.EncodeJSON(f.Life.Response); err != nil {
-				return bridge.Wrap(bridge.CodeInternal, err, "response")
+	out := events[:0]
+	for k, e := range events {
+		good := e.Type != bridge.EventVoted || ev.voted(&e)
+		if n := slices.Index(at, k); n >= 0 {
+			if good, err = ev.confirmed(&e, all[n]); err != nil {
+				return nil, err
 			}
 		}
+		if !good {
+			ev.in.log.Warn("event skipped because it does not verify", "id", e.InteractionID, "event", e.Type)
+			continue
+		}
+		out = append(out, e)
 	}
-	return nil
+	return out, nil
+}
+
+// confirmed reports whether an event is about what is stored, which it adds as its data.
+func (ev *events) confirmed(e *bridge.Event, f found) (good bool, err error) {
+	shows := e.Type == bridge.EventRequest || e.Type == bridge.EventWidened
+	switch {
+	case bridge.ErrorCode(f.err) == bridge.CodeNotFound: // its retention has passed
+		if shows {
+			e.Data = nil
+		}
+		return shows || !e.State.Decided(), nil
+	case f.err != nil:
+		return false, f.err
+	case f.Problem != "", f.Life.Agent != e.Agent, f.Life.Session != e.SessionID, e.State.Final() && f.Life.State != e.State:
+		return false, nil
+	case shows:
+		e.Data, err = f.Opened()
+	case e.Type == bridge.EventResponse && f.Life.Response == nil:
+		return false, nil
+	case e.Type == bridge.EventResponse:
+		e.Data, err = bridge.EncodeJSON(f.Life.Response)
+	}
+	return err == nil, err
+}
+
+// voted reports whether a daemon signed the vote of an event, which it leaves as its
+// data.
+func (ev *events) voted(e *bridge.Event) bool {
+	_, why := ev.in.signer.Load().EntryProblem(bridge.AuditEntry{
+		Type: bridge.AuditVote, Timestamp: e.Timestamp.UnixMilli(), ID: e.InteractionID, Agent: e.Agent, Session: e.SessionID, State: e.State, Data: e.Data,
+	})
+	var v bridge.Vote
+	if why != "" || json.Unmarshal(e.Data, &v) != nil {
+		return false
+	}
+	var err error
+	e.Data, err = bridge.EncodeJSON(&v)
+	return err == nil
 }
 
 // decodeEvent decodes an event. Its time is that of its ID in the stream.

@@ -50,6 +50,9 @@ func (in *interactions) several(ctx context.Context, ids []bridge.ID) ([]found, 
 	for n, id := range ids {
 		f := &out[n]
 		f.Docs, f.err = life.Read(id, docs[n*each:(n+1)*each])
+		if f.Problem != "" {
+			in.log.Warn("record does not verify", "id", id, "why", f.Problem)
+		}
 		told = told || f.Life.State != "" || len(f.Life.Votes) > 0 || !f.Life.Queued.IsZero()
 		if more := f.More(); f.err == nil && len(more) > 0 {
 			rest, err := in.db.Get(ctx, more...)
@@ -67,11 +70,18 @@ func (in *interactions) several(ctx context.Context, ids []bridge.ID) ([]found, 
 	return out, nil
 }
 
-// record returns what documents say about an interaction.
-func (in *interactions) record(d life.Docs) bridge.Record { return d.Record(in.db.Now()) }
+// record returns what documents say about an interaction. If they do not verify, it is
+// closed without a decision, so that no caller can mistake it for an approval.
+func (in *interactions) record(d life.Docs) bridge.Record {
+	r := d.Record(in.db.Now())
+	if r.Unverified != "" {
+		return r.Distrusted()
+	}
+	return r
+}
 
 // loadAll reads records together. An element is nil if there is no such record.
-func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, error) {
+func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID, asStored bool) ([]*bridge.Record, error) {
 	all, err := in.several(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -81,6 +91,9 @@ func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge
 		switch {
 		case f.err == nil:
 			r := in.record(f.Docs)
+			if asStored {
+				r = f.Record(in.db.Now())
+			}
 			out[n] = &r
 		case bridge.ErrorCode(f.err) != bridge.CodeNotFound:
 			return nil, f.err
@@ -96,6 +109,15 @@ func (in *interactions) Load(ctx context.Context, id bridge.ID) (bridge.Record, 
 		return bridge.Record{}, err
 	}
 	return in.record(d), nil
+}
+
+// Inspect implements bridge.Records.
+func (in *interactions) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	d, err := in.docs(ctx, id)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return d.Record(in.db.Now()), nil
 }
 
 // turn applies a rule to the documents of an interaction, stores what it changes, and
@@ -123,7 +145,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 			out = t.Docs
 			return err
 		}
-		c, err := t.Change()
+		c, err := in.change(t)
 		if err != nil {
 			return err
 		}
@@ -148,6 +170,14 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		}
 	}
 	return out, public(err)
+}
+
+// change returns the change that stores a turn, with what leaves nod signed.
+func (in *interactions) change(t *life.Turn) (broker.Change, error) {
+	if err := t.Sign(in.signer.Load()); err != nil {
+		return broker.Change{}, err
+	}
+	return t.Change()
 }
 
 // told wakes the callers of this process, and its workers, after a change.

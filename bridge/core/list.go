@@ -82,7 +82,7 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 		for k, p := range places {
 			ids[k] = bridge.ID(p.id)
 		}
-		records, err := ls.in.loadAll(ctx, ids)
+		records, err := ls.in.loadAll(ctx, ids, f.AsStored)
 		if err != nil {
 			return bridge.List{}, err
 		}

@@ -65,6 +65,9 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 			}
 			return in.db.Confirm(ctx)
 		}
+		if err := out.Sign(in.signer.Load()); err != nil {
+			return err
+		}
 		c, err := out.Changes()
 		if err != nil {
 			return err

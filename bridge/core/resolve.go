@@ -22,34 +22,40 @@ func (in *interactions) Settle(ctx context.Context, s bridge.Settlement) (bridge
 		return bridge.Record{}, false, err
 	}
 	r := in.record(d)
-	if verdict == life.Changed {
-		return r, false, changed(s.ID)
-	}
 	if verdict == life.Won {
+		s.Response, s.Receipt = *d.Life.Response, d.Life.Receipt
 		in.verifier.add(checked{settlement: &s, version: d.Version(), amended: d.Life.Amended})
 	}
-	return r, verdict == life.Won, nil
+	return r, verdict == life.Won, refusal(s.ID, verdict)
 }
 
-func changed(id bridge.ID) error {
-	return bridge.Errorf(bridge.CodeConflict, "interaction %s was amended in the meantime", id).WithHint("read it again")
+// refusal returns the error for a decision that a verdict refuses, or nil.
+func refusal(id bridge.ID, v life.Verdict) error {
+	switch v {
+	case life.Changed:
+		return bridge.Errorf(bridge.CodeConflict, "interaction %s was amended in the meantime", id).WithHint("read it again")
+	case life.Unproven:
+		return bridge.Errorf(bridge.CodeForbidden, "interaction %s requires a proof of the person who approves", id).
+			WithHint("approve it in chat or in the console, and use the link that you get")
+	}
+	return nil
 }
 
 // Vote implements bridge.Outcomes.
 func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
-	result := bridge.BallotLate
+	verdict, result := life.Final, bridge.BallotLate
 	d, err := in.turn(ctx, v.ID, func(t *life.Turn) error {
-		if v.Expect != nil && t.Life.State == "" && *v.Expect != t.Life.Amended {
-			return changed(v.ID)
-		}
-		result = t.Vote(v)
-		return nil
+		verdict, result = t.Vote(v)
+		return refusal(v.ID, verdict)
 	})
 	if err != nil {
 		return bridge.Record{}, "", err
 	}
 	r := in.record(d)
 	if result == bridge.BallotDecided || result == bridge.BallotCounted {
+		if result == bridge.BallotDecided {
+			v.Response, v.Receipt = *d.Life.Response, d.Life.Receipt
+		}
 		in.verifier.add(checked{ballot: &v, version: d.Version(), amended: d.Life.Amended})
 	}
 	return r, result, nil
@@ -178,7 +184,7 @@ func (in *interactions) expire(ctx context.Context, due []string) ([]bridge.Expi
 			if t.Expire() != life.Done {
 				continue
 			}
-			c, err := t.Change()
+			c, err := in.change(t)
 			if err != nil {
 				return nil, err
 			}

@@ -216,6 +216,10 @@ func (mb mailbox) Messages(ctx context.Context, agent, session string, limit int
 		if err != nil {
 			return nil, err
 		}
+		if i := rec.Interaction; i.Agent != agent || i.Session != session || !rec.State.Final() { // the index is wrong
+			mb.in.log.Error("late answer refers to a record of another session", "id", i.ID, "agent", agent)
+			continue
+		}
 		out = append(out, bridge.NewMessage(l.String(), rec))
 	}
 	return out, nil

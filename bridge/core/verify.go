@@ -122,9 +122,6 @@ func (v *verifier) again(ctx context.Context, c *checked) bool {
 		_, _, err := v.in.Settle(ctx, *c.settlement)
 		return err == nil
 	}
-	_, result, err := v.in.Vote(ctx, *c.ballot)
-	if result == bridge.BallotChanged { // its response is signed for other votes than those that are left
-		v.in.log.Error("a vote was lost with others, so its person has to vote again", "id", c.id(), "voter", c.ballot.Vote.Actor.Voter())
-	}
+	_, _, err := v.in.Vote(ctx, *c.ballot)
 	return err == nil
 }

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/broker"
 )
 
 // TestExport checks that the audit log is exported with seals that verify, and
@@ -65,13 +67,8 @@ func TestEvents(t *testing.T) {
 	if err != nil || len(list.Items) != 1 {
 		t.Fatalf("the list: %+v, %v", list, err)
 	}
-	list = w.engine.Evidence.CheckList(list, false)
 	if r := list.Items[0]; r.Unverified != "" || r.Receipt == "" {
 		t.Errorf("the record is %q", r.Unverified)
-	}
-	list.Items[0].Response.Reason = "forged"
-	if r := w.engine.Evidence.CheckList(list, false).Items[0]; r.Unverified == "" || r.State == bridge.StateApproved {
-		t.Errorf("a forged record is %s, %q", r.State, r.Unverified)
 	}
 	rec, err := w.engine.Get(t.Context(), id)
 	if err != nil {
@@ -82,24 +79,29 @@ func TestEvents(t *testing.T) {
 	if err != nil || len(events) < 4 {
 		t.Fatalf("%d events: %v", len(events), err)
 	}
-	good, err := w.engine.Evidence.CheckEvents(t.Context(), events)
-	if err != nil || len(good) != len(events) {
-		t.Errorf("%d of %d events are good: %v", len(good), len(events), err)
-	}
+	of := life.Life{Agent: "ci", Session: rec.Interaction.Session}
+	other := of
+	other.Agent = "other"
 	forged := rec.Votes[0]
 	forged.Actor.Person = "eve"
-	good, err = w.engine.Evidence.CheckEvents(t.Context(), []bridge.Event{
-		{Type: bridge.EventVoted, InteractionID: id, Agent: "ci", Data: proof.Stable(forged)},
-		{Type: bridge.EventResponse, InteractionID: id, Agent: "ci", State: bridge.StateDenied, Data: proof.Stable(rec.Response)},
-		{Type: bridge.EventRequest, InteractionID: id, Agent: "other", Data: proof.Stable(rec.Interaction)},
-	})
-	if err != nil || len(good) != 0 {
-		t.Errorf("%d forged events are good: %v", len(good), err)
+	if _, err := w.store.DB.Do(t.Context(), broker.Change{Journal: []broker.Entry{
+		life.Entry(bridge.EventVoted, id, of, bridge.StatePending, string(proof.Stable(forged)), bridge.AuditVote),
+		life.Entry(bridge.EventVoted, id, of, bridge.StatePending, string(proof.Stable(rec.Votes[0])), ""),
+		life.Entry(bridge.EventResponse, id, of, bridge.StateDenied, string(proof.Stable(rec.Response)), ""),
+		life.Entry(bridge.EventDelivered, id, of, bridge.StateDenied, "", ""),
+		life.Entry(bridge.EventRequest, id, other, bridge.StatePending, string(proof.Stable(rec.Interaction)), ""),
+		life.Entry(bridge.EventWidened, id, other, bridge.StatePending, string(proof.Stable(rec.Interaction)), ""),
+	}}); err != nil {
+		t.Fatal(err)
 	}
-	if got, err := w.engine.Evidence.Show(t.Context(), id); err != nil || got.Receipt == "" {
+	again, _, err := w.store.Events(t.Context(), cursor, bridge.EventFilter{})
+	if err != nil || len(again) != len(events) {
+		t.Errorf("%d events with forged ones, want %d: %v", len(again), len(events), err)
+	}
+	if got, err := w.engine.Inspect(t.Context(), id); err != nil || got.Receipt == "" {
 		t.Errorf("as stored, it is %q, %v", got.Unverified, err)
 	}
-	if token, err := w.engine.Evidence.StateAnswer([]bridge.Record{rec}, []byte("{}")); err != nil || token == "" {
+	if token, err := w.engine.StateAnswer([]bridge.Record{rec}, []byte("{}")); err != nil || token == "" {
 		t.Errorf("the statement: %q, %v", token, err)
 	}
 }

@@ -40,7 +40,7 @@ func TestHostileClicks(t *testing.T) {
 		w.said(w.pressOn("bo", card, "C1", bridge.DecideOnce, ""), bridge.VerdictLate, "ana")
 	}
 	after := w.state(id, bridge.StateDenied)
-	if after.Response.Proof != before.Response.Proof || after.Response.Proof == "" || *after.Audit != *before.Audit {
+	if after.Receipt != before.Receipt || after.Receipt == "" || *after.Audit != *before.Audit {
 		t.Errorf("the decision was %+v and became %+v", before.Response, after.Response)
 	}
 	w.state(twin, bridge.StatePending)

@@ -44,8 +44,8 @@ type Options struct {
 	// Agents holds the configured agents by name. A pending request is
 	// evaluated again with the current permissions of its agent.
 	Agents map[string]bridge.Agent
-	// Signer proves stored values, signs receipts and seals the audit log.
-	// If it is nil, nod does none of this.
+	// Signer signs answers, and seals the audit log. The store has it as well, and
+	// signs decisions. If it is nil, nod does none of this.
 	Signer *proof.Signer
 	// AuditRetention is the time to keep the audit log. Zero means forever.
 	AuditRetention time.Duration
@@ -68,7 +68,6 @@ type Options struct {
 // process.
 type Engine struct {
 	Audit    *Audit
-	Evidence *Evidence
 	Grants   *Grants
 	Links    *Links
 	Passkeys *Passkeys
@@ -101,12 +100,7 @@ func New(o Options) *Engine {
 	if o.Node == "" {
 		o.Node = uuid.NewString()
 	}
-	prover := proof.NewProver(o.Signer)
-	p := portsOf(o.Store)
-	if prover != nil {
-		p = p.proven(prover, o.Log)
-	}
-	return wire(o, p, prover)
+	return wire(o)
 }
 
 // Run posts and updates messages, applies deadlines and receives clicks until
@@ -138,6 +132,25 @@ func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request,
 // CodeForbidden.
 func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.get(ctx, id)
+}
+
+// Inspect returns a record as it is stored. If it does not verify, Unverified is set.
+func (e *Engine) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	return e.reader.records.Inspect(ctx, id)
+}
+
+// StateAnswer signs an answer in another format that was made from records. It returns
+// "" without a signer.
+func (e *Engine) StateAnswer(records []bridge.Record, body []byte) (string, error) {
+	if e.Audit.signer == nil {
+		return "", nil
+	}
+	for _, r := range records {
+		if err := r.Trusted(); err != nil {
+			return "", err
+		}
+	}
+	return e.Audit.signer.Answer(records, body)
 }
 
 // Await returns once the interaction is over; see [bridge.Record.Over]. Any

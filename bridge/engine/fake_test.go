@@ -131,6 +131,11 @@ func (f *fake) Load(_ context.Context, id bridge.ID) (bridge.Record, error) {
 	return r, f.refuses
 }
 
+// Inspect implements bridge.Records.
+func (f *fake) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	return f.Load(ctx, id)
+}
+
 // Mark applies what the parts read again. An amendment has to expect the
 // number of those before it.
 func (f *fake) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // granter finds the grants that cover a request, and stores the grants that an
@@ -20,7 +19,6 @@ type granter struct {
 	people    *People
 	journal   *journal
 	evaluator *evaluator
-	prover    *proof.Prover
 	log       *slog.Logger
 }
 

@@ -120,23 +120,22 @@ func (m *play) member(a *asking, now held, values map[string]any) {
 func (m *play) forgeEnd(a *asking, now, from held) {
 	resp := bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeAlways, Digest: m.read(a).Interaction.Digest,
 		Actor: &bridge.Actor{Platform: "chat", User: "U-ana", Person: "ana"}, At: time.Now().UTC(), Annotations: map[string]bridge.Annotation{}}
-	var other struct{ Response bridge.Response }
-	if text := from.docs["life"]; len(text) > headerLen && rapid.Bool().Draw(m.rt, "a good proof") &&
-		json.Unmarshal([]byte(strings.SplitN(text[headerLen:], "\x1e", 2)[0]), &other) == nil {
-		resp.Proof = other.Response.Proof
+	var other struct{ Receipt string }
+	if text := from.docs["life"]; len(text) > headerLen && rapid.Bool().Draw(m.rt, "a good receipt") {
+		_ = json.Unmarshal([]byte(strings.SplitN(text[headerLen:], "\x1e", 2)[0]), &other) // it may have none
 	}
 	if rapid.Bool().Draw(m.rt, "for the deadline") {
 		m.member(a, now, map[string]any{"timeout": resp, "after": "approved"})
 		return
 	}
-	m.member(a, now, map[string]any{"state": "approved", "response": resp, "at": time.Now().UTC(), "nonce": "x"})
+	m.member(a, now, map[string]any{"state": "approved", "response": resp, "receipt": other.Receipt, "at": time.Now().UTC(), "nonce": "x"})
 }
 
 // forgeVotes adds a vote.
 func (m *play) forgeVotes(a *asking, now held) {
 	who := rapid.SampledFrom(team).Draw(m.rt, "voter")
 	m.member(a, now, map[string]any{"votes": []bridge.Vote{{
-		Actor: bridge.Actor{Platform: "api", User: who, Person: who}, State: bridge.StateApproved, Scope: bridge.ScopeAlways, Covers: []int{0, 1, 2, 3}, At: time.Now().UTC(), Proof: "x",
+		Actor: bridge.Actor{Platform: "api", User: who, Person: who}, State: bridge.StateApproved, Scope: bridge.ScopeAlways, Covers: []int{0, 1, 2, 3}, At: time.Now().UTC(),
 	}}})
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
-	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Signing configures the keys of people.
@@ -40,7 +39,6 @@ type Passkeys struct {
 	Signing
 	notes   bridge.Notes
 	journal *journal
-	prover  *proof.Prover
 	people  bridge.Directory // to tell people about their keys; may be nil
 	chats   platforms
 	log     *slog.Logger
@@ -48,7 +46,7 @@ type Passkeys struct {
 
 func newPasskeys(s shared) *Passkeys {
 	return &Passkeys{
-		Signing: s.Signing, notes: s.Notes, journal: s.journal, prover: s.prover, people: s.Directory, chats: s.platforms, log: s.Log,
+		Signing: s.Signing, notes: s.Notes, journal: s.journal, people: s.Directory, chats: s.platforms, log: s.Log,
 	}
 }
 

@@ -82,10 +82,9 @@ type evaluator struct {
 }
 
 // unchanged reports whether a request was last evaluated under this config. Then
-// rejudge finds nothing to change. A request without a proof may have been written
-// outside nod.
+// rejudge finds nothing to change.
 func (e *evaluator) unchanged(i bridge.Interaction) bool {
-	return i.Proof != "" && i.ConfigVersion != "" && i.ConfigVersion == e.composer.version
+	return i.ConfigVersion != "" && i.ConfigVersion == e.composer.version
 }
 
 // rejudge evaluates a pending request again, with the current policy, routes

@@ -19,7 +19,6 @@ const (
 type reader struct {
 	records  bridge.Records
 	history  bridge.Histories // nil if there is none
-	evidence *Evidence
 	granter  *granter
 	redactor *redactor
 }
@@ -151,7 +150,6 @@ func (re *reader) list(ctx context.Context, f bridge.ListFilter) (bridge.List, e
 	if err != nil {
 		return bridge.List{}, err
 	}
-	page = re.evidence.CheckList(page, f.AsStored)
 	page.Items = slices.DeleteFunc(page.Items, func(r bridge.Record) bool { return isSession(r.Interaction) })
 	for k, r := range page.Items {
 		page.Items[k] = re.redactor.record(r)

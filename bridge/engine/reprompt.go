@@ -256,7 +256,7 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its response, or cancel it")
 	default: // the tool has ended without the late answer
 		i := rec.Interaction
-		if _, _, err := rd.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "completed", Interaction: i, Response: bridge.Response{
+		if _, _, err := rd.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "completed", Response: bridge.Response{
 			State: bridge.StateExpired, Reason: "no one answered in time", Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: i.Digest,
 		}}); err != nil {
 			return bridge.Record{}, err

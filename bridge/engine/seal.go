@@ -33,7 +33,6 @@ type sealer struct {
 type Audit struct {
 	store     bridge.AuditLog
 	leases    bridge.Leases
-	prover    *proof.Prover
 	sealing   sealHealth
 	signer    *proof.Signer
 	retention time.Duration
@@ -188,7 +187,7 @@ func (au *Audit) unsealable(a bridge.AuditEntry) string {
 	if len(a.Data) > 0 && !json.Valid(a.Data) {
 		return "has data that is not JSON"
 	}
-	_, why := au.prover.EntryProblem(a)
+	_, why := au.signer.EntryProblem(a)
 	return why
 }
 

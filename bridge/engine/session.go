@@ -19,7 +19,6 @@ type Sessions struct {
 	stopper  *stopper
 	steerer  *steerer
 	history  bridge.Histories // nil if there is none
-	evidence *Evidence
 	people   *People
 	agents   map[string]bridge.Agent
 	routes   routes

@@ -121,7 +121,7 @@ func (se *Sessions) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.R
 	if err != nil {
 		return nil, err
 	}
-	return se.evidence.CheckList(page, false).Items, nil
+	return page.Items, nil
 }
 
 // requests returns the newest requests of a session. For a reported session

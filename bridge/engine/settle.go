@@ -102,7 +102,7 @@ func (s *settler) settleOne(
 	if i.Kind == bridge.KindApproval && i.Counted() {
 		got, result, err = s.vote(ctx, actor, rec, r)
 	} else {
-		t := bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended, Interaction: i}
+		t := bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended}
 		var won bool
 		got, won, err = s.outcomes.Settle(ctx, t)
 		if won {

@@ -28,12 +28,11 @@ const maxTallied = 100
 // statuses reads what agents report about their sessions, and updates the
 // messages that show it.
 type statuses struct {
-	reports  bridge.Reports
-	stops    bridge.Stops
-	records  bridge.Records
-	history  bridge.Histories // nil if there is none
-	evidence *Evidence
-	log      *slog.Logger
+	reports bridge.Reports
+	stops   bridge.Stops
+	records bridge.Records
+	history bridge.Histories // nil if there is none
+	log     *slog.Logger
 }
 
 // isSession reports whether an interaction is the message of a session.
@@ -78,7 +77,7 @@ func (st *statuses) decided(ctx context.Context, agent, session string) (bridge.
 	if page.Next != "" {
 		t.Of = len(page.Items)
 	}
-	for _, r := range st.evidence.CheckList(page, false).Items {
+	for _, r := range page.Items {
 		t.Add(r)
 	}
 	return t, nil

@@ -11,7 +11,7 @@ import (
 func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
 	b := s.ballot(ctx, rec, actor, r)
-	b.Expect, b.Known = &rec.Amended, &rec
+	b.Expect = &rec.Amended
 	got, result, err := s.outcomes.Vote(ctx, b)
 	if err != nil {
 		return got, result, err

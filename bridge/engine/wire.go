@@ -1,16 +1,11 @@
 package engine
 
-import (
-	"maps"
-
-	"github.com/nodbridge/nod/bridge/proof"
-)
+import "maps"
 
 // shared holds what parts in both directions use.
 type shared struct {
 	Options
-	Ports     // with proofs if there is a prover
-	prover    *proof.Prover
+	Ports
 	routes    routes
 	platforms platforms
 	watcher   watcher
@@ -19,22 +14,19 @@ type shared struct {
 	people    *People
 	cards     *cards
 	statuses  *statuses
-	evidence  *Evidence
 }
 
 // wire creates the parts of an engine. Each part depends only on parts created
 // before it.
-func wire(o Options, p Ports, prover *proof.Prover) *Engine {
-	s := shared{Options: o, Ports: p, prover: prover, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
-	s.Outcomes = assuredOutcomes{p.Outcomes, s.Records}
+func wire(o Options) *Engine {
+	s := shared{Options: o, Ports: portsOf(o.Store), routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
 	s.platforms = platformsOf(o.Platforms)
 	s.journal = &journal{store: s.Audit, notes: s.Notes, log: o.Log}
 	s.redactor = &redactor{hide: o.Redactor}
 	s.people = &People{routes: s.routes, directory: o.Directory, agents: o.Agents, strangers: o.UnknownRequesters}
 	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, people: s.people, log: o.Log}
-	s.evidence = &Evidence{records: s.Records, raw: s.Store, prover: prover, signer: s.Signer, log: s.Log}
 	s.statuses = &statuses{
-		reports: s.Reports, stops: s.Stops, records: s.Records, history: o.History, evidence: s.evidence, log: o.Log,
+		reports: s.Reports, stops: s.Stops, records: s.Records, history: o.History, log: o.Log,
 	}
 	s.cards = &cards{
 		records: s.Records, drafts: s.Drafts, statuses: s.statuses, redactor: s.redactor, mentions: mentions, platforms: s.platforms,
@@ -70,14 +62,14 @@ func (s shared) outgoing() outgoing {
 	}
 	out.granter = &granter{
 		store: s.Grants, records: s.Records, outcomes: s.Outcomes, people: s.people, journal: s.journal,
-		evaluator: out.evaluator, prover: s.prover, log: s.Log,
+		evaluator: out.evaluator, log: s.Log,
 	}
 	out.reach = &reach{presence: s.Presence, platforms: s.platforms, composer: composer, notifier: out.notifier}
 	out.opener = &opener{
 		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, stops: s.Stops, composer: composer,
 		reach: out.reach, granter: out.granter, log: s.Log,
 	}
-	out.reader = &reader{records: s.Records, history: s.History, evidence: s.evidence, granter: out.granter, redactor: s.redactor}
+	out.reader = &reader{records: s.Records, history: s.History, granter: out.granter, redactor: s.redactor}
 	out.rounds = &rounds{
 		records: s.Records, outcomes: s.Outcomes, reader: out.reader, opener: out.opener, composer: composer, reach: out.reach,
 		routes: s.routes, redactor: s.redactor,

@@ -28,7 +28,7 @@ func (s shared) incoming(out outgoing) *Engine {
 	sessions := &Sessions{
 		memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence, stops: s.Stops, stopper: stopper,
 		steerer: &steerer{store: s.Steerings, redactor: s.redactor, journal: s.journal, noter: noter, log: s.Log},
-		history: s.History, evidence: s.evidence, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
+		history: s.History, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
 	}
 	sessions.reporter = &reporter{
 		statuses: s.statuses, opener: out.opener, composer: out.composer, redactor: s.redactor, routes: s.routes, log: s.Log,
@@ -40,10 +40,9 @@ func (s shared) incoming(out outgoing) *Engine {
 	}
 	return &Engine{
 		Audit: &Audit{
-			store: s.Audit, leases: s.Leases, prover: s.prover, signer: s.Signer, retention: s.AuditRetention,
+			store: s.Audit, leases: s.Leases, signer: s.Signer, retention: s.AuditRetention,
 			log: s.Log, node: s.Node,
 		},
-		Evidence:    s.evidence,
 		Grants:      grants,
 		Links:       links,
 		Passkeys:    passkeys,

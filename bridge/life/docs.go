@@ -41,11 +41,16 @@ type Life struct {
 	Next bridge.ID `json:"next,omitempty"`
 	Head bridge.ID `json:"head,omitempty"`
 
+	// Body is the version of the body, so that an earlier one does not take its place.
+	Body int64 `json:"body"`
+
 	Response *bridge.Response `json:"response,omitempty"`
-	At       time.Time        `json:"at,omitzero"`     // when it was resolved
-	Nonce    string           `json:"nonce,omitempty"` // of the resolution that won
-	Votes    []bridge.Vote    `json:"votes,omitempty"`
-	Callers  []Caller         `json:"callers,omitempty"`
+	// Receipt is the signed receipt of the response, if it is a decision.
+	Receipt string        `json:"receipt,omitempty"`
+	At      time.Time     `json:"at,omitzero"`     // when it was resolved
+	Nonce   string        `json:"nonce,omitempty"` // of the resolution that won
+	Votes   []bridge.Vote `json:"votes,omitempty"`
+	Callers []Caller      `json:"callers,omitempty"`
 	// Sent is the time when the response was first sent to a caller, and Taker the
 	// one that got it, if no other may.
 	Sent      time.Time `json:"sent,omitzero"`
@@ -146,10 +151,16 @@ func Read(id bridge.ID, found []broker.Doc) (Docs, error) {
 	if d.Body.ID != id {
 		return d, bridge.Errorf(bridge.CodeNotFound, "interaction %s not found: its key holds another one", id)
 	}
+	if d.Life.Body != body.Version {
+		d.Problem = problemMixed
+	}
 	d.Body.Stated = bridge.Times{Created: d.Body.Created, Deadline: d.Body.Deadline}
 	d.Body.Created, d.Body.Deadline = d.Life.Created, d.Life.Deadline // the clock of the store decides
 	return d, d.readCards()
 }
+
+// problemMixed is the problem of documents that were not stored together.
+const problemMixed = "an earlier version of a part of it was put back"
 
 // readCards decodes the cards among the documents that were read.
 func (d *Docs) readCards() error {
@@ -225,10 +236,10 @@ func (d *Docs) Record(now time.Time) bridge.Record {
 	r := bridge.Record{
 		Interaction: d.Body, State: bridge.StatePending, Response: l.Response, Failures: l.Failures, Delivered: l.Delivered,
 		Sent: l.Sent, Queued: l.Queued, Step: l.Step, Amended: l.Amended, Reminders: l.Reminders, Joined: l.Joined, Next: l.Next, Head: l.Head,
-		Completion: l.Completion, Votes: l.Votes, Revision: l.Revision,
+		Completion: l.Completion, Votes: l.Votes, Receipt: l.Receipt, Revision: l.Revision,
 	}
 	if d.Problem != "" {
-		r.Unverified = "this request does not verify: " + d.Problem
+		r.Unverified = bridge.WhyAltered
 	}
 	if l.State != "" {
 		r.State = l.State

@@ -238,13 +238,11 @@ func (t *Turn) Amend(a bridge.Amendment) Verdict {
 	if a.Then != nil {
 		l.Step = a.Then.Index
 	}
-	if len(a.Void) > 0 {
-		l.Votes = slices.DeleteFunc(l.Votes, func(v bridge.Vote) bool {
-			return v.State == bridge.StateApproved && slices.Contains(a.Void, v.Actor.Voter())
-		})
-	}
+	l.Votes = slices.DeleteFunc(l.Votes, func(v bridge.Vote) bool { // an approval counts only for what its voter saw
+		return v.State == bridge.StateApproved && (v.Content != t.Body.Content || slices.Contains(a.Void, v.Actor.Voter()))
+	})
 	if a.Wider {
-		t.event(bridge.EventWidened, bridge.StatePending, data(&t.Body))
+		t.event(bridge.EventWidened, bridge.StatePending, "")
 	}
 	for n := before; n < len(t.Body.Destinations); n++ {
 		if l.Failures[n] == "" {

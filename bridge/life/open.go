@@ -286,6 +286,16 @@ func (out *Opened) follow(o Opening, t *Turn) {
 	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.keep)) // it leads to the round that its messages show
 }
 
+// Sign is [Turn.Sign] for all turns of an opening.
+func (out *Opened) Sign(s Signer) error {
+	for _, t := range append(out.Others, out.Turn) {
+		if err := t.Sign(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Changes returns the change that stores an opening.
 func (out *Opened) Changes() (broker.Change, error) {
 	c, err := out.Turn.Change()

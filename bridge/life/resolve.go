@@ -20,6 +20,8 @@ const (
 	Changed Verdict = "changed" // it was amended, or a part was sent, since it was read
 	Last    Verdict = "last"    // no other caller waits for it
 	Taken   Verdict = "taken"   // another caller has its answer
+	// Unproven means that the approval lacks the assurance that the request requires.
+	Unproven Verdict = "unproven"
 )
 
 // after is the delay of the edits that show the end of an interaction.
@@ -28,12 +30,11 @@ const after = 100 * time.Millisecond
 // resolve resolves a pending interaction, with everything that follows from it.
 func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	l := &t.Life
-	if resp.Proof == "" {
-		resp.At = at // a signed time must not change
+	if resp.Digest = t.Body.Digest; l.Receipt == "" && resp.Assertion == nil { // a signed time must not change
+		resp.At = at
 	}
 	t.lives, t.Over = true, true
-	t.journal(bridge.EventResponse, resp.State, data(&resp), bridge.AuditDecision)
-	t.noted = len(t.change.Journal)
+	t.journal(bridge.EventResponse, resp.State, "", bridge.AuditDecision)
 	if !l.Queued.IsZero() && resp.State.Decided() {
 		t.change.Set = append(t.change.Set, broker.Member{
 			Index: LateIndex(l.Agent, l.Session), Name: string(t.ID), Keep: t.keep + 3*bridge.MaxTimeout,
@@ -137,20 +138,28 @@ func (t *Turn) Resolve(s bridge.Settlement) Verdict {
 	if s.Expect != nil && *s.Expect != t.Life.Amended {
 		return Changed
 	}
+	if t.Body.Unassured(s.Response) {
+		return Unproven
+	}
+	t.Life.Receipt = s.Receipt
 	t.resolve(s.Response, t.now, s.Nonce)
 	return Won
 }
 
 // Vote counts one person's vote on an approval with a quorum. The vote that
 // completes the quorum resolves the approval, with the narrowest scope of its votes.
-func (t *Turn) Vote(v bridge.Ballot) bridge.BallotResult {
+func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
 	switch {
 	case !t.pending() && t.Life.Nonce == v.Nonce:
-		return bridge.BallotDecided
+		return Won, bridge.BallotDecided
 	case !t.due():
-		return bridge.BallotLate
-	case v.Revision != 0 && v.Revision != t.Life.Revision:
-		return bridge.BallotChanged
+		return Final, bridge.BallotLate
+	case v.Expect != nil && *v.Expect != t.Life.Amended:
+		return Changed, ""
+	case v.Vote.State == bridge.StateApproved && v.Vote.Content != t.Body.Content:
+		return Changed, ""
+	case t.Body.Unassured(v.Response):
+		return Unproven, ""
 	}
 	vote := v.Vote
 	vote.Covers = v.Covers
@@ -163,7 +172,7 @@ func (t *Turn) Vote(v bridge.Ballot) bridge.BallotResult {
 		// A different vote replaces the first, and so does an approval with a proof,
 		// and one that counts for other slots.
 		if other.State == vote.State && slices.Equal(other.Covers, vote.Covers) && (other.Assurance != "" || vote.Assurance == "") {
-			return bridge.BallotRepeat
+			return Kept, bridge.BallotRepeat
 		}
 	}
 	t.Life.Votes = append(rest, vote)
@@ -171,12 +180,13 @@ func (t *Turn) Vote(v bridge.Ballot) bridge.BallotResult {
 	t.journal(bridge.EventVoted, bridge.StatePending, data(vote), bridge.AuditVote)
 	t.change.Urgent, t.change.Keep = true, true
 	if rec := t.Record(t.now); rec.Enough(vote.State) {
+		t.Life.Receipt = v.Receipt
 		t.resolve(rec.Narrowed(v.Response), t.now, v.Nonce)
-		return bridge.BallotDecided
+		return Won, bridge.BallotDecided
 	}
 	t.bump()
 	t.editAll(0)
-	return bridge.BallotCounted
+	return Done, bridge.BallotCounted
 }
 
 // Defer keeps a pending interaction open for some time, although its agent stops

@@ -3,6 +3,7 @@ package life
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +29,17 @@ type Turn struct {
 	cards       map[int]bool
 	guarded     map[int]bool // cards that must not appear in the meantime
 	fresh       bool         // the interaction is being opened
-	noted       int          // of the entries of the turn, the one of the resolution; 0 for none
+	notes       []note       // for the journal
+}
+
+// note is an entry of the journal: an event that is also an entry of the audit log, of
+// the type audit, or "" if it is only an event. That of a decision has the response as
+// its data once the turn is over.
+type note struct {
+	kind  bridge.EventType
+	state bridge.State
+	data  string
+	audit bridge.AuditType
 }
 
 // Begin begins a turn at a time of the store. Documents are kept for the retention
@@ -80,20 +91,48 @@ func post(i bridge.Interaction, destination int, due time.Time) broker.Job {
 	return broker.Job{Name: broker.InQueue(jobName(bridge.JobPost, i.ID, destination), hex.EncodeToString(sum[:8])), Due: due}
 }
 
+// longer is the time by which other documents outlive the life, because the clock of the
+// daemon that wrote them may be ahead.
+const longer = time.Minute
+
+// Signer signs what leaves nod: receipts, and entries of the audit log. Package proof
+// implements it.
+type Signer interface {
+	Receipt(i bridge.Interaction, r bridge.Response, votes []bridge.Vote, had string) (string, error)
+	ProveEntry(*bridge.AuditEntry) error
+}
+
+// Sign signs what the turn recorded, before its change is made. It returns CodeForbidden
+// if a person signed another decision.
+func (t *Turn) Sign(s Signer) (err error) {
+	for n := range t.notes {
+		e := &t.notes[n]
+		switch e.audit {
+		case bridge.AuditDecision:
+			t.Life.Receipt, err = s.Receipt(t.Body, *t.Life.Response, t.Life.Votes, t.Life.Receipt)
+		case bridge.AuditVote:
+			a := bridge.AuditEntry{Type: e.audit, ID: t.ID, Agent: t.Life.Agent, Session: t.Life.Session, State: e.state, Data: json.RawMessage(e.data)}
+			err = s.ProveEntry(&a)
+			e.data = string(a.Data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Change returns the change that stores the turn. It is empty if the turn changed
 // nothing.
 func (t *Turn) Change() (broker.Change, error) {
 	c := t.change
 	ttl := max(t.Life.Until.Sub(t.now), time.Second)
-	key := lives.Key(string(t.ID))
-	if t.lives {
-		d, err := lives.Encode(broker.Doc{Key: key, Version: t.version(key), Keep: ttl, Entry: t.Entry, Noted: t.noted}, t.Life)
-		if err != nil {
-			return c, bridge.Wrap(bridge.CodeInternal, err, "interaction")
+	noted := 0 // the entry of the resolution, counted from 1
+	for n, e := range t.notes {
+		if e.audit == bridge.AuditDecision {
+			noted, e.data = n+1, data(&bridge.DecisionEntry{Response: *t.Life.Response, Receipt: t.Life.Receipt})
 		}
-		c.Put = append(c.Put, d)
-	} else if len(t.cards) > 0 {
-		c.If = append(c.If, broker.Version{Key: key, Version: t.version(key)})
+		c.Journal = append(c.Journal, Entry(e.kind, t.ID, t.Life, e.state, e.data, e.audit))
 	}
 	if t.body {
 		raw, err := encodeBody(t.Body)
@@ -101,11 +140,24 @@ func (t *Turn) Change() (broker.Change, error) {
 			return c, err
 		}
 		k := bodies.Key(string(t.ID))
-		c.Put = append(c.Put, bodies.Wrap(broker.Doc{Key: k, Version: t.version(k), Keep: ttl, Fresh: t.fresh}, raw))
+		d := broker.Doc{Key: k, Version: t.version(k), Keep: ttl + longer, Fresh: t.fresh}
+		d.Next = d.NextVersion()
+		t.Life.Body, t.lives = d.Next, true
+		c.Put = append(c.Put, bodies.Wrap(d, raw))
+	}
+	key := lives.Key(string(t.ID))
+	if t.lives {
+		d, err := lives.Encode(broker.Doc{Key: key, Version: t.version(key), Keep: ttl, Entry: t.Entry, Noted: noted}, t.Life)
+		if err != nil {
+			return c, bridge.Wrap(bridge.CodeInternal, err, "interaction")
+		}
+		c.Put = append(c.Put, d)
+	} else if len(t.cards) > 0 {
+		c.If = append(c.If, broker.Version{Key: key, Version: t.version(key)})
 	}
 	for n := range t.cards {
 		k := CardKey(t.ID, n)
-		d, err := cards.Encode(broker.Doc{Key: k, Version: t.version(k), Keep: ttl, Fresh: t.fresh}, t.Cards[n])
+		d, err := cards.Encode(broker.Doc{Key: k, Version: t.version(k), Keep: ttl + longer, Fresh: t.fresh}, t.Cards[n])
 		if err != nil {
 			return c, bridge.Wrap(bridge.CodeInternal, err, "card")
 		}
@@ -142,10 +194,9 @@ func (t *Turn) Stored(c broker.Change, done broker.Done) Docs {
 // pending reports whether the interaction is not resolved.
 func (t *Turn) pending() bool { return t.Life.State == "" }
 
-// journal notes a transition in the journal: an event that is also an entry of the
-// audit log, of the type audit, or "" if it is only an event.
+// journal notes a transition in the journal.
 func (t *Turn) journal(kind bridge.EventType, state bridge.State, data string, audit bridge.AuditType) {
-	t.change.Journal = append(t.change.Journal, Entry(kind, t.ID, t.Life, state, data, audit))
+	t.notes = append(t.notes, note{kind, state, data, audit})
 }
 
 // Entry returns an entry of the journal. All entries have the same fields in the

@@ -161,11 +161,11 @@ func (c *auditChain) verifyProofs(keys JWKS, report *AuditReport) {
 // has reports whether the log has the decision of a receipt.
 func (c *auditChain) has(r Receipt, keys JWKS) bool {
 	return slices.ContainsFunc(c.entries, func(a bridge.AuditEntry) bool {
-		var resp bridge.Response
+		var resp bridge.DecisionEntry
 		if a.Type != bridge.AuditDecision || a.ID != r.ID || a.State != r.State || json.Unmarshal(a.Data, &resp) != nil {
 			return false
 		}
-		got, err := keys.VerifyReceipt(resp.Proof)
+		got, err := keys.VerifyReceipt(resp.Receipt)
 		return err == nil && bytes.Equal(Stable(got), Stable(r))
 	})
 }

@@ -14,7 +14,7 @@ import (
 // logOf is a journal under construction.
 type logOf struct {
 	t     *testing.T
-	p     *Prover
+	p     *Signer
 	last  Seal
 	added int64
 	lines []AuditLine
@@ -57,7 +57,7 @@ func (l *logOf) sealed(trimmed bool) AuditLine {
 	l.t.Helper()
 	s := l.last
 	s.Trimmed, s.At = trimmed, time.Now().UTC()
-	token, err := l.p.signer.Seal(s)
+	token, err := l.p.Seal(s)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func (l *logOf) verify(lines []AuditLine, receipts ...Receipt) AuditReport {
 		}
 		b.Write(append(raw, '\n', '\n'))
 	}
-	report, err := VerifyAudit(&b, l.p.signer.PublicKeys(), receipts...)
+	report, err := VerifyAudit(&b, l.p.PublicKeys(), receipts...)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -88,19 +88,16 @@ func (l *logOf) verify(lines []AuditLine, receipts ...Receipt) AuditReport {
 func written(t *testing.T) (*logOf, Receipt) {
 	t.Helper()
 	p, _, rec := decided(t)
-	stored := *rec.Response
-	stored.Proof = rec.Receipt
 	l := &logOf{t: t, p: p}
 	l.proven(bridge.AuditRefusal, `{"why":"no responder"}`)
 	v := bridge.Vote{Actor: *rec.Response.Actor, State: bridge.StateApproved, At: evidenceAt}
-	p.ProveVote(evidenceID, &v)
-	l.add(bridge.AuditEntry{Type: bridge.AuditVote, ID: evidenceID, Agent: "tester", Session: "s", Data: Stable(v)})
-	l.add(bridge.AuditEntry{Type: bridge.AuditDecision, ID: evidenceID, Agent: "tester", Session: "s", State: rec.State, Data: Stable(stored)})
+	l.proven(bridge.AuditVote, string(Stable(v)))
+	l.add(bridge.AuditEntry{Type: bridge.AuditDecision, ID: evidenceID, Agent: "tester", Session: "s", State: rec.State, Data: Stable(bridge.DecisionEntry{Response: *rec.Response, Receipt: rec.Receipt})})
 	l.seal()
 	l.add(bridge.AuditEntry{Type: bridge.AuditDecision, ID: "other", Agent: "tester", State: bridge.StateExpired, Data: Stable(bridge.Response{State: bridge.StateExpired})})
 	l.proven(bridge.AuditGrant, `{"agent":"ci"}`)
 	l.seal()
-	receipt, err := p.signer.PublicKeys().VerifyReceipt(rec.Receipt)
+	receipt, err := p.PublicKeys().VerifyReceipt(rec.Receipt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +155,7 @@ func TestVerifyAudit(t *testing.T) {
 // accepted only once.
 func TestUnprovenEntries(t *testing.T) {
 	t.Parallel()
-	l := &logOf{t: t, p: NewProver(signerOf(t, 1))}
+	l := &logOf{t: t, p: signerOf(t, 1)}
 	l.proven(bridge.AuditRefusal, `{"why":"b"}`)
 	again := l.lines[0].AuditEntry
 	l.add(bridge.AuditEntry{Type: bridge.AuditRefusal, Data: json.RawMessage(`{"why":"a"}`)})

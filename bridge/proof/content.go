@@ -21,11 +21,6 @@ func Stable(v any) []byte {
 	return stabilized(out)
 }
 
-// useStable calls use with v in the form of Stable. Use must not keep the text.
-func useStable(v any, use func(text []byte)) {
-	_ = bridge.UseMarshaled(v, func(raw []byte) { use(stabilized(raw)) }) // v is a plain struct
-}
-
 // stabilized returns JSON that Marshal has encoded in the form of Stable.
 func stabilized(out []byte) []byte {
 	if !bytes.Contains(out, escapedInvalid) {
@@ -42,7 +37,7 @@ var escapedInvalid = []byte(`\ufffd`)
 // have rewritten a record before it is verified. A field that is left out here is
 // one that delegation and escalation change.
 func Content(i bridge.Interaction) (string, error) {
-	i.Content, i.Proof, i.Created, i.Deadline = "", "", time.Time{}, time.Time{}
+	i.Content, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
 	i.Added, i.Requirements, i.Unfound, i.Steps, i.Names, i.Told = nil, nil, nil, nil, nil, nil
 	raw, err := bridge.MarshalJSON(&i)
@@ -59,20 +54,4 @@ func Content(i bridge.Interaction) (string, error) {
 func hashOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
-}
-
-// interactionBytes returns the text that the proof of an interaction covers, which
-// is all of it.
-func interactionBytes(i bridge.Interaction) []byte {
-	if i.Stated != (bridge.Times{}) {
-		i.Created, i.Deadline = i.Stated.Created, i.Stated.Deadline
-	}
-	i.Proof, i.Created, i.Deadline = "", i.Created.UTC(), i.Deadline.UTC()
-	return Stable(&i)
-}
-
-// voteBytes returns the bytes that the proof of a vote covers.
-func voteBytes(v bridge.Vote) []byte {
-	v.Proof = ""
-	return Stable(v)
 }

@@ -1,11 +1,10 @@
-// Package proof creates and checks evidence: digests, receipts, the audit log,
-// and the proofs of what a daemon stores.
+// Package proof creates and checks the evidence that leaves nod: digests, receipts
+// and the audit log. What nod stores for itself has a seal instead; see package broker.
 //
 // A [Digest] is the SHA-256 of the canonical JSON (RFC 8785) of a request. A
 // [Receipt] is a JSON Web Signature with Ed25519 about one decision. Each entry
 // of the audit log is linked to the entry before it, and a [Seal] signs the
-// state of the log. A [Signer] also creates MACs, which only daemons with its
-// keys can check.
+// state of the log.
 //
 // To verify offline, take the public keys from a daemon once, then call
 // [JWKS.VerifyRecord] for a record, [JWKS.VerifyReceipt] and [Receipt.Covers]
@@ -13,7 +12,6 @@
 // None of them needs a daemon, Redis or a private key.
 //
 // Code belongs here if it creates or checks evidence from values alone. Code
-// that reads or writes the store belongs in bridge/engine, which seals the
-// audit log and adds a proof to every stored record. The types that are stored
-// and sent belong in bridge.
+// that reads or writes the store belongs in bridge/core, and the rules in bridge/life.
+// The types that are stored and sent belong in bridge.
 package proof

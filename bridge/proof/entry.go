@@ -53,12 +53,15 @@ func (set JWKS) signedByDaemon(a bridge.AuditEntry) (string, bool) {
 }
 
 // ProveEntry adds the proof to an entry of the audit log before it is stored.
-func (p *Prover) ProveEntry(a *bridge.AuditEntry) error {
+func (s *Signer) ProveEntry(a *bridge.AuditEntry) error {
+	if s == nil {
+		return nil
+	}
 	if len(a.Data) < 3 || a.Data[0] != '{' {
 		return bridge.Errorf(bridge.CodeInternal, "audit: the data of a %s entry must be an object", a.Type)
 	}
 	at := time.Now().UnixMilli()
-	proof := entryProof{At: at, Proof: p.signer.detached(domainEntry, entryParts(*a, a.Data, at)...)}
+	proof := entryProof{At: at, Proof: s.detached(domainEntry, entryParts(*a, a.Data, at)...)}
 	a.Data = append(append(append(bytes.Clone(a.Data[:len(a.Data)-1]), entryMark...), Stable(proof)...), '}')
 	return nil
 }
@@ -72,21 +75,15 @@ func (set JWKS) entryProblem(a bridge.AuditEntry, receipt func(string) (Receipt,
 	good := false
 	switch a.Type {
 	case bridge.AuditDecision:
-		var resp bridge.Response
+		var resp bridge.DecisionEntry
 		if oneReading.DecodeKnown(a.Data, &resp) != nil || resp.State != a.State {
 			return "", unproven
 		}
 		unique, good = "end of "+string(a.ID), !resp.Decided()
 		if !good {
-			r, err := receipt(resp.Proof)
-			good = err == nil && r.ID == a.ID && r.Agent == a.Agent && r.Session == a.Session && r.sameDecision(resp)
+			r, err := receipt(resp.Receipt)
+			good = err == nil && r.ID == a.ID && r.Agent == a.Agent && r.Session == a.Session && r.sameDecision(resp.Response)
 		}
-	case bridge.AuditVote:
-		var v bridge.Vote
-		if oneReading.DecodeKnown(a.Data, &v) != nil {
-			return "", unproven
-		}
-		unique, good = v.Proof, set.detachedIs(v.Proof, domainVote, []byte(a.ID), voteBytes(v))
 	default:
 		unique, good = set.signedByDaemon(a)
 	}
@@ -117,8 +114,12 @@ func (set JWKS) EntryProblem(a bridge.AuditEntry) (unique, problem string) {
 	return set.entryProblem(a, set.VerifyReceipt)
 }
 
-// EntryProblem is JWKS.EntryProblem with the keys of the prover. It does not
-// check a signature again that this process has made or checked before.
-func (p *Prover) EntryProblem(a bridge.AuditEntry) (unique, problem string) {
-	return p.signer.PublicKeys().entryProblem(a, p.receipt)
+// EntryProblem is JWKS.EntryProblem with the keys of the signer. It does not check
+// a receipt again that this process has made or checked before. A nil Signer finds
+// no problem.
+func (s *Signer) EntryProblem(a bridge.AuditEntry) (unique, problem string) {
+	if s == nil {
+		return "", ""
+	}
+	return s.public.entryProblem(a, s.receipt)
 }

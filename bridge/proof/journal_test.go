@@ -12,7 +12,7 @@ import (
 // every removal, move, change and addition of an entry is found.
 func TestVerifyJournal(t *testing.T) {
 	t.Parallel()
-	j := &logOf{t: t, p: NewProver(signerOf(t, 1))}
+	j := &logOf{t: t, p: signerOf(t, 1)}
 	var seals []AuditLine
 	j.event(false)
 	j.proven(bridge.AuditGrant, `{"n":1}`)
@@ -75,7 +75,7 @@ func with(l AuditLine, change func(*AuditLine)) AuditLine {
 // that older entries were removed, of which single deletions were then counted.
 func TestTrimmedJournal(t *testing.T) {
 	t.Parallel()
-	j := &logOf{t: t, p: NewProver(signerOf(t, 1))}
+	j := &logOf{t: t, p: signerOf(t, 1)}
 	j.proven(bridge.AuditGrant, `{"n":1}`)
 	gone := j.last.Entry
 	j.event(false)

@@ -9,20 +9,25 @@ import (
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
 )
 
-// Signer signs receipts and seals, and creates the proofs of stored values. It
-// signs with the first key and verifies with all keys, so that receipts stay
-// valid after a key rotation. A Signer is safe for concurrent use.
+// Signer signs receipts, entries and seals of the audit log, and has the keys that
+// seal what is stored. It signs with the first key and verifies with all keys, so that
+// receipts stay valid after a key rotation. A nil Signer signs nothing. A Signer is safe
+// for concurrent use.
 type Signer struct {
 	keys   []ed25519.PrivateKey
 	macs   [][]byte // one derived from each key
 	public JWKS
 	// headers holds the encoded header of what the first key signs, by type.
 	headers map[string]string
+	// known remembers the complete text of receipts that this process has signed or
+	// verified, so that each signature is checked only once.
+	known *lru.Cache[string, string]
 }
 
 // macInfo binds the MAC keys, which are derived from the signing keys, to their
@@ -35,7 +40,8 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 	if len(seeds) == 0 {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "key: required")
 	}
-	s := &Signer{headers: map[string]string{}}
+	known, _ := lru.New[string, string](receiptsKnown) // fails only for a number below 1
+	s := &Signer{headers: map[string]string{}, known: known}
 	for _, seed := range seeds {
 		if len(seed) != ed25519.SeedSize {
 			return nil, bridge.Errorf(bridge.CodeInvalid, "key: invalid length of %d bytes (must be %d)", len(seed), ed25519.SeedSize)

@@ -13,10 +13,8 @@ import (
 // Domains ensure that a proof of one kind cannot be used as a proof of another
 // kind.
 const (
-	domainVote        = "nod vote v1"
-	domainEntry       = "nod audit entry v1"
-	domainInteraction = "nod interaction v1"
-	domainSeal        = "nod sealed documents v1"
+	domainEntry = "nod audit entry v1"
+	domainSeal  = "nod sealed documents v1"
 )
 
 // SealKeys returns the keys that seal what is stored, derived from those of the
@@ -45,29 +43,11 @@ func framed(domain string, parts ...[]byte) []byte {
 	return out
 }
 
-// mac returns a proof that only daemons with the key can check.
-func (s *Signer) mac(domain string, parts ...[]byte) string {
-	return base64.RawURLEncoding.EncodeToString(macOf(s.macs[0], domain, parts...))
-}
-
 // macOf returns the MAC of a domain and parts.
 func macOf(key []byte, domain string, parts ...[]byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write(framed(domain, parts...))
 	return h.Sum(nil)
-}
-
-// macIs reports whether a proof is the MAC of parts under any of the keys.
-func (s *Signer) macIs(proof, domain string, parts ...[]byte) bool {
-	sum, err := bridge.DecodeBase64(proof)
-	if err != nil || len(sum) != sha256.Size {
-		return false
-	}
-	good := false
-	for _, key := range s.macs {
-		good = hmac.Equal(sum, macOf(key, domain, parts...)) || good
-	}
-	return good
 }
 
 // detached returns a proof that anyone with the public key can check.

@@ -37,21 +37,16 @@ func TestSignText(t *testing.T) {
 	}
 }
 
-// TestEntryProblemOnce checks that a prover decides on an entry as the public keys
+// TestEntryProblemOnce checks that a signer decides on an entry as the public keys
 // do, whether it remembers the receipt or not: the entry as it was written, and
 // every change of it.
 func TestEntryProblemOnce(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
-	if err := p.ProveResponse(i, &resp, nil); err != nil {
-		t.Fatal(err)
-	}
-	other := resp
-	if err := NewProver(signerOf(t, 2)).ProveResponse(i, &other, nil); err != nil {
-		t.Fatal(err)
-	}
-	entryOf := func(change func(*bridge.AuditEntry, *bridge.Response)) bridge.AuditEntry {
-		r := resp
+	receipt := signed(t, p, i, resp)
+	other := signed(t, signerOf(t, 2), i, resp)
+	entryOf := func(change func(*bridge.AuditEntry, *bridge.DecisionEntry)) bridge.AuditEntry {
+		r := bridge.DecisionEntry{Response: resp, Receipt: receipt}
 		a := bridge.AuditEntry{Type: bridge.AuditDecision, ID: i.ID, Agent: i.Agent, Session: i.Session, State: r.State, Timestamp: time.Now().UnixMilli()}
 		change(&a, &r)
 		raw, err := json.Marshal(r)
@@ -61,51 +56,49 @@ func TestEntryProblemOnce(t *testing.T) {
 		a.Data = raw
 		return a
 	}
-	for what, change := range map[string]func(*bridge.AuditEntry, *bridge.Response){
-		"":              func(*bridge.AuditEntry, *bridge.Response) {},
-		"other request": func(a *bridge.AuditEntry, _ *bridge.Response) { a.ID = "00000000-0000-7000-8000-000000000000" },
-		"other agent":   func(a *bridge.AuditEntry, _ *bridge.Response) { a.Agent = "mal" },
-		"other session": func(a *bridge.AuditEntry, _ *bridge.Response) { a.Session = "mal" },
-		"other state": func(a *bridge.AuditEntry, r *bridge.Response) {
+	for what, change := range map[string]func(*bridge.AuditEntry, *bridge.DecisionEntry){
+		"":              func(*bridge.AuditEntry, *bridge.DecisionEntry) {},
+		"other request": func(a *bridge.AuditEntry, _ *bridge.DecisionEntry) { a.ID = "00000000-0000-7000-8000-000000000000" },
+		"other agent":   func(a *bridge.AuditEntry, _ *bridge.DecisionEntry) { a.Agent = "mal" },
+		"other session": func(a *bridge.AuditEntry, _ *bridge.DecisionEntry) { a.Session = "mal" },
+		"other state": func(a *bridge.AuditEntry, r *bridge.DecisionEntry) {
 			a.State, r.State = bridge.StateDenied, bridge.StateDenied
 		},
-		"other scope":  func(_ *bridge.AuditEntry, r *bridge.Response) { r.Scope = bridge.ScopeAlways },
-		"other person": func(_ *bridge.AuditEntry, r *bridge.Response) { r.Actor = &bridge.Actor{Person: "mal"} },
-		"other digest": func(_ *bridge.AuditEntry, r *bridge.Response) { r.Digest = strings.Repeat("b", 64) },
-		"other key":    func(_ *bridge.AuditEntry, r *bridge.Response) { r.Proof = other.Proof },
-		"other claims": func(_ *bridge.AuditEntry, r *bridge.Response) {
-			part := strings.Split(r.Proof, ".")
-			r.Proof = part[0] + "." + part[1][:40] + "A" + part[1][41:] + "." + part[2]
+		"other scope":  func(_ *bridge.AuditEntry, r *bridge.DecisionEntry) { r.Scope = bridge.ScopeAlways },
+		"other person": func(_ *bridge.AuditEntry, r *bridge.DecisionEntry) { r.Actor = &bridge.Actor{Person: "mal"} },
+		"other digest": func(_ *bridge.AuditEntry, r *bridge.DecisionEntry) { r.Digest = strings.Repeat("b", 64) },
+		"other key":    func(_ *bridge.AuditEntry, r *bridge.DecisionEntry) { r.Receipt = other },
+		"other claims": func(_ *bridge.AuditEntry, r *bridge.DecisionEntry) {
+			part := strings.Split(r.Receipt, ".")
+			r.Receipt = part[0] + "." + part[1][:40] + "A" + part[1][41:] + "." + part[2]
 		},
-		"no receipt": func(_ *bridge.AuditEntry, r *bridge.Response) { r.Proof = "" },
+		"no receipt": func(_ *bridge.AuditEntry, r *bridge.DecisionEntry) { r.Receipt = "" },
 	} {
 		a := entryOf(change)
-		want, why := p.signer.PublicKeys().EntryProblem(a)
+		want, why := p.PublicKeys().EntryProblem(a)
 		if (why == "") != (what == "") {
 			t.Fatalf("%s: the public keys find %q", what, why)
 		}
-		fresh := NewProver(p.signer)
-		for n, prover := range []*Prover{p, fresh, fresh} {
-			if got, problem := prover.EntryProblem(a); got != want || problem != why {
-				t.Errorf("%s, prover %d: %q %q, want %q %q", what, n, got, problem, want, why)
+		fresh := signerOf(t, 1)
+		for n, signer := range []*Signer{p, fresh, fresh} {
+			if got, problem := signer.EntryProblem(a); got != want || problem != why {
+				t.Errorf("%s, signer %d: %q %q, want %q %q", what, n, got, problem, want, why)
 			}
 		}
 	}
 }
 
-// TestReceiptOnce checks that a prover takes the claims of a receipt that it
+// TestReceiptOnce checks that a signer takes the claims of a receipt that it
 // knows from memory.
 func TestReceiptOnce(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
-	if err := p.ProveResponse(i, &resp, nil); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := p.receipt(resp.Proof); err != nil || r.ID != i.ID {
+	token := signed(t, p, i, resp)
+	if r, err := p.receipt(token); err != nil || r.ID != i.ID {
 		t.Fatalf("%+v %v", r, err)
 	}
-	p.known.Add(resp.Proof, `{"id":"marked"}`)
-	if r, err := p.receipt(resp.Proof); err != nil || r.ID != "marked" {
+	p.known.Add(token, `{"id":"marked"}`)
+	if r, err := p.receipt(token); err != nil || r.ID != "marked" {
 		t.Errorf("it was verified again: %+v %v", r, err)
 	}
 }

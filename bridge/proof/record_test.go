@@ -12,9 +12,9 @@ import (
 
 // decided returns a request and its record, which was approved with an edited
 // input.
-func decided(t *testing.T) (*Prover, bridge.Request, bridge.Record) {
+func decided(t *testing.T) (*Signer, bridge.Request, bridge.Record) {
 	t.Helper()
-	p := NewProver(signerOf(t, 1))
+	p := signerOf(t, 1)
 	req := evidenceRequest()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideOnce, bridge.DecideEdit, bridge.DecideDeny}
 	stored := req
@@ -29,7 +29,7 @@ func decided(t *testing.T) (*Prover, bridge.Request, bridge.Record) {
 		ID: evidenceID, Ask: stored.Ask, Agent: "tester", Digest: digest,
 		Schedule: bridge.Schedule{Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour)},
 	}
-	prove(t, p, &i)
+	i.Content = contentOf(t, i)
 	resp := bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: "U1", Person: "ana", Name: "Ana"}, At: evidenceAt.Add(time.Minute),
 		Digest: digest, Input: json.RawMessage(`{"a":2}`), Reason: "fine",
@@ -38,10 +38,7 @@ func decided(t *testing.T) (*Prover, bridge.Request, bridge.Record) {
 	if resp.ApprovedDigest, err = ApprovedDigest(i, resp.Input); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.ProveResponse(i, &resp, nil); err != nil {
-		t.Fatal(err)
-	}
-	return p, req, p.Marked(bridge.Record{Interaction: i, State: resp.State, Response: &resp})
+	return p, req, bridge.Record{Interaction: i, State: resp.State, Response: &resp, Receipt: signed(t, p, i, resp)}
 }
 
 // altered returns a deep copy of a record with a change.
@@ -82,7 +79,7 @@ func rewritten(t *testing.T, r bridge.Record) string {
 func TestVerifyRewritten(t *testing.T) {
 	t.Parallel()
 	p, req, rec := decided(t)
-	keys := p.signer.PublicKeys()
+	keys := p.PublicKeys()
 	var again bridge.Record
 	if err := json.Unmarshal([]byte(rewritten(t, rec)), &again); err != nil {
 		t.Fatal(err)
@@ -100,10 +97,7 @@ func TestVerifyRewritten(t *testing.T) {
 func TestVerifyAnswer(t *testing.T) {
 	t.Parallel()
 	p, req, rec := decided(t)
-	keys := p.signer.PublicKeys()
-	if rec.Unverified != "" || rec.Receipt == "" {
-		t.Fatalf("not verified: %s", rec.Unverified)
-	}
+	keys := p.PublicKeys()
 	for what, set := range map[string]*JWKS{"with keys": &keys, "without": nil} {
 		if err := set.VerifyAnswer(altered(t, rec, func(*bridge.Record) {}), req); err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -147,26 +141,19 @@ func TestVerifyAnswer(t *testing.T) {
 func TestHiddenDigest(t *testing.T) {
 	t.Parallel()
 	p, _, rec := decided(t)
-	keys := p.signer.PublicKeys()
+	keys := p.PublicKeys()
 	for redacted, good := range map[int]bool{0: false, 1: true} {
 		i := rec.Interaction
 		i.Prompt, i.Redacted = "May I use ****?", redacted
-		prove(t, p, &i)
-		resp := *rec.Response
-		if err := p.ProveResponse(i, &resp, nil); err != nil {
-			t.Fatal(err)
-		}
-		_, err := keys.VerifyRecord(bridge.Record{Interaction: i, State: resp.State, Response: &resp, Receipt: resp.Proof})
+		i.Content = contentOf(t, i)
+		_, err := keys.VerifyRecord(bridge.Record{Interaction: i, State: rec.State, Response: rec.Response, Receipt: signed(t, p, i, *rec.Response)})
 		if (err == nil) != good {
 			t.Errorf("%d credentials are hidden: %v", redacted, err)
 		}
 	}
 	i, resp := rec.Interaction, *rec.Response
 	resp.ApprovedDigest = strings.Repeat("0", 64)
-	if err := p.ProveResponse(i, &resp, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := keys.VerifyRecord(bridge.Record{Interaction: i, State: resp.State, Response: &resp, Receipt: resp.Proof}); err == nil {
+	if _, err := keys.VerifyRecord(bridge.Record{Interaction: i, State: resp.State, Response: &resp, Receipt: signed(t, p, i, resp)}); err == nil {
 		t.Error("the digest of the changed input is not computed")
 	}
 }
@@ -176,7 +163,7 @@ func TestHiddenDigest(t *testing.T) {
 func TestCovers(t *testing.T) {
 	t.Parallel()
 	p, req, rec := decided(t)
-	receipt, err := p.signer.PublicKeys().VerifyReceipt(" " + rec.Receipt + "\n")
+	receipt, err := p.PublicKeys().VerifyReceipt(" " + rec.Receipt + "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,9 +197,9 @@ func TestCovers(t *testing.T) {
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	p, req, rec := decided(t)
-	keys := p.signer.PublicKeys()
+	keys := p.PublicKeys()
 	body := []byte(`{"ok":true}`)
-	statement, err := p.signer.Answer([]bridge.Record{rec, {State: bridge.StateExpired}}, body)
+	statement, err := p.Answer([]bridge.Record{rec, {State: bridge.StateExpired}}, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +245,7 @@ func TestAnswer(t *testing.T) {
 func TestSpelling(t *testing.T) {
 	t.Parallel()
 	p, _, rec := decided(t)
-	keys := p.signer.PublicKeys()
+	keys := p.PublicKeys()
 	token := rec.Receipt
 	for what, bad := range map[string]string{
 		"a line end":  token[:20] + "\n" + token[20:],
@@ -324,7 +311,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("a seal by a key from Redis: %v", err)
 	}
 	bad := JWKS{Keys: []JWK{{KeyType: "RSA", KeyID: strings.Repeat("é", 40)}}}
-	if _, err := bad.VerifyReceipt(knownReceipt); bridge.ErrorCode(err) != bridge.CodeForbidden || bad.detachedIs("AA", domainVote) {
+	if _, err := bad.VerifyReceipt(knownReceipt); bridge.ErrorCode(err) != bridge.CodeForbidden || bad.detachedIs("AA", domainEntry) {
 		t.Errorf("a key of another type: %v", err)
 	}
 	if _, err := bad.Keys[0].public(); err == nil || strings.Contains(err.Error(), "\ufffd") {

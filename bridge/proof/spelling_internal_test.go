@@ -15,23 +15,23 @@ func TestEntryReadTwoWays(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
 	resp.Actor.Name = "Ana"
-	if err := p.ProveResponse(i, &resp, nil); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(resp)
+	raw, err := json.Marshal(bridge.DecisionEntry{Response: resp, Receipt: signed(t, p, i, resp)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	vote := bridge.Vote{Actor: *resp.Actor, State: bridge.StateApproved, At: resp.At}
-	p.ProveVote(i.ID, &vote)
 	voted, err := json.Marshal(vote)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, raw := range map[bridge.AuditType]string{bridge.AuditDecision: string(raw), bridge.AuditVote: string(voted)} {
+	v := bridge.AuditEntry{Type: bridge.AuditVote, ID: i.ID, Agent: i.Agent, Session: i.Session, State: bridge.StateApproved, Data: voted}
+	if err := p.ProveEntry(&v); err != nil {
+		t.Fatal(err)
+	}
+	for kind, raw := range map[bridge.AuditType]string{bridge.AuditDecision: string(raw), bridge.AuditVote: string(v.Data)} {
 		entry := bridge.AuditEntry{Type: kind, ID: i.ID, Agent: i.Agent, Session: i.Session, State: bridge.StateApproved, Timestamp: time.Now().UnixMilli()}
 		entry.Data = json.RawMessage(raw)
-		if _, why := p.signer.PublicKeys().EntryProblem(entry); why != "" {
+		if _, why := p.PublicKeys().EntryProblem(entry); why != "" {
 			t.Fatalf("%s: the entry itself %s", kind, why)
 		}
 		const forged = `{"actor":{"platform":"slack","user":"U9","person":"mal"},`
@@ -41,7 +41,7 @@ func TestEntryReadTwoWays(t *testing.T) {
 			"unknown":          `{"approved_by":"mal",` + raw[1:],
 		} {
 			entry.Data = json.RawMessage(data)
-			if _, why := p.signer.PublicKeys().EntryProblem(entry); why == "" {
+			if _, why := p.PublicKeys().EntryProblem(entry); why == "" {
 				t.Errorf("%s, %s: it counts as proven", kind, what)
 			}
 		}

@@ -129,7 +129,7 @@ export function digest({ kind, questions, approval, ...texts }) {
 function content(i) {
   const none = "0001-01-01T00:00:00Z";
   const fixed = { ...i, created: none, deadline: none, destinations: null, responders: null };
-  for (const f of ["content", "proof", "groups", "called", "added", "requirements", "unfound", "steps", "names", "told"]) delete fixed[f];
+  for (const f of ["content", "groups", "called", "added", "requirements", "unfound", "steps", "names", "told"]) delete fixed[f];
   return hash(fixed);
 }
 

@@ -31,12 +31,12 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	ports := engine.Proven(d.store, k.signer, d.log)
+	d.store.Sign(k.signer)
 	rules, err := Policy(c)
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := Platforms(c, d.paced, ports.Notes, d.db, d.keyring.Running, d.log)
+	platforms, callbacks, err := Platforms(c, d.paced, d.store, d.db, d.keyring.Running, d.log)
 	if err != nil {
 		return nil, err
 	}
@@ -52,11 +52,11 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	schedules, err := d.schedules(ctx, c, ports.Notes, ports.Leases)
+	schedules, err := d.schedules(ctx, c, d.store, d.store)
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, d.remembered, platforms, ports.Links, schedules)
+	people := buildDirectory(c, d.remembered, platforms, d.store, schedules)
 	options := engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
 		Routes: routes, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention),

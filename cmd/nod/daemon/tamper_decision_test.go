@@ -64,10 +64,10 @@ func refused(x rig.Intruder, id bridge.ID) {
 // forged is a response that says that ana approved, with what a proof looks
 // like.
 func forged(i bridge.Interaction, proof string) string {
-	raw, err := json.Marshal(bridge.Response{
-		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Digest: i.Digest, Annotations: map[string]bridge.Annotation{}, Proof: proof,
+	raw, err := json.Marshal(bridge.DecisionEntry{Receipt: proof, Response: bridge.Response{
+		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Digest: i.Digest, Annotations: map[string]bridge.Annotation{},
 		Actor: &bridge.Actor{Platform: "slack", User: "U0ANA00001", Person: "ana"}, At: time.Now().UTC(),
-	})
+	}})
 	if err != nil {
 		panic(err)
 	}
@@ -220,8 +220,7 @@ func TestForgedVotes(t *testing.T) {
 	must(x, err)
 	copied := votes(x, other.Record)
 	for what, forge := range map[string]func(own string) string{
-		"a forged vote": func(own string) string { return own + `,` + strings.Replace(copied, `"proof":"`, `"proof":"x`, 1) },
-		"a vote without a proof": func(own string) string {
+		"a forged vote": func(own string) string {
 			return own + `,{"actor":{"platform":"api","user":"bo","person":"bo"},"state":"approved","scope":"once","at":"2026-01-01T00:00:00Z"}`
 		},
 		"another request's":  func(own string) string { return own + `,` + copied },
