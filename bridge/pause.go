@@ -13,18 +13,19 @@ import (
 const longestPause = 365 * 24 * time.Hour
 
 // RetryAfter returns the pause that the header Retry-After of a response asks
-// for: a number of seconds, or a time. It is zero if there is none. The caller
-// limits it.
+// for: a number of seconds, or a time by the clock of the sender. It is zero if
+// there is none. The caller limits it.
 func RetryAfter(h http.Header) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
 		return time.Duration(min(seconds, longestPause.Seconds()) * float64(time.Second))
 	}
 	at, err := http.ParseTime(text)
-	if err != nil {
+	sent, also := http.ParseTime(h.Get("Date"))
+	if err != nil || also != nil {
 		return 0
 	}
-	return min(max(time.Until(at), 0), longestPause)
+	return min(max(at.Sub(sent), 0), longestPause)
 }
 
 // Pause waits for d. It returns false if ctx ends first.

@@ -148,7 +148,7 @@ const variables = "\n" +
 	"| `DISCORD_BOT_TOKEN`, `DISCORD_PUBLIC_KEY` | `discord.bot_token`, `discord.public_key` |\n" +
 	"| `TELEGRAM_BOT_TOKEN` | `telegram.bot_token` |\n" +
 	"| `SSL_CERT_DIR` | directory of additional CAs that nod trusts, such as the one of your Redis |\n" +
-	"| `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` | proxy for connections to the platforms |\n" +
+	"| `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` | proxy for connections to the platforms, and of clients to the daemon |\n" +
 	"\n" +
 	"If both `SLACK_BOT_TOKEN` and `NOD_SLACK_BOT_TOKEN` are set, the second one applies;\n" +
 	"the same holds for the other tokens. A secret in the file can also read any variable: `{env: NAME}`.\n"

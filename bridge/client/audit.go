@@ -20,7 +20,7 @@ func (c *Client) Keys(ctx context.Context) (proof.JWKS, error) {
 // Audit writes the audit log to w as JSON lines. The token of the client must
 // belong to an auditor.
 func (c *Client) Audit(ctx context.Context, w io.Writer) error {
-	resp, err := c.read(ctx, "/v1/audit")
+	resp, err := c.start(ctx, http.MethodGet, "/v1/audit", nil, nil, http.StatusOK)
 	if err != nil {
 		return err
 	}
@@ -57,22 +57,4 @@ func (c *Client) Links(ctx context.Context) ([]bridge.Link, error) {
 // Unlink removes a link.
 func (c *Client) Unlink(ctx context.Context, platform, user string) error {
 	return c.do(ctx, http.MethodDelete, "/v1/links/"+url.PathEscape(platform)+"/"+url.PathEscape(user), nil, nil, nil)
-}
-
-// read starts a response that is too long, or takes too long, to be read in one
-// piece. The caller closes the body.
-func (c *Client) read(ctx context.Context, path string) (*http.Response, error) {
-	req, err := c.request(ctx, http.MethodGet, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, c.away(err)
-	}
-	if err := c.expected(resp, http.StatusOK); err != nil {
-		defer resp.Body.Close()
-		return nil, err
-	}
-	return resp, nil
 }

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,10 @@ type table struct {
 
 type tableCase struct {
 	Name     string        `json:"name"`
-	Do       string        `json:"do"` // approve if empty
+	Do       string        `json:"do"`    // approve if empty
+	URL      string        `json:"url"`   // of the daemon, from {url} and {host} of the server; {url} if empty
+	Host     string        `json:"host"`  // where the server listens; 127.0.0.1 if empty
+	Under    string        `json:"under"` // the path before those of the API
 	Answers  []tableAnswer `json:"answers"`
 	Want     string        `json:"want"`
 	Deadline float64       `json:"deadline"` // seconds
@@ -48,8 +52,11 @@ type tableAnswer struct {
 	Status  int               `json:"status"`
 	Type    string            `json:"type"`
 	Headers map[string]string `json:"headers"`
+	Before  string            `json:"before"`
 	Drop    bool              `json:"drop"`
-	Hang    bool              `json:"hang"`
+	Hang    bool              `json:"hang"` // after what is sent
+	Pace    float64           `json:"pace"` // seconds between pieces of 100 bytes
+	Pad     int               `json:"pad"`  // blanks after the body
 	Proxy   bool              `json:"proxy"`
 	Chunked bool              `json:"chunked"`
 	Cut     *int              `json:"cut"`
@@ -103,13 +110,13 @@ func (a tableAnswer) body(t *testing.T, records map[string]json.RawMessage) []by
 
 // bytes returns everything that the server sends for an answer.
 func (a tableAnswer) bytes(t *testing.T, records map[string]json.RawMessage, other string) []byte {
-	if a.Bytes != nil || a.Drop {
+	if a.Bytes != nil || a.Drop || a.Hang && a.Cut == nil {
 		if a.Bytes == nil {
 			return nil
 		}
 		return []byte(*a.Bytes)
 	}
-	content := a.body(t, records)
+	content := append(a.body(t, records), bytes.Repeat([]byte(" "), a.Pad)...)
 	header := map[string]string{"Content-Type": "application/json", "Content-Length": fmt.Sprint(len(content))}
 	if a.Type != "" {
 		header["Content-Type"] = a.Type
@@ -125,7 +132,7 @@ func (a tableAnswer) bytes(t *testing.T, records map[string]json.RawMessage, oth
 		header["Transfer-Encoding"] = "chunked"
 		content = fmt.Appendf(nil, "64\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n", content[:100], len(content)-100, content[100:])
 	}
-	out := fmt.Appendf(nil, "HTTP/1.1 %d x\r\nConnection: close\r\n", max(a.Status, 200*(1-min(a.Status, 1))))
+	out := fmt.Appendf(nil, "%sHTTP/1.1 %d x\r\nConnection: close\r\n", a.Before, max(a.Status, 200*(1-min(a.Status, 1))))
 	for name, v := range header {
 		out = fmt.Appendf(out, "%s: %s\r\n", name, v)
 	}
@@ -137,33 +144,41 @@ func (a tableAnswer) bytes(t *testing.T, records map[string]json.RawMessage, oth
 
 // stub answers calls in the order of a case. The last answer repeats.
 type stub struct {
-	url                  string
+	url, host, under     string
 	mu                   sync.Mutex
 	hits, posts, cancels int
 	callers              map[string]bool
 }
 
-func newStub(t *testing.T, records map[string]json.RawMessage, answers []tableAnswer, other string) *stub {
+func newStub(t *testing.T, records map[string]json.RawMessage, x tableCase, other string) *stub {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(x.Host, "127.0.0.1"), "0"))
 	if err != nil {
-		t.Fatal(err)
+		t.Skip(err)
 	}
-	s := &stub{url: "http://" + l.Addr().String(), callers: map[string]bool{}}
+	s := &stub{host: l.Addr().String(), url: "http://" + l.Addr().String(), under: x.Under, callers: map[string]bool{}}
 	quit := make(chan struct{})
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the client may be gone
-		a := s.next(r, answers)
-		if a.Hang {
-			<-quit
-			return
-		}
+		a := s.next(r, x.Answers)
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			return
 		}
-		_, _ = conn.Write(a.bytes(t, records, other))
-		_ = conn.Close()
+		defer conn.Close()
+		all := a.bytes(t, records, other)
+		for len(all) > 0 && a.Pace > 0 { // until the client is gone
+			n := min(100, len(all))
+			if _, err := conn.Write(all[:n]); err != nil {
+				return
+			}
+			time.Sleep(time.Duration(a.Pace * float64(time.Second))) // not a wait of the test: the pace of the server
+			all = all[n:]
+		}
+		_, _ = conn.Write(all)
+		if a.Hang {
+			<-quit
+		}
 	}), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }() // until the test ends
 	t.Cleanup(func() { close(quit); _ = server.Close() })
@@ -173,7 +188,7 @@ func newStub(t *testing.T, records map[string]json.RawMessage, answers []tableAn
 func (s *stub) next(r *http.Request, answers []tableAnswer) tableAnswer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.Method == http.MethodPost && r.URL.Path == "/v1/interactions" {
+	if r.Method == http.MethodPost && r.URL.EscapedPath() == s.under+"/v1/interactions" {
 		s.posts++
 		s.callers[r.Header.Get("Nod-Caller")] = true
 	}
@@ -263,29 +278,41 @@ func (x tableCase) call(ctx context.Context, c *client.Client, all table) (strin
 func TestCases(t *testing.T) {
 	t.Parallel()
 	all := readTable(t)
+	// Sixteen cases are played at a time: most of them wait.
+	var playing sync.WaitGroup
+	turns := make(chan bool, 16)
 	for _, x := range all.Cases {
-		t.Run(x.Name, func(t *testing.T) {
-			t.Parallel()
-			other := newStub(t, all.Records, []tableAnswer{{Record: "approved"}}, "")
-			s := newStub(t, all.Records, x.Answers, other.url)
-			c := client.New(s.url, token, nil)
-			c.Patience = 800 * time.Millisecond
-			ctx := t.Context()
-			if x.Deadline > 0 {
-				var stop context.CancelFunc
-				ctx, stop = context.WithTimeout(ctx, time.Duration(x.Deadline*float64(time.Second)))
-				defer stop()
-			}
-			if got := x.outcome(ctx, c, all); got != x.Want {
-				t.Errorf("got %q, want %q", got, x.Want)
-			}
-			opens := 1
-			if x.Opens != nil {
-				opens = *x.Opens
-			}
-			if len(s.callers) != opens || other.hits != 0 || s.cancels != x.Cancels || x.Posts > 0 && s.posts != x.Posts {
-				t.Errorf("%d callers in %d posts, %d cancellations, %d calls of another host", len(s.callers), s.posts, s.cancels, other.hits)
-			}
+		turns <- true
+		playing.Go(func() {
+			t.Run(x.Name, func(t *testing.T) { x.play(t, all) })
+			<-turns
 		})
+	}
+	playing.Wait()
+}
+
+func (x tableCase) play(t *testing.T, all table) {
+	other := newStub(t, all.Records, tableCase{Answers: []tableAnswer{{Record: "approved"}}}, "")
+	s := newStub(t, all.Records, x, other.url)
+	address := strings.NewReplacer("{url}", s.url, "{host}", s.host).Replace(cmp.Or(x.URL, "{url}"))
+	c := client.New(address, token, nil)
+	c.Patience, c.Window = 800*time.Millisecond, 600*time.Millisecond
+	ctx := t.Context()
+	if x.Deadline > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, time.Duration(x.Deadline*float64(time.Second)))
+		defer stop()
+	}
+	if got := x.outcome(ctx, c, all); got != x.Want {
+		t.Errorf("got %q, want %q", got, x.Want)
+	}
+	opens := 1
+	if x.Opens != nil {
+		opens = *x.Opens
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.callers) != opens || other.hits != 0 || s.cancels != x.Cancels || x.Posts > 0 && s.posts != x.Posts {
+		t.Errorf("%d callers in %d posts, %d cancellations, %d calls of another host", len(s.callers), s.posts, s.cancels, other.hits)
 	}
 }

@@ -29,6 +29,7 @@ const (
 	// of most proxies.
 	pollFor    = 25 * time.Second
 	pollGrace  = 10 * time.Second
+	atOnce     = time.Millisecond // a wait for what is known already
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 3 * time.Second
 	// shortPoll is the minimum time between two polls that return immediately.
@@ -50,6 +51,10 @@ type Client struct {
 	// in another protocol, if no call has reached the daemon yet: it probably does
 	// not run, or the address is wrong. Zero means Patience. Set it before the first call.
 	FirstPatience time.Duration
+	// Window is the longest wait of one call; a longer wait takes several. Zero means
+	// 25 seconds. It must be shorter than the time after which a proxy in between
+	// closes a silent connection. Set it before the first call.
+	Window time.Duration
 	// Doubts, if not nil, returns reasons why no rule may allow a request, which the
 	// daemon cannot know; see [bridge.Act].
 	Doubts func(bridge.Request) []string
@@ -62,7 +67,7 @@ type Client struct {
 	// empty, calls have no trace. Set it before the first call.
 	Trace string
 
-	base    string
+	base    string // "" if it is not a URL of a daemon
 	token   string
 	http    *http.Client
 	reached atomic.Bool // a daemon has answered
@@ -103,7 +108,7 @@ func New(base, token string, httpClient *http.Client) *Client {
 	// A daemon never redirects, so a redirect comes from another service.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	// Files and variables often end with a line break.
-	return &Client{base: strings.TrimRight(strings.TrimSpace(base), "/"), token: strings.TrimSpace(token), http: &own}
+	return &Client{base: checked(base), token: strings.TrimSpace(token), http: &own}
 }
 
 // Open sends a request. Its own retries are safe, because they have the same
@@ -111,11 +116,7 @@ func New(base, token string, httpClient *http.Client) *Client {
 // request of an earlier call. If the answer to that was sent to another caller,
 // it returns a [bridge.RepeatedError].
 func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
-	rec, err := c.open(ctx, "/v1/interactions", r, key)
-	if err == nil {
-		err = whole(rec, "")
-	}
-	return rec, err
+	return c.open(ctx, "/v1/interactions", r, key)
 }
 
 // open makes a call that opens a request.
@@ -134,8 +135,8 @@ func (c *Client) open(ctx context.Context, path string, r bridge.Request, key st
 	err := c.retry(ctx, func(ctx context.Context) error {
 		return c.do(ctx, http.MethodPost, path, header, r, &rec)
 	})
-	if err == nil && rec.Repeated && rec.State == "" {
-		err = &bridge.RepeatedError{Interaction: rec.Interaction}
+	if err == nil {
+		err = whole(rec, "")
 	}
 	return rec, err
 }
@@ -167,26 +168,16 @@ func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	return c.wait(ctx, id, nil)
 }
 
-func (c *Client) wait(ctx context.Context, id bridge.ID, header http.Header) (bridge.Record, error) {
-	for {
-		var rec bridge.Record
-		began := time.Now()
-		err := c.retry(ctx, func(ctx context.Context) error {
-			return c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id)+"?wait="+pollFor.String(), header, nil, &rec)
-		})
-		if err == nil && rec.Repeated && rec.State == "" {
-			return rec, &bridge.RepeatedError{Interaction: rec.Interaction}
-		}
+func (c *Client) wait(ctx context.Context, id bridge.ID, header http.Header) (rec bridge.Record, err error) {
+	err = c.poll(ctx, c.window(), func(ctx context.Context, wait string) (bool, error) {
+		rec = bridge.Record{}
+		err := c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id)+"?wait="+wait, header, nil, &rec)
 		if err == nil {
 			err = whole(rec, id)
 		}
-		if err != nil || rec.Over() {
-			return rec, err
-		}
-		if time.Since(began) < shortPoll && !bridge.Pause(ctx, shortPoll) { // the daemon did not wait
-			return rec, ctx.Err()
-		}
-	}
+		return rec.Over(), err
+	})
+	return rec, err
 }
 
 // Get returns a request.

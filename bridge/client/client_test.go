@@ -2,6 +2,8 @@ package client_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -199,4 +201,25 @@ func TestErrors(t *testing.T) {
 	codeIs(t, "the audit log there", bad.Audit(t.Context(), nil), bridge.CodeInvalid)
 	_, err = bad.Exchange(t.Context(), client.Exchange{})
 	codeIs(t, "a message there", err, bridge.CodeInvalid)
+}
+
+// TestTooLong checks that a daemon which does not read the whole request is heard
+// nevertheless.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(bridge.HeaderDaemon, "test")
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20)); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		fmt.Fprint(w, `{"error":{"code":"invalid","message":"too long"}}`)
+	}))
+	t.Cleanup(s.Close)
+	c := client.New(s.URL, token, nil)
+	c.Patience = time.Second
+	for _, size := range []int{2 << 20, 50 << 20} {
+		_, err := c.Exchange(t.Context(), client.Exchange{Path: "/v1/dialects/x", Body: make([]byte, size)})
+		codeIs(t, fmt.Sprint(size, " bytes"), err, bridge.CodeInvalid)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -19,17 +20,13 @@ import (
 // events.
 func (c *Client) Events(ctx context.Context, after, session string, f func(bridge.Event) error) error {
 	s := stream{client: c, after: after, session: session, follow: true, f: f}
-	for {
-		if err := c.retry(ctx, s.read); err != nil {
-			return err
-		}
-	}
+	return c.poll(ctx, c.window(), s.read)
 }
 
 // History calls f for each past event after a cursor or a time.
 func (c *Client) History(ctx context.Context, after, session string, f func(bridge.Event) error) error {
 	s := stream{client: c, after: after, session: session, f: f}
-	return c.retry(ctx, s.read)
+	return c.poll(ctx, c.window(), s.read)
 }
 
 // callbackError is an error of the caller's function, which is not retried.
@@ -43,18 +40,20 @@ type stream struct {
 	f              func(bridge.Event) error
 }
 
-// read makes one call. The next one continues after the last event.
-func (s *stream) read(ctx context.Context) error {
+// read makes one call, and reports whether the stream is complete. The next call
+// continues after the last event. A stream that is cut off was there until then.
+func (s *stream) read(ctx context.Context, _ string) (done bool, err error) {
 	q := url.Values{"session": {s.session}, "after": {s.after}, "follow": {strconv.FormatBool(s.follow)}}
-	resp, err := s.client.read(ctx, "/v1/events?"+q.Encode())
+	resp, err := s.client.start(ctx, http.MethodGet, "/v1/events?"+q.Encode(), nil, nil, http.StatusOK)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 64<<10), 4<<20)
 	cursor := "" // the position after what is being read
-	for lines.Scan() {
+	some := false
+	for ; lines.Scan(); some = true {
 		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
 			cursor = id
 		}
@@ -67,15 +66,20 @@ func (s *stream) read(ctx context.Context) error {
 		}
 		var e bridge.Event
 		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			return bridge.Wrap(bridge.CodeInternal, err, "invalid event")
+			return false, bridge.Wrap(bridge.CodeInternal, err, "invalid event")
 		}
 		if err := s.f(e); err != nil {
-			return callbackError{err}
+			return false, callbackError{err}
 		}
 		s.after = e.Cursor
 	}
-	if !s.follow && lines.Err() == nil {
-		return nil
+	switch {
+	case !s.follow && lines.Err() == nil:
+		return true, nil
+	case errors.Is(lines.Err(), bufio.ErrTooLong):
+		return false, bridge.Wrap(bridge.CodeInternal, lines.Err(), "invalid event")
+	case some:
+		return false, nil
 	}
-	return s.client.away(errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+	return false, s.client.away(errors.Join(lines.Err(), io.ErrUnexpectedEOF))
 }

@@ -4,21 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"maps"
-	"mime"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
 )
-
-// maxAnswer limits a daemon's response, in bytes.
-const maxAnswer = 4 << 20
 
 // Exchange is a message in an agent's own format.
 type Exchange struct {
@@ -61,42 +54,28 @@ type Answered struct {
 
 // Exchange sends a message and waits for its answer in the same format. It
 // retries after dropped connections until ctx ends or the daemon has been
-// unreachable for too long. If ctx ends before the answer, at any moment, Exchange
-// cancels what it has opened.
-func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, error) {
+// unreachable for too long. If ctx ends before the answer, at any moment, or the
+// daemon stays away, Exchange cancels what it has opened.
+func (c *Client) Exchange(ctx context.Context, x Exchange) (answer json.RawMessage, err error) {
 	if x.Caller == "" {
 		x.Caller = uuid.NewString()
 	}
-	var waits []bridge.Record
-	wait := time.Millisecond // report pending requests early
-	for {
-		began := time.Now()
-		var answer json.RawMessage
-		var open []bridge.Record
-		err := c.retry(ctx, func(ctx context.Context) error {
-			var err error
-			answer, open, err = x.send(ctx, c, wait)
-			return err
-		})
-		if err == nil && open != nil && ctx.Err() != nil {
-			err = ctx.Err()
+	var open []bridge.Record
+	err = c.poll(ctx, atOnce, func(ctx context.Context, wait string) (bool, error) { // to report pending requests early
+		got, waits, err := x.send(ctx, c, wait)
+		if answer = got; err != nil || waits == nil {
+			return true, err
 		}
-		if ctx.Err() != nil && !x.Keep {
-			c.leaveExchange(ctx, x, waits)
-		}
-		if err != nil || open == nil {
-			return answer, err
-		}
-		waits = open
-		if x.Pending != nil {
+		if open = waits; x.Pending != nil {
 			x.Pending(open)
 			x.Pending = nil
 		}
-		if wait == pollFor && time.Since(began) < shortPoll { // the daemon did not wait
-			bridge.Pause(ctx, shortPoll)
-		}
-		wait = pollFor
+		return false, nil
+	})
+	if !x.Keep && (ctx.Err() != nil || open != nil && gaveUp(err)) {
+		c.leaveExchange(ctx, x, open)
 	}
+	return answer, err
 }
 
 // leaveExchange cancels what a caller has opened. If the IDs never arrived, the
@@ -108,7 +87,7 @@ func (c *Client) leaveExchange(ctx context.Context, x Exchange, open []bridge.Re
 	x.Check = nil    // an answer comes too late
 	if open == nil { // best effort, as below
 		_ = c.retry(late, func(ctx context.Context) (err error) {
-			_, open, err = x.send(ctx, c, time.Millisecond)
+			_, open, err = x.send(ctx, c, atOnce.String())
 			return err
 		})
 	}
@@ -119,53 +98,33 @@ func (c *Client) leaveExchange(ctx context.Context, x Exchange, open []bridge.Re
 
 // send makes one call. It returns the answer, or the pending requests if there
 // is no answer yet.
-func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json.RawMessage, []bridge.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait+pollGrace)
-	defer cancel()
+func (x Exchange) send(ctx context.Context, c *Client, wait string) (json.RawMessage, []bridge.Record, error) {
 	q := url.Values{}
-	for k, v := range x.Query {
-		q[k] = v
-	}
-	q.Set("wait", wait.String())
-	req, err := c.request(ctx, http.MethodPost, x.Path+"?"+q.Encode(), x.Body)
-	if err != nil {
-		return nil, nil, err
-	}
-	maps.Copy(req.Header, identified(bridge.CallID{Connection: x.Connection, Caller: x.Caller}))
-	doubted(req.Header, x.Doubts)
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, nil, c.away(err)
-	}
-	defer resp.Body.Close()
-	if err := c.expected(resp, http.StatusOK, http.StatusAccepted); err != nil {
-		return nil, nil, err
-	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err == nil && len(raw) > maxAnswer {
-		err = errors.New("the response is too long")
-	}
-	if err != nil {
-		return nil, nil, c.away(err)
-	}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != contentJSON && kind != "text/plain" {
-		return nil, nil, foreign()
-	}
-	if resp.StatusCode != http.StatusAccepted {
-		if x.Check != nil {
-			a := Answered{Body: raw, Receipts: resp.Header.Values("Nod-Receipt"), Statement: resp.Header.Get("Nod-Answer")}
-			for _, id := range resp.Header.Values("Nod-Interaction") {
-				a.Interactions = append(a.Interactions, bridge.ID(id))
-			}
-			if err := x.Check(a); err != nil {
-				return nil, nil, callbackError{err}
-			}
-		}
-		return bytes.TrimSpace(raw), nil, nil
-	}
+	maps.Copy(q, x.Query)
+	q.Set("wait", wait)
+	header := identified(bridge.CallID{Connection: x.Connection, Caller: x.Caller})
+	doubted(header, x.Doubts)
+	got, err := c.send(ctx, http.MethodPost, x.Path+"?"+q.Encode(), header, x.Body, http.StatusOK, http.StatusAccepted)
 	var list bridge.List
-	if err := readAnswer(raw, &list); err != nil {
+	switch {
+	case err != nil:
 		return nil, nil, err
+	case got.status == http.StatusAccepted:
+		if err := got.decode(&list); err != nil {
+			return nil, nil, err
+		}
+		return nil, append([]bridge.Record{}, list.Items...), nil
+	case got.kind() != contentJSON && got.kind() != "text/plain":
+		return nil, nil, foreign()
+	case x.Check == nil:
+		return bytes.TrimSpace(got.raw), nil, nil
 	}
-	return nil, append([]bridge.Record{}, list.Items...), nil
+	a := Answered{Body: got.raw, Receipts: got.header.Values("Nod-Receipt"), Statement: got.header.Get("Nod-Answer")}
+	for _, id := range got.header.Values("Nod-Interaction") {
+		a.Interactions = append(a.Interactions, bridge.ID(id))
+	}
+	if err := x.Check(a); err != nil {
+		return nil, nil, callbackError{err}
+	}
+	return bytes.TrimSpace(got.raw), nil, nil
 }

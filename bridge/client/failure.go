@@ -39,33 +39,18 @@ func (unexpected) Is(target error) bool { return target == ErrUnexpected }
 // Unwrap returns the error with its code.
 func (u unexpected) Unwrap() error { return u.public }
 
-func (c *Client) invalidURL() error {
-	return bridge.Errorf(bridge.CodeInvalid, "invalid daemon URL %q", c.base).WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787")
-}
-
-// address returns the URL of the daemon for messages, without a password.
-func (c *Client) address() string {
-	u, err := url.Parse(c.base)
-	if err != nil {
-		return "an invalid address"
-	}
-	return u.Redacted()
-}
-
 func (c *Client) away(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
 	if refused, ok := errors.AsType[proxyRefusal](err); ok {
-		return refused.public(c.address())
+		return c.refusedBy(refused)
 	}
+	who, hint := "", "start it with: nod serve, or set NOD_URL"
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
-		return bridge.Wrap(bridge.CodeUnavailable, inWords(err), "the proxy in front of the nod daemon at %s is unreachable", c.address()).
-			WithHint(checkProxy)
+		who, hint = "the proxy in front of ", checkProxy
 	}
-	err = inWords(err)
-	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon at %s is unreachable", c.address()).
-		WithHint("start it with: nod serve, or set NOD_URL")
+	return bridge.Wrap(bridge.CodeUnavailable, inWords(err), "%sthe nod daemon at %s is unreachable", who, c.base).WithHint("%s", hint)
 }
 
 // checkProxy is what to do about a proxy that does not connect to the daemon.
@@ -79,14 +64,10 @@ type proxyRefusal struct {
 
 func (p proxyRefusal) Error() string { return http.StatusText(p.status) }
 
-// public returns the error for a daemon at an address. A proxy that refuses does
-// so again, so calls are retried only if it reports a failure of its own.
-func (p proxyRefusal) public(address string) *bridge.Error {
-	code := bridge.CodeForbidden
-	if p.status >= http.StatusInternalServerError {
-		code = bridge.CodeUnavailable
-	}
-	return bridge.Errorf(code, "the proxy %s does not connect to the nod daemon at %s: it answers with status %d", p.proxy, address, p.status).
+// refusedBy returns the error for a proxy that does not connect to the daemon. Like
+// any other failure on the way, it may be over at the next try.
+func (c *Client) refusedBy(p proxyRefusal) error {
+	return bridge.Wrap(bridge.CodeUnavailable, p, "the proxy %s does not connect to the nod daemon at %s: it answers with status %d", p.proxy, c.base, p.status).
 		WithHint(checkProxy)
 }
 
@@ -148,44 +129,52 @@ func misdirected(err error) bool {
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	_, isTLS := errors.AsType[*tls.CertificateVerificationError](err)
-	return errors.Is(err, syscall.ECONNREFUSED) || isDNS && dns.IsNotFound || isTLS || isPlain(err) || isOther(err)
+	_, refused := errors.AsType[proxyRefusal](err)
+	return refused || errors.Is(err, syscall.ECONNREFUSED) || isDNS && dns.IsNotFound || isTLS || isPlain(err) || isOther(err)
 }
 
 // expected returns an error unless a response has one of the statuses, and can
 // come from a nod daemon: once one has answered, a response without its header is
 // that of a proxy.
 func (c *Client) expected(resp *http.Response, statuses ...int) error {
-	if resp.Header.Get(bridge.HeaderDaemon) != "" {
+	ours := resp.Header.Get(bridge.HeaderDaemon) != ""
+	if ours {
 		c.reached.Store(true)
-	} else if c.reached.Load() {
-		return c.failure(resp)
 	}
-	switch {
-	case slices.Contains(statuses, resp.StatusCode):
-		return nil
-	case resp.StatusCode < http.StatusBadRequest:
-		return foreign()
+	if ours || !c.reached.Load() {
+		if slices.Contains(statuses, resp.StatusCode) {
+			return nil
+		}
+		if resp.StatusCode < http.StatusBadRequest {
+			return foreign()
+		}
 	}
-	return c.failure(resp)
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
+	if err != nil {
+		return c.away(err)
+	}
+	return c.failure(resp.StatusCode, resp.Header, raw)
 }
+
+// maxError limits the response of a call that fails, in bytes.
+const maxError = 1 << 20
 
 // failure returns the error in a response. Only an error of nod itself is final:
 // a proxy in between that fails may be gone at the next try, whatever form its
 // error has.
-func (c *Client) failure(resp *http.Response) error {
-	if resp.StatusCode == http.StatusProxyAuthRequired {
-		return proxyRefusal{"that HTTP_PROXY names", resp.StatusCode}.public(c.address())
+func (c *Client) failure(status int, header http.Header, raw []byte) error {
+	if status == http.StatusProxyAuthRequired {
+		return c.refusedBy(proxyRefusal{"that HTTP_PROXY names", status})
 	}
 	var body struct {
 		Error *bridge.Error `json:"error"`
 	}
-	err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body)
-	if err != nil || body.Error == nil || !body.Error.Code.Known() || resp.Header.Get(bridge.HeaderDaemon) == "" {
-		body.Error = bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d",
-			c.address(), resp.StatusCode).
+	err := json.Unmarshal(raw, &body)
+	if err != nil || body.Error == nil || !body.Error.Code.Known() || header.Get(bridge.HeaderDaemon) == "" {
+		body.Error = bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d", c.base, status).
 			WithHint("check that nod serve is running, and the proxies in between")
 	}
-	body.Error.RetryAfter = min(bridge.RetryAfter(resp.Header), maxPause)
+	body.Error.RetryAfter = min(bridge.RetryAfter(header), maxPause)
 	return body.Error
 }
 

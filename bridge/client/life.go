@@ -77,17 +77,14 @@ func (c *Client) Messages(ctx context.Context, session string) ([]bridge.Message
 
 // WaitMessages waits until the session has messages and returns them.
 func (c *Client) WaitMessages(ctx context.Context, session string) ([]bridge.Message, error) {
-	for {
-		var page struct {
-			Items []bridge.Message `json:"items"`
-		}
-		err := c.retry(ctx, func(ctx context.Context) error {
-			return c.do(ctx, http.MethodGet, "/v1/sessions/"+url.PathEscape(session)+"/messages?wait="+pollFor.String(), nil, nil, &page)
-		})
-		if err != nil || len(page.Items) > 0 {
-			return page.Items, err
-		}
+	var page struct {
+		Items []bridge.Message `json:"items"`
 	}
+	err := c.poll(ctx, c.window(), func(ctx context.Context, wait string) (bool, error) {
+		err := c.do(ctx, http.MethodGet, "/v1/sessions/"+url.PathEscape(session)+"/messages?wait="+wait, nil, nil, &page)
+		return len(page.Items) > 0, err
+	})
+	return page.Items, err
 }
 
 // Acknowledge removes the messages of a session up to and including the one

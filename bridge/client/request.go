@@ -74,10 +74,16 @@ func (c *Client) Request(ctx context.Context, r bridge.Request, o Sending) (brid
 	if err == nil {
 		return rec, nil
 	}
-	if code := bridge.ErrorCode(err); o.Key == "" && (code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(err, ErrUnexpected)) {
+	if o.Key == "" && gaveUp(err) {
 		_ = c.leave(ctx, r, o, opened) // best effort: the first error says more
 	}
 	return bridge.Record{}, err
+}
+
+// gaveUp reports whether a failure leaves open what a call has opened.
+func gaveUp(err error) bool {
+	code := bridge.ErrorCode(err)
+	return code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(err, ErrUnexpected)
 }
 
 // leave cancels what a caller has opened, unless it was closed at once. If its ID
@@ -96,7 +102,10 @@ func (c *Client) leave(ctx context.Context, r bridge.Request, o Sending, opened 
 			left.Err = err
 			return left
 		}
-		left.ID = rec.Interaction.ID
+		if left.ID = rec.Interaction.ID; rec.Over() {
+			left.Ended = rec
+			return left
+		}
 	}
 	left.Ended, left.Err = c.Leave(late, left.ID, r.CallID.Caller, why(o.Reason))
 	return left
@@ -104,7 +113,7 @@ func (c *Client) leave(ctx context.Context, r bridge.Request, o Sending, opened 
 
 // leaving returns a client for the calls of a caller that has given up.
 func (c *Client) leaving() *Client {
-	return &Client{Patience: leaveFor / 2, Trace: c.Trace, base: c.base, token: c.token, http: c.http}
+	return &Client{Patience: leaveFor / 2, Window: c.Window, Trace: c.Trace, base: c.base, token: c.token, http: c.http}
 }
 
 // why returns the reason of a caller that has given up.
@@ -117,9 +126,13 @@ func why(reason func() string) string {
 
 // whole returns an error unless rec is a nod daemon's record of the request with
 // an ID, or of any request if id is empty, and its parts agree. Those of a record
-// that the daemon itself could not verify need not.
+// that the daemon itself could not verify need not. It is a RepeatedError if an
+// earlier call has the answer.
 func whole(rec bridge.Record, id bridge.ID) error {
 	i, resp := rec.Interaction, rec.Response
+	if rec.Repeated && rec.State == "" {
+		return &bridge.RepeatedError{Interaction: i}
+	}
 	if _, err := bridge.ParseID(string(i.ID)); err != nil || id != "" && i.ID != id || !slices.Contains(bridge.States, rec.State) {
 		return foreign()
 	}

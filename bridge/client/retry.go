@@ -10,11 +10,40 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// retry repeats a call that failed because the daemon was unreachable.
-func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
-	out := outage{pause: retryFirst, began: time.Now()}
+// window returns the longest wait of one call.
+func (c *Client) window() time.Duration { return cmp.Or(c.Window, pollFor) }
+
+// grace returns the time in which the daemon must answer after a wait.
+func (c *Client) grace() time.Duration { return min(c.window(), pollGrace) }
+
+// poll repeats a call that waits until it is done. The first call has a wait of its
+// own. After a failure, a call does not wait: its answer shows at once that the
+// daemon is back.
+func (c *Client) poll(ctx context.Context, wait time.Duration, call func(ctx context.Context, wait string) (done bool, err error)) error {
 	for {
-		start := time.Now()
+		began, done := time.Now(), false
+		err := c.retry(ctx, func(ctx context.Context) (err error) {
+			if done, err = call(ctx, wait.String()); err != nil {
+				wait = atOnce
+			}
+			return err
+		})
+		if err != nil || done {
+			return err
+		}
+		if wait != atOnce && time.Since(began) < shortPoll && !bridge.Pause(ctx, shortPoll) { // the daemon did not wait
+			return ctx.Err()
+		}
+		wait = c.window()
+	}
+}
+
+// retry repeats a call that failed because the daemon was unreachable. Its outage
+// begins at the failure, or when the answer was due.
+func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
+	var began time.Time
+	told := false
+	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
 		err := call(ctx)
 		if own, ok := errors.AsType[callbackError](err); ok {
 			return own.error
@@ -25,20 +54,22 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 		if code := bridge.ErrorCode(err); err == nil || code != bridge.CodeUnavailable && code != bridge.CodeRateLimited {
 			return err
 		}
-		out.failed(start, errors.Is(err, context.DeadlineExceeded))
-		past := time.Since(out.began)
-		pause := max(out.pause*time.Duration(80+rand.IntN(21))/100, retryAfter(err)) // not all callers at once
-		if past > c.patience(err) || pause > out.pause && past+pause > c.patience(err) {
+		if began.IsZero() {
+			if began = time.Now(); errors.Is(err, context.DeadlineExceeded) {
+				began = began.Add(-c.grace())
+			}
+		}
+		past, after := time.Since(began), retryAfter(err)
+		if past+after > c.patience(err) {
 			return err
 		}
-		if past+out.pause > tellAfter && !out.told && c.Retrying != nil {
-			out.told = true
+		if past+pause > tellAfter && !told && c.Retrying != nil {
+			told = true
 			c.Retrying(err)
 		}
-		if !bridge.Pause(ctx, pause) {
+		if !bridge.Pause(ctx, max(pause*time.Duration(80+rand.IntN(21))/100, after)) { // not all callers at once
 			return ctx.Err()
 		}
-		out.pause = min(2*out.pause, retryMost)
 	}
 }
 
@@ -57,23 +88,4 @@ func (c *Client) patience(err error) time.Duration {
 		return min(patience, c.FirstPatience)
 	}
 	return patience
-}
-
-// outage is a period in which the daemon does not respond.
-type outage struct {
-	began time.Time
-	pause time.Duration // before the next call
-	hung  bool          // a call timed out
-	told  bool          // Retrying was called
-}
-
-// failed records a failed call that began at start. If the daemon was reachable
-// in between, a new outage begins.
-func (o *outage) failed(start time.Time, late bool) {
-	switch {
-	case late && !o.hung:
-		*o = outage{time.Now().Add(-pollGrace), retryFirst, true, o.told} // the response was due by then
-	case !late && time.Since(start) > retryMost:
-		*o = outage{time.Now(), retryFirst, false, false} // the daemon was reachable for a while
-	}
 }

@@ -74,7 +74,8 @@ func TestGivesUp(t *testing.T) {
 		"with patience":    {[]answer{drops}, 10 * time.Second, 10 * time.Second, 15 * time.Second},
 		"of a server":      {[]answer{says(http.StatusBadGateway, "")}, 10 * time.Second, 10 * time.Second, 15 * time.Second},
 		"that hangs":       {[]answer{hangs}, 10 * time.Second, 35 * time.Second, 75 * time.Second},
-		"that was reached": {[]answer{drops, drops, slow, drops}, 10 * time.Second, 30 * time.Second, 40 * time.Second},
+		"that was reached": {[]answer{drops, drops, says(http.StatusOK, pending), slow, drops}, 10 * time.Second, 30 * time.Second, 40 * time.Second},
+		"that fails late":  {[]answer{slow}, 10 * time.Second, 20 * time.Second, 45 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -147,6 +148,9 @@ func TestWait(t *testing.T) {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("a caller that has cancelled: %v", err)
 			}
+		}
+		if want := "/v1/interactions/" + id + "?wait=1ms"; d.calls[2].uri != want {
+			t.Errorf("after a failure, it calls %s, want %s", d.calls[2].uri, want)
 		}
 		c, d = newClient(says(http.StatusOK, pending), says(http.StatusOK, `{"items":[{"id":"m1","session":"s"}]}`))
 		if m, err := c.WaitMessages(t.Context(), "s"); err != nil || len(m) != 1 || len(d.calls) != 2 {

@@ -41,8 +41,11 @@ class Server:
     def __init__(self, case, other=""):
         self.case, self.other = case, other
         self.posts, self.cancels, self.hits, self.keys = 0, 0, 0, set()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        host = case.get("host", "127.0.0.1")
+        six = ":" in host
+        self.listener = socket.create_server((host, 0), family=socket.AF_INET6 if six else socket.AF_INET)
+        self.host = ("[%s]:%d" if six else "%s:%d") % (host, self.listener.getsockname()[1])
+        self.url = "http://" + self.host
         self.held = []
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -70,18 +73,26 @@ class Server:
             answers = self.case["answers"]
             answer = answers[min(self.hits, len(answers) - 1)]
             self.hits += 1
-        if first.startswith("POST /v1/interactions "):
+        if first.startswith("POST %s/v1/interactions " % self.case.get("under", "")):
             self.posts += 1
             self.keys.add(re.search(rb"nod-caller: (\S+)", head.lower())[1])
         self.held.append(connection)
+        data, pace = self.bytes(answer), answer.get("pace", 0)
+        try:
+            while data and pace:
+                connection.sendall(data[:100])
+                time.sleep(pace)
+                data = data[100:]
+            connection.sendall(data)
+        except OSError:
+            pass  # the client is gone
         if not answer.get("hang"):
-            connection.sendall(self.bytes(answer))
             connection.close()
 
     def bytes(self, answer):
-        if "bytes" in answer or "drop" in answer:
+        if "bytes" in answer or "drop" in answer or ("hang" in answer and "cut" not in answer):
             return answer.get("bytes", "").encode()
-        content = body(answer)
+        content = body(answer) + b" " * answer.get("pad", 0)
         headers = {"Content-Type": answer.get("type", "application/json"), "Content-Length": len(content)}
         if not answer.get("proxy"):
             headers["Nod-Daemon"] = "test"
@@ -91,7 +102,7 @@ class Server:
             headers["Transfer-Encoding"] = "chunked"
             content = b"%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (100, content[:100], len(content) - 100, content[100:])
         lines = ["HTTP/1.1 %d x" % answer.get("status", 200)] + ["%s: %s" % h for h in headers.items()]
-        return ("\r\n".join(lines) + "\r\n\r\n").replace("{other}", self.other).encode() + content[: answer.get("cut")]
+        return (answer.get("before", "") + "\r\n".join(lines) + "\r\n\r\n").replace("{other}", self.other).encode() + content[: answer.get("cut")]
 
     def close(self):
         self.listener.close()

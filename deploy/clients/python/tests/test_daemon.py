@@ -193,6 +193,18 @@ class WithDaemon(unittest.TestCase):
         with self.assertRaises(nodbridge.NodError):
             self.agent.show("../keys")
 
+    def test_limits(self):
+        for size, code in ((200_000, ""), (300_000, "invalid"), (2_000_000, "invalid"), (50_000_000, "invalid")):
+            for client in (self.agent, AsyncNod(self.daemon.url, Daemon.agent, patience=5)):
+                body = {"prompt": "Limit", "approval": {"tool": "t", "input": {"a": "x" * size}}}
+                try:
+                    record = client.open(body)
+                    record = asyncio.run(record) if asyncio.iscoroutine(record) else record
+                    self.agent.cancel(record["interaction"]["id"])
+                    self.assertEqual(code, "", size)
+                except nodbridge.NodError as error:
+                    self.assertEqual(error.code, code, size)
+
     def test_asyncio(self):
         async def scene():
             nod = AsyncNod(self.daemon.url, Daemon.agent)

@@ -1,6 +1,7 @@
 // Calls of the API, and their repeats while the daemon is unreachable.
 import { parse } from "./canonical.ts";
 import { Aborted, DeadlineExceeded, NodError, Refused, Unexpected, Unreachable } from "./errors.ts";
+import type { Settings } from "./settings.ts";
 import { operations } from "./types.ts";
 
 export type Operation = keyof typeof operations;
@@ -15,7 +16,8 @@ export interface Call {
   body?: string;
   key?: string | undefined;
   caller?: string;
-  limit?: number;
+  /** How long the daemon waits for people. */
+  wait?: number | undefined;
   retry?: boolean;
   until?: Until;
   /** Whether the call may have reached the daemon. */
@@ -29,8 +31,8 @@ export interface Reply {
   body: Uint8Array;
 }
 
-export const poll = 25_000; // shorter than the timeouts of most proxies
-export const grace = 10_000;
+const grace = 10_000; // in which the daemon must answer after a wait
+export const atOnce = 1; // a wait for what is known already
 const retryFirst = 100;
 const retryMost = 3_000;
 const maxPause = 300_000;
@@ -47,6 +49,12 @@ const codes = [
   "unavailable",
   "internal",
 ];
+
+const environment = (name: string): string | undefined => {
+  const env = (globalThis as { process?: { env?: { [name: string]: string | undefined } } }).process?.env;
+  if (env) return env[name];
+  return (globalThis as { Deno?: { env: { get(name: string): string | undefined } } }).Deno?.env.get(name);
+};
 
 /** The end of a wait: a signal and a deadline of the caller. */
 export class Until {
@@ -90,6 +98,8 @@ class Lost extends Error {}
 
 /** Makes the calls to one daemon. */
 export class Http {
+  /** The longest wait of one call. */
+  readonly window: number;
   readonly #base: string;
   readonly #token: string;
   readonly #patience: number;
@@ -97,43 +107,42 @@ export class Http {
   readonly #fetch: typeof fetch;
   #reached = false; // a daemon has answered
 
-  constructor(url: string, token: string, patience: number, trace: string, fetcher: typeof fetch) {
+  constructor(settings: Settings) {
+    const url = (settings.url ?? environment("NOD_URL") ?? "http://127.0.0.1:8787").trim();
+    const token = (settings.token ?? environment("NOD_TOKEN") ?? "").trim();
     let parsed: URL | undefined;
     try {
       parsed = new URL(url);
     } catch {
       // reported below
     }
-    if (
-      !parsed ||
-      !/^https?:$/.test(parsed.protocol) ||
-      parsed.username ||
-      parsed.password ||
-      parsed.search ||
-      parsed.hash
-    ) {
-      throw new NodError("invalid", "invalid daemon URL", "set NOD_URL to a URL such as http://127.0.0.1:8787");
+    if (!parsed || !/^https?:\/\/[^/@?#]+(\/[^?#]*)?$/i.test(url)) {
+      const hint = "set NOD_URL to a URL such as http://127.0.0.1:8787, without a user, a query and a fragment";
+      throw new NodError("invalid", "invalid daemon URL", hint);
     }
     if (!token) throw new NodError("unauthenticated", "no token", "set NOD_TOKEN to the token of an agent");
     this.#base = parsed.href.replace(/\/+$/, "");
     this.#token = headerText(token);
-    this.#patience = patience;
-    this.#trace = trace;
-    this.#fetch = fetcher;
+    this.#patience = settings.patience ?? 120_000;
+    this.window = settings.window ?? 25_000;
+    this.#trace = settings.trace ?? "";
+    this.#fetch = async (input, init) => (settings.fetch ?? fetch)(input, init);
   }
 
-  /** Makes a call, and repeats it while the daemon is unreachable if that is safe. */
+  /**
+   * Makes a call, and repeats it while the daemon is unreachable if that is safe. An outage begins at the first failure,
+   * or when the answer was due. After a failure, a call does not wait: its answer shows at once that the daemon is back.
+   */
   async call(call: Call): Promise<Reply> {
-    const limit = call.limit ?? grace;
     const until = call.until ?? new Until();
-    let began = performance.now();
+    let began: number | undefined;
     let pause = retryFirst;
     for (;;) {
       const started = performance.now();
       let after = 0;
       let error: NodError;
       try {
-        const reply = await this.once(call, limit, until);
+        const reply = await this.once(call, began === undefined ? call.wait : call.wait && atOnce, until);
         const foreign = !reply.headers.has(ours);
         this.#reached ||= !foreign;
         if (foreign && this.#reached) throw new Lost(`the server in front of it reports status ${reply.status}`);
@@ -145,9 +154,7 @@ export class Http {
         error = unreachable(caught.message);
       }
       if (!call.retry || !["unavailable", "rate_limited"].includes(error.code)) throw error;
-      if (performance.now() - started > retryMost && limit > grace) {
-        [began, pause] = [started, retryFirst]; // the daemon was reachable for a while
-      }
+      began ??= Math.min(performance.now(), started + this.window);
       if (performance.now() + after - began > this.#patience) throw error;
       await until.sleep(Math.max(after, pause * (0.8 + 0.2 * Math.random())));
       pause = Math.min(2 * pause, retryMost);
@@ -155,10 +162,12 @@ export class Http {
   }
 
   /** Makes one call. The limit covers the complete response, also if fetch ignores its signal. */
-  private async once(call: Call, limit: number, until: Until): Promise<Reply> {
+  private async once(call: Call, wait: number | undefined, until: Until): Promise<Reply> {
+    const limit = this.window + Math.min(this.window, grace);
     const [method, path] = operations[call.operation];
     const url = new URL(this.#base + filled(path, call.path ?? []));
-    for (const [name, value] of Object.entries(call.query ?? {})) {
+    const query = wait ? { ...call.query, wait: `${Math.ceil(wait)}ms` } : call.query;
+    for (const [name, value] of Object.entries(query ?? {})) {
       if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
     }
     const headers: { [name: string]: string } = { Authorization: `Bearer ${this.#token}` };
@@ -202,11 +211,22 @@ async function received(answer: Promise<Response>): Promise<Reply> {
     const reply = { status: response.status, headers: response.headers, body: await whole(response) };
     if (!isCut(reply)) return reply;
   } catch (error) {
-    if (error instanceof NodError) throw error;
+    if (error instanceof Lost) throw error;
     const { cause, message } = error as { cause?: { code?: unknown; message?: unknown }; message?: unknown };
     throw new Lost(String(cause?.code ?? cause?.message ?? message));
   }
   throw new Lost("the connection was closed");
+}
+
+/** Reports whether JSON of unknown length ends early. Node.js 20 reports no error then. */
+function isCut(reply: Reply): boolean {
+  if (reply.headers.has("content-length") || mediaType(reply) !== "application/json") return false;
+  try {
+    JSON.parse(new TextDecoder().decode(reply.body));
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** Reports whether a status has the response of an operation. */
@@ -218,30 +238,19 @@ function expected(operation: Operation, status: number): boolean {
   );
 }
 
-/** Reports whether JSON of unknown length ends early. Some versions of fetch report no error then. */
-function isCut(reply: Reply): boolean {
-  if (reply.headers.has("content-length") || mediaType(reply) !== "application/json") return false;
-  try {
-    JSON.parse(new TextDecoder().decode(reply.body));
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 /** Reads a body of limited length. */
 async function whole(response: Response): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  let size = 0;
+  let size = Number(response.headers.get("content-length")) > maxBody ? Infinity : 0;
   const reader = response.body?.getReader();
   while (reader) {
+    if (size > maxBody) {
+      reader.cancel().catch(() => {}); // the connection is of no more use
+      throw new Lost("the response is too long");
+    }
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
-    if (size > maxBody) {
-      await reader.cancel();
-      throw new Unexpected("the response is too long");
-    }
     parts.push(value);
   }
   const out = new Uint8Array(size);
@@ -253,10 +262,10 @@ async function whole(response: Response): Promise<Uint8Array> {
   return out;
 }
 
-/** Returns the pause that a response asks for, in milliseconds. */
-function pauseOf(reply: Reply): number {
-  const text = reply.headers.get("retry-after") ?? "";
-  const pause = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+/** Returns the pause that a response asks for, in milliseconds. A time counts by the clock of its sender. */
+function pauseOf({ headers }: Reply): number {
+  const text = headers.get("retry-after") ?? "";
+  const pause = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(headers.get("date") ?? "");
   return Math.min(Math.max(pause || 0, 0), maxPause);
 }
 

@@ -1,18 +1,7 @@
 // Ask people in Slack, Discord or Telegram through nod, and act only on a yes.
 import { encode, type Fields, isObject, randomID, textOf } from "./canonical.ts";
 import { Aborted, DeadlineExceeded, NodError, Refused, Unexpected } from "./errors.ts";
-import {
-  type Call,
-  grace,
-  Http,
-  json,
-  mediaType,
-  type Operation,
-  poll,
-  type Query,
-  type Reply,
-  Until,
-} from "./http.ts";
+import { atOnce, type Call, Http, json, mediaType, type Operation, type Query, type Reply, Until } from "./http.ts";
 import { known, recorded, same, uuid } from "./record.ts";
 import type { Decision, PersonReply, Reading, RequestFields, Sending, Settings, Waiting } from "./settings.ts";
 import type { Approval, Grant, Message, Recorded, Reprompt, Request, RequestRecord } from "./types.ts";
@@ -25,11 +14,6 @@ export type * from "./types.ts";
 
 const shortPoll = 500;
 const leaveFor = 3_000; // for the calls of a caller that has given up
-const environment = (name: string): string | undefined => {
-  const env = (globalThis as { process?: { env?: { [name: string]: string | undefined } } }).process?.env;
-  if (env) return env[name];
-  return (globalThis as { Deno?: { env: { get(name: string): string | undefined } } }).Deno?.env.get(name);
-};
 const isOver = (record: RequestRecord) => record.state !== "pending" || Boolean(record.queued);
 
 /** A client for one daemon. */
@@ -37,10 +21,7 @@ export class Nod {
   readonly #http: Http;
 
   constructor(settings: Settings = {}) {
-    const url = settings.url ?? environment("NOD_URL") ?? "http://127.0.0.1:8787";
-    const token = (settings.token ?? environment("NOD_TOKEN") ?? "").trim();
-    const fetcher: typeof fetch = async (input, init) => (settings.fetch ?? fetch)(input, init);
-    this.#http = new Http(url, token, settings.patience ?? 120_000, settings.trace ?? "", fetcher);
+    this.#http = new Http(settings);
   }
 
   /** Asks one question. Returns the option or the text, or undefined if no one answered. */
@@ -173,20 +154,21 @@ export class Nod {
     const call: Call = {
       operation: "dialect",
       path: [dialect],
-      query: { ...query, wait: "25s" },
+      query,
       body: encode(message),
       key: how.key,
       caller: randomID(),
-      limit: poll + grace,
+      wait: this.#http.window,
       retry: true,
       until,
     };
-    return this.#taken(call, undefined, async () => {
+    const open: RequestRecord[] = [];
+    return this.#taken(call, open, async () => {
       for (;;) {
         const began = performance.now();
         const reply = await this.#http.call(call);
         if (reply.status !== 202) return mediaType(reply) === "text/plain" ? textOf(reply.body) : json(reply);
-        page(reply);
+        open.splice(0, open.length, ...page(reply).items);
         if (performance.now() - began < shortPoll) await until.sleep(shortPoll);
       }
     });
@@ -222,17 +204,10 @@ export class Nod {
     const until = new Until(how.signal, how.deadline);
     const end = performance.now() + (how.wait ?? 0);
     for (;;) {
-      const left = Math.max(0, Math.min(poll, end - performance.now()));
+      const left = Math.max(0, Math.min(this.#http.window, end - performance.now()));
       const { reader, lease, continued, peek } = how;
-      const query = { wait: left ? `${left}ms` : "", reader, lease, continued, peek };
-      const call: Call = {
-        operation: "sessionMessages",
-        path: [session],
-        query,
-        retry: !how.reader,
-        limit: left + grace,
-        until,
-      };
+      const query = { reader, lease, continued, peek };
+      const call: Call = { operation: "sessionMessages", path: [session], query, wait: left, retry: !reader, until };
       const items = await this.#items<Message>(call);
       if (items.some((m) => typeof m.id !== "string" || m.session !== session)) {
         throw new Unexpected("the response is not for this session");
@@ -307,7 +282,7 @@ export class Nod {
   }
 
   /** Waits. A caller that gives up takes its requests along, at any moment. After a failure, a key finds them again. */
-  async #taken<T>(call: Call, open: RequestRecord[] = [], wait: () => Promise<T>): Promise<T> {
+  async #taken<T>(call: Call, open: RequestRecord[], wait: () => Promise<T>): Promise<T> {
     try {
       return await wait();
     } catch (error) {
@@ -319,18 +294,17 @@ export class Nod {
 
   /** Cancels requests for their caller. If their IDs never arrived, the same caller asks for them again. */
   async #leave(call: Call, open: RequestRecord[]): Promise<void> {
-    const { caller = "", query } = call;
+    const { caller = "" } = call;
     const until = new Until(undefined, leaveFor);
     if (open.length === 0) {
-      const again = query ? { ...call, query: { ...query, wait: "1ms" } } : call;
-      const reply = await this.#http.call({ ...again, limit: leaveFor, until });
+      const reply = await this.#http.call({ ...call, wait: call.wait && atOnce, until });
       if (reply.status === 202) open = page(reply).items;
       else if (call.operation !== "dialect") open = [known(json(reply))];
     }
     const body = encode({ reason: "the caller stopped waiting" });
     for (const record of open.filter((r) => !isOver(r))) {
       const path = [record.interaction.id];
-      await this.#http.call({ operation: "cancelInteraction", path, body, caller, limit: leaveFor, retry: true, until });
+      await this.#http.call({ operation: "cancelInteraction", path, body, caller, retry: true, until });
     }
   }
 
@@ -340,9 +314,8 @@ export class Nod {
       const reply = await this.#http.call({
         operation: "getInteraction",
         path: [idOf(id)],
-        query: { wait: "25s" },
         caller,
-        limit: poll + grace,
+        wait: this.#http.window,
         retry: true,
         until,
       });

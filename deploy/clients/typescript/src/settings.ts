@@ -9,6 +9,11 @@ export interface Settings {
   token?: string | undefined;
   /** The time in milliseconds for which the daemon may be unreachable; two minutes by default. */
   patience?: number | undefined;
+  /**
+   * The longest wait of one call in milliseconds; 25 seconds by default. It must be shorter than the time after which a
+   * proxy closes a silent connection.
+   */
+  window?: number | undefined;
   /** A traceparent (W3C Trace Context). */
   trace?: string | undefined;
   /** Replaces fetch. */

@@ -7,10 +7,12 @@ const { digest, Nod, NodError } = await import(process.env.NOD_CLIENT ?? "../dis
 const { prompt, approval } = table.request;
 
 // call makes the call of a case, and returns its outcome as a text.
-async function call(nod, c) {
+async function call(c, server) {
   const how = c.deadline ? { deadline: c.deadline * 1000 } : {};
   const { id } = table.records.pending.interaction;
   try {
+    const url = (c.url ?? "{url}").replace("{url}", server.url).replace("{host}", server.host);
+    const nod = new Nod({ url, token: "token-of-the-agent", patience: 800, window: 600 });
     if (c.do === "show") return (await nod.show(id)).state;
     if (c.do === "wait") return (await nod.wait(id)).state;
     if (c.do === "list") return (await nod.list()).items[0].state;
@@ -36,6 +38,10 @@ async function call(nod, c) {
 }
 
 assert.ok(table.cases.length >= 36);
+// The wall clock jumps forward and back.
+const clock = Date.now;
+let jump = 3_600_000;
+Date.now = () => clock() + (jump = -jump);
 // Sixteen cases are played at a time, even by runtimes whose tests run one after another.
 const played = [];
 for (const [n, c] of table.cases.entries()) {
@@ -45,11 +51,10 @@ for (const [n, c] of table.cases.entries()) {
 }
 
 async function play(c) {
-  const other = await misbehave([{ record: "approved" }]);
-  const server = await misbehave(c.answers, other.url);
+  const other = await misbehave({ answers: [{ record: "approved" }] });
+  const server = await misbehave(c, other.url);
   try {
-    const nod = new Nod({ url: server.url, token: "token-of-the-agent", patience: 800 });
-    assert.equal(await call(nod, c), c.want);
+    assert.equal(await call(c, server), c.want);
     assert.equal(server.seen.keys.size, c.opens ?? 1, "one caller ID");
     assert.equal(other.seen.hits, 0, "calls of another host");
     assert.equal(server.seen.cancels, c.cancels ?? 0, "cancellations");
@@ -61,7 +66,7 @@ async function play(c) {
 }
 
 test("careless callers", async () => {
-  const server = await misbehave([{ record: "pending" }]);
+  const server = await misbehave({ answers: [{ record: "pending" }] });
   const nod = new Nod({ url: server.url, token: "token-of-the-agent", patience: 800 });
   const refused = async (what, call) => assert.rejects(call, (e) => e instanceof NodError && e.code === "invalid", what);
   const values = {

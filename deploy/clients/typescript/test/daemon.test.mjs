@@ -185,3 +185,11 @@ test("wrong arguments", async () => {
   await assert.rejects(agent.ask("Wrong", [], { timout: "5m" }), refused("invalid"));
   await assert.rejects(agent.show("../keys"), refused("invalid"));
 });
+
+test("limits", async () => {
+  for (const [size, code] of [[200_000], [300_000, "invalid"], [2_000_000, "invalid"], [50_000_000, "invalid"]]) {
+    const opening = agent.open({ prompt: "Limit", approval: { tool: "t", input: { a: "x".repeat(size) } } });
+    if (code) await assert.rejects(opening, refused(code), String(size));
+    else await agent.cancel((await opening).interaction.id);
+  }
+});

@@ -33,8 +33,8 @@ function body(answer) {
 
 // bytes returns everything that the server sends for an answer.
 function bytes(answer, other) {
-  if ("bytes" in answer || answer.drop) return Buffer.from(answer.bytes ?? "");
-  let content = body(answer);
+  if ("bytes" in answer || answer.drop || (answer.hang && !("cut" in answer))) return Buffer.from(answer.bytes ?? "");
+  let content = Buffer.concat([body(answer), Buffer.alloc(answer.pad ?? 0, " ")]);
   const headers = {
     "Content-Type": answer.type ?? "application/json",
     "Content-Length": content.length,
@@ -59,13 +59,23 @@ function bytes(answer, other) {
     ...Object.entries(headers).map(([k, v]) => `${k}: ${v}`),
   ];
   return Buffer.concat([
-    Buffer.from(head.join("\r\n").replace("{other}", other) + "\r\n\r\n"),
+    Buffer.from((answer.before ?? "") + head.join("\r\n").replace("{other}", other) + "\r\n\r\n"),
     content.subarray(0, answer.cut),
   ]);
 }
 
+// send sends what belongs to an answer, at its pace.
+async function send(socket, { pace, hang }, data) {
+  for (; pace && data.length > 0 && !socket.destroyed; data = data.subarray(100)) {
+    socket.write(data.subarray(0, 100));
+    await new Promise((done) => setTimeout(done, pace * 1000));
+  }
+  if (hang) socket.write(data);
+  else socket.end(data);
+}
+
 // misbehave answers calls in the order of a case. The last answer repeats.
-export async function misbehave(answers, other = "") {
+export async function misbehave({ answers, host = "127.0.0.1", under = "" }, other = "") {
   const seen = { posts: 0, cancels: 0, hits: 0, keys: new Set() };
   const open = new Set();
   const server = createServer((socket) => {
@@ -80,20 +90,21 @@ export async function misbehave(answers, other = "") {
       let answer = { record: "cancelled" };
       if (data.split("\r\n")[0].includes("/cancel")) seen.cancels++;
       else answer = answers[Math.min(seen.hits++, answers.length - 1)];
-      if (data.startsWith("POST /v1/interactions ")) {
+      if (data.startsWith(`POST ${under}/v1/interactions `)) {
         seen.posts++;
         seen.keys.add(/nod-caller: (\S+)/i.exec(data)[1]);
       }
-      if (!answer.hang) socket.end(bytes(answer, other));
+      send(socket, answer, bytes(answer, other));
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const close = () => {
     server.close();
     for (const socket of open) socket.destroy();
   };
-  return { url: `http://127.0.0.1:${server.address().port}`, seen, close };
+  const at = `${host.includes(":") ? `[${host}]` : host}:${server.address().port}`;
+  return { host: at, url: "http://" + at, seen, close };
 }
 
 export const agent = "token-of-the-agent-in-these-tests";

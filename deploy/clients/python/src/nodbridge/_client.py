@@ -10,7 +10,7 @@ from typing import Any, Coroutine, Dict, Optional, Union
 
 from ._core import LEAVE, Call, Core, Farewell, Steps, header
 from ._errors import DeadlineExceeded, NodError
-from ._http import Address, Lost, Reply, call
+from ._http import Address, Line, Lost, Reply, call
 
 Json = Any
 Duration = Union[str, float]
@@ -25,21 +25,23 @@ class Base:
         token: Optional[str] = None,
         *,
         patience: float = 120.0,
+        window: float = 25.0,
         trace: str = "",
         context: Optional[ssl.SSLContext] = None,
     ) -> None:
         """Connect to a daemon.
 
         ``url`` and ``token`` default to NOD_URL and NOD_TOKEN. ``patience`` is
-        the time in seconds for which the daemon may be unreachable. ``trace`` is
-        a traceparent (W3C Trace Context). ``context`` sets the certificates of
-        TLS.
+        the time in seconds for which the daemon may be unreachable. ``window``
+        is the longest wait of one call; it must be shorter than the time after
+        which a proxy closes a silent connection. ``trace`` is a traceparent (W3C
+        Trace Context). ``context`` sets the certificates of TLS.
         """
         self.address = Address(url or os.environ.get("NOD_URL") or "http://127.0.0.1:8787")
         token = (os.environ.get("NOD_TOKEN", "") if token is None else token).strip()
         if not token:
             raise NodError("unauthenticated", "no token", "set NOD_TOKEN to the token of an agent")
-        self.core = Core(header(token), patience, header(trace) if trace else "")
+        self.core = Core(header(token), patience, window, header(trace) if trace else "")
         self.context = context or (ssl.create_default_context() if self.address.tls else None)
 
     def _run(self, steps: Steps, deadline: Optional[float] = None) -> Any:
@@ -52,13 +54,14 @@ class Blocking:
     def __init__(self, base: Base) -> None:
         self.base = base
 
-    def message(self, step: Call) -> bytes:
-        """Return the bytes of a call."""
-        return self.base.address.message(step.method, step.target, step.headers, step.body)
+    def blocking(self, step: Call, limit: float, line: Line) -> Reply:
+        """Make a call in this thread."""
+        message = self.base.address.message(step.method, step.target, step.headers, step.body)
+        return call(self.base.address, message, limit, self.base.context, line)
 
     async def call(self, step: Call, limit: float) -> Reply:
         """Make a call."""
-        return call(self.base.address, self.message(step), limit, self.base.context)
+        return self.blocking(step, limit, Line())
 
     async def sleep(self, seconds: float) -> None:
         """Pause."""
@@ -87,7 +90,7 @@ async def perform(steps: Steps, deadline: Optional[float], doer: Blocking) -> An
             elif left <= 0:
                 raise DeadlineExceeded()
             elif isinstance(step, Call):
-                value = await doer.call(step, min(step.limit, left))
+                value = await doer.call(step, min(doer.base.core.limit, left))
             else:
                 await doer.sleep(min(step.seconds, left))
         except StopIteration as stop:

@@ -21,9 +21,9 @@ from ._http import Lost, Reply
 from ._record import UUID, known, recorded, same
 from ._types import OPERATIONS
 
-POLL = 25.0  # seconds of one wait; shorter than the timeouts of most proxies
-GRACE = 10.0
-RETRY_FIRST, RETRY_MOST = 0.1, 3.0
+GRACE = 10.0  # seconds in which the daemon must answer after a wait
+AT_ONCE = 0.001  # a wait for what is known already
+RETRY_FIRST, RETRY_MOST, MAX_PAUSE = 0.1, 3.0, 300.0
 SHORT_POLL = 0.5
 LEAVE = 3.0  # seconds for the calls of a caller that has given up
 OURS = "nod-daemon"  # a header of each response of a daemon
@@ -40,13 +40,12 @@ REPLY = ("decision", "reason", "input", "confirm", "terms", "answers", "others",
 
 @dataclass(frozen=True)
 class Call:
-    """One HTTP call that takes at most ``limit`` seconds."""
+    """One HTTP call."""
 
     method: str
     target: str
     headers: Dict[str, str]
     body: Optional[bytes]
-    limit: float
 
 
 @dataclass(frozen=True)
@@ -85,8 +84,9 @@ class Decision:
 class Core:
     """The operations of one daemon."""
 
-    def __init__(self, token: str, patience: float, trace: str) -> None:
-        self.patience = patience
+    def __init__(self, token: str, patience: float, window: float, trace: str) -> None:
+        self.patience, self.window = patience, window
+        self.limit = window + min(window, GRACE)  # of one call
         self.reached = False  # a daemon has answered
         self.headers = {"Authorization": "Bearer " + token, "User-Agent": "nodbridge-python"}
         if trace:
@@ -109,8 +109,7 @@ class Core:
         """Wait until a request is closed or deferred."""
         while True:
             began = time.monotonic()
-            query = {"wait": "%ds" % POLL}
-            record = yield from self._record("getInteraction", id=id, sent=sent, query=query, caller=caller, limit=POLL + GRACE)
+            record = yield from self._record("getInteraction", id=id, sent=sent, caller=caller, wait=self.window)
             if record["state"] != "pending" or record.get("queued"):
                 return record
             if time.monotonic() - began < SHORT_POLL:  # the daemon did not wait
@@ -183,19 +182,19 @@ class Core:
         """Send a message in the format of another system, and return the answer."""
         caller = str(uuid.uuid4())
 
-        def send(wait: str, limit: float) -> Steps:
-            more = {"key": key, "caller": caller, "limit": limit, "retry": True}
-            reply = yield from self._call("dialect", dialect, query={**query, "wait": wait}, body=message, **more)
+        def send(wait: float) -> Steps:
+            more = {"key": key, "caller": caller, "wait": wait, "retry": True}
+            reply = yield from self._call("dialect", dialect, query=query, body=message, **more)
             return reply, self._page(reply)["items"] if reply.status == 202 else []
 
         def again() -> Steps:
-            return (yield from send("1ms", GRACE))[1]
+            return found or (yield from send(AT_ONCE))[1]
 
-        message = plain(message)
+        message, found = plain(message), []
         try:
             while True:
                 began = time.monotonic()
-                reply, _ = yield from send("%ds" % POLL, POLL + GRACE)
+                reply, found = yield from send(self.window)
                 if reply.status != 202:
                     return text(reply.body) if self._kind(reply) == "text/plain" else self._json(reply)
                 if time.monotonic() - began < SHORT_POLL:
@@ -209,10 +208,10 @@ class Core:
 
     def simple(
         self, operation: str, *path: str, body: Any = None, query: Any = None, retry: bool = False,
-        limit: float = GRACE, want: Any = dict,
+        wait: float = 0, want: Any = dict,
     ) -> Steps:
         """Make a call whose response is not a record."""
-        reply = yield from self._call(operation, *path, body=body, query=query, retry=retry, limit=limit)
+        reply = yield from self._call(operation, *path, body=body, query=query, retry=retry, wait=wait)
         if want is None:
             return None
         value = self._json(reply)
@@ -269,10 +268,9 @@ class Core:
         """Read the messages of a session, and wait for the first one."""
         end = time.monotonic() + wait
         while True:
-            left = max(0.0, min(POLL, end - time.monotonic()))
-            query = {"wait": "%dms" % (left * 1000) if left else "", "reader": reader, "lease": lease}
-            query["continued"], query["peek"] = continued, peek
-            more = {"retry": not reader, "limit": left + GRACE, "want": list}
+            left = max(0.0, min(self.window, end - time.monotonic()))
+            query = {"reader": reader, "lease": lease, "continued": continued, "peek": peek}
+            more = {"retry": not reader, "wait": left, "want": list}
             items = yield from self.simple("sessionMessages", session, query=query, **more)
             if any(not isinstance(m.get("id"), str) or m.get("session") != session for m in items):
                 raise Unexpected("the response is not for this session")
@@ -284,7 +282,7 @@ class Core:
         """Read the health of the daemon, which is also in a response with status 503."""
         path, method = self._path(operation)
         try:
-            reply = yield Call(method, path, {}, None, GRACE)
+            reply = yield Call(method, path, {}, None)
         except Lost as lost:
             raise _unreachable(lost) from None
         value = self._json(reply) if reply.status in (200, 503) else None
@@ -296,10 +294,10 @@ class Core:
 
     def _record(
         self, operation: str, id: Optional[str] = None, sent: Optional[Dict[str, Any]] = None, body: Any = None,
-        query: Any = None, key: Optional[str] = None, caller: str = "", limit: float = GRACE,
+        query: Any = None, key: Optional[str] = None, caller: str = "", wait: float = 0,
     ) -> Steps:
         path = [] if id is None else [self._id(id)]
-        more = {"key": key, "caller": caller, "limit": limit, "retry": True}
+        more = {"key": key, "caller": caller, "wait": wait, "retry": True}
         reply = yield from self._call(operation, *path, body=body, query=query, **more)
         record = known(opened(self._json(reply)), id)
         same(record, sent or {})
@@ -307,23 +305,23 @@ class Core:
 
     def _call(
         self, operation: str, *path: str, body: Any = None, query: Any = None, key: Optional[str] = None,
-        caller: str = "", limit: float = GRACE, retry: bool = False,
+        caller: str = "", wait: float = 0, retry: bool = False,
     ) -> Steps:
-        """Make a call, and repeat it while the daemon is unreachable if that is safe."""
-        target, method = self._path(operation, *path)
-        given = [(k, v) for k, v in (query or {}).items() if v is not None and v != ""]
-        pairs = [(k, str(v).lower() if isinstance(v, bool) else v) for k, v in given]
-        target += "?" + urlencode(pairs) if pairs else ""
+        """Make a call, and repeat it while the daemon is unreachable if that is safe.
+
+        An outage begins at the first failure, or when the answer was due. After a failure, a call does not wait: its
+        answer shows at once that the daemon is back.
+        """
+        path, method = self._path(operation, *path)
         headers = {**self.headers, **({"Idempotency-Key": header(key)} if key else {})}
         if caller:
             headers["Nod-Caller"] = caller
-        call = Call(method, target, headers, None if body is None else dumps(body), limit)
-        began, pause = time.monotonic(), RETRY_FIRST
+        content = None if body is None else dumps(body)
+        began, pause = None, RETRY_FIRST
         while True:
-            started = time.monotonic()
-            after = 0.0
+            started, after = time.monotonic(), 0.0
             try:
-                reply: Reply = yield call
+                reply: Reply = yield Call(method, path + _query(query or {}, wait), headers, content)
                 foreign = OURS not in reply.headers
                 self.reached = self.reached or not foreign
                 if foreign and self.reached:
@@ -331,14 +329,14 @@ class Core:
                 if reply.status in (200, 201, 204) or (reply.status == 202 and operation == "dialect"):
                     return reply
                 error = self._failure(reply)
-                after = _seconds(reply.headers.get("retry-after", ""))
+                after = _seconds(reply.headers)
             except Lost as lost:
                 error = _unreachable(lost)
             if not retry or error.code not in ("unavailable", "rate_limited"):
                 raise error
-            if time.monotonic() - started > RETRY_MOST and limit > GRACE:
-                began, pause = started, RETRY_FIRST  # the daemon was reachable for a while
-            if time.monotonic() + after - began > self.patience:
+            now, wait = time.monotonic(), min(wait, AT_ONCE)
+            began = min(now, started + self.window) if began is None else began
+            if now + after - began > self.patience:
                 raise error
             yield Sleep(max(after, pause * random.uniform(0.8, 1.0)))
             pause = min(2 * pause, RETRY_MOST)
@@ -403,10 +401,20 @@ def _unreachable(lost: Lost) -> NodError:
     return Unreachable("unavailable", "the nod daemon is unreachable: %s" % lost, "start nod serve, or set NOD_URL")
 
 
-def _seconds(text: str) -> float:
-    """Return the pause that a response asks for."""
+def _query(values: Dict[str, Any], wait: float) -> str:
+    """Return the query of a call that waits for some seconds."""
+    given = {**values, "wait": "%dms" % max(1, wait * 1000) if wait else None}
+    pairs = [(k, str(v).lower() if isinstance(v, bool) else v) for k, v in given.items() if v is not None and v != ""]
+    return "?" + urlencode(pairs) if pairs else ""
+
+
+def _seconds(headers: Dict[str, str]) -> float:
+    """Return the pause that a response asks for. A time counts by the clock of its sender."""
+    text = headers.get("retry-after", "")
     try:
-        pause = float(text) if text.isdigit() else parsedate_to_datetime(text).timestamp() - time.time()
-    except (TypeError, ValueError, OverflowError):
+        if text.isdigit():
+            return min(float(text), MAX_PAUSE)
+        pause = parsedate_to_datetime(text) - parsedate_to_datetime(headers["date"])
+        return min(max(pause.total_seconds(), 0.0), MAX_PAUSE)
+    except (KeyError, TypeError, ValueError, OverflowError):
         return 0.0
-    return min(max(pause, 0.0), 300.0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from ._client import Base, Blocking, finish, perform
 from ._core import Call, Steps
-from ._http import Reply, call_async
+from ._http import Line, Reply
 
 
 class AsyncBase(Base):
@@ -19,32 +19,49 @@ class AsyncBase(Base):
 
 
 class OnLoop(Blocking):
-    """Performs steps on the loop that runs."""
+    """Performs steps for a task. Each call has a thread, so that all loops do the same."""
 
     async def call(self, step: Call, limit: float) -> Reply:
-        """Make a call."""
-        return await call_async(self.base.address, self.message(step), limit, self.base.context)
+        """Make a call. A cancelled one ends its connection."""
+        line = Line()
+        try:
+            return await _in_thread("nod-call", lambda: self.blocking(step, limit, line))
+        finally:
+            line.end()
 
     async def sleep(self, seconds: float) -> None:
         """Pause."""
         await asyncio.sleep(seconds)
 
     async def farewell(self, steps: Steps) -> None:
-        """Perform the steps of a caller that has given up, in a thread: a cancelled scope runs no more calls."""
+        """Perform the steps of a caller that has given up: a cancelled scope runs no more calls itself."""
+        await _in_thread("nod-farewell", lambda: finish(Blocking(self.base).farewell(steps)))
+
+
+async def _in_thread(name: str, work: Callable[[], Any]) -> Any:
+    """Do work in a thread of its own. Without a loop, return at once."""
+    try:
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+    except RuntimeError:  # it was closed during the wait
+        loop, done = None, None
+
+    def settle(result: Any, error: Optional[BaseException]) -> None:
+        if done and not done.done():
+            done.set_exception(error) if error else done.set_result(result)
+
+    def run() -> None:
+        result, failed = None, None
         try:
-            loop = asyncio.get_running_loop()
-            done = loop.create_future()
-        except RuntimeError:  # it was closed during the wait
-            loop, done = None, None
+            result = work()
+        except BaseException as error:
+            failed = error
+        try:
+            if loop:
+                loop.call_soon_threadsafe(settle, result, failed)
+        except RuntimeError:
+            pass  # the loop has ended
 
-        def leave() -> None:
-            finish(Blocking(self.base).farewell(steps))
-            try:
-                if loop and done:
-                    loop.call_soon_threadsafe(lambda: done.done() or done.set_result(None))
-            except RuntimeError:
-                pass  # the loop has ended
-
-        threading.Thread(target=leave, name="nod-farewell").start()
-        if done:
-            await done
+    # The process waits for the thread of a farewell only.
+    threading.Thread(target=run, name=name, daemon=name != "nod-farewell").start()
+    return await done if done else None
