@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/config/files"
 )
 
 // Config is the whole configuration. The comments on its fields are the text of
@@ -139,7 +141,7 @@ func Load(path string, environ []string) (Config, error) {
 func Read(path string, environ []string) (Config, error) {
 	c, r := Config{}, newReader(path, environ)
 	if path != "" {
-		raw, err := ReadFile(path, maxFile)
+		raw, err := files.Read(path, maxFile)
 		if err != nil {
 			return c, err
 		}
@@ -215,6 +217,12 @@ func (c Config) place(path string) string {
 	}
 	return ""
 }
+
+// Limits of the size of a config file and of the file of a secret, in bytes.
+const (
+	maxFile   = 4 << 20
+	maxSecret = 64 << 10
+)
 
 // Limits of an agent whose entry has none. An agent that runs wild reaches them
 // before people are flooded.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/config/files"
 )
 
 // TestInstalled checks that the default config file is never one of the current
@@ -133,7 +134,7 @@ func TestPipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Close()
-		got, err := config.ReadFile(fmt.Sprintf("/dev/fd/%d", r.Fd()), 4)
+		got, err := files.Read(fmt.Sprintf("/dev/fd/%d", r.Fd()), 4)
 		r.Close()
 		if wrong == "" && (err != nil || string(got) != written) || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
 			t.Errorf("%q is read as %q, %v, want %q", written, got, err, wrong)

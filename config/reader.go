@@ -16,6 +16,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge/removed"
 	"github.com/nodbridge/nod/bridge/timespan"
+	"github.com/nodbridge/nod/config/files"
 )
 
 // reader checks the nodes of a document against the types of a config before they
@@ -352,7 +353,7 @@ func (r *reader) source(n *yaml.Node, path string) (string, bool) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(r.dir, file)
 	}
-	raw, err := ReadFile(file, maxSecret)
+	raw, err := files.Read(file, maxSecret)
 	switch {
 	case err != nil:
 		r.bad(n, path, "%v", err)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nodbridge/nod/config/files"
 )
 
 // Redis is the connection to Redis: one server, Sentinel or a Cluster.
@@ -78,7 +80,7 @@ type RedisTLS struct {
 func (t RedisTLS) Config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
-		raw, err := ReadFile(t.CA, maxFile)
+		raw, err := files.Read(t.CA, maxFile)
 		if err != nil {
 			return nil, fmt.Errorf("redis.tls.ca: %w", err)
 		}
@@ -94,11 +96,11 @@ func (t RedisTLS) Config() (*tls.Config, error) {
 		return nil, errors.New("redis.tls: cert and key belong together; set both")
 	}
 	load := func() (*tls.Certificate, error) {
-		cert, err := ReadFile(t.Cert, maxFile)
+		cert, err := files.Read(t.Cert, maxFile)
 		if err != nil {
 			return nil, fmt.Errorf("redis.tls.cert: %w", err)
 		}
-		key, err := ReadFile(t.Key, maxFile)
+		key, err := files.Read(t.Key, maxFile)
 		if err != nil {
 			return nil, fmt.Errorf("redis.tls.key: %w", err)
 		}

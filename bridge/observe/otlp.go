@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/config/files"
 )
 
 // Limits of an upload, and the delay before the first retry, which doubles with
@@ -87,7 +87,7 @@ const maxCertificates = 4 << 20
 func tlsConfig(ca, certificate, key string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
-		raw, err := config.ReadFile(ca, maxCertificates)
+		raw, err := files.Read(ca, maxCertificates)
 		if err != nil {
 			return nil, err
 		}
@@ -97,11 +97,11 @@ func tlsConfig(ca, certificate, key string) (*tls.Config, error) {
 		}
 	}
 	if certificate != "" {
-		chain, err := config.ReadFile(certificate, maxCertificates)
+		chain, err := files.Read(certificate, maxCertificates)
 		if err != nil {
 			return nil, err
 		}
-		private, err := config.ReadFile(key, maxCertificates)
+		private, err := files.Read(key, maxCertificates)
 		if err != nil {
 			return nil, err
 		}

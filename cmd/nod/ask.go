@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,6 +18,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
@@ -31,42 +32,26 @@ type connection struct {
 	cmd      *cobra.Command // whose user is told of retries; nil tells no one
 }
 
-// refusedPatience is the time for which nod retries if the very first connection
-// is refused.
-const refusedPatience = 3 * time.Second
-
 func (c *connection) flags(cmd *cobra.Command) {
 	c.cmd = cmd
-	durationVar(cmd.Flags(), &c.patience, "patience", 0, "how long to retry while the daemon is unreachable (default 2m, or 3s if it was never reached)")
+	cli.DurationVar(cmd.Flags(), &c.patience, "patience", 0, "how long to retry while the daemon is unreachable (default 2m, or 3s if it was never reached)")
 	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON instead of text")
 }
 
 func (c *connection) client() (*client.Client, error) {
-	url := c.url
-	if url == "" {
-		url = os.Getenv("NOD_URL")
+	cl, err := caller.New(c.url)
+	if err != nil {
+		return nil, err
 	}
-	if url == "" {
-		url = "http://127.0.0.1:8787"
-	}
-	token := os.Getenv("NOD_TOKEN")
-	if token == "" {
-		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").
-			WithHint("set it to the token of an agent or a person; see nod config token --help")
-	}
-	cl := client.New(url, token, nil)
-	cl.Patience, cl.FirstPatience = c.patience, refusedPatience
-	if c.patience != 0 {
+	if cl.Patience = c.patience; c.patience != 0 {
 		cl.FirstPatience = c.patience
 	}
 	if c.cmd != nil {
 		cl.Retrying = func(err error) {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying: %s\n", render.Line(withHint(err)))
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying: %s\n", render.Line(cli.WithHint(err)))
 		}
 	}
-	cl.Doubts = doubtsAboutRequest
-	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way
 	return cl, nil
 }
 
@@ -95,10 +80,10 @@ func (a *asking) flags(cmd *cobra.Command) {
 	a.connection.flags(cmd)
 	textFlags(cmd, a.texts.Texts())
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key; repeating it finds the first request")
-	durationVar(cmd.Flags(), &a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
-	durationVar(cmd.Flags(), &a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	cli.DurationVar(cmd.Flags(), &a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
+	cli.DurationVar(cmd.Flags(), &a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
 	cmd.Flags().BoolVar(&a.join, "join", false, "share the answer of an identical pending request of the session")
-	choiceVar(cmd.Flags(), &a.onTimeout, "on-timeout", "",
+	cli.ChoiceVar(cmd.Flags(), &a.onTimeout, "on-timeout", "",
 		"on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending",
 		texts(bridge.OnTimeouts...)...)
 }
@@ -128,7 +113,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 		return bridge.Record{}, err
 	}
 	key := cmp.Or(a.key, uuid.NewString())
-	ctx, stop := untilSignal(cmd.Context(), syscall.SIGHUP)
+	ctx, stop := cli.UntilSignal(cmd.Context(), syscall.SIGHUP)
 	defer stop()
 	done := func() {}
 	rec, err := c.Request(ctx, r, client.Sending{
@@ -142,7 +127,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	})
 	done()
 	if left, ok := errors.AsType[*client.LeftError](err); ok {
-		if s, ok := interrupted(ctx); ok {
+		if s, ok := cli.Interrupted(ctx); ok {
 			a.withdrawn(cmd.ErrOrStderr(), s, left, key)
 			return rec, s
 		}
@@ -155,7 +140,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	if err != nil {
 		return rec, err
 	}
-	if err := verified(rec, r); err != nil {
+	if err := caller.Verified(rec, r); err != nil {
 		return rec, err
 	}
 	if a.json {
@@ -297,7 +282,7 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	switch rec.State {
 	case bridge.StatePending: // deferred: a late answer goes to the session inbox
 		fmt.Fprintf(w, "nod: deferred; print a late answer with: nod sessions messages %s\n", rec.Interaction.Session)
-		return exitError(exitDeferred)
+		return cli.ExitError(exitDeferred)
 	case bridge.StateAnswered:
 		return nil
 	case bridge.StateApproved:
@@ -314,7 +299,7 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	if code == 0 {
 		return nil
 	}
-	return exitError(code)
+	return cli.ExitError(code)
 }
 
 // askFlags are the flags of nod ask that describe the question.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -54,7 +56,7 @@ later.`,
 		},
 	}
 	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	choiceVar(cmd.Flags(), &format, "format", "jsonl", "format: jsonl or csv", "jsonl", "csv")
+	cli.ChoiceVar(cmd.Flags(), &format, "format", "jsonl", "format: jsonl or csv", "jsonl", "csv")
 	return cmd
 }
 
@@ -147,7 +149,7 @@ log was tampered with.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(keysEnv), "file of public keys (NOD_RECEIPT_KEYS; default: those of the daemon)")
+	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(caller.KeysEnv), "file of public keys (NOD_RECEIPT_KEYS; default: those of the daemon)")
 	cmd.Flags().StringSliceVar(&receipts, "receipt", nil, "file of a receipt, or of a record that has one, to find in the log")
 	return cmd
 }
@@ -160,7 +162,7 @@ func auditInput(cmd *cobra.Command, c *connection, args []string, keysPath strin
 	}
 	if err != nil || len(args) > 0 && keysPath != "" {
 		if err == nil {
-			keys, err = readKeys(keysPath)
+			keys, err = caller.ReadKeys(keysPath)
 		}
 		return log, keys, err
 	}
@@ -175,7 +177,7 @@ func auditInput(cmd *cobra.Command, c *connection, args []string, keysPath strin
 		log = fetched.Bytes()
 	}
 	if keysPath != "" {
-		keys, err = readKeys(keysPath)
+		keys, err = caller.ReadKeys(keysPath)
 	} else {
 		keys, err = cl.Keys(cmd.Context())
 	}

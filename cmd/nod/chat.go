@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"time"
 
@@ -13,25 +12,12 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/acp"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
-	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/cmd/nod/caller"
 )
 
 // withdrawTimeout limits how long nod takes to cancel a request after its agent
 // has stopped waiting.
 const withdrawTimeout = 3 * time.Second
-
-// reason returns why the agent of an ended context stopped waiting. It names no
-// decision that nod does not know. An agent ends its hook by a signal if its user
-// has dismissed the dialog.
-func reason(ctx context.Context) string {
-	if w, ok := errors.AsType[relay.Withdrawal](context.Cause(ctx)); ok {
-		return string(w)
-	}
-	if _, ok := interrupted(ctx); ok {
-		return bridge.ReasonDismissed
-	}
-	return "the agent stopped waiting"
-}
 
 // chatClient asks people for an agent whose user may also answer elsewhere. It
 // cancels a request once its agent has stopped waiting.
@@ -48,24 +34,24 @@ func (c chatClient) Ask(ctx context.Context, format string, query url.Values, bo
 		return nil, bridge.Errorf(bridge.CodeInternal, "unknown format %q", format)
 	}
 	t, err := translate(body) // if the daemon reads it otherwise, its answer does not count
-	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Doubts: doubtsAbout(t), Check: func(a client.Answered) error {
+	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Doubts: caller.DoubtsAbout(t), Check: func(a client.Answered) error {
 		if err != nil {
-			return mistrust(err)
+			return caller.Mistrust(err)
 		}
-		return covered(t, a)
+		return caller.Covered(t, a)
 	}})
 }
 
 // Approve implements relay.Approver.
 func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Record, error) {
-	rec, err := c.Request(ctx, r, client.Sending{Reason: func() string { return reason(ctx) }})
+	rec, err := c.Request(ctx, r, client.Sending{Reason: func() string { return caller.Reason(ctx) }})
 	if err == nil {
-		err = verified(rec, r)
+		err = caller.Verified(rec, r)
 	}
 	return rec, err
 }
 
 func (c chatClient) exchange(ctx context.Context, x client.Exchange) (json.RawMessage, error) {
-	x.Connection, x.Reason = c.connection, func() string { return reason(ctx) }
+	x.Connection, x.Reason = c.connection, func() string { return caller.Reason(ctx) }
 	return c.Exchange(ctx, x)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nodbridge/nod/cmd/nod/hook"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
@@ -63,7 +64,7 @@ func (c claudeStub) judge(h hookRun) effect {
 	switch {
 	case h.timedOut:
 		return failed()
-	case h.code == hookBlocks, valid && o.Specific.Decision == "deny":
+	case h.code == hook.Blocks, valid && o.Specific.Decision == "deny":
 		return blocks
 	case h.code != 0, object && !valid:
 		return failed()

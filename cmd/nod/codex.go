@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,6 +17,8 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/render"
 )
@@ -76,25 +77,13 @@ terminal until someone answers in chat, so do not use it next to this command.`,
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the running app server (default: the one in $CODEX_HOME or ~/.codex)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
-	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
-	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal or editor")
+	cli.DurationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
+	cli.DurationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal or editor")
 	return cmd
 }
 
-// codexHome returns the folder of Codex.
-func codexHome() (string, error) {
-	if home := os.Getenv("CODEX_HOME"); home != "" {
-		return home, nil
-	}
-	user, err := os.UserHomeDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(user, ".codex"), nil
-}
-
 func (f codexFlags) run(cmd *cobra.Command, args []string) error {
-	home, err := codexHome()
+	home, err := caller.CodexHome()
 	if err != nil {
 		return err
 	}
@@ -128,7 +117,7 @@ func (f codexFlags) run(cmd *cobra.Command, args []string) error {
 // companion returns a Companion that asks through the daemon. It reports to the
 // user what it is attached to.
 func (f codexFlags) companion(c *client.Client, tell io.Writer, own bool) *relay.Companion {
-	q := exchangeQuery(f.route, f.timeout, f.grace)
+	q := caller.Query(f.route, f.timeout, f.grace)
 	q.Set("acknowledges", "true")
 	sessions := newRelayed(c, "codex", f.route)
 	except := "; not to codex exec, nor to Codex started with -c, --search, --no-daemon or --dangerously-bypass-hook-trust"
@@ -187,12 +176,12 @@ func (c chatClient) race(ctx context.Context, query url.Values, body []byte) (re
 	var ids []bridge.ID
 	var result json.RawMessage
 	t, wrong := codex.Request(body) // if the daemon reads it otherwise, its answer does not count
-	result, err := c.exchange(ctx, client.Exchange{Path: "/v1/dialects/codex", Query: query, Body: body, Doubts: doubtsAbout(t), Check: func(a client.Answered) error {
+	result, err := c.exchange(ctx, client.Exchange{Path: "/v1/dialects/codex", Query: query, Body: body, Doubts: caller.DoubtsAbout(t), Check: func(a client.Answered) error {
 		if wrong != nil {
-			return mistrust(wrong)
+			return caller.Mistrust(wrong)
 		}
 		ids = a.Interactions
-		return covered(t, a)
+		return caller.Covered(t, a)
 	}})
 	return relay.Reply{Result: result, Received: func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, withdrawTimeout)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -69,7 +70,7 @@ func (f codexFlags) serveEditor(cmd *cobra.Command, args []string, companion *re
 	<-ended
 	if exit, ok := errors.AsType[*exec.ExitError](exited); ok && own && exit.ExitCode() > 0 {
 		fmt.Fprintf(tell, "nod: %s ended with exit code %d\n", args[0], exit.ExitCode())
-		return exitError(exit.ExitCode())
+		return cli.ExitError(exit.ExitCode())
 	}
 	if own || errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/render"
@@ -94,8 +95,8 @@ func complete(root *cobra.Command) {
 
 // flagSuggester returns the suggestions for a flag, or nil for file names.
 func flagSuggester(f *pflag.Flag, byName map[string]suggester) suggester {
-	if c, ok := f.Value.(choice); ok {
-		return fixed(c.values...)
+	if words, ok := cli.Choices(f); ok {
+		return fixed(words...)
 	}
 	if s, ok := byName[f.Name]; ok {
 		return s

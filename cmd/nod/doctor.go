@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 )
 
@@ -57,7 +58,7 @@ With --require, a lower level fails.`,
 				return err
 			}
 			if d.Failed() {
-				return exitError(1)
+				return cli.ExitError(1)
 			}
 			return nil
 		},
@@ -65,10 +66,10 @@ With --require, a lower level fails.`,
 	configFlag(cmd, &d.Path, configPath())
 	cmd.Flags().BoolVar(&d.Offline, "offline", false, "check only the config and agents; contact nothing")
 	cmd.Flags().BoolVar(&d.OnlyAgents, "agents", false, "check only the coding agents on this machine")
-	choiceVar(cmd.Flags(), (*string)(&d.Require), "require", "", "lowest level that does not fail: gated, partly, none or open", texts(setup.Levels...)...)
+	cli.ChoiceVar(cmd.Flags(), (*string)(&d.Require), "require", "", "lowest level that does not fail: gated, partly, none or open", texts(setup.Levels...)...)
 	cmd.Flags().BoolVar(&d.NoAsk, "no-ask", false, "do not post a test question")
 	cmd.Flags().StringVar(&d.Route, "route", bridge.DefaultRoute, "route of the test question")
-	durationVar(cmd.Flags(), &d.Timeout, "timeout", 2*time.Minute, "how long to wait for your click")
+	cli.DurationVar(cmd.Flags(), &d.Timeout, "timeout", 2*time.Minute, "how long to wait for your click")
 	cmd.Flags().StringVar(&d.URL, "url", os.Getenv("NOD_URL"), "URL of the running daemon (NOD_URL; default: the listen address of the config)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/caller"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -78,7 +79,7 @@ func TestLinksAreDoubts(t *testing.T) {
 	for _, where := range []string{project, moved} { // the project itself may be a link
 		for _, c := range linkCases {
 			input := json.RawMessage(strings.ReplaceAll(c.input, "PROJECT", where))
-			got := doubtsOf(bridge.Act{Tool: c.tool, Input: input, Where: where})
+			got := caller.DoubtsOf(bridge.Act{Tool: c.tool, Input: input, Where: where})
 			if (len(got) > 0) != c.out {
 				t.Errorf("%s: %q", input, got)
 			}
@@ -105,7 +106,7 @@ func TestLinksElsewhere(t *testing.T) {
 	for name, link := range map[string]bool{"new": false, "dir/new": false, "dir/a/b": false, "out/passwd": true, "in/new": true, "file": true, "dangling": true} {
 		for _, where := range []string{t.TempDir(), filepath.Join(data, "missing")} {
 			input := json.RawMessage(fmt.Sprintf(`{"file_path":%q,"content":"x"}`, filepath.Join(data, name)))
-			if got := doubtsOf(bridge.Act{Tool: "Write", Input: input, Where: where}); (len(got) > 0) != link {
+			if got := caller.DoubtsOf(bridge.Act{Tool: "Write", Input: input, Where: where}); (len(got) > 0) != link {
 				t.Errorf("%s: %q", name, got)
 			}
 		}
@@ -139,7 +140,7 @@ func TestRepositoriesAreDoubts(t *testing.T) {
 	} {
 		where := filepath.Join(project, c.dir)
 		input := json.RawMessage(fmt.Sprintf(`{"command":%q}`, c.command))
-		if got := doubtsOf(bridge.Act{Tool: "Bash", Input: input, Where: where}); (len(got) > 0) != c.bare {
+		if got := caller.DoubtsOf(bridge.Act{Tool: "Bash", Input: input, Where: where}); (len(got) > 0) != c.bare {
 			t.Errorf("%s in %s: %q", c.command, c.dir, got)
 		}
 	}
@@ -171,7 +172,7 @@ func TestLinksNeedAPerson(t *testing.T) {
 		}
 	}
 	c := rig.NewClient(r.Daemons[0].URL, rig.TestAgentToken)
-	c.Doubts = doubtsAboutRequest
+	c.Doubts = caller.DoubtsAboutRequest
 	for file, want := range map[string]bridge.State{"file": bridge.StateApproved, "file-out": bridge.StatePending} {
 		rec, err := c.Open(r.Ctx, bridge.Request{Ask: bridge.Ask{Prompt: "Read", Approval: &bridge.Approval{
 			Tool: "Read", Where: project, Input: json.RawMessage(fmt.Sprintf(`{"file_path":%q}`, filepath.Join(project, file))),

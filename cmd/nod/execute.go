@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
 // runExitCodes describes the exit codes in the help of nod run.
@@ -42,9 +43,9 @@ type commandExit struct {
 
 func (e commandExit) Error() string { return fmt.Sprintf("%s: exit %d", e.name, e.code) }
 
-// report returns the code. If nod reserves this code, it also reports that the
-// code is from the command.
-func (e commandExit) report(stderr io.Writer) int {
+// Exit implements cli.Exit. If nod reserves the code, it also reports that the code
+// is from the command.
+func (e commandExit) Exit(stderr io.Writer) int {
 	if e.code > reservedBase && e.code <= reservedMax {
 		fmt.Fprintf(stderr, "nod: the command itself exited with code %d\n", e.code)
 	}
@@ -54,7 +55,7 @@ func (e commandExit) report(stderr io.Writer) int {
 // execute runs the command with the given standard input and the other standard
 // streams of nod, passes signals on to it, and returns its exit code as an error.
 func execute(cmd *cobra.Command, path string, args []string, in io.Reader) error {
-	child := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: plain(cmd.OutOrStdout()), Stderr: cmd.ErrOrStderr()}
+	child := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: cli.Plain(cmd.OutOrStdout()), Stderr: cmd.ErrOrStderr()}
 	received := make(chan os.Signal, 16)
 	signals := slices.DeleteFunc(slices.Clone(passedSignals), signal.Ignored)
 	if len(signals) > 0 {
@@ -63,7 +64,7 @@ func execute(cmd *cobra.Command, path string, args []string, in io.Reader) error
 	defer signal.Stop(received)
 	if err := child.Start(); err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %q was approved but could not be started: %v\n", args[0], err)
-		return exitError(notStarted)
+		return cli.ExitError(notStarted)
 	}
 	defer reapOrphans(child.Process)()
 	done := make(chan struct{})

@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/config"
@@ -52,14 +53,14 @@ Exit codes: 0 healthy, 1 not healthy, or no daemon answers.`,
 				return err
 			}
 			if err != nil {
-				complain(cmd.ErrOrStderr(), err)
-				return exitError(1)
+				cli.Complain(cmd.ErrOrStderr(), err)
+				return cli.ExitError(1)
 			}
 			if err := printHealth(cmd.OutOrStdout(), h); err != nil {
 				return err
 			}
 			if !ok {
-				return exitError(1)
+				return cli.ExitError(1)
 			}
 			return nil
 		},
@@ -67,7 +68,7 @@ Exit codes: 0 healthy, 1 not healthy, or no daemon answers.`,
 	cmd.Flags().StringVar(&url, "url", os.Getenv("NOD_URL"), "URL of the daemon (NOD_URL; default: the listen address of the config)")
 	configFlag(cmd, &path, configPath())
 	cmd.Flags().BoolVar(&ready, "ready", false, "require a connected platform as well")
-	durationVar(cmd.Flags(), &timeout, "timeout", 3*time.Second, "how long to wait for the daemon")
+	cli.DurationVar(cmd.Flags(), &timeout, "timeout", 3*time.Second, "how long to wait for the daemon")
 	return cmd
 }
 

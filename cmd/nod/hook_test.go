@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/hook"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -262,7 +263,7 @@ func TestReportsAreBrief(t *testing.T) {
 			`{"session_id":"s","hook_event_name":"Notification","message":"Claude is waiting for your input","notification_type":"idle_prompt"}`,
 			`{"session_id":"s","hook_event_name":"SessionStart"}`,
 		} {
-			h := startHook(t, url, "claude", event, "--fail", "open", "--report-time", reportTime.String())
+			h := startHook(t, url, "claude", event, "--fail", "open", "--report-time", hook.ReportTime.String())
 			if out := h.exit(t, 0); out != "{}\n" {
 				t.Errorf("%s, %s: %q, want {}", url, event, out)
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/hook"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -81,7 +82,7 @@ func TestHookWake(t *testing.T) {
 	second := start("cli", "Stop", "--wake") // of the next turn
 	first.exit(t, 0)
 	m := say("go on")
-	if second.exit(t, hookBlocks); second.out.String() != "" || !strings.Contains(second.err.String(), wakeText) {
+	if second.exit(t, hook.Blocks); second.out.String() != "" || !strings.Contains(second.err.String(), hook.WakeText) {
 		t.Errorf("the hook prints %q and %q", second.out.String(), second.err.String())
 	}
 	if m, err := ana.Steering(t.Context(), "s1", m.ID); err != nil || m.Fate != bridge.FateWaiting {
@@ -108,7 +109,7 @@ func TestHookWake(t *testing.T) {
 		t.Fatal(err)
 	}
 	say("after the stop")
-	third.exit(t, hookBlocks)
+	third.exit(t, hook.Blocks)
 	if got := start("cli", "UserPromptSubmit", "--watch").exit(t, 0); !strings.Contains(got, "'after the stop'") {
 		t.Errorf("at the prompt after the stop, the agent gets %s", got)
 	}
@@ -119,5 +120,5 @@ func TestHookWake(t *testing.T) {
 	fifth := start("cli", `Notification","notification_type":"idle_prompt`, "--wake")
 	waits(fifth)
 	say("a minute later")
-	fifth.exit(t, hookBlocks)
+	fifth.exit(t, hook.Blocks)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
 )
@@ -190,16 +191,16 @@ daemon as its server, with the header Authorization: Bearer and the token.`,
 		},
 	}
 	settingsFlags(cmd, &s, ".mcp.json")
-	choiceVar(cmd.Flags(), &client, "client", "", "client that reads the file, if its name does not say so", setup.AgentNames()...)
+	cli.ChoiceVar(cmd.Flags(), &client, "client", "", "client that reads the file, if its name does not say so", setup.AgentNames()...)
 	return cmd
 }
 
 func hookOptionFlags(cmd *cobra.Command, f *setup.HookOptions) {
 	cmd.Flags().StringVar(&f.Route, "route", "", "route to use")
-	durationVar(cmd.Flags(), &f.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
-	durationVar(cmd.Flags(), &f.Grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	choiceVar(cmd.Flags(), &f.Unanswered, "unanswered", "", "on timeout: ask at the agent's terminal (default), or deny", "ask", "deny")
-	choiceVar(cmd.Flags(), &f.Fail, "fail", "", "if the daemon is unreachable: closed (default) or open", "closed", "open")
+	cli.DurationVar(cmd.Flags(), &f.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
+	cli.DurationVar(cmd.Flags(), &f.Grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	cli.ChoiceVar(cmd.Flags(), &f.Unanswered, "unanswered", "", "on timeout: ask at the agent's terminal (default), or deny", "ask", "deny")
+	cli.ChoiceVar(cmd.Flags(), &f.Fail, "fail", "", "if the daemon is unreachable: closed (default) or open", "closed", "open")
 }
 
 // platformIDs holds the flags for the IDs on a platform.

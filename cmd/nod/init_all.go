@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 )
 
@@ -49,8 +50,8 @@ people, but nothing makes it ask. See what that covers with: nod doctor --agents
 	f.BoolVar(&s.Undo, "undo", false, "restore the files")
 	f.StringVar(&gates, "gate", "", "tool calls of Claude Code that always need a person, or '*'")
 	f.StringVar(&s.Hooks.Route, "route", "", "route to use")
-	durationVar(f, &s.Hooks.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
-	durationVar(f, &s.Hooks.Grace, "grace", 0, "wait this long before posting, where you can answer locally")
+	cli.DurationVar(f, &s.Hooks.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
+	cli.DurationVar(f, &s.Hooks.Grace, "grace", 0, "wait this long before posting, where you can answer locally")
 	return cmd
 }
 

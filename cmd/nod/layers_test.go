@@ -102,7 +102,7 @@ func TestReadsOneWay(t *testing.T) {
 	reads := regexp.MustCompile(`\b(os\.ReadFile|os\.Open|tls\.LoadX509KeyPair)\(`)
 	allowed := map[string]int{
 		"cmd/nod/setup/settingsfile.go": 1, // the function for files of other programs
-		"cmd/nod/hook_origin.go":        1, // reads regular files from their end
+		"cmd/nod/hook/origin.go":        1, // reads regular files from their end
 		"cmd/nod/signal_unix.go":        1, // the terminal
 	}
 	for _, root := range []string{"bridge", "broker", "cmd", "config", "platforms/discord", "platforms/slack", "platforms/telegram", "render"} {
@@ -112,7 +112,7 @@ func TestReadsOneWay(t *testing.T) {
 				return err
 			}
 			if n := len(reads.FindAllString(rig.ReadFile(t, path), -1)); n != allowed[name] {
-				t.Errorf("%s reads %d files itself; use config.ReadFile", name, n)
+				t.Errorf("%s reads %d files itself; use files.Read", name, n)
 			}
 			return nil
 		})
@@ -135,6 +135,31 @@ func TestNotLinked(t *testing.T) {
 		if slices.Contains(strings.Fields(string(out)), path) {
 			t.Errorf("nod links %s; find out why with: go mod why %s", path, path)
 		}
+	}
+}
+
+// TestHookIsSmall checks that nod-hook links only what hooks need: what other
+// packages do at start, every tool call of an agent would pay for.
+func TestHookIsSmall(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", "../nod-hook").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	for _, path := range linked {
+		own, ours := strings.CutPrefix(path, module)
+		first, _, _ := strings.Cut(own, "/")
+		switch {
+		case ours && (slices.Contains([]string{"broker", "platforms", "render", "deploy"}, first) || slices.Contains([]string{"cmd/nod/daemon", "cmd/nod/setup"}, own)):
+		case slices.Contains([]string{"github.com/yuin/goldmark", "github.com/russross/blackfriday/v2", "github.com/prometheus/procfs", "encoding/gob", "go.yaml.in/yaml/v3"}, path):
+		default:
+			continue
+		}
+		t.Errorf("nod-hook links %s", path)
+	}
+	if len(linked) < 100 {
+		t.Errorf("only %d packages", len(linked))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/timespan"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
@@ -59,7 +60,7 @@ first. With --json, print a page of the API: all requests, newest first.`,
 		},
 	}
 	c.flags(cmd)
-	choiceVar(cmd.Flags(), &state, "state", "", "list only requests in this state, such as pending", texts(bridge.States...)...)
+	cli.ChoiceVar(cmd.Flags(), &state, "state", "", "list only requests in this state, such as pending", texts(bridge.States...)...)
 	cmd.Flags().StringVar(&f.Session, "session", "", "list only this session")
 	cmd.Flags().StringVar(&f.Cursor, "cursor", "", "cursor of the previous page")
 	cmd.Flags().IntVar(&f.Limit, "limit", listStandard, "maximum number of requests")
@@ -207,4 +208,21 @@ func stateColor(r bridge.Record) terminal.Color {
 		return terminal.Red
 	}
 	return terminal.Dim
+}
+
+// limit rejects a number below zero.
+func limit(name string, n int) error {
+	if n < 0 {
+		return bridge.Errorf(bridge.CodeInvalid, "--%s: %s is out of range (0 or more)", name, strconv.Itoa(n))
+	}
+	return nil
+}
+
+// texts converts words to strings.
+func texts[T ~string](words ...T) []string {
+	out := make([]string, len(words))
+	for n, w := range words {
+		out[n] = string(w)
+	}
+	return out
 }

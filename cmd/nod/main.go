@@ -3,19 +3,14 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
-	"github.com/nodbridge/nod/cmd/nod/terminal"
-	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/cmd/nod/hook"
 )
 
 func main() {
@@ -24,93 +19,18 @@ func main() {
 }
 
 // Run runs nod with the given arguments and streams, and returns the exit code.
-// A command whose output is incomplete has failed.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	out := &output{Writer: stdout}
-	code := run(args, stdin, out, stderr)
-	if err := out.lost(); err != nil && code == 0 {
-		return complain(stderr, err)
-	}
-	return code
+	return itself().Run(args, stdin, stdout, stderr)
 }
 
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := untilSignal(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root := fullTree()
-	args = withoutRemoved(root, args, stderr)
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	if group, rest := findGroup(root, args); group != nil {
-		if err := runGroup(group, rest, stderr); err != nil {
-			return complain(stderr, err)
+// itself returns nod as a program.
+func itself() cli.Program {
+	return cli.Program{Name: "nod", Tree: fullTree, Version: version, Code: func(cmd *cobra.Command, code int) int {
+		if cmd.Name() == "run" {
+			return reservedExit(code)
 		}
-		return 0
-	}
-	cmd, err := root.ExecuteContextC(ctx)
-	if own, ok := errors.AsType[commandExit](err); ok {
-		return own.report(stderr)
-	}
-	if s, ok := errors.AsType[interruption](err); ok {
-		return s.exitCode()
-	}
-	code := exitCode(ctx, stderr, err)
-	if cmd.Name() == "run" {
-		return reservedExit(code)
-	}
-	return code
-}
-
-// exitCode prints an error and returns its exit code.
-func exitCode(ctx context.Context, stderr io.Writer, err error) int {
-	if err == nil {
-		return 0
-	}
-	if exit, ok := errors.AsType[exitError](err); ok {
-		return int(exit)
-	}
-	if s, ok := interrupted(ctx); ok && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "nod: "+s.Error())
-		return s.exitCode()
-	}
-	return complain(stderr, err)
-}
-
-// exitError ends the program with an exit code and prints nothing, because
-// everything has been reported.
-type exitError int
-
-func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
-
-// complain prints an error with its hint and returns the exit code.
-func complain(w io.Writer, err error) int {
-	e, ok := errors.AsType[*bridge.Error](err)
-	if !ok {
-		fmt.Fprintf(w, "%s %s\n", terminal.Colors(w).Paint(terminal.Red, "nod:"), render.Clean(err.Error()))
-		if errors.Is(err, context.Canceled) {
-			return bridge.CodeUnavailable.ExitCode()
-		}
-		return bridge.CodeInvalid.ExitCode()
-	}
-	msg := e.Message
-	if e.Cause != nil {
-		msg += ": " + e.Cause.Error()
-	}
-	fmt.Fprintf(w, "%s %s\n", terminal.Colors(w).Paint(terminal.Red, "nod:"), render.Clean(msg))
-	if e.Hint != "" {
-		fmt.Fprintf(w, "nod: hint: %s\n", render.Clean(e.Hint))
-	}
-	return e.Code.ExitCode()
-}
-
-// withHint returns an error and what to do about it, in one line.
-func withHint(err error) string {
-	if e := bridge.PublicError(err); e.Code != bridge.CodeInternal && e.Hint != "" {
-		return e.Message + "; " + e.Hint
-	}
-	return bridge.PublicText(err)
+		return code
+	}}
 }
 
 // commandGroups are the sections of nod --help with their commands, in order.
@@ -124,7 +44,7 @@ var commandGroups = []struct {
 		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, sessionsCommand,
 		grantsCommand, linkCommand, passkeyCommand,
 	}},
-	{"Connect agents:", []func() *cobra.Command{hookCommand, mcpCommand, proxyCommand}},
+	{"Connect agents:", []func() *cobra.Command{hook.Command, mcpCommand, proxyCommand}},
 	{"Set up and operate:", []func() *cobra.Command{
 		initCommand, doctorCommand, serveCommand, healthCommand, configCommand, policyCommand,
 	}},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
@@ -264,7 +265,7 @@ request, the first characters of the ID, or last for the newest pending request.
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s\n", rec.Outcome())
 			if rec.State != bridge.StateCancelled {
-				return exitError(bridge.CodeConflict.ExitCode())
+				return cli.ExitError(bridge.CodeConflict.ExitCode())
 			}
 			return nil
 		},

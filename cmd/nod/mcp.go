@@ -15,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/mcp"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
 func mcpCommand() *cobra.Command {
@@ -66,7 +67,7 @@ Add nod to the settings of a client with: nod init mcp`,
 	cmd.Flags().StringVar(&o.Session, "session", "", "session of the requests (default: derived from the directory, so that it survives restarts)")
 	cmd.Flags().StringVar(&o.Route, "route", "", "route to use (default \"default\")")
 	cmd.Flags().BoolVar(&o.Claude, "claude", false, "add the features for Claude Code: the permission-prompt tool, and relaying its dialogs as a channel")
-	durationVar(cmd.Flags(), &o.Hold, "hold", mcp.DefaultHold, "how long to block a call of a client without progress support, before it is told to check later")
+	cli.DurationVar(cmd.Flags(), &o.Hold, "hold", mcp.DefaultHold, "how long to block a call of a client without progress support, before it is told to check later")
 	w.flags(cmd)
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/render"
 )
@@ -169,7 +170,7 @@ func withoutDaemon(t *testing.T) []*mistakeTable {
 			none.try(at)
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if _, chosen := f.Value.(choice); chosen || slices.Contains([]string{"int", "duration"}, f.Value.Type()) {
+			if _, chosen := cli.Choices(f); chosen || slices.Contains([]string{"int", "duration"}, f.Value.Type()) {
 				wrong.try(append(slices.Clone(at), "--"+f.Name, "soon"))
 			}
 		})

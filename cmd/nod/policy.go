@@ -11,6 +11,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/deploy"
@@ -70,7 +72,7 @@ code is 1 if the rules have a different effect, so that you can test your rules.
 				return err
 			}
 			if filepath.IsAbs(act.Where) {
-				act.Doubts = doubtsOf(act)
+				act.Doubts = caller.DoubtsOf(act)
 			}
 			ruling, steps := p.Explain(act)
 			if asJSON {
@@ -80,7 +82,7 @@ code is 1 if the rules have a different effect, so that you can test your rules.
 			}
 			if err == nil && expect != "" && expect != string(ruling.Effect) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: expected %s, but the effect is %s\n", expect, ruling.Effect)
-				return exitError(1)
+				return cli.ExitError(1)
 			}
 			return err
 		},
@@ -91,7 +93,7 @@ code is 1 if the rules have a different effect, so that you can test your rules.
 	cmd.Flags().StringVar(&act.Where, "where", "", "directory or environment")
 	cmd.Flags().StringVar(&command, "command", "", "shell command line")
 	cmd.Flags().StringVar(&input, "input", "", "tool input as JSON")
-	choiceVar(cmd.Flags(), &expect, "expect", "", "expected effect: allow, ask or deny; exit with 1 on any other", "allow", "ask", "deny")
+	cli.ChoiceVar(cmd.Flags(), &expect, "expect", "", "expected effect: allow, ask or deny; exit with 1 on any other", "allow", "ask", "deny")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the effect and every step as JSON")
 	return cmd
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +21,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -59,23 +60,10 @@ turn at once. A message to a session becomes a prompt when no turn runs.`,
 	}
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
-	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
-	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer in the client")
+	cli.DurationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
+	cli.DurationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer in the client")
 	cmd.Flags().BoolVar(&f.only, "only-chat", false, "do not show requests in the client unless chat is unreachable")
 	return cmd
-}
-
-// exchangeQuery returns the query parameters for a message in an agent's own
-// format.
-func exchangeQuery(route string, timeout, grace time.Duration) url.Values {
-	q := url.Values{"timeout": {timeout.String()}}
-	if grace > 0 {
-		q.Set("grace", grace.String())
-	}
-	if route != "" {
-		q.Set("route", route)
-	}
-	return q
 }
 
 func (f proxyFlags) run(cmd *cobra.Command, args []string) error {
@@ -89,7 +77,7 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	return between(cmd, args, false, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		a := relay.NewACP(relay.Options{
-			Asker: chatClient{c, uuid.NewString()}, Query: exchangeQuery(f.route, f.timeout, f.grace), OnlyChat: f.only,
+			Asker: chatClient{c, uuid.NewString()}, Query: caller.Query(f.route, f.timeout, f.grace), OnlyChat: f.only,
 			Sessions: newRelayed(c, "acp", f.route), Client: near, Server: far, Log: log,
 		})
 		return a, a.Wait
@@ -133,7 +121,7 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	werr := child.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](werr); ok && cmd.Context().Err() == nil && exit.ExitCode() > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s ended with exit code %d\n", args[0], exit.ExitCode())
-		return exitError(exit.ExitCode())
+		return cli.ExitError(exit.ExitCode())
 	}
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -188,7 +176,7 @@ func (w *wrapping) flags(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&w.rules.Allow, "allow", nil, "with --wrap: tools that run without approval, such as 'get_*'")
 	cmd.Flags().StringSliceVar(&w.rules.Deny, "deny", nil, "with --wrap: tools that never run")
 	cmd.Flags().StringVar(&w.name, "name", "", "with --wrap: name of the server on cards (default: its program)")
-	durationVar(cmd.Flags(), &w.timeout, "timeout", wrapTimeout, "with --wrap: how long people have to answer")
+	cli.DurationVar(cmd.Flags(), &w.timeout, "timeout", wrapTimeout, "with --wrap: how long people have to answer")
 }
 
 func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -201,7 +189,7 @@ func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) erro
 	if w.name == "" {
 		w.name = strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 	}
-	q := exchangeQuery(w.route, w.timeout, 0)
+	q := caller.Query(w.route, w.timeout, 0)
 	q.Set("session", w.session)
 	return between(cmd, args, true, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		h := relay.NewWrap(relay.WrapOptions{

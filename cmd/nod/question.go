@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/config/files"
 )
 
 // typedWidgets maps the flags of typed answers to their widgets. The URL widget
@@ -98,7 +99,7 @@ func readInput(stdin io.Reader, file string) ([]byte, error) {
 	if file == "-" {
 		raw, err = io.ReadAll(stdin)
 	} else {
-		raw, err = config.ReadFile(file, maxInput)
+		raw, err = files.Read(file, caller.MaxInput)
 	}
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "cannot read the file")

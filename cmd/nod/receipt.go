@@ -11,7 +11,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/strictjson"
-	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
+	"github.com/nodbridge/nod/config/files"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -44,7 +46,7 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 		Example: "  nod receipt keys > keys.json\n  nod show ID --json | nod receipt verify --keys keys.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			keys, err := readKeys(keysPath)
+			keys, err := caller.ReadKeys(keysPath)
 			if err != nil {
 				return err
 			}
@@ -67,12 +69,12 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 				return err
 			}
 			if r.State != bridge.StateApproved && r.State != bridge.StateAnswered {
-				return exitError(1) // a script may treat 0 as an approval
+				return cli.ExitError(1) // a script may treat 0 as an approval
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(keysEnv), "file of public keys (NOD_RECEIPT_KEYS); create it with: nod receipt keys")
+	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(caller.KeysEnv), "file of public keys (NOD_RECEIPT_KEYS); create it with: nod receipt keys")
 	cmd.Flags().StringVar(&requestPath, "request", "", "file with the request to match, as JSON")
 	cmd.Flags().StringVar(&approvedPath, "approved", "", "with --request: file with the edited input that was approved, as JSON")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the receipt as JSON")
@@ -123,16 +125,12 @@ func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Rece
 	return r, rec, err
 }
 
-// maxInput limits the size of a file that an argument names, such as an exported
-// audit log, in bytes.
-const maxInput = 1 << 30
-
 // argumentFile reads the file that the arguments name, or stdin.
 func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.ReadAll(stdin)
 	}
-	raw, err := config.ReadFile(args[0], maxInput)
+	raw, err := files.Read(args[0], caller.MaxInput)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "cannot read the file")
 	}
@@ -140,7 +138,7 @@ func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
 }
 
 func coversFiles(r proof.Receipt, requestPath, approvedPath string) error {
-	raw, err := config.ReadFile(requestPath, maxInput)
+	raw, err := files.Read(requestPath, caller.MaxInput)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "--request")
 	}
@@ -150,7 +148,7 @@ func coversFiles(r proof.Receipt, requestPath, approvedPath string) error {
 	}
 	var approved []byte
 	if approvedPath != "" {
-		if approved, err = config.ReadFile(approvedPath, maxInput); err != nil {
+		if approved, err = files.Read(approvedPath, caller.MaxInput); err != nil {
 			return bridge.Wrap(bridge.CodeInvalid, err, "--approved")
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/hook"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -63,7 +65,7 @@ func TestReceipt(t *testing.T) {
 	if err := receipt.Covers(other, nil); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("it covers the request although a byte of the payload changed: %v", err)
 	}
-	if err := verified(rec, other); bridge.ErrorCode(err) != bridge.CodeForbidden {
+	if err := caller.Verified(rec, other); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("the command would run: %v", err)
 	}
 	stranger, err := proof.NewSigner(bytes.Repeat([]byte{7}, 32))
@@ -348,7 +350,7 @@ func TestHookVerifies(t *testing.T) {
 			_, _ = io.WriteString(w, yes) // the hook may have exited
 		}))
 		h := startHook(t, liar.URL, "claude", input)
-		if out := h.exit(t, hookBlocks); strings.Contains(out, "allow") || !strings.Contains(h.err.String(), "cannot verify the receipt") {
+		if out := h.exit(t, hook.Blocks); strings.Contains(out, "allow") || !strings.Contains(h.err.String(), "cannot verify the receipt") {
 			t.Errorf("%s: %s%s", name, out, h.err.String())
 		}
 		liar.Close()

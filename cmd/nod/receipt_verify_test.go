@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/caller"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
@@ -72,9 +73,9 @@ func TestReceiptVerifyExit(t *testing.T) {
 // TestEmptyReceiptKeys checks that an empty variable, such as from an unset
 // other variable, does not disable the verification of receipts.
 func TestEmptyReceiptKeys(t *testing.T) {
-	t.Setenv(keysEnv, "")
+	t.Setenv(caller.KeysEnv, "")
 	rec := bridge.Record{State: bridge.StateApproved}
-	if err := verified(rec, bridge.Request{}); err == nil || !strings.Contains(err.Error(), keysEnv) {
+	if err := caller.Verified(rec, bridge.Request{}); err == nil || !strings.Contains(err.Error(), caller.KeysEnv) {
 		t.Errorf("it is %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/caller"
 )
 
 // relayed reports the sessions of an agent next to which nod runs, and has what
@@ -40,8 +41,8 @@ func (r relayed) Report(ctx context.Context, session string, s bridge.SessionRep
 		s.Host, _, _ = strings.Cut(host, ".")
 	}
 	if filepath.IsAbs(s.Folder) {
-		s.Branch = branchOf(s.Folder)
-		s.Folder = belowHome(s.Folder)
+		s.Branch = caller.Branch(s.Folder)
+		s.Folder = caller.BelowHome(s.Folder)
 	}
 	_, err := r.client.Report(ctx, session, s)
 	return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge/removed"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -24,7 +25,7 @@ func lostBy(row removed.Name) []string {
 	path = strings.TrimSpace(path)
 	for name, c := range commandTree(fullTree()) {
 		ours := path == "" || name == path || strings.HasPrefix(name, path+" ")
-		if ours && name != "" && c.Runnable() && c.Flags().Lookup(strings.TrimPrefix(flagOf(row), "--")) == nil {
+		if ours && name != "" && c.Runnable() && c.Flags().Lookup(strings.TrimPrefix(cli.FlagOf(row), "--")) == nil {
 			out = append(out, name)
 		}
 	}
@@ -60,7 +61,7 @@ func TestRemovedCommands(t *testing.T) {
 func TestRemovedFlags(t *testing.T) {
 	t.Setenv("NOD_URL", "http://127.0.0.1:1")
 	for _, row := range removed.All(removed.Flag) {
-		flag := flagOf(row)
+		flag := cli.FlagOf(row)
 		lost := lostBy(row)
 		if len(lost) == 0 {
 			t.Errorf("%s: no command could have lost it", row.Name)
@@ -72,7 +73,7 @@ func TestRemovedFlags(t *testing.T) {
 		for _, name := range lost {
 			words := strings.Fields(name)
 			for _, form := range forms {
-				if slices.Contains(ofAgents, words[0]) {
+				if slices.Contains(cli.OfAgents, words[0]) {
 					checkIgnored(t, words, form, "nod: ignoring "+flag+", which was removed: "+row.Instead+"\n")
 					continue
 				}
@@ -119,7 +120,7 @@ func TestRemovedValues(t *testing.T) {
 			if f == nil {
 				continue
 			}
-			if _, chosen := f.Value.(choice); !chosen || name == "hook" {
+			if _, chosen := cli.Choices(f); !chosen || name == "hook" {
 				continue
 			}
 			code, out, errs := saying("", append(strings.Fields(name), "--"+flag, value)...)

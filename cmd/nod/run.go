@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 )
 
@@ -66,7 +67,7 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 				return err
 			}
 			if rec.State != bridge.StateApproved {
-				return exitError(bridge.CodeUnavailable.ExitCode())
+				return cli.ExitError(bridge.CodeUnavailable.ExitCode())
 			}
 			return execute(cmd, path, args, in)
 		},

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"context"
-	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -24,9 +22,3 @@ var passedSignals = []os.Signal{os.Interrupt}
 
 // reachesGroup reports whether the console also sends a signal to the command.
 func reachesGroup(os.Signal) bool { return true }
-
-// untilUnread returns a context that ends with its parent: here the loss of the
-// reader shows only when nod writes.
-func untilUnread(parent context.Context, _ io.Writer) (context.Context, context.CancelFunc) {
-	return context.WithCancel(parent)
-}

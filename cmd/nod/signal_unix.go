@@ -3,17 +3,11 @@
 package main
 
 import (
-	"context"
-	"io"
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/nodbridge/nod/bridge/relay"
-	"github.com/nodbridge/nod/cmd/nod/terminal"
 )
 
 // passedSignals are the signals that nod run passes on to the command.
@@ -48,26 +42,3 @@ func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 
 // signalGroup sends a signal to the process group of a command.
 func signalGroup(p *os.Process, s syscall.Signal) error { return syscall.Kill(-p.Pid, s) }
-
-// unreadCheck is the time between two checks for a reader. An agent's death is
-// noticed within it.
-const unreadCheck = time.Second
-
-// untilUnread returns a context that ends once out has no reader. The agent that started a hook has then died without
-// a signal to the hook.
-func untilUnread(parent context.Context, out io.Writer) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(parent)
-	f, ok := terminal.File(out)
-	if !ok {
-		return ctx, func() { cancel(context.Canceled) }
-	}
-	go func() {
-		for ctx.Err() == nil {
-			fds := []unix.PollFd{{Fd: int32(f.Fd())}} // errors and hang-ups are always reported
-			if n, err := unix.Poll(fds, int(unreadCheck.Milliseconds())); err == nil && n > 0 {
-				cancel(relay.Withdrawal("the agent has ended"))
-			}
-		}
-	}()
-	return ctx, func() { cancel(context.Canceled) }
-}

@@ -26,8 +26,8 @@ const maxStart = 300_000
 // packages of others are in the log.
 func TestStart(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string][]string{rig.Binary(t): {"version"}} {
-		cmd := exec.Command(name, args...)
+	for _, name := range []string{rig.Binary(t), rig.Binary(t) + "-hook"} {
+		cmd := exec.Command(name, "version")
 		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil {

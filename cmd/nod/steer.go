@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -54,6 +55,6 @@ whether the agent has it by the end of --wait. A message waits up to 24 hours.`,
 	}
 	c.flags(cmd)
 	cmd.Flags().StringVar(&agent, "agent", "", "name of the agent, if several have such a session")
-	durationVar(cmd.Flags(), &wait, "wait", 2*time.Second, "how long to wait until the agent has the message")
+	cli.DurationVar(cmd.Flags(), &wait, "wait", 2*time.Second, "how long to wait until the agent has the message")
 	return cmd
 }

@@ -1,105 +1,19 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/removed"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
 // fullTree returns all commands, including those that cobra adds.
 func fullTree() *cobra.Command {
 	root := rootCommand()
-	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommand(cli.HelpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	completeBash(root)
-	wordUsage(root)
+	cli.WordUsage(root)
 	complete(root)
 	return root
-}
-
-// helpCommand replaces cobra's help, which exits with 0 for an unknown topic.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND...]",
-		Short: "Show help for a command",
-		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			about, rest, err := cmd.Root().Find(args)
-			if err != nil {
-				return err
-			}
-			if len(rest) > 0 {
-				return unknownCommand(about, rest)
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
-	}
-}
-
-// findGroup returns the command that args name if it only groups other
-// commands, or if no known command follows it. In both cases cobra itself would
-// print the help of the group and succeed.
-func findGroup(root *cobra.Command, args []string) (group *cobra.Command, rest []string) {
-	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		return nil, nil // cobra adds these commands when it runs
-	}
-	c, rest, err := root.Find(args)
-	if err != nil || !c.HasSubCommands() {
-		return nil, nil
-	}
-	if c.Runnable() && (len(rest) == 0 || strings.HasPrefix(rest[0], "-") || c.ValidateArgs(rest[:1]) == nil) {
-		return nil, nil
-	}
-	return c, rest
-}
-
-// runGroup handles a command line that ends at a group. It prints the help if
-// that was requested, and returns an error otherwise.
-func runGroup(group *cobra.Command, rest []string, stderr io.Writer) error {
-	switch {
-	case len(rest) == 0 && !group.HasParent(), len(rest) == 1 && slices.Contains([]string{"--help", "-h"}, rest[0]):
-		group.InitDefaultHelpFlag()
-		return group.Help()
-	case len(rest) == 1 && rest[0] == "--version" && !group.HasParent():
-		return printVersion(group.OutOrStdout())
-	case len(rest) == 0:
-		group.SetOut(stderr)
-		if err := group.Help(); err != nil {
-			return err
-		}
-		return bridge.Errorf(bridge.CodeInvalid, "%s: a command is required", group.CommandPath())
-	case strings.HasPrefix(rest[0], "-"):
-		return bridge.Errorf(bridge.CodeInvalid, "unknown flag: %s", rest[0]).WithHint("flags follow the command; see %s --help", group.CommandPath())
-	}
-	return unknownCommand(group, rest)
-}
-
-// commandName returns the words of a command that follow nod.
-func commandName(c *cobra.Command) string {
-	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
-}
-
-// unknownCommand returns the error for words that do not start with a command
-// of c. It says what replaced a removed command, and otherwise suggests the
-// closest one.
-func unknownCommand(c *cobra.Command, words []string) error {
-	name := words[0]
-	full := func(name string) string { return strings.TrimPrefix(commandName(c)+" "+name, " ") }
-	if err := removedError(removed.Command, full(strings.Join(words, " ")), fmt.Sprintf("command %q", full(name))); err != nil {
-		return err
-	}
-	c.SuggestionsMinimumDistance = 2
-	msg := fmt.Sprintf("unknown command %q", full(name))
-	if close := c.SuggestionsFor(name); name != "" && len(close) > 0 {
-		msg += fmt.Sprintf("; did you mean %q?", full(close[0]))
-	}
-	return bridge.Errorf(bridge.CodeInvalid, "%s", msg).WithHint("list the commands with: %s --help", c.CommandPath())
 }

@@ -1,57 +1,21 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"runtime"
 	"runtime/debug"
-	"strings"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
 // stamped is the version that the linker sets in release builds.
 var stamped string
 
-// version is the version of the program: that of the release, or that of the
-// module if go install built the program. Other builds are "dev".
-var version = builtVersion()
-
-func builtVersion() string {
-	if stamped != "" {
-		return stamped
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return moduleVersion(info)
-	}
-	return unreleased
-}
-
-// unreleased is the version of builds from a work tree.
-const unreleased = "dev"
-
-// moduleVersion returns the version of the module if go install built the
-// program from it.
-func moduleVersion(info *debug.BuildInfo) string {
-	if v, ok := strings.CutPrefix(info.Main.Version, "v"); ok && revision(info) == "" {
-		return v
-	}
-	return unreleased
-}
-
-// revision returns the commit from which the program was built in a work tree,
-// or "".
-func revision(info *debug.BuildInfo) string {
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
-		}
-	}
-	return ""
-}
+// version is the version of the program.
+var version = cli.BuiltVersion(stamped)
 
 func versionCommand() *cobra.Command {
 	var sbom bool
@@ -69,22 +33,11 @@ func versionCommand() *cobra.Command {
 				}
 				return writeSBOM(cmd.OutOrStdout(), info)
 			}
-			return printVersion(cmd.OutOrStdout())
+			return itself().PrintVersion(cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().BoolVar(&sbom, "sbom", false, "list the modules in the binary, as CycloneDX JSON")
 	return cmd
-}
-
-// printVersion prints the version, the commit and the platform.
-func printVersion(w io.Writer) error {
-	words := []string{"nod", version}
-	if info, ok := debug.ReadBuildInfo(); ok && revision(info) != "" {
-		words = append(words, revision(info))
-	}
-	words = append(words, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
-	_, err := fmt.Fprintln(w, strings.Join(words, " "))
-	return err
 }
 
 // writeSBOM writes the modules in the binary with their checksums.

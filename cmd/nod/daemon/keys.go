@@ -21,6 +21,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/config/files"
 )
 
 // keysInRedis explains the risk of keys that are kept in Redis.
@@ -157,7 +158,7 @@ const maxKeyFile = 1 << 20
 // parseKeyFile reads a key file. Any error is CodeInvalid.
 func parseKeyFile(path string) (keyFile, error) {
 	var f keyFile
-	raw, err := config.ReadFile(path, maxKeyFile)
+	raw, err := files.Read(path, maxKeyFile)
 	if err != nil { // with other keys, no stored record would verify
 		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("make the file readable for the user that runs nod")
 	}

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
@@ -20,28 +19,11 @@ func connectCodex(s *Settings, f HookOptions) error {
 // sessions: before the first table of the file.
 var neverAsks = lazyregexp.New(`(?m)^\s*approval_policy\s*=\s*["']never["']`)
 
-var firstTable = lazyregexp.New(`(?m)^\s*\[`)
-
-// codexReviewed finds the setting of Codex that lets a model review what needs
-// approval, for all sessions.
-var codexReviewed = lazyregexp.New(`(?m)^\s*approvals_reviewer\s*=\s*["'](\w+)["']`)
-
-// CodexReviewer reports whether the config in Codex's home lets a model review what
-// needs approval, instead of a person.
-func CodexReviewer(home string) bool {
-	m := codexReviewed.FindSubmatch(beforeTables(filepath.Join(home, "config.toml")))
-	return m != nil && string(m[1]) != codex.Person
-}
-
-// beforeTables returns the part of a TOML file before its first table, which holds
-// the settings for all sessions. It is empty if the file cannot be read.
-func beforeTables(path string) []byte {
+// readConfig returns a file with settings of Codex, and nothing if it cannot be read.
+func readConfig(path string) []byte {
 	raw, err := ReadFile(path)
 	if err != nil {
 		return nil
-	}
-	if table := firstTable.FindIndex(raw); table != nil {
-		raw = raw[:table[0]]
 	}
 	return raw
 }
@@ -70,14 +52,15 @@ func surveyCodex(ctx context.Context, m machine, a agent) surveyed {
 		s.reason("no hook of nod is in " + path + "; nod proxy codex covers sessions only while it runs")
 		s.Fix = "run nod proxy codex next to Codex, or: nod init codex"
 	}
-	if neverAsks.Match(beforeTables(m.codexSettings())) {
+	settings := readConfig(m.codexSettings())
+	if neverAsks.Match(codex.BeforeTables(settings)) {
 		s.reason(m.codexSettings() + " sets approval_policy to never, so Codex asks no one")
 		s.Fix = "set approval_policy to on-request or untrusted"
 		if s.Level == LevelPartly {
 			s.Level = LevelNone
 		}
 	}
-	if CodexReviewer(m.codex()) {
+	if codex.Reviewed(settings) {
 		s.reason(m.codexSettings() + " lets a model review what needs approval, so people are asked only if a rule of nod's policy says so")
 	}
 	return s

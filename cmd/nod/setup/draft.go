@@ -13,6 +13,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/config/files"
 )
 
 // draft is a config file under construction. It keeps existing text and
@@ -34,13 +35,13 @@ const draftHeader = "# yaml-language-server: $schema=https://raw.githubuserconte
 func openDraft(path, envFile string) (*draft, error) {
 	d := &draft{path: path, envFile: envFile}
 	if envFile != "" {
-		lines, err := config.ReadFile(envFile, maxSettings)
+		lines, err := files.Read(envFile, maxSettings)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		d.env = strings.Split(strings.TrimSuffix(string(lines), "\n"), "\n")
 	}
-	raw, err := config.ReadFile(path, maxSettings)
+	raw, err := files.Read(path, maxSettings)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		d.fresh, raw = true, []byte("{}")
@@ -144,7 +145,7 @@ func (d *draft) keepVariable(path []string, value string) error {
 
 // savedSecret returns the secret that an earlier run stored, or "" if none.
 func (d *draft) savedSecret(name string) string {
-	raw, err := config.ReadFile(filepath.Join(d.secrets(), name), maxSettings)
+	raw, err := files.Read(filepath.Join(d.secrets(), name), maxSettings)
 	if err != nil {
 		return ""
 	}
@@ -172,7 +173,7 @@ func (d *draft) secret(path []string, name, value string) error {
 		relative := filepath.ToSlash(filepath.Join(filepath.Base(d.secrets()), name))
 		*n = yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "file"}, {Kind: yaml.ScalarNode, Value: relative}}}
 	}
-	if was, err := config.ReadFile(file, maxSettings); err == nil && strings.TrimSpace(string(was)) == value {
+	if was, err := files.Read(file, maxSettings); err == nil && strings.TrimSpace(string(was)) == value {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

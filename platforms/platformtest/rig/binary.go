@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// buildDir is the directory of the built binary. It is empty until then.
+// buildDir is the directory of the built binaries. It is empty until then.
 var buildDir string
 
 // built is the nod binary that all tests share.
@@ -19,7 +19,7 @@ var built struct {
 	err  error
 }
 
-// buildNod builds the nod binary of the module at root.
+// buildNod builds nod, and nod-hook next to it, from the module at root.
 func buildNod(root string) (string, error) {
 	dir, err := os.MkdirTemp("", "nod-test-")
 	if err != nil {
@@ -27,7 +27,7 @@ func buildNod(root string) (string, error) {
 	}
 	buildDir = dir
 	path := filepath.Join(dir, "nod")
-	build := exec.Command("go", "build", "-o", path, "./cmd/nod")
+	build := exec.Command("go", "build", "-o", dir, "./cmd/nod", "./cmd/nod-hook")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
@@ -36,7 +36,7 @@ func buildNod(root string) (string, error) {
 }
 
 // Binary returns the path of the nod binary, which it builds once for all
-// tests.
+// tests. The binary nod-hook is next to it.
 func Binary(t testing.TB) string {
 	t.Helper()
 	root := Root(t)

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
-	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/bridge/visible"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
 // unshown is the error of an input that nod cannot read exactly, or cannot show.
@@ -19,9 +21,9 @@ type unshown struct{ error }
 func (u unshown) Unwrap() error { return u.error }
 
 // failed reports an error in the form that the event defines for it.
-func (h *hookCall) failed(ctx context.Context, cmd *cobra.Command, cause error) error {
+func (h *call) failed(ctx context.Context, cmd *cobra.Command, cause error) error {
 	event := h.in.Event()
-	why := "nod could not ask anyone: " + render.Line(bridge.PublicText(cause))
+	why := "nod could not ask anyone: " + visible.Line(bridge.PublicText(cause))
 	if h.fail == "open" && bridge.ErrorCode(cause) == bridge.CodeUnavailable {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s; continuing without nod (--fail open)\n", why)
 		return say(cmd.OutOrStdout(), h.agent.Decides(event), []byte("{}"), 0)
@@ -29,34 +31,34 @@ func (h *hookCall) failed(ctx context.Context, cmd *cobra.Command, cause error) 
 	out, stop := h.unasked(ctx, cause, why+". No person has denied it.")
 	answer, err := dialect.Encode(out)
 	if err != nil {
-		return exitError(hookBlocks)
+		return cli.ExitError(Blocks)
 	}
-	code, tell := hookBlocks, why+"; blocked"
+	code, tell := Blocks, why+"; blocked"
 	switch {
 	case claudecode.LeavesToTerminal(out):
 		code, tell = 0, why+"; the terminal asks" // code 2 would deny
 	case string(answer) == "{}" && event == h.agent.Permission:
 		code, tell = 0, why+"; the terminal asks"
 	case string(answer) == "{}":
-		code, tell = hookFailed, why+"; nothing was decided"
+		code, tell = undecided, why+"; nothing was decided"
 	case event == h.agent.Permission:
 		code = 0 // the output denies it
 	}
 	switch {
 	case stop != nil:
 		tell = why + "; blocked, because the session is " + stop.Words()
-	case h.fail == "open" && code == hookBlocks:
+	case h.fail == "open" && code == Blocks:
 		tell += ", because --fail open applies only if the daemon is unreachable"
-	case code == hookBlocks:
+	case code == Blocks:
 		tell += " (--fail closed)"
 	}
-	fmt.Fprintln(cmd.ErrOrStderr(), render.Line(tell))
+	fmt.Fprintln(cmd.ErrOrStderr(), visible.Line(tell))
 	return say(cmd.OutOrStdout(), h.agent.Decides(event), answer, code)
 }
 
 // unasked returns the output of a hook whose request no person has decided, and
 // the stop of its session, if that is the reason.
-func (h *hookCall) unasked(ctx context.Context, cause error, why string) (any, *bridge.Stop) {
+func (h *call) unasked(ctx context.Context, cause error, why string) (any, *bridge.Stop) {
 	event := h.in.Event()
 	u := dialect.Unasked{Gate: event == "PreToolUse", Attended: h.agent.Attended(h.in, h.origin)}
 	_, u.Unshown = errors.AsType[unshown](cause)
@@ -71,11 +73,11 @@ func (h *hookCall) unasked(ctx context.Context, cause error, why string) (any, *
 }
 
 // stop returns the stop of a session that the input names.
-func (h *hookCall) stop(ctx context.Context) (*bridge.Stop, error) {
+func (h *call) stop(ctx context.Context) (*bridge.Stop, error) {
 	c := h.client
 	if c == nil {
 		var err error
-		if c, err = (&connection{url: h.url}).client(); err != nil {
+		if c, err = caller.New(h.url); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"github.com/nodbridge/nod/bridge/removed"
 )
 
-// ofAgents are the commands that the settings of agents start. An error for a
+// OfAgents are the commands that the settings of agents start. An error for a
 // removed flag would block every call of an agent, so they ignore the flag.
-var ofAgents = []string{"hook", "mcp", "proxy"}
+var OfAgents = []string{"hook", "mcp", "proxy"}
 
 // withoutRemoved returns a command line without the removed names that nod
 // ignores, and reports each in one line.
@@ -26,7 +26,7 @@ func withoutRemoved(root *cobra.Command, args []string, stderr io.Writer) []stri
 		fmt.Fprintf(stderr, "nod: nod %s was removed; running nod %s\n", row.Name, row.Runs)
 		args = append(strings.Fields(row.Runs), args[1:]...)
 	}
-	if !slices.Contains(ofAgents, args[0]) {
+	if !slices.Contains(OfAgents, args[0]) {
 		return args
 	}
 	c, _, err := root.Find(args)
@@ -38,13 +38,13 @@ func withoutRemoved(root *cobra.Command, args []string, stderr io.Writer) []stri
 		return f != nil && f.NoOptDefVal == ""
 	})
 	for _, row := range gone {
-		fmt.Fprintf(stderr, "nod: ignoring %s, which was removed: %s\n", flagOf(row), row.Instead)
+		fmt.Fprintf(stderr, "nod: ignoring %s, which was removed: %s\n", FlagOf(row), row.Instead)
 	}
 	return kept
 }
 
-// flagOf returns the flag of a row, without the command.
-func flagOf(row removed.Name) string { return row.Name[strings.LastIndexByte(row.Name, ' ')+1:] }
+// FlagOf returns the flag of a row, without the command.
+func FlagOf(row removed.Name) string { return row.Name[strings.LastIndexByte(row.Name, ' ')+1:] }
 
 // removedError returns the error for a name that was removed, or nil.
 func removedError(kind removed.Kind, name, what string) error {

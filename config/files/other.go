@@ -1,6 +1,6 @@
 //go:build !unix
 
-package config
+package files
 
 // nonblocking is zero, because the system opens no pipe that waits.
 const nonblocking = 0

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"context"
@@ -18,8 +18,10 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
-	"github.com/nodbridge/nod/config"
-	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/bridge/visible"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
+	"github.com/nodbridge/nod/config/files"
 )
 
 const (
@@ -31,15 +33,17 @@ const (
 	wakeClaimCheck, wakePoll = 500 * time.Millisecond, 30 * time.Second
 	// wakeRetry is the time between two attempts to reach the daemon.
 	wakeRetry = 3 * time.Second
+	// maxClaim limits the size of the file with a claim, in bytes.
+	maxClaim = 1024
 	// entrypointEnv is the variable in which Claude Code tells its hooks how it was
 	// started, and terminalEntry its value in a session at a terminal. claude -p
 	// would wait for the hook before it ends.
 	entrypointEnv, terminalEntry = "CLAUDE_CODE_ENTRYPOINT", "cli"
 )
 
-// wakeText is the text with which the agent is woken. The message itself comes
+// WakeText is the text with which the agent is woken. The message itself comes
 // from the hook that watches prompts, as do all messages.
-const wakeText = "A person has written to this session in chat. nod adds the message to the context of this prompt."
+const WakeText = "A person has written to this session in chat. nod adds the message to the context of this prompt."
 
 // wakeEvents are the events after which a process waits: a session begins, a
 // turn ends, and the agent has been idle for a minute. The last one is for turns
@@ -50,8 +54,8 @@ var wakeEvents = []string{"SessionStart", "Stop", "Notification"}
 // agent by exit code 2. It takes no message: waking leads to a prompt, at which
 // the hook with --watch passes on the messages, each once and in order. While the
 // agent works, it only waits.
-func (f hookFlags) wakeSession(cmd *cobra.Command) error {
-	ctx, unwatch := untilUnread(cmd.Context(), cmd.OutOrStdout())
+func (f flags) wakeSession(cmd *cobra.Command) error {
+	ctx, unwatch := cli.UntilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
 	in := dialect.NewHookInput(claudecode.Reports)
 	_, err := io.Copy(in, cmd.InOrStdin())
@@ -62,7 +66,7 @@ func (f hookFlags) wakeSession(cmd *cobra.Command) error {
 	if notice && in.Text("notification_type") != "idle_prompt" {
 		return nil
 	}
-	c, err := (&connection{url: f.url}).client()
+	c, err := caller.New(f.url)
 	var w waker
 	if err == nil {
 		w, err = newWaker(session)
@@ -71,7 +75,7 @@ func (f hookFlags) wakeSession(cmd *cobra.Command) error {
 		err = w.mark.put("")
 	}
 	if err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod cannot wake the session: %s\n", render.Line(bridge.PublicText(err)))
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod cannot wake the session: %s\n", visible.Line(bridge.PublicText(err)))
 		return nil
 	}
 	defer w.release()
@@ -80,8 +84,8 @@ func (f hookFlags) wakeSession(cmd *cobra.Command) error {
 	if !w.wanted(ctx, c) {
 		return nil
 	}
-	fmt.Fprintln(cmd.ErrOrStderr(), wakeText)
-	return exitError(hookBlocks)
+	fmt.Fprintln(cmd.ErrOrStderr(), WakeText)
+	return cli.ExitError(Blocks)
 }
 
 // wanted waits until a message waits for an idle session, and no hook takes it. It
@@ -171,7 +175,7 @@ func newWaker(session string) (waker, error) {
 
 // held reports whether no one else has taken or removed the claim.
 func (w waker) held() bool {
-	raw, err := config.ReadFile(w.claim.path, maxHead)
+	raw, err := files.Read(w.claim.path, maxClaim)
 	return err == nil && string(raw) == w.owner
 }
 

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"bytes"
@@ -8,6 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -16,21 +20,22 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/hooks"
 	"github.com/nodbridge/nod/bridge/policy"
-	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/bridge/visible"
+	"github.com/nodbridge/nod/cmd/nod/caller"
 )
 
 const (
-	// reportTime limits how long a hook that only reports delays its agent, unless
+	// ReportTime limits how long a hook that only reports delays its agent, unless
 	// --report-time says otherwise. Such a hook retries for a third of that time.
-	reportTime = 300 * time.Millisecond
+	ReportTime = 300 * time.Millisecond
 	// acknowledgeTime limits how long nod takes to note that the agent has the
 	// answer. The agent waits for the end of the hook.
 	acknowledgeTime = time.Second
 )
 
-// hookCall is one run of a hook.
-type hookCall struct {
-	hookFlags
+// call is one run of a hook.
+type call struct {
+	flags
 	agent  hooks.Agent
 	origin hooks.Origin
 	in     *dialect.HookInput
@@ -43,7 +48,7 @@ type hookCall struct {
 }
 
 // answer returns the output of the hook.
-func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
+func (h *call) answer(ctx context.Context) (json.RawMessage, error) {
 	t, err := h.translate()
 	if err != nil {
 		return nil, err
@@ -52,7 +57,7 @@ func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
 	if !asks && t.Elsewhere == nil && t.Report == nil {
 		return dialect.Encode(t.Answer)
 	}
-	if h.client, err = (&connection{url: h.url}).client(); err != nil {
+	if h.client, err = caller.New(h.url); err != nil {
 		return nil, err
 	}
 	if !asks || h.in.Reports() {
@@ -62,13 +67,13 @@ func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
 	return h.ask(ctx, t)
 }
 
-func (h *hookCall) query() url.Values {
+func (h *call) query() url.Values {
 	grace := h.grace
 	if grace != 0 && h.agent.Blocks { // an older nod init wrote it
 		grace = 0
 		fmt.Fprintf(h.errs, "nod: --grace is ignored: %s waits for its hooks before it asks at the terminal\n", h.agent.Title)
 	}
-	q := exchangeQuery(h.route, h.timeout, grace)
+	q := caller.Query(h.route, h.timeout, grace)
 	q.Set("unanswered", h.unanswered)
 	if h.gate != "" {
 		q.Set("gate", h.gate)
@@ -81,7 +86,7 @@ func (h *hookCall) query() url.Values {
 }
 
 // report tells the daemon what happened. A failure stops no agent.
-func (h *hookCall) report(ctx context.Context) {
+func (h *call) report(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, h.reportTime)
 	defer cancel()
 	h.client.Patience, h.client.FirstPatience = h.reportTime/3, 0
@@ -93,17 +98,17 @@ func (h *hookCall) report(ctx context.Context) {
 	case ctx.Err() != nil:
 		fmt.Fprintf(h.errs, "nod was not told: the daemon did not respond within %s (see --report-time)\n", h.reportTime)
 	default:
-		fmt.Fprintf(h.errs, "nod was not told: %s\n", render.Line(bridge.PublicText(err)))
+		fmt.Fprintf(h.errs, "nod was not told: %s\n", visible.Line(bridge.PublicText(err)))
 	}
 }
 
 // ask asks people, and returns their answer once it is verified.
-func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMessage, error) {
+func (h *call) ask(ctx context.Context, t dialect.Translation) (json.RawMessage, error) {
 	h.client.Patience, h.client.FirstPatience = max(h.patience, time.Nanosecond), 0 // zero means the default of the client
 	q := h.query()
 	q.Set("acknowledges", "true")
-	answer, err := chatClient{Client: h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent.Name, Query: q, Body: h.body, Doubts: doubtsAbout(t), Check: func(a client.Answered) error {
-		if err := covered(t, a); err != nil {
+	answer, err := h.client.Exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent.Name, Query: q, Body: h.body, Doubts: caller.DoubtsAbout(t), Reason: func() string { return caller.Reason(ctx) }, Check: func(a client.Answered) error {
+		if err := caller.Covered(t, a); err != nil {
 			return err
 		}
 		h.asked = a.Interactions
@@ -120,7 +125,7 @@ func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMess
 
 // acknowledge tells the daemon that the agent has the answer. An agent that
 // reads its own request has received it.
-func (h *hookCall) acknowledge(ctx context.Context) {
+func (h *call) acknowledge(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, acknowledgeTime)
 	defer cancel()
 	for _, id := range h.asked {
@@ -129,7 +134,7 @@ func (h *hookCall) acknowledge(ctx context.Context) {
 }
 
 // translate reads the input in the same way as the daemon.
-func (h *hookCall) translate() (dialect.Translation, error) {
+func (h *call) translate() (dialect.Translation, error) {
 	u, err := claudecode.ParseUnanswered(h.unanswered)
 	if err != nil {
 		return dialect.Translation{}, err
@@ -148,4 +153,25 @@ func (h *hookCall) translate() (dialect.Translation, error) {
 		t.Gated(h.gate)
 	}
 	return t, nil
+}
+
+// describe adds what the hook's process knows about its session, for the
+// message of the session.
+func (h *call) describe(q url.Values) {
+	q.Set("at", strconv.FormatInt(h.began.UnixMilli(), 10))
+	if host, err := os.Hostname(); err == nil {
+		host, _, _ = strings.Cut(host, ".")
+		q.Set("host", host)
+	}
+	var in struct {
+		Cwd string `json:"cwd"`
+	}
+	if json.Unmarshal(h.body, &in) == nil && filepath.IsAbs(in.Cwd) {
+		if below := caller.BelowHome(in.Cwd); below != in.Cwd {
+			q.Set("folder", below)
+		}
+		if b := caller.Branch(in.Cwd); b != "" {
+			q.Set("branch", b)
+		}
+	}
 }

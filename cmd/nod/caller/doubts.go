@@ -1,4 +1,4 @@
-package main
+package caller
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"github.com/nodbridge/nod/bridge/policy"
 )
 
-// doubtsOf returns the reason why no rule may allow an operation in the directory
+// DoubtsOf returns the reason why no rule may allow an operation in the directory
 // of an agent, which the daemon cannot see: a file that the operation names is
 // somewhere else, or the directory is part of a repository that came as files.
-func doubtsOf(act bridge.Act) []string {
+func DoubtsOf(act bridge.Act) []string {
 	if !filepath.IsAbs(act.Where) {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -101,20 +101,20 @@ func isLinked(file string) bool {
 	return false
 }
 
-// doubtsAbout returns the doubts about the operations of a message.
-func doubtsAbout(t dialect.Translation) []string {
+// DoubtsAbout returns the doubts about the operations of a message.
+func DoubtsAbout(t dialect.Translation) []string {
 	for _, x := range t.Exchanges {
-		if d := doubtsAboutRequest(x.Request); d != nil {
+		if d := DoubtsAboutRequest(x.Request); d != nil {
 			return d
 		}
 	}
 	return nil
 }
 
-func doubtsAboutRequest(r bridge.Request) []string {
+func DoubtsAboutRequest(r bridge.Request) []string {
 	a := r.Approval
 	if a == nil {
 		return nil
 	}
-	return doubtsOf(bridge.Act{Tool: a.Tool, Input: a.Input, Where: a.Where})
+	return DoubtsOf(bridge.Act{Tool: a.Tool, Input: a.Input, Where: a.Where})
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 // duration is the value of a flag that takes a duration, such as 30d.
 type duration struct{ to *time.Duration }
 
-func durationVar(f *pflag.FlagSet, to *time.Duration, name string, standard time.Duration, usage string) {
+func DurationVar(f *pflag.FlagSet, to *time.Duration, name string, standard time.Duration, usage string) {
 	*to = standard
 	f.Var(duration{to}, name, usage)
 }
@@ -46,7 +46,7 @@ type choice struct {
 	values []string
 }
 
-func choiceVar(f *pflag.FlagSet, to *string, name, standard, usage string, values ...string) {
+func ChoiceVar(f *pflag.FlagSet, to *string, name, standard, usage string, values ...string) {
 	*to = standard
 	f.Var(choice{to, values}, name, usage)
 }
@@ -80,11 +80,8 @@ func orList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// texts converts words to strings.
-func texts[T ~string](words ...T) []string {
-	out := make([]string, len(words))
-	for n, w := range words {
-		out[n] = string(w)
-	}
-	return out
+// Choices returns the words that a flag takes, if it takes one of a few.
+func Choices(f *pflag.Flag) ([]string, bool) {
+	c, ok := f.Value.(choice)
+	return c.values, ok
 }

@@ -1,4 +1,4 @@
-package main
+package caller
 
 import (
 	"crypto/sha256"
@@ -30,7 +30,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claudeAsk, err := claudecode.Hook([]byte(hookEvents[0].input), claudecode.AskLocally)
+	claudeAsk, err := claudecode.Hook([]byte(`{"session_id":"s","cwd":"/repo","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"},"tool_use_id":"t1"}`), claudecode.AskLocally)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 		a := client.Answered{Body: []byte(c.answer), Receipts: []string{unsigned(c.receipt)}, Statement: unsigned(map[string]any{
 			"ends": []proof.End{end}, "body": hex.EncodeToString(sum[:]),
 		})}
-		if err := covered(c.asked, a); (err == nil) != c.passes {
+		if err := Covered(c.asked, a); (err == nil) != c.passes {
 			t.Errorf("%d: %s with %s: %v", n, c.answer, c.receipt.State, err)
 		}
 	}

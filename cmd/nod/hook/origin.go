@@ -1,17 +1,19 @@
-package main
+package hook
 
 import (
 	"bytes"
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/dialect/hooks"
-	"github.com/nodbridge/nod/cmd/nod/setup"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/config/files"
 )
 
 // originOf returns what the hook's process knows about its agent.
@@ -35,11 +37,12 @@ func reviewed(transcript string) bool {
 	if known {
 		return reviewer
 	}
-	home, err := codexHome()
+	home, err := caller.CodexHome()
 	if err != nil {
 		return false
 	}
-	return setup.CodexReviewer(home)
+	raw, err := files.Read(filepath.Join(home, "config.toml"), caller.MaxInput)
+	return err == nil && codex.Reviewed(raw)
 }
 
 const (

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"bytes"
@@ -16,8 +16,10 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
-	"github.com/nodbridge/nod/config"
-	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/bridge/visible"
+	"github.com/nodbridge/nod/cmd/nod/caller"
+	"github.com/nodbridge/nod/cmd/nod/cli"
+	"github.com/nodbridge/nod/config/files"
 )
 
 const (
@@ -61,8 +63,8 @@ type watcher struct {
 
 // watchSession denies a tool call of a stopped session, or passes messages of
 // people to the agent. It is not a gate: whatever fails, it decides nothing.
-func (f hookFlags) watchSession(cmd *cobra.Command) error {
-	ctx, unwatch := untilUnread(cmd.Context(), cmd.OutOrStdout())
+func (f flags) watchSession(cmd *cobra.Command) error {
+	ctx, unwatch := cli.UntilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
 	w := watcher{errs: cmd.ErrOrStderr(), patience: min(f.patience, tookTime), reportTime: f.reportTime}
 	answer, decides := json.RawMessage("{}"), false
@@ -70,14 +72,14 @@ func (f hookFlags) watchSession(cmd *cobra.Command) error {
 	_, err := io.Copy(in, cmd.InOrStdin())
 	watched := false
 	if w.Watch, watched = claudecode.Watched(in); err == nil && watched {
-		if w.client, err = (&connection{url: f.url}).client(); err == nil {
+		if w.client, err = caller.New(f.url); err == nil {
 			answer, decides, err = w.look(ctx)
 		}
 		// A denial here ends the turn without the event for it.
 		idle(w.Session, decides || w.Event == "Stop" && w.through == "")
 	}
 	if err != nil {
-		fmt.Fprintf(w.errs, "nod could not watch the session: %s\n", render.Line(bridge.PublicText(err)))
+		fmt.Fprintf(w.errs, "nod could not watch the session: %s\n", visible.Line(bridge.PublicText(err)))
 		answer = json.RawMessage("{}")
 	}
 	err = say(cmd.OutOrStdout(), decides, answer, 0)
@@ -136,7 +138,7 @@ func (w *watcher) messages(ctx context.Context) (json.RawMessage, error) {
 // known reports whether the conversation has a text. An earlier hook may have
 // died after Claude Code had read its output.
 func (w *watcher) known(text string) bool {
-	raw, err := config.ReadFile(w.Transcript, maxInput)
+	raw, err := files.Read(w.Transcript, caller.MaxInput)
 	return err == nil && bytes.Contains(raw, []byte(text))
 }
 
@@ -146,6 +148,6 @@ func (w *watcher) took(ctx context.Context) {
 	defer cancel()
 	w.client.Patience, w.client.FirstPatience = w.patience, 0
 	if err := w.client.Acknowledge(ctx, w.Session, w.through); err != nil {
-		fmt.Fprintf(w.errs, "nod was not told that the agent has the message: %s\n", render.Line(bridge.PublicText(err)))
+		fmt.Fprintf(w.errs, "nod was not told that the agent has the message: %s\n", visible.Line(bridge.PublicText(err)))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -42,9 +42,9 @@ func (o *output) lost() error {
 	return bridge.Wrap(bridge.CodeInternal, o.err, "the output is incomplete")
 }
 
-// plain returns the file of a stream if it has one, so that a program that nod
+// Plain returns the file of a stream if it has one, so that a program that nod
 // starts gets the file itself.
-func plain(w io.Writer) io.Writer {
+func Plain(w io.Writer) io.Writer {
 	if f, ok := terminal.File(w); ok {
 		return f
 	}

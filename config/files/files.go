@@ -1,4 +1,6 @@
-package config
+// Package files reads the files that nod is told to read, with limits of size, kind
+// and time. It knows no format. Start reading at Read.
+package files
 
 import (
 	"errors"
@@ -9,18 +11,14 @@ import (
 	"time"
 )
 
-const (
-	maxFile   = 4 << 20  // size limit of a config file, in bytes
-	maxSecret = 64 << 10 // size limit of the file of a secret
-	// fileTime is the time in which something must come from a pipe, so that a
-	// command does not hang because of a file that it was given.
-	fileTime = 10 * time.Second
-)
+// fileTime is the time in which something must come from a pipe, so that a command
+// does not hang because of a file that it was given.
+const fileTime = 10 * time.Second
 
-// ReadFile reads a file with at most size bytes. It returns an error for what is
+// Read reads a file with at most size bytes. It returns an error for what is
 // neither a file nor a pipe, such as a device, and for a pipe from which nothing
 // comes. Everything that nod is told to read, it reads with this.
-func ReadFile(path string, size int64) ([]byte, error) {
+func Read(path string, size int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err

@@ -1,39 +1,15 @@
-package main
+package caller
 
 import (
-	"encoding/json"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
-	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/config/files"
 )
 
-// describe adds what the hook's process knows about its session, for the
-// message of the session.
-func (h *hookCall) describe(q url.Values) {
-	q.Set("at", strconv.FormatInt(h.began.UnixMilli(), 10))
-	if host, err := os.Hostname(); err == nil {
-		host, _, _ = strings.Cut(host, ".")
-		q.Set("host", host)
-	}
-	var in struct {
-		Cwd string `json:"cwd"`
-	}
-	if json.Unmarshal(h.body, &in) == nil && filepath.IsAbs(in.Cwd) {
-		if below := belowHome(in.Cwd); below != in.Cwd {
-			q.Set("folder", below)
-		}
-		if b := branchOf(in.Cwd); b != "" {
-			q.Set("branch", b)
-		}
-	}
-}
-
-// belowHome returns a folder with ~ for the home folder.
-func belowHome(dir string) string {
+// BelowHome returns a folder with ~ for the home folder.
+func BelowHome(dir string) string {
 	if home, err := os.UserHomeDir(); err == nil && home != "" {
 		if below, err := filepath.Rel(home, dir); err == nil && filepath.IsLocal(below) {
 			return filepath.Join("~", below)
@@ -45,9 +21,9 @@ func belowHome(dir string) string {
 // maxHead limits the size of a file of Git that names a branch, in bytes.
 const maxHead = 1024
 
-// branchOf returns the branch of the Git work tree that contains a directory.
+// Branch returns the branch of the Git work tree that contains a directory.
 // It returns "" if there is none.
-func branchOf(dir string) string {
+func Branch(dir string) string {
 	for {
 		git := filepath.Join(dir, ".git")
 		info, err := os.Stat(git)
@@ -81,10 +57,22 @@ func small(path string) string {
 	if err != nil || !info.Mode().IsRegular() { // a repository may have a pipe there
 		return ""
 	}
-	raw, err := config.ReadFile(path, maxHead)
+	raw, err := files.Read(path, maxHead)
 	if err != nil {
 		return ""
 	}
 	line, _, _ := strings.Cut(string(raw), "\n")
 	return strings.TrimSpace(line)
+}
+
+// CodexHome returns the folder of Codex.
+func CodexHome() (string, error) {
+	if home := os.Getenv("CODEX_HOME"); home != "" {
+		return home, nil
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(user, ".codex"), nil
 }

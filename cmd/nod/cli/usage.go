@@ -1,10 +1,9 @@
-package main
+package cli
 
 import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,10 +13,10 @@ import (
 	"github.com/nodbridge/nod/bridge/removed"
 )
 
-// wordUsage makes every command of the tree report wrong arguments and flags in
+// WordUsage makes every command of the tree report wrong arguments and flags in
 // the words of nod.
-func wordUsage(root *cobra.Command) {
-	root.SetFlagErrorFunc(flagProblem)
+func WordUsage(root *cobra.Command) {
+	root.SetFlagErrorFunc(FlagProblem)
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
 		if check := c.Args; check != nil {
@@ -69,15 +68,15 @@ func argumentNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// flagProblem words an error of the flag parser.
-func flagProblem(cmd *cobra.Command, err error) error {
+// FlagProblem words an error of the flag parser.
+func FlagProblem(cmd *cobra.Command, err error) error {
 	all := "list the flags with: " + cmd.CommandPath() + " --help"
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := e.GetSpecifiedName()
 		if short := e.GetSpecifiedShortnames(); short != "" {
 			return bridge.Errorf(bridge.CodeInvalid, "unknown flag: -%s", name).WithHint("%s", all)
 		}
-		if err := removedError(removed.Flag, commandName(cmd)+" --"+name, "--"+name); err != nil {
+		if err := removedError(removed.Flag, CommandName(cmd)+" --"+name, "--"+name); err != nil {
 			return err
 		}
 		if near := nearestFlag(cmd, name); near != "" {
@@ -146,12 +145,4 @@ func edits(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// limit rejects a number below zero.
-func limit(name string, n int) error {
-	if n < 0 {
-		return bridge.Errorf(bridge.CodeInvalid, "--%s: %s is out of range (0 or more)", name, strconv.Itoa(n))
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package caller
 
 import (
 	"bytes"
@@ -9,19 +9,19 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/proof"
-	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/config/files"
 )
 
-// keysEnv is the variable with the path of the public keys for receipts.
-const keysEnv = "NOD_RECEIPT_KEYS"
+// KeysEnv is the variable with the path of the public keys for receipts.
+const KeysEnv = "NOD_RECEIPT_KEYS"
 
-// readKeys reads a set of public keys.
-func readKeys(path string) (proof.JWKS, error) {
+// ReadKeys reads a set of public keys.
+func ReadKeys(path string) (proof.JWKS, error) {
 	var keys proof.JWKS
 	if path == "" {
 		return keys, bridge.Errorf(bridge.CodeInvalid, "--keys: required").WithHint("create the file with: nod receipt keys > keys.json")
 	}
-	raw, err := config.ReadFile(path, maxInput)
+	raw, err := files.Read(path, MaxInput)
 	if err != nil {
 		return keys, bridge.Wrap(bridge.CodeInvalid, err, "public keys")
 	}
@@ -34,20 +34,20 @@ func readKeys(path string) (proof.JWKS, error) {
 // trustedKeys returns the public keys of the file that NOD_RECEIPT_KEYS names,
 // or nil if the variable is not set.
 func trustedKeys() (*proof.JWKS, error) {
-	path, set := os.LookupEnv(keysEnv)
+	path, set := os.LookupEnv(KeysEnv)
 	if !set {
 		return nil, nil //nolint:nilnil // documented above
 	}
 	if path == "" {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "%s is set but empty", keysEnv).WithHint("set it to a file of public keys, or unset it")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "%s is set but empty", KeysEnv).WithHint("set it to a file of public keys, or unset it")
 	}
-	keys, err := readKeys(path)
+	keys, err := ReadKeys(path)
 	return &keys, err
 }
 
-// verified returns an error if a decision does not cover exactly the request,
+// Verified returns an error if a decision does not cover exactly the request,
 // so that nothing acts on it.
-func verified(rec bridge.Record, r bridge.Request) error {
+func Verified(rec bridge.Record, r bridge.Request) error {
 	if !rec.State.Final() || !rec.State.Decided() {
 		return nil // it cannot be taken for an approval
 	}
@@ -56,35 +56,35 @@ func verified(rec bridge.Record, r bridge.Request) error {
 		err = keys.VerifyAnswer(rec, r)
 	}
 	if err != nil {
-		return mistrust(err)
+		return Mistrust(err)
 	}
 	return nil
 }
 
-func mistrust(err error) error {
+func Mistrust(err error) error {
 	return bridge.Wrap(bridge.CodeForbidden, err, "cannot verify the receipt of this answer; ignoring the answer")
 }
 
-// covered returns an error unless an answer in another format is exactly what
+// Covered returns an error unless an answer in another format is exactly what
 // the daemon sent, and covers exactly the request of the message. An edited
 // input that was approved is part of the answer.
-func covered(t dialect.Translation, a client.Answered) error {
+func Covered(t dialect.Translation, a client.Answered) error {
 	if len(a.Receipts) != len(t.Exchanges) {
-		return mistrust(bridge.Errorf(bridge.CodeForbidden, "expected one receipt for each request, got %d for %d", len(a.Receipts), len(t.Exchanges)))
+		return Mistrust(bridge.Errorf(bridge.CodeForbidden, "expected one receipt for each request, got %d for %d", len(a.Receipts), len(t.Exchanges)))
 	}
 	got, err := proof.Canonical(a.Body)
 	switch {
 	case err != nil:
-		return mistrust(err)
+		return Mistrust(err)
 	case len(t.Exchanges) == 0:
 		return mistrustUnless(isAnswer(t.Answer, got))
 	case len(t.Exchanges) > 1:
-		return mistrust(bridge.Errorf(bridge.CodeInternal, "one answer to %d requests", len(t.Exchanges)))
+		return Mistrust(bridge.Errorf(bridge.CodeInternal, "one answer to %d requests", len(t.Exchanges)))
 	}
 	x := t.Exchanges[0]
 	receipt, err := signedEnd(x.Request, a)
 	if err != nil {
-		return mistrust(err)
+		return Mistrust(err)
 	}
 	return mistrustUnless(agrees(x, receipt, got))
 }
@@ -166,5 +166,5 @@ func mistrustUnless(ok bool) error {
 	if ok {
 		return nil
 	}
-	return mistrust(bridge.Errorf(bridge.CodeForbidden, "the answer does not match its receipt"))
+	return Mistrust(bridge.Errorf(bridge.CodeForbidden, "the answer does not match its receipt"))
 }

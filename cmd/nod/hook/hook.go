@@ -1,4 +1,7 @@
-package main
+// Package hook is the command of the hooks of coding agents, which both nod and
+// nod-hook have. It asks people through the daemon, and knows neither its store nor
+// the platforms. Start reading at Command.
+package hook
 
 import (
 	"context"
@@ -14,16 +17,20 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/hooks"
 	"github.com/nodbridge/nod/bridge/strictjson"
+	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
-// Exit codes of a hook.
 const (
-	hookBlocks = 2 // the tool does not run; stderr goes to the agent
-	hookFailed = 1 // nothing is decided; stderr goes to the agent's user
+	// Blocks is the exit code by which the tool does not run, and stderr goes to
+	// the agent.
+	Blocks = 2
+	// undecided is the exit code by which nothing is decided, and stderr goes to the
+	// agent's user.
+	undecided = 1
 )
 
-// hookFlags are the flags of nod hook.
-type hookFlags struct {
+// flags are the flags of nod hook.
+type flags struct {
 	url, route, unanswered, fail string
 	gate                         string
 	timeout, grace               time.Duration
@@ -31,11 +38,15 @@ type hookFlags struct {
 	watch, wake                  bool
 }
 
-func hookCommand() *cobra.Command {
+// Command returns the command with one command for each agent.
+func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook",
 		Short: "Handle a hook of a coding agent",
-		Args:  cobra.NoArgs,
+		Long: `Handle a hook of a coding agent. The program nod-hook is the same command on its
+own, which starts faster: "nod-hook claude" does what "nod hook claude" does.
+"nod init" uses it if it is next to nod.`,
+		Args: cobra.NoArgs,
 	}
 	for _, a := range hooks.Agents {
 		cmd.AddCommand(hookOf(a))
@@ -44,7 +55,7 @@ func hookCommand() *cobra.Command {
 }
 
 func hookOf(agent hooks.Agent) *cobra.Command {
-	var f hookFlags
+	var f flags
 	cmd := &cobra.Command{
 		Use:   agent.Name,
 		Short: "Read a hook's input from stdin and print its output",
@@ -89,17 +100,17 @@ Write the settings with: nod init ` + agent.Name + watchHelp(agent.Name),
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		f.fail = "closed"
-		return f.run(cmd, agent, flagProblem(cmd, err))
+		return f.run(cmd, agent, cli.FlagProblem(cmd, err))
 	})
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
-	durationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer")
-	durationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
-	choiceVar(cmd.Flags(), &f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny", "ask", "deny")
-	durationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
-	durationVar(cmd.Flags(), &f.reportTime, "report-time", reportTime, "how long a report may delay the agent")
+	cli.DurationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer")
+	cli.DurationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	cli.ChoiceVar(cmd.Flags(), &f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny", "ask", "deny")
+	cli.DurationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
+	cli.DurationVar(cmd.Flags(), &f.reportTime, "report-time", ReportTime, "how long a report may delay the agent")
 	cmd.Flags().StringVar(&f.gate, "gate", "", "calls of a gate that need a person, such as 'Bash(git push *)'")
-	choiceVar(cmd.Flags(), &f.fail, "fail", "closed", "a gate without a daemon: closed (denies) or open", "closed", "open")
+	cli.ChoiceVar(cmd.Flags(), &f.fail, "fail", "closed", "a gate without a daemon: closed (denies) or open", "closed", "open")
 	if agent.Name == "claude" {
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")
 		cmd.Flags().BoolVar(&f.wake, "wake", false, "after a turn, wake the agent when a person writes to the session")
@@ -109,13 +120,13 @@ Write the settings with: nod init ` + agent.Name + watchHelp(agent.Name),
 
 // run asks and prints the answer. It handles every error, including a usage
 // error, with failed.
-func (f hookFlags) run(cmd *cobra.Command, agent hooks.Agent, usage error) (err error) {
+func (f flags) run(cmd *cobra.Command, agent hooks.Agent, usage error) (err error) {
 	began := time.Now()
-	ctx, stop := hookContext(cmd.Context(), f.longest())
+	ctx, stop := lasting(cmd.Context(), f.longest())
 	defer stop()
-	ctx, unwatch := untilUnread(ctx, cmd.OutOrStdout())
+	ctx, unwatch := cli.UntilUnread(ctx, cmd.OutOrStdout())
 	defer unwatch()
-	h := hookCall{hookFlags: f, agent: agent, in: agent.Input(), errs: cmd.ErrOrStderr(), began: began}
+	h := call{flags: f, agent: agent, in: agent.Input(), errs: cmd.ErrOrStderr(), began: began}
 	defer func() {
 		if p := recover(); p != nil {
 			err = h.failed(ctx, cmd, bridge.Errorf(bridge.CodeInternal, "internal error: %v", p))
@@ -154,16 +165,16 @@ func (f hookFlags) run(cmd *cobra.Command, agent hooks.Agent, usage error) (err 
 
 // longest returns the time after which a hook gives up although the request is
 // still pending. An escalation doubles the time that people have.
-func (f hookFlags) longest() time.Duration {
+func (f flags) longest() time.Duration {
 	return 2*f.timeout + f.grace + f.patience + time.Minute
 }
 
-// hookContext returns a context that ends with SIGHUP or after the longest
+// lasting returns a context that ends with SIGHUP or after the longest
 // time. It ignores SIGPIPE, so that a hook whose output no one reads still ends
 // with its exit code.
-func hookContext(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+func lasting(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := untilSignal(ctx, syscall.SIGHUP)
+	ctx, stop := cli.UntilSignal(ctx, syscall.SIGHUP)
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	return ctx, func() { cancel(); stop() }
 }
@@ -173,12 +184,12 @@ func hookContext(ctx context.Context, longest time.Duration) (context.Context, c
 // can block that.
 func say(w io.Writer, decides bool, answer []byte, code int) error {
 	if _, err := w.Write(append(slices.Clone(answer), '\n')); err != nil {
-		if code = hookFailed; decides {
-			code = hookBlocks
+		if code = undecided; decides {
+			code = Blocks
 		}
 	}
 	if code == 0 {
 		return nil
 	}
-	return exitError(code)
+	return cli.ExitError(code)
 }
