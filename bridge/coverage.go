@@ -52,6 +52,27 @@ func (i Interaction) CoverageShown(s Scope) []string {
 	return all
 }
 
+// CoverageBrief is Coverage in a few words, for a menu: for whom, how long and where.
+// It is empty if an approval with the scope covers only the request.
+func (i Interaction) CoverageBrief(s Scope) string {
+	c, agent := coverage{i, s}, readable(OneLine(i.Agent))
+	switch {
+	case len(i.Coverage(s)) == 0:
+		return ""
+	case i.Approval.AgentRemembers:
+		return agent + " remembers it"
+	}
+	out := agent + ", " + c.duration()
+	switch n := len(i.RuleGrants); n {
+	case 0:
+	case 1:
+		out += ", rule " + quoted(i.RuleGrants[0].Rule)
+	default:
+		out += fmt.Sprintf(", %d rules", n)
+	}
+	return out + c.place()
+}
+
 // coverage builds the statement of what an approval with a scope covers.
 type coverage struct {
 	of    Interaction
@@ -92,11 +113,19 @@ func (c coverage) agentRemembers() []string {
 // agent.
 func (c coverage) term() string {
 	where := "in every session"
+	if c.scope == ScopeSession {
+		where = "in session " + quoted(c.of.Session)
+	}
+	return "For " + c.duration() + " " + where + ", " + readable(OneLine(c.of.Agent))
+}
+
+// duration says how long an approval counts.
+func (c coverage) duration() string {
 	longest := AlwaysGrantTTL
 	if c.scope == ScopeSession {
-		where, longest = "in session "+quoted(c.of.Session), SessionGrantTTL
+		longest = SessionGrantTTL
 	}
-	return "For " + spelled(Ruling{GrantFor: c.of.GrantFor}.grantTTL(longest)) + " " + where + ", " + readable(OneLine(c.of.Agent))
+	return spelled(Ruling{GrantFor: c.of.GrantFor}.grantTTL(longest))
 }
 
 // exactly lists everything that has to match for two requests to be identical.

@@ -138,7 +138,7 @@ func Typed(f bridge.Form) TypedInput {
 }
 
 // hintRespond says what an answer instead of an approval does.
-const hintRespond = "The agent gets your text as the result. What it asked for does not run."
+const hintRespond = "The agent gets your text as the result. The call does not run."
 
 // confirmation returns the input for the typed confirmation of an approval. Its button
 // has the label of the control that opened it, if that fits every platform.

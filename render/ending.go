@@ -160,6 +160,9 @@ func cancelled(r bridge.Record) string {
 		return "🚫 Cancelled by " + Line(by.Display())
 	}
 	if s := terminal[r.Response.Reason]; s != "" {
+		if r.Interaction.Kind != bridge.KindApproval { // "dismissed" means either
+			s = strings.Replace(s, "Not approved", "Not answered", 1)
+		}
 		return s
 	}
 	return "🚫 Cancelled by " + Line(r.Interaction.Agent)
@@ -169,9 +172,9 @@ func cancelled(r bridge.Record) string {
 // terminal, or in its editor, settled, by reason.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonSettled: "⌨️ Settled in the terminal",
+	bridge.ReasonDismissed: "⌨️ Not approved in the terminal", bridge.ReasonSettled: "⌨️ Decided in the terminal",
 	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
-	bridge.ReasonDismissedEditor: "⌨️ Dismissed in the editor", bridge.ReasonSettledEditor: "⌨️ Settled in the editor",
+	bridge.ReasonDismissedEditor: "⌨️ Not approved in the editor", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
@@ -296,7 +299,7 @@ func moment(r bridge.Record) []Span {
 		rest += " · once"
 	}
 	if r.State == bridge.StateExpired && r.Interaction.Kind == bridge.KindApproval {
-		rest += " · no one denied it"
+		rest += " · not approved"
 	}
 	return []Span{{Text: resp.At.UTC().Format("Jan 2, 15:04:05 UTC"), Time: resp.At.Unix(), Exact: true}, {Text: rest}}
 }
@@ -333,9 +336,9 @@ func received(r bridge.Record) string {
 	case !r.Delivered.IsZero() && r.Interaction.Contested:
 		return "sent to " + agent
 	case !r.Delivered.IsZero():
-		return agent + " has the answer"
+		return agent + " was told"
 	case !r.Queued.IsZero():
-		return agent + " stopped waiting; its session gets the answer"
+		return agent + " stopped waiting; its session will be told"
 	}
 	return ""
 }

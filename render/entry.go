@@ -4,7 +4,7 @@ import "strings"
 
 // Labels of what opens a card. Other links show their address.
 const (
-	LabelOpen      = "Open"
+	LabelOpen      = "Open request"
 	LabelOpenNewer = "Open the newer request"
 )
 

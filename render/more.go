@@ -119,8 +119,7 @@ func choice(v bridge.View, n int, name string) Choice {
 }
 
 // howToUndo is the text about approvals for which nod stores a grant.
-const howToUndo = "nod keeps asking about anything that a longer approval does not cover. " +
-	"To undo one, use /" + bridge.CommandName + " grants."
+const howToUndo = "Everything else still needs an approval. To take this back, send /" + bridge.CommandName + " grants."
 
 // grants reports whether nod stores a grant for a decision.
 func grants(i bridge.Interaction, d bridge.Decision) bool {
@@ -130,6 +129,25 @@ func grants(i bridge.Interaction, d bridge.Decision) bool {
 // MoreLabel returns the label of a control that opens what a decision needs.
 func MoreLabel(i bridge.Interaction, d bridge.Decision) string {
 	return strings.TrimSuffix(DecisionLabel(i, d), "…") + "…"
+}
+
+// stops names what an agent ends when it is told to stop.
+const stops = "its current work"
+
+// EntryLabel returns the label of an entry of a menu, which says what the entry does
+// beyond the request on the card: for whom and how long it approves, or what it stops.
+func EntryLabel(i bridge.Interaction, d bridge.Decision) string {
+	label, more := strings.TrimSuffix(DecisionLabel(i, d), "…"), ""
+	switch d.Kind() {
+	case bridge.DecideSession, bridge.DecideAlways:
+		more = Line(i.CoverageBrief(bridge.Scope(d)))
+	case bridge.DecideDenyStop:
+		more = "it ends " + stops
+	}
+	if more != "" {
+		label += ": " + more
+	}
+	return label + "…"
 }
 
 // CardLabel returns the label of the control of a decision on a card.
@@ -155,7 +173,7 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 	case bridge.DecideRespond:
 		return []Block{Para(hintRespond)}
 	case bridge.DecideDenyStop:
-		return []Block{Para("Denies this, and tells " + agent + " to stop.")}
+		return []Block{Para("Denies this, and tells " + agent + " to end " + stops + ".")}
 	}
 	var out []Block
 	for _, text := range i.CoverageShown(bridge.Scope(d)) {

@@ -110,7 +110,7 @@ func from(i bridge.Interaction, act Action, session *bridge.SessionView) string 
 		s = append(s, "tool "+Line(tool))
 	}
 	if i.Requester != "" {
-		s = append(s, "for "+requesterName(i))
+		s = append(s, "on behalf of "+requesterName(i))
 	}
 	if i.Round > 1 {
 		s = append(s, "round "+strconv.Itoa(i.Round))

@@ -17,11 +17,11 @@ func TestRan(t *testing.T) {
 		contested   bool
 		want, not   string
 	}{
-		{"approval-approved", "", true, "sent to deploy-bot", "has the answer"},
-		{"approval-approved", "", false, "deploy-bot has the answer", "sent to"},
+		{"approval-approved", "", true, "sent to deploy-bot", "was told"},
+		{"approval-approved", "", false, "deploy-bot was told", "sent to"},
 		{"approval-approved", bridge.RanApproved, true, "deploy-bot ran it", "sent to"},
 		{"approval-approved", bridge.ReasonAllowed, true, "⌨️ Ran: allowed at the terminal", "sent to"},
-		{"approval-denied", "", true, "sent to deploy-bot", "has the answer"},
+		{"approval-denied", "", true, "sent to deploy-bot", "was told"},
 		{"approval-denied", bridge.ReasonAllowed, true, "⌨️ Ran: allowed at the terminal", "sent to"},
 		{"approval-expired", bridge.ReasonAllowed, true, "⌨️ Ran: allowed at the terminal", "sent to"},
 	} {

@@ -97,20 +97,84 @@ const (
 )
 
 // Contents lists the fields of a form that a person fills in elsewhere: in a
-// dialog, or one after the other.
+// dialog, or one after the other. It marks those that are required if others are not.
 func Contents(fields []bridge.Field) Block {
 	required := 0
-	names := make([]string, len(fields))
-	for n, f := range fields {
-		name := cmp.Or(Line(f.Header), Line(PlainText(FieldText(f))), f.ID)
-		names[n] = Cut(name, maxContent, Runes)
+	for _, f := range fields {
 		if f.IsRequired() {
 			required++
 		}
 	}
-	count := map[int]string{0: "none", len(fields): "all"}[required]
-	text := fmt.Sprintf("%d fields, %s required: ", len(fields), cmp.Or(count, fmt.Sprint(required))) + strings.Join(names, " · ")
+	some := required > 0 && required < len(fields)
+	names := make([]string, len(fields))
+	for n, f := range fields {
+		name := cmp.Or(Line(f.Header), Line(PlainText(FieldText(f))), f.ID)
+		names[n] = Cut(name, maxContent, Runes)
+		if some && f.IsRequired() {
+			names[n] += " *"
+		}
+	}
+	count := map[int]string{0: "none required", len(fields): "all required"}[required]
+	text := fmt.Sprintf("%d fields, %s: ", len(fields), cmp.Or(count, fmt.Sprint(required)+" required (*)")) + strings.Join(names, " · ")
 	return Block{Kind: Paragraph, Spans: []Span{{Text: Cut(text, maxContents, Runes), Italic: true}}}
+}
+
+// Format says what an answer to a field has to look like. It is empty if any text does,
+// and if options are all that can be chosen.
+func Format(f bridge.Field) string {
+	switch example := f.Example(); {
+	case example != "":
+		return example
+	case f.FreeText() && f.MinLength > 0 && f.MaxLength > 0:
+		return fmt.Sprintf("%d to %d characters", f.MinLength, f.MaxLength)
+	case f.FreeText() && f.MinLength > 0:
+		return "at least " + plural(f.MinLength, "character")
+	case f.FreeText() && f.MaxLength > 0 && f.MaxLength != bridge.DefaultMaxLength:
+		return "up to " + plural(f.MaxLength, "character")
+	case f.Multiple() && f.MinChoices > 0 && f.MaxChoices > 0:
+		return fmt.Sprintf("choose %d to %d", f.MinChoices, f.MaxChoices)
+	case f.Multiple() && f.MinChoices > 1:
+		return "choose at least " + strconv.Itoa(f.MinChoices)
+	case f.Multiple() && f.MaxChoices > 0:
+		return "choose up to " + strconv.Itoa(f.MaxChoices)
+	case f.Multiple():
+		return "choose one or more"
+	case len(f.Options) > 0:
+		return "choose one"
+	}
+	return ""
+}
+
+// Step shows if a field of a form is required, and what an answer looks like.
+func Step(f bridge.Field) Block {
+	said := "Optional"
+	if f.IsRequired() {
+		said = "Required"
+	}
+	if rule := Format(f); rule != "" {
+		said += ": " + rule
+	}
+	return Block{Kind: Paragraph, Spans: []Span{{Text: said, Italic: true}}}
+}
+
+// maxSoFar is the length of the answers that a step of a form repeats, in characters.
+const maxSoFar = 600
+
+// SoFar lists the answers of a draft to the fields other than one, on one line each.
+// It returns nil if there are none.
+func SoFar(d *bridge.Draft, fields []bridge.Field, except int) []Block {
+	var lines []string
+	for n, f := range fields {
+		if s := Drafted(d, f); n != except && s != NothingYet {
+			name := cmp.Or(Line(f.Header), Line(PlainText(FieldText(f))), f.ID)
+			lines = append(lines, Cut(name, maxContent, Runes)+": "+Cut(Line(s), maxContent, Runes))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	text := Cut(strings.Join(lines, "\n"), maxSoFar, Runes)
+	return []Block{{Kind: Paragraph, Spans: []Span{{Text: "Answered so far", Bold: true}}}, {Kind: Quote, Inner: []Block{Para(text)}}}
 }
 
 // maxLabelled is the length of the texts that an input shows in full on every

@@ -8,11 +8,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Labels of the controls of a session's message.
+// Labels of the controls of a session's message. The name of the agent follows.
 const (
-	LabelMessage = "Message…"
-	LabelStop    = "Stop"
-	LabelResume  = "Resume"
+	labelMessage = "Message "
+	labelStop    = "Stop "
+	labelResume  = "Resume "
 )
 
 // MaxNamed is the number of pending requests that a session's message names.
@@ -64,15 +64,16 @@ func SessionControls(v bridge.View) []SessionControl {
 	if !IsSession(v) || v.Session == nil || v.Waiting {
 		return nil
 	}
+	agent := Cut(Line(v.Record.Interaction.Agent), maxName, Runes)
 	if v.Session.Stopped != nil {
-		return []SessionControl{{"resume", LabelResume, v.Token(bridge.ActionSession, 0, bridge.SessionResume)}}
+		return []SessionControl{{"resume", labelResume + agent, v.Token(bridge.ActionSession, 0, bridge.SessionResume)}}
 	}
 	if PhaseOf(*v.Session) == PhaseFinished {
 		return nil
 	}
 	return []SessionControl{
-		{"message", LabelMessage, v.Token(bridge.ActionInput, 0, bridge.OptionMessage)},
-		{"stop", LabelStop, v.Token(bridge.ActionSession, 0, bridge.SessionStop)},
+		{"message", labelMessage + agent + "…", v.Token(bridge.ActionInput, 0, bridge.OptionMessage)},
+		{"stop", labelStop + agent, v.Token(bridge.ActionSession, 0, bridge.SessionStop)},
 	}
 }
 

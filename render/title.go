@@ -5,6 +5,13 @@ import "github.com/nodbridge/nod/bridge"
 // Title returns [Head] as text on one line.
 func Title(r bridge.Record) string { return Line(headText(Head(r))) }
 
+// FormTitle returns the title of a form that answers a request: what it asks. The
+// title is cut if it is too long, and whole is false.
+func FormTitle(v bridge.View, limit int, unit Unit) (title string, whole bool) {
+	title = Line(NewCard(v, func(bridge.Question) bool { return false }).HeadText())
+	return Cut(title, limit, unit), unit(title) <= limit
+}
+
 // Head returns the headline of a request for a list. It shows the start of a
 // command that is too long for a headline. Unlike [NewCard], it does not build the
 // body.

@@ -34,13 +34,11 @@ const (
 	LabelChoose     = "Choose…"
 	LabelOther      = "Something else…"
 	LabelSubmit     = "Submit"
-	LabelOK         = "OK"
 	LabelBack       = "Back"
 	LabelNext       = "Next"
 	LabelSkip       = "Skip"
 	LabelContinue   = "Continue"
-	LabelDecline    = "Decline"
-	LabelSkipYesNo  = "Skip this question"
+	LabelDecline    = "Decline to answer"
 	LabelApprove    = "Approve plan"
 	LabelChanges    = "Request changes…"
 	LabelFeedback   = "What should change?"
@@ -72,22 +70,10 @@ func ReadTitle(i bridge.Interaction) string {
 	return "Read and " + word
 }
 
-// DeclineLabel returns the label of the control that declines to answer. Next to
-// Yes and No, "Decline" would pass for No.
-func DeclineLabel(i bridge.Interaction) string {
-	if f, lone := i.Lone(); lone && f.Widget == bridge.WidgetConfirm {
-		return LabelSkipYesNo
-	}
-	return LabelDecline
-}
-
 // SubmitLabel returns the label of the button that sends a choice.
 func SubmitLabel(q bridge.Question) string {
-	switch q.Widget {
-	case bridge.WidgetActionSelection:
+	if q.Widget == bridge.WidgetActionSelection {
 		return LabelContinue
-	case bridge.WidgetSelect:
-		return LabelOK
 	}
 	return LabelSubmit
 }
@@ -333,7 +319,7 @@ func notice(r bridge.Record, head []Span, subject string) string {
 	}
 	text += " Asked by " + agent
 	if i.Requester != "" {
-		text += " for " + requesterName(i)
+		text += " on behalf of " + requesterName(i)
 	}
 	return Cut(text+".", 200, Runes)
 }

@@ -73,9 +73,9 @@ func TestCardSays(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		"approval":               {"Run rm -rf /tmp/<x> && echo '@here'?", "deploy-bot says:", "/srv", "Expires Nov 21, 14:05 UTC"},
-		"approval-approved":      {"Approved by ana for this session", "in Telegram", "14:00:10 UTC", "has the answer"},
+		"approval-approved":      {"Approved by ana for this session", "in Telegram", "14:00:10 UTC", "was told"},
 		"approval-denied":        {"Denied by ana", "Reason: not <now>"},
-		"approval-expired":       {"Expired: no one answered in 5 min", "no one denied it"},
+		"approval-expired":       {"Expired: no one answered in 5 min", "not approved"},
 		"approval-cancelled":     {"Cancelled by deploy-bot", "Reason:"},
 		"approval-superseded":    {"Replaced by a newer request"},
 		"approval-undeliverable": {"Not delivered: no one was asked", "Cause:"},
@@ -150,7 +150,7 @@ func TestCardOfVotes(t *testing.T) {
 	}
 	_, text := card(v)
 	for _, w := range []string{
-		"●○ 1 of 2 approved: ana", "Still needed:", "cy", "Denied by bo", "⚠️ High", "for dee", "eve",
+		"●○ 1 of 2 approved: ana", "Still needed:", "cy", "Denied by bo", "⚠️ High", "on behalf of dee", "eve",
 		"4 identical", "Redacted credentials: 2", "typed confirmation",
 	} {
 		if !strings.Contains(text, w) {

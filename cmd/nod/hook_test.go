@@ -142,7 +142,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		a.Closed("Dismissed in the terminal")
+		a.Closed("in the terminal")
 	})
 	t.Run("the hook is killed, and the tool reported", func(t *testing.T) {
 		sub := *r

@@ -135,7 +135,7 @@ func proxyClientFirst(t *testing.T, r *rig.Rig) {
 	a := r.Card("client")
 	fmt.Fprintln(p.toProxy, `{"jsonrpc":"2.0","id":6,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`)
 	p.agentHas(`"no"`)
-	a.Closed("Dismissed in the editor")
+	a.Closed("in the editor")
 }
 
 func proxyOnlyChat(t *testing.T, r *rig.Rig) {

@@ -142,7 +142,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	c.Press("ana", a.On("slack"), "Option B")
 	agent.want(`{"type":"ask_response","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","payload":{"request_id":"3f6c0a52-3b1c-4a44-9a55-000000000001","value":"Option B"}}`)
 	front.next(`"ask_response"`, `"value":"Option B"`, block+`,"askResponse":"Option B"}`)
-	a.Closed("Option B", "has the answer")
+	a.Closed("Option B", "was told")
 	reloaded := dialSocket(t, c.URL, rig.AnaToken)
 	reloaded.send(`{"type":"hello","sessionId":"chat-1","frames":"ask"}`)
 	reloaded.next(request + "," + block + `,"askResponse":"Option B"}`)

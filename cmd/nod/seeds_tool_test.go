@@ -77,7 +77,7 @@ func (x tooling) answers() string {
 	}
 	x.one.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"Rust"}}`)
 	x.one.next(`"error"`, "bo already answered this")
-	a.Closed("TypeScript", "bo", "has the answer")
+	a.Closed("TypeScript", "bo", "was told")
 	return id
 }
 
@@ -119,7 +119,7 @@ func (x tooling) answersLate() {
 		x.T.Errorf("the message is %s, %v; want an approval for the session", f, err)
 	}
 	later.send(`{"type":"message_ack","sessionId":"s3","through":"` + m.MessageID + `"}`)
-	d.Closed("has the answer")
+	d.Closed("was told")
 	if items, err := x.Agent.Messages(x.Ctx, "s3"); err != nil || len(items) != 0 {
 		x.T.Errorf("remaining messages: %v, %v; want none", items, err)
 	}

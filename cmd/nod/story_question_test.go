@@ -79,7 +79,7 @@ func (x questionStory) asks() {
 	x.both(`"completed"`)
 	x.two.says(fmt.Sprintf(answer, "c1", valid))
 	x.two.sees(`"error"`)
-	x.shows(a, true, "Summary", "an index", "has the answer")
+	x.shows(a, true, "Summary", "an index", "was told")
 }
 
 // chats tells an answer that comes from a chat.
@@ -92,7 +92,7 @@ func (x questionStory) chats() {
 	x.does("bo", "telegram", "chooses Vue", func() { x.Choose("bo", a.On("telegram"), bridge.WidgetRadio, "Vue") })
 	x.agent.sees(`"can_use_tool_result"`)
 	x.both(`"completed"`)
-	x.shows(a, true, "Vue", "has the answer")
+	x.shows(a, true, "Vue", "was told")
 }
 
 // timesOut tells what the agent learns if no one answers.
@@ -186,7 +186,7 @@ func (x brokerStory) tells() {
 	x.returns()
 	x.one.sees(`"completed"`)
 	x.two.sees(`"completed"`)
-	x.shows(a, true, "First", "has the answer")
+	x.shows(a, true, "First", "was told")
 
 	x.step("The callback answers first: the cards close")
 	r := x.asks("Which shape?")

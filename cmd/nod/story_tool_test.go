@@ -63,7 +63,7 @@ func (x toolStory) asks() rig.Asked {
 	x.two.says(`{"type":"set_interaction_mode","enabled":true}`)
 	x.two.says(fmt.Sprintf(answer, a.Interaction.ID, "bo@example.com"))
 	x.two.sees(`"error"`)
-	x.shows(a, true, "nowhere", "has the answer")
+	x.shows(a, true, "nowhere", "was told")
 	return a
 }
 
@@ -81,7 +81,7 @@ func (x toolStory) reprompts(a rig.Asked) {
 	x.agent.sees(`"interaction_response"`)
 	x.both(`"interaction_response"`)
 	x.agent.says(fmt.Sprintf(`{"type":"interaction_complete","interactionId":"%s","result":"stored"}`, next.Interaction.ID))
-	x.shows(next, true, "example.com", "stored", "has the answer")
+	x.shows(next, true, "example.com", "stored", "was told")
 }
 
 // answersLate tells the late response to a tool call that has completed.
@@ -101,9 +101,9 @@ func (x toolStory) answersLate() {
 	x.both(`"interaction_response"`)
 	f := x.agent.sees(`"user_message"`)
 	message := strings.Split(strings.Split(f, `"messageId":"`)[1], `"`)[0]
-	x.shows(d, true, "session gets the answer")
+	x.shows(d, true, "session will be told")
 	x.agent.says(`{"type":"message_ack","sessionId":"s1","through":"` + message + `"}`)
-	x.shows(d, true, "tester has the answer")
+	x.shows(d, true, "tester was told")
 	if grants, err := x.Agent.Grants(x.Ctx, ""); err != nil || len(grants) > 0 {
 		x.T.Errorf("nod keeps %v, %v; want no grant", grants, err)
 	}

@@ -54,7 +54,7 @@ func TestStoryAskWidget(t *testing.T) {
 	x.both(`"ask_response"`, `"askResponse":"Option B"`)
 	x.two.says(`{"type":"ask_response","id":"b","payload":{"request_id":"req-1","value":"Option A"}}`)
 	x.two.sees(`"error"`)
-	x.shows(a, true, "Option B", "has the answer")
+	x.shows(a, true, "Option B", "was told")
 
 	x.step("A page reloads: the content block has the answer")
 	x.one.leaves()
@@ -83,7 +83,7 @@ func TestStoryAskWidget(t *testing.T) {
 	x.two.says(`{"type":"ask_response","id":"c","payload":{"request_id":"req-4","value":"Yes"}}`)
 	x.agent.sees(`"req-4"`)
 	x.both(`"ask_response"`)
-	x.shows(d, true, "has the answer")
+	x.shows(d, true, "was told")
 	x.one.says(`{"type":"approval_response","id":"d","payload":{"request_id":"req-3","approved":false}}`)
 	x.agent.sees(`"req-3"`, `"approved":false`)
 	x.both(`"approval_response"`)
@@ -119,13 +119,13 @@ func TestStoryWidgets(t *testing.T) {
 	x.one.says(`{"type":"widget:submit","id":"b","payload":{"widgetId":"w1","value":{"name":"Ana","age":30}}}`)
 	x.agent.sees(`WIDGET_SUBMIT`, `"submittedValue":{"name":"Ana","age":30}`)
 	x.both(`"w1"`, `"submitted":true`)
-	x.shows(form, true, "Ana", "30", "has the answer")
+	x.shows(form, true, "Ana", "30", "was told")
 
 	x.step("Someone asks for changes of the plan in a chat")
 	x.does("bo", "telegram", "clicks Request changes and replies", func() { x.Typed("bo", plan.On("telegram"), "Request changes", "also do three") })
 	x.agent.sees(`WIDGET_SUBMIT`, `"decision":"request_changes"`)
 	x.both(`"w2"`, `"submitted":true`)
-	x.shows(plan, true, "also do three", "has the answer")
+	x.shows(plan, true, "also do three", "was told")
 
 	x.step("A page reloads: the widgets are submitted")
 	x.two.leaves()

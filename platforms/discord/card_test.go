@@ -277,14 +277,14 @@ func TestDiscordPermissionLost(t *testing.T) {
 	if bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("the error is %v", err)
 	}
-	d.want(ref, "Not delivered", false)
+	d.want(ref, "Not shown here", false)
 	d.want(ref, "Missing Permissions", false)
 	// A new request is not answered either, and its message says why.
 	parts := bridge.NewParts(nil, nil)
 	if _, err := d.post(round(3, "rm -rf /", bridge.StatePending), parts); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("the error is %v", err)
 	}
-	d.want(parts.Sent()[0], "Not delivered", false)
+	d.want(parts.Sent()[0], "Not shown here", false)
 	// A decided request is closed anyway, without the file.
 	if err := d.p.Update(t.Context(), ref, round(2, "rm -rf /", bridge.StateApproved), nil); err != nil {
 		t.Fatal(err)

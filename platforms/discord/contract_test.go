@@ -42,7 +42,8 @@ var harness = platformtest.Harness{
 			Status: bridge.FindingFailed, Fix: "Permissions"},
 	},
 	Talk: callback, Deletions: true,
-	Errors: discord.Errors, Client: client{}, Forge: forge{},
+	Threads: true,
+	Errors:  discord.Errors, Client: client{}, Forge: forge{},
 }
 
 // editCall changes a message; files come with it.

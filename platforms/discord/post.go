@@ -221,7 +221,7 @@ func (po *poster) withhold(ctx context.Context, ref bridge.MessageRef, cause err
 	if platforms.Is(cause, platforms.AboutDeleted) {
 		return // the message was deleted
 	}
-	withheld := discordmsg.Withheld(bridge.PublicError(cause).Message)
+	withheld := discordmsg.Withheld(bridge.PublicError(cause).Hint)
 	if err := po.change(ctx, ref, editOf(withheld, ""), nil, nil); err != nil {
 		po.log.Error("message without its request keeps its controls", "message", ref.Message, "error", err)
 	}

@@ -41,7 +41,7 @@ var ends = []flow{
 		if err := r.Engine.Delivered(r.Ctx, c.end()); err != nil {
 			r.T.Fatal(err)
 		}
-		c.closed("has the answer")
+		c.closed("was told")
 	}},
 	{"a notice has no controls", func(r *Rig) {
 		c := r.ask(bridge.Request{Ask: bridge.Ask{
@@ -55,8 +55,8 @@ var ends = []flow{
 	{"a session keeps together", func(r *Rig) {
 		req := samples.Approval()
 		first, second := r.ask(req), r.ask(req)
-		if !r.Harness.Client.Follows(r, second.at(), first.at()) {
-			r.T.Errorf("the second card does not follow the first: %v", r.Sandbox.Message(second.at()))
+		if got := r.Harness.Client.Follows(r, second.at(), first.at()); got != r.Harness.Threads {
+			r.T.Errorf("the second card follows the first: %t: %v", got, r.Sandbox.Message(second.at()))
 		}
 		other := r.ask(samples.Approval())
 		if r.Harness.Client.Follows(r, other.at(), first.at()) {

@@ -16,7 +16,6 @@ import (
 type Platform interface {
 	bridge.Platform
 	bridge.HealthReporter
-	bridge.Threader
 	bridge.Grouper
 	bridge.ReminderPoster
 	bridge.Mentioner
@@ -88,6 +87,9 @@ type Harness struct {
 	Group, SandboxGroup string
 	// Findings are the checks of a diagnosis that must fail under a fault.
 	Findings []Finding
+	// Threads means that the cards of a session follow the first one. Otherwise
+	// they quote no other card, which someone could take for what is asked.
+	Threads bool
 	// Replies means that a reply to a card is an answer.
 	Replies bool
 	// Talk is the call that tells a person what came of a click, in the form of

@@ -40,7 +40,8 @@ var harness = platformtest.Harness{
 			Status: bridge.FindingFailed, Fix: "/invite @nod"},
 	},
 	Talk: "chat.postEphemeral", Deletions: true,
-	Errors: slack.Errors, Client: client{}, Forge: forge{},
+	Threads: true,
+	Errors:  slack.Errors, Client: client{}, Forge: forge{},
 }
 
 func missing(scope string) sandbox.Fault {

@@ -39,7 +39,7 @@ const (
 // settled waits until nod knows what a reply to a new message of the bot belongs to.
 func (p *prompts) settled(ctx context.Context, u update) {
 	m := u.Message
-	if m == nil || m.From == nil || m.ReplyTo == nil || m.ReplyTo.By == nil || !m.ReplyTo.By.IsBot || p.store.notes == nil || !telegrammsg.Invites(m.ReplyTo.Text) ||
+	if m == nil || m.From == nil || m.ReplyTo == nil || m.ReplyTo.By == nil || !m.ReplyTo.By.IsBot || p.store.notes == nil || !telegrammsg.Invites(m.ReplyTo.Text, m.ReplyTo.buttons()) ||
 		time.Duration(m.Date-m.ReplyTo.Sent)*time.Second > soon {
 		return
 	}

@@ -110,21 +110,12 @@ func TestForum(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			d := bridge.Destination{Channel: forum, Thread: x.config}
-			first, _ := w.post(d, w.question("first"))
-			session, err := w.p.Thread(t.Context(), d, first, "session")
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.post(d, w.question("first"))
 			v := w.question("second")
-			ref, at := w.post(session, v)
+			ref, at := w.post(d, v)
 			if ref.Thread != topic {
 				t.Errorf("the card is in the topic %q, want %q", ref.Thread, topic)
 			}
-			// A third card answers the second one, as if the first were gone.
-			if session, err = w.p.Thread(t.Context(), d, ref, "session"); err != nil {
-				t.Fatal(err)
-			}
-			w.post(session, w.question("third"))
 			prompt := w.asks("ana", at, v)
 			w.inTopic(prompt, topic)
 			long := w.question(strings.Repeat("long ", 2000))

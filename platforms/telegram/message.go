@@ -34,8 +34,24 @@ type sent struct {
 	Document *struct {
 		Size int64 `json:"file_size"`
 	} `json:"document"`
+	Markup struct {
+		Rows [][]struct {
+			Text string `json:"text"`
+		} `json:"inline_keyboard"`
+	} `json:"reply_markup"`
 
 	short bool // it lacks a part of the text that nod sent
+}
+
+// buttons returns the labels of the buttons below a message.
+func (s sent) buttons() []string {
+	var out []string
+	for _, row := range s.Markup.Rows {
+		for _, b := range row {
+			out = append(out, b.Text)
+		}
+	}
+	return out
 }
 
 // privateMark is the start of the reference to a message that only one person

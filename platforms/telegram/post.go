@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -34,16 +33,12 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	topic, reply, _ := strings.Cut(d.Thread, "#")
 	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, d.Channel)}
 	if v.Record.Interaction.Kind == bridge.KindNotice { // it needs no answer, so it is silent
 		params["disable_notification"] = "true"
 	}
-	if topic != "" && topic != general {
-		params["message_thread_id"] = topic
-	}
-	if reply != "" {
-		params["reply_parameters"] = replyTo(reply)
+	if d.Thread != "" && d.Thread != general {
+		params["message_thread_id"] = d.Thread
 	}
 	doc, err := p.files.send(ctx, params, v, m.File, parts)
 	if err != nil {
@@ -233,16 +228,6 @@ func (p *poster) tell(ctx context.Context, user, text string) error {
 		_, err := p.client.send(ctx, tgbotapi.Params{"chat_id": user}, telegrammsg.Reply(text))
 		return err
 	})
-}
-
-// thread returns the destination of the next card of a session. The first card
-// may be in the basic group that the chat was: no card can reply to it.
-func (p *poster) thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef) bridge.Destination {
-	shown := p.chats.shown(ctx, first)
-	if p.chats.current(ctx, shown.Channel) == shown.Channel {
-		d.Thread = shown.Thread + "#" + shown.Message
-	}
-	return d
 }
 
 func incomplete(hidden string) error {

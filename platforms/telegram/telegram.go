@@ -68,7 +68,6 @@ type Platform struct {
 var (
 	_ bridge.Platform        = (*Platform)(nil)
 	_ bridge.HealthReporter  = (*Platform)(nil)
-	_ bridge.Threader        = (*Platform)(nil)
 	_ bridge.SteeringNoter   = (*Platform)(nil)
 	_ bridge.Exclusive       = (*Platform)(nil)
 	_ bridge.ReminderPoster  = (*Platform)(nil)
@@ -167,12 +166,6 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 // group became.
 func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	return p.poster.update(ctx, ref, v, parts)
-}
-
-// Thread implements bridge.Threader: the cards of a session reply to its first
-// card.
-func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
-	return p.poster.thread(ctx, d, first), nil
 }
 
 // Remind implements bridge.ReminderPoster: a reply to the card that mentions only

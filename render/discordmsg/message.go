@@ -327,10 +327,13 @@ func NoteShort(s string) Message {
 }
 
 // Withheld is the message of a request that could not be delivered in full. It
-// has no controls.
-func Withheld(reason string) Message {
-	return Message{Components: container(colourOther, []discordgo.MessageComponent{text(
-		"### ⚠️ Not delivered\nDiscord did not show the full request here, so it cannot be answered here.\n> " + Escape(render.Cut(render.Line(reason), 500, render.Runes)))})}
+// has no controls. Fix is what an administrator can do, or empty.
+func Withheld(fix string) Message {
+	said := "### ⚠️ Not shown here\nDiscord did not take all of this request, so no one can answer it here."
+	if fix != "" {
+		said += "\nFor the administrator of nod: " + Escape(render.Cut(render.Line(fix), 500, render.Runes)) + "."
+	}
+	return Message{Components: container(colourOther, []discordgo.MessageComponent{text(said)})}
 }
 
 // Progress is the private message between two pages of a form, after one that

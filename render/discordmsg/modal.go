@@ -2,6 +2,7 @@ package discordmsg
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
@@ -67,7 +68,9 @@ const TypedField = "reason"
 // BuildModal writes the form of a control as a modal; id comes back with it.
 func BuildModal(f bridge.Form, id string) (Modal, error) {
 	i := f.View.Record.Interaction
-	m := Modal{CustomID: id, Title: render.Cut(render.TitleAnswer+": "+subject(i), maxModalTitle, render.Runes)}
+	m := Modal{CustomID: id}
+	var whole bool
+	m.Title, whole = render.FormTitle(f.View, maxModalTitle, render.Runes)
 	switch f.Control.Option {
 	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:
 		t := render.Typed(f)
@@ -87,7 +90,7 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		if about != "" {
 			m.Components = append(m.Components, Text{typeText, about})
 		}
-		m.Components = append(m.Components, label(t.Label, t.Hint, in))
+		m.Components = append(m.Components, label(t.Label, strings.TrimLeft(t.Hint+" "+submits(t.Submit), " "), in))
 		return m, nil
 	case bridge.OptionOther:
 		n := f.Control.Question
@@ -101,6 +104,8 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	}
 	if i.LonePlan() {
 		m.Title = render.TitleChanges
+	} else if !whole && len(pages[page].Fields) < maxModalFields {
+		m.Components = append(m.Components, Text{typeText, context(f.View)})
 	}
 	all := render.Fields(i)
 	for _, field := range pages[page].Fields {
@@ -120,9 +125,8 @@ func context(v bridge.View) string {
 	return join("### "+inline(c.Head), clip(c.Body, maxModalContext))
 }
 
-func subject(i bridge.Interaction) string {
-	return render.Line(render.PlainText(render.Markdown(i.Prompt)))
-}
+// submits says what the button of a modal does: Discord names every one "Submit".
+func submits(does string) string { return "“Submit” means “" + does + "”." }
 
 func name(q bridge.Question) string {
 	switch {

@@ -182,9 +182,9 @@ func open(p Page, w bridge.Waiting, c render.Card) *slack.ButtonBlockElement {
 	if link == "" {
 		return nil
 	}
-	e := button("open", "", "Open the card", slack.StyleDefault)
+	e := button("open", "", render.LabelOpen, slack.StyleDefault)
 	e.URL = link
-	e.AccessibilityLabel = accessible("Open the card", subject(w.View.Record.Interaction, c))
+	e.AccessibilityLabel = accessible(render.LabelOpen, subject(w.View.Record.Interaction, c))
 	return e
 }
 

@@ -134,7 +134,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	if !v.Waiting {
 		m.Blocks = append(m.Blocks, controls(v, id, whole, fits)...)
 		if v.Record.Interaction.Declinable {
-			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(v.Record.Interaction), slack.StyleDefault)))
+			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
 		}
 		if _, inMenu := overflow(v, fits); !inMenu {
 			m.Blocks = append(m.Blocks, extras(v, id)...)
@@ -320,7 +320,7 @@ func overflow(v bridge.View, fits bool) (out []*slack.OptionBlockObject, extras 
 	i := v.Record.Interaction
 	for _, n := range i.More() {
 		if d := i.Decisions()[n]; (d != bridge.DecideDenyAlways || !alwaysWithReason(i)) && (fits || d.Denies()) {
-			out = append(out, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.MoreLabel(i, d), maxOption), nil))
+			out = append(out, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.EntryLabel(i, d), maxOption), nil))
 		}
 	}
 	others := append(render.Snooze(v), render.Delegates(v)...)

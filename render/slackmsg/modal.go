@@ -57,14 +57,15 @@ func ParseField(blockID string) (Field, bool) {
 func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	i := f.View.Record.Interaction
 	title, submit := render.TitleAnswer, render.LabelSubmit
+	asks, titled := render.FormTitle(f.View, maxModalTitle, cost)
 	var blocks []slack.Block
 	switch {
 	case f.Control.Option == bridge.OptionRead:
-		title, submit, blocks = render.TitleRead, "", wholePrivate(f.View)
+		title, submit, blocks = render.TitleRead, "", wholePrivate(f.View, false)
 	case f.Control.Option == bridge.OptionReview && (i.Kind == bridge.KindApproval || i.LonePlan()):
-		title, submit, blocks = render.TitleReview, "", append(wholePrivate(f.View), reviewControls(f.View)...)
+		title, submit, blocks = render.TitleReview, "", append(wholePrivate(f.View, false), reviewControls(f.View)...)
 	case f.Control.Option == bridge.OptionDecide && i.LonePlan():
-		title, submit, blocks = render.ReadTitle(i), render.LabelApprove, wholeText(f.View)
+		title, submit, blocks = render.ReadTitle(i), render.LabelApprove, wholeText(f.View, false)
 	case render.Opens(f) && !render.AsksReason(f):
 		title, submit, blocks = stated(f)
 	case f.Control.Option == bridge.OptionReason, f.Control.Option == bridge.OptionEdit, f.Control.Option == bridge.OptionConfirm,
@@ -75,12 +76,18 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
 		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
 		q := render.Fields(i)[f.Control.Question]
-		blocks = append(wholeText(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q.Question), maxLabel), nil, in))
-	default:
-		blocks = wholePrivate(f.View)
-		if i.LonePlan() {
-			title = render.TitleChanges
+		if titled {
+			title = asks
 		}
+		blocks = append(wholeText(f.View, titled), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q.Question), maxLabel), nil, in))
+	default:
+		switch titled = titled && !i.LonePlan(); {
+		case i.LonePlan():
+			title = render.TitleChanges
+		case titled:
+			title = asks
+		}
+		blocks = wholePrivate(f.View, titled)
 		if raw, err := json.Marshal(blocks); i.LonePlan() && (err != nil || len(raw) > maxView/2) {
 			blocks = []slack.Block{context(f.View)} // it approves nothing
 		}
@@ -137,7 +144,7 @@ func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
 // approves.
 func about(v bridge.View, d bridge.Decision) []slack.Block {
 	if d.Approves() {
-		return wholeText(v)
+		return wholeText(v, false)
 	}
 	return []slack.Block{context(v)}
 }

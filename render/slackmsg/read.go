@@ -161,7 +161,7 @@ func reviewControls(v bridge.View) []slack.Block {
 		out = controls(v, blockID(v), true, true)
 	}
 	if i.Declinable {
-		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(i), slack.StyleDefault)
+		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)
 		out = append(out, slack.NewActionBlock("decline-"+blockID(v), b))
 	}
 	c := render.NewCard(v, listedOnCard(i))
@@ -205,10 +205,14 @@ func needsForm(q bridge.Question) bool {
 	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)
 }
 
-// wholeText returns everything that people decide about in a request.
-func wholeText(v bridge.View) []slack.Block {
+// wholeText returns everything that people decide about in a request. It leaves out
+// the headline if that is the title of the dialog.
+func wholeText(v bridge.View, titled bool) []slack.Block {
 	c := render.NewCard(v, func(bridge.Question) bool { return false })
-	doc := append([]render.Block{{Kind: render.Heading, Spans: c.Head}}, c.Body...)
+	doc := c.Body
+	if !titled {
+		doc = append([]render.Block{{Kind: render.Heading, Spans: c.Head}}, doc...)
+	}
 	if c.Closed {
 		doc = append(append(doc, c.Questions...), c.Closing...)
 	}
@@ -217,8 +221,8 @@ func wholeText(v bridge.View) []slack.Block {
 
 // wholePrivate is wholeText and, for a private request, who asks, because its
 // card does not name the session and the tool.
-func wholePrivate(v bridge.View) []slack.Block {
-	out := wholeText(v)
+func wholePrivate(v bridge.View, titled bool) []slack.Block {
+	out := wholeText(v, titled)
 	if v.Record.Interaction.Private {
 		out = append(out, origin(render.NewCard(v, func(bridge.Question) bool { return false }), blockID(v)))
 	}

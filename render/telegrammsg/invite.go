@@ -1,6 +1,7 @@
 package telegrammsg
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,29 +17,34 @@ func TakesReplies(i bridge.Interaction) bool {
 	return lone && !i.LonePlan() && i.Round <= 1 && (q.FreeText() || len(q.Options) > perPage)
 }
 
-const invites = "Reply to this message"
+// Marks of messages that ask for a text: a phrase of prompts, and the start of a
+// button. The card of a text has only the button; a reply to the card counts as well.
+const (
+	invites = "reply to this message"
+	typing  = "✍️ "
+)
 
-// Invites reports whether the text of a message of nod asks for replies.
-func Invites(text string) bool {
-	return strings.Contains(strings.ToLower(text), strings.ToLower(invites))
+// Invites reports whether a message of nod with a text and buttons asks for a text.
+func Invites(text string, buttons []string) bool {
+	return strings.Contains(strings.ToLower(text), invites) ||
+		slices.ContainsFunc(buttons, func(label string) bool { return strings.HasPrefix(label, typing) })
 }
 
-// invitation returns the line that says what a reply to the card does, or nil.
-func invitation(v bridge.View) []render.Span {
+// hint returns the line that says what an answer looks like, or how to find an
+// option. It returns nil if there is nothing to say.
+func hint(v bridge.View) []render.Span {
 	i := v.Record.Interaction
-	if v.Waiting || !TakesReplies(i) {
-		return nil
+	q, lone := i.Lone()
+	switch {
+	case v.Waiting || !lone || i.LonePlan():
+	case q.FreeText():
+		if rule := render.Format(q); rule != "" {
+			return []render.Span{{Text: "Format: "}, {Text: rule, Code: q.Example() != "" && q.Widget != bridge.WidgetNumber}}
+		}
+	case TakesReplies(i):
+		return []render.Span{{Text: strconv.Itoa(len(q.Options)) + " choices, " + strconv.Itoa(perPage) + " a page. To find one, " + invites + " with the start of its name."}}
 	}
-	const invite = invites + " with your answer"
-	q, _ := i.Lone()
-	switch example := q.Example(); {
-	case !q.FreeText():
-		number := strconv.Itoa(len(q.Options)) + " choices, " + strconv.Itoa(perPage) + " a page. "
-		return []render.Span{{Text: number + "Or " + strings.ToLower(invites[:1]) + invites[1:] + " with the start of a name."}}
-	case example != "":
-		return []render.Span{{Text: invite + ": "}, {Text: example, Code: true}, {Text: "."}}
-	}
-	return []render.Span{{Text: invite + "."}}
+	return nil
 }
 
 // PageOf returns the page of a list that shows an option.

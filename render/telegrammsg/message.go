@@ -78,7 +78,7 @@ func others(v bridge.View) [][]Button {
 	i := v.Record.Interaction
 	var rows [][]Button
 	if i.Declinable {
-		rows = append(rows, []Button{{Text: render.DeclineLabel(i), Data: v.Token(bridge.ActionDecline, 0, 0)}})
+		rows = append(rows, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
 	}
 	if command, whole := render.Command(i); whole && render.Runes(command) <= maxCopied {
 		rows = append(rows, []Button{copying(render.LabelCopy, command)})
@@ -137,9 +137,9 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 		w.add("\n" + note + "\n")
 	}
 	if d := v.Draft; d != nil && !v.Hides() {
-		w.add("\n" + render.Line(d.Actor.Display()) + " is filling this in.\n")
+		w.add("\n👤 " + render.Line(d.Actor.Display()) + " is filling this in. A click of anyone else starts with their own answers.\n")
 	}
-	if line := invitation(v); line != nil && !v.Record.Interaction.Private {
+	if line := hint(v); line != nil && !v.Record.Interaction.Private {
 		w.add("\n")
 		w.spans(line, false)
 		w.add("\n")
@@ -184,7 +184,7 @@ func keyboard(v bridge.View) [][]Button {
 	if i.LonePlan() {
 		return [][]Button{
 			{{Text: render.LabelApprove, Data: v.Token(bridge.ActionChoose, 0, 0), Style: "success"}},
-			{{Text: "✍️ " + render.LabelChanges, Data: v.Token(bridge.ActionInput, 1, bridge.OptionForm)}},
+			{{Text: typing + render.LabelChanges, Data: v.Token(bridge.ActionInput, 1, bridge.OptionForm)}},
 		}
 	}
 	q, lone := i.Lone()
@@ -192,12 +192,12 @@ func keyboard(v bridge.View) [][]Button {
 		return wizardKeys(v)
 	}
 	if q.FreeText() {
-		return [][]Button{{{Text: "✍️ " + render.LabelAnswer, Data: v.Token(bridge.ActionInput, 0, bridge.OptionForm), Style: "primary"}}}
+		return [][]Button{{{Text: typing + render.LabelAnswer, Data: v.Token(bridge.ActionInput, 0, bridge.OptionForm), Style: "primary"}}}
 	}
 	rows := optionKeys(v, q, 0)
 	var last []Button
 	if q.AllowOther {
-		last = append(last, Button{Text: "✍️ " + render.LabelOther, Data: v.Token(bridge.ActionInput, 0, bridge.OptionOther)})
+		last = append(last, Button{Text: typing + render.LabelOther, Data: v.Token(bridge.ActionInput, 0, bridge.OptionOther)})
 	}
 	if !q.OneTap() {
 		last = append(last, Button{Text: render.SubmitLabel(q.Question), Data: v.Token(bridge.ActionSubmit, 0, bridge.OptionShown), Style: "primary"})
@@ -313,7 +313,8 @@ func wizardText(v bridge.View) []render.Block {
 	if v.Draft == nil {
 		doc = append(doc, render.Contents(fields))
 	}
-	doc = append(doc, progress(f, at, len(fields)))
+	doc = append(doc, render.SoFar(v.Draft, fields, at)...)
+	doc = append(doc, progress(f, at, len(fields)), render.Step(f))
 	if render.Formatted(f) {
 		doc = append(doc, render.FieldText(f)...)
 	}
@@ -349,11 +350,11 @@ func wizardKeys(v bridge.View) [][]Button {
 	q := fields[at]
 	var rows [][]Button
 	if q.FreeText() {
-		rows = [][]Button{{{Text: "✍️ " + render.LabelAnswer, Data: v.Token(bridge.ActionInput, at, bridge.OptionForm), Style: "primary"}}}
+		rows = [][]Button{{{Text: typing + render.LabelAnswer, Data: v.Token(bridge.ActionInput, at, bridge.OptionForm), Style: "primary"}}}
 	} else {
 		rows = optionKeys(v, q, at)
 		if q.AllowOther {
-			rows = append(rows, []Button{{Text: "✍️ " + render.LabelOther, Data: v.Token(bridge.ActionInput, at, bridge.OptionOther)}})
+			rows = append(rows, []Button{{Text: typing + render.LabelOther, Data: v.Token(bridge.ActionInput, at, bridge.OptionOther)}})
 		}
 	}
 	var nav []Button

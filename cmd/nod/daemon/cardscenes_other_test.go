@@ -54,12 +54,14 @@ func questionCards(al *album) {
 	al.close("discord", opened.Modal)
 	declinedCard := al.Ask(asked("May I name you in the changelog?", bridge.Question{Widget: bridge.WidgetConfirm}))
 	al.card(g, "Yes or no", declinedCard)
-	al.Press("bo", declinedCard.On("slack"), render.LabelSkipYesNo)
+	al.Press("bo", declinedCard.On("slack"), render.LabelDecline)
 	declinedCard.End()
 	declinedCard.Closed("declined")
 	al.card(g, "Declined", declinedCard)
 
-	form := al.Ask(everyField())
+	fields := everyField()
+	fields.Declinable = true
+	form := al.Ask(fields)
 	al.card(g, "Form", form)
 	opened = al.Press("ana", form.On("slack"), render.LabelAnswer)
 	al.says("slack", g, "Form, in a dialog", "")

@@ -37,7 +37,7 @@ func sessionCards(al *album) {
 	al.Press("bo", second.On("slack"), render.LabelDeny)
 	second.End()
 	third := request("make migrate")
-	picture("The session waits for people", "Run make migrate? · Open")
+	picture("The session waits for people", "Run make migrate? · Open request")
 	al.Press("ana", third.On("slack"), render.LabelDeny)
 	third.End()
 	report(bridge.SessionReport{State: bridge.SessionFinished, Last: "The login works again. All 212 tests pass."})

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -65,7 +66,16 @@ func cardConfig(c *config.Config) {
 	c.Routes["elsewhere"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramForum)}, Responders: config.Words{"ana"}}
 }
 
-const reason = "Pod `api-7f9c4` has not responded since 13:52. The deployment starts a new one."
+// reasons holds the agent's words about its commands.
+var reasons = map[string]string{
+	deletePod:                                "Pod `api-7f9c4` has not responded since 13:52. The deployment starts a new one.",
+	"kubectl delete namespace payments":      "Payments moved to the new cluster on Friday. Nothing uses this namespace now.",
+	"kubectl delete deployment api":          "The deployment `api-v2` has taken over all traffic.",
+	"kubectl rollout restart deployment/api": "A restart of the whole deployment also picks up the new limits.",
+	"make test":                              "Checks the login change.",
+	"make deploy":                            "The login change passed all tests.",
+	"make migrate":                           "Adds the column `last_login`.",
+}
 
 // asks returns a request for an approval of a command.
 func asks(session, command string) bridge.Request {
@@ -74,7 +84,7 @@ func asks(session, command string) bridge.Request {
 		panic(err)
 	}
 	return bridge.Request{Ask: bridge.Ask{
-		Session: session, Prompt: reason, Requester: "cy", Timeout: bridge.Duration(15 * time.Minute),
+		Session: session, Prompt: cmp.Or(reasons[command], "This is the next step of the release."), Requester: "cy", Timeout: bridge.Duration(15 * time.Minute),
 		Approval: &bridge.Approval{
 			Tool: "bash", Input: input, Where: "~/shop/api",
 			Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways},
@@ -259,7 +269,7 @@ func (e *endings) closed() {
 
 	for _, end := range []struct{ caption, reason, words string }{
 		{"Approved in the terminal", bridge.ReasonAllowed, "Approved in the terminal"},
-		{"Dismissed in the terminal", bridge.ReasonDismissed, "Dismissed in the terminal"},
+		{"Denied or closed in the terminal", bridge.ReasonDismissed, "Not approved in the terminal"},
 	} {
 		local := e.ask(deletePod)
 		if _, err := e.Agent.Cancel(e.Ctx, local.Interaction.ID, end.reason); err != nil {
@@ -278,5 +288,5 @@ func (e *endings) withheld() {
 	if _, err := e.Agent.Open(e.Ctx, r, ""); err != nil {
 		e.t.Fatal(err)
 	}
-	e.says("discord", "endings", "Not delivered, without the permission to attach files", "Not delivered")
+	e.says("discord", "endings", "Not shown, without the permission to attach files", "Not shown here")
 }

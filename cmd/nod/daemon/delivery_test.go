@@ -312,7 +312,9 @@ func TestDraftMakesTextLong(t *testing.T) {
 		r.Press("ana", at, label)
 		r.Press("ana", at, "Next")
 		next := []string{"2/2", "Check and submit"}[n]
-		r.Eventually("the wizard continues", func() bool { return strings.Contains(a.Text("telegram"), next) })
+		r.Eventually("the wizard continues", func() bool { // without controls, the card waits for its file
+			return strings.Contains(a.Text("telegram"), next) && len(a.Controls("telegram")) > 0
+		})
 	}
 	once(r, at)
 	r.Press("ana", at, "Submit")

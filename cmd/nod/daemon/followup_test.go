@@ -69,7 +69,7 @@ func TestReprompt(t *testing.T) {
 				r.Fill("ana", b.On(s), "Answer", []string{"v1"})
 			}
 			wantAnswer(b, bridge.TextAnswer("v1"))
-			b.Closed("v1", "ana", "has the answer")
+			b.Closed("v1", "ana", "was told")
 			if _, err := r.Agent.Reprompt(r.Ctx, i.ID, bridge.Request{}, ""); bridge.ErrorCode(err) != bridge.CodeConflict {
 				t.Errorf("a third round: %v", err)
 			}

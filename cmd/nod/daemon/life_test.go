@@ -63,7 +63,7 @@ func TestQueued(t *testing.T) {
 		t.Errorf("left %v, %v", rest, err)
 	}
 	asks[0].R = r
-	asks[0].Closed("has the answer")
+	asks[0].Closed("was told")
 	other := rig.NewClient(r.Daemons[0].URL, rig.OtherAgentToken)
 	if items, err := other.Messages(r.Ctx, "night"); err != nil || len(items) != 0 {
 		t.Errorf("another agent reads %v, %v", items, err)

@@ -148,7 +148,7 @@ func TestPage(t *testing.T) {
 	drive(t, ctx, "chooses on slack", browsing.Seen(last+`//select`),
 		browsing.Set(last+`//select`, "1"),
 		script(`[...document.querySelectorAll("#slack article:last-child select")].forEach((s) => s.dispatchEvent(new Event("change")))`),
-		browsing.Click(last+`//button[contains(., "OK")]`))
+		browsing.Click(last+`//button[contains(., "Submit")]`))
 	if got := c.End(); got.Response.Answers["q"].Text != "us" {
 		t.Errorf("the response is %s %+v, want us", got.State, got.Response)
 	}

@@ -103,7 +103,7 @@ func TestSessionMessage(t *testing.T) {
 			m.report(bridge.SessionReport{
 				State: bridge.SessionWorking, Prompt: "Fix the login", Host: "laptop", Folder: "/shop", Branch: "main",
 			}, "▶️ tester is working: Fix the login", "laptop · /shop · branch main")
-			if got := m.labels(); got != "Message… Stop" {
+			if got := m.labels(); got != "Message tester… Stop tester" {
 				t.Errorf("the controls are %q", got)
 			}
 			if page, err := m.Agent.List(m.Ctx, bridge.ListFilter{Session: m.session}); err != nil || len(page.Items) > 0 {
@@ -223,13 +223,13 @@ func TestSessionMessageSteers(t *testing.T) {
 			m := &reported{Rig: rig.New(t, rig.Options{Daemons: 2, Config: withSessions(s)}), service: s, session: "s1"}
 			m.report(bridge.SessionReport{State: bridge.SessionWorking, Prompt: "Fix the login"}, "is working")
 			at := m.asked.On(s)
-			m.Told("mal", s, m.Press("mal", at, "Message…"), "Only people who may answer")
-			m.Elsewhere().Typed("ana", at, "Message…", "use port 8080")
+			m.Told("mal", s, m.Press("mal", at, "Message tester"), "Only people who may answer")
+			m.Elsewhere().Typed("ana", at, "Message tester", "use port 8080")
 			m.Eventually("ana reads that the first waits", func() bool { return m.said("Waiting, not delivered yet") })
 			m.report(bridge.SessionReport{Step: "Bash: make test"})
 			m.Due(bridge.JobEdit, m.asked.Interaction.ID, 0)
 			m.shows("Bash: make test")
-			m.Elsewhere().Typed("ana", at, "Message…", "then stop the server")
+			m.Elsewhere().Typed("ana", at, "Message tester", "then stop the server")
 			if s != "telegram" { // there, her message is in the chat
 				m.Eventually("the chat reads the second", func() bool { return m.said("ana wrote: 'then stop the server'") })
 			}

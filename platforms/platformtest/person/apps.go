@@ -22,11 +22,8 @@ var apps = map[string]app{"slack": slack{}, "discord": discord{}, "telegram": te
 
 // submits returns the label of the control that submits options.
 func submits(w bridge.Widget) string {
-	switch w {
-	case bridge.WidgetActionSelection:
+	if w == bridge.WidgetActionSelection {
 		return "Continue"
-	case bridge.WidgetSelect:
-		return "OK"
 	}
 	return "Submit"
 }

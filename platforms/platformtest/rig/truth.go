@@ -13,7 +13,7 @@ import (
 // receipts are the words of a card about the way of the response to the agent. A
 // closed card has exactly one of them.
 var receipts = []string{
-	"has the answer", "Not picked up yet", "stopped waiting; its session gets the answer",
+	"was told", "Not picked up yet", "stopped waiting; its session will be told",
 }
 
 // Untrue describes the first way in which a message contradicts a record: the
@@ -75,9 +75,9 @@ func own(service string, m map[string]any) string {
 // the agent.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal", bridge.ReasonSettled: "⌨️ Settled in the terminal",
+	bridge.ReasonDismissed: "⌨️ Not approved in the terminal", bridge.ReasonSettled: "⌨️ Decided in the terminal",
 	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
-	bridge.ReasonDismissedEditor: "⌨️ Dismissed in the editor", bridge.ReasonSettledEditor: "⌨️ Settled in the editor",
+	bridge.ReasonDismissedEditor: "⌨️ Not approved in the editor", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
@@ -196,6 +196,9 @@ func headline(rec bridge.Record) string {
 			return "🚫 " + who + " declined to answer"
 		}
 		if s := terminal[resp.Reason]; s != "" {
+			if rec.Interaction.Approval == nil {
+				return strings.ReplaceAll(s, "approved", "answered")
+			}
 			return s
 		}
 		return "🚫 Cancelled by "

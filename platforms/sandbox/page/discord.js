@@ -202,9 +202,10 @@ function fileLink(a) {
 
 const madeOfComponents = (m) => (m.flags & 32768) !== 0;
 
-// pushed is the notification, where it differs from the message.
+// pushed is the notification, where it differs from the message. Clients drop it once
+// the message asks for nothing.
 function pushed(m) {
-  if (!madeOfComponents(m) || m.push === undefined) return null;
+  if (!madeOfComponents(m) || m.push === undefined || !JSON.stringify(m.components).includes('"custom_id"')) return null;
   return h("div", { class: "push", title: "the notification" }, "🔔 ", m.push ? inline(m.push) : "(a notification without text)");
 }
 

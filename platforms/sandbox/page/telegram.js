@@ -103,7 +103,7 @@ function message(m, channel, me, redraw) {
         !own && h("div", { class: "by" }, h("b", {}, m.from.first_name)),
         m.migrate_to_chat_id && h("div", { class: "only" }, "became a supergroup"),
         m.migrate_from_chat_id && h("div", { class: "only" }, "was a basic group"),
-        m.reply_to_message && h("div", { class: "quoted" }, said(m.reply_to_message).slice(0, 60)),
+        m.reply_to_message && h("div", { class: "quoted" }, h("b", {}, m.reply_to_message.from?.first_name), said(m.reply_to_message)),
         m.document && h("a", { class: "file", href: m.document.url, target: "_blank" }, "📄 " + m.document.file_name, h("small", {}, size(m.document.file_size))),
         h("div", { class: "rich" }, m.text ? spans(m.text, m.entities) : spans(m.caption || "", m.caption_entities)),
         m.preview && h("div", { class: "quoted" }, "preview of " + m.preview),
