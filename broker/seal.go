@@ -6,8 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"hash"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -15,7 +17,10 @@ import (
 // key, format, version and value. It cannot tell an earlier version of the same
 // document from the last one; what a decision depends on is compared with more than
 // that. Without keys, documents have no seal.
-type Seals struct{ keys atomic.Pointer[[][]byte] }
+type Seals struct{ keys atomic.Pointer[[]*sealKey] }
+
+// sealKey is a key, and hashes with it that can be used again.
+type sealKey struct{ hashes sync.Pool }
 
 // NewSeals returns seals with the keys of the deployment. The first one seals, and
 // all of them verify.
@@ -26,7 +31,13 @@ func NewSeals(keys ...[]byte) *Seals {
 }
 
 // Use replaces the keys. It may be called at any time.
-func (s *Seals) Use(keys [][]byte) { s.keys.Store(&keys) }
+func (s *Seals) Use(keys [][]byte) {
+	all := make([]*sealKey, len(keys))
+	for n, key := range keys {
+		all[n] = &sealKey{sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+	}
+	s.keys.Store(&all)
+}
 
 // A stored document is a header of a fixed length, and the value. In the header
 // are the version, the format, the seal, and the length of the ID of an entry,
@@ -52,7 +63,7 @@ func (s *Seals) Encode(d Doc, version int64) []byte {
 	if keys := *s.keys.Load(); len(keys) == 0 {
 		out = append(out, unsealed...)
 	} else {
-		out = append(out, mac(keys[0], d, version)...)
+		out = keys[0].mac(out, d, version)
 	}
 	out = append(out, d.Value...)
 	if d.Entry != "" {
@@ -101,22 +112,25 @@ func (s *Seals) Decode(k Key, stored string) Doc {
 	return d
 }
 
-func verifies(keys [][]byte, d Doc, seal string) bool {
+func verifies(keys []*sealKey, d Doc, seal string) bool {
 	good := false
 	for _, key := range keys {
-		good = hmac.Equal([]byte(seal), mac(key, d, d.Version)) || good
+		good = hmac.Equal([]byte(seal), key.mac(nil, d, d.Version)) || good
 	}
 	return good
 }
 
-func mac(key []byte, d Doc, version int64) []byte {
-	h := hmac.New(sha256.New, key)
-	var n [8]byte
+// mac appends the seal of a document with a version.
+func (k *sealKey) mac(dst []byte, d Doc, version int64) []byte {
+	h, _ := k.hashes.Get().(hash.Hash) // the pool holds nothing else
+	defer k.hashes.Put(h)
+	h.Reset()
+	var b [192]byte
+	head := b[:0]
 	for _, part := range []string{d.Kind, d.ID, strconv.Itoa(d.Format), strconv.FormatInt(version, 10)} {
-		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
-		h.Write(n[:])
-		h.Write([]byte(part))
+		head = append(binary.BigEndian.AppendUint64(head, uint64(len(part))), part...)
 	}
+	h.Write(head)
 	h.Write(d.Value)
-	return base64.RawURLEncoding.AppendEncode(nil, h.Sum(nil)[:16])
+	return base64.RawURLEncoding.AppendEncode(dst, h.Sum(b[:0])[:16])
 }

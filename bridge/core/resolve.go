@@ -24,7 +24,7 @@ func (in *interactions) Settle(ctx context.Context, s bridge.Settlement) (bridge
 	r := in.record(d)
 	if verdict == life.Won {
 		s.Response, s.Receipt = *d.Life.Response, d.Life.Receipt
-		in.verifier.add(checked{settlement: &s, version: d.Version(), amended: d.Life.Amended})
+		in.verifier.add(checked{settlement: &s}, d)
 	}
 	return r, verdict == life.Won, refusal(s.ID, verdict)
 }
@@ -56,7 +56,7 @@ func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Recor
 		if result == bridge.BallotDecided {
 			v.Response, v.Receipt = *d.Life.Response, d.Life.Receipt
 		}
-		in.verifier.add(checked{ballot: &v, version: d.Version(), amended: d.Life.Amended})
+		in.verifier.add(checked{ballot: &v}, d)
 	}
 	return r, result, nil
 }

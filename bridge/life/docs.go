@@ -209,6 +209,9 @@ func Decode(d broker.Doc) (Life, error) { return lives.Decode(d) }
 // Version returns the version of the life.
 func (d *Docs) Version() int64 { return d.version(Key(d.ID)) }
 
+// Value returns the stored value of the life.
+func (d *Docs) Value() []byte { return d.read[Key(d.ID)].Value }
+
 // version returns the version of a document as it was read.
 func (d *Docs) version(k broker.Key) int64 { return d.read[k].Version }
 
