@@ -46,7 +46,7 @@ type Passkeys struct {
 
 func newPasskeys(s shared) *Passkeys {
 	return &Passkeys{
-		Signing: s.Signing, notes: s.Notes, journal: s.journal, people: s.Directory, chats: s.platforms, log: s.Log,
+		Signing: s.Signing, notes: s.Store, journal: s.journal, people: s.Directory, chats: s.platforms, log: s.Log,
 	}
 }
 
