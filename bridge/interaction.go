@@ -44,7 +44,7 @@ func (s State) Final() bool { return s != StatePending && s != "" }
 // Once opened, only amendments change it. Everything that happens to it is in
 // [Record].
 //
-// Its JSON form is one flat object; see MarshalJSON.
+// Its JSON form is one flat object.
 type Interaction struct {
 	ID ID `json:"id"`
 	// Ask is the agent's request after redaction. Timeout and OneAtATime

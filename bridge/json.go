@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -89,17 +90,13 @@ func fieldPath(e *strictjson.Error) string {
 
 // EncodeJSON returns compact JSON. Unlike [json.Marshal], it does not escape <, >
 // and &, because people and models read the result.
-func EncodeJSON(v any) ([]byte, error) { return encode(v, false) }
-
-// MarshalJSON returns the same JSON as [json.Marshal], in less time.
-func MarshalJSON(v any) ([]byte, error) { return encode(v, true) }
-
-// UseJSON calls use with v in the form of [EncodeJSON]. Use must not keep the
-// text, because its memory is used again.
-func UseJSON(v any, use func(raw []byte)) error { return lend(v, false, use) }
-
-// UseMarshaled is [UseJSON] for the form of [MarshalJSON].
-func UseMarshaled(v any, use func(raw []byte)) error { return lend(v, true, use) }
+func EncodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
 
 // htmlEscapes holds the escapes of [json.Marshal] for characters that need none.
 var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&', `\u003C`: '<', `\u003E`: '>'}

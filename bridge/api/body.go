@@ -26,21 +26,16 @@ func fail(w http.ResponseWriter, e *bridge.Error) {
 }
 
 func write(w http.ResponseWriter, status int, v any) error {
-	var failed error
-	err := bridge.UseJSON(v, func(raw []byte) {
-		h := w.Header()
-		h["Content-Type"] = contentJSON
-		h["Content-Length"] = []string{strconv.Itoa(len(raw) + 1)} // otherwise it is sent in chunks
-		w.WriteHeader(status)
-		_, failed = w.Write(raw)
-		if failed == nil {
-			_, failed = w.Write(newline)
-		}
-	})
+	raw, err := bridge.EncodeJSON(v)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "answer")
 	}
-	return failed
+	h := w.Header()
+	h["Content-Type"] = contentJSON
+	h["Content-Length"] = []string{strconv.Itoa(len(raw) + 1)} // otherwise it is sent in chunks
+	w.WriteHeader(status)
+	_, err = w.Write(append(raw, '\n'))
+	return err
 }
 
 // Values of headers and bodies that many responses share. They must not be
@@ -50,7 +45,6 @@ var (
 	noSniff      = []string{"nosniff"}
 	daemonHeader = []string{"1"}
 	noStore      = []string{"no-store"}
-	newline      = []byte{'\n'}
 )
 
 var errNoBody = bridge.Errorf(bridge.CodeInvalid, "body: required")

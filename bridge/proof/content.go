@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -14,7 +15,7 @@ import (
 // again. Marshal alone would change it: it escapes the replacement character
 // for invalid UTF-8, but writes that character unescaped if it is in the text.
 func Stable(v any) []byte {
-	out, err := bridge.MarshalJSON(v)
+	out, err := json.Marshal(v)
 	if err != nil {
 		return nil // unreachable, because v is a plain struct
 	}
@@ -40,7 +41,7 @@ func Content(i bridge.Interaction) (string, error) {
 	i.Content, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
 	i.Added, i.Requirements, i.Unfound, i.Steps, i.Names, i.Told = nil, nil, nil, nil, nil, nil
-	raw, err := bridge.MarshalJSON(&i)
+	raw, err := json.Marshal(&i)
 	if err == nil {
 		raw, err = strictjson.Canonical(raw) // its numbers were checked
 	}

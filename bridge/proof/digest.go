@@ -9,18 +9,15 @@ import (
 
 // digestOf returns the hex SHA-256 of the canonical form of a value.
 func digestOf(v any) (string, error) {
-	var digest string
-	var failed error
-	err := bridge.UseJSON(v, func(raw []byte) {
-		var canonical []byte
-		if canonical, failed = Canonical(raw); failed == nil {
-			digest = hashOf(canonical)
-		}
-	})
+	raw, err := bridge.EncodeJSON(v)
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "digest")
 	}
-	return digest, failed
+	canonical, err := Canonical(raw)
+	if err != nil {
+		return "", err
+	}
+	return hashOf(canonical), nil
 }
 
 // Digest returns the request digest that a decision is bound to. It is the hex
@@ -59,15 +56,14 @@ func GrantDigest(i bridge.Interaction) (string, error) {
 // timeout. It does not depend on the config, the trace or the time. For a follow-up, previous is the
 // interaction of the round before.
 func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
-	var digest string
-	err := bridge.UseMarshaled(&struct {
+	raw, err := json.Marshal(struct {
 		Previous bridge.ID
 		Request  bridge.Ask
-	}{previous, r}, func(raw []byte) { digest = hashOf(raw) })
+	}{previous, r})
 	if err != nil {
 		return "", bridge.Errorf(bridge.CodeInvalid, "the request cannot be encoded as JSON")
 	}
-	return digest, nil
+	return hashOf(raw), nil
 }
 
 // looseDigest returns the digest of what people typed, which may contain

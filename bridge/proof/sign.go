@@ -29,7 +29,7 @@ func (s *Signer) Receipt(i bridge.Interaction, resp bridge.Response, votes []bri
 			return had, nil
 		}
 	}
-	claims, err := bridge.MarshalJSON(&r)
+	claims, err := json.Marshal(&r)
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "signature")
 	}
