@@ -26,8 +26,10 @@ type CallID struct {
 	// Caller is the random ID that a client sends with a call and with each of
 	// its own retries.
 	Caller string
-	// Part is the index of the request in a message with several.
-	Part int
+	// Part is the index of the request in a message with several, and First the
+	// interaction of its first request. First is empty for that request.
+	Part  int
+	First ID
 }
 
 // Identity holds the values that two calls have in common if one repeats the other.
@@ -66,6 +68,9 @@ func (c CallID) Identity(agent, session, digest string) Identity {
 	case c.Key != "":
 		id.Name, id.Chosen = hashOf(markKey, agent, c.Key, part), true
 		id.Key = markKey + id.Name[:32]
+		if c.First != "" {
+			id.Key += "." + string(c.First)
+		}
 	case c.ID != "":
 		id.Name = hashOf(markCall, agent, c.Connection, session, c.ID, digest)
 		id.Key = CallKey(agent, c.ID) + "." + id.Name[:16]
@@ -111,6 +116,17 @@ func (i Interaction) Repeatable() bool {
 // Keyed reports whether a caller chose the key of the interaction. Other callers
 // with the key may wait for it, but only one of them gets an approval.
 func (i Interaction) Keyed() bool { return strings.HasPrefix(i.RequestKey, markKey) }
+
+// First returns the first interaction of the message that opened the interaction,
+// which is the interaction itself if the message had one request. Its documents name
+// the caller that gets the approvals of a message with a key, so that no two callers
+// get a part each.
+func (i Interaction) First() ID {
+	if _, first, ok := strings.Cut(strings.TrimPrefix(i.RequestKey, markKey), "."); ok && i.Keyed() {
+		return ID(first)
+	}
+	return i.ID
+}
 
 // Repetition is the outcome of a repeated call.
 type Repetition int

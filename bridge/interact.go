@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -188,5 +189,8 @@ func PublicText(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Message
 	}
-	return err.Error()
+	return inWords.Replace(err.Error())
 }
+
+// inWords replaces how Go names the end of a context.
+var inWords = strings.NewReplacer(context.Canceled.Error(), "cancelled", context.DeadlineExceeded.Error(), "no answer in time")

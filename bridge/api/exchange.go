@@ -134,8 +134,12 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 		x := &t.Exchanges[n]
 		opts.apply(&x.Request)
 		x.Request.Doubts = doubts
+		if n > 0 {
+			x.Request.CallID.First = all[0].id
+		}
 		rec, err := s.engine.Open(r.Context(), *p.Agent, x.Request, x.Request.CallID.Key)
 		if err != nil {
+			s.leaveAll(r.Context(), all[:n], call.Caller)
 			return dialect.Named(err, x.Names)
 		}
 		if rec.Interaction.ID == "" { // no gate selects it, so it was not stored
@@ -147,6 +151,18 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 		all[n] = waited{rec.Interaction.ID, rec.Interaction.CancelOnDisconnect}
 	}
 	return s.answerDialect(w, r, t, all, wait, rescue)
+}
+
+// leaveAll leaves the requests of a message of which another one was refused,
+// because the caller gets an error instead of their answers. Those for which other
+// callers wait stay open.
+func (s exchanges) leaveAll(ctx context.Context, all []waited, caller string) {
+	for _, x := range all {
+		_, err := s.engine.Leave(context.WithoutCancel(ctx), x.id, bridge.CallerName(caller), "another request of the same message was refused")
+		if err != nil {
+			s.log.Warn("request of a refused message not cancelled", "id", x.id, "error", err)
+		}
+	}
 }
 
 // unstopped returns CodeForbidden for an approval or an answer that was given

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -139,5 +140,116 @@ func TestKeyedApproval(t *testing.T) {
 	}
 	if approved != 1 || again != 1 {
 		t.Errorf("%d callers have the approval, and %d with their retries", approved, again)
+	}
+}
+
+// TestKeyedMessage checks that the approvals of a message with several requests and a
+// key go to one caller, however the callers read them.
+func TestKeyedMessage(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	part := func(id string) string {
+		return `{"type":"tool-approval-request","approvalId":"` + id + `","toolCall":{"toolCallId":"t` + id + `","toolName":"Bash","input":{"command":"` + id + `"}}}`
+	}
+	const message = "/v1/dialects/ai_sdk?session=s"
+	read := func(n int) func([]string) (string, string) {
+		return func(ids []string) (string, string) { return http.MethodGet, "/v1/interactions/" + ids[n] }
+	}
+	whole := func([]string) (string, string) { return http.MethodPost, message }
+	for name, x := range map[string]struct {
+		decisions []string // of the parts
+		calls     []func(ids []string) (method, path string)
+		callers   []string // of the calls, in order
+		get       []string // which callers get an approval, in order of the calls
+	}{
+		"a part each":                  {[]string{"once", "once"}, []func([]string) (string, string){read(0), read(1), read(0), read(1)}, []string{"a", "b", "b", "a"}, []string{"a", "", "", "a"}},
+		"the last part first":          {[]string{"once", "once"}, []func([]string) (string, string){read(1), read(0), read(0)}, []string{"a", "b", "a"}, []string{"a", "", "a"}},
+		"a part, then the message":     {[]string{"once", "once"}, []func([]string) (string, string){read(1), whole, whole}, []string{"a", "b", "a"}, []string{"a", "", "a"}},
+		"the message, then a part":     {[]string{"once", "once"}, []func([]string) (string, string){whole, read(1), read(0), whole}, []string{"a", "b", "b", "a"}, []string{"a", "", "", "a"}},
+		"a denial is everyone's":       {[]string{"deny", "once"}, []func([]string) (string, string){read(0), read(0), read(1), read(1)}, []string{"a", "b", "b", "a"}, []string{"", "", "b", ""}},
+		"a denied part of the message": {[]string{"deny", "once"}, []func([]string) (string, string){read(1), whole}, []string{"a", "b"}, []string{"a", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			call := func(token, method, path, body, as string) (int, string) {
+				r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Authorization", "Bearer "+token)
+				if as != "" {
+					r.Header.Set("Nod-Caller", as)
+				}
+				if path == message || strings.HasPrefix(path, message+"&") {
+					r.Header.Set("Idempotency-Key", name)
+				}
+				resp, err := http.DefaultClient.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				raw, err := io.ReadAll(resp.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return resp.StatusCode, string(raw)
+			}
+			body := "[" + part("one") + "," + part("two") + "]"
+			var ids []string
+			for _, as := range []string{"a", "b"} { // both wait
+				_, got := call("agent", http.MethodPost, message+"&wait=1ms", body, as)
+				var open bridge.List
+				if err := json.Unmarshal([]byte(got), &open); err != nil || len(open.Items) != len(x.decisions) {
+					t.Fatalf("%s opens %s", as, got)
+				}
+				ids = nil
+				for _, rec := range open.Items {
+					ids = append(ids, string(rec.Interaction.ID))
+				}
+			}
+			for n, d := range x.decisions {
+				if status, got := call("ana", http.MethodPost, "/v1/interactions/"+ids[n]+"/response", `{"decision": "`+d+`"}`, ""); status != http.StatusOK {
+					t.Fatal(got)
+				}
+			}
+			for n, of := range x.calls {
+				method, path := of(ids)
+				sent := ""
+				if method == http.MethodPost {
+					sent = body
+				}
+				status, got := call("agent", method, path, sent, x.callers[n])
+				approved := status == http.StatusOK && (strings.Contains(got, `"state":"approved"`) || strings.Contains(got, `"approved":true`))
+				if approved != (x.get[n] != "") {
+					t.Errorf("call %d: %s gets %d, %s", n, x.callers[n], status, got)
+				}
+			}
+		})
+	}
+}
+
+// TestRefusedMessage checks that no one is asked about a message of which a part was
+// refused, unless another caller waits.
+func TestRefusedMessage(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	const path, first = "/v1/dialects/ai_sdk?session=s&wait=1ms", `{"type":"tool-approval-request","approvalId":"a","toolCall":{"toolCallId":"t","toolName":"Bash","input":{"command":"ls"}}}`
+	both := "[" + first + "," + strings.ReplaceAll(first, `"a"`, `"b"`) + "]"
+	pending := func() int {
+		_, got := s.sends(t, "agent", http.MethodGet, "/v1/interactions?state=pending&session=s", "")
+		var all bridge.List
+		if err := json.Unmarshal([]byte(got), &all); err != nil {
+			t.Fatal(err)
+		}
+		return len(all.Items)
+	}
+	const alone = path + "&one_at_a_time=true" // refuses the second one
+	if status, got := s.sends(t, "agent", http.MethodPost, alone, both); status != http.StatusConflict || pending() != 0 {
+		t.Errorf("%d pending after %d, %s", pending(), status, got)
+	}
+	c := caller{t, s.URL}
+	c.do("agent", path, "["+first+"]", "one")
+	if resp, got := c.do("agent", alone, both, "two"); resp.StatusCode != http.StatusConflict || pending() != 1 {
+		t.Errorf("%d pending after %s, %s; another caller waits for one", pending(), resp.Status, got)
 	}
 }

@@ -65,7 +65,7 @@ func (c *Client) start(ctx context.Context, method, path string, header http.Hea
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.away(err)
+		return nil, c.away(ctx, err)
 	}
 	if err := c.expected(resp, statuses...); err != nil {
 		defer resp.Body.Close()
@@ -99,7 +99,7 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 		err = errors.New("the response is too long")
 	}
 	if err != nil {
-		return reply{}, c.away(err)
+		return reply{}, c.away(ctx, err)
 	}
 	return reply{resp.StatusCode, resp.Header, raw.Bytes()}, nil
 }

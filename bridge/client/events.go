@@ -81,5 +81,5 @@ func (s *stream) read(ctx context.Context, _ string) (done bool, err error) {
 	case some:
 		return false, nil
 	}
-	return false, s.client.away(errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+	return false, s.client.away(ctx, errors.Join(lines.Err(), io.ErrUnexpectedEOF))
 }

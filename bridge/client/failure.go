@@ -39,7 +39,12 @@ func (unexpected) Is(target error) bool { return target == ErrUnexpected }
 // Unwrap returns the error with its code.
 func (u unexpected) Unwrap() error { return u.public }
 
-func (c *Client) away(err error) error {
+// away returns the error of a call that got no response. If the caller has given up,
+// that is why, and says nothing about the daemon.
+func (c *Client) away(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.Cause(ctx)
+	}
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
@@ -151,7 +156,7 @@ func (c *Client) expected(resp *http.Response, statuses ...int) error {
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	if err != nil {
-		return c.away(err)
+		return c.away(resp.Request.Context(), err)
 	}
 	return c.failure(resp.StatusCode, resp.Header, raw)
 }

@@ -89,7 +89,7 @@ func gaveUp(err error) bool {
 // leave cancels what a caller has opened, unless it was closed at once. If its ID
 // never arrived, the same caller asks for it again.
 func (c *Client) leave(ctx context.Context, r bridge.Request, o Sending, opened bridge.Record) error {
-	left := &LeftError{Cause: ctx.Err(), ID: opened.Interaction.ID}
+	left := &LeftError{Cause: context.Cause(ctx), ID: opened.Interaction.ID}
 	if o.Keep || opened.Over() {
 		return left
 	}

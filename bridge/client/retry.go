@@ -32,7 +32,7 @@ func (c *Client) poll(ctx context.Context, wait time.Duration, call func(ctx con
 			return err
 		}
 		if wait != atOnce && time.Since(began) < shortPoll && !bridge.Pause(ctx, shortPoll) { // the daemon did not wait
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		wait = c.window()
 	}
@@ -49,7 +49,7 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 			return own.error
 		}
 		if err != nil && ctx.Err() != nil {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		if code := bridge.ErrorCode(err); err == nil || code != bridge.CodeUnavailable && code != bridge.CodeRateLimited {
 			return err
@@ -68,7 +68,7 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 			c.Retrying(err)
 		}
 		if !bridge.Pause(ctx, max(pause*time.Duration(80+rand.IntN(21))/100, after)) { // not all callers at once
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }

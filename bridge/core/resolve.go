@@ -94,14 +94,26 @@ func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, 
 // Sending implements bridge.Records. It succeeds only once the replicas have
 // confirmed it, because a lost note would bring back a spent answer.
 func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
-	verdict := life.Kept
-	_, err := in.turn(ctx, r.Interaction.ID, func(t *life.Turn) error {
-		verdict = t.Send(caller)
+	id, first := r.Interaction.ID, r.Interaction.First()
+	if caller != "" {
+		verdict := life.Taken // also if the first interaction does not verify
+		_, err := in.turn(ctx, first, func(t *life.Turn) error {
+			if verdict = t.Take(caller); verdict != life.Taken && first == id {
+				t.Send()
+			}
+			return nil
+		})
+		if err == nil && verdict == life.Taken {
+			err = &bridge.RepeatedError{Interaction: r.Interaction}
+		}
+		if err != nil || first == id {
+			return err
+		}
+	}
+	_, err := in.turn(ctx, id, func(t *life.Turn) error {
+		t.Send()
 		return nil
 	})
-	if err == nil && verdict == life.Taken {
-		return &bridge.RepeatedError{Interaction: r.Interaction}
-	}
 	return err
 }
 

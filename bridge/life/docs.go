@@ -51,8 +51,9 @@ type Life struct {
 	Nonce   string        `json:"nonce,omitempty"` // of the resolution that won
 	Votes   []bridge.Vote `json:"votes,omitempty"`
 	Callers []Caller      `json:"callers,omitempty"`
-	// Sent is the time when the response was first sent to a caller, and Taker the
-	// one that got it, if no other may.
+	// Sent is the time when the response was first sent to a caller. Taker is the
+	// one caller that gets approvals of the message of which this is the first
+	// interaction.
 	Sent      time.Time `json:"sent,omitzero"`
 	Taker     string    `json:"taker,omitempty"`
 	Delivered time.Time `json:"delivered,omitzero"`

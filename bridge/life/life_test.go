@@ -210,7 +210,7 @@ func (w *world) rule(t *life.Turn) string {
 		"vote": func() {
 			t.Vote(bridge.Ballot{ID: t.ID, Nonce: nonce, Response: resp, Vote: bridge.Vote{Actor: actor, State: resp.State, At: w.now}})
 		},
-		"expire": func() { t.Expire() }, "send": func() { t.Send("c") }, "leave": func() { t.Leave(life.Caller{Name: "c", Node: "n"}, w.chance(2), w.chance(2)) },
+		"expire": func() { t.Expire() }, "send": func() { t.Send() }, "take": func() { t.Take("c") }, "leave": func() { t.Leave(life.Caller{Name: "c", Node: "n"}, w.chance(2), w.chance(2)) },
 		"deliver": func() {
 			if t.Life.State.Final() {
 				t.Deliver()

@@ -149,19 +149,28 @@ func (t *Turn) Deliver() Verdict {
 	return Done
 }
 
-// Send records that the response is about to be sent to a caller. If only one caller
-// may get it, it is the first; otherwise the name is empty.
-func (t *Turn) Send(caller string) Verdict {
-	l := &t.Life
-	if l.Sent.IsZero() {
-		l.Sent, l.Taker, t.lives = t.now, caller, true
+// Take records that a caller gets the approvals of the message whose first
+// interaction this is. The first caller does.
+func (t *Turn) Take(caller string) Verdict {
+	switch t.Life.Taker {
+	case "":
+		t.Life.Taker, t.lives = caller, true
 		t.change.Urgent, t.change.Keep = true, true
 		return Done
+	case caller:
+		return Kept
 	}
-	if l.Taker != "" && caller != "" && l.Taker != caller {
-		return Taken
+	return Taken
+}
+
+// Send records that the response is about to be sent.
+func (t *Turn) Send() Verdict {
+	if !t.Life.Sent.IsZero() {
+		return Kept
 	}
-	return Kept
+	t.Life.Sent, t.lives = t.now, true
+	t.change.Urgent, t.change.Keep = true, true
+	return Done
 }
 
 // Join records that a caller waits for the interaction as well. Without a name,

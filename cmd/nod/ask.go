@@ -129,7 +129,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	if left, ok := errors.AsType[*client.LeftError](err); ok {
 		if s, ok := cli.Interrupted(ctx); ok {
 			a.withdrawn(cmd.ErrOrStderr(), s, left, key)
-			return rec, s
+			return rec, cli.ExitError(s.Code())
 		}
 	}
 	if spent, ok := errors.AsType[*bridge.RepeatedError](err); ok {

@@ -72,7 +72,10 @@ or --dangerously-bypass-hook-trust, which do not use that app server. For these,
 terminal until someone answers in chat, so do not use it next to this command.`,
 		Example: "  nod proxy codex\n  nod proxy codex --grace 10s\n  nod proxy codex -- codex app-server",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer cli.UntilHangup(cmd)()
+			return f.run(cmd, args)
+		},
 	}
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the running app server (default: the one in $CODEX_HOME or ~/.codex)")

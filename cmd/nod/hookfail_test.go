@@ -268,11 +268,11 @@ func silentDaemon(t *testing.T) (string, chan struct{}) {
 // signal, and the exit code of a hook whose output no one reads.
 func TestHookEndedFromOutside(t *testing.T) {
 	t.Parallel()
-	start := func(t *testing.T, input, url string, stdout io.Writer) *exec.Cmd {
+	start := func(t *testing.T, input, url string, stdout, stderr io.Writer) *exec.Cmd {
 		t.Helper()
 		cmd := exec.Command(rig.Binary(t), "hook", "claude", "--patience", "50ms")
 		cmd.Env = append(cmd.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken)
-		cmd.Stdin, cmd.Stdout = strings.NewReader(input), stdout
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), stdout, stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -284,14 +284,17 @@ func TestHookEndedFromOutside(t *testing.T) {
 			t.Run(e.event+" "+s.String(), func(t *testing.T) {
 				t.Parallel()
 				url, asked := silentDaemon(t)
-				var out bytes.Buffer
-				cmd := start(t, e.input, url, &out)
+				var out, errs bytes.Buffer
+				cmd := start(t, e.input, url, &out, &errs)
 				<-asked
 				if err := cmd.Process.Signal(s); err != nil {
 					t.Fatal(err)
 				}
 				_ = cmd.Wait()
 				judgeHook(t, e.event, true, e.event == "PermissionRequest", out.String(), cmd.ProcessState.ExitCode())
+				if said := errs.String(); strings.Contains(out.String()+said, "context") || !strings.Contains(said, "nod was interrupted") {
+					t.Errorf("it says %s%s", out.String(), said)
+				}
 			})
 		}
 		t.Run(e.event+" on a daemon that hangs", func(t *testing.T) {
@@ -301,7 +304,7 @@ func TestHookEndedFromOutside(t *testing.T) {
 			t.Parallel()
 			url, _ := silentDaemon(t)
 			var out bytes.Buffer
-			cmd := start(t, e.input, url, &out)
+			cmd := start(t, e.input, url, &out, io.Discard)
 			_ = cmd.Wait() // the exit code is checked instead
 			judgeHook(t, e.event, true, e.event == "PermissionRequest", out.String(), cmd.ProcessState.ExitCode())
 		})
@@ -312,7 +315,7 @@ func TestHookEndedFromOutside(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.Close()
-			cmd := start(t, e.input, "http://127.0.0.1:9", w)
+			cmd := start(t, e.input, "http://127.0.0.1:9", w, io.Discard)
 			w.Close()
 			_ = cmd.Wait()
 			want := 2

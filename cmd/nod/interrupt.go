@@ -18,9 +18,9 @@ func (a *asking) withdrawn(stderr io.Writer, s cli.Interruption, left *client.Le
 	case a.keep:
 		fmt.Fprintf(stderr, "nod: %s; %s stays open; to resume the wait, repeat the command with --key %s\n", s, cmp.Or(string(id), "the request"), key)
 	case left.Err != nil && id == "":
-		fmt.Fprintf(stderr, "nod: %s; unknown whether the request is open: %s\n", s, bridge.PublicError(left.Err).Message)
+		fmt.Fprintf(stderr, "nod: %s; unknown whether the request is open: %s\n", s, bridge.PublicText(left.Err))
 	case left.Err != nil:
-		fmt.Fprintf(stderr, "nod: %s; cannot cancel %s, which stays open: %s\n", s, id, bridge.PublicError(left.Err).Message)
+		fmt.Fprintf(stderr, "nod: %s; cannot cancel %s, which stays open: %s\n", s, id, bridge.PublicText(left.Err))
 		fmt.Fprintf(stderr, "nod: hint: cancel it with: nod cancel %s\n", id)
 	case !ended.State.Final():
 		fmt.Fprintf(stderr, "nod: %s; %s stays open for the other calls that share its answer\n", s, id)

@@ -159,6 +159,9 @@ func TestInterruptedOffline(t *testing.T) {
 	<-asked
 	p.signal(syscall.SIGINT)
 	p.ends(130)
+	if said := p.errs.String(); !strings.Contains(said, "interrupted; unknown whether the request is open: no answer in time") {
+		t.Errorf("it says %s", said)
+	}
 	for len(asked) > 0 {
 		<-asked
 	}

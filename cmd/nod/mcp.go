@@ -38,6 +38,7 @@ chat. Patterns are shell patterns, and --deny takes precedence over --allow.
 Add nod to the settings of a client with: nod init mcp`,
 		Example: "  nod mcp\n  nod mcp --claude\n  nod mcp --wrap --allow 'get_*' --deny 'drop_*' -- npx some-mcp-server",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			defer cli.UntilHangup(cmd)()
 			if !w.on && len(args) > 0 {
 				return bridge.Errorf(bridge.CodeInvalid, "unknown argument %q", args[0]).WithHint("to guard another server, use nod mcp --wrap -- SERVER")
 			}

@@ -30,7 +30,7 @@ func TestMCPGivenUp(t *testing.T) {
 		"a guarded call":     {wrap, `"set_text","arguments":{"text":"x"}`},
 		"a form of a server": {wrap, `"get_name","arguments":{"text":"x"}`},
 	} {
-		for _, how := range []string{"cancelled", "closed", "stopped"} {
+		for _, how := range []string{"cancelled", "closed", "stopped", "hung up"} {
 			t.Run(what+", "+how, func(t *testing.T) {
 				t.Parallel()
 				session := strings.ReplaceAll(what+how, " ", "-")
@@ -69,6 +69,8 @@ func TestMCPGivenUp(t *testing.T) {
 					in.Close()
 				case "stopped":
 					p.signal(syscall.SIGTERM)
+				case "hung up":
+					p.signal(syscall.SIGHUP)
 				}
 				await.Until(t, "the request is cancelled", func() bool {
 					after, err := r.Agent.Get(t.Context(), rec.Interaction.ID)

@@ -56,7 +56,10 @@ nod reports the sessions of the agent. When a person stops one, nod cancels its
 turn at once. A message to a session becomes a prompt when no turn runs.`,
 		Example: "  nod proxy acp --grace 10s -- my-agent --acp",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer cli.UntilHangup(cmd)()
+			return f.run(cmd, args)
+		},
 	}
 	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")

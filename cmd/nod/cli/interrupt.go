@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -10,20 +11,33 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // Interruption is the cancellation cause of a context that a signal ended.
 type Interruption struct{ os.Signal }
 
 func (i Interruption) Error() string {
-	if i.Signal == os.Interrupt {
+	switch i.Signal {
+	case os.Interrupt:
 		return "interrupted"
+	case syscall.SIGTERM:
+		return "interrupted by SIGTERM"
+	case syscall.SIGHUP:
+		return "interrupted by SIGHUP"
 	}
 	return "interrupted by the signal " + i.String()
 }
 
-// Exit implements Exit. It returns 128 plus the number of the signal, as shells do.
-func (i Interruption) Exit(io.Writer) int {
+// Exit implements Exit.
+func (i Interruption) Exit(stderr io.Writer) int {
+	fmt.Fprintln(stderr, "nod: "+i.Error())
+	return i.Code()
+}
+
+// Code returns 128 plus the number of the signal, as shells do.
+func (i Interruption) Code() int {
 	if s, ok := i.Signal.(syscall.Signal); ok {
 		return 128 + int(s)
 	}
@@ -59,4 +73,12 @@ func UntilSignal(parent context.Context, signals ...os.Signal) (context.Context,
 		}
 	}()
 	return ctx, func() { release(); cancel(context.Canceled) }
+}
+
+// UntilHangup ends the context of a command with SIGHUP as well, which the end of a
+// terminal sends.
+func UntilHangup(cmd *cobra.Command) context.CancelFunc {
+	ctx, stop := UntilSignal(cmd.Context(), syscall.SIGHUP)
+	cmd.SetContext(ctx)
+	return stop
 }

@@ -82,7 +82,6 @@ func exitCode(ctx context.Context, stderr io.Writer, err error) int {
 		return int(exit)
 	}
 	if s, ok := Interrupted(ctx); ok && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "nod: "+s.Error())
 		return s.Exit(stderr)
 	}
 	return Complain(stderr, err)
@@ -98,7 +97,7 @@ func (e ExitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 func Complain(w io.Writer, err error) int {
 	e, ok := errors.AsType[*bridge.Error](err)
 	if !ok {
-		fmt.Fprintf(w, "%s %s\n", terminal.Colors(w).Paint(terminal.Red, "nod:"), visible.Text(err.Error()))
+		fmt.Fprintf(w, "%s %s\n", terminal.Colors(w).Paint(terminal.Red, "nod:"), visible.Text(bridge.PublicText(err)))
 		if errors.Is(err, context.Canceled) {
 			return bridge.CodeUnavailable.ExitCode()
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/bridge/relay"
 	"github.com/nodbridge/nod/bridge/visible"
 	"github.com/nodbridge/nod/cmd/nod/caller"
 	"github.com/nodbridge/nod/cmd/nod/cli"
@@ -20,10 +21,23 @@ type unshown struct{ error }
 
 func (u unshown) Unwrap() error { return u.error }
 
+// whyUnasked returns why no person has decided, without a period. People may have been
+// asked before the hook was ended.
+func whyUnasked(cause error) string {
+	text := visible.Line(bridge.PublicText(cause))
+	if _, ok := errors.AsType[cli.Interruption](cause); ok {
+		return "nod was " + text + " before anyone answered"
+	}
+	if _, ok := errors.AsType[relay.Withdrawal](cause); ok || errors.Is(cause, context.DeadlineExceeded) && bridge.ErrorCode(cause) == bridge.CodeInternal {
+		return "nod stopped waiting: " + text
+	}
+	return "nod could not ask anyone: " + text
+}
+
 // failed reports an error in the form that the event defines for it.
 func (h *call) failed(ctx context.Context, cmd *cobra.Command, cause error) error {
 	event := h.in.Event()
-	why := "nod could not ask anyone: " + visible.Line(bridge.PublicText(cause))
+	why := whyUnasked(cause)
 	if h.fail == "open" && bridge.ErrorCode(cause) == bridge.CodeUnavailable {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s; continuing without nod (--fail open)\n", why)
 		return say(cmd.OutOrStdout(), h.agent.Decides(event), []byte("{}"), 0)
@@ -82,7 +96,7 @@ func (h *call) stop(ctx context.Context) (*bridge.Stop, error) {
 		}
 	}
 	c.Patience, c.FirstPatience = h.reportTime/3, 0
-	ctx, cancel := context.WithTimeout(ctx, h.reportTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.reportTime) // a signal may have ended it
 	defer cancel()
 	for _, session := range h.in.Sessions() {
 		if stop, err := c.Stopped(ctx, session); err != nil || stop != nil {
