@@ -11,8 +11,8 @@ RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/nod
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/nod ./cmd/nod
+build: ## build bin/nod and bin/nod-hook
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/nod ./cmd/nod-hook
 
 check: ## check format, vet, staticcheck, tidy, wording, layers and documents
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi

@@ -68,6 +68,37 @@ func TestHookSteer(t *testing.T) {
 	}
 }
 
+// TestWatchReports checks that one process reports a tool call and passes on a
+// message, and that without --report it reports nothing, as before.
+func TestWatchReports(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
+	url := r.Daemons[0].URL
+	ana := client.New(url, rig.AnaToken, nil)
+	h := startHook(t, url, "claude", fmt.Sprintf(hookPermission, "s1"))
+	a := r.Card("s1")
+	r.Approve("ana", a.On("telegram"))
+	h.exit(t, 0)
+	a.Closed("sent to")
+	done := fmt.Sprintf(hookDone, "s1")
+	if got := startHook(t, url, "claude", done, "--watch").exit(t, 0); got != "{}\n" {
+		t.Errorf("without a message: %s", got)
+	}
+	if page, err := r.Agent.List(r.Ctx, bridge.ListFilter{Session: "s1"}); err != nil || page.Items[0].Completion != nil {
+		t.Errorf("without --report: %+v, %v", page.Items, err)
+	}
+	if _, err := ana.Steer(t.Context(), "", "s1", "turn left"); err != nil {
+		t.Fatal(err)
+	}
+	if got := startHook(t, url, "claude", done, "--watch", "--report").exit(t, 0); !strings.Contains(got, "turn left") {
+		t.Errorf("with a message: %s", got)
+	}
+	a.Closed("ran it")
+	if got := startHook(t, url, "claude", strings.Replace(done, "PostToolUse", "PreToolUse", 1), "--watch", "--report").exit(t, 0); got != "{}\n" {
+		t.Errorf("before a call: %s", got)
+	}
+}
+
 // TestHookSteerExactlyOnce checks that an agent reads each message once and in
 // order, although its hooks are killed at random times and the daemon restarts.
 // As Claude Code does, it reads the output of a hook that was killed, and writes

@@ -259,11 +259,15 @@ func TestReportsAreBrief(t *testing.T) {
 	hangs, _ := silentDaemon(t)
 	for _, url := range []string{"http://127.0.0.1:9", hangs} {
 		for _, event := range []string{
-			fmt.Sprintf(hookDone, "s"), `{"session_id":"s","hook_event_name":"Stop"}`, `{"session_id":"s","hook_event_name":"SessionEnd"}`,
+			fmt.Sprintf(hookDone, "s"), fmt.Sprintf(hookDone, "w"), `{"session_id":"s","hook_event_name":"Stop"}`, `{"session_id":"s","hook_event_name":"SessionEnd"}`,
 			`{"session_id":"s","hook_event_name":"Notification","message":"Claude is waiting for your input","notification_type":"idle_prompt"}`,
 			`{"session_id":"s","hook_event_name":"SessionStart"}`,
 		} {
-			h := startHook(t, url, "claude", event, "--fail", "open", "--report-time", hook.ReportTime.String())
+			args := []string{"--fail", "open"}
+			if event == fmt.Sprintf(hookDone, "w") {
+				args = []string{"--watch", "--report"}
+			}
+			h := startHook(t, url, "claude", event, append(args, "--report-time", hook.ReportTime.String())...)
 			if out := h.exit(t, 0); out != "{}\n" {
 				t.Errorf("%s, %s: %q, want {}", url, event, out)
 			}

@@ -26,7 +26,7 @@ trap 'rm -rf "$bin"' EXIT
 own="$root/deploy/ci/conformance"
 # No install script runs: the packages bring their binaries with them.
 (cd "$own" && npm ci --ignore-scripts --no-fund --no-audit --loglevel=error)
-(cd "$root" && go build -o "$bin/nod" ./cmd/nod)
+(cd "$root" && go build -o "$bin/" ./cmd/nod ./cmd/nod-hook)
 export NOD_BINARY="$bin/nod"
 
 # The suites of the adapters, and tests that use all kinds of cards, produce the

@@ -9,20 +9,22 @@ trap 'rm -rf "$tmp"' EXIT
 arch=$(go env GOARCH)
 OUT=$tmp/dist TARGETS=linux/$arch sh deploy/ci/release.sh "$version"
 
-# works BINARY checks a binary that was unpacked.
+# works DIRECTORY checks the binaries that were unpacked there.
 works() {
-  "$1" version | grep -q "^nod $version " || { echo "packages: $1 does not know its version"; exit 1; }
+  for program in nod nod-hook; do
+    "$1/$program" version | grep -q "^$program $version " || { echo "packages: $1/$program does not know its version"; exit 1; }
+  done
 }
 
 (cd "$tmp/dist" && sha256sum --check --quiet SHA256SUMS)
 mkdir "$tmp/archive" "$tmp/unpacked"
 tar -C "$tmp/archive" --strip-components=1 -xzf "$tmp/dist/nod_${version}_linux_$arch.tar.gz"
-works "$tmp/archive/nod"
+works "$tmp/archive"
 echo "packages: the archive is valid"
 
 if command -v dpkg-deb >/dev/null 2>&1; then
   dpkg-deb -x "$tmp"/dist/*.deb "$tmp/unpacked"
-  works "$tmp/unpacked/usr/bin/nod"
+  works "$tmp/unpacked/usr/bin"
   dpkg-deb -I "$tmp"/dist/*.deb postinst | sh -n
   if command -v systemd-analyze >/dev/null 2>&1; then
     sed -e "s|^ExecStart=/usr|ExecStart=$tmp/unpacked/usr|" -e '/^Documentation=/d' \
@@ -45,7 +47,7 @@ else
 fi
 if command -v rpm >/dev/null 2>&1; then
   rpm --checksig --nosignature "$tmp"/dist/*.rpm >/dev/null
-  for file in /usr/bin/nod /usr/lib/systemd/system/nod.service /usr/lib/sysusers.d/nod.conf; do
+  for file in /usr/bin/nod /usr/bin/nod-hook /usr/lib/systemd/system/nod.service /usr/lib/sysusers.d/nod.conf; do
     rpm -qpl "$tmp"/dist/*.rpm | grep -qx "$file" || { echo "packages: the RPM package has no $file"; exit 1; }
   done
   echo "packages: the RPM package is valid"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a release, which is reproducible: an archive for each system with the
-# binary, license, manual pages and completions; Debian and RPM packages; the
+# binaries, license, manual pages and completions; Debian and RPM packages; the
 # Homebrew formula; checksums; and the SBOM. TARGETS limits the systems, and OUT
 # is the directory, dist by default.
 set -eu
@@ -28,7 +28,7 @@ done
 packages() {
   files=$out/tmp/files_$2
   mkdir -p "$files/man"
-  cp "$out/tmp/$1/nod" "$files/nod"
+  cp "$out/tmp/$1/nod" "$out/tmp/$1/nod-hook" "$files/"
   cp -R "$out/tmp/completions" "$files/"
   for page in "$out"/tmp/man/*.1; do
     gzip -9n < "$page" > "$files/man/${page##*/}.gz"
@@ -54,7 +54,9 @@ for target in $targets; do
   name=nod_${version}_${os}_${arch}
   echo "release: $name"
   mkdir -p "$out/tmp/$name"
-  CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -ldflags "$flags" -o "$out/tmp/$name/nod$exe" ./cmd/nod
+  for program in nod nod-hook; do
+    CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -ldflags "$flags" -o "$out/tmp/$name/$program$exe" "./cmd/$program"
+  done
   cp -R LICENSE README.md CHANGELOG.md "$out/tmp/man" "$out/tmp/completions" "$out/tmp/$name/"
   tar -C "$out/tmp" --sort=name --mtime="$when" --owner=0 --group=0 --numeric-owner -cf - "$name" | gzip -9n > "$out/$name.tar.gz"
   [ "$os" != linux ] || packages "$name" "$arch"

@@ -26,7 +26,7 @@ class Nod < Formula
   end
 
   def install
-    bin.install "nod"
+    bin.install "nod", "nod-hook"
     man1.install Dir["man/*.1"]
     bash_completion.install "completions/nod.bash" => "nod"
     zsh_completion.install "completions/nod.zsh" => "_nod"
@@ -42,6 +42,7 @@ class Nod < Formula
 
   test do
     assert_match "nod #{version}", shell_output("#{bin}/nod version")
+    assert_match "nod-hook #{version}", shell_output("#{bin}/nod-hook version")
     assert_match "connection refused", shell_output("#{bin}/nod health --url http://127.0.0.1:1 2>&1", 1)
   end
 end

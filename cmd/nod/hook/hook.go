@@ -35,7 +35,7 @@ type flags struct {
 	gate                         string
 	timeout, grace               time.Duration
 	patience, reportTime         time.Duration
-	watch, wake                  bool
+	watch, wake, report          bool
 }
 
 // Command returns the command with one command for each agent.
@@ -112,6 +112,7 @@ Write the settings with: nod init ` + agent.Name + watchHelp(agent.Name),
 	cmd.Flags().StringVar(&f.gate, "gate", "", "calls of a gate that need a person, such as 'Bash(git push *)'")
 	cli.ChoiceVar(cmd.Flags(), &f.fail, "fail", "closed", "a gate without a daemon: closed (denies) or open", "closed", "open")
 	if agent.Name == "claude" {
+		cmd.Flags().BoolVar(&f.report, "report", false, "with --watch, also report the event")
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")
 		cmd.Flags().BoolVar(&f.wake, "wake", false, "after a turn, wake the agent when a person writes to the session")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/bridge/dialect/hooks"
 	"github.com/nodbridge/nod/bridge/visible"
 	"github.com/nodbridge/nod/cmd/nod/caller"
 	"github.com/nodbridge/nod/cmd/nod/cli"
@@ -41,6 +42,9 @@ end of a turn, it passes on what people wrote to the session. At the end of a
 turn, the agent then continues, at most 8 times in a row. For any other call, and
 if the daemon does not answer within 300 milliseconds, it prints {}. It is not a
 gate.
+
+With --report as well, the same process reports the event, as the hook without
+--watch does, so that Claude Code starts one process instead of two.
 
 With --wake, the hook runs in the background, and needs asyncRewake in the
 settings. When a person writes to the idle session, it exits with code 2,
@@ -68,8 +72,12 @@ func (f flags) watchSession(cmd *cobra.Command) error {
 	defer unwatch()
 	w := watcher{errs: cmd.ErrOrStderr(), patience: min(f.patience, tookTime), reportTime: f.reportTime}
 	answer, decides := json.RawMessage("{}"), false
-	in := dialect.NewHookInput(claudecode.Reports)
+	began, in := time.Now(), dialect.NewHookInput(claudecode.Reports)
 	_, err := io.Copy(in, cmd.InOrStdin())
+	reported := func() {}
+	if f.report && err == nil && in.Reports() {
+		reported = f.reporting(ctx, in, began, w.errs)
+	}
 	watched := false
 	if w.Watch, watched = claudecode.Watched(in); err == nil && watched {
 		if w.client, err = caller.New(f.url); err == nil {
@@ -78,6 +86,7 @@ func (f flags) watchSession(cmd *cobra.Command) error {
 		// A denial here ends the turn without the event for it.
 		idle(w.Session, decides || w.Event == "Stop" && w.through == "")
 	}
+	reported()
 	if err != nil {
 		fmt.Fprintf(w.errs, "nod could not watch the session: %s\n", visible.Line(bridge.PublicText(err)))
 		answer = json.RawMessage("{}")
@@ -87,6 +96,28 @@ func (f flags) watchSession(cmd *cobra.Command) error {
 		w.took(ctx)
 	}
 	return err
+}
+
+// reporting tells the daemon what happened while the hook does something else. The
+// function that it returns waits for the end, and says what failed.
+func (f flags) reporting(ctx context.Context, in *dialect.HookInput, began time.Time, errs io.Writer) (wait func()) {
+	var said bytes.Buffer
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h := call{flags: f, agent: hooks.Agents[0], in: in, errs: &said, began: began}
+		var err error
+		if h.body, err = in.Body(); err == nil {
+			_, err = h.answer(ctx) // a report decides nothing
+		}
+		if err != nil {
+			fmt.Fprintf(&said, "nod was not told: %s\n", visible.Line(bridge.PublicText(err)))
+		}
+	}()
+	return func() {
+		<-done
+		_, _ = said.WriteTo(errs) // no one may read it
+	}
 }
 
 // look returns the output of the hook, and whether it decides about a call.

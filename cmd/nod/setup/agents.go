@@ -31,6 +31,7 @@ type Settings struct {
 
 	planned *fileChange // if set, receives the change instead of the file
 	agent   string      // name of the agent that has to accept the file, if known
+	hook    string      // start of the command lines of hooks, once it is known
 }
 
 // HookOptions are the flags of nod hook in the settings of an agent.
@@ -95,12 +96,8 @@ func (s *Settings) program() string {
 // hookCommands returns the command lines of the hook that asks and of the hook
 // that only reports.
 func (s *Settings) hookCommands(agent string, f HookOptions) (ask, report string) {
-	words := []string{render.ShellQuote(s.program()), "hook", agent}
-	reports := append(slices.Clone(words), "--fail", "open")
-	if f.Route != "" {
-		reports = append(reports, "--route", render.ShellQuote(f.Route))
-	}
-	report = strings.Join(reports, " ")
+	words := []string{s.hookWords(agent)}
+	report = words[0] + " --fail open" + routeFlag(f)
 	for _, v := range []struct{ name, value string }{
 		{"--route", f.Route}, {"--timeout", given(f.Timeout)}, {"--grace", given(f.Grace)},
 		{"--unanswered", f.Unanswered}, {"--fail", f.Fail},
@@ -110,6 +107,13 @@ func (s *Settings) hookCommands(agent string, f HookOptions) (ask, report string
 		}
 	}
 	return strings.Join(words, " "), report
+}
+
+func routeFlag(f HookOptions) string {
+	if f.Route == "" {
+		return ""
+	}
+	return " --route " + render.ShellQuote(f.Route)
 }
 
 func given(d time.Duration) string {
@@ -126,42 +130,42 @@ func (s *Settings) Claude(f HookOptions) error {
 	strict := f
 	strict.Fail, strict.Grace = "", 0
 	gate, _ := s.hookCommands("claude", strict)
-	// Claude Code ends asynchronous hooks when it exits, so the reports at an end
-	// are synchronous. All reports give up within 300 milliseconds.
+	// Claude Code ends asynchronous hooks when it exits, so the report at the end is
+	// synchronous. All reports give up within 300 milliseconds.
 	later := hookHandler{Type: "command", Command: report, Timeout: closingTime, Async: true}
 	atEnd := hookHandler{Type: "command", Command: report, Timeout: closingTime}
 	asks := hookHandler{Type: "command", Command: ask, Timeout: hookTime}
 	entries := map[string][]hookEntry{
 		// PermissionRequest runs next to the dialog in the terminal. There must be
 		// no onFailure: it would deny before the person at the keyboard can answer.
-		"PermissionRequest":  {{"*", []hookHandler{asks}}},
-		"PermissionDenied":   {{"*", []hookHandler{later}}},
-		"Elicitation":        {{"", []hookHandler{asks}}},
-		"Notification":       {{"", []hookHandler{later}}},
-		"PostToolUse":        {{"*", []hookHandler{later}}},
-		"PostToolUseFailure": {{"*", []hookHandler{later}}},
-		"UserPromptSubmit":   {{"", []hookHandler{later}}},
-		"Stop":               {{"", []hookHandler{atEnd}}},
-		"SubagentStop":       {{"", []hookHandler{later}}},
-		"SessionEnd":         {{"", []hookHandler{atEnd}}},
+		"PermissionRequest": {{"*", []hookHandler{asks}}},
+		"PermissionDenied":  {{"*", []hookHandler{later}}},
+		"Elicitation":       {{"", []hookHandler{asks}}},
+		"Notification":      {{"", []hookHandler{later}}},
+		"SubagentStop":      {{"", []hookHandler{later}}},
+		"SessionEnd":        {{"", []hookHandler{atEnd}}},
 	}
 	for _, e := range gateEntries(f.Gates) {
 		e.Hooks[0].Command = gate + e.Hooks[0].Command
 		entries["PreToolUse"] = append(entries["PreToolUse"], e)
 	}
-	// It denies the calls of a stopped session, and passes on what people write
-	// to the session. It is not a gate, so there is no onFailure.
-	watch := hookHandler{Type: "command", Command: render.ShellQuote(s.program()) + watchCommand, Timeout: closingTime}
+	// It denies the calls of a stopped session. After them, it passes on what people
+	// write to the session, and reports in the same process. It is not a gate, so
+	// there is no onFailure.
 	for _, event := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"} {
 		matcher := ""
 		if strings.Contains(event, "Tool") {
 			matcher = "*"
 		}
+		watch := hookHandler{Type: "command", Command: s.hookWords("claude") + " " + watchFlag, Timeout: closingTime}
+		if event != "PreToolUse" {
+			watch.Command += " --report" + routeFlag(f)
+		}
 		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{watch}})
 	}
 	// It continues an idle session when a person writes to it. The message itself
 	// comes from the hook that watches. A turn that a stop ended has no Stop event.
-	wake := hookHandler{Type: "command", Command: render.ShellQuote(s.program()) + wakeCommand, Timeout: hookTime, Rewake: true}
+	wake := hookHandler{Type: "command", Command: s.hookWords("claude") + " " + wakeFlag, Timeout: hookTime, Rewake: true}
 	for event, matcher := range wakeEvents {
 		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{wake}})
 	}
@@ -293,12 +297,9 @@ func plainJSON(raw []byte) (v any) {
 	return v
 }
 
-// watchCommand is the end of the command that watches a session, and wakeCommand
-// that of the command that wakes one.
-const (
-	watchCommand = " hook claude --watch"
-	wakeCommand  = " hook claude --wake"
-)
+// watchFlag is the flag of the command that watches a session, and wakeFlag that of
+// the command that wakes one.
+const watchFlag, wakeFlag = "--watch", "--wake"
 
 // isOurs reports whether an entry belongs to nod, judging by its command, and
 // whether it is a gate. The entry that watches for a stop is not one, nor is the
@@ -318,13 +319,7 @@ func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 var wakeEvents = map[string]string{"SessionStart": "", "Stop": "", "Notification": "idle_prompt"}
 
 // watches reports whether an entry runs nod's hook that watches a session.
-func watches(raw json.RawMessage) bool { return endsWith(raw, watchCommand) }
+func watches(raw json.RawMessage) bool { return hasFlag(raw, watchFlag) }
 
 // wakes reports whether an entry runs nod's hook that wakes an idle session.
-func wakes(raw json.RawMessage) bool { return endsWith(raw, wakeCommand) }
-
-// endsWith reports whether the command of an entry ends with a text.
-func endsWith(raw json.RawMessage, end string) bool {
-	var e hookEntry
-	return decode(raw, &e) == nil && len(e.Hooks) == 1 && strings.HasSuffix(e.Hooks[0].Command, end)
-}
+func wakes(raw json.RawMessage) bool { return hasFlag(raw, wakeFlag) }

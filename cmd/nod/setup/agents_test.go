@@ -165,8 +165,9 @@ func TestGates(t *testing.T) {
 		`{"matcher":"Write","hooks":[{"type":"command","command":"/bin/nod hook claude","timeout":86400,"onFailure":"block"}]},` +
 		`{"matcher":"Edit|MultiEdit|NotebookEdit|Write","hooks":[{"type":"command","command":"/bin/nod hook claude --gate 'Edit(src/**)'","timeout":86400,"onFailure":"block"}]}`
 	const watch = `{"matcher":"*","hooks":[{"type":"command","command":"/bin/nod hook claude --watch","timeout":10}]}`
+	const reports = `{"matcher":"*","hooks":[{"type":"command","command":"/bin/nod hook claude --watch --report","timeout":10}]}`
 	for n, got := range []string{step(gates, false), step(nil, false), step(gates, false)} {
-		if strings.Contains(got, `"Deploy"`) || strings.Count(got, gate) != 1 || strings.Count(got, watch) != 3 {
+		if strings.Contains(got, `"Deploy"`) || strings.Count(got, gate) != 1 || strings.Count(got, watch) != 1 || strings.Count(got, reports) != 2 {
 			t.Errorf("run %d: the file is %s", n, got)
 		}
 	}
@@ -192,6 +193,7 @@ func TestEnvironmentOfHooks(t *testing.T) {
 		"NOD_URL=http://127.0.0.1:8090 /usr/bin/nod hook claude --grace 10s": "NOD_URL=http://127.0.0.1:8090 ",
 		"A='b c' NOD_TOKEN=\"$(cat ~/token)\" nod hook claude --route prod":  "A='b c' NOD_TOKEN=\"$(cat ~/token)\" ",
 		"env NOD_ROUTE=prod \"$HOME/bin/nod\" hook claude --fail open":       "env NOD_ROUTE=prod ",
+		"NOD_URL=http://127.0.0.1:8090 /usr/bin/nod-hook claude --watch":     "NOD_URL=http://127.0.0.1:8090 ", "nod-hook.exe claude": "",
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
 		hooks := map[string]any{"Stop": []hookEntry{{"", []hookHandler{{Type: "command", Command: command}}}}}
@@ -211,7 +213,7 @@ func TestEnvironmentOfHooks(t *testing.T) {
 			var others, watch, wake int
 			for _, e := range entries {
 				switch line := e.Hooks[0].Command; {
-				case line == before+"nod hook claude --watch":
+				case line == before+"nod hook claude --watch" && event == "PreToolUse", line == before+"nod hook claude --watch --report":
 					watch++
 				case line == before+"nod hook claude --wake" && e.Hooks[0].Rewake:
 					wake++
@@ -224,7 +226,7 @@ func TestEnvironmentOfHooks(t *testing.T) {
 			case "PreToolUse":
 				wantOthers, wantWatch = 0, 1
 			case "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop":
-				wantWatch = 1
+				wantOthers, wantWatch = 0, 1
 			}
 			switch event { // what wakes a session
 			case "Stop", "Notification":
@@ -243,7 +245,7 @@ func TestEnvironmentOfHooks(t *testing.T) {
 			t.Errorf("%s: after the undo: %s", command, undone)
 		}
 	}
-	for _, command := range []string{"./check.sh hook claude", "NOD=nod other hook claude", "echo 'nod hook claude'", "nod hook codex", "nod ' hook claude"} {
+	for _, command := range []string{"./check.sh hook claude", "NOD=nod other hook claude", "echo 'nod hook claude'", "nod hook codex", "nod ' hook claude", "nod-hook codex", "hook claude", "nod claude", "nod-hooks claude", "echo nod-hook"} {
 		if _, ours := parseHookLine(command, "claude"); ours {
 			t.Errorf("%s: counts as nod's", command)
 		}

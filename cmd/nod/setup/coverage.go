@@ -111,6 +111,9 @@ func (d *Doctor) examineAgents(ctx context.Context) {
 	if err != nil {
 		return // no home directory, so no settings
 	}
+	if len(found) > 0 {
+		d.examineHook()
+	}
 	for _, s := range found {
 		d.found(s.findings...)
 		if s.ours || d.OnlyAgents || d.Require != "" {

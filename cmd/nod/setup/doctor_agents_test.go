@@ -93,6 +93,15 @@ func TestDoctorGates(t *testing.T) {
 			t.Errorf("with %q: %+v", more, d.Findings)
 		}
 	}
+	for version, warns := range map[string]bool{"0.9.0": true, "1.0.0": false} {
+		write(filepath.Join(bin, "nod"), "#!/bin/sh\necho nod 1.0.0\n", 0o755)
+		write(filepath.Join(bin, "nod-hook"), "#!/bin/sh\necho nod-hook "+version+"\n", 0o755)
+		d := Doctor{}
+		d.examineAgents(context.Background())
+		if warns != slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return strings.Contains(f.Detail, "is another version") }) {
+			t.Errorf("with nod-hook %s: %+v", version, d.Findings)
+		}
+	}
 	write(filepath.Join(dir, ".claude", "settings.local.json"), "{}", 0o600)
 	write(filepath.Join(dir, ".claude", "settings.json"), "{}", 0o600)
 	for event, want := range map[string]bridge.FindingStatus{"PreToolUse": bridge.FindingFailed, "PermissionRequest": bridge.FindingOK} {

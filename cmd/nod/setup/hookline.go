@@ -1,13 +1,23 @@
 package setup
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"maps"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 // hookLine is the command line of a hook that runs nod.
@@ -16,6 +26,85 @@ type hookLine struct {
 	// "NOD_URL=http://127.0.0.1:8787 ".
 	before  string
 	program string
+}
+
+// hookProgram is the program that is only nod hook. Releases have it next to nod.
+const hookProgram = "nod-hook"
+
+// isHookProgram reports whether a path is that of nod-hook.
+func isHookProgram(path string) bool {
+	return strings.TrimSuffix(filepath.Base(path), ".exe") == hookProgram
+}
+
+// hookWords returns the start of the command line of a hook: nod-hook, which starts
+// faster, if it is next to nod and of the same version, and otherwise nod hook.
+func (s *Settings) hookWords(agent string) string {
+	if s.hook == "" {
+		program := s.program()
+		small := nextTo(program)
+		same, err := sameVersion(program, small)
+		if err == nil && !same {
+			fmt.Fprintf(s.Talk, "nod: warning: %s is another version than %s, so hooks run nod hook, which starts more slowly\n", small, program)
+		}
+		if s.hook = render.ShellQuote(program) + " hook"; same {
+			s.hook = render.ShellQuote(small)
+		}
+	}
+	return s.hook + " " + agent
+}
+
+// nextTo returns the path of nod-hook next to nod.
+func nextTo(program string) string {
+	name := hookProgram
+	if strings.HasSuffix(program, ".exe") {
+		name += ".exe"
+	}
+	return filepath.Join(filepath.Dir(program), name)
+}
+
+// examineHook checks that nod-hook, if it is next to nod, is of the same version.
+func (d *Doctor) examineHook() {
+	program := (&Settings{Talk: io.Discard}).program()
+	if same, err := sameVersion(program, nextTo(program)); err == nil && !same {
+		d.add("agents.hook", bridge.FindingWarning, nextTo(program)+" is another version than "+program, "install both programs of one release, and run nod init again")
+	}
+}
+
+// sameVersion reports whether two programs print the same version. It returns an
+// error if one of them does not run.
+func sameVersion(one, other string) (bool, error) {
+	var out [2]string
+	for n, program := range []string{other, one} {
+		if !filepath.IsAbs(program) {
+			return false, errors.New("not an absolute path")
+		}
+		path, err := exec.LookPath(program)
+		if err != nil {
+			return false, err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), versionTime)
+		raw, err := exec.CommandContext(ctx, path, "version").Output()
+		cancel()
+		if err != nil {
+			return false, err
+		}
+		_, out[n], _ = strings.Cut(string(raw), " ")
+	}
+	return out[0] == out[1], nil
+}
+
+// versionTime limits how long nod waits for the version of a program.
+const versionTime = 10 * time.Second
+
+// hasFlag reports whether an entry runs a hook of Claude Code with a flag that has no
+// value.
+func hasFlag(raw json.RawMessage, flag string) bool {
+	var e hookEntry
+	if decode(raw, &e) != nil || len(e.Hooks) != 1 {
+		return false
+	}
+	_, ours := parseHookLine(e.Hooks[0].Command, "claude")
+	return ours && slices.Contains(strings.Fields(e.Hooks[0].Command), flag)
 }
 
 // parseHookLine finds the call of nod hook in the command line of an agent's
@@ -33,10 +122,11 @@ func parseHookLine(command, agent string) (hookLine, bool) {
 			return !found
 		}
 		words := literals(call)
-		for k := 1; k+1 < len(words); k++ {
-			if words[k] == "hook" && words[k+1] == agent && isProgram(words[k-1]) {
+		for k := range words {
+			rest := words[k+1:]
+			if isProgram(words[k]) && len(rest) > 1 && rest[0] == "hook" && rest[1] == agent || isHookProgram(words[k]) && len(rest) > 0 && rest[0] == agent {
 				found = true
-				out = hookLine{command[call.Pos().Offset():call.Args[k-1].Pos().Offset()], words[k-1]}
+				out = hookLine{command[call.Pos().Offset():call.Args[k].Pos().Offset()], words[k]}
 			}
 		}
 		return !found

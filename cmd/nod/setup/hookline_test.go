@@ -1,0 +1,83 @@
+package setup
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHookProgram checks that hooks run nod-hook if it is next to nod and of the
+// same version, that they run nod hook otherwise, and that each run of nod init
+// replaces the entries of the other.
+func TestHookProgram(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		version string // of nod-hook; empty means that there is none
+		small   bool
+		says    string
+	}{
+		"same": {"1.0.0", true, ""}, "older": {"0.9.0", false, "is another version"}, "none": {"", false, ""}, "broken": {"1.0.0; exit 1", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "my tools")
+			write := func(name, version string) {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "#!/bin/sh\necho %s %s\n", name, version), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("nod", "1.0.0")
+			if c.version != "" {
+				write("nod-hook", c.version)
+			}
+			for agent, connect := range map[string]func(*Settings) error{
+				"claude": func(s *Settings) error { return s.Claude(HookOptions{Grace: time.Second}) }, "codex": func(s *Settings) error { return s.Codex(HookOptions{}) },
+				"copilot": func(s *Settings) error { return s.Copilot(HookOptions{}) },
+			} {
+				path := filepath.Join(t.TempDir(), "settings.json")
+				run := func(program string, undo bool) (string, string) {
+					var talk bytes.Buffer
+					s := Settings{Path: path, Undo: undo, Program: program, Out: io.Discard, Talk: &talk}
+					if err := connect(&s); err != nil {
+						t.Fatal(err)
+					}
+					raw, err := os.ReadFile(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return string(raw), talk.String()
+				}
+				large, _ := run("/nowhere/nod", false) // what is installed already
+				if !strings.Contains(large, "/nowhere/nod hook "+agent) {
+					t.Errorf("%s: %s", agent, large)
+				}
+				got, said := run(filepath.Join(dir, "nod"), false)
+				want := "/my tools/nod' hook " + agent
+				if c.small {
+					want = "/my tools/nod-hook' " + agent
+				}
+				if strings.Count(got, want) != strings.Count(large, "/nowhere/nod hook "+agent) || strings.Contains(got, "/nowhere/") {
+					t.Errorf("%s: %s", agent, got)
+				}
+				if strings.Count(said, "is another version") != strings.Count(c.says, "is another version") {
+					t.Errorf("%s: says %q", agent, said)
+				}
+				if again, _ := run("/nowhere/nod", false); again != large {
+					t.Errorf("%s: back: %s", agent, again)
+				}
+				run(filepath.Join(dir, "nod"), false)
+				if undone, _ := run("nod", true); strings.Contains(undone, "nod") {
+					t.Errorf("%s: after the undo: %s", agent, undone)
+				}
+			}
+		})
+	}
+}
