@@ -75,15 +75,34 @@ func (r Record) Open() []int {
 	return left
 }
 
-// Count returns the number of approvals, and the number that is needed together with
-// those of required approvers and of each route.
-func (r Record) Count() (have, need int) {
-	lacks := 0
-	for _, n := range r.Open() {
-		lacks += n
+// Lacks returns how many more people must approve because of required approvers and
+// routes. A required approver counts for each route that names them, and as one of its
+// quorum.
+func (r Record) Lacks() int {
+	names, more := map[string]bool{}, map[int]int{}
+	slots := r.Interaction.ApprovalSlots()
+	for n, left := range r.Open() {
+		switch s := slots[n]; {
+		case left <= 0:
+		case s.Must != "":
+			names[s.Must] = true
+			more[s.Requirement]--
+		default:
+			more[s.Requirement] += left
+		}
 	}
+	lacks := len(names)
+	for _, n := range more {
+		lacks += max(n, 0)
+	}
+	return lacks
+}
+
+// Count returns the number of people who have approved, and the number that is needed
+// together with required approvers and those of each route.
+func (r Record) Count() (have, need int) {
 	have = r.Approvals()
-	return have, max(r.Interaction.Needs(), have+lacks)
+	return have, max(r.Interaction.Needs(), have+r.Lacks())
 }
 
 // Missing describes the approvals that are still required. It is empty if there

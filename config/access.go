@@ -68,7 +68,8 @@ type Route struct {
 	// Example: 2
 	Quorum int `yaml:"quorum"`
 	// Must are people or @groups. Each of these people, and at least one member
-	// of each of these groups, must be among those who approve.
+	// of each of these groups, must be among those who approve. One approval
+	// counts for each name and each group that fits.
 	//
 	// Example: ["@leads"]
 	Must []string `yaml:"must"`

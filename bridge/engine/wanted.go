@@ -22,17 +22,16 @@ func (p *People) open(r bridge.Record) openSlots {
 		return openSlots{anyone: true}
 	}
 	var out openSlots
-	lacks := 0
 	for n, left := range r.Open() {
 		if left <= 0 {
 			continue
 		}
-		lacks += left
 		out.slots = append(out.slots, n)
 		if must := i.ApprovalSlots()[n].Must; must != "" {
 			out.must = append(out.must, must)
 		}
 	}
+	lacks := r.Lacks()
 	out.anyone = i.DenyCounts || i.Needs()-r.Approvals() > lacks || lacks == 0
 	return out
 }

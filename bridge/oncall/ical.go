@@ -19,8 +19,8 @@ import (
 type ICal struct {
 	URL    string
 	Client *http.Client // a nil Client means http.DefaultClient
-	// Skipped is called for each event that cannot be read, and that therefore puts
-	// no one on call. It may be nil.
+	// Skipped is called for each event that cannot be read completely. It puts no one
+	// on call, unless only what it replaces is unknown. It may be nil.
 	Skipped func(event string, err error)
 }
 
@@ -118,8 +118,8 @@ func (c *calendar) read(all []*block) {
 			c.repeating++
 		}
 		e, err := c.event(v)
-		if err != nil && !e.cancelled {
-			c.bad[e.name] = err
+		if bad := cmp.Or(err, e.lost); bad != nil && (!e.cancelled || e.lost != nil) {
+			c.bad[e.name] = bad
 		}
 		switch {
 		case !e.replaces.IsZero():
@@ -156,11 +156,18 @@ func (c *calendar) settle(all []*event) {
 }
 
 // newest returns the events without those of which a later version is there, too. A
-// version has a number, which stays the same if only other people take over.
+// version has a number, which stays the same if only other people take over. Of two
+// that claim to be the newest one, the same one counts at each reading.
 func newest(all []*event) []*event {
 	all = last(all, (*event).version, func(a, b *event) int { return cmp.Compare(a.sequence, b.sequence) })
-	return last(all, (*event).slot, func(a, b *event) int {
-		return cmp.Or(strings.Compare(a.modified, b.modified), strings.Compare(a.stamp, b.stamp))
+	all = last(all, (*event).slot, func(a, b *event) int {
+		return cmp.Or(strings.Compare(a.modified, b.modified), strings.Compare(a.stamp, b.stamp), strings.Compare(a.text, b.text))
+	})
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(e *event) bool { // of equal ones, the first
+		twice := e.uid != "" && seen[e.slot()]
+		seen[e.slot()] = true
+		return twice
 	})
 }
 

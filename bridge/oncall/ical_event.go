@@ -31,6 +31,7 @@ type event struct {
 	// of it. Both are zero if there is none.
 	changes  moment
 	replaces time.Time
+	lost     error // why it is unknown which occurrence the event replaces
 	// later is set if the event replaces all later occurrences, too. Those are the
 	// ones of series, from replaces on, moved by a time on the clock.
 	later     bool
@@ -40,6 +41,7 @@ type event struct {
 	sequence  int       // of the version
 	modified  string    // the time of the last change, as the calendar has it
 	stamp     string    // the time at which the calendar wrote it
+	text      string
 	cancelled bool
 	entries   []Entry
 }
@@ -149,16 +151,17 @@ func (c *calendar) moment(p prop, value string) (moment, error) {
 // event returns the event of a VEVENT. If it cannot be read, it still has what is
 // known of it, such as the occurrence that it replaces.
 func (c *calendar) event(v *block) (*event, error) {
-	e := &event{uid: v.text("UID"), name: nameOf(v), modified: v.text("LAST-MODIFIED"), stamp: v.text("DTSTAMP"), without: map[string]bool{}, entries: attendees(v)}
+	e := &event{uid: v.text("UID"), name: nameOf(v), modified: v.text("LAST-MODIFIED"), stamp: v.text("DTSTAMP"), without: map[string]bool{}, text: strings.Join(v.lines, "\n"), entries: attendees(v)}
+	e.cancelled = strings.EqualFold(v.text("STATUS"), "CANCELLED")
 	e.sequence, _ = strconv.Atoi(v.text("SEQUENCE")) // 0 without one
 	if all := v.props["RECURRENCE-ID"]; len(all) > 0 {
 		was, err := c.moment(all[0], all[0].value)
-		if err != nil {
-			return e, err
+		if err != nil { // an event of its own
+			e.uid, e.lost = "", bridge.Wrap(bridge.CodeUnavailable, err, "it replaces an occurrence that nod cannot read, so its people are on call in addition")
+		} else {
+			e.changes, e.replaces, e.later = was, was.time(), strings.EqualFold(all[0].param("RANGE"), "THISANDFUTURE")
 		}
-		e.changes, e.replaces, e.later = was, was.time(), strings.EqualFold(all[0].param("RANGE"), "THISANDFUTURE")
 	}
-	e.cancelled = strings.EqualFold(v.text("STATUS"), "CANCELLED")
 	if v.bad != "" || len(v.props["DTSTART"]) == 0 {
 		return e, bridge.Errorf(bridge.CodeUnavailable, "the event is malformed")
 	}
@@ -261,7 +264,7 @@ func duration(s string) (days, rest time.Duration, ok bool) {
 // setRule sets the rule by which an event repeats.
 func (c *calendar) setRule(e *event, v *block) error {
 	all := v.props["RRULE"]
-	if len(all) == 0 || !e.replaces.IsZero() {
+	if len(all) == 0 || !e.replaces.IsZero() || e.lost != nil {
 		return nil
 	}
 	o, err := rrule.StrToROption(all[0].value)

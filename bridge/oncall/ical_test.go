@@ -181,6 +181,27 @@ func occurrenceCases(europe string) []calendarCase {
 			Text: changed(strings.Replace(instead("bo", "12", ":20261008T070000Z"), "DTSTART;TZID="+outlook, "DTSTART;TZID=Mars/Olympus", 1)), skipped: []string{"bo"},
 		},
 		{
+			Name: "moved twice, with the same number and time", OnCall: swapped,
+			Text: changed(instead("abe", "12", ":20261008T070000Z"), instead("bo", "12", ":20261008T070000Z")),
+		},
+		{
+			Name: "moved twice, with the same number and time, in another order", OnCall: swapped,
+			Text: changed(instead("bo", "12", ":20261008T070000Z"), instead("abe", "12", ":20261008T070000Z"), instead("bo", "12", ":20261008T070000Z")),
+		},
+		{
+			// It is unknown whom bo replaces, so both are on call.
+			Name: "instead of an occurrence that cannot be read", OnCall: map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "ana bo", "2026-10-09T07:30:00Z": "ana"},
+			Text: changed(instead("bo", "09", ";TZID=Mars/Olympus:20261008T090000", "SEQUENCE:7")), skipped: []string{"bo"},
+		},
+		{
+			Name: "later occurrences from one that cannot be read", OnCall: map[string]string{"2026-10-08T07:30:00Z": "ana bo", "2026-10-09T07:30:00Z": "ana"},
+			Text: changed(instead("bo", "09", ";RANGE=THISANDFUTURE:soon", "RRULE:FREQ=DAILY")), skipped: []string{"bo"},
+		},
+		{
+			Name: "an occurrence that cannot be read is cancelled", OnCall: map[string]string{"2026-10-08T07:30:00Z": "ana"},
+			Text: changed(instead("bo", "09", ":soon", "STATUS:CANCELLED")), skipped: []string{"bo"},
+		},
+		{
 			Name: "all later occurrences in a way that cannot be read", OnCall: map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-20T07:30:00Z": ""},
 			Text: changed(strings.Replace(instead("bo", "12", ";RANGE=THISANDFUTURE;VALUE=DATE:20261008"), "DURATION:PT1H", "DURATION:long", 1)), skipped: []string{"bo"},
 		},
@@ -220,6 +241,10 @@ func occurrenceCases(europe string) []calendarCase {
 		{
 			Name: "later occurrences cancelled", Text: changed(instead("ana", "09", ";RANGE=THISANDFUTURE:20261008T070000Z", "STATUS:CANCELLED")),
 			OnCall: map[string]string{"2026-10-07T07:30:00Z": "ana", "2026-10-08T07:30:00Z": "", "2026-10-09T07:30:00Z": ""},
+		},
+		{
+			Name: "two versions with the same number and time", OnCall: map[string]string{"2026-10-07T07:30:00Z": "bo"},
+			Text: changed("BEGIN:VEVENT\nUID:1\nDTSTAMP:20260101T000000Z\nSUMMARY:bo\n" + strings.Join(daily, "\n") + "\nEND:VEVENT\n"),
 		},
 		{
 			Name: "an older version", Text: changed("BEGIN:VEVENT\nUID:1\nSUMMARY:bo\nSEQUENCE:3\n" + strings.Join(daily, "\n") + "\nEND:VEVENT\n"),
@@ -264,8 +289,8 @@ func brokenCases() []calendarCase {
 		"no start": {"DTEND:20261020T100000Z"}, "no time": {"DTSTART:soon"}, "a line without a value": {"DTSTART:20261020T090000Z", "nonsense"},
 		"a rule of seconds": {"DTSTART:20261020T090000Z", "RRULE:FREQ=SECONDLY"}, "no rule": {"DTSTART:20261020T090000Z", "RRULE:FREQ=SOMETIMES"},
 		"an end before the start": {"DTSTART:20261020T090000Z", "DTEND:20261019T090000Z"}, "no duration": {"DTSTART:20261020T090000Z", "DURATION:long"},
-		"a change of nothing": {"DTSTART:20261020T090000Z", "RECURRENCE-ID:never"},
-		"an unknown zone":     {"DTSTART;TZID=Mars/Olympus:20261020T090000"}, "no exception": {"DTSTART:20261020T090000Z", "EXDATE:never"},
+		"a change of nothing, without a start": {"RECURRENCE-ID:never"},
+		"an unknown zone":                      {"DTSTART;TZID=Mars/Olympus:20261020T090000"}, "no exception": {"DTSTART:20261020T090000Z", "EXDATE:never"},
 	} {
 		out = append(out, calendarCase{
 			Name: name, Text: vcalendar(good, vevent("bad", lines...)), OnCall: map[string]string{"2026-10-20T09:30:00Z": "ana"}, skipped: []string{"bad"},

@@ -16,7 +16,8 @@ type block struct {
 	name  string
 	props map[string][]prop // by name, in their order
 	parts []*block
-	bad   string // a line that is not a property
+	lines []string // of its properties
+	bad   string   // a line that is not a property
 }
 
 // prop is a property of a component.
@@ -70,6 +71,7 @@ func parse(text string) ([]*block, bool) {
 			open = open[:len(open)-1]
 		case in.props != nil:
 			in.props[name] = append(in.props[name], p)
+			in.lines = append(in.lines, line)
 		}
 	}
 	found := root.all("VCALENDAR")

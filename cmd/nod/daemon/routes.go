@@ -15,7 +15,7 @@ import (
 func Routes(c config.Config) (map[string]bridge.Route, error) {
 	routes := map[string]bridge.Route{}
 	for name, r := range c.Routes {
-		route := bridge.Route{Quorum: r.Quorum, StepUp: bridge.Assurance(r.StepUp), Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Sessions: r.Sessions, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
+		route := bridge.Route{Quorum: r.Quorum, StepUp: bridge.Assurance(r.StepUp), Must: required(c, r.Must), DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Sessions: r.Sessions, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
 		route.Attention = attention(r)
 		percent, after, err := r.RemindAfter()
 		if err != nil {
@@ -51,6 +51,15 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 		routes[name] = route
 	}
 	return routes, nil
+}
+
+// required returns the required approvers of a route. A group needs no one else if the
+// config lists one of them in it.
+func required(c config.Config, must []string) []string {
+	return slices.DeleteFunc(slices.Clone(must), func(name string) bool {
+		group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
+		return isGroup && slices.ContainsFunc(c.Groups[group].People, func(p string) bool { return slices.Contains(must, p) })
+	})
 }
 
 // attention returns how the requests of a route get attention.

@@ -25,7 +25,7 @@ func (d *Doctor) examineSchedules(ctx context.Context, c config.Config, client r
 
 func (d *Doctor) examineShift(check string, s daemon.Shift) {
 	for _, event := range s.Skipped {
-		d.add(check, bridge.FindingWarning, "skipped an event that nod cannot read: "+event, "correct the event in the calendar; until then, it puts no one on call")
+		d.add(check, bridge.FindingWarning, "cannot read all of an event: "+event, "correct the event in the calendar")
 	}
 	switch {
 	case s.Unread != "":

@@ -24,7 +24,7 @@ func TestDoctorShifts(t *testing.T) {
 		{daemon.Shift{Crew: bridge.Crew{Unread: "HTTP 500"}}, "[failed cannot be read: HTTP 500]"},
 		{
 			daemon.Shift{Crew: bridge.Crew{People: []string{"bo"}}, Skipped: []string{"x: invalid time"}},
-			"[warning skipped an event that nod cannot read: x: invalid time ok on call now: bo]",
+			"[warning cannot read all of an event: x: invalid time ok on call now: bo]",
 		},
 	} {
 		d := Doctor{}
