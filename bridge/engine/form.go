@@ -123,7 +123,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 	if a.control.Option == bridge.OptionShown && !a.record.State.Final() && shown != nil && !shown.Actor.Same(a.actor) {
 		// The card shows someone else's choice. People must not submit
 		// what they do not see.
-		if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+		if err := cl.keep(ctx, a, d); err != nil {
 			return bridge.Verdict{}, err
 		}
 		v := cl.cards.drafted(ctx, a, &d)
@@ -136,7 +136,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 	resp, problems := i.Respond(&d)
 	if len(problems) > 0 && !a.record.State.Final() {
 		if len(a.answers) > 0 { // typed text is kept for the next attempt
-			if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+			if err := cl.keep(ctx, a, d); err != nil {
 				return bridge.Verdict{}, err
 			}
 		}
@@ -162,7 +162,7 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
 	}
 	// Typed text is kept even if it has to be corrected.
-	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+	if err := cl.keep(ctx, a, d); err != nil {
 		return bridge.Verdict{}, err
 	}
 	v := cl.cards.drafted(ctx, a, &d)
@@ -170,6 +170,28 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems, View: &v}, nil
 	}
 	return bridge.Verdict{Kind: bridge.VerdictDraft, View: &v}, nil
+}
+
+// keep stores the draft of a person. Other cards that show this person's draft are
+// drawn again: people must not submit what they do not see.
+func (cl *clicks) keep(ctx context.Context, a admitted, d bridge.Draft) error {
+	i := a.record.Interaction
+	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+		return err
+	}
+	for n := range i.Destinations {
+		if n == a.control.Destination {
+			continue
+		}
+		_, shown, err := cl.drafts.Draft(ctx, i.ID, n, bridge.Actor{})
+		if err == nil && shown != nil && shown.Actor.Same(d.Actor) {
+			err = cl.cards.drawAgain(ctx, a.record, n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // apply changes the draft. It returns the problems by field, and false for a

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,13 +120,19 @@ func inRedis(t testing.TB, s setup) *world {
 // run runs the first engine of a world.
 func (w *world) run(s setup) *world {
 	w.t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
 	var err error
 	if w.keys, err = bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey))); err != nil {
 		w.t.Fatal(err)
 	}
-	w.chat = &board{bell: w.bell, cards: map[string]bridge.View{}}
+	w.chat = &board{bell: w.bell, cards: map[string]bridge.View{}, gone: map[string]bool{}}
 	w.reload(s)
+	w.serve()
+	return w
+}
+
+// serve runs the current engine until the test ends.
+func (w *world) serve() {
+	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	runner := w.engine
 	go func() { done <- runner.Run(ctx) }()
@@ -135,7 +142,6 @@ func (w *world) run(s setup) *world {
 			w.t.Error(err)
 		}
 	})
-	return w
 }
 
 // headerLen is the length of what comes before the value of a stored document.
@@ -323,6 +329,47 @@ type board struct {
 	cards map[string]bridge.View // by channel and message
 	next  int
 	notes []string // about messages to agents
+	// outcome returns what becomes of the next call. Nil means that each call succeeds.
+	outcome func() outcome
+	gone    map[string]bool // deleted messages, by channel and message
+}
+
+// outcome is what becomes of a call to draw a card.
+type outcome struct {
+	takes time.Duration
+	err   error
+	lost  bool // the card is drawn, and the response is lost
+}
+
+// draws draws a card unless a fault prevents it.
+func (p *board) draws(ref *bridge.MessageRef, v bridge.View) error {
+	defer p.bell.Ring()
+	var o outcome
+	if p.outcome != nil {
+		o = p.outcome()
+		time.Sleep(o.takes)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	posts := ref.Message == ""
+	switch {
+	case errors.Is(o.err, bridge.ErrDeleted) && posts:
+		o.err = nil
+	case errors.Is(o.err, bridge.ErrDeleted):
+		delete(p.cards, ref.Channel+" "+ref.Message)
+		p.gone[ref.Channel+" "+ref.Message] = true
+	case p.gone[ref.Channel+" "+ref.Message]:
+		return bridge.ErrDeleted
+	}
+	if o.err != nil && (posts || !o.lost) {
+		return o.err
+	}
+	if posts {
+		p.next++
+		ref.Message = fmt.Sprint(p.next)
+	}
+	p.cards[ref.Channel+" "+ref.Message] = v
+	return o.err
 }
 
 func (p *board) Name() string                                 { return "chat" }
@@ -336,21 +383,13 @@ func (p *board) Link(_ context.Context, ref bridge.MessageRef) string {
 
 func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef,
 	error) {
-	defer p.bell.Ring()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.next++
-	ref := bridge.MessageRef{Channel: d.Channel, Message: fmt.Sprint(p.next), Thread: d.Thread}
-	p.cards[ref.Channel+" "+ref.Message] = v
-	return ref, nil
+	ref := bridge.MessageRef{Channel: d.Channel, Thread: d.Thread}
+	err := p.draws(&ref, v)
+	return ref, err
 }
 
 func (p *board) Update(_ context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
-	defer p.bell.Ring()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cards[ref.Channel+" "+ref.Message] = v
-	return nil
+	return p.draws(&ref, v)
 }
 
 // card is the message of a channel that shows a request.
