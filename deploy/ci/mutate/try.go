@@ -115,6 +115,7 @@ func (t *trier) test(ctx context.Context, path string, c *change, limit time.Dur
 	how := "exit"
 	if m := failure.FindStringSubmatch(out); m != nil {
 		how = strings.TrimSpace(strings.Join(m[1:], ""))
+		how = how[:min(len(how), 100)]
 	}
 	return path + " " + how, nil
 }
