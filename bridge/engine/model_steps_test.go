@@ -27,7 +27,7 @@ type climbing struct {
 
 // TestEscalationModel checks that each step of an escalation policy is taken once, at
 // its time, and not before: after the quiet hours, until someone answers or the request
-// ends, also by several daemons. Only people who were asked by then may answer.
+// ends, even if there are two daemons. Only people who were asked by then may answer.
 func TestEscalationModel(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(p *part, rt *rapid.T) {

@@ -334,7 +334,7 @@ type board struct {
 	gone    map[string]bool // deleted messages, by channel and message
 }
 
-// outcome is what becomes of a call to draw a card.
+// outcome holds what becomes of a call to draw a card.
 type outcome struct {
 	takes time.Duration
 	err   error

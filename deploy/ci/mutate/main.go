@@ -34,6 +34,7 @@ type options struct {
 	at     *regexp.Regexp
 	list   bool
 	narrow bool
+	run    string
 	exec   []string
 	least  time.Duration
 }
@@ -51,6 +52,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	})
 	flags.BoolVar(&o.list, "list", false, "print the changes without trying them")
 	flags.BoolVar(&o.narrow, "narrow", false, "run only the tests of the changed package")
+	flags.StringVar(&o.run, "run", ".", "run only the tests that this regular expression matches")
 	wrapper := flags.String("exec", "", "command that runs each compiler and each test, such as nice")
 	flags.DurationVar(&o.least, "limit", 30*time.Second, "shortest time limit of a test; it is longer if the unchanged source needs more")
 	if err := flags.Parse(args); err != nil {

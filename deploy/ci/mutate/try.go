@@ -105,7 +105,7 @@ func (t *trier) test(ctx context.Context, path string, c *change, limit time.Dur
 	if err != nil {
 		return "", err
 	}
-	out, err := t.run(ctx, strings.TrimSpace(dir), binary, "-test.short", "-test.failfast", "-test.timeout", limit.String())
+	out, err := t.run(ctx, strings.TrimSpace(dir), binary, "-test.short", "-test.failfast", "-test.run", t.options.run, "-test.timeout", limit.String())
 	if ctx.Err() != nil || err == nil {
 		return "", ctx.Err()
 	}
