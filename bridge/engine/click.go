@@ -56,9 +56,6 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
-		v = cl.outdated(ctx, a)
-	}
-	if v == nil && err == nil {
 		var said bridge.Verdict
 		said, err = cl.clicked(ctx, a)
 		v = &said
@@ -67,54 +64,69 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 	return orZero(v), err
 }
 
-// admit checks the token, the destination and the person of a click. A non-nil
-// verdict is the reply to the click.
+// admit runs the checks of all clicks. A non-nil verdict is the reply to the click.
 func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
-	a, v, err := cl.locate(ctx, c)
-	if v != nil || err != nil {
-		return a, v, err
-	}
-	if v, err := cl.admitPerson(ctx, &a); v != nil || err != nil {
-		return a, v, err
-	}
-	if !a.resolve() {
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-	}
-	if a.record.State.Final() {
-		return a, nil, nil
-	}
-	v, err = cl.cards.unseen(ctx, &a)
-	if v != nil && a.control.Action == bridge.ActionMore {
-		a.denyOnly, v = v.Note, nil
-	}
+	a := arrived(c)
+	v, err := checked(ctx, cl.deciders(), &a)
 	return a, v, err
+}
+
+// arrived returns a click of which nothing was checked.
+func arrived(c bridge.Click) admitted { return admitted{Click: c, actor: c.Actor} }
+
+// chosen checks that the chosen options exist, and converts them into answers.
+func chosen(_ context.Context, a *admitted) (*bridge.Verdict, error) {
+	if a.resolve() {
+		return nil, nil //nolint:nilnil // no objection
+	}
+	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+}
+
+// shown checks that the card shows everything that the control decides. The menu of
+// one that does not offers no approval.
+func (cl *clicks) shown(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
+	if a.record.State.Final() {
+		return nil, nil //nolint:nilnil // no objection
+	}
+	v, err := cl.cards.unseen(ctx, a)
+	return a.denying(v), err
+}
+
+// denying returns an objection. The menu can be opened nevertheless, and offers no
+// approval.
+func (a *admitted) denying(v *bridge.Verdict) *bridge.Verdict {
+	if v == nil || a.control.Action != bridge.ActionMore {
+		return v
+	}
+	a.denyOnly = v.Note
+	return nil
 }
 
 // locate checks that nod created the control, and that it belongs to the
 // destination of the click.
-func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
-	a := admitted{Click: c, actor: c.Actor}
+func (cl *clicks) locate(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
+	c := a.Click
 	var err error
 	if a.control, err = cl.keys.Verify(c.Token); err != nil {
 		cl.log.Warn("forged control", "platform", c.Actor.Platform, "user", c.Actor.User)
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	a.record, err = cl.records.Load(ctx, a.control.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		cl.log.Warn("click on an unknown interaction", "id", a.control.Interaction, "platform", c.Actor.Platform, "user", c.Actor.User)
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteUnknown}, nil
+		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteUnknown}, nil
 	}
 	if err != nil {
-		return a, nil, err
+		return nil, err
 	}
 	i := a.record.Interaction
 	a.fields = i.Fields()
 	if a.inPlace() {
-		return a, nil, nil
+		return nil, nil //nolint:nilnil // no objection
 	}
 	cl.log.Warn("control used at another destination", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
 	cl.journal.refuse(ctx, i, c.Actor, "out of place")
-	return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 }
 
 // admitPerson checks that the person may respond, or use the control to deny.
@@ -204,16 +216,15 @@ func (a *admitted) resolve() bool {
 	return true
 }
 
-// outdated returns the reply to a control of a card that was posted before the
-// requirements changed. It returns nil for other controls. Denials keep their
-// indexes among the decisions, and work from any card.
-func (cl *clicks) outdated(ctx context.Context, a admitted) *bridge.Verdict {
+// outdated rejects a control of a card that was posted before the requirements
+// changed. Denials keep their indexes among the decisions, and work from any card.
+func (cl *clicks) outdated(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
 	i := a.record.Interaction
 	current := a.control.Terms == byte(i.Terms)
 	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Denies(i) || current {
-		return nil
+		return nil, nil //nolint:nilnil // no objection
 	}
-	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: new(cl.cards.drafted(ctx, a, nil))}
+	return a.denying(&bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: new(cl.cards.drafted(ctx, *a, nil))}), nil
 }
 
 // clicked applies an admitted click.

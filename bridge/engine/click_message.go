@@ -55,7 +55,8 @@ func (cl *clicks) message(ctx context.Context, c bridge.Click) (admitted, *bridg
 // messageTarget returns the session's message that a click is on, and its view.
 // A non-nil verdict is the reply to the click.
 func (cl *clicks) messageTarget(ctx context.Context, c bridge.Click) (admitted, bridge.View, *bridge.Verdict, error) {
-	a, v, err := cl.locate(ctx, c)
+	a := arrived(c)
+	v, err := cl.locate(ctx, &a)
 	if v != nil || err != nil {
 		return a, bridge.View{}, v, err
 	}

@@ -34,7 +34,8 @@ func (cl *clicks) onSession(token string) func(context.Context, bridge.Click) (a
 
 // sessionClick applies a click on the message of a session.
 func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
-	a, v, err := cl.locate(ctx, c)
+	a := arrived(c)
+	v, err := cl.locate(ctx, &a)
 	if v != nil || err != nil {
 		return a, v, err
 	}

@@ -20,12 +20,6 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 		return cl.messageForm(ctx, c)
 	}
 	a, v, err := cl.admit(ctx, c)
-	if v == nil && err == nil {
-		v = cl.outdated(ctx, a)
-		if v != nil && a.control.Action == bridge.ActionMore {
-			a.denyOnly, v = v.Note, nil
-		}
-	}
 	f := bridge.Form{}
 	if v == nil && err == nil {
 		var said bridge.Verdict
@@ -40,7 +34,8 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 // reading returns the form with the whole text of a closed request or a notice,
 // which everyone who sees its card may read, unless it is private.
 func (cl *clicks) reading(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
-	a, v, err := cl.locate(ctx, c)
+	a := arrived(c)
+	v, err := cl.locate(ctx, &a)
 	if v == nil && err == nil && a.record.Interaction.Private {
 		v, err = cl.admitPerson(ctx, &a)
 	}

@@ -37,38 +37,43 @@ const concludeTries = 5
 func (s *settler) conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
-	var err error
-	seen := rec.Interaction.Terms
+	t := attempt{actor, rec, r, rec.Interaction.Terms}
 	for range concludeTries {
-		if !rec.State.Final() && rec.Interaction.Terms != seen && r.State == bridge.StateApproved {
-			return rec, "", &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged}, nil
-		}
-		if !rec.State.Final() && (r.State == bridge.StateApproved || r.State == bridge.StateAnswered) {
-			now, refusal, failed := s.reconsider(ctx, actor, rec, r)
-			if err = failed; refusal != nil || err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
-				return now, "", refusal, err
-			}
-			rec = now
-		}
-		if err == nil && rec.Unproven(r) {
-			ask, err := s.signer.ask(ctx, actor, rec, r)
-			return rec, "", ask, err
+		refusal, err := checked(ctx, s.deciders(), &t)
+		if refusal != nil {
+			return t.rec, "", refusal, err
 		}
 		if err == nil {
-			got, result, failed := s.settleOne(ctx, actor, rec, r)
+			got, result, failed := s.settleOne(ctx, t.actor, t.rec, r)
 			if err = failed; bridge.ErrorCode(err) != bridge.CodeConflict {
 				return got, result, nil, err
 			}
 		}
-		if rec, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
-			return rec, "", nil, err
+		if bridge.ErrorCode(err) != bridge.CodeConflict {
+			return t.rec, "", nil, err
 		}
-		var refusal *bridge.Verdict
-		if actor, refusal = s.admitAgain(ctx, actor, rec, r); refusal != nil {
-			return rec, "", refusal, nil
+		if t.rec, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
+			return t.rec, "", nil, err
+		}
+		if t.actor, refusal = s.admitAgain(ctx, t.actor, t.rec, r); refusal != nil {
+			return t.rec, "", refusal, nil
 		}
 	}
-	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
+	return t.rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
+}
+
+// attempt is a decision of a person that is checked.
+type attempt struct {
+	actor bridge.Actor
+	rec   bridge.Record
+	resp  bridge.Response
+	seen  int // Interaction.Terms when the person decided
+}
+
+// decides reports whether the decision approves or answers a pending request. Others
+// need no check of the config.
+func (t *attempt) decides() bool {
+	return !t.rec.State.Final() && (t.resp.State == bridge.StateApproved || t.resp.State == bridge.StateAnswered)
 }
 
 // admitAgain checks that a person may still give a response to a request that
@@ -155,27 +160,55 @@ func nonce(actor bridge.Actor, r bridge.Response) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// reconsider checks a decision that approves or answers against the current
-// config. It returns the record to decide, or a verdict that refuses the
-// decision.
-func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, *bridge.Verdict, error) {
-	if !s.evaluator.unchanged(rec.Interaction) {
-		if now, refusal, err := s.reevaluate(ctx, actor, rec); refusal != nil || err != nil {
-			return now, refusal, err
-		}
+// sameTerms refuses an approval under other terms than those that the person saw.
+func (s *settler) sameTerms(_ context.Context, t *attempt) (*bridge.Verdict, error) {
+	if t.rec.State.Final() || t.rec.Interaction.Terms == t.seen || t.resp.State != bridge.StateApproved {
+		return nil, nil //nolint:nilnil // no objection
 	}
-	if len(r.Input) > 0 {
-		problem, err := s.unfitEdit(ctx, rec, r.Input)
-		if err != nil {
-			return rec, nil, err
-		}
-		if problem != "" {
-			v := typedProblem(problem)
-			s.journal.refuse(ctx, rec.Interaction, actor, "edited input")
-			return rec, &v, nil
-		}
+	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged}, nil
+}
+
+// current evaluates the request again if the config has changed since.
+func (s *settler) current(ctx context.Context, t *attempt) (refusal *bridge.Verdict, err error) {
+	if !t.decides() || s.evaluator.unchanged(t.rec.Interaction) {
+		return nil, nil //nolint:nilnil // no objection
 	}
-	return s.recount(ctx, rec, r)
+	t.rec, refusal, err = s.reevaluate(ctx, t.actor, t.rec)
+	return refusal, err
+}
+
+// fits refuses an edited input that the policy does not let people approve here.
+func (s *settler) fits(ctx context.Context, t *attempt) (*bridge.Verdict, error) {
+	if !t.decides() || len(t.resp.Input) == 0 {
+		return nil, nil //nolint:nilnil // no objection
+	}
+	problem, err := s.unfitEdit(ctx, t.rec, t.resp.Input)
+	if err != nil || problem == "" {
+		return nil, err
+	}
+	v := typedProblem(problem)
+	s.journal.refuse(ctx, t.rec.Interaction, t.actor, "edited input")
+	return &v, nil
+}
+
+// recounted takes back the approvals of people who may no longer approve.
+func (s *settler) recounted(ctx context.Context, t *attempt) (*bridge.Verdict, error) {
+	if !t.decides() {
+		return nil, nil //nolint:nilnil // no objection
+	}
+	now, err := s.recount(ctx, t.rec, t.resp)
+	if err == nil {
+		t.rec = now
+	}
+	return nil, err
+}
+
+// proven asks for the proof that an approval lacks.
+func (s *settler) proven(ctx context.Context, t *attempt) (*bridge.Verdict, error) {
+	if !t.rec.Unproven(t.resp) {
+		return nil, nil //nolint:nilnil // no objection
+	}
+	return s.signer.ask(ctx, t.actor, t.rec, t.resp)
 }
 
 // reevaluate evaluates a request again. It returns a verdict if the current
@@ -239,24 +272,23 @@ func (s *settler) unfitEdit(ctx context.Context, rec bridge.Record, input json.R
 }
 
 // recount voids the approvals of people who may no longer approve.
-func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Response) (bridge.Record, *bridge.Verdict, error) {
+func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Response) (bridge.Record, error) {
 	i := rec.Interaction
 	if !i.Counted() || r.State != bridge.StateApproved {
-		return rec, nil, nil
+		return rec, nil
 	}
 	a := bridge.Amendment{Expect: rec.Amended, Interaction: i}
 	lost := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool {
 		return v.State != bridge.StateApproved || s.holdsVote(ctx, i, v)
 	})
 	if len(lost) == 0 {
-		return rec, nil, nil
+		return rec, nil
 	}
 	s.mentions.void(ctx, &a, rec, lost, "the config no longer lets you approve this")
 	if err := amend(ctx, s.records, rec, a); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
-		return rec, nil, err
+		return rec, err
 	}
-	rec, err := s.records.Load(ctx, i.ID)
-	return rec, nil, err
+	return s.records.Load(ctx, i.ID)
 }
 
 // holdsVote reports whether a voter could approve at the time of the vote, by what
