@@ -73,6 +73,7 @@ func TestMenu(t *testing.T) {
 			if text := sandbox.Texts(w.Sandbox.Message(menu)); !strings.Contains(text, "may repeat exactly this request") {
 				t.Errorf("the menu says %s", text)
 			}
+			w.inTopic(w.Sandbox.Message(menu), x.topic)
 			again := w.offers("ana", at, v) // replaces the first
 			w.gone(menu)
 
