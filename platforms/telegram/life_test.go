@@ -1,6 +1,8 @@
 package telegram_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/telegram"
+	"github.com/nodbridge/nod/render"
 )
 
 var forum = strconv.FormatInt(sandbox.TelegramForum, 10)
@@ -126,7 +129,40 @@ func TestForum(t *testing.T) {
 			if err := w.p.Remind(t.Context(), d, ref, reminder); err != nil {
 				t.Errorf("a reminder: %v", err)
 			}
+			ref.Message = "999999"
+			if err := w.p.Remind(t.Context(), d, ref, reminder); !errors.Is(err, bridge.ErrDeleted) {
+				t.Errorf("a reminder next to a deleted card: %v", err)
+			}
+			all := w.messages(forum)
+			w.inTopic(all[len(all)-1], topic)
 		})
+	}
+}
+
+// TestPrivatePrompt checks that the prompt for a private request is where its person
+// reads the request.
+func TestPrivatePrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.question("Where is the key?")
+	v.Record.Interaction.Private = true
+	_, at := w.post(bridge.Destination{Channel: group}, v)
+	w.sink.Shows(bridge.Form{View: v, Control: render.ReviewControl(v.Record.Interaction)}, nil)
+	if r, err := w.Sandbox.Person("ana").Press(t.Context(), at, render.LabelReview); err != nil || !r.OK {
+		t.Fatal(r, err)
+	}
+	own := sandbox.Place{Service: "telegram", Channel: "7001"}
+	w.Eventually("ana reads the request", func() bool {
+		for _, m := range w.messages(own.Channel) {
+			if strings.Contains(sandbox.Texts(m), "Where is the key?") {
+				own.Message = fmt.Sprint(m["message_id"])
+			}
+		}
+		return own.Message != ""
+	})
+	w.asks("ana", own, v)
+	if n := len(w.prompts(group)); n > 0 {
+		t.Errorf("%d prompts are in the group", n)
 	}
 }
 
