@@ -194,7 +194,7 @@ func (s *surveyed) readSettings(path string, v any) bool {
 			detail += ", so " + s.Title + " ignores the whole file"
 			s.ignored = append(s.ignored, path)
 		}
-		if len(lines) > 0 || strings.Contains(string(raw), " hook "+s.Agent) || !readable && strings.Contains(string(raw), "nod") {
+		if len(lines) > 0 || strings.Contains(string(raw), " hook "+s.Agent) || strings.Contains(string(raw), hookProgram+" "+s.Agent) || !readable && strings.Contains(string(raw), "nod") {
 			status, s.ours = bridge.FindingFailed, true
 		}
 		s.add("", status, detail, "correct the file")

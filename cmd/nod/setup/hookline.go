@@ -148,7 +148,7 @@ func commandLines(v any) [][]string {
 		raw, _ := json.Marshal(v) // was decoded from JSON
 		var p process
 		if decode(raw, &p) == nil && len(p.words()) > 1 && isProgram(p.words()[0]) {
-			return [][]string{p.words()[1:]}
+			return [][]string{afterProgram(p.words())}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			out = append(out, commandLines(v[name])...)
@@ -162,13 +162,22 @@ func commandLines(v any) [][]string {
 			if call, ok := n.(*syntax.CallExpr); ok {
 				words := literals(call)
 				if k := slices.IndexFunc(words, isProgram); k >= 0 && k+1 < len(words) {
-					out = append(out, words[k+1:])
+					out = append(out, afterProgram(words[k:]))
 				}
 			}
 			return true
 		})
 	}
 	return out
+}
+
+// afterProgram returns the words that follow nod in a command line. Those of nod-hook
+// follow nod hook.
+func afterProgram(words []string) []string {
+	if isHookProgram(words[0]) {
+		return append([]string{"hook"}, words[1:]...)
+	}
+	return words[1:]
 }
 
 // literals returns the words of a command without their quotes. A word whose

@@ -81,3 +81,17 @@ func TestHookProgram(t *testing.T) {
 		})
 	}
 }
+
+// TestCommandLines checks that the words of nod-hook count as those of nod hook, so
+// that nod doctor names removed flags and foreign daemons in both.
+func TestCommandLines(t *testing.T) {
+	t.Parallel()
+	for _, settings := range []any{
+		"NOD_URL=http://x '/a b/nod' hook claude --url http://y", "NOD_URL=http://x '/a b/nod-hook' claude --url http://y", "nod-hook.exe claude --url http://y",
+		map[string]any{"command": "/bin/nod-hook", "args": []any{"claude", "--url", "http://y"}},
+	} {
+		if got := fmt.Sprint(commandLines(settings)); got != "[[hook claude --url http://y]]" {
+			t.Errorf("%v: %s", settings, got)
+		}
+	}
+}
