@@ -31,7 +31,7 @@ func parseShell(line string) *syntax.File {
 	if len(line) > maxScript || strings.ContainsFunc(line, control) || continuation.MatchString(line) {
 		return nil
 	}
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
 	if err != nil {
 		return nil
 	}

@@ -219,6 +219,6 @@ func (g Gate) runs(in *input) bool {
 	}
 	inner := func(f file) bool { return strings.Contains(f.name, ".") }
 	return slices.ContainsFunc(in.leaves, unknown) || slices.ContainsFunc(in.files, inner) || slices.ContainsFunc(in.lines, func(l *line) bool {
-		return other && (!anyShell.MatchString(l.raw) || removes.MatchString(l.raw)) || p.target.mayRun(l.raw)
+		return other && (!anyShell.MatchString(l.raw) || removes.MatchString(l.raw)) || p.target.mayRun(l.raw, in.Where)
 	})
 }

@@ -15,6 +15,7 @@ import (
 // and not to start it.
 type inquiry struct {
 	target  target
+	where   string // the location of the request
 	depth   int
 	calls   int
 	written []string // files that the line writes
@@ -22,9 +23,9 @@ type inquiry struct {
 	ran     []string // files that it runs; "" stands for those that a program chooses
 }
 
-// mayRun reports whether a line may run the target.
-func (t target) mayRun(line string) bool {
-	q := &inquiry{target: t}
+// mayRun reports whether a line may run the target in a location.
+func (t target) mayRun(line, where string) bool {
+	q := &inquiry{target: t, where: where}
 	return !q.script(line) || q.runsWritten()
 }
 
@@ -35,7 +36,7 @@ func (q *inquiry) script(text string) bool {
 		return false
 	}
 	q.depth++
-	known := q.inside(f, false)
+	known := q.inside(f, false) && harmlessComments(f)
 	q.depth--
 	return known
 }
@@ -58,7 +59,7 @@ func (q *inquiry) inside(n syntax.Node, fed bool) bool {
 // it lists are.
 func (q *inquiry) node(n syntax.Node, fed bool) bool {
 	switch n := n.(type) {
-	case *syntax.Lit, *syntax.Comment:
+	case *syntax.Lit, *syntax.Comment: // see harmlessComments
 		return true
 	case *syntax.SglQuoted: // fish reads the last backslash differently
 		return !strings.HasSuffix(n.Value, `\`)
@@ -73,7 +74,8 @@ func (q *inquiry) node(n syntax.Node, fed bool) bool {
 	case *syntax.BinaryTest: // others evaluate their words as numbers, and && ends a command in other shells
 		return (n.Op < syntax.TsEql || n.Op > syntax.TsGtr) && n.Op != syntax.AndTest && n.Op != syntax.OrTest && q.inside(n, fed)
 	case *syntax.UnaryTest:
-		return n.Op != syntax.TsVarSet && n.Op != syntax.TsRefVar && q.inside(n, fed)
+		w, _ := n.X.(*syntax.Word)
+		return n.Op != syntax.TsVarSet && n.Op != syntax.TsRefVar && (n.Op != syntax.TsFdTerm || w != nil && numeral(w)) && q.inside(n, fed)
 	case *syntax.ProcSubst:
 		return q.inside(n, n.Op == syntax.CmdOut)
 	case *syntax.ForClause:
@@ -220,7 +222,7 @@ var (
 
 // startVariable matches variables with directories and files from which programs
 // and their settings come.
-var startVariable = lazyregexp.New(`(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^PYTHONINSPECT$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
+var startVariable = lazyregexp.New(`^npm_config_|(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^PYTHONINSPECT$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
 
 // isOrdinary reports whether a variable may have a value.
 func isOrdinary(name, value string, exported bool) bool {
@@ -254,8 +256,7 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	known, listed := q.program(name, args, fed)
 	switch {
 	case foreign:
-		theirs := slices.ContainsFunc(append(q.dirs, dir), installedDir.MatchString)
-		return (known || !listed && (!theirs || !fed && each(args, plainText.MatchString))) && !q.names(args...)
+		return (known || !listed && !slices.ContainsFunc(append(q.dirs, dir), q.theirs)) && !q.names(args...)
 	case !listed && q.target.isName(name): // the words say that it is another command
 		return q.simple(args...)
 	}
@@ -265,12 +266,13 @@ func (q *inquiry) command(words []string, fed bool) bool {
 // installed are the directories of programs that a line may name with them.
 var installed = append([]string{"/usr/local/bin", "/opt/homebrew/bin"}, trusted...)
 
-// installedDir matches directories with programs that are not the project's, and
-// plainText texts that a program which runs them reads as written.
-var (
-	installedDir = lazyregexp.New(`^/?$|^~|[\x01\x02]|(^|/)(usr|opt|s?bin|nix|snap|proc|sys|dev|node_modules|\.?venv|\.local|\.cargo|\.\.)(/|$)`)
-	plainText    = lazyregexp.New(`^[\w \n./:@%,=;!?+^~-]*$`)
-)
+// theirs reports whether the programs in a directory are not the project's.
+func (q *inquiry) theirs(dir string) bool {
+	return installedDir.MatchString(dir) || path.IsAbs(dir) && !below(dir, q.where, "")
+}
+
+// installedDir matches directories with programs that are not the project's.
+var installedDir = lazyregexp.New(`^/?$|^~|[\x01\x02]|(^|/)(usr|opt|s?bin|nix|snap|proc|sys|dev|node_modules|\.?venv|\.local|\.cargo|\.\.)(/|$)`)
 
 // names reports whether a text may contain the name of the target's program.
 func (q *inquiry) names(texts ...string) bool {
@@ -293,10 +295,13 @@ func (q *inquiry) names(texts ...string) bool {
 // simpleWord matches words that are neither a command with arguments nor code.
 var simpleWord = lazyregexp.New(`^~?[\w./:@%,=*?\[\]^-]*$`)
 
+// escaped matches what some programs replace by a character, such as a space.
+var escaped = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
+
 // simple reports whether words can give a program no command to run.
 func (q *inquiry) simple(words ...string) bool {
 	return !q.names(words...) && !slices.ContainsFunc(words, func(w string) bool {
-		return !simpleWord.MatchString(w) || strings.HasPrefix(w, "=") || strings.Contains(strings.ToLower(w), "data:")
+		return !simpleWord.MatchString(w) || escaped.MatchString(w) || strings.HasPrefix(w, "=") || strings.Contains(strings.ToLower(w), "data:")
 	})
 }
 
@@ -306,8 +311,8 @@ var output = lazyregexp.New(`(?i)\.(txt|log|out|md|csv|html|diff|patch|prof|cov|
 // startFile matches settings, hooks and startup files, which programs read without
 // being told to, and gitText files with texts of commits.
 var (
-	startFile = lazyregexp.New(`(^|/)[^/]*\.git(/|$)|(^|/)(\.?gitconfig|config(\.worktree)?|HEAD|gitdir|commondir|gh/(config|hosts)\.yml|(pre|post)-[a-z-]+|` +
-		`(prepare-commit|commit|applypatch)-msg|reference-transaction|push-to-checkout|fsmonitor-watchman|\.(sqliterc|psqlrc|curlrc|zshenv|zshrc|zprofile|zlogin|bash_profile|bash_login|bashrc|profile))$`)
+	startFile = lazyregexp.New(`(^|/)\.(lefthook|husky)/|^/(etc|proc)/|^/dev/(fd|pts)/|(^|/)[^/]*\.git(/|$)|(^|/)(\.?gitconfig|config(\.worktree)?|HEAD|gitdir|commondir|gh/(config|hosts)\.yml|(pre|post)-[a-z-]+|` +
+		`(prepare-commit|commit|applypatch)-msg|reference-transaction|push-to-checkout|fsmonitor-watchman|\.?(sqliterc|curlrc)|\.?lefthook[^/]*|\.(huskyrc|overcommit|pre-commit-config|lintstagedrc)[^/]*|lint-staged\.[^/]*|\.(psqlrc|mkshrc|kshrc|bash_logout|zlogout|zshenv|zshrc|zprofile|zlogin|bash_profile|bash_login|bashrc|profile))$`)
 	gitText = lazyregexp.New(`(^|/)\.git/|\.gitconfig$|_(EDIT)?MSG$`)
 )
 
@@ -324,4 +329,20 @@ func (q *inquiry) runsWritten() bool {
 	}
 	return slices.ContainsFunc(q.ran, in(gitText)) || slices.ContainsFunc(q.written, in(startFile)) ||
 		len(q.ran) > 0 && len(q.written) > 0 && (slices.ContainsFunc(q.written, code) || slices.ContainsFunc(q.ran, output.MatchString))
+}
+
+// operators matches the operators of shells.
+var operators = lazyregexp.New("[;&|`$()<>]")
+
+// harmlessComments reports whether an interactive zsh cannot run comments as commands:
+// it reads them as words.
+func harmlessComments(f *syntax.File) bool {
+	harmless := true
+	syntax.Walk(f, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok {
+			harmless = harmless && !operators.MatchString(c.Text)
+		}
+		return harmless
+	})
+	return harmless
 }

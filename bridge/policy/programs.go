@@ -97,7 +97,7 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 	case name == "printf":
 		return printsTexts(args), true
 	case dataPrograms[name] || inertNames[name]:
-		return true, true
+		return loads[name] == nil || !slices.ContainsFunc(args, loads[name].MatchString), true
 	case name == "arch": // on macOS, it starts a program
 		return len(args) == 0, true
 	case name == "tar":
@@ -114,7 +114,7 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 		return each(args, func(w string) bool { return w == "-r" || digits.MatchString(w) || isOrdinary(w, "", false) }), true
 	case name == "find":
 		return q.find(args, fed), true
-	case name == "git" && fed && opensEditor(args):
+	case name == "git" && fed && opensEditor(args), name == "gh" && fed && slices.ContainsFunc(args, hasEdit.MatchString):
 		return false, true
 	case tools[name], subcommands[name] != "", dataSubcommands[name] != "":
 		return q.tool(name, args, fed), true
@@ -136,15 +136,20 @@ func each(words []string, match func(string) bool) bool {
 
 var (
 	system     = lazyregexp.New(`^/(usr|opt|bin|sbin|nix|snap)/`)
-	compares   = lazyregexp.New(`^-(eq|ne|lt|le|gt|ge|v|R)$`)
+	compares   = lazyregexp.New(`^-(eq|ne|lt|le|gt|ge|v|R|t)$`)
 	settings   = lazyregexp.New(`^([-+][eux]+|[-+][eux]*o|pipefail|errexit|nounset|xtrace)$`)
 	textFormat = lazyregexp.New(`%[-+ #0]*[0-9]*(\.[0-9]+)?[sbqc%]`)
 )
 
+// loads are the arguments with which programs load code.
+var loads = map[string]*lazyregexp.Regexp{
+	"curl": lazyregexp.New(`^--eng|pkcs11:`), "nm": lazyregexp.New(`^--?pl`), "size": lazyregexp.New(`^--?pl`), "strings": lazyregexp.New(`^--?pl`),
+}
+
 // writers are the arguments with which programs write a file.
 var writers = map[string]*lazyregexp.Regexp{
 	"curl": lazyregexp.New(`^-[^-]*[oODKcT]|^--(out|up|rem|dump|tr|std|cookie-j|lib|et|hs|al|conf)|%output`), "xxd": lazyregexp.New(`^-[a-zA-Z]*[oOr]`), "git": lazyregexp.New(`^-o|^--out`),
-	"iconv": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "base64": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "tree": lazyregexp.New(`^-[a-zA-Z]*o`), "gofmt": lazyregexp.New(`^--?w`), "goimports": lazyregexp.New(`^--?w`),
+	"iconv": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "base64": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "tree": lazyregexp.New(`^-[a-zA-Z]*o`), "gofmt": lazyregexp.New(`^--?r`), // only rules change what files do
 	"tee": anything, "gzip": anything, "gunzip": anything, "xz": anything, "unzip": anything, "tar": anything,
 }
 
@@ -153,7 +158,7 @@ var (
 	// showsGit are the commands of git with --output, and changesGit those that
 	// write files of the project.
 	showsGit   = set("log diff show format-patch shortlog whatchanged diff-tree range-diff")
-	changesGit = set("apply mv update-index")
+	changesGit = set("apply mv update-index notes hash-object")
 )
 
 // writes notes what a program writes, and where it goes.
@@ -170,6 +175,8 @@ func (q *inquiry) writes(name string, args []string) {
 		q.written = append(q.written, args...)
 	case name == "git" && changesGit[first]:
 		q.written = append(q.written, first)
+	case name == "kubectl" && slices.Contains(args, "cp"):
+		q.written = append(q.written, args...)
 	}
 }
 
@@ -235,8 +242,11 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 	}
 	switch {
 	case sub == "" && !tools[name], listed(data, sub), listed(data, both):
-		return q.simple(args[:first]...)
-	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run/env run-script/env", both): // it starts env
+		hooks := func(w string) bool { return strings.HasPrefix(w, "--temp") }
+		return q.simple(args[:first]...) && !(sub == "init" && slices.ContainsFunc(args, hooks))
+	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run run-script", sub) && slices.Contains(args, "env"): // it starts env
+		return false
+	case name == "coverage" && slices.Contains(args, "-m") && !slices.ContainsFunc(args, func(w string) bool { return tools[w] && w != name }):
 		return false
 	case name == "json.tool": // with two files, it writes the second one
 		return q.simple(args...) && len(slices.DeleteFunc(slices.Clone(args), isOption)) < 2 && (!fed || each(args, isOption))
@@ -250,11 +260,11 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 		text := listed(textOptions, name+":"+option) || n > 0 && listed(textOptions, name+":"+args[n-1])
 		switch {
 		case text && !strings.Contains(w, "-ext") && !strings.Contains(w, many):
-		case !q.simple(w), name == "git" && strings.Contains(w, "::"), name == "deno" && strings.Contains(w, "://"), name == "make" && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
+		case !q.simple(w), name == "git" && (strings.Contains(w, "::") || strings.HasPrefix(w, "--temp")), name == "deno" && strings.Contains(w, "://"), name == "make" && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
 			return false
 		}
 	}
-	return remote[name] || !fed
+	return !fed || remote[name] && (name != "docker" || sub == "login") // docker builds and starts what it reads
 }
 
 var (
@@ -344,7 +354,7 @@ func (q *inquiry) file(words []string, fed bool) bool {
 	if slices.ContainsFunc(strings.Split(words[0], "/"), q.target.isName) { // such as npm/index.js
 		return false
 	}
-	if slices.ContainsFunc(append(q.dirs, path.Dir(words[0])), theirDir.MatchString) && (fed || !each(words[1:], plainText.MatchString)) {
+	if slices.ContainsFunc(append(q.dirs, path.Dir(words[0])), theirDir.MatchString) && (fed || !q.simple(words[1:]...)) {
 		return false
 	}
 	return !(fed && isOpen(words[0])) && !devices.MatchString(words[0])

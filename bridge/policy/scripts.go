@@ -15,7 +15,9 @@ var (
 	textInAwk = lazyregexp.New(`"(\\.|[^"\\])*"`)
 	separator = lazyregexp.New(`"[^"A-Za-z_$]*"`)
 	pipeInAwk = lazyregexp.New(`\bprint[^;}\n]*(\||/[^\n]*\||\\\n[^;}]*\|)`)
-	callInAwk = lazyregexp.New(`system|getline|@ *[A-Za-z_]`)
+	callInAwk = lazyregexp.New(`system|getline|@\s*[A-Za-z_]`)
+	// goesOn is the end of a line after which the statement goes on.
+	goesOn = lazyregexp.New(`(,|&&|\|\|)[ \t]*(#[^\n]*)?\n\s*`)
 )
 
 // quietAwk returns why awk may start a program: with system, getline, a pipe after
@@ -31,6 +33,7 @@ func quietAwk(a arguments) string {
 		return pipeInAwk.MatchString(strings.ReplaceAll(without, "||", ""))
 	}
 	for _, script := range a.texts {
+		script = goesOn.ReplaceAllString(script, "$1 ")
 		if isOpen(script) || callInAwk.MatchString(script) || pipes(script, textInAwk) || pipes(script, separator) {
 			return "the script may start a program"
 		}

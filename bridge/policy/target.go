@@ -55,8 +55,10 @@ func (t target) is(words []string) bool {
 // as git-push have the next word in their name, which it returns.
 func (t target) named(word string) (rest []string, ok bool) {
 	names := []string{word, word[strings.LastIndexAny(word, "=:")+1:], strings.TrimLeft(word, "-+@%")}
-	if len(word) > 2 && word[0] == '-' {
-		names = append(names, word[2:])
+	if len(word) > 2 && word[0] == '-' && word[1] != '-' { // after any letters of options
+		for n := 2; n < len(word); n++ {
+			names = append(names, word[n:])
+		}
 	}
 	for _, name := range names {
 		if name == "" {
@@ -104,7 +106,7 @@ func (t target) inOrder(words []string) bool {
 // file with that name exists.
 func stands(w, name string) bool {
 	matches, err := path.Match(w, name)
-	return strings.ContainsAny(w, "*?[") && matches && err == nil
+	return strings.ContainsAny(w, "*?[") && (matches || err != nil) // shells accept more patterns
 }
 
 // given reports whether words may have an option: alone, among other letters, in
