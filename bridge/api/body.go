@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"os"
 	"strconv"
 
 	"github.com/nodbridge/nod/bridge"
@@ -86,6 +87,9 @@ func bodyError(err error) error {
 	}
 	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return bridge.Errorf(bridge.CodeInvalid, "body: larger than %d bytes", big.Limit)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) { // the network was slow, so the caller can try again
+		return bridge.Errorf(bridge.CodeUnavailable, "body: it did not arrive within %s", bodyTimeout)
 	}
 	return bridge.Errorf(bridge.CodeInvalid, "body: cannot be read")
 }

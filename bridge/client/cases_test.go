@@ -37,6 +37,7 @@ type tableCase struct {
 	Answers  []tableAnswer `json:"answers"`
 	Want     string        `json:"want"`
 	Deadline float64       `json:"deadline"` // seconds
+	Window   float64       `json:"window"`   // seconds; that of the client by default
 	Opens    *int          `json:"opens"`    // distinct callers that open a request, 1 by default
 	Posts    int           `json:"posts"`
 	Cancels  int           `json:"cancels"`
@@ -296,7 +297,7 @@ func (x tableCase) play(t *testing.T, all table) {
 	s := newStub(t, all.Records, x, other.url)
 	address := strings.NewReplacer("{url}", s.url, "{host}", s.host).Replace(cmp.Or(x.URL, "{url}"))
 	c := client.New(address, token, nil)
-	c.Patience, c.Window = 800*time.Millisecond, 600*time.Millisecond
+	c.Patience, c.Window = 800*time.Millisecond, time.Duration(x.Window*float64(time.Second))
 	ctx := t.Context()
 	if x.Deadline > 0 {
 		var stop context.CancelFunc
