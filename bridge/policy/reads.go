@@ -185,8 +185,10 @@ func listed(list, word string) bool { return slices.Contains(strings.Fields(list
 // secret matches the names of files that usually hold credentials.
 var secret = lazyregexp.New(`(?i)(^|[/:])(\.env([._-].*)?|\.envrc|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|\.htpasswd|\.dockercfg|` +
 	`\.ssh|\.aws|\.gnupg|\.kube|\.docker|\.azure|\.config|id_(rsa|dsa|ecdsa|ed25519)[^/]*|shadow|environ|` +
+	`\.git/config|\.[a-z_]*history|\.vault-token|\.terraformrc|\.m2|\.yarnrc\.yml|\.dev\.vars|[^/]*kubeconfig[^/]*|[^/]*\.tf(state|vars)(\.[^/]*)?|` +
+	`[^/]*service[-_]?account[^/]*\.json|auth\.json|wallet\.dat|` +
 	`[^/]*(secret|credential|passw(or)?d|apikey|api[_-]key)[^/]*|[^/]*tokens?\.(json|ya?ml|txt|toml|ini|env)|` +
-	`[^/]*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg))(/|$)`)
+	`[^/]*\.(pem|key|p8|ovpn|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg))(/|$)`)
 
 // inside returns "" if all files that a command reads are in the project, and
 // otherwise the reason. Base is where the command runs.
