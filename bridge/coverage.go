@@ -70,7 +70,10 @@ func (i Interaction) CoverageBrief(s Scope) string {
 	default:
 		out += fmt.Sprintf(", %d rules", n)
 	}
-	return out + c.place()
+	if where := c.of.Approval.Where; where != "" {
+		out += ", in " + quoted(where)
+	}
+	return out
 }
 
 // coverage builds the statement of what an approval with a scope covers.

@@ -50,7 +50,7 @@ func TestEntriesSayTheirScope(t *testing.T) {
 		{"approval", bridge.DecideSession, "Approve for this session: deploy-bot, 24 hours…"},
 		{"approval", bridge.DecideAlways, "Always approve: deploy-bot, 30 days…"},
 		{"approval", bridge.DecideDeny, "Deny…"},
-		{"approval-rule", bridge.DecideSession, `Approve for this session: deploy-bot, 8 hours, 2 rules in the location "/srv"…`},
+		{"approval-rule", bridge.DecideSession, `Approve for this session: deploy-bot, 8 hours, 2 rules, in "/srv"…`},
 		{"approval-able", bridge.DecideAlways, "Always approve: deploy-bot remembers it…"},
 		{"approval-able", bridge.DecideDenyStop, "Deny and stop deploy-bot: it ends its current work…"},
 	} {

@@ -14,7 +14,10 @@ import (
 )
 
 const (
-	archiveAfter  = 1440 // minutes without a message
+	// archiveAfter is in minutes without a message: the longest time that Discord
+	// takes. In an archived thread, the buttons fail on phones and in browsers for
+	// people who may not write there: discord/discord-api-docs#8474.
+	archiveAfter  = 10080
 	maxThreads    = 1000 // threads of sessions that are remembered
 	maxThreadName = 100  // characters
 	maxGuilds     = 1000 // channels whose guild is remembered

@@ -2,6 +2,7 @@ package discord_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -128,4 +129,56 @@ func TestNoThreadPermission(t *testing.T) {
 		t.Errorf("the card is in %s", ref.Channel)
 	}
 	d.want(ref, "make deploy", true)
+}
+
+// TestNewsChannel checks that cards and threads work in a news channel, and in one that
+// was a text channel when the card was posted.
+func TestNewsChannel(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"converted before the card": true, "converted under the card": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDiscordDesk(t)
+			if before {
+				d.moderate(sandbox.DiscordChannel, "news")
+			}
+			first, err := d.post(round(0, "make build", bridge.StatePending), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !before {
+				d.moderate(sandbox.DiscordChannel, "news")
+			}
+			ref, place := d.inThread(first, "make deploy")
+			if ref.Channel != place.Thread {
+				t.Fatalf("the card is in %s, not in the thread %s", ref.Channel, place.Thread)
+			}
+			d.moderate(place.Thread, "idle")
+			for _, at := range []bridge.MessageRef{first, ref} {
+				if err := d.p.Update(t.Context(), at, round(0, "make deploy", bridge.StateApproved), nil); err != nil {
+					t.Error(err)
+				}
+				d.want(at, "Approved by", false)
+			}
+		})
+	}
+}
+
+// TestThreadStaysOpen checks that the thread of a session is archived as late as
+// Discord allows: in an archived one, not everyone can use the buttons of a card.
+func TestThreadStaysOpen(t *testing.T) {
+	t.Parallel()
+	d := newDiscordDesk(t)
+	_, place := d.session()
+	for _, c := range d.Sandbox.Chats("discord") {
+		for _, m := range c.Messages {
+			if thread, _ := m["thread"].(map[string]any); thread != nil && thread["id"] == place.Thread {
+				if state, _ := thread["thread_metadata"].(map[string]any); fmt.Sprint(state["auto_archive_duration"]) != "10080" {
+					t.Errorf("the thread is %v", thread)
+				}
+				return
+			}
+		}
+	}
+	t.Error("no message has the thread")
 }

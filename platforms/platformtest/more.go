@@ -15,7 +15,7 @@ var moreWays = []flow{
 			render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
 		} {
 			req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
-			req.Approval.Where = "/" + label // a different location, which no grant covers
+			req.Approval.Where = "/" + string(want) // a different location, which no grant covers
 			c := r.ask(req).read()
 			covers := c.Interaction.CoverageShown(want)
 			if len(covers) != 1 || strings.Contains(squeezed(c.text()), squeezed(covers[0])) {

@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // TestEveryMessage checks that what a person writes to nod reaches the sink or is
@@ -118,4 +119,34 @@ func TestRivalSocket(t *testing.T) {
 	})
 	cancel()
 	<-ended
+}
+
+// TestConvertedChannel checks that a card goes on in a channel that was made private:
+// its ID stays, and the message that says so is no one's answer.
+func TestConvertedChannel(t *testing.T) {
+	t.Parallel()
+	s := newStage(t).connect()
+	ref := s.posts(approval("make deploy"), "")
+	act := func(do, message, text string) {
+		t.Helper()
+		a := sandbox.Action{Service: "slack", As: "ana", Do: do, Channel: ref.Channel, Message: message, Text: text}
+		if _, err := s.Sandbox.Act(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	act("convert", "", "")
+	act("reply", ref.Message, "and the tests?")
+	s.Eventually("the reply arrives", func() bool { return len(s.sink.Replies()) > 0 })
+	if got := s.sink.Replies(); len(got) != 1 || got[0].Text != "and the tests?" || got[0].Card.Thread != ref.Message {
+		t.Errorf("the sink gets %+v", got)
+	}
+	if r, err := s.Sandbox.Person("ana").Press(t.Context(), s.Place(ref), render.LabelDeny); err != nil || !r.OK {
+		t.Errorf("a click: %+v, %v", r, err)
+	}
+	next := s.posts(approval("make clean"), "")
+	for _, at := range []bridge.MessageRef{ref, next} {
+		if err := s.slack.Update(t.Context(), at, s.view(approval("make deploy")), nil); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -94,7 +94,8 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		return m, nil
 	case bridge.OptionOther:
 		n := f.Control.Question
-		m.Components = []any{label(name(render.Fields(i)[n].Question), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
+		m.says(f.View, whole)
+		m.Components = append(m.Components, label(name(render.Fields(i)[n].Question), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength}))
 		return m, nil
 	}
 	pages := Pages(i)
@@ -104,8 +105,8 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	}
 	if i.LonePlan() {
 		m.Title = render.TitleChanges
-	} else if !whole && len(pages[page].Fields) < maxModalFields {
-		m.Components = append(m.Components, Text{typeText, context(f.View)})
+	} else {
+		m.says(f.View, whole || len(pages[page].Fields) == maxModalFields)
 	}
 	all := render.Fields(i)
 	for _, field := range pages[page].Fields {
@@ -116,6 +117,14 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		m.Components = append(m.Components, fieldLabel(all[field.Question], field, f.View.Draft))
 	}
 	return m, nil
+}
+
+// says shows what a request asks above the inputs, unless the title is enough.
+func (m *Modal) says(v bridge.View, enough bool) {
+	if !enough {
+		m.Title = render.TitleAnswer
+		m.Components = append(m.Components, Text{typeText, context(v)})
+	}
 }
 
 // context returns the headline and the start of the request, because a modal

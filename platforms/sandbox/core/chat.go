@@ -14,6 +14,7 @@ type Chat struct {
 	Name     string
 	User     string // of a direct message
 	Parent   string // of a thread
+	Closed   bool   // only members find it
 	Messages []raw.Object
 	Private  []PrivateState // messages that one user sees
 

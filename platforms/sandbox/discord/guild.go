@@ -37,6 +37,8 @@ type guild struct {
 const (
 	textChannel   = 0
 	directChannel = 1
+	newsChannel   = 5
+	newsThread    = 10
 	thread        = 11
 )
 

@@ -34,7 +34,7 @@ func (g *guild) may(ch *channel, name string) bool {
 // mayPost returns the error for a bot that may not post into a channel.
 func (g *guild) mayPost(ch *channel, c *call) *failure {
 	send := "SEND_MESSAGES"
-	if ch.Kind == thread {
+	if ch.isThread() {
 		send = "SEND_MESSAGES_IN_THREADS"
 	}
 	switch {

@@ -52,7 +52,7 @@ func roleJSON(id, name, permissions string, position, color int, mentionable boo
 func (g *guild) textChannels() []any {
 	var found []*channel
 	for _, ch := range g.channels {
-		if ch.Kind == textChannel {
+		if ch.Kind == textChannel || ch.Kind == newsChannel {
 			found = append(found, ch)
 		}
 	}

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
@@ -20,10 +21,13 @@ type threadState struct {
 // none.
 const defaultArchive = 24 * time.Hour
 
+// isThread reports whether a channel is a thread, also of a news channel.
+func (ch *channel) isThread() bool { return ch.Kind == thread || ch.Kind == newsThread }
+
 // archived reports whether a thread is archived, by a member or because it had
 // no message for its auto-archive duration.
 func (ch *channel) archived() bool {
-	return ch.Kind == thread && (ch.closed || time.Since(ch.active) > ch.archiveIn)
+	return ch.isThread() && (ch.closed || time.Since(ch.active) > ch.archiveIn)
 }
 
 // reopen unarchives a thread. A new message does the same.
@@ -35,6 +39,9 @@ func (ch *channel) threadJSON() raw.Object {
 		"archive_timestamp": ch.active.UTC().Format(time.RFC3339),
 	}
 }
+
+// archiveMinutes are the durations that a thread can have.
+var archiveMinutes = []int{60, 1440, 4320, 10080}
 
 // createThread starts a thread. The thread has the ID of its message.
 func (api messagesAPI) createThread(c *call) (int, any, *failure) {
@@ -52,9 +59,17 @@ func (api messagesAPI) createThread(c *call) (int, any, *failure) {
 	if m["thread"] != nil { // also after the thread was deleted
 		return 0, nil, hasThread
 	}
-	t := api.add(raw.Str(m, "id"), name, thread)
+	minutes, given := raw.Number(c.args, "auto_archive_duration")
+	if given && !slices.Contains(archiveMinutes, int(minutes)) {
+		return 0, nil, invalid("auto_archive_duration", "BASE_TYPE_CHOICES", "Value must be one of {60, 1440, 4320, 10080}.")
+	}
+	kind := thread
+	if ch.Kind == newsChannel {
+		kind = newsThread
+	}
+	t := api.add(raw.Str(m, "id"), name, kind)
 	t.Parent, t.active, t.archiveIn = ch.ID, time.Now(), defaultArchive
-	if minutes, given := raw.Number(c.args, "auto_archive_duration"); given {
+	if given {
 		t.archiveIn = time.Duration(minutes) * time.Minute
 	}
 	m["thread"] = t.json()
@@ -70,7 +85,7 @@ func (api messagesAPI) modify(c *call) (int, any, *failure) {
 		return 0, nil, unknownChannel
 	}
 	archived, given := c.args["archived"].(bool)
-	if ch.Kind != thread || !given || archived || len(c.args) != 1 || ch.locked ||
+	if !ch.isThread() || !given || archived || len(c.args) != 1 || ch.locked ||
 		!api.may(ch, "SEND_MESSAGES_IN_THREADS") {
 		return 0, nil, notAllowed // it takes Manage Channels or Manage Threads
 	}
@@ -80,10 +95,15 @@ func (api messagesAPI) modify(c *call) (int, any, *failure) {
 }
 
 // moderate lets a member close, lock or delete a thread, or make it look as old
-// as its auto-archive duration.
+// as its auto-archive duration, and turn a text channel into a news channel.
 func (g *guild) moderate(a core.Action) error {
 	ch := g.channels[a.Channel]
-	if ch == nil || ch.Kind != thread {
+	if ch != nil && ch.Kind == textChannel && a.Text == "news" {
+		ch.Kind = newsChannel
+		g.Touch()
+		return nil
+	}
+	if ch == nil || !ch.isThread() {
 		return g.Errorf("no thread %q", a.Channel)
 	}
 	switch a.Text {

@@ -74,3 +74,25 @@ func (cl client) hears(ctx context.Context, c *core.Chat, content raw.Object) {
 		cl.tell(ctx, content)
 	}
 }
+
+// convert makes a public channel private. Its ID stays, and a message says so:
+// docs.slack.dev/reference/events/message/channel_convert_to_private.
+func (cl client) convert(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
+	cl.Lock()
+	c := cl.channels[a.Channel]
+	if c == nil || c.User != "" || c.Closed {
+		cl.Unlock()
+		return core.Reaction{}, cl.Errorf("no public channel %q", a.Channel)
+	}
+	c.Closed = true
+	msg := raw.Object{
+		"type": "message", "subtype": "channel_convert_to_private", "user": m.ID, "ts": cl.stamp(), "text": "made this channel *private*.",
+	}
+	c.Add(msg)
+	cl.Touch()
+	said := raw.Copy(msg)
+	said["channel"], said["event_ts"], said["channel_type"] = c.ID, msg["ts"], channelType(c)
+	cl.Unlock()
+	cl.hears(ctx, c, said)
+	return core.Reaction{OK: true}, nil
+}

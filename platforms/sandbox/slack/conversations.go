@@ -18,7 +18,7 @@ func conversationJSON(c *core.Chat) raw.Object {
 	im := c.User != ""
 	out := raw.Object{
 		"id": c.ID, "name": c.Name, "name_normalized": c.Name, "is_member": true, "is_im": im, "is_channel": !im,
-		"is_group": false, "is_mpim": false, "is_private": im, "is_archived": false, "is_general": false,
+		"is_group": false, "is_mpim": false, "is_private": im || c.Closed, "is_archived": false, "is_general": false,
 		"created": 1700000000, "creator": "USLACKBOT", "context_team_id": team,
 		"topic": raw.Object{"value": ""}, "purpose": raw.Object{"value": ""},
 	}

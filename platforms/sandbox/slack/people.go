@@ -133,11 +133,14 @@ func (cl client) tell(ctx context.Context, content raw.Object) {
 
 // historyScope is the scope without which the app does not learn of the messages
 // in a conversation, by type.
-var historyScope = map[string]string{"im": "im:history", "channel": "channels:history"}
+var historyScope = map[string]string{"im": "im:history", "channel": "channels:history", "group": "groups:history"}
 
 func channelType(c *core.Chat) string {
 	if c.User != "" {
 		return "im"
+	}
+	if c.Closed {
+		return "group"
 	}
 	return "channel"
 }

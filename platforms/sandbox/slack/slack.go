@@ -114,6 +114,8 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 		return e.client.remove(ctx, a)
 	case "edit":
 		return e.client.edit(ctx, m, a)
+	case "convert":
+		return e.client.convert(ctx, m, a)
 	}
 	return core.Reaction{}, e.CannotDo(a.Do)
 }
