@@ -90,6 +90,9 @@ func (h *call) report(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, h.reportTime)
 	defer cancel()
 	h.client.Patience, h.client.FirstPatience = h.reportTime/3, 0
+	if h.watch { // the agent waits for this hook, so it does not try again
+		h.client.Patience = time.Nanosecond
+	}
 	_, err := h.client.Exchange(ctx, client.Exchange{
 		Path: "/v1/hooks/" + h.agent.Name, Query: h.query(), Body: h.body, Keep: true, Pending: func([]bridge.Record) { cancel() },
 	})
