@@ -54,6 +54,9 @@ type Rig struct {
 	// Stored rings after each write of a daemon in this process to Redis.
 	Stored *await.Bell
 
+	// Clock is that of the services. It is nil if the rig is faulty.
+	Clock *sandbox.Clock
+
 	options daemon.Options // of its daemons
 }
 
@@ -99,6 +102,7 @@ func New(t testing.TB, o Options) *Rig {
 	if o.HTTPMode {
 		emulated.SlackURL, emulated.DiscordURL = api+"/slack/interactions", api+"/discord/interactions"
 	}
+	r.Clock = emulated.Clock
 	s := sandbox.New(emulated)
 	r.Shown = newDisplay(r, o.HTTPMode)
 	fault := injected(t)
