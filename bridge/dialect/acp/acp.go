@@ -191,6 +191,9 @@ func (c Call) permission() (dialect.Translation, error) {
 	if !slices.ContainsFunc(a.Decisions, bridge.Decision.Approves) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "options: no option allows the call").WithHint("add an option of kind allow_once or allow_always")
 	}
+	if !slices.ContainsFunc(a.Decisions, func(d bridge.Decision) bool { return !d.Approves() }) {
+		a.Decisions = append(a.Decisions, bridge.DecideDeny) // people can always refuse: the agent gets "cancelled"
+	}
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: w.prompt, Session: p.Session, ToolCall: d.ID, ToolName: w.tool, Approval: a,
 	}}

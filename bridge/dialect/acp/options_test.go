@@ -56,7 +56,7 @@ func TestOptions(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := bridge.Interaction{Ask: r.Ask, Agent: "agent"}
-			shown, chosen := map[string]bool{}, map[string]bool{}
+			shown, chosen, refusal := map[string]bool{}, map[string]bool{}, strings.Contains(strings.Join(options, "\n"), "reject")
 			for _, n := range render.Ordered(i) {
 				d := i.Decisions()[n]
 				label := render.DecisionLabel(i, d)
@@ -81,6 +81,10 @@ func TestOptions(t *testing.T) {
 				if err := json.Unmarshal(raw, &got); err != nil || chosen[got.Outcome.Option] {
 					t.Errorf("%s selects %s, which another control selects", d, raw)
 				}
+				if rejects := strings.Contains(strings.Join(options, "\n"), "reject"); got.Outcome.Option == "" && d == bridge.DecideDeny && !rejects {
+					refusal = true
+					continue
+				}
 				chosen[got.Outcome.Option] = true
 				if option := options[got.Outcome.Option[0]-'0']; strings.HasPrefix(option, "allow") != d.Approves() {
 					t.Errorf("%s selects %q", d, option)
@@ -96,6 +100,9 @@ func TestOptions(t *testing.T) {
 			}
 			if len(chosen) != known {
 				t.Errorf("%d of %d options can be chosen", len(chosen), known)
+			}
+			if !refusal {
+				t.Error("no one can refuse")
 			}
 		})
 	}
