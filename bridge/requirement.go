@@ -94,8 +94,8 @@ func (p Placement) Slots() []int {
 	return out
 }
 
-// missingOf describes the approvals that a requirement still lacks. One more approval
-// and a required approver who has not approved yet can be the same.
+// missingOf describes the approvals that a requirement still lacks. Those who are
+// named are among those who are counted.
 func (r Record) missingOf(n int) string {
 	more, open := 0, r.Open()
 	var names []string
@@ -108,7 +108,7 @@ func (r Record) missingOf(n int) string {
 			more = open[at]
 		}
 	}
-	if more > 1 || more == 1 && len(names) == 0 {
+	if more -= len(names); more > 0 {
 		names = slices.Insert(names, 0, strconv.Itoa(more)+" more")
 	}
 	return strings.Join(names, " and ")

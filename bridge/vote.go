@@ -109,8 +109,14 @@ func (r Record) Count() (have, need int) {
 // are none.
 func (r Record) Missing() string {
 	i := r.Interaction
-	var s []string
-	if left := i.Needs() - r.Approvals(); left > 0 && len(i.Requirements) == 0 {
+	var s, names []string
+	for n, must := range i.Must {
+		if !slices.ContainsFunc(r.Votes, func(v Vote) bool { return r.counts(v) && slices.Contains(v.Covers, n) }) {
+			names = append(names, i.NameOf(must))
+		}
+	}
+	// Those who are named are among those who are counted.
+	if left := i.Needs() - r.Approvals() - len(names); left > 0 && len(i.Requirements) == 0 {
 		s = append(s, strconv.Itoa(left)+" more"+i.StepUp.With())
 	}
 	for n, q := range i.Requirements {
@@ -121,12 +127,7 @@ func (r Record) Missing() string {
 	if left := i.Needs() - r.Approvals(); left > 0 && len(i.Requirements) > 0 && len(s) == 0 {
 		s = append(s, strconv.Itoa(left)+" more"+i.StepUp.With())
 	}
-	for n, must := range i.Must {
-		if !slices.ContainsFunc(r.Votes, func(v Vote) bool { return r.counts(v) && slices.Contains(v.Covers, n) }) {
-			s = append(s, i.NameOf(must))
-		}
-	}
-	return strings.Join(s, ", ")
+	return strings.Join(append(s, names...), ", ")
 }
 
 // Voters returns the names of the people whose vote has a state.

@@ -61,7 +61,7 @@ func TestNightOnCall(t *testing.T) {
 	r.Told("ana", "slack", handed, "nod mentions cy on Slack")
 	reads("cy (Slack)")
 	r.Press("ana", a.On("slack"), "Run command")
-	reads("1 of 2 approved: ana. Still needed: 1 more, cy")
+	reads("1 of 2 approved: ana. Still needed: cy")
 	r.Press("bo", a.On("slack"), "Run command")
 	reads("2 of 3 approved: ana, bo. Still needed: cy")
 	shift.Store("mal")
