@@ -218,7 +218,7 @@ func TestDiscordChecksTheAnswer(t *testing.T) {
 		"file hidden":        func(m map[string]any) { byType(m, 13)["spoiler"] = true },
 		"no components":      func(m map[string]any) { m["components"] = []any{} },
 		"one component less": func(m map[string]any) { m["components"].([]any)[0].(map[string]any)["components"] = inner(m)[1:] },
-		"cut text":           func(m map[string]any) { o := byType(m, 10); o["content"] = o["content"].(string)[:100] },
+		"cut text":           func(m map[string]any) { o := byType(m, 10); o["content"] = o["content"].(string)[:60] },
 		"other text": func(m map[string]any) {
 			o := byType(m, 10)
 			o["content"] = strings.Replace(o["content"].(string), "May", "Nay", 1)
@@ -234,7 +234,7 @@ func TestDiscordChecksTheAnswer(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "does not show all") {
 				t.Fatalf("the error is %v", err)
 			}
-			d.want(parts.Sent()[0], "cannot be answered here", false)
+			d.want(parts.Sent()[0], "Not shown here", false)
 			d.forge = nil
 			ref, err := d.post(round(1, "end", bridge.StatePending), parts)
 			if err != nil || ref != parts.Sent()[0] {
@@ -278,7 +278,7 @@ func TestDiscordPermissionLost(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	d.want(ref, "Not shown here", false)
-	d.want(ref, "Missing Permissions", false)
+	d.want(ref, "the permission that the bot lacks", false)
 	// A new request is not answered either, and its message says why.
 	parts := bridge.NewParts(nil, nil)
 	if _, err := d.post(round(3, "rm -rf /", bridge.StatePending), parts); bridge.ErrorCode(err) != bridge.CodeForbidden {

@@ -218,7 +218,7 @@ func TestHomeShowsWhole(t *testing.T) {
 	d.set(func(o *bridge.Overview) { o.Waiting = []bridge.Waiting{elsewhere, long} })
 	s.home("ana")
 	for _, c := range sandbox.Controls("slack", s.tab("U0ANA00001").View) {
-		if c.Label != "Open the card" {
+		if c.Label != "Open request" {
 			t.Errorf("the tab offers %q", c.Label)
 		}
 	}
@@ -226,7 +226,7 @@ func TestHomeShowsWhole(t *testing.T) {
 	s.Fault(sandbox.Fault{Method: "views.publish", Kind: "strip", Count: 1})
 	s.home("ana")
 	for _, c := range sandbox.Controls("slack", s.tab("U0ANA00001").View) {
-		if c.Label != "Open the card" {
+		if c.Label != "Open request" {
 			t.Errorf("the tab does not show everything, but offers %q", c.Label)
 		}
 	}

@@ -26,7 +26,7 @@ func (s *stage) opens(who string, r bridge.Record, at sandbox.Place, d bridge.De
 	i := r.Interaction
 	action, question, option := i.DecisionControl(slices.Index(i.Decisions(), d))
 	s.sink.Shows(bridge.Form{View: s.view(r), Control: bridge.Control{Action: action, Question: question, Option: option}}, nil)
-	opened, err := s.Sandbox.Person(who).Press(s.Context(), at, render.MoreLabel(i, d))
+	opened, err := s.Sandbox.Person(who).Press(s.Context(), at, render.EntryLabel(i, d))
 	if err != nil || opened.Modal == "" {
 		s.Fatal(opened, err)
 	}

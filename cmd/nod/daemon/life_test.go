@@ -40,7 +40,7 @@ func TestQueued(t *testing.T) {
 	}
 	r.Press("ana", asks[0].On("slack"), "No")
 	r.Press("bo", asks[1].On("telegram"), "Yes")
-	asks[0].Closed("stopped waiting", "its session gets the answer")
+	asks[0].Closed("stopped waiting", "its session will be told")
 	items, err := r.Agent.WaitMessages(r.Ctx, "night")
 	if err != nil {
 		t.Fatal(err)
