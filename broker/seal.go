@@ -73,12 +73,32 @@ func (s *Seals) Encode(d Doc, version int64) []byte {
 }
 
 // EncodeVersion returns the first bytes of the stored form of a document with a
-// version, by which scripts compare them. They are empty for version 0.
+// version, by which scripts compare them. They are empty for version 0, and
+// malformedMark for [Malformed].
 func EncodeVersion(version int64) string {
-	if version == 0 {
+	switch version {
+	case 0:
 		return ""
+	case Malformed:
+		return malformedMark
 	}
 	return fmt.Sprintf("%0*d", versionLen, version)
+}
+
+// malformedMark stands for all texts that do not begin with a version.
+const malformedMark = "-"
+
+// decodeVersion returns the version with which a stored text begins, or [Malformed].
+// do.lua has the same rule.
+func decodeVersion(stored string) int64 {
+	if len(stored) < versionLen {
+		return Malformed
+	}
+	version, err := strconv.ParseUint(stored[:versionLen], 10, 63)
+	if err != nil || version == 0 {
+		return Malformed
+	}
+	return int64(version)
 }
 
 // VersionLen is the length of a version in the stored form.
@@ -90,14 +110,13 @@ func (s *Seals) Decode(k Key, stored string) Doc {
 	if stored == "" {
 		return d
 	}
-	d.Version = -1 // no version is the same, so nothing replaces it
-	if len(stored) < headerLen {
+	d.Version = decodeVersion(stored)
+	if d.Version == Malformed || len(stored) < headerLen {
 		d.Problem = problemForged
 		return d
 	}
-	version, err1 := strconv.ParseInt(stored[:versionLen], 10, 64)
-	format, err2 := strconv.Atoi(stored[versionLen : versionLen+formatLen])
-	if err1 != nil || err2 != nil || version <= 0 || format < 0 {
+	format, err := strconv.ParseUint(stored[versionLen:versionLen+formatLen], 10, 31)
+	if err != nil {
 		d.Problem = problemForged
 		return d
 	}
@@ -105,7 +124,7 @@ func (s *Seals) Decode(k Key, stored string) Doc {
 	if n := strings.LastIndex(rest, entryMark); n >= 0 {
 		rest, d.Entry = rest[:n], rest[n+len(entryMark):]
 	}
-	d.Version, d.Format, d.Value = version, format, []byte(rest)
+	d.Format, d.Value = int(format), []byte(rest)
 	if keys := *s.keys.Load(); len(keys) > 0 && !verifies(keys, d, seal) {
 		d.Problem = problemForged
 	}

@@ -109,6 +109,11 @@ func (d Doc) Exists() bool { return d.Version != 0 }
 // At returns the version of the document, as a condition.
 func (d Doc) At() Version { return Version{d.Key, d.Version} }
 
+// Malformed is the version of everything that is stored under the key of a document
+// and does not begin with a version. It exists, so it is not taken for a document that
+// there is not, and it can be replaced and dropped like any other.
+const Malformed int64 = -1
+
 // Version is the condition that a document has a version. 0 means that there is
 // no such document.
 type Version struct {
@@ -257,7 +262,7 @@ func (d Doc) NextVersion() int64 {
 	if d.Next > 0 {
 		return d.Next
 	}
-	if d.Version <= 0 || d.Fresh {
+	if d.Version <= 0 || d.Version >= lastVersion || d.Fresh {
 		return 1 + rand.Int64N(firstVersions)
 	}
 	return d.Version + 1
@@ -266,6 +271,10 @@ func (d Doc) NextVersion() int64 {
 // firstVersions is the number of first versions. It leaves room for as many changes in
 // the digits of a stored version.
 const firstVersions = 9e15
+
+// lastVersion is the highest number with the digits of a stored version. Only someone
+// else can have stored it.
+const lastVersion = 1e16 - 1
 
 // With returns a change that also does what another one does.
 func (c Change) With(o Change) Change {

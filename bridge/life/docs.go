@@ -132,7 +132,8 @@ type Docs struct {
 
 // Read returns the documents of an interaction that have the keys of [Keys] and
 // [Docs.More]. It returns CodeNotFound if there is no such interaction. Documents
-// that do not verify are returned for inspection, with their Problem.
+// that do not verify are returned for inspection, with their Problem, as far as they
+// can be read.
 func Read(id bridge.ID, found []broker.Doc) (Docs, error) {
 	d := Docs{ID: id, Cards: map[int]Card{}, read: map[broker.Key]broker.Doc{}}
 	for _, doc := range found {
@@ -149,10 +150,13 @@ func Read(id bridge.ID, found []broker.Doc) (Docs, error) {
 	if err := decode(&d, body, &d.Body, bodies); err != nil {
 		return d, err
 	}
+	if d.Body.ID == "" && d.Problem != "" { // not even that can be read
+		d.Body.ID, d.Body.Agent, d.Body.Session = id, d.Life.Agent, d.Life.Session
+	}
 	if d.Body.ID != id {
 		return d, bridge.Errorf(bridge.CodeNotFound, "interaction %s not found: its key holds another one", id)
 	}
-	if d.Life.Body != body.Version {
+	if d.Problem == "" && d.Life.Body != body.Version {
 		d.Problem = problemMixed
 	}
 	d.Body.Stated = bridge.Times{Created: d.Body.Created, Deadline: d.Body.Deadline}
@@ -216,12 +220,15 @@ func (d *Docs) Value() []byte { return d.read[Key(d.ID)].Value }
 // version returns the version of a document as it was read.
 func (d *Docs) version(k broker.Key) int64 { return d.read[k].Version }
 
-// decode decodes a document that may not verify.
+// decode decodes a document that may not verify. Of one that does not, it decodes what
+// it can.
 func decode[T any](d *Docs, doc broker.Doc, into *T, kind broker.Docs[T]) error {
-	if doc.Problem != "" {
-		d.Problem, doc.Problem = doc.Problem, ""
+	if doc.Problem == "" {
+		return decodeInto(doc, into, kind, d.ID)
 	}
-	return decodeInto(doc, into, kind, d.ID)
+	d.Problem, doc.Problem = doc.Problem, ""
+	_ = decodeInto(doc, into, kind, d.ID)
+	return nil
 }
 
 func decodeInto[T any](doc broker.Doc, into *T, kind broker.Docs[T], id bridge.ID) error {

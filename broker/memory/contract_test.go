@@ -24,3 +24,10 @@ func TestTurns(t *testing.T) {
 		return brokertest.Clocked{Turns: s, Set: func(at time.Time) { now = at }}
 	})
 }
+
+// TestMalformed checks what is promised about texts that are not documents.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	s := memory.New(broker.NewSeals([]byte("key")))
+	brokertest.Malformed(t, s, s.Plant)
+}

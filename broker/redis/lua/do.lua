@@ -6,7 +6,8 @@
 -- ARGV 1 the store's clock is at or after this, in ms ('' for any)
 --      2 and before this ('' for any)
 --      3.. operations with their arguments:
---           if    version              key is a document ('' for none)
+--           if    version              key is a document ('' for none, '-' for a
+--                                      text that does not begin with a version)
 --           below number               key is an index with fewer members
 --           entry number, fields...    journal
 --           put   value, ms to live ('' forever), number of the entry whose ID it gets ('' for none)  key is a document
@@ -27,11 +28,17 @@ local function next_key()
   key = key + 1
   return KEYS[key]
 end
+local function malformed(v) return v ~= '' and (#v < 16 or string.find(v, '%D') or not string.find(v, '[1-9]')) end
 while ARGV[at] == 'if' do
   at = at + 1
-  local k = next_key()
+  local k, want = next_key(), arg()
   versions[#versions + 1] = k
-  if call('GETRANGE', k, 0, 15) ~= arg() then same = false end
+  local have = redis.pcall('GETRANGE', k, 0, 15)
+  if have.err then
+    if not string.find(have.err, '^WRONGTYPE') then return have end
+    have = '' -- MGET has nothing for such a key either, and SET replaces it
+  end
+  if have ~= want and (want ~= '-' or not malformed(have)) then same = false end
 end
 if not same then
   local docs = call('MGET', unpack(versions))

@@ -134,6 +134,14 @@ func TestTampered(t *testing.T) {
 				header, value, end := forge(x, s)
 				x.Store(kind, s.id, header[:rig.SealAt]+strings.Repeat("-", len(header)-rig.SealAt)+value+end)
 			})
+			check("malformed", row.want.forged, func(x rig.Intruder, s scene) { x.Store(kind, s.id, "x") })
+			check("another type", row.want.deleted, func(x rig.Intruder, s scene) {
+				key := rig.DocumentKey(kind, s.id)
+				x.Client.Del(x.Ctx, key)
+				if err := x.Client.HSet(x.Ctx, key, "a", "x").Err(); err != nil {
+					x.T.Fatal(err)
+				}
+			})
 			check("swapped", row.want.swapped, func(x rig.Intruder, s scene) { x.Store(kind, s.id, s.other) })
 			check("earlier", row.want.earlier, func(x rig.Intruder, s scene) {
 				was := x.Stored(kind, s.id)

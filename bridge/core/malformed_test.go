@@ -1,0 +1,143 @@
+package core_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	rdb "github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
+)
+
+// TestMalformed checks that one document which no one can read does not keep the
+// others from anything.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{"x", "9999999999999999", "00000000000000070001----------------------not JSON", "00000000000000079999----------------------{}"} {
+		t.Run(raw, func(t *testing.T) {
+			t.Parallel()
+			c := redistest.Shared(t).Client(t)
+			s := onRedis(t, c, "n", 0)
+			malformedCard(t, c, s, raw)
+			malformedRequests(t, c, s, raw)
+			malformedGrants(t, c, s, raw)
+		})
+	}
+}
+
+// spoil stores a text in place of a document.
+func spoil(t *testing.T, c *rdb.Client, name, raw string) {
+	t.Helper()
+	key := "nod:{nod}:d:" + name
+	if n, err := c.Exists(t.Context(), key).Result(); err != nil || n != 1 {
+		t.Fatalf("%s: %d, %v", key, n, err)
+	}
+	noError(t, c.Set(t.Context(), key, raw, 0).Err())
+}
+
+func withCard(i *bridge.Interaction) {
+	i.Destinations = []bridge.Destination{{Platform: "slack", Channel: "C"}}
+}
+
+func malformedCard(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
+	t.Helper()
+	clicked, expires, shown := open(t, s, withCard), open(t, s, func(i *bridge.Interaction) {
+		withCard(i)
+		i.Deadline = i.Created.Add(time.Millisecond)
+	}), open(t, s, withCard)
+	for _, r := range []bridge.Record{clicked, expires, shown} {
+		must[bridge.Record](t)(s.Mark(t.Context(), r.Interaction.ID, bridge.Mark{Late: &bridge.Late{Delay: time.Hour}})) // it stores the card
+		spoil(t, c, "card:"+string(r.Interaction.ID)+"/0", raw)
+	}
+	if rec, won, err := s.Settle(t.Context(), yes(clicked.Interaction.ID, "U")); err != nil || !won || rec.State != bridge.StateApproved {
+		t.Errorf("a click: %s, %v, %v", rec.State, won, err)
+	}
+	await.Until(t, "it expires", func() bool {
+		over, _, err := s.Expire(t.Context(), 64)
+		return err == nil && len(over) == 1 && over[0].ID == expires.Interaction.ID
+	})
+	must[bridge.Record](t)(s.Mark(t.Context(), shown.Interaction.ID, bridge.Mark{Late: &bridge.Late{Delay: time.Hour}}))
+	if rec := must[bridge.Record](t)(s.Load(t.Context(), shown.Interaction.ID)); rec.Late[0].IsZero() {
+		t.Error("the card is not replaced")
+	}
+}
+
+func malformedRequests(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
+	t.Helper()
+	for _, kind := range []string{"life", "body"} {
+		bad := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(time.Millisecond) })
+		id := bad.Interaction.ID
+		spoil(t, c, kind+":"+string(id), raw)
+		if rec, won, err := s.Settle(t.Context(), yes(id, "U")); won || rec.State.Decided() {
+			t.Errorf("%s: a click: %s, %v", kind, rec.State, err)
+		}
+		if rec, err := s.Load(t.Context(), id); err != nil || rec.Trusted() == nil || rec.State.Decided() {
+			t.Errorf("%s: the record is %s, %v", kind, rec.State, err)
+		}
+		if rec, created, err := s.Open(t.Context(), bridge.Opening{Interaction: bad.Interaction}); created || rec.State.Decided() {
+			t.Errorf("%s: it is opened again: %v", kind, err)
+		}
+		good := open(t, s, nil)
+		page, err := s.List(t.Context(), bridge.ListFilter{})
+		if err != nil || len(page.Items) == 0 || page.Items[0].Interaction.ID != good.Interaction.ID {
+			t.Errorf("%s: the list is %v, %v", kind, page.Items, err)
+		}
+		seen, cursor := false, ""
+		for {
+			events, next, err := s.Events(t.Context(), cursor, bridge.EventFilter{})
+			if err != nil {
+				t.Errorf("%s: the events: %v", kind, err)
+			}
+			for _, e := range events {
+				seen = seen || e.InteractionID == good.Interaction.ID
+			}
+			if cursor = next; len(events) == 0 || err != nil {
+				break
+			}
+		}
+		if !seen {
+			t.Errorf("%s: the event of another request is missing", kind)
+		}
+		await.Until(t, "it is no longer due", func() bool {
+			if _, _, err := s.Expire(t.Context(), 64); err != nil {
+				t.Fatalf("%s: expiry: %v", kind, err)
+			}
+			return !slices.Contains(must[[]bridge.ID](t)(s.Pending(t.Context(), "", "")), id)
+		})
+	}
+}
+
+func malformedGrants(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
+	t.Helper()
+	put := func(key string) {
+		must[bool](t)(s.PutGrant(t.Context(), bridge.Grant{
+			Agent: "ci", Session: "s", Key: key, Origin: must[bridge.ID](t)(bridge.NewID()), Expires: time.Now().Add(time.Hour),
+		}))
+	}
+	for _, key := range []string{"a", "b", "c"} {
+		put(key)
+	}
+	spoil(t, c, "grant:ci\x00s\x00b", raw)
+	if all := must[[]bridge.Grant](t)(s.Covering(t.Context(), "ci", "s", []string{"a", "b"})); len(all) != 1 {
+		t.Errorf("the grants are %v", all)
+	}
+	noError(t, s.ClearSession(t.Context(), "ci", "s"))
+	if all := must[[]bridge.Grant](t)(s.Covering(t.Context(), "ci", "s", []string{"a", "b", "c"})); len(all) != 0 {
+		t.Errorf("after the session, the grants are %v", all)
+	}
+	stop := must[bridge.Stop](t)(s.PutStop(t.Context(), bridge.Stop{Agent: "ci", Session: "s"}))
+	spoil(t, c, "stop:ci\x00s", raw)
+	o := opening(t, "", func(i *bridge.Interaction) { i.Session = "s" })
+	o.Stoppable = true
+	if _, created, err := s.Open(t.Context(), o); created || err == nil || errors.As(err, new(*bridge.StoppedError)) {
+		t.Errorf("a session with a stop that no one can read: %v, %v", created, err)
+	}
+	if stopped, err := s.DropStop(t.Context(), stop.Agent, stop.Session, bridge.Actor{}); err != nil || !stopped {
+		t.Errorf("it cannot be resumed: %v, %v", stopped, err)
+	}
+}
