@@ -37,7 +37,8 @@ type Store interface {
 	Entries(ctx context.Context, s Stream, after string, n int) ([]Entry, error)
 	Newest(ctx context.Context, s Stream, before string, n int) ([]Entry, error)
 	// Copy appends entries to a stream under the IDs that they have. It ignores
-	// those that the stream has already.
+	// those that the stream has already. It returns a [Passed] for one that it has
+	// not, but has later ones.
 	Copy(ctx context.Context, s Stream, entries []Entry) error
 	// Trim removes the entries of a stream through an ID, and Remove single ones.
 	Trim(ctx context.Context, s Stream, through string) error
@@ -57,9 +58,10 @@ type Store interface {
 	Tally(ctx context.Context, name string, keep time.Duration) (int, error)
 	// Ready returns an error unless the store can store requests and decisions now.
 	Ready(ctx context.Context) error
-	// Confirm returns once the configured replicas have all that this process has read
-	// and written so far.
-	Confirm(ctx context.Context) error
+	// Confirm returns once the configured replicas have all that the database has now,
+	// and so the documents that were read with some versions. It may return a *[Stale]
+	// if one has another version by now: someone changed it, or a failover lost it.
+	Confirm(ctx context.Context, read ...Version) error
 	// Now returns the time of the store, as this process knows it.
 	Now() time.Time
 }
@@ -151,8 +153,9 @@ type Bound struct {
 type Member struct {
 	Index string
 	Name  string
-	// At is its time. In a change, zero means that of the change, so that members
-	// are in the order in which they were set.
+	// At is its time. In a change, zero means that of the change, or just after all
+	// members that the index has, so that members are in the order in which they were
+	// set.
 	At time.Time
 	// Keep is the time for which the index lives after this write. Zero leaves it
 	// unchanged.
@@ -242,6 +245,31 @@ type Full struct{ Index string }
 
 // Error implements error.
 func (f Full) Error() string { return fmt.Sprintf("the index %q is full", f.Index) }
+
+// Passed is the error for an entry that cannot be copied to a stream, because the stream
+// has had later ones.
+type Passed struct {
+	Stream Stream
+	ID     string
+}
+
+// Error implements error.
+func (p Passed) Error() string {
+	return fmt.Sprintf("the %s has no entry %s, but had later ones", p.Stream, p.ID)
+}
+
+// Same reports whether another entry has the ID and the fields of e.
+func (e Entry) Same(o Entry) bool {
+	if e.ID != o.ID {
+		return false
+	}
+	for n := 0; n+1 < len(e.Fields); n += 2 {
+		if o.Get(e.Fields[n]) != e.Fields[n+1] {
+			return false
+		}
+	}
+	return true
+}
 
 // Versions returns the conditions on documents: If, and those of Put and Drop.
 func (c Change) Versions() []Version {

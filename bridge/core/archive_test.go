@@ -312,3 +312,27 @@ func TestArchiveOfHostileEntries(t *testing.T) {
 		})
 	}
 }
+
+// TestPlantedArchive checks that an entry which the archive cannot take stays in the
+// journal.
+func TestPlantedArchive(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		b := daemon("n")
+		all := fillJournal(t, b, 3)
+		want := audits(t.Context(), t, b, 1000)
+		planted := broker.Entry{ID: "99999999999999-0", Fields: []string{"t", "x"}}
+		noError(t, b.DB.Copy(t.Context(), broker.Archive, []broker.Entry{planted}))
+		for range 2 {
+			if err := b.Archive(t.Context(), time.Now().Add(time.Hour), ""); bridge.ErrorCode(err) != bridge.CodeConflict {
+				t.Errorf("it is archived: %v", err)
+			}
+		}
+		if left := stream(t, b, broker.Journal); !slices.Equal(left, entryIDs(all)) {
+			t.Errorf("the journal has %v of %v", left, entryIDs(all))
+		}
+		if got := audits(t.Context(), t, b, 1000); fmt.Sprint(entryIDs(got)) != fmt.Sprint(entryIDs(want)) {
+			t.Errorf("the audit log has %v of %v", entryIDs(got), entryIDs(want))
+		}
+	})
+}

@@ -258,7 +258,7 @@ func (au audit) Archive(ctx context.Context, oldest time.Time, through string) e
 			return nil
 		}
 		if len(kept) > 0 {
-			if err := au.db.Copy(ctx, broker.Archive, kept); err != nil {
+			if err := au.db.Copy(ctx, broker.Archive, kept); err != nil { // the journal keeps them
 				return public(err)
 			}
 		}

@@ -111,6 +111,9 @@ func public(err error) error {
 		return nil
 	case errors.As(err, &stale), errors.As(err, &untimely):
 		return bridge.Errorf(bridge.CodeUnavailable, "not recorded: others change it at the same time").WithHint("try again")
+	case errors.As(err, new(broker.Passed)):
+		return bridge.Wrap(bridge.CodeConflict, err, "audit log").
+			WithHint("find out who wrote to Redis, and move the log aside; see docs/troubleshooting.md")
 	case errors.As(err, &forged):
 		return bridge.Wrap(bridge.CodeForbidden, err, "stored data")
 	case errors.As(err, &newer):

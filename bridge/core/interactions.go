@@ -36,38 +36,48 @@ type found struct {
 // several reads the documents of interactions together. The decisions, votes and
 // deferrals that it returns are on the configured replicas, so that no caller learns of
 // one that a failover can still drop.
-func (in *interactions) several(ctx context.Context, ids []bridge.ID) ([]found, error) {
+func (in *interactions) several(ctx context.Context, ids []bridge.ID) (out []found, err error) {
+	err = broker.Retry(ctx, func() error {
+		var told []broker.Version
+		if out, told, err = in.read(ctx, ids); err != nil || len(told) == 0 {
+			return err
+		}
+		return in.db.Confirm(ctx, told...)
+	})
+	return out, public(err)
+}
+
+// read is several without the confirmation of what callers may learn, whose versions it
+// returns.
+func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found, told []broker.Version, err error) {
 	var keys []broker.Key
 	for _, id := range ids {
 		keys = append(keys, life.Keys(id)...)
 	}
 	docs, err := in.db.Get(ctx, keys...)
 	if err != nil {
-		return nil, public(err)
+		return nil, nil, err
 	}
-	each, told := len(keys)/max(1, len(ids)), false
-	out := make([]found, len(ids))
+	each := len(keys) / max(1, len(ids))
+	out = make([]found, len(ids))
 	for n, id := range ids {
 		f := &out[n]
 		f.Docs, f.err = life.Read(id, docs[n*each:(n+1)*each])
 		if f.Problem != "" {
 			in.log.Warn("record does not verify", "id", id, "why", f.Problem)
 		}
-		told = told || f.Life.State != "" || len(f.Life.Votes) > 0 || !f.Life.Queued.IsZero()
+		if f.Life.State != "" || len(f.Life.Votes) > 0 || !f.Life.Queued.IsZero() {
+			told = append(told, f.At())
+		}
 		if more := f.More(); f.err == nil && len(more) > 0 {
 			rest, err := in.db.Get(ctx, more...)
 			if err != nil {
-				return nil, public(err)
+				return nil, nil, err
 			}
 			f.err = f.Add(rest)
 		}
 	}
-	if told {
-		if err := in.db.Confirm(ctx); err != nil {
-			return nil, public(err)
-		}
-	}
-	return out, nil
+	return out, told, nil
 }
 
 // record returns what documents say about an interaction. If they do not verify, it is
@@ -136,7 +146,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		if err != nil {
 			return err
 		}
-		if d.Problem != "" { // its seal would make the forgery ours
+		if d.Problem != "" { // storing it again would seal the forged values with our key
 			out = d
 			return nil
 		}
@@ -151,7 +161,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		}
 		if c.Empty() {
 			out = t.Docs
-			return in.db.Confirm(ctx) // what it repeats may not be on the replicas yet
+			return in.db.Confirm(ctx, d.At()) // what it repeats may not be on the replicas yet
 		}
 		done, err := in.db.Do(ctx, c)
 		if err != nil {

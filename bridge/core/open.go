@@ -60,10 +60,12 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 			return err
 		}
 		if out.Turn == nil { // a repeat of this opening
-			if rec, err = in.Load(ctx, o.Interaction.ID); err != nil {
+			d, err := in.docs(ctx, o.Interaction.ID)
+			if err != nil {
 				return err
 			}
-			return in.db.Confirm(ctx)
+			rec = in.record(d)
+			return in.db.Confirm(ctx, d.At())
 		}
 		if err := out.Sign(in.signer.Load()); err != nil {
 			return err
@@ -77,7 +79,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 		}
 		after := out.Turn.Docs
 		if c.Empty() {
-			if err := in.db.Confirm(ctx); err != nil {
+			if err := in.db.Confirm(ctx, after.At()); err != nil {
 				return err
 			}
 		} else {

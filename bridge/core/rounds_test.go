@@ -3,12 +3,17 @@ package core_test
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
@@ -156,4 +161,68 @@ func TestLateAnswers(t *testing.T) {
 			t.Errorf("queued after its end: %v", err)
 		}
 	})
+}
+
+// TestAcknowledged checks that an acknowledgment removes the late answers up to the one
+// that the agent has read, and none that came later, whatever the clock says.
+func TestAcknowledged(t *testing.T) {
+	t.Parallel()
+	var clock atomic.Int64
+	clock.Store(time.Now().UnixMilli())
+	seals := broker.NewSeals([]byte("key"))
+	s := stored.On(t, memory.NewAt(seals, func() time.Time { return time.UnixMilli(clock.Load()) }), seals, core.Options{Node: "n"})
+	answer := func() bridge.ID {
+		t.Helper()
+		id := open(t, s, func(i *bridge.Interaction) { i.Session = "s" }).Interaction.ID
+		mark(t, s, id, bridge.Mark{Queued: time.Hour})
+		approve(t, s, id)
+		return id
+	}
+	read := func(want ...bridge.ID) (last string) {
+		t.Helper()
+		var got []bridge.ID
+		for _, m := range must[[]bridge.Message](t)(s.Messages(t.Context(), "ci", "s", 100)) {
+			got, last = append(got, m.Record.Interaction.ID), m.ID
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("the messages are %s", d)
+		}
+		return last
+	}
+	acknowledge := func(through string, want ...bridge.ID) {
+		t.Helper()
+		if d := cmp.Diff(want, must[[]bridge.ID](t)(s.Acknowledge(t.Context(), "ci", "s", through))); d != "" {
+			t.Errorf("acknowledged are %s", d)
+		}
+	}
+	for _, back := range []int64{0, 500} { // within one millisecond, and after a failover to a clock that is behind
+		for range 5 {
+			first := answer()
+			through := read(first)
+			clock.Add(-back)
+			second := answer()
+			read(first, second)
+			acknowledge(through, first)
+			acknowledge(through) // it repeats the call
+			through = read(second)
+			acknowledge(through, second)
+			clock.Add(-back)
+			third := answer()
+			acknowledge(through)
+			acknowledge(read(third), third)
+		}
+	}
+	// What is gone leaves the index.
+	gone := answer()
+	clock.Add((core.DefaultRetention + 2*time.Hour).Milliseconds())
+	if _, err := s.Load(t.Context(), gone); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Fatal(err)
+	}
+	left := answer()
+	read(left)
+	for _, m := range must[[]broker.Member](t)(s.DB.Range(t.Context(), broker.Query{Index: life.LateIndex("ci", "s")})) {
+		if m.Name != "" && m.Name != string(left) {
+			t.Errorf("the index has %q", m.Name)
+		}
+	}
 }

@@ -182,17 +182,25 @@ func (l late) String() string { return fmt.Sprintf("%d-%d", l.ms, l.seq) }
 
 func (l late) compare(o late) int { return cmp.Or(cmp.Compare(l.ms, o.ms), cmp.Compare(l.seq, o.seq)) }
 
+// acknowledged is the name of a member of the index of late answers with the time of the
+// last one that the agent acknowledged. Later answers come after it, even if the clock of
+// another master is behind, so that a repeat of the acknowledgment removes none of them.
+const acknowledged = ""
+
 // all returns the late answers of a session, oldest first.
 func (mb mailbox) all(ctx context.Context, agent, session string) ([]late, error) {
 	found, err := mb.in.db.Range(ctx, broker.Query{Index: life.LateIndex(agent, session)})
 	if err != nil {
 		return nil, public(err)
 	}
-	out := make([]late, len(found))
-	for n, m := range found {
+	var out []late
+	for _, m := range found {
+		if m.Name == acknowledged {
+			continue
+		}
 		h := fnv.New64a()
 		h.Write([]byte(m.Name))
-		out[n] = late{m.At.UnixMilli(), int64(h.Sum64() % 1e12), bridge.ID(m.Name)}
+		out = append(out, late{m.At.UnixMilli(), int64(h.Sum64() % 1e12), bridge.ID(m.Name)})
 	}
 	slices.SortFunc(out, late.compare)
 	return out, nil
@@ -205,13 +213,15 @@ func (mb mailbox) Messages(ctx context.Context, agent, session string, limit int
 		return nil, err
 	}
 	out := []bridge.Message{}
+	var gone broker.Change
 	for _, l := range all {
 		if len(out) == limit {
 			break
 		}
 		rec, err := mb.in.Load(ctx, l.id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound {
-			continue // its retention has passed
+		if bridge.ErrorCode(err) == bridge.CodeNotFound { // its retention has passed
+			gone.Unset = append(gone.Unset, broker.Member{Index: life.LateIndex(agent, session), Name: string(l.id)})
+			continue
 		}
 		if err != nil {
 			return nil, err
@@ -221,6 +231,11 @@ func (mb mailbox) Messages(ctx context.Context, agent, session string, limit int
 			continue
 		}
 		out = append(out, bridge.NewMessage(l.String(), rec))
+	}
+	if !gone.Empty() { // so that a busy session does not read them each time
+		if _, err := mb.in.db.Do(ctx, gone); err != nil {
+			mb.in.log.Warn("index of late answers not tidied", "error", err)
+		}
 	}
 	return out, nil
 }
@@ -244,12 +259,14 @@ func (mb mailbox) Acknowledge(ctx context.Context, agent, session, through strin
 	if err != nil {
 		return nil, err
 	}
+	index := life.LateIndex(agent, session)
 	c := broker.Change{Urgent: true}
 	var ids []bridge.ID
 	for _, l := range all {
 		if bridge.CompareMessages(l.String(), through) <= 0 {
 			ids = append(ids, l.id)
-			c.Unset = append(c.Unset, broker.Member{Index: life.LateIndex(agent, session), Name: string(l.id)})
+			c.Unset = append(c.Unset, broker.Member{Index: index, Name: string(l.id)})
+			c.Set = []broker.Member{{Index: index, Name: acknowledged, At: time.UnixMilli(l.ms), Keep: mb.in.retention + 3*bridge.MaxTimeout}}
 		}
 	}
 	if len(ids) == 0 {

@@ -205,7 +205,8 @@ func (au *Audit) Trim(ctx context.Context) error {
 }
 
 // Archive removes events before a time, and keeps entries of the audit log. If its
-// seals fail, it stays as it is after its last seal.
+// seals fail, it stays as it is after its last seal. Nothing is removed that cannot be
+// kept.
 func (au *Audit) Archive(ctx context.Context, oldest time.Time) error {
 	through := ""
 	if au.signer != nil {
@@ -215,7 +216,9 @@ func (au *Audit) Archive(ctx context.Context, oldest time.Time) error {
 		}
 		through = cmp.Or(l.Through, "0-0")
 	}
-	return au.store.Archive(ctx, oldest, through)
+	err := au.store.Archive(ctx, oldest, through)
+	au.sealing.archived(err)
+	return err
 }
 
 // TrimBefore removes entries of the audit log that were sealed before a time.

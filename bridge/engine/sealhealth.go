@@ -11,12 +11,13 @@ import (
 // counts as down: a failover of Redis takes less.
 const unsealedFor = time.Minute
 
-// sealHealth holds why the audit log is not sealed.
+// sealHealth holds why the audit log is not sealed, or not archived.
 type sealHealth struct {
 	mu      sync.Mutex
 	refused string    // what someone has done to the log; empty if nothing
 	failed  error     // of the last attempt
 	since   time.Time // when attempts began to fail
+	stuck   string    // why entries cannot be archived; empty if they can
 }
 
 // tried notes the result of an attempt to seal the log.
@@ -27,6 +28,19 @@ func (h *sealHealth) tried(err error) {
 		h.since = time.Now()
 	}
 	h.failed = err
+}
+
+// archived notes the result of an attempt to archive the log. Other errors than those
+// of the log itself end without help.
+func (h *sealHealth) archived(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case err == nil:
+		h.stuck = ""
+	case bridge.ErrorCode(err) == bridge.CodeConflict:
+		h.stuck = err.Error()
+	}
 }
 
 // reason returns why the log is no longer sealed, or "" if it is.
@@ -50,11 +64,16 @@ func (au *Audit) refuseToSeal(why string) {
 	}
 }
 
-// Health returns whether the audit log can be sealed, and the reason if it
+// Health returns whether the audit log can be sealed and archived, and the reason if it
 // cannot.
 func (au *Audit) Health() bridge.Health {
 	if why := au.sealing.reason(); why != "" {
 		return bridge.Health{State: bridge.HealthDown, Reason: "the audit log is no longer sealed: " + why}
+	}
+	au.sealing.mu.Lock()
+	defer au.sealing.mu.Unlock()
+	if why := au.sealing.stuck; why != "" {
+		return bridge.Health{State: bridge.HealthDown, Reason: "the audit log cannot be archived, and stays in the journal: " + why}
 	}
 	return bridge.Health{State: bridge.HealthUp}
 }

@@ -214,6 +214,9 @@ func Decode(d broker.Doc) (Life, error) { return lives.Decode(d) }
 // Version returns the version of the life.
 func (d *Docs) Version() int64 { return d.version(Key(d.ID)) }
 
+// At returns the version of the life, as a condition.
+func (d *Docs) At() broker.Version { return broker.Version{Key: Key(d.ID), Version: d.Version()} }
+
 // Value returns the stored value of the life.
 func (d *Docs) Value() []byte { return d.read[Key(d.ID)].Value }
 

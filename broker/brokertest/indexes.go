@@ -70,6 +70,21 @@ var indexes = tests{
 			t.Errorf("the members are %v", all)
 		}
 	},
+	"order of setting at once": func(t *testing.T, s broker.Store) {
+		now := s.Now()
+		clock := func(index string, at time.Time) {
+			do(t, s, broker.Change{Set: []broker.Member{{Index: index, Name: "clock", At: at}}})
+			do(t, s, broker.Change{Set: []broker.Member{{Index: index, Name: "b"}, {Index: index, Name: "a"}}})
+		}
+		clock("ahead", now.Add(time.Minute)) // of the master before
+		if got := members(t, s, broker.Query{Index: "ahead"}); !same(got, []string{"clock", "b", "a"}) {
+			t.Errorf("the members are %v", got)
+		}
+		clock("wrong", now.Add(1e5*time.Hour)) // which cannot be a clock
+		if all := must[[]broker.Member](t)(s.Range(t.Context(), broker.Query{Index: "wrong"})); !same(names(all), []string{"b", "a", "clock"}) || all[1].At.After(now.Add(time.Hour)) {
+			t.Errorf("the members are %v", all)
+		}
+	},
 	"replaced members": func(t *testing.T, s broker.Store) {
 		at := time.UnixMilli(1_800_000_000_000)
 		do(t, s, broker.Change{Set: []broker.Member{{Index: "x", Name: "a", At: at}, {Index: "x", Name: "b", At: at.Add(time.Second)}}})

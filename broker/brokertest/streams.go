@@ -2,6 +2,7 @@ package brokertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -66,9 +67,17 @@ var streams = tests{
 	"archives": func(t *testing.T, s broker.Store) {
 		journal(t, s, 5)
 		all := must[[]broker.Entry](t)(s.Entries(t.Context(), broker.Journal, "", 100))
-		for _, part := range [][]broker.Entry{all[:2], all[:3], {all[4]}, all, nil} { // what it has already is ignored
+		for _, part := range [][]broker.Entry{all[:2], all[:3], {all[4]}, all[:3], nil} { // what it has already is ignored
 			if err := s.Copy(t.Context(), broker.Archive, part); err != nil {
 				t.Fatal(err)
+			}
+		}
+		other := entry("other")
+		other.ID = all[1].ID
+		for _, part := range [][]broker.Entry{all, {all[3]}, {other}} { // an earlier one that it has not
+			err := s.Copy(t.Context(), broker.Archive, part)
+			if got, ok := errors.AsType[broker.Passed](err); !ok || got.Stream != broker.Archive || got.ID != all[3].ID && got.ID != other.ID {
+				t.Errorf("a copy that is late: %v", err)
 			}
 		}
 		kept(t, s, broker.Archive, ids([]broker.Entry{all[0], all[1], all[2], all[4]}))

@@ -103,13 +103,21 @@ func after(at time.Time, keep time.Duration) time.Time {
 	return at.Add(keep)
 }
 
+// ahead is the time by which a clock may have been ahead of the current one.
+const ahead = time.Hour
+
 func (s *Store) set(m broker.Member, at time.Time) {
 	if s.live(m.Index) == nil {
 		s.indexes[m.Index] = &index{members: map[string]time.Time{}}
 	}
 	x := s.indexes[m.Index]
 	if m.At.IsZero() {
-		m.At = at
+		m.At = at.Truncate(time.Millisecond)
+		for _, other := range x.members {
+			if !other.Before(m.At) && !other.After(at.Add(ahead)) {
+				m.At = other.Add(time.Millisecond)
+			}
+		}
 	}
 	x.members[m.Name] = m.At.Truncate(time.Millisecond)
 	if m.Keep > 0 {

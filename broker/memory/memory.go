@@ -174,7 +174,7 @@ func (s *Store) Tally(_ context.Context, name string, keep time.Duration) (int, 
 }
 
 // Confirm implements broker.Store.
-func (s *Store) Confirm(context.Context) error { return nil }
+func (s *Store) Confirm(context.Context, ...broker.Version) error { return nil }
 
 // Ready implements broker.Store.
 func (s *Store) Ready(context.Context) error { return nil }

@@ -110,8 +110,14 @@ func (s *Store) Copy(_ context.Context, name broker.Stream, entries []broker.Ent
 	defer s.mu.Unlock()
 	st := s.streams[name]
 	for _, e := range entries {
-		if p := parse(e.ID); p.compare(st.last) > 0 {
+		p := parse(e.ID)
+		if p.compare(st.last) > 0 {
 			st.put(entry{p, e.Fields})
+			continue
+		}
+		n, found := slices.BinarySearchFunc(st.entries, p, func(e entry, p position) int { return e.compare(p) })
+		if !found || !e.Same(broker.Entry{ID: e.ID, Fields: st.entries[n].fields}) {
+			return broker.Passed{Stream: name, ID: e.ID}
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ const (
 func Diagnose(ctx context.Context, client rdb.UniversalClient, prefix string, waits int) []bridge.Finding {
 	r := &report{}
 	if err := client.Ping(ctx).Err(); err != nil {
-		public := bridge.PublicError(unavailable(silent(err)))
+		public := bridge.PublicError(unavailable(ctx, silent(err)))
 		detail := public.Message
 		if _, answered := errors.AsType[rdb.Error](err); !answered { // otherwise, the message has it
 			detail += ": " + err.Error()
@@ -40,7 +40,7 @@ func Diagnose(ctx context.Context, client rdb.UniversalClient, prefix string, wa
 		return r.findings
 	}
 	if err := try(ctx, client, cmp.Or(prefix, DefaultPrefix), waits); err != nil {
-		public := bridge.PublicError(unavailable(silent(err)))
+		public := bridge.PublicError(unavailable(ctx, silent(err)))
 		r.add("works", bridge.FindingFailed, "no request can be stored: "+public.Message, public.Hint)
 	} else {
 		r.add("works", bridge.FindingOK, "nod can do there all that it needs to", "")

@@ -27,7 +27,7 @@ func (s *Store) Get(ctx context.Context, ks ...broker.Key) ([]broker.Doc, error)
 	}
 	stored, err := found.Result()
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, unavailable(ctx, err)
 	}
 	out := make([]broker.Doc, len(ks))
 	for n, k := range ks {
@@ -40,19 +40,24 @@ func (s *Store) Get(ctx context.Context, ks ...broker.Key) ([]broker.Doc, error)
 // Do implements broker.Store.
 func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 	one, versions := s.call(c)
-	if err := s.queue.do(ctx, one); err != nil {
+	q := s.queue
+	if one.keep && s.kept != nil {
+		q = s.kept
+	}
+	if err := q.do(ctx, one); err != nil {
 		return broker.Done{}, err
 	}
-	return s.result(c, versions, one.reply)
+	return s.result(ctx, c, versions, one.reply)
 }
 
 // Confirm implements broker.Store. Redis waits only for what the connection has
-// written, so it writes something.
-func (s *Store) Confirm(ctx context.Context) error {
+// written, so it writes something. The same master compares the versions: after a
+// failover, it may not have what another one returned.
+func (s *Store) Confirm(ctx context.Context, read ...broker.Version) error {
 	if s.queue.replicas == 0 {
 		return nil
 	}
-	_, err := s.Do(ctx, broker.Change{Set: []broker.Member{{Index: "confirmed", Name: s.node, Keep: time.Minute}}, Urgent: true, Keep: true})
+	_, err := s.Do(ctx, broker.Change{If: read, Set: []broker.Member{{Index: "confirmed", At: s.Now(), Keep: time.Minute}}, Urgent: true, Keep: true})
 	return err
 }
 
@@ -65,7 +70,7 @@ func (s *Store) DoAll(ctx context.Context, cs []broker.Change) []broker.Result {
 	}
 	s.queue.send(ctx, calls)
 	for n, c := range cs {
-		out[n].Done, out[n].Err = s.result(c, versions[n], calls[n].reply)
+		out[n].Done, out[n].Err = s.result(ctx, c, versions[n], calls[n].reply)
 	}
 	return out
 }
@@ -211,10 +216,10 @@ func flag(b bool) string {
 }
 
 // result returns the result of do.lua.
-func (s *Store) result(c broker.Change, versions []int64, reply *rdb.Cmd) (broker.Done, error) {
+func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, reply *rdb.Cmd) (broker.Done, error) {
 	out, err := reply.StringSlice()
 	if err != nil {
-		return broker.Done{}, unavailable(err)
+		return broker.Done{}, unavailable(ctx, err)
 	}
 	if len(out) < 2 {
 		return broker.Done{}, bridge.Errorf(bridge.CodeInternal, "unexpected answer of a script")
@@ -260,7 +265,7 @@ func (s *Store) Range(ctx context.Context, q broker.Query) ([]broker.Member, err
 	}
 	found, err := s.client.ZRangeArgsWithScores(ctx, by).Result()
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, unavailable(ctx, err)
 	}
 	out := make([]broker.Member, len(found))
 	for n, z := range found {
@@ -277,13 +282,13 @@ func (s *Store) Count(ctx context.Context, index string, from time.Time) (int, e
 		least = optionalMillis(from)
 	}
 	n, err := s.client.ZCount(ctx, s.keys.index(index), least, "+inf").Result()
-	return int(n), unavailable(err)
+	return int(n), unavailable(ctx, err)
 }
 
 // Sample implements broker.Store.
 func (s *Store) Sample(ctx context.Context, index string, n int) ([]string, error) {
 	names, err := s.client.ZRandMember(ctx, s.keys.index(index), n).Result()
-	return names, unavailable(err)
+	return names, unavailable(ctx, err)
 }
 
 // Tally implements broker.Store.

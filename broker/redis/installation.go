@@ -78,5 +78,5 @@ func once(ctx context.Context, client rdb.UniversalClient, key, value string) (s
 			stored, err = client.Get(ctx, key).Result()
 		}
 	}
-	return stored, unavailable(err)
+	return stored, unavailable(ctx, err)
 }

@@ -16,7 +16,7 @@ import (
 func (s *Store) Claim(ctx context.Context, n int, lease time.Duration) ([]broker.Job, time.Duration, error) {
 	reply, err := s.run(ctx, s.scripts.claim, []string{s.keys.dead(), s.keys.jobs(), s.keys.states()}, n, lease.Milliseconds()).StringSlice()
 	if err != nil {
-		return nil, 0, unavailable(err)
+		return nil, 0, unavailable(ctx, err)
 	}
 	next := time.Duration(-1)
 	if ms, err := strconv.ParseInt(reply[0], 10, 64); err == nil {
@@ -67,7 +67,7 @@ func (s *Store) Release(ctx context.Context, j broker.Job, r broker.Release) (br
 	}
 	ks := []string{s.keys.dead(), s.keys.jobs(), s.keys.states(), s.queueOf(j)}
 	n, err := s.run(ctx, s.scripts.release, ks, j.Name, j.Fence, j.Generation, how, value, flag(r.Stays && r.Again > 0)).Int()
-	return broker.Released(n), unavailable(err)
+	return broker.Released(n), unavailable(ctx, err)
 }
 
 // Work implements broker.Store.
@@ -80,7 +80,7 @@ func (s *Store) Work(ctx context.Context) (jobs, dead int, lag time.Duration, er
 		return nil
 	})
 	if err != nil {
-		return 0, 0, 0, unavailable(err)
+		return 0, 0, 0, unavailable(ctx, err)
 	}
 	if z := first.Val(); len(z) > 0 {
 		lag = max(0, s.Now().Sub(time.UnixMilli(int64(z[0].Score))))

@@ -73,7 +73,7 @@ func (kr *Keyring) FormerSigningKey(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, unavailable(ctx, err)
 	}
 	seed, err := hex.DecodeString(s)
 	if err != nil {
@@ -93,7 +93,7 @@ func (kr *Keyring) Keys(ctx context.Context) (string, error) {
 	if errors.Is(err, rdb.Nil) {
 		return "", nil
 	}
-	return s, unavailable(err)
+	return s, unavailable(ctx, err)
 }
 
 // ClaimKeys records a fingerprint unless one is recorded already, and returns
@@ -104,7 +104,7 @@ func (kr *Keyring) ClaimKeys(ctx context.Context, fingerprint string) (string, e
 
 // SetKeys records a fingerprint, replacing any other.
 func (kr *Keyring) SetKeys(ctx context.Context, fingerprint string) error {
-	return unavailable(kr.client.Set(ctx, kr.keys.keysID(), fingerprint, 0).Err())
+	return unavailable(ctx, kr.client.Set(ctx, kr.keys.keysID(), fingerprint, 0).Err())
 }
 
 // Announce records that this daemon is running, and the fingerprint of its
@@ -124,7 +124,7 @@ func (kr *Keyring) Announce(ctx context.Context, fingerprint string) ([]string, 
 
 // Retire records that this daemon has stopped.
 func (kr *Keyring) Retire(ctx context.Context) error {
-	return unavailable(kr.client.HDel(ctx, kr.keys.daemons(), kr.node).Err())
+	return unavailable(ctx, kr.client.HDel(ctx, kr.keys.daemons(), kr.node).Err())
 }
 
 // Running returns the number of daemons that are running.
@@ -137,7 +137,7 @@ func (kr *Keyring) Running(ctx context.Context) (int, error) {
 func running(ctx context.Context, client rdb.UniversalClient, prefix string) ([]string, error) {
 	all, err := client.HGetAll(ctx, (keys{prefix}).daemons()).Result()
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, unavailable(ctx, err)
 	}
 	var out []string
 	for _, v := range all {

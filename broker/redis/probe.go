@@ -64,7 +64,7 @@ func try(ctx context.Context, client rdb.UniversalClient, prefix string, waits i
 		s.scripts, err = compile(flags)
 	}
 	if err != nil {
-		return unavailable(err)
+		return unavailable(ctx, err)
 	}
 	if err := s.probe(ctx, s.scripts.probe); err != nil {
 		return err
@@ -91,10 +91,10 @@ func (s *Store) tryRights(ctx context.Context, waits int) error {
 func (s *Store) tryOthers(ctx context.Context, waits int) error {
 	read := &rdb.XReadArgs{Streams: []string{s.keys.stream(broker.Journal), beginning}, Count: 1, Block: time.Millisecond}
 	if err := s.client.XRead(ctx, read).Err(); err != nil && !errors.Is(err, rdb.Nil) {
-		return unavailable(err)
+		return unavailable(ctx, err)
 	}
 	if waits > 0 && !isCluster(s.client) {
-		return unavailable(s.client.Do(ctx, "WAIT", 0, 1).Err())
+		return unavailable(ctx, s.client.Do(ctx, "WAIT", 0, 1).Err())
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ DEL @s @h @z @x @l`
 // probe runs a script that tries all commands, and a transaction.
 func (s *Store) probe(ctx context.Context, script *rdb.Script) error {
 	if err := script.Run(ctx, s.client, s.keys.probe(), tried).Err(); err != nil {
-		return unavailable(err)
+		return unavailable(ctx, err)
 	}
 	return transact(ctx, s.client, func(p rdb.Pipeliner) error { // it changes nothing
 		p.Get(ctx, s.keys.installation())

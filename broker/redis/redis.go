@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
 	rdb "github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -50,11 +49,11 @@ type Store struct {
 	scripts scripts
 	log     *slog.Logger
 	queue   *queue
+	kept    *queue // of changes that wait for replicas, so that others do not; may be nil
 	ready   readiness
 	offset  atomic.Int64 // of the server's clock, in ns
 	stop    context.CancelFunc
 	done    sync.WaitGroup
-	node    string
 }
 
 var (
@@ -67,14 +66,14 @@ var (
 func New(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{
 		client: o.Client, keys: keys{cmp.Or(o.Prefix, DefaultPrefix)}, seals: o.Seals, log: o.Log,
-		ready: readiness{slot: make(chan struct{}, 1)}, node: uuid.NewString()[:nodeName],
+		ready: readiness{slot: make(chan struct{}, 1)},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	flags, err := scriptFlags(ctx, s.client)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, unavailable(ctx, err)
 	}
 	if s.scripts, err = compile(flags); err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "scripts")
@@ -84,7 +83,7 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	}
 	now, err := s.client.Time(ctx).Result()
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, unavailable(ctx, err)
 	}
 	s.learn(now)
 	replicas, guard := o.WaitReplicas, ""
@@ -92,8 +91,11 @@ func New(ctx context.Context, o Options) (*Store, error) {
 		replicas, guard = 0, s.keys.jobs()
 	}
 	s.queue = newQueue(s.client, replicas, guard)
+	if replicas > 0 {
+		s.kept = newQueue(s.client, replicas, guard)
+	}
 	if err := s.tryRights(ctx, o.WaitReplicas); err != nil {
-		s.queue.close()
+		s.closeQueues()
 		return nil, err
 	}
 	run, stop := context.WithCancel(context.Background())
@@ -116,8 +118,15 @@ func NewReader(client rdb.UniversalClient, prefix string) *Store {
 func (s *Store) Close() error {
 	s.stop()
 	s.done.Wait()
-	s.queue.close()
+	s.closeQueues()
 	return nil
+}
+
+func (s *Store) closeQueues() {
+	s.queue.close()
+	if s.kept != nil {
+		s.kept.close()
+	}
 }
 
 // learn notes the time of the server.

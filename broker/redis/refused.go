@@ -51,19 +51,20 @@ func transact(ctx context.Context, client rdb.UniversalClient, queue func(rdb.Pi
 	if errors.Is(err, rdb.Nil) {
 		return nil
 	}
-	return unavailable(err)
+	return unavailable(ctx, err)
 }
 
 // maxRefusal is the length to which an answer of Redis is cut, in bytes.
 const maxRefusal = 200
 
-// unavailable adds a code to errors of Redis, and a hint to its answers. Errors
-// of a context pass unchanged.
-func unavailable(err error) error {
+// unavailable adds a code to errors of Redis, and a hint to its answers. The error of a
+// context passes unchanged if ctx has ended: otherwise it is a timeout of the client,
+// such as that of a connection that cannot be opened.
+func unavailable(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return err
 	case bridge.ErrorCode(err) != bridge.CodeInternal:
 		return err

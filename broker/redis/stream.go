@@ -21,7 +21,7 @@ func (s *Store) Entries(ctx context.Context, st broker.Stream, after string, n i
 		from = "(" + after
 	}
 	found, err := s.client.XRangeN(ctx, s.keys.stream(st), from, "+", int64(n)).Result()
-	return entries(found), unavailable(err)
+	return entries(found), unavailable(ctx, err)
 }
 
 // Newest implements broker.Store.
@@ -31,7 +31,7 @@ func (s *Store) Newest(ctx context.Context, st broker.Stream, before string, n i
 		to = "(" + before
 	}
 	found, err := s.client.XRevRangeN(ctx, s.keys.stream(st), to, "-", int64(n)).Result()
-	return entries(found), unavailable(err)
+	return entries(found), unavailable(ctx, err)
 }
 
 // entries returns entries of Redis. The order of their fields is lost.
@@ -59,9 +59,20 @@ func (s *Store) Copy(ctx context.Context, st broker.Stream, all []broker.Entry) 
 	if err == nil {
 		return nil
 	}
-	for _, c := range cmds {
-		if err := c.Err(); err != nil && !strings.Contains(err.Error(), "equal or smaller") { // it is there already
-			return unavailable(err)
+	for n, c := range cmds {
+		err := c.Err()
+		if err == nil {
+			continue
+		}
+		if !strings.Contains(err.Error(), "equal or smaller") {
+			return unavailable(ctx, err)
+		}
+		here, err := s.client.XRange(ctx, s.keys.stream(st), all[n].ID, all[n].ID).Result()
+		if err != nil {
+			return unavailable(ctx, err)
+		}
+		if len(here) == 0 || !all[n].Same(entries(here)[0]) {
+			return broker.Passed{Stream: st, ID: all[n].ID}
 		}
 	}
 	return nil
@@ -79,7 +90,7 @@ func (s *Store) Trim(ctx context.Context, st broker.Stream, through string) erro
 	if at, err := strconv.ParseUint(ms, 10, 64); err == nil && seq == math.MaxUint64 { // nod does not write such an ID
 		first = strconv.FormatUint(at+1, 10)
 	}
-	return unavailable(s.client.XTrimMinID(ctx, s.keys.stream(st), first).Err())
+	return unavailable(ctx, s.client.XTrimMinID(ctx, s.keys.stream(st), first).Err())
 }
 
 // Remove implements broker.Store.
@@ -87,7 +98,7 @@ func (s *Store) Remove(ctx context.Context, st broker.Stream, ids []string) erro
 	if len(ids) == 0 {
 		return nil
 	}
-	return unavailable(s.client.XDel(ctx, s.keys.stream(st), ids...).Err())
+	return unavailable(ctx, s.client.XDel(ctx, s.keys.stream(st), ids...).Err())
 }
 
 // Census implements broker.Store.
@@ -97,7 +108,7 @@ func (s *Store) Census(ctx context.Context, st broker.Stream) (broker.Census, er
 		return broker.Census{}, nil
 	}
 	if err != nil {
-		return broker.Census{}, unavailable(err)
+		return broker.Census{}, unavailable(ctx, err)
 	}
 	return broker.Census{Last: info.LastGeneratedID, Added: info.EntriesAdded, Removed: info.MaxDeletedEntryID}, nil
 }
@@ -147,12 +158,12 @@ func (s *Store) position(ctx context.Context, at string) (next string, same bool
 	if at != "" {
 		found, err := s.client.XRangeN(ctx, key, at, at, 1).Result()
 		if err != nil || len(found) > 0 {
-			return at, err == nil, unavailable(err)
+			return at, err == nil, unavailable(ctx, err)
 		}
 	}
 	last, err := s.client.XRevRangeN(ctx, key, "+", "-", 1).Result()
 	if err != nil {
-		return "", false, unavailable(err)
+		return "", false, unavailable(ctx, err)
 	}
 	next = beginning
 	if len(last) > 0 {

@@ -23,13 +23,13 @@ func (s *Store) Turn(ctx context.Context, c bridge.Call) (time.Duration, error) 
 		args = append(args, l.Calls, period.Milliseconds(), early.Milliseconds())
 	}
 	ms, err := s.scripts.turn.Run(ctx, s.client, s.keysOf(c), args...).Int64()
-	return time.Duration(ms) * time.Millisecond, unavailable(err)
+	return time.Duration(ms) * time.Millisecond, unavailable(ctx, err)
 }
 
 // HoldTurns implements bridge.Turns.
 func (s *Store) HoldTurns(ctx context.Context, c bridge.Call, limit int, d time.Duration) error {
 	args := append(callArgs(c), limit, d.Milliseconds(), bridge.AskAgain(d).Milliseconds())
-	return unavailable(s.scripts.hold.Run(ctx, s.client, s.keysOf(c), args...).Err())
+	return unavailable(ctx, s.scripts.hold.Run(ctx, s.client, s.keysOf(c), args...).Err())
 }
 
 func callArgs(c bridge.Call) []any { return []any{c.Key, c.Class, flag(c.Edit)} }

@@ -12,7 +12,7 @@
 --           entry number, fields...    journal
 --           put   value, ms to live ('' forever), number of the entry whose ID it gets ('' for none)  key is a document
 --           drop                       key is a document
---           set   ms ('' for now), member, ms to live ('' unchanged)  key is an index
+--           set   ms ('' for now, and after all members), member, ms to live ('' unchanged)  key is an index
 --           unset member               key is an index
 --           gone  job                  key is its queue, or that of jobs
 --           job   job, ms, exact (0|1) key is its queue, or that of jobs
@@ -52,6 +52,7 @@ while ARGV[at] == 'below' do
   if call('ZCARD', next_key()) >= tonumber(arg()) then return {ms(now), 'full', ms(bounds)} end
 end
 
+local AHEAD = 3600 * 1000 -- the clock before a failover was not further ahead than this
 local ops = {}
 function ops.entry()
   local n = tonumber(arg())
@@ -66,7 +67,11 @@ end
 function ops.drop() call('DEL', next_key()) end
 function ops.set()
   local k, score, member, ttl = next_key(), arg(), arg(), arg()
-  call('ZADD', k, score == '' and ms(now) or score, member)
+  if score == '' then
+    local last = call('ZRANGE', k, ms(now + AHEAD), ms(now), 'BYSCORE', 'REV', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+    score = ms(last and last + 1 or now)
+  end
+  call('ZADD', k, score, member)
   if ttl ~= '' then call('PEXPIRE', k, ttl) end
 end
 function ops.unset() call('ZREM', next_key(), arg()) end
