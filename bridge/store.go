@@ -159,6 +159,9 @@ type Settlement struct {
 	// Receipt is that of the decision, if it is recorded again after a failover
 	// lost it. Otherwise it is empty, and the decision gets one.
 	Receipt string
+	// Recorded is the time when the decision was recorded before, if a failover lost
+	// it. If that was before the deadline, it counts after it, too.
+	Recorded time.Time
 }
 
 // Mark is one event of an interaction. Exactly one field is set, apart from
@@ -270,10 +273,10 @@ type Job struct {
 	Kind        JobKind
 	Interaction ID
 	Destination int
-	Attempt     int   // 1 for the first attempt
-	Fence       int64 // changes with each lease
-	Generation  int64 // changes each time the job is requested
-	Created     time.Time
+	Attempt     int       // 1 for the first attempt
+	Fence       int64     // changes with each lease
+	Generation  int64     // changes each time the job is requested
+	Began       time.Time // when it was first handed out
 	// Stays means that a card that is retried keeps its place among the cards of its
 	// agent in its channel, so that those behind it wait; see Interaction.Line.
 	Stays bool

@@ -16,10 +16,10 @@ type Job struct {
 	Exact bool
 
 	// The other fields are set by Claim.
-	Attempt    int   // 1 for the first
-	Fence      int64 // changes with each lease
-	Generation int64 // changes with each request
-	Created    time.Time
+	Attempt    int       // 1 for the first
+	Fence      int64     // changes with each lease
+	Generation int64     // changes with each request
+	Began      time.Time // when it was leased first
 }
 
 // queueMark separates the name of a job from that of its queue.

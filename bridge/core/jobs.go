@@ -15,7 +15,8 @@ import (
 type jobs struct{ *shared }
 
 // Claim implements bridge.Outbox. It begins with the jobs that have been due for the
-// longest time.
+// longest time. A job that it cannot read becomes a dead letter, so that it does not hold
+// up those behind it.
 func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
 	began := time.Now()
 	js.agenda.claim(began)
@@ -32,10 +33,14 @@ func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge
 		kind, id, index, err := life.ParseJob(name)
 		if err != nil {
 			js.log.Error("unreadable job", "job", j.Name, "error", err)
+			unread := bridge.Job{ID: j.Name, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation}
+			if err := js.Bury(ctx, unread, err.Error()); err != nil { // it is leased again, and buried then
+				js.log.Warn("unreadable job not buried", "job", j.Name, "error", err)
+			}
 			continue
 		}
 		out = append(out, bridge.Job{
-			ID: j.Name, Kind: kind, Interaction: id, Destination: index, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation, Created: j.Created,
+			ID: j.Name, Kind: kind, Interaction: id, Destination: index, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation, Began: j.Began,
 		})
 	}
 	return out, nil
@@ -78,7 +83,7 @@ func (js *jobs) Bury(ctx context.Context, j bridge.Job, reason string) error {
 		bridge.Job
 		Reason string
 		At     time.Time
-	}{j, reason, time.Now().UTC()})
+	}{j, reason, js.db.Now()})
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "dead letter")
 	}

@@ -330,7 +330,7 @@ func (f *fake) work(kind bridge.JobKind, id bridge.ID, n int) bridge.Job {
 	defer f.mu.Unlock()
 	f.next++
 	j := bridge.Job{
-		ID: strconv.Itoa(f.next), Kind: kind, Interaction: id, Destination: n, Attempt: 1, Created: time.Now(),
+		ID: strconv.Itoa(f.next), Kind: kind, Interaction: id, Destination: n, Attempt: 1, Began: time.Now(),
 	}
 	f.jobs = append(f.jobs, j)
 	return j

@@ -57,7 +57,7 @@ func (h *hooks) tell(ctx context.Context, j bridge.Job) error {
 		return h.outbox.Retry(ctx, j, hookBusy, "")
 	case err == nil:
 		return h.outbox.Finish(ctx, j)
-	case bridge.ErrorCode(err) != bridge.CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), time.Since(j.Created) > hookLife:
+	case bridge.ErrorCode(err) != bridge.CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), time.Since(j.Began) > hookLife:
 		h.log.Error("webhook delivery failed", "id", j.Interaction, "attempt", j.Attempt, "error", err)
 		return h.outbox.Bury(ctx, j, err.Error())
 	}

@@ -73,7 +73,7 @@ func TestHookErrors(t *testing.T) {
 			o := newOffice(t, func(o *Options) { o.Webhooks = []bridge.Webhook{w} })
 			r := o.closed()
 			j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
-			j.Attempt, j.Created = max(c.attempt, 1), j.Created.Add(-c.age)
+			j.Attempt, j.Began = max(c.attempt, 1), j.Began.Add(-c.age)
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}

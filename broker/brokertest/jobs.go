@@ -38,7 +38,7 @@ var jobs = tests{
 		if err != nil || len(all) != 2 || all[0].Name != "first" || all[1].Name != "second" || next > 0 {
 			t.Errorf("two are %+v, the next in %s, %v", all, next, err)
 		}
-		if all[0].Attempt != 1 || all[0].Generation < 1 || all[0].Fence == 0 || all[0].Created.IsZero() {
+		if all[0].Attempt != 1 || all[0].Generation < 1 || all[0].Fence == 0 || all[0].Began.IsZero() {
 			t.Errorf("the first is %+v", all[0])
 		}
 		all, next, err = s.Claim(t.Context(), 5, time.Hour)
@@ -120,6 +120,18 @@ var jobs = tests{
 			t.Errorf("%d jobs, %d dead, %v", n, dead, err)
 		}
 	},
+	"first leases": func(t *testing.T, s broker.Store) {
+		request(t, s, job("a", time.Minute), job("b", time.Second))
+		first := claim(t, s, 1, time.Hour)[0]
+		release(t, s, first, broker.Release{Again: time.Millisecond}, broker.Over)
+		now := s.Now()
+		await.Until(t, "time passes", func() bool { return s.Now().After(now.Add(10 * time.Millisecond)) })
+		for _, j := range claim(t, s, 2, time.Hour) {
+			if same := j.Began.Equal(first.Began); same != (j.Name == "a") || !same && !j.Began.After(first.Began) {
+				t.Errorf("%s was leased first at %s, and a at %s", j.Name, j.Began, first.Began)
+			}
+		}
+	},
 	"stale workers": func(t *testing.T, s broker.Store) {
 		var former []broker.Job
 		end := map[string]func(broker.Job){
@@ -135,7 +147,7 @@ var jobs = tests{
 			}
 			end[how](j)
 			former = append(former, j)
-			await.Until(t, "time passes", func() bool { return s.Now().After(j.Created.Add(2 * time.Millisecond)) })
+			await.Until(t, "time passes", func() bool { return s.Now().After(j.Began.Add(2 * time.Millisecond)) })
 		}
 		claims(t, s)
 		if _, dead, _, err := s.Work(t.Context()); dead != 1 || err != nil {

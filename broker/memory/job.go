@@ -27,7 +27,7 @@ func (s *Store) request(r broker.Job, at time.Time) {
 		}
 		return
 	}
-	j = &job{Job: broker.Job{Name: r.Name, Due: r.Due, Generation: 1, Created: at}}
+	j = &job{Job: broker.Job{Name: r.Name, Due: r.Due, Generation: 1}}
 	s.jobs[r.Name] = j
 	if q := r.Queue(); q != "" && len(s.queues[q]) < broker.QueueMost {
 		j.waits = len(s.queues[q]) > 0
@@ -96,6 +96,9 @@ func (s *Store) Claim(_ context.Context, n int, lease time.Duration) ([]broker.J
 	var out []broker.Job
 	for _, j := range ready[:min(n, len(ready))] {
 		j.Attempt++
+		if j.Began.IsZero() {
+			j.Began = at
+		}
 		s.fence++
 		j.Fence = s.fence
 		j.leased = at.Add(lease)

@@ -34,7 +34,7 @@ func (s *Store) Claim(ctx context.Context, n int, lease time.Duration) ([]broker
 	return jobs, next, nil
 }
 
-// parseJob parses the state of a job, attempt|fence|generation|created|leased_until.
+// parseJob parses the state of a job, attempt|fence|generation|began|leased_until.
 func parseJob(name, packed string) (broker.Job, error) {
 	f := strings.Split(packed, "|")
 	if len(f) < 5 {
@@ -48,7 +48,7 @@ func parseJob(name, packed string) (broker.Job, error) {
 		}
 		n[k] = v
 	}
-	return broker.Job{Name: name, Attempt: int(n[0]), Fence: n[1], Generation: n[2], Created: time.UnixMilli(n[3]).UTC()}, nil
+	return broker.Job{Name: name, Attempt: int(n[0]), Fence: n[1], Generation: n[2], Began: time.UnixMilli(n[3]).UTC()}, nil
 }
 
 // Release implements broker.Store.

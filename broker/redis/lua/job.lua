@@ -1,18 +1,18 @@
 -- What scripts about jobs share, after base.lua. KEYS 2 and 3 are those of do.lua.
 -- KEYS 2 has every job that there is: with the time from which it can be claimed, or
 -- with '+inf' while it waits behind others of its queue. The state of a job is
--- attempt|fence|generation|created|leased_until. A job that no one has leased yet has
--- none. A queue is a list of jobs, each after the time from which it can be claimed
+-- attempt|fence|generation|began|leased_until, where began is the time of the first
+-- lease. A job that no one has leased yet has no state. A queue is a list of jobs, each after the time from which it can be claimed
 -- once it is the first.
 local function job_parse(s)
   local a, f, g, c, l = string.match(s or '', '^(%d+)|(%d+)|(%d+)|(%d+)|(%d+)$')
   -- The first fence comes from the clock, so that a job does not repeat those of an
   -- earlier one with its name.
   if not a then a, f, g, c, l = 0, now, 1, ms(now), 0 end
-  return {attempt = tonumber(a), fence = tonumber(f), gen = tonumber(g), created = c, lease = tonumber(l)}
+  return {attempt = tonumber(a), fence = tonumber(f), gen = tonumber(g), began = c, lease = tonumber(l)}
 end
 
-local function job_pack(j) return format('%d|%d|%d|%s|%d', j.attempt, j.fence, j.gen, j.created, j.lease) end
+local function job_pack(j) return format('%d|%d|%d|%s|%d', j.attempt, j.fence, j.gen, j.began, j.lease) end
 
 local function queued(entry) return string.match(entry, '^(%S+) (.*)$') end
 
