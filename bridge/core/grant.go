@@ -49,7 +49,7 @@ func (gs grants) unexpired(ctx context.Context, ids []string) ([]bridge.Grant, e
 	}
 	var out []bridge.Grant
 	for _, g := range all {
-		if time.Now().Before(g.Expires) {
+		if gs.db.Now().Before(g.Expires) {
 			out = append(out, g)
 		}
 	}
@@ -58,13 +58,16 @@ func (gs grants) unexpired(ctx context.Context, ids []string) ([]bridge.Grant, e
 
 // PutGrant implements bridge.Grants.
 func (gs grants) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
+	if !gs.db.Now().Before(g.Expires) {
+		return false, nil
+	}
 	name, stored := grantName(g.Agent, g.Session, g.Key), false
 	_, err := grantDocs.Update(ctx, gs.db, name, func(old *bridge.Grant, d *broker.Doc) (broker.Change, error) {
 		before, given, err := givenDocs.Get(ctx, gs.db, string(g.Origin)+"/"+g.ID())
 		if stored = !before; err != nil || before {
 			return broker.Change{}, errors.Join(err, unchanged(before))
 		}
-		given.Keep, d.Keep = bridge.AlwaysGrantTTL, time.Until(g.Expires)
+		given.Keep, d.Keep = bridge.AlwaysGrantTTL, max(g.Expires.Sub(gs.db.Now()), time.Millisecond)
 		mark, err := givenDocs.Encode(given, true)
 		*old = g
 		return broker.Change{Put: []broker.Doc{mark}, Set: []broker.Member{{Index: grantIndex, Name: name, At: g.Expires}}, Keep: true}, err

@@ -125,7 +125,7 @@ func TestGrants(t *testing.T) {
 		put(mine, true)
 		put(mine, false)
 		put(grant("ci", "", "always", 2*time.Hour), true)
-		put(grant("ci", "s1", "old", -time.Second), true)
+		put(grant("ci", "s1", "old", -time.Second), false)
 		put(grant("other", "", "k", time.Hour), true)
 		for _, x := range []struct {
 			agent, session, key string

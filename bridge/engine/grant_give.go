@@ -14,9 +14,6 @@ func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 	given := r.Given()
 	news := false
 	for _, g := range given {
-		if !time.Now().Before(g.Expires) {
-			continue
-		}
 		stored, err := gr.store.PutGrant(ctx, g)
 		if err != nil {
 			return err
