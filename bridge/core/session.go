@@ -120,7 +120,8 @@ func (ps presence) Join(ctx context.Context, session, client string, enabled boo
 	}
 	m := broker.Member{Index: all, Name: client, At: now.Add(bridge.PresenceTTL), Keep: 2 * bridge.PresenceTTL}
 	c.Set = append(c.Set, m)
-	if m.Index = able; enabled {
+	m.Index = able
+	if enabled {
 		c.Set = append(c.Set, m)
 	} else {
 		c.Unset = append(c.Unset, m)

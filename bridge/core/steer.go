@@ -152,7 +152,8 @@ func (ss steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridg
 		now, before := ss.db.Now(), *in
 		d.Keep = steeringKeep
 		if t.Continued != nil {
-			if in.Continued++; !*t.Continued {
+			in.Continued++
+			if !*t.Continued {
 				in.Continued = 0
 			}
 		}

@@ -16,10 +16,16 @@ const (
 	reservedFor = 10 * time.Second // how long a caller may take from opening to waiting
 )
 
-// hub wakes the callers that wait in this process. A caller registers, reads, and
-// sleeps. The process that changes an interaction wakes its own callers; the others
-// follow the journal. So no wake-up is lost: what happens after the caller has read
-// is in the journal after the position that the hub has read.
+// hub wakes the callers that wait in this process. A caller registers (enter), reads
+// (look), and sleeps; one that opened the interaction was registered before that
+// (reserve). So what it has not read is in the journal after the position of the hub.
+// These wake it:
+//   - with the record, the turn or sweep of this process that ends or defers the
+//     interaction (told), and a turn that finds that another process did (turn)
+//   - without one, so that it reads, the journal (follow). While this process has a turn
+//     of the interaction (locks.busy), the journal only notes that (missed), so that no
+//     one reads in vain, and the last turn wakes
+//   - reread, if entries of the journal may have been missed, and close
 type hub struct {
 	*shared
 	cancel context.CancelFunc
@@ -217,7 +223,8 @@ func (h *hub) remove(id bridge.ID, w waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	rest := slices.DeleteFunc(h.waiters[id], func(o waiter) bool { return o == w })
-	if h.count--; len(rest) == 0 {
+	h.count--
+	if len(rest) == 0 {
 		delete(h.waiters, id)
 	} else {
 		h.waiters[id] = rest
@@ -305,9 +312,9 @@ func (in *interactions) look(ctx context.Context, id bridge.ID) (*bridge.Record,
 	}
 }
 
-// deferred is a caller of AwaitThen. It has a goroutine only while it reads: at the
+// callback is a caller of AwaitThen. It has a goroutine only while it reads: at the
 // beginning and after a wake-up without a record.
-type deferred struct {
+type callback struct {
 	in   *interactions
 	ctx  context.Context
 	id   bridge.ID
@@ -322,73 +329,73 @@ type deferred struct {
 
 // AwaitThen implements bridge.Records.
 func (in *interactions) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
-	d := &deferred{in: in, ctx: ctx, id: id, then: then, busy: true}
-	registered := in.hub.enter(id, d)
-	d.stop = context.AfterFunc(ctx, func() { d.wake(nil) })
-	if registered && d.rest() {
+	cb := &callback{in: in, ctx: ctx, id: id, then: then, busy: true}
+	registered := in.hub.enter(id, cb)
+	cb.stop = context.AfterFunc(ctx, func() { cb.wake(nil) })
+	if registered && cb.rest() {
 		return
 	}
-	go d.run(nil)
+	go cb.run(nil)
 }
 
 // wake implements waiter. It is also called when ctx ends.
-func (d *deferred) wake(rec *bridge.Record) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (cb *callback) wake(rec *bridge.Record) {
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
 	switch {
-	case d.over:
-	case d.busy:
-		d.again = true
+	case cb.over:
+	case cb.busy:
+		cb.again = true
 	default:
-		d.busy = true
-		go d.run(rec)
+		cb.busy = true
+		go cb.run(rec)
 	}
 }
 
 // rest notes that the goroutine ends. It returns false if the caller was woken
 // in the meantime.
-func (d *deferred) rest() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.again {
-		d.again = false
+func (cb *callback) rest() bool {
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
+	if cb.again {
+		cb.again = false
 		return false
 	}
-	d.busy = false
+	cb.busy = false
 	return true
 }
 
 // run ends the wait if the interaction is over, by the record or, without one, by
 // what it reads.
-func (d *deferred) run(rec *bridge.Record) {
+func (cb *callback) run(rec *bridge.Record) {
 	for {
-		if err := d.ctx.Err(); err != nil {
-			d.finish(nil, err)
+		if err := cb.ctx.Err(); err != nil {
+			cb.finish(nil, err)
 			return
 		}
-		if d.in.hub.isClosed() {
-			d.finish(nil, stopping(d.id))
+		if cb.in.hub.isClosed() {
+			cb.finish(nil, stopping(cb.id))
 			return
 		}
 		var err error
 		if rec == nil || !rec.Over() {
-			rec, err = d.in.look(d.ctx, d.id)
+			rec, err = cb.in.look(cb.ctx, cb.id)
 		}
 		if rec != nil || err != nil {
-			d.finish(rec, err)
+			cb.finish(rec, err)
 			return
 		}
-		if d.rest() {
+		if cb.rest() {
 			return
 		}
 	}
 }
 
-func (d *deferred) finish(end *bridge.Record, err error) {
-	d.mu.Lock()
-	d.over = true
-	d.mu.Unlock()
-	d.stop()
-	d.in.hub.remove(d.id, d)
-	d.then(func() (*bridge.Record, error) { return end, err })
+func (cb *callback) finish(end *bridge.Record, err error) {
+	cb.mu.Lock()
+	cb.over = true
+	cb.mu.Unlock()
+	cb.stop()
+	cb.in.hub.remove(cb.id, cb)
+	cb.then(func() (*bridge.Record, error) { return end, err })
 }
