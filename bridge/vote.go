@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Counted reports whether decisions are counted as votes, because the request
@@ -30,6 +31,9 @@ type Ballot struct {
 	// Receipt is that of the decision, if the vote decided before a failover lost
 	// it. It stays if the same votes decide again.
 	Receipt string
+	// Recorded is the time when the vote was recorded before, if a failover lost it.
+	// If that was before the deadline, it counts after it, too.
+	Recorded time.Time
 }
 
 // BallotResult is the result of a ballot.

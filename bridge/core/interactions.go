@@ -16,6 +16,7 @@ type interactions struct {
 	hub      *hub
 	locks    *locks
 	verifier *verifier
+	aside    aside
 }
 
 // docs reads the documents of an interaction.

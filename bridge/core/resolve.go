@@ -1,10 +1,13 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/life"
@@ -13,7 +16,7 @@ import (
 
 // Settle implements bridge.Outcomes.
 func (in *interactions) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
-	verdict := life.Final
+	verdict, began := life.Final, in.db.Now()
 	d, err := in.turn(ctx, s.ID, func(t *life.Turn) error {
 		verdict = t.Resolve(s)
 		return nil
@@ -24,7 +27,7 @@ func (in *interactions) Settle(ctx context.Context, s bridge.Settlement) (bridge
 	r := in.record(d)
 	if verdict == life.Won {
 		s.Response, s.Receipt = *d.Life.Response, d.Life.Receipt
-		in.verifier.add(checked{settlement: &s}, d)
+		in.verifier.add(checked{settlement: &s, recorded: began}, d)
 	}
 	return r, verdict == life.Won, refusal(s.ID, verdict)
 }
@@ -43,7 +46,7 @@ func refusal(id bridge.ID, v life.Verdict) error {
 
 // Vote implements bridge.Outcomes.
 func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
-	verdict, result := life.Final, bridge.BallotLate
+	verdict, result, began := life.Final, bridge.BallotLate, in.db.Now()
 	d, err := in.turn(ctx, v.ID, func(t *life.Turn) error {
 		verdict, result = t.Vote(v)
 		return refusal(v.ID, verdict)
@@ -56,7 +59,7 @@ func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Recor
 		if result == bridge.BallotDecided {
 			v.Response, v.Receipt = *d.Life.Response, d.Life.Receipt
 		}
-		in.verifier.add(checked{ballot: &v}, d)
+		in.verifier.add(checked{ballot: &v, recorded: cmp.Or(v.Recorded, began)}, d)
 	}
 	return r, result, nil
 }
@@ -98,7 +101,8 @@ func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller str
 	if caller != "" {
 		verdict := life.Taken // also if the first interaction does not verify
 		_, err := in.turn(ctx, first, func(t *life.Turn) error {
-			if verdict = t.Take(caller); verdict != life.Taken && first == id {
+			verdict = t.Take(caller)
+			if verdict != life.Taken && first == id {
 				t.Send()
 			}
 			return nil
@@ -135,6 +139,41 @@ const (
 	expireRounds = 32 // of as many, for each call of Expire
 )
 
+// What this process cannot expire is looked at again after a time: soon if the database
+// refused the change, and later if the documents do not verify, a newer nod wrote them,
+// or their receipt cannot be signed.
+const (
+	expireSoon  = time.Second
+	expireLater = time.Minute
+)
+
+// aside holds the deadlines that this process cannot apply now, each with the time from
+// which it tries again. So none is read all the time, or keeps others from theirs.
+type aside struct {
+	mu    sync.Mutex
+	until map[broker.Member]time.Time
+}
+
+func (a *aside) put(m broker.Member, until time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.until == nil {
+		a.until = map[broker.Member]time.Time{}
+	}
+	a.until[m] = until
+}
+
+// others returns the deadlines that are not set aside.
+func (a *aside) others(due []broker.Member, now time.Time) []broker.Member {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.until, func(_ broker.Member, until time.Time) bool { return !now.Before(until) })
+	return slices.DeleteFunc(slices.Clone(due), func(m broker.Member) bool {
+		_, is := a.until[m]
+		return is
+	})
+}
+
 // Expire implements bridge.Deadlines.
 func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry, more bool, err error) {
 	n = min(n, expireMost)
@@ -144,82 +183,107 @@ func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry
 		if err != nil || len(due) == 0 {
 			return over, false, public(err)
 		}
-		ended, err := in.expireAll(ctx, due, n)
+		ended, gone, err := in.expireAll(ctx, due, n)
 		over = append(over, ended...)
 		if err != nil || len(due) < q.N {
 			return over, false, err
 		}
-		if len(ended) == 0 { // another daemon expires them, or a newer one has to
-			q.Skip += q.N
-		}
+		q.Skip += len(due) - gone
 	}
 	return over, len(over) > 0, nil
 }
 
-// expireAll expires interactions at most n at a time.
-func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (over []bridge.Expiry, failed error) {
+// expireAll applies deadlines at most n at a time. It also returns the number of those
+// that are no longer in the index.
+func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (over []bridge.Expiry, gone int, failed error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for part := range slices.Chunk(names(due), n) {
+	for part := range slices.Chunk(in.aside.others(due, in.db.Now()), n) {
 		wg.Go(func() {
-			ended, err := in.expire(ctx, part)
+			ended, g, err := in.expire(ctx, part)
 			mu.Lock()
 			defer mu.Unlock()
-			over, failed = append(over, ended...), errors.Join(failed, err)
+			over, gone, failed = append(over, ended...), gone+g, errors.Join(failed, err)
 		})
 	}
 	wg.Wait()
-	return over, failed
+	return over, gone, failed
 }
 
-// expire expires interactions in one trip. Those that someone else has changed are
-// left to the next round.
-func (in *interactions) expire(ctx context.Context, due []string) ([]bridge.Expiry, error) {
+// expire applies deadlines in one trip. Those of interactions that someone else has
+// changed are left to the next round. It returns the first error of the database.
+func (in *interactions) expire(ctx context.Context, due []broker.Member) (over []bridge.Expiry, gone int, failed error) {
 	ids := make([]bridge.ID, len(due))
-	for n, id := range due {
-		ids[n] = bridge.ID(id)
+	for n, m := range due {
+		ids[n] = bridge.ID(m.Name)
 	}
 	all, err := in.several(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	var tried []broker.Member
 	var turns []*life.Turn
 	var changes []broker.Change
 	for n, f := range all {
-		gone := broker.Change{Unset: []broker.Member{{Index: life.Deadlines, Name: due[n]}}, Urgent: true}
+		t, c, err := in.expiry(f, due[n])
+		if t == nil {
+			in.hub.wake(ids[n], nil) // its callers read what has become of it
+		}
 		switch {
-		case bridge.ErrorCode(f.err) == bridge.CodeNotFound, f.err == nil && (f.Problem != "" || f.Life.State != ""): // the index is wrong
-			in.hub.wake(ids[n], nil) // whoever waits reads what has become of it
-			turns, changes = append(turns, nil), append(changes, gone)
-		case f.err == nil: // another error means that a newer nod wrote it, which expires it
-			t := f.Begin(in.db.Now(), in.retention)
-			if t.Expire() != life.Done {
-				continue
-			}
-			c, err := in.change(t)
-			if err != nil {
-				return nil, err
-			}
-			turns, changes = append(turns, t), append(changes, c)
+		case err != nil:
+			in.log.Warn("deadline not applied", "id", ids[n], "again_in", expireLater, "error", err)
+			in.aside.put(due[n], in.db.Now().Add(expireLater))
+		case c.Empty(): // it is due later than the index says
+			in.aside.put(due[n], t.Life.Deadline)
+		default:
+			tried, turns, changes = append(tried, due[n]), append(turns, t), append(changes, c)
 		}
 	}
-	var over []bridge.Expiry
 	for n, r := range in.db.DoAll(ctx, changes) {
 		var stale *broker.Stale
 		var untimely broker.Untimely
-		if r.Err != nil && !errors.As(r.Err, &stale) && !errors.As(r.Err, &untimely) {
-			return over, public(r.Err)
-		}
-		if r.Err != nil || turns[n] == nil {
+		switch {
+		case errors.As(r.Err, &stale), errors.As(r.Err, &untimely):
+			continue
+		case r.Err != nil:
+			in.aside.put(tried[n], in.db.Now().Add(expireSoon))
+			if failed == nil {
+				failed = public(r.Err)
+			}
 			continue
 		}
-		after := turns[n].Stored(changes[n], r.Done)
-		in.told(changes[n], turns[n], after)
-		state := after.Life.State
-		if state == "" {
-			state = bridge.StatePending
+		gone++
+		if turns[n] != nil {
+			over = append(over, in.expired(turns[n], changes[n], r.Done))
 		}
-		over = append(over, bridge.Expiry{ID: after.ID, State: state})
 	}
-	return over, nil
+	return over, gone, failed
+}
+
+// expiry returns the turn that applies a deadline, and its change, which is empty if the
+// deadline has not passed. For an interaction that is over or does not exist, there is
+// no turn, and the change removes the deadline.
+func (in *interactions) expiry(f found, m broker.Member) (*life.Turn, broker.Change, error) {
+	switch {
+	case bridge.ErrorCode(f.err) == bridge.CodeNotFound, f.err == nil && f.Problem == "" && f.Life.State != "":
+		return nil, broker.Change{Unset: []broker.Member{m}, Urgent: true}, nil
+	case f.err != nil:
+		return nil, broker.Change{}, f.err
+	case f.Problem != "": // another daemon may have the key that verifies it
+		return nil, broker.Change{}, bridge.Errorf(bridge.CodeForbidden, "it does not verify: %s", f.Problem)
+	}
+	t := f.Begin(in.db.Now(), in.retention)
+	if t.Expire() != life.Done {
+		return t, broker.Change{}, nil
+	}
+	c, err := in.change(t)
+	return t, c, err
+}
+
+// expired wakes the callers of an interaction whose deadline was applied, and returns
+// what became of it.
+func (in *interactions) expired(t *life.Turn, c broker.Change, done broker.Done) bridge.Expiry {
+	after := t.Stored(c, done)
+	in.told(c, t, after)
+	return bridge.Expiry{ID: after.ID, State: cmp.Or(after.Life.State, bridge.StatePending)}
 }

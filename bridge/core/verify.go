@@ -20,9 +20,9 @@ const (
 	verifyEvery = 250 * time.Millisecond
 )
 
-// verifier checks the recent decisions and votes of this process. If the database has
-// lost one, it records it again with the same nonce: replication is asynchronous, and a
-// failover drops its tail.
+// verifier reads the recent decisions and votes of this process again, a few times. If
+// the database has lost one, it records it again with the same nonce: replication is
+// asynchronous, and a failover drops its tail.
 type verifier struct {
 	in *interactions
 
@@ -34,6 +34,7 @@ type verifier struct {
 type checked struct {
 	settlement *bridge.Settlement
 	ballot     *bridge.Ballot
+	recorded   time.Time // when it was recorded, or shortly before
 	version    int64     // of the life document that has it
 	value      uint64    // hash of its value
 	amended    int       // the number of amendments then
@@ -46,6 +47,9 @@ func newVerifier(in *interactions) *verifier { return &verifier{in: in} }
 // add adds a decision or a vote that documents have.
 func (v *verifier) add(c checked, d life.Docs) {
 	c.version, c.value, c.amended = d.Version(), maphash.Bytes(hashes, d.Value()), d.Life.Amended
+	if !d.Life.At.IsZero() {
+		c.recorded = d.Life.At // also of a repeat
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	c.at = time.Now().Add(verifyAfter)
@@ -100,8 +104,9 @@ func (v *verifier) due() []*checked {
 	return due
 }
 
-// look checks each decision. A later one that the database has proves nothing about
-// one before a failover.
+// look reads each decision again and restores those that the database has lost. It
+// looks for each of them: a failover may have lost an earlier one even if the database
+// has a later one, which was made after it.
 func (v *verifier) look(ctx context.Context, due []*checked) {
 	keys := make([]broker.Key, len(due))
 	for n, c := range due {
@@ -114,7 +119,7 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 			if c.lost(docs[n]) {
 				v.in.log.Warn("the database lost a decision, recording it again", "id", c.id())
 				if v.again(ctx, c) {
-					continue // it was added again
+					continue // recording it has added it to the recent ones
 				}
 			}
 		}
@@ -127,12 +132,18 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 	}
 }
 
-// again makes a decision or a vote again, and reports whether that was possible.
+// again records a decision or a vote again, and reports whether that was possible. It
+// counts as one of the time when it was recorded first, so that it wins if its deadline
+// has passed since, and no one has applied it.
 func (v *verifier) again(ctx context.Context, c *checked) bool {
 	if c.ballot == nil {
-		_, _, err := v.in.Settle(ctx, *c.settlement)
+		s := *c.settlement
+		s.Recorded = c.recorded
+		_, _, err := v.in.Settle(ctx, s)
 		return err == nil
 	}
-	_, _, err := v.in.Vote(ctx, *c.ballot)
+	b := *c.ballot
+	b.Recorded = c.recorded
+	_, _, err := v.in.Vote(ctx, b)
 	return err == nil
 }

@@ -8,13 +8,14 @@
 //
 // An interaction has three kinds of documents: its life, which changes with every
 // answer; its body, which people see, and which only amendments change; and a card
-// for each destination. A vote never rewrites a body, and a card that is posted does
-// not make a vote fail.
+// for each destination. A vote never rewrites a body, and a card that is posted at the
+// same time makes it start again at most.
 //
 // What always holds:
 //
 //   - A final state stays final, with its response.
 //   - Exactly one resolution wins, and it is in the journal.
 //   - No job is requested for an interaction without documents.
-//   - Nothing changes without an entry in the journal, or an edit of what people see.
+//   - What people see changes only with an entry in the journal, or with an edit of
+//     their messages.
 package life

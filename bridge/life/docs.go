@@ -18,15 +18,15 @@ type Life struct {
 	State    bridge.State `json:"state,omitempty"`
 	Created  time.Time    `json:"created"`
 	Deadline time.Time    `json:"deadline"`
-	// Until is the time until which the documents are kept.
-	Until time.Time `json:"until"`
-	// After is the state at the deadline, and Timeout the response then. The state
-	// StatePending means that the interaction is deferred, for Hold. AfterHold is
-	// the response at the end of that.
-	After     bridge.State     `json:"after"`
-	Timeout   *bridge.Response `json:"timeout,omitempty"`
-	AfterHold *bridge.Response `json:"after_hold,omitempty"`
-	Hold      time.Duration    `json:"hold,omitempty"`
+	// KeptUntil is the time until which the documents are kept.
+	KeptUntil time.Time `json:"until"`
+	// AtDeadline is the state at the deadline, and Timeout the response then. The
+	// state StatePending means that the interaction is deferred, for Hold. AfterHold
+	// is the response at the end of that.
+	AtDeadline bridge.State     `json:"after"`
+	Timeout    *bridge.Response `json:"timeout,omitempty"`
+	AfterHold  *bridge.Response `json:"after_hold,omitempty"`
+	Hold       time.Duration    `json:"hold,omitempty"`
 	// FrontEnds means that front ends can answer, although no destination can be
 	// reached. Limited means that the interaction counts among the pending ones of
 	// its agent. Hooks is the number of messages when it closes.

@@ -322,6 +322,12 @@ func (w *world) check(id bridge.ID, was, is life.Docs, c broker.Change, done bro
 			w.Fatalf("%s is pending after %d decisions", id, decisions)
 		}
 	}
+	if was.ID != "" && !is.Life.Deadline.Equal(was.Life.Deadline) && (!c.Urgent || !c.Keep) {
+		w.Fatalf("%s is deferred, but not like a decision: urgent %v, kept %v", id, c.Urgent, c.Keep)
+	}
+	if was.ID != "" && !is.Life.Deadline.Equal(was.Life.Deadline) && (!c.Urgent || !c.Keep) {
+		w.Fatalf("%s is deferred, but not like a decision: urgent %v, kept %v", id, c.Urgent, c.Keep)
+	}
 	w.checkIndexes(id, is)
 	for n, v := range is.Life.Votes {
 		for _, o := range is.Life.Votes[:n] {
@@ -428,7 +434,7 @@ func TestTransitions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d, ok := w.read(id); ok != doc[0].Exists() || ok && !d.Life.Until.After(w.now) && d.Life.Until.Before(w.now.Add(-time.Second)) {
+				if d, ok := w.read(id); ok != doc[0].Exists() || ok && !d.Life.KeptUntil.After(w.now) && d.Life.KeptUntil.Before(w.now.Add(-time.Second)) {
 					t.Fatalf("%s has a life: %v, and all documents: %v", id, doc[0].Exists(), ok)
 				}
 			}

@@ -54,7 +54,7 @@ func (t *Turn) posted(p bridge.Posted) Verdict {
 		}
 	})
 	if same {
-		return Kept
+		return Done
 	}
 	if _, failed := t.Life.Failures[p.Destination]; failed {
 		delete(t.Life.Failures, p.Destination)
@@ -73,6 +73,7 @@ func (t *Turn) posted(p bridge.Posted) Verdict {
 // failed records that nod gave up on a destination. A message that an earlier round
 // posted does not show this one.
 func (t *Turn) failed(f bridge.Failed) Verdict {
+	pending := t.due()
 	c := t.Cards[f.Destination]
 	if t.Life.Failures[f.Destination] != "" || c.Message != nil && c.Shown != "" {
 		return Kept
@@ -81,7 +82,7 @@ func (t *Turn) failed(f bridge.Failed) Verdict {
 	put(&t.Life.Failures, f.Destination, f.Reason)
 	t.lives = true
 	t.event(bridge.EventFailed, t.state(), data(bridge.Delivery{Destination: f.Destination, Reason: f.Reason}))
-	if !t.pending() || t.Life.FrontEnds || f.Later { // someone can still answer
+	if !pending || t.Life.FrontEnds || f.Later { // it is over, or someone can still answer
 		return Done
 	}
 	for n := range t.Body.Destinations {
@@ -198,21 +199,22 @@ func (t *Turn) Join(c Caller, twin bool) Verdict {
 // if no other caller does. If only its connection was cut, the caller may be connected
 // to another daemon, or wait on another connection to this one.
 func (t *Turn) Leave(c Caller, cut, waits bool) Verdict {
-	all := t.Life.Callers
-	n, other := slices.Index(all, c), slices.Index(all, Caller{bridge.Anyone, c.Node}) // a caller that moved may stand for it
-	if n < 0 && (!cut || other < 0) {
-		n = slices.IndexFunc(all, func(o Caller) bool { return o.Name == c.Name })
+	all, n := t.Life.Callers, -1
+	unnamed := Caller{bridge.Anyone, c.Node}
+	for _, is := range []func(o Caller) bool{ // the best match first
+		func(o Caller) bool { return o == c },
+		func(o Caller) bool { return cut && o == unnamed }, // it stands for a caller that moved
+		func(o Caller) bool { return o.Name == c.Name },
+		func(o Caller) bool { return o == unnamed },
+		func(o Caller) bool { return o.Name == bridge.Anyone },
+		func(Caller) bool { return c.Name == bridge.Anyone },
+	} {
+		n = slices.IndexFunc(all, is)
+		if n >= 0 {
+			break
+		}
 	}
 	if n < 0 {
-		n = other
-	}
-	if n < 0 {
-		n = slices.IndexFunc(all, func(o Caller) bool { return o.Name == bridge.Anyone })
-	}
-	switch {
-	case n < 0 && c.Name == bridge.Anyone && len(all) > 0:
-		n = 0
-	case n < 0:
 		return Kept
 	}
 	if moved := all[n].Node; cut && moved != "" && c.Node != "" && moved != c.Node {

@@ -79,7 +79,8 @@ func (o Opening) Found() (first, second bridge.ID, err error) {
 		return "", "", err
 	}
 	twin, err := twins.Decode(o.Twin)
-	if first = retried.ID; first == "" {
+	first = retried.ID
+	if first == "" {
 		first = name.ID
 	}
 	return first, twin.ID, err
@@ -88,7 +89,8 @@ func (o Opening) Found() (first, second bridge.ID, err error) {
 // Opened is the outcome of an opening.
 type Opened struct {
 	// Turn is the turn of the interaction that the caller gets: of a new one if
-	// Created is set, and otherwise of the one that it repeats or joins.
+	// Created is set, and otherwise of the one that it repeats or joins. Nil means that
+	// this very opening is stored already, so that there is nothing to change.
 	Turn    *Turn
 	Created bool
 	// Repeated means that an earlier call opened the interaction, for another caller.
@@ -113,13 +115,13 @@ func Open(o Opening, now time.Time, retention time.Duration) (Opened, error) {
 	if err != nil {
 		return out, err
 	}
-	life := i.Deadline.Sub(i.Created) + retention
+	keep := i.Deadline.Sub(i.Created) + retention
 	call := func(found bridge.ID, again bool) {
 		if id.Name != "" {
-			out.put(names, o.Name, NameKeys(o.Opening)[1], Name{found, id.Digest}, life)
+			out.put(names, o.Name, NameKeys(o.Opening)[1], Name{found, id.Digest}, keep)
 		}
 		if id.Retry != "" {
-			out.put(retries, o.Retried, NameKeys(o.Opening)[2], Retried{found, again}, life)
+			out.put(retries, o.Retried, NameKeys(o.Opening)[2], Retried{found, again}, keep)
 		}
 	}
 	me := Caller{cmpOr(id.Caller, bridge.Anyone), o.Node}
@@ -150,8 +152,7 @@ func Open(o Opening, now time.Time, retention time.Duration) (Opened, error) {
 		case p == nil:
 			return out, bridge.NotFound(i.Previous)
 		case p.Life.Next == i.ID && o.Life.Exists():
-			out.Turn = nil // it is stored already
-			return out, nil
+			return out, nil // it is stored already
 		case p.Life.Next != "":
 			return out, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
 				WithHint("use the follow-up, %s", p.Life.Next)
@@ -204,11 +205,11 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 	t.Body.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	t.Body.Created, t.Body.Deadline = now, now.Add(timeout)
 	t.Life = Life{
-		Agent: i.Agent, Session: i.Session, Created: now, Deadline: t.Body.Deadline, Until: t.Body.Deadline.Add(retention), After: o.Timeout.State, Timeout: &o.Timeout,
+		Agent: i.Agent, Session: i.Session, Created: now, Deadline: t.Body.Deadline, KeptUntil: t.Body.Deadline.Add(retention), AtDeadline: o.Timeout.State, Timeout: &o.Timeout,
 		Hold: time.Duration(i.Hold), FrontEnds: o.FrontEnds, Limited: o.Limited, Hooks: i.Closings(), Correlation: correlation(i), Root: i.Root,
 		Failures: maps.Clone(o.Failures), Revision: 1, Callers: []Caller{{cmpOr(o.Identity.Caller, bridge.Anyone), o.Node}},
 	}
-	if i.Session != "" || o.Timeout.State == bridge.StatePending { // only such interactions can be held
+	if i.Session != "" || o.Timeout.State == bridge.StatePending { // only such interactions can be deferred
 		t.Life.AfterHold = &o.AfterHold
 	}
 	t.change.Keep = true
@@ -242,7 +243,7 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 		}
 	}
 	if o.Queued {
-		t.park(now, t.Life.Hold)
+		t.deferAt(now, t.Life.Hold)
 	}
 }
 

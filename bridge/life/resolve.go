@@ -30,7 +30,8 @@ const after = 100 * time.Millisecond
 // resolve resolves a pending interaction, with everything that follows from it.
 func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	l := &t.Life
-	if resp.Digest = t.Body.Digest; l.Receipt == "" && resp.Assertion == nil { // a signed time must not change
+	resp.Digest = t.Body.Digest
+	if l.Receipt == "" && resp.Assertion == nil { // a signed time must not change
 		resp.At = at
 	}
 	t.lives, t.Over = true, true
@@ -56,10 +57,13 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	}
 }
 
-// postpone moves the deadline of a pending interaction, after which it expires.
-func (t *Turn) postpone(wait time.Duration) {
+// extend moves the deadline of a pending interaction, after which it expires. Like a
+// decision, that must also be possible when the database is out of memory, and is told
+// only once the replicas have it.
+func (t *Turn) extend(wait time.Duration) {
 	l := &t.Life
-	l.Deadline, l.After = t.now.Add(wait), bridge.StateExpired
+	t.change.Urgent, t.change.Keep = !t.fresh, true // one that is being opened can be refused
+	l.Deadline, l.AtDeadline = t.now.Add(wait), bridge.StateExpired
 	t.Body.Deadline = l.Deadline
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})
 	t.keepUntil(l.Deadline.Add(t.keep))
@@ -68,21 +72,21 @@ func (t *Turn) postpone(wait time.Duration) {
 
 // keepUntil keeps all documents of the interaction until a time at least.
 func (t *Turn) keepUntil(until time.Time) {
-	if !until.After(t.Life.Until) {
+	if !until.After(t.Life.KeptUntil) {
 		return
 	}
-	t.Life.Until, t.lives, t.body = until, true, true
+	t.Life.KeptUntil, t.lives, t.body = until, true, true
 	for n := range t.Cards {
 		t.cards[n] = true
 	}
 }
 
-// park defers a pending interaction: it stays open for a while, and its agent stops
-// waiting.
-func (t *Turn) park(at time.Time, hold time.Duration) {
+// deferAt defers a pending interaction at a time: it stays open for a while, and its
+// agent stops waiting.
+func (t *Turn) deferAt(at time.Time, hold time.Duration) {
 	t.Life.Queued, t.Life.Timeout, t.Over = at, t.Life.AfterHold, true
 	t.bump()
-	t.postpone(hold)
+	t.extend(hold)
 	t.editAll(0)
 	t.event(bridge.EventQueued, bridge.StatePending, "")
 }
@@ -97,15 +101,15 @@ func (t *Turn) Expire() Verdict {
 		return Kept
 	}
 	t.change.From = l.Deadline
-	if l.After == bridge.StatePending {
-		t.park(l.Deadline, l.Hold)
+	if l.AtDeadline == bridge.StatePending {
+		t.deferAt(l.Deadline, l.Hold)
 		return Done
 	}
 	var resp bridge.Response
 	if l.Timeout != nil {
 		resp = *l.Timeout
 	}
-	resp.State = l.After
+	resp.State = l.AtDeadline
 	t.resolve(resp, l.Deadline, "timeout")
 	return Done
 }
@@ -123,6 +127,15 @@ func (t *Turn) due() bool {
 	return true
 }
 
+// counts is due for an answer that may have been recorded before, at a time: one from
+// before the deadline still counts after it. It returns the time of the answer.
+func (t *Turn) counts(recorded time.Time) (time.Time, bool) {
+	if !recorded.IsZero() && recorded.Before(t.Life.Deadline) {
+		return recorded, t.pending()
+	}
+	return t.now, t.due()
+}
+
 // Resolve resolves a pending interaction with an answer or a cancellation; the first
 // caller wins. A repeat with the nonce of the winner wins as well.
 func (t *Turn) Resolve(s bridge.Settlement) Verdict {
@@ -132,7 +145,8 @@ func (t *Turn) Resolve(s bridge.Settlement) Verdict {
 		}
 		return Final
 	}
-	if !t.due() {
+	at, counts := t.counts(s.Recorded)
+	if !counts {
 		return Final
 	}
 	if s.Expect != nil && *s.Expect != t.Life.Amended {
@@ -142,17 +156,19 @@ func (t *Turn) Resolve(s bridge.Settlement) Verdict {
 		return Unproven
 	}
 	t.Life.Receipt = s.Receipt
-	t.resolve(s.Response, t.now, s.Nonce)
+	t.resolve(s.Response, at, s.Nonce)
 	return Won
 }
 
 // Vote counts one person's vote on an approval with a quorum. The vote that
 // completes the quorum resolves the approval, with the narrowest scope of its votes.
 func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
-	switch {
-	case !t.pending() && t.Life.Nonce == v.Nonce:
+	if !t.pending() && t.Life.Nonce == v.Nonce {
 		return Won, bridge.BallotDecided
-	case !t.due():
+	}
+	at, counts := t.counts(v.Recorded)
+	switch {
+	case !counts:
 		return Final, bridge.BallotLate
 	case v.Expect != nil && *v.Expect != t.Life.Amended:
 		return Changed, ""
@@ -181,7 +197,7 @@ func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
 	t.change.Urgent, t.change.Keep = true, true
 	if rec := t.Record(t.now); rec.Enough(vote.State) {
 		t.Life.Receipt = v.Receipt
-		t.resolve(rec.Narrowed(v.Response), t.now, v.Nonce)
+		t.resolve(rec.Narrowed(v.Response), at, v.Nonce)
 		return Won, bridge.BallotDecided
 	}
 	t.bump()
@@ -196,11 +212,11 @@ func (t *Turn) Defer(hold time.Duration) Verdict {
 		return Final
 	}
 	if t.Life.Queued.IsZero() {
-		t.park(t.now, hold)
+		t.deferAt(t.now, hold)
 		return Done
 	}
 	t.bump()
-	t.postpone(hold)
+	t.extend(hold)
 	t.editAll(0)
 	return Done
 }

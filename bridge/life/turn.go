@@ -126,7 +126,7 @@ func (t *Turn) Sign(s Signer) (err error) {
 // nothing.
 func (t *Turn) Change() (broker.Change, error) {
 	c := t.change
-	ttl := max(t.Life.Until.Sub(t.now), time.Second)
+	ttl := max(t.Life.KeptUntil.Sub(t.now), time.Second)
 	noted := 0 // the entry of the resolution, counted from 1
 	for n, e := range t.notes {
 		if e.audit == bridge.AuditDecision {

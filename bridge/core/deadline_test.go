@@ -1,0 +1,283 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
+)
+
+// faulty is a database that refuses some changes. It counts what is read.
+type faulty struct {
+	*memory.Store
+	refuses func(broker.Change) bool
+	read    atomic.Int64
+}
+
+// Get implements broker.Store.
+func (f *faulty) Get(ctx context.Context, keys ...broker.Key) ([]broker.Doc, error) {
+	f.read.Add(int64(len(keys)))
+	return f.Store.Get(ctx, keys...)
+}
+
+// Do implements broker.Store.
+func (f *faulty) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
+	if f.refuses != nil && f.refuses(c) {
+		return broker.Done{}, bridge.Errorf(bridge.CodeUnavailable, "refused")
+	}
+	return f.Store.Do(ctx, c)
+}
+
+// DoAll implements broker.Store.
+func (f *faulty) DoAll(ctx context.Context, cs []broker.Change) []broker.Result {
+	out := make([]broker.Result, len(cs))
+	for n, c := range cs {
+		out[n].Done, out[n].Err = f.Do(ctx, c)
+	}
+	return out
+}
+
+// spoiled is a daemon with requests that cannot expire.
+type spoiled struct {
+	*stored.Store
+	db    *faulty
+	seals *broker.Seals
+	ids   map[string]bool
+}
+
+// onFaulty runs a test on a faulty database in this process, in fake time.
+func onFaulty(t *testing.T, f func(t *testing.T, s *spoiled)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		seals := broker.NewSeals([]byte("key"))
+		db := &faulty{Store: memory.New(seals)}
+		f(t, &spoiled{Store: stored.On(t, db, seals, core.Options{}), db: db, seals: seals, ids: map[string]bool{}})
+	})
+}
+
+// refused reports whether a change is one of the spoiled requests.
+func (s *spoiled) refused(c broker.Change) bool {
+	for _, d := range c.Put {
+		if s.ids[d.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep applies deadlines a few times without a delay, and returns what has ended.
+func (s *spoiled) sweep(t *testing.T) (over []bridge.Expiry, failed error) {
+	t.Helper()
+	for range 3 {
+		some, _, err := s.Expire(t.Context(), 100)
+		over = append(over, some...)
+		failed = errors.Join(failed, err)
+	}
+	return over, failed
+}
+
+// TestBadRequestsDelayNoOthers checks that many requests whose deadlines cannot be
+// applied keep theirs, are not read again at once, and do not keep others from
+// expiring. They expire once the cause is repaired.
+func TestBadRequestsDelayNoOthers(t *testing.T) {
+	t.Parallel()
+	const bad = 200
+	for name, x := range map[string]struct {
+		spoil, repair func(t *testing.T, s *spoiled)
+	}{
+		"the database refuses": {
+			spoil:  func(_ *testing.T, s *spoiled) { s.db.refuses = s.refused },
+			repair: func(_ *testing.T, s *spoiled) { s.db.refuses = nil },
+		},
+		"no receipt": {
+			spoil: func(t *testing.T, s *spoiled) {
+				t.Helper()
+				s.Sign(must[*proof.Signer](t)(proof.NewSigner(bytes.Repeat([]byte{5}, 32))))
+			},
+			repair: func(_ *testing.T, s *spoiled) { s.Sign(nil) },
+		},
+		"another key": { // the daemon does not have the new one yet
+			spoil:  func(_ *testing.T, s *spoiled) { s.seals.Use([][]byte{[]byte("other")}) },
+			repair: func(_ *testing.T, s *spoiled) { s.seals.Use([][]byte{[]byte("other"), []byte("key")}) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onFaulty(t, func(t *testing.T, s *spoiled) {
+				for range bad {
+					o := opening(t, "", nil)
+					o.Timeout.State, o.Timeout.Assurance = bridge.StateApproved, bridge.AssurancePasskey // no one signed it
+					s.ids[string(o.Interaction.ID)] = true
+					if _, _, err := s.Open(t.Context(), o); err != nil {
+						t.Fatal(err)
+					}
+				}
+				x.spoil(t, s)
+				behind := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(2 * time.Minute) }).Interaction.ID
+				pass(t, time.Hour)
+				if over, err := s.sweep(t); len(over) != 1 || over[0].ID != behind {
+					t.Fatalf("expired: %v, %v", over, err)
+				}
+				before := s.db.read.Load()
+				if over, err := s.sweep(t); len(over) > 0 || err != nil || s.db.read.Load() > before {
+					t.Errorf("at once, %d documents are read again: %v, %v", s.db.read.Load()-before, over, err)
+				}
+				if n := must[int](t)(s.DB.Count(t.Context(), life.Deadlines, time.Time{})); n != bad {
+					t.Errorf("%d deadlines are left", n)
+				}
+				x.repair(t, s)
+				pass(t, time.Minute)
+				if over, err := s.sweep(t); len(over) != bad || err != nil {
+					t.Errorf("after the repair, %d expire: %v", len(over), err)
+				}
+			})
+		})
+	}
+}
+
+// TestExpiryTellsTheRest checks that a change that the database refuses does not hide
+// those that it stored together with it.
+func TestExpiryTellsTheRest(t *testing.T) {
+	t.Parallel()
+	onFaulty(t, func(t *testing.T, s *spoiled) {
+		s.ids[string(open(t, s, nil).Interaction.ID)] = true
+		pass(t, time.Second) // so it is the first
+		other := open(t, s, nil).Interaction.ID
+		s.db.refuses = s.refused
+		pass(t, time.Hour)
+		over, _, err := s.Expire(t.Context(), 100)
+		if len(over) != 1 || over[0].ID != other || err == nil {
+			t.Errorf("expired: %v, %v", over, err)
+		}
+	})
+}
+
+// TestDeferralsWithoutMemory checks that a database that takes only urgent changes
+// applies deadlines that defer requests, too.
+func TestDeferralsWithoutMemory(t *testing.T) {
+	t.Parallel()
+	onFaulty(t, func(t *testing.T, s *spoiled) {
+		o := opening(t, "", nil)
+		o.Timeout.State, o.Interaction.Hold, o.AfterHold = bridge.StatePending, bridge.Duration(time.Hour), expired()
+		if _, _, err := s.Open(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		s.db.refuses = func(c broker.Change) bool { return !c.Urgent }
+		pass(t, time.Minute)
+		over, _, err := s.Expire(t.Context(), 100)
+		if len(over) != 1 || over[0].State != bridge.StatePending || err != nil {
+			t.Errorf("deferred: %v, %v", over, err)
+		}
+	})
+}
+
+// lose makes a failover lose what came after a version of the life of an interaction.
+func lose(t *testing.T, s *stored.Store, was broker.Doc, deadline time.Time) {
+	t.Helper()
+	was.Next, was.Fresh = was.Version, true
+	_, err := s.DB.Do(t.Context(), broker.Change{
+		Put: []broker.Doc{was}, Set: []broker.Member{{Index: life.Deadlines, Name: was.ID, At: deadline}},
+	})
+	noError(t, err)
+}
+
+// TestLostBeforeTheDeadline checks that a decision or a vote that a failover lost is
+// recorded again, with its time, although the deadline has passed since, unless a
+// sweep has applied the deadline before.
+func TestLostBeforeTheDeadline(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		quorum, swept bool
+		want          bridge.State
+	}{
+		"a decision":                   {want: bridge.StateApproved},
+		"a decision, after a sweep":    {swept: true, want: bridge.StateExpired},
+		"the last vote":                {quorum: true, want: bridge.StateApproved},
+		"the last vote, after a sweep": {quorum: true, swept: true, want: bridge.StateExpired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T, daemon opener) {
+				s := daemon("n")
+				i := open(t, s, func(i *bridge.Interaction) {
+					if x.quorum {
+						i.Quorum = 2
+					}
+				}).Interaction
+				if x.quorum {
+					vote(t, s, ballot(i.ID, "ana", bridge.StateApproved), bridge.BallotCounted)
+				}
+				pass(t, time.Minute-time.Second/2)
+				was := must[[]broker.Doc](t)(s.DB.Get(t.Context(), life.Key(i.ID)))[0]
+				if x.quorum {
+					vote(t, s, ballot(i.ID, "ben", bridge.StateApproved), bridge.BallotDecided)
+				} else {
+					approve(t, s, i.ID)
+				}
+				told := must[bridge.Record](t)(s.Load(t.Context(), i.ID))
+				lose(t, s, was, i.Deadline)
+				pass(t, 600*time.Millisecond)
+				if x.swept {
+					if _, _, err := s.Expire(t.Context(), 10); err != nil {
+						t.Fatal(err)
+					}
+				}
+				pass(t, 10*time.Second)
+				got := must[bridge.Record](t)(s.Load(t.Context(), i.ID))
+				if got.State != x.want || !x.swept && (!got.Response.At.Equal(told.Response.At) || got.Receipt != told.Receipt) {
+					t.Errorf("it is %s: %+v", got.State, got.Response)
+				}
+			})
+		})
+	}
+}
+
+// TestUnreadableJob checks that a job that no daemon can read becomes a dead letter, and
+// does not hold up the next one of its queue.
+func TestUnreadableJob(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, daemon opener) {
+		s := daemon("n")
+		for _, name := range []string{"nonsense", "post:x:0"} {
+			_, err := s.DB.Do(t.Context(), broker.Change{Request: []broker.Job{{Name: broker.InQueue(name, "q"), Due: s.DB.Now().Add(-time.Second)}}})
+			noError(t, err)
+		}
+		if j := claimAll(t, s, 1)[0]; j.Kind != bridge.JobPost {
+			t.Errorf("the job is %+v", j)
+		}
+		if got := must[bridge.Stats](t)(s.Stats(t.Context())); got.Dead != 1 || got.Jobs != 1 {
+			t.Errorf("the figures are %+v", got)
+		}
+	})
+}
+
+// TestGrantsEndByTheStore checks that grants end by the clock of the store, which ends
+// everything, whatever that of the daemon says.
+func TestGrantsEndByTheStore(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{-2 * time.Hour, 2 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			seals := broker.NewSeals()
+			db := memory.NewAt(seals, func() time.Time { return time.Now().Add(ahead) })
+			s := stored.On(t, db, seals, core.Options{})
+			must[bool](t)(s.PutGrant(t.Context(), bridge.Grant{Agent: "ci", Key: "k", Origin: "x", Expires: db.Now().Add(time.Hour)}))
+			for _, want := range []int{1, 0} {
+				if got := must[[]bridge.Grant](t)(s.Covering(t.Context(), "ci", "", []string{"k"})); len(got) != want {
+					t.Errorf("the store is %s ahead: %d grants cover it, want %d", ahead, len(got), want)
+				}
+				pass(t, time.Hour)
+			}
+		})
+	}
+}
