@@ -6,8 +6,9 @@ import (
 )
 
 // Job is work that has to be done, under a name. It is a level, not an event: to
-// request a job that exists makes it due at the earlier of both times. A job that
-// is being worked on is done again after that.
+// request a job that exists makes it due at the earlier of both times, unless an
+// attempt has failed: then it keeps the time of the next one. A job that is being
+// worked on is done again after that.
 type Job struct {
 	Name string
 	// Due is the time from which the job can be claimed, in a request.

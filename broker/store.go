@@ -136,7 +136,8 @@ type Change struct {
 	Request  []Job
 	Withdraw []string
 	Journal  []Entry
-	// Urgent changes are also accepted when the database is out of memory.
+	// Urgent changes are also accepted when the database is out of memory. Redis 6.2
+	// refuses them as well, because its scripts have no flags.
 	Urgent bool
 	// Keep means that the change counts only once the configured replicas have it.
 	Keep bool
@@ -148,8 +149,9 @@ type Bound struct {
 	Max   int
 }
 
-// Member is a member of an index, which is ordered by time. An index is a hint:
-// what is true is in the documents.
+// Member is a member of an index, which is ordered by time. An index is a hint, with
+// two exceptions that the documentation of the package names: what is true is in the
+// documents.
 type Member struct {
 	Index string
 	Name  string

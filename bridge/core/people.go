@@ -48,7 +48,7 @@ func (ls links) DropLink(ctx context.Context, platform, user string) (bool, erro
 }
 
 // drop removes a document and its member of an index, which has the same name, and
-// reports whether it existed.
+// reports whether it existed. An empty index means that there is none.
 func drop(ctx context.Context, db broker.Store, k broker.Key, index string) (existed bool, err error) {
 	err = broker.Retry(ctx, func() error {
 		docs, err := db.Get(ctx, k)
@@ -59,7 +59,11 @@ func drop(ctx context.Context, db broker.Store, k broker.Key, index string) (exi
 		if !existed {
 			return nil
 		}
-		_, err = db.Do(ctx, broker.Change{Drop: []broker.Version{docs[0].At()}, Unset: []broker.Member{{Index: index, Name: k.ID}}, Keep: true, Urgent: true})
+		c := broker.Change{Drop: []broker.Version{docs[0].At()}, Keep: true, Urgent: true}
+		if index != "" {
+			c.Unset = []broker.Member{{Index: index, Name: k.ID}}
+		}
+		_, err = db.Do(ctx, c)
 		return err
 	})
 	return existed, public(err)
@@ -286,7 +290,7 @@ func (ns notes) Note(ctx context.Context, key string) (string, error) {
 
 // DropNote implements bridge.Notes.
 func (ns notes) DropNote(ctx context.Context, key string) error {
-	_, err := drop(ctx, ns.db, noteDocs.Key(key), "notes")
+	_, err := drop(ctx, ns.db, noteDocs.Key(key), "")
 	return err
 }
 

@@ -59,10 +59,10 @@ type queue struct {
 	// replicas is the number of replicas that must confirm a call with keep. It
 	// may be 0.
 	replicas int
-	// guard is a key that each pipeline reads first on a Cluster. If the first
-	// command of a pipeline has to be tried again, and another one is answered
-	// with another node, then go-redis sends the latter to two nodes at once. A
-	// script has to be tried again while its keys move, but a single read never.
+	// guard is a key that each pipeline reads first on a Cluster; empty means none.
+	// Without it, go-redis sends a script to two nodes at once if it is redirected
+	// and the first command of its pipeline has to be tried again. Scripts have to
+	// be tried again while their keys move, but the read of a single key never.
 	guard string
 	calls chan *call
 	slots chan struct{} // one element for each batch that is in flight

@@ -47,7 +47,9 @@ end
 
 -- Sets the number of calls before the last one of this turn in a limit. The call
 -- has the same score in all of them, and posts and edits alternate in the same
--- order in all, so that no two calls wait for each other.
+-- order in all, so that no two calls wait for each other. For example, the last turn
+-- was that of a post, and the posts a and b and the edit c wait. Their order is c, a,
+-- b, so 0 calls are ahead of c, 1 of a, and 2 of b.
 local function find_place(l, score, posted)
   local k = l.k
   if call('ZCARD', KEYS[k + 5]) == 0 then l.ahead = calls - 1 return end
@@ -58,7 +60,8 @@ local function find_place(l, score, posted)
   l.ahead = calls - 1 + l.queue
 end
 
--- Returns when a limit allows the call.
+-- Returns when a limit allows the call. With one call a second, and the last turn at
+-- 10.0 s, the turns of c, a and b in the example are at 11.0, 12.0 and 13.0 s.
 local function earliest(l)
   local at = math.max(now, l.held)
   if l.calls == 0 then return at end
