@@ -52,28 +52,38 @@ func (i Interaction) CoverageShown(s Scope) []string {
 	return all
 }
 
-// CoverageBrief is Coverage in a few words, for a menu: for whom, how long and where.
-// It is empty if an approval with the scope covers only the request.
+// CoverageBrief is Coverage in a few words, for a menu whose entry says that it covers
+// repeats, or a rule: how long, and by which rule and where. It is empty if an approval
+// with the scope covers only the request.
 func (i Interaction) CoverageBrief(s Scope) string {
-	c, agent := coverage{i, s}, readable(OneLine(i.Agent))
 	switch {
 	case len(i.Coverage(s)) == 0:
 		return ""
 	case i.Approval.AgentRemembers:
-		return agent + " remembers it"
+		return readable(OneLine(i.Agent)) + " remembers it"
 	}
-	out := agent + ", " + c.duration()
+	out := spelled(i.GrantTTL(s))
 	switch n := len(i.RuleGrants); n {
 	case 0:
+		return out // the location is part of the request
 	case 1:
 		out += ", rule " + quoted(i.RuleGrants[0].Rule)
 	default:
 		out += fmt.Sprintf(", %d rules", n)
 	}
-	if where := c.of.Approval.Where; where != "" {
+	if where := i.Approval.Where; where != "" {
 		out += ", in " + quoted(where)
 	}
 	return out
+}
+
+// GrantTTL is the time for which nod keeps the grant of an approval with a scope.
+func (i Interaction) GrantTTL(s Scope) time.Duration {
+	longest := AlwaysGrantTTL
+	if s == ScopeSession {
+		longest = SessionGrantTTL
+	}
+	return Ruling{GrantFor: i.GrantFor}.grantTTL(longest)
 }
 
 // coverage builds the statement of what an approval with a scope covers.
@@ -119,16 +129,7 @@ func (c coverage) term() string {
 	if c.scope == ScopeSession {
 		where = "in session " + quoted(c.of.Session)
 	}
-	return "For " + c.duration() + " " + where + ", " + readable(OneLine(c.of.Agent))
-}
-
-// duration says how long an approval counts.
-func (c coverage) duration() string {
-	longest := AlwaysGrantTTL
-	if c.scope == ScopeSession {
-		longest = SessionGrantTTL
-	}
-	return spelled(Ruling{GrantFor: c.of.GrantFor}.grantTTL(longest))
+	return "For " + spelled(c.of.GrantTTL(c.scope)) + " " + where + ", " + readable(OneLine(c.of.Agent))
 }
 
 // exactly lists everything that has to match for two requests to be identical.

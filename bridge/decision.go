@@ -64,7 +64,7 @@ var (
 		DecideOnce, DecideSession, DecideAlways, DecideEdit, DecideDeny, DecideDenyReason, DecideRespond, DecideDenyAlways, DecideDenyStop,
 	}
 	moreOrder = []Decision{
-		DecideEdit, DecideOnce, DecideSession, DecideAlways, DecideRespond, DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
+		DecideOnce, DecideSession, DecideAlways, DecideEdit, DecideRespond, DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
 	}
 )
 

@@ -114,8 +114,8 @@ func TestOnCard(t *testing.T) {
 	for _, n := range i.More() {
 		more = append(more, i.Decisions()[n])
 	}
-	if !slices.Equal(card, []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}) || !slices.Equal(more, []bridge.Decision{bridge.DecideEdit,
-		bridge.DecideSession, bridge.DecideAlways, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop}) {
+	if !slices.Equal(card, []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}) || !slices.Equal(more, []bridge.Decision{bridge.DecideSession,
+		bridge.DecideAlways, bridge.DecideEdit, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop}) {
 		t.Errorf("on the card: %q, behind More: %q", card, more)
 	}
 	i.Approval.Decisions = []bridge.Decision{bridge.DecideDenyReason, bridge.DecideSession, bridge.DecideEdit}

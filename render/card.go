@@ -30,6 +30,7 @@ type Card struct {
 	// Due is the line with the deadline. It is empty once the card is closed.
 	Due    []Span
 	Closed bool
+	asks   []Span // what a form asks for, without the words around it
 	// Whole means that the body must be delivered in full.
 	Whole bool
 }
@@ -60,6 +61,9 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	c.Notice = previewed(r, notice(r, c.Head, subject))
 	if i.LonePlan() { // its buttons and its headline show the question
 		c.Questions = planFeedback(r, fields)
+		if !c.Closed {
+			c.Questions = []Block{Para("Approving lets " + Line(i.Agent) + " start with this plan. It approves no command in it. To refuse the plan, request changes.")}
+		}
 		return c
 	}
 	elsewhere := func(f bridge.Field) bool { // in a dialog, or one after the other
@@ -124,8 +128,15 @@ func (c *Card) fill(v bridge.View, question []Block) string {
 	c.Head = asked(r, act)
 	lead, rest := leadingLine(i, question, prompt)
 	if len(lead) > 0 {
-		c.Head = lead
+		c.Head, c.asks = lead, lead
 		subject = Line(headText(lead))
+	}
+	if fields := i.Fields(); len(fields) > 1 && i.Kind == bridge.KindAsk && !i.LonePlan() {
+		head := []Span{{Text: Line(i.Agent) + " needs details"}}
+		if len(lead) > 0 {
+			head = append(append(head, Span{Text: ": "}), lead...)
+		}
+		c.Head = append(head, Span{Text: " (" + counts(fields) + ")"})
 	}
 	if (c.Closed || r.Unverified != "") && i.Kind != bridge.KindNotice {
 		rest = append(titleOf(lead), rest...)

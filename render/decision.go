@@ -20,9 +20,9 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	case bridge.DecideRespond:
 		label = LabelRespond
 	case bridge.DecideSession:
-		label = LabelSession
+		label = longer(i, LabelSession, labelRuleSession, labelKeptSession)
 	case bridge.DecideAlways:
-		label = LabelAlways
+		label = longer(i, LabelAlways, labelRuleAlways, labelKeptAlways)
 	case bridge.DecideEdit:
 		label = LabelEdit
 	case bridge.DecideOnce:
@@ -37,6 +37,18 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 		label += "…"
 	}
 	return label
+}
+
+// longer returns what a longer approval covers, in one of three words: repeats of the
+// request, what a rule matches, or what the agent remembers.
+func longer(i bridge.Interaction, repeats, rule, kept string) string {
+	switch {
+	case i.Approval.AgentRemembers:
+		return kept
+	case len(i.RuleGrants) > 0:
+		return rule
+	}
+	return repeats
 }
 
 // maxOption is the length of the agent's name for an option on a control, in
@@ -77,7 +89,6 @@ func DecisionTone(i bridge.Interaction, d bridge.Decision) Tone {
 type TypedInput struct {
 	Title, Submit string
 	Label, Hint   string
-	Placeholder   string
 	Initial       string
 	Lines         bool // multiple lines
 	Optional      bool
@@ -104,7 +115,7 @@ func Typed(f bridge.Form) TypedInput {
 			before.Input = []byte(d.Input)
 		}
 		return TypedInput{
-			Title: "Edit, then approve", Submit: "Check change", Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
+			Title: strings.TrimSuffix(LabelEdit, "…"), Submit: "Check change", Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
 			Initial: before.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the complete edited input as JSON; you see your change before it counts",
 		}
 	case bridge.OptionConfirm, bridge.OptionDecide:
@@ -125,9 +136,7 @@ func Typed(f bridge.Form) TypedInput {
 		}
 		var text []Block
 		if f.Control.Option == bridge.OptionDecide {
-			if text = statement(i, d); grants(i, d) {
-				text = append(text, Para(howToUndo))
-			}
+			text = statement(i, d)
 		}
 		return confirmation(*i.Approval, label, text)
 	}
@@ -143,12 +152,13 @@ const hintRespond = "The agent gets your text as the result. The call does not r
 // confirmation returns the input for the typed confirmation of an approval. Its button
 // has the label of the control that opened it, if that fits every platform.
 func confirmation(a bridge.Approval, label string, text []Block) TypedInput {
-	want, submit := Line(a.Confirm), label
+	want, title, submit := Line(a.Confirm), label, label
 	if Runes(label) > maxSubmit {
-		submit = "Approve"
+		title, submit = TitleConfirm, "Approve"
+		text = append([]Block{{Kind: Heading, Spans: []Span{{Text: label}}}}, text...)
 	}
 	return TypedInput{
-		Title: label, Submit: submit, Label: ConfirmLabel(a), Placeholder: want, MaxLength: 200, Text: text,
+		Title: title, Submit: submit, Label: ConfirmLabel(a), MaxLength: 200, Text: text,
 		Ask: "“" + label + "” needs a confirmation. Reply to this message with exactly", Exact: want,
 	}
 }
@@ -192,6 +202,12 @@ func covered(r bridge.Record) []Block {
 	var out []Block
 	for _, text := range covers {
 		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "Covers: ", Bold: true}, {Text: Clean(text)}}})
+	}
+	if s := r.Response.Scope; len(out) > 0 && grants(r.Interaction, bridge.Decision(s)) {
+		until := r.Response.At.Add(r.Interaction.GrantTTL(s))
+		undo := howToUndo(". To withdraw it: ")
+		undo.Spans = append([]Span{{Text: "Until "}, clock(until)[0]}, undo.Spans...)
+		out = append(out, undo)
 	}
 	return out
 }

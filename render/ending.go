@@ -55,9 +55,12 @@ func approved(r bridge.Record) string {
 	who := by(r, bridge.StateApproved)
 	switch {
 	case r.Response.Scope == bridge.ScopeSession:
-		return "✅ Approved" + who + " for this session"
+		return "✅ Approved" + who + longer(r.Interaction, ", and repeats in this session", ", with its rule in this session", " for this session")
 	case r.Response.Scope == bridge.ScopeAlways:
-		return "✅ Always approved" + who
+		if r.Interaction.Approval.AgentRemembers {
+			return "✅ Always approved" + who
+		}
+		return "✅ Approved" + who + longer(r.Interaction, ", and repeats", ", with all its rule covers", "")
 	case len(r.Response.Input) > 0:
 		return "✅ Approved" + who + " with changes"
 	}
@@ -161,7 +164,7 @@ func cancelled(r bridge.Record) string {
 	}
 	if s := terminal[r.Response.Reason]; s != "" {
 		if r.Interaction.Kind != bridge.KindApproval { // "dismissed" means either
-			s = strings.Replace(s, "Not approved", "Not answered", 1)
+			s = strings.Replace(s, "did not run", "not answered", 1)
 		}
 		return s
 	}
@@ -172,9 +175,9 @@ func cancelled(r bridge.Record) string {
 // terminal, or in its editor, settled, by reason.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Not approved in the terminal", bridge.ReasonSettled: "⌨️ Decided in the terminal",
+	bridge.ReasonDismissed: "⌨️ Closed in the terminal: did not run", bridge.ReasonSettled: "⌨️ Decided in the terminal",
 	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
-	bridge.ReasonDismissedEditor: "⌨️ Not approved in the editor", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
+	bridge.ReasonDismissedEditor: "⌨️ Closed in the editor: did not run", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
@@ -298,6 +301,12 @@ func moment(r bridge.Record) []Span {
 	if r.State == bridge.StateApproved && resp.Scope == bridge.ScopeOnce {
 		rest += " · once"
 	}
+	if r.State == bridge.StateCancelled && terminal[resp.Reason] != "" && !refused(r) {
+		rest += " · by the person there"
+	}
+	if resp.WithdrawnBy != nil && r.Interaction.Kind == bridge.KindApproval {
+		rest += " · did not run"
+	}
 	if r.State == bridge.StateExpired && r.Interaction.Kind == bridge.KindApproval {
 		rest += " · not approved"
 	}
@@ -324,11 +333,12 @@ func responded(r bridge.Record) bool {
 // received says how the agent received the response. It is empty if the agent has
 // not.
 func received(r bridge.Record) string {
-	if !responded(r) {
-		return ""
-	}
 	agent := Line(r.Interaction.Agent)
 	switch {
+	case r.State == bridge.StateCancelled && r.Response.WithdrawnBy != nil && !r.Delivered.IsZero():
+		return agent + " was told"
+	case !responded(r):
+		return ""
 	case r.Overruled():
 		return ""
 	case r.Completion != nil && r.Completion.Ran != "":

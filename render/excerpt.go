@@ -1,5 +1,43 @@
 package render
 
+import (
+	"fmt"
+	"strings"
+)
+
+// Extent says which part of a document its excerpt shows: the lines of its code, or the
+// items of its list, which are the steps of a plan. It is empty if these do not tell.
+func Extent(doc, shown []Block) string {
+	for n, s := range shown {
+		if n == len(doc) || doc[n].Kind != s.Kind {
+			return ""
+		}
+		some, all, what := 0, 0, "lines"
+		switch b := doc[n]; b.Kind {
+		case Code:
+			text := strings.TrimRight(b.Text, "\n")
+			if !strings.HasPrefix(text, s.Text) { // its last line is cut
+				s.Text = s.Text[:max(0, strings.LastIndexByte(s.Text, '\n'))]
+			}
+			if s.Text != "" {
+				some, all = strings.Count(s.Text, "\n")+1, strings.Count(text, "\n")+1
+			}
+		case List:
+			some, all, what = len(s.Items), len(b.Items), "items"
+			if b.Start > 0 {
+				what = "steps"
+			}
+			if some > 0 && PlainText(s.Items[some-1]) == "…" {
+				some--
+			}
+		}
+		if some < all && some > 0 {
+			return fmt.Sprintf("Shows %s 1–%s of %s.", what, Count(some), Count(all))
+		}
+	}
+	return ""
+}
+
 // Excerpt returns the start of a document that is too long: unchanged blocks,
 // and the first part of the block that does not fit, in its own format. What an
 // agent says stays in its quote, of which a long one leaves room for what is
@@ -30,6 +68,9 @@ func cutBlock(b Block, limit int, size func([]Block) int, unit Unit) (Block, boo
 	case Code:
 		around := size([]Block{{Kind: Code, Text: "x", Lang: b.Lang}}) - 1
 		b.Text = Cut(b.Text, limit-around-1, unit)
+		if n := strings.LastIndexByte(b.Text, '\n'); n > 0 {
+			b.Text = b.Text[:n] // whole lines, which people can count
+		}
 		return b, b.Text != ""
 	case Paragraph, Heading:
 		around := size([]Block{{Kind: b.Kind, Spans: []Span{{Text: "x", Bold: true}}}}) - 1

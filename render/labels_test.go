@@ -27,7 +27,7 @@ func TestOneLabelForOneAct(t *testing.T) {
 		for act, want := range acts {
 			found := act.FindAllStringSubmatch(string(golden), -1)
 			for _, m := range found {
-				if label := strings.TrimPrefix(m[1], "✅ "); !slices.Contains(want, label) {
+				if label := strings.TrimSuffix(strings.TrimPrefix(m[1], "✅ "), " the whole form"); !slices.Contains(want, label) {
 					t.Errorf("%s: %q, want one of %q", service, label, want)
 				}
 			}
@@ -38,8 +38,8 @@ func TestOneLabelForOneAct(t *testing.T) {
 	}
 }
 
-// TestEntriesSayTheirScope checks that an entry of a menu says for whom and how long
-// it approves, or what it stops.
+// TestEntriesSayTheirScope checks that an entry of a menu says what it approves and
+// how long, or what it stops.
 func TestEntriesSayTheirScope(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -47,10 +47,10 @@ func TestEntriesSayTheirScope(t *testing.T) {
 		d      bridge.Decision
 		want   string
 	}{
-		{"approval", bridge.DecideSession, "Approve for this session: deploy-bot, 24 hours…"},
-		{"approval", bridge.DecideAlways, "Always approve: deploy-bot, 30 days…"},
+		{"approval", bridge.DecideSession, "Approve this and repeats in session, 24 hours…"},
+		{"approval", bridge.DecideAlways, "Approve this and all repeats, 30 days…"},
 		{"approval", bridge.DecideDeny, "Deny…"},
-		{"approval-rule", bridge.DecideSession, `Approve for this session: deploy-bot, 8 hours, 2 rules, in "/srv"…`},
+		{"approval-rule", bridge.DecideSession, `Approve this and its rule in session, 8 hours, 2 rules, in "/srv"…`},
 		{"approval-able", bridge.DecideAlways, "Always approve: deploy-bot remembers it…"},
 		{"approval-able", bridge.DecideDenyStop, "Deny and stop deploy-bot: it ends its current work…"},
 	} {

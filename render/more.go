@@ -14,8 +14,6 @@ type Menu struct {
 	// Lead says what is decided.
 	Lead    []Block
 	Choices []Choice
-	// Undo says how to undo a longer approval, after what it covers.
-	Undo []Block
 	// Later says what the controls of [Extras] do. It is empty if the menu
 	// has none.
 	Later []Block
@@ -29,6 +27,7 @@ type Choice struct {
 	Label string  // of the control that decides
 	Text  []Block // what the decision does
 	Token string
+	Stops bool // it denies
 	// Bare is the token that decides without the optional text that Token
 	// asks for. It is empty if Token asks for none.
 	Bare string
@@ -61,7 +60,7 @@ func NewMenu(f bridge.Form) Menu {
 		return menuForEdit(f)
 	}
 	m := Menu{Title: TitleMore, Lead: []Block{{Kind: Paragraph, Spans: ActionOf(i).Short}}}
-	offered, undo := i.More(), false
+	offered := i.More()
 	if c.Action == bridge.ActionInput {
 		offered = []int{c.Question}
 	}
@@ -70,14 +69,10 @@ func NewMenu(f bridge.Form) Menu {
 		if !f.DenyOnly || d.Denies() {
 			name := strings.TrimSuffix(DecisionLabel(i, d), "…")
 			m.Choices = append(m.Choices, choice(f.View, n, name))
-			undo = undo || grants(i, d)
 		}
 	}
 	if c.Action == bridge.ActionMore && !f.DenyOnly && i.CanWait() {
 		m.Later = []Block{Para("The request stays open, and you can still answer it.")}
-	}
-	if undo {
-		m.Undo = []Block{Para(howToUndo)}
 	}
 	if c.Action == bridge.ActionInput {
 		m.Title, m.Choices[0].Name = m.Choices[0].Name, ""
@@ -110,7 +105,7 @@ func menuForEdit(f bridge.Form) Menu {
 func choice(v bridge.View, n int, name string) Choice {
 	i := v.Record.Interaction
 	d := i.Decisions()[n]
-	c := Choice{Name: name, Label: DecisionLabel(i, d), Text: statement(i, d), Token: v.Token(i.StatedControl(n))}
+	c := Choice{Name: name, Label: DecisionLabel(i, d), Text: statement(i, d), Token: v.Token(i.StatedControl(n)), Stops: d.Denies()}
 	if d == bridge.DecideDenyStop {
 		c.Bare = c.Token
 		c.Token = v.Token(i.DecisionControl(n))
@@ -118,8 +113,10 @@ func choice(v bridge.View, n int, name string) Choice {
 	return c
 }
 
-// howToUndo is the text about approvals for which nod stores a grant.
-const howToUndo = "Everything else still needs an approval. To take this back, send /" + bridge.CommandName + " grants."
+// howToUndo says how to withdraw an approval for which nod stores a grant.
+func howToUndo(before string) Block {
+	return Block{Kind: Paragraph, Spans: []Span{{Text: before}, {Text: "/" + bridge.CommandName + " grants", Code: true}}}
+}
 
 // grants reports whether nod stores a grant for a decision.
 func grants(i bridge.Interaction, d bridge.Decision) bool {
@@ -135,7 +132,7 @@ func MoreLabel(i bridge.Interaction, d bridge.Decision) string {
 const stops = "its current work"
 
 // EntryLabel returns the label of an entry of a menu, which says what the entry does
-// beyond the request on the card: for whom and how long it approves, or what it stops.
+// beyond the request on the card: what it covers and how long, or what it stops.
 func EntryLabel(i bridge.Interaction, d bridge.Decision) string {
 	label, more := strings.TrimSuffix(DecisionLabel(i, d), "…"), ""
 	switch d.Kind() {
@@ -144,7 +141,11 @@ func EntryLabel(i bridge.Interaction, d bridge.Decision) string {
 	case bridge.DecideDenyStop:
 		more = "it ends " + stops
 	}
-	if more != "" {
+	switch {
+	case more == "":
+	case d.Approves() && !i.Approval.AgentRemembers:
+		label += ", " + more
+	default:
 		label += ": " + more
 	}
 	return label + "…"
@@ -163,7 +164,7 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 	agent := Line(i.Agent)
 	switch d.Kind() {
 	case bridge.DecideEdit:
-		return []Block{Para("Your version runs instead. The card will show the difference.")}
+		return []Block{Para("Your version runs instead, once you have checked it. The card will show the difference.")}
 	case bridge.DecideDenyReason:
 		return []Block{Para(agent + " and all responders will see the reason.")}
 	case bridge.DecideDenyAlways:
@@ -176,8 +177,14 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 		return []Block{Para("Denies this, and tells " + agent + " to end " + stops + ".")}
 	}
 	var out []Block
+	if d.Kind() == bridge.DecideSession || d.Kind() == bridge.DecideAlways {
+		out = append(out, Para("Approves this now. After that:"))
+	}
 	for _, text := range i.CoverageShown(bridge.Scope(d)) {
 		out = append(out, Para(Clean(text)))
+	}
+	if grants(i, d) {
+		out = append(out, howToUndo("To withdraw it: "))
 	}
 	return out
 }

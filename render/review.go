@@ -96,27 +96,44 @@ const (
 	maxContent  = 40
 )
 
-// Contents lists the fields of a form that a person fills in elsewhere: in a
-// dialog, or one after the other. It marks those that are required if others are not.
-func Contents(fields []bridge.Field) Block {
+// counts says how many fields a form has, and how many of them are required.
+func counts(fields []bridge.Field) string {
 	required := 0
 	for _, f := range fields {
 		if f.IsRequired() {
 			required++
 		}
 	}
-	some := required > 0 && required < len(fields)
-	names := make([]string, len(fields))
-	for n, f := range fields {
-		name := cmp.Or(Line(f.Header), Line(PlainText(FieldText(f))), f.ID)
-		names[n] = Cut(name, maxContent, Runes)
-		if some && f.IsRequired() {
-			names[n] += " *"
+	count := map[int]string{0: "none required", len(fields): "all required"}[required]
+	return fmt.Sprintf("%d fields, %s", len(fields), cmp.Or(count, fmt.Sprint(required)+" required"))
+}
+
+// Contents lists the fields of a form that a person fills in elsewhere: in a
+// dialog, or one after the other. It lists those that are required first.
+func Contents(fields []bridge.Field) Block {
+	var required, optional []string
+	for _, f := range fields {
+		name := Cut(cmp.Or(Line(f.Header), Line(PlainText(FieldText(f))), f.ID), maxContent, Runes)
+		if f.IsRequired() {
+			required = append(required, name)
+		} else {
+			optional = append(optional, name)
 		}
 	}
-	count := map[int]string{0: "none required", len(fields): "all required"}[required]
-	text := fmt.Sprintf("%d fields, %s: ", len(fields), cmp.Or(count, fmt.Sprint(required)+" required (*)")) + strings.Join(names, " · ")
-	return Block{Kind: Paragraph, Spans: []Span{{Text: Cut(text, maxContents, Runes), Italic: true}}}
+	var spans []Span
+	for _, part := range []struct {
+		label string
+		names []string
+	}{{"Required", required}, {"Optional", optional}} {
+		if len(part.names) == 0 {
+			continue
+		}
+		if len(spans) > 0 {
+			spans = append(spans, Span{Text: "\n"})
+		}
+		spans = append(spans, Span{Text: part.label + "  ", Bold: true}, Span{Text: Cut(strings.Join(part.names, ", "), maxContents, Runes)})
+	}
+	return Block{Kind: Paragraph, Spans: spans}
 }
 
 // Format says what an answer to a field has to look like. It is empty if any text does,

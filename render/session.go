@@ -21,6 +21,9 @@ const MaxNamed = 3
 // whatStopDoes says what a stop cannot do, on the message of a stopped session.
 const whatStopDoes = "Pending requests were cancelled. A tool that was running may still finish; nothing new starts."
 
+// whatStopWillDo is the same, before anyone clicks.
+const whatStopWillDo = "Stop acts at once: nod cancels pending requests, and denies new ones until someone resumes the session."
+
 // IsSession reports whether a view is the message of a session.
 func IsSession(v bridge.View) bool {
 	return v.Record.Interaction.Presentation == bridge.PresentSession
@@ -68,18 +71,20 @@ func SessionControls(v bridge.View) []SessionControl {
 	if v.Session.Stopped != nil {
 		return []SessionControl{{"resume", labelResume + agent, v.Token(bridge.ActionSession, 0, bridge.SessionResume)}}
 	}
-	if PhaseOf(*v.Session) == PhaseFinished {
+	if !TakesMessages(v) {
 		return nil
 	}
 	return []SessionControl{
 		{"message", labelMessage + agent + "…", v.Token(bridge.ActionInput, 0, bridge.OptionMessage)},
-		{"stop", labelStop + agent, v.Token(bridge.ActionSession, 0, bridge.SessionStop)},
+		{"stop", labelStop + agent + " now", v.Token(bridge.ActionSession, 0, bridge.SessionStop)},
 	}
 }
 
 // TakesMessages reports whether a view is the message of a session that people
-// can send messages to.
-func TakesMessages(v bridge.View) bool { return len(SessionControls(v)) > 1 }
+// can send messages to, and stop.
+func TakesMessages(v bridge.View) bool {
+	return IsSession(v) && v.Session != nil && !v.Waiting && v.Session.Stopped == nil && PhaseOf(*v.Session) != PhaseFinished
+}
 
 // messageInput is the text input for a message to the agent of a session.
 func messageInput() TypedInput {
@@ -104,9 +109,15 @@ func sessionCard(v bridge.View) Card {
 		}
 		c.Head = []Span{{Text: sessionHead(i, s)}}
 		c.Body = sessionBody(s)
+		if TakesMessages(v) {
+			c.Body = append(c.Body, Para(whatStopWillDo))
+		}
 		c.From = sessionFrom(i, s.Status)
 	}
 	c.Notice = c.HeadText()
+	if s := v.Session; s != nil && s.Status.Title != "" && !i.Private {
+		c.Notice += ". Task: " + Line(s.Status.Title)
+	}
 	if i.Preview == bridge.PreviewNone {
 		c.Notice = "A session."
 	}
@@ -122,30 +133,24 @@ func unwrittenStatus(s bridge.SessionStatus) bridge.SessionStatus {
 	}
 }
 
-// sessionHead returns the headline: the state of the session and its title.
+// sessionHead returns the headline: the state of the session.
 func sessionHead(i bridge.Interaction, s bridge.SessionView) string {
-	agent, on := Line(i.Agent), ""
-	if s.Status.Title != "" {
-		on = Line(s.Status.Title)
-	}
-	with := func(head, before string) string {
-		if on == "" {
-			return head
-		}
-		return Cut(head+before+on, maxLead, Runes)
-	}
+	agent := Line(i.Agent)
 	switch PhaseOf(s) {
 	case PhaseStopped:
-		return with("⏹️ "+agent+" was stopped by "+Line(s.Stopped.By.Display()), ": ")
+		return "⏹️ " + agent + " was stopped by " + Line(s.Stopped.By.Display())
 	case PhaseWaiting:
-		return with("⏸️ "+agent+" is waiting", ": ")
+		if len(s.Pending) > 0 {
+			return "⏸️ " + agent + " is waiting for an answer"
+		}
+		return "⏸️ " + agent + " is waiting"
 	case PhaseFinished:
-		return with("🏁 "+agent+" has finished", ": ")
+		return "🏁 " + agent + " has finished"
 	}
-	return with("▶️ "+agent+" is working", ": ")
+	return "▶️ " + agent + " is working"
 }
 
-// sessionBody returns what the session does or waits for, and the agent's last
+// sessionBody returns the task, what the session does or waits for, and the agent's last
 // message.
 func sessionBody(s bridge.SessionView) []Block {
 	var spans []Span
@@ -156,6 +161,9 @@ func sessionBody(s bridge.SessionView) []Block {
 		spans = append(append(spans, Span{Text: label + "  ", Bold: true}), value...)
 	}
 	st, phase := s.Status, PhaseOf(s)
+	if st.Title != "" {
+		add("Task", Span{Text: Cut(Line(st.Title), maxLead, Runes)})
+	}
 	switch phase {
 	case PhaseStopped:
 		add("Stopped", append(clock(s.Stopped.At), Span{Text: ", " + place(s.Stopped.By.Platform)})...)
@@ -176,7 +184,7 @@ func sessionBody(s bridge.SessionView) []Block {
 	if st.Step != "" {
 		step := []Span{{Text: Line(st.Step), Code: true}, {Text: ", "}}
 		step = append(step, clock(st.Stepped)...)
-		add("Last step", append(step, Span{Text: " · " + plural(st.Steps, "step")})...)
+		add("Last step", append(step, Span{Text: " · " + plural(st.Steps, "step") + " so far"})...)
 	}
 	if decided := tally(s.Decided); decided != "" {
 		add("Decided", Span{Text: decided})

@@ -8,7 +8,10 @@ func Title(r bridge.Record) string { return Line(headText(Head(r))) }
 // FormTitle returns the title of a form that answers a request: what it asks. The
 // title is cut if it is too long, and whole is false.
 func FormTitle(v bridge.View, limit int, unit Unit) (title string, whole bool) {
-	title = Line(NewCard(v, func(bridge.Question) bool { return false }).HeadText())
+	c := NewCard(v, func(bridge.Question) bool { return false })
+	if title = Line(c.HeadText()); len(c.asks) > 0 {
+		title = Line(headText(c.asks))
+	}
 	return Cut(title, limit, unit), unit(title) <= limit
 }
 

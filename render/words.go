@@ -17,12 +17,12 @@ const (
 	LabelRun        = "Run command"
 	LabelScript     = "Run script"
 	LabelCall       = "Call tool"
-	LabelSession    = "Approve for this session"
-	LabelAlways     = "Always approve"
+	LabelSession    = "Approve this and repeats in session"
+	LabelAlways     = "Approve this and all repeats"
 	LabelDenyAlways = "Always deny"
 	LabelDenyStop   = "Deny and stop "
 	LabelRespond    = "Answer instead…"
-	LabelEdit       = "Edit first…"
+	LabelEdit       = "Edit, then approve…"
 	LabelEditAgain  = "Edit again…"
 	TitleCheck      = "Check your change"
 	LabelApproveNow = "Approve this change"
@@ -54,6 +54,15 @@ const (
 	NotePrivate     = "🔒 Private: only people who may answer can open the request."
 )
 
+// Labels of longer approvals that cover more than repeats: what a rule matches, or
+// what the agent remembers.
+const (
+	labelRuleSession = "Approve this and its rule in session"
+	labelRuleAlways  = "Approve this and all its rule covers"
+	labelKeptSession = "Approve for this session"
+	labelKeptAlways  = "Always approve"
+)
+
 // ReadLabel returns the label of the control that approves or answers a request
 // in a dialog, where people read the whole text first.
 func ReadLabel(i bridge.Interaction) string { return ReadTitle(i) + "…" }
@@ -68,6 +77,14 @@ func ReadTitle(i bridge.Interaction) string {
 		word = "approve"
 	}
 	return "Read and " + word
+}
+
+// DeclineLabel returns the label of the control that declines to answer.
+func DeclineLabel(i bridge.Interaction) string {
+	if len(i.Fields()) > 1 && !i.LonePlan() {
+		return LabelDecline + " the whole form"
+	}
+	return LabelDecline
 }
 
 // SubmitLabel returns the label of the button that sends a choice.
@@ -190,6 +207,25 @@ func askedSince(r bridge.Record) (asked, apart, untold []string) {
 		}
 	}
 	return asked, apart, untold
+}
+
+// Elsewhere says where people can answer a request that one message does not show. It
+// is empty if that is nowhere.
+func Elsewhere(v bridge.View) string {
+	var on []string
+	for n, d := range v.Record.Interaction.Destinations {
+		_, posted := v.Record.Messages[n]
+		if name := Platform(d.Platform); n != v.Destination && posted && v.Record.Failures[n] == "" && !slices.Contains(on, name) {
+			on = append(on, name)
+		}
+	}
+	if v.Console {
+		on = append(on, "the console")
+	}
+	if len(on) == 0 {
+		return ""
+	}
+	return "Answer it in " + strings.Join(on, " or ") + "."
 }
 
 // Platform returns the name of a platform as people write it.

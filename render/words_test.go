@@ -73,7 +73,7 @@ func TestCardSays(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		"approval":               {"Run rm -rf /tmp/<x> && echo '@here'?", "deploy-bot says:", "/srv", "Expires Nov 21, 14:05 UTC"},
-		"approval-approved":      {"Approved by ana for this session", "in Telegram", "14:00:10 UTC", "was told"},
+		"approval-approved":      {"Approved by ana, and repeats in this session", "To withdraw it: /nod grants", "in Telegram", "14:00:10 UTC", "was told"},
 		"approval-denied":        {"Denied by ana", "Reason: not <now>"},
 		"approval-expired":       {"Expired: no one answered in 5 min", "not approved"},
 		"approval-cancelled":     {"Cancelled by deploy-bot", "Reason:"},
@@ -82,7 +82,7 @@ func TestCardSays(t *testing.T) {
 		"approval-stopped":       {"deploy-bot stopped"},
 		"approval-edited":        {"with changes", "Changed before it was approved", "+", "/tmp/<y>"},
 		"approval-rule-given":    {"Covers:"},
-		"several":                {"3 fields, all required: Region · Region · Region"},
+		"several":                {"3 fields, all required", "Region, Region, Region"},
 		"several-answered":       {"ana answered", "Europe", "something else", "because <@U1>"},
 		"notice":                 {"Notice from deploy-bot", "no answer needed"},
 		"reprompt":               {"that *version* does not exist", "round 2", "tool collect"},

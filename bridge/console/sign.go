@@ -61,7 +61,7 @@ func newSignView(s engine.SignPage) signView {
 	out := signView{
 		Headline: shown.Headline, Head: shown.Head, From: shown.From, Notes: shown.Notes,
 		Body:     shown.Body,
-		Decision: signedDecision(t.Response), Covers: i.Coverage(t.Response.Scope), Person: t.Actor.Person,
+		Decision: signedDecision(i, t.Response), Covers: i.Coverage(t.Response.Scope), Person: t.Actor.Person,
 		Code: i.SignCode(), Digest: t.Statement.Payload, Request: i.ID, Expires: t.Expires(), Options: string(s.Options),
 	}
 	out.Notes = slices.DeleteFunc(out.Notes, func(n string) bool { return strings.Contains(n, out.Code) })
@@ -74,12 +74,10 @@ func newSignView(s engine.SignPage) signView {
 }
 
 // signedDecision describes what a person signs.
-func signedDecision(r bridge.Response) string {
+func signedDecision(i bridge.Interaction, r bridge.Response) string {
 	switch {
-	case r.Scope.Kind() == bridge.ScopeSession:
-		return "Approve for this session"
-	case r.Scope.Kind() == bridge.ScopeAlways:
-		return "Always approve"
+	case r.Scope.Kind() == bridge.ScopeSession, r.Scope.Kind() == bridge.ScopeAlways:
+		return strings.TrimSuffix(render.DecisionLabel(i, bridge.Decision(r.Scope)), "…")
 	case len(r.Input) > 0:
 		return "Approve with your changes"
 	}

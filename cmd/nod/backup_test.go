@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
+	"github.com/nodbridge/nod/render"
 )
 
 // TestBackup checks that a new Redis continues an installation from an RDB file
@@ -21,7 +22,7 @@ func TestBackup(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{OwnRedis: true})
 	granted := r.Ask(samples.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
-	r.Decide("ana", granted.On("slack"), "Always approve")
+	r.Decide("ana", granted.On("slack"), render.LabelAlways)
 	was := granted.End()
 	req := samples.Approval()
 	req.Approval.Input = []byte(`{"command":"make something else"}`)

@@ -73,12 +73,12 @@ func TestHookSession(t *testing.T) {
 		})
 	}
 	report("UserPromptSubmit", map[string]any{"prompt": "Fix the login\nand nothing else"})
-	shows("▶️ tester is working: Fix the login and nothing else", "branch fix/login", filepath.Base(dir))
+	shows("▶️ tester is working", "Fix the login and nothing else", "branch fix/login", filepath.Base(dir))
 	asks := hook("PermissionRequest", map[string]any{
 		"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}, "agent_id": "a1", "agent_type": "Explore",
 	})
 	card := r.Card("s1")
-	shows("⏸️ tester is waiting", "1 request: Run make?")
+	shows("⏸️ tester is waiting for an answer", "1 request: Run make?")
 	if text := card.Text("telegram"); !strings.Contains(text, "subagent Explore") || !strings.Contains(text, "session “Fix the login") {
 		t.Errorf("the card shows %s", text)
 	}
@@ -89,7 +89,7 @@ func TestHookSession(t *testing.T) {
 	report("Stop", map[string]any{"last_assistant_message": "All tests pass."})
 	shows("⏸️ tester is waiting", "your next message", "All tests pass.")
 	report("UserPromptSubmit", map[string]any{"prompt": "<task-notification>done</task-notification>"})
-	shows("▶️ tester is working: Fix the login")
+	shows("▶️ tester is working", "Fix the login")
 	report("SessionEnd", map[string]any{"reason": "other"})
-	shows("🏁 tester has finished: Fix the login")
+	shows("🏁 tester has finished", "Fix the login")
 }

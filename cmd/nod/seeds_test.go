@@ -280,7 +280,7 @@ func TestAskUserQuestion(t *testing.T) {
 	agent.send(`{"type":"can_use_tool","id":"c1","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":` + questions + `}}`)
 	a := pendingWith(c, "Which tone?")
 	for _, service := range []string{"slack", "discord"} { // the dialog, which has the options, is not open
-		if !strings.Contains(a.Text(service), "4 fields, all required: Format · Sections · Tone · Ship") {
+		if !strings.Contains(a.Text(service), "Format, Sections, Tone, Ship") {
 			t.Errorf("the card on %s does not name the questions: %s", service, a.Text(service))
 		}
 	}

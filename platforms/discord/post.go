@@ -173,7 +173,7 @@ func (po *poster) show(
 		}
 	}
 	if !m.Closed && platforms.Final(err) {
-		po.withhold(ctx, ref, err)
+		po.withhold(ctx, ref, v, err)
 	}
 	return err
 }
@@ -217,11 +217,11 @@ func (po *poster) check(
 }
 
 // withhold removes the controls from a message that does not show the request.
-func (po *poster) withhold(ctx context.Context, ref bridge.MessageRef, cause error) {
+func (po *poster) withhold(ctx context.Context, ref bridge.MessageRef, v bridge.View, cause error) {
 	if platforms.Is(cause, platforms.AboutDeleted) {
 		return // the message was deleted
 	}
-	withheld := discordmsg.Withheld(bridge.PublicError(cause).Hint)
+	withheld := discordmsg.Withheld(v, bridge.PublicError(cause).Hint)
 	if err := po.change(ctx, ref, editOf(withheld, ""), nil, nil); err != nil {
 		po.log.Error("message without its request keeps its controls", "message", ref.Message, "error", err)
 	}

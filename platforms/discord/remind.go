@@ -45,7 +45,7 @@ func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.R
 		who, roles = append(who, "<@&"+role+">"), append(roles, role)
 	}
 	text := render.Remind(who, "")
-	text += render.Cut(discordmsg.Escape(render.Clean(r.Text)), maxContent-len(text), render.Runes)
+	text += render.Cut(discordmsg.Timed(render.Clean(r.Text)), maxContent-len(text), render.Runes)
 	mentions := mentioning(users, roles)
 	body := map[string]any{
 		"content": text, "allowed_mentions": mentions,

@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Menu writes a menu as a private message: a section for each choice, whose
-// button is next to the text that says what the choice does. A text that is too
+// Menu writes a menu as a private message: for each choice, the text that says what it
+// does, and its button. A line divides the choices that deny from the others. A text that is too
 // long for a message is attached. Its error is CodeUnsupported.
 func Menu(f bridge.Form) (Message, error) {
 	menu := render.NewMenu(f)
@@ -34,8 +34,15 @@ func Menu(f bridge.Form) (Message, error) {
 		}
 		parts = append(parts, text(textAttached), fileOf(m.File))
 	}
-	for _, c := range menu.Choices {
-		said := choiceText(c)
+	for n, c := range menu.Choices {
+		if n > 0 && c.Stops && !menu.Choices[n-1].Stops {
+			divider := true
+			parts = append(parts, discordgo.Separator{Divider: &divider})
+		}
+		said, style := choiceText(c), discordgo.SecondaryButton
+		if c.Stops {
+			style = discordgo.DangerButton
+		}
 		if total > room {
 			said = "**" + Escape(c.Label) + "**"
 		}
@@ -43,12 +50,7 @@ func Menu(f bridge.Form) (Message, error) {
 		if c.Bare != "" {
 			label += "…" // it opens a form
 		}
-		parts = append(parts, discordgo.Section{
-			Components: []discordgo.MessageComponent{text(said)}, Accessory: button(c.Token, label, discordgo.SecondaryButton),
-		})
-	}
-	if len(menu.Undo) > 0 {
-		parts = append(parts, text(Markdown(menu.Undo)))
+		parts = append(append(parts, text(said)), rows([]discordgo.MessageComponent{button(c.Token, label, style)})...)
 	}
 	if len(menu.Later) > 0 {
 		parts = append(append(parts, text(Markdown(menu.Later))), extras(f.View)...)

@@ -1,6 +1,7 @@
 package discordmsg
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,10 +45,13 @@ const (
 
 // Texts that say that a card is not the whole of it.
 const (
-	textAttached  = "✂️ Shortened here: the full text is attached."
+	textAttached  = textShortened + " All of it is in the file."
 	textShortened = "✂️ Shortened here."
 	textOnCard    = "✂️ Shortened here. The card has all of it."
 )
+
+// maxExtent is the room for the text that says what an excerpt shows.
+const maxExtent = 40
 
 // maxExcerpt is the length of the excerpt on the card if the text is attached.
 // On a phone, more would push the file and the controls out of sight.
@@ -76,13 +80,13 @@ func build(v bridge.View, attach bool) (Message, error) {
 	m.push(v, c)
 	head := "### " + inline(c.Head)
 	foot := status(v, c)
-	room := maxText - cost(head) - cost(foot) - cost(textAttached) - 2
+	room := maxText - cost(head) - cost(foot) - cost(textAttached) - maxExtent - 2
 	if room < minBody {
 		return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the notes on the card leave only %d characters for its text", room)
 	}
-	body, whole := description(c, room)
+	body, extent, whole := description(c, room)
 	if v.Record.Interaction.Approval == nil { // otherwise, it has no options
-		if full, fits := description(render.NewCard(v, listsAll(v)), room); fits {
+		if full, _, fits := description(render.NewCard(v, listsAll(v)), room); fits {
 			body = full
 		}
 	}
@@ -94,7 +98,7 @@ func build(v bridge.View, attach bool) (Message, error) {
 			return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the text has %d bytes, more than %d", len(data), maxFile)
 		}
 		m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: data}
-		parts, foot = append(parts, fileOf(m.File)), textAttached+"\n"+foot
+		parts, foot = append(parts, fileOf(m.File)), strings.Replace(textAttached, "Shortened here.", cmp.Or(extent, "Shortened here."), 1)+"\n"+foot
 	case !whole:
 		foot = textShortened + "\n" + foot
 	}
@@ -229,34 +233,40 @@ func sessionColour(v bridge.View) int {
 	return colourOther
 }
 
-// description writes what the card says within limit, and reports whether
-// that is all of it.
-func description(c render.Card, limit int) (string, bool) {
+// description writes what the card says within limit, and reports which part and
+// whether that is all of it.
+func description(c render.Card, limit int) (text, extent string, whole bool) {
 	full := join(Markdown(c.Body), Markdown(c.Questions), Markdown(c.Closing))
 	if cost(full) <= limit {
-		return full, true
+		return full, "", true
 	}
 	// What an agent or a person wrote is cut; who decided stays readable.
 	closing := clip(c.Closing, 900)
 	rest := min(limit-cost(closing)-10, maxExcerpt)
 	questions := clip(c.Questions, rest/2)
-	body := clip(c.Body, rest-cost(questions))
-	return join(body, questions, closing), false
+	body, extent := clipped(c.Body, rest-cost(questions))
+	return join(body, questions, closing), extent, false
 }
 
 // clip writes a document within limit. The block in which it has to be cut
 // becomes a code block.
 func clip(doc []render.Block, limit int) string {
-	s := Markdown(doc)
-	if cost(s) <= limit {
-		return s
+	s, _ := clipped(doc, limit)
+	return s
+}
+
+// clipped is clip, and says which part of the document it returns.
+func clipped(doc []render.Block, limit int) (s, extent string) {
+	if s = Markdown(doc); cost(s) <= limit {
+		return s, ""
 	}
 	size := func(doc []render.Block) int { return cost(Markdown(doc)) }
-	if s = Markdown(render.Excerpt(doc, limit, size, cost)); s != "" && cost(s) <= limit {
-		return s
+	start := render.Excerpt(doc, limit, size, cost)
+	if s = Markdown(start); s != "" && cost(s) <= limit {
+		return s, render.Extent(doc, start)
 	}
 	text := strings.ReplaceAll(render.PlainText(doc), "```", "'''")
-	return codeBlock(render.Cut(text, limit-12, cost), "")
+	return codeBlock(render.Cut(text, limit-12, cost), ""), ""
 }
 
 func join(parts ...string) string {
@@ -328,8 +338,15 @@ func NoteShort(s string) Message {
 
 // Withheld is the message of a request that could not be delivered in full. It
 // has no controls. Fix is what an administrator can do, or empty.
-func Withheld(fix string) Message {
-	said := "### ⚠️ Not shown here\nDiscord did not take all of this request, so no one can answer it here."
+func Withheld(v bridge.View, fix string) Message {
+	said := "### ⚠️ Not shown here"
+	if !v.Hides() {
+		said += "\n" + inline(render.Head(v.Record))
+	}
+	said += "\nDiscord did not take all of this request, so no one can answer it here."
+	if where := render.Elsewhere(v); where != "" {
+		said += " " + Escape(where)
+	}
 	if fix != "" {
 		said += "\nFor the administrator of nod: " + Escape(render.Cut(render.Line(fix), 500, render.Runes)) + "."
 	}

@@ -1,6 +1,7 @@
 package discordmsg
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,7 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	switch f.Control.Option {
 	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:
 		t := render.Typed(f)
-		in := Component{Type: typeTextInput, CustomID: TypedField, Style: 1, MaxLength: t.MaxLength, Value: t.Initial, Placeholder: render.Cut(t.Placeholder, maxPlaceholder, render.Runes)}
+		in := Component{Type: typeTextInput, CustomID: TypedField, Style: 1, MaxLength: t.MaxLength, Value: t.Initial}
 		if t.Optional {
 			in.Required = new(bool)
 			t.Label += " (optional)"
@@ -108,13 +109,22 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	} else {
 		m.says(f.View, whole || len(pages[page].Fields) == maxModalFields)
 	}
+	paged := Collects(i)
+	if paged {
+		nth := fmt.Sprintf(" (%d of %d)", page+1, len(pages))
+		m.Title = render.Cut(m.Title, maxModalTitle-render.Runes(nth), render.Runes) + nth
+	}
 	all := render.Fields(i)
 	for _, field := range pages[page].Fields {
 		if field.Said {
 			m.Components = append(m.Components, Text{typeText, saidAbove(i.Fields()[field.Question])})
 			continue
 		}
-		m.Components = append(m.Components, fieldLabel(all[field.Question], field, f.View.Draft))
+		in := fieldLabel(all[field.Question], field, f.View.Draft)
+		if paged && in.Description == "" {
+			in.Description, paged = keeps, false
+		}
+		m.Components = append(m.Components, in)
 	}
 	return m, nil
 }
@@ -133,6 +143,9 @@ func context(v bridge.View) string {
 	c := render.NewCard(v, func(bridge.Question) bool { return false })
 	return join("### "+inline(c.Head), clip(c.Body, maxModalContext))
 }
+
+// keeps says what the button of one page of a form does.
+const keeps = "“Submit” keeps this page. Nothing is sent yet."
 
 // submits says what the button of a modal does: Discord names every one "Submit".
 func submits(does string) string { return "“Submit” means “" + does + "”." }

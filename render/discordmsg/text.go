@@ -116,6 +116,19 @@ func inline(spans []render.Span) string {
 	return b.String()
 }
 
+// Timed writes a text literally, with its times in the reader's zone.
+func Timed(s string) string {
+	var b strings.Builder
+	for _, part := range render.Noted(s) {
+		if part.Time != 0 {
+			b.WriteString(inline([]render.Span{part}))
+		} else {
+			b.WriteString(Escape(part.Text))
+		}
+	}
+	return b.String()
+}
+
 // styled wraps a text in its marks; blanks at its ends stay outside, where
 // Discord wants them.
 func styled(s render.Span) string {

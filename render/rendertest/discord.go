@@ -48,6 +48,8 @@ func discordPart(p *page, c *object) {
 		if c.is("spoiler") {
 			fail("%s: a hidden file", c.at)
 		}
+	case 14: // separator
+		p.add("", map[bool]string{true: "――――", false: " "}[c.is("divider")])
 	case 17: // container
 		p.add("|", fmt.Sprintf("#%06X", c.num("accent_color")))
 		if c.is("spoiler") {

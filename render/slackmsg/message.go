@@ -128,13 +128,13 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	}
 	fits := m.Refused == nil
 	if !whole || !fits {
-		m.Blocks = append(m.Blocks, shortened(v, c, id, whole, fits)...)
+		m.Blocks = append(m.Blocks, shortened(v, c, body, id, whole, fits)...)
 	}
 	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
 	if !v.Waiting {
 		m.Blocks = append(m.Blocks, controls(v, id, whole, fits)...)
 		if v.Record.Interaction.Declinable {
-			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
+			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(v.Record.Interaction), slack.StyleDefault)))
 		}
 		if _, inMenu := overflow(v, fits); !inMenu {
 			m.Blocks = append(m.Blocks, extras(v, id)...)
@@ -170,13 +170,18 @@ func due(c render.Card, id string) slack.Block {
 		case s.Mention != nil:
 			b.WriteString(mention(*s.Mention))
 		case s.Time != 0:
-			b.WriteString("<!date^" + strconv.FormatInt(s.Time, 10) + "^" + dateFormat + "|" + Escape(s.Text) + ">")
+			b.WriteString(dateMarkup(s))
 		default:
 			b.WriteString(Escape(s.Text))
 		}
 	}
 	text := render.Cut(b.String(), maxSection, cost)
 	return slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true})
+}
+
+// dateMarkup returns the markup of a time in the reader's zone.
+func dateMarkup(s render.Span) string {
+	return "<!date^" + strconv.FormatInt(s.Time, 10) + "^" + dateFormat + "|" + Escape(s.Text) + ">"
 }
 
 // mention returns the markup that notifies a user or a user group.
@@ -197,7 +202,15 @@ func Reminder(r bridge.Reminder) string {
 	for _, g := range r.Groups {
 		who = append(who, mention(bridge.Mention{Group: g}))
 	}
-	return render.Remind(who, Escape(r.Text))
+	var text strings.Builder
+	for _, s := range render.Noted(r.Text) {
+		if s.Time != 0 {
+			text.WriteString(dateMarkup(s))
+		} else {
+			text.WriteString(Escape(s.Text))
+		}
+	}
+	return render.Remind(who, text.String())
 }
 
 // clip keeps the start of a document and reports whether that is all of its

@@ -134,8 +134,8 @@ func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
 	if d == bridge.DecideOnce {
 		title = render.ReadTitle(i)
 	}
-	if text := append(c.Text, m.Undo...); len(text) > 0 {
-		blocks = append(blocks, richText("", text))
+	if len(c.Text) > 0 {
+		blocks = append(blocks, richText("", c.Text))
 	}
 	return title, submit, blocks
 }
@@ -154,9 +154,6 @@ func typedBlocks(f bridge.Form, t render.TypedInput) []slack.Block {
 	i := f.View.Record.Interaction
 	in := slack.NewPlainTextInputBlockElement(nil, actionID)
 	in.Multiline, in.MaxLength, in.FocusOnLoad, in.InitialValue = t.Lines, t.MaxLength, true, t.Initial
-	if t.Placeholder != "" {
-		in.Placeholder = plain(t.Placeholder, maxPlaceholder)
-	}
 	var hint *slack.TextBlockObject
 	if t.Hint != "" {
 		hint = plain(t.Hint, maxLabel)

@@ -54,16 +54,13 @@ func firstLines(s string, n int) string {
 
 // shortened returns the note on a card that does not show everything, or that
 // people cannot answer in Slack.
-func shortened(v bridge.View, c render.Card, id string, whole, answerable bool) []slack.Block {
+func shortened(v bridge.View, c render.Card, body []render.Block, id string, whole, answerable bool) []slack.Block {
 	text := ""
 	if !whole {
 		text = "✂️ Shortened here. "
 	}
-	for _, b := range c.Body {
-		if n := strings.Count(strings.TrimRight(b.Text, "\n"), "\n") + 1; !whole && b.Kind == render.Code && n > excerptLines {
-			text = fmt.Sprintf("✂️ Lines 1–%d of %d. ", excerptLines, n)
-			break
-		}
+	if extent := render.Extent(c.Body, body); !whole && extent != "" {
+		text = "✂️ " + extent + " "
 	}
 	i := v.Record.Interaction
 	switch {
@@ -161,7 +158,7 @@ func reviewControls(v bridge.View) []slack.Block {
 		out = controls(v, blockID(v), true, true)
 	}
 	if i.Declinable {
-		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)
+		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(i), slack.StyleDefault)
 		out = append(out, slack.NewActionBlock("decline-"+blockID(v), b))
 	}
 	c := render.NewCard(v, listedOnCard(i))

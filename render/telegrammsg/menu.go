@@ -18,6 +18,7 @@ func Menu(f bridge.Form) (Message, error) {
 	w.add("\n")
 	w.blocks(menu.Lead, "")
 	var keys [][]Button
+	style := ""
 	for _, c := range menu.Choices {
 		w.add("\n")
 		if c.Name != "" {
@@ -25,15 +26,14 @@ func Menu(f bridge.Form) (Message, error) {
 			w.add("\n")
 		}
 		w.blocks(c.Text, "")
+		if c.Stops {
+			style = "danger"
+		}
 		if c.Bare != "" {
-			keys = append(keys, []Button{{Text: c.Label, Data: c.Bare}})
+			keys = append(keys, []Button{{Text: c.Label, Data: c.Bare, Style: style}})
 			c.Label = render.Cut(c.Label, maxButton-render.Runes(withReason), render.Runes) + withReason
 		}
-		keys = append(keys, []Button{{Text: c.Label, Data: c.Token}})
-	}
-	if len(menu.Undo) > 0 {
-		w.add("\n")
-		w.blocks(menu.Undo, "")
+		keys = append(keys, []Button{{Text: c.Label, Data: c.Token, Style: style}})
 	}
 	if len(menu.Later) > 0 {
 		w.add("\n")

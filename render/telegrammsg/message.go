@@ -1,6 +1,7 @@
 package telegrammsg
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -78,7 +79,7 @@ func others(v bridge.View) [][]Button {
 	i := v.Record.Interaction
 	var rows [][]Button
 	if i.Declinable {
-		rows = append(rows, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
+		rows = append(rows, []Button{{Text: render.DeclineLabel(i), Data: v.Token(bridge.ActionDecline, 0, 0)}})
 	}
 	if command, whole := render.Command(i); whole && render.Runes(command) <= maxCopied {
 		rows = append(rows, []Button{copying(render.LabelCopy, command)})
@@ -124,7 +125,7 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 		}
 	}
 	if c.Whole && (!whole || !all) && !v.Waiting {
-		w.add("\n✂️ Shortened here: the full text is in the file ")
+		w.add("\n✂️ " + cmp.Or(w.extent, "Shortened here.") + " All of it is in the file ")
 		w.add(fileName(v), "code")
 		w.add(".\n")
 	}
@@ -137,7 +138,7 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 		w.add("\n" + note + "\n")
 	}
 	if d := v.Draft; d != nil && !v.Hides() {
-		w.add("\n👤 " + render.Line(d.Actor.Display()) + " is filling this in. A click of anyone else starts with their own answers.\n")
+		w.add("\n👤 " + render.Line(d.Actor.Display()) + " is filling this in. If someone else clicks, the card shows that person’s answers instead. No answers are lost.\n")
 	}
 	if line := hint(v); line != nil && !v.Record.Interaction.Private {
 		w.add("\n")

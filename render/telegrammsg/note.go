@@ -80,7 +80,7 @@ func wanted(f bridge.Form) (ask, placeholder string) {
 	switch f.Control.Option {
 	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:
 		t := render.Typed(f)
-		return t.Ask, cmp.Or(t.Placeholder, t.Label)
+		return t.Ask, t.Label
 	case bridge.OptionForm:
 		q := render.Fields(f.View.Record.Interaction)[f.Control.Question]
 		ask = "reply to this message with your answer"
@@ -124,6 +124,6 @@ func Reminder(r bridge.Reminder) Message {
 	if len(w.entities) > 0 {
 		w.add(": ")
 	}
-	w.add(render.Cut(render.Clean(r.Text), maxText/2, render.Runes))
+	w.spans(render.Noted(render.Cut(render.Clean(r.Text), maxText/2, render.Runes)), false)
 	return w.message()
 }

@@ -20,7 +20,8 @@ type writer struct {
 	text     strings.Builder
 	units    int // UTF-16, as entities count
 	entities []Entity
-	quoting  bool // quotes cannot be nested
+	quoting  bool   // quotes cannot be nested
+	extent   string // which part of the request the card shows
 }
 
 // unlinked returns a text that mentions no one: Telegram detects @name where
@@ -237,6 +238,9 @@ func (w *writer) body(v bridge.View, c render.Card, limit int) bool {
 	}
 	body, whole := clip(c.Body, limit)
 	w.blocks(body, "")
+	if !whole {
+		w.extent = render.Extent(c.Body, body)
+	}
 	return whole
 }
 

@@ -23,7 +23,7 @@ func abridged(service, text string) string {
 		const lines = [first, ...more].flatMap((e) => e.textContent.split("\n"));
 		for (const e of more) e.remove();
 		if (lines.length > 20)
-			lines.splice(6, lines.length - 12, "⋯ the picture leaves out " + (lines.length - 12) + " lines ⋯");
+			lines.splice(6, lines.length - 12, "⋯ the picture leaves out the middle ⋯");
 		first.textContent = lines.join("\n");
 		first.classList.add("abridged");
 		return copy`, service, text)

@@ -41,5 +41,5 @@ func sessionCards(al *album) {
 	al.Press("ana", third.On("slack"), render.LabelDeny)
 	third.End()
 	report(bridge.SessionReport{State: bridge.SessionFinished, Last: "The login works again. All 212 tests pass."})
-	picture("The session has ended", "has finished: Fix the login")
+	picture("The session has ended", "has finished")
 }

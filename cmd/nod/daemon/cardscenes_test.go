@@ -113,7 +113,7 @@ func approvalCards(al *album) {
 		}
 	}
 	opened, _ := al.Open("ana", short.On("slack"), render.LabelSession) // the others say it next to the button
-	al.says("slack", g, "What “Approve for this session” covers", "session")
+	al.says("slack", g, "What “Approve this and repeats in session” covers", "session")
 	al.close("slack", opened.Modal)
 	change, err := json.Marshal(map[string]string{
 		"file_path":  "/srv/shop/api/limits.go",
@@ -233,7 +233,7 @@ func (e *endings) approved() {
 
 	always := e.ask("make test")
 	e.Decide("ana", always.On("slack"), render.LabelAlways)
-	e.done("Always approved", always, "Always approved")
+	e.done("Approved, and repeats", always, "and repeats")
 }
 
 func (e *endings) closed() {
@@ -269,7 +269,7 @@ func (e *endings) closed() {
 
 	for _, end := range []struct{ caption, reason, words string }{
 		{"Approved in the terminal", bridge.ReasonAllowed, "Approved in the terminal"},
-		{"Denied or closed in the terminal", bridge.ReasonDismissed, "Not approved in the terminal"},
+		{"Closed in the terminal", bridge.ReasonDismissed, "Closed in the terminal"},
 	} {
 		local := e.ask(deletePod)
 		if _, err := e.Agent.Cancel(e.Ctx, local.Interaction.ID, end.reason); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
+	"github.com/nodbridge/nod/render"
 )
 
 // TestGrantsInChat checks that responders can list and revoke a grant in chat,
@@ -25,7 +26,7 @@ func TestGrantsInChat(t *testing.T) {
 			req := samples.Approval(bridge.ScopeOnce, bridge.ScopeAlways)
 			req.Approval.Input = []byte(`{"command":"make ` + s + `"}`)
 			a := sub.Ask(req)
-			sub.Decide("ana", a.On(s), "Always approve")
+			sub.Decide("ana", a.On(s), render.LabelAlways)
 			a.End()
 			if rec, err := sub.Agent.Open(sub.Ctx, req, ""); err != nil || rec.State != bridge.StateApproved {
 				t.Fatalf("the grant does not apply: %s, %v", rec.State, err)
@@ -79,14 +80,14 @@ func TestCoverage(t *testing.T) {
 			if text := plain(a.Text(s)); strings.Contains(text, x.card) {
 				t.Errorf("%s: card in %s: %s", what, s, text)
 			}
-			label := map[bool]string{true: "Approve for this session", false: "More…"}[s == "slack"]
+			label := map[bool]string{true: "Approve this and", false: "More…"}[s == "slack"]
 			r.Press("bo", a.On(s), label)
 			bo := map[string]string{"slack": "U0BO000002", "discord": "300000000000000002", "telegram": "7002"}[s]
 			r.Eventually("it is stated on "+s, func() bool {
 				return strings.Contains(r.Stated(s, bo, a.On(s).Channel), rig.Normal(s, x.card))
 			})
 		}
-		r.Decide("ana", a.On("slack"), "Approve for this session")
+		r.Decide("ana", a.On("slack"), "Approve this and")
 		rec := a.End()
 		if len(rec.Response.Covers) != 1 || rec.Response.Covers[0] != x.want {
 			t.Errorf("%s: response: %q", what, rec.Response.Covers)

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
+	"github.com/nodbridge/nod/render"
 )
 
 func policyConfig(c *config.Config) {
@@ -51,7 +52,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("denied: %+v", rec)
 	}
 	given := r.Ask(command("make x", "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways))
-	r.Decide("ana", given.On("slack"), "Always approve")
+	r.Decide("ana", given.On("slack"), render.LabelAlways)
 	given.End()
 	if rec := open("make x"); rec.State != bridge.StateApproved || rec.Response.Grant != given.Interaction.ID {
 		t.Fatalf("the grant does not cover the request: %+v", rec)

@@ -102,8 +102,8 @@ func TestSessionMessage(t *testing.T) {
 			m := &reported{Rig: rig.New(t, rig.Options{Daemons: 2, Config: withSessions(s)}), service: s, session: "s1"}
 			m.report(bridge.SessionReport{
 				State: bridge.SessionWorking, Prompt: "Fix the login", Host: "laptop", Folder: "/shop", Branch: "main",
-			}, "▶️ tester is working: Fix the login", "laptop · /shop · branch main")
-			if got := m.labels(); got != "Message tester… Stop tester" {
+			}, "▶️ tester is working", "Fix the login", "laptop · /shop · branch main")
+			if got := m.labels(); got != "Message tester… Stop tester now" {
 				t.Errorf("the controls are %q", got)
 			}
 			if page, err := m.Agent.List(m.Ctx, bridge.ListFilter{Session: m.session}); err != nil || len(page.Items) > 0 {
@@ -112,7 +112,7 @@ func TestSessionMessage(t *testing.T) {
 			req := samples.Approval()
 			req.Session = m.session
 			a := m.Ask(req)
-			m.shows("⏸️ tester is waiting", "1 request: ", m.linked(a))
+			m.shows("⏸️ tester is waiting for an answer", "1 request: ", m.linked(a))
 			m.Approve("ana", a.On(s))
 			a.End()
 			m.shows("▶️ tester is working", "1 approved")
@@ -144,7 +144,7 @@ func TestSessionMessage(t *testing.T) {
 			m.shows("⏸️ tester is waiting")
 			m.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Session: m.session, Prompt: "Release 2 is live."}})
 			m.report(bridge.SessionReport{State: bridge.SessionFinished, Step: "Bash: make test"},
-				"🏁 tester has finished: Fix the login", "Bash: make test", "Release 2 is live.")
+				"🏁 tester has finished", "Fix the login", "Bash: make test", "Release 2 is live.")
 			if got := m.labels(); got != "" {
 				t.Errorf("the controls of a finished session are %q", got)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
+	"github.com/nodbridge/nod/render"
 )
 
 // TestQuorum checks that the number of people in the quorum must approve, on
@@ -94,8 +95,8 @@ func TestVotedScope(t *testing.T) {
 		first, second string
 		want          bridge.Scope
 		grants        int
-	}{{"Run command", "Always approve", bridge.ScopeOnce, 0}, {"Always approve", "Run command", bridge.ScopeOnce, 0},
-		{"Always approve", "Approve for this session", bridge.ScopeSession, 1}, {"Always approve", "Always approve", bridge.ScopeAlways, 2}} {
+	}{{"Run command", render.LabelAlways, bridge.ScopeOnce, 0}, {render.LabelAlways, "Run command", bridge.ScopeOnce, 0},
+		{render.LabelAlways, render.LabelSession, bridge.ScopeSession, 1}, {render.LabelAlways, render.LabelAlways, bridge.ScopeAlways, 2}} {
 		req := command("make "+c.first+c.second, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 		a := r.Ask(req)
 		decide := func(who, label string) {

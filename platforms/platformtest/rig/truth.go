@@ -75,9 +75,9 @@ func own(service string, m map[string]any) string {
 // the agent.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Not approved in the terminal", bridge.ReasonSettled: "⌨️ Decided in the terminal",
+	bridge.ReasonDismissed: "⌨️ Closed in the terminal: did not run", bridge.ReasonSettled: "⌨️ Decided in the terminal",
 	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
-	bridge.ReasonDismissedEditor: "⌨️ Not approved in the editor", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
+	bridge.ReasonDismissedEditor: "⌨️ Closed in the editor: did not run", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
@@ -143,7 +143,8 @@ func answers(rec bridge.Record) []string {
 // untold returns what the card of a record must not say.
 func untold(rec bridge.Record) []string {
 	var out []string
-	decided := rec.State.Decided() || rec.State == bridge.StateAnswered
+	withdrawn := rec.State == bridge.StateCancelled && rec.Response.WithdrawnBy != nil && !rec.Delivered.IsZero()
+	decided := rec.State.Decided() || rec.State == bridge.StateAnswered || withdrawn
 	for n, s := range receipts {
 		if !decided || n != receipt(rec) {
 			out = append(out, s)
@@ -166,6 +167,18 @@ func receipt(rec bridge.Record) int {
 	return 1
 }
 
+// covers returns one of three texts: for an approval of repeats, of what a rule
+// matches, or of what the agent remembers.
+func covers(rec bridge.Record, repeats, rule, kept string) string {
+	switch i := rec.Interaction; {
+	case i.Approval.AgentRemembers:
+		return kept
+	case len(i.RuleGrants) > 0:
+		return rule
+	}
+	return repeats
+}
+
 // headline returns the first words of a closed card: how it ended, and by whom.
 func headline(rec bridge.Record) string {
 	resp := rec.Response
@@ -180,9 +193,11 @@ func headline(rec bridge.Record) string {
 	case bridge.StateApproved:
 		switch {
 		case resp.Scope == bridge.ScopeSession:
-			return "✅ Approved by " + who + " for this session"
-		case resp.Scope == bridge.ScopeAlways:
+			return "✅ Approved by " + who + covers(rec, ", and repeats in this session", ", with its rule in this session", " for this session")
+		case resp.Scope == bridge.ScopeAlways && rec.Interaction.Approval.AgentRemembers:
 			return "✅ Always approved by " + who
+		case resp.Scope == bridge.ScopeAlways:
+			return "✅ Approved by " + who + covers(rec, ", and repeats", ", with all its rule covers", "")
 		case len(resp.Input) > 0:
 			return "✅ Approved by " + who + " with changes"
 		}
@@ -197,7 +212,7 @@ func headline(rec bridge.Record) string {
 		}
 		if s := terminal[resp.Reason]; s != "" {
 			if rec.Interaction.Approval == nil {
-				return strings.ReplaceAll(s, "approved", "answered")
+				return strings.ReplaceAll(s, "did not run", "not answered")
 			}
 			return s
 		}

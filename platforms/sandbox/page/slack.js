@@ -24,7 +24,7 @@ function attachment(a, key, use) {
 function agent(m, room, me) {
   const s = (workspace.slack.sessions || []).find((x) => x.channel === room.id && x.thread_ts === m.ts);
   if (!s || !["processing", "suspended"].includes(s.status)) return undefined;
-  return h("div", { class: "session" }, s.status === "processing" ? "Working… " : "Needs attention",
+  return h("div", { class: "session" }, "Status of this thread in Slack: ", s.status === "processing" ? "Working… " : "Needs attention",
     s.status === "processing" && h("button", { onclick: () => act({ service: "slack", as: me.key, do: "stop", channel: room.id, message: m.ts }) }, "Stop"));
 }
 
