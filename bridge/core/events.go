@@ -74,9 +74,10 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 }
 
 // verified returns the events without those that contradict the documents, because the
-// journal has no seal. Openings, changed routes, responses and ends are compared with the
-// record, and get their data from it: the request or the response. Those that outlived
-// their record have no data. Votes have a signature. Other events are not checked.
+// journal has no seal. Openings, responses, ends, and events that more people are asked
+// are compared with the record, and get their data from it: the request or the response.
+// Those that outlived their record have no data. Votes have a signature. Other events
+// are not checked.
 func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
 	var ids []bridge.ID
 	var at []int
