@@ -103,12 +103,17 @@ func malformedRequests(t *testing.T, c *rdb.Client, s *stored.Store, raw string)
 		if !seen {
 			t.Errorf("%s: the event of another request is missing", kind)
 		}
-		await.Until(t, "it is no longer due", func() bool {
-			if _, _, err := s.Expire(t.Context(), 64); err != nil {
+		soon := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(time.Millisecond) }).Interaction.ID
+		await.Until(t, "another one behind it expires", func() bool {
+			over, _, err := s.Expire(t.Context(), 64)
+			if err != nil {
 				t.Fatalf("%s: expiry: %v", kind, err)
 			}
-			return !slices.Contains(must[[]bridge.ID](t)(s.Pending(t.Context(), "", "")), id)
+			return len(over) == 1 && over[0].ID == soon
 		})
+		if !slices.Contains(must[[]bridge.ID](t)(s.Pending(t.Context(), "", "")), id) {
+			t.Errorf("%s: it has lost its deadline", kind)
+		}
 	}
 }
 
