@@ -119,7 +119,7 @@ func (t talk) round(ctx context.Context, id ID) (*Reprompt, any, error) {
 		return nil, nil, err
 	}
 	outcome, failed := t.h.apply(ctx, rec)
-	// What the handlers decided is done although ctx may have ended since.
+	// The decision of the handlers is carried out although ctx may have ended since.
 	late, stop := Linger(ctx, windUp)
 	defer stop()
 	if ended, ok := errors.AsType[*EndedError](failed); ok {

@@ -38,6 +38,19 @@ func Extent(doc, shown []Block) string {
 	return ""
 }
 
+// TextShortened says that a card does not show everything.
+const TextShortened = scissors + "Shortened here."
+
+const scissors = "✂️ "
+
+// Shortened says that a card shows an excerpt of the extent, which may be empty.
+func Shortened(extent string) string {
+	if extent == "" {
+		return TextShortened
+	}
+	return scissors + extent
+}
+
 // Excerpt returns the start of a document that is too long: unchanged blocks,
 // and the first part of the block that does not fit, in its own format. What an
 // agent says stays in its quote, of which a long one leaves room for what is

@@ -123,11 +123,6 @@ func grants(i bridge.Interaction, d bridge.Decision) bool {
 	return (d == bridge.DecideSession || d == bridge.DecideAlways) && !i.Approval.AgentRemembers
 }
 
-// MoreLabel returns the label of a control that opens what a decision needs.
-func MoreLabel(i bridge.Interaction, d bridge.Decision) string {
-	return strings.TrimSuffix(DecisionLabel(i, d), "…") + "…"
-}
-
 // stops names what an agent ends when it is told to stop.
 const stops = "its current work"
 
@@ -156,7 +151,7 @@ func CardLabel(i bridge.Interaction, d bridge.Decision) string {
 	if d == bridge.DecideOnce || d == bridge.DecideDeny {
 		return DecisionLabel(i, d)
 	}
-	return MoreLabel(i, d)
+	return strings.TrimSuffix(DecisionLabel(i, d), "…") + "…"
 }
 
 // statement says what a decision does beyond the request on the card.

@@ -31,7 +31,7 @@ func (a options) apply(r *bridge.Request) {
 	if r.Session == "" {
 		r.Session = a.session
 	}
-	r.Now = true // each format has an answer for when no one can be asked
+	r.Now = true // each format has an answer for an undeliverable request
 	r.Route, r.Join = a.route, r.Join || a.join && r.Session != ""
 	r.CancelOnDisconnect = chosen(a.cancelOnDisconnect, r.CancelOnDisconnect)
 	r.OneAtATime = chosen(a.oneAtATime, r.OneAtATime && r.Session != "")

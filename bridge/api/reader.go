@@ -8,7 +8,7 @@ import (
 )
 
 // requestReader is a Reader whose lists have only requests, unless they are for an
-// inspection: the message of a session is none.
+// inspection: the message of a session is not a request.
 type requestReader struct{ Reader }
 
 // List implements Reader.

@@ -112,7 +112,7 @@ type agenda struct {
 
 func newAgenda() *agenda { return &agenda{nudge: make(chan struct{}, 1)} }
 
-// claim notes that a claim begins. Its result tells what is known of later jobs.
+// claim notes that a claim begins. Its result says when the next job is due.
 func (a *agenda) claim(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

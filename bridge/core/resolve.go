@@ -139,7 +139,7 @@ const (
 	expireRounds = 32 // of as many, for each call of Expire
 )
 
-// What this process cannot expire is looked at again after a time: soon if the database
+// A process looks again at an interaction that it cannot expire: soon if the database
 // refused the change, and later if the documents do not verify, a newer nod wrote them,
 // or their receipt cannot be signed.
 const (

@@ -212,7 +212,7 @@ func TestAcknowledged(t *testing.T) {
 			acknowledge(read(third), third)
 		}
 	}
-	// What is gone leaves the index.
+	// An answer whose record is gone leaves the index.
 	gone := answer()
 	clock.Add((core.DefaultRetention + 2*time.Hour).Milliseconds())
 	if _, err := s.Load(t.Context(), gone); bridge.ErrorCode(err) != bridge.CodeNotFound {

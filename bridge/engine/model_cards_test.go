@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// part is a part of a test. What it starts ends with it.
+// part is a part of a test. Everything that it starts ends with it.
 type part struct {
 	testing.TB
 	ends []func()
@@ -115,7 +115,7 @@ func (d *drawing) open() {
 	d.id = rec.Interaction.ID
 }
 
-// step lets time pass, or a person click on a card as it is shown then.
+// step lets time pass, or a person click on the card that is shown then.
 func (d *drawing) step() {
 	time.Sleep(time.Duration(rapid.SampledFrom([]int{0, 1, 200, 1000, 5000}).Draw(d.rt, "pause")) * time.Millisecond)
 	who := rapid.SampledFrom([]string{"ana", "bo", "cy", "di"}).Draw(d.rt, "who")

@@ -1,7 +1,6 @@
 package discordmsg
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,9 +44,10 @@ const (
 
 // Texts that say that a card is not the whole of it.
 const (
-	textAttached  = textShortened + " All of it is in the file."
-	textShortened = "✂️ Shortened here."
-	textOnCard    = "✂️ Shortened here. The card has all of it."
+	textAttached  = textShortened + textInFile
+	textInFile    = " All of it is in the file."
+	textShortened = render.TextShortened
+	textOnCard    = textShortened + " The card has all of it."
 )
 
 // maxExtent is the room for the text that says what an excerpt shows.
@@ -98,7 +98,7 @@ func build(v bridge.View, attach bool) (Message, error) {
 			return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the text has %d bytes, more than %d", len(data), maxFile)
 		}
 		m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: data}
-		parts, foot = append(parts, fileOf(m.File)), strings.Replace(textAttached, "Shortened here.", cmp.Or(extent, "Shortened here."), 1)+"\n"+foot
+		parts, foot = append(parts, fileOf(m.File)), render.Shortened(extent)+textInFile+"\n"+foot
 	case !whole:
 		foot = textShortened + "\n" + foot
 	}

@@ -57,10 +57,7 @@ func firstLines(s string, n int) string {
 func shortened(v bridge.View, c render.Card, body []render.Block, id string, whole, answerable bool) []slack.Block {
 	text := ""
 	if !whole {
-		text = "✂️ Shortened here. "
-	}
-	if extent := render.Extent(c.Body, body); !whole && extent != "" {
-		text = "✂️ " + extent + " "
+		text = render.Shortened(render.Extent(c.Body, body)) + " "
 	}
 	i := v.Record.Interaction
 	switch {

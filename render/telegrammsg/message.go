@@ -1,7 +1,6 @@
 package telegrammsg
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -125,7 +124,7 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 		}
 	}
 	if c.Whole && (!whole || !all) && !v.Waiting {
-		w.add("\n✂️ " + cmp.Or(w.extent, "Shortened here.") + " All of it is in the file ")
+		w.add("\n" + render.Shortened(w.extent) + " All of it is in the file ")
 		w.add(fileName(v), "code")
 		w.add(".\n")
 	}
