@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 )
@@ -30,13 +31,13 @@ func newOffice(ctx context.Context, replies ...bridge.Reply) (*desk, func()) {
 		panic(err)
 	}
 	desk := &desk{replies: replies}
-	desk.engine = engine.New(engine.Options{
+	desk.engine = rooms.New(rooms.Options{Options: engine.Options{
 		Store: store, Keys: key, Platforms: []bridge.Platform{desk},
 		Routes: map[string]bridge.Route{"default": {
 			Destinations: []bridge.Destination{{Platform: "desk", Channel: "ana"}},
 			Responders:   []bridge.Responder{{Person: "ana", Platform: "desk", User: "ana"}},
 		}},
-	})
+	}})
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- desk.engine.Run(ctx) }()
@@ -51,7 +52,7 @@ func newOffice(ctx context.Context, replies ...bridge.Reply) (*desk, func()) {
 
 // desk is a minimal platform.
 type desk struct {
-	engine  *engine.Engine
+	engine  *rooms.House
 	mu      sync.Mutex
 	replies []bridge.Reply
 }

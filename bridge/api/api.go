@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/removed"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/bridge/timespan"
 )
 
@@ -72,7 +72,7 @@ func (p Principal) actor() bridge.Actor {
 
 // Options configures a Server.
 type Options struct {
-	Engine *engine.Engine
+	Engine *rooms.House
 	Reader Reader
 	// Tokens maps the hex SHA-256 of each bearer token to its owner. If it is
 	// empty, no token is valid.

@@ -191,7 +191,7 @@ func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dia
 	if err != nil {
 		return err
 	}
-	statement, err := s.engine.StateAnswer(records, body)
+	statement, err := s.engine.Audit.StateAnswer(records, body)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (s exchanges) leave(w http.ResponseWriter, t dialect.Translation, rec bridg
 	if err != nil {
 		return err
 	}
-	statement, err := s.engine.StateAnswer([]bridge.Record{rec}, body)
+	statement, err := s.engine.Audit.StateAnswer([]bridge.Record{rec}, body)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/mcp"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
@@ -121,7 +121,7 @@ func (o *overSocket) answers(request string) {
 func (o *overSocket) traits() (ids, callers bool) { return true, true }
 
 // toolsOf serves the MCP tools of an engine. The query says how long a call waits.
-func toolsOf(e *engine.Engine) api.EntryPoint {
+func toolsOf(e *rooms.House) api.EntryPoint {
 	return func(a bridge.Agent) http.Handler {
 		return new(mcp.HTTP).Handler(func(r *http.Request) (mcp.Options, bool) {
 			hold, err := time.ParseDuration(r.URL.Query().Get("hold"))

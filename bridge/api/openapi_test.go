@@ -26,6 +26,7 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
@@ -46,7 +47,7 @@ func (silent) Post(context.Context, bridge.Destination, bridge.View, *bridge.Par
 // server is a daemon's API on a store in this process.
 type server struct {
 	*httptest.Server
-	engine *engine.Engine
+	engine *rooms.House
 	stored await.Bell    // rings after changes of the store
 	parked chan struct{} // receives for each connection that was taken over
 	// waiting returns the number of callers that wait.
@@ -111,10 +112,10 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server
 		t.Fatal(err)
 	}
 	signing := engine.Signing{Store: b, Site: &site, People: []string{"ana"}, Administrators: []string{"ana"}}
-	e := engine.New(engine.Options{Store: b, Keys: key, Signing: signing, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, Keys: key, Signing: signing, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default":     {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
-	}})
+	}}})
 	s.engine = e
 	s.waiting = func() int64 {
 		stats, err := b.Stats(t.Context())

@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
@@ -31,8 +32,8 @@ func newOffice(t testing.TB) *httptest.Server {
 			Responders: []bridge.Responder{{Person: who, Platform: "api", User: who}}}
 	}
 	agent := bridge.Agent{Name: "ci", Owners: []string{"owner"}}
-	e := engine.New(engine.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}},
-		Routes: map[string]bridge.Route{"default": route("ana"), "other": route("bo")}})
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}},
+		Routes: map[string]bridge.Route{"default": route("ana"), "other": route("bo")}}})
 	tokens := map[string]api.Principal{hashOf("agent"): {Agent: &agent}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "owner"} {
 		tokens[hashOf(who)] = api.Principal{Person: who}

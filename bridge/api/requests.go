@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 )
 
 // shared holds the dependencies with which handlers read requests and wait for
 // them.
 type shared struct {
-	engine  *engine.Engine
+	engine  *rooms.House
 	reader  Reader
 	owners  *owners
 	closing context.Context

@@ -25,6 +25,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 )
 
 //go:embed static
@@ -34,7 +35,7 @@ const maxBody = 1 << 20
 
 // Options configures a Console.
 type Options struct {
-	Engine *engine.Engine
+	Engine *rooms.House
 	// Tokens maps the hex SHA-256 of each token to its owner. People sign in
 	// with their tokens.
 	Tokens map[string]api.Principal
@@ -63,7 +64,7 @@ type Store interface {
 // Console is an http.Handler for all paths under /console/ and /sign/. It is safe for
 // concurrent use.
 type Console struct {
-	engine   *engine.Engine
+	engine   *rooms.House
 	sessions sessions
 	oidc     *OIDC
 	log      *slog.Logger

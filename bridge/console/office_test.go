@@ -20,6 +20,7 @@ import (
 	"github.com/nodbridge/nod/bridge/console"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
@@ -67,7 +68,7 @@ func (n *notes) DropNote(ctx context.Context, key string) error {
 type office struct {
 	*httptest.Server
 	t       testing.TB
-	engine  *engine.Engine
+	engine  *rooms.House
 	notes   *notes
 	options console.Options
 	console *console.Console
@@ -106,8 +107,8 @@ func newOfficeWith(t testing.TB, signer *proof.Signer) *office {
 	private.Attention.Private = true
 	strict.Quorum, strict.Must, strict.Groups = 2, []string{"cy"}, []string{"ops"}
 	b.Sign(signer)
-	e := engine.New(engine.Options{Store: b, Keys: keys, Platforms: []bridge.Platform{chat{}},
-		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict, "private": private}, History: b, Signer: signer})
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, Keys: keys, Platforms: []bridge.Platform{chat{}},
+		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict, "private": private}, History: b}, Signer: signer})
 	tokens := map[string]api.Principal{hashOf("ci"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "cy"} {
 		tokens[hashOf(who)] = api.Principal{Person: who}

@@ -101,7 +101,7 @@ func TestEvents(t *testing.T) {
 	if got, err := w.engine.Inspect(t.Context(), id); err != nil || got.Receipt == "" {
 		t.Errorf("as stored, it is %q, %v", got.Unverified, err)
 	}
-	if token, err := w.engine.StateAnswer([]bridge.Record{rec}, []byte("{}")); err != nil || token == "" {
+	if token, err := w.engine.Audit.StateAnswer([]bridge.Record{rec}, []byte("{}")); err != nil || token == "" {
 		t.Errorf("the statement: %q, %v", token, err)
 	}
 }

@@ -9,8 +9,8 @@
 // order in which clicks and decisions are checked.
 //
 // What belongs here: opening a request, clicks, settling, votes,
-// grants, escalation, follow-ups, delivery, chat commands, account linking, and
-// sealing the audit log. What does not belong here: wire formats (bridge/dialect, bridge/api),
+// grants, escalation, follow-ups, delivery, chat commands, and account
+// linking. What does not belong here: wire formats (bridge/dialect, bridge/api),
 // evidence itself (bridge/proof), cards (render), platforms, and storage
 // (broker).
 //

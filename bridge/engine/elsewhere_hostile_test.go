@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -62,7 +62,7 @@ func TestRemovedWhileCardIsRecorded(t *testing.T) {
 
 // twoDaemons returns a world on a real server, and a second engine with a store of
 // its own, like that of another daemon.
-func twoDaemons(t *testing.T, s setup) (w *world, first, second *engine.Engine) {
+func twoDaemons(t *testing.T, s setup) (w *world, first, second *rooms.House) {
 	t.Helper()
 	server := redistest.Shared(t)
 	w = newWorldOn(t, s, server.Client(t))
@@ -150,7 +150,7 @@ func TestVotesFromTwoDaemons(t *testing.T) {
 		var votes sync.WaitGroup
 		for _, who := range voters {
 			for range 2 { // each clicks twice
-				here := []*engine.Engine{first, second}[r.IntN(2)]
+				here := []*rooms.House{first, second}[r.IntN(2)]
 				votes.Go(func() {
 					_, err := here.Answer(t.Context(), id, bridge.Actor{Platform: bridge.PlatformAPI, User: who, Name: who, Person: who}, bridge.Reply{Decision: bridge.DecideOnce})
 					if code := bridge.ErrorCode(err); err != nil && code != bridge.CodeConflict && code != bridge.CodeForbidden { // a repeat
@@ -160,7 +160,7 @@ func TestVotesFromTwoDaemons(t *testing.T) {
 			}
 		}
 		votes.Wait()
-		for _, here := range []*engine.Engine{first, second} {
+		for _, here := range []*rooms.House{first, second} {
 			rec, err := here.Get(t.Context(), id)
 			if err != nil || rec.State != bridge.StateApproved || rec.Unverified != "" || len(rec.Votes) != 3 {
 				t.Fatalf("%s with %d votes, %q, %v", rec.State, len(rec.Votes), rec.Unverified, err)

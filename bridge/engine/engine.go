@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Options configures an Engine.
@@ -43,14 +41,9 @@ type Options struct {
 	ConfigVersion string
 	// Agents holds the configured agents by name. A pending request is
 	// evaluated again with the current permissions of its agent.
-	Agents map[string]bridge.Agent
-	// Signer signs answers, and seals the audit log. The store has it as well, and
-	// signs decisions. If it is nil, nod does none of this.
-	Signer *proof.Signer
-	// AuditRetention is the time to keep the audit log. Zero means forever.
-	AuditRetention time.Duration
-	Observer       bridge.Observer // may be nil
-	Log            *slog.Logger    // nil discards output
+	Agents   map[string]bridge.Agent
+	Observer bridge.Observer // may be nil
+	Log      *slog.Logger    // nil discards output
 	// History lists the closed requests of a person. If it is nil, people
 	// see none.
 	History bridge.Histories
@@ -67,7 +60,6 @@ type Options struct {
 // messages are posted and clicks arrive only while Run is active in some
 // process.
 type Engine struct {
-	Audit    *Audit
 	Grants   *Grants
 	Links    *Links
 	Passkeys *Passkeys
@@ -92,14 +84,19 @@ type Engine struct {
 	receiver    *receiver
 }
 
-// New returns an engine.
-func New(o Options) *Engine {
+// Default sets the options that have a default.
+func (o *Options) Default() {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Node == "" {
 		o.Node = uuid.NewString()
 	}
+}
+
+// New returns an engine.
+func New(o Options) *Engine {
+	o.Default()
 	return wire(o)
 }
 
@@ -111,7 +108,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	wg.Go(func() { e.dispatcher.run(ctx) })
 	wg.Go(func() { e.sweeper.run(ctx) })
 	wg.Go(func() { e.noter.run(ctx) })
-	wg.Go(func() { e.Audit.seal(ctx) })
 	for _, p := range e.receiver.platforms {
 		wg.Go(func() { e.receiver.receive(ctx, p, e) })
 	}
@@ -137,20 +133,6 @@ func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 // Inspect returns a record as it is stored. If it does not verify, Unverified is set.
 func (e *Engine) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.records.Inspect(ctx, id)
-}
-
-// StateAnswer signs an answer in another format that was made from records. It returns
-// "" without a signer.
-func (e *Engine) StateAnswer(records []bridge.Record, body []byte) (string, error) {
-	if e.Audit.signer == nil {
-		return "", nil
-	}
-	for _, r := range records {
-		if err := r.Trusted(); err != nil {
-			return "", err
-		}
-	}
-	return e.Audit.signer.Answer(records, body)
 }
 
 // Await returns once the interaction is over; see [bridge.Record.Over]. Any

@@ -39,10 +39,6 @@ func (s shared) incoming(out outgoing) *Engine {
 		presence: s.Store, reach: out.reach,
 	}
 	return &Engine{
-		Audit: &Audit{
-			store: s.Store, leases: s.Store, signer: s.Signer, retention: s.AuditRetention,
-			log: s.Log, node: s.Node,
-		},
 		Grants:      grants,
 		Links:       links,
 		Passkeys:    passkeys,

@@ -20,6 +20,7 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -34,7 +35,7 @@ type world struct {
 	ahead   atomic.Int64  // of the clock of a store in memory, in ns
 	keys    bridge.Keyring
 	chat    *board
-	engine  *engine.Engine
+	engine  *rooms.House
 	setup   setup
 	reloads int
 	rule    ruleFunc    // of a governed world
@@ -175,19 +176,19 @@ func (w *world) reload(s setup) {
 	if s.linked {
 		people.Links = w.store
 	}
-	o := engine.Options{
+	o := rooms.Options{Options: engine.Options{
 		Store: w.store, History: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
-		PolicyVersion: s.version, ConfigVersion: cmp.Or(s.config, fmt.Sprint("config ", w.reloads)), Redactor: s.hide, Signer: s.signer, Linking: s.linking, UnknownRequesters: s.strangers, AuditRetention: s.kept,
+		PolicyVersion: s.version, ConfigVersion: cmp.Or(s.config, fmt.Sprint("config ", w.reloads)), Redactor: s.hide, Linking: s.linking, UnknownRequesters: s.strangers,
 		Signing:   engine.Signing{Store: w.store, Site: s.site, People: team, Administrators: s.admins},
 		Directory: directory.New(people),
-	}
+	}, Signer: s.signer, AuditRetention: s.kept}
 	if w.between != nil {
 		o.Store = w.between
 	}
 	if s.policy != nil {
 		o.Policy = s.policy
 	}
-	w.setup, w.engine = s, engine.New(o)
+	w.setup, w.engine = s, rooms.New(o)
 }
 
 // open opens a request, and waits for its cards.

@@ -23,6 +23,8 @@ var layers = []string{
 	"bridge/passkey bridge/life broker/memory broker/redis",
 	"bridge/proof bridge/dialect render",
 	"bridge/engine bridge/core platforms",
+	"bridge/rooms/audit",
+	"bridge/rooms", // composes the engine and the rooms
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
 	"bridge/console", // applies the rules of the API to people
 	"render/rendertest platforms/platformtest/samples platforms/platformtest/await platforms/platformtest/pty", // test helpers
@@ -80,6 +82,9 @@ func TestLayers(t *testing.T) {
 		from, name := layerOf(path)
 		if name == "" {
 			t.Errorf("%s is in no layer", path)
+		}
+		if name == "bridge/rooms" && path != name {
+			t.Errorf("%s has no name of its own, so it could import other rooms", path)
 		}
 		allowed, limited := outside[path]
 		for _, i := range imported {

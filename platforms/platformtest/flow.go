@@ -12,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
@@ -52,13 +53,13 @@ func (r *Rig) startEngine(s Setup) bridge.Sink {
 	route.Attention.Mention = bridge.MentionNone // whom a card mentions then is a fault
 	two.Quorum, slow.Snooze = 2, time.Second
 	slow.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Remind: true}}
-	r.Engine = engine.New(engine.Options{
+	r.Engine = rooms.New(rooms.Options{Options: engine.Options{
 		Store: store, Keys: r.Keys, Platforms: []bridge.Platform{r.Platform},
 		Routes:    map[string]bridge.Route{bridge.DefaultRoute: route, routeTwo: two, routeSlow: slow},
 		Directory: directory.New(directory.Options{People: people, Remembered: time.Nanosecond}),
 		Agents:    map[string]bridge.Agent{r.agent.Name: r.agent},
 		Log:       slog.New(slog.NewTextHandler(logged{r.T.Context(), r.T.Log}, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+	}})
 	return r.Engine
 }
 

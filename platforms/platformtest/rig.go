@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
@@ -25,7 +25,7 @@ type Rig struct {
 	Harness  Harness
 	Platform Platform
 	// Engine is nil in a rig whose clicks go to a sink of the test.
-	Engine *engine.Engine
+	Engine *rooms.House
 	Keys   bridge.Keyring
 	Notes  Notes // of the adapter
 	logged *logLines

@@ -20,9 +20,9 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/bridge/observe"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/broker"
 	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
@@ -104,7 +104,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 }
 
 // Engine returns the current engine. A new config replaces it.
-func (d *Daemon) Engine() *engine.Engine { return d.now.Load().engine }
+func (d *Daemon) Engine() *rooms.House { return d.now.Load().engine }
 
 // Store returns the store of all generations.
 func (d *Daemon) Store() *core.Store { return d.store }

@@ -14,6 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/bridge/redact"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -57,11 +58,10 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 		return nil, err
 	}
 	people := buildDirectory(c, d.remembered, platforms, d.store, schedules)
-	options := engine.Options{
+	options := rooms.Options{Options: engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
-		Routes: routes, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention),
-		Observer: d.observer, Log: d.log, History: d.store, Policy: rules,
-	}
+		Routes: routes, Webhooks: hooks, Observer: d.observer, Log: d.log, History: d.store, Policy: rules,
+	}, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention)}
 	options.Agents = buildAgents(c)
 	options.Signing = signing(c, d.store)
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
@@ -70,7 +70,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if options.ConfigVersion, err = configVersion(c, d.version, k.token[0]); err != nil {
 		return nil, err
 	}
-	g := &generation{config: c, engine: engine.New(options), keys: k, done: make(chan struct{})}
+	g := &generation{config: c, engine: rooms.New(options), keys: k, done: make(chan struct{})}
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.handler = d.entry(c, g, callbacks, hide)
 	return g, nil
@@ -122,7 +122,7 @@ func guarded(hashes []string, h http.Handler) http.Handler {
 }
 
 // buildConsole creates the web console.
-func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
+func buildConsole(c config.Config, e *rooms.House, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
 	o := console.Options{
 		Engine: e, Tokens: tokens, Key: key, Store: store, Failed: signIns.failed,
 		Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log,
@@ -158,7 +158,7 @@ const mcpLease = 15 * time.Second
 // mcpInbox has the messages that people write to the sessions of an agent. It
 // implements mcp.Inbox.
 type mcpInbox struct {
-	engine *engine.Engine
+	engine *rooms.House
 	agent  string
 }
 
@@ -180,7 +180,7 @@ func (in mcpInbox) Took(ctx context.Context, session, through string) error {
 // generation holds the parts of a daemon that are built from one config.
 type generation struct {
 	config  config.Config
-	engine  *engine.Engine
+	engine  *rooms.House
 	keys    keys
 	handler http.Handler
 	closing context.Context // ends waiting calls, which callers repeat

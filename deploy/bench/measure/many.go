@@ -13,6 +13,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 )
 
 const limited = "a limit"
@@ -210,7 +211,7 @@ func (b *harness) forgetJobs(ctx context.Context) error {
 func (b *harness) idle(ctx context.Context) (redisCores, cores float64) {
 	run, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	engine := engine.New(engine.Options{Store: b.store})
+	engine := rooms.New(rooms.Options{Options: engine.Options{Store: b.store}})
 	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
 	defer wg.Wait()
 	defer stop()

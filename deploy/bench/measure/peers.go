@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 )
 
 // peerTimeouts is the number of deadlines at once in the row with PostgreSQL.
@@ -76,7 +77,7 @@ func flushedCycles(ctx context.Context, b *harness) ([]figures, error) {
 func peerExpiry(ctx context.Context, b *harness) ([]figures, error) {
 	n := min(peerTimeouts, b.pending)
 	run, stop := context.WithCancel(ctx)
-	e := engine.New(engine.Options{Store: b.store})
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b.store}})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

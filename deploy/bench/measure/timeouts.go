@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 )
 
 var timeoutRows = []row{
@@ -38,7 +39,7 @@ func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	engine := engine.New(engine.Options{Store: b.store})
+	engine := rooms.New(rooms.Options{Options: engine.Options{Store: b.store}})
 	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
 	n := int(2 * b.span / time.Millisecond)
 	var late, last, slowest float64

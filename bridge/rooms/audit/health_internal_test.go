@@ -1,4 +1,4 @@
-package engine
+package audit
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // so until it can.
 func TestSealHealth(t *testing.T) {
 	t.Parallel()
-	au := &Audit{}
+	au := &Log{}
 	down := func() bool { return au.Health().State == bridge.HealthDown }
 	au.sealing.tried(errors.New("first"))
 	if down() {

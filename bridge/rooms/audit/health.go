@@ -1,4 +1,4 @@
-package engine
+package audit
 
 import (
 	"sync"
@@ -54,7 +54,7 @@ func (h *sealHealth) reason() string {
 }
 
 // refuseToSeal records, and logs once, why the log is no longer sealed.
-func (au *Audit) refuseToSeal(why string) {
+func (au *Log) refuseToSeal(why string) {
 	h := &au.sealing
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,7 +66,7 @@ func (au *Audit) refuseToSeal(why string) {
 
 // Health returns whether the audit log can be sealed and archived, and the reason if it
 // cannot.
-func (au *Audit) Health() bridge.Health {
+func (au *Log) Health() bridge.Health {
 	if why := au.sealing.reason(); why != "" {
 		return bridge.Health{State: bridge.HealthDown, Reason: "the audit log is no longer sealed: " + why}
 	}

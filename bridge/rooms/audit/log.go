@@ -1,4 +1,4 @@
-package engine
+package audit
 
 import (
 	"context"
@@ -14,13 +14,13 @@ const auditPage = 500
 
 // Newest returns up to limit entries before a cursor, newest first, and the
 // cursor of the next page. The cursor is empty after the last page.
-func (au *Audit) Newest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
+func (au *Log) Newest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
 	return au.store.AuditNewest(ctx, before, limit)
 }
 
 // Verify checks the log with the keys of the signer, which also signs it. To
 // detect that the keys were replaced, verify an export with a copy of the keys.
-func (au *Audit) Verify(ctx context.Context) (proof.AuditReport, error) {
+func (au *Log) Verify(ctx context.Context) (proof.AuditReport, error) {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(au.Export(ctx, w)) }()
 	defer r.Close() // ends Export if the log cannot be parsed
@@ -31,7 +31,7 @@ func (au *Audit) Verify(ctx context.Context) (proof.AuditReport, error) {
 // reads the seals first, then the counts, so that neither covers more entries than
 // it writes. Of events, it only writes the IDs of those after the last seal, for
 // the counts. Entries added during the export may be left out.
-func (au *Audit) Export(ctx context.Context, w io.Writer) error {
+func (au *Log) Export(ctx context.Context, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	seals, err := au.store.Seals(ctx)

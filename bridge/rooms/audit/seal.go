@@ -1,16 +1,14 @@
-package engine
+package audit
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 const (
@@ -29,20 +27,9 @@ type sealer struct {
 	kept time.Time // of the last seal that is kept
 }
 
-// Audit seals, checks, exports and trims the audit log.
-type Audit struct {
-	store     bridge.AuditLog
-	leases    bridge.Leases
-	sealing   sealHealth
-	signer    *proof.Signer
-	retention time.Duration
-	log       *slog.Logger
-	node      string
-}
-
-// seal signs the new entries of the audit log until ctx ends. Only one daemon
+// Run signs the new entries of the audit log until ctx ends. Only one daemon
 // at a time does this.
-func (au *Audit) seal(ctx context.Context) {
+func (au *Log) Run(ctx context.Context) {
 	if au.signer == nil {
 		return
 	}
@@ -59,7 +46,7 @@ func (au *Audit) seal(ctx context.Context) {
 }
 
 // sealNew seals the entries that are new.
-func (au *Audit) sealNew(ctx context.Context, known *sealer) error {
+func (au *Log) sealNew(ctx context.Context, known *sealer) error {
 	l, err := au.store.Sealed(ctx)
 	if err != nil {
 		return err
@@ -86,7 +73,7 @@ func (au *Audit) sealNew(ctx context.Context, known *sealer) error {
 
 // lastSeal returns the last seal, which is zero before the first one. It returns
 // false if the seal is not by a key of the signer.
-func (au *Audit) lastSeal(l bridge.SealedAudit) (proof.Seal, bool) {
+func (au *Log) lastSeal(l bridge.SealedAudit) (proof.Seal, bool) {
 	if l.Sealed == "" {
 		return proof.Seal{}, true
 	}
@@ -97,7 +84,7 @@ func (au *Audit) lastSeal(l bridge.SealedAudit) (proof.Seal, bool) {
 // sealAfter seals the entries after the last seal. It leaves them to
 // another daemon that has sealed in the meantime, which happens if the lease of
 // this one ended.
-func (au *Audit) sealAfter(ctx context.Context, last proof.Seal, l bridge.SealedAudit, known *sealer) error {
+func (au *Log) sealAfter(ctx context.Context, last proof.Seal, l bridge.SealedAudit, known *sealer) error {
 	after := l.Sealed
 	for {
 		instead := last.Entry
@@ -180,7 +167,7 @@ func deleted(l bridge.SealedAudit, last proof.Seal, entries []bridge.AuditEntry,
 
 // unsealable returns the reason why an entry must not be sealed. It returns ""
 // if the entry can be.
-func (au *Audit) unsealable(a bridge.AuditEntry) string {
+func (au *Log) unsealable(a bridge.AuditEntry) string {
 	if a.Type == bridge.AuditEvent {
 		return ""
 	}
@@ -194,7 +181,7 @@ func (au *Audit) unsealable(a bridge.AuditEntry) string {
 // Trim removes entries from the audit log that are older than the retention, and
 // events that no reader needs anymore. It removes nothing that is not sealed,
 // and signs the new start of the log, so that no one else can move it.
-func (au *Audit) Trim(ctx context.Context) error {
+func (au *Log) Trim(ctx context.Context) error {
 	now := time.Now()
 	if au.retention > 0 && au.signer != nil {
 		if err := au.TrimBefore(ctx, now.Add(-au.retention)); err != nil {
@@ -207,7 +194,7 @@ func (au *Audit) Trim(ctx context.Context) error {
 // Archive removes events before a time, and keeps entries of the audit log. If its
 // seals fail, it stays as it is after its last seal. Nothing is removed that cannot be
 // kept.
-func (au *Audit) Archive(ctx context.Context, oldest time.Time) error {
+func (au *Log) Archive(ctx context.Context, oldest time.Time) error {
 	through := ""
 	if au.signer != nil {
 		l, err := au.store.Sealed(ctx)
@@ -222,7 +209,7 @@ func (au *Audit) Archive(ctx context.Context, oldest time.Time) error {
 }
 
 // TrimBefore removes entries of the audit log that were sealed before a time.
-func (au *Audit) TrimBefore(ctx context.Context, oldest time.Time) error {
+func (au *Log) TrimBefore(ctx context.Context, oldest time.Time) error {
 	l, err := au.store.Sealed(ctx)
 	if err != nil {
 		return err
@@ -258,7 +245,7 @@ func (au *Audit) TrimBefore(ctx context.Context, oldest time.Time) error {
 
 // PublicKeys returns the keys that verify receipts and seals. It returns none
 // without a signer.
-func (au *Audit) PublicKeys() proof.JWKS {
+func (au *Log) PublicKeys() proof.JWKS {
 	if au.signer == nil {
 		return proof.JWKS{Keys: []proof.JWK{}}
 	}
