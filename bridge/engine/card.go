@@ -266,8 +266,8 @@ func (c *cards) drawn(ctx context.Context, v bridge.View, failed error) error {
 	return c.drawAgain(ctx, now, v.Destination)
 }
 
-// redrawn requests another update of a card if someone has changed its draft while
-// it was drawn.
+// redrawn requests another update of a card if someone has changed its draft while it
+// was drawn or posted. A change of the draft cannot update a card that is not recorded.
 func (c *cards) redrawn(ctx context.Context, v bridge.View) error {
 	d, err := c.draft(ctx, v.Record, v.Destination)
 	if err != nil || d.Same(v.Draft) {

@@ -131,11 +131,14 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 		return err
 	}
 	p, err := w.platforms.of(r, j.Destination)
-	if err != nil {
+	if err != nil || r.State.Final() {
 		return err
 	}
-	if _, posted := r.Messages[j.Destination]; posted || r.State.Final() {
-		return nil
+	if ref, posted := r.Messages[j.Destination]; posted { // an earlier try did not get to its end
+		if err := w.posted(ctx, r, j.Destination, ref); err != nil {
+			return err
+		}
+		return w.cards.drawAgain(ctx, r, j.Destination)
 	}
 	if err := usable(p); err != nil {
 		return err
@@ -156,7 +159,23 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	if err != nil {
 		return progressed(err, before, parts)
 	}
-	if err := w.note(ctx, r, view, ref); err != nil {
+	// First: a card that is recorded takes replies.
+	if err := w.threads.takesReplies(ctx, r, j.Destination, ref); err != nil {
+		return err
+	}
+	if err := w.cards.mark(ctx, r, j.Destination, ref); err != nil {
+		return err
+	}
+	if err := w.posted(ctx, r, j.Destination, ref); err != nil {
+		return err
+	}
+	return w.cards.redrawn(ctx, view)
+}
+
+// posted records the thread of a recorded card's session, and updates what else shows
+// that the card exists. It can be repeated.
+func (w *dispatcher) posted(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
+	if err := w.threads.start(ctx, r, destination, ref); err != nil {
 		return err
 	}
 	if err := w.cards.linkBack(ctx, r); err != nil {
@@ -167,19 +186,6 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 		return w.noticed(ctx, r.Interaction.ID)
 	}
 	return nil
-}
-
-// note records the message of a card and its content, and the thread of its
-// session.
-func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View, ref bridge.MessageRef) error {
-	err := w.threads.takesReplies(ctx, r, view.Destination, ref) // first: a card that is recorded takes replies
-	if err == nil {
-		err = w.cards.mark(ctx, r, view.Destination, ref)
-	}
-	if err != nil {
-		return err
-	}
-	return w.threads.start(ctx, r, view.Destination, ref)
 }
 
 // missed handles a reminder to a card that was deleted.

@@ -3,6 +3,8 @@ package engine_test
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -74,4 +76,50 @@ func TestDraftStaysOnCard(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestDraftWhilePosted checks that a card shows the newest draft if someone enters it
+// elsewhere while the card is being posted again: what is not posted cannot be updated.
+func TestDraftWhilePosted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &part{TB: t} // without a deadline, which fake time does not have
+		defer p.end()
+		s := newSetup()
+		r := routeTo("C1", "ana")
+		r.Destinations = append(r.Destinations, bridge.Destination{Platform: "chat", Channel: "C2"})
+		s.routes["default"] = r
+		w := newWorld(p, s)
+		w.chat.outcome = func(ref bridge.MessageRef) outcome {
+			if ref.Message == "" {
+				return outcome{takes: time.Second}
+			}
+			return outcome{}
+		}
+		id := w.asked(nil, versions, regions, note).Interaction.ID
+		choose := func(destination, option int) {
+			rec := w.get(id)
+			v := bridge.NewView(rec, destination, nil, w.keys.Sign)
+			said, err := w.engine.Click(t.Context(), bridge.Click{
+				Token: v.Token(bridge.ActionChoose, 0, option), Ref: rec.Messages[destination],
+				Actor: bridge.Actor{Platform: "chat", User: "U-ana", Name: "ana"},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.said(said, bridge.VerdictDraft, "")
+		}
+		choose(1, 0)
+		if err := w.engine.Deleted(t.Context(), "chat", w.get(id).Messages[1]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second / 2)
+		choose(0, 1)
+		time.Sleep(time.Minute)
+		rec := w.get(id)
+		v := w.chat.cards[rec.Messages[1].Channel+" "+rec.Messages[1].Message]
+		if v.Draft == nil || v.Draft.Answers["version"].Text != "1.1" {
+			t.Errorf("the card that was posted again shows %+v; want version 1.1", v.Draft)
+		}
+	})
 }

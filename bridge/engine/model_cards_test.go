@@ -81,7 +81,7 @@ func twoPlaces(rt *rapid.T) setup {
 }
 
 // outcomes returns what becomes of the calls of a run: the first of them may fail.
-func outcomes(rt *rapid.T) func() outcome {
+func outcomes(rt *rapid.T) func(bridge.MessageRef) outcome {
 	limited := bridge.Errorf(bridge.CodeRateLimited, "slow down")
 	limited.RetryAfter = 3 * time.Second
 	errs := []error{nil, nil, nil, nil, bridge.Errorf(bridge.CodeUnavailable, "no connection"), limited, bridge.ErrDeleted}
@@ -92,7 +92,7 @@ func outcomes(rt *rapid.T) func() outcome {
 			err:   rapid.SampledFrom(errs).Draw(rt, "fails"), lost: rapid.Bool().Draw(rt, "lost"),
 		}
 	}), 0, 15).Draw(rt, "calls")
-	return func() (next outcome) {
+	return func(bridge.MessageRef) (next outcome) {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(left) > 0 {

@@ -330,8 +330,9 @@ type board struct {
 	cards map[string]bridge.View // by channel and message
 	next  int
 	notes []string // about messages to agents
-	// outcome returns what becomes of the next call. Nil means that each call succeeds.
-	outcome func() outcome
+	// outcome returns what becomes of the next call, which draws a message. Nil means
+	// that each call succeeds.
+	outcome func(bridge.MessageRef) outcome
 	gone    map[string]bool // deleted messages, by channel and message
 }
 
@@ -347,7 +348,7 @@ func (p *board) draws(ref *bridge.MessageRef, v bridge.View) error {
 	defer p.bell.Ring()
 	var o outcome
 	if p.outcome != nil {
-		o = p.outcome()
+		o = p.outcome(*ref)
 		time.Sleep(o.takes)
 	}
 	p.mu.Lock()
