@@ -175,10 +175,6 @@ func (s *story) restarts() {
 	s.T.Helper()
 	s.note("the daemon", "is killed and starts again", "")
 	s.Restart()
-	s.Eventually("the daemon listens", func() bool {
-		_, err := s.Agent.Availability(s.Ctx, "", "")
-		return err == nil
-	})
 	for _, service := range rig.Services {
 		s.ConnectedOn(service)
 	}

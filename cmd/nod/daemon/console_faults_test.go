@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -42,7 +43,7 @@ type between struct {
 	open   []context.CancelFunc
 	events int    // streams that are open
 	kill   func() // kills the daemon, and starts it again
-	hit    string // the last request with a fault
+	hit    string // the prefix of the last request with a fault
 }
 
 // inFront starts a server between the browser and the daemon of a config.
@@ -141,6 +142,13 @@ func (b *between) streams() int {
 	return b.events
 }
 
+// last returns the prefix of the last request with a fault.
+func (b *between) last() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.hit
+}
+
 // does sets the fault of the requests whose method and path have a prefix.
 func (b *between) does(f fault, prefixes ...string) {
 	b.mu.Lock()
@@ -171,11 +179,11 @@ var (
 func until(condition string) browsing.Action {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		for bridge.Pause(ctx, 20*time.Millisecond) { // a hidden page draws no frames, on which Poll waits
-			if ok, err := chromedp.Evaluate[bool]("Boolean("+condition+")")(ctx, t); ok || err != nil {
-				return chromedp.Void{}, err
+			if ok, _ := chromedp.Evaluate[bool]("Boolean("+condition+")")(ctx, t); ok { // an error: the page may just be loading
+				return chromedp.Void{}, nil
 			}
 		}
-		return chromedp.Void{}, ctx.Err()
+		return chromedp.Void{}, fmt.Errorf("%s: %w", condition, ctx.Err())
 	}
 }
 

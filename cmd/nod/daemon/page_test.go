@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -45,7 +44,7 @@ func newBrowser(t *testing.T) context.Context {
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1500, 950), chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1500, 950), chromedp.WSURLReadTimeout(await.Limit))
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(stopAlloc)
 	ctx, stop := chromedp.NewContext(alloc)
@@ -53,7 +52,7 @@ func newBrowser(t *testing.T) context.Context {
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil { // the browser lives as long as this context
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*await.Limit)
+	ctx, cancel := context.WithTimeout(ctx, 10*await.Limit) // each step has a limit of its own
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -226,14 +226,38 @@ agents:
 	return c
 }
 
-// StartDaemon starts the daemon process.
+// StartDaemon starts the daemon process, and waits until it answers.
 func (c *Crash) StartDaemon() {
+	c.T.Helper()
+	c.start()
+	defer c.failed()
+	await.Until(c.T, "the daemon answers", func() bool {
+		resp, err := http.Get(c.URL + "/healthz")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// start starts the daemon process.
+func (c *Crash) start() {
+	c.T.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cmd = exec.Command(c.binary, c.args...)
 	c.cmd.Stderr = c.Log
 	if err := c.cmd.Start(); err != nil {
 		c.T.Fatal(err)
+	}
+}
+
+// failed ends the daemon of a test that has failed, and logs what it logged.
+func (c *Crash) failed() {
+	if c.T.Failed() {
+		c.Kill()
+		c.T.Logf("log of the daemon:\n%s", c.Log)
 	}
 }
 
@@ -302,12 +326,8 @@ func (c *Crash) KillAt(step int, name string, before bool) {
 
 // ConnectedOn waits until the bot is connected to the platform.
 func (c *Crash) ConnectedOn(service string) {
-	defer func() {
-		if c.T.Failed() {
-			c.Kill()
-			c.T.Logf("log of the daemon:\n%s", c.Log)
-		}
-	}()
+	c.T.Helper()
+	defer c.failed()
 	c.Eventually("the daemon is connected", func() bool { return c.Sandbox.Connections(service) > 0 })
 }
 
