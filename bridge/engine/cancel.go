@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // withdrawals cancels requests.
@@ -13,8 +16,8 @@ type withdrawals struct {
 	records  bridge.Records
 	outcomes bridge.Outcomes
 	redactor *redactor
-	people   *People
-	journal  *journal
+	people   *people.People
+	journal  *journal.Journal
 	presence bridge.Presence
 	reach    *reach
 }
@@ -65,14 +68,14 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 		return r, err
 	}
 	if !w.people.MayRead(ctx, r.Interaction, by) {
-		w.journal.refuse(ctx, r.Interaction, by, whyNobody)
+		w.journal.Refuse(ctx, r.Interaction, by, people.WhyNobody)
 		return bridge.Record{}, bridge.NotFound(id)
 	}
-	actor, no := w.people.eligible(ctx, r.Interaction, by)
-	if (no.why == whyNobody || no.why == whyUnread) && !w.people.owns(r.Interaction, actor) {
-		w.journal.refuse(ctx, r.Interaction, actor, no.why)
-		return bridge.Record{}, bridge.Errorf(no.code(), "you may not cancel this: %s", no.reason()).
-			WithHint("ask a responder or an owner of the agent: %s", responderNames(r.Interaction))
+	actor, no := w.people.Eligible(ctx, r.Interaction, by)
+	if (no.Why == people.WhyNobody || no.Why == people.WhyUnread) && !w.people.Owns(r.Interaction, actor) {
+		w.journal.Refuse(ctx, r.Interaction, actor, no.Why)
+		return bridge.Record{}, bridge.Errorf(no.Code(), "you may not cancel this: %s", no.Reason()).
+			WithHint("ask a responder or an owner of the agent: %s", words.Responders(r.Interaction))
 	}
 	if r.State.Final() {
 		return r, nil

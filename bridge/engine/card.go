@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -237,7 +238,7 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 		}
 		if time.Now().After(until) || !bridge.Pause(ctx, seenPoll) {
 			c.log.Warn("click before the card showed everything", "id", a.record.Interaction.ID, "platform", a.actor.Platform, "user", a.actor.User)
-			return &bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnseen}, nil
+			return &bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.Unseen}, nil
 		}
 		var err error
 		if a.record, err = c.records.Load(ctx, a.record.Interaction.ID); err != nil {

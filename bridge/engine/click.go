@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // clicks applies the clicks and typed text of people.
@@ -15,9 +18,9 @@ type clicks struct {
 	records   bridge.Records
 	drafts    bridge.Drafts
 	cards     *cards
-	people    *People
+	people    *people.People
 	settler   *settler
-	journal   *journal
+	journal   *journal.Journal
 	codes     *codes
 	escalator *escalator
 	reader    *reader
@@ -46,8 +49,8 @@ type admitted struct {
 // click implements Engine.Click.
 func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
 	began := time.Now()
-	if old(c.At) {
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteOld(c.At, noteNotRecordedOld)}, nil
+	if words.Old(c.At) {
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.ArrivedOld(c.At, words.NotRecordedOld)}, nil
 	}
 	if apply := cl.onSession(c.Token); apply != nil {
 		a, v, err := apply(ctx, c)
@@ -79,7 +82,7 @@ func chosen(_ context.Context, a *admitted) (*bridge.Verdict, error) {
 	if a.resolve() {
 		return nil, nil //nolint:nilnil // no objection
 	}
-	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
 // shown checks that the card shows everything that the control decides. The menu of
@@ -109,12 +112,12 @@ func (cl *clicks) locate(ctx context.Context, a *admitted) (*bridge.Verdict, err
 	var err error
 	if a.control, err = cl.keys.Verify(c.Token); err != nil {
 		cl.log.Warn("forged control", "platform", c.Actor.Platform, "user", c.Actor.User)
-		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	a.record, err = cl.records.Load(ctx, a.control.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		cl.log.Warn("click on an unknown interaction", "id", a.control.Interaction, "platform", c.Actor.Platform, "user", c.Actor.User)
-		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteUnknown}, nil
+		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Unknown}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -125,33 +128,33 @@ func (cl *clicks) locate(ctx context.Context, a *admitted) (*bridge.Verdict, err
 		return nil, nil //nolint:nilnil // no objection
 	}
 	cl.log.Warn("control used at another destination", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
-	cl.journal.refuse(ctx, i, c.Actor, "out of place")
-	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	cl.journal.Refuse(ctx, i, c.Actor, "out of place")
+	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
 // admitPerson checks that the person may respond, or use the control to deny.
 func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
 	i, c := a.record.Interaction, a.Click
-	var no refusal
-	a.actor, no = cl.people.eligible(ctx, i, c.Actor)
-	if no.why == whyUnread {
-		cl.log.Warn("not known whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", no.unread)
+	var no people.Refusal
+	a.actor, no = cl.people.Eligible(ctx, i, c.Actor)
+	if no.Why == people.WhyUnread {
+		cl.log.Warn("not known whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", no.Unread)
 	}
-	if no.denies && (a.control.Denies(i) || a.control.Action == bridge.ActionMore) {
-		a.denyOnly, no = noteWhy(i, no), refusal{}
+	if no.Denies && (a.control.Denies(i) || a.control.Action == bridge.ActionMore) {
+		a.denyOnly, no = words.Why(i, no), people.Refusal{}
 	}
-	if no.why == "" {
+	if no.Why == "" {
 		return nil, nil
 	}
-	cl.journal.refuse(ctx, i, a.actor, no.why)
-	note := noteWhy(i, no)
-	if cl.linking && a.actor.Person == "" && no.why != whyUnread {
+	cl.journal.Refuse(ctx, i, a.actor, no.Why)
+	note := words.Why(i, no)
+	if cl.linking && a.actor.Person == "" && no.Why != people.WhyUnread {
 		var err error
 		if note, err = cl.codes.offer(ctx, c); err != nil {
 			return nil, err
 		}
 	}
-	if reason := cl.people.standing(ctx, a.actor); reason != "" {
+	if reason := cl.people.Standing(ctx, a.actor); reason != "" {
 		note += " " + reason
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
@@ -224,7 +227,7 @@ func (cl *clicks) outdated(ctx context.Context, a *admitted) (*bridge.Verdict, e
 	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Denies(i) || current {
 		return nil, nil //nolint:nilnil // no objection
 	}
-	return a.denying(&bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: new(cl.cards.drafted(ctx, *a, nil))}), nil
+	return a.denying(&bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed, View: new(cl.cards.drafted(ctx, *a, nil))}), nil
 }
 
 // clicked applies an admitted click.
@@ -252,7 +255,7 @@ func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, err
 		return cl.settle(ctx, a, declined(""))
 	}
 	if a.control.Question >= len(a.fields) && a.control.Action != bridge.ActionStep {
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	if a.control.Action == bridge.ActionSubmit && a.control.Option == bridge.OptionDecide && i.LonePlan() {
 		a.control.Option = 0 // the dialog with the whole plan approves it
@@ -284,14 +287,14 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 	}
 	d, given, problem := a.decision()
 	if problem != "" {
-		return typedProblem(problem), nil
+		return words.Problem(problem), nil
 	}
 	r, problem, err := decide(i, d, given)
 	switch {
 	case err != nil: // a control that this interaction does not have
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	case problem != "" && !a.record.State.Final():
-		return typedProblem(problem), nil
+		return words.Problem(problem), nil
 	case a.control.Option == bridge.OptionEdit && len(r.Input) > 0 && !a.record.State.Final():
 		return cl.review(ctx, a, r.Input)
 	}
@@ -375,11 +378,11 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 		v, err = cl.late(ctx, *a)
 		return v, false, err
 	case result == bridge.BallotRepeat:
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteVotedBefore}, false, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.VotedBefore}, false, nil
 	}
-	note := noteRecorded(rec)
+	note := words.Recorded(rec)
 	if result == bridge.BallotCounted && r.State == bridge.StateApproved {
-		if unread := cl.people.uncounted(ctx, rec.Interaction, a.actor); len(unread) > 0 {
+		if unread := cl.people.Uncounted(ctx, rec.Interaction, a.actor); len(unread) > 0 {
 			note += " nod cannot read " + strings.Join(unread, ", ") + " now, so your approval does not count there yet. Click again later."
 		}
 	}

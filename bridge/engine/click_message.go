@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -62,7 +63,7 @@ func (cl *clicks) messageTarget(ctx context.Context, c bridge.Click) (admitted, 
 	}
 	i := a.record.Interaction
 	if !isSession(i) {
-		return a, bridge.View{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return a, bridge.View{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	view, err := cl.cards.view(ctx, a.record, a.control.Destination)
 	if err == nil && view.Session != nil && render.PhaseOf(*view.Session) == render.PhaseFinished {

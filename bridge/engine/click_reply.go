@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // clickedMessage returns the card that was clicked, or the card whose private
@@ -23,14 +24,14 @@ func (a admitted) clickedMessage() *bridge.MessageRef {
 // over shows the follow-up.
 func (cl *clicks) late(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	cl.log.Info("late answer", "id", a.record.Interaction.ID, "state", a.record.State, "platform", a.actor.Platform, "user", a.actor.User)
-	note := noteLate(a.record, a.actor)
+	note := words.Late(a.record, a.actor)
 	if a.record.Next != "" {
 		head, err := cl.cards.head(ctx, a.record)
 		if err != nil {
 			return bridge.Verdict{}, err
 		}
 		if a.record = head; !head.State.Final() {
-			note = noteAskedAgain
+			note = words.AskedAgain
 		}
 	}
 	return bridge.Verdict{Kind: bridge.VerdictLate, Note: note, View: new(cl.cards.drafted(ctx, a, nil))}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // whatStops says what a stop does, and what it cannot do.
@@ -41,7 +42,7 @@ func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *
 	}
 	i := a.record.Interaction
 	if !isSession(i) {
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	verdict, err := cl.changeSession(ctx, a)
 	if err != nil {
@@ -76,7 +77,7 @@ func (cl *clicks) changeSession(ctx context.Context, a admitted) (bridge.Verdict
 			}
 		}
 	default:
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	switch bridge.ErrorCode(err) {
 	case bridge.CodeNotFound:

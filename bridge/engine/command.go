@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -35,7 +37,7 @@ type commands struct {
 	reader    *reader
 	cards     *cards
 	withdraw  *withdrawals
-	people    *People
+	people    *people.People
 	redactor  *redactor
 	directory bridge.Directory
 	linking   bool
@@ -44,8 +46,8 @@ type commands struct {
 
 // run implements Engine.Command.
 func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
-	if old(c.At) {
-		return noteOld(c.At, noteNotDoneOld), nil
+	if words.Old(c.At) {
+		return words.ArrivedOld(c.At, words.NotDoneOld), nil
 	}
 	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch word = strings.ToLower(word); word {
@@ -85,9 +87,9 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 	var unread []string // what keeps requests out of the list
 	if mine {
 		found, more, err = cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
-			_, no := cm.people.eligible(ctx, r.Interaction, c.Actor)
-			unread = append(unread, bridge.Missing(unread, no.unread)...)
-			return no.why == "", nil
+			_, no := cm.people.Eligible(ctx, r.Interaction, c.Actor)
+			unread = append(unread, bridge.Missing(unread, no.Unread)...)
+			return no.Why == "", nil
 		})
 	} else {
 		ok, unread := cm.mayAnswerIn(ctx, c)
@@ -135,7 +137,7 @@ func (cm *commands) lines(ctx context.Context, c bridge.Command, found []bridge.
 	var lines []string
 	for _, r := range found {
 		i := r.Interaction
-		line := fmt.Sprintf("%s (%s, %s left)", listedAs(r), bridge.OneLine(i.Agent), i.Left(time.Now()))
+		line := fmt.Sprintf("%s (%s, %s left)", words.ListedAs(r), bridge.OneLine(i.Agent), i.Left(time.Now()))
 		at, err := cm.cards.link(ctx, r, c.Actor.Platform, c.Channels)
 		if err != nil {
 			return nil, err
@@ -155,7 +157,7 @@ func (cm *commands) show(ctx context.Context, c bridge.Command, text string) (st
 	if err != nil || note != "" {
 		return note, err
 	}
-	return describe(cm.redactor.record(r)), nil
+	return words.Describe(cm.redactor.record(r)), nil
 }
 
 // find returns the request that a command names. If there is none that the
@@ -177,8 +179,8 @@ func (cm *commands) find(ctx context.Context, c bridge.Command, text string) (br
 	switch {
 	case !cm.people.MayRead(ctx, r.Interaction, c.Actor):
 		return r, none, nil
-	case before(c.At, r.Interaction.Created):
-		return r, noteOlderThan, nil
+	case words.Before(c.At, r.Interaction.Created):
+		return r, words.OlderThan, nil
 	}
 	return r, "", nil
 }
@@ -190,37 +192,36 @@ func (cm *commands) cancel(ctx context.Context, c bridge.Command, text string) (
 		return note, err
 	}
 	if r.State.Final() {
-		return noteLate(r, c.Actor), nil
+		return words.Late(r, c.Actor), nil
 	}
 	i := r.Interaction
 	r, err = cm.withdraw.withdraw(ctx, i.ID, c.Actor, "")
 	if bridge.ErrorCode(err) == bridge.CodeForbidden {
 		return "You may not cancel this request. Nothing was changed. Its responders and the owners of its agent can. Responders: " +
-			responderNames(i) + ".", nil
+			words.Responders(i) + ".", nil
 	}
 	if err != nil {
 		return "", err
 	}
 	by := r.Response.WithdrawnBy
 	if by == nil || by.Platform != c.Actor.Platform || by.User != c.Actor.User {
-		return noteLate(r, c.Actor), nil
+		return words.Late(r, c.Actor), nil
 	}
-	return "Cancelled: " + shortened(render.Title(r)) + " nod tells " + bridge.OneLine(i.Agent) + " that it was cancelled.", nil
+	return "Cancelled: " + words.Short(render.Title(r)) + " nod tells " + bridge.OneLine(i.Agent) + " that it was cancelled.", nil
 }
 
 // who replies with the person's identity, and with the name of the channel for
 // the config.
 func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
-	k := cm.people.identify(ctx, bridge.Interaction{}, c.Actor)
-	who := k.who
+	who, unread := cm.people.Identify(ctx, c.Actor)
 	account := who.Platform + ":" + who.User
 	lines := []string{"You are " + who.Display() + " (account " + account + ")."}
 	if who.Person == "" {
 		lines[0] = "nod does not know your account " + account + ". Ask your nod administrator to add it under people in the config."
-		if k.unidentified != "" {
-			lines[0] = "nod does not know your account " + account + "." + unreadable([]string{k.unidentified})
+		if unread != "" {
+			lines[0] = "nod does not know your account " + account + "." + unreadable([]string{unread})
 		}
-		if reason := cm.people.standing(ctx, who); reason != "" {
+		if reason := cm.people.Standing(ctx, who); reason != "" {
 			lines[0] = "nod does not know your account " + account + ". " + reason
 		}
 		if cm.linking {
@@ -257,13 +258,13 @@ func (cm *commands) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, []
 		if !(bridge.Placement{Destinations: route.Destinations}).ShownIn(c.Actor.Platform, c.Channels) {
 			continue
 		}
-		_, no := cm.people.eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
+		_, no := cm.people.Eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
 			Responders: route.Responders, Groups: route.Groups,
 		}}, c.Actor)
-		if no.why == "" {
+		if no.Why == "" {
 			return true, nil
 		}
-		unread = append(unread, bridge.Missing(unread, no.unread)...)
+		unread = append(unread, bridge.Missing(unread, no.Unread)...)
 	}
 	return false, unread
 }
@@ -274,7 +275,7 @@ func (cm *commands) link(ctx context.Context, by bridge.Actor, rest string) (str
 	if cm.directory == nil || !cm.linking {
 		return "Account linking is off.", nil
 	}
-	by = cm.people.identify(ctx, bridge.Interaction{}, by).who
+	by, _ = cm.people.Identify(ctx, by)
 	said, err := cm.links.Link(ctx, by, code, strings.EqualFold(strings.TrimSpace(yes), "yes"))
 	if c := bridge.ErrorCode(err); c == bridge.CodeNotFound || c == bridge.CodeForbidden {
 		return bridge.PublicError(err).Message, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // session lists sessions, or stops or resumes some.
@@ -23,7 +24,7 @@ func (cm *commands) session(ctx context.Context, c bridge.Command, word, session
 	switch {
 	case word == "resume":
 		if newer, nerr := cm.sessions.stoppedAfter(ctx, session, c.At); nerr != nil || newer {
-			return noteOlderThanStop, nerr
+			return words.OlderThanStop, nerr
 		}
 		done, err = cm.sessions.Resume(ctx, c.Actor, "", session)
 	case session == "all":
@@ -48,9 +49,9 @@ func (cm *commands) session(ctx context.Context, c bridge.Command, word, session
 		names[n] = bridge.OneLine(s.Agent) + " " + bridge.OneLine(s.Session)
 	}
 	if word == "resume" {
-		return "Resumed: " + shortened(strings.Join(names, ", ")) + ". " + whatResumes, nil
+		return "Resumed: " + words.Short(strings.Join(names, ", ")) + ". " + whatResumes, nil
 	}
-	return "Stopped: " + shortened(strings.Join(names, ", ")) + ". " + whatStops + " To resume, send /" + bridge.CommandName +
+	return "Stopped: " + words.Short(strings.Join(names, ", ")) + ". " + whatStops + " To resume, send /" + bridge.CommandName +
 		" resume SESSION.", nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
@@ -15,15 +16,17 @@ type composer struct {
 	judge    *judge
 	version  string // of the config
 	redactor *redactor
-	people   *People
+	people   *people.People
 	webhooks webhooks
 	routes   routes
+	// strangers means that requesters need not be in the config.
+	strangers bool
 }
 
 // prepare builds the interaction of a request under the policy.
 func (c *composer) prepare(ctx context.Context, agent bridge.Agent, r bridge.Request) (bridge.Interaction, bridge.Ruling, error) {
 	i, ruling, err := c.prepareUnder(ctx, agent, r, c.judge.rule(agent, &r))
-	if err == nil && i.Stranger && !c.people.strangers {
+	if err == nil && i.Stranger && !c.strangers {
 		err = bridge.Errorf(bridge.CodeInvalid, "requester: unknown person %q", r.Requester).
 			WithHint("name someone under people in the config, by name, email address or account; identity.unknown_requesters allows others")
 	}
@@ -79,7 +82,7 @@ func (c *composer) interaction(ctx context.Context, agent bridge.Agent, r bridge
 
 		Contested: r.Contested,
 	}
-	if err = c.people.setRequester(ctx, &i); err != nil {
+	if err = c.people.SetRequester(ctx, &i); err != nil {
 		return bridge.Interaction{}, err
 	}
 	if err = c.routes.address(&i, agent, r.OnTimeout, names); err != nil {
@@ -88,7 +91,7 @@ func (c *composer) interaction(ctx context.Context, agent bridge.Agent, r bridge
 	if len(names) > 1 || names[0] != own {
 		i.OwnRoute = own
 	}
-	i.Names = c.people.names(i)
+	i.Names = c.people.Names(i)
 	if i.Digest, err = proof.NormalizedDigest(r.Ask); err != nil {
 		return bridge.Interaction{}, err
 	}

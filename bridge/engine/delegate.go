@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // delegate returns the person that a control delegates to. A non-nil verdict is
@@ -16,18 +17,19 @@ func (e *escalator) delegate(ctx context.Context, a admitted) (bridge.Actor, *br
 	case e.directory == nil:
 	case n == bridge.OptionAnyone && a.Picked != "":
 		to := bridge.Actor{Platform: a.actor.Platform, User: a.Picked}
-		k := e.people.identify(ctx, bridge.Interaction{}, to)
-		if k.who.Person != "" {
-			return k.who, nil
+		who, unread := e.people.Identify(ctx, to)
+		if who.Person != "" {
+			return who, nil
 		}
-		if k.unidentified != "" {
-			return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + k.unidentified + " now. Nothing was changed. Try again in a moment."}
+		if unread != "" {
+			return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + unread + " now. Nothing was changed. Try again in a moment."}
 		}
 		return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod does not know this account. Nothing was changed. Ask your nod administrator to add it under people in the config."}
 	case n < len(names) && !strings.HasPrefix(names[n], bridge.GroupMark):
-		return e.people.identify(ctx, bridge.Interaction{}, bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]}).who, nil
+		who, _ := e.people.Identify(ctx, bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]})
+		return who, nil
 	}
-	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}
+	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}
 }
 
 // handOver delegates to another person: it adds the person as a responder and
@@ -49,7 +51,7 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if slices.Contains(i.Requesters, to) {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: name + " requested this or owns the agent, and cannot answer it. Nothing was changed."}, nil
 	}
-	text := bridge.OneLine(a.actor.Display()) + " hands over to " + name + ": " + about(a.record)
+	text := bridge.OneLine(a.actor.Display()) + " hands over to " + name + ": " + words.About(a.record)
 	if handedOver(i, routes, to) {
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}, nil
 	}
@@ -64,13 +66,13 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 		for _, route := range routes {
 			next.Add(bridge.Addition{For: route, Responders: accounts})
 		}
-		next.Names, told = e.people.names(next), t.said(to, name)
+		next.Names, told = e.people.Names(next), t.said(to, name)
 		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: t.reminders(text)}
 	})
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	if err := e.journal.write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
+	if err := e.journal.Write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
 		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
 	}
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + name + " can answer now. " + told + "You can still answer."}, nil
@@ -90,16 +92,16 @@ func handedOver(i bridge.Interaction, routes []string, to string) bool {
 // nod cannot read to find out. The only name is empty if the request has one route.
 func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
 	if len(i.Requirements) == 0 {
-		in, unread := e.people.namedIn(ctx, i.HandOver, to)
+		in, unread := e.people.NamedIn(ctx, i.HandOver, to)
 		if !in {
 			return nil, unread
 		}
 		return []string{""}, nil
 	}
 	for _, q := range i.Requirements {
-		in, more := e.people.namedIn(ctx, q.HandOver, to)
+		in, more := e.people.NamedIn(ctx, q.HandOver, to)
 		if in {
-			in, more = e.people.responds(ctx, q.Responders, q.Groups, actor)
+			in, more = e.people.Among(ctx, q.Responders, q.Groups, actor)
 		}
 		if in {
 			routes = append(routes, q.Route)

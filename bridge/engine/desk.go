@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // maxDecided is the maximum number of closed requests in an overview, and
@@ -22,14 +23,14 @@ type desk struct {
 	audit   bridge.AuditLog // every decision, vote, grant and revocation lengthens it
 	reader  *reader
 	cards   *cards
-	people  *People
+	people  *people.People
 	grants  *Grants
 }
 
 // overview implements Engine.Overview.
 func (de *desk) overview(ctx context.Context, actor bridge.Actor, n int) (bridge.Overview, error) {
 	var o bridge.Overview
-	who := de.people.identify(ctx, bridge.Interaction{}, actor).who
+	who, _ := de.people.Identify(ctx, actor)
 	var err error
 	if o.Waiting, o.More, err = de.waiting(ctx, actor, n); err != nil {
 		return o, err
@@ -51,9 +52,9 @@ func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridg
 		if r.Interaction.Kind == bridge.KindNotice {
 			return false, nil
 		}
-		who, no := de.people.eligible(ctx, r.Interaction, actor)
+		who, no := de.people.Eligible(ctx, r.Interaction, actor)
 		voted := slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Same(who) })
-		return no.why == "" && !voted, nil
+		return no.Why == "" && !voted, nil
 	})
 	if err != nil {
 		return nil, false, err
@@ -120,7 +121,7 @@ func (de *desk) changes(ctx context.Context) (string, error) {
 
 // revoke implements Engine.RevokeAs.
 func (de *desk) revoke(ctx context.Context, actor bridge.Actor, id string) (string, error) {
-	who := de.people.identify(ctx, bridge.Interaction{}, actor).who
+	who, _ := de.people.Identify(ctx, actor)
 	g, err := de.grants.RevokeAs(ctx, who, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return "This grant is not there anymore, or you may not revoke it. Nothing was changed.", nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 const (
@@ -23,7 +24,7 @@ func (cl *clicks) review(ctx context.Context, a admitted, input json.RawMessage)
 		return bridge.Verdict{}, err
 	}
 	if problem != "" {
-		return typedProblem(problem), nil
+		return words.Problem(problem), nil
 	}
 	i, d := a.record.Interaction, bridge.Draft{Actor: a.actor, Input: string(input)}
 	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {

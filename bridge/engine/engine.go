@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // Options configures an Engine.
@@ -63,7 +64,7 @@ type Engine struct {
 	Grants   *Grants
 	Links    *Links
 	Passkeys *Passkeys
-	People   *People
+	People   *people.People
 	Sessions *Sessions
 
 	routes      routes

@@ -10,6 +10,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/clock"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -20,7 +22,7 @@ type escalator struct {
 	outbox   bridge.Outbox
 	outcomes bridge.Outcomes
 	cards    *cards
-	journal  *journal
+	journal  *journal.Journal
 	notes    bridge.Notes
 	reader   *reader
 	watcher  watcher
@@ -101,7 +103,7 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 	}
 	i.Unfound = slices.DeleteFunc(slices.Clone(i.Unfound), func(u bridge.Unfound) bool { return slices.Contains(s.Ask, u.Name) })
 	i = lookAgain(i, r.Step+1, s, t.unfound)
-	i.Names = e.people.names(i)
+	i.Names = e.people.Names(i)
 	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: s.AsksMore(), Reminders: t.reminders("")}
 	if s.Remind {
 		a.Reminders = e.needed(ctx, r)
@@ -193,7 +195,7 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 		return bridge.Errorf(bridge.CodeUnavailable, "the card is not posted yet")
 	}
 	if m.Text == "" {
-		m.Text = stillWaiting(r, time.Now())
+		m.Text = words.StillWaiting(r, time.Now())
 	}
 	key := ""
 	if m.Again {
@@ -225,7 +227,7 @@ const remindedFor = time.Minute
 // the channel. One that was opened after it waits for its own.
 func (e *escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
 	d := r.Interaction.Destinations[m.Destination]
-	key = "reminded:" + hashedText(strings.Join(slices.Concat([]string{d.Platform, d.Channel, d.Thread}, m.Users, m.Groups), "\n"))
+	key = "reminded:" + bridge.HashText(strings.Join(slices.Concat([]string{d.Platform, d.Channel, d.Thread}, m.Users, m.Groups), "\n"))
 	now := time.Now()
 	note, err := e.notes.PutNote(ctx, key, string(r.Interaction.ID)+" "+now.UTC().Format(time.RFC3339Nano), remindedFor)
 	if err != nil {
@@ -258,10 +260,10 @@ func (e *escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Remi
 func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	if i.Snooze == 0 {
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	m := bridge.Reminder{
-		Destination: a.control.Destination, Users: []string{a.Actor.User}, Names: []string{a.actor.Display()}, Text: "you asked to be reminded: " + about(a.record),
+		Destination: a.control.Destination, Users: []string{a.Actor.User}, Names: []string{a.actor.Display()}, Text: "you asked to be reminded: " + words.About(a.record),
 		Snoozer: a.actor.Voter(), Due: clock.Snooze(time.Now(), time.Duration(i.Snooze), i.Deadline).UTC().Truncate(time.Millisecond),
 	}
 	due, waits := snoozed(a.record, m.Snoozer)

@@ -279,8 +279,8 @@ func TestStepsLookAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := staffed(t)
-			s := o.People.directory.(*staff)
+			s := newStaff()
+			o := newOffice(t, func(o *Options) { o.Directory = s })
 			now := *s
 			x.crew(s)
 			r := o.climb(question("Ship it?"), bridge.Step{Ask: []string{"@oncall", "cy"}}, bridge.Step{After: 2 * minute, GiveUp: bridge.StateExpired})

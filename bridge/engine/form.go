@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // form implements Engine.Form.
@@ -40,7 +41,7 @@ func (cl *clicks) reading(ctx context.Context, c bridge.Click) (bridge.Form, bri
 		v, err = cl.admitPerson(ctx, &a)
 	}
 	if v == nil && err == nil && !a.record.State.Final() && a.record.Interaction.Kind != bridge.KindNotice {
-		v = &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}
+		v = &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}
 	}
 	if v != nil || err != nil {
 		return bridge.Form{}, orZero(v), err
@@ -55,7 +56,7 @@ func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.
 	approval := i.Kind == bridge.KindApproval
 	more := approval && c.Action == bridge.ActionMore
 	if c.Action != bridge.ActionInput && !more || c.Option == bridge.OptionReview && !i.Private || c.Question >= max(1, len(a.fields), len(i.Decisions())) {
-		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	if a.record.State.Final() {
 		v, err := cl.late(ctx, a)
@@ -79,14 +80,14 @@ func (cl *clicks) formForMore(ctx context.Context, a admitted) (bridge.Form, bri
 	denies := func(n int) bool { return i.Decisions()[n].Denies() }
 	switch all := i.More(); {
 	case len(all) == 0 && !i.CanWait():
-		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	case a.denyOnly == "" || slices.ContainsFunc(all, denies):
 		f := bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.control, DenyOnly: a.denyOnly != ""}
 		return f, bridge.Verdict{}, nil
-	case a.denyOnly == noteUnseen:
-		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnseen}, nil
-	case a.denyOnly == noteChanged:
-		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged}, nil
+	case a.denyOnly == words.Unseen:
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.Unseen}, nil
+	case a.denyOnly == words.Changed:
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed}, nil
 	}
 	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.denyOnly}, nil
 }
@@ -96,7 +97,7 @@ func (cl *clicks) tap(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i, f := a.record.Interaction, a.fields[0]
 	n := a.control.Option
 	if a.control.Question != 0 || n >= len(f.Options) || i.LonePlan() && f.Options[n].Value != bridge.PlanApprove {
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	i.Initial = nil // the click is the complete answer, regardless of initial values
 	d := &bridge.Draft{Answers: map[string]bridge.Answer{f.ID: bridge.TextAnswer(f.Options[n].Value)}}
@@ -122,7 +123,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 			return bridge.Verdict{}, err
 		}
 		v := cl.cards.drafted(ctx, a, &d)
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNotYours(shown.Actor), View: &v}, nil
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.NotYours(shown.Actor), View: &v}, nil
 	}
 	if i.LonePlan() && a.control.Question == 1 {
 		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // the choice of its button
@@ -151,7 +152,7 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 	d := begin(mine, a.actor)
 	problems, ok := a.apply(&d)
 	if !ok {
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	if len(problems) > 0 && len(a.answers) == 0 && len(a.others) == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil

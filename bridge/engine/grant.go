@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // granter finds the grants that cover a request, and stores the grants that an
@@ -16,8 +18,8 @@ type granter struct {
 	store     bridge.Grants
 	records   bridge.Records
 	outcomes  bridge.Outcomes
-	people    *People
-	journal   *journal
+	people    *people.People
+	journal   *journal.Journal
 	evaluator *evaluator
 	log       *slog.Logger
 }
@@ -120,18 +122,18 @@ func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []br
 	var counted []bridge.Actor
 	slots := i.Slots()
 	for _, giver := range givers {
-		who, no := gr.people.eligible(ctx, i, giver)
-		if no.why == whyUnread {
-			gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "person", who.Display(), "unread", no.unread)
+		who, no := gr.people.Eligible(ctx, i, giver)
+		if no.Why == people.WhyUnread {
+			gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "person", who.Display(), "unread", no.Unread)
 		}
-		if no.why != "" || who.Person != giver.Person {
+		if no.Why != "" || who.Person != giver.Person {
 			return false // the account belongs to another person now, or the person cannot approve
 		}
 		if slices.ContainsFunc(counted, who.Same) {
 			continue
 		}
 		counted = append(counted, who)
-		covers, _ := gr.people.covers(ctx, i, who, time.Now())
+		covers, _ := gr.people.Covers(ctx, i, who, time.Now())
 		for _, n := range covers {
 			slots[n]--
 		}

@@ -22,7 +22,7 @@ func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 			continue
 		}
 		news = true
-		if err := gr.journal.write(ctx, bridge.AuditGrant, r.Interaction, g); err != nil {
+		if err := gr.journal.Write(ctx, bridge.AuditGrant, r.Interaction, g); err != nil {
 			gr.log.Error("grant not written to the audit log", "id", r.Interaction.ID, "error", err)
 		}
 	}

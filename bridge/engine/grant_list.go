@@ -7,15 +7,17 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // Grants lists and revokes grants.
 type Grants struct {
 	store   bridge.Grants
 	granter *granter
-	people  *People
+	people  *people.People
 	routes  routes
-	journal *journal
+	journal *journal.Journal
 	log     *slog.Logger
 }
 
@@ -36,7 +38,7 @@ func (gr *Grants) List(ctx context.Context, agent string) ([]bridge.Grant, error
 // person gave, those of a route where the person is a responder, and those of
 // an agent that the person owns.
 func (gr *Grants) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant, error) {
-	who = gr.people.identify(ctx, bridge.Interaction{}, who).who
+	who, _ = gr.people.Identify(ctx, who)
 	all, err := gr.List(ctx, "")
 	if err != nil {
 		return nil, err
@@ -51,12 +53,12 @@ func (gr *Grants) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant
 }
 
 func (gr *Grants) sees(ctx context.Context, g bridge.Grant, who bridge.Actor) bool {
-	if slices.ContainsFunc(g.Givers, who.Same) || g.Actor.Same(who) || gr.people.owns(bridge.Interaction{Agent: g.Agent}, who) {
+	if slices.ContainsFunc(g.Givers, who.Same) || g.Actor.Same(who) || gr.people.Owns(bridge.Interaction{Agent: g.Agent}, who) {
 		return true
 	}
 	for _, name := range append([]string{g.Route}, g.Routes...) {
 		route := gr.routes[name] // empty if the route no longer exists
-		if in, _ := gr.people.responds(ctx, route.Responders, route.Groups, who); in {
+		if in, _ := gr.people.Among(ctx, route.Responders, route.Groups, who); in {
 			return true
 		}
 	}
@@ -97,7 +99,7 @@ func (gr *Grants) Revoke(ctx context.Context, agent, id, by string) (bridge.Gran
 		return bridge.Grant{}, err
 	}
 	g := all[n]
-	if err := gr.journal.write(ctx, bridge.AuditRevoke, bridge.Interaction{
+	if err := gr.journal.Write(ctx, bridge.AuditRevoke, bridge.Interaction{
 		Agent: g.Agent,
 		Ask:   bridge.Ask{Session: g.Session},
 	}, bridge.Revocation{Grant: g, By: by}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
 )
 
 // linking is the click that a linking code is for.
@@ -51,7 +52,7 @@ func (k *codes) offer(ctx context.Context, c bridge.Click) (string, error) {
 type Links struct {
 	notes   bridge.Notes
 	store   bridge.Links
-	journal *journal
+	journal *journal.Journal
 	clicks  *clicks
 	log     *slog.Logger
 }
@@ -81,7 +82,7 @@ func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirm
 		return "", err
 	}
 	link := bridge.Link{Platform: account.Platform, User: account.User, Name: account.Name, Person: by.Person, By: by, At: time.Now().UTC().Truncate(time.Millisecond)}
-	if err := ls.journal.write(ctx, bridge.AuditLink, bridge.Interaction{}, link); err != nil {
+	if err := ls.journal.Write(ctx, bridge.AuditLink, bridge.Interaction{}, link); err != nil {
 		return "", err // there is no link without its entry in the audit log
 	}
 	if err := ls.store.PutLink(ctx, link); err != nil {
@@ -104,7 +105,7 @@ func (ls *Links) List(ctx context.Context) ([]bridge.Link, error) { return ls.st
 
 // Unlink removes a link. It returns CodeNotFound if there is none.
 func (ls *Links) Unlink(ctx context.Context, by bridge.Actor, platform, user string) error {
-	if err := ls.journal.write(ctx, bridge.AuditLink, bridge.Interaction{}, bridge.Link{Platform: platform, User: user, By: by, At: time.Now().UTC().Truncate(time.Millisecond), Removed: true}); err != nil {
+	if err := ls.journal.Write(ctx, bridge.AuditLink, bridge.Interaction{}, bridge.Link{Platform: platform, User: user, By: by, At: time.Now().UTC().Truncate(time.Millisecond), Removed: true}); err != nil {
 		return err
 	}
 	was, err := ls.store.DropLink(ctx, platform, user)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // lostCards handles cards that people no longer see, and cards that nod can no
@@ -101,11 +102,11 @@ func (l *lostCards) tell(ctx context.Context, r bridge.Record, destination int) 
 		return nil
 	}
 	key := "told:" + string(i.ID) + ":" + strconv.Itoa(destination) + ":" + string(r.State)
-	first, err := claim(ctx, l.notes, key, lostKept)
+	first, err := bridge.Claim(ctx, l.notes, key, lostKept)
 	if err != nil || !first {
 		return err
 	}
-	text := noteClosed(l.reader.redactor.record(r))
+	text := words.Closed(l.reader.redactor.record(r))
 	err = teller.Remind(ctx, i.Destinations[destination], ref, bridge.Reminder{Destination: destination, Text: text})
 	if err != nil {
 		if derr := l.notes.DropNote(ctx, key); derr != nil {

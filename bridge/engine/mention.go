@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // clickMentions is the time limit for looking up whom the card of a click
@@ -19,7 +20,7 @@ const clickMentions = 200 * time.Millisecond
 type mentioner struct {
 	directory bridge.Directory
 	platforms platforms
-	people    *People
+	people    *people.People
 	log       *slog.Logger
 }
 
@@ -44,9 +45,9 @@ func (m *mentioner) of(ctx context.Context, r bridge.Record, destination int) []
 // whether others could be mentioned there.
 func (m *mentioner) needed(ctx context.Context, r bridge.Record, destination int) (out []bridge.Mention, others bool) {
 	i := r.Interaction
-	want := wanted{m.people, r, m.people.open(r)}
+	want := m.people.Wanted(r)
 	var must []bridge.Responder
-	for _, name := range want.open.must {
+	for _, name := range want.Must() {
 		if !strings.HasPrefix(name, bridge.GroupMark) && m.directory != nil {
 			accounts, err := m.directory.Accounts(ctx, name)
 			if err != nil {
@@ -59,9 +60,9 @@ func (m *mentioner) needed(ctx context.Context, r bridge.Record, destination int
 	others = len(people)+len(groups) > 0
 	people = slices.DeleteFunc(people, func(who bridge.Mention) bool {
 		_, later := snoozed(r, who.Person)
-		return later || decided(r, who.Person) || !want.person(ctx, who.Person)
+		return later || decided(r, who.Person) || !want.Person(ctx, who.Person)
 	})
-	groups = slices.DeleteFunc(groups, func(who bridge.Mention) bool { return !want.group(who.Name) })
+	groups = slices.DeleteFunc(groups, func(who bridge.Mention) bool { return !want.Group(who.Name) })
 	return append(people[:min(len(people), maxMentions)], groups...), others
 }
 

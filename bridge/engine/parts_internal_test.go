@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // TestRefusals checks that a refusal is in the audit log once a minute, for
@@ -17,14 +18,14 @@ func TestRefusals(t *testing.T) {
 	o := newOffice(t)
 	i := o.store.put(t, question("Ship it?")).Interaction
 	eve := bridge.Actor{Platform: "chat", User: "U-eve"}
-	for _, why := range []string{whyNobody, whyNobody, whyRequester} {
-		o.clicks.journal.refuse(t.Context(), i, eve, why)
+	for _, why := range []string{people.WhyNobody, people.WhyNobody, people.WhyRequester} {
+		o.clicks.journal.Refuse(t.Context(), i, eve, why)
 	}
 	if got := o.log.types(); len(got) != 2 {
 		t.Errorf("the log has %v; want two refusals", got)
 	}
 	o.log.refuses = bridge.Errorf(bridge.CodeUnavailable, "no connection")
-	o.clicks.journal.refuse(t.Context(), i, eve, whyUnlinked)
+	o.clicks.journal.Refuse(t.Context(), i, eve, people.WhyUnlinked)
 }
 
 // TestPermit checks what an agent may send, and how much.
@@ -321,20 +322,5 @@ func TestChain(t *testing.T) {
 	}
 	if s := strings.Join(all, ", "); s != "a 1m0s, b 1m0s, b 1m0s, a 2m0s" {
 		t.Errorf("the steps are %s", s)
-	}
-}
-
-// TestCutBytes checks that a text is shortened between characters.
-func TestCutBytes(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"abc": "abc", "abcdef": "abcd… (2 more bytes on its card)", "abcé": "abc… (2 more bytes on its card)",
-	} {
-		if got := cutBytes(text, 4); got != want {
-			t.Errorf("%q is shortened to %q; want %q", text, got, want)
-		}
-	}
-	if got := []rune(shortened(strings.Repeat("é", maxShort+1))); len(got) != maxShort {
-		t.Errorf("it has %d characters", len(got))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/passkey"
 )
 
@@ -38,7 +39,7 @@ const (
 type Passkeys struct {
 	Signing
 	notes   bridge.Notes
-	journal *journal
+	journal *journal.Journal
 	people  bridge.Directory // to tell people about their keys; may be nil
 	chats   platforms
 	log     *slog.Logger
@@ -121,7 +122,7 @@ type invitation struct {
 // secretNote returns the key of a note about a secret, of which it has only the
 // hash.
 func secretNote(kind, secret string) string {
-	return "passkey " + kind + ":" + hashedText(secret)
+	return "passkey " + kind + ":" + bridge.HashText(secret)
 }
 
 // Invite returns the URL at which a person can add one key, and the time when
@@ -139,7 +140,7 @@ func (ps *Passkeys) Invite(ctx context.Context, by, person string) (url string, 
 		return "", expires, bridge.Errorf(bridge.CodeNotFound, "person %q not found", person).
 			WithHint("the people are those under people in the config")
 	}
-	secret, in := newSecret(), invitation{person, by, now().Add(InvitationTTL)}
+	secret, in := bridge.NewSecret(), invitation{person, by, now().Add(InvitationTTL)}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return "", expires, bridge.Wrap(bridge.CodeInternal, err, "invitation")
@@ -174,7 +175,7 @@ func (ps *Passkeys) Invited(ctx context.Context, secret string) (person, by stri
 
 // take uses up a secret. Exactly one caller succeeds.
 func (ps *Passkeys) take(ctx context.Context, kind, secret string, ttl time.Duration) error {
-	first, err := claim(ctx, ps.notes, secretNote("used "+kind, secret), ttl)
+	first, err := bridge.Claim(ctx, ps.notes, secretNote("used "+kind, secret), ttl)
 	if err != nil {
 		return err
 	}
@@ -264,7 +265,7 @@ func (ps *Passkeys) accept(ctx context.Context, st passkey.Statement, keys []pas
 	if a.Signature == "" {
 		return a, err
 	}
-	first, failed := claim(ctx, ps.notes, "signed:"+hashedText(a.Signature), usedTTL)
+	first, failed := bridge.Claim(ctx, ps.notes, "signed:"+bridge.HashText(a.Signature), usedTTL)
 	switch {
 	case failed != nil:
 		return a, failed
@@ -331,7 +332,7 @@ func (ps *Passkeys) Added(ctx context.Context, challenge string, response []byte
 
 // addition returns the value of the note about a key that a response adds.
 func addition(c passkey.Credential, response []byte) string {
-	return c.Name() + " " + hashedText(string(response))
+	return c.Name() + " " + bridge.HashText(string(response))
 }
 
 // Enroll adds a key of a person, after the options of [Passkeys.Begin]. Each
@@ -452,5 +453,5 @@ func (ps *Passkeys) Keys(ctx context.Context) (passkey.Keys, error) {
 // audit writes a change to the audit log. No change is made without its entry.
 func (ps *Passkeys) audit(ctx context.Context, c bridge.PasskeyChange) error {
 	ps.log.Info("passkeys", "action", c.Action, "person", c.Person, "by", c.By)
-	return ps.journal.write(ctx, bridge.AuditPasskey, bridge.Interaction{}, c)
+	return ps.journal.Write(ctx, bridge.AuditPasskey, bridge.Interaction{}, c)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
@@ -72,7 +73,7 @@ type review struct {
 type evaluator struct {
 	records  bridge.Records
 	outcomes bridge.Outcomes
-	people   *People
+	people   *people.People
 	mentions *mentioner
 	judge    *judge
 	composer *composer
@@ -136,7 +137,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 		a.Input = input
 		r.Approval = &a
 	}
-	agent := e.people.agentOf(i)
+	agent := e.people.AgentOf(i)
 	if len(agent.Scopes) > 0 && r.Approval != nil {
 		r.Approval.Limit(agent.Scopes)
 	}

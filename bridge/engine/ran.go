@@ -21,7 +21,7 @@ type runs struct {
 
 // callNote is the key of the last request for a call.
 func callNote(agent, session, call string) string {
-	return "call:" + hashedText(agent+"\x00"+session+"\x00"+call)
+	return "call:" + bridge.HashText(agent+"\x00"+session+"\x00"+call)
 }
 
 // Expect notes the request of a call whose agent reports the calls that ran. Call

@@ -22,7 +22,7 @@ type reach struct {
 // no one can be reached now, it does so for a request with [bridge.Request.Now], and
 // otherwise makes the first step that asks more people due at once.
 func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Setting, now bool) error {
-	if why := w.composer.people.impossible(o.Interaction); why != "" {
+	if why := w.composer.people.Impossible(o.Interaction); why != "" {
 		o.Response = undeliverable(o.Interaction, why)
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // TestReminded checks that a reminder mentions the responders who are still
@@ -48,7 +49,7 @@ func TestTimeLeft(t *testing.T) {
 		{question("Ship it?"), -time.Second, "0 s left to answer (until 2026-11-26 13:59 UTC): Ship it?"},
 	} {
 		x.i.Deadline = now.Add(x.left)
-		if got := stillWaiting(bridge.Record{Interaction: x.i}, now); got != x.want {
+		if got := words.StillWaiting(bridge.Record{Interaction: x.i}, now); got != x.want {
 			t.Errorf("%q; want %q", got, x.want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // answer implements Engine.Answer.
@@ -69,14 +71,14 @@ func (cl *clicks) admitReply(
 	if i.Kind == bridge.KindNotice {
 		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "a notice cannot be answered")
 	}
-	actor, no := cl.people.eligible(ctx, i, actor)
+	actor, no := cl.people.Eligible(ctx, i, actor)
 	denyOnly := ""
-	if no.denies && reply.Denies() {
-		denyOnly, no = noteWhy(i, no), refusal{}
+	if no.Denies && reply.Denies() {
+		denyOnly, no = words.Why(i, no), people.Refusal{}
 	}
-	if actor.Person == "" || no.why != "" {
-		cl.journal.refuse(ctx, i, actor, no.why)
-		return admitted{}, bridge.Errorf(no.code(), "you may not answer this: %s", no.reason()).WithHint("ask a responder: %s", responderNames(i))
+	if actor.Person == "" || no.Why != "" {
+		cl.journal.Refuse(ctx, i, actor, no.Why)
+		return admitted{}, bridge.Errorf(no.Code(), "you may not answer this: %s", no.Reason()).WithHint("ask a responder: %s", words.Responders(i))
 	}
 	if err := unfitReply(rec, reply); err != nil {
 		return admitted{}, err
@@ -104,7 +106,7 @@ func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 		read = *reply.Terms
 	}
 	if read != i.Terms && reply.Decision.Approves() && !rec.State.Final() {
-		return bridge.Errorf(bridge.CodeConflict, "%s", noteChanged)
+		return bridge.Errorf(bridge.CodeConflict, "%s", words.Changed)
 	}
 	var wrong []bridge.FieldError
 	if reply.Reason != "" && !reply.Denies() && reply.Decision != bridge.DecideRespond {
@@ -130,7 +132,7 @@ func (cl *clicks) applyReply(ctx context.Context, a *admitted, reply bridge.Repl
 			return bridge.Verdict{}, err
 		}
 		if problem != "" {
-			return typedProblem(problem), nil
+			return words.Problem(problem), nil
 		}
 		return cl.recorded(ctx, a, r)
 	case reply.Decline && !i.Declinable:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // routes are the configured routes by name.
@@ -223,4 +224,18 @@ func (m routes) addAgain(now *bridge.Interaction, was bridge.Interaction) {
 		now.Add(a)
 	}
 	now.Called = was.Called
+}
+
+// Impossible returns why approvals that an agent requests on some routes can never be
+// given, with the quorum of a rule. It is empty if they can.
+func Impossible(o Options, agent bridge.Agent, names []string, quorum int) string {
+	var i bridge.Interaction
+	i.Kind, i.Approval = bridge.KindApproval, &bridge.Approval{}
+	i.Created = time.Now()
+	i.Deadline = i.Created.Add(time.Hour)
+	if err := routes(o.Routes).address(&i, agent, bridge.OnTimeoutExpire, names); err != nil {
+		return "" // another check reports it
+	}
+	i.Quorum = max(i.Quorum, quorum)
+	return people.New(nil, o.Directory, nil).Impossible(i)
 }

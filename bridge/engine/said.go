@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -77,8 +78,8 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 		return l.standing(ctx, s, right, ok || len(all) > 0)
 	}
 	switch {
-	case old(s.At) && (ok || len(open) > 0):
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteOld(s.At, noteNotRecordedOld+" Reply again.")}, nil
+	case words.Old(s.At) && (ok || len(open) > 0):
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.ArrivedOld(s.At, words.NotRecordedOld+" Reply again.")}, nil
 	case len(open) > 0 && s.Text == "":
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnread}, nil
 	case len(open) == 1 && !others:
@@ -189,7 +190,7 @@ func saidKey(s bridge.Said) string {
 // answered one.
 func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Verdict, error) {
 	key := saidKey(s)
-	first, err := claim(ctx, l.notes, key, replyKept)
+	first, err := bridge.Claim(ctx, l.notes, key, replyKept)
 	if err != nil || !first {
 		return bridge.Verdict{}, err
 	}
@@ -209,7 +210,7 @@ func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.V
 // hint returns a note that a reply is not an answer, at most once within
 // hintEvery for each person and thread, because people also talk in threads.
 func (l *listener) hint(ctx context.Context, s bridge.Said, note string) (bridge.Verdict, error) {
-	first, err := claim(ctx, l.notes, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, hintEvery)
+	first, err := bridge.Claim(ctx, l.notes, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, hintEvery)
 	if err != nil || !first {
 		return bridge.Verdict{}, err
 	}
@@ -226,9 +227,9 @@ func (l *listener) which(open []meant) string {
 	lines := []string{head}
 	for _, m := range open {
 		r := l.clicks.reader.redactor.record(m.record)
-		name := about(r)
+		name := words.About(r)
 		if !r.Interaction.Private {
-			name = shortened(bridge.OneLine(r.Interaction.Prompt)) // the headlines of two questions can be equal
+			name = words.Short(bridge.OneLine(r.Interaction.Prompt)) // the headlines of two questions can be equal
 		}
 		lines = append(lines, "• "+name)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // Sessions stops and resumes sessions. It manages their late answers and front
@@ -19,10 +21,10 @@ type Sessions struct {
 	stopper  *stopper
 	steerer  *steerer
 	history  bridge.Histories // nil if there is none
-	people   *People
+	people   *people.People
 	agents   map[string]bridge.Agent
 	routes   routes
-	journal  *journal
+	journal  *journal.Journal
 	reporter *reporter
 }
 

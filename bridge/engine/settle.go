@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // settler makes decisions final, or records them as votes.
@@ -18,9 +21,9 @@ type settler struct {
 	outcomes  bridge.Outcomes
 	records   bridge.Records
 	granter   *granter
-	journal   *journal
+	journal   *journal.Journal
 	evaluator *evaluator
-	people    *People
+	people    *people.People
 	mentions  *mentioner
 	stopper   *stopper
 	signer    *signer
@@ -85,13 +88,13 @@ func (s *settler) admitAgain(
 	if rec.State.Final() {
 		return actor, nil
 	}
-	actor, no := s.people.eligible(ctx, i, actor)
+	actor, no := s.people.Eligible(ctx, i, actor)
 	denies := r.State == bridge.StateDenied || r.State == bridge.StateCancelled
-	if no.why == "" || denies && no.denies {
+	if no.Why == "" || denies && no.Denies {
 		return actor, nil
 	}
-	s.journal.refuse(ctx, i, actor, no.why)
-	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, no)}
+	s.journal.Refuse(ctx, i, actor, no.Why)
+	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Why(i, no)}
 }
 
 // settleOne records the response of an actor, as the decision, together with
@@ -165,7 +168,7 @@ func (s *settler) sameTerms(_ context.Context, t *attempt) (*bridge.Verdict, err
 	if t.rec.State.Final() || t.rec.Interaction.Terms == t.seen || t.resp.State != bridge.StateApproved {
 		return nil, nil //nolint:nilnil // no objection
 	}
-	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged}, nil
+	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed}, nil
 }
 
 // current evaluates the request again if the config has changed since.
@@ -186,8 +189,8 @@ func (s *settler) fits(ctx context.Context, t *attempt) (*bridge.Verdict, error)
 	if err != nil || problem == "" {
 		return nil, err
 	}
-	v := typedProblem(problem)
-	s.journal.refuse(ctx, t.rec.Interaction, t.actor, "edited input")
+	v := words.Problem(problem)
+	s.journal.Refuse(ctx, t.rec.Interaction, t.actor, "edited input")
 	return &v, nil
 }
 
@@ -216,7 +219,7 @@ func (s *settler) proven(ctx context.Context, t *attempt) (*bridge.Verdict, erro
 func (s *settler) reevaluate(ctx context.Context, actor bridge.Actor, rec bridge.Record) (bridge.Record, *bridge.Verdict, error) {
 	i := rec.Interaction
 	refuse := func(note string) *bridge.Verdict {
-		s.journal.refuse(ctx, i, actor, "the rules changed")
+		s.journal.Refuse(ctx, i, actor, "the rules changed")
 		return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}
 	}
 	v, err := s.evaluator.rejudge(ctx, rec)
@@ -295,13 +298,13 @@ func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Respo
 // is known now, and counted toward the same slots. A change of shift since then
 // takes away no vote, and neither does what nod cannot read now.
 func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) bool {
-	actor, no := s.people.eligibleAt(ctx, i, v.Actor, v.At)
+	actor, no := s.people.EligibleAt(ctx, i, v.Actor, v.At)
 	switch {
-	case no.why == whyUnread:
+	case no.Why == people.WhyUnread:
 		return true
-	case no.why != "" || actor.Person != v.Actor.Person:
+	case no.Why != "" || actor.Person != v.Actor.Person:
 		return false
 	}
-	yes, maybe := s.people.covers(ctx, i, actor, v.At)
+	yes, maybe := s.people.Covers(ctx, i, actor, v.At)
 	return len(bridge.Missing(append(yes, maybe...), v.Covers)) == 0
 }

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // SignPage holds the content of the page of a ticket.
@@ -28,20 +32,33 @@ type SignPage struct {
 // SignPath is the path of the page of a ticket, before its secret.
 const SignPath = "/sign/"
 
+const (
+	noteNoProofs = "This approval needs a passkey, which this daemon does not offer. Nothing was recorded. " +
+		"Ask your nod administrator to enable the web console."
+	noteSign = "This approval needs your passkey. Nothing is recorded yet. Open the link within 5 minutes, " +
+		"check the request, and sign it. The link is for you only."
+)
+
+// noteNoPasskey returns the note for a person who cannot sign an approval.
+func noteNoPasskey(url string) string {
+	return "This approval needs a passkey, and you have none. Nothing was recorded. " +
+		"Sign in to the console to add one: " + strings.TrimRight(url, "/") + "/console/. You can still deny."
+}
+
 // signer makes tickets for approvals that require a proof, and checks the
 // proofs.
 type signer struct {
 	keys    *Passkeys
 	notes   bridge.Notes
 	records bridge.Records
-	people  *People
+	people  *people.People
 	reader  *reader
-	journal *journal
+	journal *journal.Journal
 	log     *slog.Logger
 }
 
 // ticketKey returns the key of a ticket. The secret is only in the link.
-func ticketKey(secret string) string { return "ticket:" + hashedText(secret) }
+func ticketKey(secret string) string { return "ticket:" + bridge.HashText(secret) }
 
 // ticketKept is the time for which the store keeps a ticket, so that nod can say
 // what its signature recorded.
@@ -53,7 +70,7 @@ func (s *signer) ask(
 ) (*bridge.Verdict, error) {
 	i := rec.Interaction
 	refuse := func(note string) (*bridge.Verdict, error) {
-		s.journal.refuse(ctx, i, actor, "no proof")
+		s.journal.Refuse(ctx, i, actor, "no proof")
 		return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
 	}
 	if s.keys.Ready() != nil {
@@ -72,7 +89,7 @@ func (s *signer) ask(
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "ticket")
 	}
-	secret := newSecret()
+	secret := bridge.NewSecret()
 	if _, err := s.notes.PutNote(ctx, ticketKey(secret), string(raw), ticketKept); err != nil {
 		return nil, err
 	}
@@ -104,9 +121,9 @@ func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge
 	case !time.Now().Before(t.Expires()):
 		return t, rec, errTicket()
 	case rec.State.Final():
-		return t, rec, bridge.Errorf(bridge.CodeConflict, "%s", noteLate(rec, t.Actor))
+		return t, rec, bridge.Errorf(bridge.CodeConflict, "%s", words.Late(rec, t.Actor))
 	case rec.Interaction.Content != t.Statement.Content:
-		return t, rec, bridge.Errorf(bridge.CodeConflict, "%s", noteChanged)
+		return t, rec, bridge.Errorf(bridge.CodeConflict, "%s", words.Changed)
 	}
 	return t, rec, nil
 }
@@ -118,7 +135,7 @@ func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
 		return SignPage{}, err
 	}
 	if t.Recorded(rec) {
-		return SignPage{Ticket: t, Done: noteRecorded(rec)}, nil
+		return SignPage{Ticket: t, Done: words.Recorded(rec)}, nil
 	}
 	out := SignPage{Ticket: t}
 	if out.Record, err = s.reader.shown(ctx, t.ID); err != nil {
@@ -170,25 +187,25 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 		return "", err
 	}
 	if t.Recorded(rec) {
-		return noteRecorded(rec), nil
+		return words.Recorded(rec), nil
 	}
 	i := rec.Interaction
-	actor, no := cl.people.eligible(ctx, i, t.Actor)
-	if no.why == "" && actor.Person != t.Actor.Person {
-		no.why = whyNobody
+	actor, no := cl.people.Eligible(ctx, i, t.Actor)
+	if no.Why == "" && actor.Person != t.Actor.Person {
+		no.Why = people.WhyNobody
 	}
-	if no.why != "" {
-		cl.journal.refuse(ctx, i, actor, no.why)
-		return "", bridge.Errorf(no.code(), "%s", noteWhy(i, no))
+	if no.Why != "" {
+		cl.journal.Refuse(ctx, i, actor, no.Why)
+		return "", bridge.Errorf(no.Code(), "%s", words.Why(i, no))
 	}
 	r, err := s.prove(ctx, i, t, signed)
 	if err != nil {
 		// The first try may have been recorded while this one waited for it.
 		if _, now, again := s.open(ctx, secret); again == nil && t.Recorded(now) {
-			return noteRecorded(now), nil
+			return words.Recorded(now), nil
 		}
 		if c := bridge.ErrorCode(err); c == bridge.CodeForbidden || c == bridge.CodeInvalid {
-			cl.journal.refuse(ctx, i, actor, "proof not accepted")
+			cl.journal.Refuse(ctx, i, actor, "proof not accepted")
 			cl.log.Warn("proof not accepted", "id", i.ID, "person", actor.Person, "error", err)
 		}
 		return "", err
@@ -202,13 +219,13 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 	}
 	switch {
 	case t.Recorded(got): // also by the same signature, at the same time
-		return noteRecorded(got), nil
+		return words.Recorded(got), nil
 	case result == bridge.BallotLate:
-		return "", bridge.Errorf(bridge.CodeConflict, "%s", noteLate(got, actor))
+		return "", bridge.Errorf(bridge.CodeConflict, "%s", words.Late(got, actor))
 	case result == bridge.BallotRepeat:
-		return "", bridge.Errorf(bridge.CodeConflict, "%s", noteVotedBefore)
+		return "", bridge.Errorf(bridge.CodeConflict, "%s", words.VotedBefore)
 	}
-	return noteRecorded(got), nil
+	return words.Recorded(got), nil
 }
 
 func errTicket() error {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
 )
 
 // steeringBatch is the maximum number of messages that an agent takes at a time.
@@ -16,7 +18,7 @@ const steeringBatch = 20
 type steerer struct {
 	store    bridge.Steerings
 	redactor *redactor
-	journal  *journal
+	journal  *journal.Journal
 	noter    *noter
 	log      *slog.Logger
 }
@@ -100,15 +102,15 @@ func (se *Sessions) maySteer(ctx context.Context, s bridge.Steering, requests []
 	}
 	if len(asked) == 0 {
 		route := se.routes[s.Route] // empty if the route no longer exists
-		if in, _ := se.people.responds(ctx, route.Responders, route.Groups, s.By); in {
+		if in, _ := se.people.Among(ctx, route.Responders, route.Groups, s.By); in {
 			return nil
 		}
 	}
-	se.journal.refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, s.By, "message: "+whyNobody)
+	se.journal.Refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, s.By, "message: "+people.WhyNobody)
 	if !se.sees(ctx, s.By, requests) {
 		return noSession(s.Session)
 	}
-	return bridge.Errorf(bridge.CodeForbidden, "you may not send messages to this session: %s", whyNobody).
+	return bridge.Errorf(bridge.CodeForbidden, "you may not send messages to this session: %s", people.WhyNobody).
 		WithHint("ask a responder of its requests")
 }
 
@@ -123,7 +125,7 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 	}
 	logged := st.redactor.steering(s)
 	i := bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}
-	if err := st.journal.write(ctx, bridge.AuditSteer, i, logged); err != nil {
+	if err := st.journal.Write(ctx, bridge.AuditSteer, i, logged); err != nil {
 		return s, err
 	}
 	s, err := st.store.PutSteering(ctx, s, key)

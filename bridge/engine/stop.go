@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // stopper stops sessions.
@@ -15,7 +18,7 @@ type stopper struct {
 	stops    bridge.Stops
 	records  bridge.Records
 	outcomes bridge.Outcomes
-	journal  *journal
+	journal  *journal.Journal
 	statuses *statuses
 	log      *slog.Logger
 }
@@ -47,7 +50,7 @@ func (st *stopper) stop(ctx context.Context, s bridge.Stop, origin bridge.ID) (b
 // stored already, so a failure is only logged.
 func (st *stopper) record(ctx context.Context, t bridge.AuditType, s bridge.Stop, c bridge.SessionChange) {
 	i := bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}
-	if err := st.journal.write(ctx, t, i, c); err != nil {
+	if err := st.journal.Write(ctx, t, i, c); err != nil {
 		st.log.Error("session change not written to the audit log", "change", t, "agent", s.Agent, "session", s.Session, "error", err)
 	}
 	st.log.Info("session changed", "change", t, "agent", s.Agent, "session", s.Session, "by", c.By.Display())
@@ -170,7 +173,7 @@ func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session 
 	case len(out) > 0:
 		return out, nil
 	case refused:
-		return nil, bridge.Errorf(bridge.CodeForbidden, "you may not resume this session: %s", whyNobody).WithHint("ask a responder of its requests")
+		return nil, bridge.Errorf(bridge.CodeForbidden, "you may not resume this session: %s", people.WhyNobody).WithHint("ask a responder of its requests")
 	}
 	return nil, bridge.Errorf(bridge.CodeNotFound, "stopped session %q not found", session).WithHint("list the sessions with nod sessions list")
 }
@@ -179,7 +182,7 @@ func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session 
 // was written.
 func (se *Sessions) stoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
 	all, err := se.stops.ListStops(ctx, "")
-	return slices.ContainsFunc(all, func(s bridge.Stop) bool { return s.Session == session && before(at, s.At) }), err
+	return slices.ContainsFunc(all, func(s bridge.Stop) bool { return s.Session == session && words.Before(at, s.At) }), err
 }
 
 // resume ends a stop if the actor may answer a request of the session. It
@@ -190,7 +193,7 @@ func (se *Sessions) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) 
 		return false, false, err
 	}
 	if !se.answers(ctx, by, s, requests) {
-		se.journal.refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, by, "resume: "+whyNobody)
+		se.journal.Refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, by, "resume: "+people.WhyNobody)
 		return false, se.sees(ctx, by, requests), nil
 	}
 	if done, err = se.stops.DropStop(ctx, s.Agent, s.Session, by); done {
@@ -205,7 +208,8 @@ func noSession(session string) error {
 }
 
 func (se *Sessions) identify(ctx context.Context, who bridge.Actor) bridge.Actor {
-	return se.people.identify(ctx, bridge.Interaction{}, who).who
+	who, _ = se.people.Identify(ctx, who)
+	return who
 }
 
 // sees reports whether an actor may read one of the requests.
@@ -218,7 +222,7 @@ func (se *Sessions) sees(ctx context.Context, who bridge.Actor, requests []bridg
 func (se *Sessions) answers(ctx context.Context, who bridge.Actor, s bridge.Stop, requests []bridge.Interaction) bool {
 	if len(requests) == 0 {
 		route := se.routes[cmp.Or(s.Route, bridge.DefaultRoute)] // empty if the route no longer exists
-		in, _ := se.people.responds(ctx, route.Responders, route.Groups, who)
+		in, _ := se.people.Among(ctx, route.Responders, route.Groups, who)
 		return in
 	}
 	return slices.ContainsFunc(requests, func(i bridge.Interaction) bool {

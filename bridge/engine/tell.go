@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -22,8 +23,9 @@ const (
 // notifier finds people, and the messages that tell them of a request.
 type notifier struct {
 	platforms platforms
-	people    *People
+	people    *people.People
 	directory bridge.Directory
+	routes    routes
 	log       *slog.Logger
 }
 

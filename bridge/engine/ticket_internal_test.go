@@ -29,7 +29,7 @@ func TestTicketExpires(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		secret := newSecret()
+		secret := bridge.NewSecret()
 		if _, err := o.store.PutNote(t.Context(), ticketKey(secret), string(raw), time.Minute); err != nil {
 			t.Fatal(err)
 		}

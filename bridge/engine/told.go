@@ -24,7 +24,7 @@ func (e *notifier) opened(ctx context.Context, i *bridge.Interaction) (unfound [
 	if i.Called = called; len(at) > 0 && len(i.Steps) > 0 {
 		t.told("", at, "")
 	}
-	i.Names = e.people.names(*i)
+	i.Names = e.people.Names(*i)
 	return t.unfound, t.reached || len(at) > 0
 }
 
@@ -34,7 +34,7 @@ func (e *notifier) lookAgain(i bridge.Interaction, unfound []bridge.Unfound) bri
 	for _, q := range i.RouteRequirements() {
 		of := bridge.Step{}
 		if len(i.Requirements) > 0 {
-			of.For, of.Quiet = q.Route, e.people.routes[q.Route].Quiet
+			of.For, of.Quiet = q.Route, e.routes[q.Route].Quiet
 		}
 		i = lookAgain(i, 0, of, slices.DeleteFunc(slices.Clone(unfound), func(u bridge.Unfound) bool {
 			return slices.Contains(i.Unfound, u) || !slices.Contains(q.Groups, strings.TrimPrefix(u.Name, bridge.GroupMark))

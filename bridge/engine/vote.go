@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // vote records a decision as a vote. It returns the record afterward.
@@ -33,7 +34,7 @@ func (s *settler) ballot(ctx context.Context, rec bridge.Record, actor bridge.Ac
 	if r.State != bridge.StateApproved {
 		return b
 	}
-	b.Covers, _ = s.people.covers(ctx, i, actor, r.At)
+	b.Covers, _ = s.people.Covers(ctx, i, actor, r.At)
 	for _, v := range rec.Votes {
 		if v.State == bridge.StateApproved && v.SameVoter(b.Vote) {
 			b.Covers = append(b.Covers, bridge.Missing(b.Covers, v.Covers)...)
@@ -63,7 +64,7 @@ func (m *mentioner) void(ctx context.Context, a *bridge.Amendment, r bridge.Reco
 		}
 		a.Reminders = append(a.Reminders, bridge.Reminder{
 			Destination: n, Users: []string{account.User}, Names: []string{v.Actor.Display()},
-			Text: "your approval no longer counts, because " + why + ": " + about(r),
+			Text: "your approval no longer counts, because " + why + ": " + words.About(r),
 		})
 	}
 }

@@ -1,6 +1,11 @@
 package engine
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/people"
+)
 
 // shared holds what parts in both directions use.
 type shared struct {
@@ -8,9 +13,9 @@ type shared struct {
 	routes    routes
 	platforms platforms
 	watcher   watcher
-	journal   *journal
+	journal   *journal.Journal
 	redactor  *redactor
-	people    *People
+	people    *people.People
 	cards     *cards
 	statuses  *statuses
 }
@@ -20,9 +25,9 @@ type shared struct {
 func wire(o Options) *Engine {
 	s := shared{Options: o, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
 	s.platforms = platformsOf(o.Platforms)
-	s.journal = &journal{store: s.Store, notes: s.Store, log: o.Log}
+	s.journal = journal.New(s.Store, s.Store, o.Log)
 	s.redactor = &redactor{hide: o.Redactor}
-	s.people = &People{routes: s.routes, directory: o.Directory, agents: o.Agents, strangers: o.UnknownRequesters}
+	s.people = people.New(s.routes, o.Directory, o.Agents)
 	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, people: s.people, log: o.Log}
 	s.statuses = &statuses{
 		reports: s.Store, stops: s.Store, records: s.Store, history: o.History, log: o.Log,
@@ -53,8 +58,9 @@ func (s shared) outgoing() outgoing {
 	judge := &judge{policy: s.Policy, version: s.PolicyVersion}
 	composer := &composer{
 		judge: judge, version: s.ConfigVersion, redactor: s.redactor, people: s.people, webhooks: s.Webhooks, routes: s.routes,
+		strangers: s.UnknownRequesters,
 	}
-	out := outgoing{composer: composer, notifier: &notifier{platforms: s.platforms, people: s.people, directory: s.Directory, log: s.Log}}
+	out := outgoing{composer: composer, notifier: &notifier{platforms: s.platforms, people: s.people, directory: s.Directory, routes: s.routes, log: s.Log}}
 	out.evaluator = &evaluator{
 		records: s.Store, outcomes: s.Store, people: s.people, mentions: s.cards.mentions, judge: judge, composer: composer, routes: s.routes, log: s.Log,
 		notifier: out.notifier,

@@ -20,8 +20,9 @@ var layers = []string{
 	"bridge/removed bridge/timespan",
 	"broker config deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
-	"bridge/passkey bridge/life broker/memory broker/redis",
+	"bridge/passkey bridge/life bridge/people bridge/journal broker/memory broker/redis",
 	"bridge/proof bridge/dialect render",
+	"bridge/words",
 	"bridge/engine bridge/core platforms",
 	"bridge/rooms/audit",
 	"bridge/rooms", // composes the engine and the rooms

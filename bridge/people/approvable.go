@@ -1,10 +1,9 @@
-package engine
+package people
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -46,9 +45,9 @@ func (p *People) ableTo(i bridge.Interaction, q bridge.Requirement) able {
 	return out
 }
 
-// impossible returns why a request can never be approved or answered. It is empty if
+// Impossible returns why a request can never be approved or answered. It is empty if
 // it can.
-func (p *People) impossible(i bridge.Interaction) string {
+func (p *People) Impossible(i bridge.Interaction) string {
 	if p.directory == nil || i.Kind == bridge.KindNotice {
 		return ""
 	}
@@ -95,18 +94,4 @@ func tooFew(i bridge.Interaction, needed int, people []string, where string) str
 		text += "; not " + strings.Join(i.Requesters, ", ") + ", who requested this or owns the agent"
 	}
 	return text
-}
-
-// Impossible returns why approvals that an agent requests on some routes can never be
-// given, with the quorum of a rule. It is empty if they can.
-func Impossible(o Options, agent bridge.Agent, names []string, quorum int) string {
-	var i bridge.Interaction
-	i.Kind, i.Approval = bridge.KindApproval, &bridge.Approval{}
-	i.Created = time.Now()
-	i.Deadline = i.Created.Add(time.Hour)
-	if err := routes(o.Routes).address(&i, agent, bridge.OnTimeoutExpire, names); err != nil {
-		return "" // another check reports it
-	}
-	i.Quorum = max(i.Quorum, quorum)
-	return (&People{directory: o.Directory}).impossible(i)
 }

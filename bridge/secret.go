@@ -1,4 +1,4 @@
-package engine
+package bridge
 
 import (
 	"context"
@@ -7,27 +7,25 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"time"
-
-	"github.com/nodbridge/nod/bridge"
 )
 
-// claim reports whether the caller is the first one to claim a key within ttl.
+// Claim reports whether the caller is the first one to claim a key within ttl.
 // The claims of all daemons count.
-func claim(ctx context.Context, notes bridge.Notes, key string, ttl time.Duration) (bool, error) {
+func Claim(ctx context.Context, notes Notes, key string, ttl time.Duration) (bool, error) {
 	mark := rand.Text()
 	kept, err := notes.PutNote(ctx, key, mark, ttl)
 	return err == nil && kept == mark, err
 }
 
-// newSecret returns a secret for a link.
-func newSecret() string {
+// NewSecret returns a secret for a link.
+func NewSecret() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// hashedText returns the hash of a secret, for the key of a note.
-func hashedText(s string) string {
+// HashText returns the SHA-256 of a text in hex, for the key of a note about it.
+func HashText(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }

@@ -1,4 +1,4 @@
-package engine
+package people
 
 import (
 	"slices"
@@ -19,57 +19,58 @@ type known struct {
 	loose        bool              // without a directory, responders are accounts
 }
 
-// refusal is the reason why someone may not answer. The zero value means that they
+// Refusal is the reason why someone may not answer. The zero value means that they
 // may.
-type refusal struct {
-	why    string   // one of the constants, for the audit log
-	unread []string // what nod cannot read now, and why
-	denies bool     // the person may deny nevertheless
+type Refusal struct {
+	Why    string   // one of the constants, for the audit log
+	Unread []string // what nod cannot read now, and why
+	Denies bool     // the person may deny nevertheless
 }
 
-// reason returns the reason as an error names it.
-func (no refusal) reason() string {
-	if len(no.unread) == 0 {
-		return no.why
+// Reason returns the reason as an error names it.
+func (no Refusal) Reason() string {
+	if len(no.Unread) == 0 {
+		return no.Why
 	}
-	return no.why + ", because nod cannot read " + strings.Join(no.unread, ", ")
+	return no.Why + ", because nod cannot read " + strings.Join(no.Unread, ", ")
 }
 
-// code returns the code of the error for a caller.
-func (no refusal) code() bridge.Code {
-	if no.why == whyUnread {
+// Code returns the code of the error for a caller.
+func (no Refusal) Code() bridge.Code {
+	if no.Why == WhyUnread {
 		return bridge.CodeUnavailable
 	}
 	return bridge.CodeForbidden
 }
 
+// The reasons.
 const (
-	whyNobody    = "not a responder"
-	whyRequester = "own request"
-	whyUnlinked  = "account not linked to a person"
-	whyUnread    = "unknown whether a responder"
+	WhyNobody    = "not a responder"
+	WhyRequester = "own request"
+	WhyUnlinked  = "account not linked to a person"
+	WhyUnread    = "unknown whether a responder"
 )
 
 // answer returns why the account may not answer a request. What is unknown gives no
 // right to approve. It takes none to deny from a person, because a failure must
 // never keep anyone from saying no.
-func (k known) answer(i bridge.Interaction) refusal {
+func (k known) answer(i bridge.Interaction) Refusal {
 	in, unread := k.responds(i.Responders, i.Groups)
 	person := k.who.Person
 	anonymous := person == "" && (i.Counted() || i.StepUp != "" || len(i.Requesters) > 0)
 	switch {
 	case !in && len(unread) > 0:
-		return refusal{why: whyUnread, unread: unread, denies: person != ""}
+		return Refusal{Why: WhyUnread, Unread: unread, Denies: person != ""}
 	case !in:
-		return refusal{why: whyNobody}
+		return Refusal{Why: WhyNobody}
 	case anonymous && k.unidentified != "":
-		return refusal{why: whyUnread, unread: []string{k.unidentified}, denies: !i.DenyCounts}
+		return Refusal{Why: WhyUnread, Unread: []string{k.unidentified}, Denies: !i.DenyCounts}
 	case anonymous: // a vote requires a known person
-		return refusal{why: whyUnlinked, denies: !i.DenyCounts}
+		return Refusal{Why: WhyUnlinked, Denies: !i.DenyCounts}
 	case slices.Contains(i.Requesters, person):
-		return refusal{why: whyRequester, denies: true} // what an agent states never prevents a denial
+		return Refusal{Why: WhyRequester, Denies: true} // what an agent states never prevents a denial
 	}
-	return refusal{}
+	return Refusal{}
 }
 
 // responds reports whether the account is one of the responders or in one of the

@@ -1,4 +1,7 @@
-package engine
+// Package people decides who may answer a request, read it, or be asked, from the
+// directory, the routes and the request. It stores nothing, and no one is told here.
+// Start with [People.Eligible], and known.answer in rights.go.
+package people
 
 import (
 	"cmp"
@@ -12,10 +15,20 @@ import (
 
 // People determines who may respond to a request, and who may read it.
 type People struct {
-	routes    routes
+	routes    map[string]bridge.Route
 	directory bridge.Directory
 	agents    map[string]bridge.Agent
-	strangers bool // requesters need not be in the config
+}
+
+// New returns the people of a config. Without a directory, responders are accounts.
+func New(routes map[string]bridge.Route, directory bridge.Directory, agents map[string]bridge.Agent) *People {
+	return &People{routes: routes, directory: directory, agents: agents}
+}
+
+// Identify returns an account with its person, or why nod cannot tell whose it is.
+func (p *People) Identify(ctx context.Context, actor bridge.Actor) (who bridge.Actor, unidentified string) {
+	k := p.identify(ctx, bridge.Interaction{}, actor)
+	return k.who, k.unidentified
 }
 
 // identify returns what is known of an account, without its groups. API callers
@@ -57,14 +70,14 @@ func (p *People) read(ctx context.Context, k *known, groups []string, at time.Ti
 	}
 }
 
-// eligible identifies an actor, and returns the reason why the actor may not answer
+// Eligible identifies an actor, and returns the reason why the actor may not answer
 // now.
-func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, refusal) {
-	return p.eligibleAt(ctx, i, actor, time.Now())
+func (p *People) Eligible(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, Refusal) {
+	return p.EligibleAt(ctx, i, actor, time.Now())
 }
 
-// eligibleAt is eligible at a time.
-func (p *People) eligibleAt(ctx context.Context, i bridge.Interaction, actor bridge.Actor, at time.Time) (bridge.Actor, refusal) {
+// EligibleAt is eligible at a time.
+func (p *People) EligibleAt(ctx context.Context, i bridge.Interaction, actor bridge.Actor, at time.Time) (bridge.Actor, Refusal) {
 	k := p.identify(ctx, i, actor)
 	if !slices.ContainsFunc(i.Responders, k.is) {
 		p.read(ctx, &k, i.Groups, at)
@@ -80,8 +93,8 @@ func (p *People) display(person string) string {
 	return p.directory.Display(person)
 }
 
-// names returns the display names of the people in a request, of those who have one.
-func (p *People) names(i bridge.Interaction) map[string]string {
+// Names returns the display names of the people in a request, of those who have one.
+func (p *People) Names(i bridge.Interaction) map[string]string {
 	all := slices.Concat(i.Must, i.HandOver, i.Requesters, []string{i.Requester})
 	add := func(responders []bridge.Responder) {
 		for _, r := range responders {
@@ -111,10 +124,10 @@ func (p *People) names(i bridge.Interaction) map[string]string {
 	return out
 }
 
-// setRequester sets the requester of a request to the person whom the agent names,
+// SetRequester sets the requester of a request to the person whom the agent names,
 // by whatever name. If that is no one, it marks the requester as a stranger, whom nod
 // could not keep from approving under their own name.
-func (p *People) setRequester(ctx context.Context, i *bridge.Interaction) error {
+func (p *People) SetRequester(ctx context.Context, i *bridge.Interaction) error {
 	if i.Requester == "" || p.directory == nil {
 		return nil
 	}
@@ -126,9 +139,9 @@ func (p *People) setRequester(ctx context.Context, i *bridge.Interaction) error 
 	return nil
 }
 
-// standing returns what an account that belongs to no person reads about the
+// Standing returns what an account that belongs to no person reads about the
 // reason. It is empty if there is nothing to say.
-func (p *People) standing(ctx context.Context, actor bridge.Actor) string {
+func (p *People) Standing(ctx context.Context, actor bridge.Actor) string {
 	if actor.Person != "" || p.directory == nil {
 		return ""
 	}
@@ -141,35 +154,35 @@ func (p *People) standing(ctx context.Context, actor bridge.Actor) string {
 
 // MayAnswer reports whether the actor may answer the interaction.
 func (p *People) MayAnswer(ctx context.Context, i bridge.Interaction, actor bridge.Actor) bool {
-	_, no := p.eligible(ctx, i, actor)
-	return no.why == ""
+	_, no := p.Eligible(ctx, i, actor)
+	return no.Why == ""
 }
 
 // MayDeny reports whether the actor may deny the interaction, or decline to
 // answer it.
 func (p *People) MayDeny(ctx context.Context, i bridge.Interaction, actor bridge.Actor) bool {
-	_, no := p.eligible(ctx, i, actor)
-	return no.why == "" || no.denies
+	_, no := p.Eligible(ctx, i, actor)
+	return no.Why == "" || no.Denies
 }
 
 // MayRead reports whether a person may read a request: as one of its
 // responders, as its requester, or as an owner of its agent.
 func (p *People) MayRead(ctx context.Context, i bridge.Interaction, actor bridge.Actor) bool {
-	actor, no := p.eligible(ctx, i, actor)
-	if no.why != whyNobody && no.why != whyUnread {
+	actor, no := p.Eligible(ctx, i, actor)
+	if no.Why != WhyNobody && no.Why != WhyUnread {
 		return true
 	}
-	behind := slices.Contains(i.Requesters, actor.Person) || i.Requester == actor.Person || p.owns(i, actor)
+	behind := slices.Contains(i.Requesters, actor.Person) || i.Requester == actor.Person || p.Owns(i, actor)
 	return actor.Person != "" && behind
 }
 
-// owns reports whether an actor is an owner of the agent of a request.
-func (p *People) owns(i bridge.Interaction, actor bridge.Actor) bool {
-	return actor.Person != "" && slices.Contains(p.agentOf(i).Owners, actor.Person)
+// Owns reports whether an actor is an owner of the agent of a request.
+func (p *People) Owns(i bridge.Interaction, actor bridge.Actor) bool {
+	return actor.Person != "" && slices.Contains(p.AgentOf(i).Owners, actor.Person)
 }
 
-// agentOf returns the agent of an interaction with its current configuration.
-func (p *People) agentOf(i bridge.Interaction) bridge.Agent {
+// AgentOf returns the agent of an interaction with its current configuration.
+func (p *People) AgentOf(i bridge.Interaction) bridge.Agent {
 	if a, ok := p.agents[i.Agent]; ok {
 		return a
 	}
@@ -177,9 +190,9 @@ func (p *People) agentOf(i bridge.Interaction) bridge.Agent {
 	return bridge.Agent{Name: i.Agent, Owners: owners}
 }
 
-// responds reports whether an identified actor is one of the responders or in one
+// Among reports whether an identified actor is one of the responders or in one
 // of the groups now. If not, it also returns what nod cannot read.
-func (p *People) responds(ctx context.Context, responders []bridge.Responder, groups []string, actor bridge.Actor) (bool, []string) {
+func (p *People) Among(ctx context.Context, responders []bridge.Responder, groups []string, actor bridge.Actor) (bool, []string) {
 	k := known{who: actor, loose: p.directory == nil}
 	if !slices.ContainsFunc(responders, k.is) {
 		p.read(ctx, &k, groups, time.Now())
@@ -191,24 +204,24 @@ func (p *People) responds(ctx context.Context, responders []bridge.Responder, gr
 func (p *People) Responds(person string) bool {
 	actor := bridge.Actor{Platform: bridge.PlatformAPI, User: person, Person: person}
 	for _, route := range p.routes {
-		if in, _ := p.responds(context.Background(), route.Responders, route.Groups, actor); in {
+		if in, _ := p.Among(context.Background(), route.Responders, route.Groups, actor); in {
 			return true
 		}
 	}
 	return false
 }
 
-// covers returns the indexes of the slots that an approval of an identified actor
+// Covers returns the indexes of the slots that an approval of an identified actor
 // at a time counts toward, and of those of which nod cannot tell.
-func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor, at time.Time) (yes, maybe []int) {
+func (p *People) Covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor, at time.Time) (yes, maybe []int) {
 	k := known{who: actor, loose: p.directory == nil}
 	p.read(ctx, &k, groupsOf(i), at)
 	return k.covers(i)
 }
 
-// uncounted returns what nod cannot read and an approval of an identified actor
+// Uncounted returns what nod cannot read and an approval of an identified actor
 // would therefore not count for.
-func (p *People) uncounted(ctx context.Context, i bridge.Interaction, actor bridge.Actor) []string {
+func (p *People) Uncounted(ctx context.Context, i bridge.Interaction, actor bridge.Actor) []string {
 	k := known{who: actor, loose: p.directory == nil}
 	p.read(ctx, &k, groupsOf(i), time.Now())
 	if _, maybe := k.covers(i); len(maybe) == 0 {
@@ -218,9 +231,9 @@ func (p *People) uncounted(ctx context.Context, i bridge.Interaction, actor brid
 	return unread
 }
 
-// namedIn reports whether one of the names includes an identified actor now. If
+// NamedIn reports whether one of the names includes an identified actor now. If
 // not, it also returns what nod cannot read.
-func (p *People) namedIn(ctx context.Context, names []string, actor bridge.Actor) (in bool, unread []string) {
+func (p *People) NamedIn(ctx context.Context, names []string, actor bridge.Actor) (in bool, unread []string) {
 	k := known{who: actor, loose: p.directory == nil}
 	for _, name := range names {
 		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {

@@ -1,4 +1,4 @@
-package engine
+package people
 
 import (
 	"context"
@@ -36,25 +36,31 @@ func (p *People) open(r bridge.Record) openSlots {
 	return out
 }
 
-// wanted finds the people who can supply what a request still lacks.
-type wanted struct {
+// Wanted finds the people who can supply what a request still lacks.
+type Wanted struct {
 	people *People
 	r      bridge.Record
 	open   openSlots
 }
 
-// person reports whether an approval of a person helps.
-func (w wanted) person(ctx context.Context, name string) bool {
+// Wanted returns who can supply what a request still lacks.
+func (p *People) Wanted(r bridge.Record) Wanted { return Wanted{p, r, p.open(r)} }
+
+// Must returns the required approvers who have not approved yet.
+func (w Wanted) Must() []string { return w.open.must }
+
+// Person reports whether an approval of a person helps.
+func (w Wanted) Person(ctx context.Context, name string) bool {
 	if w.open.anyone {
 		return true
 	}
 	who := bridge.Actor{Platform: bridge.PlatformAPI, User: name, Person: name}
-	yes, maybe := w.people.covers(ctx, w.r.Interaction, who, time.Now())
+	yes, maybe := w.people.Covers(ctx, w.r.Interaction, who, time.Now())
 	return slices.ContainsFunc(append(yes, maybe...), func(n int) bool { return slices.Contains(w.open.slots, n) })
 }
 
-// group reports whether an approval of a member of a group helps.
-func (w wanted) group(name string) bool {
+// Group reports whether an approval of a member of a group helps.
+func (w Wanted) Group(name string) bool {
 	slots := w.r.Interaction.ApprovalSlots()
 	return w.open.anyone || slices.ContainsFunc(w.open.slots, func(n int) bool {
 		s := slots[n]

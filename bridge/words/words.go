@@ -1,4 +1,7 @@
-package engine
+// Package words has the sentences with which nod answers people: after a click, a
+// command or a reply, and in reminders. It decides nothing, and cards have their words
+// in package render. Start with [Recorded] and [Late].
+package words
 
 import (
 	"slices"
@@ -8,20 +11,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/visible"
 	"github.com/nodbridge/nod/render"
 )
 
-// stillWaiting returns the text of a reminder that is sent now, which follows the
+// StillWaiting returns the text of a reminder that is sent now, which follows the
 // names of those whom it mentions. It names the deadline too, because it stays next
 // to the card.
-func stillWaiting(r bridge.Record, now time.Time) string {
+func StillWaiting(r bridge.Record, now time.Time) string {
 	act := "answer"
 	if r.Interaction.Kind == bridge.KindApproval {
 		act = "decide"
 	}
 	deadline := r.Interaction.Deadline
-	return timeLeft(deadline.Sub(now)) + " left to " + act + " (until " + render.When(deadline) + "): " + about(r)
+	return timeLeft(deadline.Sub(now)) + " left to " + act + " (until " + render.When(deadline) + "): " + About(r)
 }
 
 // timeLeft returns a time for people, who need no seconds of a long one.
@@ -35,61 +39,66 @@ func timeLeft(d time.Duration) string {
 	return bridge.Brief(max(d, 0))
 }
 
-// about names a request in a notification by its headline, of which the route
+// About names a request in a notification by its headline, of which the route
 // may show only a part.
-func about(r bridge.Record) string {
+func About(r bridge.Record) string {
 	switch i := r.Interaction; {
 	case i.Preview == bridge.PreviewNone:
 		return "a request"
 	case i.Private:
 		return "a request from " + bridge.OneLine(i.Agent)
 	}
-	return shortened(render.Title(r))
+	return Short(render.Title(r))
 }
 
-// listedAs names a request in a list of several.
-func listedAs(r bridge.Record) string {
+// ListedAs names a request in a list of several.
+func ListedAs(r bridge.Record) string {
 	if r.Interaction.Private {
-		return about(r)
+		return About(r)
 	}
-	return shortened(render.Title(r))
+	return Short(render.Title(r))
 }
 
 // maxShort is the maximum length of a shortened text, in characters.
 const maxShort = 200
 
-func shortened(s string) string {
+// Short returns a text on at most maxShort characters.
+func Short(s string) string {
 	if utf8.RuneCountInString(s) > maxShort {
 		s = string([]rune(s)[:maxShort-1]) + "…"
 	}
 	return s
 }
 
+// Replies to clicks of which nothing was recorded.
 const (
-	noteForged  = "This control does not belong to this request. Nothing was recorded."
-	noteUnknown = "nod no longer has this request. Nothing was recorded."
-	noteUnseen  = "This card does not show everything yet. Nothing was recorded. Wait a moment, read the card, and click again."
-	noteChanged = "The requirements have changed since this card was posted. Nothing was recorded. Read the card and decide again."
+	Forged  = "This control does not belong to this request. Nothing was recorded."
+	Unknown = "nod no longer has this request. Nothing was recorded."
+	Unseen  = "This card does not show everything yet. Nothing was recorded. Wait a moment, read the card, and click again."
+	Changed = "The requirements have changed since this card was posted. Nothing was recorded. Read the card and decide again."
 	// When people read this, the card already shows the new question.
-	noteAskedAgain = "Too late: this was asked again. Nothing was recorded. The card shows the new question."
+	AskedAgain = "Too late: this was asked again. Nothing was recorded. The card shows the new question."
 )
 
-func noteForbidden(i bridge.Interaction) string {
-	return "You may not answer this request. Nothing was recorded. Responders: " + responderNames(i) + "."
+func forbidden(i bridge.Interaction) string {
+	return "You may not answer this request. Nothing was recorded. Responders: " + Responders(i) + "."
 }
 
-func noteNotYours(a bridge.Actor) string {
+// NotYours is the reply to the submission of what another person chose.
+func NotYours(a bridge.Actor) string {
 	return "The card showed the choice of " + bridge.OneLine(a.Display()) + ". It now shows yours: check it and click again."
 }
 
-func noteRecorded(r bridge.Record) string {
+// Recorded is the reply to a click that counted.
+func Recorded(r bridge.Record) string {
 	if !r.State.Final() {
 		return r.Voted()
 	}
 	return "Recorded: " + r.Outcome() + "."
 }
 
-func noteLate(r bridge.Record, actor bridge.Actor) string {
+// Late is the reply to a click on a closed request.
+func Late(r bridge.Record, actor bridge.Actor) string {
 	if why := r.Unverified; why != "" {
 		return "Nothing was recorded: " + why + "."
 	}
@@ -136,41 +145,28 @@ func did(r bridge.Record) string {
 	return "answered this"
 }
 
-// noteWhy returns the note for a person who may not answer.
-func noteWhy(i bridge.Interaction, no refusal) string {
-	switch no.why {
-	case whyUnread:
-		note := "nod cannot tell now whether you may answer this request, because it cannot read " + strings.Join(no.unread, ", ") +
+// Why returns the note for a person who may not answer.
+func Why(i bridge.Interaction, no people.Refusal) string {
+	switch no.Why {
+	case people.WhyUnread:
+		note := "nod cannot tell now whether you may answer this request, because it cannot read " + strings.Join(no.Unread, ", ") +
 			". Nothing was recorded. Click again in a moment."
-		if no.denies {
+		if no.Denies {
 			note += " You can already deny it."
 		}
 		return note
-	case whyRequester:
+	case people.WhyRequester:
 		return "This is your own request, so someone else has to answer it. You can only deny it. Nothing was recorded. " +
-			"Responders: " + responderNames(i) + "."
-	case whyUnlinked:
+			"Responders: " + Responders(i) + "."
+	case people.WhyUnlinked:
 		return "Your account is not linked to a person in the config, which this request requires. Nothing was recorded."
 	}
-	return noteForbidden(i)
+	return forbidden(i)
 }
 
-const (
-	noteNoProofs = "This approval needs a passkey, which this daemon does not offer. Nothing was recorded. " +
-		"Ask your nod administrator to enable the web console."
-	noteSign = "This approval needs your passkey. Nothing is recorded yet. Open the link within 5 minutes, " +
-		"check the request, and sign it. The link is for you only."
-)
-
-// noteNoPasskey returns the note for a person who cannot sign an approval.
-func noteNoPasskey(url string) string {
-	return "This approval needs a passkey, and you have none. Nothing was recorded. " +
-		"Sign in to the console to add one: " + strings.TrimRight(url, "/") + "/console/. You can still deny."
-}
-
-// responderNames returns the names of the responders: people, and groups with
+// Responders returns the names of the responders: people, and groups with
 // GroupMark.
-func responderNames(i bridge.Interaction) string {
+func Responders(i bridge.Interaction) string {
 	var names []string
 	add := func(name string) {
 		if !slices.Contains(names, name) {
@@ -190,12 +186,13 @@ func responderNames(i bridge.Interaction) string {
 	return strings.Join(names, ", ")
 }
 
-// noteClosed is the reply to a closed card that nod cannot change.
-func noteClosed(r bridge.Record) string {
-	return r.Outcome() + ": " + about(r) + " nod cannot change the card above any more. Its buttons have no effect."
+// Closed is the reply to a closed card that nod cannot change.
+func Closed(r bridge.Record) string {
+	return r.Outcome() + ": " + About(r) + " nod cannot change the card above any more. Its buttons have no effect."
 }
 
-const noteVotedBefore = "Your vote is already recorded. Someone else has to respond as well."
+// VotedBefore is the reply to a repeated vote.
+const VotedBefore = "Your vote is already recorded. Someone else has to respond as well."
 
 // maxShow and maxShowInput bound the prompt and the input of a shown request, in
 // bytes: one platform takes 2,000 characters, and the rest of the reply is short.
@@ -204,8 +201,8 @@ const (
 	maxShowInput = 1000
 )
 
-// describe formats a request as plain text.
-func describe(r bridge.Record) string {
+// Describe formats a request as plain text.
+func Describe(r bridge.Record) string {
 	i := r.Interaction
 	said := cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)
 	lines := []string{bridge.OneLine(i.Agent) + " asks: " + said}
@@ -227,7 +224,7 @@ func describe(r bridge.Record) string {
 		lines = append(lines, r.Voted())
 	}
 	if !r.State.Final() {
-		lines = append(lines, i.Left(time.Now())+" left, until "+render.When(i.Deadline)+". Responders: "+responderNames(i)+".")
+		lines = append(lines, i.Left(time.Now())+" left, until "+render.When(i.Deadline)+". Responders: "+Responders(i)+".")
 	}
 	for n, d := range i.Destinations {
 		where := d.Platform + ":" + d.Channel
@@ -263,6 +260,7 @@ func cutBytes(s string, n int) string {
 	return s[:n] + "… (" + strconv.Itoa(len(s)-n) + " more bytes on its card)"
 }
 
-func typedProblem(problem string) bridge.Verdict {
+// Problem is the reply to typed text that has to be corrected.
+func Problem(problem string) bridge.Verdict {
 	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: problem, Problems: map[int]string{bridge.TypedProblem: problem}}
 }
