@@ -35,6 +35,16 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// MarshalText implements encoding.TextMarshaler, for YAML.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := timespan.Parse(string(b))
+	*d = Duration(v)
+	return err
+}
+
 // plainString returns the text of a JSON string of printable ASCII without
 // escapes. It reports false for any other value.
 func plainString(b []byte) (string, bool) {

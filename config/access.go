@@ -110,7 +110,7 @@ type Route struct {
 	// offers the people only.
 	//
 	// Example: [bo, "@sre"]
-	HandOver Words `yaml:"hand_over"`
+	HandOver []string `yaml:"hand_over"`
 	// Mention selects the people that a new card in a channel mentions:
 	// responders, group or none. With responders, it mentions up to 5 of them by name, and groups that
 	// are a Slack user group or a mentionable Discord role. With group, it
@@ -170,12 +170,12 @@ type Agent struct {
 	// notice. If empty, it can send all of them.
 	//
 	// Example: [ask, approval]
-	Kinds Words `yaml:"kinds"`
+	Kinds []string `yaml:"kinds"`
 	// Scopes are the scopes that cards offer for the agent's approvals: once,
 	// session and always. If empty, cards can offer all of them.
 	//
 	// Example: [once, session]
-	Scopes Words `yaml:"scopes"`
+	Scopes []string `yaml:"scopes"`
 	// PerMinute is the number of requests that the agent can send per minute.
 	//
 	// Default: 120
@@ -198,7 +198,7 @@ type Group struct {
 	// People are names of people.
 	//
 	// Example: [ana, bo]
-	People Words `yaml:"people"`
+	People []string `yaml:"people"`
 	// Slack is the ID of a Slack user group. It needs the scope usergroups:read.
 	//
 	// Example: S0123456789
@@ -244,144 +244,12 @@ type Identity struct {
 	Linking bool `yaml:"linking"`
 }
 
-// Risk is a named risk level.
-type Risk struct {
-	// Name is the name that rules use. It is required.
-	//
-	// Example: critical
-	Name string `yaml:"name"`
-	// Quorum is the number of people who must approve at this level, at most 10.
-	// Zero keeps the quorum of the route.
-	//
-	// Example: 2
-	Quorum int `yaml:"quorum"`
-	// Confirm is the text that an approver must type. If empty, a click is
-	// enough.
-	//
-	// Example: "yes, production"
-	Confirm string `yaml:"confirm"`
-	// StepUp is the proof that approvals require at this level in addition to a
-	// click: passkey.
-	//
-	// Example: passkey
-	StepUp string `yaml:"step_up"`
-}
-
-// Rule is one rule of the policy. All of its conditions must hold. A condition
-// with several patterns holds if one of them matches. A pattern is a glob, in
-// which * is any text and ? is any character, or a regular expression between
-// slashes that must match all of the text.
-type Rule struct {
-	// Name is the name of the rule in the audit log, on cards and in the output
-	// of nod policy test.
-	//
-	// Example: push
-	Name string `yaml:"name"`
-	// Agents are patterns for the name of the agent.
-	//
-	// Example: [ci, "deploy-*"]
-	Agents Words `yaml:"agents"`
-	// Tools are patterns for the tool that the agent names.
-	//
-	// Example: [Bash, "mcp__*"]
-	Tools Words `yaml:"tools"`
-	// Command are patterns for each command of a shell line. Globs match word by
-	// word, and * at the end matches any further words.
-	//
-	// Example: ["git push *"]
-	Command Words `yaml:"command"`
-	// Options are the only words that start with - and that then: allow or
-	// grant: rule covers. If the key is missing, all options are covered. An
-	// empty list covers none.
-	//
-	// Example: [--stat, --cached]
-	Options Words `yaml:"options"`
-	// Reads is empty or project. With project, an allow rule covers only commands
-	// that read, and only files below the location of the request. See
-	// docs/access/policy.md for the commands.
-	//
-	// Example: project
-	Reads string `yaml:"reads"`
-	// Path are patterns for every file that the input names, as absolute paths.
-	//
-	// Example: ["/srv/app/*"]
-	Path Words `yaml:"path"`
-	// Input are patterns for fields of the input, by the path of the field.
-	//
-	// Example: {"env.name": "prod*"}
-	Input map[string]string `yaml:"input"`
-	// Where are patterns for the location that the agent names, such as a
-	// directory.
-	//
-	// Example: ["/srv/*"]
-	Where Words `yaml:"where"`
-	// Then is the effect of the rule: allow, ask or deny. It is required.
-	//
-	// Example: ask
-	Then string `yaml:"then"`
-	// Reason is the reason that the agent reads if the rule allows or denies. If
-	// empty, it is the name of the rule.
-	//
-	// Example: no one deletes trees
-	Reason string `yaml:"reason"`
-	// Route is the route that is asked instead of the route of the request.
-	//
-	// Example: production
-	Route string `yaml:"route"`
-	// Risk is the risk level of the request, from risks.
-	//
-	// Example: critical
-	Risk string `yaml:"risk"`
-	// Scopes are the scopes that the card can offer: once, session and always.
-	//
-	// Example: [once, session]
-	Scopes Words `yaml:"scopes"`
-	// Timeout replaces the time that people have to respond. If several rules
-	// ask about parts of a request, the shortest timeout applies.
-	//
-	// Example: 30m
-	Timeout Duration `yaml:"timeout"`
-	// OnTimeout is the outcome if no one responds: expire, deny, default,
-	// escalate or pending. With escalate, the route needs a step with ask or
-	// route under escalation.
-	//
-	// Example: deny
-	OnTimeout string `yaml:"on_timeout"`
-	// Quorum is the number of people who must approve, at most 10.
-	//
-	// Example: 2
-	Quorum int `yaml:"quorum"`
-	// Confirm is the text that an approver must type.
-	//
-	// Example: "delete production"
-	Confirm string `yaml:"confirm"`
-	// StepUp is the proof that approvals require in addition to a click: passkey.
-	//
-	// Example: passkey
-	StepUp string `yaml:"step_up"`
-	// Redact are fields of the input that people do not see.
-	//
-	// Example: [user.phone]
-	Redact Words `yaml:"redact"`
-	// GrantFor shortens how long a grant lasts. Without it, a grant for the
-	// session lasts up to 24 hours, and one for always up to 30 days.
-	//
-	// Example: 8h
-	GrantFor Duration `yaml:"grant_for"`
-	// Grant is the coverage of a grant: input covers the exact same request, and
-	// rule covers everything that this rule matches.
-	//
-	// Default: input
-	// Example: rule
-	Grant string `yaml:"grant"`
-}
-
 // Redact configures what nod hides in addition to known credential formats.
 type Redact struct {
 	// Patterns are RE2 regular expressions. nod hides everything that matches.
 	//
 	// Example: ['ACME-\d{8}']
-	Patterns Words `yaml:"patterns"`
+	Patterns []string `yaml:"patterns"`
 }
 
 // Step is one escalation step. It needs at least one of remind, ask, route and
@@ -405,7 +273,7 @@ type Step struct {
 	// mentioned.
 	//
 	// Example: ["@on-call"]
-	Ask Words `yaml:"ask"`
+	Ask []string `yaml:"ask"`
 	// Route is another route whose destinations and responders are added.
 	//
 	// Example: everyone
@@ -434,5 +302,5 @@ type Quiet struct {
 	// Risks are the risk levels whose steps do not wait.
 	//
 	// Example: [critical]
-	Risks Words `yaml:"risks"`
+	Risks []string `yaml:"risks"`
 }

@@ -244,6 +244,10 @@ func TestWords(t *testing.T) {
 	if err != nil || !slices.Equal(c.Policy[0].Tools, []string{"bash"}) || !slices.Equal(c.Policy[0].Path, []string{"a", "b"}) {
 		t.Errorf("%+v, %v", c.Policy, err)
 	}
+	c, err = config.Parse([]byte("x-who: &who ana\nroutes: {a: {responders: *who, remind: *who}, b: {responders: *who, must: *who}}"), "")
+	if err != nil || !slices.Equal(c.Routes["a"].Responders, []string{"ana"}) || c.Routes["a"].Remind != "ana" || !slices.Equal(c.Routes["b"].Must, []string{"ana"}) {
+		t.Errorf("%+v, %v", c.Routes, err)
+	}
 	for _, bad := range []string{"policy: [{tools: {a: b}}]", "slack: {bot_token: [a]}", "slack: {bot_token: {env: [a]}}"} {
 		if _, err := config.Parse([]byte(bad), ""); err == nil || !strings.Contains(err.Error(), "line 1") {
 			t.Errorf("%s: %v", bad, err)

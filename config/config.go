@@ -2,8 +2,8 @@
 // environment, and checks all of it, so that every mistake is reported in one
 // run.
 //
-// This package holds plain data and its checks, and imports only
-// leaf packages of nod. The daemon builds routes, policies and platforms from the data.
+// This package holds plain data and its checks. The rules of the policy belong to
+// package policy. The daemon builds routes and platforms from the data.
 package config
 
 import (
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config/files"
 )
 
@@ -42,13 +43,13 @@ type Config struct {
 	// are always allowed.
 	//
 	// Example: [nod, "*.nod.svc.cluster.local"]
-	Hosts Words `yaml:"hosts"`
+	Hosts []string `yaml:"hosts"`
 	// Origins are other web origins whose pages may open the WebSocket API, for a
 	// front end that another server serves. An origin such as https://*.example.com
 	// matches every subdomain. Pages from the address of nod are always allowed.
 	//
 	// Example: ["https://app.example.com", "http://localhost:9000"]
-	Origins Words `yaml:"origins"`
+	Origins []string `yaml:"origins"`
 	// LogLevel is the lowest level that nod logs: debug, info, warn or error. A
 	// change needs a restart.
 	//
@@ -101,10 +102,10 @@ type Config struct {
 	// Redact configures what nod hides in addition to known credential formats.
 	Redact Redact `yaml:"redact"`
 	// Risks are the risk levels that rules can assign, the highest last.
-	Risks []Risk `yaml:"risks"`
+	Risks []policy.Risk `yaml:"risks"`
 	// Policy is the ordered list of rules. For each part of a request, the first
 	// rule that matches decides. If no rule matches, nod asks people.
-	Policy []Rule `yaml:"policy"`
+	Policy []policy.Rule `yaml:"policy"`
 	// Receipts configures the signatures of decisions.
 	Receipts Receipts `yaml:"receipts"`
 	// Audit configures the audit log.

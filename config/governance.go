@@ -8,26 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
-
-// Words is a list of strings. In YAML it can also be a single string.
-type Words []string
-
-// UnmarshalYAML decodes a string or a list of strings.
-func (w *Words) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind == yaml.ScalarNode {
-		*w = Words{n.Value}
-		return nil
-	}
-	var list []string
-	if err := n.Decode(&list); err != nil {
-		return fmt.Errorf("line %d: must be a string or a list of strings", n.Line)
-	}
-	*w = list
-	return nil
-}
 
 // HashPrefix is the prefix of the hash of a token.
 const HashPrefix = "sha256:"

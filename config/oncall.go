@@ -25,7 +25,7 @@ type Rotation struct {
 	// People are the people of the rotation, in order. It is required.
 	//
 	// Example: [ana, bo]
-	People Words `yaml:"people"`
+	People []string `yaml:"people"`
 	// Start is the time at which the turn of the first person starts. It is
 	// required.
 	//

@@ -106,6 +106,7 @@ const (
 // value checks a node that holds a value of a type. The path names the setting,
 // and the row does as in docs/configuration.md.
 func (r *reader) value(n *yaml.Node, t reflect.Type, path, row string, depth int) {
+	at := n
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -133,7 +134,7 @@ func (r *reader) value(n *yaml.Node, t reflect.Type, path, row string, depth int
 	case t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time](), t.Kind() == reflect.Map:
 		r.mapping(n, t, path, row, depth)
 	case t.Kind() == reflect.Slice:
-		r.list(n, t, path, row, depth)
+		r.list(at, n, t, path, row, depth)
 	default:
 		r.scalar(n, t, path, row)
 	}
@@ -237,10 +238,13 @@ func keys(t reflect.Type) []string {
 	return out
 }
 
-func (r *reader) list(n *yaml.Node, t reflect.Type, path, row string, depth int) {
-	if n.Kind == yaml.ScalarNode && t == reflect.TypeFor[Words]() {
-		r.scalar(n, t.Elem(), path, row+"[]")
-		return
+// list checks a list. Of texts, one can be written alone: at is then replaced by a
+// list, and n, which an anchor may name, is not.
+func (r *reader) list(at, n *yaml.Node, t reflect.Type, path, row string, depth int) {
+	if n.Kind == yaml.ScalarNode && t.Elem().Kind() == reflect.String {
+		item := *n
+		*at = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: n.Line, Content: []*yaml.Node{&item}}
+		n = at
 	}
 	if n.Kind != yaml.SequenceNode {
 		r.bad(n, path, "a list is required, not %s", kindOf(n))
@@ -267,15 +271,15 @@ func (r *reader) scalar(n *yaml.Node, t reflect.Type, path, row string) {
 		return
 	}
 	problem := ""
-	switch x := v.Interface().(type) {
-	case *string:
-		if instead, was := removed.Instead(removed.Value, row+": "+*x); was {
-			problem = fmt.Sprintf("removed value %q; %s", *x, instead)
+	switch x := v.Elem(); x.Kind() {
+	case reflect.String:
+		if instead, was := removed.Instead(removed.Value, row+": "+x.String()); was {
+			problem = fmt.Sprintf("removed value %q; %s", x, instead)
 		} else {
-			problem = limits[row].word(*x)
+			problem = limits[row].word(x.String())
 		}
-	case *int:
-		problem = limits[row].count(*x)
+	case reflect.Int:
+		problem = limits[row].count(int(x.Int()))
 	}
 	if problem != "" {
 		r.bad(n, path, "%s", problem)

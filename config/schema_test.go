@@ -73,7 +73,7 @@ func (r *reference) node(t reflect.Type, row string) object {
 		if l.empty {
 			list["minItems"] = 0
 		}
-		if t == reflect.TypeFor[Words]() {
+		if t.Elem().Kind() == reflect.String {
 			return object{"oneOf": []any{item, list}}
 		}
 		return list

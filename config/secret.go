@@ -1,12 +1,9 @@
 package config
 
 import (
-	"fmt"
-	"time"
-
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nodbridge/nod/bridge/timespan"
+	"github.com/nodbridge/nod/bridge"
 )
 
 // Secret is a value that is never printed. In YAML it is {env: NAME}, {file:
@@ -43,18 +40,5 @@ func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// Duration is a time.Duration that is written as in 5m.
-type Duration time.Duration
-
-// UnmarshalYAML reads a duration.
-func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
-	v, err := timespan.Parse(n.Value)
-	if err != nil {
-		return fmt.Errorf("line %d: invalid duration %q (such as %s)", n.Line, n.Value, timespan.Examples)
-	}
-	*d = Duration(v)
-	return nil
-}
-
-// MarshalYAML writes a duration.
-func (d Duration) MarshalYAML() (any, error) { return time.Duration(d).String(), nil }
+// Duration is written as in 5m.
+type Duration = bridge.Duration

@@ -174,7 +174,7 @@ func TestWholeFile(t *testing.T) {
 		"routes: {a: [b]}\n":                    "nod.yaml:1: routes.a: a mapping is required, not a list",
 		"max_connections: many\n":               `max_connections: a number is required, not "many"`,
 		"console: {enabled: sometimes}\n":       `console.enabled: true or false is required, not "sometimes"`,
-		"routes: {a: {to: x}}\n":                `routes.a.to: a list is required, not "x"`,
+		"routes: {a: {to: {x: y}}}\n":           `routes.a.to: a list is required, not a mapping`,
 		"slack: [\n":                            "nod.yaml:1: did not find expected node content",
 		"chanel: x\nrisks: 7\nlog_level: [a]\n": "nod.yaml:2: risks: a list is required, not \"7\"\n",
 		"people: &a {ana: *a}\n":                `unknown key "ana"`,

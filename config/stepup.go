@@ -22,10 +22,10 @@ func (c Config) checkStepUps(bad func(path, format string, args ...any)) {
 		}
 	}
 	for n, r := range c.Risks {
-		check(fmt.Sprintf("risks[%d].step_up", n), r.StepUp)
+		check(fmt.Sprintf("risks[%d].step_up", n), string(r.StepUp))
 	}
 	for n, r := range c.Policy {
-		check(fmt.Sprintf("policy[%d].step_up", n), r.StepUp)
+		check(fmt.Sprintf("policy[%d].step_up", n), string(r.StepUp))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
 		check("routes."+name+".step_up", c.Routes[name].StepUp)

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -78,24 +79,16 @@ func (r rules) need(line string) need {
 			rule = policy.Rule{}
 		}
 		out.effect = bridge.EffectAsk
-		byRule = byRule && rule.GrantByRule
+		byRule = byRule && rule.Grant == "rule"
 		out.byRule = append(out.byRule, rule)
-		out.quorum = max(out.quorum, rule.Set.Quorum)
-		out.confirms = append(out.confirms, strings.Fields(rule.Set.Confirm)...)
-		out.risk = max(out.risk, riskRank(rule.Set.Risk))
-		out.once = out.once || len(rule.Set.Scopes) > 0
-		if d := time.Duration(rule.Set.GrantFor); d > 0 && (out.lasts == 0 || d < out.lasts) {
+		out.quorum = max(out.quorum, rule.Quorum)
+		out.confirms = append(out.confirms, strings.Fields(rule.Confirm)...)
+		out.risk = max(out.risk, riskRank(rule.Risk))
+		out.once = out.once || len(rule.Scopes) > 0
+		if d := time.Duration(rule.GrantFor); d > 0 && (out.lasts == 0 || d < out.lasts) {
 			out.lasts = d
 		}
-		if len(rule.Set.Routes) == 0 {
-			out.routes = append(out.routes, "default")
-		}
-		for _, name := range rule.Set.Routes {
-			if name == "" {
-				name = "default"
-			}
-			out.routes = append(out.routes, name)
-		}
+		out.routes = append(out.routes, cmp.Or(rule.Route, "default"))
 	}
 	if !plain && out.effect == bridge.EffectAllow || len(parts) == 0 {
 		out.effect, out.routes = bridge.EffectAsk, []string{"default"}
@@ -228,16 +221,16 @@ func drawRules(t *rapid.T) rules {
 		case "":
 			continue // no rule
 		case bridge.EffectAsk:
-			r.Set = bridge.Ruling{
-				Routes:   rapid.SampledFrom([][]string{nil, nil, nil, {"prod"}, {"", "prod"}, {"prod", "sec"}}).Draw(t, "routes"),
-				Quorum:   rapid.SampledFrom([]int{0, 0, 0, 0, 2}).Draw(t, "quorum"),
-				Confirm:  rapid.SampledFrom([]string{"", "", "", "", "", "yes", "sure"}).Draw(t, "confirm"),
-				Risk:     rapid.SampledFrom([]string{"", "", "low", "high"}).Draw(t, "risk"),
-				Scopes:   rapid.SampledFrom([][]bridge.Scope{nil, nil, nil, nil, nil, nil, {bridge.ScopeOnce}}).Draw(t, "scopes"),
-				GrantFor: rapid.SampledFrom([]bridge.Duration{0, 0, 0, bridge.Duration(shortGrant)}).Draw(t, "lasts"),
-				Reason:   "because",
+			r.Route = rapid.SampledFrom([]string{"", "", "", "prod", "sec"}).Draw(t, "route")
+			r.Quorum = rapid.SampledFrom([]int{0, 0, 0, 0, 2}).Draw(t, "quorum")
+			r.Confirm = rapid.SampledFrom([]string{"", "", "", "", "", "yes", "sure"}).Draw(t, "confirm")
+			r.Risk = rapid.SampledFrom([]string{"", "", "low", "high"}).Draw(t, "risk")
+			r.Scopes = rapid.SampledFrom([][]bridge.Scope{nil, nil, nil, nil, nil, nil, {bridge.ScopeOnce}}).Draw(t, "scopes")
+			r.GrantFor = rapid.SampledFrom([]bridge.Duration{0, 0, 0, bridge.Duration(shortGrant)}).Draw(t, "lasts")
+			r.Reason = "because"
+			if rapid.IntRange(0, 2).Draw(t, "by rule") > 0 {
+				r.Grant = "rule"
 			}
-			r.GrantByRule = rapid.IntRange(0, 2).Draw(t, "by rule") > 0
 		}
 		out[w] = r
 	}

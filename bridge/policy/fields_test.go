@@ -89,7 +89,7 @@ func TestAfterCD(t *testing.T) {
 	p := build(t, []Rule{
 		{Name: "cd", Command: []string{"cd *"}, Then: bridge.EffectAllow},
 		{Name: "make", Command: []string{"make *", "./run"}, Where: []string{"/repo"}, Then: bridge.EffectAllow},
-		{Name: "push", Command: []string{"git push *"}, Then: bridge.EffectAsk, GrantByRule: true},
+		{Name: "push", Command: []string{"git push *"}, Then: bridge.EffectAsk, Grant: "rule"},
 	})
 	for _, c := range []struct {
 		where, line, want string
@@ -113,7 +113,7 @@ func TestOptions(t *testing.T) {
 		{Name: "sort", Command: []string{"sort *"}, Options: []string{"-r", "-k*", "--key=?"}, Then: bridge.EffectAllow},
 		{Name: "none", Command: []string{"cat *", "git branch --list *"}, Options: []string{}, Then: bridge.EffectAllow},
 		{Name: "tail", Command: []string{"/tail( [^ ]+)*/"}, Options: []string{"/-[0-9]+/"}, Then: bridge.EffectAllow},
-		{Name: "push", Command: []string{"git push *"}, Options: []string{"-u"}, Then: bridge.EffectAsk, GrantByRule: true},
+		{Name: "push", Command: []string{"git push *"}, Options: []string{"-u"}, Then: bridge.EffectAsk, Grant: "rule"},
 	})
 	for line, want := range map[string]string{
 		"sort a": "allow", "sort -r a": "allow", "sort -k2 a": "allow", "sort --key=2": "allow", "sort -o f": "ask", "sort -ro f": "ask", "sort --key=22": "ask", "sort --outp=f": "ask", "sort a -o f": "ask", "sort -- -o": "ask", "sort '-o' f": "ask",
@@ -135,14 +135,15 @@ func TestOptions(t *testing.T) {
 // as the ruling on each part.
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	ask := func(name, command string, set bridge.Ruling, grant bool) Rule {
-		return Rule{Name: name, Command: []string{command}, Then: bridge.EffectAsk, Set: set, GrantByRule: grant}
+	ask := func(name, command string, r Rule) Rule {
+		r.Name, r.Command, r.Then, r.Grant = name, []string{command}, bridge.EffectAsk, "rule"
+		return r
 	}
 	p := build(t, []Rule{
-		{Name: "never", Command: []string{"rm *"}, Then: bridge.EffectDeny, Set: bridge.Ruling{Reason: "no"}},
-		ask("prod", "kubectl *", bridge.Ruling{Routes: []string{"production"}, Risk: "critical", Timeout: 5, OnTimeout: bridge.OnTimeoutEscalate, Scopes: []bridge.Scope{"once", "session"}, Redact: []string{"a"}, GrantFor: 9}, true),
-		ask("push", "git push *", bridge.Ruling{Routes: []string{"dev"}, Quorum: 3, Confirm: "push", Timeout: 9, OnTimeout: bridge.OnTimeoutDeny, Scopes: []bridge.Scope{"always", "session"}, Redact: []string{"b"}, GrantFor: 4, Reason: "why"}, true),
-		ask("make", "make *", bridge.Ruling{Scopes: []bridge.Scope{"always"}}, true),
+		{Name: "never", Command: []string{"rm *"}, Then: bridge.EffectDeny, Reason: "no"},
+		ask("prod", "kubectl *", Rule{Route: "production", Risk: "critical", Timeout: 5, OnTimeout: bridge.OnTimeoutEscalate, Scopes: []bridge.Scope{"once", "session"}, Redact: []string{"a"}, GrantFor: 9}),
+		ask("push", "git push *", Rule{Route: "dev", Quorum: 3, Confirm: "push", Timeout: 9, OnTimeout: bridge.OnTimeoutDeny, Scopes: []bridge.Scope{"always", "session"}, Redact: []string{"b"}, GrantFor: 4, Reason: "why"}),
+		ask("make", "make *", Rule{Scopes: []bridge.Scope{"always"}}),
 		{Name: "look", Command: []string{"ls *"}, Then: bridge.EffectAllow},
 	}, Risk{Name: "high"}, Risk{Name: "critical", Quorum: 2, Confirm: "yes"})
 	judge := func(s string) bridge.Ruling { return p.Judge(act("Bash", "", map[string]string{"command": s})) }
@@ -167,7 +168,7 @@ func TestJoin(t *testing.T) {
 	if r := judge("sudo kubectl delete $X > f"); !slices.Equal(r.Routes, []string{"production"}) || r.Quorum != 2 || r.Grants != nil {
 		t.Errorf("a command in an unplain line evaluates to %+v, want two approvers on production", r)
 	}
-	if a, b := judge("make").Grants[0].Key, build(t, []Rule{ask("make", "make *", bridge.Ruling{Scopes: []bridge.Scope{"session"}}, true)}).Judge(act("Bash", "", map[string]string{"command": "make"})).Grants[0].Key; a == b || len(a) != 64 {
+	if a, b := judge("make").Grants[0].Key, build(t, []Rule{ask("make", "make *", Rule{Scopes: []bridge.Scope{"session"}})}).Judge(act("Bash", "", map[string]string{"command": "make"})).Grants[0].Key; a == b || len(a) != 64 {
 		t.Errorf("an edited rule has the key of the old one: %s, %s", a, b)
 	}
 }
@@ -197,7 +198,7 @@ func TestRefusedRules(t *testing.T) {
 	if _, errs := New([]Rule{{Command: []string{"*rm*"}, Then: bridge.EffectDeny}, {Command: []string{"* --force"}, Then: bridge.EffectAsk}}, nil); len(errs) > 0 {
 		t.Error(errs)
 	}
-	if _, errs := New([]Rule{{Command: []string{"* --force"}, Then: bridge.EffectAsk, GrantByRule: true}}, nil); len(errs) != 1 {
+	if _, errs := New([]Rule{{Command: []string{"* --force"}, Then: bridge.EffectAsk, Grant: "rule"}}, nil); len(errs) != 1 {
 		t.Error(errs)
 	}
 }
@@ -238,7 +239,7 @@ func TestStarted(t *testing.T) {
 	p := build(t, []Rule{
 		{Name: "build", Command: []string{"sudo rm -rf build"}, Then: bridge.EffectAllow},
 		{Name: "log", Command: []string{"git log *"}, Then: bridge.EffectAllow},
-		{Name: "git", Command: []string{"git *"}, Then: bridge.EffectAsk, Set: bridge.Ruling{Routes: []string{"dev"}}},
+		{Name: "git", Command: []string{"git *"}, Then: bridge.EffectAsk, Route: "dev"},
 		{Name: "rm", Command: []string{"rm -rf *"}, Then: bridge.EffectDeny},
 		{Name: "guests", Agents: []string{"guest"}, Then: bridge.EffectDeny},
 	})

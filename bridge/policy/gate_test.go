@@ -138,7 +138,7 @@ func TestGateAndRules(t *testing.T) {
 	t.Parallel()
 	p, errs := New([]Rule{
 		{Name: "never", Command: []string{"mkfs *"}, Then: bridge.EffectDeny},
-		{Name: "publish", Command: []string{"npm publish *"}, Then: bridge.EffectAsk, Set: bridge.Ruling{Quorum: 2}},
+		{Name: "publish", Command: []string{"npm publish *"}, Then: bridge.EffectAsk, Quorum: 2},
 		{Name: "git", Command: []string{"git *", "ls *"}, Then: bridge.EffectAllow},
 	}, nil)
 	if len(errs) > 0 {

@@ -47,7 +47,7 @@ func (p *Policy) joinAsks(out *bridge.Ruling, hits []hit, moved bool) {
 			routes = addTo(routes, route)
 		}
 		confirms = add(confirms, r.Confirm)
-		granted = granted && h.covered && h.rule.GrantByRule
+		granted = granted && h.covered && h.rule.grantsByRule()
 		p.tighten(out, r)
 		for _, g := range r.Grants {
 			if !slices.Contains(out.Grants, g) {
@@ -70,7 +70,7 @@ func (p *Policy) rulingOf(h hit) bridge.Ruling {
 	case h.rule == nil:
 		return bridge.Ruling{}
 	case h.effect() != h.rule.Then:
-		return bridge.Ruling{Effect: h.effect(), Rule: h.rule.Name, Reason: h.rule.Set.Reason}
+		return bridge.Ruling{Effect: h.effect(), Rule: h.rule.Name, Reason: h.rule.Reason}
 	}
 	return p.ruling(*h.rule)
 }
@@ -84,7 +84,7 @@ func (h hit) effect() bridge.Effect {
 
 // ruling returns the ruling of a rule with the settings of its risk level.
 func (p *Policy) ruling(c compiled) bridge.Ruling {
-	r := c.Set
+	r := c.settings()
 	r.Effect, r.Rule = c.Then, c.Name
 	if n := p.rank(r.Risk); n >= 0 {
 		r.Quorum = max(r.Quorum, p.risks[n].Quorum)
@@ -93,7 +93,7 @@ func (p *Policy) ruling(c compiled) bridge.Ruling {
 		}
 		r.StepUp = cmp.Or(r.StepUp, p.risks[n].StepUp)
 	}
-	if c.GrantByRule {
+	if c.grantsByRule() {
 		r.Grants = []bridge.RuleGrant{{Key: c.key, Rule: c.Name, Covers: c.words()}}
 	}
 	return r

@@ -93,7 +93,7 @@ func (j *evaluation) walk(p part, step Step, known bool) int {
 			step.Matched = covered
 		} else {
 			step.Why, step.Matched, doubt = j.concerns(c, p)
-			if step.Matched && c.GrantByRule {
+			if step.Matched && c.grantsByRule() {
 				_, covered = c.covers(j.in, p)
 			}
 		}

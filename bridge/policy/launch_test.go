@@ -16,10 +16,10 @@ func TestLaunched(t *testing.T) {
 	rules := []Rule{
 		{Name: "never", Command: []string{"rm -rf *"}, Then: bridge.EffectDeny},
 		{Name: "whole", Command: []string{"bash -lc 'make all'", "sh -c 'rm x'"}, Then: bridge.EffectAllow},
-		{Name: "push", Command: []string{"git push *"}, Then: bridge.EffectAsk, GrantByRule: true},
+		{Name: "push", Command: []string{"git push *"}, Then: bridge.EffectAsk, Grant: "rule"},
 		{Name: "look", Command: []string{"ls *", "git status *", "cd *"}, Then: bridge.EffectAllow},
 		{Name: "here", Command: []string{"make *"}, Where: []string{"/repo"}, Then: bridge.EffectAllow},
-		{Name: "rest", Then: bridge.EffectAsk, Set: bridge.Ruling{Routes: []string{"dev"}}},
+		{Name: "rest", Then: bridge.EffectAsk, Route: "dev"},
 	}
 	p := build(t, rules)
 	for line, want := range map[string]string{

@@ -25,7 +25,7 @@ func TestGrantWords(t *testing.T) {
 		"`git push *`, env like `prod*`, x.y like `z`":         {Command: push, Input: map[string]string{"x.y": "z", "env": "prod*"}},
 		"everything the rule r matches with the tool `deploy`": {Tools: []string{"deploy"}},
 	} {
-		r.Name, r.Then, r.GrantByRule = "r", bridge.EffectAsk, true
+		r.Name, r.Then, r.Grant = "r", bridge.EffectAsk, "rule"
 		if got := build(t, []Rule{r}).rules[0].words(); got != want {
 			t.Errorf("the card says %q, want %q", got, want)
 		}
@@ -39,7 +39,7 @@ func TestEachCommandIsAsked(t *testing.T) {
 	p := build(t, []Rule{
 		{Name: "sudo", Command: []string{"sudo *"}, Then: bridge.EffectAllow},
 		{Name: "tool", Tools: []string{"other"}, Then: bridge.EffectAsk},
-		{Name: "push", Command: []string{"git push *"}, Then: bridge.EffectAsk, Set: bridge.Ruling{Routes: []string{"dev"}}},
+		{Name: "push", Command: []string{"git push *"}, Then: bridge.EffectAsk, Route: "dev"},
 	})
 	for line, want := range map[string]string{
 		"git push $X": "dev", "git push $X; make y": "dev,", "make y; git push $X": ",dev", "sudo git push $X": "dev", "nice git push $X": "dev",

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -50,54 +49,37 @@ type part struct {
 // covers reports whether an allow rule, or a grant by the rule, covers a part,
 // and otherwise the reason. It covers only what is fully understood.
 func (c compiled) covers(in *input, p part) (string, bool) {
-	why := c.coversOrigin(in, p)
-	if why == "" {
-		why = c.coversCommand(in, p)
-	}
-	if why == "" {
-		why = c.coversInput(in)
-	}
-	if why == "" {
-		why = c.coversFields(in)
-	}
-	if why != "" {
-		return why, false
+	for _, why := range []func() string{
+		func() string { return missed(c.origin, func(b bound) string { return b.exactly(in, p) }) },
+		func() string { return c.doubts(in, p) },
+		func() string { return c.coversCommand(in, p) },
+		func() string { return missed(c.content, func(b bound) string { return b.exactly(in, p) }) },
+		func() string { return c.coversFields(in) },
+	} {
+		if reason := why(); reason != "" {
+			return reason, false
+		}
 	}
 	return "matches", true
 }
 
-// coversOrigin returns a reason unless the rule is for the agent, the tool and
-// the location of a part.
-func (c compiled) coversOrigin(in *input, p part) string {
-	place := in.Where
-	if p.moved {
-		place = p.to
-	}
-	switch {
-	case len(c.agents) > 0 && !c.agents.match(in.Agent):
-		return "the rule is for other agents"
-	case len(c.tools) > 0 && !c.tools.match(in.Tool):
-		return "the rule is for other tools"
-	case len(c.where) > 0 && (place == "" || !c.where.match(place)):
-		return "the rule is for other locations"
-	case len(c.where) > 0 && !in.place():
-		return "the location is not an absolute, clean path"
-	case p.moved && len(c.where) == 0 && p.to != in.Where && configured[program(p.words[0])]:
-		return p.words[0] + " runs what its directory names, and the rule does not say after which cd (where)"
-	case len(in.doubts) > 0:
-		return in.doubts[0]
+// missed returns the first reason why a condition does not hold, or "".
+func missed(all []bound, why func(bound) string) string {
+	for _, b := range all {
+		if reason := why(b); reason != "" {
+			return reason
+		}
 	}
 	return ""
 }
 
-// coversInput returns a reason unless the fields of an input match the rule's
-// conditions.
-func (c compiled) coversInput(in *input) string {
-	for _, f := range c.input {
-		values := find(in.tree, f.names, false)
-		if len(values) == 0 || slices.ContainsFunc(values, func(s string) bool { return !f.pattern.match(s) }) {
-			return "input." + f.name + " does not match"
-		}
+// doubts returns the reason why no rule may cover a part, whatever its conditions.
+func (c compiled) doubts(in *input, p part) string {
+	switch {
+	case p.moved && len(c.Where) == 0 && p.to != in.Where && configured[program(p.words[0])]:
+		return p.words[0] + " runs what its directory names, and the rule does not say after which cd (where)"
+	case len(in.doubts) > 0:
+		return in.doubts[0]
 	}
 	return ""
 }
@@ -182,81 +164,50 @@ func (c compiled) careful(p part, spelled []bool) string {
 // coversFields returns a reason unless the rule has a condition for every field
 // of the input, or no conditions on the input at all.
 func (c compiled) coversFields(in *input) string {
+	knows := func(l leaf) bool {
+		return slices.ContainsFunc(c.content, func(b bound) bool { return b.fields != nil && b.fields(l) })
+	}
 	for _, f := range in.files {
-		if why := c.coversFile(in, f); why != "" {
-			return why
+		switch location := f.location && len(in.lines) > 0; {
+		case f.bad != "" && !(f.weak && len(c.Path) == 0):
+			return fmt.Sprintf("the path %q %s", f.raw, f.bad)
+		case location && f.abs == in.Where, knows(leaf{name: f.name}):
+		case location:
+			return fmt.Sprintf("%s differs from the location of the request", f.name)
+		case len(c.Path) == 0 && c.conditional():
+			return fmt.Sprintf("the rule has no condition for the field %q", f.name)
 		}
 	}
-	named := func(f file) bool { return !f.location || len(in.lines) == 0 }
-	if len(c.path) > 0 && !slices.ContainsFunc(in.files, named) {
-		return "the input names no file"
-	}
-	if !c.conditional() {
-		return ""
-	}
 	for _, l := range in.leaves {
-		if !c.names(l.name) && !l.harmless() && !(len(c.path) > 0 && l.content()) {
+		if c.conditional() && !knows(l) && !l.harmless() {
 			return fmt.Sprintf("the rule has no condition for the field %q", l.name)
 		}
 	}
 	return ""
 }
 
-// coversFile returns a reason unless a path of an input matches the rule.
-func (c compiled) coversFile(in *input, f file) string {
-	location := f.location && len(in.lines) > 0
-	switch {
-	case f.bad != "" && !(f.weak && len(c.path) == 0):
-		return fmt.Sprintf("the path %q %s", f.raw, f.bad)
-	case c.names(f.name), location && f.abs == in.Where:
-		return ""
-	case location:
-		return fmt.Sprintf("%s differs from the location of the request", f.name)
-	case len(c.path) > 0 && !c.path.match(f.abs):
-		return fmt.Sprintf("the path %q does not match", f.raw)
-	case len(c.path) == 0 && c.conditional():
-		return fmt.Sprintf("the rule has no condition for the field %q", f.name)
-	}
-	return ""
-}
-
 // conditional reports whether a rule has conditions on the input.
 func (c compiled) conditional() bool {
-	return len(c.command)+len(c.path)+len(c.input) > 0 || c.Reads != ""
-}
-
-// names reports whether a rule has a condition for a field or for an object
-// that contains it.
-func (c compiled) names(name string) bool {
-	return slices.ContainsFunc(c.input, func(f field) bool { return strings.HasPrefix(name+".", f.name+".") })
+	return len(c.command)+len(c.content) > 0 || c.Reads != ""
 }
 
 // about reports whether an ask or deny rule may apply to a part, and otherwise
 // the reason. The function command matches the command.
 func (c compiled) about(in *input, p part, command func(wordPattern) bool) (string, bool) {
+	why := missed(c.origin, func(b bound) string { return b.perhaps(in, p) })
 	switch {
-	case len(c.agents) > 0 && !c.agents.match(in.Agent):
-		return "the rule is for other agents", false
-	case len(c.anyTools) > 0 && !c.anyTools.match(in.Tool):
-		return "the rule is for other tools", false
-	case len(c.anyWhere) > 0 && !slices.ContainsFunc(in.places(p), c.anyWhere.match):
-		return "the rule is for other locations", false
+	case why != "":
+		return why, false
 	case len(c.command) > 0 && p.line == nil:
 		return "the input has no command", false
 	case len(c.command) > 0 && !slices.ContainsFunc(c.command, command):
 		return "the command does not match", false
-	case len(c.anyPath) > 0 && !slices.ContainsFunc(in.files, c.aboutFile):
-		return "no path matches", false
 	}
-	for _, f := range c.input { // one matching value is enough for ask and deny
-		if !slices.ContainsFunc(find(in.tree, f.names, true), f.anyCase.match) {
-			return "input." + f.name + " does not match", false
-		}
+	if why = missed(c.content, func(b bound) string { return b.perhaps(in, p) }); why != "" {
+		return why, false
 	}
 	return "matches", true
 }
-
-func (c compiled) aboutFile(f file) bool { return slices.ContainsFunc(f.readings(), c.anyPath.match) }
 
 // places returns the locations in which a part may run.
 func (in *input) places(p part) []string {
@@ -307,13 +258,17 @@ func find(tree any, names []string, anyCase bool) []string {
 // words returns a description of what a grant by the rule covers.
 func (c compiled) words() string {
 	var s []string
-	for _, list := range [][]string{c.Command, c.Path} {
-		if len(list) > 0 {
-			s = append(s, "`"+strings.Join(list, "` or `")+"`")
-		}
+	if len(c.Command) > 0 {
+		s = append(s, anyOf(c.Command))
 	}
-	for _, f := range c.input {
-		s = append(s, f.name+" like `"+c.Input[f.name]+"`")
+	with := ""
+	for _, b := range slices.Concat(c.origin, c.content) {
+		switch text := b.covers + anyOf(b.patterns(&c.Rule)); b.of {
+		case ofTool:
+			with = " " + text
+		case ofInput:
+			s = append(s, text)
+		}
 	}
 	switch {
 	case c.Options == nil:
@@ -322,17 +277,13 @@ func (c compiled) words() string {
 	default:
 		s = append(s, "only with the options `"+strings.Join(c.Options, "`, `")+"`")
 	}
-	out := strings.Join(s, ", ")
-	if out == "" {
-		out = "everything the rule " + c.Name + " matches"
+	if len(s) == 0 {
+		s = []string{"everything the rule " + c.Name + " matches"}
 	}
-	if len(c.Tools) > 0 {
-		out += " with the tool `" + strings.Join(c.Tools, "` or `") + "`"
-	}
-	return out
+	return strings.Join(s, ", ") + with
 }
 
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+func anyOf(patterns []string) string { return "`" + strings.Join(patterns, "` or `") + "`" }
 
 // allows reports whether the effect of a rule is allow.
 func (c compiled) allows() bool { return c.Then == bridge.EffectAllow }

@@ -13,56 +13,9 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
-
-// Rule is one rule. All of its conditions must hold. A condition with several
-// patterns holds if one of them matches. Patterns are globs, in which * matches
-// any text and ? any character, or regular expressions (RE2) between slashes
-// that must match the complete text.
-type Rule struct {
-	Name   string   `json:"name"`
-	Agents []string `json:"agents,omitempty"`
-	Tools  []string `json:"tools,omitempty"`
-	// Command is matched against the words of each command of a shell line.
-	Command []string `json:"command,omitempty"`
-	// Options lists the options (words that start with -) that an allow rule,
-	// or a grant by the rule, covers when a wildcard in Command matches them.
-	// Nil means any option.
-	Options []string `json:"options"`
-	// Reads is ReadsProject if an allow rule covers only commands that read, and
-	// only files of the project.
-	Reads string `json:"reads,omitempty"`
-	// Path is matched against every file in the input.
-	Path []string `json:"path,omitempty"`
-	// Input maps fields, such as "env.name", to patterns. Items of lists are
-	// matched as well.
-	Input map[string]string `json:"input,omitempty"`
-	Where []string          `json:"where,omitempty"`
-
-	Then bridge.Effect `json:"then"`
-	Set  bridge.Ruling `json:"set"` // settings of an ask rule
-	// GrantByRule means that a grant covers everything that the rule matches in
-	// the same location, instead of one exact request.
-	GrantByRule bool `json:"grant_by_rule,omitempty"`
-}
-
-// ReadsProject means that a command only reads: it starts nothing, writes nothing
-// and sends nothing, and its files are below the location of the request.
-const ReadsProject = "project"
-
-// Risk is a named risk level. Lists of risk levels are ordered from lowest to
-// highest.
-type Risk struct {
-	Name    string `json:"name"`
-	Quorum  int    `json:"quorum,omitempty"`
-	Confirm string `json:"confirm,omitempty"`
-	// StepUp is the proof that approvals require at this level. It is empty if
-	// a click is enough.
-	StepUp bridge.Assurance `json:"step_up,omitempty"`
-}
 
 // Step is the result of one rule for one part of an action.
 type Step struct {
@@ -85,20 +38,10 @@ var _ bridge.Policy = (*Policy)(nil)
 
 type compiled struct {
 	Rule
-	nth                 int
-	agents, path, where patterns
-	tools, anyTools     patterns
-	command, options    []wordPattern
-	anyPath, anyWhere   patterns
-	input               []field
-	key                 string // key of a grant by the rule
-}
-
-type field struct {
-	name    string
-	names   []string // name split at dots
-	pattern patterns
-	anyCase patterns
+	nth              int
+	origin, content  []bound // conditions on who asks and how, and on the input
+	command, options []wordPattern
+	key              string // key of a grant by the rule
 }
 
 // New returns the policy with the given rules and risk levels. The errors name
@@ -132,19 +75,15 @@ func New(rules []Rule, risks []Risk) (*Policy, []error) {
 
 // compile compiles the patterns of a rule.
 func (c *compiled) compile(bad func(string, ...any)) {
-	for _, set := range []struct {
-		name string
-		from []string
-		to   *patterns
-		fold bool
-	}{
-		{"agents", c.Agents, &c.agents, false}, {"tools", c.Tools, &c.tools, false}, {"", c.Tools, &c.anyTools, true},
-		{"path", c.Path, &c.path, false}, {"", c.Path, &c.anyPath, true},
-		{"where", c.Where, &c.where, false}, {"", c.Where, &c.anyWhere, true},
-	} {
-		var err error
-		if *set.to, err = compile(set.from, set.fold); err != nil && set.name != "" {
-			bad("%s: %v", set.name, err)
+	for _, row := range c.conditions() {
+		b, err := row.bind(c.Rule)
+		switch {
+		case err != nil:
+			bad("%s: %v", row.key, err)
+		case row.of == ofInput:
+			c.content = append(c.content, b)
+		default:
+			c.origin = append(c.origin, b)
 		}
 	}
 	var err error
@@ -154,19 +93,10 @@ func (c *compiled) compile(bad func(string, ...any)) {
 	if c.options, err = compileWords(c.Options); err != nil {
 		bad("options: %v", err)
 	}
-	for _, name := range sortedKeys(c.Input) {
-		pattern, err := compile([]string{c.Input[name]}, false)
-		if err != nil {
-			bad("input.%s: %v", name, err)
-			continue
-		}
-		anyCase, _ := compile([]string{c.Input[name]}, true) // it has compiled with case sensitivity before
-		c.input = append(c.input, field{name, strings.Split(name, "."), pattern, anyCase})
-	}
 }
 
 // passes reports whether a rule allows, or grants may cover what it matches.
-func (c compiled) passes() bool { return c.Then == bridge.EffectAllow || c.GrantByRule }
+func (c compiled) passes() bool { return c.Then == bridge.EffectAllow || c.grantsByRule() }
 
 // checkOptions checks the options that a rule lists.
 func (c compiled) checkOptions(bad func(string, ...any)) {
@@ -203,22 +133,20 @@ func (c compiled) checkAllow(bad func(string, ...any)) {
 			bad("command: %q would match any program; start with the name of the program", c.Command[n])
 		}
 	}
-	if c.Then == bridge.EffectAllow && len(c.Tools)+len(c.Command)+len(c.Path)+len(c.Input) == 0 && c.Reads == "" {
+	byTool := slices.ContainsFunc(c.origin, func(b bound) bool { return b.of == ofTool })
+	if c.Then == bridge.EffectAllow && !byTool && !c.conditional() {
 		bad("then: allow requires tools, command, reads, path or input")
 	}
 }
 
-// key returns a hash of a rule with all its settings and those of its risk
-// level.
+// key returns a hash of what a rule and its risk level set. A condition or a setting
+// that nod learns later changes no key, so it ends no grant.
 func (p *Policy) key(c compiled) string {
 	risk := Risk{}
-	if n := p.rank(c.Set.Risk); n >= 0 {
+	if n := p.rank(c.Risk); n >= 0 {
 		risk = p.risks[n]
 	}
-	raw, err := json.Marshal(struct {
-		Rule Rule `json:"rule"`
-		Risk Risk `json:"risk"`
-	}{c.Rule, risk})
+	raw, err := json.Marshal([]map[string]any{settled(c.Rule), settled(risk)})
 	if err != nil {
 		panic(err) // strings, numbers and maps of them always encode
 	}
@@ -226,23 +154,35 @@ func (p *Policy) key(c compiled) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// settled returns the fields of a struct that are not zero, by their keys in the
+// config.
+func settled(x any) map[string]any {
+	out, v := map[string]any{}, reflect.ValueOf(x)
+	for n := range v.NumField() {
+		if !v.Field(n).IsZero() {
+			out[v.Type().Field(n).Tag.Get("yaml")] = v.Field(n).Interface()
+		}
+	}
+	return out
+}
+
 // checkEffect checks the effect of a rule and its settings.
 func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 	switch c.Then {
 	case bridge.EffectAllow, bridge.EffectDeny:
-		if !reflect.DeepEqual(c.Set, bridge.Ruling{Reason: c.Set.Reason}) || c.GrantByRule {
+		if !reflect.DeepEqual(c.settings(), bridge.Ruling{Reason: c.Reason}) || c.grantsByRule() {
 			bad("then: %s asks no one, so only reason is allowed with it", c.Then)
 		}
 	case bridge.EffectAsk:
-		if c.Set.Risk != "" && p.rank(c.Set.Risk) < 0 {
-			bad("risk: unknown risk level %q", c.Set.Risk)
+		if c.Risk != "" && p.rank(c.Risk) < 0 {
+			bad("risk: unknown risk level %q", c.Risk)
 		}
-		for _, s := range c.Set.Scopes {
+		for _, s := range c.Scopes {
 			if s != bridge.ScopeOnce && s != bridge.ScopeSession && s != bridge.ScopeAlways {
 				bad("scopes: unknown scope %q (once, session or always)", s)
 			}
 		}
-		if o := c.Set.OnTimeout; o != "" && !slices.Contains(timeouts, o) {
+		if o := c.OnTimeout; o != "" && !slices.Contains(timeouts, o) {
 			bad("on_timeout: unknown value %q (expire, deny or escalate)", o)
 		}
 	default:
@@ -253,8 +193,7 @@ func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 // unreachable returns an error for rules after one that matches everything.
 func (p *Policy) unreachable() []error {
 	for n, c := range p.rules {
-		conditions := len(c.Agents) + len(c.Tools) + len(c.Command) + len(c.Path) + len(c.Input) + len(c.Where)
-		if n+1 < len(p.rules) && c.Then != bridge.EffectAllow && conditions == 0 {
+		if n+1 < len(p.rules) && c.Then != bridge.EffectAllow && len(c.origin)+len(c.content)+len(c.command) == 0 {
 			return []error{fmt.Errorf("policy[%d]: %q matches everything, so later rules are never reached", n, c.Name)}
 		}
 	}

@@ -15,12 +15,12 @@ import (
 func rules(t testing.TB) *policy.Policy {
 	t.Helper()
 	p, errs := policy.New([]policy.Rule{
-		{Name: "no root", Command: []string{"rm -rf /", "rm -rf /*", "/.*mkfs.*/"}, Then: bridge.EffectDeny, Set: bridge.Ruling{Reason: "never"}},
+		{Name: "no root", Command: []string{"rm -rf /", "rm -rf /*", "/.*mkfs.*/"}, Then: bridge.EffectDeny, Reason: "never"},
 		{Name: "secrets", Path: []string{"*/.env", "/etc/*"}, Then: bridge.EffectDeny},
 		{Name: "read", Tools: []string{"Bash"}, Command: []string{"git status *", "ls *", "echo *", "cd *", "cat *"}, Then: bridge.EffectAllow},
 		{Name: "src", Tools: []string{"Write"}, Path: []string{"/repo/src/*"}, Then: bridge.EffectAllow},
-		{Name: "push", Command: []string{"git push *"}, Then: bridge.EffectAsk, Set: bridge.Ruling{Risk: "high"}, GrantByRule: true},
-		{Name: "prod", Agents: []string{"deploy-*"}, Input: map[string]string{"env.name": "prod*", "tags": "/live|prod/"}, Then: bridge.EffectAsk, Set: bridge.Ruling{Risk: "critical"}},
+		{Name: "push", Command: []string{"git push *"}, Then: bridge.EffectAsk, Risk: "high", Grant: "rule"},
+		{Name: "prod", Agents: []string{"deploy-*"}, Input: map[string]string{"env.name": "prod*", "tags": "/live|prod/"}, Then: bridge.EffectAsk, Risk: "critical"},
 		{Name: "small", Input: map[string]string{"amounts.value": "/[0-9]/"}, Then: bridge.EffectAllow},
 	}, []policy.Risk{{Name: "low"}, {Name: "high", Quorum: 2}, {Name: "critical", Quorum: 2, Confirm: "yes"}})
 	if len(errs) > 0 {
@@ -104,8 +104,8 @@ func TestNeverMilder(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	_, errs := policy.New([]policy.Rule{
-		{Name: "a", Then: "maybe"}, {Name: "a", Command: []string{"/(/"}, Then: bridge.EffectDeny}, {Tools: []string{"x"}, Then: bridge.EffectAllow, Set: bridge.Ruling{Quorum: 2}},
-		{Tools: []string{""}, Then: bridge.EffectAsk, Set: bridge.Ruling{Risk: "none", Scopes: []bridge.Scope{"ever"}, OnTimeout: "default"}}, {Name: "all", Then: bridge.EffectAsk}, {Name: "late", Then: bridge.EffectDeny},
+		{Name: "a", Then: "maybe"}, {Name: "a", Command: []string{"/(/"}, Then: bridge.EffectDeny}, {Tools: []string{"x"}, Then: bridge.EffectAllow, Quorum: 2},
+		{Tools: []string{""}, Then: bridge.EffectAsk, Risk: "none", Scopes: []bridge.Scope{"ever"}, OnTimeout: "default"}, {Name: "all", Then: bridge.EffectAsk}, {Name: "late", Then: bridge.EffectDeny},
 	}, nil)
 	text := ""
 	for _, err := range errs {

@@ -19,12 +19,16 @@ func drawRules(t *rapid.T) []Rule {
 		r := Rule{Name: fmt.Sprint("r", n), Command: []string{rapid.SampledFrom([]string{"a *", "b *", "c x", "a x *", "d ?", "/(a|b)( [a-z]+)*/"}).Draw(t, "pattern")}}
 		r.Then = rapid.SampledFrom(severity).Draw(t, "then")
 		if r.Then == bridge.EffectAsk {
-			r.GrantByRule = rapid.Bool().Draw(t, "grant")
-			r.Set = bridge.Ruling{
-				Risk: rapid.SampledFrom([]string{"", "low", "high", "critical"}).Draw(t, "risk"), Quorum: rapid.IntRange(0, 4).Draw(t, "quorum"), Confirm: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "confirm"),
-				Timeout: bridge.Duration(rapid.IntRange(0, 3).Draw(t, "timeout")), GrantFor: bridge.Duration(rapid.IntRange(0, 3).Draw(t, "for")), OnTimeout: rapid.SampledFrom([]bridge.OnTimeout{"", "deny", "expire", "escalate"}).Draw(t, "on"),
-				Scopes: rapid.SampledFrom([][]bridge.Scope{nil, {"once"}, {"once", "session"}, {"always"}}).Draw(t, "scopes"), Redact: rapid.SampledFrom([][]string{nil, {"a"}, {"b"}}).Draw(t, "redact"), Routes: rapid.SampledFrom([][]string{nil, {"x"}, {"y"}}).Draw(t, "routes"),
-			}
+			r.Grant = rapid.SampledFrom([]string{"", "rule"}).Draw(t, "grant")
+			r.Risk = rapid.SampledFrom([]string{"", "low", "high", "critical"}).Draw(t, "risk")
+			r.Quorum = rapid.IntRange(0, 4).Draw(t, "quorum")
+			r.Confirm = rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "confirm")
+			r.Timeout = bridge.Duration(rapid.IntRange(0, 3).Draw(t, "timeout"))
+			r.GrantFor = bridge.Duration(rapid.IntRange(0, 3).Draw(t, "for"))
+			r.OnTimeout = rapid.SampledFrom([]bridge.OnTimeout{"", "deny", "expire", "escalate"}).Draw(t, "on")
+			r.Scopes = rapid.SampledFrom([][]bridge.Scope{nil, {"once"}, {"once", "session"}, {"always"}}).Draw(t, "scopes")
+			r.Redact = rapid.SampledFrom([][]string{nil, {"a"}, {"b"}}).Draw(t, "redact")
+			r.Route = rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "routes")
 		}
 		rules = append(rules, r)
 	}

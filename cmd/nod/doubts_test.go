@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/cmd/nod/caller"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
@@ -153,9 +154,9 @@ func TestLinksNeedAPerson(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("telegram")(c)
-		c.Policy = []config.Rule{
+		c.Policy = []policy.Rule{
 			{Name: "read", Reads: "project", Then: "allow"},
-			{Name: "files", Tools: config.Words{"Read"}, Path: config.Words{"/*"}, Then: "allow"},
+			{Name: "files", Tools: []string{"Read"}, Path: []string{"/*"}, Then: "allow"},
 		}
 	}})
 	project := linked(t)

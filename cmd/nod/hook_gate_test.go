@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -27,10 +28,10 @@ func TestGate(t *testing.T) {
 		agent := c.Agents["ci"]
 		agent.PerMinute = 100
 		c.Agents["ci"] = agent
-		c.Policy = []config.Rule{
-			{Name: "never", Command: config.Words{"mkfs *"}, Then: "deny"},
-			{Name: "publish", Command: config.Words{"npm publish *"}, Then: "ask"},
-			{Name: "git", Command: config.Words{"git *"}, Then: "allow"},
+		c.Policy = []policy.Rule{
+			{Name: "never", Command: []string{"mkfs *"}, Then: "deny"},
+			{Name: "publish", Command: []string{"npm publish *"}, Then: "ask"},
+			{Name: "git", Command: []string{"git *"}, Then: "allow"},
 		}
 	}})
 	url := r.Daemons[0].URL

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -20,10 +21,10 @@ func TestNoMoreQuestions(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("telegram")(c)
-		c.Policy = []config.Rule{
-			{Name: "reads", Command: config.Words{"ls *"}, Then: "allow"},
-			{Name: "deploys", Command: config.Words{"deploy *"}, Then: "ask"},
-			{Name: "never", Command: config.Words{"drop *"}, Then: "deny"},
+		c.Policy = []policy.Rule{
+			{Name: "reads", Command: []string{"ls *"}, Then: "allow"},
+			{Name: "deploys", Command: []string{"deploy *"}, Then: "ask"},
+			{Name: "never", Command: []string{"drop *"}, Then: "deny"},
 		}
 	}})
 	url := r.Daemons[0].URL

@@ -18,7 +18,7 @@ import (
 var layers = []string{
 	"bridge/lazyregexp",
 	"bridge/removed bridge/timespan",
-	"broker config deploy bridge/strictjson bridge/visible platforms/sandbox",
+	"broker config/files deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
 	"bridge/passkey bridge/life bridge/people bridge/journal broker/memory broker/redis",
 	"bridge/proof bridge/dialect render",
@@ -32,6 +32,7 @@ var layers = []string{
 	"platforms/platformtest/redistest",
 	"bridge/dialect/dialecttest bridge/passkey/passkeytest platforms/platformtest", // test helpers
 	"broker/brokertest",
+	"config",
 	"cmd",
 	"platforms/platformtest/rig", // starts daemons
 }

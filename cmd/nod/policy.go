@@ -88,9 +88,9 @@ code is 1 if the rules have a different effect, so that you can test your rules.
 		},
 	}
 	configFlag(cmd, &path, configPath())
-	cmd.Flags().StringVar(&act.Agent, "agent", "", "name of the agent")
-	cmd.Flags().StringVar(&act.Tool, "tool", "", "name of the tool")
-	cmd.Flags().StringVar(&act.Where, "where", "", "directory or environment")
+	for _, f := range policy.Flags() {
+		cmd.Flags().StringVar(f.Text(&act), f.Name, "", f.Usage)
+	}
 	cmd.Flags().StringVar(&command, "command", "", "shell command line")
 	cmd.Flags().StringVar(&input, "input", "", "tool input as JSON")
 	cli.ChoiceVar(cmd.Flags(), &expect, "expect", "", "expected effect: allow, ask or deny; exit with 1 on any other", "allow", "ask", "deny")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
@@ -19,7 +20,7 @@ func TestRunProgram(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
-		c.Policy = []config.Rule{{Name: "look", Command: config.Words{"uname *"}, Then: "allow"}}
+		c.Policy = []policy.Rule{{Name: "look", Command: []string{"uname *"}, Then: "allow"}}
 	}})
 	evil := t.TempDir()
 	if err := os.WriteFile(filepath.Join(evil, "uname"), []byte("#!/bin/sh\necho evil ran as \"$0\"\n"), 0o755); err != nil {
@@ -69,9 +70,9 @@ func TestRunWithStdin(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("telegram")(c)
-		c.Policy = []config.Rule{
-			{Name: "count", Command: config.Words{"wc -c"}, Then: "allow"},
-			{Name: "copy", Command: config.Words{"cat"}, Input: map[string]string{"stdin": "a pipe"}, Then: "allow"},
+		c.Policy = []policy.Rule{
+			{Name: "count", Command: []string{"wc -c"}, Then: "allow"},
+			{Name: "copy", Command: []string{"cat"}, Input: map[string]string{"stdin": "a pipe"}, Then: "allow"},
 		}
 	}})
 	empty := filepath.Join(t.TempDir(), "empty")

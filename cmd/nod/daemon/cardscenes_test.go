@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -45,11 +46,11 @@ func TestPicturesOfCards(t *testing.T) {
 func cardConfig(c *config.Config) {
 	delete(c.Agents, "tester")
 	c.Agents["deploy-bot"] = config.Agent{Token: config.NewSecret(rig.TestAgentToken)}
-	c.Risks = []config.Risk{{Name: "high"}, {Name: "critical", Confirm: "payments"}}
-	c.Policy = []config.Rule{
-		{Name: "namespaces", Command: config.Words{"kubectl delete namespace *"}, Then: "ask", Risk: "critical"},
-		{Name: "production", Command: config.Words{"kubectl delete *"}, Then: "ask", Risk: "high"},
-		{Name: "restarts", Command: config.Words{"kubectl rollout *"}, Then: "ask", Route: "elsewhere"},
+	c.Risks = []policy.Risk{{Name: "high"}, {Name: "critical", Confirm: "payments"}}
+	c.Policy = []policy.Rule{
+		{Name: "namespaces", Command: []string{"kubectl delete namespace *"}, Then: "ask", Risk: "critical"},
+		{Name: "production", Command: []string{"kubectl delete *"}, Then: "ask", Risk: "high"},
+		{Name: "restarts", Command: []string{"kubectl rollout *"}, Then: "ask", Route: "elsewhere"},
 	}
 	two := c.Routes[bridge.DefaultRoute]
 	two.Quorum = 2
@@ -63,7 +64,7 @@ func cardConfig(c *config.Config) {
 	soon := c.Routes[bridge.DefaultRoute]
 	soon.Remind = "1s"
 	c.Routes["soon"] = soon
-	c.Routes["elsewhere"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramForum)}, Responders: config.Words{"ana"}}
+	c.Routes["elsewhere"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramForum)}, Responders: []string{"ana"}}
 }
 
 // reasons holds the agent's words about its commands.

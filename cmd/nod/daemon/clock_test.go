@@ -98,7 +98,7 @@ func TestClockJump(t *testing.T) {
 		rig.Only("slack")(c)
 		rig.Auditor(c)
 		route(func(r *config.Route) {
-			r.Escalation = []config.Step{{After: config.Duration(time.Hour), Remind: true}, {After: config.Duration(time.Hour), Ask: config.Words{"mal"}}}
+			r.Escalation = []config.Step{{After: config.Duration(time.Hour), Remind: true}, {After: config.Duration(time.Hour), Ask: []string{"mal"}}}
 		})(c)
 	}})
 	short, long := samples.Approval(bridge.ScopeOnce), samples.Approval(bridge.ScopeOnce)

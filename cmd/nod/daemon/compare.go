@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -92,17 +93,17 @@ func parts(c config.Config) map[string]any {
 	out := map[string]any{}
 	sections(c, func(key string, v reflect.Value) {
 		switch entries := v.Interface().(type) {
-		case []config.Risk:
+		case []policy.Risk:
 			for _, r := range entries {
 				out["risk level "+r.Name] = r
 			}
-		case []config.Rule:
+		case []policy.Rule:
 			for n, r := range entries {
 				name := r.Name
 				if name == "" {
 					name = strconv.Itoa(n + 1)
 				}
-				out["rule "+name+" ("+r.Then+")"] = r
+				out["rule "+name+" ("+string(r.Then)+")"] = r
 			}
 		default:
 			if !slices.Contains(restartKeys, key) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -51,12 +52,12 @@ func messages(r *rig.Rig, service, text string) int {
 func TestEscalation(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: func(c *config.Config) {
-		c.OnCall = map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: config.Words{"cy"}, Start: time.Now().Add(-time.Hour), Every: config.Duration(24 * time.Hour)}}}
+		c.OnCall = map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: []string{"cy"}, Start: time.Now().Add(-time.Hour), Every: config.Duration(24 * time.Hour)}}}
 		c.Groups = map[string]config.Group{"oncall": {OnCall: "primary"}}
 		c.Routes["wide"] = config.Route{To: []string{"slack:C0ONCALL02"}, Responders: []string{"mal"}}
 		route(func(r *config.Route) {
 			r.Responders = []string{"ana"}
-			r.Escalation = []config.Step{{After: later, Remind: true, Times: 2}, {After: soon, Ask: config.Words{"@oncall", "bo"}}, {After: soon, Route: "wide"}}
+			r.Escalation = []config.Step{{After: later, Remind: true, Times: 2}, {After: soon, Ask: []string{"@oncall", "bo"}}, {After: soon, Route: "wide"}}
 		})(c)
 	}})
 	req := samples.Approval(bridge.ScopeOnce)
@@ -104,7 +105,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 		rig.Only("discord")(c)
 		route(func(r *config.Route) {
 			r.Responders = []string{"ana"}
-			r.Escalation = []config.Step{{After: later, Remind: true}, {After: soon, Ask: config.Words{"bo"}}, {After: soon, GiveUp: "deny"}}
+			r.Escalation = []config.Step{{After: later, Remind: true}, {After: soon, Ask: []string{"bo"}}, {After: soon, GiveUp: "deny"}}
 		})(c)
 	}})
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))
@@ -138,12 +139,12 @@ func TestQuietRoute(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
 		route(func(r *config.Route) {
-			r.Responders, r.Escalation = []string{"ana"}, []config.Step{{After: later, Ask: config.Words{"cy"}}}
+			r.Responders, r.Escalation = []string{"ana"}, []config.Step{{After: later, Ask: []string{"cy"}}}
 			r.Quiet = &config.Quiet{From: now.Add(-2 * time.Hour).Format("15:04"), To: now.Add(10 * time.Hour).Format("15:04")}
 		})(c)
-		c.Routes["second"] = config.Route{To: []string{"slack:C0ONCALL02"}, Responders: []string{"bo"}, Escalation: []config.Step{{After: 2 * later, Ask: config.Words{"mal"}}}}
-		c.Policy = []config.Rule{
-			{Name: "a", Command: config.Words{"make *"}, Then: "ask", Route: bridge.DefaultRoute}, {Name: "b", Command: config.Words{"kubectl *"}, Then: "ask", Route: "second"},
+		c.Routes["second"] = config.Route{To: []string{"slack:C0ONCALL02"}, Responders: []string{"bo"}, Escalation: []config.Step{{After: 2 * later, Ask: []string{"mal"}}}}
+		c.Policy = []policy.Rule{
+			{Name: "a", Command: []string{"make *"}, Then: "ask", Route: bridge.DefaultRoute}, {Name: "b", Command: []string{"kubectl *"}, Then: "ask", Route: "second"},
 		}
 	}})
 	req := samples.Approval(bridge.ScopeOnce)
@@ -174,7 +175,7 @@ func TestQuietRoute(t *testing.T) {
 func TestSnoozeAndHandOver(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: route(func(r *config.Route) {
-		r.Responders, r.Snooze, r.HandOver = []string{"ana"}, config.Duration(time.Second), config.Words{"bo"}
+		r.Responders, r.Snooze, r.HandOver = []string{"ana"}, config.Duration(time.Second), []string{"bo"}
 	})})
 	for _, service := range rig.Services {
 		req := samples.Approval(bridge.ScopeOnce)
@@ -208,7 +209,7 @@ func TestOnCallAway(t *testing.T) {
 		c.Groups = map[string]config.Group{"oncall": {OnCall: "away"}}
 		route(func(r *config.Route) {
 			r.Responders = []string{"ana", "@oncall"}
-			r.Escalation = []config.Step{{After: soon, Ask: config.Words{"@oncall"}}}
+			r.Escalation = []config.Step{{After: soon, Ask: []string{"@oncall"}}}
 		})(c)
 	}})
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))

@@ -36,7 +36,7 @@ func newFrontEnd(t *testing.T) frontEnd {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	f.r = rig.New(t, rig.Options{Config: func(c *config.Config) { c.Origins = config.Words{server.URL} }})
+	f.r = rig.New(t, rig.Options{Config: func(c *config.Config) { c.Origins = []string{server.URL} }})
 	daemon := f.r.Daemons[0].URL
 	header := http.Header{"Authorization": {"Bearer " + rig.TestAgentToken}}
 	//nolint:bodyclose // the library closes the body

@@ -115,7 +115,7 @@ func waits(r *rig.Rig) {
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{HTTPMode: true, Config: func(c *config.Config) {
-		c.Console.Enabled, c.Console.URL, c.Hosts = true, "https://nod.example.com", config.Words{"nod", "*.nod.svc"}
+		c.Console.Enabled, c.Console.URL, c.Hosts = true, "https://nod.example.com", []string{"nod", "*.nod.svc"}
 	}})
 	address := strings.TrimPrefix(r.Daemons[0].URL, "http://")
 	_, port, _ := net.SplitHostPort(address)

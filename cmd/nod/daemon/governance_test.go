@@ -210,7 +210,7 @@ func TestAgentLimits(t *testing.T) {
 		rig.Only("slack")(c)
 		c.Agents["bounded"] = config.Agent{
 			Token: config.NewSecret(config.HashToken("old-token-that-still-counts") + ", " + config.HashToken(fresh)),
-			Kinds: config.Words{"approval"}, Scopes: config.Words{"once", "session"}, PerMinute: 5, MaxPending: 2,
+			Kinds: []string{"approval"}, Scopes: []string{"once", "session"}, PerMinute: 5, MaxPending: 2,
 		}
 	}})
 	for token, code := range map[string]bridge.Code{fresh: "", "old-token-that-still-counts": "", config.HashToken(fresh): bridge.CodeUnauthenticated, "nod_other": bridge.CodeUnauthenticated} {

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
@@ -41,9 +42,9 @@ func confirmsLong(t *testing.T, s string, req bridge.Request) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only(s)(c)
-		c.Risks = []config.Risk{{Name: "high", Confirm: "prod"}}
-		c.Policy = []config.Rule{{Name: "steps", Command: config.Words{"echo *"}, Then: "ask", Risk: "high"},
-			{Name: "deploys", Tools: config.Words{"deploy"}, Then: "ask", Risk: "high"}}
+		c.Risks = []policy.Risk{{Name: "high", Confirm: "prod"}}
+		c.Policy = []policy.Rule{{Name: "steps", Command: []string{"echo *"}, Then: "ask", Risk: "high"},
+			{Name: "deploys", Tools: []string{"deploy"}, Then: "ask", Risk: "high"}}
 	}})
 	a := r.Ask(req)
 	at := a.On(s)

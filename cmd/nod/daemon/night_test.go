@@ -42,8 +42,8 @@ func TestNightOnCall(t *testing.T) {
 		}
 		c.Groups = map[string]config.Group{"oncall": {OnCall: "primary"}, "second": {OnCall: "away"}}
 		route(func(r *config.Route) {
-			r.Responders, r.Quorum, r.Must, r.HandOver = []string{"ana", "@second"}, 2, []string{"cy"}, config.Words{"cy"}
-			r.Escalation = []config.Step{{After: later, Ask: config.Words{"@oncall"}}}
+			r.Responders, r.Quorum, r.Must, r.HandOver = []string{"ana", "@second"}, 2, []string{"cy"}, []string{"cy"}
+			r.Escalation = []config.Step{{After: later, Ask: []string{"@oncall"}}}
 		})(c)
 	}})
 	req := samples.Approval(bridge.ScopeOnce)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"testing"
 
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -59,7 +60,7 @@ policy: [{tools: bash, then: ask}]
 		"an agent":     func(c *config.Config) { delete(c.Agents, "cd") },
 		"a pattern":    func(c *config.Config) { c.Redact.Patterns = nil },
 		"a rule":       func(c *config.Config) { c.Policy[0].Then = "deny" },
-		"a risk level": func(c *config.Config) { c.Risks = append(c.Risks, config.Risk{Name: "high"}) },
+		"a risk level": func(c *config.Config) { c.Risks = append(c.Risks, policy.Risk{Name: "high"}) },
 		"a secret": func(c *config.Config) {
 			a := c.Agents["ci"]
 			a.Token = config.NewSecret("another")

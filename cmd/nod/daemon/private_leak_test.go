@@ -75,7 +75,7 @@ func TestPrivateWire(t *testing.T) {
 				rig.Only(s)(c)
 				c.Sandbox = w.tap(t, c.Sandbox)
 				route := c.Routes[bridge.DefaultRoute]
-				route.Payload, route.Responders, route.Sessions, route.Remind = "private", config.Words{"ana"}, true, "2m"
+				route.Payload, route.Responders, route.Sessions, route.Remind = "private", []string{"ana"}, true, "2m"
 				c.Routes[bridge.DefaultRoute] = route
 			}})
 			secretive(r, s)

@@ -27,7 +27,7 @@ func newPrivate(t *testing.T, s string) private {
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only(s)(c)
 		route := c.Routes[bridge.DefaultRoute]
-		route.Payload, route.Responders = "private", config.Words{"ana"}
+		route.Payload, route.Responders = "private", []string{"ana"}
 		c.Routes[bridge.DefaultRoute] = route
 	}})
 	return private{r, s}

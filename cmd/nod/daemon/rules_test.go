@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -14,12 +15,12 @@ import (
 )
 
 func policyConfig(c *config.Config) {
-	c.Risks = []config.Risk{{Name: "high"}, {Name: "critical", Quorum: 2, Confirm: "yes, production"}}
-	c.Policy = []config.Rule{
-		{Name: "never", Command: config.Words{"rm -rf *"}, Then: "deny", Reason: "no one may delete trees"},
-		{Name: "look", Command: config.Words{"ls *"}, Then: "allow"},
-		{Name: "prod", Command: config.Words{"kubectl delete *"}, Then: "ask", Risk: "critical"},
-		{Name: "push", Command: config.Words{"git push *"}, Then: "ask", Grant: "rule", Scopes: config.Words{"once", "session"}, GrantFor: config.Duration(time.Hour)},
+	c.Risks = []policy.Risk{{Name: "high"}, {Name: "critical", Quorum: 2, Confirm: "yes, production"}}
+	c.Policy = []policy.Rule{
+		{Name: "never", Command: []string{"rm -rf *"}, Then: "deny", Reason: "no one may delete trees"},
+		{Name: "look", Command: []string{"ls *"}, Then: "allow"},
+		{Name: "prod", Command: []string{"kubectl delete *"}, Then: "ask", Risk: "critical"},
+		{Name: "push", Command: []string{"git push *"}, Then: "ask", Grant: "rule", Scopes: []bridge.Scope{"once", "session"}, GrantFor: config.Duration(time.Hour)},
 	}
 }
 

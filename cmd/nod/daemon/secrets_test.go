@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
@@ -63,8 +64,8 @@ func stored(r *rig.Rig) string {
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
-		c.Redact.Patterns = config.Words{`ACME-\d{8}`}
-		c.Policy = []config.Rule{{Name: "hide", Tools: config.Words{"hide"}, Then: "ask", Redact: config.Words{"user.phone"}}}
+		c.Redact.Patterns = []string{`ACME-\d{8}`}
+		c.Policy = []policy.Rule{{Name: "hide", Tools: []string{"hide"}, Then: "ask", Redact: []string{"user.phone"}}}
 	}})
 	for name, secret := range secrets {
 		for where, req := range requestsWith(name, secret) {

@@ -77,8 +77,8 @@ func TestTampered(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t, func(c *config.Config) {
 		route(func(r *config.Route) {
-			r.Responders = config.Words{"ana", "bo"}
-			r.Escalation = []config.Step{{After: config.Duration(time.Hour), Ask: config.Words{"cy"}}}
+			r.Responders = []string{"ana", "bo"}
+			r.Escalation = []config.Step{{After: config.Duration(time.Hour), Ask: []string{"cy"}}}
 		})(c)
 		delete(c.People, "mal")
 		c.Identity.Linking = true

@@ -60,7 +60,7 @@ func TestVotes(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("telegram")(c)
-		c.Groups = map[string]config.Group{"security": {People: config.Words{"cy"}}}
+		c.Groups = map[string]config.Group{"security": {People: []string{"cy"}}}
 		route(func(r *config.Route) { r.Quorum, r.Deny, r.Must = 2, "counts", []string{"@security"} })(c)
 	}})
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
@@ -112,9 +113,9 @@ const signedCommand = "terraform destroy -auto-approve"
 func signs(c *config.Config, api net.Addr) {
 	_, port, _ := net.SplitHostPort(api.String()) // of a listener
 	c.Console = config.Console{Enabled: true, URL: "http://localhost:" + port}
-	c.Policy = append(c.Policy, config.Rule{
-		Name: "destroy", Command: config.Words{"terraform destroy *"}, Then: string(bridge.EffectAsk),
-		StepUp: string(bridge.AssurancePasskey),
+	c.Policy = append(c.Policy, policy.Rule{
+		Name: "destroy", Command: []string{"terraform destroy *"}, Then: bridge.EffectAsk,
+		StepUp: bridge.AssurancePasskey,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/policy"
 	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -73,11 +74,11 @@ func TestDoctorPasskeys(t *testing.T) {
 		"administrator": {func(c *config.Config) { c.People = map[string]config.Person{"ana": {}} }, "passkeys.invite", bridge.FindingWarning, "administrator"},
 		"risk": {func(c *config.Config) {
 			routes("", 0, "di")(c)
-			c.Risks = []config.Risk{{Name: "critical", StepUp: key}}
+			c.Risks = []policy.Risk{{Name: "critical", StepUp: key}}
 		}, "passkeys.prod", bridge.FindingFailed, "di"},
 		"quorum of a risk": {func(c *config.Config) {
 			routes("", 0, "ana", "di")(c)
-			c.Risks = []config.Risk{{Name: "critical", Quorum: 2, StepUp: key}}
+			c.Risks = []policy.Risk{{Name: "critical", Quorum: 2, StepUp: key}}
 		}, "passkeys.prod", bridge.FindingFailed, "2 people"},
 	} {
 		if got := examine(test.change)[test.check]; got.Status != test.want || !strings.Contains(got.Detail, test.says) {

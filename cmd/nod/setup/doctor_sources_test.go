@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -201,8 +202,8 @@ func TestDoctorApprovals(t *testing.T) {
 			"ci": {Owners: []string{"ana"}}, "asker": {Owners: []string{"ana"}, Kinds: []string{"ask"}}, "free": {},
 			"own": {Owners: []string{"bo"}, Routes: []string{"open"}},
 		},
-		Policy: []config.Rule{{Name: "prod", Then: "ask", Route: "default", Quorum: 2}, {Then: "ask", Risk: "high", Agents: config.Words{"own"}}},
-		Risks:  []config.Risk{{Name: "high", Quorum: 3}},
+		Policy: []policy.Rule{{Name: "prod", Then: "ask", Route: "default", Quorum: 2}, {Then: "ask", Risk: "high", Agents: []string{"own"}}},
+		Risks:  []policy.Risk{{Name: "high", Quorum: 3}},
 	}
 	var d Doctor
 	d.examineApprovals(c)
@@ -239,7 +240,7 @@ func TestDoctorAsked(t *testing.T) {
 		Groups: map[string]config.Group{"oncall": {OnCall: "primary"}},
 		OnCall: map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: []string{"ana", "eve", "dee"}}}},
 		Routes: map[string]config.Route{"default": {
-			To: []string{"slack:C1"}, Responders: []string{"ana"}, HandOver: config.Words{"cy"}, Escalation: []config.Step{{Ask: config.Words{"bo", "fay"}}, {Ask: config.Words{"@oncall"}}},
+			To: []string{"slack:C1"}, Responders: []string{"ana"}, HandOver: []string{"cy"}, Escalation: []config.Step{{Ask: []string{"bo", "fay"}}, {Ask: []string{"@oncall"}}},
 		}},
 	}
 	for email, want := range map[bool]string{false: "bo cy eve fay", true: "bo cy eve"} {

@@ -99,7 +99,16 @@ func (d *draft) set(path []string, value string) {
 // appendTo adds a value to a list unless the list already has it.
 func (d *draft) appendTo(path []string, value string) {
 	n := d.node(path)
-	if n.Kind != yaml.SequenceNode {
+	if n.Kind == yaml.AliasNode { // what it names stays
+		text := *n.Alias
+		text.Anchor, text.Content = "", slices.Clone(text.Content)
+		*n = text
+	}
+	switch one := *n; n.Kind {
+	case yaml.SequenceNode:
+	case yaml.ScalarNode: // a list with one text
+		*n = yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{&one}}
+	default:
 		*n = yaml.Node{Kind: yaml.SequenceNode}
 	}
 	if slices.ContainsFunc(n.Content, func(x *yaml.Node) bool { return x.Value == value }) {

@@ -96,14 +96,14 @@ func TestDoctorNamesPrivateRoutes(t *testing.T) {
 	t.Parallel()
 	p, _ := newPatient(t)
 	route := p.config.Routes["default"]
-	route.Payload, route.Responders = "private", config.Words{"ana"}
+	route.Payload, route.Responders = "private", []string{"ana"}
 	p.config.Routes["default"] = route
 	const check = "routes.default.payload"
 	found, well := p.examine(noAsk)
 	if f := found[check]; f.Status != "skipped" || !strings.Contains(f.Fix, "click Start") {
 		t.Errorf("%v: %+v", well, f)
 	}
-	route.To = config.Words{"discord:" + sandbox.DiscordChannel}
+	route.To = []string{"discord:" + sandbox.DiscordChannel}
 	p.config.Routes["default"] = route
 	ana := p.config.People["ana"]
 	ana.Discord = ""
