@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 type hidesNothing struct{}
@@ -16,20 +17,20 @@ func (hidesNothing) Secret(string) bool { return false }
 // its person decided leaves a notice alone while it is being posted.
 func TestNoticeIsNotDecided(t *testing.T) {
 	t.Parallel()
-	store := newFake()
+	store := fake.New()
 	asked := bridge.Interaction{Agent: "ci", Ask: bridge.Ask{Kind: bridge.KindAsk, Session: "s"}}
 	notice := asked
 	notice.Kind = bridge.KindNotice
-	question, message := store.put(t, asked), store.put(t, notice)
+	question, message := store.Put(t, asked), store.Put(t, notice)
 	w := &withdrawals{records: store, outcomes: store, redactor: &redactor{hide: hidesNothing{}}}
 	all := func(pending []bridge.Interaction) ([]bridge.Interaction, bool) { return pending, false }
 	if err := w.decidedElsewhere(t.Context(), "ci", "s", "continued at the terminal", all); err != nil {
 		t.Fatal(err)
 	}
-	if got := store.get(question.Interaction.ID).State; got != bridge.StateCancelled {
+	if got := store.Get(question.Interaction.ID).State; got != bridge.StateCancelled {
 		t.Errorf("the question is %s, want cancelled", got)
 	}
-	if got := store.get(message.Interaction.ID).State; got != bridge.StatePending {
+	if got := store.Get(message.Interaction.ID).State; got != bridge.StatePending {
 		t.Errorf("the notice is %s, want pending", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // TestPost checks that a posted card is noted with its message and content, and
@@ -15,22 +16,22 @@ import (
 func TestPost(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	r := o.store.put(t, question("Ship it?"))
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+	r := o.store.Put(t, fake.Question("Ship it?"))
+	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("post done")
-	got := o.store.get(r.Interaction.ID)
+	got := o.store.Get(r.Interaction.ID)
 	if got.Messages[0] != (bridge.MessageRef{Channel: "C", Message: "1"}) || !seen(got, 0) {
 		t.Errorf("the card is not noted: %+v, shown %v", got.Messages, got.Shown)
 	}
 	// A second job for the same card posts nothing. It draws the card again, because the
 	// first may have ended before it noticed a change.
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if len(o.chat.posts) != 1 {
-		t.Errorf("%d cards were posted; want 1", len(o.chat.posts))
+	if len(o.chat.Posts) != 1 {
+		t.Errorf("%d cards were posted; want 1", len(o.chat.Posts))
 	}
 	o.outcomes("post done", "redraw 0", "post done")
 }
@@ -83,17 +84,17 @@ func TestPostErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			i := question("Ship it?")
+			i := fake.Question("Ship it?")
 			i.Created, i.Deadline = i.Created.Add(-c.open), i.Deadline.Add(-c.open)
-			r := o.store.put(t, i)
-			o.chat.errs = []error{c.err}
-			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+			r := o.store.Put(t, i)
+			o.chat.Errs = []error{c.err}
+			j := o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
 			j.Attempt = c.attempt
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want)
-			got := o.store.get(r.Interaction.ID)
+			got := o.store.Get(r.Interaction.ID)
 			if got.Failures[0] != c.failed {
 				t.Errorf("the failure is %q; want %q", got.Failures[0], c.failed)
 			}
@@ -109,9 +110,9 @@ func TestPostErrors(t *testing.T) {
 func TestPostInParts(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	r := o.store.put(t, question("Ship it?"))
-	o.chat.parts, o.chat.errs = 2, []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
-	j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+	r := o.store.Put(t, fake.Question("Ship it?"))
+	o.chat.Parts, o.chat.Errs = 2, []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
+	j := o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
 	j.Attempt = 6
 	for range 2 {
 		if err := o.dispatcher.do(t.Context(), j); err != nil {
@@ -119,7 +120,7 @@ func TestPostInParts(t *testing.T) {
 		}
 	}
 	o.outcomes("post retry in 250ms, not counted", "post done")
-	if n := len(o.chat.sent[1]); n != 2 {
+	if n := len(o.chat.Sent[1]); n != 2 {
 		t.Errorf("the second try knew %d parts; want 2", n)
 	}
 }
@@ -166,9 +167,9 @@ func TestEditErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			i := question("Ship it?")
+			i := fake.Question("Ship it?")
 			i.Created, i.Deadline = i.Created.Add(-c.open), i.Deadline.Add(-c.open)
-			r := o.store.put(t, i)
+			r := o.store.Put(t, i)
 			r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 			if !c.hidden {
 				r.Shown = map[int]string{0: r.Interaction.Content}
@@ -176,18 +177,18 @@ func TestEditErrors(t *testing.T) {
 			if c.state != "" {
 				r.State, r.Response = c.state, &bridge.Response{State: c.state, At: time.Now()}
 			}
-			o.store.set(r)
-			o.chat.errs = []error{c.err}
-			j := o.store.work(bridge.JobEdit, r.Interaction.ID, 0)
+			o.store.Set(r)
+			o.chat.Errs = []error{c.err}
+			j := o.store.Work(bridge.JobEdit, r.Interaction.ID, 0)
 			j.Attempt = c.attempt
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want...)
-			if got := len(o.chat.reminded) > 0; got != c.told {
+			if got := len(o.chat.Reminded) > 0; got != c.told {
 				t.Errorf("the outcome is told in a reply: %v, want %v", got, c.told)
 			}
-			if got := o.store.get(r.Interaction.ID).Failures[0]; got != c.failed {
+			if got := o.store.Get(r.Interaction.ID).Failures[0]; got != c.failed {
 				t.Errorf("the failure is %q, want %q", got, c.failed)
 			}
 		})
@@ -201,16 +202,16 @@ func TestDeletedCard(t *testing.T) {
 	deleted := bridge.Wrap(bridge.CodeNotFound, bridge.ErrDeleted, "deleted")
 	for name, find := range map[string]func(*office, bridge.Record) error{
 		"edit": func(o *office, r bridge.Record) error {
-			o.chat.errs = []error{deleted}
-			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0))
+			o.chat.Errs = []error{deleted}
+			return o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, r.Interaction.ID, 0))
 		},
 		"reminder": func(o *office, r bridge.Record) error {
-			o.chat.errs = []error{deleted}
-			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0))
+			o.chat.Errs = []error{deleted}
+			return o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0))
 		},
 		"the channel is gone": func(o *office, r bridge.Record) error {
-			o.chat.errs = []error{bridge.Wrap(bridge.CodeForbidden, bridge.ErrClosed, "archived")}
-			return o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0))
+			o.chat.Errs = []error{bridge.Wrap(bridge.CodeForbidden, bridge.ErrClosed, "archived")}
+			return o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0))
 		},
 		"event": func(o *office, r bridge.Record) error {
 			return o.Deleted(t.Context(), "chat", bridge.MessageRef{Channel: r.Messages[0].Channel, Message: r.Messages[0].Message})
@@ -219,17 +220,17 @@ func TestDeletedCard(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			r := o.store.put(t, question("Ship it?"))
+			r := o.store.Put(t, fake.Question("Ship it?"))
 			for n, message := range []string{"1", "2"} {
-				r = o.store.get(r.Interaction.ID)
+				r = o.store.Get(r.Interaction.ID)
 				r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: message}}
 				r.Shown, r.Reminders = map[int]string{0: r.Interaction.Content}, []bridge.Reminder{{Text: "still waiting"}}
-				o.store.set(r)
+				o.store.Set(r)
 				if err := find(o, r); err != nil {
 					t.Fatal(err)
 				}
-				got := o.store.get(r.Interaction.ID)
-				again := slices.Contains(o.store.outcomes(), "post again 0")
+				got := o.store.Get(r.Interaction.ID)
+				again := slices.Contains(o.store.Outcomes(), "post again 0")
 				if len(got.Messages) > 0 || !again || (got.Failures[0] != "") != (n == 1) {
 					t.Errorf("deletion %d: %+v, posted again: %v, failures %v", n+1, got.Messages, again, got.Failures)
 				}
@@ -259,28 +260,28 @@ func TestPlatformDown(t *testing.T) {
 	} {
 		for _, reason := range []string{"token revoked", "chat: token revoked"} {
 			o := newOffice(t)
-			o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: reason}
-			i := question("Ship it?")
+			o.chat.State = bridge.Health{State: bridge.HealthDown, Reason: reason}
+			i := fake.Question("Ship it?")
 			i.Created, i.Deadline = i.Created.Add(-x.open), i.Deadline.Add(-x.open)
-			r := o.store.put(t, i)
-			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+			r := o.store.Put(t, i)
+			j := o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
 			j.Attempt = x.attempt
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(x.want)
-			got := o.store.get(r.Interaction.ID)
-			if late := !got.Late[0].IsZero(); got.Failures[0] != x.failed || late != x.late || len(o.chat.sent) > 0 {
-				t.Errorf("%s: the failure is %q, late is %v, and %d calls were made", name, got.Failures[0], late, len(o.chat.sent))
+			got := o.store.Get(r.Interaction.ID)
+			if late := !got.Late[0].IsZero(); got.Failures[0] != x.failed || late != x.late || len(o.chat.Sent) > 0 {
+				t.Errorf("%s: the failure is %q, late is %v, and %d calls were made", name, got.Failures[0], late, len(o.chat.Sent))
 			}
 			if x.failed != "" {
 				continue
 			}
-			o.chat.health = bridge.Health{State: bridge.HealthUp}
+			o.chat.State = bridge.Health{State: bridge.HealthUp}
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
-			if got := o.store.get(r.Interaction.ID); got.Messages[0].Message == "" {
+			if got := o.store.Get(r.Interaction.ID); got.Messages[0].Message == "" {
 				t.Errorf("%s: no card appears once the platform is up", name)
 			}
 		}
@@ -292,29 +293,29 @@ func TestPlatformDown(t *testing.T) {
 func TestNotice(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := question("Deployed.")
+	i := fake.Question("Deployed.")
 	i.Kind, i.Questions = bridge.KindNotice, nil
 	i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: "D"})
-	r := o.store.put(t, i)
+	r := o.store.Put(t, i)
 	id := r.Interaction.ID
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, id, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if got := o.store.get(id); got.State != bridge.StatePending {
+	if got := o.store.Get(id); got.State != bridge.StatePending {
 		t.Fatalf("it is %s before the second channel shows it", got.State)
 	}
-	o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "no such channel")}
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 1)); err != nil {
+	o.chat.Errs = []error{bridge.Errorf(bridge.CodeNotFound, "no such channel")}
+	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, id, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if got := o.store.get(id); got.State != bridge.StateAnswered {
+	if got := o.store.Get(id); got.State != bridge.StateAnswered {
 		t.Errorf("it is %s; want answered", got.State)
 	}
 	// The edits that follow the end cost no call: a notice looks the same.
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, id, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(o.chat.views); n != 1 {
+	if n := len(o.chat.Views); n != 1 {
 		t.Errorf("%d calls were made for one card", n)
 	}
 }
@@ -326,11 +327,11 @@ func TestThreads(t *testing.T) {
 	o := newOffice(t)
 	post := func() bridge.Destination {
 		t.Helper()
-		r := o.store.put(t, question("Ship it?"))
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+		r := o.store.Put(t, fake.Question("Ship it?"))
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
-		return o.chat.posts[len(o.chat.posts)-1]
+		return o.chat.Posts[len(o.chat.Posts)-1]
 	}
 	if d := post(); d.Thread != "" {
 		t.Errorf("the first card is in thread %q", d.Thread)
@@ -338,17 +339,17 @@ func TestThreads(t *testing.T) {
 	if d := post(); d.Thread != "1" {
 		t.Errorf("the second card is in thread %q; want that of the first", d.Thread)
 	}
-	o.chat.errs = []error{bridge.Errorf(bridge.CodeForbidden, "no threads here")}
+	o.chat.Errs = []error{bridge.Errorf(bridge.CodeForbidden, "no threads here")}
 	if d := post(); d.Thread != "" || d.Channel != "C" {
 		t.Errorf("without threads, the card is in %+v", d)
 	}
-	for key := range o.store.notes {
-		o.store.notes[key] = "not JSON"
+	for key := range o.store.Notes {
+		o.store.Notes[key] = "not JSON"
 	}
 	if d := post(); d.Thread != "" {
 		t.Errorf("with an unreadable note, the card is in %+v", d)
 	}
-	lone := question("Ship it?")
+	lone := fake.Question("Ship it?")
 	for want, change := range map[string]func(*bridge.Interaction){
 		"s":      func(*bridge.Interaction) {},
 		"":       func(i *bridge.Interaction) { i.Presentation = bridge.PresentQuestionnaire },
@@ -366,24 +367,24 @@ func TestThreads(t *testing.T) {
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	first := o.store.put(t, question("Which version?"))
-	second := o.store.put(t, question("Which version, as in 1.2?"))
+	first := o.store.Put(t, fake.Question("Which version?"))
+	second := o.store.Put(t, fake.Question("Which version, as in 1.2?"))
 	second.Interaction.Root, second.Messages = first.Interaction.ID, map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 	first.Next, first.Head = second.Interaction.ID, second.Interaction.ID
-	o.store.set(first)
-	o.store.set(second)
+	o.store.Set(first)
+	o.store.Set(second)
 	unknown, _ := bridge.NewID()
-	unposted := o.store.put(t, question("Ship it?"))
+	unposted := o.store.Put(t, fake.Question("Ship it?"))
 	for _, id := range []bridge.ID{first.Interaction.ID, unknown, unposted.Interaction.ID} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, id, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o.outcomes("edit done", "edit done", "edit done")
-	if len(o.chat.views) != 1 || o.chat.views[0].Record.Interaction.ID != second.Interaction.ID {
-		t.Errorf("%d cards were drawn; want the second round alone", len(o.chat.views))
+	if len(o.chat.Views) != 1 || o.chat.Views[0].Record.Interaction.ID != second.Interaction.ID {
+		t.Errorf("%d cards were drawn; want the second round alone", len(o.chat.Views))
 	}
-	if got := o.store.get(second.Interaction.ID); !seen(got, 0) {
+	if got := o.store.Get(second.Interaction.ID); !seen(got, 0) {
 		t.Error("the edited card does not count as shown")
 	}
 }
@@ -394,18 +395,18 @@ func TestEditGivesUp(t *testing.T) {
 	t.Parallel()
 	for _, shown := range []bool{false, true} {
 		o := newOffice(t)
-		r := o.store.put(t, question("Ship it?"))
+		r := o.store.Put(t, fake.Question("Ship it?"))
 		r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 		if shown {
 			r.Shown = map[int]string{0: r.Interaction.Content}
 		}
-		o.store.set(r)
-		o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "message deleted")}
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0)); err != nil {
+		o.store.Set(r)
+		o.chat.Errs = []error{bridge.Errorf(bridge.CodeNotFound, "message deleted")}
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("edit dead: not_found: message deleted")
-		if _, failed := o.store.get(r.Interaction.ID).Failures[0]; failed == shown {
+		if _, failed := o.store.Get(r.Interaction.ID).Failures[0]; failed == shown {
 			t.Errorf("shown is %v, and the destination is given up: %v", shown, failed)
 		}
 	}
@@ -416,11 +417,11 @@ func TestEditGivesUp(t *testing.T) {
 func TestUnknownPlatform(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := question("Ship it?")
+	i := fake.Question("Ship it?")
 	i.Destinations[0].Platform = "gone"
-	r := o.store.put(t, i)
+	r := o.store.Put(t, i)
 	for _, n := range []int{0, 3} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, n)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -435,21 +436,21 @@ func TestDispatcher(t *testing.T) {
 		o := newOffice(t)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+		o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
 		go func() { defer close(done); o.dispatcher.run(ctx) }()
 		time.Sleep(500 * time.Millisecond)
-		o.store.fail(nil)
+		o.store.Fail(nil)
 		var ids []bridge.ID
 		for range 3 * jobsAtOnce {
-			r := o.store.put(t, question("Ship it?"))
+			r := o.store.Put(t, fake.Question("Ship it?"))
 			ids = append(ids, r.Interaction.ID)
-			o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+			o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
 		}
 		time.Sleep(5 * time.Second)
 		stop()
 		<-done
 		for _, id := range ids {
-			if got := o.store.get(id); len(got.Messages) != 1 {
+			if got := o.store.Get(id); len(got.Messages) != 1 {
 				t.Fatalf("%s is not posted", id)
 			}
 		}
@@ -462,7 +463,7 @@ func TestLostLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		o.store.lost = true
+		o.store.Lost = true
 		ctx, stop := context.WithCancel(t.Context())
 		began := time.Now()
 		o.dispatcher.keepJob(ctx, stop, bridge.Job{ID: "1"})
@@ -482,19 +483,19 @@ func TestSweeper(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); o.sweeper.run(ctx) }()
 		for range 3 {
-			r := o.store.put(t, question("Ship it?"))
-			o.store.mu.Lock()
-			o.store.overdue = append(o.store.overdue, bridge.Expiry{ID: r.Interaction.ID, State: bridge.StateExpired})
-			o.store.mu.Unlock()
+			r := o.store.Put(t, fake.Question("Ship it?"))
+			o.store.Mu.Lock()
+			o.store.Overdue = append(o.store.Overdue, bridge.Expiry{ID: r.Interaction.ID, State: bridge.StateExpired})
+			o.store.Mu.Unlock()
 		}
 		time.Sleep(2 * sweepPoll)
-		o.store.mu.Lock()
-		left := len(o.store.overdue)
-		o.store.mu.Unlock()
+		o.store.Mu.Lock()
+		left := len(o.store.Overdue)
+		o.store.Mu.Unlock()
 		if left != 0 {
 			t.Errorf("%d are still open", left)
 		}
-		o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+		o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
 		time.Sleep(2 * sweepPoll)
 		stop()
 		<-done

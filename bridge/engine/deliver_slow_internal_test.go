@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // TestSlowPlatform checks that a daemon makes the calls of a second that all
@@ -21,14 +22,14 @@ func TestSlowPlatform(t *testing.T) {
 	)
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		o.chat.each = 300 * time.Millisecond
+		o.chat.Each = 300 * time.Millisecond
 		var ids []bridge.ID
 		for n := range calls {
-			i := question("Ship it?")
+			i := fake.Question("Ship it?")
 			i.Destinations = []bridge.Destination{{Platform: i.Destinations[0].Platform, Channel: fmt.Sprint("C", n)}}
-			r := o.store.put(t, i)
+			r := o.store.Put(t, i)
 			ids = append(ids, r.Interaction.ID)
-			o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+			o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -36,7 +37,7 @@ func TestSlowPlatform(t *testing.T) {
 		time.Sleep(time.Second)
 		posted := 0
 		for _, id := range ids {
-			posted += len(o.store.get(id).Messages)
+			posted += len(o.store.Get(id).Messages)
 		}
 		if posted != calls {
 			t.Errorf("%d of %d cards are posted within a second", posted, calls)

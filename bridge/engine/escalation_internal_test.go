@@ -8,103 +8,30 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
-
-// staff is a directory of people with an account each, and one group.
-type staff struct {
-	people map[string][]bridge.Responder
-	group  []string
-	native map[string]string // groups of the platform, by group
-	onlyOn string            // the platform with the native groups; empty means all
-	who    bridge.Standing   // of unknown accounts
-	err    error
-
-	strangers []string // on call, but not in the config
-	earlier   []string // in group before since
-	since     time.Time
-}
-
-func (s *staff) Standing(context.Context, bridge.Actor) (bridge.Standing, error) { return s.who, s.err }
-
-func (s *staff) Everyone(group string) (people []string, all bool) { return s.group, group == "closed" }
-
-func (s *staff) Display(string) string { return "" }
-
-func (s *staff) Find(_ context.Context, text string) (string, error) {
-	if s.people[text] == nil {
-		return "", nil
-	}
-	return text, nil
-}
-
-func (s *staff) Native(group, platform string) string {
-	if s.onlyOn != "" && platform != s.onlyOn {
-		return ""
-	}
-	return s.native[group]
-}
-
-func (s *staff) Identify(_ context.Context, a bridge.Actor) (string, error) {
-	for person, accounts := range s.people {
-		for _, r := range accounts {
-			if r.Platform == a.Platform && r.User == a.User {
-				return person, s.err
-			}
-		}
-	}
-	return "", s.err
-}
-
-func (s *staff) Member(_ context.Context, _ string, who bridge.Actor, _ time.Time) (bool, error) {
-	if s.err != nil {
-		return false, s.err
-	}
-	return slices.Contains(s.group, who.Person), nil
-}
-
-func (s *staff) Crew(_ context.Context, _ string, at time.Time) bridge.Crew {
-	if s.err != nil {
-		return bridge.Crew{Unread: bridge.Cause(s.err)}
-	}
-	if at.Before(s.since) {
-		return bridge.Crew{People: s.earlier}
-	}
-	return bridge.Crew{People: s.group, Strangers: s.strangers}
-}
-
-func (s *staff) Accounts(_ context.Context, person string) ([]bridge.Responder, error) {
-	return s.people[person], s.err
-}
-
-func newStaff() *staff {
-	s := &staff{people: map[string][]bridge.Responder{}, group: []string{"di", "eve"}}
-	for _, who := range []string{"ana", "bo", "cy", "di"} {
-		s.people[who] = []bridge.Responder{{Person: who, Platform: "chat", User: "U-" + who}}
-	}
-	return s // eve has no account
-}
 
 // staffed returns an office with a directory of people.
 func staffed(t *testing.T) *office {
 	t.Helper()
-	return newOffice(t, func(o *Options) { o.Directory = newStaff() })
+	return newOffice(t, func(o *Options) { o.Directory = fake.NewStaff() })
 }
 
 // climb stores a posted request with steps, and works on the first of them.
 func (o *office) climb(i bridge.Interaction, steps ...bridge.Step) bridge.Record {
 	o.t.Helper()
 	i.Steps = steps
-	r := o.store.put(o.t, i)
+	r := o.store.Put(o.t, i)
 	r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
-	o.store.set(r)
+	o.store.Set(r)
 	o.work(r, 0)
-	return o.store.get(r.Interaction.ID)
+	return o.store.Get(r.Interaction.ID)
 }
 
 func (o *office) work(r bridge.Record, step int) {
 	o.t.Helper()
-	if err := o.dispatcher.do(o.t.Context(), o.store.work(bridge.JobStep, r.Interaction.ID, step)); err != nil {
+	if err := o.dispatcher.do(o.t.Context(), o.store.Work(bridge.JobStep, r.Interaction.ID, step)); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -115,7 +42,7 @@ func TestSteps(t *testing.T) {
 	t.Run("remind", func(t *testing.T) {
 		t.Parallel()
 		o := staffed(t)
-		i := question("Ship it?")
+		i := fake.Question("Ship it?")
 		i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: "unposted"})
 		r := o.climb(i, bridge.Step{Remind: true})
 		if len(r.Reminders) != 1 || !slices.Equal(r.Reminders[0].Users, []string{"U-ana", "U-bo"}) {
@@ -124,18 +51,18 @@ func TestSteps(t *testing.T) {
 		if r.Step != 1 {
 			t.Errorf("the next step is %d", r.Step)
 		}
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if len(o.chat.reminded) != 1 || !strings.Contains(o.chat.reminded[0].Text, " left to answer (until ") {
-			t.Errorf("the reminders are %+v", o.chat.reminded)
+		if len(o.chat.Reminded) != 1 || !strings.Contains(o.chat.Reminded[0].Text, " left to answer (until ") {
+			t.Errorf("the reminders are %+v", o.chat.Reminded)
 		}
 		o.outcomes("step done", "remind done")
 	})
 	t.Run("ask people", func(t *testing.T) {
 		t.Parallel()
 		o := staffed(t)
-		i := question("Ship it?")
+		i := fake.Question("Ship it?")
 		i.Requesters = []string{"cy"}
 		r := o.climb(i, bridge.Step{Ask: []string{"cy", "@oncall"}})
 		if !slices.Equal(r.Interaction.Called, []string{"di", "eve"}) {
@@ -156,7 +83,7 @@ func TestLastSteps(t *testing.T) {
 	t.Run("ask a route", func(t *testing.T) {
 		t.Parallel()
 		o := staffed(t)
-		r := o.climb(question("Ship it?"), bridge.Step{
+		r := o.climb(fake.Question("Ship it?"), bridge.Step{
 			Route: "leads", Destinations: []bridge.Destination{{Platform: "chat", Channel: "L"}},
 			Responders: []bridge.Responder{{Person: "cy", Platform: "chat", User: "U-cy"}},
 		}, bridge.Step{After: bridge.Duration(time.Minute), Remind: true})
@@ -170,7 +97,7 @@ func TestLastSteps(t *testing.T) {
 	t.Run("give up", func(t *testing.T) {
 		t.Parallel()
 		o := staffed(t)
-		r := o.climb(question("Ship it?"), bridge.Step{GiveUp: bridge.StateExpired})
+		r := o.climb(fake.Question("Ship it?"), bridge.Step{GiveUp: bridge.StateExpired})
 		if r.State != bridge.StateExpired || r.Response.Actor != nil {
 			t.Errorf("it is %s by %v; want expired", r.State, r.Response.Actor)
 		}
@@ -194,14 +121,14 @@ func TestStepsThatWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := staffed(t)
-			i := question("Ship it?")
+			i := fake.Question("Ship it?")
 			i.Steps = []bridge.Step{remind}
-			r := o.store.put(t, i)
+			r := o.store.Put(t, i)
 			c.change(o, &r)
-			o.store.set(r)
+			o.store.Set(r)
 			o.work(r, c.step)
 			o.outcomes(c.want)
-			if got := o.store.get(r.Interaction.ID); got.Amended != 0 {
+			if got := o.store.Get(r.Interaction.ID); got.Amended != 0 {
 				t.Error("the step was done")
 			}
 		})
@@ -209,11 +136,11 @@ func TestStepsThatWait(t *testing.T) {
 	t.Run("quiet hours", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t)
-		i := question("Ship it?")
+		i := fake.Question("Ship it?")
 		now := time.Now().UTC()
 		i.Quiet = &bridge.Quiet{From: now.Add(-time.Hour).Format("15:04"), To: now.Add(time.Hour).Format("15:04")}
 		r := o.climb(i, remind)
-		if got := o.store.outcomes(); r.Amended != 0 || len(got) != 1 || !strings.HasSuffix(got[0], "not counted") {
+		if got := o.store.Outcomes(); r.Amended != 0 || len(got) != 1 || !strings.HasSuffix(got[0], "not counted") {
 			t.Errorf("in quiet hours, the jobs ended as %q", got)
 		}
 	})
@@ -223,7 +150,7 @@ func TestStepsThatWait(t *testing.T) {
 		var r bridge.Record
 		r.Interaction.ID, _ = bridge.NewID()
 		o.work(r, 0)
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("step done", "remind done")
@@ -249,7 +176,7 @@ func TestAmendedMeanwhile(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.dispatcher.escalator.records = &conflicting{o.store, 1}
-	r := o.climb(question("Ship it?"), bridge.Step{Remind: true})
+	r := o.climb(fake.Question("Ship it?"), bridge.Step{Remind: true})
 	o.outcomes("step retry in 250ms, not counted")
 	again := func(r bridge.Record) bridge.Amendment {
 		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
@@ -270,20 +197,20 @@ func TestStepsLookAgain(t *testing.T) {
 	t.Parallel()
 	minute := bridge.Duration(time.Minute)
 	for name, x := range map[string]struct {
-		crew func(*staff)
+		crew func(*fake.Staff)
 		why  string
 	}{
-		"unreachable": {func(s *staff) { s.err = bridge.Errorf(bridge.CodeUnavailable, "schedule primary: HTTP 500") }, "HTTP 500"},
-		"strangers":   {func(s *staff) { s.group, s.strangers = nil, []string{"zoe"} }, "not in the config: zoe"},
-		"no one":      {func(s *staff) { s.group = nil }, "no one is on call"},
+		"unreachable": {func(s *fake.Staff) { s.Err = bridge.Errorf(bridge.CodeUnavailable, "schedule primary: HTTP 500") }, "HTTP 500"},
+		"strangers":   {func(s *fake.Staff) { s.Group, s.Strangers = nil, []string{"zoe"} }, "not in the config: zoe"},
+		"no one":      {func(s *fake.Staff) { s.Group = nil }, "no one is on call"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStaff()
+			s := fake.NewStaff()
 			o := newOffice(t, func(o *Options) { o.Directory = s })
 			now := *s
 			x.crew(s)
-			r := o.climb(question("Ship it?"), bridge.Step{Ask: []string{"@oncall", "cy"}}, bridge.Step{After: 2 * minute, GiveUp: bridge.StateExpired})
+			r := o.climb(fake.Question("Ship it?"), bridge.Step{Ask: []string{"@oncall", "cy"}}, bridge.Step{After: 2 * minute, GiveUp: bridge.StateExpired})
 			o.outcomes("step done")
 			if !slices.Equal(r.Interaction.Called, []string{"cy"}) || r.Step != 1 {
 				t.Fatalf("it called %v, and the next step is %d", r.Interaction.Called, r.Step)
@@ -300,12 +227,12 @@ func TestStepsLookAgain(t *testing.T) {
 			}
 			*s = now
 			o.work(r, 1)
-			r = o.store.get(r.Interaction.ID)
+			r = o.store.Get(r.Interaction.ID)
 			if said := render.Standing(r); strings.Contains(said, "Not found") || !slices.Equal(r.Interaction.Called, []string{"cy", "di", "eve"}) {
 				t.Errorf("found now, the card says %q", said)
 			}
 			o.work(r, 2)
-			if r = o.store.get(r.Interaction.ID); r.State != bridge.StateExpired {
+			if r = o.store.Get(r.Interaction.ID); r.State != bridge.StateExpired {
 				t.Errorf("after the last step, it is %s", r.State)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // receiverOf is a webhook for one agent's requests.
@@ -35,12 +36,12 @@ func (r *receiverOf) Send(_ context.Context, id string, body []byte) error {
 // closed stores a request that was denied, and that a webhook is told about.
 func (o *office) closed() bridge.Record {
 	o.t.Helper()
-	i := question("Ship it?")
+	i := fake.Question("Ship it?")
 	i.Webhooks = []string{"ops"}
-	r := o.store.put(o.t, i)
+	r := o.store.Put(o.t, i)
 	r.State = bridge.StateDenied
 	r.Response = &bridge.Response{State: bridge.StateDenied, At: time.Now()}
-	o.store.set(r)
+	o.store.Set(r)
 	return r
 }
 
@@ -72,7 +73,7 @@ func TestHookErrors(t *testing.T) {
 			w := &receiverOf{agent: "ci", err: c.err}
 			o := newOffice(t, func(o *Options) { o.Webhooks = []bridge.Webhook{w} })
 			r := o.closed()
-			j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
+			j := o.store.Work(bridge.JobHook, r.Interaction.ID, 0)
 			j.Attempt, j.Began = max(c.attempt, 1), j.Began.Add(-c.age)
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
@@ -98,11 +99,11 @@ func TestHookIsBusy(t *testing.T) {
 	r := o.closed()
 	ended := make(chan error)
 	for range hooksAtOnce {
-		j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
+		j := o.store.Work(bridge.JobHook, r.Interaction.ID, 0)
 		go func() { ended <- o.dispatcher.do(t.Context(), j) }()
 		<-w.began
 	}
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("hook retry in 1s, not counted")
@@ -120,9 +121,9 @@ func TestHookIsGone(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	r := o.closed()
-	pending := o.store.put(t, question("Ship it?"))
+	pending := o.store.Put(t, fake.Question("Ship it?"))
 	for _, id := range []bridge.ID{r.Interaction.ID, pending.Interaction.ID} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, id, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobHook, id, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,27 +1,12 @@
 package engine
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
-
-// talker is a chat that can mention people and, with a mentionable group, groups.
-type talker struct {
-	*chat
-	direct bool
-	quiet  bool // a mention of a group notifies no one
-}
-
-func (p talker) Direct(d bridge.Destination) bool {
-	return p.direct || strings.HasPrefix(d.Channel, "@")
-}
-
-func (p talker) DirectChannel(user string) string { return "@" + user }
-
-func (p talker) Pings(context.Context, string) bool { return !p.quiet }
 
 // TestMentions checks whom a card mentions.
 func TestMentions(t *testing.T) {
@@ -35,43 +20,43 @@ func TestMentions(t *testing.T) {
 	for name, x := range map[string]struct {
 		set    func(*bridge.Interaction)
 		native map[string]string
-		chat   talker
+		chat   fake.Talker
 		want   string
 	}{
-		"responders":            {func(*bridge.Interaction) {}, nil, talker{}, "U-ana U-bo"},
-		"a direct message":      {func(*bridge.Interaction) {}, nil, talker{direct: true}, ""},
-		"none":                  {func(i *bridge.Interaction) { i.Mention = bridge.MentionNone }, nil, talker{}, ""},
-		"a notice":              {func(i *bridge.Interaction) { i.Kind = bridge.KindNotice }, nil, talker{}, ""},
-		"too many":              {crowd, nil, talker{}, "U-a U-b U-c U-d U-e"},
-		"the requester":         {func(i *bridge.Interaction) { i.Requesters = []string{"ana"} }, nil, talker{}, "U-bo"},
-		"another platform":      {func(i *bridge.Interaction) { i.Responders[0].Platform = "api" }, nil, talker{}, "U-bo"},
-		"members of a group":    {func(i *bridge.Interaction) { i.Groups = []string{"sre"} }, nil, talker{}, "U-ana U-bo U-di"},
-		"a group":               {func(i *bridge.Interaction) { i.Groups = []string{"sre"} }, map[string]string{"sre": "S1"}, talker{}, "U-ana U-bo @S1"},
-		"a group that is quiet": {func(i *bridge.Interaction) { i.Groups = []string{"sre"} }, map[string]string{"sre": "S1"}, talker{quiet: true}, "U-ana U-bo U-di"},
+		"responders":            {func(*bridge.Interaction) {}, nil, fake.Talker{}, "U-ana U-bo"},
+		"a direct message":      {func(*bridge.Interaction) {}, nil, fake.Talker{Directs: true}, ""},
+		"none":                  {func(i *bridge.Interaction) { i.Mention = bridge.MentionNone }, nil, fake.Talker{}, ""},
+		"a notice":              {func(i *bridge.Interaction) { i.Kind = bridge.KindNotice }, nil, fake.Talker{}, ""},
+		"too many":              {crowd, nil, fake.Talker{}, "U-a U-b U-c U-d U-e"},
+		"the requester":         {func(i *bridge.Interaction) { i.Requesters = []string{"ana"} }, nil, fake.Talker{}, "U-bo"},
+		"another platform":      {func(i *bridge.Interaction) { i.Responders[0].Platform = "api" }, nil, fake.Talker{}, "U-bo"},
+		"members of a group":    {func(i *bridge.Interaction) { i.Groups = []string{"sre"} }, nil, fake.Talker{}, "U-ana U-bo U-di"},
+		"a group":               {func(i *bridge.Interaction) { i.Groups = []string{"sre"} }, map[string]string{"sre": "S1"}, fake.Talker{}, "U-ana U-bo @S1"},
+		"a group that is quiet": {func(i *bridge.Interaction) { i.Groups = []string{"sre"} }, map[string]string{"sre": "S1"}, fake.Talker{Quiet: true}, "U-ana U-bo U-di"},
 		"only the group": {func(i *bridge.Interaction) {
 			i.Groups, i.Mention = []string{"sre", "dev"}, bridge.MentionGroup
-		}, map[string]string{"sre": "S1"}, talker{}, "@S1"},
+		}, map[string]string{"sre": "S1"}, fake.Talker{}, "@S1"},
 		"people of a step": {func(i *bridge.Interaction) {
 			i.Steps = []bridge.Step{{
 				Destinations: i.Destinations, Responders: []bridge.Responder{{Person: "cy", Platform: "chat", User: "U-cy"}},
 			}}
-		}, nil, talker{}, "U-cy"},
+		}, nil, fake.Talker{}, "U-cy"},
 	} {
-		s := newStaff()
-		s.native = x.native
-		x.chat.chat = &chat{name: "chat"}
-		i := question("Ship it?")
+		s := fake.NewStaff()
+		s.Natives = x.native
+		x.chat.Chat = &fake.Chat{As: "chat"}
+		i := fake.Question("Ship it?")
 		x.set(&i)
 		i.Names = map[string]string{"ana": "Ana Ruiz"}
 		o := newOffice(t, func(o *Options) { o.Directory, o.Platforms = s, []bridge.Platform{x.chat} })
-		r := o.store.put(t, i)
+		r := o.store.Put(t, i)
 		r.Step = len(i.Steps)
-		o.store.set(r)
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+		o.store.Set(r)
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, m := range x.chat.views[0].Mentions {
+		for _, m := range x.chat.Views[0].Mentions {
 			switch {
 			case m.User == "U-ana" && m.Name != "Ana Ruiz":
 				t.Errorf("%s: ana is mentioned as %q", name, m.Name)

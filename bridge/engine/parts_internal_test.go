@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // TestRefusals checks that a refusal is in the audit log once a minute, for
@@ -16,15 +17,15 @@ import (
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := o.store.put(t, question("Ship it?")).Interaction
+	i := o.store.Put(t, fake.Question("Ship it?")).Interaction
 	eve := bridge.Actor{Platform: "chat", User: "U-eve"}
 	for _, why := range []string{people.WhyNobody, people.WhyNobody, people.WhyRequester} {
 		o.clicks.journal.Refuse(t.Context(), i, eve, why)
 	}
-	if got := o.log.types(); len(got) != 2 {
+	if got := o.log.Types(); len(got) != 2 {
 		t.Errorf("the log has %v; want two refusals", got)
 	}
-	o.log.refuses = bridge.Errorf(bridge.CodeUnavailable, "no connection")
+	o.log.Refuses = bridge.Errorf(bridge.CodeUnavailable, "no connection")
 	o.clicks.journal.Refuse(t.Context(), i, eve, people.WhyUnlinked)
 }
 
@@ -32,7 +33,7 @@ func TestRefusals(t *testing.T) {
 func TestPermit(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.store.put(t, question("Ship it?"))
+	o.store.Put(t, fake.Question("Ship it?"))
 	approval := func() *bridge.Request {
 		r := &bridge.Request{}
 		r.Kind, r.Prompt = bridge.KindApproval, "May I?"
@@ -62,7 +63,7 @@ func TestPermit(t *testing.T) {
 	if e := bridge.PublicError(err); e.Code != bridge.CodeRateLimited || e.RetryAfter <= 0 || e.RetryAfter > time.Minute {
 		t.Errorf("the second in a minute: %v, again in %s", err, e.RetryAfter)
 	}
-	o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+	o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
 	for _, a := range []bridge.Agent{{PerMinute: 1}, {MaxPending: 1}} {
 		if err := o.opener.permit(t.Context(), a, approval()); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Errorf("without the store: %v", err)
@@ -90,14 +91,14 @@ func TestOneAtATime(t *testing.T) {
 	if _, err := open("k"); err != nil {
 		t.Errorf("a repeat: %v", err)
 	}
-	if len(o.store.leases) != 0 {
-		t.Errorf("leases are still held: %v", o.store.leases)
+	if len(o.store.Leases) != 0 {
+		t.Errorf("leases are still held: %v", o.store.Leases)
 	}
 	first.State = bridge.StateAnswered
-	for _, id := range o.store.order {
-		r := o.store.get(id)
+	for _, id := range o.store.Order {
+		r := o.store.Get(id)
 		r.State = bridge.StateAnswered
-		o.store.set(r)
+		o.store.Set(r)
 	}
 	if _, err := open("third"); err != nil {
 		t.Errorf("after the first was answered: %v", err)
@@ -110,7 +111,7 @@ func TestOneAtATimeWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		o.store.lease("one:ci/s", "another call")
+		o.store.Lease("one:ci/s", "another call")
 		r := bridge.Request{}
 		r.Prompt, r.Session, r.OneAtATime = "Ship it?", "s", true
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
@@ -118,7 +119,7 @@ func TestOneAtATimeWaits(t *testing.T) {
 		if _, err := o.Open(ctx, bridge.Agent{Name: "ci"}, r, ""); err != context.DeadlineExceeded {
 			t.Errorf("while another opens: %v", err)
 		}
-		o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+		o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
 		if _, err := o.opener.alone(t.Context(), bridge.Opening{}, false); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Errorf("without the store: %v", err)
 		}
@@ -135,7 +136,7 @@ func TestReach(t *testing.T) {
 	t.Run("too long", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t)
-		o.chat.check = bridge.Errorf(bridge.CodeUnsupported, "the prompt is too long")
+		o.chat.Refuses = bridge.Errorf(bridge.CodeUnsupported, "the prompt is too long")
 		if _, err := o.Open(t.Context(), agent, r, ""); bridge.ErrorCode(err) != bridge.CodeUnsupported {
 			t.Errorf("it is opened: %v", err)
 		}
@@ -148,10 +149,10 @@ func TestReach(t *testing.T) {
 			o.Routes[bridge.DefaultRoute] = route
 		})
 		for _, refusal := range []error{nil, bridge.Errorf(bridge.CodeUnsupported, "the prompt is too long")} {
-			o.chat.check, o.chat.checks = refusal, 0
+			o.chat.Refuses, o.chat.Checks = refusal, 0
 			_, err := o.Open(t.Context(), agent, r, "")
-			if o.chat.checks != 1 || bridge.ErrorCode(err) != bridge.ErrorCode(refusal) {
-				t.Errorf("it is drawn %d times: %v", o.chat.checks, err)
+			if o.chat.Checks != 1 || bridge.ErrorCode(err) != bridge.ErrorCode(refusal) {
+				t.Errorf("it is drawn %d times: %v", o.chat.Checks, err)
 			}
 		}
 	})
@@ -174,7 +175,7 @@ func TestReach(t *testing.T) {
 				route.Steps = x.steps
 				o.Routes[bridge.DefaultRoute] = route
 			})
-			o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+			o.chat.State = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
 			got, err := o.Open(t.Context(), agent, r, "")
 			if err != nil || got.State != bridge.StatePending || len(got.Failures) > 0 {
 				t.Fatalf("%s: it is %s, with the failures %v: %v", name, got.State, got.Failures, err)
@@ -191,7 +192,7 @@ func TestReach(t *testing.T) {
 	t.Run("down, and the caller asks in another way", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t)
-		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+		o.chat.State = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
 		now := r
 		now.Now = true
 		got, err := o.Open(t.Context(), agent, now, "")
@@ -206,7 +207,7 @@ func TestReach(t *testing.T) {
 			route.Destinations = append(route.Destinations, bridge.Destination{Platform: "gone", Channel: "G"})
 			o.Routes[bridge.DefaultRoute] = route
 		})
-		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+		o.chat.State = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
 		got, err := o.Open(t.Context(), agent, r, "")
 		if err != nil || got.State != bridge.StatePending || got.Failures[0] != "" || got.Failures[1] != "platform gone is not configured" {
 			t.Fatalf("it is %s, with the failures %v: %v", got.State, got.Failures, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // TestReceiveExclusively checks that a platform of which one daemon may receive
@@ -17,16 +18,16 @@ import (
 func TestReceiveExclusively(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		only := &exclusive{chat: chat{name: "only"}}
+		only := &exclusive{Chat: fake.Chat{As: "only"}}
 		var running atomic.Int32
-		only.received = func(ctx context.Context) error {
+		only.Received = func(ctx context.Context) error {
 			running.Add(1)
 			defer running.Add(-1)
 			<-ctx.Done()
 			return nil
 		}
 		o := newOffice(t, func(o *Options) { o.Platforms = []bridge.Platform{only} })
-		o.store.lease("receive:account", "there")
+		o.store.Lease("receive:account", "there")
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); o.receiver.receive(ctx, only, o.Engine) }()
@@ -34,27 +35,27 @@ func TestReceiveExclusively(t *testing.T) {
 		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
 			t.Errorf("it is %s, with %d receiving; want standby", h.State, running.Load())
 		}
-		o.store.lease("receive:account", "")
+		o.store.Lease("receive:account", "")
 		time.Sleep(2 * leaseRenew)
 		if h := o.Health()["only"]; h.State == bridge.HealthStandby || running.Load() != 1 {
 			t.Errorf("it is %s, with %d receiving; want one", h.State, running.Load())
 		}
-		o.store.lease("receive:account", "there")
+		o.store.Lease("receive:account", "there")
 		time.Sleep(2 * leaseRenew)
 		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
 			t.Errorf("after its lease was lost, it is %s, with %d receiving", h.State, running.Load())
 		}
-		o.store.lease("receive:account", "")
+		o.store.Lease("receive:account", "")
 		time.Sleep(2 * leaseRenew)
 		stop()
 		<-done
-		if who := o.store.holder("receive:account"); who != "" {
+		if who := o.store.Holder("receive:account"); who != "" {
 			t.Errorf("the lease is still held by %s", who)
 		}
 	})
 }
 
-type exclusive struct{ chat }
+type exclusive struct{ fake.Chat }
 
 func (*exclusive) ExclusiveKey() string { return "account" }
 
@@ -65,7 +66,7 @@ func TestReceiveAgain(t *testing.T) {
 		o := newOffice(t)
 		var at []time.Duration
 		began := time.Now()
-		o.chat.received = func(ctx context.Context) error {
+		o.chat.Received = func(ctx context.Context) error {
 			if at = append(at, time.Since(began)); len(at) == 1 {
 				return bridge.Errorf(bridge.CodeForbidden, "token revoked")
 			}
@@ -82,7 +83,7 @@ func TestReceiveAgain(t *testing.T) {
 }
 
 // sick is a platform whose error repeats nod's own token.
-type sick struct{ chat }
+type sick struct{ fake.Chat }
 
 func (*sick) Health() bridge.Health {
 	return bridge.Health{State: bridge.HealthDown, Reason: "Post https://api.example.com/botTOKEN/send: refused"}

@@ -7,26 +7,27 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/words"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // TestReminded checks that a reminder mentions the responders who are still
 // needed, and the groups that the platform can mention.
 func TestReminded(t *testing.T) {
 	t.Parallel()
-	s := newStaff()
-	s.native = map[string]string{"sre": "S1"}
+	s := fake.NewStaff()
+	s.Natives = map[string]string{"sre": "S1"}
 	o := newOffice(t, func(o *Options) {
-		o.Directory, o.Platforms = s, []bridge.Platform{talker{chat: &chat{name: "chat"}}}
+		o.Directory, o.Platforms = s, []bridge.Platform{fake.Talker{Chat: &fake.Chat{As: "chat"}}}
 	})
-	i := question("Ship it?")
+	i := fake.Question("Ship it?")
 	i.Groups, i.Quorum = []string{"sre", "dev"}, 2
 	i.Steps = []bridge.Step{{Remind: true}}
-	r := o.store.put(t, i)
+	r := o.store.Put(t, i)
 	r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 	r.Votes = []bridge.Vote{{Actor: bridge.Actor{Platform: "chat", User: "U-bo", Person: "bo"}, State: bridge.StateApproved}}
-	o.store.set(r)
+	o.store.Set(r)
 	o.work(r, 0)
-	got := o.store.get(r.Interaction.ID).Reminders
+	got := o.store.Get(r.Interaction.ID).Reminders
 	if len(got) != 1 || got[0].Text != "" || !slices.Equal(got[0].Users, []string{"U-ana", "U-di"}) || !slices.Equal(got[0].Groups, []string{"S1"}) {
 		t.Errorf("the reminders are %+v", got)
 	}
@@ -36,7 +37,7 @@ func TestReminded(t *testing.T) {
 func TestTimeLeft(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 26, 14, 0, 0, 0, time.UTC)
-	approval := question("Ship it?")
+	approval := fake.Question("Ship it?")
 	approval.Kind, approval.Approval = bridge.KindApproval, &bridge.Approval{Tool: "shell", Input: []byte(`{"command":"x"}`)}
 	for _, x := range []struct {
 		i    bridge.Interaction
@@ -44,9 +45,9 @@ func TestTimeLeft(t *testing.T) {
 		want string
 	}{
 		{approval, 10*time.Minute - 2*time.Second, "10 min left to decide (until 2026-11-26 14:09 UTC): Run x?"},
-		{question("Ship it?"), 95 * time.Second, "1 min 35 s left to answer (until 2026-11-26 14:01 UTC): Ship it?"},
-		{question("Ship it?"), 50*time.Hour + 20*time.Minute, "50 h left to answer (until 2026-11-28 16:20 UTC): Ship it?"},
-		{question("Ship it?"), -time.Second, "0 s left to answer (until 2026-11-26 13:59 UTC): Ship it?"},
+		{fake.Question("Ship it?"), 95 * time.Second, "1 min 35 s left to answer (until 2026-11-26 14:01 UTC): Ship it?"},
+		{fake.Question("Ship it?"), 50*time.Hour + 20*time.Minute, "50 h left to answer (until 2026-11-28 16:20 UTC): Ship it?"},
+		{fake.Question("Ship it?"), -time.Second, "0 s left to answer (until 2026-11-26 13:59 UTC): Ship it?"},
 	} {
 		x.i.Deadline = now.Add(x.left)
 		if got := words.StillWaiting(bridge.Record{Interaction: x.i}, now); got != x.want {
@@ -63,7 +64,7 @@ func TestRemindBy(t *testing.T) {
 		Responders:   []bridge.Responder{{Person: "ana", Platform: "chat", User: "U-ana"}},
 		Remind:       bridge.RemindAfter{Percent: 75},
 	}}
-	i := question("Ship it?")
+	i := fake.Question("Ship it?")
 	i.Deadline = i.Created.Add(time.Hour)
 	if err := m.address(&i, bridge.Agent{}, bridge.OnTimeoutExpire, []string{bridge.DefaultRoute}); err != nil {
 		t.Fatal(err)

@@ -1,24 +1,12 @@
 package engine
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
-
-// messenger is a chat with direct messages.
-type messenger struct {
-	*chat
-	told []string
-	err  error
-}
-
-func (m *messenger) Tell(_ context.Context, user, text string) error {
-	m.told = append(m.told, user+" "+text)
-	return m.err
-}
 
 // TestRequesterTold checks when a requester is told how a request ended.
 func TestRequesterTold(t *testing.T) {
@@ -41,22 +29,22 @@ func TestRequesterTold(t *testing.T) {
 		"refused":          {func(*bridge.Record) {}, bridge.Errorf(bridge.CodeForbidden, "no"), "U-cy ✅", "hook done"},
 		"unreachable":      {func(*bridge.Record) {}, bridge.Errorf(bridge.CodeRateLimited, "later"), "U-cy ✅", "hook retry in 5s"},
 	} {
-		m := &messenger{chat: &chat{name: "chat"}, err: x.err}
-		o := newOffice(t, func(o *Options) { o.Directory, o.Platforms = newStaff(), []bridge.Platform{m} })
-		i := question("Ship it?")
+		m := &fake.Messenger{Chat: &fake.Chat{As: "chat"}, Err: x.err}
+		o := newOffice(t, func(o *Options) { o.Directory, o.Platforms = fake.NewStaff(), []bridge.Platform{m} })
+		i := fake.Question("Ship it?")
 		i.Requester, i.TellRequester = "cy", true
 		if i.Closings() != 1 {
 			t.Fatalf("%d messages", i.Closings())
 		}
-		r := o.store.put(t, i)
+		r := o.store.Put(t, i)
 		r.State, r.Messages = bridge.StateAnswered, map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 		r.Response = &bridge.Response{State: bridge.StateAnswered, Actor: by("ana")}
 		x.set(&r)
-		o.store.set(r)
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
+		o.store.Set(r)
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(m.told, "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
+		if got := strings.Join(m.Told, "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
 			t.Errorf("%s: told %q, want %q", name, got, x.want)
 		}
 		o.outcomes(x.end)

@@ -15,12 +15,13 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/oncall"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
 
 // grouped is a chat with groups of its own.
 type grouped struct {
-	talker
+	fake.Talker
 	members func() ([]string, error)
 }
 
@@ -69,7 +70,7 @@ func native(list bool) sourceOf {
 		for _, who := range people {
 			ids = append(ids, "U-"+who)
 		}
-		g := grouped{talker{chat: &chat{name: "chat"}}, func() ([]string, error) { return ids, err }}
+		g := grouped{fake.Talker{Chat: &fake.Chat{As: "chat"}}, func() ([]string, error) { return ids, err }}
 		if list {
 			return directory.Group{Of: map[string]string{"chat": "G"}}, listing{g}
 		}
@@ -153,11 +154,11 @@ func TestSourcesAndFaults(t *testing.T) {
 				group, p := from(&d, x.people, x.err)
 				d.Groups["team"] = group
 				if p == nil {
-					p = talker{chat: &chat{name: "chat"}}
+					p = fake.Talker{Chat: &fake.Chat{As: "chat"}}
 				}
 				d.Platforms = []bridge.Platform{p}
 				o := newOffice(t, func(o *Options) { o.Directory, o.Platforms = directory.New(d), []bridge.Platform{p} })
-				i := question("Ship it?")
+				i := fake.Question("Ship it?")
 				i.Groups = []string{"team"}
 				i.Responders = slices.DeleteFunc(slices.Clone(i.Responders), func(r bridge.Responder) bool { return r.Person == "bo" })
 				bo := bridge.Actor{Platform: "chat", User: "U-bo"}

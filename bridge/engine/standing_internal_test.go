@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // TestStandingIsTold checks that someone whose email address does not count reads
@@ -12,10 +13,10 @@ import (
 func TestStandingIsTold(t *testing.T) {
 	t.Parallel()
 	for standing, right := range bridge.Rights {
-		all := newStaff()
-		all.who = standing
+		all := fake.NewStaff()
+		all.Unknown = standing
 		o := newOffice(t, func(o *Options) { o.Directory = all })
-		r := o.store.put(t, question("Ship it?"))
+		r := o.store.Put(t, fake.Question("Ship it?"))
 		v := bridge.NewView(r, 0, nil, o.keys.Sign)
 		stranger := bridge.Actor{Platform: "chat", User: "U-stranger"}
 		got, err := o.Click(t.Context(), bridge.Click{Token: v.Token(bridge.ActionChoose, 0, 0), Actor: stranger})

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
 
 // twoChats returns an office with the platforms chat and phone, and a directory of
 // people on one of them.
-func twoChats(t *testing.T) (*office, *staff) {
+func twoChats(t *testing.T) (*office, *fake.Staff) {
 	t.Helper()
-	s := newStaff()
-	s.people["dee"] = []bridge.Responder{{Person: "dee", Platform: "phone", User: "P-dee"}}
-	phone := &chat{name: "phone"}
+	s := fake.NewStaff()
+	s.People["dee"] = []bridge.Responder{{Person: "dee", Platform: "phone", User: "P-dee"}}
+	phone := &fake.Chat{As: "phone"}
 	return newOffice(t, func(o *Options) {
-		o.Directory, o.Platforms = s, []bridge.Platform{talker{chat: &chat{name: "chat"}}, talker{chat: phone}}
+		o.Directory, o.Platforms = s, []bridge.Platform{fake.Talker{Chat: &fake.Chat{As: "chat"}}, fake.Talker{Chat: phone}}
 	}), s
 }
 
@@ -40,7 +41,7 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 	}
 	for name, x := range map[string]struct {
 		step      bridge.Step
-		set       func(*staff, *bridge.Interaction)
+		set       func(*fake.Staff, *bridge.Interaction)
 		down      bool   // the platform phone
 		mentioned string // users and groups of the reminders
 		cards     string // channels of new destinations
@@ -50,25 +51,25 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 		"a person here":      {step: bridge.Step{Ask: []string{"cy"}}, mentioned: "U-cy", said: "asked: cy (Chat).", at: time.Hour},
 		"a person elsewhere": {step: bridge.Step{Ask: []string{"dee"}}, cards: "@P-dee", said: "asked: dee.", at: time.Hour},
 		"a group here": {
-			step: bridge.Step{Ask: []string{"@sre"}}, set: func(s *staff, _ *bridge.Interaction) { s.group, s.native = nil, map[string]string{"sre": "S1"} },
+			step: bridge.Step{Ask: []string{"@sre"}}, set: func(s *fake.Staff, _ *bridge.Interaction) { s.Group, s.Natives = nil, map[string]string{"sre": "S1"} },
 			mentioned: "S1", said: "asked: @sre (Chat).", at: time.Hour,
 		},
 		"fourteen people": {
 			step: bridge.Step{Ask: crowd}, mentioned: "U-" + strings.Join(crowd, " U-"), said: "p13 (Chat).", at: time.Hour,
-			set: func(s *staff, _ *bridge.Interaction) {
+			set: func(s *fake.Staff, _ *bridge.Interaction) {
 				for _, who := range crowd {
-					s.people[who] = []bridge.Responder{{Person: who, Platform: "chat", User: "U-" + who}}
+					s.People[who] = []bridge.Responder{{Person: who, Platform: "chat", User: "U-" + who}}
 				}
 			},
 		},
 		"no account":      {step: bridge.Step{Ask: []string{"eve"}}, said: "Not told: eve (no known chat account).", at: 0},
-		"only the owner":  {step: bridge.Step{Ask: []string{"cy"}}, set: func(_ *staff, i *bridge.Interaction) { i.Requesters = []string{"cy"} }, said: "Not told: cy (requested this or owns the agent).", at: 0},
-		"an empty group":  {step: bridge.Step{Ask: []string{"@oncall"}}, set: func(s *staff, _ *bridge.Interaction) { s.group = nil }, said: "@oncall (no one is on call)", at: 0},
+		"only the owner":  {step: bridge.Step{Ask: []string{"cy"}}, set: func(_ *fake.Staff, i *bridge.Interaction) { i.Requesters = []string{"cy"} }, said: "Not told: cy (requested this or owns the agent).", at: 0},
+		"an empty group":  {step: bridge.Step{Ask: []string{"@oncall"}}, set: func(s *fake.Staff, _ *bridge.Interaction) { s.Group = nil }, said: "@oncall (no one is on call)", at: 0},
 		"another channel": {step: leads("L"), cards: "L @P-dee", said: "asked: dee, leads.", at: time.Hour},
 		"who is on call now": {
 			step: bridge.Step{Route: "leads", Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Groups: []string{"oncall"}},
-			set: func(s *staff, i *bridge.Interaction) {
-				s.earlier, s.group, s.since, i.Created = []string{"di"}, []string{"cy"}, time.Now().Add(-time.Minute), time.Now().Add(-time.Hour)
+			set: func(s *fake.Staff, i *bridge.Interaction) {
+				s.Earlier, s.Group, s.Since, i.Created = []string{"di"}, []string{"cy"}, time.Now().Add(-time.Minute), time.Now().Add(-time.Hour)
 			},
 			mentioned: "U-cy", said: "leads (Chat)", at: time.Hour,
 		},
@@ -81,10 +82,10 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, s := twoChats(t)
-			i := question("Ship it?")
+			i := fake.Question("Ship it?")
 			i.Destinations = []bridge.Destination{{Platform: "chat", Channel: "C"}}
 			if x.down {
-				o.dispatcher.platforms["phone"].(talker).health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+				o.dispatcher.platforms["phone"].(fake.Talker).State = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
 			}
 			if x.set != nil {
 				x.set(s, &i)
@@ -120,7 +121,7 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 func TestNotTold(t *testing.T) {
 	t.Parallel()
 	o, _ := twoChats(t)
-	r := o.climb(question("Ship it?"), bridge.Step{Ask: []string{"dee"}})
+	r := o.climb(fake.Question("Ship it?"), bridge.Step{Ask: []string{"dee"}})
 	n := len(r.Interaction.Destinations) - 1
 	r.Failures = map[int]string{n: "phone: dee has not started the bot"}
 	if got := render.Standing(r); !strings.Contains(got, "Not told: dee (phone: dee has not started the bot)") {
@@ -138,12 +139,12 @@ func TestMentionGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		ask  []string
-		set  func(*staff)
+		set  func(*fake.Staff)
 		said string
 		at   time.Duration
 	}{
 		"a person":            {[]string{"cy"}, nil, "Not told: cy (the channel is archived).", 0},
-		"a group":             {[]string{"@sre"}, func(s *staff) { s.group, s.native = nil, map[string]string{"sre": "S1"} }, "Not told: @sre (the channel is archived).", 0},
+		"a group":             {[]string{"@sre"}, func(s *fake.Staff) { s.Group, s.Natives = nil, map[string]string{"sre": "S1"} }, "Not told: @sre (the channel is archived).", 0},
 		"one of two is told":  {[]string{"cy", "dee"}, nil, "Not told: cy (the channel is archived).", time.Hour},
 		"someone told before": {[]string{"dee"}, nil, "asked: dee.", time.Hour},
 	} {
@@ -151,20 +152,20 @@ func TestMentionGivenUp(t *testing.T) {
 		if x.set != nil {
 			x.set(s)
 		}
-		r := o.climb(question("Ship it?"), bridge.Step{Ask: x.ask}, bridge.Step{After: bridge.Duration(time.Hour), Remind: true})
-		chat := o.dispatcher.platforms["chat"].(talker).chat
+		r := o.climb(fake.Question("Ship it?"), bridge.Step{Ask: x.ask}, bridge.Step{After: bridge.Duration(time.Hour), Remind: true})
+		chat := o.dispatcher.platforms["chat"].(fake.Talker).Chat
 		for n := range r.Reminders {
-			chat.errs = []error{bridge.Errorf(bridge.CodeForbidden, "the channel is archived")}
-			if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, n)); err != nil {
+			chat.Errs = []error{bridge.Errorf(bridge.CodeForbidden, "the channel is archived")}
+			if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, n)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r = o.store.get(r.Interaction.ID)
+		r = o.store.Get(r.Interaction.ID)
 		if got := render.Standing(r); !strings.Contains(got, x.said) {
 			t.Errorf("%s: the card says %q; want %q", name, got, x.said)
 		}
-		if o.store.due != x.at {
-			t.Errorf("%s: the next step is due after %s; want %s", name, o.store.due, x.at)
+		if o.store.Due != x.at {
+			t.Errorf("%s: the next step is due after %s; want %s", name, o.store.Due, x.at)
 		}
 	}
 }
@@ -180,9 +181,9 @@ func TestSaid(t *testing.T) {
 		"zoe": "nod cannot tell Cy, so tell them yourself. ", // not asked at all
 	} {
 		o, _ := twoChats(t)
-		i := question("Ship it?")
+		i := fake.Question("Ship it?")
 		i.Requesters = []string{"ana"}
-		r := o.store.put(t, i)
+		r := o.store.Put(t, i)
 		r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 		tell := o.dispatcher.escalator.telling(t.Context(), r, &i)
 		if to != "zoe" {
@@ -218,9 +219,9 @@ func TestVoid(t *testing.T) {
 		"no account here":      {[]bridge.Destination{at("chat", "C")}, actor("dee", "phone", "P-dee"), ""},
 	} {
 		o, _ := twoChats(t)
-		i := question("Ship it?")
+		i := fake.Question("Ship it?")
 		i.Destinations = x.at
-		r := o.store.put(t, i)
+		r := o.store.Put(t, i)
 		r.Messages = map[int]bridge.MessageRef{}
 		for n, d := range x.at {
 			r.Messages[n] = bridge.MessageRef{Channel: d.Channel, Message: "1"}
@@ -245,11 +246,11 @@ func TestVoid(t *testing.T) {
 func TestNeededDirectly(t *testing.T) {
 	t.Parallel()
 	o, s := twoChats(t)
-	s.native = map[string]string{"sre": "S1"}
-	i := question("Ship it?")
+	s.Natives = map[string]string{"sre": "S1"}
+	i := fake.Question("Ship it?")
 	i.Destinations = []bridge.Destination{{Platform: "chat", Channel: "@U-ana"}, {Platform: "chat", Channel: "@U-bo"}}
 	i.Groups, i.Quorum = []string{"sre"}, 2
-	r := o.store.put(t, i)
+	r := o.store.Put(t, i)
 	r.Messages = map[int]bridge.MessageRef{0: {Channel: "D1", Message: "1"}, 1: {Channel: "D2", Message: "1"}}
 	r.Votes = []bridge.Vote{{Actor: bridge.Actor{Platform: "chat", User: "U-ana", Person: "ana"}, State: bridge.StateApproved}}
 	if got := o.dispatcher.escalator.needed(t.Context(), r); len(got) != 1 || got[0].Destination != 1 || fmt.Sprint(got[0].Users, got[0].Groups) != "[U-bo] []" {
@@ -278,12 +279,12 @@ func TestNeeded(t *testing.T) {
 		"later":                  {later: "bo", want: "U-ana U-cy"},
 	} {
 		o, s := twoChats(t)
-		s.group = []string{"bo"}
-		i := question("Ship it?")
+		s.Group = []string{"bo"}
+		i := fake.Question("Ship it?")
 		i.Kind, i.Approval, i.Quorum, i.Must = bridge.KindApproval, &bridge.Approval{Tool: "deploy"}, 2, x.must
 		i.Responders = append(slices.Clone(i.Responders), bridge.Responder{Person: "cy", Platform: "chat", User: "U-cy"})
 		i.Names = map[string]string{"ana": "Ana Lima", "bo": "Bo Chen", "cy": "Cy Okafor"}
-		r := o.store.put(t, i)
+		r := o.store.Put(t, i)
 		r.Messages, r.Votes = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}, x.votes
 		if x.later != "" {
 			r.Reminders = []bridge.Reminder{{Snoozer: x.later, Due: time.Now().Add(time.Hour)}}
@@ -305,29 +306,29 @@ func TestRemindersCollected(t *testing.T) {
 	o, _ := twoChats(t)
 	remind := func(r bridge.Record) {
 		t.Helper()
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var all []bridge.Record
 	for range 5 {
-		all = append(all, o.climb(question("Ship it?"), bridge.Step{Remind: true}))
+		all = append(all, o.climb(fake.Question("Ship it?"), bridge.Step{Remind: true}))
 	}
 	for _, r := range all {
 		remind(r)
 	}
-	chat := o.dispatcher.platforms["chat"].(talker).chat
-	if len(chat.reminded) != 1 {
-		t.Errorf("%d reminders were sent; want 1", len(chat.reminded))
+	chat := o.dispatcher.platforms["chat"].(fake.Talker).Chat
+	if len(chat.Reminded) != 1 {
+		t.Errorf("%d reminders were sent; want 1", len(chat.Reminded))
 	}
 	// A request that the reminder cannot have counted is not passed over.
-	remind(o.climb(question("Ship it?"), bridge.Step{Remind: true}))
-	if last := o.store.gone[len(o.store.gone)-1]; len(chat.reminded) != 1 || !strings.HasPrefix(last, "remind retry") {
-		t.Errorf("%d reminders were sent, and that of a later request is %q", len(chat.reminded), last)
+	remind(o.climb(fake.Question("Ship it?"), bridge.Step{Remind: true}))
+	if last := o.store.Gone[len(o.store.Gone)-1]; len(chat.Reminded) != 1 || !strings.HasPrefix(last, "remind retry") {
+		t.Errorf("%d reminders were sent, and that of a later request is %q", len(chat.Reminded), last)
 	}
-	soon := question("Ship it?")
+	soon := fake.Question("Ship it?")
 	soon.Deadline = time.Now().Add(20 * time.Second)
-	if remind(o.climb(soon, bridge.Step{Remind: true})); len(chat.reminded) != 2 {
+	if remind(o.climb(soon, bridge.Step{Remind: true})); len(chat.Reminded) != 2 {
 		t.Error("there is no reminder of a request that ends within a minute")
 	}
 }

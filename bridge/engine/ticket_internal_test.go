@@ -19,7 +19,7 @@ func TestTicketExpires(t *testing.T) {
 	o := newOffice(t, func(options *Options) {
 		options.Signing = Signing{Store: struct{ passkey.Store }{}, Site: &site}
 	})
-	rec := o.store.put(t, bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}})
+	rec := o.store.Put(t, bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}})
 	for left, want := range map[time.Duration]bridge.Code{time.Minute: "", -time.Second: bridge.CodeNotFound} {
 		asked := time.Now().Add(left - bridge.TicketTTL)
 		ticket := bridge.Ticket{ID: rec.Interaction.ID, Statement: bridge.Statement{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -32,36 +33,36 @@ func TestOpenedTells(t *testing.T) {
 	}
 	dee := bridge.Responder{Person: "dee", Platform: "phone", User: "P-dee"}
 	for name, x := range map[string]struct {
-		set   func(*staff, *bridge.Interaction)
+		set   func(*fake.Staff, *bridge.Interaction)
 		down  bool   // the platform phone
 		cards string // channels of further destinations
 		said  string // on the card
 		at    time.Duration
 	}{
 		"everyone is here":      {at: time.Hour},
-		"a person elsewhere":    {set: func(_ *staff, i *bridge.Interaction) { i.Responders = append(i.Responders, dee) }, cards: "@P-dee", said: "Told by a card of their own: dee (Phone).", at: time.Hour},
-		"only people elsewhere": {set: func(_ *staff, i *bridge.Interaction) { i.Responders = []bridge.Responder{dee} }, cards: "@P-dee", said: "Told by a card of their own: dee (Phone).", at: time.Hour},
+		"a person elsewhere":    {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, dee) }, cards: "@P-dee", said: "Told by a card of their own: dee (Phone).", at: time.Hour},
+		"only people elsewhere": {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = []bridge.Responder{dee} }, cards: "@P-dee", said: "Told by a card of their own: dee (Phone).", at: time.Hour},
 		"a linked account": {
-			set:   func(s *staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("dee")...) },
+			set:   func(s *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("dee")...) },
 			cards: "@P-dee", said: "Told by a card of their own: dee (Phone).", at: time.Hour,
 		},
-		"no account":        {set: func(_ *staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("eve")...) }, said: "⚠️ Not told: eve (no known chat account).", at: time.Hour},
-		"no one has any":    {set: func(_ *staff, i *bridge.Interaction) { i.Responders = only("eve") }, said: "⚠️ Not told: eve (no known chat account).", at: 0},
-		"its platform down": {set: func(_ *staff, i *bridge.Interaction) { i.Responders = []bridge.Responder{dee} }, down: true, cards: "@P-dee", at: 0},
-		"the owner elsewhere": {set: func(_ *staff, i *bridge.Interaction) {
+		"no account":        {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("eve")...) }, said: "⚠️ Not told: eve (no known chat account).", at: time.Hour},
+		"no one has any":    {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = only("eve") }, said: "⚠️ Not told: eve (no known chat account).", at: 0},
+		"its platform down": {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = []bridge.Responder{dee} }, down: true, cards: "@P-dee", at: 0},
+		"the owner elsewhere": {set: func(_ *fake.Staff, i *bridge.Interaction) {
 			i.Responders, i.Requesters = append(i.Responders, dee), []string{"dee"}
 		}, at: time.Hour},
 		"twelve elsewhere": {
-			set: func(s *staff, i *bridge.Interaction) {
+			set: func(s *fake.Staff, i *bridge.Interaction) {
 				i.Responders = append(i.Responders, phones(12)...)
 				for _, r := range phones(12) {
-					s.people[r.Person] = []bridge.Responder{r}
+					s.People[r.Person] = []bridge.Responder{r}
 				}
 			},
 			cards: "@P-00 @P-01 @P-02 @P-03 @P-04 @P-05 @P-06 @P-07 @P-08 @P-09", said: "⚠️ Not told: p10 (too many direct messages), p11 (too many direct messages).", at: time.Hour,
 		},
 		"no room, because a step needs it": {
-			set: func(_ *staff, i *bridge.Interaction) {
+			set: func(_ *fake.Staff, i *bridge.Interaction) {
 				i.Responders = append(i.Responders, dee)
 				for n := range bridge.MaxDestinations - 1 {
 					i.Steps[0].Destinations = append(i.Steps[0].Destinations, bridge.Destination{Platform: "chat", Channel: fmt.Sprint("S", n)})
@@ -69,26 +70,28 @@ func TestOpenedTells(t *testing.T) {
 			},
 			said: "⚠️ Not told: dee (too many direct messages).", at: time.Hour,
 		},
-		"on call elsewhere": {set: func(s *staff, i *bridge.Interaction) { s.group, i.Groups = []string{"dee"}, []string{"oncall"} }, cards: "@P-dee", said: "dee (Phone).", at: time.Hour},
+		"on call elsewhere": {set: func(s *fake.Staff, i *bridge.Interaction) { s.Group, i.Groups = []string{"dee"}, []string{"oncall"} }, cards: "@P-dee", said: "dee (Phone).", at: time.Hour},
 		"no one on call": {
-			set:  func(s *staff, i *bridge.Interaction) { s.group, i.Responders, i.Groups = nil, nil, []string{"oncall"} },
+			set: func(s *fake.Staff, i *bridge.Interaction) {
+				s.Group, i.Responders, i.Groups = nil, nil, []string{"oncall"}
+			},
 			said: "⚠️ Not found, nod looks again: @oncall (no one is on call).", at: 0,
 		},
 		"an unreadable schedule": {
-			set: func(s *staff, i *bridge.Interaction) {
-				s.err, i.Groups = bridge.Errorf(bridge.CodeUnavailable, "HTTP 500"), []string{"oncall"}
+			set: func(s *fake.Staff, i *bridge.Interaction) {
+				s.Err, i.Groups = bridge.Errorf(bridge.CodeUnavailable, "HTTP 500"), []string{"oncall"}
 			},
 			said: "⚠️ Not found, nod looks again: @oncall (HTTP 500).", at: time.Hour,
 		},
 		"a group of its platform": {
-			set: func(s *staff, i *bridge.Interaction) {
-				s.group, s.native, i.Responders, i.Groups = nil, map[string]string{"sre": "S1"}, nil, []string{"sre"}
+			set: func(s *fake.Staff, i *bridge.Interaction) {
+				s.Group, s.Natives, i.Responders, i.Groups = nil, map[string]string{"sre": "S1"}, nil, []string{"sre"}
 			},
 			at: time.Hour,
 		},
 		"a group of another platform": {
-			set: func(s *staff, i *bridge.Interaction) {
-				s.group, s.native, i.Groups = nil, map[string]string{"sre": "S1"}, []string{"sre"}
+			set: func(s *fake.Staff, i *bridge.Interaction) {
+				s.Group, s.Natives, i.Groups = nil, map[string]string{"sre": "S1"}, []string{"sre"}
 				i.Destinations = []bridge.Destination{{Platform: "phone", Channel: "P"}}
 				i.Responders = []bridge.Responder{dee}
 			},
@@ -98,11 +101,11 @@ func TestOpenedTells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, s := twoChats(t)
-			s.onlyOn = "chat"
+			s.OnlyOn = "chat"
 			if x.down {
-				o.reach.platforms["phone"].(talker).health = bridge.Health{State: bridge.HealthDown, Reason: "gone"}
+				o.reach.platforms["phone"].(fake.Talker).State = bridge.Health{State: bridge.HealthDown, Reason: "gone"}
 			}
-			i := question("Ship it?")
+			i := fake.Question("Ship it?")
 			i.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Ask: []string{"cy"}}}
 			if x.set != nil {
 				x.set(s, &i)
@@ -165,21 +168,21 @@ func TestCardGivenUp(t *testing.T) {
 		"no one else is to be told there":    {[]bridge.Told{here}, 0, time.Hour},
 	} {
 		o, _ := twoChats(t)
-		i := question("Ship it?")
+		i := fake.Question("Ship it?")
 		i.Destinations = append(i.Destinations, bridge.Destination{Platform: "phone", Channel: "@P-dee"})
 		i.Steps = slices.Repeat([]bridge.Step{{After: bridge.Duration(time.Hour), Ask: []string{"cy"}}}, 3)
 		i.Told = x.told
-		r := o.store.put(t, i)
+		r := o.store.Put(t, i)
 		r.Messages, r.Step = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}, x.step
-		o.store.set(r)
-		o.store.due = time.Hour
-		o.dispatcher.platforms["phone"].(talker).errs = []error{bridge.Errorf(bridge.CodeForbidden, "dee has not started the bot")}
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 1)); err != nil {
+		o.store.Set(r)
+		o.store.Due = time.Hour
+		o.dispatcher.platforms["phone"].(fake.Talker).Errs = []error{bridge.Errorf(bridge.CodeForbidden, "dee has not started the bot")}
+		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 1)); err != nil {
 			t.Fatal(err)
 		}
-		after := o.store.get(r.Interaction.ID)
-		if o.store.due != x.at || after.Step != x.step {
-			t.Errorf("%s: step %d is due after %s; want step %d after %s", name, after.Step, o.store.due, x.step, x.at)
+		after := o.store.Get(r.Interaction.ID)
+		if o.store.Due != x.at || after.Step != x.step {
+			t.Errorf("%s: step %d is due after %s; want step %d after %s", name, after.Step, o.store.Due, x.step, x.at)
 		}
 		tells := slices.ContainsFunc(x.told, func(t bridge.Told) bool { return t.Name == "dee" })
 		if got := render.Standing(after); tells != strings.Contains(got, "Not told: dee (dee has not started the bot)") || tells != (after.Amended > 0) {
@@ -193,11 +196,11 @@ func TestCardGivenUp(t *testing.T) {
 func TestCarriedTold(t *testing.T) {
 	t.Parallel()
 	o, _ := twoChats(t)
-	was := question("Ship it?")
+	was := fake.Question("Ship it?")
 	was.Route = "default"
 	was.Destinations = append(was.Destinations, bridge.Destination{Platform: "phone", Channel: "@P-dee"})
 	was.Told, was.Unfound = []bridge.Told{{Name: "dee", At: []int{1}, Step: 2}}, []bridge.Unfound{{Name: "@oncall", Why: "HTTP 500"}}
-	next := question("And now?")
+	next := fake.Question("And now?")
 	next.Route = "default"
 	o.rounds.follow(&next, bridge.Record{Interaction: was})
 	if fmt.Sprint(next.Destinations, next.Told, next.Unfound) != fmt.Sprint(was.Destinations, []bridge.Told{{Name: "dee", At: []int{1}}}, was.Unfound) {
@@ -219,7 +222,7 @@ func TestFollowUpForOthers(t *testing.T) {
 		"someone else":    {func(i *bridge.Interaction) { i.Responders = append(i.Responders, bridge.Responder{Person: "fay"}) }, false},
 		"another group":   {func(i *bridge.Interaction) { i.Groups = []string{"oncall"} }, false},
 	} {
-		was, next := question("Ship it?"), question("And now?")
+		was, next := fake.Question("Ship it?"), fake.Question("And now?")
 		was.ID, was.Route, next.Route = "i_1", "default", "other"
 		x.ask(&next)
 		o.rounds.follow(&next, bridge.Record{Interaction: was})
@@ -233,12 +236,12 @@ func TestFollowUpForOthers(t *testing.T) {
 func TestWidened(t *testing.T) {
 	t.Parallel()
 	o, _ := twoChats(t)
-	was := question("Ship it?")
+	was := fake.Question("Ship it?")
 	next := was
 	next.Responders = append(slices.Clone(was.Responders), bridge.Responder{Person: "cy", Platform: "chat", User: "U-cy"}, bridge.Responder{Person: "dee", Platform: "phone", User: "P-dee"},
 		bridge.Responder{Person: "fay", Platform: "phone", User: "P-fay"})
 	next.Destinations = append(slices.Clone(was.Destinations), bridge.Destination{Platform: "phone", Channel: "@P-fay"})
-	r := o.store.put(t, was)
+	r := o.store.Put(t, was)
 	r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 	tell := o.dispatcher.escalator.telling(t.Context(), r, &next)
 	tell.widened(was)

@@ -1,0 +1,424 @@
+// Package fake has a store, a chat, people and an audit log for tests of single parts of
+// the engine and of rooms. They do what a test tells them, and check nothing. Tests of
+// whole requests use the real store; see package stored. Start with [New].
+package fake
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
+)
+
+// Store is a store in memory for tests of single parts. It stores what it is
+// given and applies the marks that the parts read. It has no deadlines, digests
+// or proofs; tests that need those use the broker.
+type Store struct {
+	Mu      sync.Mutex
+	Records map[bridge.ID]bridge.Record
+	Order   []bridge.ID // of opening
+	Notes   map[string]string
+	Leases  map[string]string // holder by name
+	Counts  map[string]int
+	Jobs    []bridge.Job // handed out by Claim
+	Gone    []string     // what became of jobs: their kind and "done", "retry …" or "dead: …"
+	Overdue []bridge.Expiry
+	Lost    bool  // every lease of a job was lost
+	Refuses error // of every call, if set
+	Drops   int   // updates of jobs that fail from now on
+	Next    int
+	Due     time.Duration // until the next step, as the last amendment set it
+	Changed await.Bell    // rings after changes of records
+}
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{
+		Records: map[bridge.ID]bridge.Record{}, Notes: map[string]string{}, Leases: map[string]string{},
+		Counts: map[string]int{},
+	}
+}
+
+// Put stores a pending record of an interaction with an ID of its own.
+func (f *Store) Put(t testing.TB, i bridge.Interaction) bridge.Record {
+	t.Helper()
+	id, err := bridge.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.ID = id
+	if i.Content, err = proof.Content(i); err != nil {
+		t.Fatal(err)
+	}
+	r := bridge.Record{Interaction: i, State: bridge.StatePending, Revision: 1}
+	f.Set(r)
+	return r
+}
+
+// Set stores a record.
+func (f *Store) Set(r bridge.Record) {
+	defer f.Changed.Ring()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if _, known := f.Records[r.Interaction.ID]; !known {
+		f.Order = append(f.Order, r.Interaction.ID)
+	}
+	f.Records[r.Interaction.ID] = r
+}
+
+// Get returns a record, whatever happens to other calls.
+func (f *Store) Get(id bridge.ID) bridge.Record {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Records[id]
+}
+
+// Outcomes returns what became of jobs, in order.
+func (f *Store) Outcomes() []string {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return slices.Clone(f.Gone)
+}
+
+// Fail makes every call return err.
+func (f *Store) Fail(err error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Refuses = err
+}
+
+func (f *Store) Open(_ context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+	r := bridge.Record{Interaction: o.Interaction, State: bridge.StatePending, Failures: o.Failures, Response: o.Response}
+	if o.Response != nil {
+		r.State = o.Response.State
+	}
+	f.Set(r)
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Notes["key:"+o.Identity.Name] = string(o.Interaction.ID)
+	return r, true, nil
+}
+
+func (f *Store) Known(_ context.Context, o bridge.Opening) (bool, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return o.Identity.Name != "" && f.Notes["key:"+o.Identity.Name] != "", f.Refuses
+}
+
+// Sending implements bridge.Records.
+func (f *Store) Sending(_ context.Context, r bridge.Record, _ string) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	r.Sent = time.Now()
+	f.Records[r.Interaction.ID] = r
+	return f.Refuses
+}
+
+// Abandon implements bridge.Records. The fake has one caller.
+func (f *Store) Abandon(context.Context, bridge.ID, string, bool) (bool, error) {
+	return true, f.Refuses
+}
+
+func (f *Store) Load(_ context.Context, id bridge.ID) (bridge.Record, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	r, ok := f.Records[id]
+	if !ok && f.Refuses == nil {
+		return r, bridge.Errorf(bridge.CodeNotFound, "no interaction %s", id)
+	}
+	return r, f.Refuses
+}
+
+// Inspect implements bridge.Records.
+func (f *Store) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	return f.Load(ctx, id)
+}
+
+// Mark applies what the parts read again. An amendment has to expect the
+// number of those before it.
+func (f *Store) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+	defer f.Changed.Ring()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	r := f.Records[id]
+	if f.Refuses != nil {
+		return r, f.Refuses
+	}
+	switch {
+	case m.Posted != nil:
+		r.Messages = with(r.Messages, m.Posted.Destination, m.Posted.Ref)
+		r.Shown = with(r.Shown, m.Posted.Destination, m.Posted.Content)
+	case m.Shown != nil:
+		r.Shown = with(r.Shown, m.Shown.Destination, m.Shown.Content)
+	case m.Failed != nil:
+		r.Failures = with(r.Failures, m.Failed.Destination, m.Failed.Reason)
+	case m.Late != nil:
+		r.Late = with(r.Late, m.Late.Destination, time.Now().Add(m.Late.Delay))
+	case m.Part != nil:
+		s := r.Sending[m.Part.Destination]
+		s.Content, s.Parts = m.Part.Content, append(slices.Clone(s.Parts), m.Part.Ref)
+		r.Sending = with(r.Sending, m.Part.Destination, s)
+	case m.Amended != nil && m.Amended.Expect != r.Amended:
+		return r, bridge.Errorf(bridge.CodeConflict, "it was amended")
+	case m.Amended != nil:
+		r.Interaction, r.Amended = m.Amended.Interaction, r.Amended+1
+		if then := m.Amended.Then; then != nil {
+			r.Step, f.Due = then.Index, then.In
+		}
+		r.Reminders = append(slices.Clone(r.Reminders), m.Amended.Reminders...)
+	case m.Deleted != nil && r.Messages[m.Deleted.Destination] == m.Deleted.Ref:
+		r.Messages, r.Shown = maps.Clone(r.Messages), maps.Clone(r.Shown)
+		delete(r.Messages, m.Deleted.Destination)
+		delete(r.Shown, m.Deleted.Destination)
+		if m.Deleted.Again {
+			f.Gone = append(f.Gone, "post again "+strconv.Itoa(m.Deleted.Destination))
+		}
+	case m.Redraw != nil:
+		f.Gone = append(f.Gone, "redraw "+strconv.Itoa(*m.Redraw))
+	case m.Queued > 0:
+		r.Queued = time.Now()
+	case m.Completed != nil:
+		r.Completion = m.Completed
+	}
+	r.Revision++
+	f.Records[id] = r
+	return r, nil
+}
+
+// Delivered implements bridge.Records.
+func (f *Store) Delivered(_ context.Context, r bridge.Record) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	now := f.Records[r.Interaction.ID]
+	if f.Refuses == nil {
+		now.Delivered = time.Now()
+		now.Revision++
+		f.Records[r.Interaction.ID] = now
+	}
+	return f.Refuses
+}
+
+func with[V any](m map[int]V, k int, v V) map[int]V {
+	out := map[int]V{}
+	maps.Copy(out, m)
+	out[k] = v
+	return out
+}
+
+func (f *Store) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+	for {
+		changed := f.Changed.Next()
+		if r := f.Get(id); r.Over() {
+			return &r, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+func (f *Store) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+	go then(func() (*bridge.Record, error) { return f.Await(ctx, id) })
+}
+
+func (f *Store) Pending(_ context.Context, agent, session string) ([]bridge.ID, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	var out []bridge.ID
+	for _, id := range slices.Backward(f.Order) {
+		i := f.Records[id].Interaction
+		if f.Records[id].State.Final() || agent != "" && i.Agent != agent || session != "" && i.Session != session {
+			continue
+		}
+		out = append(out, id)
+	}
+	if agent == "" && session == "" {
+		slices.SortStableFunc(out, func(a, b bridge.ID) int {
+			return f.Records[a].Interaction.Deadline.Compare(f.Records[b].Interaction.Deadline)
+		})
+	}
+	return out, f.Refuses
+}
+
+func (f *Store) Settle(_ context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+	defer f.Changed.Ring()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	r := f.Records[s.ID]
+	if f.Refuses != nil || r.State.Final() {
+		return r, false, f.Refuses
+	}
+	r.State, r.Response = s.Response.State, &s.Response
+	f.Records[s.ID] = r
+	return r, true, nil
+}
+
+func (f *Store) Vote(context.Context, bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+	return bridge.Record{}, "", bridge.Errorf(bridge.CodeInternal, "the fake counts no votes")
+}
+
+func (f *Store) PutNote(_ context.Context, key, value string, _ time.Duration) (string, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if _, taken := f.Notes[key]; !taken && f.Refuses == nil {
+		f.Notes[key] = value
+	}
+	return f.Notes[key], f.Refuses
+}
+
+func (f *Store) SetNote(_ context.Context, key, value string, _ time.Duration) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Refuses == nil {
+		f.Notes[key] = value
+	}
+	return f.Refuses
+}
+
+func (f *Store) Note(_ context.Context, key string) (string, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Notes[key], f.Refuses
+}
+
+func (f *Store) DropNote(_ context.Context, key string) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	delete(f.Notes, key)
+	return f.Refuses
+}
+
+// Hold keeps a lease until it is released or taken by a test.
+func (f *Store) Hold(_ context.Context, name, holder string, _ time.Duration) (bool, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Leases[name] == "" && f.Refuses == nil {
+		f.Leases[name] = holder
+	}
+	return f.Leases[name] == holder, f.Refuses
+}
+
+func (f *Store) Release(_ context.Context, name, holder string) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Leases[name] == holder {
+		delete(f.Leases, name)
+	}
+	return f.Refuses
+}
+
+// Lease gives a lease to a holder; an empty one frees it.
+func (f *Store) Lease(name, holder string) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Leases[name] = holder
+}
+
+// Holder returns who has a lease.
+func (f *Store) Holder(name string) string {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Leases[name]
+}
+
+// Work makes a job, which Claim hands out once.
+func (f *Store) Work(kind bridge.JobKind, id bridge.ID, n int) bridge.Job {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Next++
+	j := bridge.Job{
+		ID: strconv.Itoa(f.Next), Kind: kind, Interaction: id, Destination: n, Attempt: 1, Began: time.Now(),
+	}
+	f.Jobs = append(f.Jobs, j)
+	return j
+}
+
+func (f *Store) Claim(_ context.Context, n int, _ time.Duration) ([]bridge.Job, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Refuses != nil {
+		return nil, f.Refuses
+	}
+	n = min(n, len(f.Jobs))
+	out := f.Jobs[:n]
+	f.Jobs = f.Jobs[n:]
+	return out, nil
+}
+
+func (f *Store) end(j bridge.Job, how string) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Drops > 0 {
+		f.Drops--
+		return bridge.Errorf(bridge.CodeUnavailable, "redis is unreachable")
+	}
+	f.Gone = append(f.Gone, string(j.Kind)+" "+how)
+	return f.Refuses
+}
+
+func (f *Store) Finish(_ context.Context, j bridge.Job) error { return f.end(j, "done") }
+
+func (f *Store) Retry(_ context.Context, j bridge.Job, d time.Duration, reason string) error {
+	how := "retry in " + d.Round(10*time.Millisecond).String()
+	if reason == "" {
+		how += ", not counted"
+	}
+	if j.Stays {
+		how += ", in its place"
+	}
+	return f.end(j, how)
+}
+
+func (f *Store) Bury(_ context.Context, j bridge.Job, reason string) error {
+	return f.end(j, "dead: "+reason)
+}
+
+func (f *Store) Wait(ctx context.Context, d time.Duration) { bridge.Pause(ctx, d) }
+
+func (f *Store) Extend(context.Context, bridge.Job, time.Duration) (bool, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return !f.Lost, f.Refuses
+}
+
+// Expire ends one of those that are overdue.
+func (f *Store) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Refuses != nil || len(f.Overdue) == 0 {
+		return nil, false, f.Refuses
+	}
+	out := f.Overdue[:1]
+	f.Overdue = f.Overdue[1:]
+	return out, len(f.Overdue) > 0, nil
+}
+
+func (f *Store) Count(_ context.Context, agent string, _ time.Time) (int, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Counts[agent]++
+	return f.Counts[agent], f.Refuses
+}
+
+func (f *Store) PendingOf(ctx context.Context, agent string) (int, error) {
+	ids, err := f.Pending(ctx, agent, "")
+	return len(ids), err
+}
+
+// Setting returns an empty setting. The fake has no grants and no front ends.
+func (f *Store) Setting(context.Context, bridge.SettingQuery) (bridge.Setting, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return bridge.Setting{}, f.Refuses
+}
+
+func (f *Store) Present(context.Context, string) (int, int, error) { return 0, 0, f.Refuses }
