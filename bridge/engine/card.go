@@ -199,7 +199,7 @@ func (c *cards) parts(v bridge.View) *bridge.Parts {
 // pending record.
 func (c *cards) markShown(ctx context.Context, v bridge.View) error {
 	r := v.Record
-	if r.State.Final() || seen(r, v.Destination) {
+	if r.State.Final() || Shows(r, v.Destination) {
 		return nil
 	}
 	s := bridge.Shown{Destination: v.Destination, Content: r.Interaction.Content}
@@ -210,9 +210,9 @@ func (c *cards) markShown(ctx context.Context, v bridge.View) error {
 	return err
 }
 
-// seen reports whether a destination shows everything that a decision would
+// Shows reports whether a destination shows everything that a decision would
 // cover.
-func seen(r bridge.Record, destination int) bool {
+func Shows(r bridge.Record, destination int) bool {
 	content := r.Interaction.Content
 	return content != "" && r.Shown[destination] == content
 }
@@ -230,7 +230,7 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 	if end, ok := ctx.Deadline(); ok && end.Add(-clickReserve).Before(until) {
 		until = end.Add(-clickReserve)
 	}
-	for polls := 0; !seen(a.record, a.control.Destination); polls++ {
+	for polls := 0; !Shows(a.record, a.control.Destination); polls++ {
 		if _, posted := a.record.Messages[a.control.Destination]; posted && polls == 2 {
 			if err := c.drawAgain(ctx, a.record, a.control.Destination); err != nil {
 				return nil, err

@@ -92,7 +92,7 @@ func (a admitted) steering() bridge.Steering {
 func notSteered(err error) (bridge.Verdict, error) {
 	switch bridge.ErrorCode(err) {
 	case bridge.CodeForbidden, bridge.CodeNotFound:
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteNotSteered}, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: NotSteered}, nil
 	case bridge.CodeInvalid, bridge.CodeConflict, bridge.CodeRateLimited:
 		note := "Not delivered: " + bridge.PublicError(err).Message + "."
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, nil

@@ -7,17 +7,17 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// whatStops says what a stop does, and what it cannot do.
-const whatStops = "Its pending requests are cancelled, and nod denies what it asks from now on. A tool that runs already continues."
+// WhatStops says what a stop does, and what it cannot do.
+const WhatStops = "Its pending requests are cancelled, and nod denies what it asks from now on. A tool that runs already continues."
 
-// whatResumes says what a resumption does.
-const whatResumes = "Its requests are shown again."
+// WhatResumes says what a resumption does.
+const WhatResumes = "Its requests are shown again."
 
 const (
-	noteStopped      = "Stopped. " + whatStops
+	noteStopped      = "Stopped. " + WhatStops
 	noteMayNotStop   = "You may not stop this session. Nothing was changed. People who may read its requests can."
 	noteMayNotResume = "Only people who may answer requests of this session can resume it. Nothing was changed."
-	noteResumed      = "Resumed. " + whatResumes
+	noteResumed      = "Resumed. " + WhatResumes
 	noteNotStopped   = "This session is not stopped. Nothing was changed."
 )
 

@@ -22,7 +22,7 @@ func TestPost(t *testing.T) {
 	}
 	o.outcomes("post done")
 	got := o.store.Get(r.Interaction.ID)
-	if got.Messages[0] != (bridge.MessageRef{Channel: "C", Message: "1"}) || !seen(got, 0) {
+	if got.Messages[0] != (bridge.MessageRef{Channel: "C", Message: "1"}) || !Shows(got, 0) {
 		t.Errorf("the card is not noted: %+v, shown %v", got.Messages, got.Shown)
 	}
 	// A second job for the same card posts nothing. It draws the card again, because the
@@ -384,7 +384,7 @@ func TestUpdate(t *testing.T) {
 	if len(o.chat.Views) != 1 || o.chat.Views[0].Record.Interaction.ID != second.Interaction.ID {
 		t.Errorf("%d cards were drawn; want the second round alone", len(o.chat.Views))
 	}
-	if got := o.store.Get(second.Interaction.ID); !seen(got, 0) {
+	if got := o.store.Get(second.Interaction.ID); !Shows(got, 0) {
 		t.Error("the edited card does not count as shown")
 	}
 }

@@ -76,8 +76,6 @@ type Engine struct {
 	withdrawals *withdrawals
 	runs        *runs
 	clicks      *clicks
-	commands    *commands
-	desk        *desk
 	listener    *listener
 	dispatcher  *dispatcher
 	noter       *noter
@@ -101,16 +99,16 @@ func New(o Options) *Engine {
 	return wire(o)
 }
 
-// Run posts and updates messages, applies deadlines and receives clicks until
+// Run posts and updates messages, applies deadlines and receives clicks for sink until
 // ctx ends. Then it returns nil. It retries a platform that fails, without
 // affecting the others.
-func (e *Engine) Run(ctx context.Context) error {
+func (e *Engine) Run(ctx context.Context, sink bridge.Sink) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { e.dispatcher.run(ctx) })
 	wg.Go(func() { e.sweeper.run(ctx) })
 	wg.Go(func() { e.noter.run(ctx) })
 	for _, p := range e.receiver.platforms {
-		wg.Go(func() { e.receiver.receive(ctx, p, e) })
+		wg.Go(func() { e.receiver.receive(ctx, p, sink) })
 	}
 	wg.Wait()
 	return nil
@@ -311,18 +309,20 @@ func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.
 	return e.clicks.form(ctx, c)
 }
 
-// Overview implements bridge.Desk.
-func (e *Engine) Overview(ctx context.Context, actor bridge.Actor, n int) (bridge.Overview, error) {
-	return e.desk.overview(ctx, actor, n)
+// View returns what the message of a record at a destination shows.
+func (e *Engine) View(ctx context.Context, r bridge.Record, destination int) (bridge.View, error) {
+	return e.clicks.cards.view(ctx, r, destination)
 }
 
-// Changes implements bridge.Desk.
-func (e *Engine) Changes(ctx context.Context) (string, error) { return e.desk.changes(ctx) }
-
-// RevokeAs implements bridge.Desk.
-func (e *Engine) RevokeAs(ctx context.Context, actor bridge.Actor, grant string) (string, error) {
-	return e.desk.revoke(ctx, actor, grant)
+// Link returns the URL of the card of a record. Of several cards, it prefers one
+// in the given channels of a platform, and then one on this platform. It is empty
+// if no card is posted, or none has a URL.
+func (e *Engine) Link(ctx context.Context, r bridge.Record, platform string, channels []string) (string, error) {
+	return e.clicks.cards.link(ctx, r, platform, channels)
 }
+
+// Redacted returns a record as people see it.
+func (e *Engine) Redacted(r bridge.Record) bridge.Record { return e.reader.redactor.record(r) }
 
 // Reply implements bridge.Listener.
 func (e *Engine) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
@@ -337,16 +337,6 @@ func (e *Engine) StopThread(ctx context.Context, who bridge.Actor, thread bridge
 // Deleted implements bridge.Remover.
 func (e *Engine) Deleted(ctx context.Context, platform string, message bridge.MessageRef) error {
 	return e.dispatcher.lost.deleted(ctx, platform, message)
-}
-
-// Command implements Sink.
-func (e *Engine) Command(ctx context.Context, c bridge.Command) (string, error) {
-	return e.commands.run(ctx, c)
-}
-
-// Suggest implements Suggester.
-func (e *Engine) Suggest(ctx context.Context, c bridge.Command, n int) ([]bridge.Suggestion, error) {
-	return e.commands.suggest(ctx, c, n)
 }
 
 // Health returns the health of each platform by name.

@@ -30,7 +30,7 @@ func TestReceiveExclusively(t *testing.T) {
 		o.store.Lease("receive:account", "there")
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); o.receiver.receive(ctx, only, o.Engine) }()
+		go func() { defer close(done); o.receiver.receive(ctx, only, nil) }()
 		time.Sleep(2 * leaseRenew)
 		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
 			t.Errorf("it is %s, with %d receiving; want standby", h.State, running.Load())
@@ -75,7 +75,7 @@ func TestReceiveAgain(t *testing.T) {
 		}
 		ctx, stop := context.WithTimeout(t.Context(), 2*firstRun)
 		defer stop()
-		o.receiver.receive(ctx, o.chat, o.Engine)
+		o.receiver.receive(ctx, o.chat, nil)
 		if !slices.Equal(at, []time.Duration{0, firstRun}) {
 			t.Errorf("it was tried after %v", at)
 		}

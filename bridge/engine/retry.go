@@ -63,7 +63,7 @@ func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) 
 		return w.giveUp(ctx, j, r, cause)
 	}
 	delay := delayAfter(j, cause)
-	if r.State.Final() || j.Kind == bridge.JobEdit && seen(r, j.Destination) {
+	if r.State.Final() || j.Kind == bridge.JobEdit && Shows(r, j.Destination) {
 		return w.again(ctx, j, delay, cause)
 	}
 	left, last := timeFor(r.Interaction)
@@ -187,7 +187,7 @@ func (w *dispatcher) recordOf(ctx context.Context, j bridge.Job) (bridge.Record,
 // fail records a failed destination. A message that has shown its request in full
 // does not count as failed.
 func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, reason string) error {
-	if j.Kind == bridge.JobEdit && (r.State.Final() || seen(r, j.Destination)) {
+	if j.Kind == bridge.JobEdit && (r.State.Final() || Shows(r, j.Destination)) {
 		return nil
 	}
 	if err := fail(ctx, w.records, r.Interaction, r.Step, j.Destination, reason); err != nil {

@@ -15,7 +15,7 @@ const (
 	noteNoReply    = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
 	noteUnread     = "nod reads only text. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply with a text."
 	noteUnsaid     = "nod reads only text. Nothing was sent to the agent. Reply with a text."
-	noteNotSteered = "Only people who may answer the requests of this session can send messages to its agent. Nothing was sent."
+	NotSteered     = "Only people who may answer the requests of this session can send messages to its agent. Nothing was sent."
 	noteReplyEarly = "This question was asked after your reply. Nothing was recorded. Reply again, or click " + render.LabelAnswer + " on the card."
 	noteReplyAgain = "A reply does not answer a follow-up question, because you may have written it before. Nothing was recorded. Click " +
 		render.LabelAnswer + " on the card."
@@ -126,7 +126,7 @@ func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (b
 	if s.Text == "" {
 		to := bridge.Steering{Agent: in.Agent, Session: in.Session, Route: in.Route, By: s.Actor}
 		if code := bridge.ErrorCode(l.sessions.admitSteering(ctx, &to)); code == bridge.CodeForbidden || code == bridge.CodeNotFound {
-			return l.hint(ctx, s, noteNotSteered)
+			return l.hint(ctx, s, NotSteered)
 		}
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnsaid}, nil
 	}

@@ -178,9 +178,9 @@ func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session 
 	return nil, bridge.Errorf(bridge.CodeNotFound, "stopped session %q not found", session).WithHint("list the sessions with nod sessions list")
 }
 
-// stoppedAfter reports whether a session of this name was stopped after something
+// StoppedAfter reports whether a session of this name was stopped after something
 // was written.
-func (se *Sessions) stoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
+func (se *Sessions) StoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
 	all, err := se.stops.ListStops(ctx, "")
 	return slices.ContainsFunc(all, func(s bridge.Stop) bool { return s.Session == session && words.Before(at, s.At) }), err
 }

@@ -53,17 +53,10 @@ func (s shared) incoming(out outgoing) *Engine {
 		withdrawals: withdrawals,
 		runs:        &runs{s.Store, withdrawals.records, withdrawals},
 		clicks:      clicks,
-		commands: &commands{
-			records: s.Store, routes: s.routes, links: links, grants: grants, sessions: sessions, reader: out.reader,
-			cards: s.cards, withdraw: withdrawals, people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
-		},
-		desk: &desk{
-			records: s.Store, audit: s.Store, reader: out.reader, cards: s.cards, people: s.people, grants: grants,
-		},
-		listener:   &listener{clicks: clicks, notes: s.Store, sessions: sessions, shown: &shownSessions{s.Store}},
-		dispatcher: out.dispatcher,
-		noter:      noter,
-		sweeper:    &sweeper{deadlines: s.Store, log: s.Log},
-		receiver:   &receiver{leases: s.Store, redactor: s.redactor, platforms: s.platforms, standby: newStandbys(), log: s.Log, node: s.Node},
+		listener:    &listener{clicks: clicks, notes: s.Store, sessions: sessions, shown: &shownSessions{s.Store}},
+		dispatcher:  out.dispatcher,
+		noter:       noter,
+		sweeper:     &sweeper{deadlines: s.Store, log: s.Log},
+		receiver:    &receiver{leases: s.Store, redactor: s.redactor, platforms: s.platforms, standby: newStandbys(), log: s.Log, node: s.Node},
 	}
 }

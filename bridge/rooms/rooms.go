@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/desk"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/rooms/audit"
@@ -26,14 +28,27 @@ type Options struct {
 // House is the engine with its rooms. It is safe for concurrent use.
 type House struct {
 	*engine.Engine
+	*desk.Desk
 	Audit *audit.Log
 }
+
+// What platforms call for people.
+var _ interface {
+	bridge.Sink
+	bridge.Desk
+	bridge.Listener
+	bridge.Suggester
+	bridge.SessionStopper
+	bridge.Remover
+} = (*House)(nil)
 
 // New returns a house.
 func New(o Options) *House {
 	o.Default()
+	core := engine.New(o.Options)
 	return &House{
-		Engine: engine.New(o.Options),
+		Engine: core,
+		Desk:   desk.New(core, o.Options),
 		Audit: audit.New(audit.Options{
 			Store: o.Store, Leases: o.Store, Signer: o.Signer, Retention: o.AuditRetention, Node: o.Node, Log: o.Log,
 		}),
@@ -45,5 +60,5 @@ func (h *House) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() { h.Audit.Run(ctx) })
-	return h.Engine.Run(ctx)
+	return h.Engine.Run(ctx, h)
 }

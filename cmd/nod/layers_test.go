@@ -25,6 +25,7 @@ var layers = []string{
 	"bridge/words",
 	"bridge/engine bridge/core platforms",
 	"bridge/rooms/audit",
+	"bridge/desk",
 	"bridge/rooms", // composes the engine and the rooms
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
 	"bridge/console", // applies the rules of the API to people

@@ -1,4 +1,4 @@
-package engine
+package desk
 
 import (
 	"context"
@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
 // session lists sessions, or stops or resumes some.
-func (cm *commands) session(ctx context.Context, c bridge.Command, word, session string) (string, error) {
+func (d *Desk) session(ctx context.Context, c bridge.Command, word, session string) (string, error) {
 	list := "To list your sessions, send /" + bridge.CommandName + " sessions."
 	if word == "sessions" {
-		return cm.listSessions(ctx, c)
+		return d.listSessions(ctx, c)
 	}
 	if session == "" {
 		return "Name a session: /" + bridge.CommandName + " " + word + " SESSION. " + list, nil
@@ -23,14 +24,14 @@ func (cm *commands) session(ctx context.Context, c bridge.Command, word, session
 	var err error
 	switch {
 	case word == "resume":
-		if newer, nerr := cm.sessions.stoppedAfter(ctx, session, c.At); nerr != nil || newer {
+		if newer, nerr := d.engine.Sessions.StoppedAfter(ctx, session, c.At); nerr != nil || newer {
 			return words.OlderThanStop, nerr
 		}
-		done, err = cm.sessions.Resume(ctx, c.Actor, "", session)
+		done, err = d.engine.Sessions.Resume(ctx, c.Actor, "", session)
 	case session == "all":
-		done, err = cm.sessions.StopAll(ctx, c.Actor)
+		done, err = d.engine.Sessions.StopAll(ctx, c.Actor)
 	default:
-		done, err = cm.sessions.Stop(ctx, c.Actor, "", session)
+		done, err = d.engine.Sessions.Stop(ctx, c.Actor, "", session)
 	}
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeForbidden:
@@ -49,20 +50,20 @@ func (cm *commands) session(ctx context.Context, c bridge.Command, word, session
 		names[n] = bridge.OneLine(s.Agent) + " " + bridge.OneLine(s.Session)
 	}
 	if word == "resume" {
-		return "Resumed: " + words.Short(strings.Join(names, ", ")) + ". " + whatResumes, nil
+		return "Resumed: " + words.Short(strings.Join(names, ", ")) + ". " + engine.WhatResumes, nil
 	}
-	return "Stopped: " + words.Short(strings.Join(names, ", ")) + ". " + whatStops + " To resume, send /" + bridge.CommandName +
+	return "Stopped: " + words.Short(strings.Join(names, ", ")) + ". " + engine.WhatStops + " To resume, send /" + bridge.CommandName +
 		" resume SESSION.", nil
 }
 
 // tell sends a message to a session.
-func (cm *commands) tell(ctx context.Context, c bridge.Command, rest string) (string, error) {
+func (d *Desk) tell(ctx context.Context, c bridge.Command, rest string) (string, error) {
 	session, text, _ := strings.Cut(rest, " ")
 	if strings.TrimSpace(text) == "" {
 		return "Name a session and write a text: /" + bridge.CommandName + " tell SESSION TEXT. To list your sessions, send /" +
 			bridge.CommandName + " sessions.", nil
 	}
-	s, err := cm.sessions.Steer(ctx, bridge.Steering{Session: session, By: c.Actor, Text: text})
+	s, err := d.engine.Sessions.Steer(ctx, bridge.Steering{Session: session, By: c.Actor, Text: text})
 	switch code := bridge.ErrorCode(err); {
 	case err == nil:
 		return s.Status(), nil
@@ -70,7 +71,7 @@ func (cm *commands) tell(ctx context.Context, c bridge.Command, rest string) (st
 		return "Session not found, or not visible to you. Nothing was sent. To list your sessions, send /" + bridge.CommandName +
 			" sessions.", nil
 	case code == bridge.CodeForbidden:
-		return noteNotSteered, nil
+		return engine.NotSteered, nil
 	case code == bridge.CodeInvalid || code == bridge.CodeConflict || code == bridge.CodeRateLimited:
 		return "Nothing was sent: " + bridge.PublicError(err).Message + ".", nil
 	}
@@ -78,8 +79,8 @@ func (cm *commands) tell(ctx context.Context, c bridge.Command, rest string) (st
 }
 
 // listSessions lists the sessions that a person may see.
-func (cm *commands) listSessions(ctx context.Context, c bridge.Command) (string, error) {
-	all, err := cm.sessions.ListFor(ctx, c.Actor)
+func (d *Desk) listSessions(ctx context.Context, c bridge.Command) (string, error) {
+	all, err := d.engine.Sessions.ListFor(ctx, c.Actor)
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package engine
+package desk
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 // maxDecided is the maximum number of closed requests in an overview, and
@@ -17,42 +17,32 @@ const (
 	decidedLooked = 50
 )
 
-// desk shows people what concerns them.
-type desk struct {
-	records bridge.Records
-	audit   bridge.AuditLog // every decision, vote, grant and revocation lengthens it
-	reader  *reader
-	cards   *cards
-	people  *people.People
-	grants  *Grants
-}
-
-// overview implements Engine.Overview.
-func (de *desk) overview(ctx context.Context, actor bridge.Actor, n int) (bridge.Overview, error) {
+// Overview implements bridge.Desk.
+func (d *Desk) Overview(ctx context.Context, actor bridge.Actor, n int) (bridge.Overview, error) {
 	var o bridge.Overview
-	who, _ := de.people.Identify(ctx, actor)
+	who, _ := d.engine.People.Identify(ctx, actor)
 	var err error
-	if o.Waiting, o.More, err = de.waiting(ctx, actor, n); err != nil {
+	if o.Waiting, o.More, err = d.waiting(ctx, actor, n); err != nil {
 		return o, err
 	}
 	if who.Person == "" {
 		return o, nil // only people of the config have grants and a history
 	}
-	if o.Grants, err = de.grants.ListFor(ctx, actor); err != nil {
+	if o.Grants, err = d.engine.Grants.ListFor(ctx, actor); err != nil {
 		return o, err
 	}
-	o.Decided, err = de.decided(ctx, actor)
+	o.Decided, err = d.decided(ctx, actor)
 	return o, err
 }
 
 // waiting returns up to n pending requests that wait for an actor, and whether
 // there are more.
-func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Waiting, bool, error) {
-	found, more, err := de.reader.pending(ctx, n, func(r bridge.Record) (bool, error) {
+func (d *Desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Waiting, bool, error) {
+	found, more, err := d.engine.Pending(ctx, n, func(r bridge.Record) (bool, error) {
 		if r.Interaction.Kind == bridge.KindNotice {
 			return false, nil
 		}
-		who, no := de.people.Eligible(ctx, r.Interaction, actor)
+		who, no := d.engine.People.Eligible(ctx, r.Interaction, actor)
 		voted := slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Same(who) })
 		return no.Why == "" && !voted, nil
 	})
@@ -61,7 +51,7 @@ func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridg
 	}
 	out := make([]bridge.Waiting, len(found))
 	for k, r := range found {
-		if out[k], err = de.shown(ctx, r, actor.Platform); err != nil {
+		if out[k], err = d.shown(ctx, r, actor.Platform); err != nil {
 			return nil, false, err
 		}
 	}
@@ -70,22 +60,22 @@ func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridg
 
 // shown returns a pending request as a platform shows it to one person. It can
 // be decided there if the platform has a card that shows everything.
-func (de *desk) shown(ctx context.Context, r bridge.Record, platform string) (bridge.Waiting, error) {
-	for n, d := range r.Interaction.Destinations {
+func (d *Desk) shown(ctx context.Context, r bridge.Record, platform string) (bridge.Waiting, error) {
+	for n, at := range r.Interaction.Destinations {
 		ref, ok := r.Messages[n]
-		if !ok || d.Platform != platform {
+		if !ok || at.Platform != platform {
 			continue
 		}
-		v, err := de.cards.view(ctx, r, n)
-		return bridge.Waiting{View: v, Elsewhere: !seen(r, n), Card: ref}, err
+		v, err := d.engine.View(ctx, r, n)
+		return bridge.Waiting{View: v, Elsewhere: !engine.Shows(r, n), Card: ref}, err
 	}
-	v, err := de.cards.view(ctx, r, 0)
+	v, err := d.engine.View(ctx, r, 0)
 	return bridge.Waiting{View: v, Elsewhere: true}, err
 }
 
 // decided returns closed requests that an actor may read, newest first.
-func (de *desk) decided(ctx context.Context, actor bridge.Actor) ([]bridge.Record, error) {
-	page, err := de.reader.list(ctx, bridge.ListFilter{Limit: decidedLooked})
+func (d *Desk) decided(ctx context.Context, actor bridge.Actor) ([]bridge.Record, error) {
+	page, err := d.engine.List(ctx, bridge.ListFilter{Limit: decidedLooked})
 	if err != nil {
 		return nil, err
 	}
@@ -94,20 +84,20 @@ func (de *desk) decided(ctx context.Context, actor bridge.Actor) ([]bridge.Recor
 		if !r.State.Final() || r.Interaction.Kind == bridge.KindNotice || len(out) == maxDecided {
 			continue
 		}
-		if de.people.MayRead(ctx, r.Interaction, actor) {
+		if d.engine.People.MayRead(ctx, r.Interaction, actor) {
 			out = append(out, r)
 		}
 	}
 	return out, nil
 }
 
-// changes implements Engine.Changes.
-func (de *desk) changes(ctx context.Context) (string, error) {
-	ids, err := de.records.Pending(ctx, "", "")
+// Changes implements bridge.Desk.
+func (d *Desk) Changes(ctx context.Context) (string, error) {
+	ids, err := d.records.Pending(ctx, "", "")
 	if err != nil {
 		return "", err
 	}
-	log, err := de.audit.Sealed(ctx)
+	log, err := d.audit.Sealed(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -119,10 +109,10 @@ func (de *desk) changes(ctx context.Context) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// revoke implements Engine.RevokeAs.
-func (de *desk) revoke(ctx context.Context, actor bridge.Actor, id string) (string, error) {
-	who, _ := de.people.Identify(ctx, actor)
-	g, err := de.grants.RevokeAs(ctx, who, id)
+// RevokeAs implements bridge.Desk.
+func (d *Desk) RevokeAs(ctx context.Context, actor bridge.Actor, id string) (string, error) {
+	who, _ := d.engine.People.Identify(ctx, actor)
+	g, err := d.engine.Grants.RevokeAs(ctx, who, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return "This grant is not there anymore, or you may not revoke it. Nothing was changed.", nil
 	}

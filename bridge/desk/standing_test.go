@@ -1,10 +1,12 @@
-package engine
+package desk_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -15,9 +17,14 @@ func TestStandingIsTold(t *testing.T) {
 	for standing, right := range bridge.Rights {
 		all := fake.NewStaff()
 		all.Unknown = standing
-		o := newOffice(t, func(o *Options) { o.Directory = all })
-		r := o.store.Put(t, fake.Question("Ship it?"))
-		v := bridge.NewView(r, 0, nil, o.keys.Sign)
+		keys, err := bridge.NewKeyring(make([]byte, bridge.MinKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := fake.New()
+		o := rooms.New(rooms.Options{Options: engine.Options{Store: fake.Together(store, &fake.Log{}), Keys: keys, Directory: all}})
+		r := store.Put(t, fake.Question("Ship it?"))
+		v := bridge.NewView(r, 0, nil, keys.Sign)
 		stranger := bridge.Actor{Platform: "chat", User: "U-stranger"}
 		got, err := o.Click(t.Context(), bridge.Click{Token: v.Token(bridge.ActionChoose, 0, 0), Actor: stranger})
 		if err != nil || got.Kind != bridge.VerdictForbidden || !strings.Contains(got.Note, right.Why) || !strings.Contains(got.Note, "Nothing was recorded") {

@@ -1,4 +1,4 @@
-package engine
+package desk
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
 )
@@ -27,80 +26,63 @@ tell SESSION TEXT: send a message to the agent of a session
 who: show your identity in nod and the ID of this channel
 link CODE: link another account to you`
 
-// commands runs chat commands.
-type commands struct {
-	records   bridge.Records
-	routes    routes
-	links     *Links
-	grants    *Grants
-	sessions  *Sessions
-	reader    *reader
-	cards     *cards
-	withdraw  *withdrawals
-	people    *people.People
-	redactor  *redactor
-	directory bridge.Directory
-	linking   bool
-	lately    lately
-}
-
-// run implements Engine.Command.
-func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
+// Command runs a chat command, and returns the reply to the person.
+func (d *Desk) Command(ctx context.Context, c bridge.Command) (string, error) {
 	if words.Old(c.At) {
 		return words.ArrivedOld(c.At, words.NotDoneOld), nil
 	}
 	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch word = strings.ToLower(word); word {
 	case "pending", "mine":
-		return cm.pending(ctx, c, word)
+		return d.pending(ctx, c, word)
 	case "show":
-		return cm.show(ctx, c, strings.TrimSpace(rest))
+		return d.show(ctx, c, strings.TrimSpace(rest))
 	case "cancel":
-		return cm.cancel(ctx, c, strings.TrimSpace(rest))
+		return d.cancel(ctx, c, strings.TrimSpace(rest))
 	case "who":
-		return cm.who(ctx, c)
+		return d.who(ctx, c)
 	case "link":
-		return cm.link(ctx, c.Actor, rest)
+		return d.link(ctx, c.Actor, rest)
 	case "sessions", "stop", "resume":
-		return cm.session(ctx, c, word, strings.TrimSpace(rest))
+		return d.session(ctx, c, word, strings.TrimSpace(rest))
 	case "tell":
-		return cm.tell(ctx, c, strings.TrimSpace(rest))
+		return d.tell(ctx, c, strings.TrimSpace(rest))
 	case "grants", "revoke":
-		if ok, unread := cm.mayAnswerIn(ctx, c); !ok {
+		if ok, unread := d.mayAnswerIn(ctx, c); !ok {
 			return "Only responders of this channel can do that." + unreadable(unread), nil
 		}
 		if word == "revoke" {
-			return cm.revoke(ctx, c.Actor, strings.TrimSpace(rest))
+			return d.revoke(ctx, c.Actor, strings.TrimSpace(rest))
 		}
-		return cm.list(ctx, c)
+		return d.list(ctx, c)
 	}
 	return commandHelp, nil
 }
 
 // pending lists the pending requests of the channel or, for the word "mine", of
 // the person.
-func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) (string, error) {
+func (d *Desk) pending(ctx context.Context, c bridge.Command, word string) (string, error) {
 	mine := word == "mine"
 	var found []bridge.Record
 	var more bool
 	var err error
 	var unread []string // what keeps requests out of the list
 	if mine {
-		found, more, err = cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
-			_, no := cm.people.Eligible(ctx, r.Interaction, c.Actor)
+		found, more, err = d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
+			_, no := d.engine.People.Eligible(ctx, r.Interaction, c.Actor)
 			unread = append(unread, bridge.Missing(unread, no.Unread)...)
 			return no.Why == "", nil
 		})
 	} else {
-		ok, unread := cm.mayAnswerIn(ctx, c)
+		ok, unread := d.mayAnswerIn(ctx, c)
 		if !ok {
 			return "Only responders of this channel can list its pending requests. To list yours, send /" + bridge.CommandName + " mine." + unreadable(unread), nil
 		}
-		found, more, err = cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
+		found, more, err = d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
 			if !r.Interaction.ShownIn(c.Actor.Platform, c.Channels) {
 				return false, nil
 			}
-			return cm.people.MayRead(ctx, r.Interaction, c.Actor), nil
+			return d.engine.People.MayRead(ctx, r.Interaction, c.Actor), nil
 		})
 	}
 	if err != nil {
@@ -113,7 +95,7 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 		return "No pending requests in this channel.", nil
 	}
 	slices.SortFunc(found, func(a, b bridge.Record) int { return strings.Compare(listKey(a), listKey(b)) })
-	lines, err := cm.lines(ctx, c, found)
+	lines, err := d.lines(ctx, c, found)
 	if err != nil {
 		return "", err
 	}
@@ -133,12 +115,12 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) 
 
 // lines returns a line for each pending request, with a link to its card or, if it
 // has none here, what to send for its details.
-func (cm *commands) lines(ctx context.Context, c bridge.Command, found []bridge.Record) ([]string, error) {
+func (d *Desk) lines(ctx context.Context, c bridge.Command, found []bridge.Record) ([]string, error) {
 	var lines []string
 	for _, r := range found {
 		i := r.Interaction
 		line := fmt.Sprintf("%s (%s, %s left)", words.ListedAs(r), bridge.OneLine(i.Agent), i.Left(time.Now()))
-		at, err := cm.cards.link(ctx, r, c.Actor.Platform, c.Channels)
+		at, err := d.engine.Link(ctx, r, c.Actor.Platform, c.Channels)
 		if err != nil {
 			return nil, err
 		}
@@ -152,24 +134,24 @@ func (cm *commands) lines(ctx context.Context, c bridge.Command, found []bridge.
 }
 
 // show describes one request to a person who may read it.
-func (cm *commands) show(ctx context.Context, c bridge.Command, text string) (string, error) {
-	r, note, err := cm.find(ctx, c, text)
+func (d *Desk) show(ctx context.Context, c bridge.Command, text string) (string, error) {
+	r, note, err := d.find(ctx, c, text)
 	if err != nil || note != "" {
 		return note, err
 	}
-	return words.Describe(cm.redactor.record(r)), nil
+	return words.Describe(d.engine.Redacted(r)), nil
 }
 
 // find returns the request that a command names. If there is none that the
 // person may read, it returns a note for the person.
-func (cm *commands) find(ctx context.Context, c bridge.Command, text string) (bridge.Record, string, error) {
+func (d *Desk) find(ctx context.Context, c bridge.Command, text string) (bridge.Record, string, error) {
 	none := "Request not found, or not visible to you. To list your pending requests, send /" + bridge.CommandName + " mine."
-	id, err := cm.request(ctx, c.Actor, text)
+	id, err := d.request(ctx, c.Actor, text)
 	if err != nil {
 		note, err := notExpanded(err, none)
 		return bridge.Record{}, note, err
 	}
-	r, err := cm.records.Load(ctx, id)
+	r, err := d.records.Load(ctx, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return r, none, nil
 	}
@@ -177,7 +159,7 @@ func (cm *commands) find(ctx context.Context, c bridge.Command, text string) (br
 		return r, "", err
 	}
 	switch {
-	case !cm.people.MayRead(ctx, r.Interaction, c.Actor):
+	case !d.engine.People.MayRead(ctx, r.Interaction, c.Actor):
 		return r, none, nil
 	case words.Before(c.At, r.Interaction.Created):
 		return r, words.OlderThan, nil
@@ -186,8 +168,8 @@ func (cm *commands) find(ctx context.Context, c bridge.Command, text string) (br
 }
 
 // cancel cancels a pending request for a person.
-func (cm *commands) cancel(ctx context.Context, c bridge.Command, text string) (string, error) {
-	r, note, err := cm.find(ctx, c, text)
+func (d *Desk) cancel(ctx context.Context, c bridge.Command, text string) (string, error) {
+	r, note, err := d.find(ctx, c, text)
 	if err != nil || note != "" {
 		return note, err
 	}
@@ -195,7 +177,7 @@ func (cm *commands) cancel(ctx context.Context, c bridge.Command, text string) (
 		return words.Late(r, c.Actor), nil
 	}
 	i := r.Interaction
-	r, err = cm.withdraw.withdraw(ctx, i.ID, c.Actor, "")
+	r, err = d.engine.Withdraw(ctx, i.ID, c.Actor, "")
 	if bridge.ErrorCode(err) == bridge.CodeForbidden {
 		return "You may not cancel this request. Nothing was changed. Its responders and the owners of its agent can. Responders: " +
 			words.Responders(i) + ".", nil
@@ -212,8 +194,8 @@ func (cm *commands) cancel(ctx context.Context, c bridge.Command, text string) (
 
 // who replies with the person's identity, and with the name of the channel for
 // the config.
-func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
-	who, unread := cm.people.Identify(ctx, c.Actor)
+func (d *Desk) who(ctx context.Context, c bridge.Command) (string, error) {
+	who, unread := d.engine.People.Identify(ctx, c.Actor)
 	account := who.Platform + ":" + who.User
 	lines := []string{"You are " + who.Display() + " (account " + account + ")."}
 	if who.Person == "" {
@@ -221,17 +203,17 @@ func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 		if unread != "" {
 			lines[0] = "nod does not know your account " + account + "." + unreadable([]string{unread})
 		}
-		if reason := cm.people.Standing(ctx, who); reason != "" {
+		if reason := d.engine.People.Standing(ctx, who); reason != "" {
 			lines[0] = "nod does not know your account " + account + ". " + reason
 		}
-		if cm.linking {
+		if d.linking {
 			lines[0] += " If nod knows another account of yours, click a button of a card: the reply has a code that links this account."
 		}
 	}
 	if len(c.Channels) > 0 {
 		lines = append(lines, "This channel is "+who.Platform+":"+c.Channels[len(c.Channels)-1]+".")
 	}
-	switch ok, unread := cm.mayAnswerIn(ctx, c); {
+	switch ok, unread := d.mayAnswerIn(ctx, c); {
 	case ok:
 		lines = append(lines, "You can answer requests here.")
 	case len(unread) > 0:
@@ -252,13 +234,13 @@ func unreadable(unread []string) string {
 
 // mayAnswerIn reports whether a person may answer the requests of a route to the
 // channel of a command. If not, it also returns what nod cannot read.
-func (cm *commands) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, []string) {
+func (d *Desk) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, []string) {
 	var unread []string
-	for _, route := range cm.routes {
+	for _, route := range d.engine.Routes() {
 		if !(bridge.Placement{Destinations: route.Destinations}).ShownIn(c.Actor.Platform, c.Channels) {
 			continue
 		}
-		_, no := cm.people.Eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
+		_, no := d.engine.People.Eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
 			Responders: route.Responders, Groups: route.Groups,
 		}}, c.Actor)
 		if no.Why == "" {
@@ -270,13 +252,13 @@ func (cm *commands) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, []
 }
 
 // link links an account to the person who enters its code.
-func (cm *commands) link(ctx context.Context, by bridge.Actor, rest string) (string, error) {
+func (d *Desk) link(ctx context.Context, by bridge.Actor, rest string) (string, error) {
 	code, yes, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	if cm.directory == nil || !cm.linking {
+	if !d.linking {
 		return "Account linking is off.", nil
 	}
-	by, _ = cm.people.Identify(ctx, by)
-	said, err := cm.links.Link(ctx, by, code, strings.EqualFold(strings.TrimSpace(yes), "yes"))
+	by, _ = d.engine.People.Identify(ctx, by)
+	said, err := d.engine.Links.Link(ctx, by, code, strings.EqualFold(strings.TrimSpace(yes), "yes"))
 	if c := bridge.ErrorCode(err); c == bridge.CodeNotFound || c == bridge.CodeForbidden {
 		return bridge.PublicError(err).Message, nil
 	}
@@ -284,8 +266,8 @@ func (cm *commands) link(ctx context.Context, by bridge.Actor, rest string) (str
 }
 
 // list lists the grants that a person may see, with their coverage.
-func (cm *commands) list(ctx context.Context, c bridge.Command) (string, error) {
-	all, err := cm.grants.ListFor(ctx, c.Actor)
+func (d *Desk) list(ctx context.Context, c bridge.Command) (string, error) {
+	all, err := d.engine.Grants.ListFor(ctx, c.Actor)
 	if err != nil {
 		return "", err
 	}
@@ -299,13 +281,13 @@ func (cm *commands) list(ctx context.Context, c bridge.Command) (string, error) 
 	return listed("Grants (standing approvals). To revoke one, send /"+bridge.CommandName+" revoke ID:", lines, c), nil
 }
 
-func (cm *commands) revoke(ctx context.Context, by bridge.Actor, id string) (string, error) {
+func (d *Desk) revoke(ctx context.Context, by bridge.Actor, id string) (string, error) {
 	none := "Grant not found. To list grants, send /" + bridge.CommandName + " grants."
-	id, err := cm.grant(ctx, by, id)
+	id, err := d.grant(ctx, by, id)
 	if err != nil {
 		return notExpanded(err, none)
 	}
-	g, err := cm.grants.RevokeAs(ctx, by, id)
+	g, err := d.engine.Grants.RevokeAs(ctx, by, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return none, nil
 	}

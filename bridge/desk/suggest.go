@@ -1,4 +1,4 @@
-package engine
+package desk
 
 import (
 	"context"
@@ -7,29 +7,30 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/render"
 )
 
-// suggest implements Engine.Suggest.
-func (cm *commands) suggest(ctx context.Context, c bridge.Command, n int) ([]bridge.Suggestion, error) {
+// Suggest implements bridge.Suggester.
+func (d *Desk) Suggest(ctx context.Context, c bridge.Command, n int) ([]bridge.Suggestion, error) {
 	word, typed, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch strings.ToLower(word) {
 	case "show", "cancel":
-		return cm.suggestRequests(ctx, c.Actor, typed, n)
+		return d.suggestRequests(ctx, c.Actor, typed, n)
 	case "revoke":
-		return cm.suggestGrants(ctx, c, typed, n)
+		return d.suggestGrants(ctx, c, typed, n)
 	}
 	return nil, nil
 }
 
 // suggestRequests suggests the pending requests that a person may read, the next
 // deadline first.
-func (cm *commands) suggestRequests(ctx context.Context, who bridge.Actor, typed string, n int) ([]bridge.Suggestion, error) {
+func (d *Desk) suggestRequests(ctx context.Context, who bridge.Actor, typed string, n int) ([]bridge.Suggestion, error) {
 	of := func(r bridge.Record) bridge.Suggestion {
 		i := r.Interaction
 		return bridge.Suggestion{Value: string(i.ID), Label: render.Title(r), Note: render.Line(i.Agent) + ", " + i.Left(time.Now()) + " left"}
 	}
-	all, err := cm.lately.pending(ctx, cm.reader)
+	all, err := d.lately.pending(ctx, d.engine)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (cm *commands) suggestRequests(ctx context.Context, who bridge.Actor, typed
 		if len(out) == n || !s.Matches(typed) {
 			continue
 		}
-		if cm.people.MayRead(ctx, r.Interaction, who) {
+		if d.engine.People.MayRead(ctx, r.Interaction, who) {
 			out = append(out, s)
 		}
 	}
@@ -58,13 +59,13 @@ type lately struct {
 }
 
 // pending returns the newest pending requests, redacted.
-func (l *lately) pending(ctx context.Context, re *reader) ([]bridge.Record, error) {
+func (l *lately) pending(ctx context.Context, e *engine.Engine) ([]bridge.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if time.Since(l.read) < latelyKept {
 		return l.all, nil
 	}
-	all, _, err := re.pending(ctx, maxLooked, func(bridge.Record) (bool, error) { return true, nil })
+	all, _, err := e.Pending(ctx, 0, func(bridge.Record) (bool, error) { return true, nil })
 	if err == nil {
 		l.all, l.read = all, time.Now()
 	}
@@ -72,11 +73,11 @@ func (l *lately) pending(ctx context.Context, re *reader) ([]bridge.Record, erro
 }
 
 // suggestGrants suggests the grants that a person may revoke.
-func (cm *commands) suggestGrants(ctx context.Context, c bridge.Command, typed string, n int) ([]bridge.Suggestion, error) {
-	if ok, _ := cm.mayAnswerIn(ctx, c); !ok {
+func (d *Desk) suggestGrants(ctx context.Context, c bridge.Command, typed string, n int) ([]bridge.Suggestion, error) {
+	if ok, _ := d.mayAnswerIn(ctx, c); !ok {
 		return nil, nil
 	}
-	all, err := cm.grants.ListFor(ctx, c.Actor)
+	all, err := d.engine.Grants.ListFor(ctx, c.Actor)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package engine
+package desk
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 // beginning of the ID of a pending request that the person may read, or the word
 // for the newest of these. It returns CodeNotFound or CodeInvalid if there is no
 // such request.
-func (cm *commands) request(ctx context.Context, who bridge.Actor, text string) (bridge.ID, error) {
+func (d *Desk) request(ctx context.Context, who bridge.Actor, text string) (bridge.ID, error) {
 	if id, err := bridge.ParseID(text); err == nil {
 		return id, nil
 	}
-	found, _, err := cm.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
-		return cm.people.MayRead(ctx, r.Interaction, who), nil
+	found, _, err := d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
+		return d.engine.People.MayRead(ctx, r.Interaction, who), nil
 	})
 	if err != nil {
 		return "", err
@@ -32,8 +32,8 @@ func (cm *commands) request(ctx context.Context, who bridge.Actor, text string) 
 
 // grant returns the ID of the grant that a person means by text, among those
 // that the person may revoke.
-func (cm *commands) grant(ctx context.Context, who bridge.Actor, text string) (string, error) {
-	all, err := cm.grants.ListFor(ctx, who)
+func (d *Desk) grant(ctx context.Context, who bridge.Actor, text string) (string, error) {
+	all, err := d.engine.Grants.ListFor(ctx, who)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,23 @@
+// Package desk shows people what concerns them, and runs their commands in chat. It calls
+// the engine and the rooms, as an entry point does, and decides nothing itself. Start with
+// [Desk.Command] and [Desk.Overview].
+package desk
+
+import (
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+)
+
+// Desk answers what people ask nod. It is safe for concurrent use.
+type Desk struct {
+	engine  *engine.Engine
+	records bridge.Records
+	audit   bridge.AuditLog // every decision, vote, grant and revocation lengthens it
+	linking bool
+	lately  lately
+}
+
+// New returns the desk of an engine.
+func New(e *engine.Engine, o engine.Options) *Desk {
+	return &Desk{engine: e, records: o.Store, audit: o.Store, linking: o.Linking && o.Directory != nil}
+}
