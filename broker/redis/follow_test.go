@@ -2,9 +2,11 @@ package redis_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	rdb "github.com/redis/go-redis/v9"
 
@@ -101,6 +103,50 @@ func TestFollowLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// deafTo is a hook that refuses to read streams, a number of times.
+type deafTo struct {
+	left atomic.Int32
+	at   chan time.Time // of each refusal
+}
+
+func (r *deafTo) DialHook(next rdb.DialHook) rdb.DialHook { return next }
+
+func (r *deafTo) ProcessHook(next rdb.ProcessHook) rdb.ProcessHook { return next }
+
+func (r *deafTo) ProcessPipelineHook(next rdb.ProcessPipelineHook) rdb.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []rdb.Cmder) error {
+		for _, cmd := range cmds {
+			if cmd.Name() == "xread" && r.left.Add(-1) >= 0 {
+				r.at <- time.Now()
+				cmd.SetErr(errors.New("NOPERM"))
+				return cmd.Err()
+			}
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestFollowRests checks that a follower that Redis refuses does not try again at once.
+func TestFollowRests(t *testing.T) {
+	t.Parallel()
+	c := redistest.Start(t).Client(t)
+	r := &deafTo{at: make(chan time.Time, 3)}
+	s := newStore(t, c, redis.Options{})
+	r.left.Store(3)
+	c.AddHook(r)
+	f := follow(t, s, note(t, s, "first"))
+	last := await.Receive(t, "a refusal", r.at)
+	for range 2 {
+		next := await.Receive(t, "another one", r.at)
+		if d := next.Sub(last); d < 100*time.Millisecond {
+			t.Errorf("it tried again after %s", d)
+		}
+		last = next
+	}
+	note(t, s, "next")
+	f.until(t, "next")
 }
 
 // TestFollowThroughFaults checks that a follower misses nothing, and is told of no loss,

@@ -141,6 +141,9 @@ func (s *Store) Follow(ctx context.Context, after string, f func([]broker.Entry)
 			at, sure = next, true
 		}
 		found, same, err := s.await(ctx, at)
+		if err != nil {
+			bridge.Pause(ctx, followPause)
+		}
 		if sure = err == nil && same; sure && len(found) > 0 {
 			f(found)
 			at = found[len(found)-1].ID
