@@ -152,9 +152,10 @@ func (ds Docs[T]) Update(ctx context.Context, s Store, id string, rule func(v *T
 	var done Done
 	err := Retry(ctx, func() error {
 		v, d, err := ds.Get(ctx, s, id)
+		read := d.Version
 		var forged *ForgedError
 		if errors.As(err, &forged) {
-			d, err = Doc{Key: d.Key, Fresh: true}, nil
+			d, err = Doc{Key: d.Key}, nil
 		}
 		if err != nil {
 			return err
@@ -167,6 +168,7 @@ func (ds Docs[T]) Update(ctx context.Context, s Store, id string, rule func(v *T
 		if err != nil {
 			return err
 		}
+		next.Version = read
 		c.Put = append([]Doc{next}, c.Put...)
 		done, err = s.Do(ctx, c)
 		return err

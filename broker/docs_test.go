@@ -83,6 +83,31 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// TestUpdateForged checks that of two updates which replace a document that does not
+// verify, one starts again with the document of the other one.
+func TestUpdateForged(t *testing.T) {
+	t.Parallel()
+	ctx, seals := t.Context(), broker.NewSeals([]byte("key"))
+	s := memory.New(seals)
+	if _, err := things.Update(ctx, s, "a", add); err != nil {
+		t.Fatal(err)
+	}
+	seals.Use([][]byte{[]byte("other")})
+	var seen []int
+	_, err := things.Update(ctx, s, "a", func(v *thing, d *broker.Doc) (broker.Change, error) {
+		seen = append(seen, v.N)
+		if len(seen) == 1 {
+			if _, err := things.Update(ctx, s, "a", add); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return add(v, d)
+	})
+	if v, _, _ := things.Get(ctx, s, "a"); err != nil || v.N != 2 || !slices.Equal(seen, []int{0, 1}) {
+		t.Errorf("it is %+v, and the rule saw %v: %v", v, seen, err)
+	}
+}
+
 // TestWith checks that a change with another one has the conditions of both, and that
 // the entries of its documents stay the same.
 func TestWith(t *testing.T) {
