@@ -74,30 +74,43 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 }
 
 // verified returns the events without those that contradict the documents, because the
-// journal has no seal. Openings, responses, ends, and events that more people are asked
-// are compared with the record, and get their data from it: the request or the response.
-// Those that outlived their record have no data. Votes have a signature. Other events
-// are not checked.
+// journal has no seal. Openings, responses, ends, votes, deferrals, and events that more
+// people are asked are compared with the record. If they are about the request or the
+// response, they get it from the record as their data. Those that outlived their record
+// have no data. Votes also have a signature. Other events are not checked. The replicas
+// have what people did: decisions, votes and deferrals with their records, and stops.
 func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
 	var ids []bridge.ID
 	var at []int
+	stops := false
 	for k, e := range events {
-		if e.Type == bridge.EventRequest || e.Type == bridge.EventWidened || e.Type == bridge.EventResponse || e.State.Final() {
+		switch e.Type {
+		case bridge.EventRequest, bridge.EventWidened, bridge.EventResponse, bridge.EventVoted, bridge.EventQueued:
 			ids, at = append(ids, e.InteractionID), append(at, k)
+		case bridge.EventStopped, bridge.EventResumed:
+			stops = true
+		default:
+			if e.State.Final() {
+				ids, at = append(ids, e.InteractionID), append(at, k)
+			}
 		}
 	}
 	all, err := ev.in.several(ctx, ids)
+	if err == nil && stops {
+		err = public(ev.in.db.Confirm(ctx))
+	}
 	if err != nil {
 		return nil, err
 	}
 	out := events[:0]
 	for k, e := range events {
-		good := e.Type != bridge.EventVoted || ev.voted(&e)
+		good := true
 		if n := slices.Index(at, k); n >= 0 {
 			if good, err = ev.confirmed(&e, all[n]); err != nil {
 				return nil, err
 			}
 		}
+		good = good && (e.Type != bridge.EventVoted || ev.voted(&e))
 		if !good {
 			ev.in.log.Warn("event skipped because it does not verify", "id", e.InteractionID, "event", e.Type)
 			continue
