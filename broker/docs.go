@@ -106,7 +106,8 @@ func (ds Docs[T]) Get(ctx context.Context, s Store, id string) (v T, d Doc, err 
 }
 
 // List returns the values of some documents, without those that do not exist.
-// Forged ones are passed to refused, which may be nil.
+// The errors of those that do not verify, or have a newer format, are passed to
+// refused, which may be nil.
 func (ds Docs[T]) List(ctx context.Context, s Store, ids []string, refused func(error)) ([]T, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -125,9 +126,8 @@ func (ds Docs[T]) List(ctx context.Context, s Store, ids []string, refused func(
 			continue
 		}
 		v, err := ds.Decode(d)
-		var forged *ForgedError
 		switch {
-		case errors.As(err, &forged):
+		case errors.As(err, new(*ForgedError)), errors.As(err, new(*NewerError)):
 			if refused != nil {
 				refused(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -164,8 +165,14 @@ func (au audit) Seals(ctx context.Context) ([]string, error) {
 	if h.Trimmed != "" {
 		out = append(out, h.Trimmed)
 	}
-	all, err := sealDocs.List(ctx, au.db, ids, au.refused)
-	return append(out, all...), public(err)
+	var newer error // a seal that is missing is a sign of tampering
+	all, err := sealDocs.List(ctx, au.db, ids, func(err error) {
+		if errors.As(err, new(*broker.NewerError)) {
+			newer = err
+		}
+		au.refused(err)
+	})
+	return append(out, all...), public(errors.Join(err, newer))
 }
 
 // sealMember is the member of the index of seals for the seal of an entry.

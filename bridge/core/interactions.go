@@ -91,7 +91,8 @@ func (in *interactions) record(d life.Docs) bridge.Record {
 	return r
 }
 
-// loadAll reads records together. An element is nil if there is no such record.
+// loadAll reads records together. An element is nil if there is no such record, or a
+// newer nod wrote it.
 func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID, asStored bool) ([]*bridge.Record, error) {
 	all, err := in.several(ctx, ids)
 	if err != nil {
@@ -107,7 +108,7 @@ func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID, asStored b
 			}
 			out[n] = &r
 		case bridge.ErrorCode(f.err) != bridge.CodeNotFound:
-			return nil, f.err
+			in.refused(f.err)
 		}
 	}
 	return out, nil

@@ -9,6 +9,7 @@ import (
 	rdb "github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -18,7 +19,7 @@ import (
 // others from anything.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{"x", "9999999999999999", "00000000000000070001----------------------not JSON", "00000000000000079999----------------------{}"} {
+	for _, raw := range []string{"x", "9999999999999999", "00000000000000070001----------------------not JSON", "00000000000000079999----------------------{}", `00000000000000070001----------------------{"id":"01J0000000000000000000000"}`} {
 		t.Run(raw, func(t *testing.T) {
 			t.Parallel()
 			c := redistest.Shared(t).Client(t)
@@ -28,6 +29,73 @@ func TestMalformed(t *testing.T) {
 			malformedGrants(t, c, s, raw)
 		})
 	}
+}
+
+// replaceNewer replaces a document with one that a newer nod wrote.
+func replaceNewer(t *testing.T, s *stored.Store, k broker.Key) {
+	t.Helper()
+	d := must[[]broker.Doc](t)(s.DB.Get(t.Context(), k))[0]
+	if !d.Exists() {
+		t.Fatalf("%s does not exist", k)
+	}
+	d.Format, d.Value = 9999, []byte(`{"new":1}`)
+	_, err := s.DB.Do(t.Context(), broker.Change{Put: []broker.Doc{d}})
+	noError(t, err)
+}
+
+// TestNewer checks that one document of a newer nod does not hide the others, and stays.
+func TestNewer(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		ctx, s := t.Context(), daemon("n")
+		for _, kind := range []string{"life", "body"} {
+			bad, good := open(t, s, nil).Interaction.ID, open(t, s, nil).Interaction.ID
+			k := broker.Key{Kind: kind, ID: string(bad)}
+			replaceNewer(t, s, k)
+			for _, f := range []bridge.ListFilter{{}, {State: bridge.StatePending}} {
+				if page, err := s.List(ctx, f); err != nil || !slices.ContainsFunc(page.Items, func(r bridge.Record) bool { return r.Interaction.ID == good }) {
+					t.Errorf("%s: the list is %v, %v", kind, page.Items, err)
+				}
+			}
+			if rec, won, err := s.Settle(ctx, yes(bad, "U")); err == nil || won {
+				t.Errorf("%s: a click: %s, won %v", kind, rec.State, won)
+			}
+			pass(t, time.Hour)
+			if over, _, err := s.Expire(ctx, 64); err != nil || !slices.ContainsFunc(over, func(e bridge.Expiry) bool { return e.ID == good }) {
+				t.Errorf("%s: expired: %v, %v", kind, over, err)
+			}
+			if d := must[[]broker.Doc](t)(s.DB.Get(ctx, k))[0]; d.Format != 9999 {
+				t.Errorf("%s was replaced: %+v", kind, d)
+			}
+		}
+		for _, user := range []string{"a", "b"} {
+			noError(t, s.PutLink(ctx, bridge.Link{Platform: "p", User: user}))
+			must[bool](t)(s.PutGrant(ctx, bridge.Grant{Agent: "ci", Key: user, Origin: bridge.ID(user), Expires: time.Now().Add(time.Hour)}))
+			must[bridge.Stop](t)(s.PutStop(ctx, bridge.Stop{Agent: "ci", Session: user}))
+			_, _, err := s.PutReport(ctx, "ci", user, bridge.SessionReport{})
+			noError(t, err)
+		}
+		for _, k := range []broker.Key{{Kind: "link", ID: "p/a"}, {Kind: "grant", ID: "ci\x00\x00a"}, {Kind: "stop", ID: "ci\x00a"}, {Kind: "report", ID: "ci\x00a"}} {
+			replaceNewer(t, s, k)
+		}
+		if all, err := s.Links(ctx); err != nil || len(all) != 1 {
+			t.Errorf("the links: %v, %v", all, err)
+		}
+		if all, err := s.Covering(ctx, "ci", "", []string{"a", "b"}); err != nil || len(all) != 1 {
+			t.Errorf("the grants: %v, %v", all, err)
+		}
+		if all, err := s.ListStops(ctx, ""); err != nil || len(all) != 1 {
+			t.Errorf("the stops: %v, %v", all, err)
+		}
+		if all, err := s.ListReported(ctx, ""); err != nil || len(all) != 1 {
+			t.Errorf("the sessions: %v, %v", all, err)
+		}
+		o := opening(t, "", func(i *bridge.Interaction) { i.Session = "a" })
+		o.Stoppable = true
+		if _, created, err := s.Open(ctx, o); err == nil || created {
+			t.Error("a session with a stop of a newer nod opens a request")
+		}
+	})
 }
 
 // spoil stores a text in place of a document.
