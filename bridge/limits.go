@@ -10,7 +10,4 @@ type Limits interface {
 	// Count adds one request of an agent in the minute of at, and returns
 	// the total for that minute.
 	Count(ctx context.Context, agent string, at time.Time) (int, error)
-	// PendingOf returns the number of pending requests of an agent. It
-	// counts only those that were opened with a limit in force.
-	PendingOf(ctx context.Context, agent string) (int, error)
 }

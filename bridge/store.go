@@ -39,7 +39,8 @@ type Openings interface {
 	// that a caller chose, it returns CodeConflict, and a RepeatedError if
 	// the answer is spent. For a duplicate that joins a pending request,
 	// it returns that request's record and false. For a request that a
-	// stop applies to, see [Opening.Stoppable], it returns a StoppedError.
+	// stop applies to, see [Opening.Stoppable], it returns a StoppedError. If too
+	// many requests of its agent are pending, it returns CodeRateLimited.
 	Open(context.Context, Opening) (Record, bool, error)
 	// Known reports whether Open would return the record of an earlier
 	// call.
@@ -78,11 +79,11 @@ type Records interface {
 	Inspect(context.Context, ID) (Record, error)
 	// Mark stores an event of an interaction that does not close it.
 	Mark(context.Context, ID, Mark) (Record, error)
-	// Abandon stores that a caller no longer waits for a pending interaction,
-	// and reports whether no other caller does. In that case it stores
-	// nothing. The name is that of [CallerName], or [Anyone] for one of them.
-	// If only a connection was cut, the caller may wait on another one.
-	Abandon(ctx context.Context, id ID, name string, cut bool) (last bool, err error)
+	// Abandon stores that a caller no longer waits for a pending interaction. If
+	// no other caller does, it closes the interaction with a response. The name is
+	// that of [CallerName], or [Anyone] for one of them. If only a connection was
+	// cut, the caller may wait on another one.
+	Abandon(ctx context.Context, id ID, name string, cut bool, end Response) (Record, error)
 	// Sending stores that the response of a closed record is about to be sent. If
 	// only one caller may get it, it is the first; any other gets a RepeatedError.
 	Sending(ctx context.Context, r Record, caller string) error
@@ -133,9 +134,9 @@ type Opening struct {
 	// Awaited means that the caller calls Await next. This saves a round trip
 	// to the store.
 	Awaited bool
-	// Limited means that the number of the agent's pending requests is
-	// limited, so the store has to count them.
-	Limited bool
+	// MaxPending is the number of requests of the agent that can be pending at a
+	// time. Zero means no limit.
+	MaxPending int
 	// FrontEnds means that front ends of the session can answer, so that
 	// the interaction stays open even if no destination can be reached.
 	FrontEnds bool

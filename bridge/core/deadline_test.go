@@ -22,13 +22,19 @@ import (
 type faulty struct {
 	*memory.Store
 	refuses func(broker.Change) bool
+	after   func() // what happens after the next read
 	read    atomic.Int64
 }
 
 // Get implements broker.Store.
 func (f *faulty) Get(ctx context.Context, keys ...broker.Key) ([]broker.Doc, error) {
 	f.read.Add(int64(len(keys)))
-	return f.Store.Get(ctx, keys...)
+	docs, err := f.Store.Get(ctx, keys...)
+	if after := f.after; after != nil {
+		f.after = nil
+		after()
+	}
+	return docs, err
 }
 
 // Do implements broker.Store.
@@ -76,11 +82,12 @@ func (s *spoiled) refused(c broker.Change) bool {
 	return false
 }
 
-// sweep applies deadlines a few times without a delay, and returns what has ended.
-func (s *spoiled) sweep(t *testing.T) (over []bridge.Expiry, failed error) {
+// sweep applies deadlines a few times without a delay, some at a time, and returns what
+// has ended.
+func (s *spoiled) sweep(t *testing.T, some int) (over []bridge.Expiry, failed error) {
 	t.Helper()
 	for range 3 {
-		some, _, err := s.Expire(t.Context(), 100)
+		some, _, err := s.Expire(t.Context(), some)
 		over = append(over, some...)
 		failed = errors.Join(failed, err)
 	}
@@ -126,11 +133,15 @@ func TestBadRequestsDelayNoOthers(t *testing.T) {
 				x.spoil(t, s)
 				behind := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(2 * time.Minute) }).Interaction.ID
 				pass(t, time.Hour)
-				if over, err := s.sweep(t); len(over) != 1 || over[0].ID != behind {
+				some := 1
+				if s.db.refuses != nil { // it may be away: the call ends early
+					some = 100
+				}
+				if over, err := s.sweep(t, some); len(over) != 1 || over[0].ID != behind {
 					t.Fatalf("expired: %v, %v", over, err)
 				}
 				before := s.db.read.Load()
-				if over, err := s.sweep(t); len(over) > 0 || err != nil || s.db.read.Load() > before {
+				if over, err := s.sweep(t, 100); len(over) > 0 || err != nil || s.db.read.Load() > before {
 					t.Errorf("at once, %d documents are read again: %v, %v", s.db.read.Load()-before, over, err)
 				}
 				if n := must[int](t)(s.DB.Count(t.Context(), life.Deadlines, time.Time{})); n != bad {
@@ -138,7 +149,7 @@ func TestBadRequestsDelayNoOthers(t *testing.T) {
 				}
 				x.repair(t, s)
 				pass(t, time.Minute)
-				if over, err := s.sweep(t); len(over) != bad || err != nil {
+				if over, err := s.sweep(t, 100); len(over) != bad || err != nil {
 					t.Errorf("after the repair, %d expire: %v", len(over), err)
 				}
 			})
@@ -178,6 +189,78 @@ func TestDeferralsWithoutMemory(t *testing.T) {
 		over, _, err := s.Expire(t.Context(), 100)
 		if len(over) != 1 || over[0].State != bridge.StatePending || err != nil {
 			t.Errorf("deferred: %v, %v", over, err)
+		}
+	})
+}
+
+// TestEndLostBeforeDeadlineIsRemoved checks that a request keeps its deadline if a
+// failover drops its end after a sweep has read that.
+func TestEndLostBeforeDeadlineIsRemoved(t *testing.T) {
+	t.Parallel()
+	onFaulty(t, func(t *testing.T, s *spoiled) {
+		i := open(t, s, nil).Interaction
+		was := must[[]broker.Doc](t)(s.db.Get(t.Context(), life.Key(i.ID)))[0]
+		approve(t, s, i.ID)
+		pass(t, time.Hour) // no one records it again
+		_, err := s.db.Do(t.Context(), broker.Change{Set: []broker.Member{{Index: life.Deadlines, Name: was.ID, At: i.Deadline}}})
+		noError(t, err)
+		s.db.after = func() { lose(t, s.Store, was, i.Deadline) }
+		if over, err := s.sweep(t, 1); len(over) != 1 || over[0].State != bridge.StateExpired || err != nil {
+			t.Errorf("expired: %v, %v", over, err)
+		}
+	})
+}
+
+// TestChangesLeaveInTime checks that a call ends with its context, although an earlier
+// change of the same interaction hangs in the database.
+func TestChangesLeaveInTime(t *testing.T) {
+	t.Parallel()
+	onFaulty(t, func(t *testing.T, s *spoiled) {
+		id := open(t, s, nil).Interaction.ID
+		hangs := make(chan struct{})
+		s.db.refuses = func(broker.Change) bool { <-hangs; return false }
+		first := make(chan error, 1)
+		go func() {
+			_, _, err := s.Settle(t.Context(), yes(id, "U1"))
+			first <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := s.Settle(ctx, yes(id, "U2")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the second click: %v", err)
+		}
+		close(hangs)
+		noError(t, <-first)
+		if rec, won, err := s.Settle(t.Context(), yes(id, "U3")); err != nil || won || rec.Response.Actor.User != "U1" {
+			t.Errorf("the third click: won %v, %v", won, err)
+		}
+	})
+}
+
+// TestJoinsWhileLeaving checks that a request stays open if another caller joins it at
+// the moment at which the last one leaves.
+func TestJoinsWhileLeaving(t *testing.T) {
+	t.Parallel()
+	onFaulty(t, func(t *testing.T, s *spoiled) {
+		call := func(caller string) bridge.Record {
+			o := opening(t, "", nil)
+			o.Identity = bridge.CallID{Key: "k", Caller: caller}.Identity("ci", "", "d")
+			rec, _, err := s.Open(t.Context(), o)
+			noError(t, err)
+			return rec
+		}
+		id := call("a").Interaction.ID
+		leaves := func(caller string) bridge.State {
+			end := bridge.Response{State: bridge.StateCancelled, Annotations: map[string]bridge.Annotation{}}
+			return must[bridge.Record](t)(s.Abandon(t.Context(), id, bridge.CallerName(caller), false, end)).State
+		}
+		s.db.after = func() { call("b") }
+		if got := leaves("a"); got != bridge.StatePending {
+			t.Errorf("after a left, it is %s", got)
+		}
+		if got := leaves("b"); got != bridge.StateCancelled {
+			t.Errorf("after both left, it is %s", got)
 		}
 	})
 }

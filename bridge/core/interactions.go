@@ -136,14 +136,17 @@ func (in *interactions) Inspect(ctx context.Context, id bridge.ID) (bridge.Recor
 // returns the documents after that. The rule may be called again, because another
 // process was faster.
 func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.Turn) error) (life.Docs, error) {
-	unlock := in.locks.lock(id)
+	var out life.Docs
+	unlock, err := in.locks.lock(ctx, id)
 	defer func() {
 		if unlock() { // it may be over by another process, which this turn did not see
 			in.hub.wake(id, nil)
 		}
 	}()
-	var out life.Docs
-	err := broker.Retry(ctx, func() error {
+	if err != nil {
+		return out, err
+	}
+	err = broker.Retry(ctx, func() error {
 		d, err := in.docs(ctx, id)
 		if err != nil {
 			return err
@@ -209,28 +212,34 @@ type locks struct {
 }
 
 type lock struct {
-	sync.Mutex
+	held   chan struct{} // has an element while someone has the lock
 	users  int
-	missed bool // the journal said meanwhile that the interaction is over
+	missed bool // the journal said in the meantime that the interaction is over
 }
 
 func newLocks() *locks { return &locks{all: map[bridge.ID]*lock{}} }
 
-// lock waits until no one else changes an interaction, and returns a function that
-// lets the next one go on. It reports whether callers were left to this change to
-// wake; see busy.
-func (ls *locks) lock(id bridge.ID) func() (missed bool) {
+// lock waits until no one else changes an interaction, or until ctx ends. It returns a
+// function to call in either case, which lets the next one go on. It reports whether
+// callers were left to this change to wake; see busy.
+func (ls *locks) lock(ctx context.Context, id bridge.ID) (unlock func() (missed bool), err error) {
 	ls.mu.Lock()
 	l := ls.all[id]
 	if l == nil {
-		l = &lock{}
+		l = &lock{held: make(chan struct{}, 1)}
 		ls.all[id] = l
 	}
 	l.users++
 	ls.mu.Unlock()
-	l.Lock()
+	select {
+	case l.held <- struct{}{}:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	return func() bool {
-		l.Unlock()
+		if err == nil {
+			<-l.held
+		}
 		ls.mu.Lock()
 		defer ls.mu.Unlock()
 		if l.users--; l.users == 0 {
@@ -238,7 +247,7 @@ func (ls *locks) lock(id bridge.ID) func() (missed bool) {
 			return l.missed
 		}
 		return false
-	}
+	}, err
 }
 
 // busy reports whether this process changes an interaction now. The last change then

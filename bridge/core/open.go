@@ -85,7 +85,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 		} else {
 			done, err := in.db.Do(ctx, c)
 			if err != nil {
-				return in.stopped(err)
+				return in.rejected(o, err)
 			}
 			after = out.Turn.Stored(c, done)
 			for _, t := range append(out.Others, out.Turn) {
@@ -99,9 +99,13 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 	return rec, created, public(err)
 }
 
-// stopped returns a StoppedError instead of a stale one if the session of an opening
-// is stopped.
-func (in *interactions) stopped(err error) error {
+// rejected returns the reason why an opening was not stored: a StoppedError instead of a
+// stale one if its session is stopped.
+func (in *interactions) rejected(o bridge.Opening, err error) error {
+	if errors.As(err, new(broker.Full)) {
+		return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", o.Interaction.Agent, o.MaxPending, o.MaxPending).
+			WithHint("wait for responses, or cancel requests")
+	}
 	var stale *broker.Stale
 	if !errors.As(err, &stale) {
 		return err

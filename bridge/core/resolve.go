@@ -85,13 +85,15 @@ func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (
 }
 
 // Abandon implements bridge.Records.
-func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, cut bool) (bool, error) {
-	verdict := life.Kept
-	_, err := in.turn(ctx, id, func(t *life.Turn) error {
-		verdict = t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id))
+func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error) {
+	d, err := in.turn(ctx, id, func(t *life.Turn) error {
+		t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id), end)
 		return nil
 	})
-	return verdict == life.Last, err
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return in.record(d), nil
 }
 
 // Sending implements bridge.Records. It succeeds only once the replicas have
@@ -136,7 +138,7 @@ func (in *interactions) Delivered(ctx context.Context, r bridge.Record) error {
 const (
 	expireMost   = 64 // interactions at a time
 	expireFlight = 3  // in flight
-	expireRounds = 32 // of as many, for each call of Expire
+	expireCall   = 32 // as many rounds of interactions that are over end a call of Expire
 )
 
 // A process looks again at an interaction that it cannot expire: soon if the database
@@ -178,7 +180,7 @@ func (a *aside) others(due []broker.Member, now time.Time) []broker.Member {
 func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry, more bool, err error) {
 	n = min(n, expireMost)
 	q := broker.Query{Index: life.Deadlines, To: in.db.Now(), N: n * expireFlight}
-	for range expireRounds {
+	for len(over) < n*expireFlight*expireCall {
 		due, err := in.db.Range(ctx, q)
 		if err != nil || len(due) == 0 {
 			return over, false, public(err)
@@ -190,7 +192,7 @@ func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry
 		}
 		q.Skip += len(due) - gone
 	}
-	return over, len(over) > 0, nil
+	return over, true, nil
 }
 
 // expireAll applies deadlines at most n at a time. It also returns the number of those
@@ -262,11 +264,11 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 
 // expiry returns the turn that applies a deadline, and its change, which is empty if the
 // deadline has not passed. For an interaction that is over or does not exist, there is
-// no turn, and the change removes the deadline.
+// no turn, and the change removes the deadline, unless a failover has dropped the end.
 func (in *interactions) expiry(f found, m broker.Member) (*life.Turn, broker.Change, error) {
 	switch {
 	case bridge.ErrorCode(f.err) == bridge.CodeNotFound, f.err == nil && f.Problem == "" && f.Life.State != "":
-		return nil, broker.Change{Unset: []broker.Member{m}, Urgent: true}, nil
+		return nil, broker.Change{If: []broker.Version{f.At()}, Unset: []broker.Member{m}, Urgent: true}, nil
 	case f.err != nil:
 		return nil, broker.Change{}, f.err
 	case f.Problem != "": // another daemon may have the key that verifies it

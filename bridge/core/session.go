@@ -163,12 +163,6 @@ func (ps presence) Present(ctx context.Context, session string) (clients, enable
 	return clients, enabled, nil
 }
 
-// PendingOf implements bridge.Limits.
-func (lm limits) PendingOf(ctx context.Context, agent string) (int, error) {
-	n, err := lm.db.Count(ctx, life.PendingIndex(agent), time.Time{})
-	return n, public(err)
-}
-
 // mailbox implements bridge.Mailbox.
 type mailbox struct{ in *interactions }
 

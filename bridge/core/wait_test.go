@@ -315,7 +315,8 @@ func TestCallersLeave(t *testing.T) {
 							if err := w.open[string(rune('0'+n))](); !errors.Is(err, context.Canceled) {
 								t.Fatalf("connection %d ended with %v", n, err)
 							}
-							last, err := nodes[calls[n].node].Abandon(t.Context(), w.id, bridge.CallerName(calls[n].caller), true)
+							rec, err := nodes[calls[n].node].Abandon(t.Context(), w.id, bridge.CallerName(calls[n].caller), true, bridge.Response{State: bridge.StateCancelled})
+							last := rec.State == bridge.StateCancelled
 							if err != nil || last && waits || !last && len(at) == 0 {
 								t.Errorf("connection %d ended, %v are left of %v: last %v, %v", n, at, calls, last, err)
 							}

@@ -40,22 +40,22 @@ func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (
 	if err != nil || r.State.Final() {
 		return r, err
 	}
-	r, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "cancel", Response: bridge.Response{
-		State: bridge.StateCancelled, Reason: w.redactor.text(reason), Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: r.Interaction.Digest,
-	}})
+	r, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "cancel", Response: w.cancelled(reason)})
 	return r, err
+}
+
+// cancelled returns the response of a request that a caller cancels. The store adds its
+// time and its digest.
+func (w *withdrawals) cancelled(reason string) bridge.Response {
+	return bridge.Response{State: bridge.StateCancelled, Reason: w.redactor.text(reason), Annotations: map[string]bridge.Annotation{}}
 }
 
 // leave implements Engine.Leave and Engine.Disconnected.
 func (w *withdrawals) leave(ctx context.Context, id bridge.ID, caller, reason string, cut bool) (bridge.Record, error) {
-	last, err := w.records.Abandon(ctx, id, caller, cut)
-	if err != nil {
+	if err := checkReason(reason); err != nil {
 		return bridge.Record{}, err
 	}
-	if last {
-		return w.cancel(ctx, id, reason)
-	}
-	return w.records.Load(ctx, id)
+	return w.records.Abandon(ctx, id, caller, cut, w.cancelled(reason))
 }
 
 // withdraw implements Engine.Withdraw.

@@ -26,28 +26,18 @@ func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request)
 	return op.within(ctx, a)
 }
 
-// within counts a request. It returns an error if the agent sends too many.
+// within counts a request. It returns an error if the agent sends too many in a
+// minute. How many are pending is a condition of the opening.
 func (op *opener) within(ctx context.Context, a bridge.Agent) error {
-	if a.PerMinute > 0 {
-		now := time.Now()
-		n, err := op.limits.Count(ctx, a.Name, now)
-		if err != nil {
-			return err
-		}
-		if n > a.PerMinute {
-			limit := bridge.Errorf(bridge.CodeRateLimited, "agent %s exceeds its limit of %d requests per minute", a.Name, a.PerMinute)
-			limit.RetryAfter = now.Truncate(time.Minute).Add(time.Minute).Sub(now)
-			return limit
-		}
+	if a.PerMinute == 0 {
+		return nil
 	}
-	if a.MaxPending > 0 {
-		n, err := op.limits.PendingOf(ctx, a.Name)
-		if err != nil {
-			return err
-		}
-		if n >= a.MaxPending {
-			return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", a.Name, n, a.MaxPending).WithHint("wait for responses, or cancel requests")
-		}
+	now := time.Now()
+	n, err := op.limits.Count(ctx, a.Name, now)
+	if err != nil || n <= a.PerMinute {
+		return err
 	}
-	return nil
+	limit := bridge.Errorf(bridge.CodeRateLimited, "agent %s exceeds its limit of %d requests per minute", a.Name, a.PerMinute)
+	limit.RetryAfter = now.Truncate(time.Minute).Add(time.Minute).Sub(now)
+	return limit
 }

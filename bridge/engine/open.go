@@ -56,7 +56,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 		return bridge.Record{}, err
 	}
 	o := opening(i, identity)
-	o.Awaited, o.Limited = r.Awaited, agent.MaxPending > 0
+	o.Awaited, o.MaxPending = r.Awaited, agent.MaxPending
 	setting, err := op.answered(ctx, &o, ruling, r.OnlyRules)
 	if err != nil {
 		return bridge.Record{}, err

@@ -33,7 +33,6 @@ func TestRefusals(t *testing.T) {
 func TestPermit(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.store.Put(t, fake.Question("Ship it?"))
 	approval := func() *bridge.Request {
 		r := &bridge.Request{}
 		r.Kind, r.Prompt = bridge.KindApproval, "May I?"
@@ -46,8 +45,6 @@ func TestPermit(t *testing.T) {
 	}{
 		"no limits":   {bridge.Agent{}, ""},
 		"kind":        {bridge.Agent{Kinds: []bridge.Kind{bridge.KindNotice}}, bridge.CodeForbidden},
-		"pending":     {bridge.Agent{Name: "ci", MaxPending: 1}, bridge.CodeRateLimited},
-		"may pend":    {bridge.Agent{Name: "ci", MaxPending: 2}, ""},
 		"in a minute": {bridge.Agent{Name: "ci", PerMinute: 1}, ""},
 		"scopes":      {bridge.Agent{Scopes: []bridge.Scope{bridge.ScopeOnce}}, ""},
 	} {
@@ -64,10 +61,8 @@ func TestPermit(t *testing.T) {
 		t.Errorf("the second in a minute: %v, again in %s", err, e.RetryAfter)
 	}
 	o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
-	for _, a := range []bridge.Agent{{PerMinute: 1}, {MaxPending: 1}} {
-		if err := o.opener.permit(t.Context(), a, approval()); bridge.ErrorCode(err) != bridge.CodeUnavailable {
-			t.Errorf("without the store: %v", err)
-		}
+	if err := o.opener.permit(t.Context(), bridge.Agent{PerMinute: 1}, approval()); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		t.Errorf("without the store: %v", err)
 	}
 }
 

@@ -148,7 +148,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 	}
 	rd.follow(&i, before)
 	o := opening(i, f.identity)
-	o.Queued, o.Limited = f.queued, agent.MaxPending > 0
+	o.Queued, o.MaxPending = f.queued, agent.MaxPending
 	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
 	setting, err := rd.opener.answered(ctx, &o, ruling, false)
 	if err != nil || o.Response != nil {

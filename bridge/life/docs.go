@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -150,11 +151,9 @@ func Read(id bridge.ID, found []broker.Doc) (Docs, error) {
 	if err := decode(&d, body, &d.Body, bodies); err != nil {
 		return d, err
 	}
-	if d.Body.ID == "" && d.Problem != "" { // not even that can be read
-		d.Body.ID, d.Body.Agent, d.Body.Session = id, d.Life.Agent, d.Life.Session
-	}
-	if d.Body.ID != id {
-		return d, bridge.Errorf(bridge.CodeNotFound, "interaction %s not found: its key holds another one", id)
+	if d.Body.ID != id { // it is the body of another one, or not even that can be read
+		d.Problem = cmp.Or(d.Problem, problemMixed)
+		d.Body = bridge.Interaction{ID: id, Agent: d.Life.Agent, Ask: bridge.Ask{Session: d.Life.Session}}
 	}
 	if d.Problem == "" && d.Life.Body != body.Version {
 		d.Problem = problemMixed

@@ -93,7 +93,7 @@ func (w *world) opening() life.Opening {
 		i.Webhooks = []string{"w"}
 	}
 	o := bridge.Opening{
-		Interaction: i, Timeout: expired(), AfterHold: expired(), Limited: w.chance(2), FrontEnds: w.chance(3),
+		Interaction: i, Timeout: expired(), AfterHold: expired(), MaxPending: 3 * w.pick("limited", 2), FrontEnds: w.chance(3),
 		Superseded: bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}},
 	}
 	switch {
@@ -210,7 +210,9 @@ func (w *world) rule(t *life.Turn) string {
 		"vote": func() {
 			t.Vote(bridge.Ballot{ID: t.ID, Nonce: nonce, Response: resp, Vote: bridge.Vote{Actor: actor, State: resp.State, At: w.now}})
 		},
-		"expire": func() { t.Expire() }, "send": func() { t.Send() }, "take": func() { t.Take("c") }, "leave": func() { t.Leave(life.Caller{Name: "c", Node: "n"}, w.chance(2), w.chance(2)) },
+		"expire": func() { t.Expire() }, "send": func() { t.Send() }, "take": func() { t.Take("c") }, "leave": func() {
+			t.Leave(life.Caller{Name: "c", Node: "n"}, w.chance(2), w.chance(2), bridge.Response{State: bridge.StateCancelled})
+		},
 		"deliver": func() {
 			if t.Life.State.Final() {
 				t.Deliver()
@@ -273,7 +275,7 @@ func (w *world) apply(c broker.Change) error {
 	if err != nil {
 		_, stale := errors.AsType[*broker.Stale](err)
 		_, untimely := errors.AsType[broker.Untimely](err)
-		if !stale && !untimely {
+		if _, full := errors.AsType[broker.Full](err); !stale && !untimely && !full {
 			w.Fatal(err)
 		}
 		return err
@@ -325,9 +327,6 @@ func (w *world) check(id bridge.ID, was, is life.Docs, c broker.Change, done bro
 	if was.ID != "" && !is.Life.Deadline.Equal(was.Life.Deadline) && (!c.Urgent || !c.Keep) {
 		w.Fatalf("%s is deferred, but not like a decision: urgent %v, kept %v", id, c.Urgent, c.Keep)
 	}
-	if was.ID != "" && !is.Life.Deadline.Equal(was.Life.Deadline) && (!c.Urgent || !c.Keep) {
-		w.Fatalf("%s is deferred, but not like a decision: urgent %v, kept %v", id, c.Urgent, c.Keep)
-	}
 	w.checkIndexes(id, is)
 	for n, v := range is.Life.Votes {
 		for _, o := range is.Life.Votes[:n] {
@@ -348,6 +347,9 @@ func (w *world) checkIndexes(id bridge.ID, is life.Docs) {
 		all, err := w.db.Range(context.Background(), broker.Query{Index: index})
 		if err != nil {
 			w.Fatal(err)
+		}
+		if index != life.Deadlines && len(all) > 3 {
+			w.Fatalf("%d are pending", len(all))
 		}
 		has := false
 		for _, m := range all {

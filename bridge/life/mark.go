@@ -195,10 +195,13 @@ func (t *Turn) Join(c Caller, twin bool) Verdict {
 	return Done
 }
 
-// Leave records that a caller no longer waits. It returns Last, and changes nothing,
-// if no other caller does. If only its connection was cut, the caller may be connected
-// to another daemon, or wait on another connection to this one.
-func (t *Turn) Leave(c Caller, cut, waits bool) Verdict {
+// Leave records that a caller no longer waits. If no other caller does, the interaction
+// ends with a response. If only its connection was cut, the caller may be connected to
+// another daemon, or wait on another connection to this one.
+func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
+	if !t.due() {
+		return Final
+	}
 	all, n := t.Life.Callers, -1
 	unnamed := Caller{bridge.Anyone, c.Node}
 	for _, is := range []func(o Caller) bool{ // the best match first
@@ -226,7 +229,8 @@ func (t *Turn) Leave(c Caller, cut, waits bool) Verdict {
 		rest = append(rest, Caller{bridge.Anyone, c.Node})
 	}
 	if len(rest) == 0 {
-		return Last
+		t.resolve(end, t.now, "cancel")
+		return Won
 	}
 	t.Life.Callers, t.lives = rest, true
 	return Done

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -206,7 +207,7 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 	t.Body.Created, t.Body.Deadline = now, now.Add(timeout)
 	t.Life = Life{
 		Agent: i.Agent, Session: i.Session, Created: now, Deadline: t.Body.Deadline, KeptUntil: t.Body.Deadline.Add(retention), AtDeadline: o.Timeout.State, Timeout: &o.Timeout,
-		Hold: time.Duration(i.Hold), FrontEnds: o.FrontEnds, Limited: o.Limited, Hooks: i.Closings(), Correlation: correlation(i), Root: i.Root,
+		Hold: time.Duration(i.Hold), FrontEnds: o.FrontEnds, Limited: o.MaxPending > 0, Hooks: i.Closings(), Correlation: correlation(i), Root: i.Root,
 		Failures: maps.Clone(o.Failures), Revision: 1, Callers: []Caller{{cmpOr(o.Identity.Caller, bridge.Anyone), o.Node}},
 	}
 	if i.Session != "" || o.Timeout.State == bridge.StatePending { // only such interactions can be deferred
@@ -226,8 +227,11 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 		return
 	}
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(i.ID), At: t.Life.Deadline})
-	if o.Limited {
+	if o.MaxPending > 0 {
 		t.change.Set = append(t.change.Set, broker.Member{Index: PendingIndex(i.Agent), Name: string(i.ID), At: now})
+		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.Over && o.Life.Limited }) { // it takes the place of no other one
+			t.change.Below = append(t.change.Below, broker.Bound{Index: PendingIndex(i.Agent), Max: o.MaxPending})
+		}
 	}
 	if len(i.Steps) > 0 {
 		t.request(bridge.JobStep, 0, now.Add(time.Duration(i.Steps[0].After)))

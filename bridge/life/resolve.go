@@ -18,7 +18,6 @@ const (
 	Won     Verdict = "won"     // this resolution, or a repeat of it, resolved it
 	Final   Verdict = "final"   // it was resolved before, or its deadline has passed
 	Changed Verdict = "changed" // it was amended, or a part was sent, since it was read
-	Last    Verdict = "last"    // no other caller waits for it
 	Taken   Verdict = "taken"   // another caller has its answer
 	// Unproven means that the approval lacks the assurance that the request requires.
 	Unproven Verdict = "unproven"

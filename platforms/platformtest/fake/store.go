@@ -122,8 +122,9 @@ func (f *Store) Sending(_ context.Context, r bridge.Record, _ string) error {
 }
 
 // Abandon implements bridge.Records. The fake has one caller.
-func (f *Store) Abandon(context.Context, bridge.ID, string, bool) (bool, error) {
-	return true, f.Refuses
+func (f *Store) Abandon(ctx context.Context, id bridge.ID, _ string, _ bool, end bridge.Response) (bridge.Record, error) {
+	r, _, err := f.Settle(ctx, bridge.Settlement{ID: id, Response: end})
+	return r, err
 }
 
 func (f *Store) Load(_ context.Context, id bridge.ID) (bridge.Record, error) {
@@ -407,11 +408,6 @@ func (f *Store) Count(_ context.Context, agent string, _ time.Time) (int, error)
 	defer f.Mu.Unlock()
 	f.Counts[agent]++
 	return f.Counts[agent], f.Refuses
-}
-
-func (f *Store) PendingOf(ctx context.Context, agent string) (int, error) {
-	ids, err := f.Pending(ctx, agent, "")
-	return len(ids), err
 }
 
 // Setting returns an empty setting. The fake has no grants and no front ends.
