@@ -15,6 +15,19 @@ const (
 	rulePrefix  = "rule:"
 )
 
+// GrantKeys returns the keys of the grants that could cover an interaction: that
+// of the exact request, and then one for each rule that a part of it requires.
+func (i Interaction) GrantKeys() []string {
+	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
+		return nil
+	}
+	keys := []string{i.GrantKey}
+	for _, r := range i.RuleGrants {
+		keys = append(keys, i.RuleKey(r))
+	}
+	return keys
+}
+
 // RuleKey returns the grant key of a rule for the agent and the location of the
 // interaction.
 func (i Interaction) RuleKey(r RuleGrant) string {

@@ -27,6 +27,7 @@ import (
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
 	"github.com/nodbridge/nod/bridge/rooms"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
@@ -111,11 +112,11 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server
 	if err := b.AddPasskey(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
-	signing := engine.Signing{Store: b, Site: &site, People: []string{"ana"}, Administrators: []string{"ana"}}
-	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, Keys: key, Signing: signing, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
+	signing := passkeys.Signing{Store: b, Site: &site, People: []string{"ana"}, Administrators: []string{"ana"}}
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, Keys: key, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default":     {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
-	}}})
+	}}, Signing: signing})
 	s.engine = e
 	s.waiting = func() int64 {
 		stats, err := b.Stats(t.Context())

@@ -24,8 +24,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/rooms"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 )
 
 //go:embed static
@@ -103,8 +103,8 @@ func New(o Options) *Console {
 	c.mux.HandleFunc("POST /console/audit/verify", c.person(c.verifyAudit))
 	c.mux.HandleFunc("POST /console/receipts", c.person(c.verifyReceipt))
 	c.passkeyRoutes()
-	c.mux.HandleFunc("GET "+engine.SignPath+"{secret}", c.signing)
-	c.mux.HandleFunc("POST "+engine.SignPath+"{secret}", c.sign)
+	c.mux.HandleFunc("GET "+passkeys.SignPath+"{secret}", c.signing)
+	c.mux.HandleFunc("POST "+passkeys.SignPath+"{secret}", c.sign)
 	return c
 }
 

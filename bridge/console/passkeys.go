@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 )
 
 // freshFor is the time after a sign-in in which a person can add a key. A
@@ -129,7 +129,7 @@ func (c *Console) passkeyOptions(r *http.Request, in enrollment, person string) 
 
 // addPasskey adds the key that the browser created.
 func (c *Console) addPasskey(r *http.Request, in enrollment, person string) (any, error) {
-	made, err := c.engine.Passkeys.Enroll(r.Context(), engine.Enrollment{
+	made, err := c.engine.Passkeys.Enroll(r.Context(), passkeys.Enrollment{
 		Person: person, Invitation: in.Invitation, Label: in.Label, Challenge: in.Challenge, Response: in.Response, Proof: in.Proof,
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -39,7 +39,7 @@ type signView struct {
 // signing shows the request of a ticket. It changes nothing, so that a link
 // preview is harmless.
 func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
-	s, err := c.engine.SignPage(r.Context(), r.PathValue("secret"))
+	s, err := c.engine.Passkeys.SignPage(r.Context(), r.PathValue("secret"))
 	view, status := signView{}, http.StatusOK
 	if err != nil {
 		e := bridge.PublicError(err)
@@ -55,7 +55,7 @@ func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, view.page()) // the browser may have disconnected
 }
 
-func newSignView(s engine.SignPage) signView {
+func newSignView(s passkeys.SignPage) signView {
 	t, i := s.Ticket, s.Record.Interaction
 	shown := newCard(s.Record, true)
 	out := signView{
@@ -92,7 +92,7 @@ func (c *Console) sign(w http.ResponseWriter, r *http.Request) {
 	err := read(r, &in)
 	note := ""
 	if err == nil {
-		note, err = c.engine.Sign(r.Context(), r.PathValue("secret"), in.Passkey)
+		note, err = c.engine.Passkeys.Sign(r.Context(), r.PathValue("secret"), in.Passkey)
 	}
 	if err != nil {
 		if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {

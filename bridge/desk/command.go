@@ -267,7 +267,7 @@ func (d *Desk) link(ctx context.Context, by bridge.Actor, rest string) (string, 
 
 // list lists the grants that a person may see, with their coverage.
 func (d *Desk) list(ctx context.Context, c bridge.Command) (string, error) {
-	all, err := d.engine.Grants.ListFor(ctx, c.Actor)
+	all, err := d.grants.ListFor(ctx, c.Actor)
 	if err != nil {
 		return "", err
 	}
@@ -287,7 +287,7 @@ func (d *Desk) revoke(ctx context.Context, by bridge.Actor, id string) (string, 
 	if err != nil {
 		return notExpanded(err, none)
 	}
-	g, err := d.engine.Grants.RevokeAs(ctx, by, id)
+	g, err := d.grants.RevokeAs(ctx, by, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return none, nil
 	}

@@ -33,7 +33,7 @@ func (d *Desk) request(ctx context.Context, who bridge.Actor, text string) (brid
 // grant returns the ID of the grant that a person means by text, among those
 // that the person may revoke.
 func (d *Desk) grant(ctx context.Context, who bridge.Actor, text string) (string, error) {
-	all, err := d.engine.Grants.ListFor(ctx, who)
+	all, err := d.grants.ListFor(ctx, who)
 	if err != nil {
 		return "", err
 	}

@@ -28,7 +28,7 @@ func (d *Desk) Overview(ctx context.Context, actor bridge.Actor, n int) (bridge.
 	if who.Person == "" {
 		return o, nil // only people of the config have grants and a history
 	}
-	if o.Grants, err = d.engine.Grants.ListFor(ctx, actor); err != nil {
+	if o.Grants, err = d.grants.ListFor(ctx, actor); err != nil {
 		return o, err
 	}
 	o.Decided, err = d.decided(ctx, actor)
@@ -112,7 +112,7 @@ func (d *Desk) Changes(ctx context.Context) (string, error) {
 // RevokeAs implements bridge.Desk.
 func (d *Desk) RevokeAs(ctx context.Context, actor bridge.Actor, id string) (string, error) {
 	who, _ := d.engine.People.Identify(ctx, actor)
-	g, err := d.engine.Grants.RevokeAs(ctx, who, id)
+	g, err := d.grants.RevokeAs(ctx, who, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return "This grant is not there anymore, or you may not revoke it. Nothing was changed.", nil
 	}

@@ -77,7 +77,7 @@ func (d *Desk) suggestGrants(ctx context.Context, c bridge.Command, typed string
 	if ok, _ := d.mayAnswerIn(ctx, c); !ok {
 		return nil, nil
 	}
-	all, err := d.engine.Grants.ListFor(ctx, c.Actor)
+	all, err := d.grants.ListFor(ctx, c.Actor)
 	if err != nil {
 		return nil, err
 	}

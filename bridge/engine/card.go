@@ -20,8 +20,9 @@ const (
 // platforms are the configured platforms by name.
 type platforms map[string]bridge.Platform
 
-func platformsOf(all []bridge.Platform) platforms {
-	m := platforms{}
+// ByName returns platforms by name.
+func ByName(all []bridge.Platform) map[string]bridge.Platform {
+	m := map[string]bridge.Platform{}
 	for _, p := range all {
 		m[p.Name()] = p
 	}
@@ -122,25 +123,25 @@ func (c *cards) session(ctx context.Context, r bridge.Record, destination int) (
 }
 
 // drafted returns the view of the clicked card with a draft.
-func (c *cards) drafted(ctx context.Context, a admitted, d *bridge.Draft) bridge.View {
-	v := bridge.NewView(c.redactor.record(a.record), a.control.Destination, d, c.keys.Sign)
+func (c *cards) drafted(ctx context.Context, a Click, d *bridge.Draft) bridge.View {
+	v := bridge.NewView(c.redactor.record(a.Record), a.Control.Destination, d, c.keys.Sign)
 	var err error
-	if v.Session, err = c.session(ctx, a.record, a.control.Destination); err != nil { // the next update shows it
-		c.log.Warn("status of the session not loaded", "id", a.record.Interaction.ID, "error", err)
+	if v.Session, err = c.session(ctx, a.Record, a.Control.Destination); err != nil { // the next update shows it
+		c.log.Warn("status of the session not loaded", "id", a.Record.Interaction.ID, "error", err)
 	}
 	if d != nil { // the draft may make the text too long for the card
 		v.Parts = c.parts(v)
 	}
-	if a.record.State.Final() {
+	if a.Record.State.Final() {
 		var err error
-		if v.Newer, err = c.newer(ctx, a.record, a.control.Destination); err != nil {
-			c.log.Warn("newer request not loaded, its card is not linked", "id", a.record.Interaction.ID, "error", err)
+		if v.Newer, err = c.newer(ctx, a.Record, a.Control.Destination); err != nil {
+			c.log.Warn("newer request not loaded, its card is not linked", "id", a.Record.Interaction.ID, "error", err)
 		}
 		return v
 	}
 	ctx, cancel := context.WithTimeout(ctx, clickMentions)
 	defer cancel()
-	v.Mentions = c.mentions.of(ctx, a.record, a.control.Destination)
+	v.Mentions = c.mentions.of(ctx, a.Record, a.Control.Destination)
 	return v
 }
 
@@ -222,29 +223,29 @@ func Shows(r bridge.Record, destination int) bool {
 // what the card shows, so unseen waits briefly. If the record of what it shows
 // does not verify, there will be no other, so unseen requests an update of the
 // card.
-func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
-	if a.control.Declines(a.record.Interaction) {
+func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
+	if a.Control.Declines(a.Record.Interaction) {
 		return nil, nil
 	}
 	until := time.Now().Add(seenPatience)
 	if end, ok := ctx.Deadline(); ok && end.Add(-clickReserve).Before(until) {
 		until = end.Add(-clickReserve)
 	}
-	for polls := 0; !Shows(a.record, a.control.Destination); polls++ {
-		if _, posted := a.record.Messages[a.control.Destination]; posted && polls == 2 {
-			if err := c.drawAgain(ctx, a.record, a.control.Destination); err != nil {
+	for polls := 0; !Shows(a.Record, a.Control.Destination); polls++ {
+		if _, posted := a.Record.Messages[a.Control.Destination]; posted && polls == 2 {
+			if err := c.drawAgain(ctx, a.Record, a.Control.Destination); err != nil {
 				return nil, err
 			}
 		}
 		if time.Now().After(until) || !bridge.Pause(ctx, seenPoll) {
-			c.log.Warn("click before the card showed everything", "id", a.record.Interaction.ID, "platform", a.actor.Platform, "user", a.actor.User)
+			c.log.Warn("click before the card showed everything", "id", a.Record.Interaction.ID, "platform", a.Who.Platform, "user", a.Who.User)
 			return &bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.Unseen}, nil
 		}
 		var err error
-		if a.record, err = c.records.Load(ctx, a.record.Interaction.ID); err != nil {
+		if a.Record, err = c.records.Load(ctx, a.Record.Interaction.ID); err != nil {
 			return nil, err
 		}
-		if a.record.State.Final() {
+		if a.Record.State.Final() {
 			return nil, nil
 		}
 	}

@@ -13,48 +13,50 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// clicks applies the clicks and typed text of people.
-type clicks struct {
+// Clicks applies the clicks and typed text of people. Its methods that a list of
+// deciders has are the checks of every click.
+type Clicks struct {
 	records   bridge.Records
 	drafts    bridge.Drafts
 	cards     *cards
 	people    *people.People
-	settler   *settler
+	settler   *Decisions
+	seams     *Seams
 	journal   *journal.Journal
 	codes     *codes
-	escalator *escalator
+	escalator *Escalator
 	reader    *reader
 	sessions  *Sessions
 	keys      bridge.Keyring
 	linking   bool
-	watcher   watcher
+	watcher   Watcher
 	log       *slog.Logger
 }
 
-// admitted is a click that passed the checks for all clicks.
-type admitted struct {
+// Click is a click that is checked, and what the checks have found.
+type Click struct {
 	bridge.Click
-	control bridge.Control
-	record  bridge.Record
+	Control bridge.Control
+	Record  bridge.Record
 	fields  []bridge.Field
-	actor   bridge.Actor // with Person set
-	// denyOnly is the text that tells the actor why they may deny but not approve.
+	Who     bridge.Actor // with Person set
+	// DenyOnly is the text that tells the actor why they may deny but not approve.
 	// It is empty for other actors.
-	denyOnly string
+	DenyOnly string
 	answers  map[string]bridge.Answer
 	others   map[string]string
 	parts    map[string]bridge.Input // inputs that asked for a part of an answer
 }
 
 // click implements Engine.Click.
-func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
+func (cl *Clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
 	began := time.Now()
 	if words.Old(c.At) {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.ArrivedOld(c.At, words.NotRecordedOld)}, nil
 	}
 	if apply := cl.onSession(c.Token); apply != nil {
 		a, v, err := apply(ctx, c)
-		cl.watcher.observe(a.activity("click", began, v, err))
+		cl.watcher.Observe(a.activity("click", began, v, err))
 		return orZero(v), err
 	}
 	a, v, err := cl.admit(ctx, c)
@@ -63,32 +65,32 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 		said, err = cl.clicked(ctx, a)
 		v = &said
 	}
-	cl.watcher.observe(a.activity("click", began, v, err))
+	cl.watcher.Observe(a.activity("click", began, v, err))
 	return orZero(v), err
 }
 
 // admit runs the checks of all clicks. A non-nil verdict is the reply to the click.
-func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
+func (cl *Clicks) admit(ctx context.Context, c bridge.Click) (Click, *bridge.Verdict, error) {
 	a := arrived(c)
-	v, err := checked(ctx, cl.deciders(), &a)
+	v, err := checked(ctx, cl.seams.Clicks, &a)
 	return a, v, err
 }
 
 // arrived returns a click of which nothing was checked.
-func arrived(c bridge.Click) admitted { return admitted{Click: c, actor: c.Actor} }
+func arrived(c bridge.Click) Click { return Click{Click: c, Who: c.Actor} }
 
-// chosen checks that the chosen options exist, and converts them into answers.
-func chosen(_ context.Context, a *admitted) (*bridge.Verdict, error) {
+// Chosen checks that the chosen options exist, and converts them into answers.
+func (*Clicks) Chosen(_ context.Context, a *Click) (*bridge.Verdict, error) {
 	if a.resolve() {
 		return nil, nil //nolint:nilnil // no objection
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
-// shown checks that the card shows everything that the control decides. The menu of
+// ShowsAll checks that the card shows everything that the control decides. The menu of
 // one that does not offers no approval.
-func (cl *clicks) shown(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
-	if a.record.State.Final() {
+func (cl *Clicks) ShowsAll(ctx context.Context, a *Click) (*bridge.Verdict, error) {
+	if a.Record.State.Final() {
 		return nil, nil //nolint:nilnil // no objection
 	}
 	v, err := cl.cards.unseen(ctx, a)
@@ -97,32 +99,32 @@ func (cl *clicks) shown(ctx context.Context, a *admitted) (*bridge.Verdict, erro
 
 // denying returns an objection. The menu can be opened nevertheless, and offers no
 // approval.
-func (a *admitted) denying(v *bridge.Verdict) *bridge.Verdict {
-	if v == nil || a.control.Action != bridge.ActionMore {
+func (a *Click) denying(v *bridge.Verdict) *bridge.Verdict {
+	if v == nil || a.Control.Action != bridge.ActionMore {
 		return v
 	}
-	a.denyOnly = v.Note
+	a.DenyOnly = v.Note
 	return nil
 }
 
-// locate checks that nod created the control, and that it belongs to the
+// Located checks that nod created the control, and that it belongs to the
 // destination of the click.
-func (cl *clicks) locate(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
+func (cl *Clicks) Located(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	c := a.Click
 	var err error
-	if a.control, err = cl.keys.Verify(c.Token); err != nil {
+	if a.Control, err = cl.keys.Verify(c.Token); err != nil {
 		cl.log.Warn("forged control", "platform", c.Actor.Platform, "user", c.Actor.User)
 		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
-	a.record, err = cl.records.Load(ctx, a.control.Interaction)
+	a.Record, err = cl.records.Load(ctx, a.Control.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		cl.log.Warn("click on an unknown interaction", "id", a.control.Interaction, "platform", c.Actor.Platform, "user", c.Actor.User)
+		cl.log.Warn("click on an unknown interaction", "id", a.Control.Interaction, "platform", c.Actor.Platform, "user", c.Actor.User)
 		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Unknown}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	i := a.record.Interaction
+	i := a.Record.Interaction
 	a.fields = i.Fields()
 	if a.inPlace() {
 		return nil, nil //nolint:nilnil // no objection
@@ -132,29 +134,29 @@ func (cl *clicks) locate(ctx context.Context, a *admitted) (*bridge.Verdict, err
 	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
-// admitPerson checks that the person may respond, or use the control to deny.
-func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
-	i, c := a.record.Interaction, a.Click
+// MayAnswer checks that the person may respond, or use the control to deny.
+func (cl *Clicks) MayAnswer(ctx context.Context, a *Click) (*bridge.Verdict, error) {
+	i, c := a.Record.Interaction, a.Click
 	var no people.Refusal
-	a.actor, no = cl.people.Eligible(ctx, i, c.Actor)
+	a.Who, no = cl.people.Eligible(ctx, i, c.Actor)
 	if no.Why == people.WhyUnread {
 		cl.log.Warn("not known whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", no.Unread)
 	}
-	if no.Denies && (a.control.Denies(i) || a.control.Action == bridge.ActionMore) {
-		a.denyOnly, no = words.Why(i, no), people.Refusal{}
+	if no.Denies && (a.Control.Denies(i) || a.Control.Action == bridge.ActionMore) {
+		a.DenyOnly, no = words.Why(i, no), people.Refusal{}
 	}
 	if no.Why == "" {
 		return nil, nil
 	}
-	cl.journal.Refuse(ctx, i, a.actor, no.Why)
+	cl.journal.Refuse(ctx, i, a.Who, no.Why)
 	note := words.Why(i, no)
-	if cl.linking && a.actor.Person == "" && no.Why != people.WhyUnread {
+	if cl.linking && a.Who.Person == "" && no.Why != people.WhyUnread {
 		var err error
 		if note, err = cl.codes.offer(ctx, c); err != nil {
 			return nil, err
 		}
 	}
-	if reason := cl.people.Standing(ctx, a.actor); reason != "" {
+	if reason := cl.people.Standing(ctx, a.Who); reason != "" {
 		note += " " + reason
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
@@ -162,12 +164,12 @@ func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict
 
 // inPlace reports whether the click came from the destination that its token
 // is bound to.
-func (a admitted) inPlace() bool {
-	i := a.record.Interaction
-	if a.control.Destination >= len(i.Destinations) {
+func (a Click) inPlace() bool {
+	i := a.Record.Interaction
+	if a.Control.Destination >= len(i.Destinations) {
 		return false
 	}
-	d := i.Destinations[a.control.Destination]
+	d := i.Destinations[a.Control.Destination]
 	if d.Platform != a.Actor.Platform {
 		return false
 	}
@@ -175,13 +177,13 @@ func (a admitted) inPlace() bool {
 		return true // the platform authenticated the form, but does not send its message
 	}
 	// A click can arrive before the message of its card is recorded.
-	ref, posted := a.record.Messages[a.control.Destination]
+	ref, posted := a.Record.Messages[a.Control.Destination]
 	return !posted || a.Ref.Channel == ref.Channel
 }
 
 // resolve converts inputs, which refer to fields and options by index, into
 // answers. It returns false for an invalid index.
-func (a *admitted) resolve() bool {
+func (a *Click) resolve() bool {
 	a.answers, a.others, a.parts = map[string]bridge.Answer{}, map[string]string{}, map[string]bridge.Input{}
 	for n, in := range a.Inputs {
 		if n < 0 || n >= len(a.fields) {
@@ -219,23 +221,23 @@ func (a *admitted) resolve() bool {
 	return true
 }
 
-// outdated rejects a control of a card that was posted before the requirements
+// CurrentTerms rejects a control of a card that was posted before the requirements
 // changed. Denials keep their indexes among the decisions, and work from any card.
-func (cl *clicks) outdated(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
-	i := a.record.Interaction
-	current := a.control.Terms == byte(i.Terms)
-	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Denies(i) || current {
+func (cl *Clicks) CurrentTerms(ctx context.Context, a *Click) (*bridge.Verdict, error) {
+	i := a.Record.Interaction
+	current := a.Control.Terms == byte(i.Terms)
+	if i.Kind != bridge.KindApproval || a.Record.State.Final() || a.Control.Denies(i) || current {
 		return nil, nil //nolint:nilnil // no objection
 	}
 	return a.denying(&bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed, View: new(cl.cards.drafted(ctx, *a, nil))}), nil
 }
 
 // clicked applies an admitted click.
-func (cl *clicks) clicked(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
-	if s := a.control.Action; s == bridge.ActionSnooze || s == bridge.ActionHandOver {
+func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i := a.Record.Interaction
+	if s := a.Control.Action; s == bridge.ActionSnooze || s == bridge.ActionHandOver {
 		switch {
-		case a.record.State.Final():
+		case a.Record.State.Final():
 			return cl.late(ctx, a)
 		case s == bridge.ActionSnooze:
 			return cl.escalator.snooze(ctx, a)
@@ -249,38 +251,38 @@ func (cl *clicks) clicked(ctx context.Context, a admitted) (bridge.Verdict, erro
 }
 
 // question applies a click on a question, which answers it or changes a draft.
-func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
-	if a.control.Action == bridge.ActionDecline && i.Declinable {
+func (cl *Clicks) question(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i := a.Record.Interaction
+	if a.Control.Action == bridge.ActionDecline && i.Declinable {
 		return cl.settle(ctx, a, declined(""))
 	}
-	if a.control.Question >= len(a.fields) && a.control.Action != bridge.ActionStep {
+	if a.Control.Question >= len(a.fields) && a.Control.Action != bridge.ActionStep {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
-	if a.control.Action == bridge.ActionSubmit && a.control.Option == bridge.OptionDecide && i.LonePlan() {
-		a.control.Option = 0 // the dialog with the whole plan approves it
+	if a.Control.Action == bridge.ActionSubmit && a.Control.Option == bridge.OptionDecide && i.LonePlan() {
+		a.Control.Option = 0 // the dialog with the whole plan approves it
 		return cl.tap(ctx, a)
 	}
-	if a.control.Action == bridge.ActionSubmit {
+	if a.Control.Action == bridge.ActionSubmit {
 		return cl.submit(ctx, a)
 	}
-	if _, lone := i.Lone(); a.control.Action == bridge.ActionChoose && (lone && a.fields[0].OneTap() || i.LonePlan()) {
+	if _, lone := i.Lone(); a.Control.Action == bridge.ActionChoose && (lone && a.fields[0].OneTap() || i.LonePlan()) {
 		return cl.tap(ctx, a)
 	}
-	if a.record.State.Final() {
+	if a.Record.State.Final() {
 		return cl.late(ctx, a)
 	}
 	return cl.edit(ctx, a)
 }
 
-func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
-	if a.control.Action == bridge.ActionSubmit && a.control.Option >= bridge.OptionEdited {
+func (cl *Clicks) approval(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i := a.Record.Interaction
+	if a.Control.Action == bridge.ActionSubmit && a.Control.Option >= bridge.OptionEdited {
 		input, err := cl.reviewed(ctx, a)
 		if err != nil {
 			return bridge.Verdict{}, err
 		}
-		if input == "" && !a.record.State.Final() {
+		if input == "" && !a.Record.State.Final() {
 			return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNoChange}, nil
 		}
 		a.Typed = input
@@ -293,9 +295,9 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 	switch {
 	case err != nil: // a control that this interaction does not have
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
-	case problem != "" && !a.record.State.Final():
+	case problem != "" && !a.Record.State.Final():
 		return words.Problem(problem), nil
-	case a.control.Option == bridge.OptionEdit && len(r.Input) > 0 && !a.record.State.Final():
+	case a.Control.Option == bridge.OptionEdit && len(r.Input) > 0 && !a.Record.State.Final():
 		return cl.review(ctx, a, r.Input)
 	}
 	return cl.settle(ctx, a, r)
@@ -304,8 +306,8 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 // decision returns the decision of a control on an approval and what was typed
 // with it, or the problem with what was typed. The decision is empty if the
 // approval does not have the control.
-func (a admitted) decision() (d bridge.Decision, given bridge.Given, problem string) {
-	i, c := a.record.Interaction, a.control
+func (a Click) decision() (d bridge.Decision, given bridge.Given, problem string) {
+	i, c := a.Record.Interaction, a.Control
 	all := i.Decisions()
 	if c.Action == bridge.ActionChoose && c.Option < len(all) && all[c.Option].OnePress(i.Approval) {
 		return all[c.Option], given, ""
@@ -347,7 +349,7 @@ func declined(reason string) bridge.Response {
 
 // settle records the response of the actor, and returns the reply to the click
 // with the card that it changes.
-func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (bridge.Verdict, error) {
+func (cl *Clicks) settle(ctx context.Context, a Click, r bridge.Response) (bridge.Verdict, error) {
 	v, refused, err := cl.record(ctx, &a, r)
 	switch {
 	case err != nil:
@@ -359,18 +361,18 @@ func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (br
 	return v, err
 }
 
-// record records the response of the actor in a.record. It returns the reply
+// record records the response of the actor in a.Record. It returns the reply
 // without a card, and whether the rules refused the response.
-func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v bridge.Verdict, refused bool, err error) {
+func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v bridge.Verdict, refused bool, err error) {
 	r.Message = a.clickedMessage()
-	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.denyOnly}, false, nil
+	if a.DenyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.DenyOnly}, false, nil
 	}
-	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r)
+	rec, result, refusal, err := cl.settler.Conclude(ctx, a.Who, a.Record, r)
 	if err != nil {
 		return bridge.Verdict{}, false, err
 	}
-	a.record = rec
+	a.Record = rec
 	switch {
 	case refusal != nil:
 		return *refusal, true, nil
@@ -382,7 +384,7 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 	}
 	note := words.Recorded(rec)
 	if result == bridge.BallotCounted && r.State == bridge.StateApproved {
-		if unread := cl.people.Uncounted(ctx, rec.Interaction, a.actor); len(unread) > 0 {
+		if unread := cl.people.Uncounted(ctx, rec.Interaction, a.Who); len(unread) > 0 {
 			note += " nod cannot read " + strings.Join(unread, ", ") + " now, so your approval does not count there yet. Click again later."
 		}
 	}
@@ -392,8 +394,8 @@ func (cl *clicks) record(ctx context.Context, a *admitted, r bridge.Response) (v
 // stale returns the view of a message that no job redraws after a decision: the
 // clicked message, if the record names another one. It returns nil for a message
 // that the record names.
-func (cl *clicks) stale(ctx context.Context, a admitted) *bridge.View {
-	if ref, ok := a.record.Messages[a.control.Destination]; ok && a.Token != "" && a.Ref.Message == ref.Message {
+func (cl *Clicks) stale(ctx context.Context, a Click) *bridge.View {
+	if ref, ok := a.Record.Messages[a.Control.Destination]; ok && a.Token != "" && a.Ref.Message == ref.Message {
 		return nil
 	}
 	return new(cl.cards.drafted(ctx, a, nil))

@@ -20,7 +20,7 @@ func asksForMessage(token string) bool {
 
 // messageForm returns the dialog for a message to the agent of the session whose
 // message was clicked.
-func (cl *clicks) messageForm(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
+func (cl *Clicks) messageForm(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	a, view, v, err := cl.messageTarget(ctx, c)
 	if v == nil && err == nil {
 		s := a.steering()
@@ -33,12 +33,12 @@ func (cl *clicks) messageForm(ctx context.Context, c bridge.Click) (bridge.Form,
 	if v != nil || err != nil {
 		return bridge.Form{}, orZero(v), err
 	}
-	return bridge.Form{View: view, Control: a.control}, bridge.Verdict{}, nil
+	return bridge.Form{View: view, Control: a.Control}, bridge.Verdict{}, nil
 }
 
 // message passes the text of a submitted dialog to the agent. The noter tells the
 // chat what becomes of it.
-func (cl *clicks) message(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
+func (cl *Clicks) message(ctx context.Context, c bridge.Click) (Click, *bridge.Verdict, error) {
 	a, _, v, err := cl.messageTarget(ctx, c)
 	if v != nil || err != nil {
 		return a, v, err
@@ -55,17 +55,17 @@ func (cl *clicks) message(ctx context.Context, c bridge.Click) (admitted, *bridg
 
 // messageTarget returns the session's message that a click is on, and its view.
 // A non-nil verdict is the reply to the click.
-func (cl *clicks) messageTarget(ctx context.Context, c bridge.Click) (admitted, bridge.View, *bridge.Verdict, error) {
+func (cl *Clicks) messageTarget(ctx context.Context, c bridge.Click) (Click, bridge.View, *bridge.Verdict, error) {
 	a := arrived(c)
-	v, err := cl.locate(ctx, &a)
+	v, err := cl.Located(ctx, &a)
 	if v != nil || err != nil {
 		return a, bridge.View{}, v, err
 	}
-	i := a.record.Interaction
+	i := a.Record.Interaction
 	if !isSession(i) {
 		return a, bridge.View{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
-	view, err := cl.cards.view(ctx, a.record, a.control.Destination)
+	view, err := cl.cards.view(ctx, a.Record, a.Control.Destination)
 	if err == nil && view.Session != nil && render.PhaseOf(*view.Session) == render.PhaseFinished {
 		v = &bridge.Verdict{Kind: bridge.VerdictLate, Note: noteFinished}
 	}
@@ -73,8 +73,8 @@ func (cl *clicks) messageTarget(ctx context.Context, c bridge.Click) (admitted, 
 }
 
 // steering returns the message that a submitted dialog stands for.
-func (a admitted) steering() bridge.Steering {
-	i := a.record.Interaction
+func (a Click) steering() bridge.Steering {
+	i := a.Record.Interaction
 	s := bridge.Steering{
 		Agent: i.Agent, Session: i.Session, Route: i.Route, By: a.Actor, Text: a.Typed, At: time.Now(), Nonce: a.Nonce,
 	}

@@ -10,11 +10,11 @@ import (
 
 // clickedMessage returns the card that was clicked, or the card whose private
 // message was clicked. It returns nil if the answer came without a click.
-func (a admitted) clickedMessage() *bridge.MessageRef {
+func (a Click) clickedMessage() *bridge.MessageRef {
 	if a.Ref.Message != "" {
 		return &a.Ref
 	}
-	if ref, ok := a.record.Messages[a.control.Destination]; ok && a.Token != "" {
+	if ref, ok := a.Record.Messages[a.Control.Destination]; ok && a.Token != "" {
 		return &ref
 	}
 	return nil
@@ -22,15 +22,15 @@ func (a admitted) clickedMessage() *bridge.MessageRef {
 
 // late replies to a click on a closed request. A card that a follow-up took
 // over shows the follow-up.
-func (cl *clicks) late(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	cl.log.Info("late answer", "id", a.record.Interaction.ID, "state", a.record.State, "platform", a.actor.Platform, "user", a.actor.User)
-	note := words.Late(a.record, a.actor)
-	if a.record.Next != "" {
-		head, err := cl.cards.head(ctx, a.record)
+func (cl *Clicks) late(ctx context.Context, a Click) (bridge.Verdict, error) {
+	cl.log.Info("late answer", "id", a.Record.Interaction.ID, "state", a.Record.State, "platform", a.Who.Platform, "user", a.Who.User)
+	note := words.Late(a.Record, a.Who)
+	if a.Record.Next != "" {
+		head, err := cl.cards.head(ctx, a.Record)
 		if err != nil {
 			return bridge.Verdict{}, err
 		}
-		if a.record = head; !head.State.Final() {
+		if a.Record = head; !head.State.Final() {
 			note = words.AskedAgain
 		}
 	}
@@ -38,8 +38,8 @@ func (cl *clicks) late(ctx context.Context, a admitted) (bridge.Verdict, error) 
 }
 
 // activity returns the activity of a click for the observer.
-func (a admitted) activity(name string, began time.Time, v *bridge.Verdict, err error) bridge.Activity {
-	return bridge.Activity{Name: name, Place: a.Actor.Platform, ID: a.control.Interaction, Trace: a.record.Interaction.Trace, Began: began, Result: orZero(v).Kind, Err: err}
+func (a Click) activity(name string, began time.Time, v *bridge.Verdict, err error) bridge.Activity {
+	return bridge.Activity{Name: name, Place: a.Actor.Platform, ID: a.Control.Interaction, Trace: a.Record.Interaction.Trace, Began: began, Result: orZero(v).Kind, Err: err}
 }
 
 func orZero(v *bridge.Verdict) bridge.Verdict {

@@ -23,7 +23,7 @@ const (
 
 // onSession returns what applies a click on the message of a session. It returns
 // nil for a control of another card.
-func (cl *clicks) onSession(token string) func(context.Context, bridge.Click) (admitted, *bridge.Verdict, error) {
+func (cl *Clicks) onSession(token string) func(context.Context, bridge.Click) (Click, *bridge.Verdict, error) {
 	switch {
 	case bridge.PeekAction(token) == bridge.ActionSession:
 		return cl.sessionClick
@@ -34,13 +34,13 @@ func (cl *clicks) onSession(token string) func(context.Context, bridge.Click) (a
 }
 
 // sessionClick applies a click on the message of a session.
-func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
+func (cl *Clicks) sessionClick(ctx context.Context, c bridge.Click) (Click, *bridge.Verdict, error) {
 	a := arrived(c)
-	v, err := cl.locate(ctx, &a)
+	v, err := cl.Located(ctx, &a)
 	if v != nil || err != nil {
 		return a, v, err
 	}
-	i := a.record.Interaction
+	i := a.Record.Interaction
 	if !isSession(i) {
 		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
@@ -48,7 +48,7 @@ func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *
 	if err != nil {
 		return a, nil, err
 	}
-	view, err := cl.cards.view(ctx, a.record, a.control.Destination)
+	view, err := cl.cards.view(ctx, a.Record, a.Control.Destination)
 	if err != nil {
 		return a, nil, err
 	}
@@ -57,17 +57,17 @@ func (cl *clicks) sessionClick(ctx context.Context, c bridge.Click) (admitted, *
 }
 
 // changeSession stops or resumes the session of a clicked message.
-func (cl *clicks) changeSession(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
+func (cl *Clicks) changeSession(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i := a.Record.Interaction
 	var err error
 	var note, missing string
-	switch a.control.Option {
+	switch a.Control.Option {
 	case bridge.SessionStop:
 		note, missing = noteStopped, noteMayNotStop
-		_, err = cl.sessions.Stop(ctx, a.actor, i.Agent, i.Session)
+		_, err = cl.sessions.Stop(ctx, a.Who, i.Agent, i.Session)
 	case bridge.SessionResume:
 		note, missing = noteResumed, noteNotStopped
-		if _, err = cl.sessions.Resume(ctx, a.actor, i.Agent, i.Session); bridge.ErrorCode(err) == bridge.CodeNotFound {
+		if _, err = cl.sessions.Resume(ctx, a.Who, i.Agent, i.Session); bridge.ErrorCode(err) == bridge.CodeNotFound {
 			_, stopped, err := cl.sessions.Stopped(ctx, i.Agent, i.Session)
 			if err != nil {
 				return bridge.Verdict{}, err

@@ -17,7 +17,6 @@ type composer struct {
 	version  string // of the config
 	redactor *redactor
 	people   *people.People
-	webhooks webhooks
 	routes   routes
 	// strangers means that requesters need not be in the config.
 	strangers bool
@@ -74,12 +73,10 @@ func (c *composer) interaction(ctx context.Context, agent bridge.Agent, r bridge
 	var err error
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	i := bridge.Interaction{
-		Ask:      r.Opened(),
-		Agent:    agent.Name,
-		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Duration(r.Timeout))},
-		Lineage:  bridge.Lineage{Round: 1},
-		Webhooks: c.webhooks.wanted(agent.Name),
-
+		Ask:       r.Opened(),
+		Agent:     agent.Name,
+		Schedule:  bridge.Schedule{Created: now, Deadline: now.Add(time.Duration(r.Timeout))},
+		Lineage:   bridge.Lineage{Round: 1},
 		Contested: r.Contested,
 	}
 	if err = c.people.SetRequester(ctx, &i); err != nil {

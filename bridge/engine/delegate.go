@@ -11,12 +11,12 @@ import (
 
 // delegate returns the person that a control delegates to. A non-nil verdict is
 // the reply to the click.
-func (e *escalator) delegate(ctx context.Context, a admitted) (bridge.Actor, *bridge.Verdict) {
-	names, n := a.record.Interaction.HandOver, a.control.Option
+func (e *Escalator) delegate(ctx context.Context, a Click) (bridge.Actor, *bridge.Verdict) {
+	names, n := a.Record.Interaction.HandOver, a.Control.Option
 	switch {
 	case e.directory == nil:
 	case n == bridge.OptionAnyone && a.Picked != "":
-		to := bridge.Actor{Platform: a.actor.Platform, User: a.Picked}
+		to := bridge.Actor{Platform: a.Who.Platform, User: a.Picked}
 		who, unread := e.people.Identify(ctx, to)
 		if who.Person != "" {
 			return who, nil
@@ -34,14 +34,14 @@ func (e *escalator) delegate(ctx context.Context, a admitted) (bridge.Actor, *br
 
 // handOver delegates to another person: it adds the person as a responder and
 // mentions them.
-func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
+func (e *Escalator) handOver(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i := a.Record.Interaction
 	who, refusal := e.delegate(ctx, a)
 	if refusal != nil {
 		return *refusal, nil
 	}
 	to, name := who.Person, bridge.OneLine(who.Display())
-	routes, unread := e.handsOver(ctx, i, a.actor, who)
+	routes, unread := e.handsOver(ctx, i, a.Who, who)
 	if len(routes) == 0 && len(unread) > 0 {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + strings.Join(unread, ", ") + " now. Nothing was changed. Try again in a moment."}, nil
 	}
@@ -51,7 +51,7 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if slices.Contains(i.Requesters, to) {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: name + " requested this or owns the agent, and cannot answer it. Nothing was changed."}, nil
 	}
-	text := bridge.OneLine(a.actor.Display()) + " hands over to " + name + ": " + words.About(a.record)
+	text := bridge.OneLine(a.Who.Display()) + " hands over to " + name + ": " + words.About(a.Record)
 	if handedOver(i, routes, to) {
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}, nil
 	}
@@ -72,7 +72,7 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	if err := e.journal.Write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
+	if err := e.journal.Write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.Who, To: to}); err != nil {
 		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
 	}
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + name + " can answer now. " + told + "You can still answer."}, nil
@@ -90,7 +90,7 @@ func handedOver(i bridge.Interaction, routes []string, to string) bool {
 
 // handsOver returns the routes on which an actor may delegate to a person, and what
 // nod cannot read to find out. The only name is empty if the request has one route.
-func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
+func (e *Escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
 	if len(i.Requirements) == 0 {
 		in, unread := e.people.NamedIn(ctx, i.HandOver, to)
 		if !in {

@@ -27,14 +27,14 @@ type dispatcher struct {
 	outbox    bridge.Outbox
 	records   bridge.Records
 	outcomes  bridge.Outcomes
-	hooks     *hooks
-	escalator *escalator
+	seams     *Seams
+	escalator *Escalator
 	platforms platforms
 	cards     *cards
 	threads   *threads
 	statuses  *statuses
 	lost      *lostCards
-	watcher   watcher
+	watcher   Watcher
 	redactor  *redactor
 	log       *slog.Logger
 }
@@ -86,26 +86,17 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 // limit keeps its place, because the limit holds up the cards behind it as well.
 func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	var err error
-	switch j.Kind {
-	case bridge.JobHook:
-		return w.hooks.tell(ctx, j)
-	case bridge.JobStep:
-		if err = w.escalator.step(ctx, j); err == nil {
-			return nil
-		}
-		return w.failed(ctx, j, err)
-	case bridge.JobRemind:
-		err = w.escalator.remind(ctx, j)
-		if deleted := errors.Is(err, bridge.ErrDeleted); deleted || errors.Is(err, bridge.ErrClosed) {
-			if lost := w.missed(ctx, j); deleted || lost != nil {
-				err = lost
-			}
-		}
-	case bridge.JobPost:
+	switch worker := w.seams.worker(j.Kind); {
+	case worker != nil:
+		err = worker.Work(ctx, j)
+	case j.Kind == bridge.JobPost:
 		err = w.post(ctx, j)
 		j.Stays = refused(err)
 	default:
 		err = w.update(ctx, j)
+	}
+	if later, ok := errors.AsType[Later](err); ok {
+		return w.outbox.Retry(ctx, j, later.In, later.Reason)
 	}
 	if err == nil {
 		return w.outbox.Finish(ctx, j)
@@ -155,7 +146,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	parts := w.cards.parts(view)
 	before := len(parts.Sent())
 	ref, err := p.Post(ctx, d, view, parts)
-	w.watcher.did(j, p.Name(), r, began, err)
+	w.watcher.Did(j, p.Name(), r, began, err)
 	if err != nil {
 		return progressed(err, before, parts)
 	}
@@ -186,15 +177,6 @@ func (w *dispatcher) posted(ctx context.Context, r bridge.Record, destination in
 		return w.noticed(ctx, r.Interaction.ID)
 	}
 	return nil
-}
-
-// missed handles a reminder to a card that was deleted.
-func (w *dispatcher) missed(ctx context.Context, j bridge.Job) error {
-	r, err := w.records.Load(ctx, j.Interaction)
-	if err != nil || j.Destination >= len(r.Reminders) {
-		return err
-	}
-	return w.lost.found(ctx, r, r.Reminders[j.Destination].Destination)
 }
 
 // usable returns an error if an administrator must act before the platform can
@@ -252,7 +234,7 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	parts := w.cards.parts(view)
 	before := len(parts.Sent())
 	err = p.Update(ctx, ref, view, parts)
-	w.watcher.did(j, p.Name(), r, began, err)
+	w.watcher.Did(j, p.Name(), r, began, err)
 	if err != nil {
 		return progressed(err, before, parts)
 	}

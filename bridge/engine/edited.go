@@ -15,31 +15,31 @@ const (
 
 // review keeps the input that a person edited, and returns the menu in which
 // that person confirms the change.
-func (cl *clicks) review(ctx context.Context, a admitted, input json.RawMessage) (bridge.Verdict, error) {
-	if a.denyOnly != "" {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.denyOnly}, nil
+func (cl *Clicks) review(ctx context.Context, a Click, input json.RawMessage) (bridge.Verdict, error) {
+	if a.DenyOnly != "" {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.DenyOnly}, nil
 	}
-	problem, err := cl.settler.unfitEdit(ctx, a.record, input)
+	problem, err := cl.settler.unfitEdit(ctx, a.Record, input)
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
 	if problem != "" {
 		return words.Problem(problem), nil
 	}
-	i, d := a.record.Interaction, bridge.Draft{Actor: a.actor, Input: string(input)}
-	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+	i, d := a.Record.Interaction, bridge.Draft{Actor: a.Who, Input: string(input)}
+	if err := cl.drafts.SaveDraft(ctx, i.ID, a.Control.Destination, d); err != nil {
 		return bridge.Verdict{}, err
 	}
-	f := bridge.Form{View: cl.cards.drafted(ctx, a, &d), Control: a.control}
+	f := bridge.Form{View: cl.cards.drafted(ctx, a, &d), Control: a.Control}
 	f.Control.Action, f.Control.Option = bridge.ActionInput, bridge.EditedOption(string(input))
 	return bridge.Verdict{Kind: bridge.VerdictReview, Note: noteReview, Review: &f}, nil
 }
 
 // reviewed returns the edited input that a control confirms. It returns "" if
 // the person has made no change, or another one since.
-func (cl *clicks) reviewed(ctx context.Context, a admitted) (string, error) {
-	mine, _, err := cl.drafts.Draft(ctx, a.record.Interaction.ID, a.control.Destination, a.actor)
-	if err != nil || mine == nil || bridge.EditedOption(mine.Input) != a.control.Option {
+func (cl *Clicks) reviewed(ctx context.Context, a Click) (string, error) {
+	mine, _, err := cl.drafts.Draft(ctx, a.Record.Interaction.ID, a.Control.Destination, a.Who)
+	if err != nil || mine == nil || bridge.EditedOption(mine.Input) != a.Control.Option {
 		return "", err
 	}
 	return mine.Input, nil

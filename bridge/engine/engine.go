@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"sync"
 
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/people"
 )
 
@@ -18,7 +18,6 @@ type Options struct {
 	Keys      bridge.Keyring
 	Platforms []bridge.Platform
 	Routes    map[string]bridge.Route
-	Webhooks  []bridge.Webhook
 	// Directory looks up people. If it is nil, only the responders of
 	// routes are known.
 	Directory bridge.Directory
@@ -48,8 +47,6 @@ type Options struct {
 	// History lists the closed requests of a person. If it is nil, people
 	// see none.
 	History bridge.Histories
-	// Signing configures the keys of people.
-	Signing Signing
 	// Node identifies this process in leases. If it is empty, New chooses a
 	// random name.
 	Node string
@@ -61,21 +58,22 @@ type Options struct {
 // messages are posted and clicks arrive only while Run is active in some
 // process.
 type Engine struct {
-	Grants   *Grants
-	Links    *Links
-	Passkeys *Passkeys
-	People   *people.People
-	Sessions *Sessions
+	People    *people.People
+	Journal   *journal.Journal
+	Links     *Links
+	Sessions  *Sessions
+	Clicks    *Clicks
+	Decisions *Decisions
+	Openings  *Openings
+	Escalator *Escalator
 
+	seams       *Seams
 	routes      routes
-	opener      *opener
 	rounds      *rounds
 	reach       *reach
 	reader      *reader
-	signer      *signer
 	withdrawals *withdrawals
 	runs        *runs
-	clicks      *clicks
 	listener    *listener
 	dispatcher  *dispatcher
 	noter       *noter
@@ -120,7 +118,7 @@ func (e *Engine) Run(ctx context.Context, sink bridge.Sink) error {
 // [bridge.Identity.Repeat]. If the answer to a key is spent, it returns a
 // [bridge.RepeatedError].
 func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {
-	return e.opener.open(ctx, agent, r, key)
+	return e.Openings.open(ctx, agent, r, key)
 }
 
 // Get returns a record. For a record that does not verify, it also returns
@@ -275,50 +273,52 @@ func (e *Engine) Availability(
 func (e *Engine) Answer(
 	ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply,
 ) (bridge.Record, error) {
-	return e.clicks.answer(ctx, id, actor, reply)
+	return e.Clicks.answer(ctx, id, actor, reply)
 }
 
-// SignPage returns what the page of a ticket shows. It changes nothing, so that
-// link previews are harmless. It returns CodeNotFound for a link that is not
-// valid or no longer valid, and CodeConflict if the request has ended without
-// its signature or changed since the link was made.
-func (e *Engine) SignPage(ctx context.Context, secret string) (SignPage, error) {
-	return e.signer.page(ctx, secret)
+// Conclude makes a decision of a person final, or records it as a vote, if the
+// current config allows it. Otherwise nothing is approved, and it returns the
+// reply to the person.
+func (e *Engine) Conclude(
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
+) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
+	return e.Decisions.Conclude(ctx, actor, rec, r)
 }
 
-// Sign records the approval of a ticket with the response of a passkey, in the
-// same way as a click, and returns the note for the person. A repeat returns the
-// same note. Sign returns the errors of SignPage, and CodeForbidden for a
-// signature that does not count. Nothing is recorded then.
-func (e *Engine) Sign(ctx context.Context, secret string, signed json.RawMessage) (string, error) {
-	return e.clicks.sign(ctx, secret, signed)
+// Rejudge evaluates a pending request again, with the current policy, routes
+// and people, as if it were opened now.
+func (e *Engine) Rejudge(ctx context.Context, rec bridge.Record) (Review, error) {
+	return e.Decisions.evaluator.rejudge(ctx, rec)
 }
+
+// Work does a job and records the result.
+func (e *Engine) Work(ctx context.Context, j bridge.Job) error { return e.dispatcher.do(ctx, j) }
 
 // Click implements Sink.
 func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
-	return e.clicks.click(ctx, c)
+	return e.Clicks.click(ctx, c)
 }
 
 // Drawn implements Sink.
 func (e *Engine) Drawn(ctx context.Context, v bridge.View, failed error) error {
-	return e.clicks.cards.drawn(ctx, v, failed)
+	return e.Clicks.cards.drawn(ctx, v, failed)
 }
 
 // Form implements Sink.
 func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
-	return e.clicks.form(ctx, c)
+	return e.Clicks.form(ctx, c)
 }
 
 // View returns what the message of a record at a destination shows.
 func (e *Engine) View(ctx context.Context, r bridge.Record, destination int) (bridge.View, error) {
-	return e.clicks.cards.view(ctx, r, destination)
+	return e.Clicks.cards.view(ctx, r, destination)
 }
 
 // Link returns the URL of the card of a record. Of several cards, it prefers one
 // in the given channels of a platform, and then one on this platform. It is empty
 // if no card is posted, or none has a URL.
 func (e *Engine) Link(ctx context.Context, r bridge.Record, platform string, channels []string) (string, error) {
-	return e.clicks.cards.link(ctx, r, platform, channels)
+	return e.Clicks.cards.link(ctx, r, platform, channels)
 }
 
 // Redacted returns a record as people see it.

@@ -15,32 +15,32 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// escalator takes the steps of escalation policies, and sends reminders.
-type escalator struct {
+// Escalator takes the steps of escalation policies, and sends reminders.
+type Escalator struct {
 	*notifier
 	records  bridge.Records
-	outbox   bridge.Outbox
 	outcomes bridge.Outcomes
 	cards    *cards
 	journal  *journal.Journal
 	notes    bridge.Notes
 	reader   *reader
-	watcher  watcher
+	lost     *lostCards
+	watcher  Watcher
 }
 
-// step takes the next step of an escalation policy exactly once: the store
+// Step takes the next step of an escalation policy exactly once: the store
 // accepts it only if it is still the next one.
-func (e *escalator) step(ctx context.Context, j bridge.Job) error {
+func (e *Escalator) Step(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return e.outbox.Finish(ctx, j)
+		return nil
 	}
 	if err != nil {
 		return err
 	}
 	i := r.Interaction
 	if r.State.Final() || r.Step != j.Destination || j.Destination >= len(i.Steps) || !r.Queued.IsZero() {
-		return e.outbox.Finish(ctx, j)
+		return nil
 	}
 	now, s := time.Now(), i.Steps[j.Destination]
 	quiet := i.Quiet
@@ -58,18 +58,18 @@ func (e *escalator) step(ctx context.Context, j bridge.Job) error {
 		err = e.doStep(ctx, r, s)
 	}
 	if bridge.ErrorCode(err) == bridge.CodeConflict { // the retry loads it again
-		return e.outbox.Retry(ctx, j, firstBackoff, "")
+		return Later{In: firstBackoff}
 	}
 	if err != nil {
 		return err
 	}
 	e.log.Info("escalated", "id", i.ID, "step", j.Destination)
-	return e.outbox.Finish(ctx, j)
+	return nil
 }
 
 // wait postpones a step. In a request for several routes, the steps of the others
 // are not postponed.
-func (e *escalator) wait(ctx context.Context, j bridge.Job, r bridge.Record, wait time.Duration) error {
+func (e *Escalator) wait(ctx context.Context, j bridge.Job, r bridge.Record, wait time.Duration) error {
 	i := r.Interaction
 	if len(i.Requirements) > 1 {
 		i.Steps = bridge.Postpone(i.Steps, j.Destination, wait)
@@ -82,10 +82,10 @@ func (e *escalator) wait(ctx context.Context, j bridge.Job, r bridge.Record, wai
 			return err
 		}
 	}
-	return e.outbox.Retry(ctx, j, wait, "")
+	return Later{In: wait}
 }
 
-func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
+func (e *Escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
 	i := r.Interaction
 	t := e.telling(ctx, r, &i)
 	t.step = r.Step + 1
@@ -124,7 +124,7 @@ func atOnce(steps []bridge.Step, n int) []bridge.Step {
 
 // needed returns reminders that mention the responders who are still needed. A
 // destination where everyone has decided, or wants to be reminded later, has none.
-func (e *escalator) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
+func (e *Escalator) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 	var out []bridge.Reminder
 	for n := range r.Interaction.Destinations {
 		if _, posted := r.Messages[n]; !posted {
@@ -167,8 +167,29 @@ func lookAgain(i bridge.Interaction, n int, of bridge.Step, unfound []bridge.Unf
 	return i
 }
 
+// Remind sends a reminder. One to a card that was deleted, or whose channel is closed,
+// posts the card again.
+func (e *Escalator) Remind(ctx context.Context, j bridge.Job) error {
+	err := e.remind(ctx, j)
+	if deleted := errors.Is(err, bridge.ErrDeleted); deleted || errors.Is(err, bridge.ErrClosed) {
+		if lost := e.missed(ctx, j); deleted || lost != nil {
+			return lost
+		}
+	}
+	return err
+}
+
+// missed handles a reminder to a card that was deleted.
+func (e *Escalator) missed(ctx context.Context, j bridge.Job) error {
+	r, err := e.records.Load(ctx, j.Interaction)
+	if err != nil || j.Destination >= len(r.Reminders) {
+		return err
+	}
+	return e.lost.found(ctx, r, r.Reminders[j.Destination].Destination)
+}
+
 // remind sends a reminder, unless the request was closed in the meantime.
-func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
+func (e *Escalator) remind(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
@@ -209,7 +230,7 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 	if err != nil && key != "" {
 		err = errors.Join(err, e.notes.DropNote(ctx, key))
 	}
-	e.watcher.did(j, p.Name(), r, began, err)
+	e.watcher.Did(j, p.Name(), r, began, err)
 	return err
 }
 
@@ -225,7 +246,7 @@ const remindedFor = time.Minute
 // collect claims the reminder of some people in a channel, and reports false if they
 // were reminded there just before. The reminder says how many other requests wait in
 // the channel. One that was opened after it waits for its own.
-func (e *escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
+func (e *Escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
 	d := r.Interaction.Destinations[m.Destination]
 	key = "reminded:" + bridge.HashText(strings.Join(slices.Concat([]string{d.Platform, d.Channel, d.Thread}, m.Users, m.Groups), "\n"))
 	now := time.Now()
@@ -257,16 +278,16 @@ func (e *escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Remi
 }
 
 // snooze schedules a reminder for one person, who has at most one for a request.
-func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
+func (e *Escalator) snooze(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i := a.Record.Interaction
 	if i.Snooze == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	m := bridge.Reminder{
-		Destination: a.control.Destination, Users: []string{a.Actor.User}, Names: []string{a.actor.Display()}, Text: "you asked to be reminded: " + words.About(a.record),
-		Snoozer: a.actor.Voter(), Due: clock.Snooze(time.Now(), time.Duration(i.Snooze), i.Deadline).UTC().Truncate(time.Millisecond),
+		Destination: a.Control.Destination, Users: []string{a.Actor.User}, Names: []string{a.Who.Display()}, Text: "you asked to be reminded: " + words.About(a.Record),
+		Snoozer: a.Who.Voter(), Due: clock.Snooze(time.Now(), time.Duration(i.Snooze), i.Deadline).UTC().Truncate(time.Millisecond),
 	}
-	due, waits := snoozed(a.record, m.Snoozer)
+	due, waits := snoozed(a.Record, m.Snoozer)
 	if !waits {
 		err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 			next := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
@@ -297,7 +318,7 @@ func snoozed(r bridge.Record, who string) (time.Time, bool) {
 // amendment can come first.
 const amendTries = 5
 
-func (e *escalator) amendNow(ctx context.Context, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
+func (e *Escalator) amendNow(ctx context.Context, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
 	var err error
 	for range amendTries {
 		var r bridge.Record

@@ -12,7 +12,7 @@ import (
 )
 
 // form implements Engine.Form.
-func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
+func (cl *Clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	began := time.Now()
 	if bridge.PeekAction(c.Token) == bridge.ActionInput && bridge.PeekOption(c.Token) == bridge.OptionRead {
 		return cl.reading(ctx, c)
@@ -28,44 +28,44 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 		v = &said
 	}
 	f.View.Revealed = true // admit has checked the person
-	cl.watcher.observe(a.activity("form", began, v, err))
+	cl.watcher.Observe(a.activity("form", began, v, err))
 	return f, orZero(v), err
 }
 
 // reading returns the form with the whole text of a closed request or a notice,
 // which everyone who sees its card may read, unless it is private.
-func (cl *clicks) reading(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
+func (cl *Clicks) reading(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	a := arrived(c)
-	v, err := cl.locate(ctx, &a)
-	if v == nil && err == nil && a.record.Interaction.Private {
-		v, err = cl.admitPerson(ctx, &a)
+	v, err := cl.Located(ctx, &a)
+	if v == nil && err == nil && a.Record.Interaction.Private {
+		v, err = cl.MayAnswer(ctx, &a)
 	}
-	if v == nil && err == nil && !a.record.State.Final() && a.record.Interaction.Kind != bridge.KindNotice {
+	if v == nil && err == nil && !a.Record.State.Final() && a.Record.Interaction.Kind != bridge.KindNotice {
 		v = &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}
 	}
 	if v != nil || err != nil {
 		return bridge.Form{}, orZero(v), err
 	}
-	f := bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.control}
+	f := bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.Control}
 	f.View.Revealed = true
 	return f, bridge.Verdict{}, nil
 }
 
-func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
-	i, c := a.record.Interaction, a.control
+func (cl *Clicks) formFor(ctx context.Context, a Click) (bridge.Form, bridge.Verdict, error) {
+	i, c := a.Record.Interaction, a.Control
 	approval := i.Kind == bridge.KindApproval
 	more := approval && c.Action == bridge.ActionMore
 	if c.Action != bridge.ActionInput && !more || c.Option == bridge.OptionReview && !i.Private || c.Question >= max(1, len(a.fields), len(i.Decisions())) {
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
-	if a.record.State.Final() {
+	if a.Record.State.Final() {
 		v, err := cl.late(ctx, a)
 		return bridge.Form{}, v, err
 	}
 	if more {
 		return cl.formForMore(ctx, a)
 	}
-	mine, _, err := cl.drafts.Draft(ctx, i.ID, c.Destination, a.actor)
+	mine, _, err := cl.drafts.Draft(ctx, i.ID, c.Destination, a.Who)
 	if err != nil {
 		return bridge.Form{}, bridge.Verdict{}, err
 	}
@@ -75,28 +75,28 @@ func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.
 // formForMore returns the form with the decisions that have no control on the
 // card. It offers only denials to people who may only deny, and while the card
 // does not show everything that an approval would cover.
-func (cl *clicks) formForMore(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
-	i := a.record.Interaction
+func (cl *Clicks) formForMore(ctx context.Context, a Click) (bridge.Form, bridge.Verdict, error) {
+	i := a.Record.Interaction
 	denies := func(n int) bool { return i.Decisions()[n].Denies() }
 	switch all := i.More(); {
 	case len(all) == 0 && !i.CanWait():
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
-	case a.denyOnly == "" || slices.ContainsFunc(all, denies):
-		f := bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.control, DenyOnly: a.denyOnly != ""}
+	case a.DenyOnly == "" || slices.ContainsFunc(all, denies):
+		f := bridge.Form{View: cl.cards.drafted(ctx, a, nil), Control: a.Control, DenyOnly: a.DenyOnly != ""}
 		return f, bridge.Verdict{}, nil
-	case a.denyOnly == words.Unseen:
+	case a.DenyOnly == words.Unseen:
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.Unseen}, nil
-	case a.denyOnly == words.Changed:
+	case a.DenyOnly == words.Changed:
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed}, nil
 	}
-	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.denyOnly}, nil
+	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.DenyOnly}, nil
 }
 
 // tap answers a question for which one click is enough.
-func (cl *clicks) tap(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i, f := a.record.Interaction, a.fields[0]
-	n := a.control.Option
-	if a.control.Question != 0 || n >= len(f.Options) || i.LonePlan() && f.Options[n].Value != bridge.PlanApprove {
+func (cl *Clicks) tap(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i, f := a.Record.Interaction, a.fields[0]
+	n := a.Control.Option
+	if a.Control.Question != 0 || n >= len(f.Options) || i.LonePlan() && f.Options[n].Value != bridge.PlanApprove {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	i.Initial = nil // the click is the complete answer, regardless of initial values
@@ -109,14 +109,14 @@ func (cl *clicks) tap(ctx context.Context, a admitted) (bridge.Verdict, error) {
 }
 
 // submit answers a question with the person's draft and the submitted inputs.
-func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
-	mine, shown, err := cl.drafts.Draft(ctx, i.ID, a.control.Destination, a.actor)
+func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i := a.Record.Interaction
+	mine, shown, err := cl.drafts.Draft(ctx, i.ID, a.Control.Destination, a.Who)
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	d := begin(mine, a.actor)
-	if a.control.Option == bridge.OptionShown && !a.record.State.Final() && shown != nil && !shown.Actor.Same(a.actor) {
+	d := begin(mine, a.Who)
+	if a.Control.Option == bridge.OptionShown && !a.Record.State.Final() && shown != nil && !shown.Actor.Same(a.Who) {
 		// The card shows someone else's choice. People must not submit
 		// what they do not see.
 		if err := cl.keep(ctx, a, d); err != nil {
@@ -125,12 +125,12 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 		v := cl.cards.drafted(ctx, a, &d)
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.NotYours(shown.Actor), View: &v}, nil
 	}
-	if i.LonePlan() && a.control.Question == 1 {
+	if i.LonePlan() && a.Control.Question == 1 {
 		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // the choice of its button
 	}
 	a.mergeInto(&d)
 	resp, problems := i.Respond(&d)
-	if len(problems) > 0 && !a.record.State.Final() {
+	if len(problems) > 0 && !a.Record.State.Final() {
 		if len(a.answers) > 0 { // typed text is kept for the next attempt
 			if err := cl.keep(ctx, a, d); err != nil {
 				return bridge.Verdict{}, err
@@ -143,13 +143,13 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 }
 
 // edit applies a click that only changes a draft.
-func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i := a.record.Interaction
-	mine, _, err := cl.drafts.Draft(ctx, i.ID, a.control.Destination, a.actor)
+func (cl *Clicks) edit(ctx context.Context, a Click) (bridge.Verdict, error) {
+	i := a.Record.Interaction
+	mine, _, err := cl.drafts.Draft(ctx, i.ID, a.Control.Destination, a.Who)
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	d := begin(mine, a.actor)
+	d := begin(mine, a.Who)
 	problems, ok := a.apply(&d)
 	if !ok {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
@@ -170,18 +170,18 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 
 // keep stores the draft of a person. Other cards that show this person's draft are
 // drawn again: people must not submit what they do not see.
-func (cl *clicks) keep(ctx context.Context, a admitted, d bridge.Draft) error {
-	i := a.record.Interaction
-	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+func (cl *Clicks) keep(ctx context.Context, a Click, d bridge.Draft) error {
+	i := a.Record.Interaction
+	if err := cl.drafts.SaveDraft(ctx, i.ID, a.Control.Destination, d); err != nil {
 		return err
 	}
 	for n := range i.Destinations {
-		if n == a.control.Destination {
+		if n == a.Control.Destination {
 			continue
 		}
 		_, shown, err := cl.drafts.Draft(ctx, i.ID, n, bridge.Actor{})
 		if err == nil && shown != nil && shown.Actor.Same(d.Actor) {
-			err = cl.cards.drawAgain(ctx, a.record, n)
+			err = cl.cards.drawAgain(ctx, a.Record, n)
 		}
 		if err != nil {
 			return err
@@ -192,21 +192,21 @@ func (cl *clicks) keep(ctx context.Context, a admitted, d bridge.Draft) error {
 
 // apply changes the draft. It returns the problems by field, and false for a
 // control that is not valid here.
-func (a admitted) apply(d *bridge.Draft) (map[int]string, bool) {
-	at := a.control.Question
-	if a.control.Action == bridge.ActionStep {
+func (a Click) apply(d *bridge.Draft) (map[int]string, bool) {
+	at := a.Control.Question
+	if a.Control.Action == bridge.ActionStep {
 		return d.Turn(a.fields, at), at <= len(a.fields)
 	}
 	f := a.fields[at]
-	switch a.control.Action {
+	switch a.Control.Action {
 	case bridge.ActionPage:
-		d.Step, d.Page = at, a.control.Option
+		d.Step, d.Page = at, a.Control.Option
 	case bridge.ActionChoose, bridge.ActionToggle:
-		if a.control.Option >= len(f.Options) || (a.control.Action == bridge.ActionToggle) != f.Multiple() {
+		if a.Control.Option >= len(f.Options) || (a.Control.Action == bridge.ActionToggle) != f.Multiple() {
 			return nil, false
 		}
 		d.Step = at
-		d.Choose(f, f.Options[a.control.Option].Value)
+		d.Choose(f, f.Options[a.Control.Option].Value)
 		if len(a.fields) > 1 && f.OneTap() {
 			d.Step, d.Page = at+1, 0
 		}
@@ -223,7 +223,7 @@ func (a admitted) apply(d *bridge.Draft) (map[int]string, bool) {
 	return nil, true
 }
 
-func (a admitted) mergeInto(d *bridge.Draft) {
+func (a Click) mergeInto(d *bridge.Draft) {
 	for _, f := range a.fields {
 		v, ok := a.answers[f.ID]
 		if !ok {
@@ -266,7 +266,7 @@ func begin(mine *bridge.Draft, actor bridge.Actor) bridge.Draft {
 
 // checkPicked returns the problems with the values of native inputs in a draft,
 // by field.
-func (a admitted) checkPicked(d *bridge.Draft) map[int]string {
+func (a Click) checkPicked(d *bridge.Draft) map[int]string {
 	problems := map[int]string{}
 	for n, f := range a.fields {
 		_, ok := a.answers[f.ID]

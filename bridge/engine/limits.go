@@ -11,7 +11,7 @@ import (
 // permit returns an error for a request that the agent may not send, and
 // removes the scopes that it may not offer. A request with a gate counts only if
 // it is stored; see open.
-func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
+func (op *Openings) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
 	if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, r.Kind) {
 		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send kind %q", a.Name, r.Kind).WithHint("use one of %s", bridge.Listed(a.Kinds))
 	}
@@ -28,7 +28,7 @@ func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request)
 
 // within counts a request. It returns an error if the agent sends too many in a
 // minute. How many are pending is a condition of the opening.
-func (op *opener) within(ctx context.Context, a bridge.Agent) error {
+func (op *Openings) within(ctx context.Context, a bridge.Agent) error {
 	if a.PerMinute == 0 {
 		return nil
 	}

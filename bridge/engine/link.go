@@ -53,7 +53,7 @@ type Links struct {
 	notes   bridge.Notes
 	store   bridge.Links
 	journal *journal.Journal
-	clicks  *clicks
+	clicks  *Clicks
 	log     *slog.Logger
 }
 

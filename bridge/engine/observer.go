@@ -7,18 +7,19 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// watcher reports activities to the observer, if there is one.
-type watcher struct{ observer bridge.Observer }
+// Watcher reports activities to the observer, if there is one.
+type Watcher struct{ Observer bridge.Observer }
 
-func (w watcher) observe(a bridge.Activity) {
-	if w.observer != nil {
-		w.observer.Observe(a)
+// Observe reports an activity.
+func (w Watcher) Observe(a bridge.Activity) {
+	if w.Observer != nil {
+		w.Observer.Observe(a)
 	}
 }
 
-// did reports the platform call of a job.
-func (w watcher) did(j bridge.Job, place string, r bridge.Record, began time.Time, err error) {
-	w.observe(bridge.Activity{Name: string(j.Kind), Place: place, ID: r.Interaction.ID, Trace: r.Interaction.Trace, Began: began, Err: err})
+// Did reports the platform call of a job.
+func (w Watcher) Did(j bridge.Job, place string, r bridge.Record, began time.Time, err error) {
+	w.Observe(bridge.Activity{Name: string(j.Kind), Place: place, ID: r.Interaction.ID, Trace: r.Interaction.Trace, Began: began, Err: err})
 }
 
 func traceOf(ctx context.Context) string {

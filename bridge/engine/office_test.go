@@ -39,6 +39,15 @@ func newOffice(t *testing.T, change ...func(*Options)) *office {
 	}
 	options.Store = fake.Together(o.store, o.log)
 	o.Engine = New(options)
+	o.Use(Seams{
+		Openers: []Opener{{Open: o.Openings.Ruled}, {Open: o.Openings.Reached}},
+		Clicks: []Decider[Click]{
+			{Decide: o.Clicks.Located}, {Decide: o.Clicks.MayAnswer}, {Decide: o.Clicks.Chosen}, {Decide: o.Clicks.ShowsAll}, {Decide: o.Clicks.CurrentTerms},
+		},
+		Workers: []Worker{
+			{Kind: bridge.JobStep, Work: o.Escalator.Step}, {Kind: bridge.JobRemind, Work: o.Escalator.Remind, GaveUp: o.Escalator.Untold},
+		},
+	})
 	return o
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// opener opens requests.
-type opener struct {
+// Openings opens requests. Its methods that a list of openers has take part in each.
+type Openings struct {
 	limits   bridge.Limits
 	openings bridge.Openings
 	leases   bridge.Leases
@@ -21,12 +21,12 @@ type opener struct {
 	stops    bridge.Stops
 	composer *composer
 	reach    *reach
-	granter  *granter
+	seams    *Seams
 	log      *slog.Logger
 }
 
 // open implements Engine.Open.
-func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {
+func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {
 	if err := r.Normalize(); err != nil {
 		return bridge.Record{}, err
 	}
@@ -55,26 +55,20 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	if i.ID, err = bridge.NewID(); err != nil {
 		return bridge.Record{}, err
 	}
-	o := opening(i, identity)
-	o.Awaited, o.MaxPending = r.Awaited, agent.MaxPending
-	setting, err := op.answered(ctx, &o, ruling, r.OnlyRules)
-	if err != nil {
+	d := Draft{Opening: opening(i, identity), Ruling: ruling, OnlyRules: r.OnlyRules, Now: r.Now}
+	d.Awaited, d.MaxPending = r.Awaited, agent.MaxPending
+	if err := op.seams.open(ctx, &d); err != nil {
 		return bridge.Record{}, err
 	}
-	if o.Response == nil {
-		if err := op.reach.findPeople(ctx, &o, setting, r.Now); err != nil {
-			return bridge.Record{}, err
-		}
-	}
 	if r.OneAtATime {
-		return op.alone(ctx, o, r.SameTool)
+		return op.alone(ctx, d.Opening, r.SameTool)
 	}
-	return op.store(ctx, o)
+	return op.store(ctx, d.Opening)
 }
 
 // ungated returns the record of a request that no gate and no rule selects. It is
 // not stored, and has no ID. In a stopped session, there is none.
-func (op *opener) ungated(ctx context.Context, i bridge.Interaction, ruling bridge.Ruling) (bridge.Record, bool, error) {
+func (op *Openings) ungated(ctx context.Context, i bridge.Interaction, ruling bridge.Ruling) (bridge.Record, bool, error) {
 	if ruling.Demands() {
 		return bridge.Record{}, false, nil
 	}
@@ -91,28 +85,63 @@ func identify(agent bridge.Agent, r bridge.Request, key string, previous bridge.
 	return c.Identity(agent.Name, r.Session, digest), err
 }
 
-// answered sets the response of a request that the policy, the agent or a grant
-// decides. If a grant may, it also returns what determines who can be reached.
-func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge.Ruling, onlyRules bool) (bridge.Setting, error) {
-	if onlyRules && !ruling.Demands() {
-		o.Response = left(o.Interaction)
-		return bridge.Setting{}, nil
+// Ruled answers a request that the policy or the agent decides. Of another one, it reads
+// what its opening depends on.
+func (op *Openings) Ruled(ctx context.Context, d *Draft) error {
+	i := d.Interaction
+	if d.OnlyRules && !d.Ruling.Demands() {
+		d.Response = left(i)
+		return nil
 	}
-	if o.Response = ruled(o.Interaction, ruling); o.Response != nil {
-		return bridge.Setting{}, nil
+	if d.Response = ruled(i, d.Ruling); d.Response != nil {
+		return nil
 	}
-	s, err := op.setting(ctx, o.Interaction)
-	if err == nil {
-		o.Response = op.granter.find(ctx, o.Interaction, s.Grants)
-	}
-	return s, err
+	var err error
+	d.Setting, err = op.openings.Setting(ctx, bridge.SettingQuery{Agent: i.Agent, Session: i.Session, Grants: i.GrantKeys()})
+	return err
 }
 
-// setting reads what the opening of an interaction depends on.
-func (op *opener) setting(ctx context.Context, i bridge.Interaction) (bridge.Setting, error) {
-	return op.openings.Setting(ctx, bridge.SettingQuery{
-		Agent: i.Agent, Session: i.Session, Grants: grantKeys(i),
-	})
+// Reached determines who can be reached, and how. A follow-up in the same messages
+// reaches those whom they reached.
+func (op *Openings) Reached(ctx context.Context, d *Draft) error {
+	if d.Interaction.Root == "" {
+		return op.reach.findPeople(ctx, &d.Opening, d.Setting, d.Now)
+	}
+	d.FrontEnds = d.Setting.FrontEnds
+	var err error
+	d.Failures, err = op.reach.failures(d.Interaction)
+	return err
+}
+
+// post opens a notice that neither the policy nor a grant decides. The name identifies
+// repeats.
+func (op *Openings) post(ctx context.Context, agent bridge.Agent, r bridge.Request, name string) (bridge.Record, error) {
+	var none bridge.Record
+	if err := op.permit(ctx, agent, &r); err != nil {
+		return none, err
+	}
+	i, err := op.composer.interaction(ctx, agent, r, nil)
+	if err != nil {
+		return none, err
+	}
+	if err := op.composer.redactor.interaction(&i, nil); err != nil {
+		return none, err
+	}
+	identity, err := identify(agent, r, name, "")
+	if err != nil {
+		return none, err
+	}
+	if i.ID, err = bridge.NewID(); err != nil {
+		return none, err
+	}
+	d := Draft{Opening: opening(i, identity)}
+	if err := op.Ruled(ctx, &d); err != nil {
+		return none, err
+	}
+	if err := op.Reached(ctx, &d); err != nil {
+		return none, err
+	}
+	return op.store(ctx, d.Opening)
 }
 
 // opening returns the arguments for storing an interaction, apart from those
@@ -124,7 +153,7 @@ func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
 	}}
 }
 
-func (op *opener) store(ctx context.Context, o bridge.Opening) (bridge.Record, error) {
+func (op *Openings) store(ctx context.Context, o bridge.Opening) (bridge.Record, error) {
 	content, err := proof.Content(o.Interaction)
 	if err != nil {
 		return bridge.Record{}, err
@@ -154,7 +183,7 @@ const (
 
 // alone stores a request unless another of its session is pending, or another
 // of the same tool if sameTool is set.
-func (op *opener) alone(ctx context.Context, o bridge.Opening, sameTool bool) (bridge.Record, error) {
+func (op *Openings) alone(ctx context.Context, o bridge.Opening, sameTool bool) (bridge.Record, error) {
 	i := o.Interaction
 	lease, holder := "one:"+i.Agent+"/"+i.Session, uuid.NewString()
 	for {

@@ -20,13 +20,13 @@ func TestRefusals(t *testing.T) {
 	i := o.store.Put(t, fake.Question("Ship it?")).Interaction
 	eve := bridge.Actor{Platform: "chat", User: "U-eve"}
 	for _, why := range []string{people.WhyNobody, people.WhyNobody, people.WhyRequester} {
-		o.clicks.journal.Refuse(t.Context(), i, eve, why)
+		o.Journal.Refuse(t.Context(), i, eve, why)
 	}
 	if got := o.log.Types(); len(got) != 2 {
 		t.Errorf("the log has %v; want two refusals", got)
 	}
 	o.log.Refuses = bridge.Errorf(bridge.CodeUnavailable, "no connection")
-	o.clicks.journal.Refuse(t.Context(), i, eve, people.WhyUnlinked)
+	o.Journal.Refuse(t.Context(), i, eve, people.WhyUnlinked)
 }
 
 // TestPermit checks what an agent may send, and how much.
@@ -49,19 +49,19 @@ func TestPermit(t *testing.T) {
 		"scopes":      {bridge.Agent{Scopes: []bridge.Scope{bridge.ScopeOnce}}, ""},
 	} {
 		r := approval()
-		if err := o.opener.permit(t.Context(), c.agent, r); bridge.ErrorCode(err) != c.want {
+		if err := o.Openings.permit(t.Context(), c.agent, r); bridge.ErrorCode(err) != c.want {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}
 		if name == "scopes" && len(r.Approval.Scopes) != 1 {
 			t.Errorf("it still offers %v", r.Approval.Scopes)
 		}
 	}
-	err := o.opener.permit(t.Context(), bridge.Agent{Name: "ci", PerMinute: 1}, approval())
+	err := o.Openings.permit(t.Context(), bridge.Agent{Name: "ci", PerMinute: 1}, approval())
 	if e := bridge.PublicError(err); e.Code != bridge.CodeRateLimited || e.RetryAfter <= 0 || e.RetryAfter > time.Minute {
 		t.Errorf("the second in a minute: %v, again in %s", err, e.RetryAfter)
 	}
 	o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
-	if err := o.opener.permit(t.Context(), bridge.Agent{PerMinute: 1}, approval()); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+	if err := o.Openings.permit(t.Context(), bridge.Agent{PerMinute: 1}, approval()); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 		t.Errorf("without the store: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestOneAtATimeWaits(t *testing.T) {
 			t.Errorf("while another opens: %v", err)
 		}
 		o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
-		if _, err := o.opener.alone(t.Context(), bridge.Opening{}, false); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		if _, err := o.Openings.alone(t.Context(), bridge.Opening{}, false); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Errorf("without the store: %v", err)
 		}
 	})

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 )
 
 // office is a world with keys of ana, bo and the administrator cy.
 type office struct {
 	*testing.T
 	*world
-	keys *engine.Passkeys
+	keys *passkeys.Room
 	held map[string]*passkeytest.Authenticator // by person
 }
 
@@ -56,7 +56,7 @@ func (o office) finish(a *passkeytest.Authenticator, options []byte, person, inv
 	if err := json.Unmarshal(options, &made); err != nil {
 		o.Fatal(err)
 	}
-	e := engine.Enrollment{
+	e := passkeys.Enrollment{
 		Person: person, Invitation: invitation, Label: "  Phone\nof ana ", Challenge: made.Challenge, Response: a.Create(o, options),
 	}
 	confirm, err := o.keys.Confirm(o.Context(), person, options)
@@ -115,7 +115,7 @@ func TestInvitation(t *testing.T) {
 
 	late, err := o.invite("cy", "ana")
 	o.wants("invite again", err, "")
-	o.pass(engine.InvitationTTL + time.Second)
+	o.pass(passkeys.InvitationTTL + time.Second)
 	_, err = o.add("", late)
 	o.wants("after a day", err, bridge.CodeNotFound)
 }
@@ -140,7 +140,7 @@ func TestEnrollment(t *testing.T) {
 	if _, again := o.keys.Added(t.Context(), made.Challenge, response); again {
 		t.Error("a key was added before")
 	}
-	first, err := o.keys.Enroll(t.Context(), engine.Enrollment{Person: "ana", Challenge: made.Challenge, Response: response})
+	first, err := o.keys.Enroll(t.Context(), passkeys.Enrollment{Person: "ana", Challenge: made.Challenge, Response: response})
 	o.wants("add", err, "")
 	o.held["ana"] = phone
 	for _, c := range []struct {

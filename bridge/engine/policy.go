@@ -55,18 +55,18 @@ func act(agent bridge.Agent, r bridge.Request) bridge.Act {
 	return bridge.Act{Agent: agent.Name, Tool: a.Tool, Input: a.Input, Where: a.Where, Gate: r.Gate, Doubts: r.Doubts}
 }
 
-// review is the result of evaluating a pending request under the current
+// Review is the result of evaluating a pending request under the current
 // config.
-type review struct {
-	ruling bridge.Ruling
-	// now is the interaction that would be opened now.
-	now bridge.Interaction
-	// denied is the response that closes the request. It is nil unless the policy
+type Review struct {
+	Ruling bridge.Ruling
+	// Now is the interaction that would be opened now.
+	Now bridge.Interaction
+	// Denied is the response that closes the request. It is nil unless the policy
 	// denies the request, or cannot evaluate it.
-	denied *bridge.Response
-	// stricter lists the requirements that the card does not show, for people to
+	Denied *bridge.Response
+	// Stricter lists the requirements that the card does not show, for people to
 	// read. If it is empty, the request can be approved.
-	stricter []string
+	Stricter []string
 }
 
 // evaluator evaluates pending requests again under the current config.
@@ -90,45 +90,45 @@ func (e *evaluator) unchanged(i bridge.Interaction) bool {
 
 // rejudge evaluates a pending request again, with the current policy, routes
 // and people, as if it were opened now.
-func (e *evaluator) rejudge(ctx context.Context, rec bridge.Record) (review, error) {
+func (e *evaluator) rejudge(ctx context.Context, rec bridge.Record) (Review, error) {
 	i := rec.Interaction
 	if i.Kind == bridge.KindNotice {
-		return review{}, nil
+		return Review{}, nil
 	}
 	var input json.RawMessage
 	if i.Approval != nil {
 		input = i.Approval.Input
 	}
 	v, err := e.evaluate(ctx, rec, input)
-	if err != nil || v.denied != nil {
+	if err != nil || v.Denied != nil {
 		return v, err
 	}
-	v.stricter = stricterThan(v.now, i)
-	if i.Approval != nil && !slices.Equal(v.now.Decisions(), i.Decisions()) {
-		v.stricter = append(v.stricter, "fewer decisions")
+	v.Stricter = stricterThan(v.Now, i)
+	if i.Approval != nil && !slices.Equal(v.Now.Decisions(), i.Decisions()) {
+		v.Stricter = append(v.Stricter, "fewer decisions")
 	}
-	if i.Redacted == 0 && v.now.Redacted > 0 {
-		v.stricter = append(v.stricter, "hidden fields")
+	if i.Redacted == 0 && v.Now.Redacted > 0 {
+		v.Stricter = append(v.Stricter, "hidden fields")
 	}
 	return v, nil
 }
 
 // rejudgeEdit evaluates the edited input of a person.
-func (e *evaluator) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
+func (e *evaluator) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (Review, error) {
 	v, err := e.evaluate(ctx, rec, input)
-	if err != nil || v.denied != nil {
+	if err != nil || v.Denied != nil {
 		return v, err
 	}
-	v.stricter = stricterThan(v.now, rec.Interaction)
-	if len(v.ruling.Redact) > 0 {
-		v.stricter = append(v.stricter, "hidden fields")
+	v.Stricter = stricterThan(v.Now, rec.Interaction)
+	if len(v.Ruling.Redact) > 0 {
+		v.Stricter = append(v.Stricter, "hidden fields")
 	}
 	return v, nil
 }
 
 // evaluate applies the policy to a request with an input, and builds its
 // interaction again.
-func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
+func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (Review, error) {
 	i := rec.Interaction
 	r := bridge.Request{Ask: i.Again()}
 	r.OnTimeout = bridge.OnTimeoutExpire
@@ -141,41 +141,41 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 	if len(agent.Scopes) > 0 && r.Approval != nil {
 		r.Approval.Limit(agent.Scopes)
 	}
-	v := review{ruling: bridge.Ruling{
+	v := Review{Ruling: bridge.Ruling{
 		Effect: bridge.EffectAsk, Rule: i.Rule, Reason: i.RuleReason, Risk: i.Risk, Routes: routeNames(i), GrantFor: i.GrantFor, Grants: i.RuleGrants,
 	}}
 	switch {
 	case i.Redacted == 0 || r.Approval == nil:
-		v.ruling = e.judge.rule(agent, &r)
+		v.Ruling = e.judge.rule(agent, &r)
 	case e.judge.policy != nil && i.PolicyVersion != e.judge.version:
-		v.denied = overtaken(i, "the policy changed while this was pending, and fields of it are redacted; "+requestAgain)
+		v.Denied = overtaken(i, "the policy changed while this was pending, and fields of it are redacted; "+requestAgain)
 		return v, nil
 	}
-	if v.ruling.Effect == bridge.EffectDeny {
-		v.denied = ruled(i, v.ruling)
-		v.denied.At = time.Now().UTC().Truncate(time.Millisecond)
+	if v.Ruling.Effect == bridge.EffectDeny {
+		v.Denied = ruled(i, v.Ruling)
+		v.Denied.At = time.Now().UTC().Truncate(time.Millisecond)
 		return v, nil
 	}
 	var err error
-	if v.now, v.ruling, err = e.composer.prepareUnder(ctx, agent, r, v.ruling); err != nil {
+	if v.Now, v.Ruling, err = e.composer.prepareUnder(ctx, agent, r, v.Ruling); err != nil {
 		return v, err
 	}
-	if v.now.StepUp = cmp.Or(v.now.StepUp, i.StepUp); i.StepUp != "" {
-		v.now.Approval.Limit(i.Approval.Scopes) // a weaker config does not offer more
+	if v.Now.StepUp = cmp.Or(v.Now.StepUp, i.StepUp); i.StepUp != "" {
+		v.Now.Approval.Limit(i.Approval.Scopes) // a weaker config does not offer more
 	}
-	v.now.Digest, v.now.Trace = i.Digest, i.Trace
+	v.Now.Digest, v.Now.Trace = i.Digest, i.Trace
 	if i.Redacted > 0 && r.Approval != nil {
-		v.now.KeepHidden(i)
+		v.Now.KeepHidden(i)
 	}
-	e.routes.addAgain(&v.now, i)
+	e.routes.addAgain(&v.Now, i)
 	return v, nil
 }
 
 const requestAgain = "the agent has to request it again"
 
 // amended returns a request with the requirements of a review.
-func (v review) amended(was bridge.Interaction) bridge.Interaction {
-	next, now := was, v.now
+func (v Review) amended(was bridge.Interaction) bridge.Interaction {
+	next, now := was, v.Now
 	next.Route, next.Prompt, next.Approval = now.Route, now.Prompt, now.Approval
 	next.Placement, next.Snooze, next.Governance, next.Attention = now.Placement, now.Snooze, now.Governance, now.Attention
 	next.Destinations = append(slices.Clone(was.Destinations), bridge.Missing(was.Destinations, now.Destinations)...)
@@ -192,13 +192,13 @@ func (v review) amended(was bridge.Interaction) bridge.Interaction {
 
 // reroute replaces the steps of former routes, so that they
 // add no one to the new routes.
-func (v review) reroute(a *bridge.Amendment, rec bridge.Record) {
+func (v Review) reroute(a *bridge.Amendment, rec bridge.Record) {
 	was := rec.Interaction
-	if slices.Equal(routeNames(v.now), routeNames(was)) {
+	if slices.Equal(routeNames(v.Now), routeNames(was)) {
 		return
 	}
-	a.Interaction.Steps = append(slices.Clone(was.Steps[:min(rec.Step, len(was.Steps))]), v.now.Steps...)
-	if len(v.now.Steps) > 0 {
+	a.Interaction.Steps = append(slices.Clone(was.Steps[:min(rec.Step, len(was.Steps))]), v.Now.Steps...)
+	if len(v.Now.Steps) > 0 {
 		a.Then = a.Interaction.StepAt(rec.Step)
 	}
 }
@@ -210,7 +210,7 @@ const maxTerms = 255
 
 // restate stores the requirements of a review. Approvals under the former
 // requirements no longer count.
-func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (bridge.Record, error) {
+func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v Review) (bridge.Record, error) {
 	i := rec.Interaction
 	next := v.amended(i)
 	var err error
@@ -225,11 +225,11 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (b
 	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Reminders: t.reminders("")}
 	v.reroute(&a, rec)
 	given := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool { return v.State != bridge.StateApproved })
-	e.mentions.void(ctx, &a, rec, given, "the request now requires "+strings.Join(v.stricter, ", "))
+	e.mentions.void(ctx, &a, rec, given, "the request now requires "+strings.Join(v.Stricter, ", "))
 	if err := amend(ctx, e.records, rec, a); err != nil {
 		return rec, err
 	}
-	e.log.Info("requirements changed", "id", i.ID, "required", strings.Join(v.stricter, ", "))
+	e.log.Info("requirements changed", "id", i.ID, "required", strings.Join(v.Stricter, ", "))
 	return e.records.Load(ctx, i.ID)
 }
 

@@ -19,7 +19,7 @@ const (
 type reader struct {
 	records  bridge.Records
 	history  bridge.Histories // nil if there is none
-	granter  *granter
+	seams    *Seams
 	redactor *redactor
 }
 
@@ -54,10 +54,10 @@ func (re *reader) awaitThen(ctx context.Context, id bridge.ID, then func(bridge.
 	})
 }
 
-// received stores the grants of a record that a caller has waited for.
+// received does what has to be done before a caller gets a response.
 func (re *reader) received(ctx context.Context, r *bridge.Record) error {
 	if r.Delivered.IsZero() {
-		if err := re.granter.give(ctx, *r); err != nil {
+		if err := re.seams.repeated(ctx, *r); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // answer implements Engine.Answer.
-func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply) (bridge.Record, error) {
+func (cl *Clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply) (bridge.Record, error) {
 	a, err := cl.admitReply(ctx, id, actor, reply)
 	if err != nil {
 		return bridge.Record{}, err
@@ -37,12 +37,12 @@ func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 		}
 		return got, bridge.Errorf(bridge.CodeConflict, "%s", v.Note)
 	}
-	return a.record, a.record.Trusted()
+	return a.Record, a.Record.Trusted()
 }
 
 // invalid returns the error for an answer that has to be corrected. It names
 // every problem, at its field.
-func invalid(a admitted, v bridge.Verdict) error {
+func invalid(a Click, v bridge.Verdict) error {
 	var all []bridge.FieldError
 	for n, f := range a.fields {
 		if p := v.Problems[n]; p != "" {
@@ -51,7 +51,7 @@ func invalid(a admitted, v bridge.Verdict) error {
 	}
 	if len(all) == 0 {
 		field := "answers"
-		if a.record.Interaction.Approval != nil {
+		if a.Record.Interaction.Approval != nil {
 			field = "confirm"
 		}
 		return bridge.Errorf(bridge.CodeInvalid, "%s: %s", field, v.Note)
@@ -60,16 +60,16 @@ func invalid(a admitted, v bridge.Verdict) error {
 }
 
 // admitReply checks a reply in the same way as admit checks a click.
-func (cl *clicks) admitReply(
+func (cl *Clicks) admitReply(
 	ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply,
-) (admitted, error) {
+) (Click, error) {
 	rec, err := cl.records.Load(ctx, id)
 	if err != nil {
-		return admitted{}, err
+		return Click{}, err
 	}
 	i := rec.Interaction
 	if i.Kind == bridge.KindNotice {
-		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "a notice cannot be answered")
+		return Click{}, bridge.Errorf(bridge.CodeInvalid, "a notice cannot be answered")
 	}
 	actor, no := cl.people.Eligible(ctx, i, actor)
 	denyOnly := ""
@@ -78,18 +78,18 @@ func (cl *clicks) admitReply(
 	}
 	if actor.Person == "" || no.Why != "" {
 		cl.journal.Refuse(ctx, i, actor, no.Why)
-		return admitted{}, bridge.Errorf(no.Code(), "you may not answer this: %s", no.Reason()).WithHint("ask a responder: %s", words.Responders(i))
+		return Click{}, bridge.Errorf(no.Code(), "you may not answer this: %s", no.Reason()).WithHint("ask a responder: %s", words.Responders(i))
 	}
 	if err := unfitReply(rec, reply); err != nil {
-		return admitted{}, err
+		return Click{}, err
 	}
 	rec.Interaction.Initial = nil // a complete answer does not use initial values
 	given, err := i.Split("answers", reply.Answers)
 	if err != nil {
-		return admitted{}, err
+		return Click{}, err
 	}
-	a := admitted{
-		Click: bridge.Click{Actor: actor}, record: rec, denyOnly: denyOnly, fields: i.Fields(), actor: actor,
+	a := Click{
+		Click: bridge.Click{Actor: actor}, Record: rec, DenyOnly: denyOnly, fields: i.Fields(), Who: actor,
 		answers: given, others: reply.Others,
 	}
 	if a.others == nil {
@@ -123,8 +123,8 @@ func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	return nil
 }
 
-func (cl *clicks) applyReply(ctx context.Context, a *admitted, reply bridge.Reply) (bridge.Verdict, error) {
-	i := a.record.Interaction
+func (cl *Clicks) applyReply(ctx context.Context, a *Click, reply bridge.Reply) (bridge.Verdict, error) {
+	i := a.Record.Interaction
 	switch {
 	case i.Kind == bridge.KindApproval:
 		r, problem, err := decide(i, reply.Decision, bridge.Given{Reason: reply.Reason, Input: reply.Input, Confirm: reply.Confirm})
@@ -144,18 +144,18 @@ func (cl *clicks) applyReply(ctx context.Context, a *admitted, reply bridge.Repl
 }
 
 // recorded records the response of a reply, which has no card.
-func (cl *clicks) recorded(ctx context.Context, a *admitted, r bridge.Response) (bridge.Verdict, error) {
+func (cl *Clicks) recorded(ctx context.Context, a *Click, r bridge.Response) (bridge.Verdict, error) {
 	v, _, err := cl.record(ctx, a, r)
 	return v, err
 }
 
 // complete answers a question with all of its answer. It ignores what the person
 // has entered on a card.
-func (cl *clicks) complete(ctx context.Context, a *admitted) (bridge.Verdict, error) {
-	d := begin(nil, a.actor)
+func (cl *Clicks) complete(ctx context.Context, a *Click) (bridge.Verdict, error) {
+	d := begin(nil, a.Who)
 	a.mergeInto(&d)
-	resp, problems := a.record.Interaction.Respond(&d)
-	if len(problems) > 0 && !a.record.State.Final() {
+	resp, problems := a.Record.Interaction.Respond(&d)
+	if len(problems) > 0 && !a.Record.State.Final() {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
 	}
 	return cl.recorded(ctx, a, resp)

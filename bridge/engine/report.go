@@ -17,8 +17,7 @@ const sessionPosting = 24 * time.Hour
 // reporter takes the reports of agents, and posts the messages that show them.
 type reporter struct {
 	statuses *statuses
-	opener   *opener
-	composer *composer
+	opener   *Openings
 	redactor *redactor
 	routes   routes
 	log      *slog.Logger
@@ -98,34 +97,8 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 		return "", err
 	}
 	r.Presentation = bridge.PresentSession
-	if err := re.opener.permit(ctx, agent, &r); err != nil {
-		return "", err
-	}
-	i, err := re.composer.interaction(ctx, agent, r, nil)
-	if err != nil {
-		return "", err
-	}
-	i.Webhooks = nil
-	if err := re.redactor.interaction(&i, nil); err != nil {
-		return "", err
-	}
 	name := "session message/" + s.ID + "/" + strconv.FormatInt(s.Started.UnixMilli(), 10)
-	identity, err := identify(agent, r, name, "")
-	if err != nil {
-		return "", err
-	}
-	if i.ID, err = bridge.NewID(); err != nil {
-		return "", err
-	}
-	o := opening(i, identity)
-	setting, err := re.opener.setting(ctx, i)
-	if err != nil {
-		return "", err
-	}
-	if err := re.opener.reach.findPeople(ctx, &o, setting, false); err != nil {
-		return "", err
-	}
-	rec, err := re.opener.store(ctx, o)
+	rec, err := re.opener.post(ctx, agent, r, name)
 	if err != nil {
 		return "", err
 	}

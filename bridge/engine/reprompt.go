@@ -13,9 +13,8 @@ type rounds struct {
 	records  bridge.Records
 	outcomes bridge.Outcomes
 	reader   *reader
-	opener   *opener
+	opener   *Openings
 	composer *composer
-	reach    *reach
 	routes   routes
 	redactor *redactor
 }
@@ -147,26 +146,13 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 		return bridge.Record{}, err
 	}
 	rd.follow(&i, before)
-	o := opening(i, f.identity)
-	o.Queued, o.MaxPending = f.queued, agent.MaxPending
-	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
-	setting, err := rd.opener.answered(ctx, &o, ruling, false)
-	if err != nil || o.Response != nil {
-		if err != nil {
-			return bridge.Record{}, err
-		}
-		return rd.opener.store(ctx, o)
-	}
-	if i.Root == "" {
-		err = rd.reach.findPeople(ctx, &o, setting, r.Now)
-	} else {
-		o.FrontEnds = setting.FrontEnds
-		o.Failures, err = rd.reach.failures(i)
-	}
-	if err != nil {
+	d := Draft{Opening: opening(i, f.identity), Ruling: ruling, Now: r.Now}
+	d.Queued, d.MaxPending = f.queued, agent.MaxPending
+	d.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
+	if err := rd.opener.seams.open(ctx, &d); err != nil {
 		return bridge.Record{}, err
 	}
-	return rd.opener.store(ctx, o)
+	return rd.opener.store(ctx, d.Opening)
 }
 
 // follow makes an interaction the next round of another one.

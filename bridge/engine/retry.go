@@ -26,6 +26,9 @@ const (
 // account is among these: the platform looks a second time, and is down if the
 // account is refused again.
 func transient(err error) bool {
+	if _, never := errors.AsType[Hopeless](err); never {
+		return false
+	}
 	code := bridge.ErrorCode(err)
 	return code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, bridge.ErrRefused)
@@ -40,8 +43,8 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 		return w.again(ctx, j, delayAfter(j, cause), cause)
 	}
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
-	if j.Kind == bridge.JobRemind {
-		if err := w.escalator.untold(ctx, j, w.redactor.text(bridge.PublicError(cause).Message)); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
+	if worker := w.seams.worker(j.Kind); worker != nil && worker.GaveUp != nil {
+		if err := worker.GaveUp(ctx, j, w.redactor.text(bridge.PublicError(cause).Message)); err != nil {
 			return err
 		}
 	}

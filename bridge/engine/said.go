@@ -31,7 +31,7 @@ const (
 // listener answers text questions with replies to their cards, and passes other
 // replies to the session of the card.
 type listener struct {
-	clicks   *clicks
+	clicks   *Clicks
 	notes    bridge.Notes
 	sessions *Sessions
 	shown    *shownSessions

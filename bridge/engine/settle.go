@@ -16,17 +16,16 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// settler makes decisions final, or records them as votes.
-type settler struct {
+// Decisions makes decisions final, or records them as votes. Its methods that a list of
+// deciders has are the checks of every decision.
+type Decisions struct {
 	outcomes  bridge.Outcomes
 	records   bridge.Records
-	granter   *granter
 	journal   *journal.Journal
 	evaluator *evaluator
 	people    *people.People
 	mentions  *mentioner
-	stopper   *stopper
-	signer    *signer
+	seams     *Seams
 	log       *slog.Logger
 }
 
@@ -34,54 +33,54 @@ type settler struct {
 // because the request was amended in the meantime.
 const concludeTries = 5
 
-// conclude makes a decision of a person final, or records it as a vote, if the
+// Conclude makes a decision of a person final, or records it as a vote, if the
 // current config allows it. Otherwise nothing is approved, and it returns the
 // reply to the person.
-func (s *settler) conclude(
+func (s *Decisions) Conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
-	t := attempt{actor, rec, r, rec.Interaction.Terms}
+	t := Decision{actor, rec, r, rec.Interaction.Terms}
 	for range concludeTries {
-		refusal, err := checked(ctx, s.deciders(), &t)
+		refusal, err := checked(ctx, s.seams.Decisions, &t)
 		if refusal != nil {
-			return t.rec, "", refusal, err
+			return t.Record, "", refusal, err
 		}
 		if err == nil {
-			got, result, failed := s.settleOne(ctx, t.actor, t.rec, r)
+			got, result, failed := s.settleOne(ctx, t.Actor, t.Record, r)
 			if err = failed; bridge.ErrorCode(err) != bridge.CodeConflict {
 				return got, result, nil, err
 			}
 		}
 		if bridge.ErrorCode(err) != bridge.CodeConflict {
-			return t.rec, "", nil, err
+			return t.Record, "", nil, err
 		}
-		if t.rec, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
-			return t.rec, "", nil, err
+		if t.Record, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
+			return t.Record, "", nil, err
 		}
-		if t.actor, refusal = s.admitAgain(ctx, t.actor, t.rec, r); refusal != nil {
-			return t.rec, "", refusal, nil
+		if t.Actor, refusal = s.admitAgain(ctx, t.Actor, t.Record, r); refusal != nil {
+			return t.Record, "", refusal, nil
 		}
 	}
-	return t.rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
+	return t.Record, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
 }
 
-// attempt is a decision of a person that is checked.
-type attempt struct {
-	actor bridge.Actor
-	rec   bridge.Record
-	resp  bridge.Response
-	seen  int // Interaction.Terms when the person decided
+// Decision is a decision of a person that is checked.
+type Decision struct {
+	Actor    bridge.Actor
+	Record   bridge.Record
+	Response bridge.Response
+	seen     int // Interaction.Terms when the person decided
 }
 
 // decides reports whether the decision approves or answers a pending request. Others
 // need no check of the config.
-func (t *attempt) decides() bool {
-	return !t.rec.State.Final() && (t.resp.State == bridge.StateApproved || t.resp.State == bridge.StateAnswered)
+func (t *Decision) decides() bool {
+	return !t.Record.State.Final() && (t.Response.State == bridge.StateApproved || t.Response.State == bridge.StateAnswered)
 }
 
 // admitAgain checks that a person may still give a response to a request that
 // was amended, because an amendment can replace its responders.
-func (s *settler) admitAgain(
+func (s *Decisions) admitAgain(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (bridge.Actor, *bridge.Verdict) {
 	i := rec.Interaction
@@ -97,9 +96,8 @@ func (s *settler) admitAgain(
 	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Why(i, no)}
 }
 
-// settleOne records the response of an actor, as the decision, together with
-// the grants that it creates, or as a vote.
-func (s *settler) settleOne(
+// settleOne records the response of an actor, as the decision or as a vote.
+func (s *Decisions) settleOne(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
@@ -120,17 +118,9 @@ func (s *settler) settleOne(
 	if err != nil || result != bridge.BallotDecided {
 		return got, result, err
 	}
-	if got.State == bridge.StateDenied && got.Response.Stop && i.Session != "" {
-		// A click that fails here is repeated, and then ends here again.
-		if _, err := s.stopper.stop(ctx, stopOf(i, actor), i.ID); err != nil {
-			return got, result, err
-		}
-	}
 	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", actor.Platform, "user", actor.User)
-	if err := s.granter.give(ctx, got); err != nil {
-		s.log.Warn("grant not stored yet, it will be stored when the agent reads the response", "id", i.ID, "error", err)
-	}
-	return got, result, nil
+	// A click that fails here is repeated, and then ends here again.
+	return got, result, s.seams.resolved(ctx, got, s.log)
 }
 
 // stamped returns a response with its actor, time and digest.
@@ -163,60 +153,52 @@ func nonce(actor bridge.Actor, r bridge.Response) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// sameTerms refuses an approval under other terms than those that the person saw.
-func (s *settler) sameTerms(_ context.Context, t *attempt) (*bridge.Verdict, error) {
-	if t.rec.State.Final() || t.rec.Interaction.Terms == t.seen || t.resp.State != bridge.StateApproved {
+// SameTerms refuses an approval under other terms than those that the person saw.
+func (s *Decisions) SameTerms(_ context.Context, t *Decision) (*bridge.Verdict, error) {
+	if t.Record.State.Final() || t.Record.Interaction.Terms == t.seen || t.Response.State != bridge.StateApproved {
 		return nil, nil //nolint:nilnil // no objection
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed}, nil
 }
 
-// current evaluates the request again if the config has changed since.
-func (s *settler) current(ctx context.Context, t *attempt) (refusal *bridge.Verdict, err error) {
-	if !t.decides() || s.evaluator.unchanged(t.rec.Interaction) {
+// CurrentConfig evaluates the request again if the config has changed since.
+func (s *Decisions) CurrentConfig(ctx context.Context, t *Decision) (refusal *bridge.Verdict, err error) {
+	if !t.decides() || s.evaluator.unchanged(t.Record.Interaction) {
 		return nil, nil //nolint:nilnil // no objection
 	}
-	t.rec, refusal, err = s.reevaluate(ctx, t.actor, t.rec)
+	t.Record, refusal, err = s.reevaluate(ctx, t.Actor, t.Record)
 	return refusal, err
 }
 
-// fits refuses an edited input that the policy does not let people approve here.
-func (s *settler) fits(ctx context.Context, t *attempt) (*bridge.Verdict, error) {
-	if !t.decides() || len(t.resp.Input) == 0 {
+// Fits refuses an edited input that the policy does not let people approve here.
+func (s *Decisions) Fits(ctx context.Context, t *Decision) (*bridge.Verdict, error) {
+	if !t.decides() || len(t.Response.Input) == 0 {
 		return nil, nil //nolint:nilnil // no objection
 	}
-	problem, err := s.unfitEdit(ctx, t.rec, t.resp.Input)
+	problem, err := s.unfitEdit(ctx, t.Record, t.Response.Input)
 	if err != nil || problem == "" {
 		return nil, err
 	}
 	v := words.Problem(problem)
-	s.journal.Refuse(ctx, t.rec.Interaction, t.actor, "edited input")
+	s.journal.Refuse(ctx, t.Record.Interaction, t.Actor, "edited input")
 	return &v, nil
 }
 
-// recounted takes back the approvals of people who may no longer approve.
-func (s *settler) recounted(ctx context.Context, t *attempt) (*bridge.Verdict, error) {
+// Recounted takes back the approvals of people who may no longer approve.
+func (s *Decisions) Recounted(ctx context.Context, t *Decision) (*bridge.Verdict, error) {
 	if !t.decides() {
 		return nil, nil //nolint:nilnil // no objection
 	}
-	now, err := s.recount(ctx, t.rec, t.resp)
+	now, err := s.recount(ctx, t.Record, t.Response)
 	if err == nil {
-		t.rec = now
+		t.Record = now
 	}
 	return nil, err
 }
 
-// proven asks for the proof that an approval lacks.
-func (s *settler) proven(ctx context.Context, t *attempt) (*bridge.Verdict, error) {
-	if !t.rec.Unproven(t.resp) {
-		return nil, nil //nolint:nilnil // no objection
-	}
-	return s.signer.ask(ctx, t.actor, t.rec, t.resp)
-}
-
 // reevaluate evaluates a request again. It returns a verdict if the current
 // config does not let the actor approve it.
-func (s *settler) reevaluate(ctx context.Context, actor bridge.Actor, rec bridge.Record) (bridge.Record, *bridge.Verdict, error) {
+func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec bridge.Record) (bridge.Record, *bridge.Verdict, error) {
 	i := rec.Interaction
 	refuse := func(note string) *bridge.Verdict {
 		s.journal.Refuse(ctx, i, actor, "the rules changed")
@@ -229,18 +211,18 @@ func (s *settler) reevaluate(ctx context.Context, actor bridge.Actor, rec bridge
 	if err != nil {
 		return rec, nil, err
 	}
-	if v.denied != nil {
-		if rec, err = s.evaluator.endByRule(ctx, rec, v.denied); err != nil {
+	if v.Denied != nil {
+		if rec, err = s.evaluator.endByRule(ctx, rec, v.Denied); err != nil {
 			return rec, nil, err
 		}
-		return rec, refuse("The current policy denies this: " + v.denied.Reason +
+		return rec, refuse("The current policy denies this: " + v.Denied.Reason +
 			". Nothing was approved, and the request is closed."), nil
 	}
-	if len(v.stricter) > 0 {
+	if len(v.Stricter) > 0 {
 		if rec, err = s.evaluator.restate(ctx, rec, v); err != nil {
 			return rec, nil, err
 		}
-		return rec, refuse("The rules changed since this was requested. It now requires " + strings.Join(v.stricter, ", ") +
+		return rec, refuse("The rules changed since this was requested. It now requires " + strings.Join(v.Stricter, ", ") +
 			". Nothing was recorded: read the card and decide again."), nil
 	}
 	return rec, nil, nil
@@ -257,7 +239,7 @@ func unapprovable(err error) string {
 
 // unfitEdit returns the reason why an edited input cannot be approved here. It
 // returns "" if it can.
-func (s *settler) unfitEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (string, error) {
+func (s *Decisions) unfitEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (string, error) {
 	v, err := s.evaluator.rejudgeEdit(ctx, rec, input)
 	if why := unapprovable(err); why != "" {
 		return "The edited input cannot be approved: " + why + ". Nothing was approved.", nil
@@ -265,17 +247,17 @@ func (s *settler) unfitEdit(ctx context.Context, rec bridge.Record, input json.R
 	switch {
 	case err != nil:
 		return "", err
-	case v.denied != nil:
-		return "The policy denies the edited input: " + v.denied.Reason + ". Nothing was approved.", nil
-	case len(v.stricter) > 0:
-		return "The edited input requires " + strings.Join(v.stricter, ", ") +
+	case v.Denied != nil:
+		return "The policy denies the edited input: " + v.Denied.Reason + ". Nothing was approved.", nil
+	case len(v.Stricter) > 0:
+		return "The edited input requires " + strings.Join(v.Stricter, ", ") +
 			", so the agent has to request it separately. Nothing was approved.", nil
 	}
 	return "", nil
 }
 
 // recount voids the approvals of people who may no longer approve.
-func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Response) (bridge.Record, error) {
+func (s *Decisions) recount(ctx context.Context, rec bridge.Record, r bridge.Response) (bridge.Record, error) {
 	i := rec.Interaction
 	if !i.Counted() || r.State != bridge.StateApproved {
 		return rec, nil
@@ -297,7 +279,7 @@ func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Respo
 // holdsVote reports whether a voter could approve at the time of the vote, by what
 // is known now, and counted toward the same slots. A change of shift since then
 // takes away no vote, and neither does what nod cannot read now.
-func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) bool {
+func (s *Decisions) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) bool {
 	actor, no := s.people.EligibleAt(ctx, i, v.Actor, v.At)
 	switch {
 	case no.Why == people.WhyUnread:

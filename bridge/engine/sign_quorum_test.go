@@ -25,7 +25,7 @@ func TestQuorumProof(t *testing.T) {
 	}
 	for _, who := range []string{"bo", "ana"} {
 		secret := b.asked(who, id, bridge.DecideOnce)
-		if _, err := b.engine.Sign(t.Context(), secret, b.signature(who, secret)); err != nil {
+		if _, err := b.engine.Passkeys.Sign(t.Context(), secret, b.signature(who, secret)); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.get(id); who == "bo" && (len(got.Votes) != 1 || got.Missing() != "1 more with a passkey") {
@@ -67,7 +67,7 @@ func TestQuorumUpgrade(t *testing.T) {
 	}
 	for _, who := range []string{"ana", "bo"} {
 		secret := b.asked(who, id, bridge.DecideOnce)
-		if _, err := b.engine.Sign(t.Context(), secret, b.signature(who, secret)); err != nil {
+		if _, err := b.engine.Passkeys.Sign(t.Context(), secret, b.signature(who, secret)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestProvenGrant(t *testing.T) {
 		t.Fatal("a grant without a proof covers a request that requires one")
 	}
 	secret := b.asked("ana", second.Interaction.ID, bridge.DecideSession)
-	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
+	if _, err := b.engine.Passkeys.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
 		t.Fatal(err)
 	}
 	if third := b.open(bot, request()); third.State != bridge.StateApproved || third.Response.Grant != second.Interaction.ID {

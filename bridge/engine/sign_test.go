@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 )
 
 const publicURL = "https://nod.example.com"
@@ -65,7 +65,7 @@ func (b *bureau) enroll(who string) {
 	if err := json.Unmarshal(options, &o); err != nil {
 		b.t.Fatal(err)
 	}
-	_, err = b.engine.Passkeys.Enroll(b.t.Context(), engine.Enrollment{
+	_, err = b.engine.Passkeys.Enroll(b.t.Context(), passkeys.Enrollment{
 		Person: who, Challenge: o.Challenge, Response: a.Create(b.t, options),
 	})
 	if err != nil {
@@ -79,7 +79,7 @@ func (b *bureau) enroll(who string) {
 func (b *bureau) asked(who string, id bridge.ID, d bridge.Decision) string {
 	b.t.Helper()
 	v := b.press(who, id, "C1", d, "")
-	secret, ok := strings.CutPrefix(v.Link, publicURL+engine.SignPath)
+	secret, ok := strings.CutPrefix(v.Link, publicURL+passkeys.SignPath)
 	if v.Kind != bridge.VerdictSign || !ok {
 		b.t.Fatalf("no link: %+v", v)
 	}
@@ -90,7 +90,7 @@ func (b *bureau) asked(who string, id bridge.ID, d bridge.Decision) string {
 // signature lets a person sign what the page of a ticket asks for.
 func (b *bureau) signature(who, secret string) json.RawMessage {
 	b.t.Helper()
-	s, err := b.engine.SignPage(b.t.Context(), secret)
+	s, err := b.engine.Passkeys.SignPage(b.t.Context(), secret)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func (b *bureau) signature(who, secret string) json.RawMessage {
 func (b *bureau) refused(id bridge.ID, secret string, signed json.RawMessage, code bridge.Code, text string) {
 	b.t.Helper()
 	before := b.get(id)
-	note, err := b.engine.Sign(b.t.Context(), secret, signed)
+	note, err := b.engine.Passkeys.Sign(b.t.Context(), secret, signed)
 	if bridge.ErrorCode(err) != code || !strings.Contains(bridge.PublicError(err).Message, text) {
 		b.t.Errorf("%q, %v (want %s: …%s…)", note, err, code, text)
 	}
@@ -120,11 +120,11 @@ func TestSigned(t *testing.T) {
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	secret := b.asked("ana", id, bridge.DecideOnce)
 	for range 3 { // link previews
-		if _, err := b.engine.SignPage(t.Context(), secret); err != nil {
+		if _, err := b.engine.Passkeys.SignPage(t.Context(), secret); err != nil {
 			t.Fatal(err)
 		}
 	}
-	note, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret))
+	note, err := b.engine.Passkeys.Sign(t.Context(), secret, b.signature("ana", secret))
 	if err != nil || !strings.Contains(note, "approved once") {
 		t.Fatal(note, err)
 	}
@@ -148,10 +148,10 @@ func TestSigned(t *testing.T) {
 		t.Error(got.Words())
 	}
 	// The answer may have been lost on its way: a repetition says what is recorded.
-	if s, err := b.engine.SignPage(t.Context(), secret); err != nil || s.Done != note || len(s.Options) > 0 {
+	if s, err := b.engine.Passkeys.SignPage(t.Context(), secret); err != nil || s.Done != note || len(s.Options) > 0 {
 		t.Errorf("the page of a signed request: %+v, %v", s, err)
 	}
-	if again, err := b.engine.Sign(t.Context(), secret, json.RawMessage(`{}`)); err != nil || again != note {
+	if again, err := b.engine.Passkeys.Sign(t.Context(), secret, json.RawMessage(`{}`)); err != nil || again != note {
 		t.Errorf("signed again: %q, %v; want %q", again, err, note)
 	}
 	if again, err := b.engine.Get(t.Context(), id); err != nil || again.Revision != rec.Revision {
@@ -187,7 +187,7 @@ func TestUnproven(t *testing.T) {
 		t.Errorf("a person without a passkey: %+v", v)
 	}
 	err := b.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce})
-	if e := bridge.PublicError(err); e.Code != bridge.CodeForbidden || !strings.HasPrefix(e.Link, publicURL+engine.SignPath) {
+	if e := bridge.PublicError(err); e.Code != bridge.CodeForbidden || !strings.HasPrefix(e.Link, publicURL+passkeys.SignPath) {
 		t.Errorf("the API: %v", err)
 	}
 	b.reload(func() setup { s := b.setup; s.site = nil; return s }())
@@ -210,7 +210,7 @@ func TestProofRefused(t *testing.T) {
 	elsewhere := b.signature("ana", b.asked("ana", other, bridge.DecideOnce))
 	b.refused(id, secret, elsewhere, bridge.CodeForbidden, "")
 	edit := b.press("ana", id, "C1", bridge.DecideEdit, `{"command":"make less"}`)
-	b.refused(id, secret, b.signature("ana", strings.TrimPrefix(edit.Link, publicURL+engine.SignPath)), bridge.CodeForbidden, "")
+	b.refused(id, secret, b.signature("ana", strings.TrimPrefix(edit.Link, publicURL+passkeys.SignPath)), bridge.CodeForbidden, "")
 	b.refused(id, secret, b.signature("bo", b.asked("bo", id, bridge.DecideOnce)), bridge.CodeForbidden, "")
 	b.refused(id, secret, b.signature("bo", secret), bridge.CodeForbidden, "")
 	b.refused(id, secret, nil, bridge.CodeInvalid, "")
@@ -226,18 +226,18 @@ func TestProofRefused(t *testing.T) {
 	ana.Origin = publicURL
 	was := ana.Counter
 	ana.Counter = was + 100
-	if _, err := b.engine.Sign(t.Context(), b.asked("ana", other, bridge.DecideOnce), b.signature("ana", b.asked("ana", other, bridge.DecideOnce))); err == nil {
+	if _, err := b.engine.Passkeys.Sign(t.Context(), b.asked("ana", other, bridge.DecideOnce), b.signature("ana", b.asked("ana", other, bridge.DecideOnce))); err == nil {
 		t.Error("a signature for another link of the same request was accepted")
 	}
 	ana.Counter = was
 	used := b.signature("ana", secret)
-	if _, err := b.engine.Sign(t.Context(), b.asked("ana", other, bridge.DecideOnce), used); err == nil {
+	if _, err := b.engine.Passkeys.Sign(t.Context(), b.asked("ana", other, bridge.DecideOnce), used); err == nil {
 		t.Error("a signature for another request was accepted")
 	}
 	third := b.open(bot, shell("make third")).Interaction.ID
 	ana.Counter = was + 1000
 	ahead := b.asked("ana", third, bridge.DecideOnce)
-	if _, err := b.engine.Sign(t.Context(), ahead, b.signature("ana", ahead)); err != nil {
+	if _, err := b.engine.Passkeys.Sign(t.Context(), ahead, b.signature("ana", ahead)); err != nil {
 		t.Fatal(err)
 	}
 	ana.Counter = was
@@ -271,7 +271,7 @@ func TestTicketEnds(t *testing.T) {
 	s := b.setup
 	s.routes = map[string]bridge.Route{"default": routeTo("C1", "ana", "bo")}
 	b.reload(s)
-	if _, err := b.engine.Sign(t.Context(), gone, signed); bridge.ErrorCode(err) != bridge.CodeConflict {
+	if _, err := b.engine.Passkeys.Sign(t.Context(), gone, signed); bridge.ErrorCode(err) != bridge.CodeConflict {
 		t.Errorf("a person who was removed: %v", err)
 	}
 	b.state(second, bridge.StatePending)
@@ -284,7 +284,7 @@ func TestTicketEnds(t *testing.T) {
 	s.policy = ruledBy(bridge.Ruling{Effect: bridge.EffectAsk, Quorum: 2, Risk: "high"})
 	b.reload(s)
 	before := b.get(second).Interaction.Terms
-	if _, err := b.engine.Sign(t.Context(), amended, signed); bridge.ErrorCode(err) != bridge.CodeConflict {
+	if _, err := b.engine.Passkeys.Sign(t.Context(), amended, signed); bridge.ErrorCode(err) != bridge.CodeConflict {
 		t.Error(err)
 	}
 	if got := b.get(second); got.State != bridge.StatePending || got.Interaction.Terms != before+1 || len(got.Votes) > 0 {
@@ -305,18 +305,18 @@ func TestProofOnce(t *testing.T) {
 	s := b.setup
 	b.between = stopped{b.store}
 	b.reload(s)
-	if _, err := b.engine.Sign(t.Context(), secret, signed); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+	if _, err := b.engine.Passkeys.Sign(t.Context(), secret, signed); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 		t.Fatal(err)
 	}
 	b.state(id, bridge.StatePending)
 	b.between = nil
 	b.reload(s)
 	b.refused(id, secret, signed, bridge.CodeForbidden, "already used") // and not that the key was copied
-	if _, err := b.engine.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
+	if _, err := b.engine.Passkeys.Sign(t.Context(), secret, b.signature("ana", secret)); err != nil {
 		t.Fatal(err)
 	}
 	b.state(id, bridge.StateApproved)
-	if note, err := b.engine.Sign(t.Context(), secret, signed); err != nil || !strings.Contains(note, "approved once") {
+	if note, err := b.engine.Passkeys.Sign(t.Context(), secret, signed); err != nil || !strings.Contains(note, "approved once") {
 		t.Errorf("the first signature again: %q, %v", note, err)
 	}
 }
@@ -342,7 +342,7 @@ func TestSignedTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 16 { // each signature twice
 		wg.Go(func() {
-			_, err := b.engine.Sign(t.Context(), secret, proofs[n%len(proofs)])
+			_, err := b.engine.Passkeys.Sign(t.Context(), secret, proofs[n%len(proofs)])
 			if c := bridge.ErrorCode(err); c != "" && c != bridge.CodeForbidden && c != bridge.CodeConflict && c != bridge.CodeNotFound {
 				t.Error(err)
 			}

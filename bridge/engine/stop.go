@@ -81,6 +81,16 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 	return nil
 }
 
+// Resolve stops the session of a request that was denied with a stop.
+func (se *Sessions) Resolve(ctx context.Context, r bridge.Record) error {
+	i := r.Interaction
+	if r.State != bridge.StateDenied || !r.Response.Stop || r.Response.Actor == nil || i.Session == "" {
+		return nil
+	}
+	_, err := se.stopper.stop(ctx, stopOf(i, *r.Response.Actor), i.ID)
+	return err
+}
+
 // Stopped returns the stop of a session. It returns false if the session is not
 // stopped.
 func (se *Sessions) Stopped(ctx context.Context, agent, session string) (bridge.Stop, bool, error) {

@@ -48,7 +48,7 @@ func TestTicketIsBound(t *testing.T) {
 			secret := strings.TrimPrefix(link, publicURL+"/sign/")
 			signed := b.signature("ana", secret)
 			b.rewriteTicket(secret, words...)
-			if note, err := b.engine.Sign(t.Context(), secret, signed); err == nil {
+			if note, err := b.engine.Passkeys.Sign(t.Context(), secret, signed); err == nil {
 				t.Errorf("nod recorded it: %s", note)
 			}
 			if rec := b.get(id); rec.State != bridge.StatePending || len(rec.Votes) > 0 {

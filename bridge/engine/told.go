@@ -119,8 +119,8 @@ func hurry(a *bridge.Amendment, r bridge.Record) {
 	}
 }
 
-// untold records that a message which tells people of a request was given up.
-func (e *escalator) untold(ctx context.Context, j bridge.Job, why string) error {
+// Untold records that a message which tells people of a request was given up.
+func (e *Escalator) Untold(ctx context.Context, j bridge.Job, why string) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
@@ -130,17 +130,21 @@ func (e *escalator) untold(ctx context.Context, j bridge.Job, why string) error 
 	case r.State.Final() || j.Destination >= len(r.Reminders) || !r.Reminders[j.Destination].Tells:
 		return nil
 	}
-	return e.amendNow(ctx, j.Interaction, func(r bridge.Record) bridge.Amendment {
+	err = e.amendNow(ctx, j.Interaction, func(r bridge.Record) bridge.Amendment {
 		a := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 		a.Interaction.Told = e.withoutMessage(r.Interaction, r.Reminders[j.Destination], why)
 		hurry(&a, r)
 		return a
 	})
+	if bridge.ErrorCode(err) == bridge.CodeConflict {
+		return nil
+	}
+	return err
 }
 
 // cardFailed follows the failure of a card that should have told people: the other
 // cards say so.
-func (e *escalator) cardFailed(ctx context.Context, id bridge.ID, destination int) error {
+func (e *Escalator) cardFailed(ctx context.Context, id bridge.ID, destination int) error {
 	r, err := e.records.Load(ctx, id)
 	if err == nil && !r.State.Final() && slices.ContainsFunc(r.Interaction.Told, func(t bridge.Told) bool { return slices.Contains(t.At, destination) }) {
 		err = e.amendNow(ctx, id, func(r bridge.Record) bridge.Amendment {
@@ -156,7 +160,7 @@ func (e *escalator) cardFailed(ctx context.Context, id bridge.ID, destination in
 }
 
 // withoutMessage returns who was told where, without a message that was given up.
-func (e *escalator) withoutMessage(i bridge.Interaction, m bridge.Reminder, why string) []bridge.Told {
+func (e *Escalator) withoutMessage(i bridge.Interaction, m bridge.Reminder, why string) []bridge.Told {
 	told := slices.Clone(i.Told)
 	for n, t := range told {
 		group, isGroup := strings.CutPrefix(t.Name, bridge.GroupMark)

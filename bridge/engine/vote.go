@@ -9,7 +9,7 @@ import (
 )
 
 // vote records a decision as a vote. It returns the record afterward.
-func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
+func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
 	b := s.ballot(ctx, rec, actor, r)
 	b.Expect = &rec.Amended
@@ -24,7 +24,7 @@ func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Recor
 // ballot returns the vote of an actor for a response. A denial needs no one to be
 // looked up. An approval counts at least toward what an earlier one of the same
 // person counts toward.
-func (s *settler) ballot(ctx context.Context, rec bridge.Record, actor bridge.Actor, r bridge.Response) bridge.Ballot {
+func (s *Decisions) ballot(ctx context.Context, rec bridge.Record, actor bridge.Actor, r bridge.Response) bridge.Ballot {
 	i := rec.Interaction
 	b := bridge.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{
 		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Content: i.Content,

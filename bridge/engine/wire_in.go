@@ -4,24 +4,16 @@ package engine
 // engine.
 func (s shared) incoming(out outgoing) *Engine {
 	stopper := &stopper{stops: s.Store, records: s.Store, outcomes: s.Store, journal: s.journal, statuses: s.statuses, log: s.Log}
-	passkeys := newPasskeys(s)
-	signer := &signer{
-		keys: passkeys, notes: s.Store, records: s.Store, people: s.people, reader: out.reader, journal: s.journal, log: s.Log,
+	settler := &Decisions{
+		outcomes: s.Store, records: s.Store, seams: s.seams, journal: s.journal, evaluator: out.evaluator,
+		people: s.people, mentions: s.cards.mentions, log: s.Log,
 	}
-	settler := &settler{
-		signer:   signer,
-		outcomes: s.Store, records: s.Store, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
-		people: s.people, mentions: s.cards.mentions, stopper: stopper, log: s.Log,
-	}
-	clicks := &clicks{
-		records: s.Store, drafts: s.Store, cards: s.cards, people: s.people, settler: settler, journal: s.journal,
+	clicks := &Clicks{
+		records: s.Store, drafts: s.Store, cards: s.cards, people: s.people, settler: settler, seams: s.seams, journal: s.journal,
 		codes: &codes{notes: s.Store}, escalator: out.escalator, reader: out.reader,
 		keys: s.Keys, linking: s.Linking, watcher: s.watcher, log: s.Log,
 	}
 	links := &Links{notes: s.Store, store: s.Store, journal: s.journal, clicks: clicks, log: s.Log}
-	grants := &Grants{
-		store: s.Store, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
-	}
 	noter := &noter{
 		store: s.Store, platforms: s.platforms, redactor: s.redactor, nudge: make(chan struct{}, 1), log: s.Log,
 	}
@@ -31,7 +23,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		history: s.History, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
 	}
 	sessions.reporter = &reporter{
-		statuses: s.statuses, opener: out.opener, composer: out.composer, redactor: s.redactor, routes: s.routes, log: s.Log,
+		statuses: s.statuses, opener: out.opener, redactor: s.redactor, routes: s.routes, log: s.Log,
 	}
 	clicks.sessions = sessions
 	withdrawals := &withdrawals{
@@ -39,20 +31,21 @@ func (s shared) incoming(out outgoing) *Engine {
 		presence: s.Store, reach: out.reach,
 	}
 	return &Engine{
-		Grants:      grants,
-		Links:       links,
-		Passkeys:    passkeys,
 		People:      s.people,
+		Journal:     s.journal,
+		Links:       links,
 		Sessions:    sessions,
+		Clicks:      clicks,
+		Decisions:   settler,
+		Openings:    out.opener,
+		Escalator:   out.escalator,
+		seams:       s.seams,
 		routes:      s.routes,
-		opener:      out.opener,
 		rounds:      out.rounds,
 		reach:       out.reach,
 		reader:      out.reader,
-		signer:      signer,
 		withdrawals: withdrawals,
 		runs:        &runs{s.Store, withdrawals.records, withdrawals},
-		clicks:      clicks,
 		listener:    &listener{clicks: clicks, notes: s.Store, sessions: sessions, shown: &shownSessions{s.Store}},
 		dispatcher:  out.dispatcher,
 		noter:       noter,

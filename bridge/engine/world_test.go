@@ -21,6 +21,7 @@ import (
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/rooms"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -179,9 +180,9 @@ func (w *world) reload(s setup) {
 	o := rooms.Options{Options: engine.Options{
 		Store: w.store, History: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
 		PolicyVersion: s.version, ConfigVersion: cmp.Or(s.config, fmt.Sprint("config ", w.reloads)), Redactor: s.hide, Linking: s.linking, UnknownRequesters: s.strangers,
-		Signing:   engine.Signing{Store: w.store, Site: s.site, People: team, Administrators: s.admins},
 		Directory: directory.New(people),
-	}, Signer: s.signer, AuditRetention: s.kept}
+	}, Signer: s.signer, AuditRetention: s.kept,
+		Signing: passkeys.Signing{Store: w.store, Site: s.site, People: team, Administrators: s.admins}}
 	if w.between != nil {
 		o.Store = w.between
 	}

@@ -1,6 +1,7 @@
 // Package rooms composes nod: the engine, and one room for each capability. It has no
-// rules of its own, and no room imports another. Start with [New], which names them in
-// the order in which they are asked.
+// rules of its own, and no room imports another. Start with [New], and with House.seams,
+// which names what takes part in a request and in a click, in the order in which the
+// engine asks.
 package rooms
 
 import (
@@ -13,11 +14,17 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/rooms/audit"
+	"github.com/nodbridge/nod/bridge/rooms/grant"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
+	"github.com/nodbridge/nod/bridge/rooms/webhook"
 )
 
 // Options configures a House.
 type Options struct {
 	engine.Options
+	Webhooks []bridge.Webhook
+	// Signing configures the keys of people.
+	Signing passkeys.Signing
 	// Signer signs answers, and seals the audit log. The store has it as well, and
 	// signs decisions. If it is nil, nod does none of this.
 	Signer *proof.Signer
@@ -29,7 +36,10 @@ type Options struct {
 type House struct {
 	*engine.Engine
 	*desk.Desk
-	Audit *audit.Log
+	Audit    *audit.Log
+	Grants   *grant.Room
+	Passkeys *passkeys.Room
+	webhooks *webhook.Room
 }
 
 // What platforms call for people.
@@ -46,12 +56,54 @@ var _ interface {
 func New(o Options) *House {
 	o.Default()
 	core := engine.New(o.Options)
-	return &House{
+	grants := grant.New(core, o.Options)
+	h := &House{
 		Engine: core,
-		Desk:   desk.New(core, o.Options),
+		Desk:   desk.New(core, o.Options, grants),
 		Audit: audit.New(audit.Options{
 			Store: o.Store, Leases: o.Store, Signer: o.Signer, Retention: o.AuditRetention, Node: o.Node, Log: o.Log,
 		}),
+		Grants:   grants,
+		Passkeys: passkeys.New(core, o.Options, o.Signing),
+		webhooks: webhook.New(core, o.Options, o.Webhooks),
+	}
+	core.Use(h.seams())
+	return h
+}
+
+// seams returns what takes part in a request and in a click, in the order in which the
+// engine asks. The documentation has the same lists; see TestOrder.
+func (h *House) seams() engine.Seams {
+	return engine.Seams{
+		Openers: []engine.Opener{
+			{Name: "the webhooks that get the outcome are noted", Open: h.webhooks.Open},
+			{Name: "the policy, or the settings of the agent, may decide", Open: h.Openings.Ruled},
+			{Name: "a grant may cover it", Open: h.Grants.Open},
+			{Name: "people can be reached", Open: h.Openings.Reached},
+		},
+		Clicks: []engine.Decider[engine.Click]{
+			{Name: "nod made the control, and it belongs to the card", Decide: h.Clicks.Located},
+			{Name: "the person may answer", Decide: h.Clicks.MayAnswer},
+			{Name: "the chosen options exist", Decide: h.Clicks.Chosen},
+			{Name: "the card shows everything that it decides", Decide: h.Clicks.ShowsAll},
+			{Name: "the card shows the current terms", Decide: h.Clicks.CurrentTerms},
+		},
+		Decisions: []engine.Decider[engine.Decision]{
+			{Name: "the terms are those that the person saw", Decide: h.Decisions.SameTerms},
+			{Name: "the current config lets the person approve it", Decide: h.Decisions.CurrentConfig},
+			{Name: "an edited input may be approved here", Decide: h.Decisions.Fits},
+			{Name: "earlier approvals still count", Decide: h.Decisions.Recounted},
+			{Name: "the person has given the proof that it requires", Decide: h.Passkeys.Decide},
+		},
+		Resolvers: []engine.Resolver{
+			{Name: "a denial that stops ends the session", Resolve: h.Sessions.Resolve},
+			{Name: "an approval gives its grants", Resolve: h.Grants.Resolve, Again: true},
+		},
+		Workers: []engine.Worker{
+			{Kind: bridge.JobStep, Work: h.Escalator.Step},
+			{Kind: bridge.JobRemind, Work: h.Escalator.Remind, GaveUp: h.Escalator.Untold},
+			{Kind: bridge.JobHook, Work: h.webhooks.Work},
+		},
 	}
 }
 

@@ -24,10 +24,10 @@ var layers = []string{
 	"bridge/proof bridge/dialect render",
 	"bridge/words",
 	"bridge/engine bridge/core platforms",
-	"bridge/rooms/audit",
+	"bridge/rooms/audit bridge/rooms/grant bridge/rooms/passkeys bridge/rooms/webhook",
 	"bridge/desk",
 	"bridge/rooms", // composes the engine and the rooms
-	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
+	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay",
 	"bridge/console", // applies the rules of the API to people
 	"render/rendertest platforms/platformtest/samples platforms/platformtest/await platforms/platformtest/pty", // test helpers
 	"platforms/platformtest/redistest",

@@ -15,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/bridge/redact"
 	"github.com/nodbridge/nod/bridge/rooms"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -60,8 +61,8 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	people := buildDirectory(c, d.remembered, platforms, d.store, schedules)
 	options := rooms.Options{Options: engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
-		Routes: routes, Webhooks: hooks, Observer: d.observer, Log: d.log, History: d.store, Policy: rules,
-	}, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention)}
+		Routes: routes, Observer: d.observer, Log: d.log, History: d.store, Policy: rules,
+	}, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention)}
 	options.Agents = buildAgents(c)
 	options.Signing = signing(c, d.store)
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
@@ -94,7 +95,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
 		mux.Handle("/console/", queued(d.bodies, page))
-		mux.Handle(engine.SignPath, queued(d.bodies, page))
+		mux.Handle(passkeys.SignPath, queued(d.bodies, page))
 		front.Session = page.Principal
 		mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/directory"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/oncall"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -48,8 +48,8 @@ func buildDirectory(c config.Config, remembered time.Duration, platforms []bridg
 
 // signing returns the configuration of the keys of people. Without a console at
 // a URL that browsers accept, people cannot have keys.
-func signing(c config.Config, store passkey.Store) engine.Signing {
-	out := engine.Signing{Store: store}
+func signing(c config.Config, store passkey.Store) passkeys.Signing {
+	out := passkeys.Signing{Store: store}
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
 		out.People = append(out.People, name)
 		if c.People[name].Administrator {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/webhook"
+	"github.com/nodbridge/nod/bridge/rooms/webhook"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -78,7 +78,7 @@ func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
 	var out []bridge.Webhook
 	for _, name := range slices.Sorted(maps.Keys(c.Webhooks)) {
 		w := c.Webhooks[name]
-		h, err := webhook.New(webhook.Options{Name: name, URL: w.URL.Value(), Secret: w.Secret.Value(), Agents: w.Agents})
+		h, err := webhook.NewHook(webhook.HookOptions{Name: name, URL: w.URL.Value(), Secret: w.Secret.Value(), Agents: w.Agents})
 		if err != nil {
 			return nil, err
 		}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -38,7 +38,7 @@ func newDevice(r *rig.Rig) device {
 	if err := json.Unmarshal(options, &o); err != nil {
 		r.T.Fatal(err)
 	}
-	e := engine.Enrollment{Person: "ana", Challenge: o.Challenge, Response: d.key.Create(r.T, options)}
+	e := passkeys.Enrollment{Person: "ana", Challenge: o.Challenge, Response: d.key.Create(r.T, options)}
 	if _, err := keys.Enroll(r.Ctx, e); err != nil {
 		r.T.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func newDevice(r *rig.Rig) device {
 // call sends a request to the page of a link.
 func (d device) call(method, link, origin, body string) (int, string) {
 	d.r.T.Helper()
-	url := d.r.Daemons[0].URL + link[strings.Index(link, engine.SignPath):]
+	url := d.r.Daemons[0].URL + link[strings.Index(link, passkeys.SignPath):]
 	req, err := http.NewRequestWithContext(d.r.Ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		d.r.T.Fatal(err)

@@ -1,41 +1,32 @@
-package engine
+package webhook
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
 )
 
-// teller tells requesters how their requests ended.
-type teller struct {
-	directory bridge.Directory
-	platforms platforms
-	cards     *cards
-	log       *slog.Logger
-}
-
 // tell sends one direct message to the requester of a closed request. A message
 // that no platform takes is not repeated.
-func (t *teller) tell(ctx context.Context, r bridge.Record) error {
+func (h *Room) tell(ctx context.Context, r bridge.Record) error {
 	i := r.Interaction
-	if t.directory == nil || !news(r) {
+	if h.directory == nil || !news(r) {
 		return nil
 	}
-	accounts, err := t.directory.Accounts(ctx, i.Requester)
+	accounts, err := h.directory.Accounts(ctx, i.Requester)
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(accounts, func(a, b bridge.Responder) int { return askedOn(i, a) - askedOn(i, b) })
-	view, err := t.cards.view(ctx, r, 0)
+	view, err := h.engine.View(ctx, r, 0)
 	if err != nil {
 		return err
 	}
 	text := render.NewCard(view, func(bridge.Question) bool { return false }).Notice
 	for _, a := range accounts {
-		p, ok := t.platforms[a.Platform].(bridge.DirectMessenger)
+		p, ok := h.platforms[a.Platform].(bridge.DirectMessenger)
 		if !ok {
 			continue
 		}
@@ -49,7 +40,7 @@ func (t *teller) tell(ctx context.Context, r bridge.Record) error {
 		if err == nil {
 			return nil
 		}
-		t.log.Warn("requester not told", "id", i.ID, "platform", a.Platform, "error", err)
+		h.log.Warn("requester not told", "id", i.ID, "platform", a.Platform, "error", err)
 	}
 	return nil
 }

@@ -1,4 +1,7 @@
-package engine
+// Package grant is the room of standing approvals: an approval gives them, and they answer
+// later requests that they cover. It does not decide who may approve, and the store keeps
+// them only until they expire. Start with [Room.Open] and [Room.Resolve].
+package grant
 
 import (
 	"context"
@@ -8,50 +11,38 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/people"
 )
 
-// granter finds the grants that cover a request, and stores the grants that an
-// approval creates.
-type granter struct {
-	store     bridge.Grants
-	records   bridge.Records
-	outcomes  bridge.Outcomes
-	people    *people.People
-	journal   *journal.Journal
-	evaluator *evaluator
-	log       *slog.Logger
+// Room finds the grants that cover a request, stores the grants that an approval
+// creates, and lists and revokes them. It is safe for concurrent use.
+type Room struct {
+	engine   *engine.Engine
+	store    bridge.Grants
+	records  bridge.Records
+	outcomes bridge.Outcomes
+	log      *slog.Logger
 }
 
-// find returns the response to an interaction that grants cover, of those found
-// under its keys. It returns nil if people have to be asked.
-func (gr *granter) find(ctx context.Context, i bridge.Interaction, found []bridge.Grant) *bridge.Response {
-	all := gr.coveringOf(ctx, i, found)
-	if len(all) == 0 {
-		return nil
-	}
-	return covered(i, all)
+// New returns the room of an engine.
+func New(e *engine.Engine, o engine.Options) *Room {
+	return &Room{engine: e, store: o.Store, records: o.Store, outcomes: o.Store, log: o.Log}
 }
 
-// grantKeys returns the keys of the grants that could cover an interaction: that
-// of the exact request, and then one for each rule that a part of it requires.
-func grantKeys(i bridge.Interaction) []string {
-	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
-		return nil
+// Open answers a request that grants cover.
+func (gr *Room) Open(ctx context.Context, d *engine.Draft) error {
+	if all := gr.coveringOf(ctx, d.Interaction, d.Setting.Grants); len(all) > 0 {
+		d.Response = covered(d.Interaction, all)
 	}
-	keys := []string{i.GrantKey}
-	for _, r := range i.RuleGrants {
-		keys = append(keys, i.RuleKey(r))
-	}
-	return keys
+	return nil
 }
 
 // covering returns the grants that together cover an interaction: one of the
 // exact request, or one for each rule that a part of it requires. It returns
 // none if any part is not covered under the current requirements.
-func (gr *granter) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
-	keys := grantKeys(i)
+func (gr *Room) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
+	keys := i.GrantKeys()
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -63,7 +54,7 @@ func (gr *granter) covering(ctx context.Context, i bridge.Interaction) ([]bridge
 }
 
 // coveringOf is covering for the stored grants under the keys.
-func (gr *granter) coveringOf(ctx context.Context, i bridge.Interaction, found []bridge.Grant) []bridge.Grant {
+func (gr *Room) coveringOf(ctx context.Context, i bridge.Interaction, found []bridge.Grant) []bridge.Grant {
 	if len(found) == 0 {
 		return nil
 	}
@@ -77,7 +68,7 @@ func (gr *granter) coveringOf(ctx context.Context, i bridge.Interaction, found [
 		return []bridge.Grant{g}
 	}
 	var all []bridge.Grant
-	for _, key := range grantKeys(i)[1:] {
+	for _, key := range i.GrantKeys()[1:] {
 		g, ok := holding[key]
 		if !ok {
 			return nil
@@ -90,7 +81,7 @@ func (gr *granter) coveringOf(ctx context.Context, i bridge.Interaction, found [
 // holds reports whether a grant meets all current requirements of an
 // interaction. The store finds grants by their keys; holds compares everything
 // else. If something cannot be checked, the grant does not hold.
-func (gr *granter) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction) bool {
+func (gr *Room) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction) bool {
 	if !applies(g, i) {
 		return false
 	}
@@ -118,11 +109,11 @@ func applies(g bridge.Grant, i bridge.Interaction) bool {
 // enough reports whether the approvals of these people would approve the
 // interaction now. Each of them must still be able to approve: if one cannot,
 // people are asked again, and so they are while that is unknown.
-func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) bool {
+func (gr *Room) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) bool {
 	var counted []bridge.Actor
 	slots := i.Slots()
 	for _, giver := range givers {
-		who, no := gr.people.Eligible(ctx, i, giver)
+		who, no := gr.engine.People.Eligible(ctx, i, giver)
 		if no.Why == people.WhyUnread {
 			gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "person", who.Display(), "unread", no.Unread)
 		}
@@ -133,7 +124,7 @@ func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []br
 			continue
 		}
 		counted = append(counted, who)
-		covers, _ := gr.people.Covers(ctx, i, who, time.Now())
+		covers, _ := gr.engine.People.Covers(ctx, i, who, time.Now())
 		for _, n := range covers {
 			slots[n]--
 		}

@@ -1,10 +1,11 @@
-package engine
+package webhook
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -30,7 +31,7 @@ func TestRequesterTold(t *testing.T) {
 		"unreachable":      {func(*bridge.Record) {}, bridge.Errorf(bridge.CodeRateLimited, "later"), "U-cy ✅", "hook retry in 5s"},
 	} {
 		m := &fake.Messenger{Chat: &fake.Chat{As: "chat"}, Err: x.err}
-		o := newOffice(t, func(o *Options) { o.Directory, o.Platforms = fake.NewStaff(), []bridge.Platform{m} })
+		o := newOffice(t, engine.Options{Directory: fake.NewStaff(), Platforms: []bridge.Platform{m}})
 		i := fake.Question("Ship it?")
 		i.Requester, i.TellRequester = "cy", true
 		if i.Closings() != 1 {
@@ -41,7 +42,7 @@ func TestRequesterTold(t *testing.T) {
 		r.Response = &bridge.Response{State: bridge.StateAnswered, Actor: by("ana")}
 		x.set(&r)
 		o.store.Set(r)
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(m.Told, "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {

@@ -1,4 +1,4 @@
-package engine
+package grant
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// give stores the grants that an approval creates, and approves the pending
+// Resolve stores the grants that an approval creates, and approves the pending
 // requests that they cover. It is safe to repeat: a repeat stores only grants
 // that were not stored before, and never a revoked one.
-func (gr *granter) give(ctx context.Context, r bridge.Record) error {
+func (gr *Room) Resolve(ctx context.Context, r bridge.Record) error {
 	given := r.Given()
 	news := false
 	for _, g := range given {
@@ -22,7 +22,7 @@ func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 			continue
 		}
 		news = true
-		if err := gr.journal.Write(ctx, bridge.AuditGrant, r.Interaction, g); err != nil {
+		if err := gr.engine.Journal.Write(ctx, bridge.AuditGrant, r.Interaction, g); err != nil {
 			gr.log.Error("grant not written to the audit log", "id", r.Interaction.ID, "error", err)
 		}
 	}
@@ -34,7 +34,7 @@ func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 
 // release approves the pending requests that a new grant covers. Each is
 // evaluated again first, and must meet the current policy.
-func (gr *granter) release(ctx context.Context, given bridge.Grant) error {
+func (gr *Room) release(ctx context.Context, given bridge.Grant) error {
 	agent := given.Agent
 	if given.Session == "" {
 		agent = "" // of any session
@@ -53,7 +53,7 @@ func (gr *granter) release(ctx context.Context, given bridge.Grant) error {
 
 // releaseOne approves a pending request if grants cover it both with its stored
 // requirements, which may be stricter, and under the current policy.
-func (gr *granter) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant) error {
+func (gr *Room) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant) error {
 	r, err := gr.records.Load(ctx, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
@@ -67,15 +67,15 @@ func (gr *granter) releaseOne(ctx context.Context, id bridge.ID, given bridge.Gr
 	if r.Interaction.Redacted > 0 {
 		return nil // the exact request is not stored
 	}
-	now, err := gr.evaluator.rejudge(ctx, r)
-	if err != nil || now.denied != nil || now.ruling.Effect != bridge.EffectAsk {
+	now, err := gr.engine.Rejudge(ctx, r)
+	if err != nil || now.Denied != nil || now.Ruling.Effect != bridge.EffectAsk {
 		return err
 	}
 	asked, err := gr.covering(ctx, r.Interaction)
 	if err != nil || len(asked) == 0 {
 		return err
 	}
-	i := now.now
+	i := now.Now
 	all, err := gr.covering(ctx, i)
 	if err != nil || len(all) == 0 {
 		return err

@@ -1,15 +1,14 @@
-package engine
+package passkeys
 
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/proof"
@@ -45,18 +44,6 @@ func noteNoPasskey(url string) string {
 		"Sign in to the console to add one: " + strings.TrimRight(url, "/") + "/console/. You can still deny."
 }
 
-// signer makes tickets for approvals that require a proof, and checks the
-// proofs.
-type signer struct {
-	keys    *Passkeys
-	notes   bridge.Notes
-	records bridge.Records
-	people  *people.People
-	reader  *reader
-	journal *journal.Journal
-	log     *slog.Logger
-}
-
 // ticketKey returns the key of a ticket. The secret is only in the link.
 func ticketKey(secret string) string { return "ticket:" + bridge.HashText(secret) }
 
@@ -64,55 +51,57 @@ func ticketKey(secret string) string { return "ticket:" + bridge.HashText(secret
 // what its signature recorded.
 const ticketKept = 24 * time.Hour
 
-// ask makes a ticket for an approval, and returns the verdict with its link.
-func (s *signer) ask(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
-) (*bridge.Verdict, error) {
-	i := rec.Interaction
+// Decide makes a ticket for an approval that lacks the proof that its request requires,
+// and returns the verdict with its link.
+func (ps *Room) Decide(ctx context.Context, d *engine.Decision) (*bridge.Verdict, error) {
+	if !d.Record.Unproven(d.Response) {
+		return nil, nil //nolint:nilnil // no objection
+	}
+	actor, i := d.Actor, d.Record.Interaction
 	refuse := func(note string) (*bridge.Verdict, error) {
-		s.journal.Refuse(ctx, i, actor, "no proof")
+		ps.engine.Journal.Refuse(ctx, i, actor, "no proof")
 		return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
 	}
-	if s.keys.Ready() != nil {
+	if ps.Ready() != nil {
 		return refuse(noteNoProofs)
 	}
-	able, err := s.keys.Has(ctx, actor.Person)
+	able, err := ps.Has(ctx, actor.Person)
 	if err != nil {
 		return nil, err
 	}
 	if !able {
-		return refuse(noteNoPasskey(s.keys.Site.Origins()[0]))
+		return refuse(noteNoPasskey(ps.Site.Origins()[0]))
 	}
-	st := passkey.NewStatement(i.StatementOf(r, actor.Person))
-	t := bridge.Ticket{ID: i.ID, Actor: actor, Response: r, Statement: bridge.Statement(st)}
+	st := passkey.NewStatement(i.StatementOf(d.Response, actor.Person))
+	t := bridge.Ticket{ID: i.ID, Actor: actor, Response: d.Response, Statement: bridge.Statement(st)}
 	raw, err := bridge.EncodeJSON(t)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "ticket")
 	}
 	secret := bridge.NewSecret()
-	if _, err := s.notes.PutNote(ctx, ticketKey(secret), string(raw), ticketKept); err != nil {
+	if _, err := ps.notes.PutNote(ctx, ticketKey(secret), string(raw), ticketKept); err != nil {
 		return nil, err
 	}
 	return &bridge.Verdict{
-		Kind: bridge.VerdictSign, Note: noteSign, Link: s.keys.Site.Origins()[0] + SignPath + secret,
+		Kind: bridge.VerdictSign, Note: noteSign, Link: ps.Site.Origins()[0] + SignPath + secret,
 	}, nil
 }
 
 // open returns the ticket of a secret, with its request. The request is pending,
 // or has the signature of the ticket.
-func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge.Record, error) {
+func (ps *Room) open(ctx context.Context, secret string) (bridge.Ticket, bridge.Record, error) {
 	var t bridge.Ticket
-	if s.keys.Ready() != nil {
+	if ps.Ready() != nil {
 		return t, bridge.Record{}, errTicket()
 	}
-	raw, err := s.notes.Note(ctx, ticketKey(secret))
+	raw, err := ps.notes.Note(ctx, ticketKey(secret))
 	if err != nil {
 		return t, bridge.Record{}, err
 	}
 	if raw == "" || json.Unmarshal([]byte(raw), &t) != nil {
 		return t, bridge.Record{}, errTicket()
 	}
-	rec, err := s.records.Load(ctx, t.ID)
+	rec, err := ps.records.Load(ctx, t.ID)
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
 		return t, rec, errTicket()
@@ -128,9 +117,12 @@ func (s *signer) open(ctx context.Context, secret string) (bridge.Ticket, bridge
 	return t, rec, nil
 }
 
-// page implements Engine.SignPage.
-func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
-	t, rec, err := s.open(ctx, secret)
+// SignPage returns what the page of a ticket shows. It changes nothing, so that
+// link previews are harmless. It returns CodeNotFound for a link that is not
+// valid or no longer valid, and CodeConflict if the request has ended without
+// its signature or changed since the link was made.
+func (ps *Room) SignPage(ctx context.Context, secret string) (SignPage, error) {
+	t, rec, err := ps.open(ctx, secret)
 	if err != nil {
 		return SignPage{}, err
 	}
@@ -138,15 +130,15 @@ func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
 		return SignPage{Ticket: t, Done: words.Recorded(rec)}, nil
 	}
 	out := SignPage{Ticket: t}
-	if out.Record, err = s.reader.shown(ctx, t.ID); err != nil {
+	if out.Record, err = ps.engine.Shown(ctx, t.ID); err != nil {
 		return out, err
 	}
-	keys, err := s.keys.Of(ctx, t.Actor.Person)
+	keys, err := ps.Of(ctx, t.Actor.Person)
 	if err != nil {
 		return out, err
 	}
 	if slices.ContainsFunc(keys, passkey.Credential.Valid) {
-		if out.Options, err = s.keys.Site.Request(passkey.Statement(t.Statement), keys); err != nil {
+		if out.Options, err = ps.Site.Request(passkey.Statement(t.Statement), keys); err != nil {
 			return out, err
 		}
 	}
@@ -156,7 +148,7 @@ func (s *signer) page(ctx context.Context, secret string) (SignPage, error) {
 // prove checks the response of a passkey for a ticket, and adds its signature to
 // the response of the person. The ticket may have been changed in the store, so
 // the statement must be about the response, and its input.
-func (s *signer) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticket, signed json.RawMessage) (bridge.Response, error) {
+func (ps *Room) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticket, signed json.RawMessage) (bridge.Response, error) {
 	r := t.Response
 	if r.ApprovedDigest = ""; len(r.Input) > 0 {
 		var err error
@@ -167,11 +159,11 @@ func (s *signer) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticke
 	if field := t.Statement.Differs(i.StatementOf(r, t.Actor.Person), time.Now()); field != "" {
 		return r, bridge.Errorf(bridge.CodeForbidden, "the link is for another %s than its approval", field)
 	}
-	keys, err := s.keys.Of(ctx, t.Actor.Person)
+	keys, err := ps.Of(ctx, t.Actor.Person)
 	if err != nil {
 		return r, err
 	}
-	a, err := s.keys.accept(ctx, passkey.Statement(t.Statement), keys, signed)
+	a, err := ps.accept(ctx, passkey.Statement(t.Statement), keys, signed)
 	if err != nil {
 		return r, err
 	}
@@ -179,10 +171,12 @@ func (s *signer) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticke
 	return r, nil
 }
 
-// sign implements Engine.Sign.
-func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessage) (string, error) {
-	s := cl.settler.signer
-	t, rec, err := s.open(ctx, secret)
+// Sign records the approval of a ticket with the response of a passkey, in the
+// same way as a click, and returns the note for the person. A repeat returns the
+// same note. Sign returns the errors of SignPage, and CodeForbidden for a
+// signature that does not count. Nothing is recorded then.
+func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage) (string, error) {
+	t, rec, err := ps.open(ctx, secret)
 	if err != nil {
 		return "", err
 	}
@@ -190,27 +184,27 @@ func (cl *clicks) sign(ctx context.Context, secret string, signed json.RawMessag
 		return words.Recorded(rec), nil
 	}
 	i := rec.Interaction
-	actor, no := cl.people.Eligible(ctx, i, t.Actor)
+	actor, no := ps.engine.People.Eligible(ctx, i, t.Actor)
 	if no.Why == "" && actor.Person != t.Actor.Person {
 		no.Why = people.WhyNobody
 	}
 	if no.Why != "" {
-		cl.journal.Refuse(ctx, i, actor, no.Why)
+		ps.engine.Journal.Refuse(ctx, i, actor, no.Why)
 		return "", bridge.Errorf(no.Code(), "%s", words.Why(i, no))
 	}
-	r, err := s.prove(ctx, i, t, signed)
+	r, err := ps.prove(ctx, i, t, signed)
 	if err != nil {
 		// The first try may have been recorded while this one waited for it.
-		if _, now, again := s.open(ctx, secret); again == nil && t.Recorded(now) {
+		if _, now, again := ps.open(ctx, secret); again == nil && t.Recorded(now) {
 			return words.Recorded(now), nil
 		}
 		if c := bridge.ErrorCode(err); c == bridge.CodeForbidden || c == bridge.CodeInvalid {
-			cl.journal.Refuse(ctx, i, actor, "proof not accepted")
-			cl.log.Warn("proof not accepted", "id", i.ID, "person", actor.Person, "error", err)
+			ps.engine.Journal.Refuse(ctx, i, actor, "proof not accepted")
+			ps.log.Warn("proof not accepted", "id", i.ID, "person", actor.Person, "error", err)
 		}
 		return "", err
 	}
-	got, result, refusal, err := cl.settler.conclude(ctx, actor, rec, r)
+	got, result, refusal, err := ps.engine.Conclude(ctx, actor, rec, r)
 	if err != nil {
 		return "", err
 	}

@@ -1,13 +1,15 @@
-package engine
+package webhook
 
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -31,6 +33,33 @@ func (r *receiverOf) Send(_ context.Context, id string, body []byte) error {
 	}
 	r.bodies = append(r.bodies, id+" "+string(body))
 	return r.err
+}
+
+// office is an engine with webhooks on a fake store.
+type office struct {
+	*engine.Engine
+	t     *testing.T
+	store *fake.Store
+	room  *Room
+}
+
+func newOffice(t *testing.T, o engine.Options, hooks ...bridge.Webhook) *office {
+	t.Helper()
+	store := fake.New()
+	o.Store = fake.Together(store, &fake.Log{})
+	o.Default()
+	x := &office{Engine: engine.New(o), t: t, store: store}
+	x.room = New(x.Engine, o, hooks)
+	x.Use(engine.Seams{Workers: []engine.Worker{{Kind: bridge.JobHook, Work: x.room.Work}}})
+	return x
+}
+
+// outcomes checks what became of the jobs so far.
+func (o *office) outcomes(want ...string) {
+	o.t.Helper()
+	if got := o.store.Outcomes(); !slices.Equal(got, want) {
+		o.t.Errorf("the jobs ended as %q; want %q", got, want)
+	}
 }
 
 // closed stores a request that was denied, and that a webhook is told about.
@@ -71,11 +100,11 @@ func TestHookErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &receiverOf{agent: "ci", err: c.err}
-			o := newOffice(t, func(o *Options) { o.Webhooks = []bridge.Webhook{w} })
+			o := newOffice(t, engine.Options{}, w)
 			r := o.closed()
 			j := o.store.Work(bridge.JobHook, r.Interaction.ID, 0)
 			j.Attempt, j.Began = max(c.attempt, 1), j.Began.Add(-c.age)
-			if err := o.dispatcher.do(t.Context(), j); err != nil {
+			if err := o.Work(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want)
@@ -95,15 +124,15 @@ func TestHookErrors(t *testing.T) {
 func TestHookIsBusy(t *testing.T) {
 	t.Parallel()
 	w := &receiverOf{agent: "ci", busy: make(chan struct{}), began: make(chan struct{})}
-	o := newOffice(t, func(o *Options) { o.Webhooks = []bridge.Webhook{w} })
+	o := newOffice(t, engine.Options{}, w)
 	r := o.closed()
 	ended := make(chan error)
 	for range hooksAtOnce {
 		j := o.store.Work(bridge.JobHook, r.Interaction.ID, 0)
-		go func() { ended <- o.dispatcher.do(t.Context(), j) }()
+		go func() { ended <- o.Work(t.Context(), j) }()
 		<-w.began
 	}
-	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
+	if err := o.Work(t.Context(), o.store.Work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("hook retry in 1s, not counted")
@@ -119,16 +148,18 @@ func TestHookIsBusy(t *testing.T) {
 // or of requests without an outcome, are buried.
 func TestHookIsGone(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOffice(t, engine.Options{})
 	r := o.closed()
 	pending := o.store.Put(t, fake.Question("Ship it?"))
 	for _, id := range []bridge.ID{r.Interaction.ID, pending.Interaction.ID} {
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobHook, id, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(bridge.JobHook, id, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o.outcomes("hook dead: not_found: webhook ops is no longer configured", "hook dead: internal: webhook 0 of 0 does not exist")
-	if got := (webhooks{&receiverOf{agent: "ci"}, &receiverOf{agent: "cd"}}).wanted("ci"); len(got) != 1 {
-		t.Errorf("%d webhooks want the requests of ci; want 1", len(got))
+	d := &engine.Draft{}
+	d.Interaction.Agent = "ci"
+	if err := newOffice(t, engine.Options{}, &receiverOf{agent: "ci"}, &receiverOf{agent: "cd"}).room.Open(t.Context(), d); err != nil || len(d.Interaction.Webhooks) != 1 {
+		t.Errorf("%d webhooks want the requests of ci; want 1: %v", len(d.Interaction.Webhooks), err)
 	}
 }

@@ -1,4 +1,8 @@
-package engine
+// Package webhook is the room that tells others how requests ended: webhooks, as Standard
+// Webhooks (standardwebhooks.com) specifies, and requesters in a direct message. What
+// becomes due is decided when a request is opened and closed, and jobs carry it out.
+// Start with [Room.Work].
+package webhook
 
 import (
 	"context"
@@ -7,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 const (
@@ -24,66 +29,73 @@ type outcomeEvent struct {
 	Data      bridge.Record `json:"data"`
 }
 
-// webhooks are the configured receivers of outcomes.
-type webhooks []bridge.Webhook
+// Room delivers outcomes. It is safe for concurrent use.
+type Room struct {
+	engine    *engine.Engine
+	hooks     []bridge.Webhook
+	slots     map[string]chan struct{}
+	directory bridge.Directory
+	platforms map[string]bridge.Platform
+	watcher   engine.Watcher
+	log       *slog.Logger
+}
 
-// wanted returns the names of the webhooks for an agent.
-func (all webhooks) wanted(agent string) []string {
-	var out []string
-	for _, w := range all {
-		if w.Wants(agent) {
-			out = append(out, w.Name())
+// New returns the room of an engine with the configured webhooks.
+func New(e *engine.Engine, o engine.Options, hooks []bridge.Webhook) *Room {
+	h := &Room{
+		engine: e, hooks: hooks, slots: map[string]chan struct{}{}, directory: o.Directory, platforms: engine.ByName(o.Platforms),
+		watcher: engine.Watcher{Observer: o.Observer}, log: o.Log,
+	}
+	for _, w := range hooks {
+		h.slots[w.Name()] = make(chan struct{}, hooksAtOnce)
+	}
+	return h
+}
+
+// Open notes the webhooks that receive the outcome of a request.
+func (h *Room) Open(_ context.Context, d *engine.Draft) error {
+	for _, w := range h.hooks {
+		if w.Wants(d.Interaction.Agent) {
+			d.Interaction.Webhooks = append(d.Interaction.Webhooks, w.Name())
 		}
 	}
-	return out
+	return nil
 }
 
-// hooks delivers outcomes to webhooks.
-type hooks struct {
-	outbox   bridge.Outbox
-	reader   *reader
-	webhooks webhooks
-	teller   *teller
-	slots    map[string]chan struct{}
-	watcher  watcher
-	log      *slog.Logger
-}
-
-// tell processes the job of a webhook.
-func (h *hooks) tell(ctx context.Context, j bridge.Job) error {
+// Work delivers an outcome.
+func (h *Room) Work(ctx context.Context, j bridge.Job) error {
 	err := h.deliver(ctx, j)
 	switch {
 	case errors.Is(err, errBusy):
-		return h.outbox.Retry(ctx, j, hookBusy, "")
+		return engine.Later{In: hookBusy}
 	case err == nil:
-		return h.outbox.Finish(ctx, j)
+		return nil
 	case bridge.ErrorCode(err) != bridge.CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), time.Since(j.Began) > hookLife:
-		h.log.Error("webhook delivery failed", "id", j.Interaction, "attempt", j.Attempt, "error", err)
-		return h.outbox.Bury(ctx, j, err.Error())
+		return engine.Hopeless{Err: err}
 	}
 	delay := min(firstHookTry<<min(j.Attempt-1, 10), maxHookTry)
 	if pe, ok := errors.AsType[*bridge.Error](err); ok {
 		delay = min(max(delay, pe.RetryAfter), maxHookTry)
 	}
-	return h.outbox.Retry(ctx, j, delay, err.Error())
+	return engine.Later{In: delay, Reason: err.Error()}
 }
 
 // errBusy means that all slots of a receiver are in use.
 var errBusy = errors.New("busy")
 
-func (h *hooks) deliver(ctx context.Context, j bridge.Job) error {
-	r, err := h.reader.get(ctx, j.Interaction)
+func (h *Room) deliver(ctx context.Context, j bridge.Job) error {
+	r, err := h.engine.Get(ctx, j.Interaction)
 	if err != nil {
 		return err
 	}
 	names := r.Interaction.Webhooks
 	if j.Destination == len(names) && j.Destination < r.Interaction.Closings() {
-		return h.teller.tell(ctx, r)
+		return h.tell(ctx, r)
 	}
 	if j.Destination >= len(names) || r.Response == nil {
 		return bridge.Errorf(bridge.CodeInternal, "webhook %d of %d does not exist", j.Destination, len(names))
 	}
-	for _, w := range h.webhooks {
+	for _, w := range h.hooks {
 		if w.Name() != names[j.Destination] {
 			continue
 		}
@@ -100,16 +112,8 @@ func (h *hooks) deliver(ctx context.Context, j bridge.Job) error {
 		}
 		began := time.Now()
 		err = w.Send(ctx, "msg_"+string(r.Interaction.ID), body)
-		h.watcher.did(j, w.Name(), r, began, err)
+		h.watcher.Did(j, w.Name(), r, began, err)
 		return err
 	}
 	return bridge.Errorf(bridge.CodeNotFound, "webhook %s is no longer configured", names[j.Destination])
-}
-
-func slotsOf(all webhooks) map[string]chan struct{} {
-	m := map[string]chan struct{}{}
-	for _, w := range all {
-		m[w.Name()] = make(chan struct{}, hooksAtOnce)
-	}
-	return m
 }

@@ -1,11 +1,13 @@
-package engine
+package passkeys
 
 import (
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // TestTicketExpires checks that a ticket ends at its time, even if the store
@@ -16,10 +18,11 @@ func TestTicketExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newOffice(t, func(options *Options) {
-		options.Signing = Signing{Store: struct{ passkey.Store }{}, Site: &site}
-	})
-	rec := o.store.Put(t, bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}})
+	store := fake.New()
+	o := engine.Options{Store: fake.Together(store, &fake.Log{})}
+	o.Default()
+	room := New(engine.New(o), o, Signing{Store: struct{ passkey.Store }{}, Site: &site})
+	rec := store.Put(t, bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}})
 	for left, want := range map[time.Duration]bridge.Code{time.Minute: "", -time.Second: bridge.CodeNotFound} {
 		asked := time.Now().Add(left - bridge.TicketTTL)
 		ticket := bridge.Ticket{ID: rec.Interaction.ID, Statement: bridge.Statement{
@@ -30,10 +33,10 @@ func TestTicketExpires(t *testing.T) {
 			t.Fatal(err)
 		}
 		secret := bridge.NewSecret()
-		if _, err := o.store.PutNote(t.Context(), ticketKey(secret), string(raw), time.Minute); err != nil {
+		if _, err := store.PutNote(t.Context(), ticketKey(secret), string(raw), time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := o.signer.open(t.Context(), secret); bridge.ErrorCode(err) != want {
+		if _, _, err := room.open(t.Context(), secret); bridge.ErrorCode(err) != want {
 			t.Errorf("%s left: %v, want %q", left, err, want)
 		}
 	}

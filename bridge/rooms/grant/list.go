@@ -1,29 +1,16 @@
-package engine
+package grant
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/journal"
-	"github.com/nodbridge/nod/bridge/people"
 )
-
-// Grants lists and revokes grants.
-type Grants struct {
-	store   bridge.Grants
-	granter *granter
-	people  *people.People
-	routes  routes
-	journal *journal.Journal
-	log     *slog.Logger
-}
 
 // List returns the grants of an agent, or of all agents if agent is empty,
 // ordered by expiration.
-func (gr *Grants) List(ctx context.Context, agent string) ([]bridge.Grant, error) {
+func (gr *Room) List(ctx context.Context, agent string) ([]bridge.Grant, error) {
 	all, err := gr.store.Grants(ctx, agent)
 	slices.SortFunc(all, func(a, b bridge.Grant) int {
 		if c := a.Expires.Compare(b.Expires); c != 0 {
@@ -37,8 +24,8 @@ func (gr *Grants) List(ctx context.Context, agent string) ([]bridge.Grant, error
 // ListFor returns the grants that a person may see and revoke: those that the
 // person gave, those of a route where the person is a responder, and those of
 // an agent that the person owns.
-func (gr *Grants) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant, error) {
-	who, _ = gr.people.Identify(ctx, who)
+func (gr *Room) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant, error) {
+	who, _ = gr.engine.People.Identify(ctx, who)
 	all, err := gr.List(ctx, "")
 	if err != nil {
 		return nil, err
@@ -52,13 +39,13 @@ func (gr *Grants) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant
 	return out, nil
 }
 
-func (gr *Grants) sees(ctx context.Context, g bridge.Grant, who bridge.Actor) bool {
-	if slices.ContainsFunc(g.Givers, who.Same) || g.Actor.Same(who) || gr.people.Owns(bridge.Interaction{Agent: g.Agent}, who) {
+func (gr *Room) sees(ctx context.Context, g bridge.Grant, who bridge.Actor) bool {
+	if slices.ContainsFunc(g.Givers, who.Same) || g.Actor.Same(who) || gr.engine.People.Owns(bridge.Interaction{Agent: g.Agent}, who) {
 		return true
 	}
 	for _, name := range append([]string{g.Route}, g.Routes...) {
-		route := gr.routes[name] // empty if the route no longer exists
-		if in, _ := gr.people.Among(ctx, route.Responders, route.Groups, who); in {
+		route := gr.engine.Routes()[name] // empty if the route no longer exists
+		if in, _ := gr.engine.People.Among(ctx, route.Responders, route.Groups, who); in {
 			return true
 		}
 	}
@@ -67,7 +54,7 @@ func (gr *Grants) sees(ctx context.Context, g bridge.Grant, who bridge.Actor) bo
 
 // RevokeAs revokes a grant on behalf of a person. It returns CodeNotFound for a
 // grant that the person may not see.
-func (gr *Grants) RevokeAs(ctx context.Context, who bridge.Actor, id string) (bridge.Grant, error) {
+func (gr *Room) RevokeAs(ctx context.Context, who bridge.Actor, id string) (bridge.Grant, error) {
 	all, err := gr.ListFor(ctx, who)
 	if err != nil {
 		return bridge.Grant{}, err
@@ -86,7 +73,7 @@ func noGrant(id string) error {
 // Revoke ends a grant of an agent, or of any agent if agent is empty. People
 // are then asked again about requests that it covered. It returns CodeNotFound
 // if the grant does not exist.
-func (gr *Grants) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant, error) {
+func (gr *Room) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant, error) {
 	all, err := gr.store.Grants(ctx, agent)
 	if err != nil {
 		return bridge.Grant{}, err
@@ -99,7 +86,7 @@ func (gr *Grants) Revoke(ctx context.Context, agent, id, by string) (bridge.Gran
 		return bridge.Grant{}, err
 	}
 	g := all[n]
-	if err := gr.journal.Write(ctx, bridge.AuditRevoke, bridge.Interaction{
+	if err := gr.engine.Journal.Write(ctx, bridge.AuditRevoke, bridge.Interaction{
 		Agent: g.Agent,
 		Ask:   bridge.Ask{Session: g.Session},
 	}, bridge.Revocation{Grant: g, By: by}); err != nil {

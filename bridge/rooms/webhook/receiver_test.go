@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/webhook"
+	"github.com/nodbridge/nod/bridge/rooms/webhook"
 )
 
 func secretOf(n int, fill string) string {
@@ -48,13 +48,13 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-func newHook(t *testing.T, o webhook.Options) *webhook.Hook {
+func newHook(t *testing.T, o webhook.HookOptions) *webhook.Hook {
 	t.Helper()
 	o.Name = "audit"
 	if o.Secret == "" {
 		o.Secret = secretOf(32, "k")
 	}
-	h, err := webhook.New(o)
+	h, err := webhook.NewHook(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func signature(key string, d delivery) string {
 func TestDelivery(t *testing.T) {
 	t.Parallel()
 	url, got := receiver(t, status(http.StatusNoContent))
-	h := newHook(t, webhook.Options{URL: url + "/in", Secret: secretOf(24, "a") + " , " + secretOf(64, "b")})
+	h := newHook(t, webhook.HookOptions{URL: url + "/in", Secret: secretOf(24, "a") + " , " + secretOf(64, "b")})
 	if h.Name() != "audit" {
 		t.Errorf("its name is %q", h.Name())
 	}
@@ -130,7 +130,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url, _ := receiver(t, x.answer)
-			err := newHook(t, webhook.Options{URL: url}).Send(t.Context(), "m", []byte("{}"))
+			err := newHook(t, webhook.HookOptions{URL: url}).Send(t.Context(), "m", []byte("{}"))
 			if x.code == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -152,7 +152,7 @@ func TestRedirect(t *testing.T) {
 		http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
 	})
 	client := &http.Client{}
-	err := newHook(t, webhook.Options{URL: url, Client: client}).Send(t.Context(), "m", []byte("{}"))
+	err := newHook(t, webhook.HookOptions{URL: url, Client: client}).Send(t.Context(), "m", []byte("{}"))
 	if bridge.ErrorCode(err) != bridge.CodeUnavailable {
 		t.Errorf("a redirect is %v", err)
 	}
@@ -171,13 +171,13 @@ func TestUnreachable(t *testing.T) {
 	s := httptest.NewServer(status(http.StatusOK))
 	url := s.URL
 	s.Close()
-	err := newHook(t, webhook.Options{URL: url + "/SECRET-PATH"}).Send(t.Context(), "m", []byte("{}"))
+	err := newHook(t, webhook.HookOptions{URL: url + "/SECRET-PATH"}).Send(t.Context(), "m", []byte("{}"))
 	if bridge.ErrorCode(err) != bridge.CodeUnavailable || strings.Contains(err.Error(), "SECRET-PATH") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := newHook(t, webhook.Options{URL: url}).Send(ctx, "m", nil); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+	if err := newHook(t, webhook.HookOptions{URL: url}).Send(ctx, "m", nil); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 		t.Errorf("with a context that has ended: %v", err)
 	}
 }
@@ -199,7 +199,7 @@ func TestOptions(t *testing.T) {
 		{"https://example.com", webhook.SecretPrefix + "!", "webhooks.audit.secret"},
 		{"https://example.com", good + ",", "webhooks.audit.secret"},
 	} {
-		_, err := webhook.New(webhook.Options{Name: "audit", URL: x.url, Secret: x.secret})
+		_, err := webhook.NewHook(webhook.HookOptions{Name: "audit", URL: x.url, Secret: x.secret})
 		if bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), x.key+":") {
 			t.Errorf("%q and %q: %v, want an error about %s", x.url, x.secret, err, x.key)
 		}
@@ -214,10 +214,10 @@ func TestOptions(t *testing.T) {
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	const url = "https://example.com"
-	if h := newHook(t, webhook.Options{URL: url}); !h.Wants("ci") {
+	if h := newHook(t, webhook.HookOptions{URL: url}); !h.Wants("ci") {
 		t.Error("a hook of all agents does not want ci")
 	}
-	if h := newHook(t, webhook.Options{URL: url, Agents: []string{"cd"}}); h.Wants("ci") || !h.Wants("cd") {
+	if h := newHook(t, webhook.HookOptions{URL: url, Agents: []string{"cd"}}); h.Wants("ci") || !h.Wants("cd") {
 		t.Error("a hook of cd wants ci, or not cd")
 	}
 }

@@ -1,9 +1,3 @@
-// Package webhook delivers the outcome of requests to other systems, as
-// Standard Webhooks (standardwebhooks.com) specifies.
-//
-// This package handles a single delivery: the signature, the HTTP call, and the
-// meaning of the receiver's status. The engine and its outbox decide when to
-// deliver, what the body contains and when to retry.
 package webhook
 
 import (
@@ -36,8 +30,8 @@ const (
 	SecretPrefix = "whsec_"
 )
 
-// Options configures a Hook.
-type Options struct {
+// HookOptions configures a Hook.
+type HookOptions struct {
 	Name string
 	URL  string
 	// Secret is "whsec_" followed by 24 to 64 bytes in base64. Several secrets
@@ -57,8 +51,8 @@ type Hook struct {
 
 var _ bridge.Webhook = (*Hook)(nil)
 
-// New returns a receiver. It does not use the network.
-func New(o Options) (*Hook, error) {
+// NewHook returns a receiver. It does not use the network.
+func NewHook(o HookOptions) (*Hook, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "webhooks.%s.url: not an http or https URL", o.Name)

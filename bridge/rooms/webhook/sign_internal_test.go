@@ -6,7 +6,7 @@ import "testing"
 // Webhooks libraries.
 func TestSign(t *testing.T) {
 	t.Parallel()
-	h, err := New(Options{Name: "x", URL: "https://example.com", Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
+	h, err := NewHook(HookOptions{Name: "x", URL: "https://example.com", Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Seams are the parts that take part in what the engine does. The engine asks the entries
+// of each list in their order, and knows nothing else of them. An engine without seams
+// opens nothing, and lets no one decide.
+type Seams struct {
+	Openers   []Opener
+	Clicks    []Decider[Click]    // asked before a click counts
+	Decisions []Decider[Decision] // asked before a decision is stored
+	Resolvers []Resolver
+	Workers   []Worker
+}
+
+// An Opener takes part when a request is opened. It may refuse the request, add to it, or
+// answer it by setting its response. Once it is answered, no further Opener is asked.
+type Opener struct {
+	Name string
+	Open func(context.Context, *Draft) error
+}
+
+// Draft is a request that is about to be opened.
+type Draft struct {
+	bridge.Opening
+	Ruling bridge.Ruling
+	// Setting holds the state on which the opening depends. It is empty if the policy
+	// decides.
+	Setting bridge.Setting
+	// OnlyRules means that a request that no rule selects is left to its agent, and Now
+	// that it is undeliverable if no one can be reached now.
+	OnlyRules, Now bool
+}
+
+// A Decider checks what a person does before it counts. A verdict is the reply to the
+// person, and ends the checks.
+type Decider[T any] struct {
+	Name   string
+	Decide func(context.Context, *T) (*bridge.Verdict, error)
+}
+
+// A Resolver follows up on a decision that is stored.
+type Resolver struct {
+	Name    string
+	Resolve func(context.Context, bridge.Record) error
+	// Again means that Resolve is repeated before a caller gets the response, so that a
+	// failure after a click is only logged.
+	Again bool
+}
+
+// A Worker does jobs of one kind. The engine itself draws cards.
+type Worker struct {
+	Kind bridge.JobKind
+	// Work does a job. It returns nil if the job is done, Later if it is due again, and
+	// Hopeless if it must not be repeated. The engine decides about other errors.
+	Work func(context.Context, bridge.Job) error
+	// GaveUp is called before a job is given up. It may be nil.
+	GaveUp func(ctx context.Context, j bridge.Job, why string) error
+}
+
+// Later is the error of a job that is due again after a time. Without a reason, the
+// attempt does not count.
+type Later struct {
+	In     time.Duration
+	Reason string
+}
+
+// Error implements error.
+func (l Later) Error() string { return "due again in " + l.In.String() + ": " + l.Reason }
+
+// Hopeless is the error of a job that must not be repeated.
+type Hopeless struct{ Err error }
+
+// Error implements error.
+func (h Hopeless) Error() string { return h.Err.Error() }
+
+// Unwrap returns the reason.
+func (h Hopeless) Unwrap() error { return h.Err }
+
+// Use sets the seams. It must be called before the engine is used.
+func (e *Engine) Use(s Seams) { *e.seams = s }
+
+// open asks the openers until one answers the request.
+func (s *Seams) open(ctx context.Context, d *Draft) error {
+	if len(s.Openers) == 0 {
+		return bridge.Errorf(bridge.CodeInternal, "nothing opens requests")
+	}
+	for _, o := range s.Openers {
+		if err := o.Open(ctx, d); err != nil || d.Response != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checked asks deciders until one objects.
+func checked[T any](ctx context.Context, all []Decider[T], it *T) (*bridge.Verdict, error) {
+	if len(all) == 0 {
+		return nil, bridge.Errorf(bridge.CodeInternal, "nothing checks what people decide")
+	}
+	for _, d := range all {
+		if v, err := d.Decide(ctx, it); v != nil || err != nil {
+			return v, err
+		}
+	}
+	return nil, nil //nolint:nilnil // no objection
+}
+
+// resolved asks the resolvers after a decision of a person is stored.
+func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger) error {
+	for _, x := range s.Resolvers {
+		err := x.Resolve(ctx, r)
+		if err != nil && x.Again {
+			log.Warn("not done yet, it is repeated before the agent gets the response", "what", x.Name, "id", r.Interaction.ID, "error", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeated asks the resolvers again that have to be done before a caller gets the response.
+func (s *Seams) repeated(ctx context.Context, r bridge.Record) error {
+	for _, x := range s.Resolvers {
+		if !x.Again {
+			continue
+		}
+		if err := x.Resolve(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worker returns the worker for a kind of job, or nil if there is none.
+func (s *Seams) worker(kind bridge.JobKind) *Worker {
+	for n := range s.Workers {
+		if s.Workers[n].Kind == kind {
+			return &s.Workers[n]
+		}
+	}
+	return nil
+}

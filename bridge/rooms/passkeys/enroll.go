@@ -1,0 +1,234 @@
+package passkeys
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/passkey"
+)
+
+// Begin returns the options with which the browser of a person creates a key.
+// The caller must have established who the person is.
+func (ps *Room) Begin(ctx context.Context, person string) (options []byte, err error) {
+	existing, err := ps.Of(ctx, person)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(ps.People, person) {
+		return nil, bridge.Errorf(bridge.CodeNotFound, "person %q not found", person)
+	}
+	challenge := passkey.NewChallenge()
+	if _, err := ps.notes.PutNote(ctx, secretNote("challenge", string(challenge)), person, enrollTTL); err != nil {
+		return nil, err
+	}
+	return ps.Site.Create(person, existing, challenge)
+}
+
+// Confirm returns the options with which a person confirms a new key with one that
+// they have: nil for the first key. The options are those of Begin. A token, or a
+// browser that was left open, is not enough to add another key.
+func (ps *Room) Confirm(ctx context.Context, person string, options []byte) ([]byte, error) {
+	mine, err := ps.Of(ctx, person)
+	if err != nil || !slices.ContainsFunc(mine, passkey.Credential.Valid) {
+		return nil, err
+	}
+	var made struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(options, &made); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "passkey options")
+	}
+	st := passkey.NewStatement(bridge.Statement{
+		Request: "passkey", Payload: made.Challenge, Content: made.Challenge, Decision: "add", Scope: "passkey", Person: person,
+	})
+	raw, err := json.Marshal(st)
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "passkey options")
+	}
+	if _, err := ps.notes.PutNote(ctx, secretNote("confirmation", made.Challenge), string(raw), enrollTTL); err != nil {
+		return nil, err
+	}
+	return ps.Site.Request(st, mine)
+}
+
+// confirmed returns CodeForbidden unless a person without a valid key, or the
+// response of one of their keys, adds a key.
+func (ps *Room) confirmed(ctx context.Context, e Enrollment) error {
+	mine, err := ps.Of(ctx, e.Person)
+	if err != nil || !slices.ContainsFunc(mine, passkey.Credential.Valid) {
+		return err
+	}
+	refused := bridge.Errorf(bridge.CodeForbidden, "you have a passkey already, so the new one must be confirmed with it").
+		WithHint("if you lost it, ask an administrator for an invitation")
+	if len(e.Proof) == 0 {
+		return refused
+	}
+	raw, err := ps.notes.Note(ctx, secretNote("confirmation", e.Challenge))
+	if err != nil {
+		return err
+	}
+	var st passkey.Statement
+	if raw == "" || json.Unmarshal([]byte(raw), &st) != nil || st.Payload != e.Challenge || st.Person != e.Person {
+		return refused
+	}
+	_, err = ps.accept(ctx, st, mine, e.Proof)
+	return err
+}
+
+// usedTTL is the time for which a signature is known to be used.
+const usedTTL = 2 * bridge.TicketTTL
+
+// accept checks the response of a key to a statement, and records the use of the
+// key. It returns CodeForbidden for a signature that was used before: synchronized
+// passkeys have no counter that would show it, and the counter of another would say
+// that the key was copied.
+func (ps *Room) accept(ctx context.Context, st passkey.Statement, keys []passkey.Credential, signed []byte) (passkey.Assertion, error) {
+	a, used, err := ps.Site.Check(st, keys, signed)
+	if a.Signature == "" {
+		return a, err
+	}
+	first, failed := bridge.Claim(ctx, ps.notes, "signed:"+bridge.HashText(a.Signature), usedTTL)
+	switch {
+	case failed != nil:
+		return a, failed
+	case !first:
+		return a, bridge.Errorf(bridge.CodeForbidden, "this signature was already used").
+			WithHint("reload this page: it shows what is recorded; if nothing is, sign again")
+	case err != nil:
+		return a, err
+	}
+	return a, ps.Use(ctx, used)
+}
+
+// tellTime is the time in which a person is told about a new key.
+const tellTime = 5 * time.Second
+
+// tell sends a person a direct message. A message that no platform takes is only
+// logged, because the key was added.
+func (ps *Room) tell(ctx context.Context, c passkey.Credential) {
+	if ps.people == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	defer cancel()
+	accounts, err := ps.people.Accounts(ctx, c.Person)
+	text := "A passkey was added for you, which can sign approvals. If you did not add it, ask your nod administrator to revoke it at once."
+	for _, a := range accounts {
+		if p, ok := ps.chats[a.Platform].(bridge.DirectMessenger); ok {
+			if err = p.Tell(ctx, a.User, text); err == nil {
+				return
+			}
+		}
+	}
+	if err != nil {
+		ps.log.Warn("person not told about a new passkey", "person", c.Person, "error", err)
+	}
+}
+
+// Enrollment is a key that a browser created.
+type Enrollment struct {
+	Person     string // established by the caller
+	Invitation string // empty after a sign-in
+	Label      string
+	Challenge  string // of the options, base64url
+	Response   []byte // of the browser
+	// Proof is the response of a key that the person has to the options of
+	// [Room.Confirm]. An invitation needs none.
+	Proof []byte
+}
+
+// Added returns the key that an earlier call with the same challenge and response
+// added, because its answer may have been lost.
+func (ps *Room) Added(ctx context.Context, challenge string, response []byte) (passkey.Credential, bool) {
+	was, err := ps.notes.Note(ctx, secretNote("added", challenge))
+	if err != nil || was == "" {
+		return passkey.Credential{}, false
+	}
+	all, err := ps.All(ctx)
+	n := slices.IndexFunc(all, func(c passkey.Credential) bool { return was == addition(c, response) })
+	if err != nil || n < 0 {
+		return passkey.Credential{}, false
+	}
+	return all[n], true
+}
+
+// addition returns the value of the note about a key that a response adds.
+func addition(c passkey.Credential, response []byte) string {
+	return c.Name() + " " + bridge.HashText(string(response))
+}
+
+// Enroll adds a key of a person, after the options of [Room.Begin]. Each
+// challenge and each invitation counts once.
+func (ps *Room) Enroll(ctx context.Context, e Enrollment) (passkey.Credential, error) {
+	by := e.Person
+	if e.Invitation != "" {
+		var err error
+		if e.Person, by, err = ps.Invited(ctx, e.Invitation); err != nil {
+			return passkey.Credential{}, err
+		}
+	}
+	if e.Invitation == "" {
+		if err := ps.confirmed(ctx, e); err != nil {
+			return passkey.Credential{}, err
+		}
+	}
+	challenge, err := ps.challenge(ctx, e)
+	if err != nil {
+		return passkey.Credential{}, err
+	}
+	c, err := ps.Site.Enroll(e.Person, challenge, e.Response)
+	if err != nil {
+		return c, err
+	}
+	c.Label, c.Created = label(e.Label), now()
+	if e.Invitation != "" {
+		if err := ps.take(ctx, "invitation", e.Invitation, InvitationTTL); err != nil {
+			return c, err
+		}
+	}
+	if _, err := ps.notes.PutNote(ctx, secretNote("added", e.Challenge), addition(c, e.Response), enrollTTL); err != nil {
+		return c, err
+	}
+	err = ps.audit(ctx, bridge.PasskeyChange{
+		Action: "added", Person: c.Person, Credential: c.Name(), Label: c.Label, By: by,
+		PublicKey: base64.RawURLEncoding.EncodeToString(c.PublicKey),
+	})
+	if err == nil {
+		err = ps.Store.AddPasskey(ctx, c)
+	}
+	if err == nil {
+		ps.tell(ctx, c)
+	}
+	return c, err
+}
+
+// challenge takes the challenge of an enrollment.
+func (ps *Room) challenge(ctx context.Context, e Enrollment) ([]byte, error) {
+	if err := ps.Ready(); err != nil {
+		return nil, err
+	}
+	stale := bridge.Errorf(bridge.CodeForbidden, "the key was not created in time or not for you").WithHint("try again")
+	challenge, err := bridge.DecodeBase64(e.Challenge)
+	if err != nil {
+		return nil, stale
+	}
+	person, err := ps.notes.Note(ctx, secretNote("challenge", string(challenge)))
+	if err != nil {
+		return nil, err
+	}
+	if person == "" || person != e.Person {
+		return nil, stale
+	}
+	return challenge, ps.take(ctx, "challenge", string(challenge), enrollTTL)
+}
+
+// label returns the name of a key on one line with a limited length.
+func label(s string) string {
+	r := []rune(strings.TrimSpace(bridge.OneLine(s)))
+	return string(r[:min(len(r), maxLabel)])
+}

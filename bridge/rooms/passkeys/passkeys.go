@@ -1,0 +1,237 @@
+// Package passkeys is the room of the keys with which people prove their approvals: they
+// are added, revoked, and asked for by a ticket. What a signature covers is decided in
+// package passkey. Start with [Room.Decide], which asks for a proof, and [Room.Sign].
+package passkeys
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/passkey"
+)
+
+// Signing configures the keys of people.
+type Signing struct {
+	Store passkey.Store
+	// Site is the web site of the daemon. If it is nil, people cannot have
+	// keys.
+	Site *passkey.Site
+	// People are the names of all people, and Administrators those of the
+	// people who can invite others and revoke their keys.
+	People, Administrators []string
+}
+
+const (
+	// InvitationTTL is the lifetime of an invitation.
+	InvitationTTL = 24 * time.Hour
+	// enrollTTL is the time that a person has to confirm a new key.
+	enrollTTL = 5 * time.Minute
+	// maxLabel is the limit of the name of a key in characters.
+	maxLabel = 60
+)
+
+// Room keeps the keys of people. It is safe for concurrent use.
+type Room struct {
+	Signing
+	engine  *engine.Engine
+	notes   bridge.Notes
+	records bridge.Records
+	people  bridge.Directory // to tell people about their keys; may be nil
+	chats   map[string]bridge.Platform
+	log     *slog.Logger
+}
+
+// New returns the room of an engine.
+func New(e *engine.Engine, o engine.Options, s Signing) *Room {
+	return &Room{Signing: s, engine: e, notes: o.Store, records: o.Store, people: o.Directory, chats: engine.ByName(o.Platforms), log: o.Log}
+}
+
+// Ready returns CodeUnsupported with a hint if people cannot have keys.
+func (ps *Room) Ready() error {
+	if ps.Store == nil || ps.Site == nil {
+		return bridge.Errorf(bridge.CodeUnsupported, "passkeys are not available").
+			WithHint("turn on the console, and set console.url to an https URL or to http://localhost with a port")
+	}
+	return nil
+}
+
+// Of returns the keys of a person, oldest first, with revoked ones.
+func (ps *Room) Of(ctx context.Context, person string) ([]passkey.Credential, error) {
+	if err := ps.Ready(); err != nil {
+		return nil, err
+	}
+	return ps.Store.Passkeys(ctx, person)
+}
+
+// All returns the keys of all people, with revoked ones.
+func (ps *Room) All(ctx context.Context) ([]passkey.Credential, error) {
+	if err := ps.Ready(); err != nil {
+		return nil, err
+	}
+	people, err := ps.Store.PasskeyPeople(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []passkey.Credential
+	for _, person := range people {
+		mine, err := ps.Of(ctx, person)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, mine...)
+	}
+	return out, nil
+}
+
+// Has reports whether a person has a key that is not revoked.
+func (ps *Room) Has(ctx context.Context, person string) (bool, error) {
+	all, err := ps.Of(ctx, person)
+	return slices.ContainsFunc(all, passkey.Credential.Valid), err
+}
+
+// Use records the use of a key that [passkey.Site.Check] returned. It returns
+// CodeForbidden if the key is revoked or its counter does not grow.
+func (ps *Room) Use(ctx context.Context, c passkey.Credential) error {
+	if err := ps.Ready(); err != nil {
+		return err
+	}
+	c.Used = now()
+	return ps.Store.UsePasskey(ctx, c)
+}
+
+// now returns the time in the precision that is stored.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Administers reports whether a person can invite people and revoke any key.
+func (ps *Room) Administers(person string) bool {
+	return person != "" && slices.Contains(ps.Administrators, person)
+}
+
+// invitation is the value of the note of an invitation.
+type invitation struct {
+	Person  string    `json:"person"`
+	By      string    `json:"by"`
+	Expires time.Time `json:"expires"`
+}
+
+// secretNote returns the key of a note about a secret, of which it has only the
+// hash.
+func secretNote(kind, secret string) string {
+	return "passkey " + kind + ":" + bridge.HashText(secret)
+}
+
+// Invite returns the URL at which a person can add one key, and the time when
+// it expires. It returns CodeForbidden unless by is an administrator, and
+// CodeNotFound for an unknown person.
+func (ps *Room) Invite(ctx context.Context, by, person string) (url string, expires time.Time, err error) {
+	if err := ps.Ready(); err != nil {
+		return "", expires, err
+	}
+	if !ps.Administers(by) {
+		return "", expires, bridge.Errorf(bridge.CodeForbidden, "only administrators can invite people").
+			WithHint("set administrator for the person under people in the config")
+	}
+	if !slices.Contains(ps.People, person) {
+		return "", expires, bridge.Errorf(bridge.CodeNotFound, "person %q not found", person).
+			WithHint("the people are those under people in the config")
+	}
+	secret, in := bridge.NewSecret(), invitation{person, by, now().Add(InvitationTTL)}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return "", expires, bridge.Wrap(bridge.CodeInternal, err, "invitation")
+	}
+	if err := ps.audit(ctx, bridge.PasskeyChange{Action: "invited", Person: person, By: by}); err != nil {
+		return "", expires, err
+	}
+	if _, err := ps.notes.PutNote(ctx, secretNote("invitation", secret), string(raw), InvitationTTL); err != nil {
+		return "", expires, err
+	}
+	return ps.Site.Origins()[0] + "/console/#/enroll/" + secret, in.Expires, nil
+}
+
+// Invited returns the person of an invitation. It does not use it up. It
+// returns CodeNotFound for an unknown, expired or used invitation.
+func (ps *Room) Invited(ctx context.Context, secret string) (person, by string, err error) {
+	if err := ps.Ready(); err != nil {
+		return "", "", err
+	}
+	raw, err := ps.notes.Note(ctx, secretNote("invitation", secret))
+	if err != nil {
+		return "", "", err
+	}
+	var in invitation
+	if raw == "" || json.Unmarshal([]byte(raw), &in) != nil || time.Now().After(in.Expires) ||
+		!slices.Contains(ps.People, in.Person) || !ps.Administers(in.By) {
+		return "", "", bridge.Errorf(bridge.CodeNotFound, "this invitation is unknown, used or expired").
+			WithHint("ask an administrator for another one")
+	}
+	return in.Person, in.By, nil
+}
+
+// take uses up a secret. Exactly one caller succeeds.
+func (ps *Room) take(ctx context.Context, kind, secret string, ttl time.Duration) error {
+	first, err := bridge.Claim(ctx, ps.notes, secretNote("used "+kind, secret), ttl)
+	if err != nil {
+		return err
+	}
+	if !first {
+		return bridge.Errorf(bridge.CodeForbidden, "this %s was used already", kind)
+	}
+	return ps.notes.DropNote(ctx, secretNote(kind, secret))
+}
+
+// Revoke revokes a key, given by its ID in base64url. People revoke their own
+// keys, except for their last one. Administrators revoke any.
+func (ps *Room) Revoke(ctx context.Context, by, person, id string) error {
+	if by != person && !ps.Administers(by) {
+		return bridge.Errorf(bridge.CodeForbidden, "only administrators can revoke a key of another person")
+	}
+	all, err := ps.Of(ctx, person)
+	if err != nil {
+		return err
+	}
+	raw, derr := bridge.DecodeBase64(id)
+	n := slices.IndexFunc(all, func(c passkey.Credential) bool { return derr == nil && bytes.Equal(c.ID, raw) })
+	if n < 0 {
+		return bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", id, person).
+			WithHint("nod passkey list prints the IDs")
+	}
+	c := all[n]
+	if !c.Valid() {
+		return nil
+	}
+	others := slices.ContainsFunc(all, func(o passkey.Credential) bool { return o.Valid() && !bytes.Equal(o.ID, c.ID) })
+	if !others && !ps.Administers(by) {
+		return bridge.Errorf(bridge.CodeForbidden, "this is the last passkey of %s, so only an administrator can revoke it", person).
+			WithHint("add another passkey first, or ask an administrator")
+	}
+	c.Revoked = now()
+	err = ps.audit(ctx, bridge.PasskeyChange{
+		Action: "revoked", Person: person, Credential: c.Name(), Label: c.Label, By: by,
+	})
+	if err != nil {
+		return err
+	}
+	return ps.Store.RevokePasskey(ctx, c)
+}
+
+// Keys returns the public keys of all people, for checks offline.
+func (ps *Room) Keys(ctx context.Context) (passkey.Keys, error) {
+	all, err := ps.All(ctx)
+	if err != nil {
+		return passkey.Keys{}, err
+	}
+	return ps.Site.Export(all)
+}
+
+// audit writes a change to the audit log. No change is made without its entry.
+func (ps *Room) audit(ctx context.Context, c bridge.PasskeyChange) error {
+	ps.log.Info("passkeys", "action", c.Action, "person", c.Person, "by", c.By)
+	return ps.engine.Journal.Write(ctx, bridge.AuditPasskey, bridge.Interaction{}, c)
+}
