@@ -41,7 +41,7 @@ var readers = map[string]reader{
 	"true":     {data: true},
 	"false":    {data: true},
 	"echo":     {any: true},
-	"which":    {flags: "a", data: true},
+	"which":    {flags: "a", data: true, also: onlyNames},
 	"basename": {flags: "a", takes: "s", data: true},
 	"dirname":  {data: true},
 	"date":     {flags: "uR", data: true, also: onlyFormats},
@@ -72,7 +72,7 @@ var (
 // gitReaders are the commands of git that only read. Git runs what its
 // configuration names, so whoever may change that may start programs.
 var gitReaders = map[string]reader{
-	"status": gitReader, "diff": gitReader, "log": gitReader, "show": gitReader, "blame": gitReader, "ls-files": gitReader, "ls-tree": gitReader,
+	"status": gitReader, "diff": gitReader, "log": gitReader, "show": gitReader, "blame": blame, "ls-files": gitReader, "ls-tree": gitReader,
 	"rev-parse": gitReader, "describe": gitReader, "shortlog": gitReader, "rev-list": gitReader, "merge-base": gitReader, "reflog": {none: true}, "cat-file": {flags: "pts", also: gitReader.also},
 	"branch":   {flags: "avr", none: true, long: "--show-current --all --remotes --list"},
 	"tag":      {flags: "l", none: true, long: "--list"},
@@ -83,6 +83,12 @@ var gitReaders = map[string]reader{
 		flags: "EFGIceilnqvwh", texts: 1, instead: "-e", takes: "ABC",
 		long: "--count --files-with-matches --ignore-case --line-number --fixed-strings --extended-regexp --word-regexp --cached",
 	},
+}
+
+// blame has no -S, which names a file.
+var blame = reader{
+	flags: "bpswe", may: "LMC",
+	long: "--porcelain --line-porcelain --date-order --root --show-name --show-number --show-stats", with: "--date --abbrev --since", also: quietFormats,
 }
 
 var gitReader = reader{
@@ -96,9 +102,12 @@ var gitReader = reader{
 	also: quietFormats,
 }
 
-// quietFormats returns why the options of git start a program: %G in a format
-// starts gpg.
+// quietFormats returns why the options of git start a program, because %G in a
+// format starts gpg, or may name a file elsewhere, as -L does.
 func quietFormats(a arguments) string {
+	if slices.ContainsFunc(a.values, func(v string) bool { return climbs(v) || strings.Contains(v, ":/") || strings.Contains(v, ":~") }) {
+		return "a value may name a file outside of the project"
+	}
 	if slices.ContainsFunc(a.values, func(v string) bool { return strings.Contains(v, "%G") }) {
 		return "a format with %G starts gpg"
 	}
@@ -122,6 +131,14 @@ func first(word string) func(arguments) string {
 		}
 		return ""
 	}
+}
+
+// onlyNames returns why the operands may be files and not names of programs.
+func onlyNames(a arguments) string {
+	if slices.ContainsFunc(a.texts, func(t string) bool { return strings.Contains(t, "/") }) {
+		return "it may look at another directory"
+	}
+	return ""
 }
 
 // onlyFormats returns why the operands of date set the clock.
