@@ -82,8 +82,9 @@ func wordText(w *syntax.Word) string {
 	return b.String()
 }
 
-// plainVariables hold one word in every usual environment.
-var plainVariables = set("HOME PWD TMPDIR USER GOPATH")
+// plainVariables are variables that hold one word in every usual environment, and
+// what that stands for. No line that is known changes them.
+var plainVariables = map[string]string{"HOME": "~", "PWD": ".", "TMPDIR": "/tmp", "GOPATH": "~/go"}
 
 // expansion returns the mark of an expansion, or a number for one that results in
 // a number.
@@ -95,8 +96,8 @@ func expansion(p syntax.WordPart, mark string) string {
 		if counts(p) {
 			return "0"
 		}
-		if p.Short && plainVariables[p.Param.Value] {
-			return one
+		if p.Short && plainVariables[p.Param.Value] != "" {
+			return plainVariables[p.Param.Value]
 		}
 	case *syntax.CmdSubst:
 		if len(p.Stmts) == 1 && len(p.Stmts[0].Redirs) == 0 {

@@ -12,7 +12,7 @@ import (
 var inertNames = set(`
 	cd pushd popd echo printf true false pwd date sleep basename dirname realpath readlink which type stat
 	md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum base64 base32 od hexdump
-	strings fold fmt rev tac expand unexpand paste join comm jq mkdir touch
+	fold fmt rev tac expand unexpand paste join comm jq mkdir touch
 `)
 
 // inertGit are the commands of git whose words are data. Before them, no option

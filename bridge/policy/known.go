@@ -19,14 +19,28 @@ type inquiry struct {
 	depth   int
 	calls   int
 	written []string // files that the line writes
+	placed  []string // files that programs of the project write
 	dirs    []string // directories to which it goes
 	ran     []string // files that it runs; "" stands for those that a program chooses
+	values  []string // values of variables
+	// optional means that an expansion may be an option of a program, and dashes
+	// that the line has a value that is one.
+	optional, dashes bool
+	// input means that an expansion is what a program prints, and data that the
+	// line has texts for it. Captured counts the commands around, whose output
+	// others read.
+	input, data bool
+	captured    int
 }
+
+// made reports whether an expansion may be a text of the line, or of programs that
+// change one.
+func (q *inquiry) made() bool { return q.input && q.data }
 
 // mayRun reports whether a line may run the target in a location.
 func (t target) mayRun(line, where string) bool {
 	q := &inquiry{target: t, where: where}
-	return !q.script(line) || q.runsWritten()
+	return !q.script(line) || q.optional && (q.dashes || q.made()) || q.runsWritten()
 }
 
 // script reports whether everything that a script of a shell runs is known.
@@ -70,21 +84,30 @@ func (q *inquiry) node(n syntax.Node, fed bool) bool {
 	case *syntax.ArithmExp:
 		return calculates(n.X)
 	case *syntax.ParamExp:
+		q.dashes = q.dashes || n.Exp != nil || n.Repl != nil
 		return isPlainExpansion(n) && q.inside(n, fed)
+	case *syntax.CmdSubst:
+		q.input = true
+		return q.capture(func() bool { return q.inside(n, fed) })
 	case *syntax.BinaryTest: // others evaluate their words as numbers, and && ends a command in other shells
 		return (n.Op < syntax.TsEql || n.Op > syntax.TsGtr) && n.Op != syntax.AndTest && n.Op != syntax.OrTest && q.inside(n, fed)
 	case *syntax.UnaryTest:
 		w, _ := n.X.(*syntax.Word)
 		return n.Op != syntax.TsVarSet && n.Op != syntax.TsRefVar && (n.Op != syntax.TsFdTerm || w != nil && numeral(w)) && q.inside(n, fed)
 	case *syntax.ProcSubst:
-		return q.inside(n, n.Op == syntax.CmdOut)
+		return q.capture(func() bool { return q.inside(n, n.Op == syntax.CmdOut) })
 	case *syntax.ForClause:
 		return !n.Select && q.inside(n, fed)
 	case *syntax.WordIter:
+		for _, w := range n.Items {
+			q.value(wordText(w))
+		}
 		return isOrdinary(n.Name.Value, "", false) && q.inside(n, fed)
 	case *syntax.BinaryCmd:
-		piped := n.Op == syntax.Pipe || n.Op == syntax.PipeAll
-		return q.node(n.X, fed) && q.node(n.Y, fed || piped)
+		if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+			return q.capture(func() bool { return q.node(n.X, fed) }) && q.node(n.Y, true)
+		}
+		return q.node(n.X, fed) && q.node(n.Y, fed)
 	case *syntax.Stmt:
 		return q.statement(n, fed)
 	case *syntax.CallExpr:
@@ -94,7 +117,7 @@ func (q *inquiry) node(n syntax.Node, fed bool) bool {
 		return !slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return !q.assigns(a, exported) })
 	case *syntax.ArrayElem:
 		return n.Index == nil && q.inside(n, fed)
-	case *syntax.CmdSubst, *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem,
+	case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem,
 		*syntax.TimeClause, *syntax.TestClause, *syntax.ParenTest, *syntax.ArrayExpr:
 		return q.inside(n, fed)
 	}
@@ -153,6 +176,7 @@ func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
 		if !isPlainRedirect(to, s.Cmd) || !q.node(to.Word, fed) || to.Hdoc != nil && !q.node(to.Hdoc, fed) {
 			return false
 		}
+		q.data = q.data || feeds(to)
 		if writes(to) {
 			q.written = append(q.written, wordText(to.Word))
 		} else if to.Op != syntax.DplOut && wordText(to.Word) != "/dev/null" {
@@ -208,6 +232,7 @@ func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
 	case a.Value != nil && !q.node(a.Value, false):
 		return false
 	}
+	q.value(text)
 	return a.Array == nil || q.node(a.Array, false)
 }
 
@@ -235,6 +260,27 @@ func isOrdinary(name, value string, exported bool) bool {
 	return plainValue.MatchString(value) && value != "" || dataVariable.MatchString(name) || !exported && shellVariable.MatchString(name)
 }
 
+// capture reports whether everything is known that runs where others read the
+// output.
+func (q *inquiry) capture(known func() bool) bool {
+	q.captured++
+	defer func() { q.captured-- }()
+	return known()
+}
+
+// prints matches words that a program may print for another one.
+var prints = lazyregexp.New("[\\s\"'`\\\\]")
+
+// value notes the value of a variable.
+func (q *inquiry) value(text string) {
+	q.values = append(q.values, text)
+	q.dashes = q.dashes || dash.MatchString(text)
+}
+
+// dash matches values that may be, or have in them, an option. The values of other
+// variables in them are looked at as well.
+var dash = lazyregexp.New(`(^|[\s\x01\x02])-`)
+
 // command reports whether a command is known not to be the target and not to
 // start it.
 func (q *inquiry) command(words []string, fed bool) bool {
@@ -243,6 +289,7 @@ func (q *inquiry) command(words []string, fed bool) bool {
 		return false
 	}
 	name, args, ok := program(base), words[1:], true
+	q.data = q.data || q.captured > 0 && (name == "echo" || name == "printf" || slices.ContainsFunc(args, prints.MatchString))
 	if name == "git" {
 		args, ok = withoutSettings(args)
 	}
@@ -258,9 +305,10 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	case foreign:
 		return (known || !listed && !slices.ContainsFunc(append(q.dirs, dir), q.theirs)) && !q.names(args...)
 	case !listed && q.target.isName(name): // the words say that it is another command
-		return q.simple(args...)
+		said := func(w string) bool { return len(q.target.words) > 0 && q.target.means(0, w) }
+		return q.simple(args...) && !slices.ContainsFunc(args, said)
 	}
-	return known || !listed && len(args) == 1 && (args[0] == "--version" || args[0] == "--help")
+	return known || len(args) == 1 && (args[0] == "--version" || args[0] == "--help")
 }
 
 // installed are the directories of programs that a line may name with them.
@@ -282,6 +330,7 @@ func (q *inquiry) names(texts ...string) bool {
 	}
 	for _, text := range texts {
 		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>`,{}!\"'", r) }) {
+			w = classes.ReplaceAllString(w, "*")
 			value := program(w[strings.LastIndexAny(w, "=:")+1:])
 			joined := len(q.target.words) > 0 && stands(value, name+"-"+q.target.words[0].text)
 			if matches, err := path.Match(program(w), name); matches && err == nil || stands(value, name) || joined || q.target.isName(w) {
@@ -303,32 +352,6 @@ func (q *inquiry) simple(words ...string) bool {
 	return !q.names(words...) && !slices.ContainsFunc(words, func(w string) bool {
 		return !simpleWord.MatchString(w) || escaped.MatchString(w) || strings.HasPrefix(w, "=") || strings.Contains(strings.ToLower(w), "data:")
 	})
-}
-
-// output matches files that are usually not run.
-var output = lazyregexp.New(`(?i)\.(txt|log|out|md|csv|html|diff|patch|prof|cov|db|sqlite3?)$`)
-
-// startFile matches settings, hooks and startup files, which programs read without
-// being told to, and gitText files with texts of commits.
-var (
-	startFile = lazyregexp.New(`(^|/)\.(lefthook|husky)/|^/(etc|proc)/|^/dev/(fd|pts)/|(^|/)[^/]*\.git(/|$)|(^|/)(\.?gitconfig|config(\.worktree)?|HEAD|gitdir|commondir|gh/(config|hosts)\.yml|(pre|post)-[a-z-]+|` +
-		`(prepare-commit|commit|applypatch)-msg|reference-transaction|push-to-checkout|fsmonitor-watchman|\.?(sqliterc|curlrc)|\.?lefthook[^/]*|\.(huskyrc|overcommit|pre-commit-config|lintstagedrc)[^/]*|lint-staged\.[^/]*|\.(psqlrc|mkshrc|kshrc|bash_logout|zlogout|zshenv|zshrc|zprofile|zlogin|bash_profile|bash_login|bashrc|profile))$`)
-	gitText = lazyregexp.New(`(^|/)\.git/|\.gitconfig$|_(EDIT)?MSG$`)
-)
-
-// runsWritten reports whether a line may run a file that it writes, or one of git,
-// which keeps the texts of commits there.
-func (q *inquiry) runsWritten() bool {
-	in := func(re *lazyregexp.Regexp) func(string) bool {
-		return func(f string) bool {
-			return re.MatchString(f) || slices.ContainsFunc(q.dirs, func(dir string) bool { return re.MatchString(path.Join(dir, f)) })
-		}
-	}
-	code := func(f string) bool { // cargo runs the examples in documentation
-		return !output.MatchString(f) || path.Base(f) == "CMakeLists.txt" || path.Ext(f) == ".md" && slices.Contains(q.ran, "cargo")
-	}
-	return slices.ContainsFunc(q.ran, in(gitText)) || slices.ContainsFunc(q.written, in(startFile)) ||
-		len(q.ran) > 0 && len(q.written) > 0 && (slices.ContainsFunc(q.written, code) || slices.ContainsFunc(q.ran, output.MatchString))
 }
 
 // operators matches the operators of shells.

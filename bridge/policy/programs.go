@@ -14,7 +14,7 @@ import (
 var dataPrograms = set(`
 	cat head tail wc nl ls du df file cut column tr cmp diff grep egrep fgrep uname id whoami date uptime rm rmdir chmod chown kill pkill pgrep ps lsof seq
 	: nproc hostname printenv tree shellcheck gofmt goimports gzip gunzip zcat unzip xz expr cal clear ping dig host
-	netstat ss pbcopy nm size readelf numfmt iconv sw_vers free curl xxd tee
+	netstat ss pbcopy numfmt iconv sw_vers free xxd tee
 	get-childitem get-content get-location set-location select-string test-path write-output measure-object
 `)
 
@@ -33,13 +33,18 @@ var habits = map[string]reader{
 	"uv run": {starts: true}, "poetry run": {starts: true}, "pipenv run": {starts: true}, "bundle exec": {starts: true}, "pnpm exec": {starts: true}, "npm exec": {starts: true},
 
 	"sh": bourne, "bash": bourne, "dash": bourne, "zsh": bourne, "ksh": bourne, "source": {starts: true}, ".": {starts: true},
-	"python": {flags: "uBEsSOvqIb", takes: "WX", starts: true}, "node": {flags: "c", long: "--test --check --watch --no-warnings --enable-source-maps", with: "--max-old-space-size --env-file", starts: true},
+	"python": {flags: "uBEsSOvqIb", takes: "WX", starts: true}, "node": {flags: "c", long: "--test --check --watch --no-warnings --enable-source-maps", with: "--max-old-space-size", starts: true},
 	"ruby": {flags: "wc", starts: true}, "perl": {flags: "wc", starts: true}, "php": {flags: "l", starts: true}, "lua": {starts: true}, "tsx": {starts: true}, "ts-node": {starts: true},
 
 	"awk": {takes: "Fv", texts: 1, also: quietAwk}, "gawk": {takes: "Fv", texts: 1, also: quietAwk}, "sed": {flags: "nErsuz", takes: "e", may: "i", texts: 1, instead: "-e", also: quietSed},
 	"sqlite3":  {words: "-header -noheader -csv -json -readonly -column -line -list -box -table -markdown -batch -bail", valued: "-separator", also: quietSQL},
 	"git grep": gitReaders["grep"], "git config": {long: "--global --local --system --list --get --get-all --get-regexp", flags: "l", most: 1},
-	"psql": {flags: "AtqXxw", takes: "chUdpF", also: quietSQL},
+	"psql": {flags: "AtqXxw", takes: "chUdpF", also: quietSQL}, "strings": {flags: "afw", takes: "nt", numbers: true},
+	"curl": {
+		flags: "sSfLiIvkgGN46#jq01OJ", takes: "XHduAebmwryYzFxoDc",
+		long:   "--silent --show-error --fail --fail-with-body --location --include --head --verbose --insecure --get --compressed --globoff --http1.1 --http2 --no-progress-meter --progress-bar --remote-name --no-buffer --ipv4 --ipv6",
+		valued: "--request --header --data --data-raw --data-binary --data-urlencode --json --user --user-agent --referer --cookie --max-time --connect-timeout --retry --retry-delay --retry-max-time --url --form --range --limit-rate --write-out --cacert --proxy --resolve --max-redirs --output --output-dir --dump-header --cookie-jar",
+	},
 }
 
 var bourne = reader{flags: "celuxn", valued: "-o -O -eo -uo -euo -exo -euxo", long: "--login --norc --noprofile --posix", starts: true}
@@ -50,19 +55,19 @@ var runsFiles = set("sh bash dash zsh ksh source . python node ruby perl php lua
 // tools run what files of the project say. Their words are known if none can be a
 // command: see simple. Those with subcommands are in subcommands.
 var tools = set(`
-	make gradle tsc eslint prettier vitest jest mocha vite next playwright pytest unittest json.tool http.server venv coverage ruff mypy black flake8 isort pip
+	make gradle tsc eslint prettier vitest jest mocha vite next playwright pytest unittest json.tool http.server venv coverage ruff mypy black flake8 isort
 	rubocop rspec rake phpunit rustfmt staticcheck xcodebuild
 `)
 
-const npm = "run run-script test t start stop install i ci add remove uninstall ls list outdated view info audit pack publish version link prune update why build dev lint format typecheck"
+const npm = "run test start stop install i ci ls list outdated view info audit pack publish version link prune update why build dev lint format typecheck"
 
 // subcommands are those that are known of programs that have some.
 var subcommands = map[string]string{
-	"go": "build test vet run fmt mod list version env doc get install generate work clean help", "golangci-lint": "run fmt linters version help config", "npm": npm, "pnpm": npm, "yarn": npm, "bun": npm, "deno": "run test fmt lint check task cache",
-	"cargo": "build b check c clippy test t run r fmt doc add remove update tree bench clean new init metadata install publish nextest", "uv": "sync add remove lock pip venv", "poetry": "install add update lock show build", "swift": "build test run package", "dotnet": "build test run restore publish format",
+	"go": "build test vet run fmt mod list version env doc get install generate work clean help", "golangci-lint": "run fmt linters version help config", "npm": npm + " uninstall", "pnpm": npm + " add remove", "yarn": npm + " add remove", "bun": npm + " add remove", "deno": "run test fmt lint check task cache",
+	"cargo": "build b check c clippy test t run r fmt doc add remove update tree bench clean new init metadata install publish nextest", "uv": "sync add remove lock pip venv", "pip": "install uninstall list show freeze download check wheel index", "poetry": "install add update lock show build", "swift": "build test run package", "dotnet": "build test run restore publish format",
 	"mvn": "validate compile test package verify install clean", "gem": "install list", "composer": "install update require show", "brew": "install list info upgrade update search", "apt-get": "install update remove upgrade",
 	"git":     "clone fetch ls-remote pull push rebase remote submodule/add submodule/init submodule/status submodule/sync submodule/update",
-	"docker":  "build compose/build compose/config compose/down compose/logs compose/ps compose/pull compose/up images info inspect kill login logs ps pull push rm rmi restart start stats stop tag version",
+	"docker":  "build compose/build compose/config compose/down compose/logs compose/ps compose/pull compose/up images info inspect kill login logs ps pull push rm restart start stats stop tag version",
 	"kubectl": "get describe logs top version explain api-resources cluster-info apply create delete scale rollout patch label annotate wait cp", "helm": "install upgrade list status template lint get repo",
 	"terraform": "init plan apply destroy validate fmt output show state workspace import providers version graph refresh",
 }
@@ -88,6 +93,12 @@ const (
 // but files of the project, and whether it is listed at all.
 func (q *inquiry) program(name string, args []string, fed bool) (known, listed bool) {
 	q.writes(name, args)
+	if fed && (name == "git" || name == "gh" || name == "kubectl") {
+		q.options(args)
+		if name == "git" && opensEditor(args) || name != "git" && slices.ContainsFunc(args, hasEdit.MatchString) {
+			return false, true
+		}
+	}
 	if len(args) > 0 {
 		if r, ok := habits[name+" "+args[0]]; ok {
 			return q.habit(name, r, args[1:], fed), true
@@ -97,13 +108,12 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 	case name == "printf":
 		return printsTexts(args), true
 	case dataPrograms[name] || inertNames[name]:
-		return loads[name] == nil || !slices.ContainsFunc(args, loads[name].MatchString), true
+		return true, true
 	case name == "arch": // on macOS, it starts a program
 		return len(args) == 0, true
 	case name == "tar":
 		return extracts(args), true
 	case copiers[name]:
-		q.written = append(q.written, args...)
 		return !isOpen(args...) && !q.names(args...) && !slices.ContainsFunc(args, system.MatchString), true
 	case name == "[" || name == "test":
 		numbers := func(w string) bool { return digits.MatchString(w) || compares.MatchString(w) || w == "]" }
@@ -111,11 +121,10 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 	case name == "set":
 		return each(args, settings.MatchString), true
 	case builtins[name]: // they evaluate subscripts
+		q.input = q.input || name == "read"
 		return each(args, func(w string) bool { return w == "-r" || digits.MatchString(w) || isOrdinary(w, "", false) }), true
 	case name == "find":
 		return q.find(args, fed), true
-	case name == "git" && fed && opensEditor(args), name == "gh" && fed && slices.ContainsFunc(args, hasEdit.MatchString):
-		return false, true
 	case tools[name], subcommands[name] != "", dataSubcommands[name] != "":
 		return q.tool(name, args, fed), true
 	}
@@ -127,7 +136,15 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 		return q.habit(name, r, args, fed), true
 	}
 	_, why := readsOf(append([]string{name}, args...))
+	if why == "" {
+		q.options(args)
+	}
 	return why == "" && !strings.Contains(strings.Join(args, ""), many), why == ""
+}
+
+// options notes whether some words may be options because of an expansion.
+func (q *inquiry) options(words []string) {
+	q.optional = q.optional || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, one) || strings.Contains(w, many) })
 }
 
 func each(words []string, match func(string) bool) bool {
@@ -141,45 +158,6 @@ var (
 	textFormat = lazyregexp.New(`%[-+ #0]*[0-9]*(\.[0-9]+)?[sbqc%]`)
 )
 
-// loads are the arguments with which programs load code.
-var loads = map[string]*lazyregexp.Regexp{
-	"curl": lazyregexp.New(`^--eng|pkcs11:`), "nm": lazyregexp.New(`^--?pl`), "size": lazyregexp.New(`^--?pl`), "strings": lazyregexp.New(`^--?pl`),
-}
-
-// writers are the arguments with which programs write a file.
-var writers = map[string]*lazyregexp.Regexp{
-	"curl": lazyregexp.New(`^-[^-]*[oODKcT]|^--(out|up|rem|dump|tr|std|cookie-j|lib|et|hs|al|conf)|%output`), "xxd": lazyregexp.New(`^-[a-zA-Z]*[oOr]`), "git": lazyregexp.New(`^-o|^--out`),
-	"iconv": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "base64": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "tree": lazyregexp.New(`^-[a-zA-Z]*o`), "gofmt": lazyregexp.New(`^--?r`), // only rules change what files do
-	"tee": anything, "gzip": anything, "gunzip": anything, "xz": anything, "unzip": anything, "tar": anything,
-}
-
-var (
-	anything = lazyregexp.New(``)
-	// showsGit are the commands of git with --output, and changesGit those that
-	// write files of the project.
-	showsGit   = set("log diff show format-patch shortlog whatchanged diff-tree range-diff")
-	changesGit = set("apply mv update-index notes hash-object")
-)
-
-// writes notes what a program writes, and where it goes.
-func (q *inquiry) writes(name string, args []string) {
-	first := strings.Join(args[:min(len(args), 1)], "")
-	open := func(w string) bool {
-		return (name != "git" || showsGit[first]) && (strings.HasPrefix(w, one) || strings.Contains(w, many))
-	}
-	re := writers[name]
-	switch {
-	case name == "cd" || name == "pushd":
-		q.dirs = append(q.dirs, args...)
-	case re != nil && slices.ContainsFunc(args, func(w string) bool { return re.MatchString(w) || open(w) }):
-		q.written = append(q.written, args...)
-	case name == "git" && changesGit[first]:
-		q.written = append(q.written, first)
-	case name == "kubectl" && slices.Contains(args, "cp"):
-		q.written = append(q.written, args...)
-	}
-}
-
 var (
 	hasText = lazyregexp.New(`^-[a-zA-Z]*[mFC]|^--(mess|file|no-edit|reuse)`)
 	hasEdit = lazyregexp.New(`^-[a-zA-Z]*e|^--edi`)
@@ -192,6 +170,8 @@ func opensEditor(args []string) bool {
 	switch strings.Join(args[:min(len(args), 1)], "") {
 	case "rebase":
 		return true
+	case "config":
+		return edit || slices.Contains(args, "edit")
 	case "commit", "tag", "notes", "revert":
 		return edit || !slices.ContainsFunc(args, hasText.MatchString)
 	}
@@ -252,6 +232,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 		return q.simple(args...) && len(slices.DeleteFunc(slices.Clone(args), isOption)) < 2 && (!fed || each(args, isOption))
 	}
 	q.ran = append(q.ran, args...)
+	q.places(name, sub, args)
 	if !remote[name] {
 		q.ran = append(q.ran, name)
 	}
@@ -260,7 +241,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 		text := listed(textOptions, name+":"+option) || n > 0 && listed(textOptions, name+":"+args[n-1])
 		switch {
 		case text && !strings.Contains(w, "-ext") && !strings.Contains(w, many):
-		case !q.simple(w), name == "git" && (strings.Contains(w, "::") || strings.HasPrefix(w, "--temp")), name == "deno" && strings.Contains(w, "://"), name == "make" && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
+		case !q.simple(w), name == "git" && (strings.Contains(w, "::") || strings.HasPrefix(w, "--temp")), name == "deno" && strings.Contains(w, "://"), (name == "make" || name == "rake") && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
 			return false
 		}
 	}
@@ -269,7 +250,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 
 var (
 	toolchain = lazyregexp.New(`^\+[a-z0-9.-]+$`)
-	evaluates = lazyregexp.New(`^-[a-zA-Z]*E|^--ev`)
+	evaluates = lazyregexp.New(`^-[a-zA-Z]*[EepP]|^--e`)
 	// guesses are programs that take the word after an unknown option as its value.
 	guesses = set("gh docker kubectl helm")
 )
@@ -280,7 +261,8 @@ func isOption(w string) bool { return len(w) > 1 && strings.HasPrefix(w, "-") }
 func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 	if n := slices.Index(args, "-m"); name == "python" && n >= 0 && n+1 < len(args) {
 		if before, why := r.parse(args[:n]); why == "" && len(before.files) == 0 {
-			return tools[args[n+1]] && q.tool(args[n+1], args[n+2:], fed)
+			module := args[n+1]
+			return (tools[module] || subcommands[module] != "") && !q.target.is(args[n+1:]) && q.tool(module, args[n+2:], fed)
 		}
 	}
 	a, why := r.parse(args)
@@ -289,28 +271,26 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 	}
 	shown := strings.Join(slices.Concat(a.options, a.values, a.texts), "")
 	words := a.files
-	if strings.Contains(shown, ">") { // a script of awk
-		q.written = append(q.written, shown)
-	}
-	switch name {
-	case "sed":
-		if slices.Contains(a.options, "-i") {
-			q.written = append(q.written, slices.Concat(a.values, words)...)
-		}
-	case "sqlite3":
-		q.written = append(q.written, words[:min(len(words), 1)]...)
+	q.habitWrites(name, r, a)
+	if !r.starts || runsFiles[name] { // in others, the words are those of a command
+		q.options(slices.Concat(a.texts, words))
 	}
 	switch {
-	case why != "" || strings.Contains(shown, many):
+	case why != "" || strings.Contains(shown, many) && name != "curl":
 		return false
 	case !r.starts: // a client of a database runs what it reads
-		return !strings.Contains(strings.Join(words, ""), many) && !(fed && (name == "sqlite3" && len(words) < 2 || name == "psql" && !slices.Contains(a.options, "-c")))
+		spread := strings.Contains(strings.Join(words, ""), many) && !severalFiles[name]
+		return !spread && !(fed && (name == "sqlite3" && len(words) < 2 || name == "psql" && !slices.Contains(a.options, "-c")))
 	case runsFiles[name] && slices.Contains(a.options, "-c") && strings.HasSuffix(name, "sh"):
+		for _, w := range words[min(len(words), 1):] { // the script may use them
+			q.value(w)
+		}
 		return len(words) > 0 && !isOpen(words[0]) && q.script(words[0])
 	case runsFiles[name]:
 		q.ran = append(q.ran, a.values...)
 		return q.file(words, fed) && !(name == "node" && (words[0] == "inspect" || words[0] == "debug"))
 	case name == "xargs" && slices.Contains(a.options, "-I"):
+		q.input = true
 		words = slices.Clone(words)
 		for n := range words {
 			for _, place := range a.values {
@@ -321,6 +301,7 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 			words = append(words, many)
 		}
 	case name == "xargs":
+		q.input = true
 		words = append(slices.Clone(words), many)
 	case name == "command" && slices.ContainsFunc(a.options, func(o string) bool { return o != "-p" }):
 		return true
@@ -330,6 +311,7 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 		if !isOrdinary(variable, value, true) || isOpen(words[0]) || q.names(value) {
 			return false
 		}
+		q.value(value)
 		words = words[1:]
 	}
 	if name == "uv" && len(words) > 0 && strings.HasSuffix(words[0], ".py") {
@@ -337,6 +319,9 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 	}
 	return len(words) == 0 || q.command(words, fed)
 }
+
+// severalFiles are programs that take any number of files or addresses.
+var severalFiles = set("sed awk gawk curl")
 
 // theirDir matches directories with scripts that are not the project's.
 var theirDir = lazyregexp.New(`(^|/)(usr|opt|nix|snap|lib|node_modules)(/|$)`)

@@ -16,6 +16,8 @@ var (
 	separator = lazyregexp.New(`"[^"A-Za-z_$]*"`)
 	pipeInAwk = lazyregexp.New(`\bprint[^;}\n]*(\||/[^\n]*\||\\\n[^;}]*\|)`)
 	callInAwk = lazyregexp.New(`system|getline|@\s*[A-Za-z_]`)
+	// computed is a file that awk writes under a name that it computes.
+	computed = lazyregexp.New(`\bprintf?\b[^;}\n]*>>?\s*[^"\s>]`)
 	// goesOn is the end of a line after which the statement goes on.
 	goesOn = lazyregexp.New(`(,|&&|\|\|)[ \t]*(#[^\n]*)?\n\s*`)
 )
@@ -37,6 +39,9 @@ func quietAwk(a arguments) string {
 		if isOpen(script) || callInAwk.MatchString(script) || pipes(script, textInAwk) || pipes(script, separator) {
 			return "the script may start a program"
 		}
+		if computed.MatchString(textInAwk.ReplaceAllString(script, `""`)) {
+			return "the script may write any file"
+		}
 	}
 	return ""
 }
@@ -56,15 +61,24 @@ var sedScript = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([\s;}]*(` + address + `(\s*,\s*(` + address + `|[+~][0-9]+))?\s*!?\s*)?(\{|` + command + `\s*([;\n}]|$)))*[\s;}]*$`)
 })
 
+// sedFiles returns the files of sed. On macOS, the script follows -i ”.
+func sedFiles(a arguments) []string {
+	if slices.Contains(a.options, "-i") && len(a.texts) > 0 && a.texts[0] == "" && len(a.files) > 0 {
+		return a.files[1:]
+	}
+	return a.files
+}
+
 // quietSed returns why a script of sed may start a program. A value such as .bak is
 // the end of a name.
 func quietSed(a arguments) string {
-	for _, script := range append(a.texts, a.values...) {
+	files := sedFiles(a)
+	for _, script := range slices.Concat(a.texts, a.values, a.files[:len(a.files)-len(files)]) {
 		if isOpen(script) || !strings.HasPrefix(script, ".") && !sedScript().MatchString(script) {
 			return "the script may start a program"
 		}
 	}
-	if slices.ContainsFunc(a.files, func(f string) bool { return strings.ContainsAny(f, "{};\n") }) {
+	if slices.ContainsFunc(files, func(f string) bool { return strings.ContainsAny(f, "{};\n") }) {
 		return "a file looks like a script"
 	}
 	return ""
@@ -77,7 +91,7 @@ var (
 
 // quietSQL returns why the client of a database may start a program.
 func quietSQL(a arguments) string {
-	for n, text := range append(a.values, a.files...) {
+	for n, text := range slices.Concat(a.values, a.files) {
 		if isOpen(text) && n > 0 || sqlStarts.MatchString(text) && !sqlShows.MatchString(text) {
 			return "a text may be a command of the client"
 		}
@@ -96,6 +110,8 @@ func (q *inquiry) find(args []string, fed bool) bool {
 			return false
 		case strings.HasPrefix(w, one) && !listed(finder.valued, option) && n+1 < len(args) && !strings.HasPrefix(args[n+1], "-") && slices.ContainsFunc(args[n+1:], ends):
 			return false
+		case !strings.HasPrefix(w, "-"): // a directory, or a pattern for names
+			q.values = append(q.values, w)
 		case strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok"):
 			var command []string
 			for n++; n < len(args) && args[n] != ";" && !(args[n] == "+" && args[n-1] == "{}"); n++ {

@@ -5,16 +5,24 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
 // target is a command in whatever way it is written: git push also stands for
 // git -C . push and /usr/bin/git push.
 type target struct {
 	name    wordGlob
-	words   []wordGlob // what follows the name, without options
+	words   []wordGlob // what follows the name, before the first option
 	options []wordGlob // they can be anywhere after the name
+	values  []wordGlob // words after the first option, which can be anywhere too
 	rest    bool       // anything may follow the words
+	free    bool       // other words may be between them: only commands of programs have a place
+	script  *target    // the file that the program runs, started in another way
 }
+
+// Words that programs do not need: npm test is npm run test.
+var implied = map[string][]string{"npm": {"run"}, "pnpm": {"run"}, "yarn": {"run"}, "bun": {"run"}, "docker": {"image", "container"}}
 
 // newTarget returns the target of the words of a pattern.
 func newTarget(globs []wordGlob, rest bool) target {
@@ -28,17 +36,44 @@ func newTarget(globs []wordGlob, rest bool) target {
 			text := g.text[strings.LastIndexByte(g.text, '/')+1:]
 			t.name = wordGlob{text: text, folded: regexp.MustCompile(`(?is)^` + globExpression(text) + `$`)}
 		case strings.HasPrefix(g.text, "-"):
-			t.options = append(t.options, g)
+			valued := len(g.text) == 2 && n+1 < len(globs) && !strings.HasPrefix(globs[n+1].text, "-") && globs[n+1].text != "*"
+			if !valued { // such as -X DELETE, which has a long name
+				t.options = append(t.options, g)
+			}
+			t.values = append(t.values, wordGlob{})
+		case len(t.values) > 0:
+			t.values = append(t.values, g)
 		default:
 			t.words = append(t.words, g)
 		}
 	}
+	t.values = slices.DeleteFunc(t.values, func(g wordGlob) bool { return g.text == "" || g.text == "*" })
+	name := unversioned(t.name.text)
+	t.free = subcommands[name] == "" && dataSubcommands[name] == "" || name == "mvn"
+	if runsFiles[name] && len(t.words) > 0 && t.words[0].re == nil {
+		script := newTarget(append([]wordGlob{{text: t.words[0].text}}, t.words[1:]...), rest)
+		script.options, script.values = t.options, t.values
+		t.script = &script
+	}
 	return t
+}
+
+// unversioned returns the name of an interpreter without its version: python for
+// python3.12.
+func unversioned(name string) string {
+	bare := strings.TrimRight(strings.ToLower(name), "0123456789.")
+	if runsFiles[bare] || bare == "pip" {
+		return bare
+	}
+	return name
 }
 
 // is reports whether words may be the target: the first one is the program, options
 // may be between the words, and what is open may be anything.
 func (t target) is(words []string) bool {
+	if t.script != nil && t.script.is(words) {
+		return true
+	}
 	rest, ok := t.named(words[0])
 	if !ok {
 		return false
@@ -47,7 +82,37 @@ func (t target) is(words []string) bool {
 	option := func(w string) bool {
 		return slices.ContainsFunc(t.options, func(g wordGlob) bool { return stands(w, g.text) })
 	}
-	return t.inOrder(words) && (isOpen(words...) || slices.ContainsFunc(words, option) || !slices.ContainsFunc(t.options, func(g wordGlob) bool { return !given(g.text, words) }))
+	missing := func(g wordGlob) bool { return !given(g.text, words) }
+	absent := func(g wordGlob) bool { return !slices.ContainsFunc(words, g.within) }
+	return t.spelled(words) && (isOpen(words...) || (slices.ContainsFunc(words, option) || !slices.ContainsFunc(t.options, missing)) && !slices.ContainsFunc(t.values, absent))
+}
+
+// within reports whether a word has the text of the pattern in it, as -XDELETE has
+// DELETE.
+func (g wordGlob) within(w string) bool {
+	return g.folded.MatchString(w) || g.re == nil && strings.Contains(strings.ToLower(w), strings.ToLower(g.text)) || stands(w, g.text)
+}
+
+// spelled reports whether words have those of the target, in one of the ways in
+// which the program may be told.
+func (t target) spelled(words []string) bool {
+	if t.inOrder(words) {
+		return true
+	}
+	name := strings.ToLower(t.name.text)
+	for _, w := range implied[name] {
+		if t.inOrder(append([]string{w}, words...)) {
+			return true
+		}
+	}
+	if name == "yarn" && each(words, isOption) {
+		return t.inOrder([]string{"install"})
+	}
+	// terraform apply -destroy is terraform destroy.
+	return len(t.words) == 1 && slices.ContainsFunc(words, func(w string) bool {
+		w, _, _ = strings.Cut(w, "=")
+		return isOption(w) && t.words[0].folded.MatchString(strings.TrimLeft(w, "-"))
+	})
 }
 
 // named reports whether a word may be the name of the program: with any
@@ -65,7 +130,7 @@ func (t target) named(word string) (rest []string, ok bool) {
 			continue
 		}
 		name = program(name)
-		if t.name.folded.MatchString(name) {
+		if t.name.folded.MatchString(name) || unversioned(name) == unversioned(t.name.text) {
 			return nil, true
 		}
 		if first, second, joined := strings.Cut(name, "-"); joined && len(t.words) > 0 && t.name.folded.MatchString(first) {
@@ -75,39 +140,73 @@ func (t target) named(word string) (rest []string, ok bool) {
 	return nil, false
 }
 
-// inOrder reports whether words have those of the target, with nothing but options
-// and their values between them.
+// place is a position in the comparison of words with those of a target.
+type place struct {
+	next  int
+	value bool // the word may be the value of an option
+	any   bool // other words may come before the next one
+}
+
+// inOrder reports whether words may have those of the target, with nothing but
+// options and their values between them. A word after an option may be its value, or
+// not.
 func (t target) inOrder(words []string) bool {
-	next, value, any := 0, false, false // any means that a * comes before the next word
-	for _, w := range words {
-		for next < len(t.words) && t.words[next].text == "*" {
-			next, any = next+1, true
+	places := map[place]bool{{any: t.free}: true}
+	for n, w := range words {
+		after := map[place]bool{}
+		for p := range places {
+			p = t.skip(p)
+			if isOpen(w) || p.next == len(t.words) && (t.rest || p.any) {
+				return true
+			}
+			if p.next < len(t.words) && t.means(p.next, w) {
+				after[place{next: p.next + 1, any: t.free}] = true
+			}
+			switch {
+			case strings.HasPrefix(w, "-"), n == 0 && strings.HasPrefix(w, "+"): // such as cargo +nightly
+				after[place{p.next, !strings.Contains(w, "="), p.any}] = true
+			case p.value, p.any:
+				after[place{p.next, false, p.any}] = true
+			}
 		}
-		switch {
-		case isOpen(w), next == len(t.words) && (t.rest || any):
+		places = after
+	}
+	for p := range places {
+		if t.skip(p).next == len(t.words) {
 			return true
-		case next < len(t.words) && (t.words[next].folded.MatchString(w) || stands(w, t.words[next].text)):
-			next, value, any = next+1, false, false
-		case strings.HasPrefix(w, "-"):
-			value = !strings.Contains(w, "=")
-		case value, any:
-			value = false
-		default:
-			return false
 		}
 	}
-	for next < len(t.words) && t.words[next].text == "*" {
-		next++
+	return false
+}
+
+// skip passes words of the target that are a *.
+func (t target) skip(p place) place {
+	for p.next < len(t.words) && t.words[p.next].text == "*" {
+		p.next, p.any = p.next+1, true
 	}
-	return next == len(t.words)
+	return p
+}
+
+// means reports whether a word may stand for a word of the target. Programs with
+// commands accept shortened ones, such as npm i.
+func (t target) means(n int, w string) bool {
+	g := t.words[n]
+	short := n == 0 && w != "" && g.re == nil && subcommands[t.name.text] != "" && strings.HasPrefix(strings.ToLower(g.text), strings.ToLower(w))
+	return short || g.folded.MatchString(w) || stands(w, g.text)
 }
 
 // stands reports whether a word is a pattern that a shell replaces by a name, if a
 // file with that name exists.
 func stands(w, name string) bool {
-	matches, err := path.Match(w, name)
-	return strings.ContainsAny(w, "*?[") && (matches || err != nil) // shells accept more patterns
+	if !strings.ContainsAny(w, "*?[") {
+		return false
+	}
+	matches, err := path.Match(classes.ReplaceAllString(w, "*"), name)
+	return matches || err != nil // shells accept more patterns
 }
+
+// classes matches classes of characters, such as [[:alpha:]].
+var classes = lazyregexp.New(`\[.*\]`)
 
 // given reports whether words may have an option: alone, among other letters, in
 // its long form, or shortened.

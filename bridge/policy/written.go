@@ -1,0 +1,180 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge/lazyregexp"
+)
+
+var (
+	// output matches files that are usually not run, gitText files with texts of
+	// commits, and temporary files of all programs.
+	output    = lazyregexp.New(`(?i)\.(txt|log|out|md|csv|html|diff|patch|prof|cov|db|sqlite3?)$`)
+	gitText   = lazyregexp.New(`(^|/)\.git/|\.gitconfig$|_(EDIT)?MSG$`)
+	temporary = lazyregexp.New(`^/(private/)?(tmp|var/folders)/`)
+	// hidden matches settings, hooks and startup files, which programs read without
+	// being told to: most are hidden, and others are in a repository of git.
+	hidden = lazyregexp.New(`(^|/|>\s*")\.[A-Za-z_*?[]|(^|/)[^/]*\.git(/|$)|(^|/)(config(\.worktree)?|HEAD|gitdir|commondir|(pre|post)-[a-z-]+|` +
+		`(prepare-commit|commit|applypatch)-msg|reference-transaction|push-to-checkout|fsmonitor-watchman|lefthook[^/]*|lint-staged\.[^/]*)$`)
+	// harmlessHidden matches hidden files that start nothing.
+	harmlessHidden = lazyregexp.New(`(^|/)\.([a-z]*ignore|(git)?keep|env(\.[\w.-]+)?|editorconfig)$`)
+	// startDir matches directories whose files programs start, or read at their
+	// start. Those of the project count as its files.
+	startDir = lazyregexp.New(`(^|[/\s"'])(s?bin|etc|usr|opt|nix|snap|proc|shims|cron[a-z]*|LaunchAgents|LaunchDaemons|(site|dist)-packages|Startup)(/|$)|^/dev/(fd|pts)/|^[~/].*[\x01\x02][^/]*/`)
+)
+
+// starts reports whether a file may be one that programs start, or read at their
+// start.
+func (q *inquiry) starts(f string) bool {
+	if path.IsAbs(q.where) {
+		f = strings.TrimPrefix(f, strings.TrimSuffix(q.where, "/")+"/")
+	}
+	script := strings.ContainsAny(f, " \"'") // of awk
+	outside := script || path.IsAbs(f) && !temporary.MatchString(f) || strings.HasPrefix(f, "~") || strings.HasPrefix(f, one) || strings.HasPrefix(f, many)
+	return hidden.MatchString(f) && !harmlessHidden.MatchString(f) || outside && startDir.MatchString(f)
+}
+
+// candidates returns the files that a name may stand for: below the directories to
+// which the line goes, and with the values of its variables.
+func (q *inquiry) candidates(f string) []string {
+	out := []string{f}
+	if !path.IsAbs(f) && !strings.HasPrefix(f, "~") {
+		for _, dir := range q.dirs {
+			if f != "" && isOpen(f[:1]) {
+				out = append(out, path.Join(dir, "x"))
+			} else {
+				out = append(out, path.Join(dir, f))
+			}
+		}
+	}
+	if slices.ContainsFunc(out, func(f string) bool { return isOpen(f) }) {
+		out = append(out, q.values...)
+	}
+	return out
+}
+
+// runsWritten reports whether a line may run a file that it writes, or one of git,
+// which keeps the texts of commits there, or writes one that other programs start.
+func (q *inquiry) runsWritten() bool {
+	any := func(files []string, match func(string) bool) bool {
+		return slices.ContainsFunc(files, func(f string) bool { return slices.ContainsFunc(q.candidates(f), match) })
+	}
+	code := func(f string) bool { // cargo runs the examples in documentation
+		return !output.MatchString(f) || path.Base(f) == "CMakeLists.txt" || path.Ext(f) == ".md" && slices.Contains(q.ran, "cargo")
+	}
+	open := slices.ContainsFunc(q.written, func(f string) bool { return isOpen(f) })
+	return any(q.ran, gitText.MatchString) || any(slices.Concat(q.written, q.placed), q.starts) || open && q.made() ||
+		len(q.ran) > 0 && len(q.written) > 0 && (slices.ContainsFunc(q.written, code) || slices.ContainsFunc(q.ran, output.MatchString))
+}
+
+// writers are the arguments with which programs write a file.
+var writers = map[string]*lazyregexp.Regexp{
+	"git":   lazyregexp.New(`^-o|^--out`),
+	"iconv": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "base64": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "tree": lazyregexp.New(`^-[a-zA-Z]*o`), "gofmt": lazyregexp.New(`^--?r`), // only rules change what files do
+	"lsof": lazyregexp.New(`^-D`), "file": lazyregexp.New(`^-[a-zA-Z]*C|^--c`), "xxd": anything, "tee": anything, "gzip": anything, "gunzip": anything, "xz": anything, "unzip": anything, "tar": anything,
+}
+
+var (
+	anything = lazyregexp.New(``)
+	// showsGit are the commands of git with --output, and changesGit those that
+	// write files of the project.
+	showsGit   = set("log diff show format-patch shortlog whatchanged diff-tree range-diff")
+	changesGit = set("apply mv update-index notes hash-object")
+	// stores matches SQL that changes something.
+	stores = lazyregexp.New(`(?i)\b(insert|update|create|replace|alter|drop|delete)\b`)
+)
+
+// writes notes what a program writes, and where it goes.
+func (q *inquiry) writes(name string, args []string) {
+	first := strings.Join(args[:min(len(args), 1)], "")
+	re := writers[name]
+	if re != nil && (name != "git" || showsGit[first]) {
+		q.options(args)
+	}
+	switch {
+	case name == "cd" || name == "pushd":
+		q.dirs = append(q.dirs, args...)
+	case re != nil && slices.ContainsFunc(args, re.MatchString), name == "kubectl" && slices.Contains(args, "cp"):
+		q.written = append(q.written, args...)
+	case name == "git" && changesGit[first]:
+		q.written = append(q.written, first)
+	case copiers[name] && len(args) > 0: // the last one, unless an option names the directory
+		elsewhere := func(w string) bool { return strings.HasPrefix(w, "-t") || strings.HasPrefix(w, "--t") }
+		operands := slices.DeleteFunc(slices.Clone(args), isOption)
+		if slices.ContainsFunc(args, elsewhere) || len(operands) == 0 {
+			operands = append(operands, args...)
+		} else {
+			operands = operands[len(operands)-1:]
+		}
+		q.written = append(q.written, operands...)
+	}
+}
+
+// habitWrites notes what a program with parsed arguments writes.
+func (q *inquiry) habitWrites(name string, r reader, a arguments) {
+	scripts := strings.Join(a.texts, " ")
+	switch {
+	case name == "sed" && slices.Contains(a.options, "-i"):
+		a.files = a.files[len(a.files)-len(sedFiles(a)):]
+		q.written = append(q.written, a.files...)
+		for _, suffix := range r.valuesOf(a, "-i") {
+			for _, f := range a.files {
+				q.written = append(q.written, f+suffix)
+			}
+		}
+	case (name == "awk" || name == "gawk") && strings.Contains(scripts, ">"):
+		q.written = append(q.written, scripts)
+	case name == "sqlite3" && len(a.files) > 0 && (len(a.files) == 1 || stores.MatchString(strings.Join(a.files[1:], " "))):
+		q.written = append(q.written, a.files[0])
+	case name == "curl":
+		out := r.valuesOf(a, "-o -D -c --output --dump-header --cookie-jar --output-dir")
+		for _, w := range r.valuesOf(a, "-w --write-out") {
+			if strings.Contains(w, "%output") || strings.HasPrefix(w, "@") {
+				out = append(out, w)
+			}
+		}
+		if slices.ContainsFunc(a.options, func(o string) bool { return o == "-O" || o == "--remote-name" }) {
+			out = append(out, a.files...)
+		}
+		q.written = append(q.written, slices.DeleteFunc(out, func(f string) bool { return f == "-" || f == "/dev/null" })...)
+	}
+}
+
+// valuesOf returns the values of some options.
+func (r reader) valuesOf(a arguments, names string) []string {
+	var out []string
+	n := 0
+	for _, o := range a.options {
+		letter := strings.TrimPrefix(o, "-")
+		short := len(letter) == 1 && (strings.Contains(r.takes, letter) || strings.Contains(r.may, letter))
+		if !short && !listed(r.valued, o) && !listed(r.with, o) {
+			continue
+		}
+		if n < len(a.values) && listed(names, o) {
+			out = append(out, a.values[n])
+		}
+		n++
+	}
+	return out
+}
+
+// outputOption matches the options with which tools name what they write.
+var outputOption = lazyregexp.New(`^--?(o|out[a-z-]*|dest[a-z-]*)$`)
+
+// places notes what a tool of the project writes where it is told to.
+func (q *inquiry) places(name, sub string, args []string) {
+	for n, w := range args {
+		option, value, _ := strings.Cut(w, "=")
+		if outputOption.MatchString(option) && value == "" && n+1 < len(args) {
+			value = args[n+1]
+		}
+		if outputOption.MatchString(option) {
+			q.placed = append(q.placed, value)
+		}
+	}
+	if last := strings.Join(args[max(len(args), 1)-1:], ""); name == "git" && sub == "clone" && !strings.Contains(last, ":") {
+		q.placed = append(q.placed, last)
+	}
+}
