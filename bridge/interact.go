@@ -150,7 +150,7 @@ func (t talk) round(ctx context.Context, id ID) (*Reprompt, any, error) {
 }
 
 // toolsOwn returns the request with an approval that the tool remembers itself. The
-// tool learns immediately that no one can be reached.
+// tool learns immediately that every platform is down.
 func toolsOwn(r Request) Request {
 	r.Now = true
 	if r.Approval != nil {

@@ -47,8 +47,8 @@ type Request struct {
 	// is needed, or lets a model decide. People are asked only if a rule of the
 	// policy asks them. Otherwise the request is closed with ReasonLeft.
 	OnlyRules bool `json:"-"`
-	// Now means that the caller asks in another way if no one can be reached when the
-	// request opens. It is undeliverable then, instead of waiting for a platform.
+	// Now means that the caller asks in another way if every platform is down when the
+	// request opens. It is undeliverable then, instead of waiting for one.
 	Now bool `json:"-"`
 	// Contested is that of the interaction.
 	Contested bool `json:"-"`

@@ -31,7 +31,7 @@ export interface Waiting {
 export interface Sending extends Waiting {
   /** The idempotency key. A repeat in another process gets the same request until its answer was sent. */
   key?: string | undefined;
-  /** Ends the request as undeliverable if no one can be reached when it opens, instead of waiting for a platform. */
+  /** Ends the request as undeliverable if every platform is down when it opens, instead of waiting for one. */
   now?: boolean | undefined;
 }
 

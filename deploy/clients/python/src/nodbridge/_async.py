@@ -46,7 +46,7 @@ class AsyncNod(AsyncBase):
     ) -> RequestRecord:
         """Send any request, and return its record once it is closed or deferred.
 
-        With ``now``, it is undeliverable if no one can be reached, instead of waiting for a platform.
+        With ``now``, it is undeliverable if every platform is down, instead of waiting for one.
         """
         return await self._perform(self.core.request(dict(body), key, now), deadline)
 

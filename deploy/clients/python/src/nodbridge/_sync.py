@@ -48,7 +48,7 @@ class Nod(Base):
     ) -> RequestRecord:
         """Send any request, and return its record once it is closed or deferred.
 
-        With ``now``, it is undeliverable if no one can be reached, instead of waiting for a platform.
+        With ``now``, it is undeliverable if every platform is down, instead of waiting for one.
         """
         return self._run(self.core.request(dict(body), key, now), deadline)
 
