@@ -18,6 +18,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // table is the behavior of all clients: what a server answers, and what becomes
@@ -297,7 +298,10 @@ func (x tableCase) play(t *testing.T, all table) {
 	s := newStub(t, all.Records, x, other.url)
 	address := strings.NewReplacer("{url}", s.url, "{host}", s.host).Replace(cmp.Or(x.URL, "{url}"))
 	c := client.New(address, token, nil)
-	c.Patience, c.Window = 800*time.Millisecond, time.Duration(x.Window*float64(time.Second))
+	c.Patience, c.Window = await.Limit, time.Duration(x.Window*float64(time.Second))
+	if strings.Contains(x.Want, string(bridge.CodeUnavailable)) { // it has to give up
+		c.Patience = 800 * time.Millisecond
+	}
 	ctx := t.Context()
 	if x.Deadline > 0 {
 		var stop context.CancelFunc

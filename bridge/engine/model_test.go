@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // asking is a request of the model with the approvals that people gave.
@@ -266,7 +267,7 @@ func (m *play) await() {
 	if a == nil || !m.read(a).State.Final() {
 		return
 	}
-	limit := time.Minute
+	limit := await.Limit
 	if a.tampered { // which may wait for a decision that no longer counts
 		limit = 50 * time.Millisecond
 	}

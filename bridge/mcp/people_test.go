@@ -105,10 +105,14 @@ func (p *people) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	default: // no test reads that many
 	}
 	select {
-	case <-rec.done:
-	case <-ctx.Done():
-		p.left <- id
-		return bridge.Record{}, ctx.Err()
+	case <-rec.done: // however late a busy machine comes here
+	default:
+		select {
+		case <-rec.done:
+		case <-ctx.Done():
+			p.left <- id
+			return bridge.Record{}, ctx.Err()
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
@@ -126,8 +127,9 @@ func TestHookSteerExactlyOnce(t *testing.T) {
 	number := regexp.MustCompile(`number (\d+)\.`)
 	var seen []string
 	random, kills := seed.Rand(t), 0
+	progress := time.Now()
 	for n := 0; len(seen) < count; n++ {
-		if n > 4*count {
+		if time.Since(progress) > await.Limit {
 			t.Fatalf("after %d hooks, the agent has read %v", n, seen)
 		}
 		var writes sync.WaitGroup
@@ -156,6 +158,7 @@ func TestHookSteerExactlyOnce(t *testing.T) {
 		}
 		writes.Wait()
 		for _, m := range number.FindAllStringSubmatch(line, -1) {
+			progress = time.Now()
 			seen = append(seen, m[1])
 		}
 		f, err := os.OpenFile(transcript, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -154,7 +154,8 @@ func TestMCPReattach(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	const session = "again-stdio"
 	start := mcpTransports(t, r, "again-", "--hold", "300ms")["stdio"]
-	ask := func() mcpAnswer {
+	patient := mcpTransports(t, r, "again-")["stdio"]
+	ask := func(start func() mcp.Transport) mcpAnswer {
 		t.Helper()
 		s := mcpConnect(t, start(), nil)
 		defer s.Close()
@@ -165,19 +166,19 @@ func TestMCPReattach(t *testing.T) {
 		}
 		return got
 	}
-	first := ask()
+	first := ask(start)
 	a := r.Card(session)
 	if first.Status != "pending" || first.ID != string(a.Interaction.ID) {
 		t.Fatalf("the first call returns %+v, want pending and the ID %s", first, a.Interaction.ID)
 	}
-	if again := ask(); again.Status != "pending" || again.ID != first.ID {
+	if again := ask(start); again.Status != "pending" || again.ID != first.ID {
 		t.Errorf("the second process gets %+v, want pending and the ID %s", again, first.ID)
 	}
 	r.Press("ana", a.On("telegram"), "yes")
-	if got := ask(); got.Answer != "yes" || got.ID != first.ID {
+	if got := ask(patient); got.Answer != "yes" || got.ID != first.ID {
 		t.Errorf("after the response, a process gets %+v, want yes", got)
 	}
-	if next := ask(); next.ID == first.ID {
+	if next := ask(start); next.ID == first.ID {
 		t.Error("the old answer was used for a new question")
 	}
 }

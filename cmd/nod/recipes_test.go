@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/render"
 )
@@ -104,7 +105,7 @@ func (k *kitchen) nod() []string {
 // exec runs a program and returns its output and its exit code.
 func (k *kitchen) exec(env []string, name string, args ...string) (string, int) {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(k.t.Context(), await.Limit)
 	defer cancel()
 	for _, v := range slices.Concat(k.env, env) { // the program is on the PATH of the recipe
 		if path, ok := strings.CutPrefix(v, "PATH="); ok && !strings.Contains(name, "/") {

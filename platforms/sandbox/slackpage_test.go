@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/browsing"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -34,7 +34,7 @@ func newPageTest(t *testing.T, width, height int) *pageTest {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.UserDataDir(t.TempDir()),
-		chromedp.WindowSize(width, height), chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.WindowSize(width, height), chromedp.WSURLReadTimeout(await.Limit))
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(stopAlloc)
 	ctx, stop := chromedp.NewContext(alloc)
@@ -44,7 +44,7 @@ func newPageTest(t *testing.T, width, height int) *pageTest {
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	p := &pageTest{t, ctx, server.URL, s, make(chan string, 9)}
 	p.do("start", chromedp.Navigate("about:blank")) // the browser lives as long as the context of this call
-	limited, cancel := context.WithTimeout(ctx, time.Minute)
+	limited, cancel := context.WithTimeout(ctx, 5*await.Limit)
 	t.Cleanup(cancel)
 	p.ctx = limited
 	p.connect()

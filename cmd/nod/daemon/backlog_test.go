@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -84,14 +85,15 @@ func TestBacklogAfterKill(t *testing.T) {
 	for _, s := range rig.Services[:level.Often(3, 1)] {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
-			n := backlog(t, 20) // they are open before the call that hangs returns
+			n := backlog(t, 20)
 			c := rig.NewCrash(t, s)
 			c.ConnectedOn(s)
-			c.Sandbox.AddFault(sandbox.Fault{Service: s, Method: posts[s], Kind: "delay", Delay: time.Second, Count: 1})
+			c.Sandbox.AddFault(sandbox.Fault{Service: s, Method: posts[s], Kind: "delay", Delay: await.Limit, Count: 1})
 			for k := range n {
 				numbered(t, c.Rig, &rig.Running{URL: c.URL}, k)
 			}
 			c.KillAt(0, "finish", false)
+			c.Sandbox.ClearFaults() // the call that hangs returns
 			c.Eventually("the daemon dies", c.K.Killed.Load)
 			if before := len(posting(c.Rig, s, 1)); before == 0 || before == n {
 				t.Errorf("it died with %d of %d cards", before, n)

@@ -247,7 +247,7 @@ func (e *endings) closed() {
 	e.done("Denied and stopped", stopped, "stopped")
 
 	late := asks("release-90", deletePod)
-	late.Timeout = bridge.Duration(bridge.MinTimeout)
+	late.Timeout = bridge.Duration(inTime)
 	e.done("Expired", e.Ask(late), "Expired")
 
 	gone := e.ask(deletePod)

@@ -24,6 +24,10 @@ const (
 	later = config.Duration(time.Hour)
 )
 
+// inTime is the time limit of a request that expires while its test waits. Its cards
+// are posted before that, on a busy machine too.
+const inTime = 8 * time.Second
+
 // texts returns the messages on a platform, including markup.
 func texts(r *rig.Rig, service string) []string {
 	var out []string
@@ -105,7 +109,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 		rig.Only("discord")(c)
 		route(func(r *config.Route) {
 			r.Responders = []string{"ana"}
-			r.Escalation = []config.Step{{After: later, Remind: true}, {After: soon, Ask: []string{"bo"}}, {After: soon, GiveUp: "deny"}}
+			r.Escalation = []config.Step{{After: later, Remind: true}, {After: soon, Ask: []string{"bo"}}, {After: later, GiveUp: "deny"}}
 		})(c)
 	}})
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))
@@ -119,6 +123,8 @@ func TestEscalationDuringRestart(t *testing.T) {
 	r.Agent = client.New(r.Start(rig.Listen(t)).URL, rig.TestAgentToken, nil)
 	r.Start(rig.Listen(t))
 	r.Connected()
+	r.Eventually("the people are told", func() bool { return messages(r, "discord", " left to decide ") >= 2 })
+	r.Due(bridge.JobStep, a.Interaction.ID, 2)
 	rec := a.End()
 	if rec.State != bridge.StateDenied || !strings.Contains(rec.Response.Reason, "the escalation policy ended") || rec.Response.Actor != nil {
 		t.Errorf("the response is %s %+v, want a denial by the escalation policy", rec.State, rec.Response)

@@ -126,7 +126,7 @@ func TestHosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(await.Limit))
 		_, _ = fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", request, host)
 		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {

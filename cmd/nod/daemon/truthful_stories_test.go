@@ -295,7 +295,7 @@ func atTerminal(u *clicker) {
 // expired lets a deadline pass, which the audit waits for.
 func expired(u *clicker) {
 	req := samples.Approval()
-	req.Timeout = bridge.Duration(bridge.MinTimeout)
+	req.Timeout = bridge.Duration(inTime)
 	a := u.Ask(req)
 	u.later = append(u.later, func() {
 		over(u.Rig, a.Interaction.ID)

@@ -1,13 +1,11 @@
 package daemon_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
@@ -87,18 +85,16 @@ func unseen(r *rig.Rig, t *testing.T, s string, a rig.Asked) {
 			token = c.Value
 		}
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(r.Ctx, 900*time.Millisecond) // leaves 200 ms to wait for the note
-			defer cancel()
 			click := bridge.Click{Token: token, Ref: ref, Actor: bridge.Actor{Platform: s, User: user}, Inputs: inputs, Typed: "prod"}
 			denies := strings.Contains(c.Label, "Deny") || strings.Contains(c.Label, "Decline") || strings.Contains(c.Label, "Request changes")
 			if bridge.PeekAction(token) == bridge.ActionMore {
-				if f, v, err := e.Form(ctx, click); err != nil || v.Kind != bridge.VerdictInvalid && !f.DenyOnly {
+				if f, v, err := e.Form(r.Ctx, click); err != nil || v.Kind != bridge.VerdictInvalid && !f.DenyOnly {
 					t.Errorf("%q offers approvals: %+v, %v", c.Label, v, err)
 				}
 				return
 			}
 			if bridge.PeekAction(token) == bridge.ActionInput {
-				_, v, err := e.Form(ctx, click)
+				_, v, err := e.Form(r.Ctx, click)
 				if err != nil || !denies && v.Kind != bridge.VerdictInvalid {
 					t.Errorf("%q opened a form: %+v, %v", c.Label, v, err)
 				}
@@ -107,7 +103,7 @@ func unseen(r *rig.Rig, t *testing.T, s string, a rig.Asked) {
 			if denies {
 				return // it is possible
 			}
-			if v, err := e.Click(ctx, click); err != nil || v.Kind != bridge.VerdictInvalid || !strings.Contains(v.Note, "does not show everything") {
+			if v, err := e.Click(r.Ctx, click); err != nil || v.Kind != bridge.VerdictInvalid || !strings.Contains(v.Note, "does not show everything") {
 				t.Errorf("%q: %+v, %v", c.Label, v, err)
 			}
 		})

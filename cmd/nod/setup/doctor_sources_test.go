@@ -69,7 +69,7 @@ func TestDoctorSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	crowd := []string{"bo"}
-	for n := range 9_999 {
+	for n := range 999 { // all are read within the time of a click, also with the race detector
 		crowd = append(crowd, fmt.Sprintf("p%04d", n))
 	}
 	const schedules = "calendar PagerDuty GoAlert"
@@ -87,7 +87,7 @@ func TestDoctorSources(t *testing.T) {
 		{"empty", "PagerDuty GoAlert", nil, 200, bridge.FindingWarning, "no one is on call now"},
 		{"stranger", schedules, []string{"zoe", "bo"}, 200, bridge.FindingWarning, "on call, but not in the config: "},
 		{"declined", "calendar", []string{"declined bo", "cy"}, 200, bridge.FindingOK, "on call now: cy"},
-		{"10,000 members", schedules, crowd, 200, bridge.FindingOK, "on call now: "},
+		{"1,000 members", schedules, crowd, 200, bridge.FindingOK, "on call now: "},
 		{"none", "rotation", []string{"bo"}, 0, bridge.FindingOK, "has the turn until "},
 		{"stranger", "rotation config", []string{"zoe"}, 0, bridge.FindingFailed, "unknown person"},
 		{"none", "Slack", []string{"bo"}, 0, bridge.FindingOK, "members of the user group: "},

@@ -81,6 +81,10 @@ type Options struct {
 	Brief    bool                                   // give slow senders only a moment
 }
 
+// briefly is the time that a brief daemon gives slow senders. Those that are not slow
+// need less, on a busy machine too.
+const briefly = 2 * time.Second
+
 // New starts a rig and waits until its platforms are connected.
 func New(t testing.TB, o Options) *Rig {
 	t.Helper()
@@ -91,7 +95,7 @@ func New(t testing.TB, o Options) *Rig {
 		r.options.Remembered = time.Nanosecond
 	}
 	if o.Brief {
-		r.options.HeaderTime, r.options.BodyTime = 300*time.Millisecond, 300*time.Millisecond
+		r.options.HeaderTime, r.options.BodyTime = briefly, briefly
 	}
 	emulated := sandbox.Options{NoLimits: !o.Limits}
 	if !o.Faulty {
