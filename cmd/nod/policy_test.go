@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/policy"
@@ -20,10 +17,8 @@ import (
 // starter builds the starter policy from its text.
 func starter(t *testing.T, text []byte) *policy.Policy {
 	t.Helper()
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	var c config.Config
-	if err := dec.Decode(&c); err != nil {
+	c, err := config.Parse(text, ".")
+	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := daemon.Policy(c)
